@@ -1,0 +1,23 @@
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(feature = "client", doc = include_str!("../README.md"))]
+#![cfg_attr(
+    not(feature = "client"),
+    doc = "The models, limits and paths of the Promptarium API, without an HTTP client."
+)]
+
+#[cfg(feature = "client")]
+mod client;
+#[cfg(feature = "client")]
+pub use client::{Client, ClientBuilder, Error, Items, Pages, call};
+
+pub mod limits;
+pub mod path;
+
+mod model;
+pub use model::{
+    AddedPrompts, AssetUrl, Change, Cursor, Deleted, FieldErrors, GenerationJob, GenerationState,
+    GenerationType, ImageContentType, JobId, MovedPrompt, Page, ParseIdError, PinState, Problem,
+    Prompt, PromptId, PromptImage, PromptStatus, PromptType, RemovedPrompt, Scope, Timestamp,
+    UnknownValue, UploadSlot, UploadToken, UploadUrl, Vault, VaultId, VaultPrompt, VaultPromptId,
+    Visibility,
+};

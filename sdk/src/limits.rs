@@ -1,0 +1,63 @@
+//! Every limit the API states, as named constants.
+//!
+//! The client does not check them before it sends: the service decides, and says
+//! which field is at fault. They are here so that programs can check input early,
+//! and so that the reference server and this crate cannot disagree.
+//!
+//! Lengths of text are counted in Unicode scalar values ([`char`]s), not in bytes.
+
+use std::ops::RangeInclusive;
+
+/// Entries one page of `GET /prompts` may ask for.
+pub const PAGE_SIZE: RangeInclusive<u32> = 1..=100;
+
+/// Entries of a page when the request does not say.
+pub const PAGE_SIZE_DEFAULT: u32 = 20;
+
+/// Characters in the title of a prompt.
+pub const PROMPT_TITLE_CHARS: RangeInclusive<usize> = 1..=120;
+
+/// Characters in the text of a prompt.
+pub const PROMPT_TEXT_CHARS: RangeInclusive<usize> = 1..=15_000;
+
+/// Most characters in the aspect ratio of a prompt.
+pub const PROMPT_ASPECT_RATIO_CHARS_MAX: usize = 20;
+
+/// Most entries in the reference media addresses of a prompt.
+pub const PROMPT_REFERENCE_MEDIA_URLS_MAX: usize = 10;
+
+/// Characters in the name of a vault.
+pub const VAULT_NAME_CHARS: RangeInclusive<usize> = 1..=50;
+
+/// Most characters in the description of a vault.
+pub const VAULT_DESCRIPTION_CHARS_MAX: usize = 200;
+
+/// Prompts one request may add to a vault.
+pub const ADDED_PROMPTS: RangeInclusive<usize> = 1..=50;
+
+/// Most characters in the prompt of a generation.
+pub const GENERATION_PROMPT_CHARS_MAX: usize = 100_000;
+
+/// Most characters in the negative prompt of a generation.
+pub const GENERATION_NEGATIVE_PROMPT_CHARS_MAX: usize = 100_000;
+
+/// Most source images (`imageInputs`) of a generation.
+pub const GENERATION_IMAGE_INPUTS_MAX: usize = 7;
+
+/// Most reference images (`referenceImageUrls`) of a generation.
+pub const GENERATION_REFERENCE_IMAGE_URLS_MAX: usize = 7;
+
+/// Outputs one generation may ask for.
+pub const GENERATION_BATCH_COUNT: RangeInclusive<u32> = 1..=4;
+
+/// Outputs of a generation when the request does not say.
+pub const GENERATION_BATCH_COUNT_DEFAULT: u32 = 1;
+
+/// Aspect ratio of a generation when the request does not say.
+pub const GENERATION_ASPECT_RATIO_DEFAULT: &str = "1:1";
+
+/// Bytes in an uploaded image.
+pub const UPLOAD_SIZE_BYTES: RangeInclusive<u64> = 1..=10_485_760;
+
+/// Seconds for which the signed address of an upload slot works.
+pub const UPLOAD_SLOT_LIFETIME_SECONDS: u64 = 7_200;

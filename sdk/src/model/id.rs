@@ -1,0 +1,142 @@
+//! One type for each kind of id, so that a vault's id never lands where a
+//! prompt's belongs.
+//!
+//! The service chooses integer ids; whether one exists is for it to say.
+
+use std::fmt;
+use std::num::ParseIntError;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A text that should have been an integer id was not one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("not a {kind} id")]
+pub struct ParseIdError {
+    kind: &'static str,
+    source: ParseIntError,
+}
+
+macro_rules! integer_id {
+    ($(#[$doc:meta])* $name:ident, $kind:literal) => {
+        $(#[$doc])*
+        ///
+        /// ```
+        #[doc = concat!("use promptarium::", stringify!($name), ";")]
+        ///
+        #[doc = concat!("let id: ", stringify!($name), " = \"42\".parse()?;")]
+        #[doc = concat!("assert_eq!(id, ", stringify!($name), "::new(42));")]
+        #[doc = concat!("assert_eq!(format!(\"{id} {id:?}\"), \"42 ", stringify!($name), "(42)\");")]
+        /// # Ok::<(), promptarium::ParseIdError>(())
+        /// ```
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(i64);
+
+        impl $name {
+            /// Takes the integer the service uses for this id.
+            #[must_use]
+            pub const fn new(value: i64) -> Self {
+                Self(value)
+            }
+
+            /// The integer the service uses for this id.
+            #[must_use]
+            pub const fn get(self) -> i64 {
+                self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl From<i64> for $name {
+            fn from(value: i64) -> Self {
+                Self(value)
+            }
+        }
+
+        impl From<$name> for i64 {
+            fn from(id: $name) -> Self {
+                id.0
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = ParseIdError;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                text.parse().map(Self).map_err(|source| ParseIdError { kind: $kind, source })
+            }
+        }
+    };
+}
+
+integer_id! {
+    /// Names one prompt.
+    PromptId, "prompt"
+}
+
+integer_id! {
+    /// Names one vault.
+    VaultId, "vault"
+}
+
+integer_id! {
+    /// Names the membership of one prompt in one vault (`vaultPromptId`).
+    ///
+    /// It is not the prompt's own id, and moving the prompt makes a new one.
+    VaultPromptId, "vault-prompt"
+}
+
+/// Names one generation job (`clientJobId`): the caller's own text, or a UUID the
+/// service made.
+///
+/// ```
+/// let job = promptarium::JobId::from("invoice-17");
+/// assert_eq!(job.as_str(), "invoice-17");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct JobId(String);
+
+impl JobId {
+    /// Takes any text; it is sent as it is.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text as it was given.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for JobId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<String> for JobId {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl From<&str> for JobId {
+    fn from(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
+impl From<JobId> for String {
+    fn from(job: JobId) -> Self {
+        job.0
+    }
+}

@@ -1,0 +1,34 @@
+//! Timestamps: lenient to read, RFC 3339 in UTC to write.
+//!
+//! The specification says «ISO 8601 strings» and no more, so reading accepts any
+//! offset, any number of fractional digits, and a missing offset, which is taken
+//! as UTC. Used as `#[serde(with = "time")]`.
+
+use std::borrow::Cow;
+
+use jiff::civil::DateTime;
+use jiff::tz::Offset;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serializer};
+
+#[doc(no_inline)]
+pub use jiff::Timestamp;
+
+pub(crate) fn serialize<S: Serializer>(time: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(time)
+}
+
+pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Timestamp, D::Error> {
+    let text = Cow::<'de, str>::deserialize(deserializer)?;
+    parse(&text).map_err(|error| D::Error::custom(format!("not an ISO 8601 timestamp: {error}")))
+}
+
+/// Reports the failure of the strict form, which is the one a service should send.
+fn parse(text: &str) -> Result<Timestamp, jiff::Error> {
+    text.parse().or_else(|strict| {
+        let civil: DateTime = text.parse().map_err(|_| strict)?;
+        Offset::UTC.to_timestamp(civil)
+    })
+}

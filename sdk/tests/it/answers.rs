@@ -1,0 +1,87 @@
+//! What each call gives when the service says yes.
+
+use promptarium::call::{Call, Endpoint};
+use promptarium::{Client, PromptId, VaultId, VaultPromptId, Visibility};
+use serde_json::{Value, json};
+use wiremock::ResponseTemplate;
+
+use crate::stub::{envelope, outcome, prompt};
+
+const PROMPT: PromptId = PromptId::new(7);
+const VAULT: VaultId = VaultId::new(3);
+const MEMBERSHIP: VaultPromptId = VaultPromptId::new(21);
+
+async fn given<E: Endpoint>(
+    status: u16,
+    data: Value,
+    make: impl FnOnce(&Client) -> Call<E>,
+) -> E::Output {
+    let answer = ResponseTemplate::new(status).set_body_json(envelope(&data));
+    outcome(answer, make).await.unwrap()
+}
+
+fn vault() -> Value {
+    json!({
+        "id": 3, "name": "Harbours", "description": "Boats", "slug": "harbours",
+        "visibility": "private", "accessType": null, "isLocked": false, "coverImageUrl": null,
+        "isSystem": false, "promptCount": 2,
+        "createdAt": "2026-03-01T11:00:00.000000Z", "updatedAt": "2026-03-01T11:30:00.000000Z",
+    })
+}
+
+#[tokio::test]
+async fn prompt_calls_give_the_prompt() {
+    let page = given(200, json!([prompt(7), prompt(8)]), |c| c.prompts().list()).await;
+    assert_eq!(page.items.iter().map(|prompt| prompt.id.get()).collect::<Vec<_>>(), [7, 8]);
+    assert_eq!(given(201, prompt(7), |c| c.prompts().create("t", "p")).await.id, PROMPT);
+    assert_eq!(given(200, prompt(7), |c| c.prompts().get(PROMPT)).await.title, "Prompt 7");
+    assert_eq!(given(200, prompt(7), |c| c.prompts().update(PROMPT)).await.vault_ids, [VAULT]);
+    assert_eq!(given(200, prompt(7), |c| c.prompts().save(PROMPT, VAULT)).await.id, PROMPT);
+    let gone = json!({ "id": 7, "deleted": true });
+    let gone = given(200, gone, |c| c.prompts().delete(PROMPT)).await;
+    assert_eq!((gone.id, gone.deleted), (PROMPT, true));
+}
+
+#[tokio::test]
+async fn vault_calls_give_the_vault() {
+    let all = given(200, json!([vault(), vault()]), |c| c.vaults().list()).await;
+    assert_eq!(all.len(), 2);
+    assert_eq!(given(201, vault(), |c| c.vaults().create("Harbours")).await.id, VAULT);
+    assert_eq!(given(200, vault(), |c| c.vaults().get(VAULT)).await.slug, "harbours");
+    let vault_now = given(200, vault(), |c| c.vaults().update(VAULT)).await;
+    assert_eq!(vault_now.description.as_deref(), Some("Boats"));
+    let copy = given(201, vault(), |c| c.vaults().fork(VAULT)).await;
+    assert_eq!((copy.visibility, copy.prompt_count), (Visibility::Private, 2));
+    let gone = json!({ "id": 3, "deleted": true });
+    assert_eq!(given(200, gone, |c| c.vaults().delete(VAULT)).await.id, VAULT);
+}
+
+#[tokio::test]
+async fn calls_on_the_contents_of_a_vault_give_the_membership() {
+    let mut member = prompt(7);
+    member["vaultPromptId"] = json!(21);
+    member["isPinned"] = json!(true);
+    let all = given(200, json!([member]), |c| c.vault(VAULT).prompts().list()).await;
+    assert_eq!((all[0].id, all[0].vault_prompt_id, all[0].is_pinned), (PROMPT, MEMBERSHIP, true));
+
+    let added = json!({ "added": 1, "vaultId": 3, "promptCount": 2 });
+    let added = given(201, added, |c| c.vault(VAULT).prompts().add([PROMPT])).await;
+    assert_eq!((added.added, added.vault_id, added.prompt_count), (1, VAULT, 2));
+
+    let removed = json!({ "vaultPromptId": 21, "removed": true });
+    let removed = given(200, removed, |c| c.vault(VAULT).prompts().remove(MEMBERSHIP)).await;
+    assert_eq!((removed.vault_prompt_id, removed.removed), (MEMBERSHIP, true));
+
+    let moved = json!({
+        "promptId": 7, "sourceVaultId": 3, "targetVaultId": 4, "vaultPromptId": 22,
+    });
+    let target = VaultId::new(4);
+    let moved = given(200, moved, |c| c.vault(VAULT).prompts().move_to(MEMBERSHIP, target)).await;
+    assert_eq!((moved.prompt_id, moved.source_vault_id), (PROMPT, VAULT));
+    assert_eq!((moved.target_vault_id, moved.vault_prompt_id), (target, VaultPromptId::new(22)));
+
+    let state = |pinned: bool| json!({ "vaultPromptId": 21, "isPinned": pinned });
+    let contents = |c: &Client| c.vault(VAULT).prompts();
+    assert!(given(200, state(true), |c| contents(c).pin(MEMBERSHIP)).await.is_pinned);
+    assert!(!given(200, state(false), |c| contents(c).unpin(MEMBERSHIP)).await.is_pinned);
+}

@@ -1,0 +1,109 @@
+//! What a client can be set up with, and what is said when it cannot.
+
+use std::process::Command;
+use std::time::Duration;
+
+use insta::assert_snapshot;
+use promptarium::Client;
+
+use crate::stub::KEY;
+
+const URL: &str = "https://prompts.example/api/v1";
+
+fn complaint(base_url: &str, api_key: &str) -> String {
+    let error = Client::new(base_url, api_key).unwrap_err();
+    assert!(error.is_config() && !error.is_retryable() && error.status().is_none());
+    error.to_string()
+}
+
+#[test]
+fn a_base_url_that_cannot_be_used_is_refused() {
+    let complaint = |base_url| complaint(base_url, KEY);
+    assert_snapshot!(complaint(""), @"the base URL cannot be used: it is not an absolute URL");
+    assert_snapshot!(complaint("/api/v1"), @"the base URL cannot be used: it is not an absolute URL");
+    assert_snapshot!(complaint("prompts.example/api/v1"), @"the base URL cannot be used: it is not an absolute URL");
+    assert_snapshot!(complaint("localhost:8080/api/v1"), @"the base URL cannot be used: its scheme is neither http nor https");
+    assert_snapshot!(complaint("ftp://prompts.example"), @"the base URL cannot be used: its scheme is neither http nor https");
+    assert_snapshot!(complaint("https://a:b@prompts.example"), @"the base URL cannot be used: it holds a user name or a password");
+    assert_snapshot!(complaint("https://prompts.example/?x=1"), @"the base URL cannot be used: it holds a query or a fragment");
+    assert_snapshot!(complaint("https://prompts.example/#x"), @"the base URL cannot be used: it holds a query or a fragment");
+}
+
+#[test]
+fn a_key_that_cannot_be_used_is_refused_and_not_repeated() {
+    let complaint = |api_key| complaint(URL, api_key);
+    assert_snapshot!(complaint(""), @"the API key cannot be used: it is blank");
+    assert_snapshot!(complaint(" \n"), @"the API key cannot be used: it is blank");
+    for api_key in ["s3cret\n", "s3cret s3cret", "s3cret\u{e9}", "s3cret\0"] {
+        assert_eq!(
+            complaint(api_key),
+            "the API key cannot be used: it holds a space, a line break or another character no \
+             key has"
+        );
+    }
+}
+
+#[test]
+fn base_url_and_key_are_required() {
+    let text = |builder: promptarium::ClientBuilder| builder.build().unwrap_err().to_string();
+    assert_snapshot!(text(Client::builder().api_key(KEY)), @"the base URL is not set");
+    assert_snapshot!(text(Client::builder().base_url(URL)), @"the API key is not set");
+    let builder = Client::builder().base_url(URL).api_key(KEY).user_agent("line\nbreak");
+    assert_snapshot!(text(builder), @"the user agent holds a character no header can hold");
+}
+
+#[test]
+fn swapped_arguments_do_not_show_the_key() {
+    assert!(!complaint(KEY, URL).contains("s3cret"));
+}
+
+#[test]
+fn debug_shows_the_base_url_and_never_the_key() {
+    let builder = Client::builder().base_url(format!("{URL}/")).api_key(KEY).user_agent("my-app/1");
+    assert_snapshot!(format!("{builder:?}"), @r#"ClientBuilder { connect_timeout: 10s, request_timeout: 30s, user_agent: Some("my-app/1"), .. }"#);
+    let client = builder.build().unwrap();
+    assert_snapshot!(format!("{client:?}"), @r#"Client { base_url: "https://prompts.example/api/v1", .. }"#);
+    let call = client.prompts().get(promptarium::PromptId::new(7));
+    assert_snapshot!(format!("{call:?}"), @r#"Call { client: Client { base_url: "https://prompts.example/api/v1", .. }, endpoint: GetPrompt { id: PromptId(7) } }"#);
+}
+
+#[test]
+fn time_limits_are_finite_unless_told() {
+    assert_eq!(promptarium::ClientBuilder::DEFAULT_CONNECT_TIMEOUT, Duration::from_secs(10));
+    assert_eq!(promptarium::ClientBuilder::DEFAULT_REQUEST_TIMEOUT, Duration::from_secs(30));
+}
+
+#[test]
+fn a_client_and_its_calls_can_go_to_another_thread() {
+    fn shared<T: Clone + Send + Sync + 'static>(_: &T) {}
+    let client = Client::new(URL, KEY).unwrap();
+    shared(&client);
+    shared(&client.prompts());
+    shared(&client.prompts().create("t", "p"));
+}
+
+#[test]
+fn the_environment_sets_base_url_and_key() {
+    let run = |variables: &[(&str, &str)]| {
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        child.args(["--ignored", "--exact", "config::what_the_environment_makes", "--nocapture"]);
+        child.env_remove("PROMPTARIUM_BASE_URL").env_remove("PROMPTARIUM_API_KEY");
+        let output = child.envs(variables.iter().copied()).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let (url, key) = (("PROMPTARIUM_BASE_URL", URL), ("PROMPTARIUM_API_KEY", KEY));
+    assert!(
+        run(&[url, key]).contains(r#"<Client { base_url: "https://prompts.example/api/v1", .. }>"#)
+    );
+    assert!(run(&[key]).contains("<the environment variable PROMPTARIUM_BASE_URL is not set>"));
+    assert!(run(&[url]).contains("<the environment variable PROMPTARIUM_API_KEY is not set>"));
+}
+
+#[test]
+#[ignore = "run by the test above, in a process of its own with variables of its own"]
+fn what_the_environment_makes() {
+    match Client::from_env() {
+        Ok(client) => println!("<{client:?}>"),
+        Err(error) => println!("<{error}>"),
+    }
+}

@@ -1,0 +1,12 @@
+//! What a user of the crate can see, in one binary: the wire form of every call,
+//! streams, errors and their texts, settings, models.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a panic is how a test fails")]
+
+mod stub;
+
+mod answers;
+mod config;
+mod errors;
+mod models;
+mod pages;
+mod requests;

@@ -1,0 +1,264 @@
+//! Models: tolerant to read, exact to write.
+
+use std::fmt::Debug;
+
+use insta::assert_snapshot;
+use promptarium::{
+    AddedPrompts, AssetUrl, Change, Cursor, Deleted, GenerationJob, GenerationState,
+    GenerationType, ImageContentType, JobId, MovedPrompt, Page, PinState, Problem, Prompt,
+    PromptId, PromptStatus, PromptType, RemovedPrompt, Scope, Timestamp, UploadSlot, Vault,
+    VaultId, VaultPrompt, VaultPromptId, Visibility, path,
+};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, from_value, json, to_value};
+
+use crate::stub::prompt;
+
+/// Reads as the model and writes the same again, with and without fields nobody
+/// knows yet.
+fn round_trip<T: Serialize + DeserializeOwned + PartialEq + Debug>(wire: &Value) -> T {
+    let model: T = from_value(wire.clone()).unwrap();
+    assert_eq!(to_value(&model).unwrap(), *wire);
+    let mut grown = wire.clone();
+    grown["comesLater"] = json!({ "x": [1, null] });
+    assert_eq!(from_value::<T>(grown).unwrap(), model);
+    model
+}
+
+fn vault() -> Value {
+    json!({
+        "id": 3, "name": "Harbours", "description": null, "slug": "harbours",
+        "visibility": "unlisted", "accessType": null, "isLocked": false,
+        "coverImageUrl": "https://cdn.example/c.png", "isSystem": false, "promptCount": 2,
+        "createdAt": "2026-03-01T11:00:00Z", "updatedAt": "2026-03-01T11:30:00.5Z",
+    })
+}
+
+fn slot() -> Value {
+    json!({
+        "uploadUrl": "https://storage.example/put/a?signature=s3cret",
+        "token": "s3cret", "url": "https://cdn.example/a.png", "path": "a1/a.png",
+        "contentType": "image/png", "size": 1024, "expiresIn": 7200,
+    })
+}
+
+#[test]
+fn every_model_reads_and_writes_what_the_specification_shows() {
+    let mut wire = prompt(7);
+    for time in ["createdAt", "updatedAt"] {
+        wire[time] = json!("2026-03-01T11:00:00Z");
+    }
+    wire["images"][0]["createdAt"] = json!("2026-03-01T11:00:00.25Z");
+    let read: Prompt = round_trip(&wire);
+    assert_eq!((read.id, read.text.as_str()), (PromptId::new(7), "A harbour at dusk"));
+    assert_eq!((read.prompt_type, read.status), (PromptType::Image, PromptStatus::Active));
+    assert_eq!((read.images[0].width, read.images[0].height), (1024, 576));
+    assert_eq!(read.vault_ids, [VaultId::new(3)]);
+
+    wire["vaultPromptId"] = json!(21);
+    wire["isPinned"] = json!(true);
+    let member: VaultPrompt = round_trip(&wire);
+    assert_eq!((member.vault_prompt_id, member.is_pinned), (VaultPromptId::new(21), true));
+    assert_eq!(member.title, "Prompt 7");
+
+    let read: Vault = round_trip(&vault());
+    assert_eq!((read.visibility, read.prompt_count), (Visibility::Unlisted, 2));
+    let read: UploadSlot = round_trip(&slot());
+    assert_eq!((read.size, read.expires_in_seconds), (1024, 7200));
+    assert_eq!(read.content_type, ImageContentType::Png);
+    let job: GenerationJob = round_trip(&json!({
+        "success": true, "clientJobId": "j", "providerRequestId": "r",
+        "statusUrl": "https://prompts.example/api/v1/generations/j/status",
+    }));
+    assert_eq!(job.client_job_id, JobId::from("j"));
+
+    round_trip::<Deleted<PromptId>>(&json!({ "id": 7, "deleted": true }));
+    round_trip::<AddedPrompts>(&json!({ "added": 1, "vaultId": 3, "promptCount": 2 }));
+    round_trip::<RemovedPrompt>(&json!({ "vaultPromptId": 21, "removed": true }));
+    round_trip::<PinState>(&json!({ "vaultPromptId": 21, "isPinned": false }));
+    round_trip::<MovedPrompt>(&json!({
+        "promptId": 7, "sourceVaultId": 3, "targetVaultId": 4, "vaultPromptId": 22,
+    }));
+    round_trip::<Problem>(&json!({ "error": "no", "details": { "title": "long" } }));
+}
+
+#[test]
+fn null_and_absent_are_the_same_on_optional_fields() {
+    let read = |wire: &Value| from_value::<Prompt>(wire.clone()).unwrap();
+    let mut null = prompt(7);
+    let mut absent = null.clone();
+    for field in ["platform", "images", "vaultIds"] {
+        null[field] = Value::Null;
+        absent.as_object_mut().unwrap().remove(field);
+    }
+    assert_eq!(read(&null), read(&absent));
+    assert!(read(&null).images.is_empty());
+
+    let mut null = vault();
+    let mut absent = null.clone();
+    for field in ["description", "accessType", "coverImageUrl"] {
+        null[field] = Value::Null;
+        absent.as_object_mut().unwrap().remove(field);
+    }
+    assert_eq!(from_value::<Vault>(null).unwrap(), from_value::<Vault>(absent).unwrap());
+}
+
+/// Every known value and any other text goes through unchanged.
+macro_rules! open {
+    ($($name:ident: $($text:literal)+;)+) => {$({
+        let known: Vec<_> = $name::KNOWN.iter().map($name::as_str).collect();
+        assert_eq!(known, [$($text),+]);
+        for text in known.into_iter().chain(["", "Image", " image", "comes-later", "\u{0}é\"☾"]) {
+            let read: $name = from_value(json!(text)).unwrap();
+            assert_eq!(to_value(&read).unwrap(), json!(text));
+            assert_eq!((read.as_str(), read.to_string().as_str()), (text, text));
+            assert_eq!($name::from(text), read);
+            assert_eq!($name::known(text), $name::KNOWN.contains(&read).then_some(read.clone()));
+            assert_eq!(matches!(read, $name::Unknown(_)), !$name::KNOWN.contains(&read));
+        }
+        assert!(from_value::<$name>(json!(1)).is_err());
+    })+};
+}
+
+#[test]
+fn enums_keep_what_they_do_not_know() {
+    open! {
+        PromptType: "image" "text" "video";
+        PromptStatus: "active";
+        Visibility: "private" "unlisted" "public";
+        GenerationType: "image" "video";
+        GenerationState: "queued" "in_progress" "completed" "failed";
+        ImageContentType: "image/png" "image/jpeg" "image/webp" "image/gif";
+        Scope: "prompts:write";
+    }
+    assert_snapshot!(format!("{:?}", PromptType::from("audio")), @r#"Unknown("audio")"#);
+    assert_snapshot!(format!("[{:>7}]", PromptType::Image), @"[  image]");
+}
+
+#[test]
+fn defaults_are_those_of_the_specification() {
+    assert_eq!(PromptType::default(), PromptType::Text);
+    assert_eq!(Visibility::default(), Visibility::Private);
+    assert_eq!(GenerationType::default(), GenerationType::Image);
+}
+
+#[test]
+fn only_completed_and_failed_are_final_and_only_completed_is_success() {
+    let of = |pick: fn(&GenerationState) -> bool| {
+        let all = GenerationState::KNOWN.iter().cloned().chain(["cancelled".into()]);
+        all.filter(pick).map(|state| state.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(of(GenerationState::is_final), ["completed", "failed"]);
+    assert_eq!(of(GenerationState::is_success), ["completed"]);
+}
+
+#[test]
+fn timestamps_are_lenient_to_read_and_utc_to_write() {
+    let read = |text: &str| {
+        let mut wire = vault();
+        wire["createdAt"] = json!(text);
+        from_value::<Vault>(wire)
+    };
+    let noon: Timestamp = "2026-03-01T12:00:00Z".parse().unwrap();
+    for text in [
+        "2026-03-01T12:00:00Z",
+        "2026-03-01t12:00:00z",
+        "2026-03-01T12:00:00.000000000Z",
+        "2026-03-01T13:30:00+01:30",
+        "2026-03-01T07:00:00-05:00",
+        "2026-03-01T12:00:00",
+        "2026-03-01 12:00:00",
+        "2026-03-01T12:00",
+        "20260301T120000Z",
+    ] {
+        assert_eq!(read(text).expect(text).created_at, noon, "{text}");
+    }
+    let fine = read("2026-03-01T13:00:00.123456789+01:00").unwrap();
+    assert_eq!(to_value(&fine).unwrap()["createdAt"], "2026-03-01T12:00:00.123456789Z");
+    for text in ["", "yesterday", "12:00:00Z", "2026-13-01T12:00:00Z", "1772366400"] {
+        assert!(read(text).is_err(), "{text}");
+    }
+    let error = read("yesterday").unwrap_err().to_string();
+    assert!(error.starts_with("not an ISO 8601 timestamp: "), "{error}");
+}
+
+#[test]
+fn a_change_is_absent_a_value_or_null() {
+    #[derive(Serialize, Deserialize, PartialEq, Debug)]
+    struct Patch {
+        #[serde(default, skip_serializing_if = "Change::is_leave")]
+        note: Change<String>,
+    }
+    for (change, wire) in [
+        (Change::Leave, "{}"),
+        (Change::from("x"), r#"{"note":"x"}"#),
+        (Change::Clear, r#"{"note":null}"#),
+    ] {
+        let patch = Patch { note: change };
+        assert_eq!(serde_json::to_string(&patch).unwrap(), wire);
+        assert_eq!(serde_json::from_str::<Patch>(wire).unwrap(), patch);
+    }
+    assert_eq!(Change::Set(2).map(|n| n * 2), Change::Set(4));
+}
+
+#[test]
+fn pages_and_cursors_can_be_kept_and_read_again() {
+    let page = Page::new(vec![PromptId::new(7)], Some(Cursor::from("b+/=")));
+    let kept = serde_json::to_string(&page).unwrap();
+    assert_snapshot!(kept, @r#"{"items":[7],"nextCursor":"b+/="}"#);
+    assert_eq!(serde_json::from_str::<Page<PromptId>>(&kept).unwrap(), page);
+    let cursor: Cursor = "b+/=".parse().unwrap();
+    assert_eq!(cursor.to_string(), "b+/=");
+    assert_eq!(String::from(cursor), "b+/=");
+}
+
+#[test]
+fn ids_name_their_kind() {
+    assert_snapshot!(format!("{:?}", VaultId::new(3)), @"VaultId(3)");
+    assert_snapshot!("x".parse::<PromptId>().unwrap_err(), @"not a prompt id");
+    assert_eq!("-9223372036854775808".parse::<PromptId>().unwrap().get(), i64::MIN);
+    for wrong in
+        [json!("7"), json!(7.0), json!(true), json!(null), json!(9_223_372_036_854_775_808_u64)]
+    {
+        assert!(from_value::<PromptId>(wrong).is_err());
+    }
+}
+
+#[test]
+fn an_upload_slot_hides_what_lets_others_upload() {
+    let read: UploadSlot = from_value(slot()).unwrap();
+    assert_snapshot!(format!("{read:?}"), @r#"UploadSlot { upload_url: UploadUrl(https://storage.example/put/a?…), token: UploadToken(…), url: AssetUrl("https://cdn.example/a.png"), path: "a1/a.png", content_type: Png, size: 1024, expires_in_seconds: 7200 }"#);
+    assert_snapshot!(read.upload_url, @"https://storage.example/put/a?…");
+    assert_eq!(read.upload_url.expose().query(), Some("signature=s3cret"));
+    assert_eq!(read.token.expose(), "s3cret");
+    assert_eq!(read.url, AssetUrl::from("https://cdn.example/a.png"));
+
+    let mut wrong = slot();
+    wrong["uploadUrl"] = json!("/put/a?signature=s3cret");
+    assert_snapshot!(from_value::<UploadSlot>(wrong).unwrap_err(), @"not an absolute URL");
+}
+
+#[test]
+fn a_path_is_its_template_with_the_ids_filled_in() {
+    let (prompt, vault, member) = (PromptId::new(7), VaultId::new(3), VaultPromptId::new(21));
+    let job = JobId::from("a/../b?c#% é");
+    for (template, built) in [
+        (path::PROMPT, path::prompt(prompt)),
+        (path::PROMPT_SAVE, path::prompt_save(prompt)),
+        (path::VAULT, path::vault(vault)),
+        (path::VAULT_FORK, path::vault_fork(vault)),
+        (path::VAULT_PROMPTS, path::vault_prompts(vault)),
+        (path::VAULT_PROMPT, path::vault_prompt(vault, member)),
+        (path::VAULT_PROMPT_MOVE, path::vault_prompt_move(vault, member)),
+        (path::VAULT_PROMPT_PIN, path::vault_prompt_pin(vault, member)),
+        (path::GENERATION_STATUS, path::generation_status(&job)),
+    ] {
+        let filled = template
+            .replace("{promptId}", "7")
+            .replace("{vaultId}", "3")
+            .replace("{vaultPromptId}", "21")
+            .replace("{clientJobId}", "a%2F..%2Fb%3Fc%23%25%20%C3%A9");
+        assert_eq!(built, filled);
+    }
+}

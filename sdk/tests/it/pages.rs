@@ -1,0 +1,207 @@
+//! Lists over several pages: streams of pages, streams of items, cursors.
+
+use futures::{StreamExt, TryStreamExt};
+use promptarium::{Cursor, Items, Page, Pages, Prompt, PromptType};
+use serde_json::json;
+use wiremock::matchers::any;
+use wiremock::{Mock, MockServer, Request, ResponseTemplate};
+
+use crate::stub::{client, prompt};
+
+/// Where a page is asked from (`""` is the beginning), what is on it, and where it
+/// says the next one starts.
+type Script = &'static [(&'static str, &'static [i64], Option<&'static str>)];
+
+const THREE: Script = &[("", &[1, 2], Some("b")), ("b", &[3], Some("c")), ("c", &[4, 5], None)];
+
+/// Serves a script; a cursor that is not in it is answered 503.
+async fn list(script: Script) -> MockServer {
+    let server = MockServer::start().await;
+    let answer = move |request: &Request| {
+        let asked = query(request, "cursor").unwrap_or_default();
+        let page = script.iter().find(|(cursor, ..)| *cursor == asked);
+        page.map_or(ResponseTemplate::new(503), |(_, ids, next)| {
+            let data: Vec<_> = ids.iter().map(|id| prompt(*id)).collect();
+            ResponseTemplate::new(200).set_body_json(json!({
+                "data": data, "error": null, "pagination": { "nextCursor": next },
+            }))
+        })
+    };
+    Mock::given(any()).respond_with(answer).mount(&server).await;
+    server
+}
+
+fn query(request: &Request, name: &str) -> Option<String> {
+    let mut pairs = request.url.query_pairs();
+    pairs.find_map(|(found, value)| (found == name).then(|| value.into_owned()))
+}
+
+fn pages(server: &MockServer) -> Pages<Prompt> {
+    client(server.uri()).prompts().list().pages()
+}
+
+fn items(server: &MockServer) -> Items<Prompt> {
+    client(server.uri()).prompts().list().stream()
+}
+
+fn ids(prompts: &[Prompt]) -> Vec<i64> {
+    prompts.iter().map(|prompt| prompt.id.get()).collect()
+}
+
+#[tokio::test]
+async fn one_page_comes_with_the_cursor_of_the_next() {
+    let server = list(THREE).await;
+    let client = client(server.uri());
+    let first = client.prompts().list().page().await.unwrap();
+    assert_eq!((ids(&first.items), first.next_cursor.clone()), (vec![1, 2], Some("b".into())));
+    let cursor = first.next_cursor.unwrap();
+    let second = client.prompts().list().from_cursor(cursor).await.unwrap();
+    assert_eq!((ids(&second.items), second.next_cursor), (vec![3], Some("c".into())));
+    assert_eq!(server.received_requests().await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn items_come_from_all_pages_in_order() {
+    let server = list(THREE).await;
+    let all: Vec<_> = items(&server).try_collect().await.unwrap();
+    assert_eq!(ids(&all), [1, 2, 3, 4, 5]);
+    assert_eq!(server.received_requests().await.unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn pages_come_one_by_one() {
+    let server = list(THREE).await;
+    let all: Vec<Page<_>> = pages(&server).try_collect().await.unwrap();
+    let shape: Vec<_> = all.iter().map(|page| ids(&page.items)).collect();
+    assert_eq!(shape, [vec![1, 2], vec![3], vec![4, 5]]);
+}
+
+#[tokio::test]
+async fn filters_and_page_size_go_with_every_page() {
+    let server = list(THREE).await;
+    let list = client(server.uri()).prompts().list().page_size(2).prompt_type(PromptType::Image);
+    let _: Vec<_> = list.stream().try_collect().await.unwrap();
+    for request in server.received_requests().await.unwrap() {
+        assert_eq!(query(&request, "limit").as_deref(), Some("2"));
+        assert_eq!(query(&request, "type").as_deref(), Some("image"));
+    }
+}
+
+#[tokio::test]
+async fn a_page_is_fetched_only_when_it_is_asked_for() {
+    let server = list(THREE).await;
+    let first: Vec<_> = items(&server).take(2).try_collect().await.unwrap();
+    assert_eq!(ids(&first), [1, 2]);
+    assert_eq!(server.received_requests().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn an_empty_page_with_a_cursor_goes_on() {
+    let server = list(&[("", &[], Some("b")), ("b", &[], Some("c")), ("c", &[1], None)]).await;
+    let all: Vec<_> = items(&server).try_collect().await.unwrap();
+    assert_eq!(ids(&all), [1]);
+}
+
+#[tokio::test]
+async fn an_empty_list_is_one_request_and_no_item() {
+    let server = list(&[("", &[], None)]).await;
+    assert!(items(&server).next().await.is_none());
+    assert_eq!(server.received_requests().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn an_empty_cursor_and_an_absent_pagination_end_the_list() {
+    let server = list(&[("", &[1], Some(""))]).await;
+    let page = client(server.uri()).prompts().list().page().await.unwrap();
+    assert_eq!(page.next_cursor, None);
+
+    let bare = ResponseTemplate::new(200).set_body_json(json!({ "data": [], "error": null }));
+    let server = crate::stub::answering(bare).await;
+    assert!(items(&server).next().await.is_none());
+}
+
+#[tokio::test]
+async fn a_cursor_that_comes_again_is_an_error_and_no_endless_loop() {
+    const JUST_USED: Script = &[("", &[1], Some("b")), ("b", &[2], Some("b"))];
+    const USED_BEFORE: Script =
+        &[("", &[1], Some("b")), ("b", &[2], Some("c")), ("c", &[3], Some("b"))];
+    for (script, requests) in [(JUST_USED, 2), (USED_BEFORE, 3)] {
+        let server = list(script).await;
+        let mut stream = items(&server);
+        for id in 1..=requests {
+            assert_eq!(stream.next().await.unwrap().unwrap().id.get(), id);
+        }
+        let error = stream.next().await.unwrap().unwrap_err();
+        assert!(error.is_pagination_loop() && !error.is_retryable());
+        assert_eq!(
+            error.to_string(),
+            "the list would never end: the service named the cursor \"b\" a second time"
+        );
+        assert!(stream.next().await.is_none());
+        assert_eq!(server.received_requests().await.unwrap().len() as i64, requests);
+    }
+}
+
+#[tokio::test]
+async fn a_cursor_that_names_its_own_page_is_a_loop_after_a_resume_too() {
+    let server = list(&[("b", &[2], Some("b"))]).await;
+    let mut pages = client(server.uri()).prompts().list().from_cursor("b").pages();
+    assert!(pages.next().await.unwrap().is_ok());
+    assert!(pages.next().await.unwrap().unwrap_err().is_pagination_loop());
+}
+
+#[tokio::test]
+async fn an_error_ends_the_stream_and_its_cursor_names_the_page_that_failed() {
+    const BROKEN: Script = &[("", &[1, 2], Some("b"))];
+    let server = list(BROKEN).await;
+    let mut pages = pages(&server);
+    assert!(pages.next().await.unwrap().is_ok());
+    assert_eq!(pages.next().await.unwrap().unwrap_err().status().unwrap(), 503);
+    assert!(pages.next().await.is_none());
+    assert_eq!(pages.cursor(), Some(&Cursor::from("b")));
+    assert_eq!(server.received_requests().await.unwrap().len(), 2);
+
+    let mut items = items(&server);
+    let outcomes: Vec<_> = items.by_ref().map(|item| item.is_ok()).collect().await;
+    assert_eq!(outcomes, [true, true, false]);
+    assert_eq!(items.cursor(), Some(&Cursor::from("b")));
+
+    let whole = list(THREE).await;
+    let rest = client(whole.uri()).prompts().list().from_cursor(items.cursor().unwrap().clone());
+    let rest: Vec<_> = rest.stream().try_collect().await.unwrap();
+    assert_eq!(ids(&rest), [3, 4, 5]);
+}
+
+#[tokio::test]
+async fn a_cursor_taken_within_a_page_misses_nothing() {
+    let server = list(THREE).await;
+    let mut items = items(&server);
+    let mut cursors = vec![items.cursor().cloned()];
+    while let Some(item) = items.next().await {
+        item.unwrap();
+        cursors.push(items.cursor().cloned());
+    }
+    let at = |text: &str| Some(Cursor::from(text));
+    assert_eq!(cursors, [None, None, at("b"), at("c"), at("c"), None]);
+}
+
+#[tokio::test]
+async fn streams_own_their_client_and_go_to_another_task() {
+    fn movable<T: Send + Unpin + 'static>(value: T) -> T {
+        value
+    }
+    let server = list(THREE).await;
+    let (pages, items) = (movable(pages(&server)), movable(items(&server)));
+    let counted = tokio::spawn(async move { (pages.count().await, items.count().await) });
+    assert_eq!(counted.await.unwrap(), (3, 5));
+}
+
+#[tokio::test]
+async fn dropping_a_stream_stops_its_traffic() {
+    let server = list(THREE).await;
+    let mut items = items(&server);
+    items.next().await.unwrap().unwrap();
+    drop(items);
+    tokio::task::yield_now().await;
+    assert_eq!(server.received_requests().await.unwrap().len(), 1);
+}

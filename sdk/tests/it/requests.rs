@@ -1,0 +1,329 @@
+//! The wire form of every request the client can send.
+
+use insta::assert_snapshot;
+use promptarium::{AssetUrl, Change, Client, PromptId, PromptType};
+use promptarium::{VaultId, VaultPromptId, Visibility};
+use wiremock::ResponseTemplate;
+
+use crate::stub::{KEY, answering, get, shown, wire};
+
+const PROMPT: PromptId = PromptId::new(7);
+const VAULT: VaultId = VaultId::new(3);
+const MEMBERSHIP: VaultPromptId = VaultPromptId::new(21);
+
+#[tokio::test]
+async fn a_call_is_sent_only_when_it_is_awaited() {
+    let server = answering(ResponseTemplate::new(500)).await;
+    let call = get(&crate::stub::client(server.uri()));
+    assert!(server.received_requests().await.unwrap().is_empty());
+    let _ = call.clone().await;
+    let _ = call.await;
+    assert_eq!(server.received_requests().await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn the_path_of_the_base_url_is_kept_and_its_last_slash_makes_no_difference() {
+    let server = answering(ResponseTemplate::new(500)).await;
+    for (suffix, path) in [
+        ("", "/prompts/7"),
+        ("/", "/prompts/7"),
+        ("/api/v1", "/api/v1/prompts/7"),
+        ("/api/v1/", "/api/v1/prompts/7"),
+        ("/behind/a%20proxy/v1", "/behind/a%20proxy/v1/prompts/7"),
+    ] {
+        let client = Client::new(format!("{}{suffix}", server.uri()), KEY).unwrap();
+        let _ = get(&client).await;
+        let requests = server.received_requests().await.unwrap();
+        assert_eq!(requests.last().unwrap().url.path(), path, "{suffix}");
+    }
+}
+
+#[tokio::test]
+async fn the_user_agent_names_crate_and_program() {
+    let server = answering(ResponseTemplate::new(500)).await;
+    let builder = Client::builder().base_url(server.uri()).api_key(KEY);
+    let _ = get(&builder.clone().build().unwrap()).await;
+    let _ = get(&builder.user_agent("my-app/2.1").build().unwrap()).await;
+    let requests = server.received_requests().await.unwrap();
+    let own = format!("promptarium/{}", env!("CARGO_PKG_VERSION"));
+    assert_eq!(requests[0].headers["user-agent"], own);
+    assert_eq!(requests[1].headers["user-agent"], format!("{own} my-app/2.1"));
+}
+
+#[tokio::test]
+async fn a_ready_http_client_sends_the_same() {
+    let server = answering(ResponseTemplate::new(500)).await;
+    let ready = reqwest::Client::new();
+    let client =
+        Client::builder().base_url(server.uri()).api_key(KEY).http_client(ready).build().unwrap();
+    let _ = get(&client).await;
+    assert_snapshot!(shown(&server.received_requests().await.unwrap()[0]), @r"
+    GET /prompts/7
+    accept: application/json
+    authorization: Bearer test_live_a1_s3cret
+    ");
+}
+
+#[tokio::test]
+async fn prompts_list() {
+    assert_snapshot!(wire(|client| client.prompts().list()).await, @"
+    GET /api/v1/prompts
+    accept: application/json
+    authorization: Bearer test_live_a1_s3cret
+    ");
+    let call = |client: &Client| {
+        let list = client.prompts().list().page_size(100).vault(VAULT);
+        list.prompt_type(PromptType::Video).from_cursor("a+b/c=&d é")
+    };
+    assert_snapshot!(wire(call).await, @"
+    GET /api/v1/prompts?limit=100&cursor=a%2Bb%2Fc%3D%26d+%C3%A9&vaultId=3&type=video
+    accept: application/json
+    authorization: Bearer test_live_a1_s3cret
+    ");
+}
+
+#[tokio::test]
+async fn prompts_create() {
+    let least = |client: &Client| client.prompts().create("Dusk", "A \"harbour\"\nat dusk ☾");
+    assert_snapshot!(wire(least).await, @r#"
+    POST /api/v1/prompts
+    accept: application/json
+    authorization: Bearer test_live_a1_s3cret
+    content-type: application/json
+    content-length: 54
+    {"title":"Dusk","prompt":"A \"harbour\"\nat dusk ☾"}
+    "#);
+    let most = |client: &Client| {
+        let call = client.prompts().create("Dusk", "A harbour").image("local/plasma");
+        call.platform("poster")
+            .vault(VAULT)
+            .aspect_ratio("16:9")
+            .image_url(AssetUrl::from("https://cdn.example/a.png"))
+            .reference_media_urls(["https://cdn.example/b.png", "urn:c"])
+    };
+    assert_snapshot!(wire(most).await, @r#"
+    POST /api/v1/prompts
+    accept: application/json
+    authorization: Bearer test_live_a1_s3cret
+    content-type: application/json
+    content-length: 234
+    {"title":"Dusk","prompt":"A harbour","platform":"poster","promptType":"image","modelId":"local/plasma","aspectRatio":"16:9","vaultId":3,"imageUrl":"https://cdn.example/a.png","referenceMediaUrls":["https://cdn.example/b.png","urn:c"]}
+    "#);
+    let video = |client: &Client| client.prompts().create("t", "p").video("local/plasma-video");
+    assert_snapshot!(body(&wire(video).await), @r#"{"title":"t","prompt":"p","promptType":"video","modelId":"local/plasma-video"}"#);
+    let apart = |client: &Client| {
+        client.prompts().create("t", "p").prompt_type(PromptType::Text).model_id("m/x")
+    };
+    assert_snapshot!(body(&wire(apart).await), @r#"{"title":"t","prompt":"p","promptType":"text","modelId":"m/x"}"#);
+}
+
+#[tokio::test]
+async fn prompts_get() {
+    assert_snapshot!(wire(get).await, @"
+    GET /api/v1/prompts/7
+    accept: application/json
+    authorization: Bearer test_live_a1_s3cret
+    ");
+}
+
+#[tokio::test]
+async fn prompts_update() {
+    let most = |client: &Client| {
+        let call = client.prompts().update(PROMPT).title("Dawn").prompt("A quay");
+        call.prompt_type(PromptType::Image)
+            .platform("poster")
+            .model_id("local/plasma")
+            .aspect_ratio("1:1")
+            .vault(VAULT)
+            .image_url("https://cdn.example/a.png")
+            .reference_media_urls(vec![String::from("urn:c")])
+    };
+    assert_snapshot!(wire(most).await, @r#"
+    PATCH /api/v1/prompts/7
+    accept: application/json
+    authorization: Bearer test_live_a1_s3cret
+    content-type: application/json
+    content-length: 202
+    {"title":"Dawn","prompt":"A quay","platform":"poster","promptType":"image","modelId":"local/plasma","aspectRatio":"1:1","vaultId":3,"imageUrl":"https://cdn.example/a.png","referenceMediaUrls":["urn:c"]}
+    "#);
+    let none = |client: &Client| client.prompts().update(PROMPT);
+    assert_snapshot!(body(&wire(none).await), @"{}");
+    let no_media = |client: &Client| none(client).reference_media_urls([""; 0]);
+    assert_snapshot!(body(&wire(no_media).await), @r#"{"referenceMediaUrls":[]}"#);
+}
+
+#[tokio::test]
+async fn prompts_update_platform_is_left_set_or_cleared() {
+    let platform = async |change: Change<String>| {
+        let text = wire(|client| client.prompts().update(PROMPT).platform(change)).await;
+        body(&text)
+    };
+    assert_snapshot!(platform(Change::Leave).await, @"{}");
+    assert_snapshot!(platform("poster".into()).await, @r#"{"platform":"poster"}"#);
+    assert_snapshot!(platform(String::new().into()).await, @r#"{"platform":""}"#);
+    assert_snapshot!(platform(Some("poster").into()).await, @r#"{"platform":"poster"}"#);
+    assert_snapshot!(platform(None::<&str>.into()).await, @r#"{"platform":null}"#);
+    assert_snapshot!(platform(Change::Clear).await, @r#"{"platform":null}"#);
+    let cleared = |client: &Client| client.prompts().update(PROMPT).clear_platform();
+    assert_snapshot!(body(&wire(cleared).await), @r#"{"platform":null}"#);
+}
+
+#[tokio::test]
+async fn prompts_delete() {
+    assert_snapshot!(wire(|client| client.prompts().delete(PROMPT)).await, @"
+    DELETE /api/v1/prompts/7
+    accept: application/json
+    authorization: Bearer test_live_a1_s3cret
+    ");
+}
+
+#[tokio::test]
+async fn prompts_save() {
+    assert_snapshot!(wire(|client| client.prompts().save(PROMPT, VAULT)).await, @r#"
+    POST /api/v1/prompts/7/save
+    accept: application/json
+    authorization: Bearer test_live_a1_s3cret
+    content-type: application/json
+    content-length: 13
+    {"vaultId":3}
+    "#);
+}
+
+#[tokio::test]
+async fn vaults_list() {
+    assert_snapshot!(wire(|client| client.vaults().list()).await, @"
+    GET /api/v1/vaults
+    accept: application/json
+    authorization: Bearer test_live_a1_s3cret
+    ");
+}
+
+#[tokio::test]
+async fn vaults_create() {
+    assert_snapshot!(wire(|client| client.vaults().create("Harbours")).await, @r#"
+    POST /api/v1/vaults
+    accept: application/json
+    authorization: Bearer test_live_a1_s3cret
+    content-type: application/json
+    content-length: 19
+    {"name":"Harbours"}
+    "#);
+    let most = |client: &Client| {
+        let call = client.vaults().create("Harbours").description("Boats");
+        call.visibility(Visibility::Unlisted)
+    };
+    assert_snapshot!(body(&wire(most).await), @r#"{"name":"Harbours","description":"Boats","visibility":"unlisted"}"#);
+    let without = |client: &Client| client.vaults().create("Harbours").description(None::<&str>);
+    assert_snapshot!(body(&wire(without).await), @r#"{"name":"Harbours","description":null}"#);
+}
+
+#[tokio::test]
+async fn vaults_get() {
+    assert_snapshot!(wire(|client| client.vaults().get(VAULT)).await, @"
+    GET /api/v1/vaults/3
+    accept: application/json
+    authorization: Bearer test_live_a1_s3cret
+    ");
+}
+
+#[tokio::test]
+async fn vaults_update() {
+    let most = |client: &Client| {
+        let call = client.vaults().update(VAULT).name("Ports").description("Cranes");
+        call.visibility(Visibility::Public)
+    };
+    assert_snapshot!(wire(most).await, @r#"
+    PATCH /api/v1/vaults/3
+    accept: application/json
+    authorization: Bearer test_live_a1_s3cret
+    content-type: application/json
+    content-length: 61
+    {"name":"Ports","description":"Cranes","visibility":"public"}
+    "#);
+    assert_snapshot!(body(&wire(|client| client.vaults().update(VAULT)).await), @"{}");
+    let cleared = |client: &Client| client.vaults().update(VAULT).clear_description();
+    assert_snapshot!(body(&wire(cleared).await), @r#"{"description":null}"#);
+}
+
+#[tokio::test]
+async fn vaults_delete() {
+    assert_snapshot!(wire(|client| client.vaults().delete(VAULT)).await, @"
+    DELETE /api/v1/vaults/3
+    accept: application/json
+    authorization: Bearer test_live_a1_s3cret
+    ");
+}
+
+#[tokio::test]
+async fn vaults_fork() {
+    assert_snapshot!(wire(|client| client.vaults().fork(VAULT)).await, @"
+    POST /api/v1/vaults/3/fork
+    accept: application/json
+    authorization: Bearer test_live_a1_s3cret
+    content-length: 0
+    ");
+}
+
+#[tokio::test]
+async fn contents_list() {
+    assert_snapshot!(wire(|client| client.vault(VAULT).prompts().list()).await, @"
+    GET /api/v1/vaults/3/prompts
+    accept: application/json
+    authorization: Bearer test_live_a1_s3cret
+    ");
+}
+
+#[tokio::test]
+async fn contents_add() {
+    let add = |client: &Client| client.vault(VAULT).prompts().add([PROMPT, PromptId::new(8)]);
+    assert_snapshot!(wire(add).await, @r#"
+    POST /api/v1/vaults/3/prompts
+    accept: application/json
+    authorization: Bearer test_live_a1_s3cret
+    content-type: application/json
+    content-length: 19
+    {"promptIds":[7,8]}
+    "#);
+}
+
+#[tokio::test]
+async fn contents_remove() {
+    assert_snapshot!(wire(|client| client.vault(VAULT).prompts().remove(MEMBERSHIP)).await, @"
+    DELETE /api/v1/vaults/3/prompts/21
+    accept: application/json
+    authorization: Bearer test_live_a1_s3cret
+    ");
+}
+
+#[tokio::test]
+async fn contents_move() {
+    let to = |client: &Client| client.vault(VAULT).prompts().move_to(MEMBERSHIP, VaultId::new(4));
+    assert_snapshot!(wire(to).await, @r#"
+    POST /api/v1/vaults/3/prompts/21/move
+    accept: application/json
+    authorization: Bearer test_live_a1_s3cret
+    content-type: application/json
+    content-length: 19
+    {"targetVaultId":4}
+    "#);
+}
+
+#[tokio::test]
+async fn contents_pin_and_unpin() {
+    assert_snapshot!(wire(|client| client.vault(VAULT).prompts().pin(MEMBERSHIP)).await, @"
+    POST /api/v1/vaults/3/prompts/21/pin
+    accept: application/json
+    authorization: Bearer test_live_a1_s3cret
+    content-length: 0
+    ");
+    assert_snapshot!(wire(|client| client.vault(VAULT).prompts().unpin(MEMBERSHIP)).await, @"
+    DELETE /api/v1/vaults/3/prompts/21/pin
+    accept: application/json
+    authorization: Bearer test_live_a1_s3cret
+    ");
+}
+
+/// The last line, where the fields of a request that was shown in full differ.
+fn body(wire: &str) -> String {
+    wire.lines().last().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,115 @@
+//! Servers on the loopback interface that answer as told, and what they saw.
+
+use std::net::SocketAddr;
+
+use promptarium::call::{Call, Endpoint};
+use promptarium::{Client, Error, PromptId};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use wiremock::matchers::any;
+use wiremock::{Mock, MockServer, Request, ResponseTemplate};
+
+pub(crate) const KEY: &str = "test_live_a1_s3cret";
+
+pub(crate) fn client(address: impl std::fmt::Display) -> Client {
+    Client::new(format!("{address}/api/v1"), KEY).unwrap()
+}
+
+/// A server that gives every request the same answer.
+pub(crate) async fn answering(answer: ResponseTemplate) -> MockServer {
+    let server = MockServer::start().await;
+    Mock::given(any()).respond_with(answer).mount(&server).await;
+    server
+}
+
+/// What a call says on the wire: method, path with query, the headers that differ
+/// from call to call, body.
+pub(crate) async fn wire<E: Endpoint>(make: impl FnOnce(&Client) -> Call<E>) -> String {
+    let server = answering(ResponseTemplate::new(500)).await;
+    let _ = make(&client(server.uri())).await;
+    let requests = server.received_requests().await.unwrap();
+    assert_eq!(requests.len(), 1, "one call is one request");
+    shown(&requests[0])
+}
+
+pub(crate) fn shown(request: &Request) -> String {
+    let query = request.url.query().map(|query| format!("?{query}")).unwrap_or_default();
+    let mut text = format!("{} {}{query}\n", request.method, request.url.path());
+    for name in ["accept", "authorization", "content-type", "content-length"] {
+        for value in request.headers.get_all(name) {
+            text += &format!("{name}: {}\n", value.to_str().unwrap());
+        }
+    }
+    text + std::str::from_utf8(&request.body).unwrap()
+}
+
+/// What a call comes to when it is answered like this.
+pub(crate) async fn outcome<E: Endpoint>(
+    answer: ResponseTemplate,
+    make: impl FnOnce(&Client) -> Call<E>,
+) -> Result<E::Output, Error> {
+    let server = answering(answer).await;
+    make(&client(server.uri())).await
+}
+
+/// The error of reading prompt 7 when it is answered like this.
+pub(crate) async fn failure(answer: ResponseTemplate) -> Error {
+    outcome(answer, get).await.unwrap_err()
+}
+
+pub(crate) fn get(client: &Client) -> Call<promptarium::call::GetPrompt> {
+    client.prompts().get(PromptId::new(7))
+}
+
+pub(crate) enum Then {
+    HangUp,
+    StayOpen,
+}
+
+/// A server that answers one request with these very bytes.
+pub(crate) async fn raw(answer: &'static str, then: Then) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut request = [0; 4096];
+        let _ = stream.read(&mut request).await.unwrap();
+        stream.write_all(answer.as_bytes()).await.unwrap();
+        if matches!(then, Then::StayOpen) {
+            std::future::pending::<()>().await;
+        }
+    });
+    address
+}
+
+/// The error of reading prompt 7 when it is answered with these very bytes and
+/// the connection ends.
+pub(crate) async fn raw_failure(answer: &'static str) -> Error {
+    let client = client(format!("http://{}", raw(answer, Then::HangUp).await));
+    get(&client).await.unwrap_err()
+}
+
+pub(crate) fn prompt(id: i64) -> Value {
+    json!({
+        "id": id,
+        "title": format!("Prompt {id}"),
+        "prompt": "A harbour at dusk",
+        "promptType": "image",
+        "platform": null,
+        "status": "active",
+        "images": [{
+            "url": "https://cdn.example/a.png",
+            "width": 1024,
+            "height": 576,
+            "createdAt": "2026-03-01T12:00:00.000000Z",
+        }],
+        "vaultIds": [3],
+        "createdAt": "2026-03-01T11:00:00.000000Z",
+        "updatedAt": "2026-03-01T11:30:00.000000Z",
+    })
+}
+
+pub(crate) fn envelope(data: &Value) -> Value {
+    json!({ "data": data, "error": null })
+}
