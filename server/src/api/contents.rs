@@ -1,0 +1,81 @@
+//! `/vaults/{vaultId}/prompts`: what a vault holds, and the memberships in it.
+
+use http::StatusCode;
+use promptarium::limits;
+
+use super::view::{self, Added, ListedPromptView, Moved, Pinned, Removed};
+use super::{Api, Call};
+use crate::error::ApiError;
+use crate::respond::{self, Reply};
+use crate::validate::{fields_of, id, id_from_1, list as list_of};
+
+/// `GET /vaults/{vaultId}/prompts` (VC-04 to VC-09).
+pub async fn list(api: &Api, call: Call<'_>) -> Result<Reply, ApiError> {
+    let contents = api.store.contents(&call.caller, call.vault()?).await?;
+    respond::listing(contents, |prompt, json| {
+        serde_json::to_writer(json, &ListedPromptView::of(prompt))
+    })
+    .await
+}
+
+/// `POST /vaults/{vaultId}/prompts` (VC-10 to VC-14).
+pub async fn add(api: &Api, mut call: Call<'_>) -> Result<Reply, ApiError> {
+    let body = call.json().await?;
+    let mut form = fields_of(&body, &["promptIds"])?;
+    let prompts = form.required("promptIds", list_of(limits::ADDED_PROMPTS, id));
+    let Some(prompts) = prompts else {
+        return Err(form.refusals().into());
+    };
+
+    let vault_id = call.vault()?;
+    let added = api.store.add_prompts(&call.caller, vault_id, &prompts).await?;
+    let added = Added { added: added.added, vault_id, prompt_count: added.prompt_count };
+    Ok(respond::data(StatusCode::CREATED, &added, view::SMALL_BYTES)?)
+}
+
+/// `DELETE /vaults/{vaultId}/prompts/{vaultPromptId}` (VC-15, VC-16).
+pub async fn remove(api: &Api, call: Call<'_>) -> Result<Reply, ApiError> {
+    let (vault, vault_prompt_id) = call.membership()?;
+    api.store.remove_membership(&call.caller, vault, vault_prompt_id).await?;
+    let removed = Removed { vault_prompt_id, removed: true };
+    Ok(respond::data(StatusCode::OK, &removed, view::SMALL_BYTES)?)
+}
+
+/// `POST …/move` (VC-17 to VC-24).
+pub async fn relocate(api: &Api, mut call: Call<'_>) -> Result<Reply, ApiError> {
+    let body = call.json().await?;
+    let mut form = fields_of(&body, &["targetVaultId"])?;
+    let target = form.required("targetVaultId", id_from_1);
+    let Some(target_vault_id) = target else {
+        return Err(form.refusals().into());
+    };
+
+    let (source_vault_id, membership) = call.membership()?;
+    let moved = api
+        .store
+        .move_membership(&call.caller, source_vault_id, membership, target_vault_id)
+        .await?;
+    let moved = Moved {
+        prompt_id: moved.prompt,
+        source_vault_id,
+        target_vault_id,
+        vault_prompt_id: moved.membership,
+    };
+    Ok(respond::data(StatusCode::OK, &moved, view::SMALL_BYTES)?)
+}
+
+/// `POST …/pin` (VC-25, VC-27, VC-29).
+pub async fn pin(api: &Api, call: Call<'_>) -> Result<Reply, ApiError> {
+    set_pinned(api, call, true).await
+}
+
+/// `DELETE …/pin` (VC-26, VC-28, VC-30).
+pub async fn unpin(api: &Api, call: Call<'_>) -> Result<Reply, ApiError> {
+    set_pinned(api, call, false).await
+}
+
+async fn set_pinned(api: &Api, call: Call<'_>, is_pinned: bool) -> Result<Reply, ApiError> {
+    let (vault, vault_prompt_id) = call.membership()?;
+    api.store.set_pinned(&call.caller, vault, vault_prompt_id, is_pinned).await?;
+    Ok(respond::data(StatusCode::OK, &Pinned { vault_prompt_id, is_pinned }, view::SMALL_BYTES)?)
+}

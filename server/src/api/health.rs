@@ -1,0 +1,35 @@
+//! `/healthz` and `/readyz`, for whoever watches over the process.
+//!
+//! Healthy is a process that answers; ready is one that wants requests.
+
+use http::StatusCode;
+use serde::Serialize;
+
+use super::Api;
+use super::view::SMALL_BYTES;
+use crate::error::ApiError;
+use crate::respond::{self, Reply};
+
+#[derive(Serialize)]
+struct Status {
+    status: &'static str,
+}
+
+/// `GET /healthz`
+///
+/// # Errors
+/// None: whoever can answer is healthy.
+pub fn health(_: &Api) -> Result<Reply, ApiError> {
+    Ok(respond::data(StatusCode::OK, &Status { status: "ok" }, SMALL_BYTES)?)
+}
+
+/// `GET /readyz`
+///
+/// # Errors
+/// [`ApiError::Stopping`] once the server has been asked to stop.
+pub fn readiness(api: &Api) -> Result<Reply, ApiError> {
+    if api.readiness.is_stopping() {
+        return Err(ApiError::Stopping);
+    }
+    Ok(respond::data(StatusCode::OK, &Status { status: "ready" }, SMALL_BYTES)?)
+}

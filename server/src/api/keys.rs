@@ -1,0 +1,14 @@
+//! `/api-keys`: keys are made in a browser session only (KE-05).
+//!
+//! There are no sessions yet, so that the route's need refuses every request
+//! before it comes here.
+
+use super::{Api, Call};
+use crate::auth::AuthRefusal;
+use crate::error::ApiError;
+use crate::respond::Reply;
+
+/// `POST /api-keys`.
+pub async fn create(_: &Api, _: Call<'_>) -> Result<Reply, ApiError> {
+    Err(AuthRefusal::Session.into())
+}

@@ -1,0 +1,235 @@
+//! How records look on the wire. Views borrow: a record is written as it stands
+//! in the store, without a copy.
+
+use jiff::Timestamp;
+use promptarium::{PromptId, VaultId, VaultPromptId};
+use serde::{Serialize, Serializer};
+
+use crate::store::{ListedPrompt, PromptImage, PromptRecord, SharedPrompt, VaultRecord};
+
+/// A guess at the JSON of a small answer.
+pub const SMALL_BYTES: usize = 160;
+
+/// A prompt (PR-01 to PR-12).
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PromptView<'a> {
+    id: PromptId,
+    title: &'a str,
+    prompt: &'a str,
+    prompt_type: &'static str,
+    platform: Option<&'a str>,
+    status: &'static str,
+    images: ImagesView<'a>,
+    vault_ids: &'a [VaultId],
+    created_at: Time,
+    updated_at: Time,
+}
+
+/// A prompt as it stands in a vault (VC-04).
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListedPromptView<'a> {
+    #[serde(flatten)]
+    prompt: PromptView<'a>,
+    vault_prompt_id: VaultPromptId,
+    is_pinned: bool,
+}
+
+/// A list of prompts.
+pub struct PromptsView<'a>(pub &'a [SharedPrompt]);
+
+struct ImagesView<'a>(&'a [PromptImage]);
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ImageView<'a> {
+    url: &'a str,
+    width: u32,
+    height: u32,
+    created_at: Time,
+}
+
+/// A vault (VA-01 to VA-11).
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct VaultView<'a> {
+    id: VaultId,
+    name: &'a str,
+    description: Option<&'a str>,
+    slug: &'a str,
+    visibility: &'static str,
+    access_type: Option<&'a str>,
+    is_locked: bool,
+    cover_image_url: Option<&'a str>,
+    is_system: bool,
+    prompt_count: u64,
+    created_at: Time,
+    updated_at: Time,
+}
+
+/// A list of vaults.
+pub struct VaultsView<'a>(pub &'a [VaultRecord]);
+
+/// What deleting a prompt or a vault says (PR-40, VA-26).
+#[derive(Serialize)]
+pub struct Deleted<Id> {
+    id: Id,
+    deleted: bool,
+}
+
+/// What adding prompts to a vault says (VC-11).
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Added {
+    /// How many were not there before.
+    pub added: usize,
+    /// The vault.
+    pub vault_id: VaultId,
+    /// How many it holds now.
+    pub prompt_count: u64,
+}
+
+/// What removing a prompt from a vault says (VC-15).
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Removed {
+    /// The membership that is gone.
+    pub vault_prompt_id: VaultPromptId,
+    /// `true`
+    pub removed: bool,
+}
+
+/// What moving a prompt says (VC-17).
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Moved {
+    /// What moved.
+    pub prompt_id: PromptId,
+    /// Where from.
+    pub source_vault_id: VaultId,
+    /// Where to.
+    pub target_vault_id: VaultId,
+    /// Its new membership.
+    pub vault_prompt_id: VaultPromptId,
+}
+
+/// What pinning and unpinning say (VC-25, VC-26).
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Pinned {
+    /// The membership.
+    pub vault_prompt_id: VaultPromptId,
+    /// Whether it is pinned now.
+    pub is_pinned: bool,
+}
+
+/// A moment: RFC 3339 in UTC, with six digits of the second (EN-09).
+struct Time(Timestamp);
+
+impl<'a> PromptView<'a> {
+    /// Looks at a record.
+    pub fn of(record: &'a PromptRecord) -> Self {
+        Self {
+            id: record.id,
+            title: &record.title,
+            prompt: &record.text,
+            prompt_type: record.kind.as_str(),
+            platform: record.platform.as_deref(),
+            status: "active",
+            images: ImagesView(&record.images),
+            vault_ids: &record.vault_ids,
+            created_at: Time(record.created_at),
+            updated_at: Time(record.updated_at),
+        }
+    }
+}
+
+impl<'a> ListedPromptView<'a> {
+    /// Looks at a record.
+    pub fn of(listed: &'a ListedPrompt) -> Self {
+        Self {
+            prompt: PromptView::of(&listed.prompt),
+            vault_prompt_id: listed.membership,
+            is_pinned: listed.pinned,
+        }
+    }
+}
+
+impl<'a> VaultView<'a> {
+    /// Looks at a record.
+    pub fn of(record: &'a VaultRecord) -> Self {
+        Self {
+            id: record.id,
+            name: &record.name,
+            description: record.description.as_deref(),
+            slug: &record.slug,
+            visibility: record.visibility.as_str(),
+            access_type: None,
+            is_locked: false,
+            cover_image_url: record.cover_image_url.as_deref(),
+            is_system: record.system,
+            prompt_count: record.prompt_count,
+            created_at: Time(record.created_at),
+            updated_at: Time(record.updated_at),
+        }
+    }
+}
+
+impl<Id> Deleted<Id> {
+    /// Says that `id` is gone.
+    pub fn of(id: Id) -> Self {
+        Self { id, deleted: true }
+    }
+}
+
+impl Serialize for PromptsView<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(|record| PromptView::of(record)))
+    }
+}
+
+impl Serialize for VaultsView<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(VaultView::of))
+    }
+}
+
+impl Serialize for ImagesView<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(|image| ImageView {
+            url: &image.url,
+            width: image.width,
+            height: image.height,
+            created_at: Time(image.created_at),
+        }))
+    }
+}
+
+impl Serialize for Time {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{:.6}", self.0))
+    }
+}
+
+/// About how many bytes a prompt takes as JSON; more if it needs many escapes.
+pub fn prompt_bytes(record: &PromptRecord) -> usize {
+    const FRAME: usize = 288;
+    let images = record.images.iter().map(|image| image.url.len() + 96).sum::<usize>();
+    let platform = record.platform.as_ref().map_or(0, |platform| platform.len());
+    FRAME
+        + record.title.len()
+        + record.text.len()
+        + record.text.len() / 32
+        + platform
+        + images
+        + record.vault_ids.len() * 12
+}
+
+/// About how many bytes a vault takes as JSON.
+pub fn vault_bytes(record: &VaultRecord) -> usize {
+    const FRAME: usize = 352;
+    let description = record.description.as_ref().map_or(0, |text| text.len());
+    let cover = record.cover_image_url.as_ref().map_or(0, |url| url.len());
+    FRAME + record.name.len() + record.slug.len() + description + cover
+}

@@ -1,0 +1,110 @@
+//! Who is asking, and whether they may: from the `Authorization` header to a
+//! [`Caller`].
+//!
+//! A route says what it needs; this file says whether a request has it. The
+//! order is always the same: a key of the right form, a key that is valid, then
+//! its scope. Every refusal has the status 401 (ER-07).
+
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
+use subtle::ConstantTimeEq;
+
+use crate::key::{PresentedKey, Vendor};
+use crate::store::{Caller, KeyRecord, Store, StoreError};
+
+/// What a route asks of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Nothing: anybody may call it.
+    Nothing,
+    /// A valid key, whatever its scopes.
+    Key,
+    /// A valid key with the scope `prompts:write`.
+    Write,
+    /// A browser session. There are none yet, so that nobody has one.
+    Session,
+}
+
+/// Why a request may not go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AuthRefusal {
+    /// AU-02
+    #[error("the Authorization header is missing; send `Authorization: Bearer <API key>`")]
+    Missing,
+    /// More than one header would leave open which key counts.
+    #[error("there is more than one Authorization header; send exactly one")]
+    Repeated,
+    /// AU-03
+    #[error("the Authorization header is malformed; send `Authorization: Bearer <API key>`")]
+    Malformed,
+    /// AU-04, AU-05, AU-06: keys that were mistyped, never made, or revoked are
+    /// not told apart, so that nobody learns which keys there once were.
+    #[error("the API key is not valid")]
+    Invalid,
+    /// AU-07 to AU-10
+    #[error("the API key lacks the scope prompts:write")]
+    Scope,
+    /// KE-05
+    #[error("this needs a browser session; an API key does not do")]
+    Session,
+}
+
+/// Why nobody could be made out.
+#[derive(Debug)]
+pub enum AuthError {
+    /// The request is at fault.
+    Refused(AuthRefusal),
+    /// The look-up failed.
+    Store(StoreError),
+}
+
+/// The caller of a request; `None` where a route needs nothing.
+///
+/// # Errors
+/// If the request does not bring what is needed.
+pub async fn admit(
+    headers: &HeaderMap,
+    needs: Needs,
+    vendor: &Vendor,
+    store: &dyn Store,
+) -> Result<Option<Caller>, AuthError> {
+    match needs {
+        Needs::Nothing => return Ok(None),
+        Needs::Session => return Err(AuthError::Refused(AuthRefusal::Session)),
+        Needs::Key | Needs::Write => {}
+    }
+    let key = presented(headers, vendor).map_err(AuthError::Refused)?;
+    let record = store.find_key(key.public_id()).await.map_err(AuthError::Store)?;
+    proved(key, record, needs).map(Some).map_err(AuthError::Refused)
+}
+
+/// The key in the headers, not yet proved.
+fn presented<'a>(headers: &'a HeaderMap, vendor: &Vendor) -> Result<PresentedKey<'a>, AuthRefusal> {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let value = values.next().ok_or(AuthRefusal::Missing)?;
+    if values.next().is_some() {
+        return Err(AuthRefusal::Repeated);
+    }
+    let key = value
+        .to_str()
+        .ok()
+        .and_then(|value| value.strip_prefix("Bearer "))
+        .ok_or(AuthRefusal::Malformed)?;
+    vendor.read(key).map_err(|_| AuthRefusal::Invalid)
+}
+
+fn proved(
+    key: PresentedKey<'_>,
+    record: Option<KeyRecord>,
+    needs: Needs,
+) -> Result<Caller, AuthRefusal> {
+    let digest = key.digest();
+    let record = record
+        .filter(|record| bool::from(record.key.digest.ct_eq(&digest)) && !record.key.revoked)
+        .ok_or(AuthRefusal::Invalid)?;
+    let scopes = record.key.scopes;
+    if needs == Needs::Write && !scopes.prompts_write {
+        return Err(AuthRefusal::Scope);
+    }
+    Ok(Caller { account: record.account, scopes })
+}

@@ -1,0 +1,92 @@
+//! The command line as clap sees it. Values stay raw here: clap's own errors
+//! would repeat them, and some are secrets.
+
+use std::ffi::OsString;
+
+use clap::{Args, Parser, Subcommand};
+
+/// The Promptarium reference server.
+#[derive(Debug, Parser)]
+#[command(name = "promptarium-server", version)]
+pub(super) struct Cli {
+    #[command(flatten)]
+    pub(super) settings: Settings,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serves the API until it is asked to stop; the default.
+    Serve,
+}
+
+/// Flags stand before or after `serve`.
+#[derive(Debug, Args)]
+pub(super) struct Settings {
+    /// Where to listen; port 0 picks a free one.
+    #[arg(long, env = "PROMPTARIUM_LISTEN", global = true, value_name = "ADDRESS:PORT")]
+    #[arg(default_value = "127.0.0.1:8080")]
+    pub(super) listen: OsString,
+
+    /// How clients reach the server: the beginning of every address it hands out,
+    /// without /api/v1. Taken from the listener if absent.
+    #[arg(long, env = "PROMPTARIUM_PUBLIC_URL", global = true, value_name = "URL")]
+    pub(super) public_url: Option<OsString>,
+
+    /// The prefix of the provider's models.
+    #[arg(long, env = "PROMPTARIUM_MODEL_NAMESPACE", global = true, value_name = "PREFIX")]
+    #[arg(default_value = "local")]
+    pub(super) model_namespace: OsString,
+
+    /// The prefix of API keys.
+    #[arg(long, env = "PROMPTARIUM_VENDOR", global = true, value_name = "NAME")]
+    #[arg(default_value = "promptarium")]
+    pub(super) vendor: OsString,
+
+    /// Makes an account and exactly this key at the start; repeatable. Without
+    /// scopes the key has all; `none` gives it none, `revoked` makes it a revoked
+    /// one. In the variable, white space stands between several.
+    #[arg(long, env = "PROMPTARIUM_SEED_KEY", global = true, hide_env_values = true)]
+    #[arg(value_name = "KEY=ACCOUNT[:SCOPE,…]")]
+    pub(super) seed_key: Vec<OsString>,
+
+    /// Secret that signs cursors, at least 32 characters; made at the start if
+    /// absent.
+    #[arg(long, env = "PROMPTARIUM_SIGNING_KEY", global = true, hide_env_values = true)]
+    #[arg(value_name = "SECRET")]
+    pub(super) signing_key: Option<OsString>,
+
+    /// What to log, to stderr: a level, or a list of target=level.
+    #[arg(long, env = "PROMPTARIUM_LOG", global = true, value_name = "FILTER")]
+    #[arg(default_value = "info")]
+    pub(super) log: OsString,
+
+    /// How to log: pretty or json. Pretty on a terminal, else json.
+    #[arg(long, env = "PROMPTARIUM_LOG_FORMAT", global = true, value_name = "FORMAT")]
+    pub(super) log_format: Option<OsString>,
+
+    /// Where to serve /metrics for Prometheus; nowhere if absent.
+    #[arg(long, env = "PROMPTARIUM_ADMIN_LISTEN", global = true, value_name = "ADDRESS:PORT")]
+    pub(super) admin_listen: Option<OsString>,
+
+    /// The most connections at once; more wait.
+    #[arg(long, env = "PROMPTARIUM_MAX_CONNECTIONS", global = true, value_name = "NUMBER")]
+    #[arg(default_value = "10000")]
+    pub(super) max_connections: OsString,
+
+    /// How long to go on as before once asked to stop, while /readyz says 503.
+    #[arg(long, env = "PROMPTARIUM_DRAIN_DELAY", global = true, value_name = "SECONDS")]
+    #[arg(default_value = "0")]
+    pub(super) drain_delay: OsString,
+
+    /// How long requests in flight may then take before they are cut off.
+    #[arg(long, env = "PROMPTARIUM_DRAIN_TIMEOUT", global = true, value_name = "SECONDS")]
+    #[arg(default_value = "30")]
+    pub(super) drain_timeout: OsString,
+
+    /// Says on stdout, in one line of JSON, when the server is ready.
+    #[arg(long, env = "PROMPTARIUM_JSON", global = true, value_name = "true|false")]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub(super) json: Option<OsString>,
+}

@@ -1,0 +1,108 @@
+use std::fmt::Write;
+
+use http::HeaderValue;
+
+use super::*;
+
+fn every_failure() -> Vec<ApiError> {
+    vec![
+        RouteRefusal::UnknownPath.into(),
+        RouteRefusal::WrongMethod { allow: HeaderValue::from_static("GET, POST") }.into(),
+        AuthRefusal::Missing.into(),
+        AuthRefusal::Repeated.into(),
+        AuthRefusal::Malformed.into(),
+        AuthRefusal::Invalid.into(),
+        AuthRefusal::Scope.into(),
+        AuthRefusal::Session.into(),
+        BodyRefusal::NotJson.into(),
+        BodyRefusal::TooLarge.into(),
+        BodyRefusal::TooSlow.into(),
+        Malformed::Empty.into(),
+        Malformed::NoObject("an array").into(),
+        Refusals::of("title", "is required").into(),
+        ApiError::NotFound,
+        StoreError::NotFound.into(),
+        StoreError::UnknownVault.into(),
+        StoreError::UnknownTargetVault.into(),
+        StoreError::UnknownPrompts(vec![PromptId::new(7), PromptId::new(9)]).into(),
+        StoreError::ModelRequired.into(),
+        StoreError::SystemVaultRename.into(),
+        StoreError::SystemVaultDelete.into(),
+        StoreError::ForkOfPrivateVault.into(),
+        StoreError::KeyTaken.into(),
+        ApiError::Stopping,
+        ApiError::Panic("secret".to_owned()),
+    ]
+}
+
+#[test]
+fn every_failure_has_one_status_and_one_text() {
+    let mut said = String::new();
+    for failure in &every_failure() {
+        let problem = failure.problem(Addressed::Membership);
+        let (status, text) = (problem.status.as_u16(), &problem.text);
+        let details: Vec<_> = problem.details.iter().collect();
+        write!(said, "{status} {text}").unwrap();
+        writeln!(said, "{}", if details.is_empty() { "" } else { "  [+]" }).unwrap();
+        for (name, refusal) in details {
+            writeln!(said, "      {name}: {refusal}").unwrap();
+        }
+        assert_eq!(failure.cause().is_some(), status == 500, "{failure:?}");
+    }
+    insta::assert_snapshot!(said, @r"
+    404 there is nothing at this path
+    405 this path does not take this method; it takes GET, POST
+    401 the Authorization header is missing; send `Authorization: Bearer <API key>`
+    401 there is more than one Authorization header; send exactly one
+    401 the Authorization header is malformed; send `Authorization: Bearer <API key>`
+    401 the API key is not valid
+    401 the API key lacks the scope prompts:write
+    401 this needs a browser session; an API key does not do
+    415 the request needs one header `Content-Type: application/json`
+    413 the body has more than 4194304 bytes
+    408 the body did not arrive within 30 seconds
+    400 the body is empty, but must be a JSON object  [+]
+          body: is empty, but must be a JSON object
+    400 the body must be a JSON object, but is an array  [+]
+          body: must be a JSON object, but is an array
+    400 title is required  [+]
+          title: is required
+    404 there is no such vault in this account, or no such prompt in it
+    404 there is no such vault in this account, or no such prompt in it
+    400 vaultId names no vault of this account  [+]
+          vaultId: names no vault of this account
+    400 targetVaultId names no vault of this account  [+]
+          targetVaultId: names no vault of this account
+    400 promptIds names prompts that this account does not have: 7, 9  [+]
+          promptIds: names prompts that this account does not have: 7, 9
+    400 modelId is required when promptType is image or video  [+]
+          modelId: is required when promptType is image or video
+    400 name must stay as it is, since this is a system vault  [+]
+          name: must stay as it is, since this is a system vault
+    400 a system vault cannot be deleted
+    400 a private vault cannot be forked; set its visibility to unlisted or public first
+    500 something went wrong in the server; its log says more under this request's x-request-id
+    503 the server is shutting down
+    500 something went wrong in the server; its log says more under this request's x-request-id
+    ");
+}
+
+#[test]
+fn what_is_not_found_is_named() {
+    use Addressed::{Membership, Nothing, Prompt, SeenVault, Vault};
+
+    let said = [Prompt, Vault, SeenVault, Membership, Nothing].map(|addressed| {
+        assert_eq!(
+            ApiError::NotFound.problem(addressed),
+            ApiError::from(StoreError::NotFound).problem(addressed),
+        );
+        ApiError::NotFound.problem(addressed).text.into_owned()
+    });
+    insta::assert_snapshot!(said.join("\n"), @r"
+    there is no such prompt in this account
+    there is no such vault in this account
+    there is no such vault, or its owner keeps it private
+    there is no such vault in this account, or no such prompt in it
+    there is no such thing in this account
+    ");
+}

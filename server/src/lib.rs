@@ -1,0 +1,37 @@
+#![doc = include_str!("../README.md")]
+
+pub mod embed;
+pub use embed::{EmbedError, EmbeddedServer, EmbeddedServerBuilder};
+
+pub mod run;
+
+pub mod config;
+pub mod log;
+pub mod ready;
+pub mod signals;
+
+pub mod public_url;
+pub mod start;
+
+pub mod admin;
+pub mod serve;
+
+pub mod app;
+pub mod error;
+pub mod readiness;
+pub mod route;
+
+pub mod auth;
+pub mod key;
+pub mod seed;
+
+pub mod api;
+pub mod body;
+pub mod cursor;
+pub mod respond;
+pub mod validate;
+
+pub mod metrics;
+
+pub mod clock;
+pub mod store;

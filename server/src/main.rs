@@ -1,0 +1,7 @@
+//! The program `promptarium-server`; everything is in the library.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    promptarium_server::run::run(std::env::args_os())
+}

@@ -1,0 +1,258 @@
+//! Finding the route of a request, by method and path only.
+//!
+//! The routes themselves stand in one [`table()`]; router, authentication, metrics
+//! and the tests of paths all read it.
+
+mod table;
+
+use std::collections::BTreeMap;
+
+use futures::future::BoxFuture;
+use http::{HeaderValue, Method};
+use matchit::Router;
+use promptarium::path;
+
+pub use self::table::table;
+use crate::api::{Api, Call};
+use crate::auth::Needs;
+use crate::error::ApiError;
+use crate::respond::Reply;
+
+/// What every path of the API begins with (VE-01).
+pub const BASE_PATH: &str = "/api/v1";
+
+/// Who answers the requests of a route.
+#[derive(Clone, Copy, Debug)]
+pub enum Handler {
+    /// Answers anybody, from what the server knows of itself.
+    Open(fn(&Api) -> Result<Reply, ApiError>),
+    /// Answers a caller who has proved a key.
+    ForCaller(for<'a> fn(&'a Api, Call<'a>) -> BoxFuture<'a, Result<Reply, ApiError>>),
+}
+
+/// One row of the table.
+#[derive(Clone, Debug)]
+pub struct Route {
+    /// Its name in the log and in metrics.
+    pub name: &'static str,
+    /// The method it answers.
+    pub method: Method,
+    /// Its path as a template, below [`Route::base`].
+    pub path: &'static str,
+    /// [`BASE_PATH`], or nothing for a path at the root.
+    pub base: &'static str,
+    /// What a request must bring.
+    pub needs: Needs,
+    /// Who answers.
+    pub handler: Handler,
+}
+
+/// What the parameters of a path name, and so what is missing where it is not found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Addressed {
+    /// It has none.
+    Nothing,
+    /// A prompt of the caller.
+    Prompt,
+    /// A vault of the caller.
+    Vault,
+    /// A vault of anybody who lets others see it.
+    SeenVault,
+    /// A membership in a vault of the caller.
+    Membership,
+}
+
+/// The ids in a path, in order. A parameter that is no id names nothing that
+/// could exist, which is for the handler to say once key and body are checked.
+pub type PathIds = [Option<i64>; 2];
+
+/// Where a request goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Found<'a> {
+    /// The place of its row in the table.
+    pub at: usize,
+    /// Its row.
+    pub route: &'a Route,
+    /// The ids in its path.
+    pub ids: PathIds,
+}
+
+/// Why a request goes nowhere.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RouteRefusal {
+    /// Nothing is served at this path.
+    #[error("there is nothing at this path")]
+    UnknownPath,
+    /// Something is, but not with this method.
+    #[error("this path does not take this method; it takes {}", allow.to_str().unwrap_or_default())]
+    WrongMethod {
+        /// The methods it takes, for the header `Allow`.
+        allow: HeaderValue,
+    },
+}
+
+/// The table, ready to be searched.
+pub struct Routes {
+    rows: Vec<Route>,
+    router: Router<AtPath>,
+}
+
+/// What stands at one path.
+struct AtPath {
+    rows: Vec<usize>,
+    allow: HeaderValue,
+}
+
+impl Route {
+    /// The whole path as a template.
+    pub fn template(&self) -> String {
+        format!("{}{}", self.base, self.path)
+    }
+
+    /// What the parameters of its path name.
+    pub fn addressed(&self) -> Addressed {
+        if self.path.contains("{vaultPromptId}") {
+            Addressed::Membership
+        } else if self.path == path::VAULT_FORK {
+            Addressed::SeenVault
+        } else if self.path.contains("{vaultId}") {
+            Addressed::Vault
+        } else if self.path.contains("{promptId}") {
+            Addressed::Prompt
+        } else {
+            Addressed::Nothing
+        }
+    }
+}
+
+impl Routes {
+    /// Prepares a table.
+    ///
+    /// # Errors
+    /// If two templates clash.
+    pub fn new(rows: Vec<Route>) -> Result<Self, matchit::InsertError> {
+        let mut paths = BTreeMap::<String, Vec<usize>>::new();
+        for (at, row) in rows.iter().enumerate() {
+            paths.entry(row.template()).or_default().push(at);
+        }
+        let mut router = Router::new();
+        for (path, at_path) in paths {
+            let allow = at_path.iter().map(|at| rows[*at].method.as_str()).collect::<Vec<_>>();
+            let allow = HeaderValue::from_str(&allow.join(", "))
+                .unwrap_or_else(|_| HeaderValue::from_static(""));
+            router.insert(path, AtPath { rows: at_path, allow })?;
+        }
+        Ok(Self { rows, router })
+    }
+
+    /// The table itself.
+    pub fn rows(&self) -> &[Route] {
+        &self.rows
+    }
+
+    /// The route of a request.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn find(&self, method: &Method, path: &str) -> Result<Found<'_>, RouteRefusal> {
+        let found = self.router.at(path).map_err(|_| RouteRefusal::UnknownPath)?;
+        let at = found
+            .value
+            .rows
+            .iter()
+            .copied()
+            .find(|at| self.rows[*at].method == *method)
+            .ok_or_else(|| RouteRefusal::WrongMethod { allow: found.value.allow.clone() })?;
+        let mut values = found.params.iter().map(|(_, value)| id_in_path(value));
+        let ids = [values.next().flatten(), values.next().flatten()];
+        Ok(Found { at, route: &self.rows[at], ids })
+    }
+}
+
+/// An id has one spelling: decimal digits without a sign or leading zeros.
+fn id_in_path(text: &str) -> Option<i64> {
+    let plain = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.starts_with('0');
+    if plain { text.parse().ok() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn routes() -> Routes {
+        Routes::new(table()).unwrap()
+    }
+
+    #[test]
+    fn every_row_is_found_at_its_own_path() {
+        let routes = routes();
+        for (at, row) in routes.rows().iter().enumerate() {
+            let path = row.template().replace("{promptId}", "1").replace("{vaultId}", "2");
+            let path = path.replace("{vaultPromptId}", "3");
+            assert_eq!(routes.find(&row.method, &path).unwrap().at, at, "{path}");
+        }
+    }
+
+    #[test]
+    fn names_are_given_once() {
+        let mut names = table().iter().map(|row| row.name).collect::<Vec<_>>();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), table().len());
+    }
+
+    #[test]
+    fn everything_that_is_not_a_get_needs_to_write() {
+        for row in table() {
+            let expected = match (row.method, row.base) {
+                (_, "") => Needs::Nothing,
+                (Method::GET, _) => Needs::Key,
+                _ if row.path == path::API_KEYS => Needs::Session,
+                _ => Needs::Write,
+            };
+            assert_eq!(row.needs, expected, "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn an_unknown_path_and_a_wrong_method_are_told_apart() {
+        let routes = routes();
+        let find = |method, path| routes.find(&method, path).map(|found| found.route.name);
+        for path in [
+            "",
+            "/",
+            "*",
+            "/api/v1",
+            "/api/v1/",
+            "/api/v1/prompts/",
+            "/api/v1/prompts/1/",
+            "/api/v1//prompts",
+            "/api/v2/prompts",
+            "/prompts",
+            "/api/v1/Prompts",
+            "/api/v1/healthz",
+            "/healthz/",
+        ] {
+            assert_eq!(find(Method::GET, path), Err(RouteRefusal::UnknownPath), "{path}");
+        }
+        let allow = |method, path| match routes.find(&method, path) {
+            Err(RouteRefusal::WrongMethod { allow }) => allow.to_str().unwrap().to_owned(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(allow(Method::PUT, "/api/v1/prompts"), "GET, POST");
+        assert_eq!(allow(Method::HEAD, "/api/v1/prompts/x"), "GET, PATCH, DELETE");
+        assert_eq!(allow(Method::OPTIONS, "/api/v1/vaults/1/prompts/2/pin"), "POST, DELETE");
+        assert_eq!(allow(Method::GET, "/api/v1/api-keys"), "POST");
+    }
+
+    #[test]
+    fn only_plain_positive_integers_are_ids() {
+        assert_eq!(id_in_path("1"), Some(1));
+        assert_eq!(id_in_path("9223372036854775807"), Some(i64::MAX));
+        for text in
+            ["", "0", "-1", "+1", "01", "1.0", "1e2", "%31", "x", "9223372036854775808", "١"]
+        {
+            assert_eq!(id_in_path(text), None, "{text}");
+        }
+    }
+}

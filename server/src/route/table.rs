@@ -1,0 +1,59 @@
+//! The table of routes: every address of the service, what a request must bring,
+//! and who answers. A new endpoint is a new row.
+
+use http::Method;
+use promptarium::path;
+
+use super::{BASE_PATH, Handler, Route};
+use crate::api::{contents, health, keys, prompts, vaults};
+use crate::auth::Needs;
+
+macro_rules! api {
+    ($($name:literal $method:ident $path:ident $needs:ident $handler:path;)*) => {
+        [$(Route {
+            name: $name,
+            method: Method::$method,
+            path: path::$path,
+            base: BASE_PATH,
+            needs: Needs::$needs,
+            handler: Handler::ForCaller(|api, call| Box::pin($handler(api, call))),
+        }),*]
+    };
+}
+
+/// Every route of the service.
+pub fn table() -> Vec<Route> {
+    let api = api! {
+        "listPrompts"       GET    PROMPTS           Key      prompts::list;
+        "createPrompt"      POST   PROMPTS           Write    prompts::create;
+        "getPrompt"         GET    PROMPT            Key      prompts::get;
+        "updatePrompt"      PATCH  PROMPT            Write    prompts::update;
+        "deletePrompt"      DELETE PROMPT            Write    prompts::delete;
+        "savePrompt"        POST   PROMPT_SAVE       Write    prompts::save;
+
+        "listVaults"        GET    VAULTS            Key      vaults::list;
+        "createVault"       POST   VAULTS            Write    vaults::create;
+        "getVault"          GET    VAULT             Key      vaults::get;
+        "updateVault"       PATCH  VAULT             Write    vaults::update;
+        "deleteVault"       DELETE VAULT             Write    vaults::delete;
+        "forkVault"         POST   VAULT_FORK        Write    vaults::fork;
+
+        "listVaultPrompts"  GET    VAULT_PROMPTS     Key      contents::list;
+        "addVaultPrompts"   POST   VAULT_PROMPTS     Write    contents::add;
+        "removeVaultPrompt" DELETE VAULT_PROMPT      Write    contents::remove;
+        "moveVaultPrompt"   POST   VAULT_PROMPT_MOVE Write    contents::relocate;
+        "pinVaultPrompt"    POST   VAULT_PROMPT_PIN  Write    contents::pin;
+        "unpinVaultPrompt"  DELETE VAULT_PROMPT_PIN  Write    contents::unpin;
+
+        "createApiKey"      POST   API_KEYS          Session  keys::create;
+    };
+    let root = [
+        at_root("health", "/healthz", Handler::Open(health::health)),
+        at_root("readiness", "/readyz", Handler::Open(health::readiness)),
+    ];
+    api.into_iter().chain(root).collect()
+}
+
+fn at_root(name: &'static str, path: &'static str, handler: Handler) -> Route {
+    Route { name, method: Method::GET, path, base: "", needs: Needs::Nothing, handler }
+}

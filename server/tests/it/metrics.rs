@@ -1,0 +1,48 @@
+//! `/metrics`, as Prometheus sees it.
+
+use crate::support::client::{Connection, head};
+use crate::support::program::Running;
+
+#[tokio::test]
+async fn requests_are_counted_by_route_and_class_of_status() {
+    let mut server = Running::start(&["--admin-listen", "127.0.0.1:0"], &[]).await;
+    let mut connection = Connection::open(server.base_url()).await;
+    for path in ["/prompts/1", "/prompts/2", "/prompts", "/nothing"] {
+        connection.send(head(server.api_key(), "GET", path, "")).await;
+        connection.answer().await.unwrap();
+    }
+
+    let event = server.event("metrics are served").await;
+    let mut admin = Connection::open(event["address"].as_str().unwrap()).await;
+    admin.send("GET /metrics HTTP/1.1\r\nhost: test\r\n\r\n").await;
+    let page = admin.answer().await.unwrap();
+    assert_eq!(page.header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
+    let has = |name: &str, labels: &[&str], value: &str| {
+        let found = page.body.lines().any(|line| {
+            line.starts_with(name)
+                && labels.iter().all(|label| line.contains(label))
+                && line.ends_with(value)
+        });
+        assert!(found, "{name} {labels:?} {value} in:\n{}", page.body);
+    };
+    let requests = "promptarium_http_requests_total{";
+    has(requests, &[r#"route="/prompts/{promptId}""#, r#"method="GET""#, r#"status="4xx""#], " 2");
+    has(requests, &[r#"operation="listPrompts""#, r#"status="2xx""#], " 1");
+    has(requests, &[r#"route="unknown""#, r#"status="4xx""#], " 1");
+    let durations = "promptarium_http_request_duration_seconds";
+    has(durations, &["_count{", r#"operation="getPrompt""#], " 2");
+    has(durations, &["_bucket{", r#"operation="getPrompt""#, r#"le="+Inf""#], " 2");
+
+    for (request, status) in [("GET /", 404), ("POST /metrics", 405), ("GET /healthz", 404)] {
+        admin.send(format!("{request} HTTP/1.1\r\nhost: test\r\n\r\n")).await;
+        assert_eq!(admin.answer().await.unwrap().status, status, "{request}");
+    }
+}
+
+#[tokio::test]
+async fn the_main_listener_shows_none() {
+    let server = Running::start(&[], &[]).await;
+    let mut connection = Connection::open(server.base_url()).await;
+    connection.send("GET /metrics HTTP/1.1\r\nhost: test\r\n\r\n").await;
+    assert_eq!(connection.answer().await.unwrap().status, 404);
+}

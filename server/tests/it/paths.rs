@@ -1,0 +1,61 @@
+//! The SDK's paths and the server's routes are the same.
+
+use std::collections::BTreeSet;
+
+use promptarium::{PromptId, VaultId, VaultPromptId, path};
+use promptarium_server::route::{BASE_PATH, Routes, table};
+
+/// Every template of the SDK that this server answers.
+const SERVED: [&str; 11] = [
+    path::PROMPTS,
+    path::PROMPT,
+    path::PROMPT_SAVE,
+    path::VAULTS,
+    path::VAULT,
+    path::VAULT_FORK,
+    path::VAULT_PROMPTS,
+    path::VAULT_PROMPT,
+    path::VAULT_PROMPT_MOVE,
+    path::VAULT_PROMPT_PIN,
+    path::API_KEYS,
+];
+
+/// Templates of the SDK whose endpoints this server does not have.
+const NOT_SERVED: [&str; 3] = [path::GENERATIONS, path::GENERATION_STATUS, path::UPLOADS_IMAGES];
+
+#[test]
+fn every_route_has_a_template_of_the_sdk_and_every_template_a_route() {
+    let routes: BTreeSet<_> =
+        table().iter().filter(|route| route.base == BASE_PATH).map(|route| route.path).collect();
+    assert_eq!(routes, BTreeSet::from(SERVED));
+    assert!(NOT_SERVED.iter().all(|path| !routes.contains(path)));
+}
+
+#[test]
+fn no_template_of_the_sdk_is_forgotten_here() {
+    let source = include_str!("../../../sdk/src/path.rs");
+    let templates = source.lines().filter(|line| line.starts_with("pub const ")).count();
+    assert_eq!(templates, SERVED.len() + NOT_SERVED.len());
+}
+
+#[test]
+fn every_path_the_sdk_builds_leads_back_to_its_ids() {
+    let routes = Routes::new(table()).unwrap();
+    let (prompt, vault, membership) =
+        (PromptId::new(i64::MAX), VaultId::new(2), VaultPromptId::new(3));
+    let (one, two, both) = ([Some(i64::MAX), None], [Some(2), None], [Some(2), Some(3)]);
+    for (built, template, ids) in [
+        (path::prompt(prompt), path::PROMPT, one),
+        (path::prompt_save(prompt), path::PROMPT_SAVE, one),
+        (path::vault(vault), path::VAULT, two),
+        (path::vault_fork(vault), path::VAULT_FORK, two),
+        (path::vault_prompts(vault), path::VAULT_PROMPTS, two),
+        (path::vault_prompt(vault, membership), path::VAULT_PROMPT, both),
+        (path::vault_prompt_move(vault, membership), path::VAULT_PROMPT_MOVE, both),
+        (path::vault_prompt_pin(vault, membership), path::VAULT_PROMPT_PIN, both),
+    ] {
+        let row = routes.rows().iter().find(|row| row.path == template).unwrap();
+        let found = routes.find(&row.method, &format!("{BASE_PATH}{built}")).unwrap();
+        assert_eq!((found.route.path, found.ids), (template, ids));
+    }
+}

@@ -1,0 +1,155 @@
+//! The program as its operator sees it: what it says, and how it stops.
+
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::time::timeout;
+
+use crate::support::PATIENCE;
+use crate::support::client::{Connection, head, request};
+use crate::support::program::{Running, program};
+
+const PROMPT: &str = r#"{"title":"Harbour","prompt":"A harbour at dawn"}"#;
+
+#[tokio::test]
+async fn the_ready_line_has_what_a_client_needs() {
+    let server = Running::start(&["serve"], &[]).await;
+    let keys: Vec<_> = server.ready.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["api_key", "base_url", "dashboard_url", "store"]);
+    assert!(server.base_url().ends_with("/api/v1"));
+    assert!(server.ready["dashboard_url"].is_null());
+    assert_eq!(server.ready["store"], "memory");
+
+    let mut connection = Connection::open(server.base_url()).await;
+    connection.send(request(server.api_key(), "POST", "/prompts", Some(PROMPT))).await;
+    assert_eq!(connection.answer().await.unwrap().status, 201);
+}
+
+#[tokio::test]
+async fn the_public_address_is_what_clients_are_told() {
+    let server = Running::start(&["--public-url", "https://example.com/p/"], &[]).await;
+    assert_eq!(server.base_url(), "https://example.com/p/api/v1");
+}
+
+#[tokio::test]
+async fn a_person_is_told_in_words() {
+    let mut child = program(&["--listen", "127.0.0.1:0"], &[]).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut text = Vec::new();
+    while text.len() < 6 {
+        let line = timeout(PATIENCE, lines.next_line()).await.expect("a line in time");
+        text.push(line.unwrap().expect("a line"));
+    }
+    assert_eq!(text[0], "Promptarium is ready.");
+    assert!(text[5].contains("curl -H \"Authorization: Bearer promptarium_live_p1"), "{text:?}");
+}
+
+#[tokio::test]
+async fn a_signal_lets_a_request_in_flight_end() {
+    for signal in ["TERM", "INT"] {
+        let server = Running::start(&[], &[]).await;
+        let mut idle = Connection::open(server.base_url()).await;
+        let mut busy = Connection::open(server.base_url()).await;
+        let length = format!("content-length: {}\r\n", PROMPT.len());
+        busy.send(head(server.api_key(), "POST", "/prompts", &length)).await;
+        busy.send(&PROMPT[..10]).await;
+        tokio::time::sleep(Duration::from_millis(200)).await;
+
+        server.signal(signal).await;
+        assert!(idle.ends().await, "an idle connection ends at once");
+        busy.send(&PROMPT[10..]).await;
+        assert_eq!(busy.answer().await.unwrap().status, 201, "{signal}");
+        let ended = server.end().await;
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        assert_eq!(ended.stdout, "");
+    }
+}
+
+#[tokio::test]
+async fn a_second_signal_ends_it_at_once() {
+    let server = Running::start(&[], &[]).await;
+    let mut busy = Connection::open(server.base_url()).await;
+    busy.send(head(server.api_key(), "POST", "/prompts", "content-length: 9\r\n")).await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    server.signal("TERM").await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    server.signal("TERM").await;
+    assert_eq!(server.end().await.code, Some(130));
+}
+
+#[tokio::test]
+async fn a_request_that_takes_too_long_is_cut_off() {
+    let server = Running::start(&["--drain-timeout", "1"], &[]).await;
+    let mut busy = Connection::open(server.base_url()).await;
+    busy.send(head(server.api_key(), "POST", "/prompts", "content-length: 9\r\n")).await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    server.signal("TERM").await;
+    assert!(busy.ends().await);
+    assert_eq!(server.end().await.code, Some(1));
+}
+
+#[tokio::test]
+async fn readiness_falls_before_the_listener_does() {
+    let server = Running::start(&["--drain-delay", "2"], &[]).await;
+    let ask = async |path: &str| {
+        let mut connection = Connection::open(server.base_url()).await;
+        connection.send(format!("GET {path} HTTP/1.1\r\nhost: test\r\n\r\n")).await;
+        connection.answer().await.unwrap()
+    };
+    assert_eq!(ask("/readyz").await.status, 200);
+    server.signal("TERM").await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let stopping = ask("/readyz").await;
+    assert_eq!(stopping.status, 503);
+    assert!(stopping.json()["data"].is_null());
+    assert_eq!(ask("/healthz").await.status, 200);
+    assert_eq!(server.end().await.code, Some(0));
+}
+
+#[tokio::test]
+async fn the_log_has_a_line_for_each_request_and_no_secret() {
+    let seed = "promptarium_live_a1_s3cret=alice";
+    let server = Running::start(&["--seed-key", seed], &[]).await;
+    let mut connection = Connection::open(server.base_url()).await;
+    for (path, id) in [("/prompts/7?a=q3uery", "one"), ("/nothing", "two")] {
+        let named = format!("x-request-id: {id}\r\n");
+        connection.send(head("promptarium_live_a1_s3cret", "GET", path, &named)).await;
+        connection.answer().await.unwrap();
+    }
+    drop(connection);
+    server.signal("TERM").await;
+    let log = server.end().await.stderr;
+    assert!(!log.contains("s3cret") && !log.contains("q3uery"), "{log}");
+    let lines: Vec<serde_json::Value> =
+        log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let answered: Vec<_> = lines
+        .iter()
+        .filter(|line| line["message"] == "answered")
+        .map(|line| {
+            format!(
+                "{} {} {} {}",
+                line["request_id"], line["method"], line["route"], line["status"]
+            )
+        })
+        .collect();
+    assert_eq!(
+        answered,
+        [r#""one" "GET" "/prompts/{promptId}" 404"#, r#""two" "GET" "unknown" 404"#]
+    );
+}
+
+#[tokio::test]
+async fn a_connection_too_many_waits_for_another_to_end() {
+    let server = Running::start(&["--max-connections", "1"], &[]).await;
+    let ask = request(server.api_key(), "GET", "/prompts", None);
+    let mut first = Connection::open(server.base_url()).await;
+    first.send(&ask).await;
+    assert_eq!(first.answer().await.unwrap().status, 200);
+
+    let mut second = Connection::open(server.base_url()).await;
+    second.send(&ask).await;
+    let waiting = timeout(Duration::from_millis(300), second.answer()).await;
+    assert!(waiting.is_err(), "{waiting:?}");
+    drop(first);
+    assert_eq!(second.answer().await.unwrap().status, 200);
+}

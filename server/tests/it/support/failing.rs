@@ -1,0 +1,171 @@
+//! A store in memory with switches: one step panics, one waits, one breaks off.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures::StreamExt;
+use futures::stream;
+use promptarium::{PromptId, VaultId, VaultPromptId};
+use promptarium_server::clock::Clock;
+use promptarium_server::store::memory::MemoryStore;
+use promptarium_server::store::{
+    Added, Caller, Contents, KeyRecord, Moved, NewKey, NewPrompt, NewVault, PromptPage,
+    PromptPatch, PromptQuery, SharedPrompt, Store, StoreError, VaultPatch, VaultRecord,
+};
+use tokio::sync::Notify;
+
+/// Reading one prompt panics; listing vaults waits until `go`; a vault's contents
+/// break off after `breaks_after` entries.
+pub(crate) struct FailingStore {
+    inner: MemoryStore,
+    pub(crate) waiting: Notify,
+    pub(crate) go: Notify,
+    pub(crate) breaks_after: usize,
+}
+
+impl FailingStore {
+    pub(crate) fn new(breaks_after: usize) -> Arc<Self> {
+        Arc::new(Self {
+            inner: MemoryStore::new(Clock::System),
+            waiting: Notify::new(),
+            go: Notify::new(),
+            breaks_after,
+        })
+    }
+}
+
+#[async_trait]
+impl Store for FailingStore {
+    fn name(&self) -> &'static str {
+        "failing"
+    }
+
+    async fn seed_key(&self, account: &str, key: NewKey) -> Result<(), StoreError> {
+        self.inner.seed_key(account, key).await
+    }
+
+    async fn find_key(&self, public_id: &str) -> Result<Option<KeyRecord>, StoreError> {
+        self.inner.find_key(public_id).await
+    }
+
+    async fn create_prompt(
+        &self,
+        caller: &Caller,
+        new: NewPrompt,
+    ) -> Result<SharedPrompt, StoreError> {
+        self.inner.create_prompt(caller, new).await
+    }
+
+    async fn prompt(&self, _: &Caller, _: PromptId) -> Result<SharedPrompt, StoreError> {
+        panic!("internal secret")
+    }
+
+    async fn list_prompts(
+        &self,
+        caller: &Caller,
+        query: PromptQuery,
+    ) -> Result<PromptPage, StoreError> {
+        self.inner.list_prompts(caller, query).await
+    }
+
+    async fn update_prompt(
+        &self,
+        caller: &Caller,
+        id: PromptId,
+        patch: PromptPatch,
+    ) -> Result<SharedPrompt, StoreError> {
+        self.inner.update_prompt(caller, id, patch).await
+    }
+
+    async fn delete_prompt(&self, caller: &Caller, id: PromptId) -> Result<(), StoreError> {
+        self.inner.delete_prompt(caller, id).await
+    }
+
+    async fn save_prompt(
+        &self,
+        caller: &Caller,
+        id: PromptId,
+        vault: VaultId,
+    ) -> Result<SharedPrompt, StoreError> {
+        self.inner.save_prompt(caller, id, vault).await
+    }
+
+    async fn vaults(&self, caller: &Caller) -> Result<Vec<VaultRecord>, StoreError> {
+        self.waiting.notify_one();
+        self.go.notified().await;
+        self.inner.vaults(caller).await
+    }
+
+    async fn create_vault(
+        &self,
+        caller: &Caller,
+        new: NewVault,
+    ) -> Result<VaultRecord, StoreError> {
+        self.inner.create_vault(caller, new).await
+    }
+
+    async fn vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord, StoreError> {
+        self.inner.vault(caller, id).await
+    }
+
+    async fn update_vault(
+        &self,
+        caller: &Caller,
+        id: VaultId,
+        patch: VaultPatch,
+    ) -> Result<VaultRecord, StoreError> {
+        self.inner.update_vault(caller, id, patch).await
+    }
+
+    async fn delete_vault(&self, caller: &Caller, id: VaultId) -> Result<(), StoreError> {
+        self.inner.delete_vault(caller, id).await
+    }
+
+    async fn fork_vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord, StoreError> {
+        self.inner.fork_vault(caller, id).await
+    }
+
+    async fn contents(&self, caller: &Caller, vault: VaultId) -> Result<Contents, StoreError> {
+        let contents = self.inner.contents(caller, vault).await?;
+        let broken = stream::iter([Err(StoreError::KeyTaken)]);
+        Ok(contents.take(self.breaks_after).chain(broken).boxed())
+    }
+
+    async fn add_prompts(
+        &self,
+        caller: &Caller,
+        vault: VaultId,
+        prompts: &[PromptId],
+    ) -> Result<Added, StoreError> {
+        self.inner.add_prompts(caller, vault, prompts).await
+    }
+
+    async fn remove_membership(
+        &self,
+        caller: &Caller,
+        vault: VaultId,
+        membership: VaultPromptId,
+    ) -> Result<(), StoreError> {
+        self.inner.remove_membership(caller, vault, membership).await
+    }
+
+    async fn move_membership(
+        &self,
+        caller: &Caller,
+        vault: VaultId,
+        membership: VaultPromptId,
+        target: VaultId,
+    ) -> Result<Moved, StoreError> {
+        self.inner.move_membership(caller, vault, membership, target).await
+    }
+
+    async fn set_pinned(
+        &self,
+        caller: &Caller,
+        vault: VaultId,
+        membership: VaultPromptId,
+        pinned: bool,
+    ) -> Result<(), StoreError> {
+        self.inner.set_pinned(caller, vault, membership, pinned).await
+    }
+}

@@ -1,0 +1,91 @@
+//! The program as a child process, with nothing in its environment but what a
+//! test puts there.
+
+use std::ffi::OsStr;
+use std::process::{Output, Stdio};
+
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader, Lines};
+use tokio::process::{Child, ChildStderr, ChildStdout, Command};
+use tokio::time::timeout;
+
+use super::PATIENCE;
+
+/// The program with these arguments and variables, not yet started.
+pub(crate) fn program<S: AsRef<OsStr>>(arguments: &[S], variables: &[(&str, &OsStr)]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_promptarium-server"));
+    command.env_clear().args(arguments).envs(variables.iter().copied());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    command
+}
+
+/// Runs the program to its end.
+pub(crate) async fn output(mut command: Command) -> Output {
+    timeout(PATIENCE, command.output()).await.expect("an end in time").unwrap()
+}
+
+/// The program, ready for requests.
+pub(crate) struct Running {
+    child: Child,
+    pub(crate) ready: Value,
+    stdout: Lines<BufReader<ChildStdout>>,
+    stderr: Lines<BufReader<ChildStderr>>,
+}
+
+/// How the program ended and what it wrote after its ready line.
+pub(crate) struct Ended {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Running {
+    /// Starts it on a free port and waits for its ready line.
+    pub(crate) async fn start(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
+        let mut all = vec!["--listen", "127.0.0.1:0", "--json"];
+        all.extend(arguments);
+        let variables: Vec<_> =
+            variables.iter().map(|(name, value)| (*name, OsStr::new(*value))).collect();
+        let mut child = program(&all, &variables).spawn().unwrap();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap()).lines();
+        let stderr = BufReader::new(child.stderr.take().unwrap()).lines();
+        let line = timeout(PATIENCE, stdout.next_line()).await.expect("a line in time");
+        let ready = serde_json::from_str(&line.unwrap().expect("a ready line")).unwrap();
+        Self { child, ready, stdout, stderr }
+    }
+
+    pub(crate) fn base_url(&self) -> &str {
+        self.ready["base_url"].as_str().unwrap()
+    }
+
+    pub(crate) fn api_key(&self) -> &str {
+        self.ready["api_key"].as_str().unwrap()
+    }
+
+    /// The next event in the log with this message.
+    pub(crate) async fn event(&mut self, message: &str) -> Value {
+        loop {
+            let line = timeout(PATIENCE, self.stderr.next_line()).await.expect("a line in time");
+            let event: Value = serde_json::from_str(&line.unwrap().expect("a line")).unwrap();
+            if event["message"] == message {
+                return event;
+            }
+        }
+    }
+
+    /// Sends a signal by its name.
+    pub(crate) async fn signal(&self, name: &str) {
+        let id = self.child.id().expect("it runs").to_string();
+        let sent = Command::new("kill").args(["-s", name, &id]).status().await.unwrap();
+        assert!(sent.success());
+    }
+
+    /// Waits for its end.
+    pub(crate) async fn end(mut self) -> Ended {
+        let status = timeout(PATIENCE, self.child.wait()).await.expect("an end in time").unwrap();
+        let (mut stdout, mut stderr) = (String::new(), String::new());
+        self.stdout.get_mut().read_to_string(&mut stdout).await.unwrap();
+        self.stderr.get_mut().read_to_string(&mut stderr).await.unwrap();
+        Ended { code: status.code(), stdout, stderr }
+    }
+}
