@@ -1,0 +1,223 @@
+//! What a running scenario holds: ways to call the target under each key, a
+//! name no other case uses, and a list of what it made, so that all of it can
+//! be taken away again.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use promptarium::Client;
+use tokio::sync::{OwnedRwLockReadGuard, RwLock};
+
+use crate::wire::{Auth, Wire};
+use crate::{Failure, Target};
+
+/// One run of one scenario. A copy is the same run.
+#[derive(Clone)]
+pub struct Case {
+    target: Arc<Target>,
+    tag: Arc<str>,
+    names: Arc<AtomicU64>,
+    made: Arc<Mutex<Vec<Made>>>,
+    flights: Arc<RwLock<()>>,
+}
+
+/// A request on its way; while one is, its case does not clean up.
+pub(crate) type Flight = Option<OwnedRwLockReadGuard<()>>;
+
+/// Something made, and by whom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Made {
+    pub(crate) by: Auth,
+    pub(crate) what: Thing,
+}
+
+/// What a scenario can leave behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Thing {
+    Prompt(i64),
+    Vault(i64),
+    /// A vault whose prompts were made with it.
+    Fork(i64),
+}
+
+impl Case {
+    /// A case on `target`; `tag` names it in everything it makes.
+    pub fn new(target: Arc<Target>, tag: impl Into<Arc<str>>) -> Self {
+        Self {
+            target,
+            tag: tag.into(),
+            names: Arc::default(),
+            made: Arc::default(),
+            flights: Arc::default(),
+        }
+    }
+
+    /// The deployment under test.
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// Calls with the key of the account under test.
+    pub fn wire(&self) -> Wire {
+        self.wire_as(Auth::Main)
+    }
+
+    /// Calls with the key that may only read ([`crate::Need::ReadOnlyKey`]).
+    pub fn read_only(&self) -> Wire {
+        self.wire_as(Auth::ReadOnly)
+    }
+
+    /// Calls with the key of another account ([`crate::Need::OtherAccount`]).
+    pub fn other(&self) -> Wire {
+        self.wire_as(Auth::Other)
+    }
+
+    /// Calls with the revoked key ([`crate::Need::RevokedKey`]).
+    pub fn revoked(&self) -> Wire {
+        self.wire_as(Auth::Revoked)
+    }
+
+    /// Calls without an `Authorization` header.
+    pub fn anonymous(&self) -> Wire {
+        self.wire_as(Auth::None)
+    }
+
+    pub(crate) fn wire_as(&self, auth: Auth) -> Wire {
+        Wire::new(self.clone(), auth)
+    }
+
+    /// The SDK with the key of the account under test. What is made through it
+    /// must be handed to [`Case::adopt_prompt`] or [`Case::adopt_vault`].
+    ///
+    /// # Errors
+    /// If the SDK refuses the address or the key.
+    pub fn sdk(&self) -> Result<Client, Failure> {
+        let config = &self.target.config;
+        Client::builder()
+            .base_url(config.base_url.as_str())
+            .api_key(config.api_key.as_str())
+            .http_client(self.target.http.clone())
+            .build()
+            .map_err(|error| Failure::error("an SDK client", error.to_string()))
+    }
+
+    /// A short text that no other case uses, for titles and names; at most 50
+    /// characters while `what` has at most 10.
+    pub fn name(&self, what: &str) -> String {
+        let n = self.names.fetch_add(1, Ordering::Relaxed);
+        format!("{what} {} {n}", self.tag)
+    }
+
+    /// A model id that image prompts may name.
+    pub fn image_model(&self) -> &str {
+        &self.target.config.image_model
+    }
+
+    /// A model id that video prompts may name.
+    pub fn video_model(&self) -> &str {
+        &self.target.config.video_model
+    }
+
+    /// Takes on a prompt of the main account, to be deleted in the end.
+    pub fn adopt_prompt(&self, id: promptarium::PromptId) {
+        self.made_by(&Auth::Main, Thing::Prompt(id.get()));
+    }
+
+    /// Takes on a vault of the main account, to be deleted in the end.
+    pub fn adopt_vault(&self, id: promptarium::VaultId) {
+        self.made_by(&Auth::Main, Thing::Vault(id.get()));
+    }
+
+    pub(crate) fn made_by(&self, by: &Auth, what: Thing) {
+        let by = by.clone();
+        self.lock().push(Made { by, what });
+    }
+
+    /// To be held while a request is on its way. None once the case cleans up,
+    /// whose own requests nothing waits for.
+    pub(crate) fn flight(&self) -> Flight {
+        Arc::clone(&self.flights).try_read_owned().ok()
+    }
+
+    /// Asks again and again until `probe` gives a value, at growing intervals.
+    ///
+    /// # Errors
+    /// The probe's own failure at once; a failure that says what was waited
+    /// for once `patience` has run out.
+    pub async fn until<T, F>(
+        &self,
+        what: &str,
+        patience: Duration,
+        mut probe: impl FnMut() -> F,
+    ) -> Result<T, Failure>
+    where
+        F: Future<Output = Result<Option<T>, Failure>>,
+    {
+        let deadline = tokio::time::Instant::now() + patience;
+        let mut pause = Duration::from_millis(10);
+        loop {
+            if let Some(value) = probe().await? {
+                return Ok(value);
+            }
+            if tokio::time::Instant::now() >= deadline {
+                return Err(Failure::failed(
+                    format!("{what} within {patience:?}"),
+                    "it did not happen",
+                ));
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_secs(1));
+        }
+    }
+
+    /// Deletes all that the case made and that is still there, latest first.
+    /// Waits for requests on their way first, as they may be making more.
+    ///
+    /// # Errors
+    /// If something is still there; the text names it.
+    pub async fn clean_up(&self) -> Result<(), Failure> {
+        drop(self.flights.write().await);
+        let made = std::mem::take(&mut *self.lock());
+        let mut left = Vec::new();
+        for Made { by, what } in made.into_iter().rev() {
+            if let Err(failure) = self.remove(&by, &what).await {
+                left.push(format!("{what:?}: {}", failure.got));
+            }
+        }
+        if left.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::error("everything the scenario made to be deleted", left.join("; ")))
+    }
+
+    async fn remove(&self, by: &Auth, what: &Thing) -> Result<(), Failure> {
+        let wire = self.wire_as(by.clone());
+        let path = match what {
+            Thing::Prompt(id) => format!("/prompts/{id}"),
+            Thing::Vault(id) => format!("/vaults/{id}"),
+            Thing::Fork(id) => {
+                let listing = wire.get(&format!("/vaults/{id}/prompts")).await?;
+                for prompt in listing.array("/data").unwrap_or_default() {
+                    if let Some(prompt) = prompt["id"].as_i64() {
+                        gone(&wire, &format!("/prompts/{prompt}")).await?;
+                    }
+                }
+                format!("/vaults/{id}")
+            }
+        };
+        gone(&wire, &path).await
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Made>> {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn gone(wire: &Wire, path: &str) -> Result<(), Failure> {
+    let reply = wire.delete(path).await?;
+    match reply.status_code() {
+        200..300 | 404 => Ok(()),
+        status => Err(Failure::error("status 200 or 404", format!("status {status}"))),
+    }
+}

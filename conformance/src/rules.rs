@@ -1,0 +1,99 @@
+//! The numbered rules of `docs/api.md`, read from the page itself, so that a
+//! rule and the text a report shows for it cannot drift apart.
+
+use std::sync::LazyLock;
+
+/// The page; a link in the source tree, a file in the published package.
+const PAGE: &str = include_str!("../api.md");
+
+static CHAPTERS: LazyLock<Vec<Chapter>> = LazyLock::new(|| parse(PAGE));
+
+/// A chapter of the page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chapter {
+    /// The two letters its rules begin with.
+    pub prefix: &'static str,
+    /// Its heading.
+    pub title: &'static str,
+    /// Its rules, in the order of the page.
+    pub rules: Vec<Rule>,
+}
+
+/// One checkable statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Rule {
+    /// Stable name, such as `PR-12`.
+    pub id: &'static str,
+    /// The statement, in Markdown.
+    pub text: &'static str,
+}
+
+/// All chapters, in the order of the page.
+pub fn chapters() -> &'static [Chapter] {
+    &CHAPTERS
+}
+
+/// All rules, in the order of the page.
+pub fn all() -> impl Iterator<Item = Rule> {
+    chapters().iter().flat_map(|chapter| &chapter.rules).copied()
+}
+
+/// The rule of this id.
+pub fn find(id: &str) -> Option<Rule> {
+    all().find(|rule| rule.id == id)
+}
+
+/// `## Title (XX)` opens a chapter, `- **XX-01** text` is a rule of it.
+fn parse(page: &'static str) -> Vec<Chapter> {
+    let mut chapters: Vec<Chapter> = Vec::new();
+    for line in page.lines() {
+        if let Some((title, prefix)) = heading(line) {
+            chapters.push(Chapter { prefix, title, rules: Vec::new() });
+        } else if let Some(rule) = rule(line)
+            && let Some(chapter) = chapters.last_mut()
+        {
+            chapter.rules.push(rule);
+        }
+    }
+    chapters
+}
+
+fn heading(line: &'static str) -> Option<(&'static str, &'static str)> {
+    let (title, rest) = line.strip_prefix("## ")?.split_once(" (")?;
+    let prefix = rest.strip_suffix(')')?;
+    (prefix.len() == 2).then_some((title, prefix))
+}
+
+fn rule(line: &'static str) -> Option<Rule> {
+    let (id, text) = line.strip_prefix("- **")?.split_once("** ")?;
+    Some(Rule { id, text })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::{all, chapters};
+
+    #[test]
+    fn every_rule_stands_in_the_chapter_of_its_prefix_and_is_numbered_once() {
+        let mut seen = HashSet::new();
+        for chapter in chapters() {
+            assert!(!chapter.rules.is_empty(), "{} is empty", chapter.title);
+            for rule in &chapter.rules {
+                let number = rule.id.strip_prefix(chapter.prefix).and_then(|n| n.strip_prefix('-'));
+                let digits = number.is_some_and(|n| n.len() == 2 && n.parse::<u8>().is_ok());
+                assert!(digits, "{} in {}", rule.id, chapter.title);
+                assert!(seen.insert(rule.id), "{} twice", rule.id);
+            }
+        }
+    }
+
+    #[test]
+    fn no_rule_of_the_page_is_overlooked() {
+        let numbered = super::PAGE.split_once("\n## ").unwrap().1;
+        let marks = numbered.lines().filter(|line| line.starts_with("- **")).count();
+        assert_eq!(all().count(), marks);
+        assert_eq!(chapters().len(), 12);
+    }
+}

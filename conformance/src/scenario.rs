@@ -1,0 +1,96 @@
+//! What a scenario is: an async function and what must be known about it
+//! before it runs. Running belongs to `run`, the list to [`crate::scenarios`].
+
+use futures::future::BoxFuture;
+
+use crate::{Case, Failure};
+
+/// The function of a scenario.
+pub type RunFn = fn(Case) -> BoxFuture<'static, Result<(), Failure>>;
+
+/// One thing a deployment must do, and how to see whether it does.
+#[derive(Clone, Copy)]
+pub struct Scenario {
+    /// Stable name, `chapter.subject.fact`, such as `prompts.create.title-length`.
+    pub id: &'static str,
+    /// The fact in one sentence.
+    pub title: &'static str,
+    /// The rules of `docs/api.md` it proves; never empty.
+    pub rules: &'static [&'static str],
+    /// Whether the specification states it or the reference server chose it.
+    pub profile: Profile,
+    /// What it cannot run without, beyond the address and the key.
+    pub needs: &'static [Need],
+    /// The scenario itself.
+    pub run: RunFn,
+}
+
+/// Which set of expectations a scenario belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Profile {
+    /// What the specification states.
+    Core,
+    /// What the reference server chose where the specification is silent.
+    Reference,
+}
+
+/// Something a target may lack; a scenario that needs it is then skipped, and
+/// the report says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Need {
+    /// A key of the same account without `prompts:write`.
+    ReadOnlyKey,
+    /// A key of another account.
+    OtherAccount,
+    /// A key that was revoked.
+    RevokedKey,
+}
+
+impl Need {
+    /// Why a scenario with this need cannot run, and what would mend it.
+    pub fn missing(self) -> &'static str {
+        match self {
+            Self::ReadOnlyKey => {
+                "needs a key without prompts:write of the same account; set PROMPTARIUM_READ_ONLY_API_KEY"
+            }
+            Self::OtherAccount => "needs a key of another account; set PROMPTARIUM_OTHER_API_KEY",
+            Self::RevokedKey => "needs a revoked key; set PROMPTARIUM_REVOKED_API_KEY",
+        }
+    }
+}
+
+/// One scenario of the profile core: id, title, rules, needs (may be left out), function.
+macro_rules! core {
+    ($id:literal, $title:literal, [$($rule:literal),+ $(,)?], $run:path) => {
+        core!($id, $title, [$($rule),+], [], $run)
+    };
+    ($id:literal, $title:literal, [$($rule:literal),+ $(,)?], [$($need:ident),* $(,)?], $run:path) => {
+        $crate::scenario::scenario!(Core, $id, $title, [$($rule),+], [$($need),*], $run)
+    };
+}
+
+/// One scenario of the profile reference; the same words as `core!`.
+macro_rules! reference {
+    ($id:literal, $title:literal, [$($rule:literal),+ $(,)?], $run:path) => {
+        reference!($id, $title, [$($rule),+], [], $run)
+    };
+    ($id:literal, $title:literal, [$($rule:literal),+ $(,)?], [$($need:ident),* $(,)?], $run:path) => {
+        $crate::scenario::scenario!(Reference, $id, $title, [$($rule),+], [$($need),*], $run)
+    };
+}
+
+macro_rules! scenario {
+    ($profile:ident, $id:literal, $title:literal, [$($rule:literal),+], [$($need:ident),*], $run:path) => {
+        $crate::Scenario {
+            id: $id,
+            title: $title,
+            rules: &[$($rule),+],
+            profile: $crate::Profile::$profile,
+            needs: &[$($crate::Need::$need),*],
+            run: |case| Box::pin($run(case)),
+        }
+    };
+}
+
+pub(crate) use {core, reference, scenario};

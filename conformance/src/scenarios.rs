@@ -1,0 +1,35 @@
+//! The full list of scenarios, by hand: what is not named here does not run.
+
+mod endpoints;
+
+mod auth;
+mod contents;
+mod envelope;
+mod errors;
+mod isolation;
+mod keys;
+mod pagination;
+mod prompts;
+mod vaults;
+mod versioning;
+
+use crate::Scenario;
+
+/// The chapters, each in parts.
+const CHAPTERS: &[&[&[Scenario]]] = &[
+    envelope::ALL,
+    pagination::ALL,
+    prompts::ALL,
+    vaults::ALL,
+    contents::ALL,
+    &[keys::ALL],
+    auth::ALL,
+    errors::ALL,
+    isolation::ALL,
+    &[versioning::ALL],
+];
+
+/// Every scenario, chapter by chapter.
+pub fn all() -> impl Iterator<Item = &'static Scenario> {
+    CHAPTERS.iter().copied().flatten().copied().flatten()
+}

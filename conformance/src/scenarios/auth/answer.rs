@@ -1,0 +1,167 @@
+//! What the refusal of a key or a scope says.
+
+use serde_json::json;
+
+use crate::scenario::{core, reference};
+use crate::wire::Reply;
+use crate::{Case, Failure, Scenario, check};
+
+use super::{Form, main_key, mistyped};
+
+pub(super) const ALL: &[Scenario] = &[
+    core!(
+        "auth.answer.envelope",
+        "A refusal for a missing, malformed or unknown key has status 401 and an error text",
+        ["ER-07"],
+        envelope
+    ),
+    core!(
+        "auth.answer.envelope-revoked",
+        "A refusal for a revoked key has status 401 and an error text",
+        ["ER-07"],
+        [RevokedKey],
+        envelope_revoked
+    ),
+    core!(
+        "auth.answer.envelope-scope",
+        "A refusal for want of scope has status 401 and an error text",
+        ["ER-07"],
+        [ReadOnlyKey],
+        envelope_scope
+    ),
+    reference!(
+        "auth.answer.texts",
+        "Missing header, malformed header, key not valid and lack of scope have texts of their own (S-53)",
+        ["ER-07"],
+        [ReadOnlyKey],
+        texts
+    ),
+    reference!(
+        "auth.answer.one-text",
+        "Unknown, mistyped and revoked keys share one text (S-53)",
+        ["AU-05", "AU-06"],
+        [RevokedKey],
+        one_text
+    ),
+    reference!(
+        "auth.answer.details",
+        "A 401 has empty details (S-53)",
+        ["ER-03"],
+        [ReadOnlyKey],
+        details
+    ),
+    reference!(
+        "auth.answer.www-authenticate",
+        "Every 401 carries WWW-Authenticate: Bearer (S-52)",
+        ["ER-07"],
+        [ReadOnlyKey],
+        www_authenticate
+    ),
+];
+
+async fn envelope(case: Case) -> Result<(), Failure> {
+    for reply in refusals(&case).await? {
+        refusal(&reply)?;
+    }
+    Ok(())
+}
+
+async fn envelope_revoked(case: Case) -> Result<(), Failure> {
+    refusal(&case.revoked().get("/vaults").await?)
+}
+
+async fn envelope_scope(case: Case) -> Result<(), Failure> {
+    refusal(&without_scope(&case).await?)
+}
+
+/// If this is an error at all, it is one of authentication and says so. The
+/// rest of the error body is the same for all errors.
+fn refusal(reply: &Reply) -> Result<(), Failure> {
+    if reply.status_code() < 400 {
+        return Ok(());
+    }
+    reply.status(401)?.string("/error")?;
+    Ok(())
+}
+
+/// No header, a malformed one, a truncated, a mistyped and an unknown key.
+async fn refusals(case: &Case) -> Result<Vec<Reply>, Failure> {
+    let key = main_key(case);
+    let cut = key.get(..key.len() - 1).unwrap_or_default();
+    let mut replies = vec![case.anonymous().get("/vaults").await?];
+    for value in [
+        format!("Basic {key}"),
+        format!("Bearer {cut}"),
+        format!("Bearer {}", mistyped(key, 2)),
+        format!("Bearer {}", unknown(key)),
+    ] {
+        replies.push(Form::new("", value).get(case, "/vaults").await?);
+    }
+    Ok(replies)
+}
+
+async fn without_scope(case: &Case) -> Result<Reply, Failure> {
+    case.read_only().post("/vaults", json!({ "name": case.name("vault") })).await
+}
+
+/// All of these that are answered as they should be.
+async fn unauthorized(case: &Case) -> Result<Vec<Reply>, Failure> {
+    let mut replies = refusals(case).await?;
+    replies.push(without_scope(case).await?);
+    replies.retain(|reply| reply.status_code() == 401);
+    check::ensure(!replies.is_empty(), "a refusal with status 401", "none")?;
+    Ok(replies)
+}
+
+/// A key of the right form with a public id that nobody has.
+fn unknown(key: &str) -> String {
+    let (before, secret) = key.rsplit_once('_').unwrap_or(("", key));
+    format!("{}_{secret}", mistyped(before, 0))
+}
+
+async fn texts(case: Case) -> Result<(), Failure> {
+    let replies = refusals(&case).await?;
+    let scope = without_scope(&case).await?;
+    let [missing, malformed, .., unknown] = &replies[..] else {
+        return Err(Failure::error("three kinds of refusals", "fewer"));
+    };
+    let mut seen = Vec::new();
+    for reply in [missing, malformed, unknown, &scope] {
+        let text = reply.status(401)?.string("/error")?;
+        reply.ensure(!seen.contains(&text), "a text of its own", text)?;
+        seen.push(text);
+    }
+    Ok(())
+}
+
+async fn one_text(case: Case) -> Result<(), Failure> {
+    let revoked = case.revoked().get("/vaults").await?;
+    let text = revoked.status(401)?.string("/error")?;
+    let key = main_key(&case);
+    for (name, key) in [
+        ("an unknown public id", unknown(key)),
+        ("the secret mistyped", mistyped(key, 10)),
+        ("the last character mistyped", mistyped(key, 0)),
+    ] {
+        let reply = Form::new(name, format!("Bearer {key}")).get(&case, "/vaults").await?;
+        let round = reply.equals("/error", text);
+        check::about(format!("the text for a revoked key also for {name}"), round)?;
+    }
+    Ok(())
+}
+
+async fn details(case: Case) -> Result<(), Failure> {
+    for reply in unauthorized(&case).await? {
+        reply.equals("/details", json!({}))?;
+    }
+    Ok(())
+}
+
+async fn www_authenticate(case: Case) -> Result<(), Failure> {
+    for reply in unauthorized(&case).await? {
+        let value = reply.headers().get("www-authenticate");
+        let value = value.and_then(|value| value.to_str().ok()).unwrap_or("none");
+        reply.ensure(value == "Bearer", "WWW-Authenticate: Bearer", value)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,169 @@
+//! The form of the header `Authorization`.
+
+use crate::scenario::{core, reference};
+use crate::scenarios::endpoints::{self, Ids};
+use crate::{Case, Failure, Scenario, check};
+
+use super::{Form, main_key, refused_everywhere};
+
+pub(super) const ALL: &[Scenario] = &[
+    core!(
+        "auth.header.accepted",
+        "Every endpoint lets in a call with Authorization: Bearer and the key",
+        ["AU-01"],
+        accepted
+    ),
+    core!(
+        "auth.header.missing",
+        "Every endpoint answers 401 without the Authorization header",
+        ["AU-02"],
+        missing
+    ),
+    core!(
+        "auth.header.missing-changes-nothing",
+        "A call without the Authorization header changes nothing",
+        ["AU-02"],
+        missing_changes_nothing
+    ),
+    core!(
+        "auth.header.not-bearer",
+        "Every endpoint answers 401 to a header that does not start with Bearer and a space",
+        ["AU-03"],
+        not_bearer
+    ),
+    reference!(
+        "auth.header.case",
+        "Bearer is taken only as it is written, upper and lower case (S-52)",
+        ["AU-03"],
+        letter_case
+    ),
+    reference!(
+        "auth.header.spaces",
+        "No further space is taken before, after or within the key (S-52)",
+        ["AU-03", "AU-05"],
+        spaces
+    ),
+    reference!(
+        "auth.header.two",
+        "Two Authorization headers are refused, even if one or both are right (S-52)",
+        ["AU-03"],
+        two
+    ),
+    reference!(
+        "auth.header.elsewhere",
+        "A key in the query, a cookie or another header is no Authorization (S-52)",
+        ["AU-02"],
+        elsewhere
+    ),
+    reference!(
+        "auth.header.health",
+        "The health addresses beside the API need no key (S-54)",
+        ["AU-01"],
+        health
+    ),
+];
+
+async fn accepted(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let ids = Ids::make(&case, &wire).await?;
+    for endpoint in endpoints::all(&case, &ids) {
+        let reply = endpoint.send(&wire).await?;
+        reply.ensure(reply.status_code() != 401, "another status than 401", "status 401")?;
+    }
+    Ok(())
+}
+
+async fn missing(case: Case) -> Result<(), Failure> {
+    let none = Form { name: "no header".into(), values: Vec::new() };
+    refused_everywhere(&case, &[none]).await
+}
+
+async fn missing_changes_nothing(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let ids = Ids::make(&case, &wire).await?;
+    let before = ids.state(&wire).await?;
+    for endpoint in endpoints::all(&case, &ids) {
+        endpoint.send(&case.anonymous()).await?;
+    }
+    check::equal("what was there", &ids.state(&wire).await?, &before)
+}
+
+async fn not_bearer(case: Case) -> Result<(), Failure> {
+    let key = main_key(&case);
+    let forms = [
+        Form::new("an empty header", ""),
+        Form::new("the key alone", key),
+        Form::new("Bearer alone", "Bearer"),
+        Form::new("Bearer and a space", "Bearer "),
+        Form::new("Bearer without the space", format!("Bearer{key}")),
+        Form::new("Bearer and a colon", format!("Bearer:{key}")),
+        Form::new("Bearer, a colon and a space", format!("Bearer: {key}")),
+        Form::new("Bearer and a tab", format!("Bearer\t{key}")),
+        Form::new("Basic", format!("Basic {key}")),
+        Form::new("Basic with user and password", "Basic dXNlcjpwYXNzd29yZA=="),
+        Form::new("Token", format!("Token {key}")),
+        Form::new("a word before Bearer", format!("Token Bearer {key}")),
+        Form::new("Bearers", format!("Bearers {key}")),
+        Form::new("quoted", format!("\"Bearer {key}\"")),
+    ];
+    refused_everywhere(&case, &forms).await
+}
+
+async fn letter_case(case: Case) -> Result<(), Failure> {
+    let forms = ["bearer", "BEARER", "bEARER"];
+    let form = |word| Form::new(word, format!("{word} {}", main_key(&case)));
+    refused_everywhere(&case, &forms.map(form)).await
+}
+
+async fn spaces(case: Case) -> Result<(), Failure> {
+    let key = main_key(&case);
+    let (head, tail) = key.split_at(key.len() / 2);
+    let forms = [
+        Form::new("two spaces", format!("Bearer  {key}")),
+        Form::new("a space and a tab", format!("Bearer \t{key}")),
+        Form::new("a space within", format!("Bearer {head} {tail}")),
+        Form::new("a word after", format!("Bearer {key} x")),
+        Form::new("a comma after", format!("Bearer {key},")),
+        Form::new("a list of two", format!("Bearer {key}, Bearer {key}")),
+        Form::new("in quotes", format!("Bearer \"{key}\"")),
+    ];
+    refused_everywhere(&case, &forms).await
+}
+
+async fn two(case: Case) -> Result<(), Failure> {
+    let right = format!("Bearer {}", main_key(&case));
+    let wrong = "Basic dXNlcjpwYXNzd29yZA==".to_owned();
+    let form = |name: &str, values: [&String; 2]| Form {
+        name: name.into(),
+        values: values.map(String::clone).into(),
+    };
+    let forms = [
+        form("the right one twice", [&right, &right]),
+        form("the right one first", [&right, &wrong]),
+        form("the right one last", [&wrong, &right]),
+    ];
+    refused_everywhere(&case, &forms).await
+}
+
+async fn elsewhere(case: Case) -> Result<(), Failure> {
+    let key = main_key(&case);
+    let get = |path: &str| case.anonymous().call(http::Method::GET, path);
+    let bearer = format!("Bearer {key}");
+    for (name, call) in [
+        ("in the query", get(&format!("/vaults?api_key={key}&access_token={key}"))),
+        ("in a cookie", get("/vaults").header("cookie", format!("api_key={key}"))),
+        ("in x-api-key", get("/vaults").header("x-api-key", key)),
+        ("in proxy-authorization", get("/vaults").header("proxy-authorization", &bearer)),
+    ] {
+        check::about(name, call.send().await?.status(401))?;
+    }
+    Ok(())
+}
+
+async fn health(case: Case) -> Result<(), Failure> {
+    // The HTTP client resolves the dots before it sends.
+    for path in ["/../../healthz", "/../../readyz"] {
+        case.anonymous().get(path).await?.status(200)?;
+    }
+    Ok(())
+}

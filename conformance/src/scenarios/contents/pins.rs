@@ -1,0 +1,147 @@
+//! `POST` and `DELETE …/pin`. The order of several pins is in `order`.
+
+use serde_json::json;
+
+use super::{Entry, entries, path, pin};
+use crate::scenario::{core, reference};
+use crate::wire::{Reply, Wire};
+use crate::{Case, Failure, Scenario, check, make};
+
+pub(super) const ALL: &[Scenario] = &[
+    core!(
+        "contents.pin.answer",
+        "A pin answers 200 with the membership's id and isPinned true",
+        ["VC-25"],
+        pin_answer
+    ),
+    core!(
+        "contents.unpin.answer",
+        "An unpin answers 200 with the membership's id and isPinned false",
+        ["VC-26"],
+        unpin_answer
+    ),
+    core!(
+        "contents.pin.to-the-top",
+        "A pinned prompt is shown as pinned and is on top of the listing",
+        ["VC-27"],
+        to_the_top
+    ),
+    core!(
+        "contents.unpin.back-to-its-place",
+        "An unpinned prompt is back where the normal order has it",
+        ["VC-28"],
+        back_to_its_place
+    ),
+    core!(
+        "contents.pin.again",
+        "Pinning a pinned prompt answers 200 and changes nothing",
+        ["VC-29"],
+        pin_again
+    ),
+    core!(
+        "contents.unpin.again",
+        "Unpinning a prompt that is not pinned answers 200 and changes nothing",
+        ["VC-30"],
+        unpin_again
+    ),
+    reference!(
+        "contents.pin.ignores-body",
+        "Pin and unpin take no notice of a body",
+        ["VC-25", "VC-26"],
+        ignores_body
+    ),
+];
+
+async fn ask_pin(wire: &Wire, vault: i64, membership: i64) -> Result<Reply, Failure> {
+    wire.post_empty(&format!("{}/pin", path(vault, membership))).await
+}
+
+async fn ask_unpin(wire: &Wire, vault: i64, membership: i64) -> Result<Reply, Failure> {
+    wire.delete(&format!("{}/pin", path(vault, membership))).await
+}
+
+/// A vault with four prompts: the listing, latest added first.
+async fn four(case: &Case) -> Result<(i64, Vec<Entry>), Failure> {
+    let wire = case.wire();
+    let vault = make::vault(case, &wire).await?;
+    make::members(case, &wire, vault, 4).await?;
+    let listed = entries(&wire, vault).await?;
+    check::equal("the number of prompts listed", &listed.len(), &4)?;
+    Ok((vault, listed))
+}
+
+async fn pin_answer(case: Case) -> Result<(), Failure> {
+    let (vault, listed) = four(&case).await?;
+    let id = listed[1].membership;
+    let reply = ask_pin(&case.wire(), vault, id).await?;
+    reply.status(200)?.equals("/data/vaultPromptId", id)?.equals("/data/isPinned", true)?;
+    Ok(())
+}
+
+async fn unpin_answer(case: Case) -> Result<(), Failure> {
+    let (vault, listed) = four(&case).await?;
+    let id = listed[1].membership;
+    pin(&case.wire(), vault, id).await?;
+    let reply = ask_unpin(&case.wire(), vault, id).await?;
+    reply.status(200)?.equals("/data/vaultPromptId", id)?.equals("/data/isPinned", false)?;
+    Ok(())
+}
+
+async fn to_the_top(case: Case) -> Result<(), Failure> {
+    let (vault, mut expected) = four(&case).await?;
+    pin(&case.wire(), vault, expected[2].membership).await?;
+    let mut pinned = expected.remove(2);
+    pinned.pinned = true;
+    expected.insert(0, pinned);
+    check::equal("the listing", &entries(&case.wire(), vault).await?, &expected)
+}
+
+async fn back_to_its_place(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let (vault, before) = four(&case).await?;
+    for entry in [before[1], before[3]] {
+        pin(&wire, vault, entry.membership).await?;
+    }
+    for entry in [before[3], before[1]] {
+        ask_unpin(&wire, vault, entry.membership).await?.status(200)?;
+    }
+    check::equal("the listing", &entries(&wire, vault).await?, &before)
+}
+
+async fn pin_again(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let (vault, listed) = four(&case).await?;
+    for entry in &listed[..3] {
+        pin(&wire, vault, entry.membership).await?;
+    }
+    let before = entries(&wire, vault).await?;
+    for entry in &listed[..3] {
+        let reply = ask_pin(&wire, vault, entry.membership).await?;
+        reply.accepted(200, "the pin of a pinned prompt")?.equals("/data/isPinned", true)?;
+        check::equal("the listing", &entries(&wire, vault).await?, &before)?;
+    }
+    Ok(())
+}
+
+async fn unpin_again(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let (vault, listed) = four(&case).await?;
+    pin(&wire, vault, listed[0].membership).await?;
+    let before = entries(&wire, vault).await?;
+    let reply = ask_unpin(&wire, vault, listed[2].membership).await?;
+    reply.accepted(200, "the unpin of a prompt that is not pinned")?;
+    reply.equals("/data/isPinned", false)?;
+    check::equal("the listing", &entries(&wire, vault).await?, &before)
+}
+
+/// S-67.
+async fn ignores_body(case: Case) -> Result<(), Failure> {
+    let (vault, listed) = four(&case).await?;
+    let path = format!("{}/pin", path(vault, listed[0].membership));
+    let reply = case.wire().post(&path, json!({ "isPinned": false })).await?;
+    reply.accepted(200, "a pin with a body")?.equals("/data/isPinned", true)?;
+    let call = case.wire().call(http::Method::DELETE, &path).json(&json!({ "isPinned": true }));
+    let reply = call.send().await?;
+    reply.accepted(200, "an unpin with a body")?.equals("/data/isPinned", false)?;
+    Ok(())
+}

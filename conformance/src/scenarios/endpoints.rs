@@ -1,0 +1,236 @@
+//! The endpoints of prompts, vaults and contents as a table, for facts that
+//! hold on all of them. It has no scenarios of its own. The paths are written
+//! out here, so that a fault in the SDK's paths cannot hide.
+
+use std::fmt;
+
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::wire::{Call, Reply, Wire};
+use crate::{Case, Failure, make};
+
+/// What the paths and the bodies of the table name.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ids {
+    /// The prompt of the paths.
+    pub(super) prompt: i64,
+    /// The vault of the paths.
+    pub(super) vault: i64,
+    /// A membership of the vault, to be pinned and moved.
+    pub(super) membership: i64,
+    /// Another one, to be removed.
+    pub(super) spare: i64,
+    /// A prompt for the body that adds one to the vault.
+    pub(super) loose: i64,
+    /// A vault for the bodies that name a second one.
+    pub(super) target: i64,
+}
+
+/// One method on one path.
+#[derive(Clone, Debug)]
+pub(super) struct Endpoint {
+    pub(super) method: Method,
+    pub(super) template: &'static str,
+    pub(super) path: String,
+    pub(super) body: Option<Value>,
+}
+
+impl Ids {
+    /// Two vaults, a prompt in neither, and two prompts in the first.
+    pub(super) async fn make(case: &Case, wire: &Wire) -> Result<Self, Failure> {
+        let vault = make::vault(case, wire).await?;
+        let target = make::vault(case, wire).await?;
+        let prompt = make::prompt(case, wire).await?;
+        let members = make::members(case, wire, vault, 2).await?;
+        let [first, second] = members[..] else {
+            return Err(Failure::error("two members", "another number"));
+        };
+        let (membership, spare) = (first.membership, second.membership);
+        Ok(Self { prompt, vault, membership, spare, loose: prompt, target })
+    }
+
+    /// The same, with a prompt and a vault in the paths that were deleted.
+    pub(super) async fn deleted(self, wire: &Wire) -> Result<Self, Failure> {
+        let Self { prompt, vault, .. } = self;
+        wire.delete(&format!("/prompts/{prompt}")).await?.status(200)?;
+        wire.delete(&format!("/vaults/{vault}")).await?.status(200)?;
+        Ok(self)
+    }
+
+    /// The same, with a prompt and a vault in the paths that never were.
+    pub(super) fn absent(self) -> Self {
+        Self { prompt: absent(self.prompt), vault: absent(self.vault), ..self }
+    }
+
+    /// All that the ids name, as its owner reads it.
+    pub(super) async fn state(&self, wire: &Wire) -> Result<Value, Failure> {
+        let Self { prompt, vault, target, .. } = self;
+        let mut state = Vec::new();
+        for path in [
+            format!("/prompts/{prompt}"),
+            format!("/vaults/{vault}"),
+            format!("/vaults/{vault}/prompts"),
+            format!("/vaults/{target}"),
+            format!("/vaults/{target}/prompts"),
+        ] {
+            state.push(wire.get(&path).await?.data(200)?.clone());
+        }
+        Ok(state.into())
+    }
+}
+
+/// An id like this one that nothing has: far away, and still of the same width.
+pub(super) fn absent(id: i64) -> i64 {
+    const FAR: i64 = 1_000_000_007;
+    let narrow = i64::from(i32::MAX);
+    if id > narrow { id.saturating_sub(FAR) } else { narrow - id % 1000 }
+}
+
+impl Endpoint {
+    fn new(method: Method, template: &'static str, ids: &Ids) -> Self {
+        let path = template
+            .replace("{promptId}", &ids.prompt.to_string())
+            .replace("{vaultId}", &ids.vault.to_string())
+            .replace("{vaultPromptId}", &ids.membership.to_string());
+        Self { method, template, path, body: None }
+    }
+
+    fn with(mut self, body: Value) -> Self {
+        self.body = Some(body);
+        self
+    }
+
+    /// The call, still to be given headers.
+    pub(super) fn call(&self, wire: &Wire) -> Call {
+        let call = wire.call(self.method.clone(), &self.path);
+        match &self.body {
+            Some(body) => call.json(body),
+            None => call,
+        }
+    }
+
+    pub(super) async fn send(&self, wire: &Wire) -> Result<Reply, Failure> {
+        self.call(wire).send().await
+    }
+
+    pub(super) fn reads(&self) -> bool {
+        self.method == Method::GET
+    }
+
+    pub(super) fn names_prompt(&self) -> bool {
+        self.template.contains("{promptId}")
+    }
+
+    pub(super) fn names_vault(&self) -> bool {
+        self.template.contains("{vaultId}")
+    }
+
+    /// Whether the success of this endpoint is a list.
+    pub(super) fn lists(&self) -> bool {
+        self.reads() && !self.template.ends_with('}')
+    }
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.method, self.template)
+    }
+}
+
+/// Every endpoint, in an order in which each one can succeed once.
+pub(super) fn all(case: &Case, ids: &Ids) -> Vec<Endpoint> {
+    const PROMPT: &str = "/prompts/{promptId}";
+    const VAULT: &str = "/vaults/{vaultId}";
+    const CONTENTS: &str = "/vaults/{vaultId}/prompts";
+    const MEMBERSHIP: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}";
+    const PIN: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}/pin";
+    const MOVE: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}/move";
+    let on = |method, template| Endpoint::new(method, template, ids);
+    let removal = Endpoint::new(Method::DELETE, MEMBERSHIP, &Ids { membership: ids.spare, ..*ids });
+    vec![
+        on(Method::GET, "/prompts"),
+        on(Method::POST, "/prompts")
+            .with(json!({ "title": case.name("prompt"), "prompt": "A lighthouse at dusk" })),
+        on(Method::GET, PROMPT),
+        on(Method::PATCH, PROMPT).with(json!({ "title": case.name("renamed") })),
+        on(Method::POST, "/prompts/{promptId}/save").with(json!({ "vaultId": ids.target })),
+        on(Method::GET, "/vaults"),
+        on(Method::POST, "/vaults").with(json!({ "name": case.name("vault") })),
+        on(Method::GET, VAULT),
+        on(Method::PATCH, VAULT).with(json!({ "visibility": "unlisted" })),
+        on(Method::POST, "/vaults/{vaultId}/fork"),
+        on(Method::GET, CONTENTS),
+        on(Method::POST, CONTENTS).with(json!({ "promptIds": [ids.loose] })),
+        on(Method::POST, PIN),
+        on(Method::DELETE, PIN),
+        on(Method::POST, MOVE).with(json!({ "targetVaultId": ids.target })),
+        removal,
+        on(Method::DELETE, PROMPT),
+        on(Method::DELETE, VAULT),
+    ]
+}
+
+/// One row of the table. A scenario that looked for a row that is not there
+/// would prove nothing, so that is an error.
+pub(super) fn one(
+    case: &Case,
+    ids: &Ids,
+    method: &Method,
+    template: &str,
+) -> Result<Endpoint, Failure> {
+    let mut rows = all(case, ids).into_iter();
+    let found = rows.find(|row| row.method == *method && row.template == template);
+    found.ok_or_else(|| Failure::error(format!("the endpoint {method} {template}"), "no such row"))
+}
+
+/// The successes of all endpoints on things made for this. What is refused is
+/// left out: that is for other scenarios to tell.
+pub(super) async fn successes(case: &Case, wire: &Wire) -> Result<Vec<(Endpoint, Reply)>, Failure> {
+    let ids = Ids::make(case, wire).await?;
+    let mut replies = Vec::new();
+    for endpoint in all(case, &ids) {
+        let reply = endpoint.send(wire).await?;
+        replies.push((endpoint, reply));
+    }
+    replies.retain(|(_, reply)| (200..300).contains(&reply.status_code()));
+    some(replies, "a success")
+}
+
+/// Refusals of all endpoints: for want of a key, of the thing in the path, of
+/// a field in the body. What is no refusal is left out, as above.
+pub(super) async fn refusals(case: &Case, wire: &Wire) -> Result<Vec<(Endpoint, Reply)>, Failure> {
+    let ids = Ids::make(case, wire).await?;
+    let there = all(case, &ids);
+    let gone = all(case, &ids.absent());
+    let mut replies = Vec::new();
+    for endpoint in &there {
+        let reply = endpoint.send(&case.anonymous()).await?;
+        replies.push((endpoint.clone(), reply));
+        if endpoint.body.is_some() {
+            let faulty = endpoint.clone().with(json!({ (faulty_field(endpoint)): [{}] }));
+            let reply = faulty.send(wire).await?;
+            replies.push((faulty, reply));
+        }
+    }
+    for endpoint in gone {
+        if endpoint.names_prompt() || endpoint.names_vault() {
+            let reply = endpoint.send(wire).await?;
+            replies.push((endpoint, reply));
+        }
+    }
+    replies.retain(|(_, reply)| reply.status_code() >= 400);
+    some(replies, "a refusal")
+}
+
+fn faulty_field(endpoint: &Endpoint) -> String {
+    let fields = endpoint.body.as_ref().and_then(Value::as_object);
+    fields.and_then(|fields| fields.keys().next()).cloned().unwrap_or_default()
+}
+
+fn some<T>(replies: Vec<T>, what: &str) -> Result<Vec<T>, Failure> {
+    if replies.is_empty() {
+        return Err(Failure::failed(format!("{what} on any endpoint"), "none"));
+    }
+    Ok(replies)
+}

@@ -1,0 +1,13 @@
+//! The envelope and the conventions that hold for every endpoint.
+
+mod integers;
+mod request_id;
+mod requests;
+mod shape;
+mod text;
+mod values;
+
+use crate::Scenario;
+
+pub(super) const ALL: &[&[Scenario]] =
+    &[requests::ALL, shape::ALL, values::ALL, integers::ALL, text::ALL, request_id::ALL];

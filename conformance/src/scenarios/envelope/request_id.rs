@@ -1,0 +1,109 @@
+//! The header x-request-id (S-69).
+
+use std::collections::BTreeSet;
+
+use http::Method;
+
+use crate::scenario::reference;
+use crate::scenarios::endpoints::{refusals, successes};
+use crate::wire::Reply;
+use crate::{Case, Failure, Scenario, check};
+
+pub(super) const ALL: &[Scenario] = &[
+    reference!(
+        "envelope.request-id.present",
+        "Every answer has an x-request-id of its own (S-69)",
+        ["EN-03"],
+        present
+    ),
+    reference!(
+        "envelope.request-id.taken-over",
+        "An x-request-id of the request comes back in the answer, of an error too (S-69)",
+        ["EN-03"],
+        taken_over
+    ),
+    reference!(
+        "envelope.request-id.replaced",
+        "An x-request-id that is too long or has other characters is replaced (S-69)",
+        ["EN-03"],
+        replaced
+    ),
+    reference!(
+        "envelope.request-id.sdk-error",
+        "The SDK's error has the x-request-id of the answer (S-69)",
+        ["EN-03"],
+        sdk_error
+    ),
+];
+
+async fn present(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let mut replies = successes(&case, &wire).await?;
+    replies.extend(refusals(&case, &wire).await?);
+    let mut seen = BTreeSet::new();
+    for (_, reply) in &replies {
+        let id = request_id(reply)?;
+        reply.ensure(seen.insert(id.clone()), "an x-request-id of its own", id)?;
+    }
+    for (method, path) in
+        [(Method::PUT, "/prompts"), (Method::HEAD, "/vaults"), (Method::GET, "/x")]
+    {
+        request_id(&wire.call(method, path).send().await?)?;
+    }
+    Ok(())
+}
+
+async fn taken_over(case: Case) -> Result<(), Failure> {
+    let longest = "x".repeat(128);
+    for id in ["a", "AZaz09._-", "0b2f6c1e-4a5d-4d6a-9f7e-1c2d3e4f5a6b", &longest] {
+        for (wire, path) in [
+            (case.wire(), "/vaults"),
+            (case.wire(), "/prompts?limit=0"),
+            (case.wire(), "/nowhere"),
+            (case.anonymous(), "/vaults"),
+        ] {
+            let reply = wire.call(Method::GET, path).header("x-request-id", id).send().await?;
+            let got = request_id(&reply)?;
+            reply.ensure(got == id, format!("the x-request-id {id}"), got)?;
+        }
+    }
+    Ok(())
+}
+
+async fn replaced(case: Case) -> Result<(), Failure> {
+    let long = "x".repeat(129);
+    let odd: [&[u8]; 8] =
+        [b"", b"a b", b"a/b", b"a,b", b"a\"b", b"{\"a\":1}", "\u{e9}".as_bytes(), long.as_bytes()];
+    for id in odd {
+        let call = case.wire().call(Method::GET, "/vaults").header("x-request-id", id);
+        let reply = call.send().await?;
+        let sent = String::from_utf8_lossy(id);
+        let got = check::about(format!("sent {sent:?}"), request_id(&reply))?;
+        reply.ensure(got != sent, format!("another x-request-id than {sent:?}"), got)?;
+    }
+    Ok(())
+}
+
+async fn sdk_error(case: Case) -> Result<(), Failure> {
+    let absent = promptarium::PromptId::new(i64::MAX);
+    let Err(error) = case.sdk()?.prompts().get(absent).await else {
+        return Err(Failure::failed("an error for an absent prompt", "a prompt"));
+    };
+    let id = error.request_id().unwrap_or_default();
+    check::ensure(!id.is_empty(), "a request id in the SDK's error", "none")
+}
+
+/// The one id of an answer, which has the form the server makes and takes.
+fn request_id(reply: &Reply) -> Result<String, Failure> {
+    let mut values = reply.headers().get_all("x-request-id").iter();
+    let (value, None) = (values.next(), values.next()) else {
+        return Err(reply.failure("one x-request-id", "more than one"));
+    };
+    let Some(id) = value.and_then(|value| value.to_str().ok()) else {
+        return Err(reply.failure("an x-request-id", "none"));
+    };
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let formed = (1..=128).contains(&id.len()) && id.chars().all(fits);
+    reply.ensure(formed, "1 to 128 characters of A-Z a-z 0-9 . _ -", id)?;
+    Ok(id.to_owned())
+}

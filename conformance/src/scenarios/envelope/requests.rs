@@ -1,0 +1,56 @@
+//! Where requests go and what they bring.
+
+use crate::scenario::core;
+use crate::scenarios::endpoints::{self, Ids};
+use crate::{Case, Failure, Scenario, check};
+
+pub(super) const ALL: &[Scenario] = &[
+    core!(
+        "envelope.requests.base-url",
+        "Paths are appended to a base URL that ends in /api/v1",
+        ["EN-01"],
+        base_url
+    ),
+    core!(
+        "envelope.requests.json",
+        "A JSON body under Content-Type application/json is taken wherever there is a body",
+        ["EN-02"],
+        json
+    ),
+    core!(
+        "envelope.requests.sdk-json",
+        "What the SDK sends as a body is taken and stored",
+        ["EN-02"],
+        sdk_json
+    ),
+];
+
+async fn base_url(case: Case) -> Result<(), Failure> {
+    let base = case.target().base_url();
+    check::ensure(base.ends_with("/api/v1"), "a base URL that ends in /api/v1", base)?;
+    for path in ["/prompts", "/vaults"] {
+        case.wire().get(path).await?.status(200)?;
+    }
+    Ok(())
+}
+
+async fn json(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let ids = Ids::make(&case, &wire).await?;
+    for endpoint in endpoints::all(&case, &ids) {
+        if endpoint.body.is_some() {
+            endpoint.send(&wire).await?.status_in(200..=299)?;
+        }
+    }
+    Ok(())
+}
+
+async fn sdk_json(case: Case) -> Result<(), Failure> {
+    let (client, title) = (case.sdk()?, case.name("prompt"));
+    let made = client.prompts().create(&title, "\"quoted\" \\ \u{e9}").await?;
+    case.adopt_prompt(made.id);
+    let stored = case.wire().get(&format!("/prompts/{}", made.id)).await?;
+    stored.status(200)?.equals("/data/title", title)?;
+    stored.equals("/data/prompt", "\"quoted\" \\ \u{e9}")?;
+    Ok(())
+}

@@ -1,0 +1,220 @@
+//! Bodies that are not what they should be: other types of content, no JSON,
+//! no object, too much (S-67).
+
+use http::Method;
+use serde_json::json;
+
+use crate::scenario::{core, reference};
+use crate::scenarios::endpoints::{self, Endpoint, Ids};
+use crate::{Case, Failure, Scenario, check, make};
+
+use super::error_body;
+
+pub(super) const ALL: &[Scenario] = &[
+    core!(
+        "errors.body.without-fields",
+        "A body that has no fields lacks the required ones and is refused with 400",
+        ["ER-04"],
+        without_fields
+    ),
+    reference!(
+        "errors.body.content-type",
+        "A body that is not announced as application/json is 415 with the error body (S-67)",
+        ["EN-02"],
+        content_type
+    ),
+    reference!(
+        "errors.body.content-type-forms",
+        "application/json is taken in any case and with parameters (S-67)",
+        ["EN-02"],
+        content_type_forms
+    ),
+    reference!(
+        "errors.body.no-json",
+        "An empty body, invalid JSON, invalid UTF-8 and JSON that is no object are 400 naming body (S-67)",
+        ["EN-02", "ER-03"],
+        no_json
+    ),
+    reference!(
+        "errors.body.unknown-fields",
+        "Unknown fields of a body are ignored (S-67)",
+        ["EN-02"],
+        unknown_fields
+    ),
+    reference!(
+        "errors.body.unasked",
+        "An endpoint without a body ignores what is sent (S-67)",
+        ["VA-29", "VC-25", "VC-26"],
+        unasked
+    ),
+    reference!("errors.body.largest", "A body of 4 MiB is taken (S-67)", ["EN-02"], largest),
+    reference!(
+        "errors.body.too-large",
+        "A body of more than 4 MiB is 413 with the error body (S-67)",
+        ["ER-01"],
+        too_large
+    ),
+];
+
+const MIB: usize = 1024 * 1024;
+
+async fn with_body(case: &Case) -> Result<Vec<Endpoint>, Failure> {
+    let ids = Ids::make(case, &case.wire()).await?;
+    let mut endpoints = endpoints::all(case, &ids);
+    endpoints.retain(|endpoint| endpoint.body.is_some());
+    Ok(endpoints)
+}
+
+async fn without_fields(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let endpoints = with_body(&case).await?;
+    for endpoint in endpoints.iter().filter(|endpoint| endpoint.method == Method::POST) {
+        for body in ["", "{}", "[]", "null", "\"text\"", "5", "true"] {
+            let call = wire.call(Method::POST, &endpoint.path);
+            let reply = call.body("application/json", body).send().await?;
+            check::about(format!("the body {body:?}"), reply.status(400))?;
+        }
+    }
+    Ok(())
+}
+
+async fn content_type(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    for endpoint in with_body(&case).await? {
+        let body = endpoint.body.clone().unwrap_or_default().to_string();
+        let call = || wire.call(endpoint.method.clone(), &endpoint.path);
+        check::about("no type", call().untyped_body(body.clone()).send().await?.status(415))?;
+        check::about("no type, no body", call().send().await?.status(415))?;
+        for other in [
+            "text/plain",
+            "application/x-www-form-urlencoded",
+            "multipart/form-data; boundary=a",
+            "application/jsonp",
+            "application/json-patch+json",
+            "application/vnd.api+json",
+            "text/json",
+            "json",
+            "",
+            "*/*",
+            "text/plain; a=application/json",
+        ] {
+            let reply = call().body(other, body.clone()).send().await?;
+            error_body(check::about(format!("{other:?}"), reply.status(415))?)?;
+        }
+    }
+    Ok(())
+}
+
+async fn content_type_forms(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let prompt = make::prompt(&case, &wire).await?;
+    for form in [
+        "application/json; charset=utf-8",
+        "application/json;charset=UTF-8",
+        "APPLICATION/JSON",
+        "Application/Json ; a=\"b\"",
+    ] {
+        let call = wire.call(Method::PATCH, &format!("/prompts/{prompt}"));
+        let reply = call.body(form, r#"{"title":"t"}"#).send().await?;
+        check::about(form, reply.status(200))?;
+    }
+    Ok(())
+}
+
+async fn no_json(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let deep = "[".repeat(100_000);
+    let deep_object = r#"{"a":"#.repeat(100_000);
+    let bodies: [&[u8]; 20] = [
+        b"",
+        b"   ",
+        b"{",
+        b"}",
+        b"{\"title\":\"t\"",
+        b"{\"title\":}",
+        b"{'title':'t'}",
+        b"{title:\"t\"}",
+        b"{\"title\":\"t\",}",
+        b"{\"title\":\"t\"} x",
+        b"{\"title\":\"t\"}{}",
+        b"{\"title\":\"\xff\"}",
+        b"{\"title\":\"\xc3\x28\"}",
+        b"{\"title\":\"\xed\xa0\x80\"}",
+        b"[]",
+        b"null",
+        b"\"text\"",
+        b"5",
+        deep.as_bytes(),
+        deep_object.as_bytes(),
+    ];
+    for endpoint in with_body(&case).await? {
+        for body in bodies {
+            let call = wire.call(endpoint.method.clone(), &endpoint.path);
+            let reply = call.body("application/json", body).send().await?;
+            let shown: String = String::from_utf8_lossy(body).chars().take(30).collect();
+            let named = || reply.status(400)?.string("/details/body");
+            check::about(format!("the body {shown:?}"), named())?;
+        }
+    }
+    Ok(())
+}
+
+async fn unknown_fields(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    for endpoint in with_body(&case).await? {
+        let mut body = endpoint.body.clone().unwrap_or_default();
+        for (field, value) in [
+            ("unknown", json!({ "a": [null] })),
+            ("", json!("")),
+            ("id", json!(1)),
+            ("isSystem", json!(true)),
+            ("vaultIds", json!("no array")),
+            ("createdAt", json!(5)),
+            ("Title", json!(5)),
+        ] {
+            body[field] = value;
+        }
+        let reply = wire.call(endpoint.method.clone(), &endpoint.path).json(&body).send().await?;
+        reply.status_in(200..=299)?;
+    }
+    Ok(())
+}
+
+async fn unasked(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let ids = Ids::make(&case, &wire).await?;
+    let vault = format!("/vaults/{}", ids.vault);
+    wire.patch(&vault, json!({ "visibility": "unlisted" })).await?.status(200)?;
+    for endpoint in endpoints::all(&case, &ids) {
+        if endpoint.body.is_none() {
+            let call = wire.call(endpoint.method.clone(), &endpoint.path);
+            let reply = call.body("text/plain", "{\"no\": json").send().await?;
+            check::about("with a body that was not asked for", reply.status_in(200..=299))?;
+        }
+    }
+    Ok(())
+}
+
+/// A body that is right but for its size: spaces follow the object.
+fn padded(case: &Case, bytes: usize) -> Vec<u8> {
+    let body = json!({ "title": case.name("prompt"), "prompt": "A lighthouse" }).to_string();
+    let mut body = body.into_bytes();
+    body.resize(bytes, b' ');
+    body
+}
+
+async fn largest(case: Case) -> Result<(), Failure> {
+    let call = case.wire().call(Method::POST, "/prompts");
+    let reply = call.body("application/json", padded(&case, 4 * MIB)).send().await?;
+    reply.status(201)?;
+    Ok(())
+}
+
+async fn too_large(case: Case) -> Result<(), Failure> {
+    for bytes in [4 * MIB + 1, 5 * MIB] {
+        let call = case.wire().call(Method::POST, "/prompts");
+        let reply = call.body("application/json", padded(&case, bytes)).send().await?;
+        error_body(reply.status(413)?)?;
+    }
+    Ok(())
+}

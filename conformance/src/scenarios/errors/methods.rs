@@ -1,0 +1,124 @@
+//! Paths and methods that the API does not have (S-59, S-61).
+
+use std::collections::BTreeSet;
+
+use http::Method;
+
+use crate::scenario::reference;
+use crate::scenarios::endpoints::{self, Ids};
+use crate::{Case, Failure, Scenario, check};
+
+use super::error_body;
+
+pub(super) const ALL: &[Scenario] = &[
+    reference!(
+        "errors.method.not-allowed",
+        "A method that a path does not have is 405 with the path's methods in Allow (S-61)",
+        ["ER-01"],
+        not_allowed
+    ),
+    reference!(
+        "errors.path.unknown",
+        "An unknown path is 404 with the error body, with and without a key (S-54)",
+        ["ER-01"],
+        unknown
+    ),
+    reference!(
+        "errors.path.trailing-slash",
+        "A path with a trailing slash is unknown (S-61)",
+        ["ER-01"],
+        trailing_slash
+    ),
+    reference!(
+        "errors.path.as-written",
+        "A path is taken only as it is written: letters in their case, no double slash (S-61)",
+        ["ER-01"],
+        as_written
+    ),
+];
+
+async fn not_allowed(case: Case) -> Result<(), Failure> {
+    let (wire, methods) = (
+        case.wire(),
+        [
+            Method::GET,
+            Method::POST,
+            Method::PUT,
+            Method::PATCH,
+            Method::DELETE,
+            Method::HEAD,
+            Method::OPTIONS,
+            Method::TRACE,
+        ],
+    );
+    let ids = Ids::make(&case, &wire).await?;
+    // With the path of one membership for all of them.
+    let all = endpoints::all(&case, &Ids { spare: ids.membership, ..ids });
+    for path in all.iter().map(|endpoint| &endpoint.path).collect::<BTreeSet<_>>() {
+        let rows = all.iter().filter(|endpoint| endpoint.path == *path);
+        let allowed: BTreeSet<_> = rows.map(|endpoint| endpoint.method.as_str()).collect();
+        for method in methods.iter().filter(|method| !allowed.contains(method.as_str())) {
+            let reply = wire.call(method.clone(), path).send().await?;
+            reply.status(405)?;
+            let allow = reply.headers().get("allow").and_then(|value| value.to_str().ok());
+            let got: BTreeSet<_> = allow.into_iter().flat_map(|allow| allow.split(", ")).collect();
+            reply.ensure(got == allowed, format!("Allow {allowed:?}"), format!("{got:?}"))?;
+            if *method != Method::HEAD {
+                error_body(&reply)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn unknown(case: Case) -> Result<(), Failure> {
+    for path in [
+        "/",
+        "/nowhere",
+        "/prompts/1/pin",
+        "/prompts/1/save/2",
+        "/vaults/1/save",
+        "/vaults/1/prompts/2/unpin",
+        "/api-keys/1",
+        "/prompt",
+        "/vaults/1/fork/2",
+    ] {
+        for wire in [case.wire(), case.anonymous()] {
+            for method in [Method::GET, Method::POST, Method::DELETE, Method::OPTIONS] {
+                let reply = wire.call(method, path).send().await?;
+                error_body(reply.status(404)?)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn trailing_slash(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let ids = Ids::make(&case, &wire).await?;
+    let before = ids.state(&wire).await?;
+    for mut endpoint in endpoints::all(&case, &ids) {
+        endpoint.path.push('/');
+        error_body(endpoint.send(&wire).await?.status(404)?)?;
+    }
+    check::equal("what was there", &ids.state(&wire).await?, &before)
+}
+
+async fn as_written(case: Case) -> Result<(), Failure> {
+    let ids = Ids::make(&case, &case.wire()).await?;
+    for path in [
+        "/Prompts".to_owned(),
+        "/VAULTS".to_owned(),
+        "//prompts".to_owned(),
+        "/vaults//prompts".to_owned(),
+        format!("/vaults//{}", ids.vault),
+        format!("/Vaults/{}", ids.vault),
+        format!("/vaults/{}/Prompts", ids.vault),
+        format!("/vaults/{};a=b", ids.vault),
+        format!("/prompts/{}.json", ids.prompt),
+        format!("/prompts%2F{}", ids.prompt),
+    ] {
+        case.wire().get(&path).await?.status(404)?;
+    }
+    Ok(())
+}

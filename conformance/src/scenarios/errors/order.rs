@@ -1,0 +1,129 @@
+//! Which of two mistakes is told (S-56). Each scenario makes two at a time.
+
+use http::Method;
+use serde_json::json;
+
+use crate::scenario::reference;
+use crate::scenarios::endpoints::{self, Ids, absent};
+use crate::{Case, Failure, Scenario, check};
+
+pub(super) const ALL: &[Scenario] = &[
+    reference!(
+        "errors.order.method-before-key",
+        "A wrong method is told before a missing key (S-56)",
+        ["AU-02"],
+        method_before_key
+    ),
+    reference!(
+        "errors.order.key-before-rest",
+        "A missing key is told before faults of ids, content type and body (S-56)",
+        ["AU-02"],
+        key_before_rest
+    ),
+    reference!(
+        "errors.order.scope-before-rest",
+        "The lack of scope is told before faults of ids, content type and body (S-56)",
+        ["AU-07", "AU-08"],
+        [ReadOnlyKey],
+        scope_before_rest
+    ),
+    reference!(
+        "errors.order.type-before-body",
+        "A wrong content type is told before the size and the faults of the body (S-56)",
+        ["EN-02"],
+        type_before_body
+    ),
+    reference!(
+        "errors.order.body-before-path-ids",
+        "A faulty body is told before a path id that names nothing (S-56)",
+        ["ER-05", "ER-08"],
+        body_before_path_ids
+    ),
+    reference!(
+        "errors.order.path-ids-before-body-ids",
+        "A path id that names nothing is told before a body id that names nothing (S-56)",
+        ["ER-08"],
+        path_ids_before_body_ids
+    ),
+];
+
+async fn method_before_key(case: Case) -> Result<(), Failure> {
+    for path in ["/prompts", "/prompts/1", "/vaults/abc", "/vaults/1/prompts/2/pin", "/api-keys"] {
+        case.anonymous().call(Method::PUT, path).send().await?.status(405)?;
+    }
+    Ok(())
+}
+
+/// Every endpoint with an absent id, an id that is no integer, and a body
+/// that is neither JSON nor announced as such, all answered 401.
+async fn unauthorized(case: &Case, wire: &crate::wire::Wire, all: bool) -> Result<(), Failure> {
+    let ids = Ids::make(case, &case.wire()).await?.absent();
+    for endpoint in endpoints::all(case, &ids) {
+        if endpoint.reads() && !all {
+            continue;
+        }
+        endpoint.send(wire).await?.status(401)?;
+        let call = |path: &str| wire.call(endpoint.method.clone(), path);
+        call(&endpoint.path).body("text/plain", "{").send().await?.status(401)?;
+        call(&endpoint.path).body("application/json", "{").send().await?.status(401)?;
+        let odd = endpoint.template.replace(['{', '}'], "");
+        call(&odd).send().await?.status(401)?;
+    }
+    Ok(())
+}
+
+async fn key_before_rest(case: Case) -> Result<(), Failure> {
+    case.anonymous().get("/prompts?limit=0").await?.status(401)?;
+    unauthorized(&case, &case.anonymous(), true).await
+}
+
+async fn scope_before_rest(case: Case) -> Result<(), Failure> {
+    unauthorized(&case, &case.read_only(), false).await
+}
+
+async fn type_before_body(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let ids = Ids::make(&case, &wire).await?;
+    let large = vec![b' '; 5 * 1024 * 1024];
+    let call = wire.call(Method::POST, "/prompts");
+    call.body("text/plain", large).send().await?.status(415)?;
+    for endpoint in endpoints::all(&case, &ids.absent()) {
+        if endpoint.body.is_some() {
+            let call = wire.call(endpoint.method.clone(), &endpoint.path);
+            call.body("text/plain", "{").send().await?.status(415)?;
+        }
+    }
+    Ok(())
+}
+
+async fn body_before_path_ids(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let ids = Ids::make(&case, &wire).await?.absent();
+    let (prompt, vault) = (format!("/prompts/{}", ids.prompt), format!("/vaults/{}", ids.vault));
+    for (method, path, body) in [
+        (Method::PATCH, prompt.clone(), json!({ "title": 5 })),
+        (Method::POST, format!("{prompt}/save"), json!({})),
+        (Method::PATCH, vault.clone(), json!({ "name": 5 })),
+        (Method::POST, format!("{vault}/prompts"), json!({ "promptIds": [] })),
+        (Method::POST, format!("{vault}/prompts/1/move"), json!({ "targetVaultId": 0 })),
+    ] {
+        wire.call(method, &path).json(&body).send().await?.status(400)?;
+    }
+    Ok(())
+}
+
+async fn path_ids_before_body_ids(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let there = Ids::make(&case, &wire).await?;
+    let none = Ids { loose: absent(there.loose), target: absent(there.target), ..there.absent() };
+    for endpoint in endpoints::all(&case, &none) {
+        let named = endpoint.names_prompt() || endpoint.names_vault();
+        if named && endpoint.body.is_some() {
+            let reply = endpoint.send(&wire).await?;
+            check::about("both ids name nothing", reply.status(404))?;
+        }
+    }
+    let change = json!({ "promptType": "image", "vaultId": none.target });
+    wire.patch(&format!("/prompts/{}", none.prompt), change).await?.status(404)?;
+    Ok(())
+}

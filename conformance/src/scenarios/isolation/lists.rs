@@ -1,0 +1,98 @@
+//! Lists hold what belongs to the caller.
+
+use serde_json::json;
+
+use crate::scenario::core;
+use crate::wire::Wire;
+use crate::{Case, Failure, Scenario, check, make};
+
+use super::both_ways;
+
+pub(super) const ALL: &[Scenario] = &[
+    core!(
+        "isolation.list.prompts",
+        "GET /prompts shows no prompt of another account on any page, with and without a type",
+        ["PR-14"],
+        [OtherAccount],
+        prompts
+    ),
+    core!(
+        "isolation.list.filter",
+        "GET /prompts with a vault of another account shows nothing of it",
+        ["PR-14", "PR-15"],
+        [OtherAccount],
+        filter
+    ),
+    core!(
+        "isolation.list.vaults",
+        "GET /vaults shows no vault of another account, whatever its visibility",
+        ["VA-13"],
+        [OtherAccount],
+        vaults
+    ),
+];
+
+async fn prompts(case: Case) -> Result<(), Failure> {
+    for pair in both_ways(&case) {
+        let text = make::prompt(&case, &pair.owner).await?;
+        let image = json!({ "promptType": "image", "modelId": case.image_model() });
+        let image = make::prompt_with(&case, &pair.owner, image).await?.integer("/data/id")?;
+        for filter in ["", "&type=text", "&type=image"] {
+            let seen = every_prompt(&pair.stranger, filter).await?;
+            check::ensure(
+                !seen.contains(&text) && !seen.contains(&image),
+                &format!("GET /prompts with {filter:?} without prompts {text} and {image}"),
+                "a list with one of them",
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// The ids on all pages.
+async fn every_prompt(wire: &Wire, filter: &str) -> Result<Vec<i64>, Failure> {
+    let (mut ids, mut cursors) = (Vec::new(), vec![String::new()]);
+    loop {
+        let cursor = cursors.last().map_or("", String::as_str);
+        let page = wire.get(&format!("/prompts?limit=100{filter}{cursor}")).await?;
+        ids.extend(page.status(200)?.integers("/data", "id")?);
+        let Some(next) = page.at("/pagination/nextCursor")?.as_str() else {
+            return Ok(ids);
+        };
+        let encoded: String = url::form_urlencoded::byte_serialize(next.as_bytes()).collect();
+        let next = format!("&cursor={encoded}");
+        page.ensure(!cursors.contains(&next), "a cursor of its own on each page", &next)?;
+        cursors.push(next);
+    }
+}
+
+async fn filter(case: Case) -> Result<(), Failure> {
+    for pair in both_ways(&case) {
+        let (owned, ..) = pair.make(&case).await?;
+        let reply = pair.stranger.get(&format!("/prompts?vaultId={}", owned.vault)).await?;
+        if reply.status_code() < 300 {
+            reply.equals("/data", json!([]))?;
+        } else {
+            reply.status_in(400..=499)?;
+        }
+    }
+    Ok(())
+}
+
+async fn vaults(case: Case) -> Result<(), Failure> {
+    for pair in both_ways(&case) {
+        for visibility in ["private", "unlisted", "public"] {
+            let fields = json!({ "visibility": visibility });
+            let made = make::vault_with(&case, &pair.owner, fields).await?;
+            let vault = made.integer("/data/id")?;
+            let list = pair.stranger.get("/vaults").await?;
+            let seen = list.status(200)?.integers("/data", "id")?;
+            list.ensure(
+                !seen.contains(&vault),
+                format!("a list without the {visibility} vault {vault} of another account"),
+                "a list with it",
+            )?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,166 @@
+//! API keys, as far as a key itself can see them: their form, and that no key
+//! makes another. Making, listing and revoking need a browser session.
+
+use http::Method;
+use serde_json::json;
+
+use crate::scenario::{core, reference};
+use crate::scenarios::endpoints::{refusals, successes};
+use crate::wire::Wire;
+use crate::{Case, Failure, Scenario, check};
+
+pub(super) const ALL: &[Scenario] = &[
+    core!(
+        "keys.form.parts",
+        "A key has the form vendor, live, public id and secret, joined by underscores",
+        ["KE-01"],
+        parts
+    ),
+    core!(
+        "keys.form.whole",
+        "The token is the whole key: without its prefix it is answered 401",
+        ["KE-02"],
+        whole
+    ),
+    core!(
+        "keys.secret.never-shown",
+        "No answer to a call with a key shows the secret part of the key",
+        ["KE-04"],
+        never_shown
+    ),
+    core!(
+        "keys.create.not-with-a-key",
+        "POST /api-keys with an API key is refused",
+        ["KE-05"],
+        not_with_a_key
+    ),
+    core!(
+        "keys.create.not-with-a-read-only-key",
+        "POST /api-keys with a key without prompts:write is refused",
+        ["KE-05"],
+        [ReadOnlyKey],
+        not_with_a_read_only_key
+    ),
+    core!(
+        "keys.create.not-without-a-key",
+        "POST /api-keys with neither session nor key is refused",
+        ["KE-05"],
+        not_without_a_key
+    ),
+    reference!(
+        "keys.create.status",
+        "POST /api-keys without a session answers 401 with or without a key (S-46)",
+        ["KE-05"],
+        [ReadOnlyKey],
+        status
+    ),
+    reference!(
+        "keys.create.methods",
+        "Other methods on /api-keys answer 405 with Allow: POST (S-46)",
+        ["KE-05"],
+        methods
+    ),
+    reference!(
+        "keys.form.alphabet",
+        "Public id and secret are letters and digits (S-49)",
+        ["KE-01"],
+        alphabet
+    ),
+];
+
+/// Vendor, public id and secret of the key under test. A failure must not
+/// show the key.
+fn taken_apart(case: &Case) -> Result<(&str, &str, &str), Failure> {
+    let key = case.target().config.api_key.as_str();
+    let parts = key
+        .split_once("_live_")
+        .and_then(|(vendor, rest)| rest.split_once('_').map(|(id, secret)| (vendor, id, secret)));
+    parts.ok_or_else(|| {
+        Failure::failed("a key of the form <vendor>_live_<public_id>_<secret>", "another form")
+    })
+}
+
+async fn parts(case: Case) -> Result<(), Failure> {
+    let (vendor, id, secret) = taken_apart(&case)?;
+    let empty = [vendor, id, secret].iter().any(|part| part.is_empty());
+    check::ensure(!empty, "no part of the key to be empty", "an empty one")?;
+    case.wire().get("/vaults").await?.status(200)?;
+    Ok(())
+}
+
+async fn alphabet(case: Case) -> Result<(), Failure> {
+    let (_, id, secret) = taken_apart(&case)?;
+    let plain = |part: &str| part.chars().all(|c| c.is_ascii_alphanumeric());
+    check::ensure(plain(id), "letters and digits in the public id", "others")?;
+    check::ensure(plain(secret), "letters and digits in the secret", "others")
+}
+
+async fn whole(case: Case) -> Result<(), Failure> {
+    let (_, id, secret) = taken_apart(&case)?;
+    for (name, token) in [
+        ("without the vendor", format!("live_{id}_{secret}")),
+        ("without the prefix", format!("{id}_{secret}")),
+        ("the secret alone", secret.to_owned()),
+    ] {
+        let call = case.anonymous().call(Method::GET, "/vaults");
+        let call = call.header("authorization", format!("Bearer {token}"));
+        check::about(name, call.send().await?.status(401))?;
+    }
+    Ok(())
+}
+
+async fn never_shown(case: Case) -> Result<(), Failure> {
+    let (_, _, secret) = taken_apart(&case)?;
+    let wire = case.wire();
+    let mut replies = successes(&case, &wire).await?;
+    replies.extend(refusals(&case, &wire).await?);
+    for (_, reply) in replies {
+        let in_headers = reply.headers().values().any(|value| holds(value.as_bytes(), secret));
+        let shown = in_headers || holds(reply.body(), secret);
+        reply.ensure(!shown, "an answer without the secret of the key", "one with it")?;
+    }
+    Ok(())
+}
+
+fn holds(bytes: &[u8], text: &str) -> bool {
+    !text.is_empty() && bytes.windows(text.len()).any(|part| part == text.as_bytes())
+}
+
+async fn not_with_a_key(case: Case) -> Result<(), Failure> {
+    refused(&case, &case.wire()).await
+}
+
+async fn not_with_a_read_only_key(case: Case) -> Result<(), Failure> {
+    refused(&case, &case.read_only()).await
+}
+
+async fn not_without_a_key(case: Case) -> Result<(), Failure> {
+    refused(&case, &case.anonymous()).await
+}
+
+async fn refused(case: &Case, wire: &Wire) -> Result<(), Failure> {
+    let body = json!({ "name": case.name("key"), "scopes": ["prompts:write"] });
+    wire.post("/api-keys", body).await?.status_in(400..=599)?;
+    Ok(())
+}
+
+async fn status(case: Case) -> Result<(), Failure> {
+    for wire in [case.wire(), case.read_only(), case.anonymous()] {
+        for body in [json!({ "name": "n", "scopes": ["prompts:write"] }), json!({}), json!([])] {
+            let reply = wire.post("/api-keys", body).await?;
+            reply.status(401)?.equals("/data", json!(null))?.equals("/details", json!({}))?;
+        }
+        wire.post_empty("/api-keys").await?.status(401)?;
+    }
+    Ok(())
+}
+
+async fn methods(case: Case) -> Result<(), Failure> {
+    for method in [Method::GET, Method::PUT, Method::PATCH, Method::DELETE, Method::HEAD] {
+        let reply = case.wire().call(method, "/api-keys").send().await?;
+        let allow = reply.status(405)?.headers().get("allow");
+        let allow = allow.and_then(|allow| allow.to_str().ok()).unwrap_or("none");
+        reply.ensure(allow == "POST", "Allow: POST", allow)?;
+    }
+    Ok(())
+}

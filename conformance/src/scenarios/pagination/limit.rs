@@ -1,0 +1,163 @@
+//! The query `limit`: how many entries a page may hold, and which values are
+//! refused.
+
+use super::walk::{ask, in_vault, page, path, stocked, walk};
+use crate::scenario::{core, reference};
+use crate::{Case, Failure, Scenario, make};
+
+pub(super) const ALL: &[Scenario] = &[
+    core!(
+        "pagination.limit.default",
+        "Without limit a page holds at most 20 entries",
+        ["PG-02"],
+        default
+    ),
+    core!(
+        "pagination.limit.size",
+        "A page holds at most as many entries as limit says",
+        ["PG-03"],
+        size
+    ),
+    core!(
+        "pagination.limit.hundred",
+        "With limit 100 a page holds at most 100 of 101 entries",
+        ["PG-03"],
+        hundred
+    ),
+    core!("pagination.limit.accepted", "A limit of 1 and of 100 is accepted", ["LI-01"], accepted),
+    core!(
+        "pagination.limit.out-of-range",
+        "A limit below 1 or above 100 is refused with 400",
+        ["LI-01", "ER-06"],
+        out_of_range
+    ),
+    core!(
+        "pagination.limit.not-an-integer",
+        "A limit that is no integer is refused with 400",
+        ["PG-04"],
+        not_an_integer
+    ),
+    reference!(
+        "pagination.limit.default-is-twenty",
+        "Without limit a page holds exactly 20 entries while more follow",
+        ["PG-02"],
+        default_is_twenty
+    ),
+    reference!(
+        "pagination.limit.pages-are-full",
+        "Every page but the last holds exactly as many entries as limit says",
+        ["PG-03"],
+        pages_are_full
+    ),
+    reference!(
+        "pagination.limit.only-digits",
+        "A limit with a sign, a space, a fraction or an exponent is refused, naming limit (S-03)",
+        ["PG-04"],
+        only_digits
+    ),
+    reference!(
+        "pagination.limit.named",
+        "A refused limit is named in details",
+        ["LI-01", "PG-04", "ER-03"],
+        named
+    ),
+];
+
+const NO_INTEGERS: [&str; 6] = ["abc", "1.5", "true", "null", "ten", "5;6"];
+const OUT_OF_RANGE: [&str; 6] =
+    ["0", "101", "-1", "1000", "2147483648", "100000000000000000000000000000"];
+
+async fn default(case: Case) -> Result<(), Failure> {
+    let (vault, _) = stocked(&case, &case.wire(), 25).await?;
+    let page = page(&case.wire(), &in_vault(vault), None, None).await?;
+    let got = format!("{} entries", page.ids.len());
+    page.reply.ensure(page.ids.len() <= 20, "at most 20 entries", got)?;
+    Ok(())
+}
+
+async fn size(case: Case) -> Result<(), Failure> {
+    let (vault, _) = stocked(&case, &case.wire(), 9).await?;
+    for limit in [1, 2, 3, 7] {
+        let first = page(&case.wire(), &in_vault(vault), Some(limit), None).await?;
+        let next = first.next.as_deref();
+        let second = page(&case.wire(), &in_vault(vault), Some(limit), next).await?;
+        for page in [&first, &second] {
+            let got = format!("{} entries", page.ids.len());
+            page.reply.ensure(page.ids.len() <= limit, format!("at most {limit} entries"), got)?;
+        }
+    }
+    Ok(())
+}
+
+async fn hundred(case: Case) -> Result<(), Failure> {
+    let (vault, _) = stocked(&case, &case.wire(), 101).await?;
+    let page = page(&case.wire(), &in_vault(vault), Some(100), None).await?;
+    let got = format!("{} entries", page.ids.len());
+    page.reply.ensure(page.ids.len() <= 100, "at most 100 entries", got)?;
+    Ok(())
+}
+
+async fn accepted(case: Case) -> Result<(), Failure> {
+    let vault = make::vault(&case, &case.wire()).await?;
+    for limit in [1, 100] {
+        let reply = ask(&case.wire(), &in_vault(vault), Some(limit), None).await?;
+        let got = format!("status {}", reply.status_code());
+        reply.ensure(reply.status_code() == 200, format!("status 200 for limit {limit}"), got)?;
+    }
+    Ok(())
+}
+
+async fn out_of_range(case: Case) -> Result<(), Failure> {
+    refuses(&case, &OUT_OF_RANGE).await
+}
+
+async fn not_an_integer(case: Case) -> Result<(), Failure> {
+    refuses(&case, &NO_INTEGERS).await
+}
+
+async fn refuses(case: &Case, limits: &[&str]) -> Result<(), Failure> {
+    for limit in limits {
+        let reply = case.wire().get(&path(&[("limit", (*limit).to_owned())])).await?;
+        let got = format!("status {}", reply.status_code());
+        reply.ensure(reply.status_code() == 400, format!("status 400 for limit {limit:?}"), got)?;
+    }
+    Ok(())
+}
+
+async fn default_is_twenty(case: Case) -> Result<(), Failure> {
+    let (vault, _) = stocked(&case, &case.wire(), 21).await?;
+    let page = page(&case.wire(), &in_vault(vault), None, None).await?;
+    crate::check::equal("the number of entries on the page", &page.ids.len(), &20)
+}
+
+async fn pages_are_full(case: Case) -> Result<(), Failure> {
+    let (vault, _) = stocked(&case, &case.wire(), 8).await?;
+    for (limit, expected) in
+        [(1, vec![1; 8]), (2, vec![2; 4]), (3, vec![3, 3, 2]), (7, vec![7, 1]), (100, vec![8])]
+    {
+        let pages = walk(&case.wire(), &in_vault(vault), Some(limit)).await?;
+        let sizes = pages.iter().map(|page| page.ids.len());
+        let sizes: Vec<_> = sizes.filter(|size| *size > 0).collect();
+        crate::check::equal(&format!("the page sizes with limit {limit}"), &sizes, &expected)?;
+    }
+    Ok(())
+}
+
+async fn only_digits(case: Case) -> Result<(), Failure> {
+    names_limit(&case, &["+5", " 5", "5 ", "5.0", "1e1", "0x5", "5_0", "٥", "5\u{0}"]).await
+}
+
+async fn named(case: Case) -> Result<(), Failure> {
+    names_limit(&case, &OUT_OF_RANGE).await?;
+    names_limit(&case, &NO_INTEGERS).await
+}
+
+async fn names_limit(case: &Case, limits: &[&str]) -> Result<(), Failure> {
+    for limit in limits {
+        let reply = case.wire().get(&path(&[("limit", (*limit).to_owned())])).await?;
+        let named = reply.status_code() == 400 && reply.string("/details/limit").is_ok();
+        let got = format!("status {}, or details without it", reply.status_code());
+        reply.ensure(named, format!("status 400 naming limit for {limit:?}"), got)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! The prompt object where the specification leaves it open: its order, its
+//! form, and what our server never shows.
+
+use serde_json::json;
+
+use super::object::{FIELDS, all_inputs, everywhere};
+use crate::scenario::reference;
+use crate::{Case, Failure, Scenario, check, make};
+
+pub(super) const ALL: &[Scenario] = &[
+    reference!(
+        "prompts.object.same-everywhere",
+        "Create, read, list, save and an update of nothing answer with equal objects (S-07)",
+        ["PR-13", "PR-19", "PR-30", "PR-31", "PR-44"],
+        same_everywhere
+    ),
+    reference!(
+        "prompts.object.exact-fields",
+        "A prompt object has its ten fields and no other (S-05)",
+        ["PR-11", "PR-12"],
+        exact_fields
+    ),
+    reference!(
+        "prompts.object.status-active",
+        "Every prompt has the status active and keeps it (S-04)",
+        ["PR-05"],
+        status_active
+    ),
+    reference!(
+        "prompts.object.images-empty",
+        "The images are empty until a generation fills them, imageUrl or not (S-05, S-06)",
+        ["PR-06"],
+        images_empty
+    ),
+    reference!(
+        "prompts.object.vault-ids-order",
+        "The vaultIds ascend, each once, and are empty without a vault (S-07)",
+        ["PR-08"],
+        vault_ids_order
+    ),
+    reference!(
+        "prompts.object.timestamp-form",
+        "Timestamps are in UTC with six fractional digits and Z (S-63)",
+        ["PR-09", "EN-09"],
+        timestamp_form
+    ),
+    reference!(
+        "prompts.object.ids-ascend",
+        "A prompt that is made later has a greater id, and ids are positive (S-64)",
+        ["PR-01"],
+        ids_ascend
+    ),
+];
+
+async fn same_everywhere(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let vault = make::vault(&case, &wire).await?;
+    let mut fields = all_inputs(&case);
+    fields["vaultId"] = json!(vault);
+    let created = make::prompt_with(&case, &wire, fields).await?;
+    let path = format!("/prompts/{}", created.integer("/data/id")?);
+    let expected = created.at("/data")?.clone();
+    wire.get(&path).await?.equals("/data", expected.clone())?;
+    wire.get(&format!("/prompts?vaultId={vault}")).await?.equals("/data/0", expected.clone())?;
+    wire.patch(&path, json!({})).await?.equals("/data", expected.clone())?;
+    let saved = wire.post(&format!("{path}/save"), json!({ "vaultId": vault })).await?;
+    saved.equals("/data", expected)?;
+    Ok(())
+}
+
+async fn exact_fields(case: Case) -> Result<(), Failure> {
+    let mut expected = FIELDS.map(str::to_owned).to_vec();
+    expected.sort_unstable();
+    for (reply, place) in everywhere(&case, all_inputs(&case)).await? {
+        let prompt = reply.at(place)?.as_object();
+        let mut keys: Vec<_> = prompt.into_iter().flatten().map(|(key, _)| key.clone()).collect();
+        keys.sort_unstable();
+        reply.ensure(keys == expected, format!("the keys {expected:?}"), format!("{keys:?}"))?;
+    }
+    Ok(())
+}
+
+async fn status_active(case: Case) -> Result<(), Failure> {
+    for (reply, place) in everywhere(&case, all_inputs(&case)).await? {
+        reply.equals(&format!("{place}/status"), "active")?;
+    }
+    Ok(())
+}
+
+async fn images_empty(case: Case) -> Result<(), Failure> {
+    for (reply, place) in everywhere(&case, all_inputs(&case)).await? {
+        reply.equals(&format!("{place}/images"), json!([]))?;
+    }
+    Ok(())
+}
+
+async fn vault_ids_order(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let mut vaults = Vec::new();
+    for _ in 0..4 {
+        vaults.push(make::vault(&case, &wire).await?);
+    }
+    let prompt = make::prompt(&case, &wire).await?;
+    check::equal("the vaultIds without a vault", &make::vaults_of(&wire, prompt).await?, &vec![])?;
+    for at in [2, 0, 3, 1, 2] {
+        make::fill(&wire, vaults[at], &[prompt]).await?;
+    }
+    vaults.sort_unstable();
+    check::equal("the vaultIds", &make::vaults_of(&wire, prompt).await?, &vaults)
+}
+
+async fn timestamp_form(case: Case) -> Result<(), Failure> {
+    for (reply, place) in everywhere(&case, all_inputs(&case)).await? {
+        for field in ["createdAt", "updatedAt"] {
+            let text = reply.string(&format!("{place}/{field}"))?;
+            let form: String =
+                text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+            let right = form == "0000-00-00T00:00:00.000000Z";
+            reply.ensure(right, format!("{field} as 2025-03-01T09:30:00.000000Z"), text)?;
+        }
+    }
+    Ok(())
+}
+
+async fn ids_ascend(case: Case) -> Result<(), Failure> {
+    let mut last = 0;
+    for _ in 0..5 {
+        let made = make::prompt_with(&case, &case.wire(), json!({})).await?;
+        let id = made.integer("/data/id")?;
+        made.ensure(id > last, format!("an id above {last}"), id)?;
+        last = id;
+    }
+    Ok(())
+}

@@ -1,0 +1,180 @@
+//! `POST /prompts`: its answer, what it cannot do without, its defaults.
+//! Models, addresses, vaults and lengths have files of their own.
+
+use serde_json::json;
+
+use super::attempt::{On, attempt};
+use super::object::whole;
+use crate::scenario::{core, reference};
+use crate::{Case, Failure, Scenario, check, make};
+
+pub(super) const ALL: &[Scenario] = &[
+    core!(
+        "prompts.create.answer",
+        "A create answers 201 with the whole prompt object",
+        ["PR-19"],
+        answer
+    ),
+    core!(
+        "prompts.create.stored",
+        "A prompt that was created can be read with its title and text",
+        ["PR-19", "PR-02"],
+        stored
+    ),
+    core!(
+        "prompts.create.twice",
+        "Two creates with the same body make two prompts",
+        ["PR-19", "PR-01"],
+        twice
+    ),
+    core!(
+        "prompts.create.title-required",
+        "A create without title is refused with 400",
+        ["PR-20", "ER-04"],
+        title_required
+    ),
+    core!(
+        "prompts.create.prompt-required",
+        "A create without prompt is refused with 400",
+        ["PR-20", "ER-04"],
+        prompt_required
+    ),
+    core!(
+        "prompts.create.type-default",
+        "A prompt that was made without promptType is a text prompt",
+        ["PR-21"],
+        type_default
+    ),
+    core!(
+        "prompts.create.type-unknown",
+        "A create with any promptType but image, text and video is refused with 400",
+        ["PR-22"],
+        type_unknown
+    ),
+    core!(
+        "prompts.create.platform",
+        "A new prompt shows the platform it was made with",
+        ["PR-23"],
+        platform
+    ),
+    core!("prompts.create.aspect-ratio", "A create takes an aspectRatio", ["PR-26"], aspect_ratio),
+    reference!(
+        "prompts.create.platform-absent",
+        "A prompt that was made without platform, or with null, shows null (S-09)",
+        ["PR-04", "PR-23"],
+        platform_absent
+    ),
+    reference!(
+        "prompts.create.timestamps-equal",
+        "On creation updatedAt equals createdAt (S-08)",
+        ["PR-09"],
+        timestamps_equal
+    ),
+    reference!(
+        "prompts.create.aspect-ratio-free",
+        "Any text is an aspectRatio, the empty one too (S-66)",
+        ["PR-26"],
+        aspect_ratio_free
+    ),
+];
+
+/// Words that are no `promptType`, however near they come.
+pub(super) const NO_TYPES: [&str; 7] = ["audio", "images", "img", "IMAGE", "Text", "", "null"];
+
+async fn answer(case: Case) -> Result<(), Failure> {
+    let body = json!({ "title": case.name("prompt"), "prompt": "A lighthouse at dusk" });
+    let reply = case.wire().post("/prompts", body).await?;
+    whole(reply.status(201)?, "/data")
+}
+
+async fn stored(case: Case) -> Result<(), Failure> {
+    let title = case.name("stored");
+    let fields = json!({ "title": title, "prompt": "Stored as it is" });
+    let made = make::prompt_with(&case, &case.wire(), fields).await?;
+    let read = case.wire().get(&format!("/prompts/{}", made.integer("/data/id")?)).await?;
+    read.status(200)?.equals("/data/title", title)?.equals("/data/prompt", "Stored as it is")?;
+    Ok(())
+}
+
+async fn twice(case: Case) -> Result<(), Failure> {
+    let body = json!({ "title": case.name("twice"), "prompt": "The same words" });
+    let first = case.wire().post("/prompts", body.clone()).await?;
+    let second = case.wire().post("/prompts", body).await?;
+    first.status(201)?;
+    let (first, second_id) = (first.integer("/data/id")?, second.status(201)?.integer("/data/id")?);
+    second.ensure(first != second_id, "another id", second_id)?;
+    Ok(())
+}
+
+async fn title_required(case: Case) -> Result<(), Failure> {
+    requires(&case, "title", json!({ "prompt": "No title" })).await
+}
+
+async fn prompt_required(case: Case) -> Result<(), Failure> {
+    requires(&case, "prompt", json!({ "title": case.name("untold") })).await
+}
+
+/// Without the field, and with `null`, which is either absent or of a wrong type.
+async fn requires(case: &Case, field: &str, mut body: serde_json::Value) -> Result<(), Failure> {
+    let expected = format!("status 400 for a create without {field}");
+    let reply = case.wire().post("/prompts", body.clone()).await?;
+    reply.ensure(reply.status_code() == 400, &expected, reply.status_code())?;
+    body[field] = json!(null);
+    let reply = case.wire().post("/prompts", body).await?;
+    reply.ensure(reply.status_code() == 400, &expected, reply.status_code())?;
+    Ok(())
+}
+
+async fn type_default(case: Case) -> Result<(), Failure> {
+    let made = make::prompt_with(&case, &case.wire(), json!({})).await?;
+    made.equals("/data/promptType", "text")?;
+    Ok(())
+}
+
+async fn type_unknown(case: Case) -> Result<(), Failure> {
+    for kind in NO_TYPES {
+        let fields = json!({ "promptType": kind, "modelId": case.image_model() });
+        attempt(&case, On::Create, fields).await?.refused()?;
+    }
+    Ok(())
+}
+
+async fn platform(case: Case) -> Result<(), Failure> {
+    for platform in ["poster", "Midjourney v7", "социальные сети"] {
+        let made = attempt(&case, On::Create, json!({ "platform": platform })).await?;
+        let id = made.accepted()?.integer("/data/id")?;
+        let read = case.wire().get(&format!("/prompts/{id}")).await?;
+        for reply in [&made.reply, &read] {
+            reply.equals("/data/platform", platform)?;
+        }
+    }
+    Ok(())
+}
+
+async fn aspect_ratio(case: Case) -> Result<(), Failure> {
+    for ratio in ["1:1", "16:9", "9:16"] {
+        attempt(&case, On::Create, json!({ "aspectRatio": ratio })).await?.accepted()?;
+    }
+    Ok(())
+}
+
+async fn platform_absent(case: Case) -> Result<(), Failure> {
+    for fields in [json!({}), json!({ "platform": null })] {
+        let made = attempt(&case, On::Create, fields).await?;
+        made.accepted()?.equals("/data/platform", json!(null))?;
+    }
+    Ok(())
+}
+
+async fn timestamps_equal(case: Case) -> Result<(), Failure> {
+    let made = make::prompt_with(&case, &case.wire(), json!({})).await?;
+    let (created, updated) = (made.string("/data/createdAt")?, made.string("/data/updatedAt")?);
+    check::equal("updatedAt", &updated, &created)
+}
+
+async fn aspect_ratio_free(case: Case) -> Result<(), Failure> {
+    for ratio in ["", "wide", "16/9", " 1:1 ", "😀"] {
+        attempt(&case, On::Create, json!({ "aspectRatio": ratio })).await?.accepted()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,198 @@
+//! `GET /prompts`: what it holds, and its filters `vaultId` and `type`.
+
+use serde_json::json;
+
+use super::super::pagination::walk::{ask, find, in_vault, own, put, stocked, walk};
+use super::object::whole;
+use crate::scenario::core;
+use crate::{Case, Failure, Scenario, check, make};
+
+pub(super) const ALL: &[Scenario] = &[
+    core!(
+        "prompts.list.answer",
+        "The list answers 200 with an array of whole prompt objects",
+        ["PR-13"],
+        answer
+    ),
+    core!(
+        "prompts.list.holds-own",
+        "The list without filters holds every prompt of the caller, in a vault or not",
+        ["PR-13", "PR-14"],
+        holds_own
+    ),
+    core!(
+        "prompts.list.own-only",
+        "The list holds no prompt of another account",
+        ["PR-14"],
+        [OtherAccount],
+        own_only
+    ),
+    core!(
+        "prompts.list.vault",
+        "With vaultId the list holds exactly the prompts of that vault",
+        ["PR-15"],
+        vault
+    ),
+    core!(
+        "prompts.list.vault-follows-changes",
+        "The list with vaultId follows what is put into the vault and taken out of it",
+        ["PR-15"],
+        vault_follows_changes
+    ),
+    core!(
+        "prompts.list.vault-of-another-account",
+        "The list with the vaultId of another account shows none of its prompts",
+        ["PR-14", "PR-15"],
+        [OtherAccount],
+        vault_of_another_account
+    ),
+    core!(
+        "prompts.list.type",
+        "With type the list holds prompts of that type and no other",
+        ["PR-16"],
+        kind
+    ),
+    core!(
+        "prompts.list.type-and-vault",
+        "With type and vaultId the list holds exactly the prompts that match both",
+        ["PR-15", "PR-16"],
+        type_and_vault
+    ),
+    core!(
+        "prompts.list.type-follows-changes",
+        "A prompt that changes its type changes the lists with type",
+        ["PR-16"],
+        type_follows_changes
+    ),
+];
+
+const TYPES: [&str; 3] = ["image", "text", "video"];
+
+fn typed(vault: i64, kind: &str) -> Vec<(&'static str, String)> {
+    let mut filters = in_vault(vault);
+    filters.push(("type", kind.to_owned()));
+    filters
+}
+
+/// A new prompt of a type.
+async fn prompt_of(case: &Case, kind: &str) -> Result<i64, Failure> {
+    let fields = json!({ "promptType": kind, "modelId": case.image_model() });
+    make::prompt_with(case, &case.wire(), fields).await?.integer("/data/id")
+}
+
+/// The list with these filters holds exactly these prompts.
+async fn holds(
+    case: &Case,
+    filters: &[(&'static str, String)],
+    prompts: &[i64],
+) -> Result<(), Failure> {
+    let pages = walk(&case.wire(), filters, None).await?;
+    let mut got: Vec<_> = pages.iter().flat_map(|page| page.ids.clone()).collect();
+    let mut expected = prompts.to_vec();
+    got.sort_unstable();
+    expected.sort_unstable();
+    check::equal(&format!("the list with {filters:?}"), &got, &expected)
+}
+
+async fn answer(case: Case) -> Result<(), Failure> {
+    let (vault, _) = stocked(&case, &case.wire(), 2).await?;
+    let reply = ask(&case.wire(), &in_vault(vault), None, None).await?;
+    for at in 0..reply.status(200)?.array("/data")?.len() {
+        whole(&reply, &format!("/data/{at}"))?;
+    }
+    Ok(())
+}
+
+async fn holds_own(case: Case) -> Result<(), Failure> {
+    let (_, mut prompts) = stocked(&case, &case.wire(), 2).await?;
+    for kind in TYPES {
+        prompts.push(prompt_of(&case, kind).await?);
+    }
+    find(&case, &case.wire(), &[], &prompts).await
+}
+
+async fn own_only(case: Case) -> Result<(), Failure> {
+    let (_, theirs) = stocked(&case, &case.other(), 2).await?;
+    let pages = walk(&case.wire(), &[], Some(100)).await?;
+    check::equal("another account's prompts in the list", &own(&pages, &theirs), &vec![])
+}
+
+async fn vault(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let (first, inside) = stocked(&case, &wire, 3).await?;
+    let (second, outside) = stocked(&case, &wire, 2).await?;
+    let (empty, _) = stocked(&case, &wire, 0).await?;
+    make::prompt(&case, &wire).await?;
+    holds(&case, &in_vault(first), &inside).await?;
+    holds(&case, &in_vault(second), &outside).await?;
+    holds(&case, &in_vault(empty), &[]).await
+}
+
+async fn vault_follows_changes(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let vault = make::vault(&case, &wire).await?;
+    let members = make::members(&case, &wire, vault, 2).await?;
+    let late = make::prompt(&case, &wire).await?;
+    put(&wire, vault, &[late]).await?;
+    let path = format!("/vaults/{vault}/prompts/{}", members[0].membership);
+    wire.delete(&path).await?.status(200)?;
+    holds(&case, &in_vault(vault), &[members[1].prompt, late]).await
+}
+
+async fn vault_of_another_account(case: Case) -> Result<(), Failure> {
+    let (vault, theirs) = stocked(&case, &case.other(), 2).await?;
+    let reply = ask(&case.wire(), &in_vault(vault), None, None).await?;
+    if reply.status_code() != 200 {
+        reply.status_in(400..=499)?;
+        return Ok(());
+    }
+    let ids = reply.integers("/data", "id")?;
+    let shown = ids.iter().any(|id| theirs.contains(id));
+    reply.ensure(!shown, "no prompt of another account", format!("{ids:?}"))?;
+    Ok(())
+}
+
+async fn kind(case: Case) -> Result<(), Failure> {
+    for kind in TYPES {
+        let prompt = prompt_of(&case, kind).await?;
+        let filters = [("type", kind.to_owned())];
+        find(&case, &case.wire(), &filters, &[prompt]).await?;
+        let reply = ask(&case.wire(), &filters, Some(100), None).await?;
+        for entry in reply.array("/data")? {
+            let expected = format!("only {kind} prompts with type={kind}");
+            reply.ensure(entry["promptType"] == kind, expected, &entry["promptType"])?;
+        }
+    }
+    Ok(())
+}
+
+async fn type_and_vault(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let (vault, other) = (make::vault(&case, &wire).await?, make::vault(&case, &wire).await?);
+    for kind in TYPES {
+        let (first, second) = (prompt_of(&case, kind).await?, prompt_of(&case, kind).await?);
+        put(&wire, vault, &[first, second]).await?;
+        let elsewhere = prompt_of(&case, kind).await?;
+        put(&wire, other, &[elsewhere]).await?;
+        prompt_of(&case, kind).await?;
+        holds(&case, &typed(vault, kind), &[first, second]).await?;
+        holds(&case, &typed(other, kind), &[elsewhere]).await?;
+    }
+    Ok(())
+}
+
+async fn type_follows_changes(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let vault = make::vault(&case, &wire).await?;
+    let prompt = prompt_of(&case, "text").await?;
+    put(&wire, vault, &[prompt]).await?;
+    for now in ["image", "video", "text"] {
+        let body = json!({ "promptType": now, "modelId": case.image_model() });
+        wire.patch(&format!("/prompts/{prompt}"), body).await?.status_in(200..=299)?;
+        for kind in TYPES {
+            let expected = if kind == now { vec![prompt] } else { vec![] };
+            holds(&case, &typed(vault, kind), &expected).await?;
+        }
+    }
+    Ok(())
+}

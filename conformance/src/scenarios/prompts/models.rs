@@ -1,0 +1,262 @@
+//! The field `modelId`: its form, and when a prompt has to have one.
+
+use serde_json::{Value, json};
+
+use super::attempt::{On, attempt, both};
+use crate::scenario::{core, reference};
+use crate::{Case, Failure, Scenario, make};
+
+pub(super) const ALL: &[Scenario] = &[
+    core!(
+        "prompts.models.required-to-create",
+        "An image or video prompt without modelId is refused with 400",
+        ["PR-24"],
+        required_to_create
+    ),
+    core!(
+        "prompts.models.optional-for-text",
+        "A text prompt is made without modelId and with one",
+        ["PR-24"],
+        optional_for_text
+    ),
+    core!(
+        "prompts.models.accepted",
+        "A modelId in the provider's namespace makes an image and a video prompt",
+        ["PR-24", "PR-25"],
+        accepted
+    ),
+    core!(
+        "prompts.models.pattern-on-create",
+        "A create with a modelId off the pattern is refused with 400, whatever the type",
+        ["PR-25"],
+        pattern_on_create
+    ),
+    core!(
+        "prompts.models.pattern-on-update",
+        "An update with a modelId off the pattern is refused with 400",
+        ["PR-35"],
+        pattern_on_update
+    ),
+    core!(
+        "prompts.models.required-to-change",
+        "A change to image or video without any modelId is refused with 400",
+        ["PR-36"],
+        required_to_change
+    ),
+    core!(
+        "prompts.models.brought-by-change",
+        "A change to image or video is accepted with a modelId in the request",
+        ["PR-37"],
+        brought_by_change
+    ),
+    core!(
+        "prompts.models.set-at-creation",
+        "A change to image or video is accepted if the prompt was made with a modelId",
+        ["PR-37"],
+        set_at_creation
+    ),
+    core!(
+        "prompts.models.set-by-update",
+        "A change to image or video is accepted if an update before it brought a modelId",
+        ["PR-37", "PR-34"],
+        set_by_update
+    ),
+    core!(
+        "prompts.models.between-media",
+        "An image prompt becomes a video prompt, and back, without a new modelId",
+        ["PR-37"],
+        between_media
+    ),
+    reference!(
+        "prompts.models.kept-as-text",
+        "A prompt that becomes a text prompt keeps its modelId (S-05)",
+        ["PR-37"],
+        kept_as_text
+    ),
+    reference!(
+        "prompts.models.any-name",
+        "Any name in the namespace is a modelId; whether the model exists is not checked (S-12)",
+        ["PR-25"],
+        any_name
+    ),
+    reference!(
+        "prompts.models.line-break",
+        "A name that starts with a line break is no modelId (S-12)",
+        ["PR-25", "PR-35"],
+        line_break
+    ),
+    reference!(
+        "prompts.models.named",
+        "A modelId that lacks or does not match is named in details",
+        ["PR-24", "PR-25", "PR-36", "ER-03"],
+        named
+    ),
+];
+
+/// The prefix of the provider's models, from a model the target is known to have.
+fn namespace(case: &Case) -> &str {
+    case.image_model().split('/').next().unwrap_or_default()
+}
+
+fn off_the_pattern(case: &Case) -> Vec<String> {
+    let space = namespace(case);
+    vec![
+        space.to_owned(),
+        format!("{space}/"),
+        "plasma".to_owned(),
+        String::new(),
+        "/".to_owned(),
+        "/plasma".to_owned(),
+        format!("/{space}/plasma"),
+        format!("x{space}/plasma"),
+        format!("{space}x/plasma"),
+        format!("other/{space}/plasma"),
+        format!("{space}:plasma"),
+        format!("{space}\\plasma"),
+    ]
+}
+
+/// The type, the update of a text prompt to it, and a model for it.
+fn media(case: &Case) -> [(&'static str, &str); 2] {
+    [("image", case.image_model()), ("video", case.video_model())]
+}
+
+async fn text_prompt(case: &Case, fields: Value) -> Result<On, Failure> {
+    let made = make::prompt_with(case, &case.wire(), fields).await?;
+    Ok(On::Update(made.integer("/data/id")?))
+}
+
+async fn required_to_create(case: Case) -> Result<(), Failure> {
+    for (kind, _) in media(&case) {
+        attempt(&case, On::Create, json!({ "promptType": kind })).await?.refused()?;
+    }
+    Ok(())
+}
+
+async fn optional_for_text(case: Case) -> Result<(), Failure> {
+    let model = case.image_model();
+    for fields in [
+        json!({ "promptType": "text" }),
+        json!({ "promptType": "text", "modelId": model }),
+        json!({ "modelId": model }),
+    ] {
+        attempt(&case, On::Create, fields).await?.accepted()?;
+    }
+    Ok(())
+}
+
+async fn accepted(case: Case) -> Result<(), Failure> {
+    for (kind, model) in media(&case) {
+        let fields = json!({ "promptType": kind, "modelId": model });
+        attempt(&case, On::Create, fields).await?.accepted()?;
+    }
+    Ok(())
+}
+
+async fn pattern_on_create(case: Case) -> Result<(), Failure> {
+    for model in off_the_pattern(&case) {
+        for kind in ["image", "text"] {
+            let fields = json!({ "modelId": model, "promptType": kind });
+            attempt(&case, On::Create, fields).await?.refused()?;
+        }
+    }
+    Ok(())
+}
+
+async fn pattern_on_update(case: Case) -> Result<(), Failure> {
+    let prompt = text_prompt(&case, json!({})).await?;
+    for model in off_the_pattern(&case) {
+        attempt(&case, prompt, json!({ "modelId": model })).await?.refused()?;
+    }
+    Ok(())
+}
+
+async fn required_to_change(case: Case) -> Result<(), Failure> {
+    for (kind, _) in media(&case) {
+        let prompt = text_prompt(&case, json!({})).await?;
+        attempt(&case, prompt, json!({ "promptType": kind })).await?.refused()?;
+    }
+    Ok(())
+}
+
+async fn brought_by_change(case: Case) -> Result<(), Failure> {
+    for (kind, model) in media(&case) {
+        let prompt = text_prompt(&case, json!({})).await?;
+        let fields = json!({ "promptType": kind, "modelId": model });
+        let changed = attempt(&case, prompt, fields).await?;
+        changed.accepted()?.equals("/data/promptType", kind)?;
+    }
+    Ok(())
+}
+
+async fn set_at_creation(case: Case) -> Result<(), Failure> {
+    for (kind, model) in media(&case) {
+        let prompt = text_prompt(&case, json!({ "modelId": model })).await?;
+        let changed = attempt(&case, prompt, json!({ "promptType": kind })).await?;
+        changed.accepted()?.equals("/data/promptType", kind)?;
+    }
+    Ok(())
+}
+
+async fn set_by_update(case: Case) -> Result<(), Failure> {
+    for (kind, model) in media(&case) {
+        let prompt = text_prompt(&case, json!({})).await?;
+        attempt(&case, prompt, json!({ "modelId": model })).await?.accepted()?;
+        let changed = attempt(&case, prompt, json!({ "promptType": kind })).await?;
+        changed.accepted()?.equals("/data/promptType", kind)?;
+    }
+    Ok(())
+}
+
+async fn between_media(case: Case) -> Result<(), Failure> {
+    let fields = json!({ "promptType": "image", "modelId": case.image_model() });
+    let prompt = text_prompt(&case, fields).await?;
+    for kind in ["video", "image"] {
+        let changed = attempt(&case, prompt, json!({ "promptType": kind })).await?;
+        changed.accepted()?.equals("/data/promptType", kind)?;
+    }
+    Ok(())
+}
+
+async fn kept_as_text(case: Case) -> Result<(), Failure> {
+    let fields = json!({ "promptType": "image", "modelId": case.image_model() });
+    let prompt = text_prompt(&case, fields).await?;
+    for kind in ["text", "image", "text", "video"] {
+        attempt(&case, prompt, json!({ "promptType": kind })).await?.accepted()?;
+    }
+    Ok(())
+}
+
+async fn any_name(case: Case) -> Result<(), Failure> {
+    let space = namespace(&case);
+    for name in ["x", "a/b/c", "//", " ", "é漢😀", "no such model", &"n".repeat(300)] {
+        for on in both(&case).await? {
+            let fields = json!({ "modelId": format!("{space}/{name}") });
+            attempt(&case, on, fields).await?.accepted()?;
+        }
+    }
+    Ok(())
+}
+
+async fn line_break(case: Case) -> Result<(), Failure> {
+    let space = namespace(&case);
+    for name in ["\n", "\nplasma", "\r\n"] {
+        for on in both(&case).await? {
+            let fields = json!({ "modelId": format!("{space}/{name}") });
+            attempt(&case, on, fields).await?.names("modelId")?;
+        }
+    }
+    Ok(())
+}
+
+async fn named(case: Case) -> Result<(), Failure> {
+    for on in both(&case).await? {
+        for kind in ["image", "video"] {
+            attempt(&case, on, json!({ "promptType": kind })).await?.names("modelId")?;
+        }
+        for model in off_the_pattern(&case) {
+            attempt(&case, on, json!({ "modelId": model })).await?.names("modelId")?;
+        }
+    }
+    Ok(())
+}

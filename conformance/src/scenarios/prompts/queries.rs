@@ -1,0 +1,219 @@
+//! `GET /prompts` with a query that is not as it should be.
+
+use super::super::pagination::walk::{in_vault, page, path, stocked};
+use super::vaults::{gone, words};
+use crate::scenario::{core, reference};
+use crate::wire::Reply;
+use crate::{Case, Failure, Scenario, check, make};
+
+pub(super) const ALL: &[Scenario] = &[
+    core!(
+        "prompts.queries.vault-no-integer",
+        "A query vaultId that is no integer is refused with 400",
+        ["PR-17"],
+        vault_no_integer
+    ),
+    core!(
+        "prompts.queries.type-unknown",
+        "A query type other than image, text and video is refused with 400",
+        ["PR-18"],
+        type_unknown
+    ),
+    core!(
+        "prompts.queries.vault-absent",
+        "A query vaultId of a vault that was deleted gives a 4xx or an empty list",
+        ["PR-15"],
+        vault_absent
+    ),
+    reference!(
+        "prompts.queries.named",
+        "A vaultId or type that is refused is named in details",
+        ["PR-17", "PR-18", "ER-03"],
+        named
+    ),
+    reference!(
+        "prompts.queries.vault-only-digits",
+        "A query vaultId is a decimal integer of at most 64 bits and nothing else (S-03)",
+        ["PR-17"],
+        vault_only_digits
+    ),
+    reference!(
+        "prompts.queries.empty",
+        "A known parameter that is empty is refused with 400, naming it (S-03)",
+        ["PG-04", "PR-17", "PR-18"],
+        empty
+    ),
+    reference!(
+        "prompts.queries.repeated",
+        "A known parameter that is given twice is refused with 400, naming it (S-03)",
+        ["PG-04", "PR-17", "PR-18"],
+        repeated
+    ),
+    reference!(
+        "prompts.queries.all-at-once",
+        "The details of a refused query name every parameter at fault and no other (S-60)",
+        ["ER-03"],
+        all_at_once
+    ),
+    reference!(
+        "prompts.queries.unknown",
+        "Unknown parameters are ignored, given twice and empty too (S-03)",
+        ["PR-13"],
+        unknown
+    ),
+    reference!(
+        "prompts.queries.vault-of-nobody",
+        "A query vaultId that names no vault is refused with 400, naming vaultId (S-57)",
+        ["PR-15"],
+        vault_of_nobody
+    ),
+    reference!(
+        "prompts.queries.same-words",
+        "A vault that does not exist and one of another account are refused alike (S-57)",
+        ["PR-15"],
+        [OtherAccount],
+        same_words
+    ),
+];
+
+const NO_INTEGERS: [&str; 5] = ["abc", "1.5", "true", "null", "1,2"];
+const NO_TYPES: [&str; 6] = ["audio", "images", "IMAGE", "Text", "null", "image,text"];
+
+async fn vault_no_integer(case: Case) -> Result<(), Failure> {
+    refuses(&case, "vaultId", &NO_INTEGERS).await
+}
+
+async fn type_unknown(case: Case) -> Result<(), Failure> {
+    refuses(&case, "type", &NO_TYPES).await
+}
+
+async fn refuses(case: &Case, name: &str, values: &[&str]) -> Result<(), Failure> {
+    for value in values {
+        let reply = case.wire().get(&path(&[(name, (*value).to_owned())])).await?;
+        let got = reply.status_code();
+        reply.ensure(got == 400, format!("status 400 for {name}={value}"), got)?;
+    }
+    Ok(())
+}
+
+async fn vault_absent(case: Case) -> Result<(), Failure> {
+    let vault = gone(&case, &case.wire()).await?;
+    let reply = case.wire().get(&path(&in_vault(vault))).await?;
+    if reply.status_code() == 200 {
+        let prompts = reply.array("/data")?.len();
+        reply.ensure(prompts == 0, "an empty list", format!("{prompts} entries"))?;
+        return Ok(());
+    }
+    reply.status_in(400..=499)?;
+    Ok(())
+}
+
+async fn named(case: Case) -> Result<(), Failure> {
+    names(&case, "vaultId", &NO_INTEGERS).await?;
+    names(&case, "type", &NO_TYPES).await
+}
+
+async fn names(case: &Case, name: &str, values: &[&str]) -> Result<(), Failure> {
+    for value in values {
+        let reply = case.wire().get(&path(&[(name, (*value).to_owned())])).await?;
+        names_only(&reply, &[name], &format!("{name}={value}"))?;
+    }
+    Ok(())
+}
+
+/// It was refused with 400, and details name these and no others.
+fn names_only(reply: &Reply, expected: &[&str], query: &str) -> Result<(), Failure> {
+    let got = reply.status_code();
+    reply.ensure(got == 400, format!("status 400 for {query}"), got)?;
+    let details = reply.at("/details")?;
+    let mut named: Vec<_> =
+        details.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+    let mut expected = expected.to_vec();
+    named.sort_unstable();
+    expected.sort_unstable();
+    let wanted = format!("details of {expected:?} for {query}");
+    reply.ensure(named == expected, wanted, details)?;
+    Ok(())
+}
+
+async fn vault_only_digits(case: Case) -> Result<(), Failure> {
+    let vault = make::vault(&case, &case.wire()).await?;
+    let forms = [
+        format!("+{vault}"),
+        format!(" {vault}"),
+        format!("{vault} "),
+        format!("{vault}.0"),
+        format!("{vault}e0"),
+        format!("0x{vault:x}"),
+        format!("{vault}\0"),
+        "9223372036854775808".to_owned(),
+        "-9223372036854775809".to_owned(),
+        "٥".to_owned(),
+    ];
+    names(&case, "vaultId", &forms.each_ref().map(String::as_str)).await
+}
+
+async fn empty(case: Case) -> Result<(), Failure> {
+    for name in ["limit", "cursor", "vaultId", "type"] {
+        for query in [format!("/prompts?{name}="), format!("/prompts?{name}")] {
+            names_only(&case.wire().get(&query).await?, &[name], &query)?;
+        }
+    }
+    Ok(())
+}
+
+async fn repeated(case: Case) -> Result<(), Failure> {
+    let (vault, _) = stocked(&case, &case.wire(), 2).await?;
+    let first = page(&case.wire(), &[], Some(1), None).await?;
+    let cursor = first.next.unwrap_or_default();
+    let vault = vault.to_string();
+    for (name, value) in
+        [("limit", "5"), ("cursor", &*cursor), ("vaultId", &*vault), ("type", "text")]
+    {
+        let query = path(&[(name, value.to_owned()), (name, value.to_owned())]);
+        names_only(&case.wire().get(&query).await?, &[name], &query)?;
+    }
+    for query in ["limit=5&limit=6", "type=text&type=image", "type=text&limit=5&type="] {
+        let name = if query.starts_with("limit") { "limit" } else { "type" };
+        names_only(&case.wire().get(&format!("/prompts?{query}")).await?, &[name], query)?;
+    }
+    Ok(())
+}
+
+async fn all_at_once(case: Case) -> Result<(), Failure> {
+    let query = "/prompts?limit=0&vaultId=abc&type=audio&sort=";
+    names_only(&case.wire().get(query).await?, &["limit", "vaultId", "type"], query)?;
+    let query = "/prompts?limit=5&vaultId=abc&type=text";
+    names_only(&case.wire().get(query).await?, &["vaultId"], query)
+}
+
+async fn unknown(case: Case) -> Result<(), Failure> {
+    let (vault, prompts) = stocked(&case, &case.wire(), 2).await?;
+    let unknown = "sort=title&sort=&Limit=0&page=x&vaultid=abc&=&%00&promptType=audio";
+    let reply = case.wire().get(&format!("/prompts?{unknown}&vaultId={vault}&&")).await?;
+    let ids = reply.status(200)?.integers("/data", "id")?;
+    check::equal("the list", &ids, &prompts.into_iter().rev().collect())
+}
+
+async fn vault_of_nobody(case: Case) -> Result<(), Failure> {
+    let gone = gone(&case, &case.wire()).await?;
+    for vault in [gone, 0, -1, i64::MAX, i64::MIN] {
+        let reply = case.wire().get(&path(&in_vault(vault))).await?;
+        names_only(&reply, &["vaultId"], &format!("vaultId={vault}"))?;
+    }
+    Ok(())
+}
+
+async fn same_words(case: Case) -> Result<(), Failure> {
+    let mut said = Vec::new();
+    for vault in [
+        gone(&case, &case.wire()).await?,
+        i64::MAX,
+        make::vault(&case, &case.other()).await?,
+        gone(&case, &case.other()).await?,
+    ] {
+        let reply = case.wire().get(&path(&in_vault(vault))).await?;
+        said.push(words(reply.status(400)?.at("/error")?, reply.at("/details")?));
+    }
+    check::equal("what is said of each vault", &said, &vec![said[0].clone(); said.len()])
+}

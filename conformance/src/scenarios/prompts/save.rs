@@ -1,0 +1,279 @@
+//! `POST /prompts/{promptId}/save`.
+
+use futures::future::try_join_all;
+use serde_json::{Value, json};
+
+use super::object::whole;
+use super::vaults::{gone, words};
+use crate::scenario::{core, reference};
+use crate::wire::Reply;
+use crate::{Case, Failure, Scenario, check, make};
+
+pub(super) const ALL: &[Scenario] = &[
+    core!(
+        "prompts.save.answer",
+        "A save answers 200 with the whole prompt object",
+        ["PR-44"],
+        answer
+    ),
+    core!("prompts.save.adds", "A save puts the prompt into the vault", ["PR-44", "VC-03"], adds),
+    core!(
+        "prompts.save.shows",
+        "The prompt that a save answers with has the vault in vaultIds",
+        ["PR-45"],
+        shows
+    ),
+    core!(
+        "prompts.save.keeps-others",
+        "A save leaves the prompt in every vault it was in",
+        ["PR-46"],
+        keeps_others
+    ),
+    core!(
+        "prompts.save.at-once",
+        "Saves into several vaults at the same moment all hold",
+        ["PR-44", "PR-46"],
+        at_once
+    ),
+    core!(
+        "prompts.save.vault-once",
+        "After a second save into the same vault vaultIds names it once",
+        ["PR-08"],
+        vault_once
+    ),
+    core!(
+        "prompts.save.vault-required",
+        "A save without vaultId is refused with 400",
+        ["PR-47", "ER-04"],
+        vault_required
+    ),
+    core!(
+        "prompts.save.vault-type",
+        "A save with a vaultId that is no integer is refused with 400",
+        ["PR-47", "ER-05"],
+        vault_type
+    ),
+    core!(
+        "prompts.save.absent",
+        "A save into a vault that was deleted is refused with a 4xx",
+        ["PR-44"],
+        absent
+    ),
+    core!(
+        "prompts.save.foreign",
+        "A save into a vault of another account is refused with a 4xx and puts nothing there",
+        ["PR-44"],
+        [OtherAccount],
+        foreign
+    ),
+    reference!(
+        "prompts.save.again",
+        "A save of a prompt that is in the vault already keeps membership, place and pin (S-26)",
+        ["PR-44", "VC-03"],
+        again
+    ),
+    reference!(
+        "prompts.save.again-at-once",
+        "Saves into one vault at the same moment make one membership (S-26)",
+        ["PR-44", "VC-03"],
+        again_at_once
+    ),
+    reference!(
+        "prompts.save.named",
+        "A vaultId that lacks, is of the wrong type or names no vault is named in details (S-57)",
+        ["PR-47", "ER-03"],
+        named
+    ),
+    reference!(
+        "prompts.save.same-words",
+        "A vault that does not exist and one of another account are refused alike (S-57)",
+        ["PR-44"],
+        [OtherAccount],
+        same_words
+    ),
+    reference!(
+        "prompts.save.unknown-fields",
+        "A save ignores fields it does not know (S-67)",
+        ["PR-44"],
+        unknown_fields
+    ),
+];
+
+async fn save(case: &Case, prompt: i64, body: Value) -> Result<Reply, Failure> {
+    case.wire().post(&format!("/prompts/{prompt}/save"), body).await
+}
+
+/// A prompt and a vault that have nothing to do with each other.
+async fn pair(case: &Case) -> Result<(i64, i64), Failure> {
+    let wire = case.wire();
+    Ok((make::prompt(case, &wire).await?, make::vault(case, &wire).await?))
+}
+
+async fn answer(case: Case) -> Result<(), Failure> {
+    let (prompt, vault) = pair(&case).await?;
+    let reply = save(&case, prompt, json!({ "vaultId": vault })).await?;
+    whole(reply.status(200)?.equals("/data/id", prompt)?, "/data")
+}
+
+async fn adds(case: Case) -> Result<(), Failure> {
+    let (prompt, vault) = pair(&case).await?;
+    save(&case, prompt, json!({ "vaultId": vault })).await?;
+    let ids: Vec<_> =
+        make::contents(&case.wire(), vault).await?.iter().map(|member| member.prompt).collect();
+    check::equal("the prompts in the vault", &ids, &vec![prompt])
+}
+
+async fn shows(case: Case) -> Result<(), Failure> {
+    let (prompt, vault) = pair(&case).await?;
+    let reply = save(&case, prompt, json!({ "vaultId": vault })).await?;
+    let shown = reply.array("/data/vaultIds")?.contains(&json!(vault));
+    reply.ensure(shown, format!("vaultIds with {vault}"), reply.at("/data/vaultIds")?)?;
+    Ok(())
+}
+
+async fn keeps_others(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let (prompt, vault) = pair(&case).await?;
+    let others = [make::vault(&case, &wire).await?, make::vault(&case, &wire).await?];
+    for other in others {
+        make::fill(&wire, other, &[prompt]).await?;
+    }
+    save(&case, prompt, json!({ "vaultId": vault })).await?;
+    for other in others {
+        let kept = make::contents(&wire, other).await?.iter().any(|m| m.prompt == prompt);
+        check::ensure(kept, "the prompt in a vault it was in before", "it is gone")?;
+    }
+    Ok(())
+}
+
+async fn at_once(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let prompt = make::prompt(&case, &wire).await?;
+    let mut vaults = try_join_all((0..8).map(|_| make::vault(&case, &wire))).await?;
+    let saves = vaults.iter().map(|vault| save(&case, prompt, json!({ "vaultId": vault })));
+    for reply in try_join_all(saves).await? {
+        reply.status(200)?;
+    }
+    let mut shown = make::vaults_of(&wire, prompt).await?;
+    shown.retain(|id| vaults.contains(id));
+    shown.sort_unstable();
+    vaults.sort_unstable();
+    check::equal("the vaultIds", &shown, &vaults)
+}
+
+async fn vault_once(case: Case) -> Result<(), Failure> {
+    let (prompt, vault) = pair(&case).await?;
+    save(&case, prompt, json!({ "vaultId": vault })).await?.status(200)?;
+    // Whether this one is accepted is left open.
+    save(&case, prompt, json!({ "vaultId": vault })).await?;
+    let shown = make::vaults_of(&case.wire(), prompt).await?;
+    let times = shown.iter().filter(|id| **id == vault).count();
+    check::equal("how often vaultIds names the vault", &times, &1)
+}
+
+async fn vault_required(case: Case) -> Result<(), Failure> {
+    let (prompt, vault) = pair(&case).await?;
+    for body in [json!({}), json!({ "vaultId": null }), json!({ "targetVaultId": vault })] {
+        refused(&save(&case, prompt, body.clone()).await?, &body)?;
+    }
+    Ok(())
+}
+
+fn no_integers(vault: i64) -> [Value; 6] {
+    let text = vault.to_string();
+    [json!(text), json!("abc"), json!(1.5), json!(true), json!([vault]), json!({ "id": vault })]
+}
+
+async fn vault_type(case: Case) -> Result<(), Failure> {
+    let (prompt, vault) = pair(&case).await?;
+    for value in no_integers(vault) {
+        let body = json!({ "vaultId": value });
+        refused(&save(&case, prompt, body.clone()).await?, &body)?;
+    }
+    Ok(())
+}
+
+fn refused(reply: &Reply, body: &Value) -> Result<(), Failure> {
+    let got = reply.status_code();
+    reply.ensure(got == 400, format!("status 400 for a save with {body}"), got)?;
+    Ok(())
+}
+
+async fn absent(case: Case) -> Result<(), Failure> {
+    let prompt = make::prompt(&case, &case.wire()).await?;
+    let vault = gone(&case, &case.wire()).await?;
+    save(&case, prompt, json!({ "vaultId": vault })).await?.status_in(400..=499)?;
+    Ok(())
+}
+
+async fn foreign(case: Case) -> Result<(), Failure> {
+    let prompt = make::prompt(&case, &case.wire()).await?;
+    let vault = make::vault(&case, &case.other()).await?;
+    save(&case, prompt, json!({ "vaultId": vault })).await?.status_in(400..=499)?;
+    let contents = make::contents(&case.other(), vault).await?;
+    check::equal("the contents of the other account's vault", &contents, &vec![])
+}
+
+async fn again(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let vault = make::vault(&case, &wire).await?;
+    let members = make::members(&case, &wire, vault, 3).await?;
+    let path = format!("/vaults/{vault}/prompts/{}/pin", members[1].membership);
+    wire.post_empty(&path).await?.status(200)?;
+    let before = wire.get(&format!("/vaults/{vault}/prompts")).await?.at("/data")?.clone();
+    for member in members {
+        let reply = save(&case, member.prompt, json!({ "vaultId": vault })).await?;
+        reply.status(200)?.equals("/data/vaultIds", json!([vault]))?;
+    }
+    wire.get(&format!("/vaults/{vault}/prompts")).await?.equals("/data", before)?;
+    Ok(())
+}
+
+async fn again_at_once(case: Case) -> Result<(), Failure> {
+    let (prompt, vault) = pair(&case).await?;
+    let saves = (0..16).map(|_| save(&case, prompt, json!({ "vaultId": vault })));
+    for reply in try_join_all(saves).await? {
+        reply.status(200)?.equals("/data/vaultIds", json!([vault]))?;
+    }
+    let members = make::contents(&case.wire(), vault).await?.len();
+    let count = make::count_of(&case.wire(), vault).await?;
+    check::equal("memberships and promptCount", &(members, count), &(1, 1))
+}
+
+async fn named(case: Case) -> Result<(), Failure> {
+    let (prompt, vault) = pair(&case).await?;
+    let gone = gone(&case, &case.wire()).await?;
+    let mut bodies = vec![json!({}), json!({ "vaultId": null })];
+    bodies.extend(no_integers(vault).map(|value| json!({ "vaultId": value })));
+    bodies.extend([gone, 0, -1, i64::MAX, i64::MIN].map(|id| json!({ "vaultId": id })));
+    for body in bodies {
+        let reply = save(&case, prompt, body.clone()).await?;
+        refused(&reply, &body)?;
+        let details = reply.at("/details")?;
+        let expected = format!("a message for vaultId after a save with {body}");
+        reply.ensure(details["vaultId"].is_string(), expected, details)?;
+    }
+    Ok(())
+}
+
+async fn same_words(case: Case) -> Result<(), Failure> {
+    let prompt = make::prompt(&case, &case.wire()).await?;
+    let mut said = Vec::new();
+    for vault in [
+        gone(&case, &case.wire()).await?,
+        i64::MAX,
+        make::vault(&case, &case.other()).await?,
+        gone(&case, &case.other()).await?,
+    ] {
+        let reply = save(&case, prompt, json!({ "vaultId": vault })).await?;
+        said.push(words(reply.status(400)?.at("/error")?, reply.at("/details")?));
+    }
+    check::equal("what is said of each vault", &said, &vec![said[0].clone(); said.len()])
+}
+
+async fn unknown_fields(case: Case) -> Result<(), Failure> {
+    let (prompt, vault) = pair(&case).await?;
+    let body = json!({ "vaultId": vault, "title": 7, "promptIds": [], "unknown": null });
+    save(&case, prompt, body).await?.status(200)?;
+    Ok(())
+}

@@ -1,0 +1,161 @@
+//! What a text may hold and how it is kept, where the specification says no
+//! more than "string": our server keeps every scalar value but U+0000 (S-66),
+//! and takes any platform (S-09).
+
+use serde_json::{Value, json};
+
+use super::attempt::{On, TEXTS, attempt, attempt_raw, both};
+use crate::scenario::reference;
+use crate::{Case, Failure, Scenario, make};
+
+pub(super) const ALL: &[Scenario] = &[
+    reference!(
+        "prompts.text.untouched",
+        "Texts are neither trimmed nor normalised, and control characters stay (S-66)",
+        ["PR-02", "PR-04"],
+        untouched
+    ),
+    reference!(
+        "prompts.text.blank",
+        "A title and a prompt of one space are accepted (S-66)",
+        ["LI-02", "LI-03"],
+        blank
+    ),
+    reference!(
+        "prompts.text.escapes",
+        "A character that is written with JSON escapes counts and is kept as one (S-66)",
+        ["PR-02", "LI-02"],
+        escapes
+    ),
+    reference!(
+        "prompts.text.nul",
+        "U+0000 is refused in every string, naming the field (S-66)",
+        ["PR-20", "PR-35", "ER-03"],
+        nul
+    ),
+    reference!(
+        "prompts.text.half-a-pair",
+        "Half a surrogate pair is refused with 400 (S-66)",
+        ["PR-20", "PR-35"],
+        half_a_pair
+    ),
+    reference!(
+        "prompts.text.any-platform",
+        "Any text is a platform, the empty one and a very long one too (S-09)",
+        ["PR-04", "PR-23", "PR-33"],
+        any_platform
+    ),
+    reference!(
+        "prompts.text.platform-cleared",
+        "An update with platform null clears the platform (S-09)",
+        ["PR-04", "PR-33"],
+        platform_cleared
+    ),
+];
+
+async fn untouched(case: Case) -> Result<(), Failure> {
+    for text in [
+        "  spaces around\t",
+        "\r\nline\nbreaks\u{2028}",
+        "e\u{301} is not é",
+        "\u{fb01} \u{212b} \u{1e9b}\u{323}",
+        "\u{1}\u{7f}\u{9f}\u{fffe}\u{e000}",
+        "\u{202e}right to left\u{feff}",
+        "👩\u{200d}👧 \u{10ffff}",
+    ] {
+        for on in both(&case).await? {
+            let fields = json!({ "title": text, "prompt": text, "platform": text });
+            let tried = attempt(&case, on, fields).await?;
+            let id = tried.accepted()?.integer("/data/id")?;
+            let read = case.wire().get(&format!("/prompts/{id}")).await?;
+            for reply in [&tried.reply, &read] {
+                reply.equals("/data/title", text)?;
+                reply.equals("/data/prompt", text)?.equals("/data/platform", text)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn blank(case: Case) -> Result<(), Failure> {
+    for on in both(&case).await? {
+        for field in ["title", "prompt"] {
+            attempt(&case, on, json!({ field: " " })).await?.accepted()?;
+        }
+    }
+    Ok(())
+}
+
+async fn escapes(case: Case) -> Result<(), Failure> {
+    for (written, letter) in
+        [(r"\u0041", "A"), (r"\u00e9", "é"), (r"\ud83d\ude00", "😀"), (r"\/", "/"), (r"\n", "\n")]
+    {
+        for on in both(&case).await? {
+            let title = written.repeat(120);
+            let tried = attempt_raw(&case, on, &format!(r#""title":"{title}""#)).await?;
+            tried.accepted()?.equals("/data/title", letter.repeat(120))?;
+            let title = written.repeat(121);
+            let tried = attempt_raw(&case, on, &format!(r#""title":"{title}""#)).await?;
+            tried.names("title")?;
+        }
+    }
+    Ok(())
+}
+
+async fn nul(case: Case) -> Result<(), Failure> {
+    for on in both(&case).await? {
+        for field in TEXTS.into_iter().chain(["promptType"]) {
+            for text in nul_in(&case, field) {
+                attempt(&case, on, json!({ field: text })).await?.names(field)?;
+            }
+        }
+        let fields = json!({ "referenceMediaUrls": nul_in(&case, "imageUrl") });
+        attempt(&case, on, fields).await?.names("referenceMediaUrls")?;
+    }
+    Ok(())
+}
+
+/// Values that would do without the U+0000.
+fn nul_in(case: &Case, field: &str) -> Vec<Value> {
+    let good = match field {
+        "modelId" => case.image_model(),
+        "imageUrl" => "https://example.com/a.png",
+        "promptType" => "text",
+        _ => "Dusk",
+    };
+    vec![json!(format!("{good}\0")), json!(format!("{good}\0{good}"))]
+}
+
+async fn half_a_pair(case: Case) -> Result<(), Failure> {
+    for on in both(&case).await? {
+        for half in [r"\ud800", r"\udc00", r"\ud83dx", r"\ude00\ud83d"] {
+            for field in ["title", "prompt", "platform"] {
+                let fields = format!(r#""{field}":"a{half}""#);
+                attempt_raw(&case, on, &fields).await?.refused()?;
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn any_platform(case: Case) -> Result<(), Failure> {
+    for platform in ["", " ", "漢字 😀", &"p".repeat(100_000)] {
+        for on in both(&case).await? {
+            let tried = attempt(&case, on, json!({ "platform": platform })).await?;
+            tried.accepted()?.equals("/data/platform", platform)?;
+        }
+    }
+    Ok(())
+}
+
+async fn platform_cleared(case: Case) -> Result<(), Failure> {
+    let made = make::prompt_with(&case, &case.wire(), json!({ "platform": "poster" })).await?;
+    let id = made.integer("/data/id")?;
+    for _ in 0..2 {
+        let tried = attempt(&case, On::Update(id), json!({ "platform": null })).await?;
+        tried.accepted()?.equals("/data/platform", json!(null))?;
+    }
+    let read = case.wire().get(&format!("/prompts/{id}")).await?;
+    read.equals("/data/platform", json!(null))?;
+    Ok(())
+}

@@ -1,0 +1,206 @@
+//! `PATCH /prompts/{promptId}`: its answer, what it sets, what it leaves.
+
+use futures::future::try_join;
+use serde_json::{Value, json};
+
+use super::attempt::{On, attempt};
+use super::create::NO_TYPES;
+use super::object::whole;
+use crate::scenario::core;
+use crate::{Case, Failure, Scenario, make};
+
+pub(super) const ALL: &[Scenario] = &[
+    core!(
+        "prompts.update.answer",
+        "An update answers 200 with the whole prompt object",
+        ["PR-31"],
+        answer
+    ),
+    core!(
+        "prompts.update.answer-is-new",
+        "An update answers with the prompt as it is afterwards",
+        ["PR-31"],
+        answer_is_new
+    ),
+    core!(
+        "prompts.update.stored",
+        "Title, prompt, promptType and platform that an update sets are shown by later reads",
+        ["PR-33"],
+        stored
+    ),
+    core!(
+        "prompts.update.each-alone",
+        "An update may bring any one field alone",
+        ["PR-32"],
+        each_alone
+    ),
+    core!(
+        "prompts.update.omitted-stays",
+        "A field that an update leaves out keeps its value",
+        ["PR-32"],
+        omitted_stays
+    ),
+    core!(
+        "prompts.update.omitted-model-stays",
+        "A modelId that an update leaves out is still set afterwards",
+        ["PR-32", "PR-37"],
+        omitted_model_stays
+    ),
+    core!(
+        "prompts.update.input-only",
+        "An update takes modelId, aspectRatio, imageUrl and referenceMediaUrls",
+        ["PR-34"],
+        input_only
+    ),
+    core!(
+        "prompts.update.type-unknown",
+        "An update with any promptType but image, text and video is refused with 400",
+        ["PR-35"],
+        type_unknown
+    ),
+    core!(
+        "prompts.update.only-the-one-named",
+        "An update leaves every other prompt as it is",
+        ["PR-33"],
+        only_the_one_named
+    ),
+    core!(
+        "prompts.update.at-once",
+        "Updates of different fields at the same moment undo nothing of each other",
+        ["PR-32"],
+        at_once
+    ),
+];
+
+/// A field that a prompt shows, and a new value for it.
+fn shown(case: &Case) -> [(&'static str, Value); 4] {
+    [
+        ("title", json!(case.name("new"))),
+        ("prompt", json!("A harbour at dawn")),
+        ("promptType", json!("text")),
+        ("platform", json!("poster")),
+    ]
+}
+
+/// An image prompt, since every prompt may become a text prompt, and what it shows.
+async fn before(case: &Case) -> Result<(i64, Value), Failure> {
+    let model = case.image_model();
+    let fields = json!({ "promptType": "image", "modelId": model, "platform": "before" });
+    let made = make::prompt_with(case, &case.wire(), fields).await?;
+    Ok((made.integer("/data/id")?, made.at("/data")?.clone()))
+}
+
+async fn answer(case: Case) -> Result<(), Failure> {
+    let prompt = make::prompt(&case, &case.wire()).await?;
+    let body = json!({ "title": case.name("new") });
+    let reply = case.wire().patch(&format!("/prompts/{prompt}"), body).await?;
+    whole(reply.status(200)?, "/data")
+}
+
+async fn answer_is_new(case: Case) -> Result<(), Failure> {
+    let (id, _) = before(&case).await?;
+    for (field, value) in shown(&case) {
+        let tried = attempt(&case, On::Update(id), json!({ field: value })).await?;
+        tried.accepted()?.equals("/data/id", id)?.equals(&format!("/data/{field}"), value)?;
+    }
+    Ok(())
+}
+
+async fn stored(case: Case) -> Result<(), Failure> {
+    let (id, _) = before(&case).await?;
+    for (field, value) in shown(&case) {
+        attempt(&case, On::Update(id), json!({ field: value })).await?.accepted()?;
+        let read = case.wire().get(&format!("/prompts/{id}")).await?;
+        read.equals(&format!("/data/{field}"), value)?;
+    }
+    Ok(())
+}
+
+async fn each_alone(case: Case) -> Result<(), Failure> {
+    let (id, _) = before(&case).await?;
+    for (field, value) in shown(&case) {
+        attempt(&case, On::Update(id), json!({ field: value })).await?.accepted()?;
+    }
+    Ok(())
+}
+
+async fn omitted_stays(case: Case) -> Result<(), Failure> {
+    for (field, value) in shown(&case) {
+        let (id, before) = before(&case).await?;
+        attempt(&case, On::Update(id), json!({ field: value })).await?.accepted()?;
+        let read = case.wire().get(&format!("/prompts/{id}")).await?;
+        for (other, _) in shown(&case).iter().filter(|(other, _)| *other != field) {
+            let (got, kept) = (read.at(&format!("/data/{other}"))?, &before[other]);
+            let expected = format!("{other} to stay {kept} after an update of {field}");
+            read.ensure(got == kept, expected, got)?;
+        }
+    }
+    Ok(())
+}
+
+async fn omitted_model_stays(case: Case) -> Result<(), Failure> {
+    let fields = json!({ "modelId": case.image_model() });
+    let made = make::prompt_with(&case, &case.wire(), fields).await?;
+    let id = made.integer("/data/id")?;
+    for fields in [
+        json!({ "title": "New", "prompt": "New", "platform": "new" }),
+        json!({ "aspectRatio": "1:1", "imageUrl": "https://example.com/a.png" }),
+        json!({ "promptType": "image" }),
+    ] {
+        attempt(&case, On::Update(id), fields).await?.accepted()?;
+    }
+    Ok(())
+}
+
+async fn input_only(case: Case) -> Result<(), Failure> {
+    let prompt = make::prompt(&case, &case.wire()).await?;
+    for fields in [
+        json!({ "modelId": case.image_model() }),
+        json!({ "modelId": case.video_model() }),
+        json!({ "aspectRatio": "16:9" }),
+        json!({ "imageUrl": "https://example.com/a.png" }),
+        json!({ "referenceMediaUrls": ["https://example.com/a.png", "https://example.com/b.mp4"] }),
+        json!({ "referenceMediaUrls": [] }),
+    ] {
+        attempt(&case, On::Update(prompt), fields).await?.accepted()?;
+    }
+    Ok(())
+}
+
+async fn type_unknown(case: Case) -> Result<(), Failure> {
+    let (id, _) = before(&case).await?;
+    for kind in NO_TYPES {
+        attempt(&case, On::Update(id), json!({ "promptType": kind })).await?.refused()?;
+    }
+    Ok(())
+}
+
+async fn only_the_one_named(case: Case) -> Result<(), Failure> {
+    let (id, _) = before(&case).await?;
+    let (other, kept) = before(&case).await?;
+    for (field, value) in shown(&case) {
+        attempt(&case, On::Update(id), json!({ field: value })).await?.accepted()?;
+    }
+    let read = case.wire().get(&format!("/prompts/{other}")).await?;
+    for (field, _) in shown(&case) {
+        read.equals(&format!("/data/{field}"), kept[field].clone())?;
+    }
+    Ok(())
+}
+
+async fn at_once(case: Case) -> Result<(), Failure> {
+    let (id, _) = before(&case).await?;
+    for round in 0..16 {
+        let (title, platform) = (format!("title {round}"), format!("platform {round}"));
+        let (first, second) = try_join(
+            attempt(&case, On::Update(id), json!({ "title": title })),
+            attempt(&case, On::Update(id), json!({ "platform": platform })),
+        )
+        .await?;
+        first.accepted()?;
+        second.accepted()?;
+        let read = case.wire().get(&format!("/prompts/{id}")).await?;
+        read.equals("/data/title", title)?.equals("/data/platform", platform)?;
+    }
+    Ok(())
+}

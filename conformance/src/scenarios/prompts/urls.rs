@@ -1,0 +1,191 @@
+//! The addresses of a prompt: `imageUrl` and `referenceMediaUrls`.
+
+use serde_json::json;
+
+use super::attempt::{On, attempt, both};
+use crate::scenario::{core, reference};
+use crate::{Case, Failure, Scenario, make};
+
+pub(super) const ALL: &[Scenario] = &[
+    core!("prompts.urls.image", "A create takes an imageUrl that is a URL", ["PR-28"], image),
+    core!(
+        "prompts.urls.image-refused-on-create",
+        "A create with an imageUrl that is no URL is refused with 400",
+        ["PR-28"],
+        image_refused_on_create
+    ),
+    core!(
+        "prompts.urls.image-refused-on-update",
+        "An update with an imageUrl that is no URL is refused with 400",
+        ["PR-35"],
+        image_refused_on_update
+    ),
+    core!(
+        "prompts.urls.references",
+        "A create takes referenceMediaUrls, of several URIs or none",
+        ["PR-29"],
+        references
+    ),
+    core!(
+        "prompts.urls.references-refused-on-create",
+        "A create with an entry of referenceMediaUrls that is no URI is refused with 400",
+        ["PR-29"],
+        references_refused_on_create
+    ),
+    core!(
+        "prompts.urls.references-refused-on-update",
+        "An update with an entry of referenceMediaUrls that is no URI is refused with 400",
+        ["PR-35"],
+        references_refused_on_update
+    ),
+    core!(
+        "prompts.urls.references-replaced",
+        "An update replaces the referenceMediaUrls: ten new ones fit where ten were",
+        ["PR-39"],
+        references_replaced
+    ),
+    reference!(
+        "prompts.urls.any-scheme",
+        "A URL may have any scheme and any length, and entries may repeat (S-11)",
+        ["PR-28", "PR-29"],
+        any_scheme
+    ),
+    reference!(
+        "prompts.urls.absolute-only",
+        "Relative addresses, white space and control characters are refused, naming the field (S-11)",
+        ["PR-28", "PR-29", "PR-35"],
+        absolute_only
+    ),
+    reference!(
+        "prompts.urls.entry-named",
+        "The message for referenceMediaUrls names the entry, counted from 1 (S-11)",
+        ["PR-29", "ER-03"],
+        entry_named
+    ),
+];
+
+const GOOD: [&str; 4] = [
+    "https://example.com/a.png",
+    "http://example.com",
+    "https://user@example.com:8443/a%20b.png?size=1&x=%C3%A9#part",
+    "https://192.0.2.1/a.webp",
+];
+const NO_URLS: [&str; 3] = ["plainword", "two words", ""];
+
+async fn image(case: Case) -> Result<(), Failure> {
+    for url in GOOD {
+        attempt(&case, On::Create, json!({ "imageUrl": url })).await?.accepted()?;
+    }
+    Ok(())
+}
+
+async fn image_refused_on_create(case: Case) -> Result<(), Failure> {
+    image_refused(&case, On::Create).await
+}
+
+async fn image_refused_on_update(case: Case) -> Result<(), Failure> {
+    image_refused(&case, On::Update(make::prompt(&case, &case.wire()).await?)).await
+}
+
+async fn image_refused(case: &Case, on: On) -> Result<(), Failure> {
+    for url in NO_URLS {
+        attempt(case, on, json!({ "imageUrl": url })).await?.refused()?;
+    }
+    Ok(())
+}
+
+async fn references(case: Case) -> Result<(), Failure> {
+    for urls in [&GOOD[..], &GOOD[..1], &[]] {
+        attempt(&case, On::Create, json!({ "referenceMediaUrls": urls })).await?.accepted()?;
+    }
+    Ok(())
+}
+
+async fn references_refused_on_create(case: Case) -> Result<(), Failure> {
+    references_refused(&case, On::Create).await
+}
+
+async fn references_refused_on_update(case: Case) -> Result<(), Failure> {
+    references_refused(&case, On::Update(make::prompt(&case, &case.wire()).await?)).await
+}
+
+async fn references_refused(case: &Case, on: On) -> Result<(), Failure> {
+    for bad in NO_URLS {
+        for urls in [vec![bad], vec![bad, GOOD[0]], vec![GOOD[0], GOOD[1], bad]] {
+            attempt(case, on, json!({ "referenceMediaUrls": urls })).await?.refused()?;
+        }
+    }
+    Ok(())
+}
+
+async fn references_replaced(case: Case) -> Result<(), Failure> {
+    let urls = |round: usize| -> Vec<_> {
+        (0..10).map(|n| format!("https://example.com/{round}/{n}.png")).collect()
+    };
+    let fields = json!({ "referenceMediaUrls": urls(0) });
+    let made = make::prompt_with(&case, &case.wire(), fields).await?;
+    let on = On::Update(made.integer("/data/id")?);
+    for round in 1..=3 {
+        let fields = json!({ "referenceMediaUrls": urls(round) });
+        attempt(&case, on, fields).await?.accepted()?;
+    }
+    Ok(())
+}
+
+async fn any_scheme(case: Case) -> Result<(), Failure> {
+    let long = format!("https://example.com/{}", "a".repeat(8000));
+    for url in [
+        "s3://bucket/key.png",
+        "urn:isbn:9780141036144",
+        "data:image/png;base64,AAAA",
+        "ftp://example.com/a.png",
+        "https://例え.example/画像.png",
+        &long,
+    ] {
+        for on in both(&case).await? {
+            attempt(&case, on, json!({ "imageUrl": url })).await?.accepted()?;
+            let fields = json!({ "referenceMediaUrls": [url, url, GOOD[0]] });
+            attempt(&case, on, fields).await?.accepted()?;
+        }
+    }
+    Ok(())
+}
+
+async fn absolute_only(case: Case) -> Result<(), Failure> {
+    for url in [
+        "/a.png",
+        "a/b.png",
+        "//example.com/a.png",
+        "example.com/a.png",
+        "?a=b",
+        "#a",
+        "https://",
+        "https://example.com/a b.png",
+        " https://example.com/a.png",
+        "https://example.com/a.png\n",
+        "https://example.com/\ta.png",
+        "https://example.com/\u{7}a.png",
+        "https://example.com/\u{a0}a.png",
+    ] {
+        for on in both(&case).await? {
+            attempt(&case, on, json!({ "imageUrl": url })).await?.names("imageUrl")?;
+            let fields = json!({ "referenceMediaUrls": [GOOD[0], url] });
+            attempt(&case, on, fields).await?.names("referenceMediaUrls")?;
+        }
+    }
+    Ok(())
+}
+
+async fn entry_named(case: Case) -> Result<(), Failure> {
+    for on in both(&case).await? {
+        for at in [1, 4] {
+            let mut urls = vec![GOOD[0]; 5];
+            urls[at - 1] = "plainword";
+            let tried = attempt(&case, on, json!({ "referenceMediaUrls": urls })).await?;
+            let message = tried.names("referenceMediaUrls")?;
+            let expected = format!("a message that names entry {at}");
+            tried.reply.ensure(message.contains(&at.to_string()), expected, message)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! The deployment under test: where it is, which keys open it, how patient to
+//! be with it. Keys never show in `Debug`.
+
+use std::fmt;
+use std::time::Duration;
+
+use url::Url;
+
+use crate::environment::{API_KEY, OTHER_API_KEY, READ_ONLY_API_KEY, REVOKED_API_KEY};
+use crate::secret::Secrets;
+use crate::{Failure, Need};
+
+/// What a run is told about the deployment under test.
+#[derive(Clone)]
+pub struct TargetConfig {
+    /// The API root, ending in `/api/v1`.
+    pub base_url: Url,
+    /// A key with `prompts:write`.
+    pub api_key: String,
+    /// A key of the same account without it.
+    pub read_only_api_key: Option<String>,
+    /// A key with `prompts:write` of another account.
+    pub other_api_key: Option<String>,
+    /// A revoked key.
+    pub revoked_api_key: Option<String>,
+    /// A model id that image prompts may name.
+    pub image_model: String,
+    /// A model id that video prompts may name.
+    pub video_model: String,
+    /// How long one answer may take.
+    pub patience: Duration,
+}
+
+impl TargetConfig {
+    /// A target with one key and the default models.
+    pub fn new(base_url: Url, api_key: impl Into<String>) -> Self {
+        Self {
+            base_url,
+            api_key: api_key.into(),
+            read_only_api_key: None,
+            other_api_key: None,
+            revoked_api_key: None,
+            image_model: "local/plasma".into(),
+            video_model: "local/plasma-video".into(),
+            patience: Duration::from_secs(30),
+        }
+    }
+
+    /// Every key that was given, with the variable that holds it.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let others = [
+            (READ_ONLY_API_KEY, self.read_only_api_key.as_deref()),
+            (OTHER_API_KEY, self.other_api_key.as_deref()),
+            (REVOKED_API_KEY, self.revoked_api_key.as_deref()),
+        ];
+        let others = others.into_iter().filter_map(|(name, key)| Some((name, key?)));
+        std::iter::once((API_KEY, self.api_key.as_str())).chain(others)
+    }
+}
+
+impl fmt::Debug for TargetConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TargetConfig")
+            .field("base_url", &self.base_url.as_str())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A deployment, ready to be asked.
+pub struct Target {
+    pub(crate) config: TargetConfig,
+    pub(crate) http: reqwest::Client,
+    pub(crate) secrets: Secrets,
+}
+
+impl Target {
+    /// How long making a connection may take.
+    const CONNECT: Duration = Duration::from_secs(10);
+    /// An idle connection is given up long before a usual server closes it,
+    /// for a request that meets the closing could not be told from a fault.
+    const IDLE: Duration = Duration::from_secs(4);
+
+    /// Makes the target ready; nothing is sent yet.
+    ///
+    /// # Errors
+    /// If the HTTP client cannot be made.
+    pub fn new(config: TargetConfig) -> Result<Self, Failure> {
+        // A redirect is an answer to look at, and a proxy would speak for the
+        // target; neither may happen behind a scenario's back.
+        let http = reqwest::Client::builder()
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy()
+            .retry(reqwest::retry::never())
+            .connect_timeout(Self::CONNECT.min(config.patience))
+            .timeout(config.patience)
+            .pool_idle_timeout(Self::IDLE)
+            .build()
+            .map_err(|error| Failure::error("an HTTP client", error.to_string()))?;
+        let keys = config.keys().map(|(name, key)| (name, key.to_owned())).collect();
+        Ok(Self { config, http, secrets: Secrets::new(keys) })
+    }
+
+    /// The API root as text, without a slash at its end.
+    pub fn base_url(&self) -> &str {
+        self.config.base_url.as_str().trim_end_matches('/')
+    }
+
+    /// How long one answer may take.
+    pub fn patience(&self) -> Duration {
+        self.config.patience
+    }
+
+    /// Whether the target was given what a scenario needs.
+    pub fn offers(&self, need: Need) -> bool {
+        match need {
+            Need::ReadOnlyKey => self.config.read_only_api_key.is_some(),
+            Need::OtherAccount => self.config.other_api_key.is_some(),
+            Need::RevokedKey => self.config.revoked_api_key.is_some(),
+        }
+    }
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Target").field("config", &self.config).finish_non_exhaustive()
+    }
+}

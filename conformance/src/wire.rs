@@ -1,0 +1,109 @@
+//! Calls as they are on the wire: any method, any header, any body, and the
+//! answer as it came. No client library stands between, so that a fault the
+//! SDK shares with a server cannot hide here.
+
+mod call;
+mod exchange;
+mod reply;
+
+use http::Method;
+use serde_json::Value;
+
+pub use self::call::Call;
+pub use self::exchange::Exchange;
+pub use self::reply::Reply;
+use crate::case::Thing;
+use crate::{Case, Failure};
+
+/// Under which key a call is made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Auth {
+    Main,
+    ReadOnly,
+    Other,
+    Revoked,
+    None,
+}
+
+/// Calls under one key.
+#[derive(Clone)]
+pub struct Wire {
+    case: Case,
+    auth: Auth,
+}
+
+impl Wire {
+    pub(crate) fn new(case: Case, auth: Auth) -> Self {
+        Self { case, auth }
+    }
+
+    /// `GET` of a path below the base URL, query included.
+    pub async fn get(&self, path: &str) -> Result<Reply, Failure> {
+        self.call(Method::GET, path).send().await
+    }
+
+    /// `POST` without a body.
+    pub async fn post_empty(&self, path: &str) -> Result<Reply, Failure> {
+        self.call(Method::POST, path).send().await
+    }
+
+    /// `POST` of a JSON body.
+    pub async fn post(&self, path: &str, body: Value) -> Result<Reply, Failure> {
+        self.call(Method::POST, path).json(&body).send().await
+    }
+
+    /// `PATCH` with a JSON body.
+    pub async fn patch(&self, path: &str, body: Value) -> Result<Reply, Failure> {
+        self.call(Method::PATCH, path).json(&body).send().await
+    }
+
+    /// `DELETE`.
+    pub async fn delete(&self, path: &str) -> Result<Reply, Failure> {
+        self.call(Method::DELETE, path).send().await
+    }
+
+    /// Any call, to be finished with [`Call::send`].
+    pub fn call(&self, method: Method, path: &str) -> Call {
+        Call::new(self.clone(), method, path)
+    }
+
+    fn key(&self) -> Result<Option<&str>, Failure> {
+        let config = &self.case.target().config;
+        let key = match self.auth {
+            Auth::None => return Ok(None),
+            Auth::Main => Some(&config.api_key),
+            Auth::ReadOnly => config.read_only_api_key.as_ref(),
+            Auth::Other => config.other_api_key.as_ref(),
+            Auth::Revoked => config.revoked_api_key.as_ref(),
+        };
+        match key {
+            Some(key) => Ok(Some(key)),
+            None => Err(Failure::error(
+                format!("a key for {:?}", self.auth),
+                "none was given; the scenario must name the need",
+            )),
+        }
+    }
+}
+
+impl Wire {
+    /// Whatever a scenario makes is written down here, in the one place all
+    /// calls pass, so that no scenario can forget it. A wrong status of
+    /// success is a fault for some scenario to find; the thing is there.
+    fn note_what_was_made(&self, method: &Method, path: &str, reply: &Reply) {
+        if method != Method::POST || !(200..300).contains(&reply.status_code()) {
+            return;
+        }
+        let Ok(id) = reply.integer("/data/id") else {
+            return;
+        };
+        let path = path.split('?').next().unwrap_or(path);
+        let what = match path.trim_start_matches('/').split('/').collect::<Vec<_>>()[..] {
+            ["prompts"] => Thing::Prompt(id),
+            ["vaults"] => Thing::Vault(id),
+            ["vaults", _, "fork"] => Thing::Fork(id),
+            _ => return,
+        };
+        self.case.made_by(&self.auth, what);
+    }
+}

@@ -1,0 +1,137 @@
+//! One request and its reply, kept for a report: secrets blanked as it is
+//! made, so that no later step can let one out, and long bodies cut.
+
+use std::fmt;
+use std::fmt::Write as _;
+
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+
+use crate::secret::Secrets;
+
+/// How much of a body a report shows, in characters.
+const SHOWN: usize = 2000;
+/// Larger bodies are left out of the shell line.
+const CURL_BODY_BYTES_MAX: usize = 512 << 10;
+
+/// A request and its reply as text, without secrets.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Exchange {
+    request: String,
+    reply: String,
+    curl: String,
+}
+
+impl Exchange {
+    pub(super) fn new(
+        secrets: &Secrets,
+        method: &Method,
+        url: &str,
+        headers: &HeaderMap,
+        body: Option<&[u8]>,
+    ) -> Self {
+        let request = format!("{method} {url}\n{}", head_and_body(secrets, headers, body));
+        let curl = curl(secrets, method, url, headers, body);
+        Self { request: secrets.blank(request), reply: "(no answer)".to_owned(), curl }
+    }
+
+    pub(super) fn answered(
+        &mut self,
+        secrets: &Secrets,
+        status: StatusCode,
+        headers: &HeaderMap,
+        body: &[u8],
+    ) {
+        let rest = head_and_body(secrets, headers, Some(body));
+        self.reply = secrets.blank(format!("{status}\n{rest}"));
+    }
+
+    /// A shell line that sends the request again; keys are named by their
+    /// environment variables.
+    pub fn curl(&self) -> &str {
+        &self.curl
+    }
+
+    /// The request, head and body.
+    pub fn request(&self) -> &str {
+        &self.request
+    }
+
+    /// The reply, head and body.
+    pub fn reply(&self) -> &str {
+        &self.reply
+    }
+}
+
+impl fmt::Display for Exchange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for line in self.request.lines() {
+            writeln!(f, "> {line}")?;
+        }
+        for line in self.reply.lines() {
+            writeln!(f, "< {line}")?;
+        }
+        write!(f, "again: {}", self.curl)
+    }
+}
+
+fn head_and_body(secrets: &Secrets, headers: &HeaderMap, body: Option<&[u8]>) -> String {
+    let mut text = String::new();
+    for (name, value) in headers {
+        let value = if name == AUTHORIZATION { "[blanked]".to_owned() } else { lossy(value) };
+        let _ = writeln!(text, "{name}: {value}");
+    }
+    if let Some(body) = body {
+        let _ = write!(text, "\n{}", shown(secrets, body));
+    }
+    text
+}
+
+fn lossy(value: &HeaderValue) -> String {
+    String::from_utf8_lossy(value.as_bytes()).into_owned()
+}
+
+/// Blanked before it is cut, for half a key at the cut would slip through.
+fn shown(secrets: &Secrets, body: &[u8]) -> String {
+    let text = secrets.blank(String::from_utf8_lossy(body));
+    match text.char_indices().nth(SHOWN) {
+        Some((cut, _)) => format!("{}… ({} bytes in all)", &text[..cut], body.len()),
+        None => text,
+    }
+}
+
+fn curl(
+    secrets: &Secrets,
+    method: &Method,
+    url: &str,
+    headers: &HeaderMap,
+    body: Option<&[u8]>,
+) -> String {
+    let mut line = format!("curl -i -X {method} {}", quoted(&secrets.blank(url)));
+    for (name, value) in headers {
+        let value = lossy(value);
+        if name == AUTHORIZATION {
+            // In double quotes, so that the shell puts the key in.
+            let _ = write!(line, " -H \"{name}: {}\"", secrets.in_shell(&value));
+        } else {
+            let header = format!("{name}: {}", secrets.blank(value));
+            let _ = write!(line, " -H {}", quoted(&header));
+        }
+    }
+    match body {
+        None => {}
+        Some(body) if body.len() > CURL_BODY_BYTES_MAX => {
+            let _ = write!(line, " --data-binary @body # {} bytes", body.len());
+        }
+        Some(body) => {
+            let body = secrets.blank(String::from_utf8_lossy(body));
+            let _ = write!(line, " --data-raw {}", quoted(&body));
+        }
+    }
+    line
+}
+
+/// In single quotes for a POSIX shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}

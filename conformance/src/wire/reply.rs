@@ -1,0 +1,176 @@
+//! An answer, and the questions a scenario asks of it. Each question checks
+//! one thing, so that a broken rule turns only its own scenarios red.
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderMap, StatusCode};
+use serde_json::Value;
+
+use super::Exchange;
+use crate::Failure;
+
+/// An answer as it came. `place`s are JSON pointers such as `/data/title`.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    status: StatusCode,
+    headers: HeaderMap,
+    body: Bytes,
+    json: Option<Value>,
+    exchange: Arc<Exchange>,
+}
+
+impl Reply {
+    pub(super) fn new(
+        status: StatusCode,
+        headers: HeaderMap,
+        body: Bytes,
+        exchange: Exchange,
+    ) -> Self {
+        let json = serde_json::from_slice(&body).ok();
+        Self { status, headers, body, json, exchange: Arc::new(exchange) }
+    }
+
+    /// The status as a number.
+    pub fn status_code(&self) -> u16 {
+        self.status.as_u16()
+    }
+
+    /// The headers as they came.
+    pub fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
+    /// The body as it came.
+    pub fn body(&self) -> &Bytes {
+        &self.body
+    }
+
+    /// A failure that shows this exchange.
+    pub fn failure(&self, expected: impl Display, got: impl Display) -> Failure {
+        Failure::failed(expected.to_string(), got.to_string()).on(&self.exchange)
+    }
+
+    /// Fails unless `holds`.
+    pub fn ensure(
+        &self,
+        holds: bool,
+        expected: impl Display,
+        got: impl Display,
+    ) -> Result<&Self, Failure> {
+        if holds { Ok(self) } else { Err(self.failure(expected, got)) }
+    }
+
+    /// The status is exactly this one.
+    pub fn status(&self, expected: u16) -> Result<&Self, Failure> {
+        let status = self.status_code();
+        self.ensure(status == expected, format!("status {expected}"), format!("status {status}"))
+    }
+
+    /// The status is one of these.
+    pub fn status_in(&self, expected: RangeInclusive<u16>) -> Result<&Self, Failure> {
+        let status = self.status_code();
+        let (first, last) = (expected.start(), expected.end());
+        self.ensure(
+            expected.contains(&status),
+            format!("a status from {first} to {last}"),
+            format!("status {status}"),
+        )
+    }
+
+    /// The whole body as JSON.
+    pub fn json(&self) -> Result<&Value, Failure> {
+        self.json.as_ref().ok_or_else(|| self.failure("a JSON body", "a body that is no JSON"))
+    }
+
+    /// The value at a place.
+    pub fn at(&self, place: &str) -> Result<&Value, Failure> {
+        let value = self.json()?.pointer(place);
+        value.ok_or_else(|| self.failure(format!("a value at {place}"), "nothing there"))
+    }
+
+    /// `data` of an answer with this status.
+    pub fn data(&self, status: u16) -> Result<&Value, Failure> {
+        self.status(status)?.at("/data")
+    }
+
+    /// The value at a place is this one.
+    pub fn equals(&self, place: &str, expected: impl Into<Value>) -> Result<&Self, Failure> {
+        let (value, expected) = (self.at(place)?, expected.into());
+        self.ensure(*value == expected, format!("{place} to be {expected}"), value)
+    }
+
+    /// The integer at a place.
+    pub fn integer(&self, place: &str) -> Result<i64, Failure> {
+        let value = self.at(place)?;
+        value.as_i64().ok_or_else(|| self.failure(format!("an integer at {place}"), value))
+    }
+
+    /// The string at a place.
+    pub fn string(&self, place: &str) -> Result<&str, Failure> {
+        let value = self.at(place)?;
+        value.as_str().ok_or_else(|| self.failure(format!("a string at {place}"), value))
+    }
+
+    /// The boolean at a place.
+    pub fn boolean(&self, place: &str) -> Result<bool, Failure> {
+        let value = self.at(place)?;
+        value.as_bool().ok_or_else(|| self.failure(format!("a boolean at {place}"), value))
+    }
+
+    /// The array at a place.
+    pub fn array(&self, place: &str) -> Result<Vec<Value>, Failure> {
+        let value = self.at(place)?;
+        let array = value.as_array().cloned();
+        array.ok_or_else(|| self.failure(format!("an array at {place}"), value))
+    }
+
+    /// The ISO 8601 timestamp at a place.
+    pub fn timestamp(&self, place: &str) -> Result<jiff::Timestamp, Failure> {
+        let text = self.string(place)?;
+        crate::check::timestamp(text)
+            .ok_or_else(|| self.failure(format!("an ISO 8601 timestamp at {place}"), text))
+    }
+
+    /// The integers at `key` of every entry of the array at `place`.
+    pub fn integers(&self, place: &str, key: &str) -> Result<Vec<i64>, Failure> {
+        let entries = self.array(place)?;
+        let integers: Option<Vec<_>> = entries.iter().map(|entry| entry[key].as_i64()).collect();
+        integers.ok_or_else(|| {
+            self.failure(format!("an integer {key:?} in every entry of {place}"), "none in some")
+        })
+    }
+}
+
+impl Reply {
+    /// Refused with 400. `what` names the field and the value for the report.
+    pub fn refused(&self, what: impl Display) -> Result<&Self, Failure> {
+        let status = self.status_code();
+        self.ensure(status == 400, format!("status 400 for {what}"), format!("status {status}"))
+    }
+
+    /// Refused with any status of the 4xx. `what` says for what.
+    pub fn refused_somehow(&self, what: impl Display) -> Result<&Self, Failure> {
+        let status = self.status_code();
+        self.ensure(
+            (400..=499).contains(&status),
+            format!("a status from 400 to 499 for {what}"),
+            format!("status {status}"),
+        )
+    }
+
+    /// Accepted with this status. `what` names the field and the value for the report.
+    pub fn accepted(&self, status: u16, what: impl Display) -> Result<&Self, Failure> {
+        let got = self.status_code();
+        self.ensure(got == status, format!("status {status} for {what}"), format!("status {got}"))
+    }
+
+    /// The entry of the list at `/data` whose `id` is this one.
+    pub fn entry(&self, id: i64) -> Result<Value, Failure> {
+        let found = self.array("/data")?.into_iter().find(|entry| entry["id"] == id);
+        found
+            .ok_or_else(|| self.failure(format!("an entry with id {id} in /data"), "no such entry"))
+    }
+}

@@ -1,0 +1,166 @@
+//! However a scenario ends, its end is told and nothing of it stays behind.
+
+use std::future::pending;
+use std::time::Duration;
+
+use promptarium_conformance::report::{Outcome, Report, Verdict};
+use promptarium_conformance::{Case, Failure, Profile, Run, Scenario, Selection, make};
+use serde_json::json;
+
+use crate::stub::{Answer, Request, Stub};
+
+/// A scenario outside the list.
+macro_rules! scenario {
+    ($id:literal, $run:path) => {
+        &promptarium_conformance::Scenario {
+            id: $id,
+            title: "A stand-in",
+            rules: &["VA-16"],
+            profile: promptarium_conformance::Profile::Core,
+            needs: &[],
+            run: |case| Box::pin($run(case)),
+        }
+    };
+}
+pub(crate) use scenario;
+
+pub(crate) fn selection(scenarios: &[&'static Scenario]) -> Selection {
+    let scenarios = scenarios.to_vec();
+    Selection { profile: Profile::Core, filters: Vec::new(), scenarios }
+}
+
+async fn passes(case: Case) -> Result<(), Failure> {
+    make::vault(&case, &case.wire()).await.map(drop)
+}
+
+async fn panics(case: Case) -> Result<(), Failure> {
+    make::vault(&case, &case.wire()).await?;
+    panic!("out of luck");
+}
+
+async fn takes_for_ever(case: Case) -> Result<(), Failure> {
+    make::vault(&case, &case.wire()).await?;
+    pending().await
+}
+
+/// Gives the request up while it is on its way.
+async fn gives_up(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let request = wire.post("/vaults", json!({ "name": case.name("vault") }));
+    let _ = tokio::time::timeout(Duration::from_millis(1), request).await;
+    Err(Failure::failed("patience", "none"))
+}
+
+async fn forks(case: Case) -> Result<(), Failure> {
+    case.wire().post_empty("/vaults/7/fork").await?.status(201)?;
+    Ok(())
+}
+
+fn makes_and_deletes(request: &Request) -> Answer {
+    match request.line.as_str() {
+        line if line.starts_with("POST") => {
+            Answer::Json(201, json!({ "data": { "id": 5 }, "error": null }).to_string())
+        }
+        line if line.starts_with("GET /vaults/5/prompts") => {
+            Answer::Json(200, json!({ "data": [{ "id": 8 }], "error": null }).to_string())
+        }
+        _ => Answer::Json(200, json!({ "data": {}, "error": null }).to_string()),
+    }
+}
+
+async fn run(stub: &Stub, scenario: &'static Scenario) -> Report {
+    let run = Run::new(stub.target(), selection(&[scenario]));
+    let run = run.deadline(Duration::from_millis(400));
+    run.carry_out(pending(), |_, _| {}).await
+}
+
+#[tokio::test]
+async fn what_was_made_is_deleted_however_a_scenario_ends() {
+    let all = [
+        (scenario!("a.b.passes", passes), Outcome::Passed, ""),
+        (scenario!("a.b.panics", panics), Outcome::Error, "it panicked: out of luck"),
+        (scenario!("a.b.for-ever", takes_for_ever), Outcome::Error, "it did not"),
+        (scenario!("a.b.gives-up", gives_up), Outcome::Failed, "none"),
+    ];
+    for (scenario, outcome, got) in all {
+        let stub = Stub::start(makes_and_deletes).await;
+        let report = run(&stub, scenario).await;
+        let record = &report.records[0];
+        assert_eq!(record.outcome, outcome, "{}", scenario.id);
+        assert_eq!(record.got.as_deref().unwrap_or_default(), got, "{}", scenario.id);
+        assert_eq!(record.left_behind, None, "{}", scenario.id);
+        assert_eq!(stub.seen(), ["POST /vaults", "DELETE /vaults/5"], "{}", scenario.id);
+    }
+}
+
+#[tokio::test]
+async fn a_fork_goes_together_with_its_copies() {
+    let stub = Stub::start(makes_and_deletes).await;
+    let report = run(&stub, scenario!("a.b.forks", forks)).await;
+    assert_eq!(report.verdict, Verdict::Passed);
+    let deleted = ["GET /vaults/5/prompts", "DELETE /prompts/8", "DELETE /vaults/5"];
+    assert_eq!(stub.seen()[1..], deleted);
+}
+
+#[tokio::test]
+async fn a_stopped_run_cleans_up_and_does_not_pass() {
+    let stub = Stub::start(makes_and_deletes).await;
+    let scenarios = [
+        scenario!("a.b.one", takes_for_ever),
+        scenario!("a.b.two", takes_for_ever),
+        scenario!("a.b.three", takes_for_ever),
+    ];
+    let run = Run::new(stub.target(), selection(&scenarios)).jobs(2.try_into().unwrap());
+    let stop = async {
+        while stub.seen().len() < 2 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    };
+    let report = run.carry_out(stop, |_, _| {}).await;
+    assert_eq!(report.verdict, Verdict::Partial);
+    assert_eq!(report.totals.skipped, 3);
+    assert!(report.problem.is_some());
+    let deleted = stub.seen().iter().filter(|line| line.starts_with("DELETE")).count();
+    assert_eq!(deleted, 2);
+}
+
+#[tokio::test]
+async fn what_cannot_be_deleted_is_told_and_changes_no_verdict() {
+    let stub = Stub::start(|request| {
+        if request.line.starts_with("DELETE") {
+            return Answer::Json(500, "{}".into());
+        }
+        makes_and_deletes(request)
+    });
+    let report = run(&stub.await, scenario!("a.b.passes", passes)).await;
+    assert_eq!(report.verdict, Verdict::Passed);
+    assert_eq!(report.totals.left_behind, 1);
+    let left = report.records[0].left_behind.as_deref().unwrap();
+    assert!(left.contains("Vault(5)") && left.contains("500"), "{left}");
+}
+
+#[tokio::test]
+async fn the_same_seed_gives_the_same_order() {
+    let scenarios = [
+        scenario!("a.b.one", passes),
+        scenario!("a.b.two", passes),
+        scenario!("a.b.three", passes),
+        scenario!("a.b.four", passes),
+        scenario!("a.b.five", passes),
+    ];
+    let mut orders = Vec::new();
+    for seed in [1, 1, 2, 3] {
+        let stub = Stub::start(makes_and_deletes).await;
+        let run = Run::new(stub.target(), selection(&scenarios)).seed(seed);
+        let mut order = Vec::new();
+        let run = run.jobs(1.try_into().unwrap());
+        let report = run.carry_out(pending(), |record, _| order.push(record.id)).await;
+        let listed: Vec<_> = report.records.iter().map(|record| record.id).collect();
+        let ids: Vec<_> = scenarios.iter().map(|scenario| scenario.id).collect();
+        assert_eq!(listed, ids, "a report keeps the order of the list");
+        orders.push(order);
+    }
+    assert_eq!(orders[0], orders[1]);
+    assert!(orders[2] != orders[0] || orders[3] != orders[0]);
+}

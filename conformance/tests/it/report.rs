@@ -1,0 +1,103 @@
+//! Reports: what they say, and what they must never say.
+
+use std::future::pending;
+
+use promptarium_conformance::report::{json, text};
+use promptarium_conformance::{Case, Failure, Profile, Run, Selection, make};
+use serde_json::{Value, json as value};
+
+use crate::isolation::{scenario, selection};
+use crate::stub::{Answer, KEY, Request, Stub};
+
+/// The piece of the keys that is secret.
+fn secret() -> &'static str {
+    KEY.rsplit('_').next().unwrap()
+}
+
+/// Repeats the key in every place a target can repeat it.
+fn tattles(request: &Request) -> Answer {
+    let key = request.authorization.clone().unwrap_or_default();
+    let body = value!({ "data": { "id": key, "title": key }, "error": key, key.as_str(): key });
+    Answer::Json(200, body.to_string())
+}
+
+fn assert_silent(text: &str) {
+    for piece in secret().as_bytes().windows(12) {
+        let piece = std::str::from_utf8(piece).unwrap();
+        assert!(!text.contains(piece), "{piece:?} of the key shows");
+    }
+}
+
+#[tokio::test]
+async fn no_report_shows_a_key_or_a_piece_of_one() {
+    let stub = Stub::start(tattles).await;
+    let target = stub.target();
+    let selection = Selection::new(Profile::Reference, Vec::new()).unwrap();
+    let report = Run::new(target.clone(), selection).carry_out(pending(), |_, _| {}).await;
+    assert!(report.records.iter().any(|record| record.exchange.is_some()));
+    assert_silent(&text::render(&report));
+    assert_silent(&json::render(&report));
+    assert_silent(&format!("{report:?} {target:?}"));
+}
+
+#[tokio::test]
+async fn a_key_that_is_cut_in_two_by_the_end_of_what_is_shown_does_not_show() {
+    async fn long(case: Case) -> Result<(), Failure> {
+        let reply = case.wire().get("/long").await?;
+        reply.status(201).map(drop)
+    }
+    for before in 1960..2000 {
+        let stub = Stub::start(move |_| Answer::Json(200, "x".repeat(before) + KEY));
+        let run = Run::new(stub.await.target(), selection(&[scenario!("a.b.long", long)]));
+        let report = run.carry_out(pending(), |_, _| {}).await;
+        assert_silent(&json::render(&report));
+    }
+}
+
+async fn visible(case: Case) -> Result<(), Failure> {
+    let made = make::vault_with(&case, &case.wire(), value!({ "visibility": "public" })).await?;
+    made.equals("/data/visibility", "public")?;
+    Ok(())
+}
+
+async fn text_of_a_failure() -> (String, Value) {
+    let stub = Stub::start(|request| match request.line.split(' ').next() {
+        Some("POST") => {
+            let data = value!({ "id": 5, "visibility": "private", "name": "it's \u{1b}[31m" });
+            Answer::Json(201, value!({ "data": data, "error": null }).to_string())
+        }
+        _ => Answer::Json(200, "{}".into()),
+    });
+    let stub = stub.await;
+    let run = Run::new(stub.target(), selection(&[scenario!("vaults.create.visible", visible)]));
+    let mut report = run.seed(7).carry_out(pending(), |_, _| {}).await;
+    (report.duration_ms, report.records[0].duration_ms) = (1234, 567);
+    let fixed = |text: String| {
+        let text = text.replace(&stub.base_url, "http://target/api/v1");
+        text.replace(&report.run_id, "run").replace(&report.started_at, "then")
+    };
+    let json = fixed(json::render(&report));
+    (fixed(text::render(&report)), serde_json::from_str(&json).unwrap())
+}
+
+#[tokio::test]
+async fn a_failure_says_what_was_expected_what_came_and_how_to_see_it_again() {
+    let (text, _) = text_of_a_failure().await;
+    insta::assert_snapshot!(text);
+}
+
+#[tokio::test]
+async fn json_says_the_same() {
+    let (_, json) = text_of_a_failure().await;
+    insta::assert_json_snapshot!(json);
+}
+
+#[tokio::test]
+async fn a_reply_cannot_steer_the_terminal() {
+    let stub = Stub::start(|_| Answer::Html(200, "\u{1b}[2J\u{9b}31m\rgone\u{7}"));
+    let run = Run::new(stub.await.target(), selection(&[scenario!("a.b.visible", visible)]));
+    let report = run.carry_out(pending(), |_, _| {}).await;
+    let text = text::render(&report);
+    assert!(text.contains("gone"));
+    assert!(!text.chars().any(|one| one.is_control() && one != '\n'), "{text:?}");
+}

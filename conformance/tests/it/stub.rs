@@ -1,0 +1,112 @@
+//! A target of a few lines, which answers whatever a test wants.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use promptarium_conformance::{Target, TargetConfig};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+
+/// A key nobody could mistake for text.
+pub(crate) const KEY: &str = "acme_live_a1_c4n4ryThatMustNotShowAnywhere0123456789";
+
+/// What the stub does with a request.
+#[derive(Clone)]
+pub(crate) enum Answer {
+    Json(u16, String),
+    Html(u16, &'static str),
+    Redirect(&'static str),
+    Hang,
+    Reset,
+}
+
+/// A request as the stub saw it.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    /// Method and path, query included.
+    pub(crate) line: String,
+    pub(crate) authorization: Option<String>,
+}
+
+/// A running stub; it ends with the test's runtime.
+pub(crate) struct Stub {
+    pub(crate) base_url: String,
+    seen: Arc<Mutex<Vec<Request>>>,
+}
+
+impl Stub {
+    pub(crate) async fn start(answer: impl Fn(&Request) -> Answer + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let base_url = format!("http://{}/api/v1", listener.local_addr().unwrap());
+        let seen = Arc::<Mutex<Vec<Request>>>::default();
+        let (answer, log) = (Arc::new(answer), Arc::clone(&seen));
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let (answer, log) = (Arc::clone(&answer), Arc::clone(&log));
+                tokio::spawn(async move {
+                    let seen = |request: Request| {
+                        log.lock().unwrap().push(request.clone());
+                        answer(&request)
+                    };
+                    let _ = serve(stream, seen).await;
+                });
+            }
+        });
+        Self { base_url, seen }
+    }
+
+    /// The request lines so far.
+    pub(crate) fn seen(&self) -> Vec<String> {
+        self.seen.lock().unwrap().iter().map(|request| request.line.clone()).collect()
+    }
+
+    /// The stub as a target that is not waited for long.
+    pub(crate) fn target(&self) -> Arc<Target> {
+        let mut config = TargetConfig::new(self.base_url.parse().unwrap(), KEY);
+        config.read_only_api_key = Some(KEY.replace("a1", "r1"));
+        config.other_api_key = Some(KEY.replace("a1", "o1"));
+        config.revoked_api_key = Some(KEY.replace("a1", "v1"));
+        config.patience = Duration::from_millis(300);
+        Arc::new(Target::new(config).unwrap())
+    }
+}
+
+async fn serve(stream: TcpStream, answer: impl Fn(Request) -> Answer) -> std::io::Result<()> {
+    let mut stream = BufReader::new(stream);
+    while let Some(request) = read(&mut stream).await? {
+        let (status, more, body) = match answer(request) {
+            Answer::Json(status, body) => (status, "content-type: application/json".into(), body),
+            Answer::Html(status, body) => (status, "content-type: text/html".into(), body.into()),
+            Answer::Redirect(to) => (308, format!("location: {to}"), String::new()),
+            Answer::Hang => std::future::pending().await,
+            Answer::Reset => return Ok(()),
+        };
+        let head =
+            format!("HTTP/1.1 {status} x\r\n{more}\r\ncontent-length: {}\r\n\r\n", body.len());
+        stream.get_mut().write_all((head + &body).as_bytes()).await?;
+    }
+    Ok(())
+}
+
+async fn read(stream: &mut BufReader<TcpStream>) -> std::io::Result<Option<Request>> {
+    let mut first = String::new();
+    if stream.read_line(&mut first).await? == 0 {
+        return Ok(None);
+    }
+    let (mut length, mut authorization) = (0, None);
+    loop {
+        let mut line = String::new();
+        stream.read_line(&mut line).await?;
+        let Some((name, value)) = line.trim_end().split_once(": ") else {
+            break;
+        };
+        match name {
+            "content-length" => length = value.parse().unwrap(),
+            "authorization" => authorization = Some(value.to_owned()),
+            _ => {}
+        }
+    }
+    stream.read_exact(&mut vec![0; length]).await?;
+    let line = first.trim_end().trim_end_matches(" HTTP/1.1").replace("/api/v1", "");
+    Ok(Some(Request { line, authorization }))
+}
