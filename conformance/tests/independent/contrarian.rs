@@ -53,7 +53,7 @@
 //! | S-63 | six fractional digits, `Z` | three or none; `+05:30`, `+00:00`, `-03:00` side by side |
 //! | S-64 | ascending | random, 2^53 to 2^62 |
 //! | S-65 | `1.0` refused | an integer |
-//! | S-66 | scalar values, no trimming, blank allowed | bytes, trimmed, blank refused |
+//! | S-66 | scalar values, no trimming, blank allowed | UTF-16 units, trimmed, blank refused |
 //! | S-67 | 415 and 413; unknown fields ignored, bodies where none belongs too | any content type, 400 for size, unknown fields and bodies where none belongs, no body is `{}` |
 //! | S-68 | no other keys | `details`, `pagination` and `meta` always, unknown keys in every object |
 //! | S-69 | `x-request-id` | none |

@@ -42,6 +42,12 @@ pub(super) const ALL: &[Scenario] = &[
         unknown_fields
     ),
     reference!(
+        "errors.body.repeated-key",
+        "Of a key that stands twice in a body the last one counts (S-75)",
+        ["EN-02"],
+        repeated_key
+    ),
+    reference!(
         "errors.body.unasked",
         "An endpoint without a body ignores what is sent (S-67)",
         ["VA-29", "VC-25", "VC-26"],
@@ -216,5 +222,18 @@ async fn too_large(case: Case) -> Result<(), Failure> {
         let reply = call.body("application/json", padded(&case, bytes)).send().await?;
         error_body(reply.status(413)?)?;
     }
+    Ok(())
+}
+
+async fn repeated_key(case: Case) -> Result<(), Failure> {
+    let name = case.name("last");
+    let body = format!(r#"{{ "name": "", "name": {} }}"#, json!(name));
+    let reply =
+        case.wire().call(Method::POST, "/vaults").body("application/json", body).send().await?;
+    reply.status(201)?.equals("/data/name", name)?;
+    let body = r#"{ "name": "first", "name": "" }"#;
+    let reply =
+        case.wire().call(Method::POST, "/vaults").body("application/json", body).send().await?;
+    reply.status(400)?;
     Ok(())
 }

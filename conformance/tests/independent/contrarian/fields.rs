@@ -2,7 +2,7 @@
 //!
 //! Differs in: `null` is the same as a field left out (S-10), unknown fields
 //! are refused and an empty body is an empty object (S-67), `1.0` is an integer
-//! (S-65), strings are trimmed, counted in bytes and refused when blank (S-66),
+//! (S-65), strings are trimmed, counted in UTF-16 units and refused when blank (S-66),
 //! addresses are `http` or `https` only and not repeated (S-11).
 
 use serde_json::{Map, Value};
@@ -54,7 +54,7 @@ impl Fields {
         let text = value.as_str().ok_or_else(|| bad(field, "no string"))?;
         match text.trim() {
             "" => Err(bad(field, "blank")),
-            _ if text.len() > max => Err(bad(field, "too long")),
+            _ if text.encode_utf16().count() > max => Err(bad(field, "too long")),
             text => Ok(Some(text.to_owned())),
         }
     }
