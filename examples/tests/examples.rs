@@ -2,6 +2,8 @@
 //!
 //! `cargo test` builds the examples next to this test; they are run as they are.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test helper that fails is a failed test")]
+
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
