@@ -1,6 +1,7 @@
 //! Every example runs to its end with nothing set up, and tells what it promises.
 //!
 //! `cargo test` builds the examples next to this test; they are run as they are.
+//! `embed_server` is a test itself and runs as one.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test helper that fails is a failed test")]
 
@@ -61,9 +62,4 @@ fn an_unknown_type_is_named() {
     assert!(!output.status.success());
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.contains("no such type: sculpture; try image, text or video"), "{errors}");
-}
-
-#[test]
-fn a_server_is_embedded_in_three_lines() {
-    assert_eq!(told("embed_server", &[]), "made: Favourite\n");
 }
