@@ -5,6 +5,7 @@
 mod list;
 mod progress;
 mod run;
+mod signals;
 
 use std::io::Write as _;
 use std::num::NonZeroUsize;

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use promptarium_conformance::report::{Outputs, Report, Verdict, text};
 use promptarium_conformance::{ProbeError, Run, Selection, Target, environment, probe};
-use tokio::sync::oneshot;
 
 use super::progress::Progress;
+use super::signals;
 use super::{Exit, RunArguments, tell, warn};
 
 /// What keeps a run from beginning.
@@ -54,7 +54,11 @@ async fn carry_out(arguments: RunArguments) -> Result<Report, Refusal> {
         };
         return Err(Refusal(exit, error.to_string()));
     }
-    let report = run.carry_out(signalled(), |_, report| {
+    let stop = signals::listen(
+        || warn("stopping; deleting what was made (once more to leave it there)"),
+        || std::process::exit(Exit::Stopped as i32),
+    );
+    let report = run.carry_out(stop, |_, report| {
         progress.show(report);
         // A disk that is full now may have room at the end, where it counts.
         let _ = outputs.refresh(report);
@@ -84,38 +88,4 @@ fn exit(report: &Report, strict: bool) -> Exit {
         }
         Verdict::Passed | Verdict::Partial | Verdict::Unfinished => Exit::Passed,
     }
-}
-
-/// Done at the first signal to stop. The second one ends the process at once,
-/// for whoever cannot wait until all is deleted.
-async fn signalled() {
-    let (told, heard) = oneshot::channel();
-    tokio::spawn(async move {
-        signal().await;
-        warn("stopping; deleting what was made (once more to leave it there)");
-        let _ = told.send(());
-        signal().await;
-        std::process::exit(Exit::Stopped as i32);
-    });
-    let _ = heard.await;
-}
-
-#[cfg(unix)]
-async fn signal() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let terminate = async {
-        match signal(SignalKind::terminate()) {
-            Ok(mut signals) => signals.recv().await,
-            Err(_) => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = terminate => {}
-    }
-}
-
-#[cfg(not(unix))]
-async fn signal() {
-    let _ = tokio::signal::ctrl_c().await;
 }
