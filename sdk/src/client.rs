@@ -2,6 +2,7 @@
 //!
 //! Each resource has a room of its own; none of them knows how a request travels.
 
+mod backoff;
 pub mod call;
 mod config;
 mod error;
@@ -10,22 +11,31 @@ mod reply;
 mod request;
 mod send;
 
+mod assets;
 mod contents;
+mod generations;
 mod prompts;
+mod uploads;
 mod vaults;
 
 use std::fmt;
 use std::sync::Arc;
 
+pub use assets::Asset;
 pub use config::ClientBuilder;
 pub use error::Error;
+pub use generations::{FinishedGeneration, Watch};
 pub use pages::{Items, Pages};
+pub use uploads::{UploadProgress, UploadSource, UploadedImage};
 
 use crate::model::VaultId;
+use assets::Assets;
 use call::Call;
 use config::Config;
 use contents::VaultHandle;
+use generations::Generations;
 use prompts::Prompts;
+use uploads::Uploads;
 use vaults::Vaults;
 
 /// Speaks to one deployment of the API with one key.
@@ -101,6 +111,24 @@ impl Client {
     #[must_use]
     pub fn vault(&self, id: VaultId) -> VaultHandle {
         VaultHandle::new(self.clone(), id)
+    }
+
+    /// Media that external models make.
+    #[must_use]
+    pub fn generations(&self) -> Generations {
+        Generations::new(self.clone())
+    }
+
+    /// Images for later calls.
+    #[must_use]
+    pub fn uploads(&self) -> Uploads {
+        Uploads::new(self.clone())
+    }
+
+    /// The bytes of uploaded and generated media.
+    #[must_use]
+    pub fn assets(&self) -> Assets {
+        Assets::new(self.clone())
     }
 
     fn call<E>(&self, endpoint: E) -> Call<E> {

@@ -8,7 +8,10 @@
 #[cfg(feature = "client")]
 mod client;
 #[cfg(feature = "client")]
-pub use client::{Client, ClientBuilder, Error, Items, Pages, call};
+pub use client::{
+    Asset, Client, ClientBuilder, Error, FinishedGeneration, Items, Pages, UploadProgress,
+    UploadSource, UploadedImage, Watch, call,
+};
 
 pub mod limits;
 pub mod path;
@@ -16,8 +19,8 @@ pub mod path;
 mod model;
 pub use model::{
     AddedPrompts, AssetUrl, Change, Cursor, Deleted, FieldErrors, GenerationJob, GenerationState,
-    GenerationType, ImageContentType, JobId, MovedPrompt, Page, ParseIdError, PinState, Problem,
-    Prompt, PromptId, PromptImage, PromptStatus, PromptType, RemovedPrompt, Scope, Timestamp,
-    UnknownValue, UploadSlot, UploadToken, UploadUrl, Vault, VaultId, VaultPrompt, VaultPromptId,
-    Visibility,
+    GenerationStatus, GenerationType, ImageContentType, JobId, MovedPrompt, Page, ParseIdError,
+    PinState, Problem, Prompt, PromptId, PromptImage, PromptStatus, PromptType, RemovedPrompt,
+    Scope, Timestamp, UnknownValue, UploadSlot, UploadToken, UploadUrl, Vault, VaultId,
+    VaultPrompt, VaultPromptId, Visibility,
 };

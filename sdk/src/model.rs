@@ -18,7 +18,7 @@ mod upload;
 mod vault;
 
 pub use change::Change;
-pub use generation::{GenerationJob, GenerationState, GenerationType};
+pub use generation::{GenerationJob, GenerationState, GenerationStatus, GenerationType};
 pub use id::{JobId, ParseIdError, PromptId, VaultId, VaultPromptId};
 pub use key::Scope;
 pub use open_enum::UnknownValue;

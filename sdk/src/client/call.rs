@@ -9,13 +9,16 @@ use super::reply::Reply;
 use super::request::Request;
 use super::{Client, Error};
 
+pub use super::assets::{Assets, GetAsset};
 pub use super::contents::{
     AddPrompts, ListVaultPrompts, MovePrompt, PinPrompt, RemovePrompt, VaultContents, VaultHandle,
 };
+pub use super::generations::{CreateGeneration, Generations, GetGenerationStatus, JobHandle, Wait};
 pub use super::prompts::{
     CreatePrompt, DeletePrompt, GetPrompt, ListPrompts, PromptInput, Prompts, SavePrompt,
     UpdatePrompt,
 };
+pub use super::uploads::{CreateUploadSlot, UploadImage, Uploads};
 pub use super::vaults::{
     CreateVault, DeleteVault, ForkVault, GetVault, ListVaults, UpdateVault, VaultInput, Vaults,
 };

@@ -6,14 +6,16 @@
 
 mod excerpt;
 mod kind;
+mod make;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::time::Duration;
 
 use http::{Method, StatusCode};
 
 use super::request::Route;
-use crate::model::{Cursor, FieldErrors, Problem};
+use crate::model::{FieldErrors, GenerationStatus, JobId, Problem};
 pub(super) use excerpt::Excerpt;
 use kind::Kind;
 pub(super) use kind::Refusal;
@@ -44,6 +46,7 @@ pub struct Error(Box<Inner>);
 struct Inner {
     route: Option<Route>,
     request_id: Option<String>,
+    retry_after: Option<Duration>,
     kind: Kind,
 }
 
@@ -58,7 +61,7 @@ impl Error {
     /// The service answered 401: the key is not valid or lacks a scope (`ER-07`).
     #[must_use]
     pub fn is_unauthorized(&self) -> bool {
-        self.refused_with(StatusCode::UNAUTHORIZED)
+        self.refused_with(StatusCode::UNAUTHORIZED) && !self.is_of_the_storage()
     }
 
     /// The service answered 400: something in the request is wrong; see
@@ -72,7 +75,8 @@ impl Error {
     /// asked.
     #[must_use]
     pub fn is_timeout(&self) -> bool {
-        self.0.kind.transport().is_some_and(reqwest::Error::is_timeout)
+        matches!(self.0.kind, Kind::Stalled { .. })
+            || self.0.kind.transport().is_some_and(reqwest::Error::is_timeout)
     }
 
     /// No connection to the service came about, so it has done nothing.
@@ -84,7 +88,7 @@ impl Error {
     /// The service answered with success, but the answer cannot be read.
     #[must_use]
     pub fn is_decode(&self) -> bool {
-        matches!(self.0.kind, Kind::Unreadable { .. })
+        matches!(self.0.kind, Kind::Unreadable { .. } | Kind::Withheld { .. })
     }
 
     /// The client was set up in a way that cannot work. Nothing was sent.
@@ -93,8 +97,15 @@ impl Error {
         matches!(self.0.kind, Kind::Config(_) | Kind::SetUp(_))
     }
 
-    /// The answer points to another address. The client follows none, since the key
-    /// belongs to the base URL only.
+    /// What the call was given cannot be sent: a file that cannot be read, an image
+    /// that is too large or of another type than was said.
+    #[must_use]
+    pub fn is_input(&self) -> bool {
+        matches!(self.0.kind, Kind::Input(_) | Kind::Source { .. })
+    }
+
+    /// The answer points to another address. Calls of the API follow none, since the
+    /// key belongs to the base URL only.
     #[must_use]
     pub fn is_redirect(&self) -> bool {
         matches!(self.0.kind, Kind::Redirected { .. } | Kind::Followed { .. })
@@ -106,6 +117,43 @@ impl Error {
         matches!(self.0.kind, Kind::PaginationLoop { .. })
     }
 
+    /// The generation ended without output (S-40 of the silent points): the model or
+    /// the service gave up, and [`message`](Self::message) says why. Every call went
+    /// well; asking again changes nothing.
+    #[must_use]
+    pub fn is_job_failed(&self) -> bool {
+        matches!(self.0.kind, Kind::JobFailed { .. })
+    }
+
+    /// Waiting for a generation took longer than it was allowed to. The job goes on;
+    /// wait for its [`job_id`](Self::job_id) again, here or in another process.
+    #[must_use]
+    pub fn is_deadline(&self) -> bool {
+        matches!(self.0.kind, Kind::Deadline { .. })
+    }
+
+    /// The storage did not accept the slot of an upload: it ran out, or was used
+    /// already (`UP-14`, `LI-16`).
+    #[must_use]
+    pub fn is_slot_refused(&self) -> bool {
+        let refused = |status| self.refused_with(status);
+        self.is_of_the_storage()
+            && (refused(StatusCode::UNAUTHORIZED) || refused(StatusCode::FORBIDDEN))
+    }
+
+    /// An upload has to be sent again, but its source can be read only once. The
+    /// `source` of the error says why the first sending failed.
+    #[must_use]
+    pub fn is_one_shot(&self) -> bool {
+        matches!(self.0.kind, Kind::OneShot(_))
+    }
+
+    /// A download is larger than allowed.
+    #[must_use]
+    pub fn is_too_large(&self) -> bool {
+        matches!(self.0.kind, Kind::TooLarge { .. })
+    }
+
     /// Whether the same call may succeed later: the service could not be reached, did
     /// not answer in time or broke off, or answered 408, 429, 502, 503 or 504.
     ///
@@ -115,7 +163,7 @@ impl Error {
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         match &self.0.kind {
-            Kind::Unsent { .. } | Kind::BrokenOff { .. } => true,
+            Kind::Unsent { .. } | Kind::BrokenOff { .. } | Kind::Stalled { .. } => true,
             Kind::Refused { status, .. } => matches!(status.as_u16(), 408 | 429 | 502 | 503 | 504),
             _ => false,
         }
@@ -127,11 +175,39 @@ impl Error {
         self.0.kind.status()
     }
 
+    /// How long the service asked to be left alone (`Retry-After`).
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.0.retry_after
+    }
+
     /// What the service said went wrong, if it said so in the form of the API
-    /// (`ER-01`).
+    /// (`ER-01`); of a generation that failed, the reason.
     #[must_use]
     pub fn message(&self) -> Option<&str> {
-        self.problem().map(|problem| problem.message.as_str())
+        match &self.0.kind {
+            Kind::JobFailed { status, .. } => status.error.as_deref(),
+            _ => self.problem().map(|problem| problem.message.as_str()),
+        }
+    }
+
+    /// The generation that failed or took too long.
+    #[must_use]
+    pub fn job_id(&self) -> Option<&JobId> {
+        match &self.0.kind {
+            Kind::JobFailed { job, .. } | Kind::Deadline { job, .. } => Some(job),
+            _ => None,
+        }
+    }
+
+    /// What was last heard of that generation; `None` when nothing was.
+    #[must_use]
+    pub fn last_status(&self) -> Option<&GenerationStatus> {
+        match &self.0.kind {
+            Kind::JobFailed { status, .. } => Some(status),
+            Kind::Deadline { last, .. } => last.as_deref(),
+            _ => None,
+        }
     }
 
     /// Each field the service found fault with, and what is wrong with it (`ER-03`).
@@ -159,10 +235,16 @@ impl Error {
         self.0.route.as_ref().map(|route| &route.method)
     }
 
-    /// The path of the call with its ids left open, such as `/prompts/{promptId}`.
+    /// The path of the call with its ids left open, such as `/prompts/{promptId}`;
+    /// `{uploadUrl}` for the bytes of an upload and `{url}` for those of an asset.
     #[must_use]
     pub fn path_template(&self) -> Option<&'static str> {
         self.0.route.as_ref().map(|route| route.template)
+    }
+
+    /// Whether it was the storage that answered, which knows nothing of keys.
+    fn is_of_the_storage(&self) -> bool {
+        self.0.route.as_ref().is_some_and(|route| !route.template.starts_with('/'))
     }
 
     fn refused_with(&self, asked: StatusCode) -> bool {
@@ -174,66 +256,6 @@ impl Error {
             Kind::Refused { refusal: Refusal::Stated(problem), .. } => Some(problem),
             _ => None,
         }
-    }
-}
-
-/// How the other rooms make one.
-impl Error {
-    fn new(kind: Kind) -> Self {
-        Self(Box::new(Inner { route: None, request_id: None, kind }))
-    }
-
-    pub(super) fn config(text: impl Into<String>) -> Self {
-        Self::new(Kind::Config(text.into()))
-    }
-
-    pub(super) fn set_up(source: reqwest::Error) -> Self {
-        Self::new(Kind::SetUp(source.without_url()))
-    }
-
-    pub(super) fn unwritable(route: Route, source: serde_json::Error) -> Self {
-        Self::new(Kind::Unwritable(source)).of(route, None)
-    }
-
-    pub(super) fn unsent(origin: String, source: reqwest::Error) -> Self {
-        Self::new(Kind::Unsent { origin, source: source.without_url() })
-    }
-
-    pub(super) fn broken_off(status: StatusCode, source: reqwest::Error) -> Self {
-        Self::new(Kind::BrokenOff { status, source: source.without_url() })
-    }
-
-    pub(super) fn redirected(status: StatusCode, location: Option<&str>) -> Self {
-        Self::new(Kind::Redirected { status, location: location.map(kind::without_query) })
-    }
-
-    pub(super) fn followed(status: StatusCode, location: &str) -> Self {
-        Self::new(Kind::Followed { status, location: kind::without_query(location) })
-    }
-
-    pub(super) fn refused(status: StatusCode, refusal: Refusal) -> Self {
-        Self::new(Kind::Refused { status, refusal })
-    }
-
-    pub(super) fn unreadable(
-        status: StatusCode,
-        path: Option<String>,
-        source: serde_json::Error,
-        near: Excerpt,
-    ) -> Self {
-        Self::new(Kind::Unreadable { status, path, source, near })
-    }
-
-    pub(super) fn pagination_loop(cursor: Option<&Cursor>) -> Self {
-        let cursor = Excerpt::start(cursor.map_or("", Cursor::as_str).as_bytes());
-        Self::new(Kind::PaginationLoop { cursor })
-    }
-
-    /// The same error, of this call.
-    pub(super) fn of(mut self, route: Route, request_id: Option<String>) -> Self {
-        self.0.route = Some(route);
-        self.0.request_id = request_id;
-        self
     }
 }
 

@@ -1,10 +1,16 @@
-//! The one place that sends. Whether a request is sent again would be decided
-//! here and nowhere else.
+//! The one place that sends to the service. Whether a request is sent again would be
+//! decided here and nowhere else. What goes elsewhere, without the key, is below it.
+
+mod get;
+mod put;
+
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, USER_AGENT};
 use http::{Method, StatusCode};
 use reqwest::Response;
+use tokio::time::timeout;
 use url::Url;
 
 use super::config::Config;
@@ -28,7 +34,7 @@ impl Client {
                 .of(request.route, request_id(&headers)));
         }
         match collect(response).await {
-            Ok(body) => Ok(Reply { route: request.route, status, headers, body }),
+            Ok(body) => Ok(Reply { route: request.route, status, headers, body, withheld: false }),
             Err(source) => {
                 let id = request_id(&headers);
                 Err(Error::broken_off(status, source).of(request.route, id))
@@ -75,4 +81,17 @@ async fn collect(mut response: Response) -> Result<Bytes, reqwest::Error> {
             Err(source) => return Err(source),
         }
     }
+}
+
+/// Bytes of a refusal from elsewhere that are looked at.
+const REFUSAL_BYTES_MAX: usize = 64 * 1024;
+
+/// The beginning of the body of a refusal, as far as it comes.
+async fn collect_start(mut response: Response, limit: Duration) -> Bytes {
+    let mut body = BytesMut::new();
+    while body.len() < REFUSAL_BYTES_MAX {
+        let Ok(Ok(Some(chunk))) = timeout(limit, response.chunk()).await else { break };
+        body.extend_from_slice(&chunk);
+    }
+    body.freeze()
 }

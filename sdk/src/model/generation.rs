@@ -1,9 +1,12 @@
 //! Generations: media an external model makes, and how far a job has come.
 
+mod status;
+
 use serde::{Deserialize, Serialize};
 
 use crate::model::JobId;
 use crate::model::open_enum::open_enum;
+pub use status::GenerationStatus;
 
 open_enum! {
     /// What a generation makes.
@@ -60,4 +63,16 @@ pub struct GenerationJob {
     pub provider_request_id: String,
     /// Where the job can be polled.
     pub status_url: String,
+}
+
+impl From<GenerationJob> for JobId {
+    fn from(job: GenerationJob) -> Self {
+        job.client_job_id
+    }
+}
+
+impl From<&GenerationJob> for JobId {
+    fn from(job: &GenerationJob) -> Self {
+        job.client_job_id.clone()
+    }
 }

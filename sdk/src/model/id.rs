@@ -135,6 +135,12 @@ impl From<&str> for JobId {
     }
 }
 
+impl From<&JobId> for JobId {
+    fn from(job: &Self) -> Self {
+        job.clone()
+    }
+}
+
 impl From<JobId> for String {
     fn from(job: JobId) -> Self {
         job.0

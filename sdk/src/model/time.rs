@@ -18,6 +18,16 @@ pub(crate) fn serialize<S: Serializer>(time: &Timestamp, serializer: S) -> Resul
     serializer.collect_str(time)
 }
 
+pub(crate) fn serialize_optional<S: Serializer>(
+    time: &Option<Timestamp>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match time {
+        Some(time) => serialize(time, serializer),
+        None => serializer.serialize_none(),
+    }
+}
+
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Timestamp, D::Error> {

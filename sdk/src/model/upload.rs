@@ -163,3 +163,15 @@ impl From<AssetUrl> for String {
         url.0
     }
 }
+
+impl From<&AssetUrl> for String {
+    fn from(url: &AssetUrl) -> Self {
+        url.0.clone()
+    }
+}
+
+impl From<&AssetUrl> for AssetUrl {
+    fn from(url: &AssetUrl) -> Self {
+        url.clone()
+    }
+}

@@ -20,7 +20,7 @@ fn problem(status: u16, message: &str, details: Value) -> ResponseTemplate {
 }
 
 /// Which predicates hold, so that each error answers to exactly its own.
-fn kinds(error: &Error) -> String {
+pub(crate) fn kinds(error: &Error) -> String {
     let all = [
         ("not_found", error.is_not_found()),
         ("unauthorized", error.is_unauthorized()),
@@ -31,6 +31,12 @@ fn kinds(error: &Error) -> String {
         ("config", error.is_config()),
         ("redirect", error.is_redirect()),
         ("pagination_loop", error.is_pagination_loop()),
+        ("input", error.is_input()),
+        ("slot_refused", error.is_slot_refused()),
+        ("one_shot", error.is_one_shot()),
+        ("too_large", error.is_too_large()),
+        ("job_failed", error.is_job_failed()),
+        ("deadline", error.is_deadline()),
         ("retryable", error.is_retryable()),
     ];
     all.into_iter().filter_map(|(name, holds)| holds.then_some(name)).collect::<Vec<_>>().join(" ")
@@ -88,6 +94,24 @@ async fn statuses_answer_to_their_predicates() {
     assert_snapshot!(error, @"GET /prompts/{promptId}: 404 Not Found: Prompt not found (request id r-1)");
     let error = failure(problem(401, "API key is not valid", json!({}))).await;
     assert_snapshot!(error, @"GET /prompts/{promptId}: 401 Unauthorized: API key is not valid (request id r-1)");
+}
+
+#[tokio::test]
+async fn a_wish_to_be_left_alone_is_kept() {
+    let wish = async |text: &str| {
+        failure(problem(429, "no", json!({})).insert_header("retry-after", text))
+            .await
+            .retry_after()
+    };
+    assert_eq!(wish("7").await, Some(Duration::from_secs(7)));
+    assert_eq!(wish(" 0 ").await, Some(Duration::ZERO));
+    assert_eq!(wish("Sun, 06 Nov 1994 08:49:37 GMT").await, Some(Duration::ZERO));
+    let far = wish("Fri, 31 Dec 9998 23:59:59 GMT").await.unwrap();
+    assert!(far > Duration::from_secs(3600 * 24 * 365), "{far:?}");
+    for odd in ["soon", "-1", "1.5", ""] {
+        assert_eq!(wish(odd).await, None, "{odd}");
+    }
+    assert_eq!(failure(problem(429, "no", json!({}))).await.retry_after(), None);
 }
 
 #[tokio::test]

@@ -5,8 +5,12 @@
 mod stub;
 
 mod answers;
+mod assets;
 mod config;
 mod errors;
+mod generations;
+mod logs;
 mod models;
 mod pages;
 mod requests;
+mod uploads;

@@ -5,9 +5,9 @@ use std::fmt::Debug;
 use insta::assert_snapshot;
 use promptarium::{
     AddedPrompts, AssetUrl, Change, Cursor, Deleted, GenerationJob, GenerationState,
-    GenerationType, ImageContentType, JobId, MovedPrompt, Page, PinState, Problem, Prompt,
-    PromptId, PromptStatus, PromptType, RemovedPrompt, Scope, Timestamp, UploadSlot, Vault,
-    VaultId, VaultPrompt, VaultPromptId, Visibility, path,
+    GenerationStatus, GenerationType, ImageContentType, JobId, MovedPrompt, Page, PinState,
+    Problem, Prompt, PromptId, PromptStatus, PromptType, RemovedPrompt, Scope, Timestamp,
+    UploadSlot, Vault, VaultId, VaultPrompt, VaultPromptId, Visibility, path,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -73,6 +73,19 @@ fn every_model_reads_and_writes_what_the_specification_shows() {
     }));
     assert_eq!(job.client_job_id, JobId::from("j"));
 
+    assert_eq!(JobId::from(&job), job.client_job_id);
+    let status: GenerationStatus = round_trip(&json!({
+        "clientJobId": "j", "providerRequestId": "r", "status": "completed",
+        "generationType": "video", "vaultId": 3, "promptId": 7, "error": null,
+        "createdAt": "2026-03-01T11:00:00Z", "updatedAt": "2026-03-01T11:30:00.5Z",
+    }));
+    assert_eq!(
+        (status.vault_id, status.prompt_id),
+        (Some(VaultId::new(3)), Some(PromptId::new(7)))
+    );
+    assert_eq!(status.generation_type, Some(GenerationType::Video));
+    assert!(status.updated_at > status.created_at);
+
     round_trip::<Deleted<PromptId>>(&json!({ "id": 7, "deleted": true }));
     round_trip::<AddedPrompts>(&json!({ "added": 1, "vaultId": 3, "promptCount": 2 }));
     round_trip::<RemovedPrompt>(&json!({ "vaultPromptId": 21, "removed": true }));
@@ -81,6 +94,39 @@ fn every_model_reads_and_writes_what_the_specification_shows() {
         "promptId": 7, "sourceVaultId": 3, "targetVaultId": 4, "vaultPromptId": 22,
     }));
     round_trip::<Problem>(&json!({ "error": "no", "details": { "title": "long" } }));
+}
+
+#[test]
+fn a_status_is_read_from_whatever_says_how_far_a_job_is() {
+    let read = |wire: Value| from_value::<GenerationStatus>(wire);
+    let state = |wire: Value| read(wire).unwrap().status.to_string();
+    assert_eq!(state(json!({ "status": "queued" })), "queued");
+    assert_eq!(state(json!({ "status": "RUNNING", "state": "failed" })), "RUNNING");
+    assert_eq!(state(json!({ "status": 3, "state": "failed" })), "failed");
+    assert_eq!(
+        state(json!({ "clientJobId": "j", "about": "x", "phase": "completed" })),
+        "completed"
+    );
+    assert_eq!(state(json!({ "clientJobId": "j", "phase": "drying" })), "drying");
+    assert_eq!(state(json!("completed")), "completed");
+    for nothing in [json!(null), json!([]), json!({ "clientJobId": "j", "done": true })] {
+        let error = read(nothing).unwrap_err();
+        assert_eq!(error.to_string(), "no member says how far the job has come");
+    }
+
+    let odd = read(json!({
+        "status": "failed", "clientJobId": 7, "promptId": "7", "vaultId": 1.5, "error": false,
+        "createdAt": "yesterday", "updatedAt": null, "generationType": "sculpture",
+    }));
+    let odd = odd.unwrap();
+    assert_eq!((odd.client_job_id, odd.prompt_id, odd.vault_id), (None, None, None));
+    assert_eq!((odd.error, odd.created_at, odd.updated_at), (None, None, None));
+    assert_eq!(odd.generation_type, Some("sculpture".into()));
+
+    let reason = |error: Value| read(json!({ "status": "failed", "error": error })).unwrap().error;
+    assert_eq!(reason(json!("no paint")).unwrap(), "no paint");
+    assert_eq!(reason(json!({ "message": "no paint", "code": 3 })).unwrap(), "no paint");
+    assert_eq!(reason(json!({ "code": 3 })).unwrap(), r#"{"code":3}"#);
 }
 
 #[test]

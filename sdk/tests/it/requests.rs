@@ -1,8 +1,9 @@
 //! The wire form of every request the client can send.
 
 use insta::assert_snapshot;
-use promptarium::{AssetUrl, Change, Client, PromptId, PromptType};
+use promptarium::{AssetUrl, Change, Client, ImageContentType, PromptId, PromptType};
 use promptarium::{VaultId, VaultPromptId, Visibility};
+use serde_json::json;
 use wiremock::ResponseTemplate;
 
 use crate::stub::{KEY, answering, get, shown, wire};
@@ -321,6 +322,69 @@ async fn contents_pin_and_unpin() {
     accept: application/json
     authorization: Bearer test_live_a1_s3cret
     ");
+}
+
+#[tokio::test]
+async fn generations_create() {
+    let least = |client: &Client| {
+        let call = client.generations().create("local/plasma", "A harbour");
+        call.client_job_id("job-1")
+    };
+    assert_snapshot!(wire(least).await, @r#"
+    POST /api/v1/generations
+    accept: application/json
+    authorization: Bearer test_live_a1_s3cret
+    content-type: application/json
+    content-length: 69
+    {"modelId":"local/plasma","prompt":"A harbour","clientJobId":"job-1"}
+    "#);
+    let most = |client: &Client| {
+        least(client)
+            .video()
+            .negative_prompt("fog")
+            .image_input(AssetUrl::from("https://cdn.example/a.png"))
+            .image_inputs([&AssetUrl::from("https://cdn.example/b.png")])
+            .aspect_ratio("16:9")
+            .batch_count(4)
+            .parameters(json!({ "seed": 7, "steps": 20 }))
+            .parameter("steps", 30)
+            .vault(VAULT)
+            .reference_image_urls(["https://cdn.example/c.png", "urn:d"])
+            .image_edit_endpoint("local/edit")
+    };
+    assert_snapshot!(body(&wire(most).await), @r#"{"modelId":"local/plasma","prompt":"A harbour","clientJobId":"job-1","generationType":"video","negativePrompt":"fog","imageInput":"https://cdn.example/a.png","imageInputs":["https://cdn.example/b.png"],"aspectRatio":"16:9","batchCount":4,"parameters":{"seed":7,"steps":30},"vaultId":3,"referenceImageUrls":["https://cdn.example/c.png","urn:d"],"imageEditEndpointId":"local/edit"}"#);
+    let one = |client: &Client| least(client).parameter("seed", 7).image_inputs([""; 0]);
+    assert_snapshot!(body(&wire(one).await), @r#"{"modelId":"local/plasma","prompt":"A harbour","clientJobId":"job-1","imageInputs":[],"parameters":{"seed":7}}"#);
+    let unknown = |client: &Client| least(client).generation_type("sculpture".into());
+    assert_snapshot!(body(&wire(unknown).await), @r#"{"modelId":"local/plasma","prompt":"A harbour","clientJobId":"job-1","generationType":"sculpture"}"#);
+}
+
+#[tokio::test]
+async fn generations_status() {
+    assert_snapshot!(wire(|client| client.generations().status("a/../b?c")).await, @"
+    GET /api/v1/generations/a%2F..%2Fb%3Fc/status
+    accept: application/json
+    authorization: Bearer test_live_a1_s3cret
+    ");
+    let job = |client: &Client| client.generations().job("job-1").status();
+    assert_snapshot!(wire(job).await, @"
+    GET /api/v1/generations/job-1/status
+    accept: application/json
+    authorization: Bearer test_live_a1_s3cret
+    ");
+}
+
+#[tokio::test]
+async fn uploads_slot() {
+    let slot = |client: &Client| client.uploads().slot(ImageContentType::Png, 48_213);
+    assert_snapshot!(wire(slot).await, @r#"
+    POST /api/v1/uploads/images
+    accept: application/json
+    authorization: Bearer test_live_a1_s3cret
+    content-type: application/json
+    content-length: 40
+    {"contentType":"image/png","size":48213}
+    "#);
 }
 
 /// The last line, where the fields of a request that was shown in full differ.

@@ -1,6 +1,7 @@
 //! Servers on the loopback interface that answer as told, and what they saw.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use promptarium::call::{Call, Endpoint};
 use promptarium::{Client, Error, PromptId};
@@ -12,8 +13,11 @@ use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 
 pub(crate) const KEY: &str = "test_live_a1_s3cret";
 
+/// A client with no time limit that a busy machine, or a fast clock, could run into.
 pub(crate) fn client(address: impl std::fmt::Display) -> Client {
-    Client::new(format!("{address}/api/v1"), KEY).unwrap()
+    let day = Duration::from_secs(24 * 3600);
+    let builder = Client::builder().base_url(format!("{address}/api/v1")).api_key(KEY);
+    builder.connect_timeout(day).request_timeout(day).build().unwrap()
 }
 
 /// A server that gives every request the same answer.
@@ -112,4 +116,25 @@ pub(crate) fn prompt(id: i64) -> Value {
 
 pub(crate) fn envelope(data: &Value) -> Value {
     json!({ "data": data, "error": null })
+}
+
+/// Does this on a clock that runs much faster than the sockets do their work, so that
+/// nobody sleeps.
+///
+/// The clock would jump to the next time limit whenever all wait for a socket; a
+/// blocking task keeps it from doing so, and it is moved on by hand.
+pub(crate) async fn on_a_fast_clock<T>(work: impl Future<Output = T>) -> T {
+    tokio::time::pause();
+    let mut work = std::pin::pin!(work);
+    loop {
+        let rest = tokio::task::spawn_blocking(|| std::thread::sleep(Duration::from_millis(1)));
+        tokio::select! {
+            biased;
+            outcome = &mut work => {
+                tokio::time::resume();
+                return outcome;
+            }
+            _ = rest => tokio::time::advance(Duration::from_millis(100)).await,
+        }
+    }
 }

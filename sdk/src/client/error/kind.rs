@@ -1,17 +1,24 @@
 //! What can go wrong, and the words for it.
 
-use std::fmt;
+use std::time::Duration;
+use std::{fmt, io};
 
 use http::StatusCode;
 use url::Url;
 
-use super::Excerpt;
-use crate::model::Problem;
+use super::{Error, Excerpt};
+use crate::model::{GenerationStatus, JobId, Problem};
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Kind {
     #[error("{0}")]
     Config(String),
+
+    #[error("{0}")]
+    Input(String),
+
+    #[error("{name} cannot be read")]
+    Source { name: String, source: io::Error },
 
     #[error("the HTTP client cannot be set up")]
     SetUp(#[source] reqwest::Error),
@@ -26,11 +33,10 @@ pub(super) enum Kind {
     BrokenOff { status: StatusCode, source: reqwest::Error },
 
     #[error(
-        "{status}, which points to {}; redirects are not followed, because the key goes to the \
-         base URL only",
+        "{status}, which points to {}; {why}",
         .location.as_deref().unwrap_or("no address")
     )]
-    Redirected { status: StatusCode, location: Option<String> },
+    Redirected { status: StatusCode, location: Option<String>, why: &'static str },
 
     #[error(
         "{status}, but from {location}: the HTTP client the program brought followed a redirect; \
@@ -49,6 +55,44 @@ pub(super) enum Kind {
         near: Excerpt,
     },
 
+    #[error(
+        "{status}, but the answer cannot be read{}; it is not shown, because it holds what \
+         authorises an upload",
+        at(.path.as_deref())
+    )]
+    Withheld { status: StatusCode, path: Option<String> },
+
+    #[error("{origin} neither took nor sent anything for too long")]
+    Stalled { origin: String },
+
+    #[error("{status}, before all bytes were sent")]
+    AnsweredEarly { status: StatusCode },
+
+    #[error(
+        "the upload has to be sent again, but the image came from a reader, which can be read \
+         only once"
+    )]
+    OneShot(#[source] Error),
+
+    #[error("{status}, but the answer is larger than the {max} bytes allowed")]
+    TooLarge { status: StatusCode, max: u64 },
+
+    #[error("the generation \"{}\" failed{}", short(.job), because(.status))]
+    JobFailed { job: JobId, status: Box<GenerationStatus> },
+
+    #[error(
+        "the generation \"{}\" was not finished within {after:?}{}",
+        short(.job),
+        last_heard(.last.as_deref())
+    )]
+    Deadline {
+        job: JobId,
+        after: Duration,
+        last: Option<Box<GenerationStatus>>,
+        #[source]
+        cause: Option<Error>,
+    },
+
     #[error("the list would never end: the service named the cursor \"{cursor}\" a second time")]
     PaginationLoop { cursor: Excerpt },
 }
@@ -60,6 +104,9 @@ impl Kind {
             | Self::Redirected { status, .. }
             | Self::Followed { status, .. }
             | Self::Refused { status, .. }
+            | Self::Withheld { status, .. }
+            | Self::AnsweredEarly { status }
+            | Self::TooLarge { status, .. }
             | Self::Unreadable { status, .. } => Some(*status),
             _ => None,
         }
@@ -85,6 +132,8 @@ pub(in crate::client) enum Refusal {
     Stated(Problem),
     /// Anything else: a proxy's page, nothing, half of something.
     Other(Excerpt),
+    /// It repeats a secret.
+    Withheld,
 }
 
 impl fmt::Display for Refusal {
@@ -93,6 +142,11 @@ impl fmt::Display for Refusal {
             Self::Stated(problem) => problem,
             Self::Other(body) if body.is_empty() => return f.write_str(", with an empty body"),
             Self::Other(body) => return write!(f, ", with a body that is not the API's: {body}"),
+            Self::Withheld => {
+                return f.write_str(
+                    ", with a body that is not shown, because it repeats what authorises the upload",
+                );
+            }
         };
         if !problem.message.trim().is_empty() {
             write!(f, ": {}", Excerpt::start(problem.message.as_bytes()))?;
@@ -119,8 +173,30 @@ fn broke_off(source: &reqwest::Error) -> &'static str {
     if source.is_timeout() { "did not come in time" } else { "broke off" }
 }
 
+fn at(path: Option<&str>) -> String {
+    path.map(|path| format!(" at `{path}`")).unwrap_or_default()
+}
+
+fn short(job: &JobId) -> Excerpt {
+    Excerpt::start(job.as_str().as_bytes())
+}
+
+fn because(status: &GenerationStatus) -> String {
+    let reason = status.error.as_deref().filter(|reason| !reason.trim().is_empty());
+    reason.map(|reason| format!(": {}", Excerpt::start(reason.as_bytes()))).unwrap_or_default()
+}
+
+fn last_heard(status: Option<&GenerationStatus>) -> String {
+    match status {
+        Some(last) => {
+            format!("; it was {} when last asked", Excerpt::start(last.status.as_str().as_bytes()))
+        }
+        None => "; nothing was heard of it".to_owned(),
+    }
+}
+
 fn place(path: Option<&str>, near: &Excerpt) -> String {
-    let at = path.map(|path| format!(" at `{path}`")).unwrap_or_default();
+    let at = at(path);
     if near.is_empty() { format!("{at}: it is empty") } else { format!("{at}, near: {near}") }
 }
 

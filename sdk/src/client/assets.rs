@@ -1,0 +1,110 @@
+//! Assets: the bytes behind a permanent address.
+
+use bytes::Bytes;
+use futures_core::future::BoxFuture;
+
+use super::{Client, Error};
+use crate::model::AssetUrl;
+
+/// Uploaded and generated media; made by [`Client::assets`].
+#[derive(Debug, Clone)]
+pub struct Assets {
+    client: Client,
+}
+
+impl Assets {
+    pub(super) const fn new(client: Client) -> Self {
+        Self { client }
+    }
+
+    /// Fetches an asset (`UP-15`), of at most [`GetAsset::DEFAULT_MAX_SIZE`] bytes
+    /// unless told.
+    ///
+    /// The API key does not go there: an asset needs none, and its address may be
+    /// anywhere. Redirects are followed.
+    ///
+    /// ```no_run
+    /// # async fn example(client: promptarium::Client) -> Result<(), Box<dyn std::error::Error>> {
+    /// # use promptarium::PromptId;
+    /// let prompt = client.prompts().get(PromptId::new(7)).await?;
+    /// for image in &prompt.images {
+    ///     let asset = client.assets().get(&image.url).await?;
+    ///     std::fs::write(format!("picture.{}", asset.extension().unwrap_or("bin")), &asset.bytes)?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn get(&self, url: impl Into<AssetUrl>) -> GetAsset {
+        let max_size = GetAsset::DEFAULT_MAX_SIZE;
+        GetAsset { client: self.client.clone(), url: url.into(), max_size }
+    }
+}
+
+/// Fetches one asset. Nothing is sent until it is awaited.
+///
+/// No step may stand still for longer than the client's
+/// [`request_timeout`](crate::ClientBuilder::request_timeout); together they may take
+/// as long as they need.
+///
+/// # Errors
+///
+/// [`Error::is_too_large`], [`Error::is_not_found`], [`Error::is_redirect`] for one
+/// that leads nowhere, and whatever can go wrong on the way.
+#[derive(Debug, Clone)]
+#[must_use = "an asset is fetched only when this is awaited"]
+pub struct GetAsset {
+    client: Client,
+    url: AssetUrl,
+    max_size: u64,
+}
+
+impl GetAsset {
+    /// Bytes of an asset unless told otherwise: 64 MiB.
+    pub const DEFAULT_MAX_SIZE: u64 = 64 * 1024 * 1024;
+
+    /// Bytes the asset may have. They are held in memory.
+    pub const fn max_size(mut self, bytes: u64) -> Self {
+        self.max_size = bytes;
+        self
+    }
+}
+
+impl IntoFuture for GetAsset {
+    type Output = Result<Asset, Error>;
+    type IntoFuture = BoxFuture<'static, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let fetched = self.client.fetch(self.url.as_str(), self.max_size).await;
+            fetched.map(|(content_type, bytes)| Asset { content_type, bytes })
+        })
+    }
+}
+
+/// The bytes of an asset.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Asset {
+    /// What it is, as its `Content-Type` says.
+    pub content_type: Option<String>,
+    /// The whole of it.
+    pub bytes: Bytes,
+}
+
+impl Asset {
+    /// The usual ending of a file of this type, without a dot; `None` for a type that
+    /// is no common image or video.
+    #[must_use]
+    pub fn extension(&self) -> Option<&'static str> {
+        let essence = self.content_type.as_deref()?.split(';').next()?.trim();
+        match essence.to_ascii_lowercase().as_str() {
+            "image/png" => Some("png"),
+            "image/jpeg" => Some("jpg"),
+            "image/webp" => Some("webp"),
+            "image/gif" => Some("gif"),
+            "video/mp4" => Some("mp4"),
+            "video/webm" => Some("webm"),
+            _ => None,
+        }
+    }
+}

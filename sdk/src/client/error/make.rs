@@ -1,0 +1,124 @@
+//! How the other rooms make an error.
+
+use std::io;
+use std::time::Duration;
+
+use http::StatusCode;
+
+use super::{Error, Excerpt, Inner, Kind, Refusal, kind};
+use crate::client::request::Route;
+use crate::model::{Cursor, GenerationStatus, JobId};
+
+impl Error {
+    fn new(kind: Kind) -> Self {
+        Self(Box::new(Inner { route: None, request_id: None, retry_after: None, kind }))
+    }
+
+    pub(in crate::client) fn config(text: impl Into<String>) -> Self {
+        Self::new(Kind::Config(text.into()))
+    }
+
+    pub(in crate::client) fn set_up(source: reqwest::Error) -> Self {
+        Self::new(Kind::SetUp(source.without_url()))
+    }
+
+    pub(in crate::client) fn unwritable(route: Route, source: serde_json::Error) -> Self {
+        Self::new(Kind::Unwritable(source)).of(route, None)
+    }
+
+    pub(in crate::client) fn unsent(origin: String, source: reqwest::Error) -> Self {
+        Self::new(Kind::Unsent { origin, source: source.without_url() })
+    }
+
+    pub(in crate::client) fn broken_off(status: StatusCode, source: reqwest::Error) -> Self {
+        Self::new(Kind::BrokenOff { status, source: source.without_url() })
+    }
+
+    pub(in crate::client) fn redirected(
+        status: StatusCode,
+        location: Option<&str>,
+        why: &'static str,
+    ) -> Self {
+        Self::new(Kind::Redirected { status, location: location.map(kind::without_query), why })
+    }
+
+    pub(in crate::client) fn followed(status: StatusCode, location: &str) -> Self {
+        Self::new(Kind::Followed { status, location: kind::without_query(location) })
+    }
+
+    pub(in crate::client) fn refused(status: StatusCode, refusal: Refusal) -> Self {
+        Self::new(Kind::Refused { status, refusal })
+    }
+
+    pub(in crate::client) fn unreadable(
+        status: StatusCode,
+        path: Option<String>,
+        source: serde_json::Error,
+        near: Excerpt,
+    ) -> Self {
+        Self::new(Kind::Unreadable { status, path, source, near })
+    }
+
+    /// Of an answer that holds secrets, so that nothing of it may be repeated.
+    pub(in crate::client) fn unreadable_and_withheld(
+        status: StatusCode,
+        path: Option<String>,
+    ) -> Self {
+        Self::new(Kind::Withheld { status, path })
+    }
+
+    pub(in crate::client) fn pagination_loop(cursor: Option<&Cursor>) -> Self {
+        let cursor = Excerpt::start(cursor.map_or("", Cursor::as_str).as_bytes());
+        Self::new(Kind::PaginationLoop { cursor })
+    }
+
+    pub(in crate::client) fn input(text: impl Into<String>) -> Self {
+        Self::new(Kind::Input(text.into()))
+    }
+
+    pub(in crate::client) fn source_unreadable(name: String, source: io::Error) -> Self {
+        Self::new(Kind::Source { name, source })
+    }
+
+    pub(in crate::client) fn stalled(origin: String) -> Self {
+        Self::new(Kind::Stalled { origin })
+    }
+
+    pub(in crate::client) fn answered_early(status: StatusCode) -> Self {
+        Self::new(Kind::AnsweredEarly { status })
+    }
+
+    pub(in crate::client) fn one_shot(cause: Self) -> Self {
+        Self::new(Kind::OneShot(cause))
+    }
+
+    pub(in crate::client) fn too_large(status: StatusCode, max: u64) -> Self {
+        Self::new(Kind::TooLarge { status, max })
+    }
+
+    pub(in crate::client) fn job_failed(job: JobId, status: GenerationStatus) -> Self {
+        Self::new(Kind::JobFailed { job, status: Box::new(status) })
+    }
+
+    pub(in crate::client) fn deadline(
+        job: JobId,
+        after: Duration,
+        last: Option<GenerationStatus>,
+        cause: Option<Self>,
+    ) -> Self {
+        Self::new(Kind::Deadline { job, after, last: last.map(Box::new), cause })
+    }
+
+    /// The same error, of an answer that asked to be left alone for a while.
+    pub(in crate::client) fn with_retry_after(mut self, retry_after: Option<Duration>) -> Self {
+        self.0.retry_after = retry_after;
+        self
+    }
+
+    /// The same error, of this call.
+    pub(in crate::client) fn of(mut self, route: Route, request_id: Option<String>) -> Self {
+        self.0.route = Some(route);
+        self.0.request_id = request_id;
+        self
+    }
+}

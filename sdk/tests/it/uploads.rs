@@ -1,0 +1,103 @@
+//! Uploads: both steps, what is said when they fail, and what nobody may see.
+
+mod attempts;
+mod sending;
+mod sources;
+
+use std::sync::{Arc, Mutex};
+
+use promptarium::{Client, Error, UploadProgress, UploadSource, UploadedImage};
+use serde_json::{Value, json};
+use wiremock::matchers::any;
+use wiremock::{Mock, MockServer, Request, ResponseTemplate};
+
+use crate::stub::{client, envelope};
+
+/// A picture as far as its first bytes go.
+fn png(size: usize) -> Vec<u8> {
+    let mut bytes = b"\x89PNG\r\n\x1a\n".to_vec();
+    bytes.extend((bytes.len()..size).map(|at| (at % 251) as u8));
+    bytes
+}
+
+/// The slot of the `n`th request, for a storage at this address.
+fn slot(storage: &str, n: usize, asked: &Value) -> Value {
+    json!({
+        "uploadUrl": format!("{storage}/put/{n}?signature=s3cretSignature{n}"),
+        "token": format!("s3cretToken{n}"), "url": format!("https://cdn.example/{n}.png"),
+        "path": format!("images/{n}.png"), "contentType": asked["contentType"],
+        "size": asked["size"], "expiresIn": 7200,
+    })
+}
+
+/// A service that gives out slots for this storage.
+async fn giving_slots(
+    storage: String,
+    change: impl Fn(&mut Value) + Send + Sync + 'static,
+) -> MockServer {
+    let (server, given) = (MockServer::start().await, Mutex::new(0));
+    let answer = move |request: &Request| {
+        let mut given = given.lock().unwrap();
+        *given += 1;
+        let mut slot = slot(&storage, *given, &request.body_json().unwrap());
+        change(&mut slot);
+        ResponseTemplate::new(201).set_body_json(envelope(&slot))
+    };
+    Mock::given(any()).respond_with(answer).mount(&server).await;
+    server
+}
+
+/// A storage that gives each `PUT` the next of these answers, and 200 after the last.
+async fn storage(answers: Vec<ResponseTemplate>) -> MockServer {
+    let (server, answers) = (MockServer::start().await, Mutex::new(answers.into_iter()));
+    let answer = move |_: &Request| {
+        answers.lock().unwrap().next().unwrap_or_else(|| ResponseTemplate::new(200))
+    };
+    Mock::given(any()).respond_with(answer).mount(&server).await;
+    server
+}
+
+/// Both, with a client of the service and all that it is told about progress.
+struct World {
+    service: MockServer,
+    storage: MockServer,
+    client: Client,
+    told: Arc<Mutex<Vec<UploadProgress>>>,
+}
+
+impl World {
+    async fn new(answers: Vec<ResponseTemplate>) -> Self {
+        let storage = storage(answers).await;
+        let service = giving_slots(storage.uri(), |_| ()).await;
+        let client = client(service.uri());
+        Self { service, storage, client, told: Arc::default() }
+    }
+
+    async fn upload(&self, source: impl Into<UploadSource>) -> Result<UploadedImage, Error> {
+        let told = self.told.clone();
+        let upload = self.client.uploads().image(source);
+        upload.on_progress(move |progress| told.lock().unwrap().push(progress)).await
+    }
+
+    /// How many slots were asked for, and how often bytes were sent.
+    async fn traffic(&self) -> (usize, usize) {
+        let count = async |server: &MockServer| server.received_requests().await.unwrap().len();
+        (count(&self.service).await, count(&self.storage).await)
+    }
+
+    /// Attempt and bytes of everything told.
+    fn told(&self) -> Vec<(u32, u64)> {
+        self.told.lock().unwrap().iter().map(|told| (told.attempt, told.sent)).collect()
+    }
+}
+
+/// Everything an error can show.
+fn all_of(error: &Error) -> String {
+    let mut text = format!("{error} {error:?} {error:#?}");
+    let mut source = std::error::Error::source(error);
+    while let Some(inner) = source {
+        text += &format!(" {inner} {inner:?}");
+        source = inner.source();
+    }
+    text
+}
