@@ -9,23 +9,36 @@ pub mod prompts;
 pub mod vaults;
 
 pub mod contents;
+pub mod generations;
+pub mod uploads;
+
+pub mod assets;
+pub mod storage;
+
 pub mod health;
 pub mod keys;
 
+pub mod address;
 pub mod view;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use http::request::Parts;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
+use crate::assets::Assets;
+use crate::blobs::{AssetName, Blobs};
+use crate::body::budget::Budget;
 use crate::body::{BodyRefusal, RequestBody};
 use crate::cursor::Cursors;
 use crate::error::ApiError;
+use crate::generate::intake::Intake;
 use crate::readiness::Readiness;
-use crate::route::PathIds;
+use crate::route::PathParams;
 use crate::store::{Caller, Store};
+use crate::uploads::Slots;
 
 /// What all endpoints work with.
 #[derive(Clone)]
@@ -36,8 +49,38 @@ pub struct Api {
     pub model_namespace: Box<str>,
     /// Signs the cursors of lists.
     pub cursors: Cursors,
+    /// Takes generations on.
+    pub intake: Intake,
+    /// The address that all paths of the API are below (EN-01).
+    pub base_url: Arc<str>,
+    /// Where files are kept.
+    pub blobs: Blobs,
+    /// The addresses of files.
+    pub assets: Assets,
+    /// Leave to upload.
+    pub slots: Slots,
+    /// What the bodies of uploads may take.
+    pub budget: Budget,
     /// Whether this server wants requests.
     pub readiness: Readiness,
+}
+
+/// One request of whoever it may be.
+#[derive(Debug)]
+pub struct Visit<'a> {
+    /// The parameters in the path.
+    pub params: PathParams<'a>,
+    /// Method, address and headers.
+    pub parts: &'a Parts,
+    /// The body, not yet read.
+    pub body: &'a mut RequestBody,
+}
+
+impl Visit<'_> {
+    /// The file that the path names.
+    fn file(&self) -> Option<AssetName> {
+        AssetName::parse(&self.params.text(0)?)
+    }
 }
 
 /// One request of a proved caller.
@@ -45,8 +88,8 @@ pub struct Api {
 pub struct Call<'a> {
     /// Who is asking.
     pub caller: Caller,
-    /// The ids in the path.
-    pub ids: PathIds,
+    /// The parameters in the path.
+    pub params: PathParams<'a>,
     /// Method, address and headers.
     pub parts: &'a Parts,
     /// The body, not yet read.
@@ -61,17 +104,22 @@ impl Call<'_> {
 
     /// The prompt that the path names.
     fn prompt(&self) -> Result<PromptId, ApiError> {
-        self.ids[0].map(PromptId::new).ok_or(ApiError::NotFound)
+        self.params.id(0).map(PromptId::new).ok_or(ApiError::NotFound)
     }
 
     /// The vault that the path names.
     fn vault(&self) -> Result<VaultId, ApiError> {
-        self.ids[0].map(VaultId::new).ok_or(ApiError::NotFound)
+        self.params.id(0).map(VaultId::new).ok_or(ApiError::NotFound)
     }
 
     /// The membership that the path names, with its vault.
     fn membership(&self) -> Result<(VaultId, VaultPromptId), ApiError> {
-        let membership = self.ids[1].map(VaultPromptId::new).ok_or(ApiError::NotFound)?;
+        let membership = self.params.id(1).map(VaultPromptId::new).ok_or(ApiError::NotFound)?;
         Ok((self.vault()?, membership))
+    }
+
+    /// The name of the job that the path names.
+    fn job(&self) -> Result<Cow<'_, str>, ApiError> {
+        self.params.text(0).ok_or(ApiError::NotFound)
     }
 }

@@ -17,7 +17,7 @@ use hyper::body::Incoming;
 use tracing::Instrument;
 
 use self::request_id::RequestId;
-use crate::api::{Api, Call};
+use crate::api::{Api, Call, Visit};
 use crate::auth::{self, AuthRefusal};
 use crate::body::RequestBody;
 use crate::error::ApiError;
@@ -78,13 +78,16 @@ impl App {
         parts: &Parts,
         body: &mut RequestBody,
     ) -> Result<Reply, ApiError> {
-        let Found { route, ids, .. } = found?;
+        let Found { route, params, .. } = found?;
         let store = &*self.api.store;
         let caller = auth::admit(&parts.headers, route.needs, &self.vendor, store).await?;
         match (route.handler, caller) {
             (Handler::Open(handler), _) => handler(&self.api),
+            (Handler::ForVisitor(handler), _) => {
+                handler(&self.api, Visit { params, parts, body }).await
+            }
             (Handler::ForCaller(handler), Some(caller)) => {
-                handler(&self.api, Call { caller, ids, parts, body }).await
+                handler(&self.api, Call { caller, params, parts, body }).await
             }
             (Handler::ForCaller(_), None) => Err(AuthRefusal::Missing.into()),
         }

@@ -23,6 +23,9 @@ pub enum Needs {
     Write,
     /// A browser session. There are none yet, so that nobody has one.
     Session,
+    /// The token of an upload slot, whatever the method, which the handler checks:
+    /// who has none is told no more of such an address.
+    Slot,
 }
 
 /// Why a request may not go on.
@@ -69,7 +72,7 @@ pub async fn admit(
     store: &dyn Store,
 ) -> Result<Option<Caller>, AuthError> {
     match needs {
-        Needs::Nothing => return Ok(None),
+        Needs::Nothing | Needs::Slot => return Ok(None),
         Needs::Session => return Err(AuthError::Refused(AuthRefusal::Session)),
         Needs::Key | Needs::Write => {}
     }
@@ -80,17 +83,21 @@ pub async fn admit(
 
 /// The key in the headers, not yet proved.
 fn presented<'a>(headers: &'a HeaderMap, vendor: &Vendor) -> Result<PresentedKey<'a>, AuthRefusal> {
+    vendor.read(bearer(headers)?).map_err(|_| AuthRefusal::Invalid)
+}
+
+/// What stands after `Bearer` in the one header `Authorization`.
+///
+/// # Errors
+/// If there is none, or more than one, or one in another form.
+pub fn bearer(headers: &HeaderMap) -> Result<&str, AuthRefusal> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let value = values.next().ok_or(AuthRefusal::Missing)?;
     if values.next().is_some() {
         return Err(AuthRefusal::Repeated);
     }
-    let key = value
-        .to_str()
-        .ok()
-        .and_then(|value| value.strip_prefix("Bearer "))
-        .ok_or(AuthRefusal::Malformed)?;
-    vendor.read(key).map_err(|_| AuthRefusal::Invalid)
+    let value = value.to_str().ok().and_then(|value| value.strip_prefix("Bearer "));
+    value.ok_or(AuthRefusal::Malformed)
 }
 
 fn proved(

@@ -3,6 +3,10 @@
 //! Only endpoints that want a body read one. What the bytes mean is for
 //! `validate`; which status a refusal gets is for `error`.
 
+mod blocks;
+pub mod budget;
+pub mod exact;
+
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -15,7 +19,8 @@ use tokio::time::timeout;
 /// The most bytes a JSON body may have.
 pub const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// How long the whole of a body may take to arrive, in seconds.
+/// How long the whole of a JSON body may take to arrive, in seconds; a large
+/// upload has more.
 pub const BODY_SECONDS_MAX: u64 = 30;
 
 /// How long an unwanted body is still read, and how much of it.
@@ -38,9 +43,18 @@ pub enum BodyRefusal {
     /// It has, or announces, more than [`BODY_BYTES_MAX`].
     #[error("the body has more than {BODY_BYTES_MAX} bytes")]
     TooLarge,
-    /// It took longer than [`BODY_SECONDS_MAX`].
-    #[error("the body did not arrive within {BODY_SECONDS_MAX} seconds")]
-    TooSlow,
+    /// It has, or announces, more than the bytes that were agreed.
+    #[error("the body has more than the {0} bytes that were declared")]
+    Longer(u64),
+    /// It has, or announces, fewer than the bytes that were agreed.
+    #[error("the body has fewer than the {0} bytes that were declared")]
+    Shorter(u64),
+    /// It took longer than so many seconds.
+    #[error("the body did not arrive within {0} seconds")]
+    TooSlow(u64),
+    /// Other bodies have all the memory there is for them.
+    #[error("too many uploads are under way; try again in a while")]
+    NoMemory,
     /// The connection or its framing broke.
     #[error("the body broke off")]
     Broken(#[source] hyper::Error),
@@ -66,7 +80,7 @@ impl RequestBody {
         }
         timeout(Duration::from_secs(BODY_SECONDS_MAX), self.read())
             .await
-            .unwrap_or(Err(BodyRefusal::TooSlow))
+            .unwrap_or(Err(BodyRefusal::TooSlow(BODY_SECONDS_MAX)))
     }
 
     /// Lets the client finish sending what nobody wants, in the background and

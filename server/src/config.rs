@@ -7,6 +7,7 @@
 mod args;
 mod fault;
 mod reader;
+mod service;
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -17,11 +18,13 @@ use tracing_subscriber::filter::Targets;
 use self::args::{Cli, Settings};
 use self::fault::usage;
 use self::reader::Reader;
-use crate::key::Vendor;
+use self::service::service;
 use crate::public_url::PublicUrl;
-use crate::seed::Seed;
 use crate::serve::Limits;
-use crate::start::{ModelNamespace, ServiceConfig, SigningKey};
+use crate::start::ServiceConfig;
+
+/// How many generations are attended to at once unless it is set.
+pub const WORKERS_DEFAULT: usize = 2;
 
 /// Everything a server is started with.
 #[derive(Debug)]
@@ -120,25 +123,6 @@ fn read(given: &Settings, reader: &mut Reader<'_>) -> Option<Config> {
         log: log?,
         json: json.unwrap_or(false),
     })
-}
-
-fn service(given: &Settings, reader: &mut Reader<'_>) -> Option<ServiceConfig> {
-    let vendor = reader.one("vendor", Some(&given.vendor), |text| {
-        Vendor::new(text).ok_or_else(|| "must be lower-case letters and digits".to_owned())
-    });
-    let model_namespace = reader.one("model_namespace", Some(&given.model_namespace), |text| {
-        let fault = || "must be letters, digits, `.`, `_` or `-`, without a slash".to_owned();
-        ModelNamespace::new(text).ok_or_else(fault)
-    });
-    let signing_key = reader.one("signing_key", given.signing_key.as_ref(), |text| {
-        let fault = || format!("must have at least {} characters", SigningKey::BYTES_MIN);
-        SigningKey::new(text.as_bytes()).ok_or_else(fault)
-    });
-    let vendor = vendor?;
-    let seeds = reader.many("seed_key", &given.seed_key, |text| {
-        Seed::parse(text, &vendor).map_err(|fault| fault.to_string())
-    });
-    Some(ServiceConfig { vendor, model_namespace: model_namespace?, seeds, signing_key })
 }
 
 fn limits(given: &Settings, reader: &mut Reader<'_>) -> Option<Limits> {

@@ -8,12 +8,16 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+use crate::blobs::{BlobSetting, Blobs};
 use crate::clock::Clock;
+use crate::config::WORKERS_DEFAULT;
+use crate::generate::Provider;
+use crate::generate::setting::ProviderSetting;
 use crate::key::Vendor;
-use crate::public_url::base_url;
+use crate::public_url::PublicUrl;
 use crate::seed::{Seed, SeedFault};
 use crate::serve::{Limits, serve};
-use crate::start::{self, ModelNamespace, ServiceConfig, StartError};
+use crate::start::{self, ModelNamespace, Parts, ServiceConfig, StartError};
 use crate::store::Store;
 use crate::store::memory::MemoryStore;
 
@@ -50,6 +54,9 @@ pub struct EmbeddedServerBuilder {
     model_namespace: Option<String>,
     clock: Clock,
     store: Option<Arc<dyn Store>>,
+    provider: Option<Arc<dyn Provider>>,
+    blobs: Option<Blobs>,
+    workers: Option<usize>,
 }
 
 /// Why an [`EmbeddedServer`] did not start.
@@ -145,8 +152,8 @@ impl EmbeddedServerBuilder {
         self
     }
 
-    /// Where the server takes its times from. Not used with
-    /// [`EmbeddedServerBuilder::store`].
+    /// Where the server takes its times from. A store that was given with
+    /// [`EmbeddedServerBuilder::store`] has its own.
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
         self
@@ -155,6 +162,24 @@ impl EmbeddedServerBuilder {
     /// Keeps everything in this store and not in a new one in memory.
     pub fn store(mut self, store: Arc<dyn Store>) -> Self {
         self.store = Some(store);
+        self
+    }
+
+    /// Has generations made by this provider and not by the built-in one.
+    pub fn provider(mut self, provider: Arc<dyn Provider>) -> Self {
+        self.provider = Some(provider);
+        self
+    }
+
+    /// Keeps files here and not in a new store in memory.
+    pub fn blobs(mut self, blobs: Blobs) -> Self {
+        self.blobs = Some(blobs);
+        self
+    }
+
+    /// How many generations are attended to at once; with none they stay queued.
+    pub fn workers(mut self, workers: usize) -> Self {
+        self.workers = Some(workers);
         self
     }
 
@@ -169,12 +194,23 @@ impl EmbeddedServerBuilder {
             ModelNamespace::new(self.model_namespace.as_deref().unwrap_or("local"))
                 .ok_or(EmbedError::ModelNamespace)?;
         let (seeds, seeded_key) = read_seeds(&self.seed_keys, &vendor)?;
-        let config = ServiceConfig { vendor, model_namespace, seeds, signing_key: None };
-        let store = self.store.unwrap_or_else(|| Arc::new(MemoryStore::new(self.clock)));
-        let service = start::start(config, store, false).await?;
-
+        let config = ServiceConfig {
+            vendor,
+            model_namespace,
+            seeds,
+            signing_key: None,
+            blobs: BlobSetting::Memory,
+            provider: ProviderSetting::Local,
+            workers: self.workers.unwrap_or(WORKERS_DEFAULT),
+        };
+        let clock = self.clock;
+        let store = self.store.unwrap_or_else(|| Arc::new(MemoryStore::new(clock.clone())));
         let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
-        let base_url = base_url(None, listener.local_addr()?);
+        let public = PublicUrl::of_listener(listener.local_addr()?);
+        let base_url = public.base_url();
+        let (provider, blobs, with_metrics) = (self.provider, self.blobs, false);
+        let parts = Parts { store, clock, public, provider, blobs, with_metrics };
+        let service = start::start(config, parts).await?;
         let made = service.made_key.map(|key| key.expose().to_owned());
         let (stop, stopped) = oneshot::channel();
         let limits = Limits { drain_timeout: DRAIN_TIMEOUT, ..Limits::default() };
@@ -187,6 +223,7 @@ impl EmbeddedServerBuilder {
                 }
             };
             serve(listener, service.app, limits, readiness, stop).await;
+            service.crew.stop().await;
         });
         let api_key = seeded_key.or(made).unwrap_or_default();
         Ok(EmbeddedServer { base_url, api_key, stop: Some(stop), serving })

@@ -5,16 +5,24 @@
 //! for the log. Nothing is logged here: `app` does that once, where a failure
 //! becomes an answer.
 
+mod storage;
+
 use std::borrow::Cow;
 use std::error::Error;
 
-use http::StatusCode;
+use http::header::ALLOW;
+use http::{HeaderName, HeaderValue, StatusCode};
 use promptarium::PromptId;
 
+pub use self::storage::StorageError;
 use crate::auth::{AuthError, AuthRefusal};
+use crate::blobs::BlobError;
 use crate::body::BodyRefusal;
+use crate::generate::SubmitError;
+use crate::generate::intake::IntakeError;
 use crate::route::{Addressed, RouteRefusal};
 use crate::store::StoreError;
+use crate::uploads::SlotRefusal;
 use crate::validate::{Malformed, Refusals};
 
 /// Why a request gets no success.
@@ -41,6 +49,15 @@ pub enum ApiError {
     /// The store did not do it.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The provider did not take a generation.
+    #[error(transparent)]
+    Provider(#[from] SubmitError),
+    /// A file was not taken, or not given.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    /// An equal request is still under way.
+    #[error("an equal request with this clientJobId is still under way")]
+    Busy,
     /// The server is stopping.
     #[error("the server is shutting down")]
     Stopping,
@@ -61,8 +78,8 @@ pub struct Problem {
     pub text: Cow<'static, str>,
     /// Which fields are at fault and why (ER-03).
     pub details: Refusals,
-    /// The value of `Allow`, with 405 only.
-    pub allow: Option<http::HeaderValue>,
+    /// A header that goes with the status.
+    pub header: Option<(HeaderName, HeaderValue)>,
 }
 
 impl ApiError {
@@ -80,6 +97,9 @@ impl ApiError {
             Self::Invalid(refusals) => invalid(refusals.clone()),
             Self::NotFound => not_found(addressed),
             Self::Store(error) => store_problem(error, addressed),
+            Self::Provider(error) => provider_problem(error),
+            Self::Storage(error) => error.problem(),
+            Self::Busy => plain(StatusCode::SERVICE_UNAVAILABLE, BUSY),
             Self::Stopping => plain(StatusCode::SERVICE_UNAVAILABLE, "the server is shutting down"),
             Self::Unwritable(_) | Self::Panic(_) => internal(),
         }
@@ -88,8 +108,11 @@ impl ApiError {
     /// What the log says beyond the status; `None` where the caller's text is all.
     pub fn cause(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            Self::Store(StoreError::KeyTaken) | Self::Unwritable(_) | Self::Panic(_) => Some(self),
+            Self::Store(StoreError::KeyTaken | StoreError::LeaseLost)
+            | Self::Unwritable(_)
+            | Self::Panic(_) => Some(self),
             Self::Body(BodyRefusal::Broken(error)) => Some(error),
+            Self::Storage(StorageError::Failed(error)) => Some(error),
             _ => None,
         }
     }
@@ -104,12 +127,35 @@ impl From<AuthError> for ApiError {
     }
 }
 
+impl From<BlobError> for ApiError {
+    fn from(error: BlobError) -> Self {
+        Self::Storage(error.into())
+    }
+}
+
+impl From<SlotRefusal> for ApiError {
+    fn from(refusal: SlotRefusal) -> Self {
+        Self::Storage(refusal.into())
+    }
+}
+
+impl From<IntakeError> for ApiError {
+    fn from(error: IntakeError) -> Self {
+        match error {
+            IntakeError::Store(error) => Self::Store(error),
+            IntakeError::Submit(error) => Self::Provider(error),
+            IntakeError::Busy => Self::Busy,
+        }
+    }
+}
+
 fn route_problem(refusal: &RouteRefusal) -> Problem {
     let text = refusal.to_string();
     match refusal {
         RouteRefusal::UnknownPath => plain(StatusCode::NOT_FOUND, text),
         RouteRefusal::WrongMethod { allow } => {
-            Problem { allow: Some(allow.clone()), ..plain(StatusCode::METHOD_NOT_ALLOWED, text) }
+            let header = Some((ALLOW, allow.clone()));
+            Problem { header, ..plain(StatusCode::METHOD_NOT_ALLOWED, text) }
         }
     }
 }
@@ -118,8 +164,12 @@ fn body_problem(refusal: &BodyRefusal) -> Problem {
     let text = refusal.to_string();
     match refusal {
         BodyRefusal::NotJson => plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, text),
-        BodyRefusal::TooLarge => plain(StatusCode::PAYLOAD_TOO_LARGE, text),
-        BodyRefusal::TooSlow => plain(StatusCode::REQUEST_TIMEOUT, text),
+        BodyRefusal::TooLarge | BodyRefusal::Longer(_) => {
+            plain(StatusCode::PAYLOAD_TOO_LARGE, text)
+        }
+        BodyRefusal::Shorter(_) => plain(StatusCode::BAD_REQUEST, text),
+        BodyRefusal::TooSlow(_) => plain(StatusCode::REQUEST_TIMEOUT, text),
+        BodyRefusal::NoMemory => plain(StatusCode::SERVICE_UNAVAILABLE, text),
         BodyRefusal::Broken(_) => Problem {
             details: Refusals::of("body", "broke off"),
             ..plain(StatusCode::BAD_REQUEST, text)
@@ -145,9 +195,33 @@ fn store_problem(error: &StoreError, addressed: Addressed) -> Problem {
             StatusCode::BAD_REQUEST,
             "a private vault cannot be forked; set its visibility to unlisted or public first",
         ),
-        StoreError::KeyTaken => internal(),
+        StoreError::JobConflict => invalid(Refusals::of("clientJobId", JOB_CONFLICT)),
+        StoreError::KeyTaken | StoreError::LeaseLost => internal(),
     }
 }
+
+/// The provider's own reason is for the caller where it refused, and for the log
+/// where it failed.
+fn provider_problem(error: &SubmitError) -> Problem {
+    match error {
+        SubmitError::Refused(_) => plain(StatusCode::BAD_GATEWAY, error.to_string()),
+        SubmitError::Unavailable(_) => plain(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "the provider cannot be reached; nothing was queued, so the request can be sent again",
+        ),
+        SubmitError::Unknown(_) => plain(
+            StatusCode::BAD_GATEWAY,
+            "it is not known whether the provider took the generation, so it counts as failed; \
+             another try needs another clientJobId",
+        ),
+    }
+}
+
+const BUSY: &str = "an equal request with this clientJobId is still being handed to the provider; \
+                    send it again in a while";
+
+const JOB_CONFLICT: &str =
+    "belongs to another generation of this account, asked for with another body";
 
 /// What is wrong with a missing `modelId`, whoever finds out.
 pub const MODEL_REQUIRED: &str = "is required when promptType is image or video";
@@ -167,6 +241,8 @@ fn not_found(addressed: Addressed) -> Problem {
             Addressed::Membership => {
                 "there is no such vault in this account, or no such prompt in it"
             }
+            Addressed::Job => "there is no generation of this clientJobId in this account",
+            Addressed::Asset => "there is nothing at this address, or nothing yet",
             Addressed::Nothing => "there is no such thing in this account",
         },
     )
@@ -177,7 +253,7 @@ fn invalid(details: Refusals) -> Problem {
         status: StatusCode::BAD_REQUEST,
         text: details.to_string().into(),
         details,
-        allow: None,
+        header: None,
     }
 }
 
@@ -189,7 +265,7 @@ fn internal() -> Problem {
 }
 
 fn plain(status: StatusCode, text: impl Into<Cow<'static, str>>) -> Problem {
-    Problem { status, text: text.into(), details: Refusals::default(), allow: None }
+    Problem { status, text: text.into(), details: Refusals::default(), header: None }
 }
 
 #[cfg(test)]

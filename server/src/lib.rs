@@ -32,6 +32,13 @@ pub mod respond;
 pub mod validate;
 
 pub mod metrics;
+pub mod outbound;
+
+pub mod generate;
+
+pub mod assets;
+pub mod blobs;
+pub mod uploads;
 
 pub mod clock;
 pub mod store;

@@ -7,9 +7,9 @@ use url::Url;
 
 use crate::route::BASE_PATH;
 
-/// An address of clients' making, such as a balancer's; without a slash at its end.
+/// An address that clients can call, such as a balancer's.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PublicUrl(Box<str>);
+pub struct PublicUrl(Url);
 
 /// What is wrong with a public address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -39,20 +39,27 @@ impl PublicUrl {
         if credentials || url.query().is_some() || url.fragment().is_some() {
             return Err(PublicUrlFault::NotPlain);
         }
-        let plain = url.as_str().trim_end_matches('/');
-        if plain.ends_with(BASE_PATH) {
+        if url.path().trim_end_matches('/').ends_with(BASE_PATH) {
             return Err(PublicUrlFault::WithBasePath);
         }
-        Ok(Self(plain.into()))
+        Ok(Self(url))
     }
-}
 
-/// The root of the API (EN-01): below the public address, or below the
-/// listener's own where there is none.
-pub fn base_url(public: Option<&PublicUrl>, local: SocketAddr) -> String {
-    match public {
-        Some(PublicUrl(public)) => format!("{public}{BASE_PATH}"),
-        None => format!("http://{}{BASE_PATH}", reachable(local)),
+    /// The address of a listener itself, for want of a better one.
+    pub fn of_listener(local: SocketAddr) -> Self {
+        let url = Url::parse(&format!("http://{}", reachable(local)));
+        #[expect(clippy::expect_used, reason = "an IP address and a port are a host and a port")]
+        Self(url.expect("a socket's address makes a URL"))
+    }
+
+    /// The address as it is; it may end in a slash.
+    pub fn url(&self) -> &Url {
+        &self.0
+    }
+
+    /// The root of the API (EN-01).
+    pub fn base_url(&self) -> String {
+        format!("{}{BASE_PATH}", self.0.as_str().trim_end_matches('/'))
     }
 }
 
@@ -72,22 +79,22 @@ mod tests {
 
     #[test]
     fn the_base_path_is_added_to_the_public_address() {
-        let local = "127.0.0.1:80".parse().unwrap();
         for (given, base) in [
             ("https://api.example.com", "https://api.example.com/api/v1"),
             ("https://api.example.com/", "https://api.example.com/api/v1"),
             ("http://example.com:8080/prompts/", "http://example.com:8080/prompts/api/v1"),
         ] {
-            assert_eq!(base_url(Some(&PublicUrl::parse(given).unwrap()), local), base);
+            assert_eq!(PublicUrl::parse(given).unwrap().base_url(), base);
         }
     }
 
     #[test]
     fn without_one_it_is_the_listeners_own() {
-        let base = |local: &str| base_url(None, local.parse().unwrap());
+        let base = |local: &str| PublicUrl::of_listener(local.parse().unwrap()).base_url();
         assert_eq!(base("127.0.0.1:8080"), "http://127.0.0.1:8080/api/v1");
         assert_eq!(base("0.0.0.0:8080"), "http://127.0.0.1:8080/api/v1");
         assert_eq!(base("[::]:8080"), "http://[::1]:8080/api/v1");
+        assert_eq!(base("127.0.0.1:80"), "http://127.0.0.1/api/v1");
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod listing;
 mod payload;
 
 use bytes::Bytes;
-use http::header::{ALLOW, CONTENT_TYPE, WWW_AUTHENTICATE};
+use http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
 use http::{HeaderValue, Response, StatusCode};
 use serde::{Serialize, Serializer};
 
@@ -97,8 +97,8 @@ pub fn failure(error: &ApiError, addressed: Addressed) -> Reply {
     if problem.status == StatusCode::UNAUTHORIZED {
         reply.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
-    if let Some(allow) = problem.allow {
-        reply.headers_mut().insert(ALLOW, allow);
+    if let Some((name, value)) = problem.header {
+        reply.headers_mut().insert(name, value);
     }
     reply
 }
@@ -115,6 +115,13 @@ pub fn plain_text(text: String) -> Reply {
     let mut reply = whole(StatusCode::OK, text.into());
     let plain = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     reply.headers_mut().insert(CONTENT_TYPE, plain);
+    reply
+}
+
+/// An answer without a body.
+pub fn empty(status: StatusCode) -> Reply {
+    let mut reply = Response::new(Payload::whole(Bytes::new()));
+    *reply.status_mut() = status;
     reply
 }
 

@@ -3,6 +3,7 @@
 //! The routes themselves stand in one [`table()`]; router, authentication, metrics
 //! and the tests of paths all read it.
 
+mod params;
 mod table;
 
 use std::collections::BTreeMap;
@@ -12,8 +13,9 @@ use http::{HeaderValue, Method};
 use matchit::Router;
 use promptarium::path;
 
+pub use self::params::PathParams;
 pub use self::table::table;
-use crate::api::{Api, Call};
+use crate::api::{Api, Call, Visit};
 use crate::auth::Needs;
 use crate::error::ApiError;
 use crate::respond::Reply;
@@ -26,6 +28,8 @@ pub const BASE_PATH: &str = "/api/v1";
 pub enum Handler {
     /// Answers anybody, from what the server knows of itself.
     Open(fn(&Api) -> Result<Reply, ApiError>),
+    /// Answers anybody, or sees for itself who may have an answer.
+    ForVisitor(for<'a> fn(&'a Api, Visit<'a>) -> BoxFuture<'a, Result<Reply, ApiError>>),
     /// Answers a caller who has proved a key.
     ForCaller(for<'a> fn(&'a Api, Call<'a>) -> BoxFuture<'a, Result<Reply, ApiError>>),
 }
@@ -35,7 +39,8 @@ pub enum Handler {
 pub struct Route {
     /// Its name in the log and in metrics.
     pub name: &'static str,
-    /// The method it answers.
+    /// The method it answers. Where it [`Needs::Slot`], its handler gets requests
+    /// of all others too.
     pub method: Method,
     /// Its path as a template, below [`Route::base`].
     pub path: &'static str,
@@ -60,11 +65,11 @@ pub enum Addressed {
     SeenVault,
     /// A membership in a vault of the caller.
     Membership,
+    /// A generation of the caller.
+    Job,
+    /// A file that was uploaded or made.
+    Asset,
 }
-
-/// The ids in a path, in order. A parameter that is no id names nothing that
-/// could exist, which is for the handler to say once key and body are checked.
-pub type PathIds = [Option<i64>; 2];
 
 /// Where a request goes.
 #[derive(Clone, Copy, Debug)]
@@ -73,8 +78,8 @@ pub struct Found<'a> {
     pub at: usize,
     /// Its row.
     pub route: &'a Route,
-    /// The ids in its path.
-    pub ids: PathIds,
+    /// The parameters in its path.
+    pub params: PathParams<'a>,
 }
 
 /// Why a request goes nowhere.
@@ -119,6 +124,10 @@ impl Route {
             Addressed::Vault
         } else if self.path.contains("{promptId}") {
             Addressed::Prompt
+        } else if self.path.contains("{clientJobId}") {
+            Addressed::Job
+        } else if self.path.contains("{name}") {
+            Addressed::Asset
         } else {
             Addressed::Nothing
         }
@@ -154,25 +163,16 @@ impl Routes {
     ///
     /// # Errors
     /// If there is none.
-    pub fn find(&self, method: &Method, path: &str) -> Result<Found<'_>, RouteRefusal> {
+    pub fn find<'a>(&'a self, method: &Method, path: &'a str) -> Result<Found<'a>, RouteRefusal> {
         let found = self.router.at(path).map_err(|_| RouteRefusal::UnknownPath)?;
-        let at = found
-            .value
-            .rows
-            .iter()
-            .copied()
+        let rows = || found.value.rows.iter().copied();
+        let at = rows()
             .find(|at| self.rows[*at].method == *method)
+            .or_else(|| rows().find(|at| self.rows[*at].needs == Needs::Slot))
             .ok_or_else(|| RouteRefusal::WrongMethod { allow: found.value.allow.clone() })?;
-        let mut values = found.params.iter().map(|(_, value)| id_in_path(value));
-        let ids = [values.next().flatten(), values.next().flatten()];
-        Ok(Found { at, route: &self.rows[at], ids })
+        let params = found.params.iter().map(|(_, value)| value).collect();
+        Ok(Found { at, route: &self.rows[at], params })
     }
-}
-
-/// An id has one spelling: decimal digits without a sign or leading zeros.
-fn id_in_path(text: &str) -> Option<i64> {
-    let plain = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.starts_with('0');
-    if plain { text.parse().ok() } else { None }
 }
 
 #[cfg(test)]
@@ -188,7 +188,8 @@ mod tests {
         let routes = routes();
         for (at, row) in routes.rows().iter().enumerate() {
             let path = row.template().replace("{promptId}", "1").replace("{vaultId}", "2");
-            let path = path.replace("{vaultPromptId}", "3");
+            let path = path.replace("{vaultPromptId}", "3").replace("{clientJobId}", "4");
+            let path = path.replace("{name}", "5");
             assert_eq!(routes.find(&row.method, &path).unwrap().at, at, "{path}");
         }
     }
@@ -205,6 +206,7 @@ mod tests {
     fn everything_that_is_not_a_get_needs_to_write() {
         for row in table() {
             let expected = match (row.method, row.base) {
+                (Method::PUT, "") => Needs::Slot,
                 (_, "") => Needs::Nothing,
                 (Method::GET, _) => Needs::Key,
                 _ if row.path == path::API_KEYS => Needs::Session,
@@ -243,16 +245,5 @@ mod tests {
         assert_eq!(allow(Method::HEAD, "/api/v1/prompts/x"), "GET, PATCH, DELETE");
         assert_eq!(allow(Method::OPTIONS, "/api/v1/vaults/1/prompts/2/pin"), "POST, DELETE");
         assert_eq!(allow(Method::GET, "/api/v1/api-keys"), "POST");
-    }
-
-    #[test]
-    fn only_plain_positive_integers_are_ids() {
-        assert_eq!(id_in_path("1"), Some(1));
-        assert_eq!(id_in_path("9223372036854775807"), Some(i64::MAX));
-        for text in
-            ["", "0", "-1", "+1", "01", "1.0", "1e2", "%31", "x", "9223372036854775808", "١"]
-        {
-            assert_eq!(id_in_path(text), None, "{text}");
-        }
     }
 }

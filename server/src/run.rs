@@ -14,11 +14,11 @@ use crate::clock::Clock;
 use crate::config::{Address, Config, NoConfig};
 use crate::key::MadeKey;
 use crate::log;
-use crate::public_url::base_url;
+use crate::public_url::PublicUrl;
 use crate::ready::Ready;
 use crate::serve::{Drained, serve};
 use crate::signals::Signals;
-use crate::start::{self, Service, StartError};
+use crate::start::{self, Parts, Service, StartError};
 use crate::store::memory::MemoryStore;
 
 /// Something in the flags, the environment or the machine is in the way.
@@ -63,14 +63,22 @@ async fn run_to_the_end(config: Config) -> Result<ExitCode, String> {
         Some(address) => Some(bind(address).await?),
         None => None,
     };
-    let store = Arc::new(MemoryStore::new(Clock::System));
-    let Service { app, made_key } =
-        start::start(config.service, store, admin.is_some()).await.map_err(|error| said(&error))?;
-
     let local =
         listener.local_addr().map_err(|error| format!("a socket has no address: {error}"))?;
+    let public = config.public_url.unwrap_or_else(|| PublicUrl::of_listener(local));
+    let parts = Parts {
+        store: Arc::new(MemoryStore::new(Clock::System)),
+        clock: Clock::System,
+        public,
+        provider: None,
+        blobs: None,
+        with_metrics: admin.is_some(),
+    };
+    let Service { app, made_key, crew } =
+        start::start(config.service, parts).await.map_err(|error| said(&error))?;
+
     let ready = Ready {
-        base_url: &base_url(config.public_url.as_ref(), local),
+        base_url: &app.api.base_url,
         api_key: made_key.as_ref().map(MadeKey::expose),
         dashboard_url: None,
         store: app.api.store.name(),
@@ -96,8 +104,13 @@ async fn run_to_the_end(config: Config) -> Result<ExitCode, String> {
     }
     tracing::info!("stopping: requests in flight are being answered");
     let _ = stop.send(());
+    let ended = async {
+        let drained = serving.await;
+        crew.stop().await;
+        drained
+    };
     tokio::select! {
-        drained = serving => Ok(exit_code(drained)),
+        drained = ended => Ok(exit_code(drained)),
         () = signals.next() => {
             tracing::warn!("stopped at once by a second signal");
             Ok(ExitCode::from(EXIT_AT_ONCE))

@@ -33,6 +33,11 @@ const PING_INTERVAL: Duration = Duration::from_secs(20);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
 /// Requests at once on one HTTP/2 connection.
 const STREAMS_MAX: u32 = 200;
+/// What a client may send of one body before it is read.
+const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
+/// The same for a connection: enough for all its bodies, so that those that have
+/// to wait leave the others room.
+const CONNECTION_WINDOW_BYTES: u32 = STREAMS_MAX * STREAM_WINDOW_BYTES;
 /// The longest rest after a failed accept, for instance for want of descriptors.
 const ACCEPT_REST_MAX: Duration = Duration::from_secs(1);
 
@@ -123,6 +128,8 @@ fn protocol() -> auto::Builder<TokioExecutor> {
         .http2()
         .timer(TokioTimer::new())
         .max_concurrent_streams(STREAMS_MAX)
+        .initial_stream_window_size(STREAM_WINDOW_BYTES)
+        .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
         .keep_alive_interval(PING_INTERVAL)
         .keep_alive_timeout(PING_TIMEOUT);
     builder

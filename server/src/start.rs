@@ -1,4 +1,5 @@
-//! Putting a service together: store, accounts, keys, routes, one [`App`].
+//! Putting a service together: store, accounts, keys, files, provider, routes, one
+//! [`App`] and its workers.
 //!
 //! The program and the embedded server both begin here. Sockets come later.
 
@@ -7,13 +8,24 @@ use std::sync::Arc;
 
 use crate::api::Api;
 use crate::app::App;
+use crate::assets::Assets;
+use crate::blobs::{BlobSetting, Blobs, BlobsUnusable};
+use crate::body::budget::Budget;
+use crate::clock::Clock;
 use crate::cursor::Cursors;
+use crate::generate::Provider;
+use crate::generate::intake::Intake;
+use crate::generate::setting::ProviderSetting;
+use crate::generate::worker::{AssetShelf, Crew, Worker};
 use crate::key::{MadeKey, Vendor};
 use crate::metrics::Metrics;
+use crate::outbound::OutboundError;
+use crate::public_url::PublicUrl;
 use crate::readiness::Readiness;
 use crate::route::{self, Routes};
 use crate::seed::Seed;
 use crate::store::{NewKey, Scopes, Store, StoreError};
+use crate::uploads::Slots;
 
 /// The account that is made when no key was seeded.
 pub const DEFAULT_ACCOUNT: &str = "default";
@@ -27,8 +39,31 @@ pub struct ServiceConfig {
     pub model_namespace: ModelNamespace,
     /// Keys to be there from the start.
     pub seeds: Vec<Seed>,
-    /// Signs cursors; made if absent, and then good until the service stops.
+    /// Signs what is handed out; made if absent, and then good until the service
+    /// stops.
     pub signing_key: Option<SigningKey>,
+    /// Where files are kept.
+    pub blobs: BlobSetting,
+    /// Who makes what is ordered.
+    pub provider: ProviderSetting,
+    /// How many jobs are attended to at once; none is allowed.
+    pub workers: usize,
+}
+
+/// What a service is given to work with.
+pub struct Parts {
+    /// Where everything but files is kept.
+    pub store: Arc<dyn Store>,
+    /// The time.
+    pub clock: Clock,
+    /// How clients reach the service.
+    pub public: PublicUrl,
+    /// Takes the place of the provider in the configuration.
+    pub provider: Option<Arc<dyn Provider>>,
+    /// Takes the place of the store of files in the configuration.
+    pub blobs: Option<Blobs>,
+    /// Whether requests are counted.
+    pub with_metrics: bool,
 }
 
 /// The prefix of a provider's models: letters, digits, `.`, `_` and `-`.
@@ -45,6 +80,8 @@ pub struct Service {
     pub app: Arc<App>,
     /// A key with all scopes of a new account, if no key was seeded.
     pub made_key: Option<MadeKey>,
+    /// Attends to its generations.
+    pub crew: Crew,
 }
 
 /// Why there is no service.
@@ -56,6 +93,12 @@ pub enum StartError {
     /// The store failed.
     #[error("the store failed")]
     Store(#[from] StoreError),
+    /// No file can be kept.
+    #[error(transparent)]
+    Blobs(#[from] BlobsUnusable),
+    /// The provider cannot be spoken to.
+    #[error("the provider cannot be spoken to")]
+    Provider(#[from] OutboundError),
     /// The table of routes has a fault.
     #[error("two routes have the same path")]
     Routes(#[from] matchit::InsertError),
@@ -86,27 +129,45 @@ impl SigningKey {
     }
 }
 
-/// Makes the accounts and keys that are asked for, and the service around `store`.
+/// Makes the accounts and keys that are asked for and the service around the
+/// parts, and sets its workers to work on the current Tokio runtime.
 ///
 /// # Errors
-/// If a seed clashes with another key, or the store fails.
-pub async fn start(
-    config: ServiceConfig,
-    store: Arc<dyn Store>,
-    with_metrics: bool,
-) -> Result<Service, StartError> {
+/// If a seed clashes with another key, or one of the parts fails.
+pub async fn start(config: ServiceConfig, parts: Parts) -> Result<Service, StartError> {
+    let Parts { store, clock, public, provider, blobs, with_metrics } = parts;
     let made_key = seed(&*store, &config).await?;
+    let signing_key = config.signing_key.unwrap_or_else(SigningKey::make);
+
+    let assets = Assets::new(public.url());
+    let blobs = match blobs {
+        Some(blobs) => blobs,
+        None => Blobs::open(&config.blobs)?,
+    };
+    let provider = match provider {
+        Some(provider) => provider,
+        None => config.provider.open(clock.clone(), assets.clone(), blobs.clone())?,
+    };
+    let shelf = Arc::new(AssetShelf::new(blobs.clone(), assets.clone(), &signing_key.0));
+    let worker = Worker::new(store.clone(), provider.clone(), shelf, clock.clone());
+
     let table = route::table();
     let metrics = if with_metrics { Some(Metrics::new(&table)?) } else { None };
-    let signing_key = config.signing_key.unwrap_or_else(SigningKey::make);
     let api = Api {
+        intake: Intake::new(store.clone(), provider),
         store,
         model_namespace: config.model_namespace.0,
         cursors: Cursors::new(&signing_key.0),
+        base_url: public.base_url().into(),
+        slots: Slots::new(&signing_key.0, assets.clone(), clock),
+        blobs,
+        assets,
+        budget: Budget::default(),
         readiness: Readiness::default(),
     };
     let app = App { routes: Routes::new(table)?, api, vendor: config.vendor, metrics };
-    Ok(Service { app: Arc::new(app), made_key })
+    let crew = Crew::start(&worker, config.workers);
+    Ok(Service { app: Arc::new(app), made_key, crew })
 }
 
 /// The key that was made because none was seeded.

@@ -12,7 +12,11 @@
 
 #[cfg(test)]
 pub(crate) mod differential;
+mod error;
+pub mod job;
+pub mod jobs;
 pub mod memory;
+pub mod output;
 pub mod record;
 pub mod slug;
 
@@ -22,6 +26,8 @@ use async_trait::async_trait;
 use futures::stream::BoxStream;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
+pub use self::error::StoreError;
+pub use self::jobs::{JobStore, Release};
 pub use self::record::{
     AccountId, Caller, KeyRecord, ListedPrompt, NewKey, NewPrompt, NewVault, PromptImage,
     PromptInputs, PromptKind, PromptPatch, PromptRecord, Scopes, VaultPatch, VaultRecord,
@@ -74,46 +80,13 @@ pub struct Moved {
     pub membership: VaultPromptId,
 }
 
-/// Why a step did not happen.
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    /// The thing addressed does not exist for this caller.
-    #[error("no such thing for this caller")]
-    NotFound,
-    /// A vault that the step refers to does not exist for this caller.
-    #[error("the vault referred to does not exist for this caller")]
-    UnknownVault,
-    /// The vault to move into does not exist for this caller.
-    #[error("the target vault does not exist for this caller")]
-    UnknownTargetVault,
-    /// Prompts that the step refers to do not exist for this caller; in the
-    /// order they were given, each once.
-    #[error("prompts referred to do not exist for this caller: {0:?}")]
-    UnknownPrompts(Vec<PromptId>),
-    /// The prompt would become an image or video prompt without a model.
-    #[error("a prompt of this type needs a model")]
-    ModelRequired,
-    /// A system vault keeps its name.
-    #[error("a system vault cannot be renamed")]
-    SystemVaultRename,
-    /// A system vault stays.
-    #[error("a system vault cannot be deleted")]
-    SystemVaultDelete,
-    /// The caller's own vault is private, and a private vault is not forked.
-    #[error("a private vault cannot be forked")]
-    ForkOfPrivateVault,
-    /// Another key has this public id already.
-    #[error("a different key with this public id exists")]
-    KeyTaken,
-}
-
 /// The service's memory. See the [module](self) for what all methods share.
 ///
 /// Identifiers are positive, never used twice, and later ones are greater:
 /// a prompt made after another one has a greater id in the same account, and
 /// so have vaults and memberships.
 #[async_trait]
-pub trait Store: Send + Sync + 'static {
+pub trait Store: JobStore {
     /// A short name for logs and the ready line: `memory` or `postgres`.
     fn name(&self) -> &'static str;
 

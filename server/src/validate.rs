@@ -8,6 +8,7 @@
 mod json;
 mod list;
 mod number;
+mod object;
 mod query;
 mod text;
 mod word;
@@ -17,9 +18,10 @@ use std::fmt;
 
 pub use self::json::{Given, Malformed, fields_of};
 pub use self::list::list;
-pub use self::number::{id, id_from_1, id_in_query, integer_in_query};
+pub use self::number::{id, id_from_1, id_in_query, integer, integer_in_query};
+pub use self::object::object;
 pub use self::query::fields_of_query;
-pub use self::text::{absolute_url, any_text, model_id, text};
+pub use self::text::{absolute_url, any_text, model_id, some_text, text};
 pub use self::word::{word, word_in_query};
 
 /// What is wrong with one field, for a person: "must be …, but is …".

@@ -3,6 +3,7 @@
 use http::StatusCode;
 use promptarium::{PromptId, VaultId, limits};
 
+use super::address::image_url;
 use super::view::{self, Deleted, PromptView, PromptsView};
 use super::{Api, Call};
 use crate::cursor::{Cursors, Listing};
@@ -10,8 +11,8 @@ use crate::error::{ApiError, MODEL_REQUIRED};
 use crate::respond::{self, Reply};
 use crate::store::{NewPrompt, PromptInputs, PromptKind, PromptPatch, PromptQuery, PromptRecord};
 use crate::validate::{
-    Form, Given, absolute_url, any_text, fields_of, fields_of_query, id, id_in_query,
-    integer_in_query, list as list_of, model_id, text, word, word_in_query,
+    Form, Given, any_text, fields_of, fields_of_query, id, id_in_query, integer_in_query,
+    list as list_of, model_id, text, word, word_in_query,
 };
 
 /// The body fields of create and update.
@@ -63,7 +64,7 @@ pub async fn create(api: &Api, mut call: Call<'_>) -> Result<Reply, ApiError> {
     let prompt = form.required("prompt", text(limits::PROMPT_TEXT_CHARS));
     let kind = form.optional("promptType", word(KINDS)).unwrap_or_default();
     let platform = form.nullable("platform", any_text).flatten();
-    let inputs = inputs(&mut form, &api.model_namespace);
+    let inputs = inputs(&mut form, api);
     let vault = form.optional("vaultId", id);
     if kind.needs_model() && inputs.model_id.is_none() {
         form.refuse("modelId", MODEL_REQUIRED.to_owned());
@@ -93,7 +94,7 @@ pub async fn update(api: &Api, mut call: Call<'_>) -> Result<Reply, ApiError> {
         text: form.optional("prompt", text(limits::PROMPT_TEXT_CHARS)),
         kind: form.optional("promptType", word(KINDS)),
         platform: form.nullable("platform", any_text),
-        inputs: inputs(&mut form, &api.model_namespace),
+        inputs: inputs(&mut form, api),
         vault: form.optional("vaultId", id),
     };
     form.finish()?;
@@ -122,14 +123,15 @@ pub async fn save(api: &Api, mut call: Call<'_>) -> Result<Reply, ApiError> {
 }
 
 /// The fields that create and update take alike and no answer shows (PR-12).
-fn inputs(form: &mut Form<Given<'_>>, model_namespace: &str) -> PromptInputs {
+fn inputs(form: &mut Form<Given<'_>>, api: &Api) -> PromptInputs {
+    let image_url = image_url(&api.assets);
     let references = list_of(0..=limits::PROMPT_REFERENCE_MEDIA_URLS_MAX, |entry| {
-        absolute_url(entry).map(|url| Box::from(&*url))
+        image_url(entry).map(|url| Box::from(&*url))
     });
     PromptInputs {
-        model_id: form.optional("modelId", model_id(model_namespace)),
+        model_id: form.optional("modelId", model_id(&api.model_namespace)),
         aspect_ratio: form.optional("aspectRatio", text(0..=limits::PROMPT_ASPECT_RATIO_CHARS_MAX)),
-        image_url: form.optional("imageUrl", absolute_url),
+        image_url: form.optional("imageUrl", image_url),
         reference_media_urls: form.optional("referenceMediaUrls", references).map(Into::into),
     }
 }

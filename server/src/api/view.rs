@@ -1,10 +1,14 @@
 //! How records look on the wire. Views borrow: a record is written as it stands
 //! in the store, without a copy.
 
+pub mod generation;
+mod slot;
+
 use jiff::Timestamp;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 use serde::{Serialize, Serializer};
 
+pub use self::slot::SlotView;
 use crate::store::{ListedPrompt, PromptImage, PromptRecord, SharedPrompt, VaultRecord};
 
 /// A guess at the JSON of a small answer.

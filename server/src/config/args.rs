@@ -34,6 +34,38 @@ pub(super) struct Settings {
     #[arg(long, env = "PROMPTARIUM_PUBLIC_URL", global = true, value_name = "URL")]
     pub(super) public_url: Option<OsString>,
 
+    /// Where uploaded and generated files are kept: memory:, file:PATH or
+    /// s3://BUCKET/PREFIX.
+    #[arg(long, env = "PROMPTARIUM_BLOB_STORE", global = true, value_name = "STORE")]
+    #[arg(default_value = "memory:")]
+    pub(super) blob_store: OsString,
+
+    /// Who makes generations: local, which is the server itself, or queue, a
+    /// service at --provider-url.
+    #[arg(long, env = "PROMPTARIUM_PROVIDER", global = true, value_name = "local|queue")]
+    #[arg(default_value = "local")]
+    pub(super) provider: OsString,
+
+    /// The address of the queue provider, to which a model's id is added.
+    #[arg(long, env = "PROMPTARIUM_PROVIDER_URL", global = true, value_name = "URL")]
+    pub(super) provider_url: Option<OsString>,
+
+    /// Secret that the queue provider knows the server by.
+    #[arg(long, env = "PROMPTARIUM_PROVIDER_KEY", global = true, hide_env_values = true)]
+    #[arg(value_name = "SECRET")]
+    pub(super) provider_key: Option<OsString>,
+
+    /// Lets outputs be fetched from addresses that are not public.
+    #[arg(long, env = "PROMPTARIUM_PROVIDER_PRIVATE_OUTPUTS", global = true)]
+    #[arg(value_name = "true|false")]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub(super) provider_private_outputs: Option<OsString>,
+
+    /// How many generations are attended to at once.
+    #[arg(long, env = "PROMPTARIUM_WORKERS", global = true, value_name = "NUMBER")]
+    #[arg(default_value = "2")]
+    pub(super) workers: OsString,
+
     /// The prefix of the provider's models.
     #[arg(long, env = "PROMPTARIUM_MODEL_NAMESPACE", global = true, value_name = "PREFIX")]
     #[arg(default_value = "local")]
@@ -51,8 +83,8 @@ pub(super) struct Settings {
     #[arg(value_name = "KEY=ACCOUNT[:SCOPE,…]")]
     pub(super) seed_key: Vec<OsString>,
 
-    /// Secret that signs cursors, at least 32 characters; made at the start if
-    /// absent.
+    /// Secret that signs what is handed out, at least 32 characters; made at the
+    /// start if absent.
     #[arg(long, env = "PROMPTARIUM_SIGNING_KEY", global = true, hide_env_values = true)]
     #[arg(value_name = "SECRET")]
     pub(super) signing_key: Option<OsString>,

@@ -1,4 +1,5 @@
 use super::*;
+use crate::generate::setting::ProviderSetting;
 
 /// Reads arguments; the tests' own environment names no setting.
 fn read(arguments: &[&str]) -> Result<Config, NoConfig> {
@@ -128,4 +129,28 @@ fn every_fault_is_one_line_with_its_name() {
     --json must be true or false
     --listen must be an address and a port such as 127.0.0.1:8080; --vendor must be lower-case letters and digits; --log-format must be pretty or json
     ");
+}
+
+#[test]
+fn the_queue_provider_needs_an_address_and_a_key() {
+    let (url, key) = (["--provider-url", "https://queue.example"], ["--provider-key", "s3cret"]);
+    let queue = ["--provider", "queue"];
+    let config = read(&[&queue[..], &url, &key].concat()).unwrap();
+    assert!(matches!(config.service.provider, ProviderSetting::Queue(_)));
+    assert!(!format!("{config:?}").contains("s3cret"));
+    assert!(matches!(read(&[]).unwrap().service.provider, ProviderSetting::Local));
+    for (arguments, at_fault) in [
+        ([&queue[..], &url].concat(), "--provider is queue"),
+        ([&queue[..], &key].concat(), "--provider is queue"),
+        ([&url[..], &key].concat(), "--provider must be queue"),
+        (["--provider", "other"].to_vec(), "--provider must be"),
+        ([&queue[..], &key, &["--provider-url", "ftp://s3cret"]].concat(), "--provider-url is not"),
+        ([&queue[..], &url, &["--provider-key", "s3 cret"]].concat(), "--provider-key holds"),
+        (["--workers", "many"].to_vec(), "--workers"),
+        (["--workers", "1001"].to_vec(), "--workers"),
+        (["--blob-store", "ftp://a"].to_vec(), "--blob-store"),
+    ] {
+        let fault = fault(&arguments);
+        assert!(fault.contains(at_fault) && !fault.contains("cret"), "{fault}");
+    }
 }

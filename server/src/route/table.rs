@@ -5,7 +5,8 @@ use http::Method;
 use promptarium::path;
 
 use super::{BASE_PATH, Handler, Route};
-use crate::api::{contents, health, keys, prompts, vaults};
+use crate::api::{assets, contents, generations, health, keys, prompts, storage, uploads, vaults};
+use crate::assets::{ASSETS, STORAGE};
 use crate::auth::Needs;
 
 macro_rules! api {
@@ -45,15 +46,35 @@ pub fn table() -> Vec<Route> {
         "pinVaultPrompt"    POST   VAULT_PROMPT_PIN  Write    contents::pin;
         "unpinVaultPrompt"  DELETE VAULT_PROMPT_PIN  Write    contents::unpin;
 
+        "createGeneration"  POST   GENERATIONS       Write    generations::create;
+        "generationStatus"  GET    GENERATION_STATUS Key      generations::status;
+
+        "createUploadSlot"  POST   UPLOADS_IMAGES    Write    uploads::create;
+
         "createApiKey"      POST   API_KEYS          Session  keys::create;
     };
+    let asset = Handler::ForVisitor(|api, visit| Box::pin(assets::get(api, visit)));
+    let upload = Handler::ForVisitor(|api, visit| Box::pin(storage::put(api, visit)));
     let root = [
-        at_root("health", "/healthz", Handler::Open(health::health)),
-        at_root("readiness", "/readyz", Handler::Open(health::readiness)),
+        at_root("getAsset", Method::GET, ASSETS, Needs::Nothing, asset),
+        at_root("headAsset", Method::HEAD, ASSETS, Needs::Nothing, asset),
+        at_root("putUpload", Method::PUT, STORAGE, Needs::Slot, upload),
+        open("health", "/healthz", Handler::Open(health::health)),
+        open("readiness", "/readyz", Handler::Open(health::readiness)),
     ];
     api.into_iter().chain(root).collect()
 }
 
-fn at_root(name: &'static str, path: &'static str, handler: Handler) -> Route {
-    Route { name, method: Method::GET, path, base: "", needs: Needs::Nothing, handler }
+fn open(name: &'static str, path: &'static str, handler: Handler) -> Route {
+    at_root(name, Method::GET, path, Needs::Nothing, handler)
+}
+
+fn at_root(
+    name: &'static str,
+    method: Method,
+    path: &'static str,
+    needs: Needs,
+    handler: Handler,
+) -> Route {
+    Route { name, method, path, base: "", needs, handler }
 }

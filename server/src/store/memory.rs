@@ -16,9 +16,12 @@ mod contents;
 mod fork;
 #[cfg(test)]
 mod invariants;
+mod job_store;
+mod jobs;
 mod keys;
 mod lock;
 mod prompts;
+mod schedule;
 mod slugs;
 #[cfg(test)]
 mod tests;
@@ -41,7 +44,8 @@ use super::{
 };
 use crate::clock::Clock;
 
-/// A [`Store`] in memory. All its futures are ready at once.
+/// A [`Store`] in memory. All its futures are ready at once, but for the one that
+/// waits for a job.
 #[derive(Debug)]
 pub struct MemoryStore {
     commons: Commons,

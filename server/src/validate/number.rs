@@ -1,6 +1,7 @@
 //! Rules for integers: JSON integers in bodies, plain decimal digits in queries.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 use super::text::shown;
@@ -12,7 +13,7 @@ use super::{Given, Refusal};
 /// # Errors
 /// If the value is none.
 pub fn id<Id: From<i64>>(given: Given<'_>) -> Result<Id, Refusal> {
-    integer(given).map(Id::from)
+    whole_number(given).map(Id::from)
 }
 
 /// The id of something, an integer of at least 1.
@@ -20,9 +21,22 @@ pub fn id<Id: From<i64>>(given: Given<'_>) -> Result<Id, Refusal> {
 /// # Errors
 /// If the value is none.
 pub fn id_from_1<Id: From<i64>>(given: Given<'_>) -> Result<Id, Refusal> {
-    match integer(given)? {
+    match whole_number(given)? {
         number @ 1.. => Ok(Id::from(number)),
         number => Err(format!("must be at least 1, but is {number}")),
+    }
+}
+
+/// An integer between two bounds.
+pub fn integer<T: TryFrom<i64> + PartialOrd + Display>(
+    range: RangeInclusive<T>,
+) -> impl for<'a> Fn(Given<'a>) -> Result<T, Refusal> {
+    move |given| {
+        let number = whole_number(given)?;
+        T::try_from(number)
+            .ok()
+            .filter(|number| range.contains(number))
+            .ok_or_else(|| format!("must be {} to {}, but is {number}", range.start(), range.end()))
     }
 }
 
@@ -51,7 +65,7 @@ pub fn integer_in_query(
     }
 }
 
-fn integer(given: Given<'_>) -> Result<i64, Refusal> {
+fn whole_number(given: Given<'_>) -> Result<i64, Refusal> {
     match (given.kind(), given.raw()) {
         ("a number", text) if is_decimal(text) => in_64_bits(text),
         ("a number", text) => Err(format!("must be an integer, but is {}", shown(text))),

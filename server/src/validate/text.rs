@@ -31,6 +31,15 @@ pub fn any_text(given: Given<'_>) -> Result<Arc<str>, Refusal> {
     string(given).map(Arc::from)
 }
 
+/// A string of at least one character, without U+0000.
+///
+/// # Errors
+/// If the value is none.
+pub fn some_text(given: Given<'_>) -> Result<Arc<str>, Refusal> {
+    let text = string(given)?;
+    if text.is_empty() { Err("must not be empty".to_owned()) } else { Ok(Arc::from(text)) }
+}
+
 /// An absolute URL or URI: it has a scheme, parses, and holds no spaces.
 ///
 /// # Errors

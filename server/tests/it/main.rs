@@ -16,9 +16,11 @@ mod process;
 mod connections;
 mod embedded;
 mod failing_store;
+mod generations;
 mod limits;
 mod metrics;
 mod streams;
+mod uploads;
 
 mod paths;
 mod tidy;

@@ -1,8 +1,12 @@
-//! What the tests share: a plain client, the program as a child, a store that fails.
+//! What the tests share: a plain client, the program as a child, stores that
+//! fail, uploads.
 
 pub(crate) mod client;
 pub(crate) mod failing;
+pub(crate) mod folder;
 pub(crate) mod program;
+pub(crate) mod slot;
+pub(crate) mod troubled;
 
 use std::time::Duration;
 

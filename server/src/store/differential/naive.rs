@@ -5,6 +5,7 @@
 //! everything are worked out anew each time, from the contract of [`Store`]
 //! alone.
 
+mod jobs;
 mod state;
 
 use std::cmp::Reverse;

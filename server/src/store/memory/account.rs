@@ -1,14 +1,14 @@
 //! One account: everything of one caller, under one lock.
 //!
 //! The fields are kept in step by the few methods here and in `vault`; the
-//! steps of the store (`prompts`, `vaults`, `contents`, `fork`) are built from
+//! steps of the store (`prompts`, `vaults`, `contents`, `fork`, `jobs`) are built from
 //! them. All are plain functions of the state: no locks, no waiting.
 //!
 //! Two sides know of a membership, the prompt's `vault_ids` and the vault.
 //! Only [`Account::join`] and [`Account::part`], and the deletion of either
 //! side, may change it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
@@ -16,6 +16,7 @@ use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use super::by_kind::ByKind;
 use super::commons::Commons;
+use super::jobs::Job;
 use super::slugs::Slugs;
 use super::vault::Vault;
 use crate::store::{AccountId, PromptRecord, SharedPrompt, StoreError};
@@ -27,6 +28,7 @@ pub(super) struct Account {
     pub(super) by_kind: ByKind,
     pub(super) vaults: BTreeMap<VaultId, Vault>,
     pub(super) slugs: Slugs,
+    pub(super) jobs: HashMap<Arc<str>, Job>,
 }
 
 impl Account {
@@ -38,6 +40,7 @@ impl Account {
             by_kind: ByKind::default(),
             vaults: BTreeMap::new(),
             slugs: Slugs::default(),
+            jobs: HashMap::new(),
         };
         account.add_general_vault(commons);
         account

@@ -1,5 +1,5 @@
-//! What all accounts draw on: the time, the identifiers, and whose vault is
-//! which.
+//! What all accounts draw on: the time, the identifiers, whose vault is which,
+//! and which job is due.
 //!
 //! Everything here may be used while an account is locked; nothing here ever
 //! locks an account, so the order of locks is always account, then commons.
@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use super::lock;
+use super::schedule::Schedule;
 use crate::clock::Clock;
 use crate::store::AccountId;
 
@@ -26,6 +27,7 @@ pub(super) struct Commons {
     vaults: AtomicI64,
     memberships: AtomicI64,
     owners: RwLock<HashMap<VaultId, AccountId>>,
+    pub(super) schedule: Schedule,
 }
 
 impl Commons {

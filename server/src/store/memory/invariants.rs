@@ -9,6 +9,7 @@ use super::by_kind::ByKind;
 use super::vault::{Place, Vault};
 use super::{MemoryStore, lock};
 use crate::store::PromptKind;
+use crate::store::job::JobState;
 
 impl MemoryStore {
     /// Panics unless every account is sound and belongs to a seeded name, and
@@ -17,7 +18,7 @@ impl MemoryStore {
         let accounts = lock::read(&self.accounts);
         let named: BTreeSet<_> = lock::read(&self.keys).accounts().collect();
         assert_eq!(named, accounts.keys().copied().collect());
-        let mut vaults = 0;
+        let (mut vaults, mut turns) = (0, BTreeMap::new());
         for (id, account) in &*accounts {
             let account = lock::read(account);
             assert_eq!(*id, account.id);
@@ -26,8 +27,11 @@ impl MemoryStore {
                 assert_eq!(self.commons.owner(*vault), Some(*id));
                 vaults += 1;
             }
+            let jobs = account.jobs.values();
+            turns.extend(jobs.filter_map(|job| Some((job.turn?, job.record.key.clone()))));
         }
         assert_eq!(self.commons.owned_vaults(), vaults);
+        assert_eq!(self.commons.schedule.all(), turns);
     }
 
     /// The same for one account, while others may be changing.
@@ -65,6 +69,17 @@ impl Account {
             assert!(!prompt.kind.needs_model() || prompt.inputs.model_id.is_some());
         }
         assert!(vaults_of.is_empty(), "a vault holds a prompt that is not there");
+        for (name, job) in &self.jobs {
+            assert_eq!((name, self.id), (&job.record.key.client_job_id, job.record.key.account));
+            let ended = matches!(job.record.state, JobState::Completed(..) | JobState::Failed(..));
+            assert_eq!(
+                job.turn.is_none(),
+                ended,
+                "an ended job has no turn, and any other has one"
+            );
+            assert!(!(ended && job.fence.is_some()), "nobody works on a job that has ended");
+            assert!(job.record.updated_at >= job.record.created_at);
+        }
     }
 
     fn check_vault_indexes(&self, vault: &Vault) {

@@ -3,6 +3,7 @@
 
 mod concurrency;
 mod facts;
+mod jobs;
 mod random;
 
 use futures::{FutureExt, TryStreamExt};

@@ -12,7 +12,9 @@ use super::PATIENCE;
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, String)>,
+    /// The body as text, as far as it is text.
     pub(crate) body: String,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// One connection.
@@ -50,7 +52,12 @@ impl Connection {
 
     /// The next answer; `None` if the connection ends first.
     pub(crate) async fn answer(&mut self) -> Option<Answer> {
-        timeout(PATIENCE, self.read_answer()).await.expect("an answer in time")
+        timeout(PATIENCE, self.read_answer(true)).await.expect("an answer in time")
+    }
+
+    /// The next answer, to a request of the method HEAD.
+    pub(crate) async fn answer_to_head(&mut self) -> Option<Answer> {
+        timeout(PATIENCE, self.read_answer(false)).await.expect("an answer in time")
     }
 
     /// Whether the peer ends the connection with nothing more to say.
@@ -60,7 +67,7 @@ impl Connection {
         ended && self.read.is_empty()
     }
 
-    async fn read_answer(&mut self) -> Option<Answer> {
+    async fn read_answer(&mut self, with_body: bool) -> Option<Answer> {
         let head = self.read_to(b"\r\n\r\n").await?;
         let mut lines = head.trim_end().lines();
         let status = lines.next()?.split(' ').nth(1)?.parse().ok()?;
@@ -68,22 +75,23 @@ impl Connection {
             .filter_map(|line| line.split_once(": "))
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect();
-        let mut answer = Answer { status, headers, body: String::new() };
-        if answer.header("transfer-encoding").is_some() {
-            answer.body = self.read_chunks().await?;
-        } else {
+        let mut answer = Answer { status, headers, body: String::new(), bytes: Vec::new() };
+        if with_body && answer.header("transfer-encoding").is_some() {
+            answer.bytes = self.read_chunks().await?;
+        } else if with_body {
             let length = answer.header("content-length").map_or("0", |length| length);
-            answer.body = self.read_bytes(length.parse().ok()?).await?;
+            answer.bytes = self.read_bytes(length.parse().ok()?).await?;
         }
+        answer.body = String::from_utf8_lossy(&answer.bytes).into_owned();
         Some(answer)
     }
 
-    async fn read_chunks(&mut self) -> Option<String> {
-        let mut body = String::new();
+    async fn read_chunks(&mut self) -> Option<Vec<u8>> {
+        let mut body = Vec::new();
         loop {
             let length = self.read_to(b"\r\n").await?;
             let length = usize::from_str_radix(length.trim_end(), 16).ok()?;
-            body.push_str(&self.read_bytes(length).await?);
+            body.extend(self.read_bytes(length).await?);
             self.read_to(b"\r\n").await?;
             if length == 0 {
                 return Some(body);
@@ -94,13 +102,13 @@ impl Connection {
     async fn read_to(&mut self, end: &[u8]) -> Option<String> {
         loop {
             if let Some(at) = self.read.windows(end.len()).position(|bytes| bytes == end) {
-                return Some(self.take(at + end.len()));
+                return String::from_utf8(self.take(at + end.len())).ok();
             }
             self.read_more().await?;
         }
     }
 
-    async fn read_bytes(&mut self, length: usize) -> Option<String> {
+    async fn read_bytes(&mut self, length: usize) -> Option<Vec<u8>> {
         while self.read.len() < length {
             self.read_more().await?;
         }
@@ -112,8 +120,8 @@ impl Connection {
         (read > 0).then_some(())
     }
 
-    fn take(&mut self, length: usize) -> String {
-        String::from_utf8(self.read.drain(..length).collect()).unwrap()
+    fn take(&mut self, length: usize) -> Vec<u8> {
+        self.read.drain(..length).collect()
     }
 }
 

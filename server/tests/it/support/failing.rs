@@ -1,5 +1,7 @@
 //! A store in memory with switches: one step panics, one waits, one breaks off.
 
+mod jobs;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;

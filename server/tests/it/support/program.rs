@@ -19,6 +19,8 @@ pub(crate) fn program<S: AsRef<OsStr>>(arguments: &[S], variables: &[(&str, &OsS
     command
 }
 
+const ANYWHERE: [&str; 3] = ["--listen", "127.0.0.1:0", "--json"];
+
 /// Runs the program to its end.
 pub(crate) async fn output(mut command: Command) -> Output {
     timeout(PATIENCE, command.output()).await.expect("an end in time").unwrap()
@@ -42,11 +44,23 @@ pub(crate) struct Ended {
 impl Running {
     /// Starts it on a free port and waits for its ready line.
     pub(crate) async fn start(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
-        let mut all = vec!["--listen", "127.0.0.1:0", "--json"];
-        all.extend(arguments);
         let variables: Vec<_> =
             variables.iter().map(|(name, value)| (*name, OsStr::new(*value))).collect();
-        let mut child = program(&all, &variables).spawn().unwrap();
+        Self::of(program(&[&ANYWHERE, arguments].concat(), &variables)).await
+    }
+
+    /// As [`Running::start`], by a shell that says something to the system first.
+    pub(crate) async fn start_after(shell: &str, arguments: &[&str]) -> Self {
+        let mut command = Command::new("sh");
+        let program = env!("CARGO_BIN_EXE_promptarium-server");
+        command.args(["-c", &format!("{shell}; exec \"$@\""), "sh", program]);
+        command.env_clear().args(ANYWHERE).args(arguments);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Self::of(command).await
+    }
+
+    async fn of(mut command: Command) -> Self {
+        let mut child = command.kill_on_drop(true).spawn().unwrap();
         let mut stdout = BufReader::new(child.stdout.take().unwrap()).lines();
         let stderr = BufReader::new(child.stderr.take().unwrap()).lines();
         let line = timeout(PATIENCE, stdout.next_line()).await.expect("a line in time");
@@ -56,6 +70,10 @@ impl Running {
 
     pub(crate) fn base_url(&self) -> &str {
         self.ready["base_url"].as_str().unwrap()
+    }
+
+    pub(crate) fn process_id(&self) -> u32 {
+        self.child.id().expect("it runs")
     }
 
     pub(crate) fn api_key(&self) -> &str {
@@ -75,9 +93,15 @@ impl Running {
 
     /// Sends a signal by its name.
     pub(crate) async fn signal(&self, name: &str) {
-        let id = self.child.id().expect("it runs").to_string();
+        let id = self.process_id().to_string();
         let sent = Command::new("kill").args(["-s", name, &id]).status().await.unwrap();
         assert!(sent.success());
+    }
+
+    /// Asks it to stop and gives all that it still had to say on stderr.
+    pub(crate) async fn log_at_end(self) -> String {
+        self.signal("TERM").await;
+        self.end().await.stderr
     }
 
     /// Waits for its end.

@@ -1,0 +1,49 @@
+//! `/storage`: the signed addresses that take the bytes of uploads.
+//!
+//! Whoever comes without the token of the slot gets 401, whatever they want
+//! (S-43). Nothing is visible before the last byte is there and checked.
+
+use http::header::{CONTENT_TYPE, HeaderMap};
+use http::{HeaderValue, Method, StatusCode};
+
+use super::{Api, Visit};
+use crate::auth::bearer;
+use crate::blobs::PutError;
+use crate::error::{ApiError, StorageError};
+use crate::respond::{self, Reply};
+use crate::route::RouteRefusal;
+use crate::uploads::SlotRefusal;
+
+/// `PUT {upload_url}` (UP-10 to UP-14), and the refusal of everything else there.
+pub async fn put(api: &Api, visit: Visit<'_>) -> Result<Reply, ApiError> {
+    let parts = visit.parts;
+    let token = bearer(&parts.headers).map_err(|_| SlotRefusal::NoToken)?;
+    let slot = api.slots.admit(visit.file(), parts.uri.query(), token)?;
+    if parts.method != Method::PUT {
+        return Err(RouteRefusal::WrongMethod { allow: HeaderValue::from_static("PUT") }.into());
+    }
+    let declared = slot.name.media().content_type();
+    if !announces(&parts.headers, declared) {
+        return Err(StorageError::OtherType(declared).into());
+    }
+    // The bytes of a second upload need not come in; that there is no second one
+    // is seen to by the last step.
+    if api.blobs.size_of(&slot.name).await?.is_some() {
+        return Err(StorageError::Used.into());
+    }
+    let body = visit.body.read_exactly(&parts.headers, slot.size, &api.budget).await?;
+    match api.blobs.put_new_of(&slot.name, body.pieces).await {
+        Ok(()) => Ok(respond::empty(StatusCode::OK)),
+        Err(PutError::Taken) => Err(StorageError::Used.into()),
+        Err(PutError::Failed(error)) => Err(error.into()),
+    }
+}
+
+/// Whether exactly this type is announced, once.
+fn announces(headers: &HeaderMap, content_type: &str) -> bool {
+    let mut values = headers.get_all(CONTENT_TYPE).iter();
+    let (Some(value), None) = (values.next(), values.next()) else {
+        return false;
+    };
+    value.as_bytes().trim_ascii().eq_ignore_ascii_case(content_type.as_bytes())
+}

@@ -1,0 +1,197 @@
+//! What a file is and how large its picture, by its bytes.
+
+use std::io::Cursor;
+
+use image::ImageReader;
+
+use crate::generate::Media;
+
+/// Boxes of MP4: the movie, a track, its header.
+const TO_HEADER: [&[u8]; 3] = [b"moov", b"trak", b"tkhd"];
+/// Elements of WebM: segment, tracks, a track, its video.
+const TO_VIDEO: [u32; 4] = [0x1853_8067, 0x1654_ae6b, 0xae, 0xe0];
+const PIXEL_WIDTH: u32 = 0xb0;
+const PIXEL_HEIGHT: u32 = 0xba;
+
+/// What a file begins as; `None` if it is of no kind that is stored.
+pub(super) fn of(bytes: &[u8]) -> Option<Media> {
+    match bytes {
+        [0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, ..] => Some(Media::Png),
+        [0xff, 0xd8, 0xff, ..] => Some(Media::Jpeg),
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(Media::Gif),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(Media::Webp),
+        [_, _, _, _, b'f', b't', b'y', b'p', brand @ ..] => is_mp4(brand).then_some(Media::Mp4),
+        [0x1a, 0x45, 0xdf, 0xa3, rest @ ..] => {
+            let head = &rest[..rest.len().min(64)];
+            head.windows(4).any(|word| word == b"webm").then_some(Media::Webm)
+        }
+        _ => None,
+    }
+}
+
+/// Still pictures and QuickTime films have the same frame as MP4.
+fn is_mp4(brand: &[u8]) -> bool {
+    let others: [&[u8]; 8] =
+        [b"avif", b"avis", b"heic", b"heix", b"hevc", b"mif1", b"msf1", b"qt  "];
+    brand.get(..4).is_some_and(|brand| !others.contains(&brand))
+}
+
+/// Width and height in pixels, if they can be found; both at least 1.
+pub(super) fn dimensions(bytes: &[u8], media: Media) -> Option<(u32, u32)> {
+    let found = match media {
+        Media::Png | Media::Jpeg | Media::Webp | Media::Gif => {
+            ImageReader::new(Cursor::new(bytes)).with_guessed_format().ok()?.into_dimensions().ok()
+        }
+        Media::Mp4 => of_mp4(bytes, &TO_HEADER),
+        Media::Webm => of_webm(bytes, &TO_VIDEO),
+    };
+    found.filter(|(width, height)| *width > 0 && *height > 0)
+}
+
+/// Follows `way` through the boxes, to the header of a track that has a picture.
+fn of_mp4(mut bytes: &[u8], way: &[&[u8]]) -> Option<(u32, u32)> {
+    while let Some((head, rest)) = bytes.split_first_chunk::<8>() {
+        let (size, name) = head.split_at(4);
+        let (skip, size) = match u32::from_be_bytes(size.try_into().ok()?) {
+            0 => (0, rest.len()),
+            1 => {
+                let long = u64::from_be_bytes(*rest.first_chunk()?);
+                (8, usize::try_from(long).ok()?.checked_sub(8)?)
+            }
+            size => (0, usize::try_from(size).ok()?.checked_sub(8)?),
+        };
+        let inside = rest.get(skip..size.min(rest.len()))?;
+        let found = match way {
+            [last] if *last == name => end_of_header(inside),
+            [next, way @ ..] if *next == name => of_mp4(inside, way),
+            _ => None,
+        };
+        if found.is_some() {
+            return found;
+        }
+        bytes = rest.get(size..)?;
+    }
+    None
+}
+
+/// Width and height come last, as fixed-point numbers; of a track of sound they are 0.
+fn end_of_header(header: &[u8]) -> Option<(u32, u32)> {
+    let [w1, w2, _, _, h1, h2, _, _] = *header.last_chunk()?;
+    let sides = (u16::from_be_bytes([w1, w2]).into(), u16::from_be_bytes([h1, h2]).into());
+    (sides != (0, 0)).then_some(sides)
+}
+
+/// Follows `way` through the elements.
+fn of_webm(mut bytes: &[u8], way: &[u32]) -> Option<(u32, u32)> {
+    let (mut width, mut height) = (0, 0);
+    while !bytes.is_empty() {
+        let (id, rest) = number(bytes, false)?;
+        let (size, rest) = number(rest, true)?;
+        let size = usize::try_from(size).unwrap_or(usize::MAX).min(rest.len());
+        let (inside, after) = rest.split_at(size);
+        let value = || inside.iter().take(4).fold(0, |value, byte| value << 8 | u32::from(*byte));
+        match (way, u32::try_from(id).ok()?) {
+            ([next, way @ ..], id) if *next == id => {
+                let found = of_webm(inside, way);
+                if found.is_some() {
+                    return found;
+                }
+            }
+            ([], PIXEL_WIDTH) => width = value(),
+            ([], PIXEL_HEIGHT) => height = value(),
+            _ => {}
+        }
+        bytes = after;
+    }
+    (width > 0 && height > 0).then_some((width, height))
+}
+
+/// A number of variable length: bare for a size, or with the mark of its length.
+fn number(bytes: &[u8], bare: bool) -> Option<(u64, &[u8])> {
+    let first = *bytes.first()?;
+    let length = first.leading_zeros() as usize + 1;
+    let (number, rest) = bytes.split_at_checked(length).filter(|_| length <= 8)?;
+    let value = number.iter().fold(0, |value, byte| value << 8 | u64::from(*byte));
+    let mask = (1 << (7 * length)) - 1;
+    match (bare, value & mask) {
+        (false, _) => Some((value, rest)),
+        // So an unknown size is written.
+        (true, bare) if bare == mask => Some((u64::MAX, rest)),
+        (true, bare) => Some((bare, rest)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn boxed(name: &[u8; 4], inside: &[u8]) -> Vec<u8> {
+        let size = u32::try_from(inside.len() + 8).unwrap();
+        [&size.to_be_bytes(), name, inside].concat()
+    }
+
+    fn element(id: &[u8], inside: &[u8]) -> Vec<u8> {
+        [id, &[0x80 | u8::try_from(inside.len()).unwrap()], inside].concat()
+    }
+
+    #[test]
+    fn an_mp4_tells_its_size() {
+        let header = |width: u16, height: u16| {
+            let mut inside = vec![0; 76];
+            inside.extend(width.to_be_bytes());
+            inside.extend([0, 0]);
+            inside.extend(height.to_be_bytes());
+            inside.extend([0, 0]);
+            boxed(b"trak", &boxed(b"tkhd", &inside))
+        };
+        let movie = boxed(b"moov", &[header(0, 0), header(1280, 720)].concat());
+        let file = [boxed(b"ftyp", b"isom0000"), boxed(b"free", &[1; 9]), movie].concat();
+        assert_eq!(of(&file), Some(Media::Mp4));
+        assert_eq!(dimensions(&file, Media::Mp4), Some((1280, 720)));
+    }
+
+    #[test]
+    fn a_webm_tells_its_size() {
+        let video = element(&[0xe0], &[0xb0, 0x82, 0x02, 0x80, 0xba, 0x82, 0x01, 0x68]);
+        let tracks = element(&[0x16, 0x54, 0xae, 0x6b], &element(&[0xae], &video));
+        let segment =
+            element(&[0x18, 0x53, 0x80, 0x67], &[element(&[0xec], &[0; 3]), tracks].concat());
+        let head = element(&[0x1a, 0x45, 0xdf, 0xa3], &element(&[0x42, 0x82], b"webm"));
+        let file = [head, segment].concat();
+        assert_eq!(of(&file), Some(Media::Webm));
+        assert_eq!(dimensions(&file, Media::Webm), Some((640, 360)));
+    }
+
+    #[test]
+    fn other_files_are_nothing_that_is_stored() {
+        for bytes in [
+            &b""[..],
+            b"<!doctype html>",
+            b"{}",
+            b"\x89PNG\r\n\x1a",
+            b"\0\0\0\x1cftypavif",
+            b"\0\0\0\x14ftypqt  ",
+            b"\x1a\x45\xdf\xa3\x93\x42\x82\x88matroska",
+            b"RIFF\0\0\0\0WAVE",
+        ] {
+            assert_eq!(of(bytes), None, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn broken_files_have_no_size_and_do_no_harm() {
+        let mp4 = boxed(b"ftyp", b"isom");
+        let broken: [&[u8]; 5] = [
+            &mp4,
+            b"\0\0\0\x02moov",
+            b"\0\0\0\x01moov\xff\xff\xff\xff\xff\xff\xff\xff",
+            b"\0\0\0\0moov\0\0\0\0trak\0\0\0\0tkhd",
+            b"\xff\xff\xff\xffmoov",
+        ];
+        for bytes in broken {
+            assert_eq!(dimensions(bytes, Media::Mp4), None, "{bytes:?}");
+            assert_eq!(dimensions(bytes, Media::Webm), None, "{bytes:?}");
+            assert_eq!(dimensions(bytes, Media::Png), None, "{bytes:?}");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! A provider that does as a test says, and a world around it; for tests only.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use jiff::Timestamp;
+use promptarium::VaultId;
+use tokio::time::sleep;
+
+use super::{Media, Order, Output, PollError, Progress, Provider, SubmitError, digest::digest};
+use crate::clock::{Clock, ManualClock};
+use crate::store::job::{NewJob, Ticket};
+use crate::store::memory::MemoryStore;
+use crate::store::{Caller, NewKey, Scopes, Store};
+
+type OnSubmit = dyn Fn(usize) -> Result<(), SubmitError> + Send + Sync;
+type OnPoll = dyn Fn(usize) -> Result<Progress, PollError> + Send + Sync;
+
+/// Each call takes `delay` and is then answered by its number, counting from 0.
+pub(super) struct Scripted {
+    delay: Duration,
+    on_submit: Box<OnSubmit>,
+    on_poll: Box<OnPoll>,
+    submits: AtomicUsize,
+    polls: AtomicUsize,
+}
+
+impl Scripted {
+    pub(super) fn on_submit(
+        delay: Duration,
+        on_submit: impl Fn(usize) -> Result<(), SubmitError> + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            delay,
+            on_submit: Box::new(on_submit),
+            on_poll: Box::new(|_| Ok(Progress::Queued)),
+            submits: AtomicUsize::new(0),
+            polls: AtomicUsize::new(0),
+        })
+    }
+
+    pub(super) fn on_poll(
+        delay: Duration,
+        on_poll: impl Fn(usize) -> Result<Progress, PollError> + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            delay,
+            on_submit: Box::new(|_| Ok(())),
+            on_poll: Box::new(on_poll),
+            submits: AtomicUsize::new(0),
+            polls: AtomicUsize::new(0),
+        })
+    }
+
+    /// How many submissions and polls have begun.
+    pub(super) fn calls(&self) -> (usize, usize) {
+        (self.submits.load(Ordering::SeqCst), self.polls.load(Ordering::SeqCst))
+    }
+}
+
+#[async_trait]
+impl Provider for Scripted {
+    async fn submit(&self, _: &Order) -> Result<Ticket, SubmitError> {
+        let number = self.submits.fetch_add(1, Ordering::SeqCst);
+        sleep(self.delay).await;
+        (self.on_submit)(number).map(|()| ticket(&format!("r-{number}")))
+    }
+
+    async fn poll(&self, _: &Ticket, _: &Order) -> Result<Progress, PollError> {
+        let number = self.polls.fetch_add(1, Ordering::SeqCst);
+        sleep(self.delay).await;
+        (self.on_poll)(number)
+    }
+}
+
+pub(super) fn ticket(request_id: &str) -> Ticket {
+    Ticket { request_id: request_id.into(), memo: "".into() }
+}
+
+pub(super) fn pictures(count: u32) -> Progress {
+    let picture = |at: u32| Output {
+        bytes: Bytes::from(format!("picture {at}")),
+        media: Media::Png,
+        width: 640,
+        height: 480 + at,
+    };
+    Progress::Completed((0..count).map(picture).collect())
+}
+
+pub(super) fn new_job(name: &str, prompt: &str, vault: Option<VaultId>) -> NewJob {
+    let order = Order {
+        model_id: "local/plasma".into(),
+        prompt: prompt.into(),
+        aspect_ratio: "1:1".into(),
+        batch_count: 1,
+        ..Order::default()
+    };
+    NewJob {
+        client_job_id: name.into(),
+        digest: digest(&order, vault),
+        order: Arc::new(order),
+        vault,
+    }
+}
+
+/// A clock that stands.
+pub(super) fn clock() -> Clock {
+    Clock::Manual(ManualClock::new(Timestamp::UNIX_EPOCH))
+}
+
+/// A store with one account, whose clock stands.
+pub(super) async fn store() -> (Arc<MemoryStore>, Caller) {
+    let store = Arc::new(MemoryStore::new(clock()));
+    let scopes = Scopes::ALL;
+    let key = NewKey { public_id: "a".into(), digest: [7; 32], scopes, revoked: false };
+    store.seed_key("alice", key).await.unwrap();
+    let account = store.find_key("a").await.unwrap().unwrap().account;
+    (store, Caller { account, scopes })
+}

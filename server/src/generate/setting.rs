@@ -1,0 +1,43 @@
+//! Which provider an operator wants.
+
+use std::sync::Arc;
+
+use super::Provider;
+use super::local::LocalProvider;
+use super::queue::{QueueProvider, QueueSetting};
+use crate::assets::Assets;
+use crate::blobs::Blobs;
+use crate::clock::Clock;
+use crate::outbound::{Outbound, OutboundError, Reach};
+
+/// Who makes the pictures.
+#[derive(Clone, Debug, Default)]
+pub enum ProviderSetting {
+    /// The service itself; needs nothing.
+    #[default]
+    Local,
+    /// A service that is spoken to over HTTP.
+    Queue(Box<QueueSetting>),
+}
+
+impl ProviderSetting {
+    /// The provider that was wanted.
+    ///
+    /// # Errors
+    /// If it cannot be spoken to at all.
+    pub fn open(
+        &self,
+        clock: Clock,
+        assets: Assets,
+        blobs: Blobs,
+    ) -> Result<Arc<dyn Provider>, OutboundError> {
+        Ok(match self {
+            Self::Local => Arc::new(LocalProvider::new(clock, assets, blobs)),
+            Self::Queue(setting) => {
+                // Where the operator's own address leads is the operator's affair.
+                let outbound = Outbound::new(Reach::Anywhere)?;
+                Arc::new(QueueProvider::new((**setting).clone(), outbound))
+            }
+        })
+    }
+}

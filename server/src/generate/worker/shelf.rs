@@ -1,0 +1,131 @@
+//! Where outputs go: bytes in, a permanent address out.
+
+use async_trait::async_trait;
+
+use crate::assets::Assets;
+use crate::blobs::{AssetName, Blobs, PutError};
+use crate::generate::Output;
+use crate::store::job::{JobRecord, Ticket};
+
+/// Keeps outputs where clients can fetch them.
+#[async_trait]
+pub trait Shelf: Send + Sync + 'static {
+    /// Puts one output of a job and gives its address. The same place of the same
+    /// job has one address, however often this is called.
+    ///
+    /// # Errors
+    /// If it is not there; nothing of it is visible then.
+    async fn put(
+        &self,
+        job: &JobRecord,
+        ticket: &Ticket,
+        place: usize,
+        output: &Output,
+    ) -> Result<Box<str>, NotShelved>;
+}
+
+/// Why an output was not put on the shelf; for the log.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NotShelved(pub String);
+
+/// Keeps outputs as assets.
+pub struct AssetShelf {
+    blobs: Blobs,
+    assets: Assets,
+    key: Box<[u8]>,
+}
+
+impl AssetShelf {
+    /// Addresses cannot be guessed without `key`.
+    pub fn new(blobs: Blobs, assets: Assets, key: &[u8]) -> Self {
+        Self { blobs, assets, key: key.into() }
+    }
+}
+
+#[async_trait]
+impl Shelf for AssetShelf {
+    async fn put(
+        &self,
+        job: &JobRecord,
+        ticket: &Ticket,
+        place: usize,
+        output: &Output,
+    ) -> Result<Box<str>, NotShelved> {
+        let name = AssetName::derived(&self.key, &context(job, ticket, place), output.media);
+        match self.blobs.put_new(&name, output.bytes.clone()).await {
+            // An earlier try, whose end nobody saw, has left it there.
+            Ok(()) | Err(PutError::Taken) => Ok(self.assets.url_of(&name).into()),
+            Err(error @ PutError::Failed(_)) => Err(NotShelved(error.to_string())),
+        }
+    }
+}
+
+/// What makes an output the one it is. A store in memory gives the same accounts
+/// the same numbers at each start, and callers may use a name again, so the time
+/// and the provider's own name for the job are part of it.
+fn context(job: &JobRecord, ticket: &Ticket, place: usize) -> Vec<u8> {
+    let mut context = Vec::new();
+    for text in [&*ticket.request_id, &job.key.client_job_id] {
+        context.extend_from_slice(&(text.len() as u64).to_be_bytes());
+        context.extend_from_slice(text.as_bytes());
+    }
+    context.extend_from_slice(&job.key.account.0.to_be_bytes());
+    context.extend_from_slice(&job.created_at.as_microsecond().to_be_bytes());
+    context.extend_from_slice(&(place as u64).to_be_bytes());
+    context
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use jiff::{SignedDuration, Timestamp};
+    use promptarium::VaultId;
+    use url::Url;
+
+    use super::*;
+    use crate::generate::scripted::{pictures, ticket};
+    use crate::generate::{Order, Progress};
+    use crate::store::AccountId;
+    use crate::store::job::{JobKey, JobState};
+
+    fn job(account: i64, name: &str, made_after: i64) -> JobRecord {
+        let made = Timestamp::UNIX_EPOCH + SignedDuration::from_micros(made_after);
+        JobRecord {
+            key: JobKey { account: AccountId(account), client_job_id: name.into() },
+            order: Arc::new(Order::default()),
+            vault: VaultId::new(1),
+            state: JobState::Queued(ticket("r")),
+            created_at: made,
+            updated_at: made,
+        }
+    }
+
+    #[tokio::test]
+    async fn an_output_has_one_address_for_its_place_in_its_job() {
+        let assets = Assets::new(&Url::parse("http://localhost").unwrap());
+        let blobs = Blobs::in_memory();
+        let shelf = AssetShelf::new(blobs.clone(), assets.clone(), b"key");
+        let Progress::Completed(outputs) = pictures(1) else { panic!("pictures are done") };
+        let put = async |job: &JobRecord, request, place| {
+            shelf.put(job, &ticket(request), place, &outputs[0]).await.unwrap()
+        };
+        let first = put(&job(1, "j", 0), "r", 0).await;
+        assert_eq!(put(&job(1, "j", 0), "r", 0).await, first);
+        let name = assets.name_in(&first).unwrap();
+        assert_eq!(blobs.read_all(&name).await.unwrap(), Some(outputs[0].bytes.clone()));
+        for (job, request, place) in [
+            (job(1, "j", 0), "r", 1),
+            (job(1, "j", 0), "s", 0),
+            (job(1, "j", 1), "r", 0),
+            (job(1, "k", 0), "r", 0),
+            (job(2, "j", 0), "r", 0),
+        ] {
+            assert_ne!(put(&job, request, place).await, first, "{job:?} {request} {place}");
+        }
+        let other = AssetShelf::new(blobs, assets, b"other key");
+        let guessed = other.put(&job(1, "j", 0), &ticket("r"), 0, &outputs[0]).await.unwrap();
+        assert_ne!(guessed, first);
+    }
+}
