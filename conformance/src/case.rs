@@ -2,14 +2,20 @@
 //! name no other case uses, and a list of what it made, so that all of it can
 //! be taken away again.
 
+mod jobs;
+
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use http::Method;
 use promptarium::Client;
 use tokio::sync::{OwnedRwLockReadGuard, RwLock};
 
-use crate::wire::{Auth, Wire};
+pub(crate) use self::jobs::Job;
+pub use self::jobs::{state, status_path};
+use crate::wire::{Auth, Call, Wire};
 use crate::{Failure, Target};
 
 /// One run of one scenario. A copy is the same run.
@@ -39,6 +45,8 @@ pub(crate) enum Thing {
     Vault(i64),
     /// A vault whose prompts were made with it.
     Fork(i64),
+    /// A generation, which makes prompts in its own time.
+    Job(Job),
 }
 
 impl Case {
@@ -81,6 +89,12 @@ impl Case {
     /// Calls without an `Authorization` header.
     pub fn anonymous(&self) -> Wire {
         self.wire_as(Auth::None)
+    }
+
+    /// Any call to an address that the service gave, such as the `uploadUrl` and
+    /// the `url` of a slot. No key goes there, and no report shows its query.
+    pub fn storage(&self, method: Method, address: &str) -> Call {
+        self.anonymous().call_given(method, address)
     }
 
     pub(crate) fn wire_as(&self, auth: Auth) -> Wire {
@@ -127,6 +141,13 @@ impl Case {
     /// Takes on a vault of the main account, to be deleted in the end.
     pub fn adopt_vault(&self, id: promptarium::VaultId) {
         self.made_by(&Auth::Main, Thing::Vault(id.get()));
+    }
+
+    /// Takes on a generation of the main account that was queued for this vault:
+    /// what it saves is to be deleted in the end.
+    pub fn adopt_job(&self, id: &promptarium::JobId, vault: Option<promptarium::VaultId>) {
+        let (id, vault) = (id.as_str().to_owned(), vault.map(promptarium::VaultId::get));
+        self.made_by(&Auth::Main, Thing::Job(Job { id, vault }));
     }
 
     pub(crate) fn made_by(&self, by: &Auth, what: Thing) {
@@ -179,9 +200,14 @@ impl Case {
     pub async fn clean_up(&self) -> Result<(), Failure> {
         drop(self.flights.write().await);
         let made = std::mem::take(&mut *self.lock());
+        let vault = |made: &Made| match made.what {
+            Thing::Vault(id) => Some(id),
+            _ => None,
+        };
+        let own: HashSet<i64> = made.iter().filter_map(vault).collect();
         let mut left = Vec::new();
         for Made { by, what } in made.into_iter().rev() {
-            if let Err(failure) = self.remove(&by, &what).await {
+            if let Err(failure) = self.remove(&by, &what, &own).await {
                 left.push(format!("{what:?}: {}", failure.got));
             }
         }
@@ -191,7 +217,9 @@ impl Case {
         Err(Failure::error("everything the scenario made to be deleted", left.join("; ")))
     }
 
-    async fn remove(&self, by: &Auth, what: &Thing) -> Result<(), Failure> {
+    async fn remove(&self, by: &Auth, what: &Thing, own: &HashSet<i64>) -> Result<(), Failure> {
+        // A key that may only read should have made nothing, and can delete nothing.
+        let by = if *by == Auth::ReadOnly { &Auth::Main } else { by };
         let wire = self.wire_as(by.clone());
         let path = match what {
             Thing::Prompt(id) => format!("/prompts/{id}"),
@@ -204,6 +232,10 @@ impl Case {
                     }
                 }
                 format!("/vaults/{id}")
+            }
+            Thing::Job(job) => {
+                let own = job.vault.is_some_and(|vault| own.contains(&vault));
+                return self.remove_job(&wire, job, own).await;
             }
         };
         gone(&wire, &path).await

@@ -45,6 +45,8 @@ pub enum Need {
     OtherAccount,
     /// A key that was revoked.
     RevokedKey,
+    /// The provider that is built into the reference server.
+    LocalProvider,
 }
 
 impl Need {
@@ -56,6 +58,9 @@ impl Need {
             }
             Self::OtherAccount => "needs a key of another account; set PROMPTARIUM_OTHER_API_KEY",
             Self::RevokedKey => "needs a revoked key; set PROMPTARIUM_REVOKED_API_KEY",
+            Self::LocalProvider => {
+                "needs the models under local/; PROMPTARIUM_IMAGE_MODEL names another provider's"
+            }
         }
     }
 }

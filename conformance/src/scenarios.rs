@@ -6,10 +6,12 @@ mod auth;
 mod contents;
 mod envelope;
 mod errors;
+mod generations;
 mod isolation;
 mod keys;
 mod pagination;
 mod prompts;
+mod uploads;
 mod vaults;
 mod versioning;
 
@@ -22,6 +24,8 @@ const CHAPTERS: &[&[&[Scenario]]] = &[
     prompts::ALL,
     vaults::ALL,
     contents::ALL,
+    generations::ALL,
+    uploads::ALL,
     &[keys::ALL],
     auth::ALL,
     errors::ALL,

@@ -2,6 +2,9 @@
 //! Whatever leaves the process passes [`Secrets::blank`].
 
 use std::borrow::Cow;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value;
 
 /// Pieces of a key's secret part that are at least this long never show.
 const PIECE: usize = 8;
@@ -9,27 +12,53 @@ const PIECE: usize = 8;
 /// `PIECE + STRIDE - 1` characters is found.
 const STRIDE: usize = 4;
 
-/// The keys a run was given, each with the variable it came from.
-pub(crate) struct Secrets(Vec<(&'static str, String)>);
+/// The variable of a shell line that stands for the token of an upload slot,
+/// which is different in every run.
+const TOKEN_VARIABLE: &str = "UPLOAD_TOKEN";
+
+/// The keys a run was given, each with the variable it came from, and what it
+/// was told on the way.
+pub(crate) struct Secrets {
+    keys: Vec<(&'static str, String)>,
+    told: Mutex<Vec<String>>,
+}
 
 impl Secrets {
     /// Keeps the longest first, for one key may begin with another.
     pub(crate) fn new(mut keys: Vec<(&'static str, String)>) -> Self {
         keys.retain(|(_, key)| !key.is_empty());
         keys.sort_by_key(|(_, key)| std::cmp::Reverse(key.len()));
-        Self(keys)
+        Self { keys, told: Mutex::default() }
+    }
+
+    /// Keeps secret what a slot for an upload grants access with, if the answer
+    /// is one: the token, and the signed part of the address.
+    pub(crate) fn learn(&self, answer: &Value) {
+        let text = |place| answer.pointer(place).and_then(Value::as_str);
+        let signed = text("/data/uploadUrl").map(|url| url.split_once('?').unwrap_or(("", url)).1);
+        let found = text("/data/token").into_iter().chain(signed);
+        self.told().extend(found.filter(|text| text.len() >= PIECE).map(str::to_owned));
+    }
+
+    fn told(&self) -> MutexGuard<'_, Vec<String>> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The text without any key and without any long piece of a key's secret
     /// part, as a target may repeat a truncated key.
     pub(crate) fn blank<'t>(&self, text: impl Into<Cow<'t, str>>) -> String {
         let mut text = text.into();
-        for (_, key) in &self.0 {
+        for told in self.told().iter() {
+            if text.contains(told.as_str()) {
+                text = text.replace(told.as_str(), "[slot]").into();
+            }
+        }
+        for (_, key) in &self.keys {
             if text.contains(key.as_str()) {
                 text = text.replace(key.as_str(), "[key]").into();
             }
         }
-        for (_, key) in &self.0 {
+        for (_, key) in &self.keys {
             let secret = key.rsplit('_').next().unwrap_or(key);
             while let Some(found) = longest_piece(&text, secret) {
                 text = text.replace(found, "[key]").into();
@@ -42,23 +71,27 @@ impl Secrets {
     /// shell line: a key becomes its variable, a truncated key the same piece
     /// of its variable, and what resembles a key is blanked.
     pub(crate) fn in_shell(&self, value: &str) -> String {
-        for (variable, key) in &self.0 {
-            if let Some((before, after)) = value.split_once(key.as_str()) {
+        let told = self.told().clone();
+        let told = told.iter().map(|token| (TOKEN_VARIABLE, token.as_str()));
+        let keys = self.keys.iter().map(|(variable, key)| (*variable, key.as_str()));
+        let known: Vec<_> = keys.chain(told).collect();
+        for (variable, key) in &known {
+            if let Some((before, after)) = value.split_once(key) {
                 let (before, after) = (for_double_quotes(before), for_double_quotes(after));
                 return format!("{before}${{{variable}}}{after}");
             }
         }
         let (scheme, token) = value.rsplit_once(' ').unwrap_or(("", value));
         let scheme = for_double_quotes(scheme);
-        for (variable, key) in &self.0 {
+        for (variable, key) in &known {
             if token.len() >= PIECE && key.starts_with(token) {
                 return format!("{scheme} ${{{variable}:0:{}}}", token.len());
             }
         }
-        let resembles = |(_, key): &(_, String)| {
+        let resembles = |(_, key): &(_, &str)| {
             key.chars().zip(token.chars()).take_while(|(a, b)| a == b).count() >= PIECE
         };
-        if self.0.iter().any(resembles) {
+        if known.iter().any(resembles) {
             return format!("{scheme} [blanked]");
         }
         for_double_quotes(&self.blank(value))
@@ -93,6 +126,8 @@ fn for_double_quotes(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::Secrets;
 
     const KEY: &str = "acme_live_a1_0123456789abcdefghijklmnopqrstuv";
@@ -117,5 +152,18 @@ mod tests {
         assert!(secrets.in_shell(&format!("Bearer {}", &KEY[..20])).ends_with(":0:20}"));
         assert_eq!(secrets.in_shell(&format!("Bearer {}X", &KEY[..20])), "Bearer [blanked]");
         assert_eq!(secrets.in_shell("Basic $`x`"), "Basic \\$\\`x\\`");
+    }
+
+    #[test]
+    fn what_a_slot_grants_access_with_does_not_show() {
+        let secrets = secrets();
+        let slot = json!({ "data": { "uploadUrl": "https://s/a.png?sig=0a1b2c3d", "token": "tok-en_12" } });
+        secrets.learn(&slot);
+        secrets.learn(&json!({ "data": { "uploadUrl": "https://s/signed/b.png", "token": "" } }));
+        secrets.learn(&json!([]));
+        assert_eq!(secrets.blank(slot.to_string()).matches("[slot]").count(), 2);
+        assert_eq!(secrets.blank("PUT https://s/signed/b.png"), "PUT [slot]");
+        assert_eq!(secrets.in_shell("Bearer tok-en_12"), "Bearer ${UPLOAD_TOKEN}");
+        assert_eq!(secrets.in_shell("Bearer tok-en_1X"), "Bearer [blanked]");
     }
 }

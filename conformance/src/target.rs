@@ -116,6 +116,7 @@ impl Target {
             Need::ReadOnlyKey => self.config.read_only_api_key.is_some(),
             Need::OtherAccount => self.config.other_api_key.is_some(),
             Need::RevokedKey => self.config.revoked_api_key.is_some(),
+            Need::LocalProvider => self.config.image_model.starts_with("local/"),
         }
     }
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 pub use self::call::Call;
 pub use self::exchange::Exchange;
 pub use self::reply::Reply;
-use crate::case::Thing;
+use crate::case::{Job, Thing};
 use crate::{Case, Failure};
 
 /// Under which key a call is made.
@@ -64,7 +64,12 @@ impl Wire {
 
     /// Any call, to be finished with [`Call::send`].
     pub fn call(&self, method: Method, path: &str) -> Call {
-        Call::new(self.clone(), method, path)
+        Call::below(self.clone(), method, path)
+    }
+
+    /// Any call to an address that the service gave, which may be anywhere.
+    pub(crate) fn call_given(&self, method: Method, address: &str) -> Call {
+        Call::given(self.clone(), method, address)
     }
 
     fn key(&self) -> Result<Option<&str>, Failure> {
@@ -90,20 +95,28 @@ impl Wire {
     /// Whatever a scenario makes is written down here, in the one place all
     /// calls pass, so that no scenario can forget it. A wrong status of
     /// success is a fault for some scenario to find; the thing is there.
-    fn note_what_was_made(&self, method: &Method, path: &str, reply: &Reply) {
+    fn note_what_was_made(&self, method: &Method, path: &str, body: &[u8], reply: &Reply) {
         if method != Method::POST || !(200..300).contains(&reply.status_code()) {
             return;
         }
-        let Ok(id) = reply.integer("/data/id") else {
-            return;
-        };
         let path = path.split('?').next().unwrap_or(path);
+        let id = || reply.integer("/data/id").ok();
         let what = match path.trim_start_matches('/').split('/').collect::<Vec<_>>()[..] {
-            ["prompts"] => Thing::Prompt(id),
-            ["vaults"] => Thing::Vault(id),
-            ["vaults", _, "fork"] => Thing::Fork(id),
-            _ => return,
+            ["prompts"] => id().map(Thing::Prompt),
+            ["vaults"] => id().map(Thing::Vault),
+            ["vaults", _, "fork"] => id().map(Thing::Fork),
+            ["generations"] => queued(body, reply).map(Thing::Job),
+            _ => None,
         };
-        self.case.made_by(&self.auth, what);
+        if let Some(what) = what {
+            self.case.made_by(&self.auth, what);
+        }
     }
+}
+
+/// The job that an answer tells of, and the vault that the request named.
+fn queued(request: &[u8], reply: &Reply) -> Option<Job> {
+    let id = reply.string("/data/clientJobId").ok()?.to_owned();
+    let request: Value = serde_json::from_slice(request).unwrap_or_default();
+    Some(Job { id, vault: request["vaultId"].as_i64() })
 }

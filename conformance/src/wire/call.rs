@@ -1,7 +1,13 @@
 //! One call: put together piece by piece, then sent once.
 
+use std::convert::Infallible;
+use std::pin::Pin;
+
 use bytes::{Bytes, BytesMut};
+use futures::{Stream, StreamExt};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use http_body::Frame;
+use http_body_util::StreamBody;
 use serde_json::Value;
 
 use super::{Exchange, Reply, Wire};
@@ -15,16 +21,38 @@ const ANSWER_BYTES_MAX: usize = 64 << 20;
 pub struct Call {
     wire: Wire,
     method: Method,
-    path: String,
+    address: Address,
     headers: HeaderMap,
-    body: Option<Bytes>,
+    body: Body,
     unsendable: Option<String>,
 }
 
+/// Where a call goes.
+enum Address {
+    /// A path below the base URL.
+    Below(String),
+    /// An address that the service gave, wherever it is.
+    Given(String),
+}
+
+enum Body {
+    None,
+    Whole(Bytes),
+    Pieces(Pin<Box<dyn Stream<Item = Bytes> + Send + Sync>>),
+}
+
 impl Call {
-    pub(super) fn new(wire: Wire, method: Method, path: &str) -> Self {
-        let (path, headers) = (path.to_owned(), HeaderMap::new());
-        Self { wire, method, path, headers, body: None, unsendable: None }
+    pub(super) fn below(wire: Wire, method: Method, path: &str) -> Self {
+        Self::new(wire, method, Address::Below(path.to_owned()))
+    }
+
+    pub(super) fn given(wire: Wire, method: Method, address: &str) -> Self {
+        Self::new(wire, method, Address::Given(address.to_owned()))
+    }
+
+    fn new(wire: Wire, method: Method, address: Address) -> Self {
+        let headers = HeaderMap::new();
+        Self { wire, method, address, headers, body: Body::None, unsendable: None }
     }
 
     /// Adds a header; a second one of the same name is sent too. One of the
@@ -53,7 +81,14 @@ impl Call {
 
     /// A body without a content type.
     pub fn untyped_body(mut self, body: impl Into<Vec<u8>>) -> Self {
-        self.body = Some(Bytes::from(body.into()));
+        self.body = Body::Whole(Bytes::from(body.into()));
+        self
+    }
+
+    /// A body in pieces, sent as they come: without a length, unless there is a
+    /// header that says one. If the pieces end before it, the request breaks off.
+    pub fn pieces(mut self, pieces: impl Stream<Item = Bytes> + Send + Sync + 'static) -> Self {
+        self.body = Body::Pieces(Box::pin(pieces));
         self
     }
 
@@ -80,23 +115,28 @@ impl Call {
             return Err(Failure::error("a request that can be sent", reason));
         }
         self.authorize()?;
-        let Self { wire, method, path, headers, body, .. } = self;
+        let Self { wire, method, address, headers, body, .. } = self;
         let target = wire.case.target();
-        let url = format!("{}{path}", target.base_url());
-        let mut exchange = Exchange::new(&target.secrets, &method, &url, &headers, body.as_deref());
-        let mut request = target.http.request(method.clone(), &url).headers(headers);
-        if let Some(body) = body {
-            request = request.body(body);
-        }
-        match answer(request).await {
+        let (url, shown) = address.in_full(target.base_url());
+        let sent = body.whole();
+        let sent = sent.as_deref();
+        let mut exchange = Exchange::new(&target.secrets, &method, &shown, &headers, sent);
+        let request = target.http.request(method.clone(), &url).headers(headers);
+        match answer(body.put_on(request)).await {
             Ok((status, headers, body)) => {
+                let json = serde_json::from_slice(&body).ok();
+                if let Some(json) = &json {
+                    target.secrets.learn(json);
+                }
                 exchange.answered(&target.secrets, status, &headers, &body);
-                let reply = Reply::new(status, headers, body, exchange);
-                wire.note_what_was_made(&method, &path, &reply);
+                let reply = Reply::new(status, headers, body, json, exchange);
+                if let Address::Below(path) = &address {
+                    wire.note_what_was_made(&method, path, sent.unwrap_or_default(), &reply);
+                }
                 Ok(reply)
             }
             Err(got) => {
-                let failure = Failure::error(format!("an answer to {method} {path}"), got);
+                let failure = Failure::error(format!("an answer to {method} {shown}"), got);
                 Err(failure.on(&exchange.into()))
             }
         }
@@ -112,6 +152,47 @@ impl Call {
             self.headers.insert(http::header::AUTHORIZATION, value);
         }
         Ok(())
+    }
+}
+
+impl Address {
+    /// The whole address, and what a report may show of it: the query of a
+    /// given one may be its signature.
+    fn in_full(&self, base_url: &str) -> (String, String) {
+        match self {
+            Self::Below(path) => {
+                let url = format!("{base_url}{path}");
+                (url.clone(), url)
+            }
+            Self::Given(url) => {
+                let shown = match url.split_once('?') {
+                    Some((start, _)) => format!("{start}?[blanked]"),
+                    None => url.clone(),
+                };
+                (url.clone(), shown)
+            }
+        }
+    }
+}
+
+impl Body {
+    /// As a report shows it; pieces are gone by then.
+    fn whole(&self) -> Option<Bytes> {
+        match self {
+            Self::Whole(body) => Some(body.clone()),
+            Self::None | Self::Pieces(_) => None,
+        }
+    }
+
+    fn put_on(self, request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
+        match self {
+            Self::None => request,
+            Self::Whole(body) => request.body(body),
+            Self::Pieces(pieces) => {
+                let frames = pieces.map(|piece| Ok::<_, Infallible>(Frame::data(piece)));
+                request.body(reqwest::Body::wrap(StreamBody::new(frames)))
+            }
+        }
     }
 }
 

@@ -11,6 +11,8 @@ use crate::secret::Secrets;
 
 /// How much of a body a report shows, in characters.
 const SHOWN: usize = 2000;
+/// How much of a body is looked at to show so much of it, in bytes.
+const LOOKED_AT: usize = 64 << 10;
 /// Larger bodies are left out of the shell line.
 const CURL_BODY_BYTES_MAX: usize = 512 << 10;
 
@@ -91,9 +93,14 @@ fn lossy(value: &HeaderValue) -> String {
     String::from_utf8_lossy(value.as_bytes()).into_owned()
 }
 
-/// Blanked before it is cut, for half a key at the cut would slip through.
+/// Blanked before it is cut, for half a key at the cut would slip through. What
+/// is cut off before that is far behind.
 fn shown(secrets: &Secrets, body: &[u8]) -> String {
-    let text = secrets.blank(String::from_utf8_lossy(body));
+    let start = &body[..body.len().min(LOOKED_AT)];
+    if std::str::from_utf8(start).is_err_and(|error| error.error_len().is_some()) {
+        return format!("({} bytes that are no text)", body.len());
+    }
+    let text = secrets.blank(String::from_utf8_lossy(start));
     match text.char_indices().nth(SHOWN) {
         Some((cut, _)) => format!("{}… ({} bytes in all)", &text[..cut], body.len()),
         None => text,
@@ -120,13 +127,14 @@ fn curl(
     }
     match body {
         None => {}
-        Some(body) if body.len() > CURL_BODY_BYTES_MAX => {
-            let _ = write!(line, " --data-binary @body # {} bytes", body.len());
-        }
-        Some(body) => {
-            let body = secrets.blank(String::from_utf8_lossy(body));
-            let _ = write!(line, " --data-raw {}", quoted(&body));
-        }
+        Some(body) => match std::str::from_utf8(body) {
+            Ok(text) if body.len() <= CURL_BODY_BYTES_MAX => {
+                let _ = write!(line, " --data-raw {}", quoted(&secrets.blank(text)));
+            }
+            _ => {
+                let _ = write!(line, " --data-binary @body # {} bytes", body.len());
+            }
+        },
     }
     line
 }

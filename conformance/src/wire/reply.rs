@@ -27,9 +27,9 @@ impl Reply {
         status: StatusCode,
         headers: HeaderMap,
         body: Bytes,
+        json: Option<Value>,
         exchange: Exchange,
     ) -> Self {
-        let json = serde_json::from_slice(&body).ok();
         Self { status, headers, body, json, exchange: Arc::new(exchange) }
     }
 

@@ -1,6 +1,7 @@
 //! Reports: what they say, and what they must never say.
 
 use std::future::pending;
+use std::time::Duration;
 
 use promptarium_conformance::report::{json, text};
 use promptarium_conformance::{Case, Failure, Profile, Run, Selection, make};
@@ -33,11 +34,34 @@ async fn no_report_shows_a_key_or_a_piece_of_one() {
     let stub = Stub::start(tattles).await;
     let target = stub.target();
     let selection = Selection::new(Profile::Reference, Vec::new()).unwrap();
-    let report = Run::new(target.clone(), selection).carry_out(pending(), |_, _| {}).await;
+    // Nothing here ever ends as it should, so nothing is worth waiting for.
+    let run = Run::new(target.clone(), selection).deadline(Duration::from_secs(2));
+    let report = run.carry_out(pending(), |_, _| {}).await;
     assert!(report.records.iter().any(|record| record.exchange.is_some()));
     assert_silent(&text::render(&report));
     assert_silent(&json::render(&report));
     assert_silent(&format!("{report:?} {target:?}"));
+}
+
+#[tokio::test]
+async fn no_report_shows_what_a_slot_for_an_upload_grants_access_with() {
+    const TOKEN: &str = "tok-4dm1tsOneUpload";
+    const SIGNED: &str = "sig=s1gnedUploadAddress";
+    let stub = Stub::start(|request| {
+        let origin = "http://127.0.0.1:9";
+        let upload_url = format!("{origin}/a.png?{SIGNED}");
+        let data = value!({ "uploadUrl": upload_url, "token": TOKEN, "url": origin, "size": 1 });
+        match request.line.as_str() {
+            "POST /uploads/images" => Answer::Json(201, value!({ "data": data }).to_string()),
+            _ => Answer::Json(500, "{}".into()),
+        }
+    });
+    let selection = Selection::new(Profile::Reference, vec!["uploads.".to_owned()]).unwrap();
+    let report = Run::new(stub.await.target(), selection).carry_out(pending(), |_, _| {}).await;
+    let text = text::render(&report) + &json::render(&report) + &format!("{report:?}");
+    assert!(text.contains("/a.png?[blanked]") && text.contains("[slot]"), "{text}");
+    assert!(text.contains("${UPLOAD_TOKEN}"), "{text}");
+    assert!(!text.contains(TOKEN) && !text.contains(SIGNED), "{text}");
 }
 
 #[tokio::test]

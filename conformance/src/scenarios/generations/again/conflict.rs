@@ -1,0 +1,115 @@
+//! The same clientJobId with another body, in our server (S-36): refused, and
+//! the job that is there stays as it is.
+
+use serde_json::{Value, json};
+
+use super::super::job::{PLASMA, REFUSE, body, idle, own_id, send, status};
+use crate::scenario::reference;
+use crate::wire::Reply;
+use crate::{Case, Failure, Scenario, make};
+
+pub(in super::super) const ALL: &[Scenario] = &[
+    reference!(
+        "generations.again.other-body",
+        "The same id with another body is 400 naming clientJobId, whichever field differs (S-36)",
+        ["GE-11", "ER-03"],
+        [LocalProvider],
+        other_body
+    ),
+    reference!(
+        "generations.again.conflict-harmless",
+        "A refused repetition leaves the job as it is (S-36)",
+        ["GE-11", "GE-31"],
+        [LocalProvider],
+        conflict_harmless
+    ),
+    reference!(
+        "generations.again.refused-leaves-no-job",
+        "An id of which the provider took no job is free for another body (S-36, S-38)",
+        ["GE-11", "GE-31"],
+        [LocalProvider],
+        refused_leaves_no_job
+    ),
+    reference!(
+        "generations.again.empty",
+        "An empty clientJobId is 400 naming it (S-36)",
+        ["GE-11", "ER-03"],
+        empty
+    ),
+];
+
+fn conflict(reply: &Reply, what: &str) -> Result<(), Failure> {
+    reply.refused(what)?.string("/details/clientJobId").map(drop)
+}
+
+/// Two values that differ for each field but the id.
+async fn differences(case: &Case) -> Result<Vec<(Value, Value)>, Failure> {
+    let [one, two] =
+        [make::vault(case, &case.wire()).await?, make::vault(case, &case.wire()).await?];
+    let url = |n: u8| format!("https://example.com/{n}.png");
+    Ok(vec![
+        (json!({}), json!({ "modelId": PLASMA })),
+        (json!({ "prompt": "one" }), json!({ "prompt": "one " })),
+        (json!({ "generationType": "image" }), json!({ "generationType": "video" })),
+        (json!({ "negativePrompt": "one" }), json!({ "negativePrompt": "two" })),
+        (json!({}), json!({ "negativePrompt": "" })),
+        (json!({ "imageInput": url(1) }), json!({ "imageInput": url(2) })),
+        (json!({ "imageInputs": [url(1), url(2)] }), json!({ "imageInputs": [url(2), url(1)] })),
+        (json!({ "aspectRatio": "1:1" }), json!({ "aspectRatio": "2:2" })),
+        (json!({ "batchCount": 1 }), json!({ "batchCount": 2 })),
+        (json!({ "parameters": { "a": 1 } }), json!({ "parameters": { "a": "1" } })),
+        (json!({ "parameters": { "a": [1, 2] } }), json!({ "parameters": { "a": [2, 1] } })),
+        (json!({ "vaultId": one }), json!({ "vaultId": two })),
+        (json!({}), json!({ "vaultId": one })),
+        (json!({ "referenceImageUrls": [url(1)] }), json!({ "referenceImageUrls": [url(2)] })),
+        (json!({ "imageInputs": [url(1)] }), json!({ "referenceImageUrls": [url(1)] })),
+        (json!({}), json!({ "imageEditEndpointId": PLASMA })),
+    ])
+}
+
+async fn other_body(case: Case) -> Result<(), Failure> {
+    for (one, two) in differences(&case).await? {
+        let what = format!("{one}, then {two}");
+        let plain = body(&case, idle(json!({ "clientJobId": own_id(&case) })));
+        let with = |fields: &Value| {
+            let mut body = plain.clone();
+            if let (Value::Object(body), Value::Object(fields)) = (&mut body, fields.clone()) {
+                body.extend(fields);
+            }
+            body
+        };
+        let first = case.wire().post("/generations", with(&one)).await?;
+        first.accepted(202, &what)?;
+        conflict(&case.wire().post("/generations", with(&two)).await?, &what)?;
+    }
+    Ok(())
+}
+
+async fn conflict_harmless(case: Case) -> Result<(), Failure> {
+    let (id, name) = (own_id(&case), case.name("first"));
+    let first = idle(json!({ "clientJobId": id, "prompt": name }));
+    let answer = send(&case, first.clone()).await?;
+    let before = status(&case.wire(), &id).await?;
+    conflict(&send(&case, idle(json!({ "clientJobId": id, "prompt": "x" }))).await?, "another")?;
+    let after = status(&case.wire(), &id).await?;
+    for member in ["providerRequestId", "createdAt", "vaultId"] {
+        let place = format!("/data/{member}");
+        after.status(200)?.equals(&place, before.at(&place)?.clone())?;
+    }
+    let again = send(&case, first).await?;
+    again.status(202)?.equals("/data", answer.at("/data")?.clone()).map(drop)
+}
+
+async fn refused_leaves_no_job(case: Case) -> Result<(), Failure> {
+    let id = own_id(&case);
+    let refused = send(&case, json!({ "clientJobId": id, "modelId": REFUSE })).await?;
+    refused.status(502)?;
+    status(&case.wire(), &id).await?.accepted(404, "the status of a job that was not taken")?;
+    let other = idle(json!({ "clientJobId": id, "prompt": "another body" }));
+    send(&case, other).await?.accepted(202, "another body under the same id")?;
+    Ok(())
+}
+
+async fn empty(case: Case) -> Result<(), Failure> {
+    conflict(&send(&case, json!({ "clientJobId": "" })).await?, "an empty clientJobId")
+}

@@ -1,0 +1,117 @@
+//! The answer that a generation is queued, and the names of the job in it.
+
+use serde_json::json;
+
+use super::job::{completed, own_id, queue};
+use super::saved::Saved;
+use crate::scenario::core;
+use crate::{Case, Failure, Scenario, check};
+
+pub(super) const ALL: &[Scenario] = &[
+    core!("generations.answer.status", "A generation is answered 202", ["GE-01"], accepted),
+    core!(
+        "generations.answer.members",
+        "The answer has success, clientJobId, providerRequestId and statusUrl",
+        ["GE-02"],
+        members
+    ),
+    core!("generations.answer.success", "success is true", ["GE-03"], success),
+    core!(
+        "generations.answer.provider-request-id",
+        "providerRequestId is a string",
+        ["GE-04"],
+        provider_request_id
+    ),
+    core!(
+        "generations.answer.status-url",
+        "statusUrl is the address of the job's status",
+        ["GE-05"],
+        status_url
+    ),
+    core!(
+        "generations.answer.no-media",
+        "The answer does not contain the media that the vault has later",
+        ["GE-06"],
+        no_media
+    ),
+    core!(
+        "generations.answer.given-id",
+        "The answer gives the caller's clientJobId back unchanged",
+        ["GE-11"],
+        given_id
+    ),
+    core!(
+        "generations.answer.made-id",
+        "Without a clientJobId the answer has a UUID, another one each time",
+        ["GE-12"],
+        made_id
+    ),
+];
+
+async fn accepted(case: Case) -> Result<(), Failure> {
+    queue(&case, json!({})).await.map(drop)
+}
+
+async fn members(case: Case) -> Result<(), Failure> {
+    let job = queue(&case, json!({})).await?;
+    for member in ["success", "clientJobId", "providerRequestId", "statusUrl"] {
+        job.answer.at(&format!("/data/{member}"))?;
+    }
+    Ok(())
+}
+
+async fn success(case: Case) -> Result<(), Failure> {
+    queue(&case, json!({})).await?.answer.equals("/data/success", true).map(drop)
+}
+
+async fn provider_request_id(case: Case) -> Result<(), Failure> {
+    queue(&case, json!({})).await?.answer.string("/data/providerRequestId").map(drop)
+}
+
+async fn status_url(case: Case) -> Result<(), Failure> {
+    for fields in [json!({}), json!({ "clientJobId": own_id(&case) })] {
+        let job = queue(&case, fields).await?;
+        let expected = format!("{}/generations/{}/status", case.target().base_url(), job.id);
+        job.answer.equals("/data/statusUrl", expected)?;
+    }
+    Ok(())
+}
+
+async fn no_media(case: Case) -> Result<(), Failure> {
+    let job = queue(&case, json!({})).await?;
+    let members = job.answer.at("/data")?.as_object().into_iter().flatten();
+    for (name, value) in members {
+        let inline = value.as_str().is_some_and(|text| text.starts_with("data:"));
+        job.answer.ensure(!inline, "no media in the answer", format!("media as {name}"))?;
+    }
+    completed(&case, &case.wire(), &job.id).await?;
+    let answer = String::from_utf8_lossy(job.answer.body());
+    for url in Saved::in_vault(&case.wire(), job.vault).await?.urls() {
+        let there = answer.contains(url);
+        job.answer.ensure(!there, "an answer without the output's address", url)?;
+    }
+    Ok(())
+}
+
+async fn given_id(case: Case) -> Result<(), Failure> {
+    for id in [own_id(&case), format!("{}_Ab-9_", own_id(&case).to_uppercase())] {
+        let job = queue(&case, json!({ "clientJobId": id })).await?;
+        job.answer.equals("/data/clientJobId", id)?;
+    }
+    Ok(())
+}
+
+async fn made_id(case: Case) -> Result<(), Failure> {
+    let [first, second] = [queue(&case, json!({})).await?, queue(&case, json!({})).await?];
+    for job in [&first, &second] {
+        job.answer.ensure(is_uuid(&job.id), "a UUID as clientJobId", &job.id)?;
+    }
+    check::ensure(first.id != second.id, "two jobs to have two ids", "one id")
+}
+
+fn is_uuid(text: &str) -> bool {
+    let parts: Vec<_> = text.split('-').collect();
+    let lengths: Vec<_> = parts.iter().map(|part| part.len()).collect();
+    let hex = parts.iter().all(|part| part.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    lengths == [8, 4, 4, 4, 12] && hex
+}

@@ -1,0 +1,57 @@
+//! Texts that may or may not be empty (S-37, S-38).
+
+use serde_json::json;
+
+use super::job::{idle, queue, send};
+use crate::scenario::reference;
+use crate::{Case, Failure, Scenario};
+
+pub(super) const ALL: &[Scenario] = &[
+    reference!(
+        "generations.texts.empty-prompt",
+        "An empty prompt is 400 naming it (S-37)",
+        ["GE-08", "ER-03"],
+        empty_prompt
+    ),
+    reference!(
+        "generations.texts.empty-negative-prompt",
+        "An empty negativePrompt is accepted (S-37)",
+        ["GE-13"],
+        [LocalProvider],
+        empty_negative_prompt
+    ),
+    reference!(
+        "generations.texts.empty-models",
+        "An empty modelId and an empty imageEditEndpointId are 400 naming them (S-38)",
+        ["GE-07", "GE-24", "ER-03"],
+        empty_models
+    ),
+    reference!(
+        "generations.texts.blank",
+        "Texts are not trimmed: one space is a prompt (S-66)",
+        ["GE-08"],
+        [LocalProvider],
+        blank
+    ),
+];
+
+async fn empty_prompt(case: Case) -> Result<(), Failure> {
+    let reply = send(&case, json!({ "prompt": "" })).await?;
+    reply.refused("an empty prompt")?.string("/details/prompt").map(drop)
+}
+
+async fn empty_negative_prompt(case: Case) -> Result<(), Failure> {
+    queue(&case, idle(json!({ "negativePrompt": "" }))).await.map(drop)
+}
+
+async fn empty_models(case: Case) -> Result<(), Failure> {
+    for field in ["modelId", "imageEditEndpointId"] {
+        let reply = send(&case, json!({ field: "" })).await?;
+        reply.refused(format!("an empty {field}"))?.string(&format!("/details/{field}"))?;
+    }
+    Ok(())
+}
+
+async fn blank(case: Case) -> Result<(), Failure> {
+    queue(&case, idle(json!({ "prompt": " " }))).await.map(drop)
+}

@@ -1,0 +1,175 @@
+//! The images on a prompt that a generation saved. A server may show its outputs
+//! in another form; then there is nothing here to be wrong.
+
+use serde_json::{Value, json};
+
+use super::job::finished;
+use super::saved::{Saved, fetch};
+use crate::scenario::{core, reference};
+use crate::scenarios::pagination::walk::{ask, in_vault};
+use crate::{Case, Failure, Scenario, check};
+
+pub(super) const ALL: &[Scenario] = &[
+    core!(
+        "generations.images.members",
+        "Each entry of images has url, width, height and createdAt of their types",
+        ["PR-07", "GE-29"],
+        members
+    ),
+    core!(
+        "generations.images.everywhere",
+        "A prompt shows the same images alone, in the list and in the vault's listing",
+        ["PR-06", "PR-30", "GE-29"],
+        everywhere
+    ),
+    core!(
+        "generations.images.fetched",
+        "Every image is there at its address",
+        ["GE-29", "GE-32"],
+        fetched
+    ),
+    core!(
+        "generations.images.distinct",
+        "Every output of a batch has an address of its own",
+        ["GE-30"],
+        distinct
+    ),
+    core!(
+        "generations.images.unlinked",
+        "A deleted prompt takes its images from the vault and the list",
+        ["PR-43", "GE-29"],
+        unlinked
+    ),
+    reference!(
+        "generations.images.files-remain",
+        "The file of a deleted prompt's image remains at its address (S-06)",
+        ["PR-43", "GE-29"],
+        [LocalProvider],
+        files_remain
+    ),
+    reference!(
+        "generations.images.kept-by-update",
+        "An update of the prompt leaves its images (S-06)",
+        ["PR-06", "PR-32", "GE-29"],
+        [LocalProvider],
+        kept_by_update
+    ),
+    reference!(
+        "generations.images.forked",
+        "A fork copies the images of the prompts (S-22)",
+        ["VA-33", "GE-29"],
+        [OtherAccount, LocalProvider],
+        forked
+    ),
+];
+
+/// Two outputs, or else a failure.
+async fn two(case: &Case) -> Result<(i64, Saved), Failure> {
+    let job = finished(case, json!({ "batchCount": 2 })).await?;
+    let saved = Saved::in_vault(&case.wire(), job.vault).await?;
+    check::ensure(saved.count() > 0, "outputs in the vault", "none")?;
+    Ok((job.vault, saved))
+}
+
+async fn members(case: Case) -> Result<(), Failure> {
+    let (_, saved) = two(&case).await?;
+    for image in saved.images() {
+        let url = image["url"].as_str().unwrap_or_default();
+        let moment = image["createdAt"].as_str().and_then(check::timestamp);
+        for (member, right) in [
+            ("url", url.parse::<url::Url>().is_ok()),
+            ("width", image["width"].as_i64().is_some_and(|width| width > 0)),
+            ("height", image["height"].as_i64().is_some_and(|height| height > 0)),
+            ("createdAt", moment.is_some()),
+        ] {
+            if !right {
+                let expected = format!("{member} of its type in every entry of images");
+                return Err(saved.failure(expected, image));
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn everywhere(case: Case) -> Result<(), Failure> {
+    let (vault, saved) = two(&case).await?;
+    let wire = case.wire();
+    let list = ask(&wire, &in_vault(vault), None, None).await?;
+    for prompt in &saved.prompts {
+        let id = prompt["id"].as_i64().unwrap_or_default();
+        let alone = wire.get(&format!("/prompts/{id}")).await?;
+        alone.status(200)?.equals("/data/images", prompt["images"].clone())?;
+        check::equal("images in the list", &list.entry(id)?["images"], &prompt["images"])?;
+    }
+    Ok(())
+}
+
+async fn fetched(case: Case) -> Result<(), Failure> {
+    let (_, saved) = two(&case).await?;
+    for url in saved.urls() {
+        let file = fetch(&case, url).await?;
+        let empty = file.body().is_empty() && file.status_code() == 200;
+        file.ensure(!empty, "a file that is not empty", "no bytes")?;
+    }
+    Ok(())
+}
+
+async fn distinct(case: Case) -> Result<(), Failure> {
+    let job = finished(&case, json!({ "batchCount": 4 })).await?;
+    let saved = Saved::in_vault(&case.wire(), job.vault).await?;
+    saved.counts(4)?;
+    let mut urls = saved.urls();
+    let count = urls.len();
+    urls.sort_unstable();
+    urls.dedup();
+    check::equal("the number of different addresses", &urls.len(), &count)
+}
+
+async fn unlinked(case: Case) -> Result<(), Failure> {
+    let (vault, saved) = two(&case).await?;
+    let wire = case.wire();
+    for prompt in &saved.prompts {
+        wire.delete(&format!("/prompts/{}", prompt["id"])).await?.status(200)?;
+    }
+    let left = Saved::in_vault(&wire, vault).await?;
+    left.counts(0)?;
+    let list = ask(&wire, &in_vault(vault), None, None).await?;
+    list.equals("/data", json!([])).map(drop)
+}
+
+async fn files_remain(case: Case) -> Result<(), Failure> {
+    let (_, saved) = two(&case).await?;
+    for prompt in &saved.prompts {
+        case.wire().delete(&format!("/prompts/{}", prompt["id"])).await?.status(200)?;
+    }
+    for url in saved.counts(2)?.urls() {
+        fetch(&case, url).await?.status(200)?;
+    }
+    Ok(())
+}
+
+async fn kept_by_update(case: Case) -> Result<(), Failure> {
+    let (_, saved) = two(&case).await?;
+    let prompt = saved.one()?;
+    let path = format!("/prompts/{}", prompt["id"]);
+    let title = case.name("renamed");
+    let changes = json!({ "title": title, "promptType": "text", "imageUrl": "https://e.example/" });
+    let changed = case.wire().patch(&path, changes).await?;
+    changed.status(200)?.equals("/data/images", prompt["images"].clone()).map(drop)
+}
+
+async fn forked(case: Case) -> Result<(), Failure> {
+    let (vault, saved) = two(&case).await?;
+    let path = format!("/vaults/{vault}");
+    case.wire().patch(&path, json!({ "visibility": "public" })).await?.status(200)?;
+    let fork = case.other().post_empty(&format!("{path}/fork")).await?;
+    let fork = fork.status(201)?.integer("/data/id")?;
+    let copies = Saved::in_vault(&case.other(), fork).await?;
+    let images = |prompt: &Value| prompt["images"].clone();
+    check::equal("images of the copy", &images(copies.one()?), &images(saved.one()?))?;
+    // The copy is a record of its own.
+    let original = format!("/prompts/{}", saved.one()?["id"]);
+    case.wire().delete(&original).await?.status(200)?;
+    let copies = Saved::in_vault(&case.other(), fork).await?;
+    check::equal("images of the copy", &images(copies.one()?), &images(saved.one()?))
+}

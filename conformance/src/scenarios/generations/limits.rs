@@ -1,0 +1,155 @@
+//! How long the texts, how many the images and how many the outputs of a
+//! generation may be, on both sides of each limit.
+
+use serde_json::{Value, json};
+
+use super::inputs::uploads;
+use super::job::{idle, queue, send};
+use crate::scenario::{core, reference};
+use crate::{Case, Failure, Scenario};
+
+pub(super) const ALL: &[Scenario] = &[
+    core!(
+        "generations.limits.prompt",
+        "A prompt of 100000 characters is accepted, one of 100001 refused",
+        ["LI-09"],
+        prompt
+    ),
+    core!(
+        "generations.limits.negative-prompt",
+        "A negativePrompt of 100000 characters is accepted, one of 100001 refused",
+        ["LI-10", "GE-13"],
+        negative_prompt
+    ),
+    core!(
+        "generations.limits.both-texts",
+        "A prompt and a negativePrompt of 100000 characters each are accepted together",
+        ["LI-09", "LI-10"],
+        both_texts
+    ),
+    core!(
+        "generations.limits.image-inputs",
+        "7 imageInputs are accepted, 8 refused",
+        ["LI-11"],
+        image_inputs
+    ),
+    core!(
+        "generations.limits.references",
+        "7 referenceImageUrls are accepted, 8 refused",
+        ["LI-12"],
+        references
+    ),
+    core!(
+        "generations.limits.batch-count",
+        "A batchCount of 1 and of 4 is accepted, 0, 5 and others beyond are refused",
+        ["LI-13"],
+        batch_count
+    ),
+    reference!(
+        "generations.limits.beyond-ascii",
+        "A character counts as one however it is written: four bytes, two escapes (S-66)",
+        ["LI-09", "LI-10"],
+        [LocalProvider],
+        beyond_ascii
+    ),
+    reference!(
+        "generations.limits.named",
+        "A field beyond its limit is named in details (S-60)",
+        ["LI-09", "LI-10", "LI-11", "LI-12", "LI-13", "ER-03"],
+        named
+    ),
+];
+
+const TEXT: usize = 100_000;
+const IMAGES: usize = 7;
+
+async fn prompt(case: Case) -> Result<(), Failure> {
+    text(&case, "prompt").await
+}
+
+async fn negative_prompt(case: Case) -> Result<(), Failure> {
+    text(&case, "negativePrompt").await
+}
+
+async fn text(case: &Case, field: &str) -> Result<(), Failure> {
+    for letter in ["a", "é", "漢"] {
+        queue(case, json!({ field: long(case, letter, TEXT) })).await?;
+        let reply = send(case, json!({ field: long(case, letter, TEXT + 1) })).await?;
+        reply.refused(format!("{field} of {} characters {letter}", TEXT + 1))?;
+    }
+    Ok(())
+}
+
+/// A text of so many characters. It begins with a name of the case, by which
+/// its output is found again.
+fn long(case: &Case, letter: &str, count: usize) -> String {
+    let name = format!("{} ", case.name("long"));
+    let rest = count - name.chars().count();
+    name + &letter.repeat(rest)
+}
+
+async fn both_texts(case: Case) -> Result<(), Failure> {
+    let text = || long(&case, "漢", TEXT);
+    queue(&case, json!({ "prompt": text(), "negativePrompt": text() })).await.map(drop)
+}
+
+async fn image_inputs(case: Case) -> Result<(), Failure> {
+    images(&case, "imageInputs").await
+}
+
+async fn references(case: Case) -> Result<(), Failure> {
+    images(&case, "referenceImageUrls").await
+}
+
+async fn images(case: &Case, field: &str) -> Result<(), Failure> {
+    let urls = uploads(case, IMAGES + 1).await?;
+    queue(case, json!({ field: urls[..IMAGES] })).await?;
+    let reply = send(case, json!({ field: urls })).await?;
+    reply.refused(format!("{} {field}", IMAGES + 1))?;
+    Ok(())
+}
+
+async fn batch_count(case: Case) -> Result<(), Failure> {
+    for count in [1, 4] {
+        queue(&case, json!({ "batchCount": count })).await?;
+    }
+    for count in [0, 5, -1, 100, i64::from(i32::MAX), 1 << 40] {
+        let reply = send(&case, json!({ "batchCount": count })).await?;
+        reply.refused(format!("batchCount {count}"))?;
+    }
+    Ok(())
+}
+
+async fn beyond_ascii(case: Case) -> Result<(), Failure> {
+    for field in ["prompt", "negativePrompt"] {
+        for letter in ["😀", "\u{10ffff}", "\u{301}"] {
+            queue(&case, idle(json!({ field: letter.repeat(TEXT) }))).await?;
+            let reply = send(&case, idle(json!({ field: letter.repeat(TEXT + 1) }))).await?;
+            reply.refused(format!("{field} of {} characters {letter}", TEXT + 1))?;
+        }
+    }
+    let escaped = r"\ud83d\ude00".repeat(TEXT);
+    let body =
+        format!(r#"{{"modelId":"local/fail","prompt":"{escaped}","negativePrompt":"{escaped}"}}"#);
+    let call = case.wire().call(http::Method::POST, "/generations");
+    let reply = call.body("application/json", body).send().await?;
+    reply.accepted(202, "two texts of 100000 escaped emoji")?;
+    Ok(())
+}
+
+async fn named(case: Case) -> Result<(), Failure> {
+    let urls: Vec<_> = (0..=IMAGES).map(|n| format!("https://example.com/{n}.png")).collect();
+    let text = Value::from("a".repeat(TEXT + 1));
+    for (field, value) in [
+        ("prompt", text.clone()),
+        ("negativePrompt", text),
+        ("imageInputs", json!(urls)),
+        ("referenceImageUrls", json!(urls)),
+        ("batchCount", json!(0)),
+        ("batchCount", json!(5)),
+    ] {
+        let reply = send(&case, json!({ field: value })).await?;
+        reply.refused(format!("{field} beyond its limit"))?.string(&format!("/details/{field}"))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,140 @@
+//! What passes through to the provider, seen in the built-in one: models,
+//! ratios, parameters, the editing model (S-38).
+
+use serde_json::{Value, json};
+
+use super::inputs::uploads;
+use super::job::{PLASMA, REFUSE, completed, finished, own_id, queue, send, status};
+use super::saved::{Saved, fetch};
+use crate::scenario::reference;
+use crate::{Case, Failure, Scenario, check};
+
+pub(super) const ALL: &[Scenario] = &[
+    reference!(
+        "generations.provider.refusal",
+        "What the provider refuses is 502 with its reason, and no job (S-38)",
+        ["GE-26", "ER-02"],
+        [LocalProvider],
+        refusal
+    ),
+    reference!(
+        "generations.provider.any-model",
+        "A modelId without the namespace of prompts' models goes to the provider too (S-38)",
+        ["GE-07"],
+        [LocalProvider],
+        any_model
+    ),
+    reference!(
+        "generations.provider.ratios",
+        "The example ratios shape the output of a model that supports them (S-38)",
+        ["GE-17", "GE-18"],
+        [LocalProvider],
+        ratios
+    ),
+    reference!(
+        "generations.provider.ratio-default",
+        "Without aspectRatio the output is as wide as high",
+        ["GE-17"],
+        [LocalProvider],
+        ratio_default
+    ),
+    reference!(
+        "generations.provider.ratio-refused",
+        "A ratio that the provider does not know is 502, any text but not 400 (S-38)",
+        ["GE-17", "GE-18"],
+        [LocalProvider],
+        ratio_refused
+    ),
+    reference!(
+        "generations.provider.parameters",
+        "Parameters reach the provider: the same seed gives the same picture, another one another",
+        ["GE-20"],
+        [LocalProvider],
+        parameters
+    ),
+    reference!(
+        "generations.provider.editing-model",
+        "With an imageInput the editing model takes the place of the model",
+        ["GE-24"],
+        [LocalProvider],
+        editing_model
+    ),
+];
+
+async fn refusal(case: Case) -> Result<(), Failure> {
+    let id = own_id(&case);
+    let reply = send(&case, json!({ "modelId": REFUSE, "clientJobId": id })).await?;
+    let reason = reply.status(502)?.equals("/details", json!({}))?.string("/error")?;
+    let named = reason.contains(REFUSE);
+    reply.ensure(named, "an error with the provider's reason, which names the model", reason)?;
+    status(&case.wire(), &id).await?.status(404).map(drop)
+}
+
+async fn any_model(case: Case) -> Result<(), Failure> {
+    for model in ["nowhere", "elsewhere/model", "local", "local/", " ", "漢"] {
+        let reply = send(&case, json!({ "modelId": model })).await?;
+        reply.accepted(502, format!("the model {model:?}"))?;
+    }
+    Ok(())
+}
+
+/// Width and height of the one output of a generation with these fields.
+async fn sides(case: &Case, fields: Value) -> Result<(i64, i64), Failure> {
+    let job = finished(case, fields).await?;
+    let saved = Saved::in_vault(&case.wire(), job.vault).await?;
+    let image =
+        saved.images().first().map(|image| (image["width"].as_i64(), image["height"].as_i64()));
+    match image {
+        Some((Some(width), Some(height))) => Ok((width, height)),
+        _ => Err(saved.failure("an image with width and height", "none")),
+    }
+}
+
+async fn ratios(case: Case) -> Result<(), Failure> {
+    for (ratio, (x, y)) in
+        [("1:1", (1, 1)), ("9:16", (9, 16)), ("16:9", (16, 9)), ("4:5", (4, 5)), ("3:2", (3, 2))]
+    {
+        let (width, height) = sides(&case, json!({ "aspectRatio": ratio })).await?;
+        // As near as whole pixels come.
+        let right = (width * y - height * x).abs() <= x.max(y);
+        check::ensure(right, &format!("sides of {ratio}"), format!("{width} by {height}"))?;
+    }
+    Ok(())
+}
+
+async fn ratio_default(case: Case) -> Result<(), Failure> {
+    let (width, height) = sides(&case, json!({})).await?;
+    check::equal("the width", &width, &height)
+}
+
+async fn ratio_refused(case: Case) -> Result<(), Failure> {
+    for ratio in ["", "square", "16x9", "0:1", "1:100", &"9".repeat(1000)] {
+        let reply = send(&case, json!({ "aspectRatio": ratio })).await?;
+        let shown: String = ratio.chars().take(20).collect();
+        reply.accepted(502, format!("the ratio {shown:?}"))?;
+    }
+    Ok(())
+}
+
+async fn parameters(case: Case) -> Result<(), Failure> {
+    let prompt = case.name("A harbour");
+    let mut pictures = Vec::new();
+    for seed in [1, 1, 2] {
+        let fields = json!({ "modelId": PLASMA, "prompt": prompt, "parameters": { "seed": seed } });
+        let job = finished(&case, fields).await?;
+        let saved = Saved::in_vault(&case.wire(), job.vault).await?;
+        let url = saved.counts(1)?.urls()[0].to_owned();
+        pictures.push(fetch(&case, &url).await?.body().clone());
+    }
+    check::ensure(pictures[0] == pictures[1], "one picture for one seed", "two")?;
+    check::ensure(pictures[1] != pictures[2], "another picture for another seed", "the same")
+}
+
+async fn editing_model(case: Case) -> Result<(), Failure> {
+    let input = uploads(&case, 1).await?.swap_remove(0);
+    let with = |model: &str, editing: &str| json!({ "modelId": model, "imageEditEndpointId": editing, "imageInput": input });
+    let job = queue(&case, with(REFUSE, PLASMA)).await?;
+    completed(&case, &case.wire(), &job.id).await?;
+    let refused = send(&case, with(PLASMA, REFUSE)).await?;
+    refused.accepted(502, "an editing model that takes no order").map(drop)
+}

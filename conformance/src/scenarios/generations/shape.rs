@@ -1,0 +1,149 @@
+//! What the output looks like in the vault of our server (S-39).
+
+use http::header::CONTENT_TYPE;
+use serde_json::{Value, json};
+
+use super::job::{PLASMA_VIDEO, completed, finished};
+use super::saved::{Saved, fetch, size};
+use crate::scenario::reference;
+use crate::{Case, Failure, Scenario, check};
+
+pub(super) const ALL: &[Scenario] = &[
+    reference!(
+        "generations.shape.one-prompt",
+        "A job makes one prompt with one image for each output, and the status names it (S-39)",
+        ["GE-29", "GE-30"],
+        [LocalProvider],
+        one_prompt
+    ),
+    reference!(
+        "generations.shape.type",
+        "The prompt has the type of the generation, which is image by default (S-39)",
+        ["GE-09", "GE-29"],
+        [LocalProvider],
+        kind
+    ),
+    reference!(
+        "generations.shape.texts",
+        "Title and text are the generation's prompt, cut after 120 and 15000 characters (S-39)",
+        ["GE-29"],
+        [LocalProvider],
+        texts
+    ),
+    reference!(
+        "generations.shape.space-around",
+        "White space around the generation's prompt stays in the text and not in the title (S-39)",
+        ["GE-29"],
+        [LocalProvider],
+        space_around
+    ),
+    reference!(
+        "generations.shape.files",
+        "A picture and a video are files of the shown size with an image's type (S-39, S-45)",
+        ["PR-07", "GE-09", "GE-29"],
+        [LocalProvider],
+        files
+    ),
+    reference!(
+        "generations.shape.as-any-prompt",
+        "The prompt is like any other: active, on top of the vault, not pinned, with its model",
+        ["GE-29", "PR-37", "VC-09"],
+        [LocalProvider],
+        as_any_prompt
+    ),
+];
+
+async fn one_prompt(case: Case) -> Result<(), Failure> {
+    for count in 1..=4 {
+        let job = finished(&case, json!({ "batchCount": count })).await?;
+        let saved = Saved::in_vault(&case.wire(), job.vault).await?;
+        let prompt = saved.one()?;
+        let images = prompt["images"].as_array().map(Vec::len);
+        check::equal("the number of images on the prompt", &images, &Some(count))?;
+        let status = completed(&case, &case.wire(), &job.id).await?;
+        status.equals("/data/promptId", prompt["id"].clone())?;
+    }
+    Ok(())
+}
+
+fn video() -> Value {
+    json!({ "generationType": "video", "modelId": PLASMA_VIDEO })
+}
+
+async fn kind(case: Case) -> Result<(), Failure> {
+    for (fields, expected) in
+        [(json!({}), "image"), (json!({ "generationType": "image" }), "image"), (video(), "video")]
+    {
+        let job = finished(&case, fields).await?;
+        let saved = Saved::in_vault(&case.wire(), job.vault).await?;
+        check::equal("promptType", &saved.one()?["promptType"], &json!(expected))?;
+    }
+    Ok(())
+}
+
+async fn texts(case: Case) -> Result<(), Failure> {
+    let begun = |count: usize, letter: &str| {
+        let begin = case.name("x");
+        let rest = count - begin.chars().count();
+        begin + &letter.repeat(rest)
+    };
+    let first = |text: &str, count: usize| -> String { text.chars().take(count).collect() };
+    for text in [
+        begun(60, "s"),
+        begun(120, "漢"),
+        begun(121, "😀"),
+        begun(15_000, "é"),
+        begun(15_001, "é"),
+        begun(100_000, "漢"),
+    ] {
+        let job = finished(&case, json!({ "prompt": text })).await?;
+        let saved = Saved::in_vault(&case.wire(), job.vault).await?;
+        let prompt = saved.one()?;
+        check::equal("the title", &prompt["title"], &json!(first(&text, 120)))?;
+        let right = prompt["prompt"] == json!(first(&text, 15_000));
+        let length = prompt["prompt"].as_str().map(|text| text.chars().count());
+        check::ensure(right, "the first 15000 characters as text", format!("{length:?}"))?;
+    }
+    Ok(())
+}
+
+async fn space_around(case: Case) -> Result<(), Failure> {
+    let text = format!(" \n{}\t ", case.name("space around"));
+    let job = finished(&case, json!({ "prompt": text })).await?;
+    let saved = Saved::in_vault(&case.wire(), job.vault).await?;
+    check::equal("the text", &saved.one()?["prompt"], &json!(text))?;
+    check::equal("the title", &saved.one()?["title"], &json!(text.trim()))
+}
+
+async fn files(case: Case) -> Result<(), Failure> {
+    let wide = json!({ "aspectRatio": "16:9", "batchCount": 2 });
+    for (fields, expected) in [(wide, "image/png"), (video(), "image/gif")] {
+        let job = finished(&case, fields).await?;
+        let saved = Saved::in_vault(&case.wire(), job.vault).await?;
+        for image in saved.one()?["images"].as_array().into_iter().flatten() {
+            let file = fetch(&case, image["url"].as_str().unwrap_or_default()).await?;
+            let media = file.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+            check::equal("the type of the file", &media, &Some(expected))?;
+            let shown = image["width"].as_i64().zip(image["height"].as_i64());
+            check::equal("the size of the picture", &size(file.body()), &shown)?;
+        }
+    }
+    Ok(())
+}
+
+async fn as_any_prompt(case: Case) -> Result<(), Failure> {
+    let job = finished(&case, json!({})).await?;
+    let saved = Saved::in_vault(&case.wire(), job.vault).await?;
+    let prompt = saved.one()?;
+    for (member, expected) in [
+        ("status", json!("active")),
+        ("isPinned", json!(false)),
+        ("vaultIds", json!([job.vault])),
+        ("createdAt", prompt["updatedAt"].clone()),
+    ] {
+        check::equal(member, &prompt[member], &expected)?;
+    }
+    // It has a model: its type may change to video without naming one.
+    let path = format!("/prompts/{}", prompt["id"]);
+    case.wire().patch(&path, json!({ "promptType": "video" })).await?.status(200).map(drop)
+}

@@ -1,0 +1,48 @@
+//! The status of a job.
+
+pub(super) mod choices;
+
+use serde_json::json;
+
+use super::job::{completed, own_id, queue, status};
+use crate::scenario::core;
+use crate::{Case, Failure, Scenario};
+
+pub(super) const ALL: &[Scenario] = &[
+    core!(
+        "generations.status.again-and-again",
+        "statusUrl can be called again and again, before the end and after it",
+        ["GE-05", "GE-31"],
+        again_and_again
+    ),
+    core!(
+        "generations.status.unknown",
+        "The status of a job that never was is no success",
+        ["GE-31"],
+        unknown
+    ),
+];
+
+async fn again_and_again(case: Case) -> Result<(), Failure> {
+    let (job, wire) = (queue(&case, json!({})).await?, case.wire());
+    let url = job.answer.string("/data/statusUrl")?;
+    // The key belongs nowhere but below the API root.
+    let path = url.strip_prefix(case.target().base_url());
+    let path = path.ok_or_else(|| job.answer.failure("a statusUrl below the API root", url))?;
+    for _ in 0..3 {
+        wire.get(path).await?.status_in(200..=299)?;
+    }
+    completed(&case, &wire, &job.id).await?;
+    for _ in 0..3 {
+        wire.get(path).await?.status_in(200..=299)?;
+    }
+    Ok(())
+}
+
+async fn unknown(case: Case) -> Result<(), Failure> {
+    // A target that refuses everything must not pass for that alone.
+    queue(&case, json!({})).await?;
+    let reply = status(&case.wire(), &own_id(&case)).await?;
+    reply.refused_somehow("the status of a job that never was")?;
+    Ok(())
+}

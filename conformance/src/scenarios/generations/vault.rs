@@ -1,0 +1,193 @@
+//! Where the output of a generation goes.
+
+use std::collections::HashSet;
+
+use serde_json::{Value, json};
+
+use super::job::{body, completed, idle, own_id, queue, send, slow, status};
+use super::saved::Saved;
+use crate::scenario::{core, reference};
+use crate::scenarios::endpoints::absent;
+use crate::wire::Wire;
+use crate::{Case, Failure, Scenario, check, make};
+
+pub(super) const ALL: &[Scenario] = &[
+    core!(
+        "generations.vault.named",
+        "The output goes into the vault that is named and into no other of the caller's own",
+        ["GE-21", "GE-29"],
+        named
+    ),
+    core!(
+        "generations.vault.general",
+        "Without vaultId the output goes into the vault that the service made for the account",
+        ["GE-22", "VA-12"],
+        general
+    ),
+    core!(
+        "generations.vault.absent",
+        "A vaultId that names no vault is no success, and nothing is queued",
+        ["GE-21"],
+        absent_vault
+    ),
+    core!(
+        "generations.vault.foreign",
+        "A vault of another account is no success whatever its visibility, and nothing is queued",
+        ["GE-21"],
+        [OtherAccount],
+        foreign
+    ),
+    reference!(
+        "generations.vault.refusals-named",
+        "An absent, a deleted and a foreign vault are 400 in the same words for vaultId (S-57)",
+        ["GE-21", "ER-03"],
+        [OtherAccount],
+        refusals_named
+    ),
+    reference!(
+        "generations.vault.status-general",
+        "The status names General if no vault was named, and the output is in it alone (S-34)",
+        ["GE-22", "VA-12"],
+        [LocalProvider],
+        status_general
+    ),
+    reference!(
+        "generations.vault.deleted-before-the-end",
+        "If the vault is deleted before the job is done the output goes to General (S-41)",
+        ["GE-29"],
+        [LocalProvider],
+        deleted_before_the_end
+    ),
+    reference!(
+        "generations.vault.deleted-afterwards",
+        "Deleting the vault afterwards leaves the output in the account",
+        ["GE-29", "VA-28"],
+        [LocalProvider],
+        deleted_afterwards
+    ),
+];
+
+async fn named(case: Case) -> Result<(), Failure> {
+    let (wire, other) = (case.wire(), make::vault(&case, &case.wire()).await?);
+    let job = queue(&case, json!({})).await?;
+    completed(&case, &wire, &job.id).await?;
+    let saved = Saved::in_vault(&wire, job.vault).await?;
+    check::ensure(saved.count() > 0, "an output in the vault that was named", "none")?;
+    Saved::in_vault(&wire, other).await?.counts(0).map(drop)
+}
+
+/// Other scenarios use these vaults too, so what is new there may be theirs; the
+/// scenario `status-general` looks closer.
+async fn general(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let before = in_system_vaults(&wire).await?;
+    let job = send(&case, json!({})).await?;
+    let id = job.status(202)?.string("/data/clientJobId")?;
+    completed(&case, &wire, id).await?;
+    let after = in_system_vaults(&wire).await?;
+    let new = after.difference(&before).count();
+    check::ensure(new > 0, "a new prompt in a system vault", "none")
+}
+
+/// The prompts in all system vaults.
+async fn in_system_vaults(wire: &Wire) -> Result<HashSet<i64>, Failure> {
+    let mut ids = HashSet::new();
+    let vaults = wire.get("/vaults").await?;
+    for vault in vaults.status(200)?.array("/data")? {
+        if vault["isSystem"] == true {
+            let prompts = wire.get(&format!("/vaults/{}/prompts", vault["id"])).await?;
+            ids.extend(prompts.status(200)?.integers("/data", "id")?);
+        }
+    }
+    Ok(ids)
+}
+
+async fn absent_vault(case: Case) -> Result<(), Failure> {
+    let vault = make::vault(&case, &case.wire()).await?;
+    for vault in [absent(vault), 0, -1] {
+        nothing_queued(&case, vault).await?;
+    }
+    Ok(())
+}
+
+async fn foreign(case: Case) -> Result<(), Failure> {
+    for visibility in ["private", "unlisted", "public"] {
+        let fields = json!({ "visibility": visibility });
+        let vault = make::vault_with(&case, &case.other(), fields).await?.integer("/data/id")?;
+        nothing_queued(&case, vault).await?;
+    }
+    Ok(())
+}
+
+/// Naming this vault is refused, and there is no job then.
+async fn nothing_queued(case: &Case, vault: i64) -> Result<(), Failure> {
+    let id = own_id(case);
+    let reply = send(case, json!({ "vaultId": vault, "clientJobId": id })).await?;
+    reply.refused_somehow(format!("vaultId {vault}"))?;
+    status(&case.wire(), &id).await?.refused_somehow("the status of a refused generation")?;
+    Ok(())
+}
+
+async fn refusals_named(case: Case) -> Result<(), Failure> {
+    let (own, other) = (case.wire(), case.other());
+    let deleted = make::vault(&case, &own).await?;
+    own.delete(&format!("/vaults/{deleted}")).await?.status(200)?;
+    let foreign = make::vault_with(&case, &other, json!({ "visibility": "public" })).await?;
+    let foreign = foreign.integer("/data/id")?;
+    let mut words = HashSet::new();
+    for vault in [absent(foreign), deleted, foreign, 0, -1] {
+        let reply = send(&case, idle(json!({ "vaultId": vault }))).await?;
+        reply.refused(format!("vaultId {vault}"))?;
+        let message = reply.string("/details/vaultId")?.replace(&vault.to_string(), "…");
+        words.insert(message);
+    }
+    check::equal("the number of different messages", &words.len(), &1)
+}
+
+/// The General vault's id.
+async fn general_id(wire: &Wire) -> Result<i64, Failure> {
+    let vaults = wire.get("/vaults").await?;
+    let found = vaults.array("/data")?.into_iter().find(|vault| vault["isSystem"] == true);
+    found
+        .and_then(|vault| vault["id"].as_i64())
+        .ok_or_else(|| vaults.failure("a system vault in the list", "none"))
+}
+
+/// The vaults of the prompt that a completed job has saved.
+async fn vaults_of_output(case: &Case, id: &str) -> Result<Vec<i64>, Failure> {
+    let status = completed(case, &case.wire(), id).await?;
+    make::vaults_of(&case.wire(), status.integer("/data/promptId")?).await
+}
+
+async fn status_general(case: Case) -> Result<(), Failure> {
+    let general = general_id(&case.wire()).await?;
+    let named = json!({ "vaultId": general });
+    for fields in [json!({}), named] {
+        let reply = case.wire().post("/generations", body(&case, fields)).await?;
+        let id = reply.status(202)?.string("/data/clientJobId")?;
+        let shown = status(&case.wire(), id).await?;
+        shown.status(200)?.equals("/data/vaultId", general)?;
+        let vaults = vaults_of_output(&case, id).await?;
+        check::equal("the vaults of the output", &vaults, &vec![general])?;
+    }
+    Ok(())
+}
+
+async fn deleted_before_the_end(case: Case) -> Result<(), Failure> {
+    let job = queue(&case, slow(1.0)).await?;
+    case.wire().delete(&format!("/vaults/{}", job.vault)).await?.status(200)?;
+    let vaults = vaults_of_output(&case, &job.id).await?;
+    let general = general_id(&case.wire()).await?;
+    check::equal("the vaults of the output", &vaults, &vec![general])
+}
+
+async fn deleted_afterwards(case: Case) -> Result<(), Failure> {
+    let job = queue(&case, json!({})).await?;
+    let done = completed(&case, &case.wire(), &job.id).await?;
+    case.wire().delete(&format!("/vaults/{}", job.vault)).await?.status(200)?;
+    let vaults = vaults_of_output(&case, &job.id).await?;
+    check::equal("the vaults of the output", &vaults, &vec![])?;
+    let again = status(&case.wire(), &job.id).await?;
+    let prompt: &Value = done.at("/data/promptId")?;
+    again.status(200)?.equals("/data/promptId", prompt.clone()).map(drop)
+}

@@ -1,0 +1,224 @@
+//! How images are served (S-45): to everybody, in parts, and to be kept for good.
+
+use http::Method;
+use http::header::AUTHORIZATION;
+use serde_json::json;
+
+use super::pictures::{of_all_types, png};
+use super::slot::Slot;
+use crate::scenario::reference;
+use crate::wire::Reply;
+use crate::{Case, Failure, Scenario, check};
+
+pub(super) const ALL: &[Scenario] = &[
+    reference!(
+        "uploads.delivery.content-type",
+        "An image has its declared type, and nosniff (S-45)",
+        ["UP-15"],
+        content_type
+    ),
+    reference!(
+        "uploads.delivery.any-key",
+        "An image is shown without a key and with any (S-45)",
+        ["UP-15"],
+        any_key
+    ),
+    reference!(
+        "uploads.delivery.for-good",
+        "An image may be kept for good, by everybody (S-45)",
+        ["UP-19"],
+        for_good
+    ),
+    reference!(
+        "uploads.delivery.etag",
+        "An image has an ETag of its own that stays (S-45)",
+        ["UP-19"],
+        etag
+    ),
+    reference!(
+        "uploads.delivery.not-modified",
+        "Who names the ETag of an image gets 304 and no body (S-45)",
+        ["UP-15"],
+        not_modified
+    ),
+    reference!("uploads.delivery.ranges", "A part is given with 206 (S-45)", ["UP-15"], ranges),
+    reference!(
+        "uploads.delivery.outside",
+        "A part outside the image is refused with 416, with the size (S-45)",
+        ["UP-15"],
+        outside
+    ),
+    reference!(
+        "uploads.delivery.head",
+        "HEAD of an image has the headers of GET and no body (S-45)",
+        ["UP-15"],
+        head
+    ),
+    reference!(
+        "uploads.delivery.read-only",
+        "An image is not changed or deleted at its address (S-45)",
+        ["UP-19"],
+        read_only
+    ),
+    reference!(
+        "uploads.delivery.other-names",
+        "Nothing is at other names, nor at the directory (S-45)",
+        ["UP-06"],
+        other_names
+    ),
+];
+
+async fn uploaded(case: &Case) -> Result<(Slot, Vec<u8>), Failure> {
+    let bytes = png([90, 60, 30]);
+    Ok((Slot::used(case, "image/png", &bytes).await?, bytes))
+}
+
+fn header<'r>(reply: &'r Reply, name: &str) -> &'r str {
+    reply.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+}
+
+fn has(reply: &Reply, name: &str, value: &str) -> Result<(), Failure> {
+    let got = header(reply, name);
+    reply.ensure(got == value, format!("{name}: {value}"), format!("{name}: {got}")).map(drop)
+}
+
+fn body_is(reply: &Reply, bytes: &[u8]) -> Result<(), Failure> {
+    let (expected, got) = (bytes.len(), reply.body().len());
+    let expected = format!("the right {expected} bytes");
+    reply.ensure(reply.body() == bytes, expected, format!("other bytes, {got}")).map(drop)
+}
+
+async fn get(case: &Case, slot: &Slot, name: &str, value: &str) -> Result<Reply, Failure> {
+    case.storage(Method::GET, &slot.url).header(name, value).send().await
+}
+
+async fn content_type(case: Case) -> Result<(), Failure> {
+    for picture in of_all_types() {
+        let slot = Slot::used(&case, picture.content_type, &picture.bytes).await?;
+        let reply = slot.fetch().await?;
+        has(&reply, "content-type", picture.content_type)?;
+        has(&reply, "x-content-type-options", "nosniff")?;
+    }
+    Ok(())
+}
+
+async fn any_key(case: Case) -> Result<(), Failure> {
+    let (slot, bytes) = uploaded(&case).await?;
+    slot.shows_at_once(&bytes).await?;
+    let key = format!("Bearer {}", case.target().config.api_key);
+    for value in [&*key, "Bearer nobody", "Basic nobody"] {
+        let reply = get(&case, &slot, AUTHORIZATION.as_str(), value).await?;
+        body_is(reply.status(200)?, &bytes)?;
+    }
+    Ok(())
+}
+
+async fn for_good(case: Case) -> Result<(), Failure> {
+    let (slot, _) = uploaded(&case).await?;
+    let reply = slot.fetch().await?;
+    let caching = header(&reply, "cache-control");
+    for word in ["public", "max-age=31536000", "immutable"] {
+        reply.ensure(caching.contains(word), format!("{word} in Cache-Control"), caching)?;
+    }
+    has(&reply, "access-control-allow-origin", "*")
+}
+
+async fn etag(case: Case) -> Result<(), Failure> {
+    let ((one, _), (other, _)) = (uploaded(&case).await?, uploaded(&case).await?);
+    let reply = one.fetch().await?;
+    let tag = header(&reply, "etag");
+    reply.ensure(tag.len() > 2 && tag.starts_with('"'), "a strong ETag", tag)?;
+    has(&one.fetch().await?, "etag", tag)?;
+    let foreign = other.fetch().await?;
+    foreign.ensure(header(&foreign, "etag") != tag, "an ETag of its own", tag).map(drop)
+}
+
+async fn not_modified(case: Case) -> Result<(), Failure> {
+    let (slot, bytes) = uploaded(&case).await?;
+    let tag = header(&slot.fetch().await?, "etag").to_owned();
+    for value in [tag.clone(), format!("W/{tag}"), format!("\"other\", {tag}"), "*".to_owned()] {
+        let reply = get(&case, &slot, "if-none-match", &value).await?;
+        body_is(reply.accepted(304, format!("If-None-Match: {value}"))?, &[])?;
+        has(&reply, "etag", &tag)?;
+    }
+    let reply = get(&case, &slot, "if-none-match", "\"other\"").await?;
+    body_is(reply.status(200)?, &bytes)
+}
+
+async fn ranges(case: Case) -> Result<(), Failure> {
+    let (slot, bytes) = uploaded(&case).await?;
+    let size = bytes.len();
+    for (range, part) in [
+        ("bytes=0-0".to_owned(), 0..1),
+        ("bytes=8-15".to_owned(), 8..16),
+        ("bytes=10-".to_owned(), 10..size),
+        ("bytes=-7".to_owned(), size - 7..size),
+        (format!("bytes=5-{}", size + 100), 5..size),
+    ] {
+        let reply = get(&case, &slot, "range", &range).await?;
+        let place = format!("bytes {}-{}/{size}", part.start, part.end - 1);
+        has(reply.accepted(206, &range)?, "content-range", &place)?;
+        check::about(range, body_is(&reply, &bytes[part]))?;
+    }
+    has(&slot.fetch().await?, "accept-ranges", "bytes")
+}
+
+async fn outside(case: Case) -> Result<(), Failure> {
+    let (slot, bytes) = uploaded(&case).await?;
+    for range in [format!("bytes={}-", bytes.len()), "bytes=5000-6000".to_owned()] {
+        let reply = get(&case, &slot, "range", &range).await?;
+        has(reply.accepted(416, &range)?, "content-range", &format!("bytes */{}", bytes.len()))?;
+    }
+    Ok(())
+}
+
+async fn head(case: Case) -> Result<(), Failure> {
+    let (slot, bytes) = uploaded(&case).await?;
+    let shown = slot.fetch().await?;
+    let reply = case.storage(Method::HEAD, &slot.url).send().await?;
+    body_is(reply.status(200)?, &[])?;
+    has(&reply, "content-length", &bytes.len().to_string())?;
+    for name in ["content-type", "etag", "cache-control", "accept-ranges", "x-content-type-options"]
+    {
+        has(&reply, name, header(&shown, name))?;
+    }
+    let unused = Slot::for_png(&case, 100).await?;
+    case.storage(Method::HEAD, &unused.url).send().await?.status(404).map(drop)
+}
+
+async fn read_only(case: Case) -> Result<(), Failure> {
+    let (slot, bytes) = uploaded(&case).await?;
+    let key = format!("Bearer {}", case.target().config.api_key);
+    for authorization in [key, format!("Bearer {}", slot.token)] {
+        for method in [Method::PUT, Method::POST, Method::PATCH, Method::DELETE] {
+            let call = case.storage(method.clone(), &slot.url);
+            let call = call.header(AUTHORIZATION.as_str(), &authorization);
+            let reply = call.body("image/png", png([0, 0, 0])).send().await?;
+            reply.accepted(405, format!("{method} of url"))?;
+        }
+    }
+    slot.shows_at_once(&bytes).await
+}
+
+async fn other_names(case: Case) -> Result<(), Failure> {
+    let (slot, _) = uploaded(&case).await?;
+    let (directory, name) = slot.url.rsplit_once('/').unwrap_or_default();
+    let (stem, _) = name.rsplit_once('.').unwrap_or_default();
+    let first = if name.starts_with('a') { "b" } else { "a" };
+    for other in [
+        format!("{first}{}", name.get(1..).unwrap_or_default()),
+        format!("{stem}.gif"),
+        format!("{stem}.PNG"),
+        stem.to_owned(),
+        format!("{name}/"),
+        format!("{name}x"),
+        format!("x/{name}"),
+        format!("..%2f{name}"),
+        "%00".to_owned(),
+        String::new(),
+    ] {
+        let reply = case.storage(Method::GET, &format!("{directory}/{other}")).send().await?;
+        reply.accepted(404, format!("the name {other:?}"))?.equals("/data", json!(null))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,240 @@
+//! What the reference server says to uploads that it refuses (S-43), and that
+//! they do no harm.
+
+use http::Method;
+use http::header::AUTHORIZATION;
+use serde_json::json;
+use url::Url;
+
+use super::pictures::{PNG_BYTES, png, png_of_size};
+use super::slot::Slot;
+use crate::scenario::reference;
+use crate::wire::Call;
+use crate::{Case, Failure, Scenario, check};
+
+pub(super) const ALL: &[Scenario] = &[
+    reference!(
+        "uploads.refusal.token",
+        "Without the slot's token in its form an upload is answered 401, with WWW-Authenticate (S-43)",
+        ["UP-11"],
+        [OtherAccount],
+        token
+    ),
+    reference!(
+        "uploads.refusal.address",
+        "An address of which anything was changed is answered 401 (S-43)",
+        ["UP-04", "UP-11"],
+        address
+    ),
+    reference!(
+        "uploads.refusal.content-type",
+        "An upload without exactly the declared type is answered 415 (S-43)",
+        ["UP-12"],
+        content_type
+    ),
+    reference!(
+        "uploads.refusal.larger",
+        "A body that is larger than declared is answered 413 (S-43)",
+        ["UP-13"],
+        larger
+    ),
+    reference!(
+        "uploads.refusal.smaller",
+        "A body that is smaller than declared is answered 400 (S-43)",
+        ["UP-13"],
+        smaller
+    ),
+    reference!(
+        "uploads.refusal.used",
+        "An address that was used is answered 400, before the type and the size are looked at",
+        ["UP-14"],
+        used
+    ),
+    reference!(
+        "uploads.refusal.method",
+        "With the token, other methods than PUT are answered 405 (S-61)",
+        ["UP-10"],
+        method
+    ),
+    reference!(
+        "uploads.refusal.envelope",
+        "A refused upload is answered in the envelope, and its text repeats no secret (S-59)",
+        ["ER-01"],
+        envelope
+    ),
+    reference!(
+        "uploads.refusal.not-used-up",
+        "No refusal uses up the slot: the right upload is taken afterwards (S-43)",
+        ["UP-14", "UP-10"],
+        not_used_up
+    ),
+];
+
+const TYPE: &str = "image/png";
+
+fn bytes() -> Vec<u8> {
+    png([0, 0, 200])
+}
+
+async fn slot(case: &Case) -> Result<Slot, Failure> {
+    Slot::for_png(case, PNG_BYTES).await
+}
+
+async fn token(case: Case) -> Result<(), Failure> {
+    let slot = slot(&case).await?;
+    let foreign = Slot::of(&case, &case.other(), TYPE, PNG_BYTES).await?;
+    for (what, value) in [
+        ("the API key", format!("Bearer {}", case.target().config.api_key)),
+        ("another account's token", format!("Bearer {}", foreign.token)),
+        ("no scheme", slot.token.clone()),
+        ("another scheme", format!("Basic {}", slot.token)),
+        ("a scheme in lower case", format!("bearer {}", slot.token)),
+        ("two spaces", format!("Bearer  {}", slot.token)),
+        ("an empty token", "Bearer ".to_owned()),
+        ("a lengthened token", format!("Bearer {}A", slot.token)),
+        ("a token with padding", format!("Bearer {}=", slot.token)),
+    ] {
+        let call = slot.bare().header(AUTHORIZATION.as_str(), value).body(TYPE, bytes());
+        refused(401, what, call).await?;
+    }
+    let twice = slot.authorized().header(AUTHORIZATION.as_str(), format!("Bearer {}", slot.token));
+    refused(401, "the token in two headers", twice.body(TYPE, bytes())).await
+}
+
+async fn refused(status: u16, what: &str, call: Call) -> Result<(), Failure> {
+    let reply = call.send().await?;
+    reply.accepted(status, what)?;
+    let asks = reply.headers().contains_key("www-authenticate");
+    reply.ensure(asks == (status == 401), "WWW-Authenticate with 401 only", asks).map(drop)
+}
+
+async fn address(case: Case) -> Result<(), Failure> {
+    let (slot, other) = (slot(&case).await?, slot(&case).await?);
+    let (base, query) = slot.upload_url.split_once('?').unwrap_or_default();
+    let (other_base, other_query) = other.upload_url.split_once('?').unwrap_or_default();
+    let last = if query.ends_with('A') { 'B' } else { 'A' };
+    for (what, upload_url) in [
+        ("no query", base.to_owned()),
+        ("an empty query", format!("{base}?")),
+        ("another slot's query", format!("{base}?{other_query}")),
+        ("another slot's path", format!("{other_base}?{query}")),
+        ("another slot's address", other.upload_url.clone()),
+        ("a cut query", format!("{base}?{}", query.get(4..).unwrap_or_default())),
+        ("a lengthened query", format!("{base}?{query}{last}")),
+        ("the query twice", format!("{base}?{query}&{query}")),
+        ("another ending", format!("{}?{query}", base.replace(".png", ".gif"))),
+        ("no name", format!("{}?{query}", parent(base))),
+    ] {
+        let reply = slot.with_upload_url(upload_url).put(&bytes()).send().await?;
+        // Below the directory there is no slot, so nothing to have a token for.
+        let expected = if what == "no name" { 404 } else { 401 };
+        reply.accepted(expected, what)?;
+    }
+    let (start, value) = slot.upload_url.split_once('=').unwrap_or_default();
+    for place in 0..value.len() {
+        let upload_url = format!("{start}={}", with_another_at(value, place));
+        let reply = slot.with_upload_url(upload_url).put(&bytes()).send().await?;
+        reply.accepted(401, format!("another character at {place} of the query"))?;
+    }
+    slot.hides(&bytes()).await?;
+    other.hides(&bytes()).await
+}
+
+fn with_another_at(text: &str, place: usize) -> String {
+    let other = |character| if character == 'A' { 'B' } else { 'A' };
+    let at = |(at, character)| if at == place { other(character) } else { character };
+    text.chars().enumerate().map(at).collect()
+}
+
+fn parent(url: &str) -> String {
+    let joined = Url::parse(url).and_then(|url| url.join("."));
+    joined.map(String::from).unwrap_or_default()
+}
+
+async fn content_type(case: Case) -> Result<(), Failure> {
+    let slot = slot(&case).await?;
+    refused(415, "no type", slot.authorized().untyped_body(bytes())).await?;
+    for content_type in
+        ["image/jpeg", "image/png; a=b", "image/*", "image", "", "application/octet-stream"]
+    {
+        refused(415, content_type, slot.authorized().body(content_type, bytes())).await?;
+    }
+    let twice = slot.put(&bytes()).header("content-type", TYPE);
+    refused(415, "the type in two headers", twice).await
+}
+
+async fn larger(case: Case) -> Result<(), Failure> {
+    let slot = slot(&case).await?;
+    for size in [PNG_BYTES + 12, 100_000] {
+        refused(413, "too many bytes", slot.put(&png_of_size([1, 1, 1], size))).await?;
+    }
+    let pieces = futures::stream::iter([bytes().into(), "x".into()]);
+    let call = slot.authorized().header("content-type", TYPE).pieces(pieces);
+    refused(413, "one byte too many, in pieces", call).await
+}
+
+async fn smaller(case: Case) -> Result<(), Failure> {
+    let slot = slot(&case).await?;
+    for size in [PNG_BYTES - 1, 1, 0] {
+        refused(400, &format!("{size} bytes"), slot.put(&bytes()[..size])).await?;
+    }
+    let pieces = futures::stream::iter([bytes::Bytes::from_static(b"x")]);
+    let call = slot.authorized().header("content-type", TYPE).pieces(pieces);
+    refused(400, "one byte, in pieces", call).await
+}
+
+async fn used(case: Case) -> Result<(), Failure> {
+    let slot = Slot::used(&case, TYPE, &bytes()).await?;
+    refused(400, "the same bytes", slot.put(&bytes())).await?;
+    refused(400, "too many bytes", slot.put(&png_of_size([1, 1, 1], 100))).await?;
+    refused(401, "no token", slot.bare().body(TYPE, bytes())).await
+}
+
+async fn method(case: Case) -> Result<(), Failure> {
+    let slot = slot(&case).await?;
+    for method in [Method::GET, Method::POST, Method::PATCH, Method::DELETE] {
+        let call = case.storage(method.clone(), &slot.upload_url);
+        let call = call.header(AUTHORIZATION.as_str(), format!("Bearer {}", slot.token));
+        let reply = call.send().await?;
+        reply.accepted(405, format!("{method} with the token"))?;
+        let allow = reply.headers().get("allow").and_then(|value| value.to_str().ok());
+        reply.ensure(allow == Some("PUT"), "Allow: PUT", format!("{allow:?}"))?;
+    }
+    Ok(())
+}
+
+/// Every kind of refusal that leaves the slot as it was.
+fn refusals(slot: &Slot) -> [(&'static str, Call); 6] {
+    let forged = slot.with_token(format!("{}A", slot.token));
+    [
+        ("no token", slot.bare().body(TYPE, bytes())),
+        ("another token", forged.put(&bytes())),
+        ("another type", slot.authorized().body("image/gif", bytes())),
+        ("too many bytes", slot.put(&png_of_size([1, 1, 1], 100))),
+        ("too few bytes", slot.put(&bytes()[1..])),
+        ("nothing", slot.put(&[])),
+    ]
+}
+
+async fn envelope(case: Case) -> Result<(), Failure> {
+    let slot = slot(&case).await?;
+    let query = slot.upload_url.split_once('?').unwrap_or_default().1;
+    for (what, call) in refusals(&slot) {
+        let reply = call.send().await?;
+        reply.refused_somehow(what)?.equals("/data", json!(null))?.equals("/details", json!({}))?;
+        reply.string("/error")?;
+        let text = String::from_utf8_lossy(reply.body());
+        let told = text.contains(&slot.token) || text.contains(query);
+        reply.ensure(!told, "an error without token and signature", "one with them")?;
+    }
+    Ok(())
+}
+
+async fn not_used_up(case: Case) -> Result<(), Failure> {
+    let all = slot(&case).await?;
+    for (what, call) in refusals(&all) {
+        check::about(what, all.refuses(what, call, &bytes()).await)?;
+    }
+    all.upload(&bytes()).await?;
+    all.shows(&bytes()).await
+}

@@ -1,0 +1,214 @@
+//! A slot as a scenario holds it: to be used as it is meant to be, or in some
+//! other way, and to see what is at its address afterwards.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::{StreamExt, stream};
+use http::Method;
+use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, LOCATION};
+use serde_json::json;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+use url::Url;
+
+use crate::wire::{Call, Reply, Wire};
+use crate::{Case, Failure};
+
+/// How long an image may take to be live (S-45).
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Redirects from the address of an image to where it is (S-45).
+const REDIRECTS_MAX: usize = 5;
+
+/// How long an upload rests in its middle at most.
+const REST: Duration = Duration::from_secs(3);
+
+/// Keeps an upload from going on.
+pub(super) struct Resting {
+    _until_dropped: oneshot::Sender<()>,
+}
+
+/// Leave to upload one image. A scenario may exchange parts of it.
+#[derive(Clone)]
+pub(super) struct Slot {
+    case: Case,
+    pub(super) upload_url: String,
+    pub(super) token: String,
+    pub(super) url: String,
+    pub(super) content_type: String,
+}
+
+/// The answer to a request for a slot.
+pub(super) async fn ask(wire: &Wire, content_type: &str, size: usize) -> Result<Reply, Failure> {
+    wire.post("/uploads/images", json!({ "contentType": content_type, "size": size })).await
+}
+
+impl Slot {
+    /// A slot of the account under test for a PNG of this size.
+    pub(super) async fn for_png(case: &Case, size: usize) -> Result<Self, Failure> {
+        Self::of(case, &case.wire(), "image/png", size).await
+    }
+
+    /// A slot that the caller of `wire` asks for.
+    pub(super) async fn of(
+        case: &Case,
+        wire: &Wire,
+        content_type: &str,
+        size: usize,
+    ) -> Result<Self, Failure> {
+        let reply = ask(wire, content_type, size).await?;
+        Ok(Self {
+            case: case.clone(),
+            upload_url: reply.string("/data/uploadUrl")?.to_owned(),
+            token: reply.string("/data/token")?.to_owned(),
+            url: reply.string("/data/url")?.to_owned(),
+            content_type: content_type.to_owned(),
+        })
+    }
+
+    /// A slot for these bytes, already used.
+    pub(super) async fn used(
+        case: &Case,
+        content_type: &str,
+        bytes: &[u8],
+    ) -> Result<Self, Failure> {
+        let slot = Self::of(case, &case.wire(), content_type, bytes.len()).await?;
+        slot.upload(bytes).await?;
+        Ok(slot)
+    }
+
+    /// The same with another token.
+    pub(super) fn with_token(&self, token: impl Into<String>) -> Self {
+        Self { token: token.into(), ..self.clone() }
+    }
+
+    /// The same with another upload address.
+    pub(super) fn with_upload_url(&self, upload_url: impl Into<String>) -> Self {
+        Self { upload_url: upload_url.into(), ..self.clone() }
+    }
+
+    /// A `PUT` to the upload address with nothing else.
+    pub(super) fn bare(&self) -> Call {
+        self.case.storage(Method::PUT, &self.upload_url)
+    }
+
+    /// The same with the token.
+    pub(super) fn authorized(&self) -> Call {
+        self.bare().header(AUTHORIZATION.as_str(), format!("Bearer {}", self.token))
+    }
+
+    /// The `PUT` of these bytes.
+    pub(super) fn put(&self, bytes: &[u8]) -> Call {
+        self.authorized().body(&self.content_type, bytes)
+    }
+
+    /// The same, but after half of the bytes the upload comes to a rest. Whoever
+    /// waits for that moment gets what keeps it there until it is dropped, for a
+    /// while at most.
+    pub(super) fn put_with_a_rest(&self, bytes: &[u8]) -> (Call, oneshot::Receiver<Resting>) {
+        let (start, rest) = bytes.split_at(bytes.len() / 2);
+        let (start, rest) = (Bytes::copy_from_slice(start), Bytes::copy_from_slice(rest));
+        let (halfway, is_halfway) = oneshot::channel();
+        let (resting, is_over) = oneshot::channel();
+        let pieces = stream::once(async move { start }).chain(stream::once(async move {
+            // The second piece is asked for only once the first is on its way.
+            if halfway.send(Resting { _until_dropped: resting }).is_ok() {
+                // Either end of the wait will do.
+                let _ = timeout(REST, is_over).await;
+            }
+            rest
+        }));
+        let call = self.authorized().header(CONTENT_TYPE.as_str(), &self.content_type);
+        (call.header(CONTENT_LENGTH.as_str(), bytes.len().to_string()).pieces(pieces), is_halfway)
+    }
+
+    /// Uploads these bytes. Which status a success has is not asked here.
+    pub(super) async fn upload(&self, bytes: &[u8]) -> Result<Reply, Failure> {
+        let reply = self.put(bytes).send().await?;
+        reply.ensure(is_success(&reply), "the upload to succeed", in_words(&reply))?;
+        Ok(reply)
+    }
+
+    /// What is at `url`.
+    pub(super) async fn fetch(&self) -> Result<Reply, Failure> {
+        fetch(&self.case, &self.url).await
+    }
+
+    /// Exactly these bytes are at `url`, now or soon.
+    pub(super) async fn shows(&self, bytes: &[u8]) -> Result<(), Failure> {
+        shows(&self.case, &self.url, bytes).await
+    }
+
+    /// Exactly these bytes are at `url` now.
+    pub(super) async fn shows_at_once(&self, bytes: &[u8]) -> Result<(), Failure> {
+        are(&self.fetch().await?, bytes)
+    }
+
+    /// Nothing of these bytes, which were refused, is at `url`.
+    pub(super) async fn hides(&self, bytes: &[u8]) -> Result<(), Failure> {
+        let reply = self.fetch().await?;
+        let body = reply.body();
+        let shown = is_success(&reply)
+            && body.is_empty() == bytes.is_empty()
+            && (bytes.starts_with(body) || body.starts_with(bytes));
+        reply.ensure(!shown, "nothing of a refused upload at url", in_words(&reply)).map(drop)
+    }
+
+    /// This call is refused, and nothing of the bytes that it sent is at `url`.
+    pub(super) async fn refuses(
+        &self,
+        what: &str,
+        call: Call,
+        bytes: &[u8],
+    ) -> Result<(), Failure> {
+        call.send().await?.refused_somehow(what)?;
+        self.hides(bytes).await
+    }
+}
+
+/// What is at this address, behind redirects.
+pub(super) async fn fetch(case: &Case, url: &str) -> Result<Reply, Failure> {
+    let mut url = url.to_owned();
+    for _ in 0..=REDIRECTS_MAX {
+        let reply = case.storage(Method::GET, &url).send().await?;
+        match redirect(&url, &reply) {
+            Some(next) => url = next,
+            None => return Ok(reply),
+        }
+    }
+    Err(Failure::failed(format!("at most {REDIRECTS_MAX} redirects"), "more of them"))
+}
+
+/// Exactly these bytes are at this address, now or soon.
+pub(super) async fn shows(case: &Case, url: &str, bytes: &[u8]) -> Result<(), Failure> {
+    let live = case.until("the image at its url", PATIENCE, || async {
+        Ok(are(&fetch(case, url).await?, bytes).ok())
+    });
+    match live.await {
+        Ok(()) => Ok(()),
+        // The last look tells more than that time has run out.
+        Err(_) => are(&fetch(case, url).await?, bytes),
+    }
+}
+
+fn are(reply: &Reply, bytes: &[u8]) -> Result<(), Failure> {
+    let so = reply.status_code() == 200 && reply.body() == bytes;
+    let expected = format!("status 200 and the {} bytes that were uploaded", bytes.len());
+    reply.ensure(so, expected, in_words(reply)).map(drop)
+}
+
+pub(super) fn is_success(reply: &Reply) -> bool {
+    (200..300).contains(&reply.status_code())
+}
+
+fn in_words(reply: &Reply) -> String {
+    format!("status {} and {} bytes", reply.status_code(), reply.body().len())
+}
+
+fn redirect(from: &str, reply: &Reply) -> Option<String> {
+    let to = match reply.status_code() {
+        301 | 302 | 303 | 307 | 308 => reply.headers().get(LOCATION)?.to_str().ok()?,
+        _ => return None,
+    };
+    Some(Url::parse(from).ok()?.join(to).ok()?.into())
+}

@@ -1,0 +1,124 @@
+//! Those who try to upload without leave. Each is refused, and nothing of what
+//! they sent is at the address.
+
+use http::header::AUTHORIZATION;
+use url::Url;
+
+use super::pictures::{PNG_BYTES, png};
+use super::slot::Slot;
+use crate::scenario::core;
+use crate::{Case, Failure, Scenario};
+
+pub(super) const ALL: &[Scenario] = &[
+    core!("uploads.token.none", "An upload without a token is refused", ["UP-11"], none),
+    core!(
+        "uploads.token.api-key",
+        "An upload with the API key in place of the token is refused",
+        ["UP-11"],
+        api_key
+    ),
+    core!(
+        "uploads.token.unknown",
+        "An upload with a token that is cut, lengthened or made up is refused",
+        ["UP-11"],
+        unknown
+    ),
+    core!(
+        "uploads.token.other-slot",
+        "An upload with the token of another slot is refused",
+        ["UP-11"],
+        other_slot
+    ),
+    core!(
+        "uploads.token.other-account",
+        "An upload with a token that another account was given is refused",
+        ["UP-11"],
+        [OtherAccount],
+        other_account
+    ),
+    core!(
+        "uploads.token.other-path",
+        "A token does not open the path of another slot's address",
+        ["UP-11"],
+        other_path
+    ),
+];
+
+const BYTES: usize = PNG_BYTES;
+
+fn bytes() -> Vec<u8> {
+    png([200, 0, 0])
+}
+
+async fn none(case: Case) -> Result<(), Failure> {
+    let (slot, bytes) = (Slot::for_png(&case, BYTES).await?, bytes());
+    let call = slot.bare().body("image/png", &*bytes);
+    slot.refuses("an upload without a token", call, &bytes).await
+}
+
+async fn api_key(case: Case) -> Result<(), Failure> {
+    let (slot, bytes) = (Slot::for_png(&case, BYTES).await?, bytes());
+    let key = format!("Bearer {}", case.target().config.api_key);
+    let call = slot.bare().header(AUTHORIZATION.as_str(), key).body("image/png", &*bytes);
+    slot.refuses("an upload with the API key", call, &bytes).await
+}
+
+async fn unknown(case: Case) -> Result<(), Failure> {
+    let (slot, bytes) = (Slot::for_png(&case, BYTES).await?, bytes());
+    let half = &slot.token[..slot.token.len() / 2];
+    for (what, token) in [
+        ("half the token", half.to_owned()),
+        ("the token twice", format!("{0}{0}", slot.token)),
+        ("the token and more", format!("{}A", slot.token)),
+        ("a made-up token", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA".to_owned()),
+    ] {
+        slot.refuses(what, slot.with_token(token).put(&bytes), &bytes).await?;
+    }
+    Ok(())
+}
+
+async fn other_slot(case: Case) -> Result<(), Failure> {
+    let (slot, bytes) = (Slot::for_png(&case, BYTES).await?, bytes());
+    let same = Slot::for_png(&case, BYTES).await?;
+    let larger = Slot::for_png(&case, BYTES + 1).await?;
+    let gif = Slot::of(&case, &case.wire(), "image/gif", BYTES).await?;
+    let used = Slot::used(&case, "image/png", &bytes).await?;
+    for (what, other) in [
+        ("the token of a slot like it", same),
+        ("the token of a slot for another size", larger),
+        ("the token of a slot for another type", gif),
+        ("the token of a slot that was used", used),
+    ] {
+        slot.refuses(what, slot.with_token(other.token).put(&bytes), &bytes).await?;
+    }
+    Ok(())
+}
+
+async fn other_account(case: Case) -> Result<(), Failure> {
+    let (slot, bytes) = (Slot::for_png(&case, BYTES).await?, bytes());
+    let other = Slot::of(&case, &case.other(), "image/png", BYTES).await?;
+    let call = slot.with_token(other.token).put(&bytes);
+    slot.refuses("the token of another account's slot", call, &bytes).await
+}
+
+async fn other_path(case: Case) -> Result<(), Failure> {
+    let bytes = bytes();
+    let (slot, other) = (Slot::for_png(&case, BYTES).await?, Slot::for_png(&case, BYTES).await?);
+    let Some(upload_url) = exchange_path(&slot.upload_url, &other.upload_url) else {
+        // The path says nothing of the slot here, so there is nothing to exchange.
+        return Ok(());
+    };
+    let call = slot.with_upload_url(upload_url).put(&bytes);
+    slot.refuses("the path of another slot's address", call, &bytes).await?;
+    other.hides(&bytes).await
+}
+
+/// An address with the path of another; none if they have the same.
+fn exchange_path(of: &str, with: &str) -> Option<String> {
+    let (mut url, other) = (Url::parse(of).ok()?, Url::parse(with).ok()?);
+    if url.path() == other.path() {
+        return None;
+    }
+    url.set_path(other.path());
+    Some(url.into())
+}
