@@ -1,5 +1,5 @@
-//! The tour: vaults, prompts, streams, pins, moves, forks, patches, and errors
-//! that help.
+//! The tour: vaults, prompts, streams, pins, moves, forks, patches, errors that
+//! help, an upload, and a generation that ends as pictures in a folder.
 //!
 //! ```console
 //! $ cargo run --example quickstart
@@ -7,15 +7,16 @@
 //!
 //! It starts a reference server of its own, in memory. Set
 //! `PROMPTARIUM_BASE_URL` and `PROMPTARIUM_API_KEY` to take the tour on another
-//! service; all that it makes there it deletes again.
+//! service, and `PROMPTARIUM_IMAGE_MODEL` to name a model it has; all that can be
+//! deleted there the tour deletes again.
 
 #![expect(clippy::print_stdout, reason = "the tour is told to a person")]
 
 use std::error::Error;
 
 use futures::TryStreamExt as _;
-use promptarium::{Client, PromptId, PromptType, VaultId, Visibility};
-use promptarium_examples::Service;
+use promptarium::{AssetUrl, Client, PromptId, PromptType, UploadSource, VaultId, Visibility};
+use promptarium_examples::{Service, pictures};
 
 type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 
@@ -32,6 +33,8 @@ async fn main() -> Result {
     let copy = fork(client, landscapes).await?;
     patches(client, prompts[0]).await?;
     errors(client).await?;
+    let harbour = upload(client).await?;
+    generate(client, &harbour, landscapes).await?;
     tidy_up(client, &[landscapes, portraits, copy]).await?;
 
     println!(
@@ -137,6 +140,38 @@ async fn errors(client: &Client) -> Result {
     }
     if let Err(error) = client.prompts().get(PromptId::new(i64::MAX)).await {
         println!("  {error}\n    not found? {}", error.is_not_found());
+    }
+    Ok(())
+}
+
+async fn upload(client: &Client) -> Result<AssetUrl> {
+    chapter("Upload an image, in two steps that look like one");
+    let image = client
+        .uploads()
+        .image(UploadSource::bytes(pictures::small_png()?))
+        .on_progress(|now| println!("  {:>5} of {} bytes", now.sent, now.total))
+        .await?;
+    println!("  {} is live at {}", image.content_type, image.url);
+    Ok(image.url)
+}
+
+async fn generate(client: &Client, base: &AssetUrl, vault: VaultId) -> Result {
+    chapter("Generate from it, and wait for the pictures");
+    let job = client
+        .generations()
+        .create(pictures::image_model(), "The same harbour by night, lanterns on the water")
+        .image_input(base)
+        .aspect_ratio("16:9")
+        .batch_count(2)
+        .vault(vault)
+        .await?;
+    println!("  job {}", job.client_job_id);
+    let wait = client.generations().wait(&job);
+    let finished = wait.on_change(|now| println!("  {}", now.status)).await?;
+
+    let folder = pictures::folder("quickstart")?;
+    for file in pictures::save(client, finished.images(), &folder).await? {
+        println!("  {}", file.display());
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
-//! Where the examples find a service to talk to, and the README of the
-//! repository as a test.
+//! Where the examples find a service to talk to and put the pictures it makes, and
+//! the README of the repository as a test.
+
+pub mod pictures;
 
 use std::error::Error;
 

@@ -3,7 +3,7 @@
 //! `cargo test` builds the examples next to this test; they are run as they are.
 //! `embed_server` is a test itself and runs as one.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test helper that fails is a failed test")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -42,10 +42,65 @@ fn the_tour_goes_all_the_way() {
         "title: must be 1 to 120 characters, but has 0",
         "prompt: must be 1 to 15000 characters, but has 15001",
         "not found? true",
-        "3 vaults and 7 prompts",
+        "image/png is live at http://127.0.0.1:",
+        "  completed",
+        "3 vaults and 8 prompts",
     ] {
         assert!(told.contains(line), "{line:?} is missing from:\n{told}");
     }
+    let pictures = pictures_in(&told);
+    assert_eq!(pictures.len(), 2, "{told}");
+    for (name, picture) in &pictures {
+        let (width, height) = (picture.width(), picture.height());
+        assert_eq!(width * 9, height * 16, "{name} is {width} by {height}");
+    }
+    assert!(pictures[0].1 != pictures[1].1, "two outputs of one job differ");
+}
+
+/// The picture files that a run named, opened.
+fn pictures_in(told: &str) -> Vec<(String, image::DynamicImage)> {
+    let endings = [".png", ".jpg", ".webp", ".gif"];
+    let files =
+        told.lines().map(str::trim).filter(|line| endings.iter().any(|e| line.ends_with(e)));
+    let files = files.filter(|line| !line.contains("://"));
+    let open = |file: &str| image::open(file).unwrap_or_else(|error| panic!("{file}: {error}"));
+    files.map(|file| (file.to_owned(), open(file))).collect()
+}
+
+#[test]
+fn an_image_is_uploaded_with_and_without_a_file() {
+    let told_alone = told("upload", &[]);
+    assert!(told_alone.contains("100 %"), "{told_alone}");
+    assert!(told_alone.contains("live at http://127.0.0.1:"), "{told_alone}");
+
+    let folder = std::env::temp_dir().join(format!("promptarium-upload-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = |name: &str| folder.join(name).display().to_string();
+    image::RgbImage::new(9, 7).save(path("a.jpg")).unwrap();
+    std::fs::write(path("b.png"), "no image").unwrap();
+    assert!(told("upload", &[&path("a.jpg")]).contains("image/jpeg"));
+    let output = run("upload", &[&path("b.png")]);
+    assert!(!output.status.success());
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("does not begin as an image"), "{errors}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_generation_is_waited_for_and_its_pictures_are_files() {
+    let told = told("generate_and_wait", &["A lighthouse in fog"]);
+    for line in ["queued", "completed", "A lighthouse in fog"] {
+        assert!(told.contains(line), "{line:?} is missing from:\n{told}");
+    }
+    assert_eq!(pictures_in(&told).len(), 2, "{told}");
+}
+
+#[test]
+fn a_generation_that_fails_is_told() {
+    let output = run("generate_and_wait", &["A harbour", "local/fail"]);
+    assert!(!output.status.success());
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("the generation \"") && errors.contains("\" failed: "), "{errors}");
 }
 
 #[test]
