@@ -11,9 +11,9 @@ use tokio::time::{MissedTickBehavior, interval};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::metrics::Metrics;
+use crate::place::{Addressed, RouteRefusal};
 use crate::readiness::Readiness;
 use crate::respond::{self, Reply};
-use crate::route::{Addressed, RouteRefusal};
 use crate::serve::{Answer, Limits, serve};
 
 /// How often durations are put into their buckets, whether anybody looks or not.

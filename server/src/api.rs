@@ -35,8 +35,8 @@ use crate::body::{BodyRefusal, RequestBody};
 use crate::cursor::Cursors;
 use crate::error::ApiError;
 use crate::generate::intake::Intake;
+use crate::place::PathParams;
 use crate::readiness::Readiness;
-use crate::route::PathParams;
 use crate::store::{Caller, Store};
 use crate::uploads::Slots;
 

@@ -23,8 +23,9 @@ use crate::body::RequestBody;
 use crate::error::ApiError;
 use crate::key::Vendor;
 use crate::metrics::Metrics;
+use crate::place::{Addressed, RouteRefusal};
 use crate::respond::{self, Reply};
-use crate::route::{Addressed, Found, Handler, RouteRefusal, Routes};
+use crate::route::{Found, Handler, Routes};
 use crate::serve::Answer;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");

@@ -20,7 +20,7 @@ use crate::blobs::BlobError;
 use crate::body::BodyRefusal;
 use crate::generate::SubmitError;
 use crate::generate::intake::IntakeError;
-use crate::route::{Addressed, RouteRefusal};
+use crate::place::{Addressed, RouteRefusal};
 use crate::store::StoreError;
 use crate::uploads::SlotRefusal;
 use crate::validate::{Malformed, Refusals};

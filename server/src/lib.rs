@@ -18,6 +18,7 @@ pub mod serve;
 
 pub mod app;
 pub mod error;
+pub mod place;
 pub mod readiness;
 pub mod route;
 

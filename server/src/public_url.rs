@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use url::Url;
 
-use crate::route::BASE_PATH;
+use crate::place::BASE_PATH;
 
 /// An address that clients can call, such as a balancer's.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use serde::{Serialize, Serializer};
 pub use self::listing::{WriteEntry, listing};
 pub use self::payload::{Payload, PayloadError};
 use crate::error::{ApiError, Problem};
-use crate::route::Addressed;
+use crate::place::Addressed;
 use crate::validate::Refusals;
 
 /// An answer, whole or streamed.

@@ -3,7 +3,6 @@
 //! The routes themselves stand in one [`table()`]; router, authentication, metrics
 //! and the tests of paths all read it.
 
-mod params;
 mod table;
 
 use std::collections::BTreeMap;
@@ -11,17 +10,13 @@ use std::collections::BTreeMap;
 use futures::future::BoxFuture;
 use http::{HeaderValue, Method};
 use matchit::Router;
-use promptarium::path;
 
-pub use self::params::PathParams;
 pub use self::table::table;
 use crate::api::{Api, Call, Visit};
 use crate::auth::Needs;
 use crate::error::ApiError;
+use crate::place::{Addressed, PathParams, RouteRefusal};
 use crate::respond::Reply;
-
-/// What every path of the API begins with (VE-01).
-pub const BASE_PATH: &str = "/api/v1";
 
 /// Who answers the requests of a route.
 #[derive(Clone, Copy, Debug)]
@@ -44,31 +39,12 @@ pub struct Route {
     pub method: Method,
     /// Its path as a template, below [`Route::base`].
     pub path: &'static str,
-    /// [`BASE_PATH`], or nothing for a path at the root.
+    /// [`BASE_PATH`](crate::place::BASE_PATH), or nothing for a path at the root.
     pub base: &'static str,
     /// What a request must bring.
     pub needs: Needs,
     /// Who answers.
     pub handler: Handler,
-}
-
-/// What the parameters of a path name, and so what is missing where it is not found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Addressed {
-    /// It has none.
-    Nothing,
-    /// A prompt of the caller.
-    Prompt,
-    /// A vault of the caller.
-    Vault,
-    /// A vault of anybody who lets others see it.
-    SeenVault,
-    /// A membership in a vault of the caller.
-    Membership,
-    /// A generation of the caller.
-    Job,
-    /// A file that was uploaded or made.
-    Asset,
 }
 
 /// Where a request goes.
@@ -80,20 +56,6 @@ pub struct Found<'a> {
     pub route: &'a Route,
     /// The parameters in its path.
     pub params: PathParams<'a>,
-}
-
-/// Why a request goes nowhere.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RouteRefusal {
-    /// Nothing is served at this path.
-    #[error("there is nothing at this path")]
-    UnknownPath,
-    /// Something is, but not with this method.
-    #[error("this path does not take this method; it takes {}", allow.to_str().unwrap_or_default())]
-    WrongMethod {
-        /// The methods it takes, for the header `Allow`.
-        allow: HeaderValue,
-    },
 }
 
 /// The table, ready to be searched.
@@ -116,21 +78,7 @@ impl Route {
 
     /// What the parameters of its path name.
     pub fn addressed(&self) -> Addressed {
-        if self.path.contains("{vaultPromptId}") {
-            Addressed::Membership
-        } else if self.path == path::VAULT_FORK {
-            Addressed::SeenVault
-        } else if self.path.contains("{vaultId}") {
-            Addressed::Vault
-        } else if self.path.contains("{promptId}") {
-            Addressed::Prompt
-        } else if self.path.contains("{clientJobId}") {
-            Addressed::Job
-        } else if self.path.contains("{name}") {
-            Addressed::Asset
-        } else {
-            Addressed::Nothing
-        }
+        Addressed::by(self.path)
     }
 }
 
@@ -177,6 +125,8 @@ impl Routes {
 
 #[cfg(test)]
 mod tests {
+    use promptarium::path;
+
     use super::*;
 
     fn routes() -> Routes {

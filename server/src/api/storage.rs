@@ -10,8 +10,8 @@ use super::{Api, Visit};
 use crate::auth::bearer;
 use crate::blobs::PutError;
 use crate::error::{ApiError, StorageError};
+use crate::place::RouteRefusal;
 use crate::respond::{self, Reply};
-use crate::route::RouteRefusal;
 use crate::uploads::SlotRefusal;
 
 /// `PUT {upload_url}` (UP-10 to UP-14), and the refusal of everything else there.

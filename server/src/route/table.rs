@@ -4,10 +4,11 @@
 use http::Method;
 use promptarium::path;
 
-use super::{BASE_PATH, Handler, Route};
+use super::{Handler, Route};
 use crate::api::{assets, contents, generations, health, keys, prompts, storage, uploads, vaults};
 use crate::assets::{ASSETS, STORAGE};
 use crate::auth::Needs;
+use crate::place::BASE_PATH;
 
 macro_rules! api {
     ($($name:literal $method:ident $path:ident $needs:ident $handler:path;)*) => {

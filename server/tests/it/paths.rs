@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use promptarium::{PromptId, VaultId, VaultPromptId, path};
-use promptarium_server::route::{BASE_PATH, Routes, table};
+use promptarium_server::place::BASE_PATH;
+use promptarium_server::route::{Routes, table};
 
 /// Every template of the SDK that this server answers.
 const SERVED: [&str; 14] = [
