@@ -3,7 +3,7 @@
 //! An allocator keeps much of what was freed, for each of its arenas anew: bodies
 //! of ten mebibytes from many threads were seen to take twice what was in use.
 //! Blocks of one size fit wherever one has been, so that there are never more of
-//! them than were needed at one time.
+//! them than were needed at one time. A few stay when nothing is under way.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,6 +12,10 @@ use tokio::sync::OwnedSemaphorePermit;
 
 /// The size of a block.
 pub(super) const BLOCK_BYTES: usize = 256 * 1024;
+
+/// So many blocks stay for the next body, as many as the largest upload takes:
+/// the kernel gives fresh memory page by page, which costs as much as reading does.
+const KEPT: usize = 40;
 
 /// Blocks that are not in use.
 #[derive(Debug, Default)]
@@ -45,16 +49,16 @@ impl Blocks {
         }
     }
 
-    /// While there are blocks in use the others stay; the last one takes all of
-    /// them with it.
+    /// While there are blocks in use the others stay; the last one takes with it
+    /// all that are too many.
     fn put_back(&self, mut block: Vec<u8>) {
         block.clear();
         let mut shelf = self.shelf();
         shelf.in_use -= 1;
-        let idle = if shelf.in_use == 0 {
-            std::mem::take(&mut shelf.free)
+        shelf.free.push(block);
+        let idle = if shelf.in_use == 0 && shelf.free.len() > KEPT {
+            shelf.free.split_off(KEPT)
         } else {
-            shelf.free.push(block);
             Vec::new()
         };
         drop(shelf);
@@ -108,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_used_again_and_all_go_with_the_last() {
+    fn a_block_is_used_again() {
         let (blocks, budget) = (Arc::new(Blocks::default()), Arc::new(Semaphore::new(1)));
         let part = part_of(&budget);
         let (mut one, two) = (blocks.take(&part), blocks.take(&part));
@@ -120,7 +124,17 @@ mod tests {
         let again = blocks.take(&part);
         assert!(again.bytes.as_ptr() == place && again.bytes.is_empty());
         drop((again, two));
-        assert_eq!(blocks.shelf().free.len(), 0);
+    }
+
+    #[test]
+    fn a_few_stay_when_the_last_comes_back() {
+        let (blocks, budget) = (Arc::new(Blocks::default()), Arc::new(Semaphore::new(1)));
+        let part = part_of(&budget);
+        let last = blocks.take(&part);
+        drop((0..KEPT + 5).map(|_| blocks.take(&part)).collect::<Vec<_>>());
+        assert_eq!(blocks.shelf().free.len(), KEPT + 5);
+        drop(last);
+        assert_eq!(blocks.shelf().free.len(), KEPT);
     }
 
     #[test]

@@ -1,0 +1,298 @@
+//! How fast do uploads get into a folder, and how much memory do many at once take?
+//!
+//! The program itself with `--blob-store file:`, and a floor: bare hyper that
+//! writes each piece of a body to a file as it comes, then syncs file and folder
+//! as the store does. Both are processes of their own, and uploads of 10 MiB go
+//! to the one and the other in turn. Then 64 come at once to a fresh program, and
+//! the kernel says how much memory it had at its peak. A bound that does not hold
+//! ends with exit code 1.
+//!
+//! `script/bench` runs it; `docs/benchmarks.md` tells what it showed.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
+use std::error::Error;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use futures::future::try_join_all;
+use http::{Method, Request, Response};
+use http_body_util::{BodyExt as _, Empty, Full};
+use hyper::body::Incoming;
+use hyper::client::conn::http1::SendRequest;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::process::{Child, Command};
+
+type Result<T = ()> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
+
+const FILE_BYTES: usize = 10 * 1024 * 1024;
+/// What is compared: so many uploads at a time, in so many rounds.
+const RUNS: [(usize, usize); 2] = [(1, 101), (8, 31)];
+const RATIO_MIN: f64 = 0.7;
+const CROWD: usize = 64;
+const PEAK_KIB_MAX: u64 = 256 * 1024;
+
+/// The word that makes this program the floor; a folder follows it.
+const FLOOR: &str = "floor";
+
+#[tokio::main]
+async fn main() -> Result {
+    let arguments = std::env::args().collect::<Vec<_>>();
+    // `cargo bench` and `cargo test --benches` hand over flags of their own.
+    if arguments.iter().any(|argument| argument == "--test" || argument == "--list") {
+        return Ok(());
+    }
+    if let [_, word, folder] = &arguments[..]
+        && word == FLOOR
+    {
+        return serve_floor(folder.into()).await;
+    }
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("upload-bench");
+    let outcome = measure(&folder).await;
+    fs::remove_dir_all(&folder)?;
+    outcome
+}
+
+async fn measure(folder: &Path) -> Result {
+    let file = Bytes::from((0..FILE_BYTES).map(|at| (at % 251) as u8).collect::<Vec<_>>());
+    let floor = Target::floor(&folder.join("floor")).await?;
+    let product = Target::product(&folder.join("product")).await?;
+    println!("10 MiB at a time         floor      product   ratio");
+    let mut within = true;
+    for (at_once, rounds) in RUNS {
+        let (a, b, ratio) = compare(&floor, &product, at_once, rounds, &file).await?;
+        println!("{at_once:>16} {a:>13.2?} {b:>12.2?} {ratio:>7.2}");
+        within &= ratio >= RATIO_MIN;
+    }
+    drop((floor, product));
+
+    let crowded = Target::product(&folder.join("crowd")).await?;
+    let idle = crowded.peak_kib()?;
+    let time = crowded.upload(CROWD, &file).await?;
+    let peak = crowded.peak_kib()?;
+    println!(
+        "{CROWD} x 10 MiB at once in {time:.2?}: at most {} MiB, {} MiB before",
+        peak / 1024,
+        idle / 1024
+    );
+    if !within {
+        return Err(format!("uploads reach less than {RATIO_MIN} of the floor").into());
+    }
+    if peak > PEAK_KIB_MAX {
+        return Err(format!("{CROWD} uploads take more than {PEAK_KIB_MAX} KiB").into());
+    }
+    Ok(())
+}
+
+/// Uploads to both, in turn and each first as often. The median of each, and that
+/// of the ratios within the rounds, which what else the machine does moves less.
+async fn compare(
+    floor: &Target,
+    product: &Target,
+    at_once: usize,
+    rounds: usize,
+    file: &Bytes,
+) -> Result<(Duration, Duration, f64)> {
+    let (mut floors, mut products, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    for round in 0..rounds {
+        let (a, b) = if round.is_multiple_of(2) {
+            let a = floor.upload(at_once, file).await?;
+            (a, product.upload(at_once, file).await?)
+        } else {
+            let b = product.upload(at_once, file).await?;
+            (floor.upload(at_once, file).await?, b)
+        };
+        floors.push(a);
+        products.push(b);
+        ratios.push(a.as_secs_f64() / b.as_secs_f64());
+    }
+    Ok((median(floors), median(products), median(ratios)))
+}
+
+fn median<T: PartialOrd + Copy>(mut values: Vec<T>) -> T {
+    values.sort_unstable_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+    values[values.len() / 2]
+}
+
+/// A process that takes files, and the folder that it keeps them in.
+struct Target {
+    process: Child,
+    base: String,
+    /// None for the floor.
+    key: Option<String>,
+    folder: PathBuf,
+}
+
+/// Where one file goes, and what authorises that.
+struct Place {
+    url: String,
+    token: String,
+}
+
+impl Target {
+    async fn floor(folder: &Path) -> Result<Self> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg(FLOOR).arg(folder);
+        Self::start(command, folder).await
+    }
+
+    async fn product(folder: &Path) -> Result<Self> {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_promptarium-server"));
+        command.args(["--json", "--listen", "127.0.0.1:0", "--log", "warn", "--blob-store"]);
+        command.arg(format!("file:{}", folder.display()));
+        Self::start(command, folder).await
+    }
+
+    /// Both say on their first line, as JSON, where they are.
+    async fn start(mut command: Command, folder: &Path) -> Result<Self> {
+        fs::create_dir_all(folder)?;
+        let mut process =
+            command.stdout(std::process::Stdio::piped()).kill_on_drop(true).spawn()?;
+        let stdout = process.stdout.take().ok_or("a pipe")?;
+        let line = BufReader::new(stdout).lines().next_line().await?.ok_or("a ready line")?;
+        let ready: Value = serde_json::from_str(&line)?;
+        Ok(Self {
+            process,
+            base: text(&ready, "/base_url")?,
+            key: text(&ready, "/api_key").ok(),
+            folder: folder.to_owned(),
+        })
+    }
+
+    /// How long so many uploads at once take, each on a connection of its own that
+    /// is open already. The files go again, which is not timed.
+    async fn upload(&self, at_once: usize, file: &Bytes) -> Result<Duration> {
+        let ready = try_join_all((0..at_once).map(|_| self.prepare())).await?;
+        let start = Instant::now();
+        try_join_all(ready.into_iter().map(|(connection, place)| put(connection, place, file)))
+            .await?;
+        let time = start.elapsed();
+        let kept = remove_files(&self.folder)?;
+        if kept != at_once {
+            return Err(format!("{kept} files of 10 MiB, not {at_once}").into());
+        }
+        Ok(time)
+    }
+
+    async fn prepare(&self) -> Result<(SendRequest<Full<Bytes>>, Place)> {
+        let mut connection = connect(&self.base).await?;
+        let Some(key) = &self.key else {
+            let place = Place { url: format!("{}/file", self.base), token: "none".to_owned() };
+            return Ok((connection, place));
+        };
+        let request = Request::post(format!("{}/uploads/images", self.base))
+            .header("host", "bench")
+            .header("authorization", format!("Bearer {key}"))
+            .header("content-type", "application/json");
+        let body = json!({ "contentType": "image/png", "size": FILE_BYTES }).to_string();
+        let answer = connection.send_request(request.body(Full::from(body))?).await?;
+        let slot: Value = serde_json::from_slice(&answer.into_body().collect().await?.to_bytes())?;
+        let place =
+            Place { url: text(&slot, "/data/uploadUrl")?, token: text(&slot, "/data/token")? };
+        Ok((connection, place))
+    }
+
+    /// The most memory the process ever had, as Linux tells it.
+    fn peak_kib(&self) -> Result<u64> {
+        let id = self.process.id().ok_or("a running process")?;
+        let status = fs::read_to_string(format!("/proc/{id}/status"))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("VmHWM")?;
+        Ok(line.trim().trim_end_matches(" kB").parse()?)
+    }
+}
+
+async fn connect(base: &str) -> Result<SendRequest<Full<Bytes>>> {
+    let host = base.strip_prefix("http://").and_then(|rest| rest.split('/').next());
+    let stream = TcpStream::connect(host.ok_or("an http address")?).await?;
+    stream.set_nodelay(true)?;
+    let (connection, driver) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
+    tokio::spawn(driver);
+    Ok(connection)
+}
+
+async fn put(mut to: SendRequest<Full<Bytes>>, place: Place, file: &Bytes) -> Result {
+    let request = Request::put(place.url)
+        .header("host", "bench")
+        .header("authorization", format!("Bearer {}", place.token))
+        .header("content-type", "image/png");
+    to.ready().await?;
+    let answer = to.send_request(request.body(Full::new(file.clone()))?).await?;
+    let status = answer.status();
+    let bytes = answer.into_body().collect().await?.to_bytes();
+    if status.is_success() {
+        return Ok(());
+    }
+    Err(format!("{status}: {}", String::from_utf8_lossy(&bytes)).into())
+}
+
+/// Empties a folder and those in it; how many files of the right size were there.
+fn remove_files(folder: &Path) -> Result<usize> {
+    let mut whole = 0;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            whole += remove_files(&entry.path())?;
+        } else {
+            whole += usize::from(entry.metadata()?.len() == FILE_BYTES as u64);
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(whole)
+}
+
+/// The floor: any `PUT` becomes a new file in the folder.
+async fn serve_floor(folder: PathBuf) -> Result {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    println!("{}", json!({ "base_url": format!("http://{}", listener.local_addr()?) }));
+    let (folder, files) = (Arc::new(folder), Arc::new(AtomicU64::new(0)));
+    loop {
+        let (stream, _) = listener.accept().await?;
+        stream.set_nodelay(true)?;
+        let (folder, files) = (folder.clone(), files.clone());
+        let service = service_fn(move |request: Request<Incoming>| {
+            let path = folder.join(files.fetch_add(1, Ordering::Relaxed).to_string());
+            keep(request, folder.clone(), path)
+        });
+        let io = TokioIo::new(stream);
+        tokio::spawn(hyper::server::conn::http1::Builder::new().serve_connection(io, service));
+    }
+}
+
+/// Writing into the kernel's memory is quicker than handing it to another thread;
+/// waiting for the disk is not.
+async fn keep(
+    request: Request<Incoming>,
+    folder: Arc<PathBuf>,
+    path: PathBuf,
+) -> Result<Response<Empty<Bytes>>> {
+    if request.method() != Method::PUT {
+        return Err("only PUT".into());
+    }
+    let mut file = fs::File::create_new(path)?;
+    let mut body = request.into_body();
+    while let Some(frame) = body.frame().await {
+        if let Ok(bytes) = frame?.into_data() {
+            file.write_all(&bytes)?;
+        }
+    }
+    let synced = tokio::task::spawn_blocking(move || {
+        file.sync_all()?;
+        fs::File::open(&*folder)?.sync_all()
+    });
+    synced.await??;
+    Ok(Response::new(Empty::new()))
+}
+
+fn text(value: &Value, place: &str) -> Result<String> {
+    let text = value.pointer(place).and_then(Value::as_str).map(str::to_owned);
+    text.ok_or_else(|| format!("no text at {place}").into())
+}
