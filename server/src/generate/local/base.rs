@@ -53,7 +53,9 @@ pub(super) fn lay_under(canvas: &mut Canvas, base: &Canvas, ramp: &Ramp) {
     for (pixel, source) in canvas.pixels.iter_mut().zip(&base.pixels) {
         let light = luma(*source);
         let recoloured = mix(*source, ramp.at(0.04 + 0.92 * light), 0.6);
-        // More of the scene where the picture is light.
-        *pixel = mix(recoloured, *pixel, 0.1 + 0.22 * light);
+        // More of the scene where the picture is light, and most where the scene is
+        // lighter: a little of a moon's yellow in a blue sky is a grey disc.
+        let lit = (luma(*pixel) - luma(recoloured)).max(0.0);
+        *pixel = mix(recoloured, *pixel, 0.1 + 0.22 * light + 0.6 * lit);
     }
 }
