@@ -56,6 +56,6 @@ pub(super) fn lay_under(canvas: &mut Canvas, base: &Canvas, ramp: &Ramp) {
         // More of the scene where the picture is light, and most where the scene is
         // lighter: a little of a moon's yellow in a blue sky is a grey disc.
         let lit = (luma(*pixel) - luma(recoloured)).max(0.0);
-        *pixel = mix(recoloured, *pixel, 0.1 + 0.22 * light + 0.6 * lit);
+        *pixel = mix(recoloured, *pixel, 0.1 + 0.22 * light + 1.2 * lit);
     }
 }
