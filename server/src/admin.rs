@@ -11,7 +11,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::metrics::Metrics;
-use crate::place::{Addressed, RouteRefusal};
+use crate::place::{Asked, RouteRefusal};
 use crate::readiness::Readiness;
 use crate::respond::{self, Reply};
 use crate::serve::{Answer, Limits, serve};
@@ -48,7 +48,7 @@ impl Answer for Admin {
     async fn answer(&self, request: Request<Incoming>) -> Reply {
         match page(&request, self.0.metrics.as_ref()) {
             Ok(page) => respond::plain_text(page),
-            Err(refusal) => respond::failure(&ApiError::from(refusal), Addressed::Nothing),
+            Err(refusal) => respond::failure(&ApiError::from(refusal), Asked::NOTHING),
         }
     }
 }

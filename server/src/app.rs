@@ -20,13 +20,14 @@ use self::request_id::RequestId;
 use crate::api::{Api, Call, Visit};
 use crate::auth::{self, AuthRefusal};
 use crate::body::RequestBody;
-use crate::error::ApiError;
+use crate::error::{ApiError, in_full};
 use crate::key::Vendor;
 use crate::metrics::Metrics;
-use crate::place::{Addressed, RouteRefusal};
+use crate::place::{Asked, RouteRefusal};
 use crate::respond::{self, Reply};
 use crate::route::{Found, Handler, Routes};
 use crate::serve::Answer;
+use crate::store::Caller;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -62,10 +63,10 @@ impl App {
         }
 
         let found = found.ok();
-        let addressed = found.map_or(Addressed::Nothing, |found| found.route.addressed());
+        let asked = found.map_or(Asked::NOTHING, |found| found.route.asked());
         let (mut reply, error) = match outcome {
             Ok(reply) => (reply, None),
-            Err(error) => (respond::failure(&error, addressed), Some(error)),
+            Err(error) => (respond::failure(&error, asked), Some(error)),
         };
         let elapsed = started.elapsed();
         self.record(&parts.method, found, reply.status(), elapsed, &id, error.as_ref());
@@ -83,15 +84,30 @@ impl App {
         let store = &*self.api.store;
         let caller = auth::admit(&parts.headers, route.needs, &self.vendor, store).await?;
         match (route.handler, caller) {
-            (Handler::Open(handler), _) => handler(&self.api),
+            (Handler::Open(handler), _) => handler(&self.api).await,
             (Handler::ForVisitor(handler), _) => {
                 handler(&self.api, Visit { params, parts, body }).await
             }
             (Handler::ForCaller(handler), Some(caller)) => {
-                handler(&self.api, Call { caller, params, parts, body }).await
+                let call = Call { caller: caller.clone(), params, parts, body };
+                let outcome = handler(&self.api, call).await;
+                self.confirmed(&caller, outcome).await
             }
             (Handler::ForCaller(_), None) => Err(AuthRefusal::Missing.into()),
         }
+    }
+
+    /// A step of the store refuses a key that was revoked meanwhile. Where a request
+    /// was refused without one, or because of one, the store is asked here.
+    async fn confirmed(
+        &self,
+        caller: &Caller,
+        outcome: Result<Reply, ApiError>,
+    ) -> Result<Reply, ApiError> {
+        if outcome.as_ref().is_err_and(ApiError::leaves_key_open) {
+            self.api.store.confirm_key(caller).await?;
+        }
+        outcome
     }
 
     /// The one line of this request, and its place in the metrics. Headers and
@@ -111,7 +127,7 @@ impl App {
         let route = found.map_or("unknown", |found| found.route.path);
         let (status, duration_us) = (status.as_u16(), elapsed.as_micros());
         let request_id = id.as_str();
-        match error.and_then(ApiError::cause) {
+        match error.and_then(ApiError::cause).map(in_full) {
             Some(cause) if status >= 500 => {
                 tracing::error!(%method, route, status, duration_us, request_id, cause, "failed");
             }

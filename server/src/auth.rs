@@ -3,7 +3,8 @@
 //!
 //! A route says what it needs; this file says whether a request has it. The
 //! order is always the same: a key of the right form, a key that is valid, then
-//! its scope. Every refusal has the status 401 (ER-07).
+//! its scope. Every refusal has the status 401 (ER-07). A key that was revoked a
+//! moment ago may get through here; see [`Store::find_key`] for who stops it.
 
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
@@ -78,7 +79,13 @@ pub async fn admit(
     }
     let key = presented(headers, vendor).map_err(AuthError::Refused)?;
     let record = store.find_key(key.public_id()).await.map_err(AuthError::Store)?;
-    proved(key, record, needs).map(Some).map_err(AuthError::Refused)
+    let caller = proved(key, record).map_err(AuthError::Refused)?;
+    if needs == Needs::Write && !caller.scopes.prompts_write {
+        // What a key may do is for nobody who holds a revoked one.
+        store.confirm_key(&caller).await.map_err(AuthError::Store)?;
+        return Err(AuthError::Refused(AuthRefusal::Scope));
+    }
+    Ok(Some(caller))
 }
 
 /// The key in the headers, not yet proved.
@@ -100,18 +107,10 @@ pub fn bearer(headers: &HeaderMap) -> Result<&str, AuthRefusal> {
     value.ok_or(AuthRefusal::Malformed)
 }
 
-fn proved(
-    key: PresentedKey<'_>,
-    record: Option<KeyRecord>,
-    needs: Needs,
-) -> Result<Caller, AuthRefusal> {
+fn proved(key: PresentedKey<'_>, record: Option<KeyRecord>) -> Result<Caller, AuthRefusal> {
     let digest = key.digest();
-    let record = record
+    record
         .filter(|record| bool::from(record.key.digest.ct_eq(&digest)) && !record.key.revoked)
-        .ok_or(AuthRefusal::Invalid)?;
-    let scopes = record.key.scopes;
-    if needs == Needs::Write && !scopes.prompts_write {
-        return Err(AuthRefusal::Scope);
-    }
-    Ok(Caller { account: record.account, scopes })
+        .map(|record| record.caller())
+        .ok_or(AuthRefusal::Invalid)
 }

@@ -12,7 +12,8 @@ pub enum Clock {
     /// The machine's clock.
     #[default]
     System,
-    /// A clock that stands until it is moved.
+    /// A clock that stands until it is moved; what waits in the store, such as a
+    /// generation between two looks at it, waits by this one too.
     Manual(ManualClock),
 }
 

@@ -5,26 +5,41 @@
 //! name under which its value came in; the value of a secret is never repeated.
 
 mod args;
+mod database;
 mod fault;
+mod manage;
 mod reader;
 mod service;
 
 use std::ffi::OsString;
 use std::time::Duration;
 
-use clap::{CommandFactory, FromArgMatches};
+use clap::FromArgMatches;
 use tracing_subscriber::filter::Targets;
 
-use self::args::{Cli, Settings};
+use self::args::{Cli, Command, Settings};
+pub use self::database::DatabaseConfig;
+use self::database::database;
 use self::fault::usage;
+use self::manage::manage;
+pub use self::manage::{Chore, ManageConfig};
 use self::reader::Reader;
-use self::service::service;
+use self::service::{service, vendor};
 use crate::public_url::PublicUrl;
 use crate::serve::Limits;
 use crate::start::ServiceConfig;
 
 /// How many generations are attended to at once unless it is set.
 pub const WORKERS_DEFAULT: usize = 2;
+
+/// What the program is asked to do.
+#[derive(Debug)]
+pub enum Task {
+    /// To serve.
+    Serve(Box<Config>),
+    /// To look after a database.
+    Manage(Box<ManageConfig>),
+}
 
 /// Everything a server is started with.
 #[derive(Debug)]
@@ -35,6 +50,8 @@ pub struct Config {
     pub admin_listen: Option<Address>,
     /// How clients reach it, if not by where it listens.
     pub public_url: Option<PublicUrl>,
+    /// Where everything but files is kept, if not in memory.
+    pub database: Option<DatabaseConfig>,
     /// What the service is made from.
     pub service: ServiceConfig,
     /// What the socket side may take.
@@ -81,7 +98,7 @@ pub enum NoConfig {
     Fault(String),
 }
 
-impl Config {
+impl Task {
     /// Reads arguments, the program's name first, and the environment.
     ///
     /// # Errors
@@ -89,14 +106,20 @@ impl Config {
     pub fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, NoConfig> {
         let arguments = arguments.into_iter().collect::<Vec<_>>();
         let matches =
-            Cli::command().try_get_matches_from(&arguments).map_err(|error| usage(&error))?;
+            args::command().try_get_matches_from(&arguments).map_err(|error| usage(&error))?;
         let cli = Cli::from_arg_matches(&matches).map_err(|error| usage(&error))?;
         let mut reader = Reader::new(&matches);
         reader.all_on_one_side("seed_key", cli.settings.seed_key.len(), &arguments);
-        let config = read(&cli.settings, &mut reader);
+        let task = match &cli.command {
+            None | Some(Command::Serve) => {
+                read(&cli.settings, &mut reader).map(|config| Self::Serve(config.into()))
+            }
+            Some(command) => manage(command, &cli.settings, &mut reader)
+                .map(|config| Self::Manage(config.into())),
+        };
         let faults = reader.finish();
-        match config {
-            Some(config) if faults.is_empty() => Ok(config),
+        match task {
+            Some(task) if faults.is_empty() => Ok(task),
             _ => Err(NoConfig::Fault(faults.join("; "))),
         }
     }
@@ -109,6 +132,7 @@ fn read(given: &Settings, reader: &mut Reader<'_>) -> Option<Config> {
     let public_url = reader.one("public_url", given.public_url.as_ref(), |text| {
         PublicUrl::parse(text).map_err(|fault| fault.to_string())
     });
+    let database = database(given, reader);
     let service = service(given, reader);
     let limits = limits(given, reader);
     let log = log(given, reader);
@@ -118,6 +142,7 @@ fn read(given: &Settings, reader: &mut Reader<'_>) -> Option<Config> {
         admin_listen: admin_listen
             .map(|text| Address { text, came_by: reader.name("admin_listen") }),
         public_url,
+        database,
         service: service?,
         limits: limits?,
         log: log?,

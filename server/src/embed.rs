@@ -1,5 +1,7 @@
 //! A whole server inside another program, for tests and examples.
 
+mod error;
+
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,6 +10,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+pub use self::error::EmbedError;
 use crate::blobs::{BlobSetting, Blobs};
 use crate::clock::Clock;
 use crate::config::WORKERS_DEFAULT;
@@ -15,16 +18,18 @@ use crate::generate::Provider;
 use crate::generate::setting::ProviderSetting;
 use crate::key::Vendor;
 use crate::public_url::PublicUrl;
-use crate::seed::{Seed, SeedFault};
+use crate::seed::Seed;
 use crate::serve::{Limits, serve};
-use crate::start::{self, ModelNamespace, Parts, ServiceConfig, StartError};
-use crate::store::Store;
+use crate::start::{self, Backing, DEFAULT_ACCOUNT, ModelNamespace, Parts, ServiceConfig};
 use crate::store::memory::MemoryStore;
+use crate::store::postgres::{ConnectError, DatabaseUrl, Migration, PostgresStore};
+use crate::store::{Scopes, Store};
 
-/// A server in memory, on a free port of this machine, until it is dropped.
+/// A server on a free port of this machine until it is dropped; in memory, unless
+/// it is told otherwise.
 ///
-/// Each one has accounts, prompts and vaults of its own, so that tests with a
-/// server each never meet.
+/// Each one in memory has accounts, prompts and vaults of its own, so that tests
+/// with a server each never meet.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -40,6 +45,7 @@ use crate::store::memory::MemoryStore;
 #[derive(Debug)]
 pub struct EmbeddedServer {
     base_url: String,
+    local_addr: SocketAddr,
     api_key: String,
     stop: Option<oneshot::Sender<()>>,
     serving: JoinHandle<()>,
@@ -54,35 +60,11 @@ pub struct EmbeddedServerBuilder {
     model_namespace: Option<String>,
     clock: Clock,
     store: Option<Arc<dyn Store>>,
+    database_url: Option<String>,
     provider: Option<Arc<dyn Provider>>,
     blobs: Option<Blobs>,
     workers: Option<usize>,
-}
-
-/// Why an [`EmbeddedServer`] did not start.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum EmbedError {
-    /// A text given to [`EmbeddedServerBuilder::seed_key`] is none.
-    #[error("seed key number {position} {fault}")]
-    Seed {
-        /// Which one, counting from 1.
-        position: usize,
-        /// What is wrong with it.
-        fault: SeedFault,
-    },
-    /// The vendor is not of lower-case letters and digits.
-    #[error("the vendor must be lower-case letters and digits")]
-    Vendor,
-    /// The model namespace is not of letters, digits, `.`, `_` and `-`.
-    #[error("the model namespace must be letters, digits, `.`, `_` or `-`")]
-    ModelNamespace,
-    /// The service could not be put together.
-    #[error("the service could not be started")]
-    Start(#[from] StartError),
-    /// No port was to be had.
-    #[error("no port of this machine could be bound")]
-    Listen(#[from] std::io::Error),
+    public_url: Option<String>,
 }
 
 /// How long [`EmbeddedServer::shutdown`] waits for requests in flight.
@@ -107,8 +89,13 @@ impl EmbeddedServer {
         &self.base_url
     }
 
+    /// Where it listens itself, for a balancer in front of it.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.local_addr
+    }
+
     /// A key to call it with: the first seeded one that is not revoked, one with
-    /// all scopes before others; a made one where no such key was seeded.
+    /// all scopes before others; a made one where no key was seeded.
     pub fn api_key(&self) -> &str {
         &self.api_key
     }
@@ -165,6 +152,19 @@ impl EmbeddedServerBuilder {
         self
     }
 
+    /// Keeps everything but files in this PostgreSQL database,
+    /// `postgres://user:password@host/name`, and brings its schema up to date.
+    /// Servers of one database share everything in it, the signing key included.
+    /// Where no key is seeded, each server makes one of the account `default` for
+    /// its [`EmbeddedServer::api_key`].
+    ///
+    /// Files stay in memory, where other servers do not see them, unless
+    /// [`EmbeddedServerBuilder::blobs`] says otherwise.
+    pub fn database_url(mut self, url: impl Into<String>) -> Self {
+        self.database_url = Some(url.into());
+        self
+    }
+
     /// Has generations made by this provider and not by the built-in one.
     pub fn provider(mut self, provider: Arc<dyn Provider>) -> Self {
         self.provider = Some(provider);
@@ -183,17 +183,30 @@ impl EmbeddedServerBuilder {
         self
     }
 
+    /// How clients reach the server, if not by where it listens: the address of a
+    /// balancer, without `/api/v1`. Servers of one database have the same.
+    pub fn public_url(mut self, url: impl Into<String>) -> Self {
+        self.public_url = Some(url.into());
+        self
+    }
+
     /// Starts the server on the current Tokio runtime.
     ///
     /// # Errors
-    /// If a setting is not valid or no port is free.
+    /// If a setting is not valid, the database cannot be used, or no port is free.
     pub async fn start(self) -> Result<EmbeddedServer, EmbedError> {
         let vendor = Vendor::new(self.vendor.as_deref().unwrap_or("promptarium"))
             .ok_or(EmbedError::Vendor)?;
         let model_namespace =
             ModelNamespace::new(self.model_namespace.as_deref().unwrap_or("local"))
                 .ok_or(EmbedError::ModelNamespace)?;
-        let (seeds, seeded_key) = read_seeds(&self.seed_keys, &vendor)?;
+        let (mut seeds, mut seeded_key) = read_seeds(&self.seed_keys, &vendor)?;
+        if self.database_url.is_some() && seeds.is_empty() {
+            let key = vendor.make();
+            seeded_key = Some(key.expose().to_owned());
+            let key = start::new_key(&key, Scopes::ALL);
+            seeds.push(Seed { account: DEFAULT_ACCOUNT.to_owned(), key });
+        }
         let config = ServiceConfig {
             vendor,
             model_namespace,
@@ -204,12 +217,16 @@ impl EmbeddedServerBuilder {
             workers: self.workers.unwrap_or(WORKERS_DEFAULT),
         };
         let clock = self.clock;
-        let store = self.store.unwrap_or_else(|| Arc::new(MemoryStore::new(clock.clone())));
+        let backing = backing(self.database_url.as_deref(), self.store, &clock).await?;
         let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
-        let public = PublicUrl::of_listener(listener.local_addr()?);
+        let local_addr = listener.local_addr()?;
+        let public = match &self.public_url {
+            Some(url) => PublicUrl::parse(url)?,
+            None => PublicUrl::of_listener(local_addr),
+        };
         let base_url = public.base_url();
         let (provider, blobs, with_metrics) = (self.provider, self.blobs, false);
-        let parts = Parts { store, clock, public, provider, blobs, with_metrics };
+        let parts = Parts { backing, clock, public, provider, blobs, with_metrics };
         let service = start::start(config, parts).await?;
         let made = service.made_key.map(|key| key.expose().to_owned());
         let (stop, stopped) = oneshot::channel();
@@ -226,8 +243,24 @@ impl EmbeddedServerBuilder {
             service.crew.stop().await;
         });
         let api_key = seeded_key.or(made).unwrap_or_default();
-        Ok(EmbeddedServer { base_url, api_key, stop: Some(stop), serving })
+        Ok(EmbeddedServer { base_url, local_addr, api_key, stop: Some(stop), serving })
     }
+}
+
+async fn backing(
+    database_url: Option<&str>,
+    store: Option<Arc<dyn Store>>,
+    clock: &Clock,
+) -> Result<Backing, EmbedError> {
+    if let Some(url) = database_url {
+        return open(url, clock).await.map(Backing::Shared).map_err(EmbedError::from);
+    }
+    Ok(Backing::Own(store.unwrap_or_else(|| Arc::new(MemoryStore::new(clock.clone())))))
+}
+
+async fn open(url: &str, clock: &Clock) -> Result<PostgresStore, ConnectError> {
+    let url = DatabaseUrl::parse(url)?;
+    PostgresStore::open(&url, Migration::Auto, clock.clone()).await
 }
 
 /// The seeds, and the whole of the key that calls are best made with.
@@ -254,6 +287,7 @@ impl std::fmt::Debug for EmbeddedServerBuilder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("EmbeddedServerBuilder")
             .field("seed_keys", &self.seed_keys.len())
+            .field("with_database", &self.database_url.is_some())
             .field("vendor", &self.vendor)
             .field("model_namespace", &self.model_namespace)
             .finish_non_exhaustive()

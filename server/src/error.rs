@@ -6,21 +6,22 @@
 //! becomes an answer.
 
 mod storage;
+mod store;
 
 use std::borrow::Cow;
 use std::error::Error;
 
-use http::header::ALLOW;
+use http::header::{ALLOW, RETRY_AFTER};
 use http::{HeaderName, HeaderValue, StatusCode};
-use promptarium::PromptId;
 
 pub use self::storage::StorageError;
+pub use self::store::MODEL_REQUIRED;
 use crate::auth::{AuthError, AuthRefusal};
 use crate::blobs::BlobError;
 use crate::body::BodyRefusal;
 use crate::generate::SubmitError;
 use crate::generate::intake::IntakeError;
-use crate::place::{Addressed, RouteRefusal};
+use crate::place::{Addressed, Asked, RouteRefusal};
 use crate::store::StoreError;
 use crate::uploads::SlotRefusal;
 use crate::validate::{Malformed, Refusals};
@@ -83,8 +84,16 @@ pub struct Problem {
 }
 
 impl ApiError {
-    /// What the caller is told. `addressed` is what the path of the request names.
-    pub fn problem(&self, addressed: Addressed) -> Problem {
+    /// What the caller is told. Whatever fails for a while says when to try again.
+    pub fn problem(&self, asked: Asked) -> Problem {
+        let mut problem = self.plain_problem(asked);
+        if problem.status == StatusCode::SERVICE_UNAVAILABLE {
+            problem.header.get_or_insert((RETRY_AFTER, AGAIN_SECONDS));
+        }
+        problem
+    }
+
+    fn plain_problem(&self, asked: Asked) -> Problem {
         match self {
             Self::Route(refusal) => route_problem(refusal),
             Self::Auth(refusal) => plain(StatusCode::UNAUTHORIZED, refusal.to_string()),
@@ -95,8 +104,8 @@ impl ApiError {
                 problem
             }
             Self::Invalid(refusals) => invalid(refusals.clone()),
-            Self::NotFound => not_found(addressed),
-            Self::Store(error) => store_problem(error, addressed),
+            Self::NotFound => not_found(asked.addressed),
+            Self::Store(error) => store::problem(error, asked),
             Self::Provider(error) => provider_problem(error),
             Self::Storage(error) => error.problem(),
             Self::Busy => plain(StatusCode::SERVICE_UNAVAILABLE, BUSY),
@@ -105,9 +114,26 @@ impl ApiError {
         }
     }
 
+    /// Whether a caller's request failed without a look at the key in the store, or
+    /// because of one: then it is for [`crate::store::Store::confirm_key`] to say
+    /// whether the key still holds.
+    pub fn leaves_key_open(&self) -> bool {
+        matches!(
+            self,
+            Self::Body(_)
+                | Self::Malformed(_)
+                | Self::Invalid(_)
+                | Self::NotFound
+                | Self::Store(StoreError::KeyRevoked)
+        )
+    }
+
     /// What the log says beyond the status; `None` where the caller's text is all.
     pub fn cause(&self) -> Option<&(dyn Error + 'static)> {
         match self {
+            Self::Store(StoreError::Unavailable(cause) | StoreError::Broken(cause)) => {
+                Some(&**cause)
+            }
             Self::Store(StoreError::KeyTaken | StoreError::LeaseLost)
             | Self::Unwritable(_)
             | Self::Panic(_) => Some(self),
@@ -116,6 +142,21 @@ impl ApiError {
             _ => None,
         }
     }
+}
+
+/// An error with all its causes, for one line. A cause that its effect quotes
+/// already is left out.
+pub fn in_full(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let said = cause.to_string().replace('\n', "; ");
+        if !text.contains(&said) {
+            text = format!("{text}: {said}");
+        }
+        next = cause.source();
+    }
+    text
 }
 
 impl From<AuthError> for ApiError {
@@ -177,29 +218,6 @@ fn body_problem(refusal: &BodyRefusal) -> Problem {
     }
 }
 
-fn store_problem(error: &StoreError, addressed: Addressed) -> Problem {
-    const NO_VAULT: &str = "names no vault of this account";
-    match error {
-        StoreError::NotFound => not_found(addressed),
-        StoreError::UnknownVault => invalid(Refusals::of("vaultId", NO_VAULT)),
-        StoreError::UnknownTargetVault => invalid(Refusals::of("targetVaultId", NO_VAULT)),
-        StoreError::UnknownPrompts(ids) => invalid(Refusals::of("promptIds", no_prompts(ids))),
-        StoreError::ModelRequired => invalid(Refusals::of("modelId", MODEL_REQUIRED)),
-        StoreError::SystemVaultRename => {
-            invalid(Refusals::of("name", "must stay as it is, since this is a system vault"))
-        }
-        StoreError::SystemVaultDelete => {
-            plain(StatusCode::BAD_REQUEST, "a system vault cannot be deleted")
-        }
-        StoreError::ForkOfPrivateVault => plain(
-            StatusCode::BAD_REQUEST,
-            "a private vault cannot be forked; set its visibility to unlisted or public first",
-        ),
-        StoreError::JobConflict => invalid(Refusals::of("clientJobId", JOB_CONFLICT)),
-        StoreError::KeyTaken | StoreError::LeaseLost => internal(),
-    }
-}
-
 /// The provider's own reason is for the caller where it refused, and for the log
 /// where it failed.
 fn provider_problem(error: &SubmitError) -> Problem {
@@ -217,19 +235,11 @@ fn provider_problem(error: &SubmitError) -> Problem {
     }
 }
 
+/// For what is away to come back, or what is busy to grow less so.
+const AGAIN_SECONDS: HeaderValue = HeaderValue::from_static("2");
+
 const BUSY: &str = "an equal request with this clientJobId is still being handed to the provider; \
                     send it again in a while";
-
-const JOB_CONFLICT: &str =
-    "belongs to another generation of this account, asked for with another body";
-
-/// What is wrong with a missing `modelId`, whoever finds out.
-pub const MODEL_REQUIRED: &str = "is required when promptType is image or video";
-
-fn no_prompts(ids: &[PromptId]) -> String {
-    let ids = ids.iter().map(PromptId::to_string).collect::<Vec<_>>().join(", ");
-    format!("names prompts that this account does not have: {ids}")
-}
 
 fn not_found(addressed: Addressed) -> Problem {
     plain(

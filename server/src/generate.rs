@@ -16,12 +16,17 @@ pub mod worker;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::store::job::Ticket;
 
 /// What is to be made: a checked request, without what the service alone needs.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+///
+/// Its JSON is kept in databases and read by servers of other versions, so a field
+/// keeps its name and its meaning, and one that is missing has its default.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct Order {
     /// The model's endpoint at the provider.
     pub model_id: Box<str>,
@@ -48,7 +53,8 @@ pub struct Order {
 }
 
 /// What comes out of a generation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum OutputKind {
     /// `image`
     #[default]
@@ -176,3 +182,6 @@ pub enum SubmitError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the provider could not be asked: {0}")]
 pub struct PollError(pub String);
+
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,7 @@
 pub mod embed;
 pub use embed::{EmbedError, EmbeddedServer, EmbeddedServerBuilder};
 
+pub mod manage;
 pub mod run;
 
 pub mod config;

@@ -53,6 +53,20 @@ impl Addressed {
     }
 }
 
+/// What a refusal tells by, of the request that it answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// What its path names.
+    pub addressed: Addressed,
+    /// Whether it could have changed something.
+    pub writes: bool,
+}
+
+impl Asked {
+    /// Nothing that is there.
+    pub const NOTHING: Self = Self { addressed: Addressed::Nothing, writes: false };
+}
+
 /// Why a request goes nowhere.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RouteRefusal {

@@ -46,7 +46,8 @@ impl fmt::Display for Ready<'_> {
         writeln!(f, "  store     {store}")?;
         match api_key {
             Some(key) => writeln!(f, "  API key   {key}  (made now, account {DEFAULT_ACCOUNT})")?,
-            None => writeln!(f, "  API keys  as seeded")?,
+            None if *store == "memory" => writeln!(f, "  API keys  as seeded")?,
+            None => writeln!(f, "  API keys  as in the database; `key create` makes another")?,
         }
         writeln!(f, "Try:")?;
         let key = api_key.unwrap_or("$PROMPTARIUM_API_KEY");
@@ -90,6 +91,12 @@ mod tests {
     Try:
       curl -H "Authorization: Bearer $PROMPTARIUM_API_KEY" http://127.0.0.1:8080/api/v1/vaults
     "#);
+    }
+
+    #[test]
+    fn a_person_with_a_database_is_told_where_keys_come_from() {
+        let text = Ready { api_key: None, store: "postgres", ..READY }.to_string();
+        assert!(text.contains("as in the database; `key create` makes another"), "{text}");
     }
 
     #[test]

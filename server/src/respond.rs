@@ -14,7 +14,7 @@ use serde::{Serialize, Serializer};
 pub use self::listing::{WriteEntry, listing};
 pub use self::payload::{Payload, PayloadError};
 use crate::error::{ApiError, Problem};
-use crate::place::Addressed;
+use crate::place::Asked;
 use crate::validate::Refusals;
 
 /// An answer, whole or streamed.
@@ -90,9 +90,9 @@ fn write<T: Serialize>(
     Ok(whole(status, json.into()))
 }
 
-/// A failure in its envelope (ER-01). `addressed` is what the path names.
-pub fn failure(error: &ApiError, addressed: Addressed) -> Reply {
-    let problem = error.problem(addressed);
+/// A failure of a request in its envelope (ER-01).
+pub fn failure(error: &ApiError, asked: Asked) -> Reply {
+    let problem = error.problem(asked);
     let mut reply = whole(problem.status, failure_json(&problem));
     if problem.status == StatusCode::UNAUTHORIZED {
         reply.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

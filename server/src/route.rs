@@ -15,14 +15,14 @@ pub use self::table::table;
 use crate::api::{Api, Call, Visit};
 use crate::auth::Needs;
 use crate::error::ApiError;
-use crate::place::{Addressed, PathParams, RouteRefusal};
+use crate::place::{Addressed, Asked, PathParams, RouteRefusal};
 use crate::respond::Reply;
 
 /// Who answers the requests of a route.
 #[derive(Clone, Copy, Debug)]
 pub enum Handler {
     /// Answers anybody, from what the server knows of itself.
-    Open(fn(&Api) -> Result<Reply, ApiError>),
+    Open(for<'a> fn(&'a Api) -> BoxFuture<'a, Result<Reply, ApiError>>),
     /// Answers anybody, or sees for itself who may have an answer.
     ForVisitor(for<'a> fn(&'a Api, Visit<'a>) -> BoxFuture<'a, Result<Reply, ApiError>>),
     /// Answers a caller who has proved a key.
@@ -74,6 +74,12 @@ impl Route {
     /// The whole path as a template.
     pub fn template(&self) -> String {
         format!("{}{}", self.base, self.path)
+    }
+
+    /// What its requests ask for.
+    pub fn asked(&self) -> Asked {
+        let reads = matches!(self.method, Method::GET | Method::HEAD);
+        Asked { addressed: self.addressed(), writes: !reads }
     }
 
     /// What the parameters of its path name.

@@ -10,28 +10,41 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 use crate::admin::serve_metrics;
+use crate::blobs::BlobSetting;
 use crate::clock::Clock;
-use crate::config::{Address, Config, NoConfig};
+use crate::config::{Address, Config, DatabaseConfig, ManageConfig, NoConfig, Task};
+use crate::error::in_full;
 use crate::key::MadeKey;
 use crate::log;
+use crate::manage;
 use crate::public_url::PublicUrl;
 use crate::ready::Ready;
 use crate::serve::{Drained, serve};
 use crate::signals::Signals;
-use crate::start::{self, Parts, Service, StartError};
+use crate::start::{self, Backing, Parts, Service};
 use crate::store::memory::MemoryStore;
+use crate::store::postgres::PostgresStore;
 
 /// Something in the flags, the environment or the machine is in the way.
 const EXIT_FAULT: u8 = 2;
 /// Requests in flight were cut off.
 const EXIT_CUT: u8 = 1;
+/// A command was refused for what is in the database, or is not.
+const EXIT_REFUSED: u8 = 1;
 /// A second signal ended it at once; what shells say of an interrupted program.
 const EXIT_AT_ONCE: u8 = 130;
 
 /// Runs the program with these arguments, its name first.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let outcome = match Config::read(arguments) {
-        Ok(config) => run_configured(config),
+    let outcome = match Task::read(arguments) {
+        Ok(Task::Serve(config)) => {
+            log::begin(&config.log);
+            block_on(run_to_the_end(*config))
+        }
+        Ok(Task::Manage(config)) => {
+            log::begin(&config.log);
+            block_on(run_managing(*config))
+        }
         Err(NoConfig::Fault(fault)) => Err(fault),
         Err(NoConfig::Asked(text)) => {
             // Whoever closed stdout does not want to read it.
@@ -45,14 +58,24 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     })
 }
 
-fn run_configured(config: Config) -> Result<ExitCode, String> {
-    log::begin(&config.log);
+fn block_on(program: impl Future<Output = Result<ExitCode, String>>) -> Result<ExitCode, String> {
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|error| format!("the system gives no threads or no polling: {error}"))?;
-    let code = runtime.block_on(run_to_the_end(config));
+    let code = runtime.block_on(program);
     // What still runs after a second signal is not waited for.
     runtime.shutdown_background();
     code
+}
+
+async fn run_managing(config: ManageConfig) -> Result<ExitCode, String> {
+    match manage::carry_out(config, &mut io::stdout()).await {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(error) if error.is_of_what_is_there() => {
+            let _ = writeln!(io::stderr(), "promptarium-server: {error}");
+            Ok(ExitCode::from(EXIT_REFUSED))
+        }
+        Err(error) => Err(in_full(&error)),
+    }
 }
 
 async fn run_to_the_end(config: Config) -> Result<ExitCode, String> {
@@ -66,8 +89,11 @@ async fn run_to_the_end(config: Config) -> Result<ExitCode, String> {
     let local =
         listener.local_addr().map_err(|error| format!("a socket has no address: {error}"))?;
     let public = config.public_url.unwrap_or_else(|| PublicUrl::of_listener(local));
+    if config.database.is_some() && config.service.blobs == BlobSetting::Memory {
+        tracing::warn!("files are kept in memory: they do not last as long as the database");
+    }
     let parts = Parts {
-        store: Arc::new(MemoryStore::new(Clock::System)),
+        backing: backing(config.database).await?,
         clock: Clock::System,
         public,
         provider: None,
@@ -75,7 +101,7 @@ async fn run_to_the_end(config: Config) -> Result<ExitCode, String> {
         with_metrics: admin.is_some(),
     };
     let Service { app, made_key, crew } =
-        start::start(config.service, parts).await.map_err(|error| said(&error))?;
+        start::start(config.service, parts).await.map_err(|error| in_full(&error))?;
 
     let ready = Ready {
         base_url: &app.api.base_url,
@@ -131,6 +157,14 @@ fn exit_code(drained: Drained) -> ExitCode {
     }
 }
 
+async fn backing(database: Option<DatabaseConfig>) -> Result<Backing, String> {
+    let Some(DatabaseConfig { url, came_by, migration }) = database else {
+        return Ok(Backing::Own(Arc::new(MemoryStore::new(Clock::System))));
+    };
+    let store = PostgresStore::open(&url, migration, Clock::System).await;
+    store.map(Backing::Shared).map_err(|error| format!("{came_by}: {}", in_full(&error)))
+}
+
 async fn bind(address: &Address) -> Result<TcpListener, String> {
     TcpListener::bind(&address.text).await.map_err(|error| {
         let (name, text) = (&address.came_by, &address.text);
@@ -139,15 +173,4 @@ async fn bind(address: &Address) -> Result<TcpListener, String> {
             _ => format!("{name}: cannot listen on {text}: {error}"),
         }
     })
-}
-
-/// An error with all its causes, in one line.
-fn said(error: &StartError) -> String {
-    let mut text = error.to_string();
-    let mut next = std::error::Error::source(error);
-    while let Some(cause) = next {
-        text = format!("{text}: {cause}");
-        next = cause.source();
-    }
-    text
 }

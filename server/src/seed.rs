@@ -28,7 +28,8 @@ pub enum SeedFault {
     NoAccount,
     /// The account's name is missing or would not survive the environment.
     #[error(
-        "needs an account name after the `=`, without spaces, `,` or `=` (KEY=ACCOUNT[:SCOPE,...])"
+        "needs an account name of at most 200 characters after the `=`, without spaces, `,` or `=` \
+         (KEY=ACCOUNT[:SCOPE,...])"
     )]
     AccountName,
     /// The part before `=` is no key of this vendor.
@@ -67,8 +68,7 @@ impl Seed {
             Some((account, scopes)) => (account, Some(scopes)),
             None => (rest, None),
         };
-        let odd = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '=' | ',');
-        if account.is_empty() || account.contains(odd) {
+        if !is_account_name(account) {
             return Err(SeedFault::AccountName);
         }
         let (scopes, revoked) = match scopes {
@@ -87,6 +87,12 @@ impl Seed {
             },
         })
     }
+}
+
+/// Whether an account may be called so: anything that can stand in a seed.
+pub fn is_account_name(text: &str) -> bool {
+    let odd = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '=' | ',' | ':');
+    !text.is_empty() && text.chars().count() <= 200 && !text.contains(odd)
 }
 
 impl fmt::Display for ScopeName {
@@ -164,14 +170,14 @@ mod tests {
             .join("\n"),
             @r"
     has no `=` between key and account (KEY=ACCOUNT[:SCOPE,...])
-    needs an account name after the `=`, without spaces, `,` or `=` (KEY=ACCOUNT[:SCOPE,...])
-    needs an account name after the `=`, without spaces, `,` or `=` (KEY=ACCOUNT[:SCOPE,...])
-    needs an account name after the `=`, without spaces, `,` or `=` (KEY=ACCOUNT[:SCOPE,...])
+    needs an account name of at most 200 characters after the `=`, without spaces, `,` or `=` (KEY=ACCOUNT[:SCOPE,...])
+    needs an account name of at most 200 characters after the `=`, without spaces, `,` or `=` (KEY=ACCOUNT[:SCOPE,...])
+    needs an account name of at most 200 characters after the `=`, without spaces, `,` or `=` (KEY=ACCOUNT[:SCOPE,...])
     has no key of the form promptarium_live_<public id>_<secret> before the `=`
     has a key with a wrong checksum: it was cut short or mistyped
     asks for the scope `prompts:read`, which does not exist; the scopes are: prompts:write (or `none`, or `revoked`)
     asks for something that is no scope; the scopes are: prompts:write (or `none`, or `revoked`)
-    needs an account name after the `=`, without spaces, `,` or `=` (KEY=ACCOUNT[:SCOPE,...])
+    needs an account name of at most 200 characters after the `=`, without spaces, `,` or `=` (KEY=ACCOUNT[:SCOPE,...])
     asks for something that is no scope; the scopes are: prompts:write (or `none`, or `revoked`)
     "
         );

@@ -24,6 +24,7 @@ use crate::public_url::PublicUrl;
 use crate::readiness::Readiness;
 use crate::route::{self, Routes};
 use crate::seed::Seed;
+use crate::store::postgres::PostgresStore;
 use crate::store::{NewKey, Scopes, Store, StoreError};
 use crate::uploads::Slots;
 
@@ -39,8 +40,8 @@ pub struct ServiceConfig {
     pub model_namespace: ModelNamespace,
     /// Keys to be there from the start.
     pub seeds: Vec<Seed>,
-    /// Signs what is handed out; made if absent, and then good until the service
-    /// stops.
+    /// Signs what is handed out. If absent, the one of the database; without a
+    /// database one is made, and is good until the service stops.
     pub signing_key: Option<SigningKey>,
     /// Where files are kept.
     pub blobs: BlobSetting,
@@ -53,7 +54,7 @@ pub struct ServiceConfig {
 /// What a service is given to work with.
 pub struct Parts {
     /// Where everything but files is kept.
-    pub store: Arc<dyn Store>,
+    pub backing: Backing,
     /// The time.
     pub clock: Clock,
     /// How clients reach the service.
@@ -64,6 +65,16 @@ pub struct Parts {
     pub blobs: Option<Blobs>,
     /// Whether requests are counted.
     pub with_metrics: bool,
+}
+
+/// What a service keeps everything but files in.
+#[derive(Clone)]
+pub enum Backing {
+    /// A store of its own. Where no key is seeded, one is made at each start.
+    Own(Arc<dyn Store>),
+    /// A database that other servers may use too. It has the signing key, unless
+    /// one is given, and gets a key only while no account is in it.
+    Shared(PostgresStore),
 }
 
 /// The prefix of a provider's models: letters, digits, `.`, `_` and `-`.
@@ -78,7 +89,7 @@ pub struct SigningKey(Box<[u8]>);
 pub struct Service {
     /// Answers them.
     pub app: Arc<App>,
-    /// A key with all scopes of a new account, if no key was seeded.
+    /// A key with all scopes of a new account, if one was made; see [`Backing`].
     pub made_key: Option<MadeKey>,
     /// Attends to its generations.
     pub crew: Crew,
@@ -88,8 +99,14 @@ pub struct Service {
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// Two keys cannot have one public id.
-    #[error("seed key number {0} has the public id of another key")]
+    #[error(
+        "seed key number {0} has the public id of another key, or of one that is revoked or has \
+         other scopes"
+    )]
     SeedTaken(usize),
+    /// Somebody put something else there.
+    #[error("the signing key in the database is too short to be one")]
+    SigningKey,
     /// The store failed.
     #[error("the store failed")]
     Store(#[from] StoreError),
@@ -129,15 +146,58 @@ impl SigningKey {
     }
 }
 
+impl Backing {
+    fn store(&self) -> Arc<dyn Store> {
+        match self {
+            Self::Own(store) => store.clone(),
+            Self::Shared(store) => Arc::new(store.clone()),
+        }
+    }
+
+    async fn signing_key(&self) -> Result<SigningKey, StartError> {
+        match self {
+            Self::Own(_) => Ok(SigningKey::make()),
+            Self::Shared(store) => {
+                SigningKey::new(&store.signing_key().await?).ok_or(StartError::SigningKey)
+            }
+        }
+    }
+
+    /// Gives the default account a key, if this is the place for it.
+    async fn first_key(&self, vendor: &Vendor) -> Result<Option<MadeKey>, StartError> {
+        let key = vendor.make();
+        let new = new_key(&key, Scopes::ALL);
+        let made = match self {
+            Self::Own(store) => {
+                store.seed_key(DEFAULT_ACCOUNT, new).await?;
+                true
+            }
+            Self::Shared(store) => store.seed_first_key(DEFAULT_ACCOUNT, &new).await?,
+        };
+        Ok(made.then_some(key))
+    }
+}
+
+/// A made key as a store takes it: without its secret.
+pub fn new_key(key: &MadeKey, scopes: Scopes) -> NewKey {
+    let presented = key.presented();
+    let (public_id, digest) = (presented.public_id().into(), presented.digest());
+    NewKey { public_id, digest, scopes, revoked: false }
+}
+
 /// Makes the accounts and keys that are asked for and the service around the
 /// parts, and sets its workers to work on the current Tokio runtime.
 ///
 /// # Errors
 /// If a seed clashes with another key, or one of the parts fails.
 pub async fn start(config: ServiceConfig, parts: Parts) -> Result<Service, StartError> {
-    let Parts { store, clock, public, provider, blobs, with_metrics } = parts;
-    let made_key = seed(&*store, &config).await?;
-    let signing_key = config.signing_key.unwrap_or_else(SigningKey::make);
+    let Parts { backing, clock, public, provider, blobs, with_metrics } = parts;
+    let store = backing.store();
+    let made_key = seed(&*store, &backing, &config).await?;
+    let signing_key = match config.signing_key {
+        Some(given) => given,
+        None => backing.signing_key().await?,
+    };
 
     let assets = Assets::new(public.url());
     let blobs = match blobs {
@@ -171,25 +231,18 @@ pub async fn start(config: ServiceConfig, parts: Parts) -> Result<Service, Start
 }
 
 /// The key that was made because none was seeded.
-async fn seed(store: &dyn Store, config: &ServiceConfig) -> Result<Option<MadeKey>, StartError> {
+async fn seed(
+    store: &dyn Store,
+    backing: &Backing,
+    config: &ServiceConfig,
+) -> Result<Option<MadeKey>, StartError> {
     for (at, seed) in config.seeds.iter().enumerate() {
         match store.seed_key(&seed.account, seed.key.clone()).await {
             Err(StoreError::KeyTaken) => return Err(StartError::SeedTaken(at + 1)),
             outcome => outcome?,
         }
     }
-    if !config.seeds.is_empty() {
-        return Ok(None);
-    }
-    let key = config.vendor.make();
-    let new = NewKey {
-        public_id: key.presented().public_id().into(),
-        digest: key.presented().digest(),
-        scopes: Scopes::ALL,
-        revoked: false,
-    };
-    store.seed_key(DEFAULT_ACCOUNT, new).await?;
-    Ok(Some(key))
+    if config.seeds.is_empty() { backing.first_key(&config.vendor).await } else { Ok(None) }
 }
 
 impl fmt::Debug for SigningKey {

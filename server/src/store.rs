@@ -17,6 +17,7 @@ pub mod job;
 pub mod jobs;
 pub mod memory;
 pub mod output;
+pub mod postgres;
 pub mod record;
 pub mod slug;
 
@@ -26,10 +27,10 @@ use async_trait::async_trait;
 use futures::stream::BoxStream;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
-pub use self::error::StoreError;
+pub use self::error::{Cause, StoreError};
 pub use self::jobs::{JobStore, Release};
 pub use self::record::{
-    AccountId, Caller, KeyRecord, ListedPrompt, NewKey, NewPrompt, NewVault, PromptImage,
+    AccountId, Caller, KeyId, KeyRecord, ListedPrompt, NewKey, NewPrompt, NewVault, PromptImage,
     PromptInputs, PromptKind, PromptPatch, PromptRecord, Scopes, VaultPatch, VaultRecord,
     VaultVisibility,
 };
@@ -100,7 +101,24 @@ pub trait Store: JobStore {
 
     /// The key with this public id, revoked or not. Whether the presented
     /// secret is the right one is for the caller to compare.
+    ///
+    /// A store may answer from memory and miss that the key was revoked a moment
+    /// ago. So every step with a [`Caller`] looks again and fails with
+    /// [`StoreError::KeyRevoked`]; who answers without such a step asks
+    /// [`Store::confirm_key`].
     async fn find_key(&self, public_id: &str) -> Result<Option<KeyRecord>, StoreError>;
+
+    /// Makes sure that the caller's key is not revoked at this moment.
+    ///
+    /// # Errors
+    /// [`StoreError::KeyRevoked`].
+    async fn confirm_key(&self, caller: &Caller) -> Result<(), StoreError>;
+
+    /// Makes sure that the store can work.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    async fn check(&self) -> Result<(), StoreError>;
 
     /// Makes a prompt, in `new.vault` too if that is given.
     ///
@@ -164,7 +182,8 @@ pub trait Store: JobStore {
         vault: VaultId,
     ) -> Result<SharedPrompt, StoreError>;
 
-    /// All vaults of the caller, newest (greatest id) first.
+    /// All vaults of the caller, newest first: by the time they were made, and by
+    /// their ids where that is the same.
     async fn vaults(&self, caller: &Caller) -> Result<Vec<VaultRecord>, StoreError>;
 
     /// Makes a vault with a slug no other vault of the account has

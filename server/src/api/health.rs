@@ -1,6 +1,7 @@
 //! `/healthz` and `/readyz`, for whoever watches over the process.
 //!
-//! Healthy is a process that answers; ready is one that wants requests.
+//! Healthy is a process that answers; ready is one that wants requests, and has a
+//! store to answer them from.
 
 use http::StatusCode;
 use serde::Serialize;
@@ -8,6 +9,7 @@ use serde::Serialize;
 use super::Api;
 use super::view::SMALL_BYTES;
 use crate::error::ApiError;
+use crate::readiness;
 use crate::respond::{self, Reply};
 
 #[derive(Serialize)]
@@ -26,10 +28,12 @@ pub fn health(_: &Api) -> Result<Reply, ApiError> {
 /// `GET /readyz`
 ///
 /// # Errors
-/// [`ApiError::Stopping`] once the server has been asked to stop.
-pub fn readiness(api: &Api) -> Result<Reply, ApiError> {
+/// [`ApiError::Stopping`] once the server has been asked to stop, and that of the
+/// store if it does not answer.
+pub async fn readiness(api: &Api) -> Result<Reply, ApiError> {
     if api.readiness.is_stopping() {
         return Err(ApiError::Stopping);
     }
+    readiness::look_at(&*api.store).await?;
     Ok(respond::data(StatusCode::OK, &Status { status: "ready" }, SMALL_BYTES)?)
 }

@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 
 /// The Promptarium reference server.
 #[derive(Debug, Parser)]
@@ -12,18 +12,98 @@ pub(super) struct Cli {
     #[command(flatten)]
     pub(super) settings: Settings,
     #[command(subcommand)]
-    command: Option<Command>,
+    pub(super) command: Option<Command>,
+}
+
+/// The flags that mean something to the commands that look after a database.
+const OF_ALL: [&str; 6] = ["database_url", "migrate", "vendor", "log", "log_format", "json"];
+
+/// The command line. All flags are taken everywhere, so that one environment serves
+/// all commands, but the help of a command shows those that matter to it.
+pub(super) fn command() -> clap::Command {
+    let mut command = Cli::command();
+    let others: Vec<_> = command
+        .get_arguments()
+        .filter(|arg| arg.is_global_set() && !OF_ALL.contains(&arg.get_id().as_str()))
+        .map(|arg| arg.clone().hide(true))
+        .collect();
+    for name in ["migrate", "account", "key"] {
+        command = command.mut_subcommand(name, |command| command.args(others.clone()));
+    }
+    command
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+pub(super) enum Command {
     /// Serves the API until it is asked to stop; the default.
     Serve,
+    /// Brings the schema of the database up to date, and says what that took.
+    Migrate,
+    /// Makes and lists the accounts of the database.
+    #[command(subcommand)]
+    Account(AccountCommand),
+    /// Makes, lists and revokes the API keys of the database.
+    #[command(subcommand)]
+    Key(KeyCommand),
 }
 
-/// Flags stand before or after `serve`.
+#[derive(Debug, Subcommand)]
+pub(super) enum AccountCommand {
+    /// Makes an account. Keys for it are made by `key create`.
+    Create {
+        /// What no other account is called.
+        #[arg(value_name = "NAME")]
+        name: OsString,
+    },
+    /// Lists all accounts.
+    List,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum KeyCommand {
+    /// Makes a key and prints it, this once: only a digest is kept.
+    Create {
+        /// Whose key it is.
+        #[arg(long, value_name = "NAME")]
+        account: OsString,
+        /// What it may do; repeatable. Without it, everything; `none` for reading.
+        #[arg(long, value_name = "prompts:write|none")]
+        scope: Vec<OsString>,
+    },
+    /// Lists keys, without their secrets.
+    List {
+        /// Only the keys of this account.
+        #[arg(long, value_name = "NAME")]
+        account: Option<OsString>,
+    },
+    /// Revokes a key for good: every server of the database refuses it at once.
+    Revoke {
+        /// What stands between `_live_` and the last `_` of the key.
+        #[arg(value_name = "PUBLIC_ID")]
+        public_id: OsString,
+    },
+}
+
+/// Flags stand before or after the command.
 #[derive(Debug, Args)]
 pub(super) struct Settings {
+    /// The PostgreSQL database to keep everything but files in,
+    /// postgres://USER:PASSWORD@HOST/NAME. Without one everything is in memory.
+    #[arg(long, env = "PROMPTARIUM_DATABASE_URL", global = true, hide_env_values = true)]
+    #[arg(value_name = "URL")]
+    pub(super) database_url: Option<OsString>,
+
+    /// Whether the schema of the database is brought up to date first; with off it
+    /// must be.
+    #[arg(long, env = "PROMPTARIUM_MIGRATE", global = true, value_name = "auto|off")]
+    #[arg(default_value = "auto")]
+    pub(super) migrate: OsString,
+
+    /// The most connections to the database at once; 16, unless the URL says
+    /// pool_max_conns.
+    #[arg(long, env = "PROMPTARIUM_DATABASE_POOL", global = true, value_name = "NUMBER")]
+    pub(super) database_pool: Option<OsString>,
+
     /// Where to listen; port 0 picks a free one.
     #[arg(long, env = "PROMPTARIUM_LISTEN", global = true, value_name = "ADDRESS:PORT")]
     #[arg(default_value = "127.0.0.1:8080")]
@@ -35,10 +115,10 @@ pub(super) struct Settings {
     pub(super) public_url: Option<OsString>,
 
     /// Where uploaded and generated files are kept: memory:, file:PATH or
-    /// s3://BUCKET/PREFIX.
+    /// s3://BUCKET/PREFIX. memory: if absent, and file:./data/blobs beside a
+    /// database.
     #[arg(long, env = "PROMPTARIUM_BLOB_STORE", global = true, value_name = "STORE")]
-    #[arg(default_value = "memory:")]
-    pub(super) blob_store: OsString,
+    pub(super) blob_store: Option<OsString>,
 
     /// Who makes generations: local, which is the server itself, or queue, a
     /// service at --provider-url.
@@ -84,7 +164,7 @@ pub(super) struct Settings {
     pub(super) seed_key: Vec<OsString>,
 
     /// Secret that signs what is handed out, at least 32 characters; made at the
-    /// start if absent.
+    /// start if absent, or with a database kept there.
     #[arg(long, env = "PROMPTARIUM_SIGNING_KEY", global = true, hide_env_values = true)]
     #[arg(value_name = "SECRET")]
     pub(super) signing_key: Option<OsString>,
@@ -117,7 +197,8 @@ pub(super) struct Settings {
     #[arg(default_value = "30")]
     pub(super) drain_timeout: OsString,
 
-    /// Says on stdout, in one line of JSON, when the server is ready.
+    /// Says in one line of JSON, on stdout, that the server is ready, or what a
+    /// command did.
     #[arg(long, env = "PROMPTARIUM_JSON", global = true, value_name = "true|false")]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(super) json: Option<OsString>,

@@ -13,6 +13,10 @@ pub(super) fn usage(error: &clap::Error) -> NoConfig {
         ErrorKind::UnknownArgument => format!("there is no argument {}", given(error)),
         ErrorKind::InvalidSubcommand => format!("there is no command {}", given(error)),
         ErrorKind::ArgumentConflict => format!("{} is given more than once", given(error)),
+        ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            "this command needs a further word, such as list".to_owned()
+        }
+        ErrorKind::MissingRequiredArgument => format!("{} is missing", missing(error)),
         ErrorKind::InvalidUtf8 => "an argument is not UTF-8 text".to_owned(),
         ErrorKind::NoEquals => format!("{} takes its value after `=`", given(error)),
         ErrorKind::InvalidValue | ErrorKind::WrongNumberOfValues | ErrorKind::TooFewValues => {
@@ -21,6 +25,14 @@ pub(super) fn usage(error: &clap::Error) -> NoConfig {
         kind => format!("the command line is not valid ({kind})"),
     };
     NoConfig::Fault(format!("{text}; see promptarium-server --help"))
+}
+
+/// What should have been given: names of ours only.
+fn missing(error: &clap::Error) -> String {
+    match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::Strings(names)) => format!("`{}`", names.join(" ")),
+        _ => "something".to_owned(),
+    }
 }
 
 /// What was given, up to a `=`, unless it could be a key.

@@ -13,7 +13,11 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(matches: &'a ArgMatches) -> Self {
+    /// The flags are known on all levels, and those of a command on its own only.
+    pub(super) fn new(mut matches: &'a ArgMatches) -> Self {
+        while let Some((_, further)) = matches.subcommand() {
+            matches = further;
+        }
         Self { matches, faults: Vec::new() }
     }
 
@@ -83,6 +87,16 @@ impl<'a> Reader<'a> {
         } else {
             format!("--{}", id.replace('_', "-"))
         }
+    }
+
+    /// Whether nobody gave it.
+    pub(super) fn is_default(&self, id: &str) -> bool {
+        self.matches.value_source(id) == Some(ValueSource::DefaultValue)
+    }
+
+    /// Something is wrong with what goes by this name.
+    pub(super) fn fault_of(&mut self, name: &str, fault: &str) {
+        self.faults.push(format!("{name} {fault}"));
     }
 
     /// All that was wrong.

@@ -10,14 +10,15 @@ use crate::key::Vendor;
 use crate::seed::Seed;
 use crate::start::{ModelNamespace, ServiceConfig, SigningKey};
 
+/// Where files are kept beside a database: they should last as long as it does.
+const BLOBS_DEFAULT: &str = "./data/blobs";
+
 /// The most generations that may be attended to at once.
 const WORKERS_MAX: usize = 1000;
 
 /// `None` if a setting without which nothing goes is at fault.
 pub(super) fn service(given: &Settings, reader: &mut Reader<'_>) -> Option<ServiceConfig> {
-    let vendor = reader.one("vendor", Some(&given.vendor), |text| {
-        Vendor::new(text).ok_or_else(|| "must be lower-case letters and digits".to_owned())
-    });
+    let vendor = vendor(given, reader);
     let model_namespace = reader.one("model_namespace", Some(&given.model_namespace), |text| {
         let fault = || "must be letters, digits, `.`, `_` or `-`, without a slash".to_owned();
         ModelNamespace::new(text).ok_or_else(fault)
@@ -26,9 +27,13 @@ pub(super) fn service(given: &Settings, reader: &mut Reader<'_>) -> Option<Servi
         let fault = || format!("must have at least {} characters", SigningKey::BYTES_MIN);
         SigningKey::new(text.as_bytes()).ok_or_else(fault)
     });
-    let blobs = reader.one("blob_store", Some(&given.blob_store), |text| {
-        BlobSetting::parse(text).map_err(|fault| fault.to_string())
-    });
+    let blobs = match &given.blob_store {
+        None if given.database_url.is_some() => Some(BlobSetting::Folder(BLOBS_DEFAULT.into())),
+        None => Some(BlobSetting::Memory),
+        Some(_) => reader.one("blob_store", given.blob_store.as_ref(), |text| {
+            BlobSetting::parse(text).map_err(|fault| fault.to_string())
+        }),
+    };
     let provider = provider(given, reader);
     let workers = reader.one("workers", Some(&given.workers), |text| {
         let number = text.parse().ok().filter(|number| *number <= WORKERS_MAX);
@@ -46,6 +51,13 @@ pub(super) fn service(given: &Settings, reader: &mut Reader<'_>) -> Option<Servi
         blobs: blobs?,
         provider: provider?,
         workers: workers?,
+    })
+}
+
+/// What keys begin with.
+pub(super) fn vendor(given: &Settings, reader: &mut Reader<'_>) -> Option<Vendor> {
+    reader.one("vendor", Some(&given.vendor), |text| {
+        Vendor::new(text).ok_or_else(|| "must be lower-case letters and digits".to_owned())
     })
 }
 

@@ -1,10 +1,17 @@
 use super::*;
+use crate::blobs::BlobSetting;
 use crate::generate::setting::ProviderSetting;
+use crate::key::Vendor;
+use crate::store::Scopes;
+use crate::store::postgres::Migration;
 
 /// Reads arguments; the tests' own environment names no setting.
 fn read(arguments: &[&str]) -> Result<Config, NoConfig> {
     let program = ["promptarium-server"];
-    Config::read(program.iter().chain(arguments).map(OsString::from))
+    match Task::read(program.iter().chain(arguments).map(OsString::from))? {
+        Task::Serve(config) => Ok(*config),
+        Task::Manage(config) => panic!("{config:?}"),
+    }
 }
 
 fn fault(arguments: &[&str]) -> String {
@@ -153,4 +160,137 @@ fn the_queue_provider_needs_an_address_and_a_key() {
         let fault = fault(&arguments);
         assert!(fault.contains(at_fault) && !fault.contains("cret"), "{fault}");
     }
+}
+
+const DATABASE: [&str; 2] = ["--database-url", "postgres://user:s3cret@localhost/name"];
+
+fn read_task(arguments: &[&str]) -> Result<Task, NoConfig> {
+    Task::read(["promptarium-server"].iter().chain(arguments).map(OsString::from))
+}
+
+#[test]
+fn files_beside_a_database_last_as_long_as_it_does() {
+    let folder = |path: &str| BlobSetting::Folder(path.into());
+    for (arguments, blobs) in [
+        (&[][..], BlobSetting::Memory),
+        (&DATABASE, folder("./data/blobs")),
+        (&["--database-url", DATABASE[1], "--blob-store", "memory:"], BlobSetting::Memory),
+        (&["--blob-store", "file:a"], folder("a")),
+    ] {
+        assert_eq!(read(arguments).unwrap().service.blobs, blobs, "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_database_is_read_and_never_shown() {
+    let database = read(&DATABASE).unwrap().database.unwrap();
+    assert_eq!(database.came_by, "--database-url");
+    assert_eq!(database.migration, Migration::Auto);
+    let config = read(&[&DATABASE[..], &["--migrate=off"]].concat()).unwrap();
+    assert_eq!(config.database.as_ref().unwrap().migration, Migration::Off);
+    assert!(!format!("{config:?}").contains("s3cret"));
+    assert!(read(&[]).unwrap().database.is_none());
+    for (further, told) in [
+        (&["--database-pool", "0"][..], "--database-pool must be an integer from 1 to 10000"),
+        (&["--migrate", "s3cret"], "--migrate must be auto or off"),
+    ] {
+        assert_eq!(fault(&[&DATABASE[..], further].concat()), told);
+    }
+    let alone = "--database-pool needs a database, which --database-url names";
+    assert_eq!(fault(&["--database-pool", "8"]), alone);
+    let fault = fault(&["--database-url", "s3cret"]);
+    assert!(fault.starts_with("--database-url ") && !fault.contains("s3cret"), "{fault}");
+}
+
+#[test]
+fn every_command_is_read() {
+    let vendor = Vendor::new("promptarium").unwrap();
+    let key =
+        |scopes| Chore::CreateKey { account: "alice".to_owned(), scopes, vendor: vendor.clone() };
+    let (all, none) = (Scopes::ALL, Scopes::default());
+    let account = ["key", "create", "--account", "alice"];
+    for (arguments, chore) in [
+        (vec!["migrate"], Chore::Migrate),
+        (vec!["account", "list"], Chore::ListAccounts),
+        (vec!["account", "create", "alice"], Chore::CreateAccount { name: "alice".to_owned() }),
+        (account.to_vec(), key(all)),
+        ([&account[..], &["--scope", "prompts:write"]].concat(), key(all)),
+        ([&account[..], &["--scope", "none"]].concat(), key(none)),
+        (vec!["key", "list"], Chore::ListKeys { account: None }),
+        (
+            vec!["key", "list", "--account", "alice"],
+            Chore::ListKeys { account: Some("alice".to_owned()) },
+        ),
+        (vec!["key", "revoke", "p1abc"], Chore::RevokeKey { public_id: "p1abc".to_owned() }),
+    ] {
+        for whole in [[&DATABASE[..], &arguments].concat(), [&arguments, &DATABASE[..]].concat()] {
+            match read_task(&whole) {
+                Ok(Task::Manage(config)) => {
+                    assert_eq!(config.chore, chore);
+                    assert!(!config.json && !format!("{config:?}").contains("s3cret"));
+                }
+                other => panic!("{arguments:?}: {other:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_command_is_one_line() {
+    let secret = "promptarium_live_a1_s3cret";
+    let faults = [
+        &["account"][..],
+        &["account", "create"],
+        &["account", "create", "a:b"],
+        &["account", "remove", "a"],
+        &["key"],
+        &["key", "create"],
+        &["key", "create", "--account", "a", "--scope", "s3cret"],
+        &["key", "create", "--account", "a", "--scope", "none", "--scope", "prompts:write"],
+        &["key", "create", "--account", "a", "--vendor", "A"],
+        &["key", "revoke", secret],
+        &["key", "revoke", "a", secret],
+    ]
+    .map(|arguments| match read_task(&[&DATABASE[..], arguments].concat()) {
+        Err(NoConfig::Fault(fault)) => fault,
+        other => panic!("{arguments:?}: {other:?}"),
+    });
+    for fault in &faults {
+        assert!(!fault.contains("s3cret") && !fault.contains('\n'), "{fault}");
+    }
+    insta::assert_snapshot!(faults.join("\n"), @r"
+    this command needs a further word, such as list; see promptarium-server --help
+    `<NAME>` is missing; see promptarium-server --help
+    the account's name must be 1 to 200 characters, without spaces, `:`, `,` or `=`
+    there is no command `remove`; see promptarium-server --help
+    this command needs a further word, such as list; see promptarium-server --help
+    `--account <NAME>` is missing; see promptarium-server --help
+    --scope must be prompts:write or none
+    --scope none stands alone
+    --vendor must be lower-case letters and digits
+    the key's public id must be letters and digits: what stands between `_live_` and the last `_` of the key
+    there is no argument like the one given (not repeated here, since it may be a secret); see promptarium-server --help
+    ");
+}
+
+#[test]
+fn a_command_without_a_database_says_so() {
+    for arguments in [&["migrate"][..], &["account", "list"], &["key", "revoke", "a"]] {
+        let fault = "--database-url is needed by this command, or PROMPTARIUM_DATABASE_URL";
+        assert_eq!(read_task(arguments).unwrap_err(), NoConfig::Fault(fault.to_owned()));
+    }
+}
+
+#[test]
+fn the_help_of_a_command_shows_what_matters_to_it() {
+    let help = |arguments: &[&str]| match read_task(arguments) {
+        Err(NoConfig::Asked(text)) => text,
+        other => panic!("{other:?}"),
+    };
+    for arguments in [&["migrate", "--help"][..], &["key", "create", "--help"]] {
+        let text = help(arguments);
+        assert!(text.contains("--database-url") && !text.contains("--workers"), "{text}");
+    }
+    let text = help(&["--help"]);
+    assert!(text.contains("--workers") && text.contains("account"), "{text}");
 }

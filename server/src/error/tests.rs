@@ -1,6 +1,7 @@
 use std::fmt::Write;
 
 use http::HeaderValue;
+use promptarium::PromptId;
 
 use super::*;
 
@@ -41,6 +42,8 @@ fn every_failure() -> Vec<ApiError> {
         StoreError::SystemVaultDelete.into(),
         StoreError::ForkOfPrivateVault.into(),
         StoreError::JobConflict.into(),
+        StoreError::KeyRevoked.into(),
+        StoreError::Unavailable("secret".into()).into(),
         StoreError::KeyTaken.into(),
         StoreError::LeaseLost.into(),
         SubmitError::Refused("no such model".to_owned()).into(),
@@ -52,11 +55,13 @@ fn every_failure() -> Vec<ApiError> {
     ]
 }
 
+const ASKED: Asked = Asked { addressed: Addressed::Membership, writes: true };
+
 #[test]
 fn every_failure_has_one_status_and_one_text() {
     let mut said = String::new();
     for failure in &every_failure() {
-        let problem = failure.problem(Addressed::Membership);
+        let problem = failure.problem(ASKED);
         let (status, text) = (problem.status.as_u16(), &problem.text);
         let details: Vec<_> = problem.details.iter().collect();
         write!(said, "{status} {text}").unwrap();
@@ -112,6 +117,8 @@ fn every_failure_has_one_status_and_one_text() {
     400 a private vault cannot be forked; set its visibility to unlisted or public first
     400 clientJobId belongs to another generation of this account, asked for with another body  [+]
           clientJobId: belongs to another generation of this account, asked for with another body
+    401 the API key is not valid
+    503 the database cannot be reached, so it is not known whether this was carried out; look before you send it again
     500 something went wrong in the server; its log says more under this request's x-request-id
     500 something went wrong in the server; its log says more under this request's x-request-id
     502 the provider refused the generation: no such model
@@ -128,11 +135,12 @@ fn what_is_not_found_is_named() {
     use Addressed::{Asset, Job, Membership, Nothing, Prompt, SeenVault, Vault};
 
     let said = [Prompt, Vault, SeenVault, Membership, Job, Asset, Nothing].map(|addressed| {
+        let asked = Asked { addressed, writes: false };
         assert_eq!(
-            ApiError::NotFound.problem(addressed),
-            ApiError::from(StoreError::NotFound).problem(addressed),
+            ApiError::NotFound.problem(asked),
+            ApiError::from(StoreError::NotFound).problem(asked),
         );
-        ApiError::NotFound.problem(addressed).text.into_owned()
+        ApiError::NotFound.problem(asked).text.into_owned()
     });
     insta::assert_snapshot!(said.join("\n"), @r"
     there is no such prompt in this account
@@ -143,4 +151,30 @@ fn what_is_not_found_is_named() {
     there is nothing at this address, or nothing yet
     there is no such thing in this account
     ");
+}
+
+#[test]
+fn what_fails_for_a_while_says_when_to_try_again() {
+    for failure in every_failure() {
+        let problem = failure.problem(ASKED);
+        let again = problem.header.is_some_and(|(name, _)| name == RETRY_AFTER);
+        assert_eq!(again, problem.status == StatusCode::SERVICE_UNAVAILABLE, "{failure:?}");
+    }
+}
+
+#[test]
+fn a_request_that_only_reads_can_be_sent_again() {
+    let away = ApiError::from(StoreError::Unavailable("secret".into()));
+    let text = away.problem(Asked { writes: false, ..ASKED }).text;
+    assert_eq!(text, "the database cannot be reached; try again in a while");
+}
+
+#[test]
+fn an_error_is_told_with_all_its_causes_on_one_line() {
+    #[derive(Debug, thiserror::Error)]
+    #[error("above")]
+    struct Above(#[source] std::io::Error);
+
+    let error = Above(std::io::Error::other("below\nand further down"));
+    assert_eq!(in_full(&error), "above: below; and further down");
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
+use futures::future::BoxFuture;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::{Provider, SubmitError, reason};
@@ -21,6 +22,9 @@ const SUBMIT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// After this long nobody is handing the job over any more.
 pub const SUBMIT_LIMIT: Duration = Duration::from_secs(120);
+
+/// How long a store that is away is told again and again how a handing over went.
+const INSISTENCE: Duration = Duration::from_secs(10);
 
 /// How long a repeated request waits for the first one.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -95,20 +99,38 @@ impl Intake {
             Err(_) => unknown("it took too long"),
         };
         match outcome {
-            Ok(ticket) => taken(self.store.job_submitted(&job.key, ticket).await?),
+            Ok(ticket) => {
+                let step = || self.store.job_submitted(&job.key, ticket.clone());
+                taken(self.remembered(&job.key, step).await?)
+            }
             Err(SubmitError::Unknown(why)) => {
                 tracing::error!(job = ?job.key, why, "it is not known whether a provider took a job");
-                taken(self.store.job_lost(&job.key, SUBMIT_UNKNOWN).await?)
+                let step = || self.store.job_lost(&job.key, SUBMIT_UNKNOWN);
+                taken(self.remembered(&job.key, step).await?)
             }
             Err(SubmitError::Unavailable(why)) => {
                 tracing::warn!(why, "the provider could not be reached");
-                self.store.discard_job(&job.key).await?;
+                insist(|| self.store.discard_job(&job.key)).await?;
                 Err(SubmitError::Unavailable(why).into())
             }
             Err(SubmitError::Refused(why)) => {
-                self.store.discard_job(&job.key).await?;
+                insist(|| self.store.discard_job(&job.key)).await?;
                 Err(SubmitError::Refused(reason::shown(&why)).into())
             }
+        }
+    }
+
+    /// The job after the step that says how its handing over went.
+    async fn remembered<'a>(
+        &'a self,
+        job: &'a JobKey,
+        step: impl Fn() -> BoxFuture<'a, Result<JobRecord, StoreError>>,
+    ) -> Result<JobRecord, StoreError> {
+        match insist(step).await {
+            // A try whose end nobody saw may have done it, or a worker has given
+            // the job up. It tells its own story.
+            Err(StoreError::NotFound) => self.store.job_by_key(job).await,
+            outcome => outcome,
         }
     }
 
@@ -132,6 +154,23 @@ impl Intake {
             };
         }
         Ok(Some(job))
+    }
+}
+
+/// Takes a step again while the store is away: what a provider has taken is paid
+/// for, and nobody else knows of it.
+async fn insist<'a, T>(
+    step: impl Fn() -> BoxFuture<'a, Result<T, StoreError>>,
+) -> Result<T, StoreError> {
+    let deadline = Instant::now() + INSISTENCE;
+    let mut pause = PAUSE_MIN;
+    loop {
+        match step().await {
+            Err(StoreError::Unavailable(_)) if Instant::now() + pause <= deadline => {}
+            outcome => return outcome,
+        }
+        sleep(pause).await;
+        pause = (pause * 2).min(PAUSE_MAX);
     }
 }
 

@@ -111,12 +111,12 @@ pub(super) fn clock() -> Clock {
     Clock::Manual(ManualClock::new(Timestamp::UNIX_EPOCH))
 }
 
-/// A store with one account, whose clock stands.
+/// A store with one account. Its jobs go by the runtime's time.
 pub(super) async fn store() -> (Arc<MemoryStore>, Caller) {
-    let store = Arc::new(MemoryStore::new(clock()));
+    let store = Arc::new(MemoryStore::new(Clock::System));
     let scopes = Scopes::ALL;
     let key = NewKey { public_id: "a".into(), digest: [7; 32], scopes, revoked: false };
     store.seed_key("alice", key).await.unwrap();
-    let account = store.find_key("a").await.unwrap().unwrap().account;
-    (store, Caller { account, scopes })
+    let caller = store.find_key("a").await.unwrap().unwrap().caller();
+    (store, caller)
 }

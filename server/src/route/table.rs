@@ -1,6 +1,8 @@
 //! The table of routes: every address of the service, what a request must bring,
 //! and who answers. A new endpoint is a new row.
 
+use std::future::ready;
+
 use http::Method;
 use promptarium::path;
 
@@ -60,8 +62,8 @@ pub fn table() -> Vec<Route> {
         at_root("getAsset", Method::GET, ASSETS, Needs::Nothing, asset),
         at_root("headAsset", Method::HEAD, ASSETS, Needs::Nothing, asset),
         at_root("putUpload", Method::PUT, STORAGE, Needs::Slot, upload),
-        open("health", "/healthz", Handler::Open(health::health)),
-        open("readiness", "/readyz", Handler::Open(health::readiness)),
+        open("health", "/healthz", Handler::Open(|api| Box::pin(ready(health::health(api))))),
+        open("readiness", "/readyz", Handler::Open(|api| Box::pin(health::readiness(api)))),
     ];
     api.into_iter().chain(root).collect()
 }

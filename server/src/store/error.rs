@@ -2,6 +2,9 @@
 
 use promptarium::PromptId;
 
+/// What lies behind a failure of a store; for the log.
+pub type Cause = Box<dyn std::error::Error + Send + Sync>;
+
 /// Why a step did not happen.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -36,6 +39,16 @@ pub enum StoreError {
     /// The lease has run out and the job is somebody else's, or has ended.
     #[error("the lease on the job is lost")]
     LeaseLost,
+    /// The key that proved who is asking has been revoked since.
+    #[error("the caller's key has been revoked")]
+    KeyRevoked,
+    /// The step did not happen, or nobody knows whether it did: what the store
+    /// is kept in cannot be reached, or is too busy.
+    #[error("the store cannot be reached")]
+    Unavailable(#[source] Cause),
+    /// What the store is kept in answered what it never should.
+    #[error("the store failed")]
+    Broken(#[source] Cause),
     /// Another key has this public id already.
     #[error("a different key with this public id exists")]
     KeyTaken,

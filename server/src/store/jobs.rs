@@ -7,6 +7,9 @@
 //! they claim it under a lease, look at the provider, and hand it back or end
 //! it. Every step here is atomic, as those of [`Store`](super::Store) are.
 
+#[cfg(test)]
+pub(crate) mod facts;
+
 use std::time::Duration;
 
 use async_trait::async_trait;

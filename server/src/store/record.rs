@@ -13,9 +13,15 @@ use promptarium::{PromptId, VaultId, VaultPromptId};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AccountId(pub i64);
 
+/// A key inside this service; never shown to anyone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KeyId(pub i64);
+
 /// Who is asking, once that is proved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
+    /// The key that proved it. It may be revoked meanwhile.
+    pub key: KeyId,
     /// The account that the call reads and changes.
     pub account: AccountId,
     /// What the key may do.
@@ -50,10 +56,19 @@ pub struct NewKey {
 /// A key that exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyRecord {
+    /// Its name in the service.
+    pub id: KeyId,
     /// Whose it is.
     pub account: AccountId,
     /// The key.
     pub key: NewKey,
+}
+
+impl KeyRecord {
+    /// Whoever has proved to hold this key.
+    pub const fn caller(&self) -> Caller {
+        Caller { key: self.id, account: self.account, scopes: self.key.scopes }
+    }
 }
 
 /// The types a prompt can have here. The SDK's open `PromptType` knows values

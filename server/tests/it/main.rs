@@ -13,6 +13,9 @@ mod support;
 mod command_line;
 mod process;
 
+mod commands;
+mod database;
+
 mod connections;
 mod embedded;
 mod failing_store;

@@ -20,7 +20,7 @@ use self::state::State;
 use crate::clock::Clock;
 use crate::store::StoreError::{self, NotFound, UnknownTargetVault, UnknownVault};
 use crate::store::{
-    AccountId, Added, Caller, Contents, KeyRecord, ListedPrompt, Moved, NewKey, NewPrompt,
+    AccountId, Added, Caller, Contents, KeyId, KeyRecord, ListedPrompt, Moved, NewKey, NewPrompt,
     NewVault, PromptPage, PromptPatch, PromptQuery, PromptRecord, SharedPrompt, Store, VaultPatch,
     VaultRecord, VaultVisibility,
 };
@@ -66,12 +66,21 @@ impl Store for Naive {
             let general = NewVault { name: "General".into(), description: None, visibility };
             state.new_vault(account, general, self.clock.now()).system = true;
         }
-        state.keys.push(KeyRecord { account, key });
+        let id = KeyId(i64::try_from(state.keys.len()).expect("few keys"));
+        state.keys.push(KeyRecord { id, account, key });
         Ok(())
     }
 
     async fn find_key(&self, public_id: &str) -> Result<Option<KeyRecord>, StoreError> {
         Ok(self.state().keys.iter().find(|known| *known.key.public_id == *public_id).cloned())
+    }
+
+    async fn confirm_key(&self, _: &Caller) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    async fn check(&self) -> Result<(), StoreError> {
+        Ok(())
     }
 
     async fn create_prompt(&self, by: &Caller, new: NewPrompt) -> Result<SharedPrompt, StoreError> {

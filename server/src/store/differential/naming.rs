@@ -45,6 +45,11 @@ impl<Id: Copy + Eq + Hash> Naming<Id> {
         self.own[account].push(id);
     }
 
+    /// What is gone before the next look.
+    pub(crate) fn forget(&mut self, account: usize, id: Id) {
+        self.own[account].retain(|own| *own != id);
+    }
+
     pub(crate) fn own(&self, account: usize, pick: usize) -> Id {
         choose(&self.own[account], pick).unwrap_or_else(|| self.nothing())
     }

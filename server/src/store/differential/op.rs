@@ -1,5 +1,8 @@
 //! Random steps.
 
+pub(crate) mod jobs;
+
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use proptest::collection::vec;
@@ -7,6 +10,7 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 
+use self::jobs::JobOp;
 use crate::store::{PromptKind, VaultVisibility};
 
 /// How many accounts take part.
@@ -42,6 +46,7 @@ pub(crate) enum Op {
     FindKey {
         public_id: u8,
     },
+    ConfirmKey(Who),
     CreatePrompt(Who, Draft),
     Prompt(Who, Pick),
     ListPrompts {
@@ -94,6 +99,7 @@ pub(crate) enum Op {
         at: Member,
         pinned: bool,
     },
+    Job(JobOp),
 }
 
 /// A membership, addressed in a vault.
@@ -128,35 +134,50 @@ pub(crate) struct Change {
 }
 
 /// Names whose slugs get in each other's way; two of them leave no slug.
-const NAMES: [&str; 9] = ["a", "A", "a 2", "a 3", "a 2 2", "a-02", "General", "!", "…?"];
+const NAMES: [&str; 12] = [
+    "a",
+    "A",
+    "a 2",
+    "a 3",
+    "a 2 2",
+    "a-02",
+    "General",
+    "!",
+    "…?",
+    "Ünï'c\\ode",
+    "a_10",
+    "漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢",
+];
 
 /// A sequence of steps. It starts with a few that make something to work on.
-pub(crate) fn ops(length: usize) -> impl Strategy<Value = Vec<Op>> {
+pub(crate) fn ops(length: RangeInclusive<usize>) -> impl Strategy<Value = Vec<Op>> {
     let start = (vec(create_vault(), 3), vec(create_prompt(), 5));
-    (start, vec(op(), length / 2..=length)).prop_map(|((vaults, prompts), rest)| {
+    (start, vec(op(), length)).prop_map(|((vaults, prompts), rest)| {
         vaults.into_iter().chain(prompts).chain(rest).collect()
     })
 }
 
 fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
-        2 => (0..3_000_000_u64).prop_map(|micros| Op::Wait(Duration::from_micros(micros))),
-        1 => keys(),
+        3 => (0..7_u64).prop_map(|seconds| Op::Wait(Duration::from_secs(seconds))),
+        2 => keys(),
         12 => prompts(),
         10 => vaults(),
         15 => contents(),
+        15 => jobs::jobs().prop_map(Op::Job),
     ]
 }
 
 fn keys() -> impl Strategy<Value = Op> {
     prop_oneof![
         // One account more than take part, so that a seed may make one.
-        (0..=3_u8, 0..6_u8, 0..2_u8, any::<bool>(), any::<bool>()).prop_map(
+        2 => (0..=3_u8, 0..6_u8, 0..2_u8, any::<bool>(), any::<bool>()).prop_map(
             |(account, public_id, digest, write, revoked)| {
                 Op::SeedKey { account, public_id, digest, write, revoked }
             }
         ),
-        (0..6_u8).prop_map(|public_id| Op::FindKey { public_id }),
+        1 => (0..6_u8).prop_map(|public_id| Op::FindKey { public_id }),
+        1 => who().prop_map(Op::ConfirmKey),
     ]
 }
 

@@ -1,5 +1,6 @@
 //! One store that steps are taken on, and what it said in comparable form.
 
+pub(crate) mod jobs;
 mod picks;
 mod steps;
 
@@ -9,11 +10,14 @@ use std::sync::Arc;
 use futures::TryStreamExt;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
+use self::jobs::{Claimed, Jobs};
+use super::Looking;
 use super::naming::Naming;
 use super::op::{ACCOUNTS, Op, Who};
+use crate::store::job::JobRecord;
 use crate::store::{
-    AccountId, Added, Caller, KeyRecord, ListedPrompt, Moved, NewKey, PromptQuery, PromptRecord,
-    Scopes, Store, StoreError, VaultRecord,
+    AccountId, Added, Caller, KeyId, KeyRecord, ListedPrompt, Moved, NewKey, PromptQuery,
+    PromptRecord, Scopes, Store, StoreError, VaultRecord,
 };
 
 /// What a step gave, with names in place of identifiers.
@@ -27,12 +31,24 @@ pub(crate) enum Outcome {
     Contents(Vec<ListedPrompt>),
     Added(Added),
     Moved(Moved),
+    Reserved { new: bool, job: JobRecord },
+    Job(JobRecord),
+    Claim(Option<Claimed>),
+    Completed(PromptId),
     Refused(String),
+}
+
+/// Everything there is, as it shows.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Sights {
+    accounts: Vec<Sight>,
+    /// The jobs taken on last.
+    jobs: Vec<JobRecord>,
 }
 
 /// Everything an account has, as it shows it.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Sight {
+struct Sight {
     vaults: Vec<(VaultRecord, Vec<ListedPrompt>)>,
     prompts: Vec<PromptRecord>,
 }
@@ -41,12 +57,14 @@ pub(crate) struct Sight {
 pub(crate) struct World<'s> {
     store: &'s dyn Store,
     callers: Vec<Caller>,
+    keys: Naming<KeyId>,
     accounts: Naming<AccountId>,
     prompts: Naming<PromptId>,
     vaults: Naming<VaultId>,
     memberships: Naming<VaultPromptId>,
     /// The vault each membership was last seen in.
     places: HashMap<VaultPromptId, VaultId>,
+    jobs: Jobs,
 }
 
 impl<'s> World<'s> {
@@ -64,19 +82,20 @@ impl<'s> World<'s> {
             };
             store.seed_key(&account_name(account), key).await.expect("the store is empty");
             let found = store.find_key(&public_id).await.expect("a store answers");
-            let account = found.expect("the key was seeded").account;
-            callers.push(Caller { account, scopes });
+            callers.push(found.expect("the key was seeded").caller());
         }
         let mut world = Self {
             store,
             callers,
+            keys: Naming::new(ACCOUNTS, KeyId),
             accounts: Naming::new(ACCOUNTS, AccountId),
             prompts: Naming::new(ACCOUNTS, PromptId::new),
             vaults: Naming::new(ACCOUNTS, VaultId::new),
             memberships: Naming::new(ACCOUNTS, VaultPromptId::new),
             places: HashMap::new(),
+            jobs: Jobs::default(),
         };
-        world.look().await;
+        world.look(Looking::CLOSE).await;
         world
     }
 
@@ -94,18 +113,19 @@ impl<'s> World<'s> {
 
     /// Looks at everything, and checks the order of identifiers, which names
     /// do not show.
-    pub(crate) async fn look(&mut self) -> Vec<Sight> {
+    pub(crate) async fn look(&mut self, looking: Looking) -> Sights {
         self.prompts.forget_own();
         self.vaults.forget_own();
         self.memberships.forget_own();
-        let mut sights = Vec::new();
+        let mut accounts = Vec::new();
         for who in 0..ACCOUNTS {
-            sights.push(self.look_at(who).await.expect("looking is never refused"));
+            accounts.push(self.look_at(who, looking.page).await.expect("looking is not refused"));
         }
-        sights
+        let jobs = self.look_at_jobs(looking.jobs).await.expect("looking is not refused");
+        Sights { accounts, jobs }
     }
 
-    async fn look_at(&mut self, who: Who) -> Result<Sight, StoreError> {
+    async fn look_at(&mut self, who: Who, limit: usize) -> Result<Sight, StoreError> {
         let caller = &self.callers[who].clone();
         let mut vaults = Vec::new();
         let listed = self.store.vaults(caller).await?;
@@ -122,7 +142,7 @@ impl<'s> World<'s> {
         }
         let (mut prompts, mut after) = (Vec::new(), None);
         loop {
-            let query = PromptQuery { vault: None, kind: None, after, limit: 4 };
+            let query = PromptQuery { vault: None, kind: None, after, limit };
             let page = self.store.list_prompts(caller, query).await?;
             prompts.extend(page.prompts);
             assert!(prompts.is_sorted_by(|a, b| a.id > b.id), "prompts are not newest first");

@@ -19,7 +19,7 @@ use crate::store::AccountId;
 /// Identifiers start at 1 and are never given twice. They are drawn while the
 /// account that gets the new thing is locked: only so is everything in an
 /// account in the order of its identifiers, which a walk over pages relies on.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Commons {
     clock: Clock,
     accounts: AtomicI64,
@@ -32,7 +32,15 @@ pub(super) struct Commons {
 
 impl Commons {
     pub(super) fn new(clock: Clock) -> Self {
-        Self { clock, ..Self::default() }
+        Self {
+            schedule: Schedule::new(clock.clone()),
+            clock,
+            accounts: AtomicI64::default(),
+            prompts: AtomicI64::default(),
+            vaults: AtomicI64::default(),
+            memberships: AtomicI64::default(),
+            owners: RwLock::default(),
+        }
     }
 
     pub(super) fn now(&self) -> Timestamp {

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use crate::store::{AccountId, KeyRecord, NewKey, StoreError};
+use crate::store::{AccountId, KeyId, KeyRecord, NewKey, StoreError};
 
 #[derive(Debug, Default)]
 pub(super) struct Keyring {
@@ -36,7 +36,8 @@ impl Keyring {
             self.accounts.insert(name.into(), account);
             account
         });
-        self.keys.insert(key.public_id.clone(), KeyRecord { account, key });
+        let id = KeyId(i64::try_from(self.keys.len()).unwrap_or(i64::MAX));
+        self.keys.insert(key.public_id.clone(), KeyRecord { id, account, key });
         Ok(())
     }
 

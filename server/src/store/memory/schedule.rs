@@ -3,21 +3,24 @@
 //! A job has at most one turn here. It knows which, and a turn that was taken
 //! from here but is not the job's own any more means nothing. Times are those of
 //! a clock that only goes forward, so that nobody's lease ends because somebody
-//! set the date.
+//! set the date. Where a test moves the clock by hand, that one counts.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use jiff::Timestamp;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 
+use crate::clock::Clock;
 use crate::store::job::JobKey;
 
-/// One entry: when, and a number that no other entry ever has.
+/// One entry: when, counted from the start of the schedule, and a number that no
+/// other entry ever has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Turn {
-    at: Instant,
+    at: Duration,
     number: u64,
 }
 
@@ -31,8 +34,10 @@ pub(super) enum Awaits {
 }
 
 /// The turns of all jobs that have not ended.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Schedule {
+    clock: Clock,
+    start: (Instant, Timestamp),
     turns: Mutex<Turns>,
     changed: Notify,
 }
@@ -45,6 +50,20 @@ struct Turns {
 }
 
 impl Schedule {
+    pub(super) fn new(clock: Clock) -> Self {
+        let start = (Instant::now(), clock.now());
+        Self { clock, start, turns: Mutex::default(), changed: Notify::new() }
+    }
+
+    /// How long ago it was made.
+    fn now(&self) -> Duration {
+        match &self.clock {
+            Clock::System => self.start.0.elapsed(),
+            // A clock moved by hand goes forward only.
+            Clock::Manual(_) => self.clock.now().duration_since(self.start.1).unsigned_abs(),
+        }
+    }
+
     /// Gives a job a turn this long from now, in place of the turn it had.
     pub(super) fn put(
         &self,
@@ -56,7 +75,7 @@ impl Schedule {
         let mut turns = self.turns();
         turns.remove(former);
         turns.last_number += 1;
-        let turn = Turn { at: Instant::now() + pause, number: turns.last_number };
+        let turn = Turn { at: self.now() + pause, number: turns.last_number };
         match awaits {
             Awaits::Submission => turns.submitting.insert(turn, job),
             Awaits::Worker => turns.due.insert(turn, job),
@@ -74,7 +93,7 @@ impl Schedule {
     /// Takes out the turn that has been due longest. A submission is due when it
     /// has lasted for `submit_limit`.
     pub(super) fn take_due(&self, submit_limit: Duration) -> Option<(Turn, JobKey)> {
-        let now = Instant::now();
+        let now = self.now();
         let mut turns = self.turns();
         let due = turns.due.first_key_value().map(|(turn, _)| turn.at);
         let late = turns.submitting.first_key_value().map(|(turn, _)| turn.at + submit_limit);
@@ -90,7 +109,7 @@ impl Schedule {
     /// Done when a turn has come or something has changed, or after `at_most`.
     pub(super) async fn due(&self, at_most: Duration) {
         let first = self.turns().due.first_key_value().map(|(turn, _)| turn.at);
-        let wait = first.map_or(at_most, |at| at.saturating_duration_since(Instant::now()));
+        let wait = first.map_or(at_most, |at| at.saturating_sub(self.now()));
         if wait.is_zero() {
             return;
         }

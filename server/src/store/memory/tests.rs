@@ -42,7 +42,7 @@ fn key(public_id: &str) -> NewKey {
 fn caller(store: &MemoryStore, account: &str) -> Caller {
     done(store.seed_key(account, key(account))).expect("the seed is new or the same");
     let found = done(store.find_key(account)).expect("a store answers").expect("it was seeded");
-    Caller { account: found.account, scopes: found.key.scopes }
+    found.caller()
 }
 
 fn new_prompt(kind: PromptKind, vault: Option<VaultId>) -> NewPrompt {

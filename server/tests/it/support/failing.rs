@@ -50,6 +50,14 @@ impl Store for FailingStore {
         self.inner.find_key(public_id).await
     }
 
+    async fn confirm_key(&self, caller: &Caller) -> Result<(), StoreError> {
+        self.inner.confirm_key(caller).await
+    }
+
+    async fn check(&self) -> Result<(), StoreError> {
+        self.inner.check().await
+    }
+
     async fn create_prompt(
         &self,
         caller: &Caller,

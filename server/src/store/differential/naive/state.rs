@@ -5,6 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
+use super::jobs::Job;
 use crate::store::StoreError::{self, NotFound};
 use crate::store::{
     AccountId, Caller, KeyRecord, NewVault, PromptRecord, SharedPrompt, VaultRecord, slug,
@@ -17,6 +18,7 @@ pub(super) struct State {
     pub(super) prompts: Vec<(AccountId, PromptRecord)>,
     pub(super) vaults: Vec<(AccountId, VaultRecord)>,
     pub(super) members: Vec<Member>,
+    pub(super) jobs: Vec<Job>,
     /// How many prompts, vaults, memberships and pins there ever were.
     pub(super) counts: [i64; 4],
 }

@@ -3,12 +3,16 @@
 use std::hash::Hash;
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use promptarium::{PromptId, VaultId, VaultPromptId};
+use serde_json::json;
 
 use super::World;
+use crate::generate::{Order, OutputKind};
 use crate::store::differential::naming::Naming;
 use crate::store::differential::op::{Change, Draft, Member, Pick, Who};
-use crate::store::{Caller, NewPrompt, PromptInputs, PromptPatch};
+use crate::store::job::Ticket;
+use crate::store::{Caller, NewPrompt, PromptImage, PromptInputs, PromptPatch};
 
 impl World<'_> {
     pub(super) fn caller(&self, who: Who) -> &Caller {
@@ -58,7 +62,9 @@ impl World<'_> {
                 model_id: change.model.map(words),
                 aspect_ratio: change.media.map(words),
                 image_url: change.media.map(words),
-                reference_media_urls: change.media.map(|media| Arc::from([(*words(media)).into()])),
+                reference_media_urls: change.media.map(|media| {
+                    (0..media % 4).map(|number| Box::from(&*words(number * 16))).collect()
+                }),
             },
             vault: change.vault.map(|vault| self.vault(by, vault)),
         }
@@ -73,6 +79,45 @@ fn settle<Id: Copy + Eq + Hash>(naming: &Naming<Id>, by: Who, pick: Pick) -> Id 
     }
 }
 
+/// Some text, now and then of a kind that is easily broken on its way.
 pub(super) fn words(seed: u8) -> Arc<str> {
-    format!("words {seed}").into()
+    let odd =
+        ["'; --", "\\ \"{}\" $1 %s", "—ünï 漢字 🌊", "e\u{301} \u{202e}\u{10ffff}", "\n\t\r\u{7f}"];
+    let end = odd.get(usize::from(seed % 16)).unwrap_or(&"");
+    format!("words {seed}{end}").into()
+}
+
+/// What is to be generated, with every field set or not.
+pub(super) fn order(seed: u8) -> Order {
+    let every = |n: u8| seed.is_multiple_of(n);
+    let text = |n: u8| every(n).then(|| Box::<str>::from(&*words(seed)));
+    let list = |count: u8| (0..count).map(|number| Box::from(&*words(number))).collect();
+    let parameters = json!({
+        "nested": { "list": [1, 1.0, -0.5, 1e-9, null, true, "\u{1}", {}], "": &*words(seed) },
+        "seed": u64::MAX - u64::from(seed),
+    });
+    Order {
+        model_id: words(seed / 2).as_ref().into(),
+        prompt: words(seed).repeat(1 + 100 * usize::from(seed % 5)).into(),
+        kind: if every(3) { OutputKind::Video } else { OutputKind::Image },
+        negative_prompt: text(2),
+        image_input: text(4),
+        image_inputs: list(seed % 4),
+        aspect_ratio: if every(7) { "1:1".repeat(9) } else { "16:9".to_owned() }.into(),
+        batch_count: u32::from(seed % 4) + 1,
+        parameters: parameters.as_object().filter(|_| seed % 5 < 2).cloned(),
+        reference_image_urls: list(seed % 3),
+        image_edit_endpoint_id: text(6),
+    }
+}
+
+pub(super) fn ticket(seed: u8) -> Ticket {
+    Ticket { request_id: words(seed).as_ref().into(), memo: words(seed / 2).as_ref().into() }
+}
+
+pub(super) fn picture(number: usize) -> PromptImage {
+    let size = u32::try_from(number).expect("few pictures");
+    let created_at = Timestamp::from_microsecond(1_700_000_000_123_456).expect("a moment");
+    let url = format!("http://localhost/assets/{number}.png?\"ü").into();
+    PromptImage { url, width: u32::MAX - size, height: 1 + size, created_at }
 }

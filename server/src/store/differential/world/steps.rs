@@ -6,13 +6,15 @@ use futures::TryStreamExt;
 
 use super::picks::words;
 use super::{Outcome, World, account_name};
-use crate::store::differential::op::Op;
-use crate::store::{Moved, NewKey, NewVault, PromptQuery, Scopes, StoreError, VaultPatch};
+use crate::store::differential::op::{Op, Who};
+use crate::store::{
+    Moved, NewKey, NewVault, PromptQuery, Scopes, StoreError, VaultPatch, VaultRecord,
+};
 
 impl World<'_> {
     pub(super) async fn step(&mut self, op: &Op) -> Result<Outcome, StoreError> {
         match op {
-            Op::SeedKey { .. } | Op::FindKey { .. } => self.key_step(op).await,
+            Op::SeedKey { .. } | Op::FindKey { .. } | Op::ConfirmKey(..) => self.key_step(op).await,
             Op::CreatePrompt(..)
             | Op::Prompt(..)
             | Op::ListPrompts { .. }
@@ -24,6 +26,7 @@ impl World<'_> {
             | Op::UpdateVault { .. }
             | Op::DeleteVault(..)
             | Op::Fork(..) => self.vault_step(op).await,
+            Op::Job(op) => self.job_step(op).await,
             _ => self.contents_step(op).await,
         }
     }
@@ -40,9 +43,14 @@ impl World<'_> {
             Op::FindKey { public_id } => {
                 let mut found = self.store.find_key(&format!("key-{public_id}")).await?;
                 if let Some(found) = &mut found {
+                    found.id = self.keys.name(found.id);
                     found.account = self.accounts.name(found.account);
                 }
                 Ok(Outcome::Key(found))
+            }
+            Op::ConfirmKey(by) => {
+                self.store.confirm_key(self.caller(by)).await?;
+                Ok(Outcome::Done)
             }
             _ => unreachable!("not a step on keys: {op:?}"),
         }
@@ -52,7 +60,10 @@ impl World<'_> {
         let store = self.store;
         let prompt = match op {
             Op::CreatePrompt(by, draft) => {
-                store.create_prompt(self.caller(*by), self.new_prompt(*by, draft)).await?
+                let new = self.new_prompt(*by, draft);
+                let made = store.create_prompt(self.caller(*by), new).await?;
+                self.prompts.note_own(*by, made.id);
+                made
             }
             Op::Prompt(by, prompt) => {
                 store.prompt(self.caller(*by), self.prompt(*by, *prompt)).await?
@@ -70,7 +81,9 @@ impl World<'_> {
                 store.update_prompt(self.caller(*by), id, patch).await?
             }
             Op::DeletePrompt(by, prompt) => {
-                store.delete_prompt(self.caller(*by), self.prompt(*by, *prompt)).await?;
+                let id = self.prompt(*by, *prompt);
+                store.delete_prompt(self.caller(*by), id).await?;
+                self.prompts.forget(*by, id);
                 return Ok(Outcome::Done);
             }
             Op::SavePrompt { by, prompt, vault } => {
@@ -88,7 +101,7 @@ impl World<'_> {
             Op::CreateVault { by, name, description, visibility } => {
                 let description = description.map(words);
                 let new = NewVault { name: name.into(), description, visibility };
-                store.create_vault(self.caller(by), new).await?
+                self.noted(by, store.create_vault(self.caller(by), new).await?)
             }
             Op::Vault(by, vault) => store.vault(self.caller(by), self.vault(by, vault)).await?,
             Op::UpdateVault { by, vault, name, description, visibility } => {
@@ -98,21 +111,38 @@ impl World<'_> {
                 store.update_vault(self.caller(by), vault, patch).await?
             }
             Op::DeleteVault(by, vault) => {
-                store.delete_vault(self.caller(by), self.vault(by, vault)).await?;
+                let id = self.vault(by, vault);
+                store.delete_vault(self.caller(by), id).await?;
+                self.vaults.forget(by, id);
                 return Ok(Outcome::Done);
             }
-            Op::Fork(by, vault) => store.fork_vault(self.caller(by), self.vault(by, vault)).await?,
+            Op::Fork(by, vault) => {
+                let copy = store.fork_vault(self.caller(by), self.vault(by, vault)).await?;
+                self.noted(by, copy)
+            }
             _ => unreachable!("not a step on vaults: {op:?}"),
         };
         Ok(Outcome::Vault(self.vault_named(vault)))
+    }
+
+    fn noted(&mut self, by: Who, vault: VaultRecord) -> VaultRecord {
+        self.vaults.note_own(by, vault.id);
+        vault
     }
 
     async fn contents_step(&mut self, op: &Op) -> Result<Outcome, StoreError> {
         let store = self.store;
         match op {
             Op::Contents(by, vault) => {
-                let contents = store.contents(self.caller(*by), self.vault(*by, *vault)).await?;
-                Ok(Outcome::Contents(self.contents_named(contents.try_collect().await?)))
+                let vault = self.vault(*by, *vault);
+                let contents = store.contents(self.caller(*by), vault).await?;
+                let contents: Vec<_> = contents.try_collect().await?;
+                for listed in &contents {
+                    if self.places.insert(listed.membership, vault).is_none() {
+                        self.memberships.note_own(*by, listed.membership);
+                    }
+                }
+                Ok(Outcome::Contents(self.contents_named(contents)))
             }
             Op::AddPrompts { by, vault, prompts } => {
                 let prompts: Vec<_> = prompts.iter().map(|id| self.prompt(*by, *id)).collect();
@@ -122,12 +152,16 @@ impl World<'_> {
             Op::RemoveMembership { by, at } => {
                 let (vault, membership) = self.membership(*by, *at);
                 store.remove_membership(self.caller(*by), vault, membership).await?;
+                self.memberships.forget(*by, membership);
                 Ok(Outcome::Done)
             }
             Op::MoveMembership { by, at, target } => {
                 let (vault, membership) = self.membership(*by, *at);
                 let (caller, target) = (self.caller(*by), self.vault(*by, *target));
                 let moved = store.move_membership(caller, vault, membership, target).await?;
+                self.memberships.forget(*by, membership);
+                self.memberships.note_own(*by, moved.membership);
+                self.places.insert(moved.membership, target);
                 let prompt = self.prompts.name(moved.prompt);
                 let membership = self.memberships.name(moved.membership);
                 Ok(Outcome::Moved(Moved { prompt, membership }))

@@ -12,8 +12,8 @@ use super::{
 };
 use crate::store::memory::{MemoryStore, lock};
 use crate::store::{
-    AccountId, Caller, NewVault, PromptImage, PromptInputs, PromptKind, PromptPatch, PromptQuery,
-    Scopes, Store, StoreError, VaultPatch, VaultVisibility,
+    AccountId, Caller, KeyId, NewVault, PromptImage, PromptInputs, PromptKind, PromptPatch,
+    PromptQuery, Scopes, Store, StoreError, VaultPatch, VaultVisibility,
 };
 
 #[test]
@@ -44,7 +44,7 @@ fn a_taken_key_leaves_no_account_behind() {
 #[test]
 fn an_account_that_does_not_exist_has_nothing() {
     let store = store();
-    let nobody = Caller { account: AccountId(9), scopes: Scopes::default() };
+    let nobody = Caller { key: KeyId(9), account: AccountId(9), scopes: Scopes::default() };
     assert!(is_not_found(&done(store.vaults(&nobody))));
     assert!(is_not_found(&done(store.prompt(&nobody, PromptId::new(1)))));
 }

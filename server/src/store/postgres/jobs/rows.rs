@@ -1,0 +1,102 @@
+//! Jobs as rows: how they are named, read, and how lengths of time are sent.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use promptarium::{PromptId, VaultId};
+use sha2::{Digest, Sha256};
+use tokio_postgres::Row;
+use tokio_postgres::types::Json;
+use uuid::Uuid;
+
+use crate::generate::Order;
+use crate::store::job::{JobKey, JobRecord, JobState, Ticket};
+use crate::store::postgres::db::column;
+use crate::store::{AccountId, StoreError};
+
+/// The columns that [`job`] reads, of a table or subquery called `j`.
+macro_rules! job_columns {
+    () => {
+        "j.account_id, j.client_job_id, j.job_order, j.vault_id, j.state, j.request_id, j.memo, \
+         j.prompt_id, j.reason, j.created_at, j.updated_at"
+    };
+}
+pub(super) use job_columns;
+
+/// The time of a change, of `job j` at `moment.now`: always later than the change
+/// before it.
+macro_rules! later {
+    () => {
+        "greatest(moment.now, j.updated_at + interval '1 microsecond')"
+    };
+}
+pub(super) use later;
+
+/// The name under which the database knows a job: names are as long as their
+/// makers like, and an index is not.
+pub(super) fn digest_of(client_job_id: &str) -> [u8; 32] {
+    Sha256::digest(client_job_id).into()
+}
+
+/// A number that nobody else has.
+pub(super) fn random_id() -> Uuid {
+    Uuid::from_u128(rand::random())
+}
+
+/// In microseconds; at most a century, which the database can add to any time.
+pub(super) fn micros(duration: Duration) -> i64 {
+    const MOST: i64 = 100 * 366 * 24 * 3_600_000_000;
+    i64::try_from(duration.as_micros()).map_or(MOST, |micros| micros.min(MOST))
+}
+
+/// A job from the columns of [`job_columns`]; `None` where an outer join found none.
+///
+/// # Errors
+/// [`StoreError::Broken`] if the row is no job.
+pub(super) fn job_if_any(row: &Row) -> Result<Option<JobRecord>, StoreError> {
+    let Some(account) = column::<Option<i64>>(row, "account_id")? else { return Ok(None) };
+    let client_job_id = column::<&str>(row, "client_job_id")?.into();
+    Ok(Some(JobRecord {
+        key: JobKey { account: AccountId(account), client_job_id },
+        order: Arc::new(column::<Json<Order>>(row, "job_order")?.0),
+        vault: VaultId::new(column(row, "vault_id")?),
+        state: state(row)?,
+        created_at: column(row, "created_at")?,
+        updated_at: column(row, "updated_at")?,
+    }))
+}
+
+/// As [`job_if_any`], where there is one for certain if there is a row.
+///
+/// # Errors
+/// [`StoreError::NotFound`] without one.
+pub(super) fn job(rows: &[Row]) -> Result<JobRecord, StoreError> {
+    rows.first().map(job_if_any).transpose()?.flatten().ok_or(StoreError::NotFound)
+}
+
+fn state(row: &Row) -> Result<JobState, StoreError> {
+    let prompt: Option<i64> = column(row, "prompt_id")?;
+    let reason: Option<&str> = column(row, "reason")?;
+    let name: &str = column(row, "state")?;
+    let state = match (name, ticket(row)?, prompt, reason) {
+        ("submitting", None, None, None) => JobState::Submitting,
+        ("queued", Some(ticket), None, None) => JobState::Queued(ticket),
+        ("in_progress", Some(ticket), None, None) => JobState::InProgress(ticket),
+        ("completed", Some(ticket), Some(prompt), None) => {
+            JobState::Completed(ticket, PromptId::new(prompt))
+        }
+        ("failed", ticket, None, Some(reason)) => JobState::Failed(ticket, reason.into()),
+        _ => {
+            let what = format!("the database holds what it cannot: a job that is {name:?}");
+            return Err(StoreError::Broken(what.into()));
+        }
+    };
+    Ok(state)
+}
+
+fn ticket(row: &Row) -> Result<Option<Ticket>, StoreError> {
+    let request_id: Option<&str> = column(row, "request_id")?;
+    let memo: Option<&str> = column(row, "memo")?;
+    let both = request_id.zip(memo);
+    Ok(both.map(|(request_id, memo)| Ticket { request_id: request_id.into(), memo: memo.into() }))
+}

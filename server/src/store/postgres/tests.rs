@@ -1,0 +1,45 @@
+//! Steps on a database of their own.
+
+pub(super) mod cluster;
+mod differential;
+pub(super) mod ground;
+mod invariants;
+mod jobs;
+mod outage;
+mod plans;
+
+use super::scratch::ScratchDatabase;
+use super::{DatabaseUrl, Migration, PostgresStore};
+use crate::clock::Clock;
+use crate::store::{Caller, NewKey, Scopes, Store as _};
+
+/// A store in an empty database, which goes with the second value.
+pub(super) async fn store() -> (PostgresStore, ScratchDatabase) {
+    store_at(Clock::System).await
+}
+
+/// The same, with its time from `clock`.
+async fn store_at(clock: Clock) -> (PostgresStore, ScratchDatabase) {
+    let database = ScratchDatabase::create().await.unwrap();
+    (store_in(&database, clock).await, database)
+}
+
+async fn store_in(database: &ScratchDatabase, clock: Clock) -> PostgresStore {
+    let url = DatabaseUrl::parse(&database.url()).unwrap();
+    PostgresStore::open(&url, Migration::Auto, clock).await.unwrap()
+}
+
+/// Whoever holds the key of a new account of this name.
+pub(super) async fn caller(store: &PostgresStore, account: &str) -> Caller {
+    let public_id = format!("key-of-{account}");
+    let (digest, scopes) = ([7; 32], Scopes::ALL);
+    let key = NewKey { public_id: public_id.as_str().into(), digest, scopes, revoked: false };
+    store.seed_key(account, key).await.unwrap();
+    store.find_key(&public_id).await.unwrap().unwrap().caller()
+}
+
+#[tokio::test]
+async fn an_open_store_answers() {
+    let (store, _database) = store().await;
+    store.check().await.unwrap();
+}

@@ -1,0 +1,157 @@
+//! The end of a job, while others are at its vault and its row.
+
+use promptarium::VaultId;
+
+use super::{InPostgres, World, connected, in_postgres, in_real_time};
+use crate::generate::{Order, OutputKind};
+use crate::store::job::{JobState, NewJob};
+use crate::store::jobs::facts::{
+    LEASE, LIMIT, claim, is_lost, new, picture, queued, reserved, ticket,
+};
+use crate::store::{Caller, JobStore as _, StoreError};
+
+/// A job for this vault, under a lease.
+async fn held(world: &InPostgres, by: &Caller, vault: VaultId) -> crate::store::job::Lease {
+    let job = reserved(&world.store, by, new("j", 1, Some(vault))).await;
+    world.store.job_submitted(&job.key, ticket()).await.unwrap();
+    claim(&world.store).await.unwrap().lease
+}
+
+/// Waits until somebody waits for a lock.
+async fn until_somebody_waits(world: &InPostgres) {
+    let waiting = "SELECT count(*) FROM pg_stat_activity \
+                   WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    while world.number(waiting).await == 0 {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn output_goes_to_general_if_the_vault_is_deleted_at_that_moment() {
+    let world = in_real_time().await;
+    let by = world.caller("alice").await;
+    let vault = world.vault(&by).await;
+    let lease = held(&world, &by, vault).await;
+    let deleting = connected(&world.database).await;
+    deleting.batch_execute("BEGIN").await.unwrap();
+    deleting.execute("DELETE FROM vault WHERE id = $1", &[&vault.get()]).await.unwrap();
+    let store = world.store.clone();
+    let end = tokio::spawn(async move { store.complete_job(&lease, vec![picture()]).await });
+    until_somebody_waits(&world).await;
+    deleting.batch_execute("COMMIT").await.unwrap();
+    let prompt = end.await.unwrap().unwrap();
+    let general = world.general(&by).await;
+    assert_eq!(world.contents(&by, general).await, [(prompt, vec![picture()])]);
+    assert_eq!(world.store.job(&by, "j").await.unwrap().vault, general);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn output_stays_in_the_vault_if_its_deletion_is_taken_back() {
+    let world = in_real_time().await;
+    let by = world.caller("alice").await;
+    let vault = world.vault(&by).await;
+    let lease = held(&world, &by, vault).await;
+    let deleting = connected(&world.database).await;
+    deleting.batch_execute("BEGIN").await.unwrap();
+    deleting.execute("DELETE FROM vault WHERE id = $1", &[&vault.get()]).await.unwrap();
+    let store = world.store.clone();
+    let end = tokio::spawn(async move { store.complete_job(&lease, vec![picture()]).await });
+    until_somebody_waits(&world).await;
+    deleting.batch_execute("ROLLBACK").await.unwrap();
+    let prompt = end.await.unwrap().unwrap();
+    assert_eq!(world.contents(&by, vault).await, [(prompt, vec![picture()])]);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn vaults_that_are_deleted_all_the_while_lose_no_output() {
+    let world = in_real_time().await;
+    let by = world.caller("alice").await;
+    for round in 0..30 {
+        let vault = world.vault(&by).await;
+        let job = reserved(&world.store, &by, new(&format!("{round}"), 1, Some(vault))).await;
+        world.store.job_submitted(&job.key, ticket()).await.unwrap();
+        let lease = claim(&world.store).await.unwrap().lease;
+        let end = world.store.complete_job(&lease, vec![picture()]);
+        let (end, ()) = tokio::join!(end, world.delete_vault(&by, vault));
+        let prompt = end.unwrap();
+        let state = world.store.job(&by, &format!("{round}")).await.unwrap().state;
+        assert_eq!(state, JobState::Completed(ticket(), prompt));
+    }
+    // What was in a vault before it went is in none; the prompts are all there.
+    assert_eq!(world.number("SELECT count(*) FROM prompt").await, 30);
+}
+
+#[tokio::test]
+async fn a_claim_that_comes_between_takes_the_end_away() {
+    let world = in_postgres().await;
+    let by = world.caller("alice").await;
+    queued(&world.store, &by, "j").await;
+    let late = claim(&world.store).await.unwrap();
+    world.pass(LEASE);
+    world.behind.batch_execute("BEGIN").await.unwrap();
+    world.sql("SELECT FROM job FOR UPDATE", &[]).await;
+    let store = world.store.clone();
+    let end = tokio::spawn(async move { store.complete_job(&late.lease, vec![picture()]).await });
+    let watching = InPostgres { behind: connected(&world.database).await, ..world };
+    until_somebody_waits(&watching).await;
+    let next = uuid::Uuid::from_u128(7);
+    world.behind.execute("UPDATE job SET fence = $1", &[&next]).await.unwrap();
+    world.behind.batch_execute("COMMIT").await.unwrap();
+    assert!(is_lost(&end.await.unwrap()));
+    assert_eq!(watching.number("SELECT count(*) FROM prompt").await, 0);
+    assert!(claim(&watching.store).await.is_some());
+}
+
+#[tokio::test]
+async fn the_prompt_has_what_the_order_had() {
+    let world = in_postgres().await;
+    let by = world.caller("alice").await;
+    let order = Order {
+        model_id: "local/plasma".into(),
+        prompt: " A harbour".into(),
+        kind: OutputKind::Video,
+        aspect_ratio: "16:9".into(),
+        image_input: Some("http://localhost/i.png".into()),
+        reference_image_urls: vec!["http://localhost/r.png".into()],
+        ..Order::default()
+    };
+    let job = NewJob { order: order.into(), ..new("j", 1, None) };
+    let job = reserved(&world.store, &by, job).await;
+    world.store.job_submitted(&job.key, ticket()).await.unwrap();
+    let lease = claim(&world.store).await.unwrap().lease;
+    world.store.complete_job(&lease, vec![picture(), picture()]).await.unwrap();
+    let rows = world
+        .sql(
+            "SELECT concat_ws('|', kind, title, body, model_id, aspect_ratio, image_url, \
+             array_to_string(reference_media_urls, ','), platform IS NULL, \
+             jsonb_array_length(images), created_at = updated_at, \
+             created_at = '1970-01-01 00:00Z') FROM prompt",
+            &[],
+        )
+        .await;
+    assert_eq!(
+        rows[0].get::<_, &str>(0),
+        "video|A harbour| A harbour|local/plasma|16:9|http://localhost/i.png|\
+         http://localhost/r.png|t|2|t|t"
+    );
+}
+
+#[tokio::test]
+async fn a_revoked_key_takes_no_job_on_and_sees_none() {
+    let world = in_postgres().await;
+    let by = world.caller("alice").await;
+    queued(&world.store, &by, "j").await;
+    world.sql("UPDATE api_key SET revoked_at = now() WHERE id = $1", &[&by.key.0]).await;
+    for outcome in [
+        world.store.job(&by, "j").await.map(drop),
+        world.store.reserve_job(&by, new("j", 1, None)).await.map(drop),
+        world.store.reserve_job(&by, new("k", 1, None)).await.map(drop),
+    ] {
+        assert!(matches!(outcome, Err(StoreError::KeyRevoked)), "{outcome:?}");
+    }
+    assert_eq!(world.number("SELECT count(*) FROM job").await, 1);
+    let claim = world.store.claim_job(LEASE, LIMIT).await.unwrap();
+    assert!(claim.is_some(), "what was taken on goes on");
+}

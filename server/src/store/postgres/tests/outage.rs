@@ -1,0 +1,214 @@
+//! The database away, and back.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::task::JoinSet;
+
+use super::cluster::{Cluster, DURABLE};
+use crate::clock::Clock;
+use crate::store::postgres::db::Statement;
+use crate::store::postgres::{DatabaseUrl, Migration, PostgresStore};
+use crate::store::{Store as _, StoreError};
+
+/// How soon a step must have failed.
+const SOON: Duration = Duration::from_secs(5);
+
+const WRITE: Statement = Statement::writing(
+    "test.write",
+    "INSERT INTO setting (name, value) VALUES ($1::text, '') RETURNING name",
+);
+const READ: Statement =
+    Statement::reading("test.read", "SELECT name FROM setting WHERE name LIKE $1::text || '-%'");
+const FLOW: Statement = Statement::reading("test.flow", "SELECT 1 AS one");
+
+async fn open(cluster: &Cluster) -> PostgresStore {
+    let url = DatabaseUrl::parse(cluster.url()).unwrap();
+    PostgresStore::open(&url, Migration::Auto, Clock::System).await.unwrap()
+}
+
+/// Every way in which a step goes to the database.
+async fn steps(store: &PostgresStore) -> Vec<Result<(), StoreError>> {
+    let db = &store.db;
+    vec![
+        store.check().await,
+        db.rows(&READ, &[&"x"]).await.map(drop),
+        db.rows(&WRITE, &[&format!("{}", rand::random::<u64>())]).await.map(drop),
+        db.exclusive().await.map(drop),
+        db.flow_of_caller(&FLOW, &[]).await.map(drop),
+    ]
+}
+
+async fn all_unavailable_soon(store: &PostgresStore, when: &str) {
+    let began = Instant::now();
+    for outcome in steps(store).await {
+        assert!(matches!(outcome, Err(StoreError::Unavailable(_))), "{when}: {outcome:?}");
+    }
+    assert!(began.elapsed() < SOON, "{when}: {:?}", began.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_fails_soon_while_its_database_is_stopped_and_recovers_by_itself() {
+    let cluster = Cluster::start(&[]);
+    let store = open(&cluster).await;
+    for how in ["fast", "immediate"] {
+        for outcome in steps(&store).await {
+            outcome.unwrap();
+        }
+        cluster.stop(how);
+        all_unavailable_soon(&store, how).await;
+        all_unavailable_soon(&store, how).await;
+        cluster.start_again();
+        for outcome in steps(&store).await {
+            outcome.unwrap();
+        }
+    }
+}
+
+/// What one client of the store did.
+struct Client {
+    name: String,
+    /// What it was told is there.
+    acknowledged: HashSet<String>,
+    /// What nobody knows.
+    unknown: HashSet<String>,
+}
+
+impl Client {
+    /// Writes and reads until it is told to stop.
+    async fn work(mut self, store: PostgresStore, load: Arc<Load>) -> Self {
+        for number in 0.. {
+            if load.over.load(Ordering::Relaxed) {
+                break;
+            }
+            let name = format!("{}-{number}", self.name);
+            match store.db.rows(&WRITE, &[&name]).await {
+                Ok(rows) => {
+                    assert_eq!(rows[0].get::<_, &str>(0), name);
+                    self.acknowledged.insert(name);
+                    load.written.fetch_add(1, Ordering::Relaxed);
+                }
+                Err(StoreError::Unavailable(_)) => {
+                    self.unknown.insert(name);
+                    // As a client does that is told to come again later.
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+                Err(other) => panic!("{other:?}"),
+            }
+            match store.db.rows(&READ, &[&self.name]).await {
+                Ok(rows) => self.holds(&rows),
+                Err(StoreError::Unavailable(_)) => {}
+                Err(other) => panic!("{other:?}"),
+            }
+        }
+        self
+    }
+
+    /// All that is acknowledged is there, and nothing that was never written.
+    fn holds(&self, rows: &[tokio_postgres::Row]) {
+        let there: HashSet<&str> = rows.iter().map(|row| row.get(0)).collect();
+        for name in &self.acknowledged {
+            assert!(there.contains(&**name), "{name} was acknowledged and is gone");
+        }
+        for name in there {
+            let known = self.acknowledged.contains(name) || self.unknown.contains(name);
+            assert!(known, "{name} was never written");
+        }
+    }
+}
+
+#[derive(Default)]
+struct Load {
+    over: AtomicBool,
+    written: AtomicUsize,
+}
+
+impl Load {
+    /// Waits until this many more were written.
+    async fn goes_on(&self, more: usize) {
+        let goal = self.written.load(Ordering::Relaxed) + more;
+        let began = Instant::now();
+        while self.written.load(Ordering::Relaxed) < goal {
+            assert!(began.elapsed() < Duration::from_secs(60), "nothing is written any more");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crash_of_the_database_under_load_loses_nothing_and_breaks_nothing() {
+    let cluster = Cluster::start(DURABLE);
+    let store = open(&cluster).await;
+    let load = Arc::new(Load::default());
+    let mut clients = JoinSet::new();
+    for number in 0..8 {
+        let name = format!("client{number}");
+        let client = Client { name, acknowledged: HashSet::new(), unknown: HashSet::new() };
+        clients.spawn(client.work(store.clone(), load.clone()));
+    }
+    for _ in 0..3 {
+        load.goes_on(100).await;
+        cluster.stop("immediate");
+        cluster.start_again();
+    }
+    load.goes_on(100).await;
+    load.over.store(true, Ordering::Relaxed);
+    for client in clients.join_all().await {
+        client.holds(&store.db.rows(&READ, &[&client.name]).await.unwrap());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_was_deposed_is_left_for_the_one_that_takes_writes() {
+    let (first, second) =
+        (Cluster::start(&["cluster_name=first"]), Cluster::start(&["cluster_name=second"]));
+    let (who, place) = first.url().split_once('@').unwrap();
+    let password = who.rsplit_once(':').unwrap().1;
+    let other = open(&second).await;
+    let set = format!("ALTER ROLE postgres PASSWORD '{password}'");
+    other.db.exclusive().await.unwrap().batch_execute(&set).await.unwrap();
+    let place = place.strip_suffix("/postgres").unwrap();
+    let both = format!("{who}@{place},{}", second.url().split_once('@').unwrap().1);
+    let url = DatabaseUrl::parse(&both).unwrap();
+    let store = PostgresStore::open(&url, Migration::Auto, Clock::System).await.unwrap();
+    store.db.rows(&WRITE, &[&"before"]).await.unwrap();
+
+    let client = store.db.exclusive().await.unwrap();
+    let depose = "ALTER SYSTEM SET default_transaction_read_only = on";
+    client.batch_execute(depose).await.unwrap();
+    client.batch_execute("SELECT pg_reload_conf()").await.unwrap();
+    let read_only = async || -> String {
+        client.query_one("SHOW transaction_read_only", &[]).await.unwrap().get(0)
+    };
+    while read_only().await == "off" {
+        tokio::task::yield_now().await;
+    }
+    store.db.rows(&WRITE, &[&"after-1"]).await.unwrap();
+    let found = other.db.rows(&READ, &[&"after"]).await.unwrap();
+    assert_eq!(found.len(), 1, "the write went to the server that takes writes");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn servers_that_want_more_connections_than_there_are_make_do_with_what_they_have() {
+    let few = ["max_connections=6", "superuser_reserved_connections=0", "max_wal_senders=0"];
+    let cluster = Cluster::start(&few);
+    let stores = [open(&cluster).await, open(&cluster).await, open(&cluster).await];
+    for store in &stores {
+        store.check().await.unwrap();
+    }
+    let mut running = JoinSet::new();
+    for (number, store) in stores.into_iter().enumerate() {
+        for task in 0..6 {
+            let store = store.clone();
+            running.spawn(async move {
+                for step in 0..10 {
+                    let name = format!("{number}-{task}-{step}");
+                    store.db.rows(&WRITE, &[&name]).await.unwrap();
+                }
+            });
+        }
+    }
+    running.join_all().await;
+}

@@ -1,0 +1,169 @@
+//! What the database does for each statement: nothing may go through a whole table.
+//!
+//! Plans are those for any parameters (`force_generic_plan`) on a database with many
+//! accounts, and reading a table from end to end is as good as forbidden
+//! (`enable_seqscan = off`). Where it is planned all the same, there is no index.
+
+mod plan;
+mod scans;
+mod sources;
+
+use self::plan::Plan;
+use super::super::db::Statement;
+use super::super::{
+    accounts, contents, db, fork, jobs, keys, listing, members, prompts, settings, vaults,
+};
+use super::store;
+use crate::store::postgres::connect::Pooled;
+use crate::store::postgres::scratch::ScratchDatabase;
+
+/// Every statement there is.
+const ROOMS: [&[&Statement]; 12] = [
+    accounts::ALL,
+    contents::ALL,
+    db::ALL,
+    fork::ALL,
+    jobs::ALL,
+    keys::ALL,
+    keys::keep::ALL,
+    listing::ALL,
+    members::ALL,
+    prompts::ALL,
+    settings::ALL,
+    vaults::ALL,
+];
+
+/// Statements that go through a whole table, with the reason why they may.
+const WHOLE: [(&str, &str); 3] = [
+    ("keys.seed_first", "it looks whether there is an account, and the first it meets is one"),
+    ("accounts.list", "whoever runs the service asked for all accounts"),
+    ("keys.list", "whoever runs the service asked for all keys"),
+];
+
+fn statements() -> impl Iterator<Item = &'static Statement> {
+    ROOMS.into_iter().flatten().copied()
+}
+
+/// Whether a statement gives a page, which must be cut from what comes in order. All
+/// of a vault's contents is no page: its keys may be sorted.
+fn gives_page(name: &str) -> bool {
+    name.starts_with("listing.")
+}
+
+/// A hundred accounts, each with prompts, vaults and jobs, as the planner sees them.
+const MANY: &str = "
+    SET session_replication_role = replica;
+    INSERT INTO account (id, name, general_vault_id, created_at)
+        SELECT id, id, id * 10, now() FROM generate_series(1, 100) AS id;
+    INSERT INTO api_key (account_id, public_id, digest, prompts_write, created_at)
+        SELECT id, id, sha256(''), true, now() FROM account;
+    INSERT INTO vault (account_id, id, name, slug, visibility, system, created_at, updated_at)
+        SELECT account.id, account.id * 10 + at, 'v', at, 'public', at = 0, now(), now()
+        FROM account, generate_series(0, 9) AS at;
+    INSERT INTO prompt (account_id, id, kind, title, body, created_at, updated_at)
+        SELECT 1 + at % 100, at, (ARRAY['text', 'image', 'video'])[1 + at % 3], 't', 'b',
+            now(), now()
+        FROM generate_series(1, 20000) AS at;
+    INSERT INTO membership (account_id, vault_id, prompt_id, kind)
+        SELECT account_id, account_id * 10 + at, id, kind FROM prompt, generate_series(0, 1) AS at;
+    INSERT INTO job (account_id, name_digest, client_job_id, request_digest, reservation,
+            job_order, vault_id, state, request_id, memo, reason, due_at, created_at, updated_at)
+        SELECT 1 + at % 100, sha256(at::text::bytea), at, sha256(''), gen_random_uuid(), '{}',
+            10, CASE WHEN at % 5 = 0 THEN 'queued' ELSE 'failed' END, 'r', 'm',
+            CASE WHEN at % 5 = 0 THEN NULL ELSE 'r' END,
+            CASE WHEN at % 5 = 0 THEN now() END, now(), now()
+        FROM generate_series(1, 5000) AS at;
+    SET session_replication_role = DEFAULT;
+    ANALYZE;";
+
+/// A connection that plans as this test wants it, to a database that goes with the
+/// second value.
+async fn planner() -> (Pooled, ScratchDatabase) {
+    let (store, database) = store().await;
+    let client = store.db.exclusive().await.unwrap();
+    client.batch_execute(MANY).await.unwrap();
+    let settings = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off;";
+    client.batch_execute(settings).await.unwrap();
+    (client, database)
+}
+
+async fn plan(client: &Pooled, sql: &str) -> Plan {
+    let parameters = client.prepare(sql).await.unwrap().params().len();
+    let nothing = vec!["NULL"; parameters].join(", ");
+    let given = if parameters == 0 { String::new() } else { format!("({nothing})") };
+    client.batch_execute(&format!("PREPARE looked_at AS {sql}")).await.unwrap();
+    let explain = format!("EXPLAIN (FORMAT JSON) EXECUTE looked_at{given}");
+    let answer = client.query_one(&explain, &[]).await.unwrap();
+    client.batch_execute("DEALLOCATE looked_at").await.unwrap();
+    Plan::new(answer.get(0))
+}
+
+#[tokio::test]
+async fn no_statement_goes_through_a_whole_table() {
+    let (client, _database) = planner().await;
+    let mut wrong = Vec::new();
+    for statement in statements() {
+        let whole = plan(&client, statement.sql).await.whole_scans();
+        let allowed = WHOLE.iter().any(|(name, _)| *name == statement.name);
+        match (whole.is_empty(), allowed) {
+            (false, false) => wrong.push(format!("{}: {}", statement.name, whole.join(", "))),
+            (true, true) => wrong.push(format!("{} needs no exception", statement.name)),
+            _ => {}
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[tokio::test]
+async fn no_page_is_cut_from_what_is_sorted_first() {
+    let (client, _database) = planner().await;
+    let mut seen = 0;
+    for statement in statements().filter(|statement| gives_page(statement.name)) {
+        let sorts = plan(&client, statement.sql).await.unlimited_sorts();
+        assert!(sorts.is_empty(), "{}: {}", statement.name, sorts.join(", "));
+        seen += 1;
+    }
+    assert!(seen >= 4, "{seen} statements give pages");
+}
+
+#[tokio::test]
+async fn a_statement_without_an_index_would_be_seen() {
+    let (client, _database) = planner().await;
+    for (sql, whole) in [
+        ("SELECT 1 FROM prompt WHERE title = $1", Some("Seq Scan on prompt")),
+        ("SELECT 1 FROM prompt WHERE account_id = $1 AND id = $2", None),
+        // An index that is read from end to end is no better than the table.
+        ("SELECT id FROM account WHERE id + 1 = $1 ORDER BY id", Some("account_pkey")),
+        // Nor is all that an account has.
+        ("SELECT 1 FROM prompt WHERE account_id = $1 AND title = $2", Some(" on prompt")),
+        ("SELECT 1 FROM vault WHERE account_id = $1 AND name = $2", None),
+        // Nor what all accounts have.
+        ("SELECT 1 FROM membership WHERE id = $1", Some(" on membership")),
+        (
+            "WITH found AS (SELECT account_id FROM vault WHERE name = $1) UPDATE prompt p \
+             SET title = '' FROM found WHERE p.account_id = found.account_id AND p.id = $2",
+            Some(" on vault"),
+        ),
+        ("SELECT 1 FROM generate_series(1, $1) CROSS JOIN (VALUES (1), (2)) AS two (n)", None),
+    ] {
+        let found = plan(&client, sql).await.whole_scans();
+        match whole {
+            Some(whole) => {
+                assert!(found.len() == 1 && found[0].contains(whole), "{sql}: {found:?}");
+            }
+            None => assert!(found.is_empty(), "{sql}: {found:?}"),
+        }
+    }
+    for (sql, sorts) in [
+        ("SELECT * FROM prompt WHERE account_id = $1 ORDER BY title LIMIT 5", 1),
+        ("SELECT * FROM prompt WHERE account_id = $1 ORDER BY id DESC LIMIT 5", 0),
+        (
+            "SELECT * FROM (SELECT * FROM prompt WHERE account_id = $1 ORDER BY id DESC LIMIT 5) p \
+          ORDER BY title",
+            0,
+        ),
+    ] {
+        let found = plan(&client, sql).await.unlimited_sorts();
+        assert_eq!(found.len(), sorts, "{sql}: {found:?}");
+    }
+}

@@ -1,0 +1,121 @@
+//! A plan as the database explains it, and what is looked for in it.
+
+use serde_json::Value;
+
+/// Tables that hold what belongs to accounts: a part of an index on them is small
+/// only if it is one account's.
+const OF_ACCOUNTS: [&str; 4] = ["prompt", "vault", "membership", "job"];
+
+/// Those of which an account may have so many that a part must be smaller still.
+const MANY_AN_ACCOUNT: [&str; 3] = ["prompt", "membership", "job"];
+
+/// Indexes without the account in front, with the reason why they may be used.
+const OF_ALL_ACCOUNTS: [(&str, &str); 3] = [
+    ("vault_id", "a fork names a vault of anyone by its id, which is one row"),
+    ("job_due", "a worker takes the job of anyone that has been due longest"),
+    ("job_submitting", "a worker takes the job of anyone that was lost in submission"),
+];
+
+/// The node on top.
+pub(super) struct Plan(Value);
+
+impl Plan {
+    /// From the answer to `EXPLAIN (FORMAT JSON)`.
+    pub(super) fn new(mut explained: Value) -> Self {
+        Self(explained[0]["Plan"].take())
+    }
+
+    /// Every scan that reads a whole table or index.
+    pub(super) fn whole_scans(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        visit(&self.0, &mut |node| {
+            if is_whole(node) {
+                let relation = text(node, "Relation Name").or(text(node, "Index Name"));
+                let relation = relation.unwrap_or_default();
+                let index = text(node, "Index Name").map(|index| format!(" by {index}"));
+                found.push(format!("{} on {relation}{}", kind(node), index.unwrap_or_default()));
+            }
+        });
+        found
+    }
+
+    /// Every sort of what no limit has cut, rows of tables among it.
+    pub(super) fn unlimited_sorts(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        visit(&self.0, &mut |node| {
+            if kind(node).ends_with("Sort") && children(node).any(reads_without_limit) {
+                found.push(format!("{} by {}", kind(node), node["Sort Key"]));
+            }
+        });
+        found
+    }
+}
+
+fn is_whole(node: &Value) -> bool {
+    match kind(node) {
+        "Seq Scan" | "Sample Scan" | "Tid Range Scan" => true,
+        "Index Scan" | "Index Only Scan" | "Bitmap Index Scan" => !is_part(node),
+        _ => false,
+    }
+}
+
+/// Whether an index is read in a part that is small however much there is.
+fn is_part(node: &Value) -> bool {
+    let Some(condition) = text(node, "Index Cond") else {
+        return false;
+    };
+    let index = text(node, "Index Name").unwrap_or_default();
+    let is_on = |table: &&str| {
+        index.strip_prefix(*table).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+    };
+    if !OF_ACCOUNTS.iter().any(&is_on) {
+        return true;
+    }
+    if OF_ALL_ACCOUNTS.iter().any(|(name, _)| *name == index) {
+        return true;
+    }
+    let narrow = condition.contains(" AND ") || !MANY_AN_ACCOUNT.iter().any(is_on);
+    condition.contains("account_id") && narrow
+}
+
+fn reads_without_limit(node: &Value) -> bool {
+    match kind(node) {
+        "Limit" => false,
+        "Index Only Scan" | "Index Scan" | "Bitmap Heap Scan" | "Seq Scan" => !is_one_row(node),
+        // What is worked out for each row is not what is sorted.
+        _ => children(node).filter(|child| !is_beside(child)).any(reads_without_limit),
+    }
+}
+
+/// Whether a scan looks for one key, as that of the caller.
+fn is_one_row(node: &Value) -> bool {
+    let keys = ["api_key_pkey", "prompt_pkey", "vault_pkey", "vault_id"];
+    text(node, "Index Name").is_some_and(|index| {
+        let condition = text(node, "Index Cond").unwrap_or_default();
+        keys.contains(&index) && condition.contains("(id = ")
+    })
+}
+
+/// Whether a node is evaluated beside its parent's rows: expressions and CTEs.
+fn is_beside(node: &Value) -> bool {
+    matches!(text(node, "Parent Relationship"), Some("SubPlan" | "InitPlan"))
+}
+
+fn visit(node: &Value, see: &mut impl FnMut(&Value)) {
+    see(node);
+    for child in children(node) {
+        visit(child, see);
+    }
+}
+
+fn children(node: &Value) -> impl Iterator<Item = &Value> {
+    node["Plans"].as_array().into_iter().flatten()
+}
+
+fn kind(node: &Value) -> &str {
+    text(node, "Node Type").unwrap_or_default()
+}
+
+fn text<'a>(node: &'a Value, name: &str) -> Option<&'a str> {
+    node[name].as_str()
+}

@@ -1,0 +1,76 @@
+//! No statement is missed: what the sources hold is what is looked at.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::statements;
+
+/// Where statements may be sent that no room lists, with the reason.
+const APART: [(&str, &str); 4] = [
+    ("jobs/bell/ringer.rs", "it listens"),
+    ("migrate", "it works on its own table, which has a row a migration"),
+    ("scratch", "it makes databases for tests"),
+    ("db", "it sends the statements of all rooms"),
+];
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, files);
+        } else {
+            files.push(path);
+        }
+    }
+}
+
+/// The sources of the rooms but their tests, without white space, by their path.
+fn sources() -> Vec<(String, String)> {
+    let rooms = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store/postgres");
+    let mut files = Vec::new();
+    collect(&rooms, &mut files);
+    let named = files.iter().map(|file| {
+        let path = file.strip_prefix(&rooms).unwrap().to_str().unwrap().replace('\\', "/");
+        let text = fs::read_to_string(file).unwrap();
+        let code = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap();
+        (path, code.split_whitespace().collect::<String>())
+    });
+    let of_tests = |path: &str| path.contains("tests/") || path.ends_with("tests.rs");
+    named.filter(|(path, _)| !of_tests(path)).collect()
+}
+
+/// The names of the statements that are made in a source.
+fn made_in(code: &str) -> Vec<String> {
+    let makers = ["Statement::reading(\"", "Statement::writing(\""];
+    let made = makers.iter().flat_map(|maker| code.split(maker).skip(1));
+    made.map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn every_statement_is_looked_at_and_has_its_own_name() {
+    let made: Vec<_> = sources().iter().flat_map(|(_, code)| made_in(code)).collect();
+    let names: BTreeSet<_> = made.iter().map(String::as_str).collect();
+    assert_eq!(names.len(), made.len(), "two statements have one name");
+    let looked_at: BTreeSet<_> = statements().map(|statement| statement.name).collect();
+    let missed: Vec<_> = names.symmetric_difference(&looked_at).collect();
+    assert!(missed.is_empty(), "in no room's ALL, or in no source: {missed:?}");
+}
+
+#[test]
+fn every_statement_is_made_where_this_test_finds_it() {
+    for (path, code) in sources() {
+        let made = code.matches(":Statement=").count();
+        assert_eq!(made, made_in(&code).len(), "{path} makes statements in another way");
+    }
+}
+
+#[test]
+fn nothing_but_statements_is_sent() {
+    let sending = [".query(\"", ".query_one(\"", ".query_opt(\"", ".execute(\"", "batch_execute("];
+    for (path, code) in sources() {
+        let apart = APART.iter().any(|(start, _)| path.starts_with(start));
+        let found = sending.iter().find(|call| code.contains(**call));
+        assert!(apart || found.is_none(), "{path}: {found:?}");
+    }
+}

@@ -1,0 +1,92 @@
+//! Vaults themselves, without what they hold.
+//!
+//! The smallest free slug is found by the database's function `free_slug`, which
+//! makes those who want the same slug wait for one another; its base is computed
+//! here, by [`slug`].
+
+mod changes;
+#[cfg(test)]
+mod tests;
+
+use promptarium::VaultId;
+use tokio_postgres::Row;
+
+pub(super) use self::changes::{delete, update};
+use super::db::{Db, Statement, column};
+use super::rows::{self, vault_columns};
+use crate::store::{Caller, NewVault, StoreError, VaultRecord, slug};
+
+#[cfg(test)]
+pub(super) static ALL: &[&Statement] = &[&LIST, &GET, &CREATE, &changes::UPDATE, &changes::DELETE];
+
+/// By time first: of two vaults made at once the one with the lesser id may have the
+/// later time.
+static LIST: Statement = Statement::reading(
+    "vaults.list",
+    concat!(
+        "WITH caller AS (SELECT account_id FROM api_key WHERE id = $1 AND revoked_at IS NULL) ",
+        "SELECT ",
+        vault_columns!(),
+        " FROM caller LEFT JOIN vault v ON v.account_id = caller.account_id ORDER BY v.created_at DESC, v.id DESC",
+    ),
+);
+
+/// All vaults, newest first.
+pub(super) async fn list(db: &Db, caller: &Caller) -> Result<Vec<VaultRecord>, StoreError> {
+    let rows = db.rows_of_caller(&LIST, &[&caller.key.0]).await?;
+    rows.iter().filter_map(|row| there(row).transpose()).collect()
+}
+
+static GET: Statement = Statement::reading(
+    "vaults.get",
+    concat!(
+        "WITH caller AS (SELECT account_id FROM api_key WHERE id = $1 AND revoked_at IS NULL) ",
+        "SELECT ",
+        vault_columns!(),
+        " FROM caller LEFT JOIN vault v ON v.account_id = caller.account_id AND v.id = $2",
+    ),
+);
+
+/// One vault.
+pub(super) async fn get(db: &Db, caller: &Caller, id: VaultId) -> Result<VaultRecord, StoreError> {
+    let row = db.row_of_caller(&GET, &[&caller.key.0, &id.get()]).await?;
+    there(&row)?.ok_or(StoreError::NotFound)
+}
+
+static CREATE: Statement = Statement::writing(
+    "vaults.create",
+    concat!(
+        "WITH caller AS (
+            SELECT account_id, coalesce($6, clock_timestamp()) AS now
+            FROM api_key WHERE id = $1 AND revoked_at IS NULL
+        ), v AS (
+            INSERT INTO vault
+                (account_id, name, description, visibility, slug, created_at, updated_at)
+            SELECT account_id, $2, $3, $4, free_slug(account_id, $5, 0), now, now FROM caller
+            RETURNING *
+        )
+        SELECT ",
+        vault_columns!(),
+        " FROM v",
+    ),
+);
+
+/// Makes a vault.
+pub(super) async fn create(
+    db: &Db,
+    caller: &Caller,
+    NewVault { name, description, visibility }: NewVault,
+) -> Result<VaultRecord, StoreError> {
+    let (visibility, base, now) = (visibility.as_str(), slug::base(&name), db.now());
+    let (name, description) = (&*name, description.as_deref());
+    let row = db
+        .row_of_caller(&CREATE, &[&caller.key.0, &name, &description, &visibility, &base, &now])
+        .await?;
+    rows::vault(&row)
+}
+
+/// The vault of a row, if the outer join that made the row found one.
+fn there(row: &Row) -> Result<Option<VaultRecord>, StoreError> {
+    let id: Option<i64> = column(row, "id")?;
+    id.map(|_| rows::vault(row)).transpose()
+}

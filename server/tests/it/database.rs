@@ -1,0 +1,139 @@
+//! Servers of one database: what they share, and what all of them refuse at once.
+
+use promptarium_server::EmbeddedServer;
+use promptarium_server::clock::Clock;
+use promptarium_server::store::postgres::scratch::ScratchDatabase;
+use promptarium_server::store::postgres::{DatabaseUrl, Migration, PostgresStore};
+
+use crate::support::client::{Connection, call, request};
+use crate::support::program::Running;
+
+const SEED: &str = "promptarium_live_a1_s3cret=alice";
+const KEY: &str = "promptarium_live_a1_s3cret";
+const PROMPT: &str = r#"{"title":"Harbour","prompt":"A harbour at dawn"}"#;
+const SLOT: &str = r#"{"contentType":"image/png","size":9}"#;
+
+async fn embedded(database: &ScratchDatabase) -> EmbeddedServer {
+    let builder = EmbeddedServer::builder().database_url(database.url());
+    builder.seed_key(SEED).start().await.unwrap()
+}
+
+async fn program(database: &ScratchDatabase) -> Running {
+    let url = database.url();
+    Running::start(&["--blob-store=memory:", "--database-url", &url], &[]).await
+}
+
+#[tokio::test]
+async fn only_the_first_start_makes_a_key() {
+    let database = ScratchDatabase::create().await.unwrap();
+    let first = program(&database).await;
+    assert_eq!(first.ready["store"], "postgres");
+    let second = program(&database).await;
+    assert!(second.ready["api_key"].is_null(), "{}", second.ready);
+    let mut connection = Connection::open(second.base_url()).await;
+    connection.send(request(first.api_key(), "GET", "/vaults", None)).await;
+    assert_eq!(connection.answer().await.unwrap().status, 200);
+}
+
+#[tokio::test]
+async fn servers_that_start_at_once_make_one_key() {
+    let database = ScratchDatabase::create().await.unwrap();
+    let all = [program(&database), program(&database), program(&database)];
+    let all = futures::future::join_all(all).await;
+    assert_eq!(all.iter().filter(|server| !server.ready["api_key"].is_null()).count(), 1);
+}
+
+#[tokio::test]
+async fn an_embedded_server_without_a_seed_has_a_key_of_its_own() {
+    let database = ScratchDatabase::create().await.unwrap();
+    let start =
+        async || EmbeddedServer::builder().database_url(database.url()).start().await.unwrap();
+    let (one, two) = (start().await, start().await);
+    assert_ne!(one.api_key(), two.api_key());
+    let made = call(&one, "POST", "/prompts", Some(PROMPT)).await.json();
+    let id = &made["data"]["id"];
+    let seen = call(&two, "GET", &format!("/prompts/{id}"), None).await;
+    assert_eq!(seen.json()["data"], made["data"], "they work for the same account");
+}
+
+#[tokio::test]
+async fn a_cursor_of_one_server_goes_on_at_another() {
+    let database = ScratchDatabase::create().await.unwrap();
+    let (one, two) = (embedded(&database).await, embedded(&database).await);
+    for _ in 0..2 {
+        assert_eq!(call(&one, "POST", "/prompts", Some(PROMPT)).await.status, 201);
+    }
+    let page = call(&one, "GET", "/prompts?limit=1", None).await.json();
+    let cursor = page["pagination"]["nextCursor"].as_str().unwrap();
+    let path = format!("/prompts?limit=1&cursor={cursor}");
+    assert_eq!(call(&two, "GET", &path, None).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_revoked_key_is_refused_on_every_path_of_every_server() {
+    let database = ScratchDatabase::create().await.unwrap();
+    let url = DatabaseUrl::parse(&database.url()).unwrap();
+    let store = PostgresStore::open(&url, Migration::Auto, Clock::System).await.unwrap();
+    let requests = [
+        ("GET", "/prompts", None),
+        ("GET", "/prompts?limit=x", None),
+        ("GET", "/prompts/x", None),
+        ("GET", "/prompts/1", None),
+        ("GET", "/vaults", None),
+        ("GET", "/vaults/1/prompts", None),
+        ("GET", "/generations/x/status", None),
+        ("POST", "/prompts", Some(PROMPT)),
+        ("POST", "/prompts", Some("{}")),
+        ("POST", "/prompts", Some("no JSON")),
+        ("POST", "/uploads/images", Some(SLOT)),
+        ("POST", "/uploads/images", Some("{}")),
+        ("DELETE", "/vaults/x", None),
+    ];
+    for (at, (method, path, body)) in requests.into_iter().enumerate() {
+        let (key, seed) = (format!("{KEY}{at}"), format!("a{at}"));
+        let key = key.replace("_a1_", &format!("_{seed}_"));
+        let start = async || {
+            let builder = EmbeddedServer::builder().database_url(database.url());
+            builder.seed_key(format!("{key}=alice")).start().await.unwrap()
+        };
+        let servers = [start().await, start().await];
+        for server in &servers {
+            // So that each remembers the key.
+            assert_eq!(call(server, "GET", "/vaults", None).await.status, 200);
+        }
+        store.revoke_key(&seed).await.unwrap().unwrap();
+        for server in &servers {
+            let answer = call(server, method, path, body).await;
+            assert_eq!(answer.status, 401, "{method} {path} {body:?}: {}", answer.body);
+            assert_eq!(answer.header("www-authenticate"), Some("Bearer"));
+            assert_eq!(call(server, method, path, body).await.status, 401);
+        }
+    }
+}
+
+#[tokio::test]
+async fn readiness_needs_the_database_and_health_does_not() {
+    let database = ScratchDatabase::create().await.unwrap();
+    let server = embedded(&database).await;
+    let ask = async |path: &str| {
+        let mut connection = Connection::to(&server).await;
+        connection.send(format!("GET {path} HTTP/1.1\r\nhost: test\r\n\r\n")).await;
+        connection.answer().await.unwrap()
+    };
+    assert_eq!(ask("/readyz").await.status, 200);
+    drop(database);
+    let away = ask("/readyz").await;
+    assert_eq!((away.status, away.header("retry-after")), (503, Some("2")), "{}", away.body);
+    assert!(away.json()["data"].is_null());
+    assert_eq!(ask("/healthz").await.status, 200);
+
+    for (method, path, body, text) in [
+        ("GET", "/vaults", None, "try again in a while"),
+        ("POST", "/prompts", Some(PROMPT), "not known whether"),
+        ("POST", "/prompts", Some("{}"), "not known whether"),
+    ] {
+        let away = call(&server, method, path, body).await;
+        assert_eq!((away.status, away.header("retry-after")), (503, Some("2")), "{}", away.body);
+        assert!(away.body.contains(text), "{}", away.body);
+    }
+}
