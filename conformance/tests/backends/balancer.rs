@@ -1,0 +1,145 @@
+//! A balancer of a few lines: each request goes to the next replica, whatever
+//! connection it came on, so that no two requests in a row meet the same one.
+//!
+//! It changes nothing on the way. Bodies stream in both directions, every header
+//! stays as it is, `Host` among them.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::uri::{Authority, Scheme};
+use http::{Request, Response, StatusCode, Uri};
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+
+/// An idle connection is given up long before a replica closes it: a request that
+/// meets the closing would look like a fault of the replica.
+const IDLE: Duration = Duration::from_secs(4);
+
+/// A bound socket that forwards nothing yet: replicas must be told its address
+/// before they start.
+pub(crate) struct Socket(TcpListener);
+
+/// A balancer at work, until it is dropped. Shows how many requests each replica
+/// has answered.
+pub(crate) struct Balancer {
+    replicas: Arc<[Replica]>,
+    _serving: JoinSet<()>,
+}
+
+struct Replica {
+    address: Authority,
+    answered: AtomicUsize,
+}
+
+#[derive(Clone)]
+struct Round {
+    replicas: Arc<[Replica]>,
+    turn: Arc<AtomicUsize>,
+    client: Client<HttpConnector, Incoming>,
+}
+
+type Body = BoxBody<Bytes, hyper::Error>;
+
+impl Socket {
+    pub(crate) async fn bind() -> std::io::Result<Self> {
+        TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await.map(Self)
+    }
+
+    /// Such as `http://127.0.0.1:40123`.
+    pub(crate) fn url(&self) -> std::io::Result<String> {
+        Ok(format!("http://{}", self.0.local_addr()?))
+    }
+
+    /// Forwards to the replicas at these addresses, which share the requests.
+    pub(crate) fn forward_to(self, replicas: &[SocketAddr]) -> Balancer {
+        let replicas: Arc<[Replica]> = replicas.iter().map(Replica::at).collect();
+        let client = Client::builder(TokioExecutor::new())
+            .pool_idle_timeout(IDLE)
+            .pool_timer(TokioTimer::new())
+            .build_http();
+        let round = Round { replicas: Arc::clone(&replicas), turn: Arc::default(), client };
+        let mut serving = JoinSet::new();
+        serving.spawn(accept(self.0, round));
+        Balancer { replicas, _serving: serving }
+    }
+}
+
+async fn accept(listener: TcpListener, round: Round) {
+    let mut connections = JoinSet::new();
+    while let Ok((stream, _)) = listener.accept().await {
+        connections.spawn(serve(stream, round.clone()));
+        while connections.try_join_next().is_some() {}
+    }
+}
+
+async fn serve(stream: TcpStream, round: Round) {
+    let forward = service_fn(move |request| {
+        let round = round.clone();
+        async move { Ok::<_, Infallible>(round.forward(request).await) }
+    });
+    // How a connection ends is between the scenario and its replica.
+    let _ = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .serve_connection(TokioIo::new(stream), forward)
+        .await;
+}
+
+impl Round {
+    async fn forward(&self, mut request: Request<Incoming>) -> Response<Body> {
+        let turn = self.turn.fetch_add(1, Ordering::Relaxed) % self.replicas.len();
+        let replica = &self.replicas[turn];
+        let mut uri = request.uri().clone().into_parts();
+        uri.scheme = Some(Scheme::HTTP);
+        uri.authority = Some(replica.address.clone());
+        match Uri::from_parts(uri) {
+            Ok(uri) => *request.uri_mut() = uri,
+            Err(error) => return of_its_own(StatusCode::BAD_REQUEST, &error),
+        }
+        match self.client.request(request).await {
+            Ok(answer) => {
+                replica.answered.fetch_add(1, Ordering::Relaxed);
+                answer.map(BodyExt::boxed)
+            }
+            Err(error) => of_its_own(StatusCode::BAD_GATEWAY, &error),
+        }
+    }
+}
+
+/// Says in its body who is speaking, so that nobody looks for it in a replica.
+fn of_its_own(status: StatusCode, error: &dyn std::error::Error) -> Response<Body> {
+    let text = format!("the balancer of the test has no answer: {error:?}");
+    let body = Full::from(text).map_err(|never| match never {}).boxed();
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    response
+}
+
+impl Replica {
+    fn at(address: &SocketAddr) -> Self {
+        #[expect(clippy::expect_used, reason = "an IP address and a port are an authority")]
+        let address = address.to_string().parse().expect("a socket's address is an authority");
+        Self { address, answered: AtomicUsize::new(0) }
+    }
+}
+
+impl fmt::Display for Balancer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let answered = |replica: &Replica| replica.answered.load(Ordering::Relaxed).to_string();
+        let answered: Vec<_> = self.replicas.iter().map(answered).collect();
+        writeln!(f, "requests answered by each replica: {}", answered.join(", "))
+    }
+}

@@ -1,0 +1,110 @@
+//! Starting the service in one of its forms, with the keys that scenarios need.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use promptarium_conformance::{Target, TargetConfig};
+use promptarium_server::blobs::{BlobSetting, Blobs};
+use promptarium_server::store::postgres::scratch::ScratchDatabase;
+use promptarium_server::{EmbeddedServer, EmbeddedServerBuilder};
+use tokio::sync::Mutex;
+
+use crate::balancer::{Balancer, Socket};
+use crate::folder::Folder;
+use crate::form::Form;
+
+const MAIN: &str = "promptarium_live_main_h7Kq2mVx9PzL4wTc";
+const READ_ONLY: &str = "promptarium_live_read_b3NsY8dRf6GjQ1uW";
+const OTHER: &str = "promptarium_live_other_t5XaC2eZk9HvM7pJ";
+const REVOKED: &str = "promptarium_live_gone_r4UgD8iSn3BwF6yL";
+
+const REPLICAS: usize = 3;
+
+/// The service as scenarios meet it.
+pub(crate) struct Deployment {
+    pub(crate) target: Arc<Target>,
+    parts: Mutex<Parts>,
+}
+
+/// What runs, and what it keeps its things in.
+#[derive(Default)]
+struct Parts {
+    servers: Vec<EmbeddedServer>,
+    balancer: Option<Balancer>,
+    database: Option<ScratchDatabase>,
+    files: Option<Folder>,
+}
+
+/// Why there is no service.
+pub(crate) type NotStarted = Box<dyn Error + Send + Sync>;
+
+impl Deployment {
+    pub(crate) async fn start(form: Form) -> Result<Self, NotStarted> {
+        let (base_url, parts) = match form {
+            Form::Memory => one(Parts::default(), builder()).await?,
+            Form::Postgres => {
+                let database = ScratchDatabase::create().await?;
+                let builder = builder().database_url(database.url());
+                one(Parts { database: Some(database), ..Parts::default() }, builder).await?
+            }
+            Form::Replicas => replicas().await?,
+        };
+        let target = Arc::new(Target::new(config(&base_url)?)?);
+        Ok(Self { target, parts: Mutex::new(parts) })
+    }
+
+    /// Stops it, and says how its requests were spread.
+    pub(crate) async fn stop(&self) -> String {
+        let Parts { servers, balancer, database, files } =
+            std::mem::take(&mut *self.parts.lock().await);
+        let traffic = balancer.as_ref().map(ToString::to_string).unwrap_or_default();
+        drop(balancer);
+        for server in servers {
+            server.shutdown().await;
+        }
+        drop((database, files));
+        traffic
+    }
+}
+
+async fn one(parts: Parts, builder: EmbeddedServerBuilder) -> Result<(String, Parts), NotStarted> {
+    let server = builder.start().await?;
+    Ok((server.base_url().to_owned(), Parts { servers: vec![server], ..parts }))
+}
+
+/// Replicas share what they share in production, a database and a store of files,
+/// and nothing else. They start at once, on an empty database.
+async fn replicas() -> Result<(String, Parts), NotStarted> {
+    let (database, files) = (ScratchDatabase::create().await?, Folder::create()?);
+    let socket = Socket::bind().await?;
+    let mut starting = Vec::new();
+    for _ in 0..REPLICAS {
+        let builder = builder()
+            .database_url(database.url())
+            .public_url(socket.url()?)
+            .blobs(Blobs::open(&BlobSetting::Folder(files.path().into()))?);
+        starting.push(builder.start());
+    }
+    let servers = futures::future::try_join_all(starting).await?;
+    let addresses: Vec<_> = servers.iter().map(EmbeddedServer::local_addr).collect();
+    let base_url = servers[0].base_url().to_owned();
+    let balancer = Some(socket.forward_to(&addresses));
+    let (database, files) = (Some(database), Some(files));
+    Ok((base_url, Parts { servers, balancer, database, files }))
+}
+
+fn builder() -> EmbeddedServerBuilder {
+    EmbeddedServer::builder()
+        .seed_key(format!("{MAIN}=alice:prompts:write"))
+        .seed_key(format!("{READ_ONLY}=alice:none"))
+        .seed_key(format!("{OTHER}=bob:prompts:write"))
+        .seed_key(format!("{REVOKED}=alice:revoked"))
+}
+
+fn config(base_url: &str) -> Result<TargetConfig, NotStarted> {
+    let mut config = TargetConfig::new(base_url.parse()?, MAIN);
+    config.read_only_api_key = Some(READ_ONLY.into());
+    config.other_api_key = Some(OTHER.into());
+    config.revoked_api_key = Some(REVOKED.into());
+    Ok(config)
+}
