@@ -1,0 +1,113 @@
+//! Does the cost of a step on PostgreSQL grow with the account?
+//!
+//! Two accounts in one database, one with a thousand prompts and one with a
+//! million. Every step is taken in turn on the one and on the other over HTTP, and
+//! the medians are compared. The large account also has a thousand vaults with a
+//! million memberships, whose list is compared with an empty ping. A ratio above its
+//! bound ends with exit code 1.
+//!
+//! `script/bench` runs it, with `script/load-account` for the data;
+//! `docs/benchmarks.md` tells what it showed.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
+#[path = "common/account.rs"]
+mod account;
+#[path = "common/step.rs"]
+mod step;
+
+use std::error::Error;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use promptarium_server::EmbeddedServer;
+use promptarium_server::store::postgres::scratch::ScratchDatabase;
+use tokio_postgres::{Client, NoTls};
+
+use self::account::{Account, Marks};
+use self::step::{compare_all, median};
+
+type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
+
+const SMALL: usize = 1_000;
+const LARGE: usize = 1_000_000;
+/// Vaults of the large account, beside the one that holds everything.
+const VAULTS: usize = 1_000;
+const LISTINGS: usize = 50;
+const BOUND_OF_VAULTS: f64 = 20.0;
+
+#[tokio::main]
+async fn main() -> Result {
+    // `cargo bench` and `cargo test --benches` hand over flags of their own.
+    if std::env::args().any(|argument| argument == "--test" || argument == "--list") {
+        return Ok(());
+    }
+    let database = ScratchDatabase::create().await?;
+    let server = EmbeddedServer::builder()
+        .database_url(database.url())
+        .seed_key("promptarium_live_small_s3cret=small")
+        .seed_key("promptarium_live_large_s3cret=large")
+        .start()
+        .await?;
+    let url = database.url();
+    load(&url, "small", SMALL, 1)?;
+    let started = Instant::now();
+    load(&url, "large", LARGE, VAULTS)?;
+    println!("loaded {LARGE} prompts in {:.0?}", started.elapsed());
+
+    let (client, connection) = tokio_postgres::connect(&url, NoTls).await?;
+    tokio::spawn(connection);
+    let base = server.base_url();
+    let mut small = open(base, "promptarium_live_small_s3cret", &client, ("small", SMALL)).await?;
+    let mut large = open(base, "promptarium_live_large_s3cret", &client, ("large", LARGE)).await?;
+    compare_all((&mut small, SMALL), (&mut large, LARGE)).await?;
+    vaults(&mut large, base).await
+}
+
+/// Fills an account past the API.
+fn load(url: &str, account: &str, prompts: usize, vaults: usize) -> Result {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../script/load-account");
+    let (prompts, vaults) = (prompts.to_string(), vaults.to_string());
+    let status = Command::new(script).args([url, account, &prompts, &vaults]).status()?;
+    if status.success() { Ok(()) } else { Err("script/load-account failed".into()) }
+}
+
+/// An account that was loaded, with something in its middle to work on.
+async fn open(
+    base: &str,
+    key: &'static str,
+    client: &Client,
+    (name, prompts): (&str, usize),
+) -> Result<Account> {
+    let middle = "SELECT m.vault_id, m.prompt_id, m.id \
+                  FROM account a JOIN vault v ON v.account_id = a.id AND v.slug = 'bench' \
+                  JOIN membership m ON m.account_id = v.account_id AND m.vault_id = v.id \
+                  WHERE a.name = $1 ORDER BY m.id OFFSET $2 LIMIT 1";
+    let offset = i64::try_from(prompts / 2)?;
+    let row = client.query_one(middle, &[&name, &offset]).await?;
+    let mut account = Account::connect(base, key).await?;
+    let deep = account.middle(prompts).await?;
+    account.marks =
+        Marks { vault: row.try_get(0)?, prompt: row.try_get(1)?, member: row.try_get(2)?, deep };
+    Ok(account)
+}
+
+/// The list of all vaults against a request that does nothing.
+async fn vaults(large: &mut Account, base: &str) -> Result {
+    let origin = base.strip_suffix("/api/v1").ok_or("an address of the API")?;
+    let mut idle = Account::connect(&format!("{origin}/"), "").await?;
+    let (mut pings, mut lists) = (Vec::new(), Vec::<Duration>::new());
+    for _ in 0..LISTINGS {
+        let start = Instant::now();
+        idle.get("healthz").await?;
+        pings.push(start.elapsed());
+        let start = Instant::now();
+        large.get("/vaults").await?;
+        lists.push(start.elapsed());
+    }
+    let (ping, list) = (median(pings), median(lists));
+    let ratio = list.as_secs_f64() / ping.as_secs_f64();
+    println!("GET /vaults, {VAULTS} with {LARGE} memberships: {list:?}; a ping: {ping:?}; {ratio:.1}");
+    let fault = || format!("GET /vaults takes more than {BOUND_OF_VAULTS} pings");
+    if ratio <= BOUND_OF_VAULTS { Ok(()) } else { Err(fault().into()) }
+}
