@@ -63,6 +63,16 @@ impl Account {
         path: &str,
         body: Option<Value>,
     ) -> Result<Value> {
+        Ok(serde_json::from_slice(&self.bytes(method, path, body).await?)?)
+    }
+
+    /// The answer as it comes, so that reading it costs no time.
+    pub(crate) async fn bytes(
+        &mut self,
+        method: Method,
+        path: &str,
+        body: Option<Value>,
+    ) -> Result<Bytes> {
         let mut request = Request::builder()
             .method(method)
             .uri(format!("{}{path}", self.root))
@@ -79,7 +89,7 @@ impl Account {
         if !status.is_success() {
             return Err(format!("{status}: {}", String::from_utf8_lossy(&bytes)).into());
         }
-        Ok(serde_json::from_slice(&bytes)?)
+        Ok(bytes)
     }
 }
 

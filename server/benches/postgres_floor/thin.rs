@@ -103,7 +103,8 @@ impl Thin {
                 [&public_id, &&digest[..], &title, &prompt];
             (lane.client.query_one(&lane.post, &params).await?, 201)
         };
-        let response = Response::builder().status(status).header("content-type", "application/json");
+        let response =
+            Response::builder().status(status).header("content-type", "application/json");
         Ok(response.body(Full::new(shown(&row)?.into()))?)
     }
 }

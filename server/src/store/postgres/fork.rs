@@ -62,9 +62,10 @@ static COPY: Statement = Statement::writing(
                 copy.created_at, copy.updated_at
             FROM copy
         )
-        SELECT v.id IS NOT NULL AS made, ",
+        SELECT ",
         vault_columns!(),
-        " FROM caller LEFT JOIN v ON true",
+        ", v.id IS NOT NULL AS made
+        FROM caller LEFT JOIN v ON true",
     ),
 );
 

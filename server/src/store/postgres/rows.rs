@@ -116,31 +116,24 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// A vault from the columns of [`vault_columns`].
+/// A vault from the columns of [`vault_columns`], which come first in the row.
 ///
 /// # Errors
 /// [`StoreError::Broken`] if the row is no vault.
 pub(super) fn vault(row: &Row) -> Result<VaultRecord, StoreError> {
+    let mut cells = Cells { row, next: 0 };
     Ok(VaultRecord {
-        id: VaultId::new(column(row, "id")?),
-        name: text(row, "name")?,
-        description: optional_text(row, "description")?,
-        slug: text(row, "slug")?,
-        visibility: visibility(column(row, "visibility")?)?,
-        cover_image_url: optional_text(row, "cover_image_url")?,
-        system: column(row, "system")?,
-        prompt_count: column::<i64>(row, "prompt_count")?.unsigned_abs(),
-        created_at: column(row, "created_at")?,
-        updated_at: column(row, "updated_at")?,
+        id: VaultId::new(cells.take()?),
+        name: cells.text()?,
+        description: cells.optional_text()?,
+        slug: cells.text()?,
+        visibility: visibility(cells.take()?)?,
+        cover_image_url: cells.optional_text()?,
+        system: cells.take()?,
+        prompt_count: cells.take::<i64>()?.unsigned_abs(),
+        created_at: cells.take()?,
+        updated_at: cells.take()?,
     })
-}
-
-fn text(row: &Row, name: &str) -> Result<Arc<str>, StoreError> {
-    column::<&str>(row, name).map(Arc::from)
-}
-
-fn optional_text(row: &Row, name: &str) -> Result<Option<Arc<str>>, StoreError> {
-    Ok(column::<Option<&str>>(row, name)?.map(Arc::from))
 }
 
 fn kind(text: &str) -> Result<PromptKind, StoreError> {

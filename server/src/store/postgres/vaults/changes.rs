@@ -32,9 +32,10 @@ pub(super) static UPDATE: Statement = Statement::writing(
                 AND NOT (found.system AND found.renamed)
             RETURNING o.*
         )
-        SELECT found.id IS NOT NULL AS found, v.id IS NOT NULL AS changed, ",
+        SELECT ",
         vault_columns!(),
-        " FROM caller LEFT JOIN found ON true LEFT JOIN changed v ON true",
+        ", found.id IS NOT NULL AS found, v.id IS NOT NULL AS changed
+        FROM caller LEFT JOIN found ON true LEFT JOIN changed v ON true",
     ),
 );
 
