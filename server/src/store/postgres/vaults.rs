@@ -27,7 +27,8 @@ static LIST: Statement = Statement::reading(
         "WITH caller AS (SELECT account_id FROM api_key WHERE id = $1 AND revoked_at IS NULL) ",
         "SELECT ",
         vault_columns!(),
-        " FROM caller LEFT JOIN vault v ON v.account_id = caller.account_id ORDER BY v.created_at DESC, v.id DESC",
+        " FROM caller LEFT JOIN vault v ON v.account_id = caller.account_id
+        ORDER BY v.created_at DESC, v.id DESC",
     ),
 );
 

@@ -1,17 +1,17 @@
 //! The end of a job, while others are at its vault and its row.
 
-use promptarium::VaultId;
+use promptarium::{PromptId, VaultId};
 
 use super::{InPostgres, World, connected, in_postgres, in_real_time};
 use crate::generate::{Order, OutputKind};
-use crate::store::job::{JobState, NewJob};
+use crate::store::job::{JobState, Lease, NewJob};
 use crate::store::jobs::facts::{
     LEASE, LIMIT, claim, is_lost, new, picture, queued, reserved, ticket,
 };
 use crate::store::{Caller, JobStore as _, StoreError};
 
 /// A job for this vault, under a lease.
-async fn held(world: &InPostgres, by: &Caller, vault: VaultId) -> crate::store::job::Lease {
+async fn held(world: &InPostgres, by: &Caller, vault: VaultId) -> Lease {
     let job = reserved(&world.store, by, new("j", 1, Some(vault))).await;
     world.store.job_submitted(&job.key, ticket()).await.unwrap();
     claim(&world.store).await.unwrap().lease
@@ -26,20 +26,31 @@ async fn until_somebody_waits(world: &InPostgres) {
     }
 }
 
+/// Ends the job while its vault is being deleted, which is then settled as `settled`
+/// says; the prompt that the output became.
+async fn end_beside_deletion(
+    world: &InPostgres,
+    lease: Lease,
+    vault: VaultId,
+    settled: &str,
+) -> PromptId {
+    let deleting = connected(&world.database).await;
+    deleting.batch_execute("BEGIN").await.unwrap();
+    deleting.execute("DELETE FROM vault WHERE id = $1", &[&vault.get()]).await.unwrap();
+    let store = world.store.clone();
+    let end = tokio::spawn(async move { store.complete_job(&lease, vec![picture()]).await });
+    until_somebody_waits(world).await;
+    deleting.batch_execute(settled).await.unwrap();
+    end.await.unwrap().unwrap()
+}
+
 #[tokio::test]
 async fn output_goes_to_general_if_the_vault_is_deleted_at_that_moment() {
     let world = in_real_time().await;
     let by = world.caller("alice").await;
     let vault = world.vault(&by).await;
     let lease = held(&world, &by, vault).await;
-    let deleting = connected(&world.database).await;
-    deleting.batch_execute("BEGIN").await.unwrap();
-    deleting.execute("DELETE FROM vault WHERE id = $1", &[&vault.get()]).await.unwrap();
-    let store = world.store.clone();
-    let end = tokio::spawn(async move { store.complete_job(&lease, vec![picture()]).await });
-    until_somebody_waits(&world).await;
-    deleting.batch_execute("COMMIT").await.unwrap();
-    let prompt = end.await.unwrap().unwrap();
+    let prompt = end_beside_deletion(&world, lease, vault, "COMMIT").await;
     let general = world.general(&by).await;
     assert_eq!(world.contents(&by, general).await, [(prompt, vec![picture()])]);
     assert_eq!(world.store.job(&by, "j").await.unwrap().vault, general);
@@ -52,14 +63,7 @@ async fn output_stays_in_the_vault_if_its_deletion_is_taken_back() {
     let by = world.caller("alice").await;
     let vault = world.vault(&by).await;
     let lease = held(&world, &by, vault).await;
-    let deleting = connected(&world.database).await;
-    deleting.batch_execute("BEGIN").await.unwrap();
-    deleting.execute("DELETE FROM vault WHERE id = $1", &[&vault.get()]).await.unwrap();
-    let store = world.store.clone();
-    let end = tokio::spawn(async move { store.complete_job(&lease, vec![picture()]).await });
-    until_somebody_waits(&world).await;
-    deleting.batch_execute("ROLLBACK").await.unwrap();
-    let prompt = end.await.unwrap().unwrap();
+    let prompt = end_beside_deletion(&world, lease, vault, "ROLLBACK").await;
     assert_eq!(world.contents(&by, vault).await, [(prompt, vec![picture()])]);
     world.check().await;
 }
