@@ -74,6 +74,13 @@ impl Server {
         assert!(sent.success());
     }
 
+    /// Whether it stands still since it had the signal `STOP`.
+    pub(crate) fn is_stopped(&self) -> bool {
+        let id = self.process.as_ref().and_then(Child::id).expect("it runs");
+        let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+        status.lines().any(|line| line.starts_with("State:\tT"))
+    }
+
     /// What it has logged since the test began.
     pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(&self.log).unwrap_or_default()

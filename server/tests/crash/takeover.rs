@@ -59,6 +59,9 @@ async fn a_worker_that_wakes_after_its_lease_changes_nothing() {
     let worker = stage.provider.asked_by(1).await;
     stage.servers[worker].signal("STOP").await;
     let status = stage.end(1 - worker).await;
+    // A worker that somebody else woke would have renewed its lease, or handed it back.
+    assert!(stage.servers[worker].is_stopped(), "{}", stage.servers[worker].log());
+    assert_eq!(stage.provider.asked_by(2).await, 1 - worker);
 
     stage.servers[worker].signal("CONT").await;
     stage.provider.release();
