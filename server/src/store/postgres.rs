@@ -10,6 +10,7 @@
 //! the business of `connect`, statements of `db`.
 
 mod accounts;
+mod caller;
 mod connect;
 mod contents;
 mod db;

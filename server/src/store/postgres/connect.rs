@@ -14,7 +14,7 @@ mod server;
 pub use self::address::{AddressError, DatabaseUrl};
 pub(super) use self::connector::Connector;
 pub use self::connector::NoConnection;
-pub(super) use self::pool::{PATIENCE, Pool, PoolError, Pooled};
+pub(super) use self::pool::{Kept, PATIENCE, Pool, PoolError, Pooled};
 pub use self::security::SecurityError;
 use super::db::Db;
 use super::migrate::{self, MigrateError, Migration};

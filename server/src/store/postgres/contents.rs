@@ -15,6 +15,7 @@ use tokio::sync::mpsc::{self, Sender, error::SendTimeoutError};
 use tokio::task::JoinHandle;
 use tokio_postgres::Row;
 
+use super::caller::caller;
 use super::db::{Db, Flow, Statement, column};
 use super::rows::{self, prompt_columns};
 use crate::store::{Caller, Contents, ListedPrompt, StoreError};
@@ -33,8 +34,9 @@ pub(super) static ALL: &[&Statement] = &[&CONTENTS];
 static CONTENTS: Statement = Statement::reading(
     "contents.stream",
     concat!(
-        "WITH caller AS (SELECT account_id FROM api_key WHERE id = $1 AND revoked_at IS NULL)
-         SELECT ",
+        "WITH caller AS ",
+        caller!(),
+        " SELECT ",
         prompt_columns!(),
         ", p.membership, p.pinned, v.id AS vault
          FROM caller

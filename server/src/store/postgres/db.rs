@@ -8,8 +8,10 @@
 mod attempts;
 mod fault;
 mod flow;
+mod shared;
 mod statement;
 
+use std::pin::pin;
 use std::time::Duration;
 
 use futures::TryStreamExt;
@@ -19,11 +21,16 @@ use tokio_postgres::row::RowIndex;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Row, RowStream};
 
-use self::attempts::Attempts;
+use self::attempts::{Attempts, Line};
 use self::fault::{Fault, Silence, told};
 pub(super) use self::flow::Flow;
-pub(super) use self::statement::{Again, Statement};
-use super::connect::{PATIENCE, Pool, Pooled};
+use self::shared::Shares;
+#[cfg(test)]
+pub(super) use self::statement::Effect;
+pub(super) use self::statement::Statement;
+#[cfg(test)]
+use super::connect::Pooled;
+use super::connect::{Kept, PATIENCE, Pool};
 use crate::clock::Clock;
 use crate::store::StoreError;
 
@@ -43,6 +50,7 @@ static PING: Statement = Statement::reading("ping", "SELECT 1");
 #[derive(Clone, Debug)]
 pub(super) struct Db {
     pool: Pool,
+    shares: Shares,
     clock: Clock,
     /// For one statement.
     limit: Duration,
@@ -57,7 +65,8 @@ impl Db {
             false => statement_timeout.saturating_add(GRACE),
         };
         let flows = flow::Places::of(&pool);
-        Self { pool, clock, limit, flows }
+        let shares = Shares::of(pool.status().max_size);
+        Self { pool, shares, clock, limit, flows }
     }
 
     /// The time for a step, as a parameter for `coalesce($n, clock_timestamp())`:
@@ -75,12 +84,12 @@ impl Db {
     /// [`StoreError::Unavailable`].
     #[cfg(test)]
     pub(super) async fn exclusive(&self) -> Result<Pooled, StoreError> {
-        let mut attempts = Attempts::new(&self.pool, &PING);
+        let mut attempts = self.attempts(&PING);
         loop {
-            let client = attempts.connection().await?;
-            match self.within(send(&client, &PING, &[])).await {
+            let client = attempts.own().await?;
+            match self.within(send(&client, &PING, &[], Ok)).await {
                 Ok(_) => return Ok(client),
-                Err(fault) => attempts.after(client, fault).await?,
+                Err(fault) => attempts.after(Line::of(client), fault).await?,
             }
         }
     }
@@ -105,14 +114,37 @@ impl Db {
         statement: &Statement,
         params: Params<'_>,
     ) -> Result<Vec<Row>, StoreError> {
-        let mut attempts = Attempts::new(&self.pool, statement);
+        self.records(statement, params, Ok).await
+    }
+
+    /// What `read` makes of each row of a statement, as they come: whoever expects
+    /// many rows has most of them read when the last is there.
+    ///
+    /// # Errors
+    /// Those of `read`, [`StoreError::Unavailable`] or [`StoreError::Broken`].
+    async fn records<T>(
+        &self,
+        statement: &Statement,
+        params: Params<'_>,
+        read: impl Fn(Row) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        let mut attempts = self.attempts(statement);
         loop {
-            let client = attempts.connection().await?;
-            match self.within(send(&client, statement, params)).await {
-                Ok(rows) => return Ok(rows),
-                Err(fault) => attempts.after(client, fault).await?,
+            let line = attempts.line().await?;
+            let sending = send(&line, statement, params, &read);
+            let outcome = match &line {
+                Line::Own(_) => self.within(sending).await,
+                Line::Shared(share) => share.while_it_moves(sending).await,
+            };
+            match outcome {
+                Ok(records) => return records,
+                Err(fault) => attempts.after(line, fault).await?,
             }
         }
+    }
+
+    fn attempts<'a>(&'a self, statement: &'a Statement) -> Attempts<'a> {
+        Attempts::new(&self.pool, &self.shares, statement)
     }
 
     async fn within<T>(&self, sending: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
@@ -129,8 +161,21 @@ impl Db {
         statement: &Statement,
         params: Params<'_>,
     ) -> Result<Vec<Row>, StoreError> {
-        let rows = self.rows(statement, params).await?;
-        if rows.is_empty() { Err(StoreError::KeyRevoked) } else { Ok(rows) }
+        self.records_of_caller(statement, params, Ok).await
+    }
+
+    /// As [`Db::rows_of_caller`], each row read as it comes.
+    ///
+    /// # Errors
+    /// Those of `read`, and of [`Db::rows_of_caller`].
+    pub(super) async fn records_of_caller<T>(
+        &self,
+        statement: &Statement,
+        params: Params<'_>,
+        read: impl Fn(Row) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        let records = self.records(statement, params, read).await?;
+        if records.is_empty() { Err(StoreError::KeyRevoked) } else { Ok(records) }
     }
 
     /// The first row of a caller's statement.
@@ -149,16 +194,27 @@ impl Db {
 
 /// The stream ends when the server is ready for the next statement and not before,
 /// so rows that were all read are rows of a step that was carried out.
-async fn send(
-    client: &Pooled,
+async fn send<T>(
+    client: &Kept,
     statement: &Statement,
     params: Params<'_>,
-) -> Result<Vec<Row>, Fault> {
-    start(client, statement, params).await?.try_collect().await.map_err(Fault::sent)
+    read: impl Fn(Row) -> Result<T, StoreError>,
+) -> Result<Result<Vec<T>, StoreError>, Fault> {
+    let mut rows = pin!(start(client, statement, params).await?);
+    let mut records = Ok(Vec::new());
+    while let Some(row) = rows.try_next().await.map_err(Fault::sent)? {
+        if let Ok(sofar) = &mut records {
+            match read(row) {
+                Ok(record) => sofar.push(record),
+                Err(error) => records = Err(error),
+            }
+        }
+    }
+    Ok(records)
 }
 
 async fn start(
-    client: &Pooled,
+    client: &Kept,
     statement: &Statement,
     params: Params<'_>,
 ) -> Result<RowStream, Fault> {

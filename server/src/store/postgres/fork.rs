@@ -9,6 +9,7 @@ mod tests;
 
 use promptarium::VaultId;
 
+use super::caller::caller;
 use super::db::{Db, Statement, column};
 use super::rows::{self, vault_columns};
 use crate::store::{Caller, StoreError, VaultRecord, slug};
@@ -18,19 +19,22 @@ pub(super) static ALL: &[&Statement] = &[&SOURCE, &COPY];
 
 static SOURCE: Statement = Statement::reading(
     "fork.source",
-    "WITH caller AS (SELECT account_id FROM api_key WHERE id = $1 AND revoked_at IS NULL)
-    SELECT v.name, v.account_id = caller.account_id AS own, v.visibility = 'private' AS private
-    FROM caller LEFT JOIN vault v ON v.id = $2",
+    concat!(
+        "WITH caller AS ",
+        caller!(),
+        " SELECT v.name, v.account_id = caller.account_id AS own,
+            v.visibility = 'private' AS private
+        FROM caller LEFT JOIN vault v ON v.id = $2",
+    ),
 );
 
 /// Identities are drawn in the order that the rows are selected in.
 static COPY: Statement = Statement::writing(
     "fork.copy",
     concat!(
-        "WITH caller AS (
-            SELECT account_id, coalesce($5, clock_timestamp()) AS now
-            FROM api_key WHERE id = $1 AND revoked_at IS NULL
-        ), source AS (
+        "WITH caller AS ",
+        caller!("$5"),
+        ", source AS (
             SELECT v.* FROM caller, vault v
             WHERE v.id = $2 AND v.name = $3 AND v.visibility <> 'private'
         ), copy AS (

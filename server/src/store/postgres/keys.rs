@@ -16,7 +16,7 @@ pub(super) static ALL: &[&Statement] = &[&SEED, &SEED_FIRST, &FIND, &CONFIRM];
 /// The account is made only if the key can be: nothing happens where another key
 /// has the public id. Of two servers that seed at once one breaks a constraint,
 /// begins again, and finds everything there.
-static SEED: Statement = Statement::reading(
+static SEED: Statement = Statement::settling(
     "keys.seed",
     concat!(
         "WITH known AS (

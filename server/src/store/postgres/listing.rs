@@ -12,6 +12,7 @@ mod tests;
 use promptarium::{PromptId, VaultId};
 use tokio_postgres::Row;
 
+use super::caller::caller;
 use super::db::{Db, Params, Statement, column};
 use super::rows::{self, prompt_columns};
 use crate::store::{Caller, PromptKind, PromptPage, PromptQuery, SharedPrompt, StoreError};
@@ -27,8 +28,9 @@ pub(super) static ALL: &[&Statement] = &[&EVERY, &OF_KIND, &IN_VAULT, &OF_KIND_I
 macro_rules! of_account {
     ($condition:literal) => {
         concat!(
-            "WITH caller AS (SELECT account_id FROM api_key WHERE id = $1 AND revoked_at IS NULL)
-             SELECT ",
+            "WITH caller AS ",
+            caller!(),
+            " SELECT ",
             prompt_columns!(),
             " FROM caller
              LEFT JOIN LATERAL (
@@ -48,8 +50,9 @@ macro_rules! of_account {
 macro_rules! of_vault {
     ($condition:literal) => {
         concat!(
-            "WITH caller AS (SELECT account_id FROM api_key WHERE id = $1 AND revoked_at IS NULL)
-             SELECT ",
+            "WITH caller AS ",
+            caller!(),
+            " SELECT ",
             prompt_columns!(),
             ", v.id AS vault
              FROM caller

@@ -15,6 +15,7 @@ use promptarium::{PromptId, VaultId, VaultPromptId};
 
 pub(super) use self::moving::relocate;
 pub(super) use self::pinning::set_pinned;
+use super::caller::caller;
 use super::db::{Db, Statement, column};
 use crate::store::{Added, Caller, StoreError};
 
@@ -25,8 +26,10 @@ pub(super) static ALL: &[&Statement] = &[&ADD, &REMOVE, &moving::MOVE, &pinning:
 /// them work, so the count is that of the locked vault and what was added.
 static ADD: Statement = Statement::writing(
     "members.add",
-    "WITH caller AS (SELECT account_id FROM api_key WHERE id = $1 AND revoked_at IS NULL),
-    wanted AS (
+    concat!(
+        "WITH caller AS ",
+        caller!(),
+        ", wanted AS (
         SELECT id, min(place) AS place
         FROM unnest($3::bigint[]) WITH ORDINALITY AS given (id, place) GROUP BY id
     ), v AS (
@@ -50,6 +53,7 @@ static ADD: Statement = Statement::writing(
     SELECT v.prompt_count, (SELECT count(*) FROM joined) AS added,
         ARRAY(SELECT id FROM unknown ORDER BY place) AS unknown
     FROM caller LEFT JOIN v ON true",
+    ),
 );
 
 /// Adds prompts in the order given.
@@ -76,8 +80,10 @@ pub(super) async fn add(
 
 static REMOVE: Statement = Statement::writing(
     "members.remove",
-    "WITH caller AS (SELECT account_id FROM api_key WHERE id = $1 AND revoked_at IS NULL),
-    v AS (
+    concat!(
+        "WITH caller AS ",
+        caller!(),
+        ", v AS (
         SELECT v.account_id, v.id
         FROM caller JOIN vault v ON v.account_id = caller.account_id AND v.id = $2
         FOR NO KEY UPDATE OF v
@@ -87,6 +93,7 @@ static REMOVE: Statement = Statement::writing(
         RETURNING 1
     )
     SELECT EXISTS (SELECT FROM gone) AS gone FROM caller",
+    ),
 );
 
 /// Removes one membership.

@@ -15,6 +15,7 @@ use promptarium::PromptId;
 pub(super) use self::create::create;
 pub(super) use self::save::save;
 pub(super) use self::update::update;
+use super::caller::caller;
 use super::db::{Db, Statement, column};
 use super::rows::{self, prompt_columns};
 use crate::store::{Caller, SharedPrompt, StoreError};
@@ -26,8 +27,9 @@ pub(super) static ALL: &[&Statement] =
 static GET: Statement = Statement::reading(
     "prompts.get",
     concat!(
-        "WITH caller AS (SELECT account_id FROM api_key WHERE id = $1 AND revoked_at IS NULL)
-         SELECT ",
+        "WITH caller AS ",
+        caller!(),
+        " SELECT ",
         prompt_columns!(),
         " FROM caller LEFT JOIN prompt p ON p.account_id = caller.account_id AND p.id = $2"
     ),
@@ -37,9 +39,10 @@ static GET: Statement = Statement::reading(
 /// prompt change.
 static DELETE: Statement = Statement::writing(
     "prompts.delete",
-    "WITH caller AS MATERIALIZED (
-         SELECT account_id FROM api_key WHERE id = $1 AND revoked_at IS NULL
-     ), held AS MATERIALIZED (
+    concat!(
+        "WITH caller AS MATERIALIZED ",
+        caller!(),
+        ", held AS MATERIALIZED (
          SELECT v.id FROM caller
          JOIN membership m ON m.account_id = caller.account_id AND m.prompt_id = $2
          JOIN vault v ON v.account_id = m.account_id AND v.id = m.vault_id
@@ -51,6 +54,7 @@ static DELETE: Statement = Statement::writing(
          RETURNING p.id
      )
      SELECT gone.id FROM caller LEFT JOIN gone ON true",
+    ),
 );
 
 /// See [`Store::prompt`](crate::store::Store::prompt).

@@ -14,7 +14,7 @@ static READ: Statement =
     Statement::reading("settings.read", "SELECT value FROM setting WHERE name = $1::text");
 
 /// Twice is the same as once: what is there stays.
-static KEEP: Statement = Statement::reading(
+static KEEP: Statement = Statement::settling(
     "settings.keep",
     "INSERT INTO setting (name, value) VALUES ($1::text, $2::bytea) ON CONFLICT (name) DO NOTHING",
 );

@@ -1,23 +1,34 @@
 //! Beginning a step again: when, how often, and on which connection.
 
+use std::ops::Deref;
 use std::time::{Duration, Instant};
 
-use deadpool::managed::Object;
 use tokio::time::timeout;
 
+use super::Statement;
 use super::fault::{Fault, Silence, Verdict};
-use super::{Again, Statement};
-use crate::store::StoreError;
-use crate::store::postgres::connect::{PATIENCE, Pool, PoolError, Pooled};
+use super::shared::{Share, Shares};
+use super::statement::Effect;
+use crate::store::postgres::connect::{Kept, PATIENCE, Pool, PoolError, Pooled};
+use crate::store::{Cause, StoreError};
 
 /// How often a step begins again before its caller is told to.
 const ATTEMPTS: u32 = 10;
 
+/// What a step is sent on.
+pub(super) enum Line<'a> {
+    Own(Box<Pooled>),
+    Shared(Share<'a>),
+}
+
 /// The attempts at one step.
 pub(super) struct Attempts<'a> {
     pool: &'a Pool,
+    shares: &'a Shares,
     statement: &'a Statement,
     number: u32,
+    /// Whether it goes over a shared connection if it can.
+    shared: bool,
     /// What is left of the time to wait for connections. Waiting is all that takes
     /// time while the database is away, so this is how soon a step fails then.
     patience: Duration,
@@ -25,17 +36,42 @@ pub(super) struct Attempts<'a> {
 }
 
 impl<'a> Attempts<'a> {
-    pub(super) fn new(pool: &'a Pool, statement: &'a Statement) -> Self {
-        Self { pool, statement, number: 1, patience: PATIENCE, began: Instant::now() }
+    pub(super) fn new(pool: &'a Pool, shares: &'a Shares, statement: &'a Statement) -> Self {
+        let shared = statement.effect == Effect::None;
+        let (number, patience, began) = (1, PATIENCE, Instant::now());
+        Self { pool, shares, statement, number, shared, patience, began }
     }
 
-    /// A connection for the next attempt.
+    /// What the next attempt is sent on.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`].
-    pub(super) async fn connection(&mut self) -> Result<Pooled, StoreError> {
+    pub(super) async fn line(&mut self) -> Result<Line<'a>, StoreError> {
+        let (pool, shares) = (self.pool, self.shares);
+        let share = match self.shared {
+            true => self.in_time(shares.join(async || connection(pool).await)).await?,
+            false => None,
+        };
+        match share {
+            Some(share) => Ok(Line::Shared(share)),
+            None => Ok(Line::of(self.own().await?)),
+        }
+    }
+
+    /// A connection of its own for the next attempt.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    pub(super) async fn own(&mut self) -> Result<Pooled, StoreError> {
+        self.in_time(connection(self.pool)).await
+    }
+
+    async fn in_time<T>(
+        &mut self,
+        getting: impl Future<Output = Result<T, Cause>>,
+    ) -> Result<T, StoreError> {
         self.began = Instant::now();
-        let waiting = timeout(self.patience, self.connection_of_pool());
+        let waiting = timeout(self.patience, getting);
         let outcome = waiting.await.unwrap_or_else(|_| Err(Box::new(Silence(PATIENCE))));
         let waited = self.began.elapsed();
         self.began += waited;
@@ -43,39 +79,29 @@ impl<'a> Attempts<'a> {
         outcome.map_err(StoreError::Unavailable)
     }
 
-    async fn connection_of_pool(&self) -> Result<Pooled, crate::store::Cause> {
-        let mut round = 1;
-        loop {
-            match self.pool.get().await {
-                Ok(client) => return Ok(client),
-                // Other servers may have all that the database has: they are about
-                // to give some back, or one of ours comes back first.
-                Err(PoolError::Backend(none)) if none.is_crowded() => pause(round).await,
-                Err(error) => return Err(Box::new(error)),
-            }
-            round += 1;
-        }
-    }
-
-    /// What to do after an attempt on `client` failed: returns if the step may begin
+    /// What to do after an attempt on `line` failed: returns if the step may begin
     /// again.
     ///
     /// # Errors
     /// If it may not.
-    pub(super) async fn after(&mut self, client: Pooled, fault: Fault) -> Result<(), StoreError> {
+    pub(super) async fn after(&mut self, line: Line<'_>, fault: Fault) -> Result<(), StoreError> {
         let verdict = fault.verdict();
         if fault.ends_connection() {
-            drop(Object::take(client));
-        } else {
-            drop(client);
+            line.spend();
         }
-        if matches!(verdict, Verdict::Lost | Verdict::Deposed) {
-            // What happened to this connection happened to all that waited with it.
-            self.pool.retain(|_, metrics| metrics.created > self.began);
+        drop(line);
+        // What happened to this connection happened to all that waited with it.
+        let all = matches!(verdict, Verdict::Lost | Verdict::Stale | Verdict::Deposed);
+        if all {
+            self.shares.renew();
+        }
+        if fault.ends_connection() {
+            let fresh = |created| !all || created > self.began;
+            self.pool.retain(|kept, metrics| !kept.is_spent() && fresh(metrics.created));
         }
         let again = match verdict {
-            Verdict::Raced | Verdict::Stale | Verdict::Deposed => true,
-            Verdict::Lost => self.statement.again == Again::Yes || !fault.sent,
+            Verdict::Raced | Verdict::Stale | Verdict::Deposed | Verdict::Still => true,
+            Verdict::Lost => self.statement.bears_repeating() || !fault.sent,
             Verdict::Refused | Verdict::Broken => false,
         };
         if !again || self.number == ATTEMPTS {
@@ -85,7 +111,23 @@ impl<'a> Attempts<'a> {
         tracing::debug!(statement, attempt, ?verdict, "a step begins again");
         pause(self.number).await;
         self.number += 1;
+        // It may have been this very statement that nobody got past.
+        self.shared &= verdict != Verdict::Still;
         Ok(())
+    }
+}
+
+async fn connection(pool: &Pool) -> Result<Pooled, Cause> {
+    let mut round = 1;
+    loop {
+        match pool.get().await {
+            Ok(client) => return Ok(client),
+            // Other servers may have all that the database has: they are about
+            // to give some back, or one of ours comes back first.
+            Err(PoolError::Backend(none)) if none.is_crowded() => pause(round).await,
+            Err(error) => return Err(Box::new(error)),
+        }
+        round += 1;
     }
 }
 
@@ -93,4 +135,21 @@ impl<'a> Attempts<'a> {
 async fn pause(attempt: u32) {
     let most = Duration::from_millis(2) * 2_u32.pow(attempt.min(6));
     tokio::time::sleep(most.mul_f64(rand::random_range(0.5..1.0))).await;
+}
+
+impl Line<'_> {
+    pub(super) fn of(client: Pooled) -> Self {
+        Self::Own(Box::new(client))
+    }
+}
+
+impl Deref for Line<'_> {
+    type Target = Kept;
+
+    fn deref(&self) -> &Kept {
+        match self {
+            Self::Own(client) => client,
+            Self::Shared(share) => share,
+        }
+    }
 }

@@ -22,6 +22,8 @@ pub(super) enum Verdict {
     Lost,
     /// The server certainly did not carry it out, and may later.
     Refused,
+    /// A shared connection gave nobody an answer: begin again on another.
+    Still,
     /// A fault of ours.
     Broken,
 }
@@ -38,6 +40,7 @@ pub(super) struct Fault {
 enum Kind {
     Said(Error),
     Silent(Silence),
+    Still(Silence),
 }
 
 /// No answer for too long.
@@ -61,21 +64,27 @@ impl Fault {
         Self { kind: Kind::Silent(Silence(limit)), sent: true }
     }
 
+    /// Nobody on a shared connection had an answer for so long.
+    pub(super) fn still(limit: Duration) -> Self {
+        Self { kind: Kind::Still(Silence(limit)), sent: true }
+    }
+
     /// What it means. Whoever waited out a silence does not do it twice, so that is
     /// a refusal, though nobody knows what became of the statement.
     pub(super) fn verdict(&self) -> Verdict {
         match &self.kind {
             Kind::Said(error) => verdict(error),
             Kind::Silent(_) => Verdict::Refused,
+            Kind::Still(_) => Verdict::Still,
         }
     }
 
     /// Whether the connection has had its last statement, whatever that was.
     pub(super) fn ends_connection(&self) -> bool {
         match &self.kind {
-            Kind::Silent(_) => true,
+            Kind::Silent(_) | Kind::Still(_) => true,
             Kind::Said(error) => match verdict(error) {
-                Verdict::Lost | Verdict::Stale | Verdict::Deposed => true,
+                Verdict::Lost | Verdict::Stale | Verdict::Deposed | Verdict::Still => true,
                 // Not understood, so who knows what comes next on it.
                 Verdict::Broken => error.code().is_none(),
                 Verdict::Raced | Verdict::Refused => false,
@@ -87,7 +96,9 @@ impl Fault {
     pub(super) fn told(self) -> StoreError {
         match self.kind {
             Kind::Said(error) => told(error),
-            Kind::Silent(silence) => StoreError::Unavailable(Box::new(silence)),
+            Kind::Silent(silence) | Kind::Still(silence) => {
+                StoreError::Unavailable(Box::new(silence))
+            }
         }
     }
 }
@@ -126,7 +137,7 @@ fn is_io(error: &(dyn std::error::Error + 'static)) -> bool {
 pub(in crate::store::postgres) fn told(error: Error) -> StoreError {
     match verdict(&error) {
         Verdict::Broken | Verdict::Stale => StoreError::Broken(Box::new(error)),
-        Verdict::Raced | Verdict::Lost | Verdict::Refused | Verdict::Deposed => {
+        Verdict::Raced | Verdict::Lost | Verdict::Refused | Verdict::Deposed | Verdict::Still => {
             StoreError::Unavailable(Box::new(error))
         }
     }

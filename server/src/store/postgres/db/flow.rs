@@ -15,9 +15,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 use tokio_postgres::{Row, RowStream};
 
-use super::attempts::Attempts;
 use super::fault::{Fault, told};
-use super::{Db, Params, Statement};
+use super::{Db, Line, Params, Statement};
 use crate::store::StoreError;
 use crate::store::postgres::connect::{Pool, Pooled};
 
@@ -72,12 +71,12 @@ impl Db {
         params: Params<'_>,
     ) -> Result<(Row, Flow), StoreError> {
         let place = self.flows.take().await?;
-        let mut attempts = Attempts::new(&self.pool, statement);
+        let mut attempts = self.attempts(statement);
         let (client, rows, first) = loop {
-            let client = attempts.connection().await?;
+            let client = attempts.own().await?;
             match self.within(begin(&client, statement, params)).await {
                 Ok((rows, first)) => break (client, rows, first),
-                Err(fault) => attempts.after(client, fault).await?,
+                Err(fault) => attempts.after(Line::of(client), fault).await?,
             }
         };
         let ended = first.is_none();

@@ -186,3 +186,18 @@ async fn rows_that_are_read_slowly_have_all_the_time_they_need() {
     assert_eq!(setting[0].get::<_, &str>(0), "300ms");
     db.rows(&Statement::writing("test.make", "CREATE TABLE made ()"), &[]).await.unwrap();
 }
+
+#[tokio::test]
+async fn a_schema_that_changed_under_more_connections_than_attempts_costs_no_step() {
+    const ALL: Statement = Statement::writing("test.all", "SELECT * FROM setting");
+    let (db, _database) = db("pool_max_conns=12").await;
+    let mut held = Vec::new();
+    for _ in 0..12 {
+        let client = db.exclusive().await.unwrap();
+        client.query(&client.prepare_cached(ALL.sql).await.unwrap(), &[]).await.unwrap();
+        held.push(client);
+    }
+    held[0].batch_execute("ALTER TABLE setting ADD COLUMN more int").await.unwrap();
+    drop(held);
+    db.rows(&ALL, &[]).await.unwrap();
+}

@@ -6,16 +6,18 @@ use tokio_postgres::types::Json;
 use super::bell::CHANNEL;
 use super::rows::{digest_of, job, job_columns, job_if_any, later, random_id};
 use crate::store::job::{JobKey, JobRecord, NewJob, Reserved, Ticket};
+use crate::store::postgres::caller::caller;
 use crate::store::postgres::db::{Db, Statement, column};
 use crate::store::{Caller, StoreError};
 
 /// Of two at once, one breaks the primary key, begins again, and finds the other's.
 /// Sent twice, it knows its own job by the reservation.
-pub(super) static RESERVE: Statement = Statement::reading(
+pub(super) static RESERVE: Statement = Statement::settling(
     "jobs.reserve",
     concat!(
-        "WITH caller AS (SELECT account_id FROM api_key WHERE id = $1 AND revoked_at IS NULL), \
-         moment AS MATERIALIZED (SELECT coalesce($2::timestamptz, clock_timestamp()) AS now), \
+        "WITH caller AS ",
+        caller!(),
+        ", moment AS MATERIALIZED (SELECT coalesce($2::timestamptz, clock_timestamp()) AS now), \
          there AS ( \
              SELECT j.* FROM caller JOIN job j ON j.account_id = caller.account_id \
              WHERE j.name_digest = $3), \
@@ -50,7 +52,7 @@ pub(super) static SUBMITTED: Statement = Statement::writing(
     ),
 );
 
-pub(super) static DISCARD: Statement = Statement::reading(
+pub(super) static DISCARD: Statement = Statement::settling(
     "jobs.discard",
     "DELETE FROM job WHERE account_id = $1 AND name_digest = $2 AND state = 'submitting'",
 );
@@ -72,8 +74,9 @@ pub(super) static LOST: Statement = Statement::writing(
 pub(super) static GET: Statement = Statement::reading(
     "jobs.get",
     concat!(
-        "WITH caller AS (SELECT account_id FROM api_key WHERE id = $1 AND revoked_at IS NULL) \
-         SELECT ",
+        "WITH caller AS ",
+        caller!(),
+        " SELECT ",
         job_columns!(),
         " FROM caller LEFT JOIN job j \
          ON j.account_id = caller.account_id AND j.name_digest = $2 AND j.state <> 'submitting'"

@@ -42,7 +42,7 @@ pub(super) static CLAIM: Statement = Statement::writing(
     ),
 );
 
-pub(super) static RENEW: Statement = Statement::reading(
+pub(super) static RENEW: Statement = Statement::settling(
     "jobs.renew",
     "UPDATE job SET due_at = coalesce($4::timestamptz, clock_timestamp()) \
          + $5::bigint * interval '1 microsecond' \
@@ -52,7 +52,7 @@ pub(super) static RENEW: Statement = Statement::reading(
 
 /// Rings only if the job is due at once; whoever waits for another one looks at
 /// when it comes due.
-pub(super) static RELEASE: Statement = Statement::reading(
+pub(super) static RELEASE: Statement = Statement::settling(
     "jobs.release",
     concat!(
         "WITH moment AS MATERIALIZED (SELECT coalesce($4::timestamptz, clock_timestamp()) AS now) \

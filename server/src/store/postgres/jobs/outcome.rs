@@ -23,7 +23,7 @@ pub(super) static ORDER: Statement = Statement::reading(
 /// The job is locked first: of two ends at once, the second finds no fence. Then
 /// the vault, so that it stays until the prompt is in it; one that is deleted at
 /// this moment is waited for, and then passed over.
-pub(super) static COMPLETE: Statement = Statement::reading(
+pub(super) static COMPLETE: Statement = Statement::settling(
     "jobs.complete",
     concat!(
         "WITH moment AS MATERIALIZED (SELECT coalesce($4::timestamptz, clock_timestamp()) AS now), \
@@ -57,7 +57,7 @@ pub(super) static COMPLETE: Statement = Statement::reading(
     ),
 );
 
-pub(super) static FAIL: Statement = Statement::reading(
+pub(super) static FAIL: Statement = Statement::settling(
     "jobs.fail",
     concat!(
         "WITH moment AS MATERIALIZED (SELECT coalesce($4::timestamptz, clock_timestamp()) AS now) \

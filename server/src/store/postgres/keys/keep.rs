@@ -35,7 +35,7 @@ static LIST_OF: Statement = Statement::reading(
 );
 
 /// A key that is revoked already keeps the time of that.
-static REVOKE: Statement = Statement::reading(
+static REVOKE: Statement = Statement::settling(
     "keys.revoke",
     "UPDATE api_key k
      SET revoked_at = coalesce(k.revoked_at, $2::timestamptz, clock_timestamp())

@@ -2,6 +2,7 @@
 
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
+use super::super::caller::caller;
 use super::super::db::{Db, Statement, column};
 use crate::store::{Caller, Moved, StoreError};
 
@@ -15,8 +16,10 @@ use crate::store::{Caller, Moved, StoreError};
 /// target is the source, the one that is gone is in nobody's way.
 pub(super) static MOVE: Statement = Statement::writing(
     "members.move",
-    "WITH caller AS (SELECT account_id FROM api_key WHERE id = $1 AND revoked_at IS NULL),
-    locked AS (
+    concat!(
+        "WITH caller AS ",
+        caller!(),
+        ", locked AS (
         SELECT v.id
         FROM caller JOIN vault v ON v.account_id = caller.account_id AND v.id IN ($2, $4)
         ORDER BY v.id FOR NO KEY UPDATE OF v
@@ -48,6 +51,7 @@ pub(super) static MOVE: Statement = Statement::writing(
     SELECT joined.id, joined.prompt_id,
         CASE WHEN joined.id IS NULL THEN EXISTS (SELECT FROM present) ELSE true END AS present
     FROM caller LEFT JOIN joined ON true",
+    ),
 );
 
 /// Replaces a membership by one in another vault.

@@ -2,14 +2,17 @@
 
 use promptarium::{VaultId, VaultPromptId};
 
+use super::super::caller::caller;
 use super::super::db::{Db, Statement, column};
 use crate::store::{Caller, StoreError};
 
 /// Locks nothing but the membership, and holds nothing while it waits for it.
 pub(super) static PIN: Statement = Statement::writing(
     "members.pin",
-    "WITH caller AS (SELECT account_id FROM api_key WHERE id = $1 AND revoked_at IS NULL),
-    done AS (
+    concat!(
+        "WITH caller AS ",
+        caller!(),
+        ", done AS (
         UPDATE membership m
         SET pin = CASE WHEN $4 THEN coalesce(m.pin, nextval('membership_pin')) END
         FROM caller
@@ -17,6 +20,7 @@ pub(super) static PIN: Statement = Statement::writing(
         RETURNING 1
     )
     SELECT EXISTS (SELECT FROM done) AS done FROM caller",
+    ),
 );
 
 /// Pins or unpins a membership.

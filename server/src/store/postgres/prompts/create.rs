@@ -9,16 +9,9 @@ use jiff::Timestamp;
 use promptarium::{PromptId, VaultId};
 use tokio_postgres::Row;
 
+use crate::store::postgres::caller::caller;
 use crate::store::postgres::db::{Db, Statement, column};
 use crate::store::{Caller, NewPrompt, PromptRecord, SharedPrompt, StoreError};
-
-/// Who asks, and one time for both columns.
-macro_rules! caller {
-    () => {
-        "(SELECT account_id, coalesce($10::timestamptz, clock_timestamp()) AS now
-          FROM api_key WHERE id = $1 AND revoked_at IS NULL)"
-    };
-}
 
 /// The new row; its other parameters are `$2` to `$9`.
 macro_rules! insert {
@@ -38,14 +31,14 @@ macro_rules! insert {
 
 /// The most frequent of all writes: nothing but the insert.
 pub(super) static ALONE: Statement =
-    Statement::writing("prompts.create", insert!(caller!(), " caller"));
+    Statement::writing("prompts.create", insert!(caller!("$10::timestamptz"), " caller"));
 
 /// The vault is locked for its count, so that it is there to the end of this.
 pub(super) static IN_VAULT: Statement = Statement::writing(
     "prompts.create_in_vault",
     concat!(
         "WITH caller AS MATERIALIZED ",
-        caller!(),
+        caller!("$10::timestamptz"),
         ", target AS MATERIALIZED (
              SELECT v.id FROM caller
              JOIN vault v ON v.account_id = caller.account_id AND v.id = $11

@@ -2,6 +2,7 @@
 
 use promptarium::{PromptId, VaultId};
 
+use crate::store::postgres::caller::caller;
 use crate::store::postgres::db::{Db, Statement, column};
 use crate::store::postgres::rows::{self, locked_prompt_columns};
 use crate::store::{Caller, SharedPrompt, StoreError};
@@ -11,9 +12,9 @@ use crate::store::{Caller, SharedPrompt, StoreError};
 pub(super) static SAVE: Statement = Statement::writing(
     "prompts.save",
     concat!(
-        "WITH caller AS MATERIALIZED (
-             SELECT account_id FROM api_key WHERE id = $1 AND revoked_at IS NULL
-         ), target AS MATERIALIZED (
+        "WITH caller AS MATERIALIZED ",
+        caller!(),
+        ", target AS MATERIALIZED (
              SELECT v.id FROM caller
              JOIN vault v ON v.account_id = caller.account_id AND v.id = $3
              FOR NO KEY UPDATE OF v

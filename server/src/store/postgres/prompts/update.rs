@@ -4,6 +4,7 @@ use promptarium::{PromptId, VaultId};
 use tokio_postgres::Row;
 
 use super::save::with_vault;
+use crate::store::postgres::caller::caller;
 use crate::store::postgres::db::{Db, Statement, column};
 use crate::store::postgres::rows::{self, locked_prompt_columns};
 use crate::store::{Caller, PromptKind, PromptPatch, SharedPrompt, StoreError};
@@ -13,10 +14,9 @@ use crate::store::{Caller, PromptKind, PromptPatch, SharedPrompt, StoreError};
 pub(super) static UPDATE: Statement = Statement::writing(
     "prompts.update",
     concat!(
-        "WITH caller AS MATERIALIZED (
-             SELECT account_id, coalesce($12::timestamptz, clock_timestamp()) AS now
-             FROM api_key WHERE id = $1 AND revoked_at IS NULL
-         ), target AS MATERIALIZED (
+        "WITH caller AS MATERIALIZED ",
+        caller!("$12::timestamptz"),
+        ", target AS MATERIALIZED (
              SELECT v.id FROM caller
              JOIN vault v ON v.account_id = caller.account_id AND v.id = $13
              FOR NO KEY UPDATE OF v

@@ -9,7 +9,7 @@ mod scans;
 mod sources;
 
 use self::plan::Plan;
-use super::super::db::Statement;
+use super::super::db::{Effect, Statement};
 use super::super::{
     accounts, contents, db, fork, jobs, keys, listing, members, prompts, settings, vaults,
 };
@@ -124,6 +124,19 @@ async fn no_page_is_cut_from_what_is_sorted_first() {
         seen += 1;
     }
     assert!(seen >= 4, "{seen} statements give pages");
+}
+
+#[tokio::test]
+async fn what_is_said_to_look_changes_nothing_and_locks_nothing() {
+    let (client, _database) = planner().await;
+    let mut looking = 0;
+    for statement in statements() {
+        let acts = plan(&client, statement.sql).await.acts();
+        let looks = statement.effect == Effect::None;
+        assert_eq!(looks, acts.is_empty(), "{}: {acts:?}", statement.name);
+        looking += usize::from(looks);
+    }
+    assert!(looking >= 10, "{looking} statements look");
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 use promptarium::VaultId;
 
+use super::super::caller::caller;
 use super::super::db::{Db, Statement, column};
 use super::super::rows::{self, vault_columns};
 use super::get;
@@ -12,10 +13,9 @@ use crate::store::{Caller, StoreError, VaultPatch, VaultRecord, VaultVisibility,
 pub(super) static UPDATE: Statement = Statement::writing(
     "vaults.update",
     concat!(
-        "WITH caller AS (
-            SELECT account_id, coalesce($8, clock_timestamp()) AS now
-            FROM api_key WHERE id = $1 AND revoked_at IS NULL
-        ), found AS (
+        "WITH caller AS ",
+        caller!("$8"),
+        ", found AS (
             SELECT o.account_id, o.id, o.system, coalesce(o.name <> $3, false) AS renamed
             FROM caller JOIN vault o ON o.account_id = caller.account_id AND o.id = $2
             FOR UPDATE OF o
@@ -75,14 +75,17 @@ pub(in super::super) async fn update(
 /// the row; whether the vault is still there may not.
 pub(super) static DELETE: Statement = Statement::writing(
     "vaults.delete",
-    "WITH caller AS (SELECT account_id FROM api_key WHERE id = $1 AND revoked_at IS NULL),
-    gone AS (
+    concat!(
+        "WITH caller AS ",
+        caller!(),
+        ", gone AS (
         DELETE FROM vault v USING caller
         WHERE v.account_id = caller.account_id AND v.id = $2 AND NOT v.system
         RETURNING 1
     )
     SELECT EXISTS (SELECT FROM gone) AS gone, coalesce(v.system, false) AS system
     FROM caller LEFT JOIN vault v ON v.account_id = caller.account_id AND v.id = $2",
+    ),
 );
 
 /// Deletes a vault and, by the constraint on them, its memberships.

@@ -39,6 +39,17 @@ impl Plan {
         found
     }
 
+    /// Every part that changes or locks rows.
+    pub(super) fn acts(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        visit(&self.0, &mut |node| {
+            if matches!(kind(node), "ModifyTable" | "LockRows") {
+                found.push(kind(node).to_owned());
+            }
+        });
+        found
+    }
+
     /// Every sort of what no limit has cut, rows of tables among it.
     pub(super) fn unlimited_sorts(&self) -> Vec<String> {
         let mut found = Vec::new();

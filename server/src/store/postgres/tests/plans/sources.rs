@@ -42,8 +42,8 @@ fn sources() -> Vec<(String, String)> {
 
 /// The names of the statements that are made in a source.
 fn made_in(code: &str) -> Vec<String> {
-    let makers = ["Statement::reading(\"", "Statement::writing(\""];
-    let made = makers.iter().flat_map(|maker| code.split(maker).skip(1));
+    let makers = ["reading", "settling", "writing"].map(|made| format!("Statement::{made}(\""));
+    let made = makers.iter().flat_map(|maker| code.split(maker.as_str()).skip(1));
     made.map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
 }
 
