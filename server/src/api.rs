@@ -19,6 +19,7 @@ pub mod health;
 pub mod keys;
 
 pub mod address;
+pub mod kept;
 pub mod view;
 
 use std::borrow::Cow;
@@ -28,6 +29,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
+use self::kept::KeptLists;
 use crate::assets::Assets;
 use crate::blobs::{AssetName, Blobs};
 use crate::body::budget::Budget;
@@ -63,6 +65,8 @@ pub struct Api {
     pub budget: Budget,
     /// Whether this server wants requests.
     pub readiness: Readiness,
+    /// Lists of vaults as they were answered last.
+    pub kept_lists: KeptLists,
 }
 
 /// One request of whoever it may be.

@@ -7,6 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::api::Api;
+use crate::api::kept::KeptLists;
 use crate::app::App;
 use crate::assets::Assets;
 use crate::blobs::{BlobSetting, Blobs, BlobsUnusable};
@@ -224,6 +225,7 @@ pub async fn start(config: ServiceConfig, parts: Parts) -> Result<Service, Start
         assets,
         budget: Budget::default(),
         readiness: Readiness::default(),
+        kept_lists: KeptLists::new(),
     };
     let app = App { routes: Routes::new(table)?, api, vendor: config.vendor, metrics };
     let crew = Crew::start(&worker, config.workers);

@@ -32,7 +32,7 @@ pub use self::jobs::{JobStore, Release};
 pub use self::record::{
     AccountId, Caller, KeyId, KeyRecord, ListedPrompt, NewKey, NewPrompt, NewVault, PromptImage,
     PromptInputs, PromptKind, PromptPatch, PromptRecord, Scopes, VaultPatch, VaultRecord,
-    VaultVisibility,
+    VaultVisibility, Vaults, VaultsMark,
 };
 
 /// Prompts come out shared, so that a page costs no copy of the texts in it.
@@ -185,6 +185,17 @@ pub trait Store: JobStore {
     /// All vaults of the caller, newest first: by the time they were made, and by
     /// their ids where that is the same.
     async fn vaults(&self, caller: &Caller) -> Result<Vec<VaultRecord>, StoreError>;
+
+    /// As [`Store::vaults`], unless they are what they were when they had this mark. A
+    /// store whose vaults have no marks always gives them.
+    async fn vaults_unless(
+        &self,
+        caller: &Caller,
+        _known: Option<VaultsMark>,
+    ) -> Result<Vaults, StoreError> {
+        let vaults = self.vaults(caller).await?;
+        Ok(Vaults::Listed { vaults, mark: None })
+    }
 
     /// Makes a vault with a slug no other vault of the account has
     /// (see [`slug`]).

@@ -3,11 +3,12 @@
 use http::StatusCode;
 use promptarium::limits;
 
+use super::kept::Kept;
 use super::view::{self, Deleted, VaultView, VaultsView};
 use super::{Api, Call};
 use crate::error::ApiError;
 use crate::respond::{self, Reply};
-use crate::store::{NewVault, VaultPatch, VaultRecord, VaultVisibility};
+use crate::store::{NewVault, VaultPatch, VaultRecord, VaultVisibility, Vaults};
 use crate::validate::{fields_of, text, word};
 
 /// The body fields of create and update.
@@ -21,9 +22,19 @@ const VISIBILITIES: &[(&str, VaultVisibility)] = &[
 
 /// `GET /vaults` (VA-13 to VA-15).
 pub async fn list(api: &Api, call: Call<'_>) -> Result<Reply, ApiError> {
-    let vaults = api.store.vaults(&call.caller).await?;
+    let kept = api.kept_lists.of(call.caller.account);
+    let mark = kept.as_ref().map(|kept| kept.mark);
+    let (vaults, mark) = match (api.store.vaults_unless(&call.caller, mark).await?, kept) {
+        (Vaults::Unchanged, Some(kept)) => return Ok(respond::written(kept.answer)),
+        (Vaults::Unchanged, None) => (api.store.vaults(&call.caller).await?, None),
+        (Vaults::Listed { vaults, mark }, _) => (vaults, mark),
+    };
     let size = vaults.iter().map(view::vault_bytes).sum();
-    Ok(respond::data(StatusCode::OK, &VaultsView(&vaults), size)?)
+    let answer = respond::json(&VaultsView(&vaults), size)?;
+    if let Some(mark) = mark {
+        api.kept_lists.keep(call.caller.account, Kept { mark, answer: answer.clone() });
+    }
+    Ok(respond::written(answer))
 }
 
 /// `POST /vaults` (VA-16 to VA-20).

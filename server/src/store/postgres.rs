@@ -36,7 +36,8 @@ pub use self::keys::keep::KeyEntry;
 pub use self::migrate::{MigrateError, Migration};
 use super::{
     Added, Caller, Contents, KeyRecord, Moved, NewKey, NewPrompt, NewVault, PromptPage,
-    PromptPatch, PromptQuery, SharedPrompt, Store, StoreError, VaultPatch, VaultRecord,
+    PromptPatch, PromptQuery, SharedPrompt, Store, StoreError, VaultPatch, VaultRecord, Vaults,
+    VaultsMark,
 };
 
 /// A [`Store`] in PostgreSQL.
@@ -112,7 +113,15 @@ impl Store for PostgresStore {
     }
 
     async fn vaults(&self, caller: &Caller) -> Result<Vec<VaultRecord>, StoreError> {
-        vaults::list(&self.db, caller).await
+        self.vaults_unless(caller, None).await.map(Vaults::into_records)
+    }
+
+    async fn vaults_unless(
+        &self,
+        caller: &Caller,
+        known: Option<VaultsMark>,
+    ) -> Result<Vaults, StoreError> {
+        vaults::list(&self.db, caller, known).await
     }
 
     async fn create_vault(

@@ -137,3 +137,54 @@ async fn readiness_needs_the_database_and_health_does_not() {
         assert!(away.body.contains(text), "{}", away.body);
     }
 }
+
+#[tokio::test]
+async fn a_list_of_vaults_that_is_kept_is_never_an_old_one() {
+    let database = ScratchDatabase::create().await.unwrap();
+    let servers = [embedded(&database).await, embedded(&database).await];
+    let data = async |method: &str, path: &str, body: Option<String>| {
+        let answer = call(&servers[0], method, path, body.as_deref()).await;
+        assert!(answer.status < 300, "{method} {path}: {}", answer.body);
+        answer.json()["data"].clone()
+    };
+    let new = |n: usize| format!(r#"{{"name":"Vault {n}","description":"{}"}}"#, "x".repeat(200));
+    for n in 0..20 {
+        data("POST", "/vaults", Some(new(n))).await;
+    }
+    let prompt = data("POST", "/prompts", Some(PROMPT.to_owned())).await["id"].clone();
+    let vaults = data("GET", "/vaults", None).await;
+    let (one, two) = (vaults[0]["id"].clone(), vaults[1]["id"].clone());
+    let added = format!(r#"{{"promptIds":[{prompt}]}}"#);
+
+    let in_one = format!("/vaults/{one}/prompts");
+    data("POST", &in_one, Some(added.clone())).await;
+    let member = data("GET", &in_one, None).await[0]["vaultPromptId"].clone();
+    let changes = [
+        ("PATCH", format!("/vaults/{one}"), Some(r#"{"name":"Other"}"#.to_owned())),
+        ("PATCH", format!("/vaults/{one}"), Some(r#"{"description":null}"#.to_owned())),
+        ("PATCH", format!("/vaults/{one}"), Some(r#"{"visibility":"public"}"#.to_owned())),
+        ("POST", format!("{in_one}/{member}/move"), Some(format!(r#"{{"targetVaultId":{two}}}"#))),
+        ("POST", format!("/prompts/{prompt}/save"), Some(format!(r#"{{"vaultId":{one}}}"#))),
+        ("POST", format!("/vaults/{one}/fork"), None),
+        ("DELETE", format!("/prompts/{prompt}"), None),
+        ("DELETE", format!("/vaults/{two}"), None),
+        ("POST", "/vaults".to_owned(), Some(new(99))),
+    ];
+    let mut before = data("GET", "/vaults", None).await;
+    for (method, path, body) in changes {
+        for server in &servers {
+            // Twice, so that the second is the one that is kept.
+            for _ in 0..2 {
+                let listed = call(server, "GET", "/vaults", None).await.json();
+                assert_eq!(listed["data"], before, "before {method} {path}");
+            }
+        }
+        data(method, &path, body).await;
+        let after = call(&servers[1], "GET", "/vaults", None).await.json()["data"].clone();
+        assert_ne!(after, before, "{method} {path}");
+        for vault in after.as_array().unwrap() {
+            assert_eq!(data("GET", &format!("/vaults/{}", vault["id"]), None).await, *vault);
+        }
+        before = after;
+    }
+}

@@ -42,6 +42,8 @@ struct Parts {
     places: Box<[Place]>,
     /// Goes up when no connection that is lent now may be joined or kept.
     era: AtomicUsize,
+    /// How long a connection is joined.
+    lending: Duration,
 }
 
 #[derive(Debug, Default)]
@@ -75,9 +77,13 @@ struct Seat<'a> {
 impl Shares {
     /// For a pool of so many connections: not more than half of them are lent.
     pub(super) fn of(connections: usize) -> Self {
+        Self::lending_for(LENDING, connections)
+    }
+
+    fn lending_for(lending: Duration, connections: usize) -> Self {
         let places = (connections / 2).clamp(1, PLACES_MAX);
         let places = std::iter::repeat_with(Place::default).take(places).collect();
-        Self(Arc::new(Parts { places, era: AtomicUsize::new(0) }))
+        Self(Arc::new(Parts { places, era: AtomicUsize::new(0), lending }))
     }
 
     /// Nobody joins a connection that is lent now, and the pool does not get it back.
@@ -96,7 +102,9 @@ impl Shares {
         };
         let mut place = seat.place.lent.lock().await;
         let era = seat.parts.era.load(Ordering::Relaxed);
-        if let Some(lent) = place.upgrade().filter(|lent| lent.may_be_joined(era)) {
+        if let Some(lent) =
+            place.upgrade().filter(|lent| lent.may_be_joined(era, seat.parts.lending))
+        {
             return Ok(Some(Share { lent, seat }));
         }
         let (client, answers) = (get().await?, AtomicUsize::new(0));
@@ -116,8 +124,8 @@ impl Shares {
 }
 
 impl Lent {
-    fn may_be_joined(&self, era: usize) -> bool {
-        self.era == era && self.since.elapsed() < LENDING && !self.client.is_spent()
+    fn may_be_joined(&self, era: usize, lending: Duration) -> bool {
+        self.era == era && self.since.elapsed() < lending && !self.client.is_spent()
     }
 }
 

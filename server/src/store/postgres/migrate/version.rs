@@ -15,8 +15,13 @@ pub(in crate::store::postgres) struct Version {
 }
 
 /// All versions, in their order.
-pub(in crate::store::postgres) const LIST: &[Version] =
-    &[Version { name: "V1__first", sql: include_str!("../../../../migrations/V1__first.sql") }];
+pub(in crate::store::postgres) const LIST: &[Version] = &[
+    Version { name: "V1__first", sql: include_str!("../../../../migrations/V1__first.sql") },
+    Version {
+        name: "V2__vault_mark",
+        sql: include_str!("../../../../migrations/V2__vault_mark.sql"),
+    },
+];
 
 impl Version {
     /// Tells this text from any other; how its lines end does not count, because

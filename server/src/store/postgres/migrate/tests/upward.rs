@@ -8,8 +8,9 @@ use crate::store::postgres::migrate::{LIST, Migration, Version, run};
 
 /// Of each of our versions: rows as its program wrote them, and a text that reads
 /// them back, one row and column, from the latest schema.
-const WRITTEN: &[(&str, &str)] = &[(
-    "INSERT INTO setting VALUES ('key', '\\x0102');
+const WRITTEN: &[(&str, &str)] = &[(FIRST, READ_FIRST), (FIRST, READ_MARKED)];
+
+const FIRST: &str = "INSERT INTO setting VALUES ('key', '\\x0102');
      WITH account AS (
          INSERT INTO account (name, general_vault_id, created_at)
          VALUES ('ada', 1, '2026-01-01') RETURNING id
@@ -30,19 +31,21 @@ const WRITTEN: &[(&str, &str)] = &[(
                       vault_id, state, request_id, memo, reservation, due_at, created_at, updated_at)
      SELECT account_id, decode(repeat('08', 32), 'hex'), 'j', decode(repeat('09', 32), 'hex'),
             '{}', 1, 'queued', 'r', 'm', '00000000-0000-0000-0000-000000000001', '2026-01-05',
-            '2026-01-05', '2026-01-05' FROM prompt;",
-    "SELECT concat_ws(' ', account.name, public_id, prompts_write, slug, prompt_count, title,
+            '2026-01-05', '2026-01-05' FROM prompt;";
+
+const READ_FIRST: &str = "SELECT concat_ws(' ', account.name, public_id, prompts_write, slug, prompt_count, title,
                       body, prompt.updated_at AT TIME ZONE 'UTC', pin IS NULL, state, memo, setting.value)
      FROM setting, account JOIN api_key ON api_key.account_id = account.id
      JOIN vault ON vault.account_id = account.id
      JOIN prompt ON prompt.account_id = account.id
      JOIN membership ON membership.prompt_id = prompt.id AND membership.vault_id = vault.id
-     JOIN job ON job.account_id = account.id",
-)];
+     JOIN job ON job.account_id = account.id";
+
+const READ_MARKED: &str = "SELECT concat_ws(' ', name, prompt_count, mark IS NOT NULL) FROM vault";
 
 /// What [`WRITTEN`] reads back.
 const READ: &[&str] =
-    &["ada p t general 1 Harbour A harbour 2026-01-04 00:00:00 t queued m \\x0102"];
+    &["ada p t general 1 Harbour A harbour 2026-01-04 00:00:00 t queued m \\x0102", "General 1 t"];
 
 const PETS_WRITTEN: &[(&str, &str)] = &[
     ("INSERT INTO pet VALUES ('Io')", "SELECT name || ' ' || age FROM pet"),
