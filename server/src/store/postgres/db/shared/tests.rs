@@ -65,14 +65,21 @@ async fn who_stands_behind_a_slow_step_gets_past_it() {
     let (mut db, _database) = db("pool_max_conns=4").await;
     // Joined for long, so that a machine that is busy keeps nobody from it.
     db.shares = Shares::lending_for(Duration::from_secs(60), 4);
-    let began = Instant::now();
     // One on each shared connection, and then those behind them.
-    let slow = join_all((0..2).map(|_| db.rows(&SLEEP, &[&4.0_f64])));
-    let quick = async {
-        let outcomes = join_all((0..8).map(|_| db.rows(&QUICK, &[]))).await;
-        (outcomes, began.elapsed())
-    };
-    let (slow, (quick, elapsed)) = tokio::join!(slow, quick);
+    let slow = tokio::spawn({
+        let db = db.clone();
+        async move { join_all((0..2).map(|_| db.rows(&SLEEP, &[&4.0_f64]))).await }
+    });
+    let other = db.exclusive().await.unwrap();
+    let sleeping = "SELECT count(*) FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event = 'PgSleep'";
+    while other.query_one(sleeping, &[]).await.unwrap().get::<_, i64>(0) < 2 {
+        tokio::task::yield_now().await;
+    }
+    let began = Instant::now();
+    let quick = join_all((0..8).map(|_| db.rows(&QUICK, &[]))).await;
+    let elapsed = began.elapsed();
+    let slow = slow.await.unwrap();
     assert!(quick.iter().all(Result::is_ok), "{quick:?}");
     assert!(elapsed > STILL, "nobody stood behind a slow step");
     assert!(elapsed < Duration::from_secs(3), "{elapsed:?}");
