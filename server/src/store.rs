@@ -17,9 +17,11 @@ pub mod job;
 pub mod jobs;
 pub mod memory;
 pub mod output;
+mod page;
 pub mod postgres;
 pub mod record;
 pub mod slug;
+mod vaults;
 
 use std::sync::Arc;
 
@@ -29,39 +31,19 @@ use promptarium::{PromptId, VaultId, VaultPromptId};
 
 pub use self::error::{Cause, StoreError};
 pub use self::jobs::{JobStore, Release};
+pub use self::page::{PromptPage, PromptQuery};
 pub use self::record::{
     AccountId, Caller, KeyId, KeyRecord, ListedPrompt, NewKey, NewPrompt, NewVault, PromptImage,
     PromptInputs, PromptKind, PromptPatch, PromptRecord, Scopes, VaultPatch, VaultRecord,
-    VaultVisibility, Vaults, VaultsMark,
+    VaultVisibility,
 };
+pub use self::vaults::{Vaults, VaultsMark};
 
 /// Prompts come out shared, so that a page costs no copy of the texts in it.
 pub type SharedPrompt = Arc<PromptRecord>;
 
 /// A vault's contents, one at a time, so that a large vault is never gathered.
 pub type Contents = BoxStream<'static, Result<ListedPrompt, StoreError>>;
-
-/// One page of the caller's prompts, asked for.
-#[derive(Clone, Copy, Debug)]
-pub struct PromptQuery {
-    /// Only prompts in this vault, which must be the caller's.
-    pub vault: Option<VaultId>,
-    /// Only prompts of this type.
-    pub kind: Option<PromptKind>,
-    /// Only prompts after this one in listing order, that is, with a lower id.
-    pub after: Option<PromptId>,
-    /// At most this many; at least 1.
-    pub limit: usize,
-}
-
-/// One page of the caller's prompts, given.
-#[derive(Clone, Debug)]
-pub struct PromptPage {
-    /// Newest first.
-    pub prompts: Vec<SharedPrompt>,
-    /// Whether at least one more prompt follows the last of these.
-    pub more: bool,
-}
 
 /// The outcome of adding prompts to a vault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
