@@ -3,13 +3,21 @@
 //! Each resource has a room of its own; none of them knows how a request travels.
 
 mod backoff;
+mod builder;
 pub mod call;
+mod clock;
 mod config;
+mod environment;
 mod error;
+mod meta;
+mod options;
 mod pages;
+mod raw;
 mod reply;
 mod request;
+mod retry;
 mod send;
+pub mod transport;
 
 mod assets;
 mod contents;
@@ -22,10 +30,14 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use assets::Asset;
-pub use config::ClientBuilder;
-pub use error::Error;
+pub use builder::ClientBuilder;
+pub use clock::Clock;
+pub use error::{Error, ErrorKind};
 pub use generations::{FinishedGeneration, Watch};
+pub use meta::{Meta, WithMeta};
 pub use pages::{Items, Pages};
+pub use raw::RawResponse;
+pub use retry::{RetryBudget, RetryPolicy};
 pub use uploads::{UploadProgress, UploadSource, UploadedImage};
 
 use crate::model::VaultId;
@@ -34,6 +46,7 @@ use call::Call;
 use config::Config;
 use contents::VaultHandle;
 use generations::Generations;
+use options::CallOptions;
 use prompts::Prompts;
 use uploads::Uploads;
 use vaults::Vaults;
@@ -132,7 +145,7 @@ impl Client {
     }
 
     fn call<E>(&self, endpoint: E) -> Call<E> {
-        Call { client: self.clone(), endpoint }
+        Call { client: self.clone(), endpoint, options: CallOptions::default() }
     }
 }
 

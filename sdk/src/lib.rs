@@ -9,8 +9,9 @@
 mod client;
 #[cfg(feature = "client")]
 pub use client::{
-    Asset, Client, ClientBuilder, Error, FinishedGeneration, Items, Pages, UploadProgress,
-    UploadSource, UploadedImage, Watch, call,
+    Asset, Client, ClientBuilder, Clock, Error, ErrorKind, FinishedGeneration, Items, Meta, Pages,
+    RawResponse, RetryBudget, RetryPolicy, UploadProgress, UploadSource, UploadedImage, Watch,
+    WithMeta, call, transport,
 };
 
 pub mod limits;

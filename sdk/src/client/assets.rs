@@ -1,5 +1,7 @@
 //! Assets: the bytes behind a permanent address.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use futures_core::future::BoxFuture;
 
@@ -35,16 +37,16 @@ impl Assets {
     /// # }
     /// ```
     pub fn get(&self, url: impl Into<AssetUrl>) -> GetAsset {
-        let max_size = GetAsset::DEFAULT_MAX_SIZE;
-        GetAsset { client: self.client.clone(), url: url.into(), max_size }
+        let (max_size, timeout) = (GetAsset::DEFAULT_MAX_SIZE, Duration::MAX);
+        GetAsset { client: self.client.clone(), url: url.into(), max_size, timeout }
     }
 }
 
 /// Fetches one asset. Nothing is sent until it is awaited.
 ///
 /// No step may stand still for longer than the client's
-/// [`request_timeout`](crate::ClientBuilder::request_timeout); together they may take
-/// as long as they need.
+/// [`idle_timeout`](crate::ClientBuilder::idle_timeout); together they may take as long
+/// as they need, unless a [`timeout`](Self::timeout) is set.
 ///
 /// # Errors
 ///
@@ -56,6 +58,7 @@ pub struct GetAsset {
     client: Client,
     url: AssetUrl,
     max_size: u64,
+    timeout: Duration,
 }
 
 impl GetAsset {
@@ -67,6 +70,13 @@ impl GetAsset {
         self.max_size = bytes;
         self
     }
+
+    /// How long the whole may take; as long as it needs unless told. Running out of it
+    /// is [`Error::is_timeout`].
+    pub const fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
 }
 
 impl IntoFuture for GetAsset {
@@ -75,8 +85,11 @@ impl IntoFuture for GetAsset {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            let fetched = self.client.fetch(self.url.as_str(), self.max_size).await;
-            fetched.map(|(content_type, bytes)| Asset { content_type, bytes })
+            let time = &self.client.0.time;
+            let fetching = self.client.fetch(self.url.as_str(), self.max_size);
+            let fetched = time.until(time.after(self.timeout), fetching).await;
+            let late = |_| Err(Error::call_timed_out(self.url.as_str(), self.timeout));
+            fetched.unwrap_or_else(late).map(|(content_type, bytes)| Asset { content_type, bytes })
         })
     }
 }

@@ -3,10 +3,15 @@
 //! Every endpoint is the same kind of value, so whatever holds for all calls is
 //! written once, here.
 
+use std::time::Duration;
+
 use futures_core::future::BoxFuture;
 
+use super::meta::{Meta, WithMeta};
+use super::options::CallOptions;
 use super::reply::Reply;
 use super::request::Request;
+use super::retry::RetryPolicy;
 use super::{Client, Error};
 
 pub use super::assets::{Assets, GetAsset};
@@ -18,6 +23,7 @@ pub use super::prompts::{
     CreatePrompt, DeletePrompt, GetPrompt, ListPrompts, PromptInput, Prompts, SavePrompt,
     UpdatePrompt,
 };
+pub use super::raw::RawRequest;
 pub use super::uploads::{CreateUploadSlot, UploadImage, Uploads};
 pub use super::vaults::{
     CreateVault, DeleteVault, ForkVault, GetVault, ListVaults, UpdateVault, VaultInput, Vaults,
@@ -44,6 +50,76 @@ pub use super::vaults::{
 pub struct Call<E> {
     pub(super) client: Client,
     pub(super) endpoint: E,
+    pub(super) options: CallOptions,
+}
+
+/// What any call may have different from its client.
+impl<E: Endpoint> Call<E> {
+    /// How long the call may take with all its attempts and the delays between them,
+    /// in place of the client's
+    /// [`overall_timeout`](crate::ClientBuilder::overall_timeout).
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.options.timeout(timeout);
+        self
+    }
+
+    /// How long one attempt may take, in place of the client's
+    /// [`request_timeout`](crate::ClientBuilder::request_timeout).
+    pub fn request_timeout(mut self, timeout: Duration) -> Self {
+        self.options.request_timeout(timeout);
+        self
+    }
+
+    /// How the call is tried again, in place of the client's
+    /// [`retry`](crate::ClientBuilder::retry).
+    pub fn retry(mut self, policy: RetryPolicy) -> Self {
+        self.options.retry(policy);
+        self
+    }
+
+    /// One more header, for a proxy or a trace say.
+    ///
+    /// Sending fails with [`Error::is_input`] for what cannot be a header, and for
+    /// those that the client sets itself: `Authorization`, `Content-Type`, `Host` and
+    /// what belongs to the connection.
+    pub fn header(mut self, name: impl AsRef<str>, value: impl AsRef<str>) -> Self {
+        self.options.header(name.as_ref(), value.as_ref());
+        self
+    }
+
+    /// Sends the call; awaiting it is the same.
+    ///
+    /// # Errors
+    ///
+    /// As for every [`Call`].
+    pub async fn send(self) -> Result<E::Output, Error> {
+        self.await
+    }
+
+    /// Sends the call, and gives the answer's status, headers, request id and body
+    /// beside the value.
+    ///
+    /// # Errors
+    ///
+    /// As for every [`Call`].
+    ///
+    /// ```no_run
+    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+    /// # use promptarium::PromptId;
+    /// let prompt = client.prompts().get(PromptId::new(7)).send_with_meta().await?;
+    /// println!("{} (request id {:?})", prompt.title, prompt.meta.request_id());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn send_with_meta(self) -> Result<WithMeta<E::Output>, Error> {
+        let reply = self.reply().await?;
+        let meta = Meta::of(&reply);
+        Ok(WithMeta { value: E::read(reply)?, meta })
+    }
+
+    pub(super) async fn reply(self) -> Result<Reply, Error> {
+        self.client.send(self.endpoint.request()?, &self.options).await
+    }
 }
 
 impl<E: Endpoint> IntoFuture for Call<E> {
@@ -51,10 +127,7 @@ impl<E: Endpoint> IntoFuture for Call<E> {
     type IntoFuture = BoxFuture<'static, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move {
-            let reply = self.client.send(self.endpoint.request()?).await?;
-            E::read(reply)
-        })
+        Box::pin(async move { E::read(self.reply().await?) })
     }
 }
 

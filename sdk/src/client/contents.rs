@@ -242,7 +242,8 @@ impl Endpoint for PinPrompt {
 
     fn request(&self) -> Result<Request, Error> {
         let path = path::vault_prompt_pin(self.vault, self.membership);
-        Ok(Request::new(self.method.clone(), path::VAULT_PROMPT_PIN, path))
+        // Pinning again changes nothing (`VC-29`), and unpinning neither.
+        Ok(Request::new(self.method.clone(), path::VAULT_PROMPT_PIN, path).harmless())
     }
 
     fn read(reply: Reply) -> Result<PinState, Error> {

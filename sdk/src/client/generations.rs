@@ -13,6 +13,7 @@ use http::Method;
 use super::call::{Call, Endpoint, sealed::Sealed};
 use super::reply::Reply;
 use super::request::Request;
+use super::retry::RetryPolicy;
 use super::{Client, Error};
 use crate::model::{GenerationStatus, JobId};
 use crate::path;
@@ -124,14 +125,19 @@ impl JobHandle {
 
     /// What becomes of the job, as a stream; see [`Watch`].
     pub fn watch(&self) -> Watch {
-        let call = self.status();
-        Watch::new(self.id.clone(), move || ask(call.clone()))
+        let config = &self.client.0;
+        // Asking again is what a watch does by itself.
+        let call = self.status().retry(RetryPolicy::never());
+        let (time, dice) = (config.time.clone(), config.dice.clone());
+        Watch::new(self.id.clone(), time, dice, move || ask(call.clone()))
     }
 
     /// Waits until the job has ended, and brings its output; see [`Wait`].
     pub fn wait(&self) -> Wait {
         let prompts = self.client.prompts();
-        Wait::new(self.watch(), move |prompt| prompts.get(prompt).into_future())
+        Wait::new(self.watch(), move |prompt| {
+            prompts.get(prompt).retry(RetryPolicy::never()).into_future()
+        })
     }
 }
 
@@ -139,8 +145,9 @@ impl JobHandle {
 /// alone.
 fn ask(call: Call<GetGenerationStatus>) -> BoxFuture<'static, Result<Answer, Error>> {
     Box::pin(async move {
-        let reply = call.client.send(call.endpoint.request()?).await?;
-        let retry_after = reply.retry_after();
+        let time = call.client.0.time.clone();
+        let reply = call.reply().await?;
+        let retry_after = reply.retry_after(&time);
         let status = GetGenerationStatus::read(reply)?;
         Ok(Answer { status, retry_after })
     })

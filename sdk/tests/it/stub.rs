@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use promptarium::call::{Call, Endpoint};
-use promptarium::{Client, Error, PromptId};
+use promptarium::{Client, ClientBuilder, Error, PromptId, RetryPolicy};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -13,11 +13,17 @@ use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 
 pub(crate) const KEY: &str = "test_live_a1_s3cret";
 
-/// A client with no time limit that a busy machine, or a fast clock, could run into.
+/// A client that sends each call once, with no time limit that a busy machine, or a
+/// fast clock, could run into.
 pub(crate) fn client(address: impl std::fmt::Display) -> Client {
+    patient(address).retry(RetryPolicy::never()).build().unwrap()
+}
+
+/// As [`client`], but it tries again.
+pub(crate) fn patient(address: impl std::fmt::Display) -> ClientBuilder {
     let day = Duration::from_secs(24 * 3600);
     let builder = Client::builder().base_url(format!("{address}/api/v1")).api_key(KEY);
-    builder.connect_timeout(day).request_timeout(day).build().unwrap()
+    builder.connect_timeout(day).idle_timeout(day).request_timeout(day).overall_timeout(day)
 }
 
 /// A server that gives every request the same answer.

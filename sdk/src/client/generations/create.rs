@@ -189,7 +189,8 @@ impl Endpoint for CreateGeneration {
         if !matches!(self.options.parameters, None | Some(Value::Object(_))) {
             return Err(Error::input("the parameters of a generation are no JSON object"));
         }
-        Request::new(Method::POST, path::GENERATIONS, path::GENERATIONS).json(self)
+        let request = Request::new(Method::POST, path::GENERATIONS, path::GENERATIONS);
+        request.keyed(self.client_job_id.clone()).json(self)
     }
 
     fn read(reply: Reply) -> Result<GenerationJob, Error> {

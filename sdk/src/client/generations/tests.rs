@@ -13,6 +13,8 @@ use tokio::time::{Instant, sleep};
 use super::wait::Wait;
 use super::watch::{Answer, Watch};
 use crate::client::Error;
+use crate::client::backoff::Dice;
+use crate::client::clock::Time;
 use crate::client::reply::Reply;
 use crate::client::request::Route;
 use crate::model::{GenerationStatus, JobId, Prompt, PromptId};
@@ -41,9 +43,9 @@ fn status(state: &str) -> GenerationStatus {
 fn refusal(status: u16, retry_after: Option<&str>) -> Error {
     let mut headers = HeaderMap::new();
     headers.extend(retry_after.map(|text| (http::header::RETRY_AFTER, text.parse().unwrap())));
-    let route = Route { method: Method::GET, template: "/asked" };
+    let route = Route::new(Method::GET, "/asked");
     let status = StatusCode::from_u16(status).unwrap();
-    Reply { route, status, headers, body: Bytes::new(), withheld: false }.refused()
+    Reply::new(route, status, headers, Bytes::new()).with_wish(&Time::System).refused()
 }
 
 /// When the service was asked, counted from the beginning.
@@ -58,7 +60,7 @@ fn watching(script: &[Says]) -> (Watch, Asked) {
         let says = if script.len() > 1 { script.pop_front() } else { script.front().cloned() };
         answer(says.unwrap())
     };
-    (Watch::new(JobId::from("job-1"), ask), asked)
+    (Watch::new(JobId::from("job-1"), Time::System, Dice::default(), ask), asked)
 }
 
 fn answer(says: Says) -> futures_core::future::BoxFuture<'static, Result<Answer, Error>> {
