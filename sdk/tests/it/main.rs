@@ -12,5 +12,7 @@ mod generations;
 mod logs;
 mod models;
 mod pages;
+mod raw;
 mod requests;
+mod retries;
 mod uploads;

@@ -96,7 +96,7 @@ impl Error {
         self.0.attempts
     }
 
-    /// What the service sent with its refusal, up to 64 KiB of it; `None` if it
+    /// What the service sent with its refusal, up to 256 KiB of it; `None` if it
     /// refused nothing, or if it repeated a secret.
     #[must_use]
     pub fn body(&self) -> Option<&[u8]> {
