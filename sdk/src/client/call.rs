@@ -19,6 +19,7 @@ pub use super::contents::{
     AddPrompts, ListVaultPrompts, MovePrompt, PinPrompt, RemovePrompt, VaultContents, VaultHandle,
 };
 pub use super::generations::{CreateGeneration, Generations, GetGenerationStatus, JobHandle, Wait};
+pub use super::pages::Paginated;
 pub use super::prompts::{
     CreatePrompt, DeletePrompt, GetPrompt, ListPrompts, PromptInput, Prompts, SavePrompt,
     UpdatePrompt,

@@ -82,17 +82,20 @@ impl CallOptions {
         self.0.as_ref().and_then(|own| own.retry.as_ref()).unwrap_or(&config.retry)
     }
 
-    /// Adds the headers of this call.
+    /// Makes sure that everything that was set can be sent.
     ///
     /// # Errors
     ///
-    /// If one of them cannot be sent.
-    pub(super) fn add_headers(&self, headers: &mut HeaderMap) -> Result<(), Error> {
-        let Some(own) = &self.0 else { return Ok(()) };
-        if let Some(problem) = &own.unfit {
-            return Err(Error::input(problem.clone()));
+    /// If a header cannot be.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let unfit = self.0.as_ref().and_then(|own| own.unfit.as_ref());
+        unfit.map_or(Ok(()), |problem| Err(Error::input(problem.clone())))
+    }
+
+    /// Adds the headers of this call.
+    pub(super) fn add_headers(&self, headers: &mut HeaderMap) {
+        if let Some(own) = &self.0 {
+            headers.extend(own.headers.clone());
         }
-        headers.extend(own.headers.clone());
-        Ok(())
     }
 }

@@ -67,7 +67,7 @@ fn url(config: &Config, request: &Request) -> Url {
     url
 }
 
-fn headers(config: &Config, request: &Request, options: &CallOptions) -> Result<HeaderMap, Error> {
+fn headers(config: &Config, request: &Request, options: &CallOptions) -> HeaderMap {
     let mut headers = config.headers.clone();
     if request.body.is_some() {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -75,8 +75,8 @@ fn headers(config: &Config, request: &Request, options: &CallOptions) -> Result<
         // Without a length some servers refuse a POST (411), and by itself none is sent.
         headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
     }
-    options.add_headers(&mut headers)?;
-    Ok(headers)
+    options.add_headers(&mut headers);
+    headers
 }
 
 fn body(request: &Request) -> OutgoingBody {

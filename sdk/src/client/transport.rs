@@ -114,6 +114,12 @@ impl Incoming {
         let (headers, body) = (HeaderMap::new(), IncomingBody::whole(body));
         Self { status, headers, redirected_to: None, body }
     }
+
+    /// Where the answer is from, if that is not where the request was sent.
+    pub(super) fn elsewhere(&self, sent_to: &Url) -> Option<&Url> {
+        let from = self.redirected_to.as_ref().or_else(|| self.body.url());
+        from.filter(|from| *from != sent_to)
+    }
 }
 
 /// Why an exchange failed, and how far it had come.

@@ -1,9 +1,8 @@
 //! One attempt at a call: sent once, and its answer collected.
 
 use bytes::{Bytes, BytesMut};
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
 use tokio::time::Instant;
-use url::Url;
 
 use super::limit::{Over, Running};
 use super::{body, headers, request_id, url};
@@ -20,8 +19,7 @@ pub(super) const REFUSAL_BYTES_MAX: usize = 256 * 1024;
 /// A request that may have to be sent more than once.
 pub(super) struct Sending<'a> {
     request: &'a Request,
-    url: Url,
-    headers: HeaderMap,
+    options: &'a CallOptions,
     limits: Limits,
     /// When the call as a whole has to be done.
     end: Option<Instant>,
@@ -31,12 +29,12 @@ impl<'a> Sending<'a> {
     pub(super) fn new(
         config: &Config,
         request: &'a Request,
-        options: &CallOptions,
+        options: &'a CallOptions,
     ) -> Result<Self, Error> {
+        options.check()?;
         let limits = options.limits(config);
-        let headers = headers(config, request, options)?;
         let end = config.time.after(limits.call);
-        Ok(Self { request, url: url(config, request), headers, limits, end })
+        Ok(Self { request, options, limits, end })
     }
 
     /// What is left of the time for the call; `None` for as much as it needs.
@@ -47,24 +45,21 @@ impl<'a> Sending<'a> {
     pub(super) async fn attempt(&self, config: &Config) -> Result<Reply, Error> {
         let Limits { idle, attempt, call, .. } = self.limits;
         let running = Running::new(&config.time, idle, attempt, call, self.end);
-        let route = &self.request.route;
-        let outgoing = Outgoing::new(
-            route.method.clone(),
-            self.url.clone(),
-            self.headers.clone(),
-            body(self.request),
-        );
-        let origin = || self.url.origin().ascii_serialization();
+        let (route, url) = (&self.request.route, url(config, self.request));
+        let headers = headers(config, self.request, self.options);
+        let outgoing =
+            Outgoing::new(route.method.clone(), url.clone(), headers, body(self.request));
+        let origin = || url.origin().ascii_serialization();
         let answered = running.step(config.transport.send(outgoing)).await;
         let incoming = answered
             .map_err(|over| over.told(origin(), None))
             .and_then(|answered| answered.map_err(|source| Error::failed(origin(), source)))
             .map_err(|error| error.of(route.clone(), None))?;
-        let (status, headers) = (incoming.status, incoming.headers);
-        if let Some(elsewhere) = &incoming.redirected_to {
-            let error = Error::followed(status, elsewhere.as_str());
-            return Err(error.of(route.clone(), request_id(&headers)));
+        if let Some(elsewhere) = incoming.elsewhere(&url) {
+            let error = Error::followed(incoming.status, elsewhere.as_str());
+            return Err(error.of(route.clone(), request_id(&incoming.headers)));
         }
+        let (status, headers) = (incoming.status, incoming.headers);
         match collect(incoming.body, status, config.max_response_size, &running).await {
             Ok(body) => Ok(Reply::new(route.clone(), status, headers, body)),
             Err(broken) => {

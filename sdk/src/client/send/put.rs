@@ -95,11 +95,11 @@ impl Client {
         route: Route,
         running: &Running<'_>,
     ) -> Result<(), Error> {
-        let Incoming { status, headers, redirected_to, body } = incoming;
-        if let Some(elsewhere) = redirected_to {
-            let error = Error::followed(status, elsewhere.as_str());
-            return Err(error.of(route, request_id(&headers)));
+        if let Some(elsewhere) = incoming.elsewhere(slot.upload_url.expose()) {
+            let error = Error::followed(incoming.status, elsewhere.as_str());
+            return Err(error.of(route, request_id(&incoming.headers)));
         }
+        let Incoming { status, headers, body, .. } = incoming;
         if status.is_success() {
             let early = Error::answered_early(status);
             return if fed { Ok(()) } else { Err(early.of(route, request_id(&headers))) };

@@ -115,6 +115,14 @@ impl IncomingBody {
         Self(Source::Reqwest(Box::new(response)))
     }
 
+    /// Where it comes from, if that is known.
+    pub(super) fn url(&self) -> Option<&url::Url> {
+        match &self.0 {
+            Source::Reqwest(response) => Some(response.url()),
+            _ => None,
+        }
+    }
+
     /// The length, if it is known.
     pub(in crate::client) fn length(&self) -> Option<u64> {
         match &self.0 {

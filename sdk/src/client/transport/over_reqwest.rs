@@ -7,21 +7,17 @@ use super::{Failure, Incoming, IncomingBody, Outgoing, Transport};
 impl Transport for reqwest::Client {
     fn send(&self, request: Outgoing) -> BoxFuture<'static, Result<Incoming, Failure>> {
         let Outgoing { method, url, headers, body } = request;
-        let mut request = reqwest::Request::new(method, url.clone());
+        let mut request = reqwest::Request::new(method, url);
         *request.headers_mut() = headers;
         *request.body_mut() = body.for_reqwest();
         let sending = self.execute(request);
         Box::pin(async move {
             let mut response = sending.await.map_err(Failure::of_reqwest)?;
             let headers = std::mem::take(response.headers_mut());
-            let redirected_to = (*response.url() != url).then(|| response.url().clone());
             let status = response.status();
-            Ok(Incoming {
-                status,
-                headers,
-                redirected_to,
-                body: IncomingBody::of_reqwest(response),
-            })
+            // The body knows where it is from.
+            let (redirected_to, body) = (None, IncomingBody::of_reqwest(response));
+            Ok(Incoming { status, headers, redirected_to, body })
         })
     }
 }
