@@ -15,8 +15,11 @@ pub use client::{
 };
 
 pub mod limits;
+
+#[warn(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::string_slice)]
 pub mod path;
 
+#[warn(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::string_slice)]
 mod model;
 pub use model::{
     AddedPrompts, AssetUrl, Change, Cursor, Deleted, FieldErrors, GenerationJob, GenerationState,
