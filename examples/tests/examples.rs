@@ -112,6 +112,21 @@ fn a_listing_counts_every_prompt() {
 }
 
 #[test]
+fn a_program_without_async_does_it_all() {
+    let told = told("blocking", &[]);
+    for line in [
+        "A harbour before sunrise",
+        "title: must be 1 to 120 characters, but has 0",
+        "image/png is live at http://127.0.0.1:",
+        "  completed",
+        "3 prompts in Harbours",
+    ] {
+        assert!(told.contains(line), "{line:?} is missing from:\n{told}");
+    }
+    assert_eq!(pictures_in(&told).len(), 1, "{told}");
+}
+
+#[test]
 fn an_unknown_type_is_named() {
     let output = run("list_all", &["sculpture"]);
     assert!(!output.status.success());

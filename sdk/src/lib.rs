@@ -7,6 +7,8 @@
 
 #[cfg(feature = "client")]
 mod client;
+#[cfg(feature = "blocking")]
+pub use client::blocking;
 #[cfg(feature = "client")]
 pub use client::{
     Asset, Client, ClientBuilder, Clock, Error, ErrorKind, FinishedGeneration, Items, Meta, Pages,

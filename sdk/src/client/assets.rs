@@ -5,17 +5,18 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_core::future::BoxFuture;
 
-use super::{Client, Error};
+use super::Error;
+use super::mode::{Async, Bound, Mode};
 use crate::model::AssetUrl;
 
-/// Uploaded and generated media; made by [`Client::assets`].
+/// Uploaded and generated media; made by [`Client::assets`](crate::Client::assets).
 #[derive(Debug, Clone)]
-pub struct Assets {
-    client: Client,
+pub struct Assets<M = Async> {
+    client: Bound<M>,
 }
 
-impl Assets {
-    pub(super) const fn new(client: Client) -> Self {
+impl<M: Mode> Assets<M> {
+    pub(super) const fn new(client: Bound<M>) -> Self {
         Self { client }
     }
 
@@ -36,7 +37,7 @@ impl Assets {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn get(&self, url: impl Into<AssetUrl>) -> GetAsset {
+    pub fn get(&self, url: impl Into<AssetUrl>) -> GetAsset<M> {
         let (max_size, timeout) = (GetAsset::DEFAULT_MAX_SIZE, Duration::MAX);
         GetAsset { client: self.client.clone(), url: url.into(), max_size, timeout }
     }
@@ -53,9 +54,9 @@ impl Assets {
 /// [`Error::is_too_large`], [`Error::is_not_found`], [`Error::is_redirect`] for one
 /// that leads nowhere, and whatever can go wrong on the way.
 #[derive(Debug, Clone)]
-#[must_use = "an asset is fetched only when this is awaited"]
-pub struct GetAsset {
-    client: Client,
+#[must_use = "an asset is fetched only when this is awaited, or by `send`"]
+pub struct GetAsset<M = Async> {
+    pub(super) client: Bound<M>,
     url: AssetUrl,
     max_size: u64,
     timeout: Duration,
@@ -64,7 +65,9 @@ pub struct GetAsset {
 impl GetAsset {
     /// Bytes of an asset unless told otherwise: 64 MiB.
     pub const DEFAULT_MAX_SIZE: u64 = 64 * 1024 * 1024;
+}
 
+impl<M> GetAsset<M> {
     /// Bytes the asset may have. They are held in memory.
     pub const fn max_size(mut self, bytes: u64) -> Self {
         self.max_size = bytes;
@@ -77,6 +80,14 @@ impl GetAsset {
         self.timeout = timeout;
         self
     }
+
+    pub(super) async fn run(self) -> Result<Asset, Error> {
+        let time = &self.client.0.time;
+        let fetching = self.client.fetch(self.url.as_str(), self.max_size);
+        let fetched = time.until(time.after(self.timeout), fetching).await;
+        let late = |_| Err(Error::call_timed_out(self.url.as_str(), self.timeout));
+        fetched.unwrap_or_else(late).map(|(content_type, bytes)| Asset { content_type, bytes })
+    }
 }
 
 impl IntoFuture for GetAsset {
@@ -84,13 +95,7 @@ impl IntoFuture for GetAsset {
     type IntoFuture = BoxFuture<'static, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move {
-            let time = &self.client.0.time;
-            let fetching = self.client.fetch(self.url.as_str(), self.max_size);
-            let fetched = time.until(time.after(self.timeout), fetching).await;
-            let late = |_| Err(Error::call_timed_out(self.url.as_str(), self.timeout));
-            fetched.unwrap_or_else(late).map(|(content_type, bytes)| Asset { content_type, bytes })
-        })
+        Box::pin(self.run())
     }
 }
 

@@ -7,18 +7,20 @@ use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 
+use super::Error;
 use super::meta::{Meta, WithMeta};
+use super::mode::Bound;
 use super::options::CallOptions;
 use super::reply::Reply;
 use super::request::Request;
 use super::retry::RetryPolicy;
-use super::{Client, Error};
 
 pub use super::assets::{Assets, GetAsset};
 pub use super::contents::{
     AddPrompts, ListVaultPrompts, MovePrompt, PinPrompt, RemovePrompt, VaultContents, VaultHandle,
 };
 pub use super::generations::{CreateGeneration, Generations, GetGenerationStatus, JobHandle, Wait};
+pub use super::mode::{Async, Mode};
 pub use super::pages::Paginated;
 pub use super::prompts::{
     CreatePrompt, DeletePrompt, GetPrompt, ListPrompts, PromptInput, Prompts, SavePrompt,
@@ -47,15 +49,15 @@ pub use super::vaults::{
 /// # }
 /// ```
 #[derive(Debug, Clone)]
-#[must_use = "a call is sent only when it is awaited"]
-pub struct Call<E> {
-    pub(super) client: Client,
+#[must_use = "a call is sent only when it is awaited, or by `send`"]
+pub struct Call<E, M = Async> {
+    pub(super) client: Bound<M>,
     pub(super) endpoint: E,
     pub(super) options: CallOptions,
 }
 
 /// What any call may have different from its client.
-impl<E: Endpoint> Call<E> {
+impl<E: Endpoint, M> Call<E, M> {
     /// How long the call may take with all its attempts and the delays between them,
     /// in place of the client's
     /// [`overall_timeout`](crate::ClientBuilder::overall_timeout).
@@ -88,6 +90,18 @@ impl<E: Endpoint> Call<E> {
         self
     }
 
+    pub(super) async fn reply(self) -> Result<Reply, Error> {
+        self.client.send(self.endpoint.request()?, &self.options).await
+    }
+
+    pub(super) async fn with_meta(self) -> Result<WithMeta<E::Output>, Error> {
+        let reply = self.reply().await?;
+        let meta = Meta::of(&reply);
+        Ok(WithMeta { value: E::read(reply)?, meta })
+    }
+}
+
+impl<E: Endpoint> Call<E> {
     /// Sends the call; awaiting it is the same.
     ///
     /// # Errors
@@ -113,13 +127,7 @@ impl<E: Endpoint> Call<E> {
     /// # }
     /// ```
     pub async fn send_with_meta(self) -> Result<WithMeta<E::Output>, Error> {
-        let reply = self.reply().await?;
-        let meta = Meta::of(&reply);
-        Ok(WithMeta { value: E::read(reply)?, meta })
-    }
-
-    pub(super) async fn reply(self) -> Result<Reply, Error> {
-        self.client.send(self.endpoint.request()?, &self.options).await
+        self.with_meta().await
     }
 }
 

@@ -73,7 +73,7 @@ impl Client {
     }
 }
 
-impl Call<RawRequest> {
+impl<M> Call<RawRequest, M> {
     /// Adds a query parameter.
     #[expect(clippy::needless_pass_by_value, reason = "numbers and texts are given as they are")]
     pub fn query(mut self, name: impl Into<String>, value: impl ToString) -> Self {

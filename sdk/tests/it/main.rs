@@ -11,6 +11,7 @@ mod stub;
 
 mod answers;
 mod assets;
+mod blocking;
 mod config;
 mod connections;
 mod errors;

@@ -14,12 +14,13 @@ use crate::stub::{client, prompt};
 
 /// Where a page is asked from (`""` is the beginning), what is on it, and where it
 /// says the next one starts.
-type Script = &'static [(&'static str, &'static [i64], Option<&'static str>)];
+pub(crate) type Script = &'static [(&'static str, &'static [i64], Option<&'static str>)];
 
-const THREE: Script = &[("", &[1, 2], Some("b")), ("b", &[3], Some("c")), ("c", &[4, 5], None)];
+pub(crate) const THREE: Script =
+    &[("", &[1, 2], Some("b")), ("b", &[3], Some("c")), ("c", &[4, 5], None)];
 
 /// Serves a script; a cursor that is not in it is refused.
-async fn list(script: Script) -> MockServer {
+pub(crate) async fn list(script: Script) -> MockServer {
     let server = MockServer::start().await;
     let answer = move |request: &Request| {
         let asked = query(request, "cursor").unwrap_or_default();
@@ -53,7 +54,7 @@ async fn asked(server: &MockServer) -> Vec<String> {
     requests.iter().map(|request| query(request, "cursor").unwrap_or_default()).collect()
 }
 
-fn ids(prompts: &[Prompt]) -> Vec<i64> {
+pub(crate) fn ids(prompts: &[Prompt]) -> Vec<i64> {
     prompts.iter().map(|prompt| prompt.id.get()).collect()
 }
 

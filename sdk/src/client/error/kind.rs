@@ -22,8 +22,8 @@ pub(super) enum Kind {
     #[error("{name} cannot be read")]
     Source { name: String, source: io::Error },
 
-    #[error("the HTTP client cannot be set up")]
-    SetUp(#[source] reqwest::Error),
+    #[error("the {what} cannot be set up")]
+    SetUp { what: &'static str, source: Box<dyn std::error::Error + Send + Sync> },
 
     #[error("the body of the request cannot be written as JSON")]
     Unwritable(#[source] serde_json::Error),
@@ -130,7 +130,7 @@ impl Kind {
 
     pub(super) fn name(&self) -> ErrorKind {
         match self {
-            Self::Config(_) | Self::SetUp(_) => ErrorKind::Config,
+            Self::Config(_) | Self::SetUp { .. } => ErrorKind::Config,
             Self::Input(_) | Self::Source { .. } | Self::Unwritable(_) => ErrorKind::Input,
             Self::Failed { source, .. } if source.is_timeout() => ErrorKind::Timeout,
             Self::Failed { source, .. } if source.is_connecting() => ErrorKind::Connect,

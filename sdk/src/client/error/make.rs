@@ -29,7 +29,13 @@ impl Error {
     }
 
     pub(in crate::client) fn set_up(source: reqwest::Error) -> Self {
-        Self::new(Kind::SetUp(source.without_url()))
+        let source = Box::new(source.without_url());
+        Self::new(Kind::SetUp { what: "HTTP client", source })
+    }
+
+    #[cfg(feature = "blocking")]
+    pub(in crate::client) fn no_thread(source: io::Error) -> Self {
+        Self::new(Kind::SetUp { what: "thread that blocking calls need", source: source.into() })
     }
 
     pub(in crate::client) fn unwritable(route: Route, source: serde_json::Error) -> Self {

@@ -50,7 +50,7 @@ impl Error {
     /// The client was set up in a way that cannot work. Nothing was sent.
     #[must_use]
     pub fn is_config(&self) -> bool {
-        matches!(self.0.kind, Kind::Config(_) | Kind::SetUp(_))
+        matches!(self.0.kind, Kind::Config(_) | Kind::SetUp { .. })
     }
 
     /// What the call was given cannot be sent: a file that cannot be read, an image

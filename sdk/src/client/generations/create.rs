@@ -55,7 +55,7 @@ impl CreateGeneration {
     }
 }
 
-impl Call<CreateGeneration> {
+impl<M> Call<CreateGeneration, M> {
     /// The id the job will have: the one given, or a UUID made with the call.
     ///
     /// Keep it before the call is sent, and the job can be found even when the answer

@@ -15,6 +15,7 @@ use super::watch::{Answer, Watch};
 use crate::client::Error;
 use crate::client::backoff::Dice;
 use crate::client::clock::Time;
+use crate::client::mode::Async;
 use crate::client::reply::Reply;
 use crate::client::request::Route;
 use crate::model::{GenerationStatus, JobId, Prompt, PromptId};
@@ -91,7 +92,7 @@ fn prompt(id: PromptId) -> Prompt {
 
 fn waiting(script: &[Says]) -> (Wait, Asked) {
     let (watch, asked) = watching(script);
-    (Wait::new(watch, |id| Box::pin(async move { Ok(prompt(id)) })), asked)
+    (Wait::new(Async, watch, |id| Box::pin(async move { Ok(prompt(id)) })), asked)
 }
 
 fn times(asked: &Asked) -> Vec<Duration> {
@@ -276,7 +277,7 @@ async fn the_output_is_insisted_on_under_the_same_deadline() {
     };
     let wait = |outcome| {
         *tries.lock().unwrap() = 0;
-        Wait::new(watching(&[State("completed")]).0, fetch(outcome))
+        Wait::new(Async, watching(&[State("completed")]).0, fetch(outcome))
     };
 
     let third = |tried| if tried < 3 { Err(refusal(503, None)) } else { Ok(prompt(7.into())) };

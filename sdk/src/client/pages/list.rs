@@ -46,7 +46,7 @@ impl Paging {
 }
 
 /// Lists that come in pages.
-impl<E: Paginated> Call<E> {
+impl<E: Paginated, M> Call<E, M> {
     /// Entries a page may hold: [`PAGE_SIZE`](crate::limits::PAGE_SIZE), or
     /// [`PAGE_SIZE_DEFAULT`] unless told (`PG-02`, `LI-01`). It bounds a page, not the
     /// list; that is [`limit`](Self::limit).
@@ -104,7 +104,9 @@ impl<E: Paginated> Call<E> {
         self.endpoint.paging().look_ahead = yes;
         self
     }
+}
 
+impl<E: Paginated> Call<E> {
     /// One page, with the cursor of the next. Awaiting the call itself is the same.
     ///
     /// # Errors

@@ -19,7 +19,7 @@ pub struct ListPrompts {
     prompt_type: Option<PromptType>,
 }
 
-impl Call<ListPrompts> {
+impl<M> Call<ListPrompts, M> {
     /// Only prompts that are in this vault (`PR-15`).
     pub const fn vault(mut self, vault: VaultId) -> Self {
         self.endpoint.vault = Some(vault);

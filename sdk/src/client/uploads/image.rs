@@ -9,8 +9,9 @@ use futures_core::future::BoxFuture;
 
 use super::media;
 use super::source::{Opened, UploadSource};
+use crate::client::Error;
 use crate::client::backoff::Backoff;
-use crate::client::{Client, Error};
+use crate::client::mode::{Async, Bound, Mode};
 use crate::model::{AssetUrl, ImageContentType, UploadSlot};
 
 /// How often the bytes are sent at most, each time with a slot of its own.
@@ -54,17 +55,17 @@ type OnProgress = dyn FnMut(UploadProgress) + Send;
 /// # Ok(())
 /// # }
 /// ```
-#[must_use = "an image is uploaded only when this is awaited"]
-pub struct UploadImage {
-    client: Client,
+#[must_use = "an image is uploaded only when this is awaited, or by `send`"]
+pub struct UploadImage<M = Async> {
+    pub(in crate::client) client: Bound<M>,
     source: UploadSource,
     content_type: Option<ImageContentType>,
     on_progress: Box<OnProgress>,
     timeout: Duration,
 }
 
-impl UploadImage {
-    pub(super) fn new(client: Client, source: UploadSource) -> Self {
+impl<M: Mode> UploadImage<M> {
+    pub(super) fn new(client: Bound<M>, source: UploadSource) -> Self {
         let (content_type, on_progress) = (None, Box::new(|_| ()));
         Self { client, source, content_type, on_progress, timeout: Duration::MAX }
     }
@@ -93,7 +94,7 @@ impl UploadImage {
         self
     }
 
-    async fn run_in_time(self) -> Result<UploadedImage, Error> {
+    pub(in crate::client) async fn run_in_time(self) -> Result<UploadedImage, Error> {
         let (client, timeout) = (self.client.clone(), self.timeout);
         let time = &client.0.time;
         let outcome = time.until(time.after(timeout), self.run()).await;
@@ -159,7 +160,7 @@ impl IntoFuture for UploadImage {
     }
 }
 
-impl fmt::Debug for UploadImage {
+impl<M: fmt::Debug> fmt::Debug for UploadImage<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("UploadImage")
             .field("client", &self.client)
