@@ -21,6 +21,9 @@ pub mod limits;
 #[warn(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::string_slice)]
 pub mod path;
 
+#[cfg(feature = "testing")]
+pub mod testing;
+
 #[warn(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::string_slice)]
 mod model;
 pub use model::{

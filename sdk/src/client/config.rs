@@ -91,6 +91,14 @@ pub(super) fn user_agent(suffix: Option<&str>) -> Result<HeaderValue, Error> {
 /// method, to a place nobody named. Sending again is decided in one place only,
 /// and that is not this one.
 pub(super) fn http_client(connect_timeout: Duration) -> Result<reqwest::Client, Error> {
+    // Without one, reqwest panics.
+    #[cfg(all(feature = "rustls-no-provider", not(feature = "rustls")))]
+    if rustls::crypto::CryptoProvider::get_default().is_none() {
+        return Err(Error::config(
+            "no crypto provider for TLS is installed; call `CryptoProvider::install_default` of \
+             rustls before the first client is built",
+        ));
+    }
     reqwest::Client::builder()
         .connect_timeout(connect_timeout)
         .redirect(reqwest::redirect::Policy::none())

@@ -120,6 +120,7 @@ impl<M: Mode> Vaults<M> {
 
 /// `GET /vaults`.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct ListVaults;
 
 impl Sealed for ListVaults {}

@@ -22,4 +22,5 @@ mod pages;
 mod raw;
 mod requests;
 mod retries;
+mod testing;
 mod uploads;
