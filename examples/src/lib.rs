@@ -1,6 +1,7 @@
 //! Where the examples find a service to talk to and put the pictures it makes, and
 //! the README of the repository as a test.
 
+pub mod blocking;
 pub mod pictures;
 
 use std::error::Error;

@@ -1,7 +1,7 @@
 //! Every example runs to its end with nothing set up, and tells what it promises.
 //!
 //! `cargo test` builds the examples next to this test; they are run as they are.
-//! `embed_server` is a test itself and runs as one.
+//! `embed_server` and `testing_your_code` are tests themselves and run as such.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -9,6 +9,10 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 
 fn run(example: &str, arguments: &[&str]) -> Output {
+    run_with(example, arguments, &[])
+}
+
+fn run_with(example: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Output {
     let here = std::env::current_exe().unwrap();
     let built = here.ancestors().nth(2).map_or_else(PathBuf::new, |dir| dir.join("examples"));
     let program = built.join(example);
@@ -16,6 +20,7 @@ fn run(example: &str, arguments: &[&str]) -> Output {
         .args(arguments)
         .env_remove("PROMPTARIUM_BASE_URL")
         .env_remove("PROMPTARIUM_API_KEY")
+        .envs(environment.iter().copied())
         .output()
         .unwrap_or_else(|error| panic!("{}: {error}; build the examples first", program.display()))
 }
@@ -112,9 +117,77 @@ fn a_listing_counts_every_prompt() {
 }
 
 #[test]
+fn a_program_without_async_does_it_all() {
+    let told = told("blocking", &[]);
+    for line in [
+        "A harbour before sunrise",
+        "title: must be 1 to 120 characters, but has 0",
+        "image/png is live at http://127.0.0.1:",
+        "  completed",
+        "3 prompts in Harbours",
+    ] {
+        assert!(told.contains(line), "{line:?} is missing from:\n{told}");
+    }
+    assert_eq!(pictures_in(&told).len(), 1, "{told}");
+}
+
+#[test]
 fn an_unknown_type_is_named() {
     let output = run("list_all", &["sculpture"]);
     assert!(!output.status.success());
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.contains("no such type: sculpture; try image, text or video"), "{errors}");
+}
+
+#[test]
+fn each_error_says_what_to_do() {
+    let told = told("errors", &[]);
+    for line in [
+        "POST /prompts: 400 Bad Request: ",
+        "  - prompt: must be 1 to 15000 characters, but has 15001",
+        "  - title: must be 1 to 120 characters, but has 0",
+        "  => go on without",
+        "GET /vaults: 401 Unauthorized: ",
+        "  => ask a person",
+        "GET /vaults: cannot connect to http://127.0.0.1:1 (after 3 attempts)",
+        "  Connect, attempts: 3",
+        "onnection refused",
+        "  => try again in 60s",
+        "GET /vaults: the call was not done within 200ms",
+        "the API key cannot be used: it is blank",
+    ] {
+        assert!(told.contains(line), "{line:?} is missing from:\n{told}");
+    }
+    assert!(!told.contains("went well") && !told.contains("give up"), "{told}");
+}
+
+#[test]
+fn a_listing_and_a_job_go_on_in_another_process() {
+    let told = told("resume", &[]);
+    let (began, finished) = told.split_once("finish").unwrap();
+    let studies = |half: &str| half.lines().filter(|line| line.starts_with("  Study")).count();
+    assert_eq!((studies(began), studies(finished)), (2, 3), "{told}");
+    let job = began.lines().last().unwrap();
+    assert!(job.starts_with("  job "), "{told}");
+    assert!(finished.contains(&format!("{job}: 1 image")), "{told}");
+}
+
+#[test]
+fn a_proxy_and_an_authority_are_those_that_were_named() {
+    let told = told("custom_http_client", &[]);
+    assert!(told.contains("General"), "{told}");
+
+    let away = [("PROMPTARIUM_PROXY", "http://127.0.0.1:1")];
+    let output = run_with("custom_http_client", &[], &away);
+    assert!(!output.status.success(), "without its proxy it reaches nobody");
+
+    let here = std::env::temp_dir().join(format!("promptarium-ca-{}.pem", std::process::id()));
+    std::fs::write(&here, "-----BEGIN CERTIFICATE-----\nbm90IG9uZQ==\n-----END CERTIFICATE-----\n")
+        .unwrap();
+    let file = here.display().to_string();
+    let output = run_with("custom_http_client", &[], &[("PROMPTARIUM_CA_FILE", &file)]);
+    assert!(!output.status.success(), "that is no certificate");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("1 more certificate authorities"), "{text}");
+    std::fs::remove_file(here).unwrap();
 }

@@ -3,13 +3,22 @@
 //! Each resource has a room of its own; none of them knows how a request travels.
 
 mod backoff;
+mod builder;
 pub mod call;
+mod clock;
 mod config;
+mod environment;
 mod error;
+mod meta;
+mod mode;
+mod options;
 mod pages;
+mod raw;
 mod reply;
 mod request;
+mod retry;
 mod send;
+pub mod transport;
 
 mod assets;
 mod contents;
@@ -18,14 +27,22 @@ mod prompts;
 mod uploads;
 mod vaults;
 
+// Last, so that its methods come after the awaited ones in the documentation.
+#[cfg(feature = "blocking")]
+pub mod blocking;
+
 use std::fmt;
 use std::sync::Arc;
 
 pub use assets::Asset;
-pub use config::ClientBuilder;
-pub use error::Error;
+pub use builder::ClientBuilder;
+pub use clock::Clock;
+pub use error::{Error, ErrorKind};
 pub use generations::{FinishedGeneration, Watch};
+pub use meta::{Meta, WithMeta};
 pub use pages::{Items, Pages};
+pub use raw::RawResponse;
+pub use retry::{RetryBudget, RetryPolicy};
 pub use uploads::{UploadProgress, UploadSource, UploadedImage};
 
 use crate::model::VaultId;
@@ -34,6 +51,7 @@ use call::Call;
 use config::Config;
 use contents::VaultHandle;
 use generations::Generations;
+use mode::{Async, Bound};
 use prompts::Prompts;
 use uploads::Uploads;
 use vaults::Vaults;
@@ -97,42 +115,46 @@ impl Client {
     /// The caller's prompts.
     #[must_use]
     pub fn prompts(&self) -> Prompts {
-        Prompts::new(self.clone())
+        Prompts::new(self.bound())
     }
 
     /// The caller's vaults.
     #[must_use]
     pub fn vaults(&self) -> Vaults {
-        Vaults::new(self.clone())
+        Vaults::new(self.bound())
     }
 
     /// What is in one vault. Sends nothing, and does not check that the vault is
     /// there.
     #[must_use]
     pub fn vault(&self, id: VaultId) -> VaultHandle {
-        VaultHandle::new(self.clone(), id)
+        VaultHandle::new(self.bound(), id)
     }
 
     /// Media that external models make.
     #[must_use]
     pub fn generations(&self) -> Generations {
-        Generations::new(self.clone())
+        Generations::new(self.bound())
     }
 
     /// Images for later calls.
     #[must_use]
     pub fn uploads(&self) -> Uploads {
-        Uploads::new(self.clone())
+        Uploads::new(self.bound())
     }
 
     /// The bytes of uploaded and generated media.
     #[must_use]
     pub fn assets(&self) -> Assets {
-        Assets::new(self.clone())
+        Assets::new(self.bound())
     }
 
     fn call<E>(&self, endpoint: E) -> Call<E> {
-        Call { client: self.clone(), endpoint }
+        self.bound().call(endpoint)
+    }
+
+    fn bound(&self) -> Bound<Async> {
+        Bound { client: self.clone(), mode: Async }
     }
 }
 

@@ -7,15 +7,24 @@
 
 #[cfg(feature = "client")]
 mod client;
+#[cfg(feature = "blocking")]
+pub use client::blocking;
 #[cfg(feature = "client")]
 pub use client::{
-    Asset, Client, ClientBuilder, Error, FinishedGeneration, Items, Pages, UploadProgress,
-    UploadSource, UploadedImage, Watch, call,
+    Asset, Client, ClientBuilder, Clock, Error, ErrorKind, FinishedGeneration, Items, Meta, Pages,
+    RawResponse, RetryBudget, RetryPolicy, UploadProgress, UploadSource, UploadedImage, Watch,
+    WithMeta, call, transport,
 };
 
 pub mod limits;
+
+#[warn(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::string_slice)]
 pub mod path;
 
+#[cfg(feature = "testing")]
+pub mod testing;
+
+#[warn(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::string_slice)]
 mod model;
 pub use model::{
     AddedPrompts, AssetUrl, Change, Cursor, Deleted, FieldErrors, GenerationJob, GenerationState,

@@ -11,6 +11,8 @@
 //! assert_eq!(path::prompt(PromptId::new(7)), "/prompts/7");
 //! ```
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
+
 use crate::model::{JobId, PromptId, VaultId, VaultPromptId};
 
 /// List and create prompts.
@@ -100,19 +102,9 @@ pub fn generation_status(job: &JobId) -> String {
     format!("/generations/{}/status", segment(job.as_str()))
 }
 
-/// Percent-encodes all but the unreserved characters of RFC 3986.
-fn segment(text: &str) -> String {
-    const HEX: [char; 16] =
-        ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F'];
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
-            encoded.push(char::from(byte));
-        } else {
-            encoded.push('%');
-            encoded.push(HEX[usize::from(byte >> 4)]);
-            encoded.push(HEX[usize::from(byte & 15)]);
-        }
-    }
-    encoded
+/// What stands in a segment as it is: the unreserved characters of RFC 3986.
+const UNRESERVED: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+fn segment(text: &str) -> PercentEncode<'_> {
+    utf8_percent_encode(text, &UNRESERVED)
 }

@@ -1,19 +1,22 @@
 //! Assets: the bytes behind a permanent address.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use futures_core::future::BoxFuture;
 
-use super::{Client, Error};
+use super::Error;
+use super::mode::{Async, Bound, Mode};
 use crate::model::AssetUrl;
 
-/// Uploaded and generated media; made by [`Client::assets`].
+/// Uploaded and generated media; made by [`Client::assets`](crate::Client::assets).
 #[derive(Debug, Clone)]
-pub struct Assets {
-    client: Client,
+pub struct Assets<M = Async> {
+    client: Bound<M>,
 }
 
-impl Assets {
-    pub(super) const fn new(client: Client) -> Self {
+impl<M: Mode> Assets<M> {
+    pub(super) const fn new(client: Bound<M>) -> Self {
         Self { client }
     }
 
@@ -34,38 +37,56 @@ impl Assets {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn get(&self, url: impl Into<AssetUrl>) -> GetAsset {
-        let max_size = GetAsset::DEFAULT_MAX_SIZE;
-        GetAsset { client: self.client.clone(), url: url.into(), max_size }
+    pub fn get(&self, url: impl Into<AssetUrl>) -> GetAsset<M> {
+        let (max_size, timeout) = (GetAsset::DEFAULT_MAX_SIZE, Duration::MAX);
+        GetAsset { client: self.client.clone(), url: url.into(), max_size, timeout }
     }
 }
 
 /// Fetches one asset. Nothing is sent until it is awaited.
 ///
 /// No step may stand still for longer than the client's
-/// [`request_timeout`](crate::ClientBuilder::request_timeout); together they may take
-/// as long as they need.
+/// [`idle_timeout`](crate::ClientBuilder::idle_timeout); together they may take as long
+/// as they need, unless a [`timeout`](Self::timeout) is set.
 ///
 /// # Errors
 ///
 /// [`Error::is_too_large`], [`Error::is_not_found`], [`Error::is_redirect`] for one
 /// that leads nowhere, and whatever can go wrong on the way.
 #[derive(Debug, Clone)]
-#[must_use = "an asset is fetched only when this is awaited"]
-pub struct GetAsset {
-    client: Client,
+#[must_use = "an asset is fetched only when this is awaited, or by `send`"]
+pub struct GetAsset<M = Async> {
+    pub(super) client: Bound<M>,
     url: AssetUrl,
     max_size: u64,
+    timeout: Duration,
 }
 
 impl GetAsset {
     /// Bytes of an asset unless told otherwise: 64 MiB.
     pub const DEFAULT_MAX_SIZE: u64 = 64 * 1024 * 1024;
+}
 
+impl<M> GetAsset<M> {
     /// Bytes the asset may have. They are held in memory.
     pub const fn max_size(mut self, bytes: u64) -> Self {
         self.max_size = bytes;
         self
+    }
+
+    /// How long the whole may take; as long as it needs unless told. Running out of it
+    /// is [`Error::is_timeout`].
+    pub const fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    pub(super) async fn run(self) -> Result<Asset, Error> {
+        let time = &self.client.0.time;
+        let fetching = self.client.fetch(self.url.as_str(), self.max_size);
+        let fetched = time.until(time.after(self.timeout), fetching).await;
+        let late = |_| Err(Error::call_timed_out(self.url.as_str(), self.timeout));
+        fetched.unwrap_or_else(late).map(|(content_type, bytes)| Asset { content_type, bytes })
     }
 }
 
@@ -74,10 +95,7 @@ impl IntoFuture for GetAsset {
     type IntoFuture = BoxFuture<'static, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move {
-            let fetched = self.client.fetch(self.url.as_str(), self.max_size).await;
-            fetched.map(|(content_type, bytes)| Asset { content_type, bytes })
-        })
+        Box::pin(self.run())
     }
 }
 

@@ -3,31 +3,32 @@
 use http::Method;
 use serde::Serialize;
 
+use super::Error;
 use super::call::{Call, Endpoint, sealed::Sealed};
+use super::mode::{Async, Bound, Mode};
 use super::reply::Reply;
 use super::request::Request;
-use super::{Client, Error};
 use crate::model::{
     AddedPrompts, MovedPrompt, PinState, PromptId, RemovedPrompt, VaultId, VaultPrompt,
     VaultPromptId,
 };
 use crate::path;
 
-/// One vault, by its id; made by [`Client::vault`].
+/// One vault, by its id; made by [`Client::vault`](crate::Client::vault).
 #[derive(Debug, Clone)]
-pub struct VaultHandle {
-    client: Client,
+pub struct VaultHandle<M = Async> {
+    client: Bound<M>,
     id: VaultId,
 }
 
-impl VaultHandle {
-    pub(super) const fn new(client: Client, id: VaultId) -> Self {
+impl<M: Mode> VaultHandle<M> {
+    pub(super) const fn new(client: Bound<M>, id: VaultId) -> Self {
         Self { client, id }
     }
 
     /// The prompts that are in the vault.
     #[must_use]
-    pub fn prompts(&self) -> VaultContents {
+    pub fn prompts(&self) -> VaultContents<M> {
         VaultContents { client: self.client.clone(), vault: self.id }
     }
 }
@@ -37,12 +38,12 @@ impl VaultHandle {
 /// Removing, moving and pinning go by the membership's id, which the listing gives
 /// (`VC-01`).
 #[derive(Debug, Clone)]
-pub struct VaultContents {
-    client: Client,
+pub struct VaultContents<M = Async> {
+    client: Bound<M>,
     vault: VaultId,
 }
 
-impl VaultContents {
+impl<M: Mode> VaultContents<M> {
     /// Lists everything in the vault: pinned prompts first, then the newest members
     /// (`VC-04` to `VC-09`). One answer holds it all.
     ///
@@ -55,7 +56,7 @@ impl VaultContents {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn list(&self) -> Call<ListVaultPrompts> {
+    pub fn list(&self) -> Call<ListVaultPrompts, M> {
         self.client.call(ListVaultPrompts { vault: self.vault })
     }
 
@@ -71,7 +72,7 @@ impl VaultContents {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn add(&self, prompts: impl IntoIterator<Item = PromptId>) -> Call<AddPrompts> {
+    pub fn add(&self, prompts: impl IntoIterator<Item = PromptId>) -> Call<AddPrompts, M> {
         let prompt_ids = prompts.into_iter().collect();
         self.client.call(AddPrompts { vault: self.vault, prompt_ids })
     }
@@ -86,7 +87,7 @@ impl VaultContents {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn remove(&self, membership: VaultPromptId) -> Call<RemovePrompt> {
+    pub fn remove(&self, membership: VaultPromptId) -> Call<RemovePrompt, M> {
         self.client.call(RemovePrompt { vault: self.vault, membership })
     }
 
@@ -102,7 +103,7 @@ impl VaultContents {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn move_to(&self, membership: VaultPromptId, target: VaultId) -> Call<MovePrompt> {
+    pub fn move_to(&self, membership: VaultPromptId, target: VaultId) -> Call<MovePrompt, M> {
         self.client.call(MovePrompt { vault: self.vault, membership, target_vault_id: target })
     }
 
@@ -117,7 +118,7 @@ impl VaultContents {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn pin(&self, membership: VaultPromptId) -> Call<PinPrompt> {
+    pub fn pin(&self, membership: VaultPromptId) -> Call<PinPrompt, M> {
         self.client.call(PinPrompt { vault: self.vault, membership, method: Method::POST })
     }
 
@@ -131,7 +132,7 @@ impl VaultContents {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn unpin(&self, membership: VaultPromptId) -> Call<PinPrompt> {
+    pub fn unpin(&self, membership: VaultPromptId) -> Call<PinPrompt, M> {
         self.client.call(PinPrompt { vault: self.vault, membership, method: Method::DELETE })
     }
 }
@@ -242,7 +243,8 @@ impl Endpoint for PinPrompt {
 
     fn request(&self) -> Result<Request, Error> {
         let path = path::vault_prompt_pin(self.vault, self.membership);
-        Ok(Request::new(self.method.clone(), path::VAULT_PROMPT_PIN, path))
+        // Pinning again changes nothing (`VC-29`), and unpinning neither.
+        Ok(Request::new(self.method.clone(), path::VAULT_PROMPT_PIN, path).harmless())
     }
 
     fn read(reply: Reply) -> Result<PinState, Error> {

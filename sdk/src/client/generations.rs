@@ -10,10 +10,12 @@ mod tests;
 use futures_core::future::BoxFuture;
 use http::Method;
 
+use super::Error;
 use super::call::{Call, Endpoint, sealed::Sealed};
+use super::mode::{Async, Bound, Mode};
 use super::reply::Reply;
 use super::request::Request;
-use super::{Client, Error};
+use super::retry::RetryPolicy;
 use crate::model::{GenerationStatus, JobId};
 use crate::path;
 pub use create::CreateGeneration;
@@ -21,14 +23,14 @@ pub use wait::{FinishedGeneration, Wait};
 use watch::Answer;
 pub use watch::Watch;
 
-/// Media that external models make; made by [`Client::generations`].
+/// Media that external models make; made by [`Client::generations`](crate::Client::generations).
 #[derive(Debug, Clone)]
-pub struct Generations {
-    client: Client,
+pub struct Generations<M = Async> {
+    pub(super) client: Bound<M>,
 }
 
-impl Generations {
-    pub(super) const fn new(client: Client) -> Self {
+impl<M: Mode> Generations<M> {
+    pub(super) const fn new(client: Bound<M>) -> Self {
         Self { client }
     }
 
@@ -61,7 +63,7 @@ impl Generations {
         &self,
         model_id: impl Into<String>,
         prompt: impl Into<String>,
-    ) -> Call<CreateGeneration> {
+    ) -> Call<CreateGeneration, M> {
         self.client.call(CreateGeneration::new(model_id.into(), prompt.into()))
     }
 
@@ -74,7 +76,7 @@ impl Generations {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn status(&self, job: impl Into<JobId>) -> Call<GetGenerationStatus> {
+    pub fn status(&self, job: impl Into<JobId>) -> Call<GetGenerationStatus, M> {
         self.client.call(GetGenerationStatus { job: job.into() })
     }
 
@@ -88,29 +90,31 @@ impl Generations {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn job(&self, job: impl Into<JobId>) -> JobHandle {
+    pub fn job(&self, job: impl Into<JobId>) -> JobHandle<M> {
         JobHandle { client: self.client.clone(), id: job.into() }
     }
 
+    /// Waits until a job has ended, and brings its output; see [`Wait`].
+    pub fn wait(&self, job: impl Into<JobId>) -> Wait<M> {
+        self.job(job).wait()
+    }
+}
+
+impl Generations {
     /// What becomes of a job, as a stream; see [`Watch`].
     pub fn watch(&self, job: impl Into<JobId>) -> Watch {
         self.job(job).watch()
-    }
-
-    /// Waits until a job has ended, and brings its output; see [`Wait`].
-    pub fn wait(&self, job: impl Into<JobId>) -> Wait {
-        self.job(job).wait()
     }
 }
 
 /// One job; made by [`Generations::job`].
 #[derive(Debug, Clone)]
-pub struct JobHandle {
-    client: Client,
+pub struct JobHandle<M = Async> {
+    pub(super) client: Bound<M>,
     id: JobId,
 }
 
-impl JobHandle {
+impl<M: Mode> JobHandle<M> {
     /// Names the job.
     #[must_use]
     pub const fn id(&self) -> &JobId {
@@ -118,29 +122,41 @@ impl JobHandle {
     }
 
     /// Asks once how far the job has come (`GE-31`).
-    pub fn status(&self) -> Call<GetGenerationStatus> {
+    pub fn status(&self) -> Call<GetGenerationStatus, M> {
         self.client.call(GetGenerationStatus { job: self.id.clone() })
     }
 
-    /// What becomes of the job, as a stream; see [`Watch`].
-    pub fn watch(&self) -> Watch {
-        let call = self.status();
-        Watch::new(self.id.clone(), move || ask(call.clone()))
+    /// Waits until the job has ended, and brings its output; see [`Wait`].
+    pub fn wait(&self) -> Wait<M> {
+        let prompts = self.client.prompts();
+        Wait::new(self.client.mode.clone(), self.changes(), move |prompt| {
+            prompts.get(prompt).retry(RetryPolicy::never()).into_future()
+        })
     }
 
-    /// Waits until the job has ended, and brings its output; see [`Wait`].
-    pub fn wait(&self) -> Wait {
-        let prompts = self.client.prompts();
-        Wait::new(self.watch(), move |prompt| prompts.get(prompt).into_future())
+    pub(super) fn changes(&self) -> Watch {
+        let config = &self.client.0;
+        // Asking again is what a watch does by itself.
+        let call = self.status().retry(RetryPolicy::never());
+        let (time, dice) = (config.time.clone(), config.dice.clone());
+        Watch::new(self.id.clone(), time, dice, move || ask(call.clone()))
+    }
+}
+
+impl JobHandle {
+    /// What becomes of the job, as a stream; see [`Watch`].
+    pub fn watch(&self) -> Watch {
+        self.changes()
     }
 }
 
 /// The status with what a [`Call`] leaves out: how long the service asks to be left
 /// alone.
-fn ask(call: Call<GetGenerationStatus>) -> BoxFuture<'static, Result<Answer, Error>> {
+fn ask<M: Mode>(call: Call<GetGenerationStatus, M>) -> BoxFuture<'static, Result<Answer, Error>> {
     Box::pin(async move {
-        let reply = call.client.send(call.endpoint.request()?).await?;
-        let retry_after = reply.retry_after();
+        let time = call.client.0.time.clone();
+        let reply = call.reply().await?;
+        let retry_after = reply.retry_after(&time);
         let status = GetGenerationStatus::read(reply)?;
         Ok(Answer { status, retry_after })
     })

@@ -6,23 +6,24 @@ mod write;
 use http::Method;
 use serde::Serialize;
 
+use super::Error;
 use super::call::{Call, Endpoint, sealed::Sealed};
+use super::mode::{Async, Bound, Mode};
 use super::reply::Reply;
 use super::request::Request;
-use super::{Client, Error};
 use crate::model::{Deleted, Prompt, PromptId, VaultId};
 use crate::path;
 pub use list::ListPrompts;
 pub use write::{CreatePrompt, PromptInput, UpdatePrompt};
 
-/// The caller's prompts; made by [`Client::prompts`].
+/// The caller's prompts; made by [`Client::prompts`](crate::Client::prompts).
 #[derive(Debug, Clone)]
-pub struct Prompts {
-    client: Client,
+pub struct Prompts<M = Async> {
+    client: Bound<M>,
 }
 
-impl Prompts {
-    pub(super) const fn new(client: Client) -> Self {
+impl<M: Mode> Prompts<M> {
+    pub(super) const fn new(client: Bound<M>) -> Self {
         Self { client }
     }
 
@@ -41,7 +42,7 @@ impl Prompts {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn list(&self) -> Call<ListPrompts> {
+    pub fn list(&self) -> Call<ListPrompts, M> {
         self.client.call(ListPrompts::default())
     }
 
@@ -66,7 +67,11 @@ impl Prompts {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn create(&self, title: impl Into<String>, text: impl Into<String>) -> Call<CreatePrompt> {
+    pub fn create(
+        &self,
+        title: impl Into<String>,
+        text: impl Into<String>,
+    ) -> Call<CreatePrompt, M> {
         self.client.call(CreatePrompt::new(title.into(), text.into()))
     }
 
@@ -83,7 +88,7 @@ impl Prompts {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn get(&self, id: PromptId) -> Call<GetPrompt> {
+    pub fn get(&self, id: PromptId) -> Call<GetPrompt, M> {
         self.client.call(GetPrompt { id })
     }
 
@@ -98,7 +103,7 @@ impl Prompts {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn update(&self, id: PromptId) -> Call<UpdatePrompt> {
+    pub fn update(&self, id: PromptId) -> Call<UpdatePrompt, M> {
         self.client.call(UpdatePrompt::new(id))
     }
 
@@ -112,7 +117,7 @@ impl Prompts {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn delete(&self, id: PromptId) -> Call<DeletePrompt> {
+    pub fn delete(&self, id: PromptId) -> Call<DeletePrompt, M> {
         self.client.call(DeletePrompt { id })
     }
 
@@ -127,7 +132,7 @@ impl Prompts {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn save(&self, id: PromptId, vault: VaultId) -> Call<SavePrompt> {
+    pub fn save(&self, id: PromptId, vault: VaultId) -> Call<SavePrompt, M> {
         self.client.call(SavePrompt { id, vault_id: vault })
     }
 }

@@ -4,15 +4,18 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::RETRY_AFTER;
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, HeaderName, StatusCode};
 use jiff::fmt::rfc2822;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::Error;
+use super::clock::Time;
 use super::error::{Excerpt, Refusal};
 use super::request::Route;
-use crate::model::{Cursor, Page, Timestamp};
+use crate::model::{Cursor, JobId, Page, Timestamp};
+
+const RETRY_AFTER_MS: HeaderName = HeaderName::from_static("retry-after-ms");
 
 /// One answer of the service.
 #[derive(Debug)]
@@ -23,6 +26,12 @@ pub struct Reply {
     pub(super) body: Bytes,
     /// Whether the body of a success holds secrets.
     pub(super) withheld: bool,
+    /// How often the call was sent.
+    pub(super) attempts: u32,
+    /// The key the call carried.
+    pub(super) job: Option<JobId>,
+    /// How long the service asks to be left alone.
+    pub(super) wish: Option<Duration>,
 }
 
 /// The envelope of a success (`EN-03`); its `error` is `null` and says nothing.
@@ -42,6 +51,16 @@ struct Pagination {
 const KEY_STAYS: &str = "redirects are not followed, because the key goes to the base URL only";
 
 impl Reply {
+    /// The answer to a request that was sent once.
+    pub(super) const fn new(
+        route: Route,
+        status: StatusCode,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Self {
+        Self { route, status, headers, body, withheld: false, attempts: 1, job: None, wish: None }
+    }
+
     /// The same answer, of which no error repeats what a success says: it holds
     /// secrets.
     pub(super) const fn withheld(mut self) -> Self {
@@ -63,36 +82,63 @@ impl Reply {
         Ok(Page::new(data, next.filter(|cursor| !cursor.as_str().is_empty())))
     }
 
-    /// How long the service asks to be left alone.
-    pub(super) fn retry_after(&self) -> Option<Duration> {
-        retry_after(&self.headers)
+    /// How long the service asks to be left alone, by this clock.
+    pub(super) fn retry_after(&self, time: &Time) -> Option<Duration> {
+        retry_after(&self.headers, || time.date())
+    }
+
+    /// The same answer with that wish read from its headers.
+    pub(super) fn with_wish(mut self, time: &Time) -> Self {
+        self.wish = self.retry_after(time);
+        self
     }
 
     fn envelope<T: DeserializeOwned>(self) -> Result<Envelope<T>, Error> {
+        let reply = self.accepted()?;
+        reply.read()
+    }
+
+    /// The whole body of a success, whatever its form.
+    pub(super) fn whole<T: DeserializeOwned>(self) -> Result<T, Error> {
+        self.accepted()?.read()
+    }
+
+    fn read<T: DeserializeOwned>(self) -> Result<T, Error> {
+        serde_json::from_slice(&self.body).map_err(|source| self.unreadable::<T>(source))
+    }
+
+    /// The same answer, if it is a success.
+    pub(super) fn accepted(self) -> Result<Self, Error> {
         if self.status.is_redirection() {
             return Err(self.redirected());
         }
         if !self.status.is_success() {
             return Err(self.refused());
         }
-        serde_json::from_slice(&self.body).map_err(|source| self.unreadable::<T>(source))
+        Ok(self)
     }
 
     /// Finding out which value is at fault costs more than reading, so the answer is
     /// read a second time for it, and only when reading failed.
     fn unreadable<T: DeserializeOwned>(&self, source: serde_json::Error) -> Error {
         let mut reader = serde_json::Deserializer::from_slice(&self.body);
-        let again: Result<Envelope<T>, _> = serde_path_to_error::deserialize(&mut reader);
+        let again: Result<T, _> = serde_path_to_error::deserialize(&mut reader);
         let path = again.err().map(|error| error.path().to_string());
         let path = path.filter(|path| path != ".");
-        let id = request_id(&self.headers);
         let error = if self.withheld {
             Error::unreadable_and_withheld(self.status, path)
         } else {
             let near = Excerpt::at(&self.body, source.line(), source.column());
             Error::unreadable(self.status, path, source, near)
         };
-        error.of(self.route.clone(), id)
+        self.tell(error)
+    }
+
+    /// An error of this call.
+    fn tell(&self, error: Error) -> Error {
+        error
+            .of(self.route.clone(), request_id(&self.headers))
+            .after_attempts(self.attempts, self.job.clone())
     }
 
     /// That the service said no, in its own words.
@@ -106,16 +152,18 @@ impl Reply {
 
     /// That the service said no, in these words.
     pub(super) fn refused_with(self, refusal: Refusal) -> Error {
-        Error::refused(self.status, refusal)
-            .of(self.route, request_id(&self.headers))
-            .with_retry_after(retry_after(&self.headers))
+        let kept = match refusal {
+            Refusal::Withheld => None,
+            _ => Some(self.body.clone()),
+        };
+        let error = Error::refused(self.status, refusal).with_retry_after(self.wish);
+        self.tell(error.with_body(kept))
     }
 
     fn redirected(self) -> Error {
         let location = self.headers.get(http::header::LOCATION);
         let location = location.and_then(|value| value.to_str().ok());
-        Error::redirected(self.status, location, KEY_STAYS)
-            .of(self.route, request_id(&self.headers))
+        self.tell(Error::redirected(self.status, location, KEY_STAYS))
     }
 }
 
@@ -125,13 +173,18 @@ pub(super) fn request_id(headers: &HeaderMap) -> Option<String> {
     (!id.is_empty()).then(|| id.to_owned())
 }
 
-/// How long to leave the service alone, in seconds or as a date.
-pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+/// How long to leave the service alone: in milliseconds by the header some services
+/// have for that, in seconds, or as a date.
+fn retry_after(headers: &HeaderMap, now: impl FnOnce() -> Timestamp) -> Option<Duration> {
+    let text = |name| Some(headers.get(name)?.to_str().ok()?.trim());
+    if let Some(millis) = text(RETRY_AFTER_MS).and_then(|text| text.parse().ok()) {
+        return Some(Duration::from_millis(millis));
+    }
+    let text = text(RETRY_AFTER)?;
     if let Ok(seconds) = text.parse() {
         return Some(Duration::from_secs(seconds));
     }
     let date = rfc2822::DateTimeParser::new().relaxed_weekday(true).parse_timestamp(text).ok()?;
     // A moment that has passed is no time to wait.
-    Some(Duration::try_from(date.duration_since(Timestamp::now())).unwrap_or_default())
+    Some(Duration::try_from(date.duration_since(now())).unwrap_or_default())
 }

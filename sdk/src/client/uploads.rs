@@ -7,24 +7,25 @@ mod source;
 use http::Method;
 use serde::Serialize;
 
+use super::Error;
 use super::call::{Call, Endpoint, sealed::Sealed};
+use super::mode::{Async, Bound, Mode};
 use super::reply::Reply;
 use super::request::Request;
-use super::{Client, Error};
 use crate::model::{ImageContentType, UploadSlot};
 use crate::path;
 pub use image::{UploadImage, UploadProgress, UploadedImage};
 pub(super) use source::Feed;
 pub use source::UploadSource;
 
-/// Images for later calls; made by [`Client::uploads`].
+/// Images for later calls; made by [`Client::uploads`](crate::Client::uploads).
 #[derive(Debug, Clone)]
-pub struct Uploads {
-    client: Client,
+pub struct Uploads<M = Async> {
+    client: Bound<M>,
 }
 
-impl Uploads {
-    pub(super) const fn new(client: Client) -> Self {
+impl<M: Mode> Uploads<M> {
+    pub(super) const fn new(client: Bound<M>) -> Self {
         Self { client }
     }
 
@@ -44,7 +45,7 @@ impl Uploads {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn image(&self, source: impl Into<UploadSource>) -> UploadImage {
+    pub fn image(&self, source: impl Into<UploadSource>) -> UploadImage<M> {
         UploadImage::new(self.client.clone(), source.into())
     }
 
@@ -61,7 +62,7 @@ impl Uploads {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn slot(&self, content_type: ImageContentType, size: u64) -> Call<CreateUploadSlot> {
+    pub fn slot(&self, content_type: ImageContentType, size: u64) -> Call<CreateUploadSlot, M> {
         self.client.call(CreateUploadSlot { content_type, size })
     }
 }
@@ -80,7 +81,8 @@ impl Endpoint for CreateUploadSlot {
     type Output = UploadSlot;
 
     fn request(&self) -> Result<Request, Error> {
-        Request::new(Method::POST, path::UPLOADS_IMAGES, path::UPLOADS_IMAGES).json(self)
+        // A slot that is not used comes to nothing.
+        Request::new(Method::POST, path::UPLOADS_IMAGES, path::UPLOADS_IMAGES).harmless().json(self)
     }
 
     fn read(reply: Reply) -> Result<UploadSlot, Error> {

@@ -5,22 +5,23 @@ mod write;
 
 use http::Method;
 
+use super::Error;
 use super::call::{Call, Endpoint, sealed::Sealed};
+use super::mode::{Async, Bound, Mode};
 use super::reply::Reply;
 use super::request::Request;
-use super::{Client, Error};
 use crate::model::{Deleted, Vault, VaultId};
 use crate::path;
 pub use write::{CreateVault, UpdateVault, VaultInput};
 
-/// The caller's vaults; made by [`Client::vaults`].
+/// The caller's vaults; made by [`Client::vaults`](crate::Client::vaults).
 #[derive(Debug, Clone)]
-pub struct Vaults {
-    client: Client,
+pub struct Vaults<M = Async> {
+    client: Bound<M>,
 }
 
-impl Vaults {
-    pub(super) const fn new(client: Client) -> Self {
+impl<M: Mode> Vaults<M> {
+    pub(super) const fn new(client: Bound<M>) -> Self {
         Self { client }
     }
 
@@ -35,7 +36,7 @@ impl Vaults {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn list(&self) -> Call<ListVaults> {
+    pub fn list(&self) -> Call<ListVaults, M> {
         self.client.call(ListVaults)
     }
 
@@ -57,7 +58,7 @@ impl Vaults {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn create(&self, name: impl Into<String>) -> Call<CreateVault> {
+    pub fn create(&self, name: impl Into<String>) -> Call<CreateVault, M> {
         self.client.call(CreateVault::new(name.into()))
     }
 
@@ -70,7 +71,7 @@ impl Vaults {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn get(&self, id: VaultId) -> Call<GetVault> {
+    pub fn get(&self, id: VaultId) -> Call<GetVault, M> {
         self.client.call(GetVault { id })
     }
 
@@ -84,7 +85,7 @@ impl Vaults {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn update(&self, id: VaultId) -> Call<UpdateVault> {
+    pub fn update(&self, id: VaultId) -> Call<UpdateVault, M> {
         self.client.call(UpdateVault::new(id))
     }
 
@@ -97,7 +98,7 @@ impl Vaults {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn delete(&self, id: VaultId) -> Call<DeleteVault> {
+    pub fn delete(&self, id: VaultId) -> Call<DeleteVault, M> {
         self.client.call(DeleteVault { id })
     }
 
@@ -112,13 +113,14 @@ impl Vaults {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn fork(&self, id: VaultId) -> Call<ForkVault> {
+    pub fn fork(&self, id: VaultId) -> Call<ForkVault, M> {
         self.client.call(ForkVault { id })
     }
 }
 
 /// `GET /vaults`.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct ListVaults;
 
 impl Sealed for ListVaults {}

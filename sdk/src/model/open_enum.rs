@@ -8,6 +8,26 @@
 use std::fmt;
 
 /// A value this version of the crate has no variant for.
+///
+/// It is opaque: a later version may have a variant for the same text, and then this
+/// is not made of it any more. Compare the text of the enum, which stays the same:
+///
+/// ```
+/// use promptarium::PromptType;
+///
+/// assert_eq!(PromptType::from("audio").as_str(), "audio");
+/// assert_eq!(PromptType::from("audio"), "audio".into());
+/// ```
+///
+/// The text cannot be matched inside the variant:
+///
+/// ```compile_fail,E0532
+/// # use promptarium::{PromptType, UnknownValue};
+/// # let kind = PromptType::from("audio");
+/// if let PromptType::Unknown(UnknownValue("audio")) = kind {
+///     println!("a sound");
+/// }
+/// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnknownValue(Box<str>);
 
@@ -38,7 +58,9 @@ macro_rules! open_enum {
         }
     ) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        ///
+        /// Ordered by the text on the wire, which stays when a value becomes known.
+        #[derive(Debug, Clone, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum $name {
             $( $(#[$variant_meta])* #[doc = concat!("\n\nOn the wire: `", $text, "`.")] $variant, )+
@@ -66,6 +88,18 @@ macro_rules! open_enum {
                     $( $text => Some(Self::$variant), )+
                     _ => None,
                 }
+            }
+        }
+
+        impl Ord for $name {
+            fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+                self.as_str().cmp(other.as_str())
+            }
+        }
+
+        impl PartialOrd for $name {
+            fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+                Some(self.cmp(other))
             }
         }
 

@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use insta::assert_snapshot;
-use promptarium::Client;
+use promptarium::{Client, ClientBuilder, RetryBudget, RetryPolicy};
 
 use crate::stub::KEY;
 
@@ -60,17 +60,24 @@ fn swapped_arguments_do_not_show_the_key() {
 #[test]
 fn debug_shows_the_base_url_and_never_the_key() {
     let builder = Client::builder().base_url(format!("{URL}/")).api_key(KEY).user_agent("my-app/1");
-    assert_snapshot!(format!("{builder:?}"), @r#"ClientBuilder { connect_timeout: 10s, request_timeout: 30s, user_agent: Some("my-app/1"), .. }"#);
+    assert_snapshot!(format!("{builder:?}"), @r#"ClientBuilder { limits: Limits { connect: 10s, idle: 20s, attempt: 60s, call: 120s }, max_response_size: 134217728, retry: RetryPolicy { max_attempts: 3, delays: 200ms..=10s, longest_wish: 60s }, retry_budget: RetryBudget { left: Some(80), .. }, user_agent: Some("my-app/1"), .. }"#);
     let client = builder.build().unwrap();
     assert_snapshot!(format!("{client:?}"), @r#"Client { base_url: "https://prompts.example/api/v1", .. }"#);
     let call = client.prompts().get(promptarium::PromptId::new(7));
-    assert_snapshot!(format!("{call:?}"), @r#"Call { client: Client { base_url: "https://prompts.example/api/v1", .. }, endpoint: GetPrompt { id: PromptId(7) } }"#);
+    assert_snapshot!(format!("{call:?}"), @r#"Call { client: Client { base_url: "https://prompts.example/api/v1", .. }, endpoint: GetPrompt { id: PromptId(7) }, options: CallOptions(None) }"#);
 }
 
 #[test]
 fn time_limits_are_finite_unless_told() {
-    assert_eq!(promptarium::ClientBuilder::DEFAULT_CONNECT_TIMEOUT, Duration::from_secs(10));
-    assert_eq!(promptarium::ClientBuilder::DEFAULT_REQUEST_TIMEOUT, Duration::from_secs(30));
+    assert_eq!(ClientBuilder::DEFAULT_CONNECT_TIMEOUT, Duration::from_secs(10));
+    assert_eq!(ClientBuilder::DEFAULT_IDLE_TIMEOUT, Duration::from_secs(20));
+    assert_eq!(ClientBuilder::DEFAULT_REQUEST_TIMEOUT, Duration::from_secs(60));
+    assert_eq!(ClientBuilder::DEFAULT_OVERALL_TIMEOUT, Duration::from_secs(120));
+    assert_eq!(ClientBuilder::DEFAULT_MAX_RESPONSE_SIZE, 128 << 20);
+    assert_eq!(RetryPolicy::DEFAULT_MAX_ATTEMPTS, 3);
+    assert_eq!(RetryPolicy::DEFAULT_DELAYS, Duration::from_millis(200)..=Duration::from_secs(10));
+    assert_eq!(RetryPolicy::DEFAULT_LONGEST_RETRY_AFTER, Duration::from_secs(60));
+    assert_eq!((RetryBudget::DEFAULT_RESERVE, RetryBudget::DEFAULT_PERCENT), (80, 10));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::time::Duration;
 
 use insta::assert_snapshot;
-use promptarium::{Client, Error};
+use promptarium::{Client, Error, RetryPolicy};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use wiremock::ResponseTemplate;
@@ -291,10 +291,14 @@ async fn a_service_that_does_not_answer_is_given_up() {
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = silent.local_addr().unwrap();
     let client = Client::builder().base_url(format!("http://{address}")).api_key(KEY);
-    let client = client.request_timeout(Duration::from_millis(200)).build().unwrap();
+    let client = client
+        .retry(RetryPolicy::never())
+        .request_timeout(Duration::from_millis(200))
+        .build()
+        .unwrap();
     let error = get(&client).await.unwrap_err();
     let text = error.to_string().replace(&address.port().to_string(), "PORT");
-    assert_snapshot!(text, @"GET /prompts/{promptId}: http://127.0.0.1:PORT did not answer in time");
+    assert_snapshot!(text, @"GET /prompts/{promptId}: http://127.0.0.1:PORT did not answer within 200ms");
     assert_eq!(kinds(&error), "timeout retryable");
 }
 
@@ -302,9 +306,13 @@ async fn a_service_that_does_not_answer_is_given_up() {
 async fn an_answer_that_does_not_end_is_given_up() {
     let address = raw("HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n{", Then::StayOpen).await;
     let client = Client::builder().base_url(format!("http://{address}")).api_key(KEY);
-    let client = client.request_timeout(Duration::from_millis(500)).build().unwrap();
+    let client = client
+        .retry(RetryPolicy::never())
+        .request_timeout(Duration::from_millis(500))
+        .build()
+        .unwrap();
     let error = get(&client).await.unwrap_err();
-    assert_snapshot!(error, @"GET /prompts/{promptId}: 200 OK, but the answer did not come in time");
+    assert_snapshot!(error, @"GET /prompts/{promptId}: 200 OK, but the answer did not come as a whole within 500ms");
     assert_eq!(kinds(&error), "timeout retryable");
 }
 

@@ -16,7 +16,7 @@ use crate::stub::{answering, client, envelope, on_a_fast_clock, outcome, prompt}
 
 /// A service whose jobs go through these states, one a poll, and stay in the last;
 /// "503" is no state but a bad moment.
-async fn service(states: &'static [&'static str]) -> MockServer {
+pub(crate) async fn service(states: &'static [&'static str]) -> MockServer {
     let (server, polls) = (MockServer::start().await, Mutex::new(0));
     let answer = move |request: &Request| {
         let data = match (request.method.as_str(), request.url.path()) {

@@ -1,16 +1,26 @@
 //! What a user of the crate can see, in one binary: the wire form of every call,
 //! streams, errors and their texts, settings, models.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a panic is how a test fails")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a panic is how a test fails"
+)]
 
 mod stub;
 
 mod answers;
 mod assets;
+mod blocking;
 mod config;
+mod connections;
 mod errors;
 mod generations;
 mod logs;
 mod models;
 mod pages;
+mod raw;
 mod requests;
+mod retries;
+mod testing;
 mod uploads;

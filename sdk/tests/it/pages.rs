@@ -1,5 +1,9 @@
 //! Lists over several pages: streams of pages, streams of items, cursors.
 
+mod limit;
+mod look_ahead;
+mod resume;
+
 use futures::{StreamExt, TryStreamExt};
 use promptarium::{Cursor, Items, Page, Pages, Prompt, PromptType};
 use serde_json::json;
@@ -10,17 +14,18 @@ use crate::stub::{client, prompt};
 
 /// Where a page is asked from (`""` is the beginning), what is on it, and where it
 /// says the next one starts.
-type Script = &'static [(&'static str, &'static [i64], Option<&'static str>)];
+pub(crate) type Script = &'static [(&'static str, &'static [i64], Option<&'static str>)];
 
-const THREE: Script = &[("", &[1, 2], Some("b")), ("b", &[3], Some("c")), ("c", &[4, 5], None)];
+pub(crate) const THREE: Script =
+    &[("", &[1, 2], Some("b")), ("b", &[3], Some("c")), ("c", &[4, 5], None)];
 
-/// Serves a script; a cursor that is not in it is answered 503.
-async fn list(script: Script) -> MockServer {
+/// Serves a script; a cursor that is not in it is refused.
+pub(crate) async fn list(script: Script) -> MockServer {
     let server = MockServer::start().await;
     let answer = move |request: &Request| {
         let asked = query(request, "cursor").unwrap_or_default();
         let page = script.iter().find(|(cursor, ..)| *cursor == asked);
-        page.map_or(ResponseTemplate::new(503), |(_, ids, next)| {
+        page.map_or(ResponseTemplate::new(400), |(_, ids, next)| {
             let data: Vec<_> = ids.iter().map(|id| prompt(*id)).collect();
             ResponseTemplate::new(200).set_body_json(json!({
                 "data": data, "error": null, "pagination": { "nextCursor": next },
@@ -44,7 +49,12 @@ fn items(server: &MockServer) -> Items<Prompt> {
     client(server.uri()).prompts().list().stream()
 }
 
-fn ids(prompts: &[Prompt]) -> Vec<i64> {
+async fn asked(server: &MockServer) -> Vec<String> {
+    let requests = server.received_requests().await.unwrap();
+    requests.iter().map(|request| query(request, "cursor").unwrap_or_default()).collect()
+}
+
+pub(crate) fn ids(prompts: &[Prompt]) -> Vec<i64> {
     prompts.iter().map(|prompt| prompt.id.get()).collect()
 }
 
@@ -156,7 +166,7 @@ async fn an_error_ends_the_stream_and_its_cursor_names_the_page_that_failed() {
     let server = list(BROKEN).await;
     let mut pages = pages(&server);
     assert!(pages.next().await.unwrap().is_ok());
-    assert_eq!(pages.next().await.unwrap().unwrap_err().status().unwrap(), 503);
+    assert_eq!(pages.next().await.unwrap().unwrap_err().status().unwrap(), 400);
     assert!(pages.next().await.is_none());
     assert_eq!(pages.cursor(), Some(&Cursor::from("b")));
     assert_eq!(server.received_requests().await.unwrap().len(), 2);
@@ -185,13 +195,18 @@ async fn a_cursor_taken_within_a_page_misses_nothing() {
     assert_eq!(cursors, [None, None, at("b"), at("c"), at("c"), None]);
 }
 
+/// Compiles, which is all there is to it.
+const fn movable<T: Send + Unpin + 'static>() {}
+const _: () = {
+    movable::<Pages<Prompt>>();
+    movable::<Items<Prompt>>();
+    movable::<Cursor>();
+};
+
 #[tokio::test]
 async fn streams_own_their_client_and_go_to_another_task() {
-    fn movable<T: Send + Unpin + 'static>(value: T) -> T {
-        value
-    }
     let server = list(THREE).await;
-    let (pages, items) = (movable(pages(&server)), movable(items(&server)));
+    let (pages, items) = (pages(&server), items(&server));
     let counted = tokio::spawn(async move { (pages.count().await, items.count().await) });
     assert_eq!(counted.await.unwrap(), (3, 5));
 }

@@ -1,23 +1,34 @@
 //! Servers on the loopback interface that answer as told, and what they saw.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use promptarium::call::{Call, Endpoint};
-use promptarium::{Client, Error, PromptId};
+use promptarium::transport::{Failure, Incoming, Outgoing, Transport};
+use promptarium::{Client, ClientBuilder, Error, PromptId, RetryPolicy};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
+use tokio::time::Instant;
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 
 pub(crate) const KEY: &str = "test_live_a1_s3cret";
 
-/// A client with no time limit that a busy machine, or a fast clock, could run into.
+/// A client that sends each call once, with no time limit that a busy machine, or a
+/// fast clock, could run into.
 pub(crate) fn client(address: impl std::fmt::Display) -> Client {
+    patient(address).retry(RetryPolicy::never()).build().unwrap()
+}
+
+/// As [`client`], but it tries again.
+pub(crate) fn patient(address: impl std::fmt::Display) -> ClientBuilder {
     let day = Duration::from_secs(24 * 3600);
     let builder = Client::builder().base_url(format!("{address}/api/v1")).api_key(KEY);
-    builder.connect_timeout(day).request_timeout(day).build().unwrap()
+    builder.connect_timeout(day).idle_timeout(day).request_timeout(day).overall_timeout(day)
 }
 
 /// A server that gives every request the same answer.
@@ -92,6 +103,96 @@ pub(crate) async fn raw(answer: &'static str, then: Then) -> SocketAddr {
 pub(crate) async fn raw_failure(answer: &'static str) -> Error {
     let client = client(format!("http://{}", raw(answer, Then::HangUp).await));
     get(&client).await.unwrap_err()
+}
+
+/// What a server says to a request before it hangs up.
+pub(crate) struct Raw(&'static str);
+
+impl Raw {
+    pub(crate) const fn new(answer: &'static str) -> Self {
+        Self(answer)
+    }
+}
+
+/// A server that gives every request these very bytes, and then hangs up.
+pub(crate) struct EveryTime {
+    pub(crate) address: SocketAddr,
+    requests: Arc<AtomicUsize>,
+}
+
+impl EveryTime {
+    /// How many requests have come.
+    pub(crate) fn count(&self) -> usize {
+        self.requests.load(Ordering::SeqCst)
+    }
+}
+
+pub(crate) async fn every(answer: Raw) -> EveryTime {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let requests = Arc::new(AtomicUsize::new(0));
+    let counted = requests.clone();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let counted = counted.clone();
+            tokio::spawn(async move {
+                let mut request = [0; 4096];
+                if stream.read(&mut request).await.is_ok_and(|read| read > 0) {
+                    counted.fetch_add(1, Ordering::SeqCst);
+                    let _ = stream.write_all(answer.0.as_bytes()).await;
+                }
+            });
+        }
+    });
+    EveryTime { address, requests }
+}
+
+type Says = dyn FnMut(&Outgoing) -> Result<Incoming, Failure> + Send;
+
+/// A transport that answers as told, and when it was asked.
+#[derive(Clone)]
+pub(crate) struct Scripted(Arc<Script>);
+
+struct Script {
+    begun: Instant,
+    takes: Duration,
+    says: Mutex<Box<Says>>,
+    asked: Mutex<Vec<Duration>>,
+}
+
+impl Scripted {
+    pub(crate) fn new(
+        says: impl FnMut(&Outgoing) -> Result<Incoming, Failure> + Send + 'static,
+    ) -> Self {
+        Self::slowly(Duration::ZERO, says)
+    }
+
+    /// Takes this long for each answer.
+    pub(crate) fn slowly(
+        takes: Duration,
+        says: impl FnMut(&Outgoing) -> Result<Incoming, Failure> + Send + 'static,
+    ) -> Self {
+        let (begun, says) = (Instant::now(), Mutex::new(Box::new(says) as Box<Says>));
+        Self(Arc::new(Script { begun, takes, says, asked: Mutex::default() }))
+    }
+
+    /// When each request came, counted from the making of this.
+    pub(crate) fn times(&self) -> Vec<Duration> {
+        self.0.asked.lock().unwrap().clone()
+    }
+}
+
+impl Transport for Scripted {
+    fn send(&self, request: Outgoing) -> BoxFuture<'static, Result<Incoming, Failure>> {
+        let script = self.0.clone();
+        Box::pin(async move {
+            script.asked.lock().unwrap().push(script.begun.elapsed());
+            if !script.takes.is_zero() {
+                tokio::time::sleep(script.takes).await;
+            }
+            (script.says.lock().unwrap())(&request)
+        })
+    }
 }
 
 pub(crate) fn prompt(id: i64) -> Value {

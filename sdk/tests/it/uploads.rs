@@ -14,7 +14,7 @@ use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 use crate::stub::{client, envelope};
 
 /// A picture as far as its first bytes go.
-fn png(size: usize) -> Vec<u8> {
+pub(crate) fn png(size: usize) -> Vec<u8> {
     let mut bytes = b"\x89PNG\r\n\x1a\n".to_vec();
     bytes.extend((bytes.len()..size).map(|at| (at % 251) as u8));
     bytes
@@ -31,7 +31,7 @@ fn slot(storage: &str, n: usize, asked: &Value) -> Value {
 }
 
 /// A service that gives out slots for this storage.
-async fn giving_slots(
+pub(crate) async fn giving_slots(
     storage: String,
     change: impl Fn(&mut Value) + Send + Sync + 'static,
 ) -> MockServer {
@@ -48,7 +48,7 @@ async fn giving_slots(
 }
 
 /// A storage that gives each `PUT` the next of these answers, and 200 after the last.
-async fn storage(answers: Vec<ResponseTemplate>) -> MockServer {
+pub(crate) async fn storage(answers: Vec<ResponseTemplate>) -> MockServer {
     let (server, answers) = (MockServer::start().await, Mutex::new(answers.into_iter()));
     let answer = move |_: &Request| {
         answers.lock().unwrap().next().unwrap_or_else(|| ResponseTemplate::new(200))

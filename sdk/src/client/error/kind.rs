@@ -6,7 +6,9 @@ use std::{fmt, io};
 use http::StatusCode;
 use url::Url;
 
-use super::{Error, Excerpt};
+use super::{Error, ErrorKind, Excerpt, TimeLimit};
+use crate::client::retry::Fate;
+use crate::client::transport::Failure;
 use crate::model::{GenerationStatus, JobId, Problem};
 
 #[derive(Debug, thiserror::Error)]
@@ -20,17 +22,17 @@ pub(super) enum Kind {
     #[error("{name} cannot be read")]
     Source { name: String, source: io::Error },
 
-    #[error("the HTTP client cannot be set up")]
-    SetUp(#[source] reqwest::Error),
+    #[error("the {what} cannot be set up")]
+    SetUp { what: &'static str, source: Box<dyn std::error::Error + Send + Sync> },
 
     #[error("the body of the request cannot be written as JSON")]
     Unwritable(#[source] serde_json::Error),
 
-    #[error("{}", unsent(.origin, .source))]
-    Unsent { origin: String, source: reqwest::Error },
+    #[error("{}", failed(.origin, .source))]
+    Failed { origin: String, source: Failure },
 
     #[error("{status}, but the answer {}", broke_off(.source))]
-    BrokenOff { status: StatusCode, source: reqwest::Error },
+    BrokenOff { status: StatusCode, source: Failure },
 
     #[error(
         "{status}, which points to {}; {why}",
@@ -62,8 +64,8 @@ pub(super) enum Kind {
     )]
     Withheld { status: StatusCode, path: Option<String> },
 
-    #[error("{origin} neither took nor sent anything for too long")]
-    Stalled { origin: String },
+    #[error("{}", timed_out(.origin, *.limit, *.after, *.status))]
+    TimedOut { origin: String, limit: TimeLimit, after: Duration, status: Option<StatusCode> },
 
     #[error("{status}, before all bytes were sent")]
     AnsweredEarly { status: StatusCode },
@@ -108,13 +110,49 @@ impl Kind {
             | Self::AnsweredEarly { status }
             | Self::TooLarge { status, .. }
             | Self::Unreadable { status, .. } => Some(*status),
+            Self::TimedOut { status, .. } => *status,
             _ => None,
         }
     }
 
-    pub(super) const fn transport(&self) -> Option<&reqwest::Error> {
+    /// What it means for sending the call again; `None` if that cannot help.
+    pub(super) fn fate(&self) -> Option<Fate> {
+        Some(match self {
+            Self::Failed { source, .. } if source.is_connecting() => Fate::Unsent,
+            Self::Failed { .. } => Fate::Unanswered,
+            Self::TimedOut { limit: TimeLimit::Call, .. } => return None,
+            Self::TimedOut { status: None, .. } => Fate::Unanswered,
+            Self::TimedOut { status: Some(_), .. } | Self::BrokenOff { .. } => Fate::BrokenOff,
+            Self::Refused { status, .. } => Fate::Refused(*status),
+            _ => return None,
+        })
+    }
+
+    pub(super) fn name(&self) -> ErrorKind {
         match self {
-            Self::Unsent { source, .. } | Self::BrokenOff { source, .. } => Some(source),
+            Self::Config(_) | Self::SetUp { .. } => ErrorKind::Config,
+            Self::Input(_) | Self::Source { .. } | Self::Unwritable(_) => ErrorKind::Input,
+            Self::Failed { source, .. } if source.is_timeout() => ErrorKind::Timeout,
+            Self::Failed { source, .. } if source.is_connecting() => ErrorKind::Connect,
+            Self::BrokenOff { source, .. } if source.is_timeout() => ErrorKind::Timeout,
+            Self::TimedOut { .. } => ErrorKind::Timeout,
+            Self::Failed { .. } | Self::BrokenOff { .. } | Self::AnsweredEarly { .. } => {
+                ErrorKind::Transport
+            }
+            Self::Redirected { .. } | Self::Followed { .. } => ErrorKind::Redirect,
+            Self::Refused { .. } => ErrorKind::Refused,
+            Self::Unreadable { .. } | Self::Withheld { .. } => ErrorKind::Decode,
+            Self::TooLarge { .. } => ErrorKind::TooLarge,
+            Self::PaginationLoop { .. } => ErrorKind::PaginationLoop,
+            Self::JobFailed { .. } => ErrorKind::JobFailed,
+            Self::Deadline { .. } => ErrorKind::Deadline,
+            Self::OneShot(_) => ErrorKind::OneShot,
+        }
+    }
+
+    pub(super) const fn failure(&self) -> Option<&Failure> {
+        match self {
+            Self::Failed { source, .. } | Self::BrokenOff { source, .. } => Some(source),
             _ => None,
         }
     }
@@ -160,8 +198,8 @@ impl fmt::Display for Refusal {
     }
 }
 
-fn unsent(origin: &str, source: &reqwest::Error) -> String {
-    match (source.is_connect(), source.is_timeout()) {
+fn failed(origin: &str, source: &Failure) -> String {
+    match (source.is_connecting(), source.is_timeout()) {
         (true, true) => format!("connecting to {origin} took too long"),
         (true, false) => format!("cannot connect to {origin}"),
         (false, true) => format!("{origin} did not answer in time"),
@@ -169,8 +207,27 @@ fn unsent(origin: &str, source: &reqwest::Error) -> String {
     }
 }
 
-fn broke_off(source: &reqwest::Error) -> &'static str {
+fn broke_off(source: &Failure) -> &'static str {
     if source.is_timeout() { "did not come in time" } else { "broke off" }
+}
+
+fn timed_out(
+    origin: &str,
+    limit: TimeLimit,
+    after: Duration,
+    status: Option<StatusCode>,
+) -> String {
+    match (limit, status) {
+        (TimeLimit::Idle, None) => format!("{origin} neither took nor sent anything for {after:?}"),
+        (TimeLimit::Idle, Some(status)) => {
+            format!("{status}, but for {after:?} nothing more of the answer came")
+        }
+        (TimeLimit::Attempt, None) => format!("{origin} did not answer within {after:?}"),
+        (TimeLimit::Attempt, Some(status)) => {
+            format!("{status}, but the answer did not come as a whole within {after:?}")
+        }
+        (TimeLimit::Call, _) => format!("the call was not done within {after:?}"),
+    }
 }
 
 fn at(path: Option<&str>) -> String {

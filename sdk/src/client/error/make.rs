@@ -3,15 +3,25 @@
 use std::io;
 use std::time::Duration;
 
+use bytes::Bytes;
 use http::StatusCode;
 
-use super::{Error, Excerpt, Inner, Kind, Refusal, kind};
+use super::{Error, Excerpt, Inner, Kind, Refusal, TimeLimit, kind};
 use crate::client::request::Route;
+use crate::client::transport::Failure;
 use crate::model::{Cursor, GenerationStatus, JobId};
 
 impl Error {
     fn new(kind: Kind) -> Self {
-        Self(Box::new(Inner { route: None, request_id: None, retry_after: None, kind }))
+        Self(Box::new(Inner {
+            route: None,
+            request_id: None,
+            retry_after: None,
+            attempts: 0,
+            job: None,
+            body: None,
+            kind,
+        }))
     }
 
     pub(in crate::client) fn config(text: impl Into<String>) -> Self {
@@ -19,19 +29,36 @@ impl Error {
     }
 
     pub(in crate::client) fn set_up(source: reqwest::Error) -> Self {
-        Self::new(Kind::SetUp(source.without_url()))
+        let source = Box::new(source.without_url());
+        Self::new(Kind::SetUp { what: "HTTP client", source })
+    }
+
+    #[cfg(feature = "blocking")]
+    pub(in crate::client) fn no_thread(source: io::Error) -> Self {
+        Self::new(Kind::SetUp { what: "thread that blocking calls need", source: source.into() })
     }
 
     pub(in crate::client) fn unwritable(route: Route, source: serde_json::Error) -> Self {
         Self::new(Kind::Unwritable(source)).of(route, None)
     }
 
-    pub(in crate::client) fn unsent(origin: String, source: reqwest::Error) -> Self {
-        Self::new(Kind::Unsent { origin, source: source.without_url() })
+    /// No answer came.
+    pub(in crate::client) fn failed(origin: String, source: Failure) -> Self {
+        Self::new(Kind::Failed { origin, source })
     }
 
-    pub(in crate::client) fn broken_off(status: StatusCode, source: reqwest::Error) -> Self {
-        Self::new(Kind::BrokenOff { status, source: source.without_url() })
+    pub(in crate::client) fn broken_off(status: StatusCode, source: Failure) -> Self {
+        Self::new(Kind::BrokenOff { status, source })
+    }
+
+    /// A time limit ran out; the status is there if the answer had begun.
+    pub(in crate::client) fn timed_out(
+        origin: String,
+        limit: TimeLimit,
+        after: Duration,
+        status: Option<StatusCode>,
+    ) -> Self {
+        Self::new(Kind::TimedOut { origin, limit, after, status })
     }
 
     pub(in crate::client) fn redirected(
@@ -80,8 +107,9 @@ impl Error {
         Self::new(Kind::Source { name, source })
     }
 
-    pub(in crate::client) fn stalled(origin: String) -> Self {
-        Self::new(Kind::Stalled { origin })
+    /// That what consists of several requests took too long as a whole.
+    pub(in crate::client) fn call_timed_out(address: &str, after: Duration) -> Self {
+        Self::timed_out(kind::without_query(address), TimeLimit::Call, after, None)
     }
 
     pub(in crate::client) fn answered_early(status: StatusCode) -> Self {
@@ -112,6 +140,19 @@ impl Error {
     /// The same error, of an answer that asked to be left alone for a while.
     pub(in crate::client) fn with_retry_after(mut self, retry_after: Option<Duration>) -> Self {
         self.0.retry_after = retry_after;
+        self
+    }
+
+    /// The same error, with what the service sent, as far as it is kept.
+    pub(in crate::client) fn with_body(mut self, body: Option<Bytes>) -> Self {
+        self.0.body = body;
+        self
+    }
+
+    /// The same error, of a call that was sent this often and had this key.
+    pub(in crate::client) fn after_attempts(mut self, attempts: u32, job: Option<JobId>) -> Self {
+        self.0.attempts = attempts;
+        self.0.job = job;
         self
     }
 

@@ -55,7 +55,7 @@ impl CreateGeneration {
     }
 }
 
-impl Call<CreateGeneration> {
+impl<M> Call<CreateGeneration, M> {
     /// The id the job will have: the one given, or a UUID made with the call.
     ///
     /// Keep it before the call is sent, and the job can be found even when the answer
@@ -189,7 +189,8 @@ impl Endpoint for CreateGeneration {
         if !matches!(self.options.parameters, None | Some(Value::Object(_))) {
             return Err(Error::input("the parameters of a generation are no JSON object"));
         }
-        Request::new(Method::POST, path::GENERATIONS, path::GENERATIONS).json(self)
+        let request = Request::new(Method::POST, path::GENERATIONS, path::GENERATIONS);
+        request.keyed(self.client_job_id.clone()).json(self)
     }
 
     fn read(reply: Reply) -> Result<GenerationJob, Error> {

@@ -13,6 +13,9 @@ use tokio::time::{Instant, sleep};
 use super::wait::Wait;
 use super::watch::{Answer, Watch};
 use crate::client::Error;
+use crate::client::backoff::Dice;
+use crate::client::clock::Time;
+use crate::client::mode::Async;
 use crate::client::reply::Reply;
 use crate::client::request::Route;
 use crate::model::{GenerationStatus, JobId, Prompt, PromptId};
@@ -41,9 +44,9 @@ fn status(state: &str) -> GenerationStatus {
 fn refusal(status: u16, retry_after: Option<&str>) -> Error {
     let mut headers = HeaderMap::new();
     headers.extend(retry_after.map(|text| (http::header::RETRY_AFTER, text.parse().unwrap())));
-    let route = Route { method: Method::GET, template: "/asked" };
+    let route = Route::new(Method::GET, "/asked");
     let status = StatusCode::from_u16(status).unwrap();
-    Reply { route, status, headers, body: Bytes::new(), withheld: false }.refused()
+    Reply::new(route, status, headers, Bytes::new()).with_wish(&Time::System).refused()
 }
 
 /// When the service was asked, counted from the beginning.
@@ -58,7 +61,7 @@ fn watching(script: &[Says]) -> (Watch, Asked) {
         let says = if script.len() > 1 { script.pop_front() } else { script.front().cloned() };
         answer(says.unwrap())
     };
-    (Watch::new(JobId::from("job-1"), ask), asked)
+    (Watch::new(JobId::from("job-1"), Time::System, Dice::default(), ask), asked)
 }
 
 fn answer(says: Says) -> futures_core::future::BoxFuture<'static, Result<Answer, Error>> {
@@ -89,7 +92,7 @@ fn prompt(id: PromptId) -> Prompt {
 
 fn waiting(script: &[Says]) -> (Wait, Asked) {
     let (watch, asked) = watching(script);
-    (Wait::new(watch, |id| Box::pin(async move { Ok(prompt(id)) })), asked)
+    (Wait::new(Async, watch, |id| Box::pin(async move { Ok(prompt(id)) })), asked)
 }
 
 fn times(asked: &Asked) -> Vec<Duration> {
@@ -274,7 +277,7 @@ async fn the_output_is_insisted_on_under_the_same_deadline() {
     };
     let wait = |outcome| {
         *tries.lock().unwrap() = 0;
-        Wait::new(watching(&[State("completed")]).0, fetch(outcome))
+        Wait::new(Async, watching(&[State("completed")]).0, fetch(outcome))
     };
 
     let third = |tried| if tried < 3 { Err(refusal(503, None)) } else { Ok(prompt(7.into())) };

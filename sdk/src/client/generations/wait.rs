@@ -8,6 +8,7 @@ use futures_core::future::BoxFuture;
 
 use super::watch::Watch;
 use crate::client::Error;
+use crate::client::mode::Async;
 use crate::model::{GenerationStatus, Prompt, PromptId, PromptImage};
 
 type Fetch = dyn FnMut(PromptId) -> BoxFuture<'static, Result<Prompt, Error>> + Send;
@@ -43,19 +44,21 @@ type OnChange = dyn FnMut(&GenerationStatus) + Send;
 /// # Ok(())
 /// # }
 /// ```
-#[must_use = "a job is waited for only when this is awaited"]
-pub struct Wait {
+#[must_use = "a job is waited for only when this is awaited, or by `send`"]
+pub struct Wait<M = Async> {
+    pub(in crate::client) mode: M,
     watch: Watch,
     fetch: Box<Fetch>,
     on_change: Box<OnChange>,
 }
 
-impl Wait {
+impl<M> Wait<M> {
     pub(super) fn new(
+        mode: M,
         watch: Watch,
         fetch: impl FnMut(PromptId) -> BoxFuture<'static, Result<Prompt, Error>> + Send + 'static,
     ) -> Self {
-        Self { watch, fetch: Box::new(fetch), on_change: Box::new(|_| ()) }
+        Self { mode, watch, fetch: Box::new(fetch), on_change: Box::new(|_| ()) }
     }
 
     /// How long to wait before asking again, from the first time to the longest;
@@ -80,7 +83,7 @@ impl Wait {
         self
     }
 
-    async fn run(mut self) -> Result<FinishedGeneration, Error> {
+    pub(in crate::client) async fn run(mut self) -> Result<FinishedGeneration, Error> {
         while let Some(change) = self.watch.next().await {
             let status = change?;
             (self.on_change)(&status);
@@ -117,9 +120,12 @@ impl IntoFuture for Wait {
     }
 }
 
-impl fmt::Debug for Wait {
+impl<M: fmt::Debug> fmt::Debug for Wait<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Wait").field("watch", &self.watch).finish_non_exhaustive()
+        f.debug_struct("Wait")
+            .field("mode", &self.mode)
+            .field("watch", &self.watch)
+            .finish_non_exhaustive()
     }
 }
 

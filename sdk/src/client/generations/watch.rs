@@ -12,10 +12,11 @@ use std::time::Duration;
 
 use futures_core::Stream;
 use futures_core::future::BoxFuture;
-use tokio::time::{Instant, Sleep, sleep};
+use tokio::time::Instant;
 
 use crate::client::Error;
-use crate::client::backoff::Backoff;
+use crate::client::backoff::{Backoff, Dice};
+use crate::client::clock::Time;
 use crate::model::{GenerationStatus, JobId};
 
 type Ask = dyn FnMut() -> Asking + Send;
@@ -55,9 +56,10 @@ pub(super) struct Answer {
 pub struct Watch {
     job: JobId,
     ask: Box<Ask>,
+    time: Time,
     backoff: Backoff,
     deadline: Duration,
-    over: Option<Pin<Box<Sleep>>>,
+    over: Option<Over>,
     state: State,
     last: Option<GenerationStatus>,
     failure: Option<Error>,
@@ -66,8 +68,14 @@ pub struct Watch {
 enum State {
     Due,
     Asking(Asking),
-    Waiting(Pin<Box<Sleep>>),
+    Waiting(BoxFuture<'static, ()>),
     Ended,
+}
+
+/// The deadline, running; without a moment it is never reached.
+struct Over {
+    at: Option<Instant>,
+    sleep: BoxFuture<'static, ()>,
 }
 
 impl Watch {
@@ -79,11 +87,17 @@ impl Watch {
     pub const DEFAULT_POLL_EVERY: RangeInclusive<Duration> =
         Duration::from_millis(250)..=Duration::from_secs(5);
 
-    pub(super) fn new(job: JobId, ask: impl FnMut() -> Asking + Send + 'static) -> Self {
+    pub(super) fn new(
+        job: JobId,
+        time: Time,
+        dice: Dice,
+        ask: impl FnMut() -> Asking + Send + 'static,
+    ) -> Self {
         Self {
             job,
             ask: Box::new(ask),
-            backoff: Backoff::new(&Self::DEFAULT_POLL_EVERY),
+            time,
+            backoff: Backoff::new(&Self::DEFAULT_POLL_EVERY, dice),
             deadline: Self::DEFAULT_DEADLINE,
             over: None,
             state: State::Due,
@@ -95,7 +109,7 @@ impl Watch {
     /// How long to wait before asking again, from the first time to the longest. Each
     /// delay is drawn between half its length and the whole.
     pub fn poll_every(mut self, delays: RangeInclusive<Duration>) -> Self {
-        self.backoff = Backoff::new(&delays);
+        self.backoff = self.backoff.with_lengths(&delays);
         self
     }
 
@@ -135,27 +149,31 @@ impl Watch {
         &mut self,
         mut call: impl FnMut() -> BoxFuture<'static, Result<T, Error>>,
     ) -> Result<T, Error> {
-        let limit = self.over.as_ref().map_or_else(Instant::now, |over| over.deadline());
+        let limit = self.over.as_ref().map_or_else(|| Some(self.time.now()), |over| over.at);
+        let time = self.time.clone();
         let tries = async {
             loop {
                 match call().await {
                     Err(error) if error.is_retryable() => {
                         let delay = self.backoff.delay(error.retry_after());
                         self.failure = Some(error);
-                        sleep(delay).await;
+                        time.sleep(delay).await;
                     }
                     outcome => return outcome,
                 }
             }
         };
-        match tokio::time::timeout_at(limit, tries).await {
+        match time.until(limit, tries).await {
             Ok(outcome) => outcome,
             Err(_) => Err(self.too_late()),
         }
     }
 
     fn poll_change(&mut self, cx: &mut Context<'_>) -> Poll<Option<Change>> {
-        self.over.get_or_insert_with(|| Box::pin(sleep(self.deadline)));
+        self.over.get_or_insert_with(|| Over {
+            at: self.time.after(self.deadline),
+            sleep: self.time.sleep(self.deadline),
+        });
         loop {
             match &mut self.state {
                 State::Due => self.state = State::Asking((self.ask)()),
@@ -189,7 +207,7 @@ impl Watch {
         };
         self.state = match asked {
             None => State::Ended,
-            Some(asked) => State::Waiting(Box::pin(sleep(self.backoff.delay(asked)))),
+            Some(asked) => State::Waiting(self.time.sleep(self.backoff.delay(asked))),
         };
         match outcome {
             Ok(Answer { status, .. }) => {
@@ -206,7 +224,7 @@ impl Watch {
     }
 
     fn poll_deadline(&mut self, cx: &mut Context<'_>) -> Poll<Option<Change>> {
-        if self.over.as_mut().is_some_and(|over| over.as_mut().poll(cx).is_pending()) {
+        if self.over.as_mut().is_some_and(|over| over.sleep.as_mut().poll(cx).is_pending()) {
             return Poll::Pending;
         }
         self.state = State::Ended;

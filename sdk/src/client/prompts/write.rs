@@ -38,7 +38,7 @@ pub trait PromptInput: Endpoint {
 ///
 /// A prompt does not show its model, aspect ratio, image and reference media
 /// (`PR-12`).
-impl<E: PromptInput> Call<E> {
+impl<E: PromptInput, M> Call<E, M> {
     /// Makes it an image prompt for this model, whose id starts with the provider's
     /// namespace (`PR-25`), such as `local/plasma`.
     pub fn image(self, model_id: impl Into<String>) -> Self {
@@ -117,7 +117,7 @@ impl CreatePrompt {
     }
 }
 
-impl Call<CreatePrompt> {
+impl<M> Call<CreatePrompt, M> {
     /// A free label for the platform or tool the prompt is meant for (`PR-23`).
     pub fn platform(mut self, platform: impl Into<String>) -> Self {
         self.endpoint.platform = Some(platform.into());
@@ -167,7 +167,7 @@ impl UpdatePrompt {
     }
 }
 
-impl Call<UpdatePrompt> {
+impl<M> Call<UpdatePrompt, M> {
     /// A new title (`PR-33`), of
     /// [`PROMPT_TITLE_CHARS`](crate::limits::PROMPT_TITLE_CHARS) characters (`LI-02`).
     pub fn title(mut self, title: impl Into<String>) -> Self {

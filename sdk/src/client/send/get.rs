@@ -1,14 +1,16 @@
 //! Fetching an asset: from wherever it is, and without the key.
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http::header::{CONTENT_TYPE, LOCATION, USER_AGENT};
 use http::{HeaderMap, Method, StatusCode};
-use reqwest::Response;
-use tokio::time::timeout;
 use url::Url;
 
-use super::{Reply, collect_start, request_id};
+use super::attempt::{collect_start, collect_whole};
+use super::limit::Running;
+use super::request_id;
+use crate::client::reply::Reply;
 use crate::client::request::Route;
+use crate::client::transport::{Incoming, Outgoing, OutgoingBody};
 use crate::client::{Client, Error};
 
 /// How often an asset may be somewhere else.
@@ -23,64 +25,48 @@ impl Client {
         url: &str,
         size_max: u64,
     ) -> Result<(Option<String>, Bytes), Error> {
-        let route = Route { method: Method::GET, template: "{url}" };
+        let route = Route::new(Method::GET, "{url}");
         let unfit = || Error::input("the address of the asset is no absolute http or https URL");
         let mut url = Url::parse(url).ok().filter(is_web).ok_or_else(unfit)?;
+        let running = Running::idle_only(&self.0.time, self.0.limits.idle);
         let mut redirects = 0;
-        loop {
-            let origin = url.origin().ascii_serialization();
-            let request = self.0.http.get(url.clone()).header(USER_AGENT, &self.0.user_agent);
-            let stalled = || Error::stalled(origin.clone()).of(route.clone(), None);
-            let answered = timeout(self.0.request_timeout, request.send()).await;
-            let response = answered
-                .map_err(|_| stalled())?
-                .map_err(|source| Error::unsent(origin.clone(), source).of(route.clone(), None))?;
-            let (status, headers) = (response.status(), response.headers().clone());
-            let id = request_id(&headers);
-            if is_redirect(status) {
-                let location = location(&url, &headers);
-                url = target(&url, location.as_ref(), redirects).map_err(|why| {
-                    Error::redirected(status, location.as_ref().map(Url::as_str), why)
-                        .of(route.clone(), id)
-                })?;
-                redirects += 1;
-                continue;
+        let Incoming { status, headers, body, .. } = loop {
+            let answer = self.get_once(&url, &running).await;
+            let answer = answer.map_err(|error| error.of(route.clone(), None))?;
+            if !is_redirect(answer.status) {
+                break answer;
             }
-            if !status.is_success() {
-                let body = collect_start(response, self.0.request_timeout).await;
-                return Err(Reply { route, status, headers, body, withheld: false }.refused());
+            let location = location(&url, &answer.headers);
+            url = target(&url, location.as_ref(), redirects).map_err(|why| {
+                Error::redirected(answer.status, location.as_ref().map(Url::as_str), why)
+                    .of(route.clone(), request_id(&answer.headers))
+            })?;
+            redirects += 1;
+        };
+        if !status.is_success() {
+            let body = collect_start(body, &running).await;
+            let reply = Reply::new(route, status, headers, body);
+            return Err(reply.with_wish(&self.0.time).refused());
+        }
+        let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let content_type = content_type.map(str::to_owned);
+        match collect_whole(body, size_max, &running).await {
+            Ok(bytes) => Ok((content_type, bytes)),
+            Err(broken) => {
+                let error = broken.told(status, || url.origin().ascii_serialization());
+                Err(error.of(route, request_id(&headers)))
             }
-            let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-            let content_type = content_type.map(str::to_owned);
-            return match self.take(response, size_max, &origin).await {
-                Ok(bytes) => Ok((content_type, bytes)),
-                Err(error) => Err(error.of(route, id)),
-            };
         }
     }
 
-    async fn take(
-        &self,
-        mut response: Response,
-        size_max: u64,
-        origin: &str,
-    ) -> Result<Bytes, Error> {
-        let status = response.status();
-        let too_large = || Error::too_large(status, size_max);
-        if response.content_length().is_some_and(|size| size > size_max) {
-            return Err(too_large());
-        }
-        let mut bytes = BytesMut::new();
-        loop {
-            let chunk = timeout(self.0.request_timeout, response.chunk()).await;
-            let chunk = chunk.map_err(|_| Error::stalled(origin.to_owned()))?;
-            let chunk = chunk.map_err(|source| Error::broken_off(status, source))?;
-            let Some(chunk) = chunk else { return Ok(bytes.freeze()) };
-            if (bytes.len() + chunk.len()) as u64 > size_max {
-                return Err(too_large());
-            }
-            bytes.extend_from_slice(&chunk);
-        }
+    async fn get_once(&self, url: &Url, running: &Running<'_>) -> Result<Incoming, Error> {
+        let mut headers = HeaderMap::new();
+        headers.insert(USER_AGENT, self.0.user_agent.clone());
+        let request = Outgoing::new(Method::GET, url.clone(), headers, OutgoingBody::EMPTY);
+        let origin = || url.origin().ascii_serialization();
+        let answered = running.step(self.0.transport.send(request)).await;
+        let answered = answered.map_err(|over| over.told(origin(), None))?;
+        answered.map_err(|source| Error::failed(origin(), source))
     }
 }
 

@@ -4,19 +4,20 @@
 use std::future::{pending, poll_fn};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, USER_AGENT};
-use http::{HeaderValue, Method};
+use http::{HeaderMap, HeaderValue, Method};
 use http_body::{Body, Frame, SizeHint};
-use reqwest::Response;
 use tokio::sync::mpsc;
-use tokio::time::timeout;
 
-use super::{Reply, collect_start, request_id};
+use super::attempt::collect_start;
+use super::limit::{Over, Running};
+use super::request_id;
 use crate::client::error::Refusal;
+use crate::client::reply::Reply;
 use crate::client::request::Route;
+use crate::client::transport::{Failure, Incoming, Outgoing, OutgoingBody};
 use crate::client::uploads::Feed;
 use crate::client::{Client, Error};
 use crate::model::UploadSlot;
@@ -32,19 +33,19 @@ impl Client {
     /// many bytes are on their way.
     ///
     /// The feeding happens here and in no task, so that it ends when this is dropped.
-    pub(in crate::client) async fn put(
+    pub(in crate::client) async fn put_bytes(
         &self,
         slot: &UploadSlot,
         feed: Feed<'_>,
         told: &mut (dyn FnMut(u64) + Send),
     ) -> Result<(), Error> {
-        let route = Route { method: Method::PUT, template: "{uploadUrl}" };
-        let origin = slot.upload_url.expose().origin().ascii_serialization();
-        let limit = self.0.request_timeout;
+        let route = Route::new(Method::PUT, "{uploadUrl}");
+        let origin = || slot.upload_url.expose().origin().ascii_serialization();
+        let running = Running::idle_only(&self.0.time, self.0.limits.idle);
         let (pieces, waiting) = mpsc::channel(WAITING_PIECES);
         let request = self.upload(slot, Waiting { pieces: waiting, left: feed.size() })?;
-        let mut sending = pin!(request.send());
-        let mut feeding = pin!(feed_all(feed, pieces, limit, told));
+        let mut sending = pin!(self.0.transport.send(request));
+        let mut feeding = pin!(feed_all(feed, pieces, &running, told));
 
         let mut fed = false;
         let first = poll_fn(|cx| {
@@ -56,87 +57,87 @@ impl Client {
         let answered = match first.await {
             First::Answered(answered) => answered,
             First::Fed(Err(Fault::Source(error))) => return Err(error),
-            First::Fed(Err(Fault::Stalled)) => return Err(Error::stalled(origin).of(route, None)),
+            First::Fed(Err(Fault::Over(over))) => {
+                return Err(over.told(origin(), None).of(route, None));
+            }
             First::Fed(Ok(())) => {
                 fed = true;
-                match timeout(limit, sending).await {
-                    Ok(answered) => answered,
-                    Err(_) => return Err(Error::stalled(origin).of(route, None)),
-                }
+                let answered = running.step(sending).await;
+                answered.map_err(|over| over.told(origin(), None).of(route.clone(), None))?
             }
         };
-        let response =
-            answered.map_err(|source| Error::unsent(origin, source).of(route.clone(), None))?;
-        judge(response, fed, slot, route, limit).await
+        let incoming =
+            answered.map_err(|source| Error::failed(origin(), source).of(route.clone(), None))?;
+        self.judge(incoming, fed, slot, route, &running).await
     }
 
-    fn upload(&self, slot: &UploadSlot, body: Waiting) -> Result<reqwest::RequestBuilder, Error> {
+    fn upload(&self, slot: &UploadSlot, body: Waiting) -> Result<Outgoing, Error> {
         let unfit = |what| Error::input(format!("the {what} of the slot cannot be sent"));
         let mut token = HeaderValue::try_from(format!("Bearer {}", slot.token.expose()))
             .map_err(|_| unfit("token"))?;
         token.set_sensitive(true);
         let content_type =
             HeaderValue::try_from(slot.content_type.as_str()).map_err(|_| unfit("content type"))?;
-        Ok(self
-            .0
-            .http
-            .put(slot.upload_url.expose().clone())
-            .header(AUTHORIZATION, token)
-            .header(CONTENT_TYPE, content_type)
-            .header(CONTENT_LENGTH, body.left)
-            .header(USER_AGENT, self.0.user_agent.clone())
-            .body(reqwest::Body::wrap(body)))
+        let mut headers = HeaderMap::new();
+        headers.insert(AUTHORIZATION, token);
+        headers.insert(CONTENT_TYPE, content_type);
+        headers.insert(CONTENT_LENGTH, body.left.into());
+        headers.insert(USER_AGENT, self.0.user_agent.clone());
+        let url = slot.upload_url.expose().clone();
+        Ok(Outgoing::new(Method::PUT, url, headers, OutgoingBody::pieces(body)))
+    }
+
+    async fn judge(
+        &self,
+        incoming: Incoming,
+        fed: bool,
+        slot: &UploadSlot,
+        route: Route,
+        running: &Running<'_>,
+    ) -> Result<(), Error> {
+        if let Some(elsewhere) = incoming.elsewhere(slot.upload_url.expose()) {
+            let error = Error::followed(incoming.status, elsewhere.as_str());
+            return Err(error.of(route, request_id(&incoming.headers)));
+        }
+        let Incoming { status, headers, body, .. } = incoming;
+        if status.is_success() {
+            let early = Error::answered_early(status);
+            return if fed { Ok(()) } else { Err(early.of(route, request_id(&headers))) };
+        }
+        let body = collect_start(body, running).await;
+        let withheld = repeats_a_secret(&body, slot);
+        let reply = Reply::new(route, status, headers, body).with_wish(&self.0.time);
+        Err(if withheld { reply.refused_with(Refusal::Withheld) } else { reply.refused() })
     }
 }
 
 /// What comes first: the end of the bytes, or an answer before it.
+#[expect(clippy::large_enum_variant, reason = "there is one, for as long as it is looked at")]
 enum First {
     Fed(Result<(), Fault>),
-    Answered(Result<Response, reqwest::Error>),
+    Answered(Result<Incoming, Failure>),
 }
 
 enum Fault {
     Source(Error),
-    Stalled,
+    Over(Over),
 }
 
 async fn feed_all(
     mut feed: Feed<'_>,
     pieces: mpsc::Sender<Bytes>,
-    limit: Duration,
+    running: &Running<'_>,
     told: &mut (dyn FnMut(u64) + Send),
 ) -> Result<(), Fault> {
     while let Some(piece) = feed.next().await.map_err(Fault::Source)? {
-        match timeout(limit, pieces.send(piece)).await {
+        match running.step(pieces.send(piece)).await {
             Ok(Ok(())) => told(feed.sent()),
             // The connection wants no more; why is for the answer to say.
             Ok(Err(_)) => pending().await,
-            Err(_) => return Err(Fault::Stalled),
+            Err(over) => return Err(Fault::Over(over)),
         }
     }
     Ok(())
-}
-
-async fn judge(
-    response: Response,
-    fed: bool,
-    slot: &UploadSlot,
-    route: Route,
-    limit: Duration,
-) -> Result<(), Error> {
-    let (status, headers) = (response.status(), response.headers().clone());
-    if response.url() != slot.upload_url.expose() {
-        let error = Error::followed(status, response.url().as_str());
-        return Err(error.of(route, request_id(&headers)));
-    }
-    if status.is_success() {
-        let early = Error::answered_early(status);
-        return if fed { Ok(()) } else { Err(early.of(route, request_id(&headers))) };
-    }
-    let body = collect_start(response, limit).await;
-    let withheld = repeats_a_secret(&body, slot);
-    let reply = Reply { route, status, headers, body, withheld };
-    Err(if withheld { reply.refused_with(Refusal::Withheld) } else { reply.refused() })
 }
 
 /// Whether an answer repeats what authorises the upload. Some storages quote the

@@ -2,15 +2,16 @@
 
 use std::fmt;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
-use tokio::time::{Instant, sleep};
 
 use super::media;
 use super::source::{Opened, UploadSource};
+use crate::client::Error;
 use crate::client::backoff::Backoff;
-use crate::client::{Client, Error};
+use crate::client::mode::{Async, Bound, Mode};
 use crate::model::{AssetUrl, ImageContentType, UploadSlot};
 
 /// How often the bytes are sent at most, each time with a slot of its own.
@@ -31,8 +32,8 @@ type OnProgress = dyn FnMut(UploadProgress) + Send;
 /// first bytes; the size is checked (`LI-14`) before anything is sent. The bytes go
 /// to the storage with the slot's token, and the API key does not (`UP-11`). No step
 /// of the sending may stand still for longer than the client's
-/// [`request_timeout`](crate::ClientBuilder::request_timeout); together they may take
-/// as long as they need. Dropping the future stops the upload.
+/// [`idle_timeout`](crate::ClientBuilder::idle_timeout); together they may take as long
+/// as they need, unless a [`timeout`](Self::timeout) is set. Dropping the future stops the upload.
 ///
 /// If the slot has run out, or the storage had trouble, the bytes are sent again with
 /// a fresh slot, up to twice.
@@ -54,17 +55,19 @@ type OnProgress = dyn FnMut(UploadProgress) + Send;
 /// # Ok(())
 /// # }
 /// ```
-#[must_use = "an image is uploaded only when this is awaited"]
-pub struct UploadImage {
-    client: Client,
+#[must_use = "an image is uploaded only when this is awaited, or by `send`"]
+pub struct UploadImage<M = Async> {
+    pub(in crate::client) client: Bound<M>,
     source: UploadSource,
     content_type: Option<ImageContentType>,
     on_progress: Box<OnProgress>,
+    timeout: Duration,
 }
 
-impl UploadImage {
-    pub(super) fn new(client: Client, source: UploadSource) -> Self {
-        Self { client, source, content_type: None, on_progress: Box::new(|_| ()) }
+impl<M: Mode> UploadImage<M> {
+    pub(super) fn new(client: Bound<M>, source: UploadSource) -> Self {
+        let (content_type, on_progress) = (None, Box::new(|_| ()));
+        Self { client, source, content_type, on_progress, timeout: Duration::MAX }
     }
 
     /// What type the image has, whatever its name says. If its first bytes say
@@ -84,15 +87,30 @@ impl UploadImage {
         self
     }
 
+    /// How long the whole may take, with everything that is sent again; as long as it
+    /// needs unless told. Running out of it is [`Error::is_timeout`].
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    pub(in crate::client) async fn run_in_time(self) -> Result<UploadedImage, Error> {
+        let (client, timeout) = (self.client.clone(), self.timeout);
+        let time = &client.0.time;
+        let outcome = time.until(time.after(timeout), self.run()).await;
+        outcome.unwrap_or_else(|_| Err(Error::call_timed_out(client.base_url(), timeout)))
+    }
+
     async fn run(mut self) -> Result<UploadedImage, Error> {
+        let config = Arc::clone(&self.client.0);
         let mut opened = Opened::open(self.source).await?;
         let name = opened.path.as_deref().and_then(media::of_name);
         let content_type = media::decide(&opened.head, name, self.content_type)
             .map_err(|problem| Error::input(format!("{} {problem}", opened.name)))?;
-        let mut backoff = Backoff::new(&SEND_AGAIN_AFTER);
+        let mut backoff = Backoff::new(&SEND_AGAIN_AFTER, config.dice.clone());
         let (total, mut attempt) = (opened.size, 1);
         loop {
-            let asked = Instant::now();
+            let asked = config.time.now();
             let slot = self.client.uploads().slot(content_type.clone(), total).await?;
             let feed = opened.feed().await?;
             let mut progress = UploadProgress { attempt, sent: 0, total };
@@ -101,11 +119,12 @@ impl UploadImage {
                 progress.sent = sent;
                 (self.on_progress)(progress);
             };
-            let Err(error) = self.client.put(&slot, feed, &mut told).await else {
+            let Err(error) = self.client.put_bytes(&slot, feed, &mut told).await else {
                 return Ok(UploadedImage::of(slot, content_type, total));
             };
             let lifetime = Duration::from_secs(slot.expires_in_seconds);
-            let Some(delay) = again_after(&error, asked.elapsed() >= lifetime, &mut backoff) else {
+            let ran_out = config.time.now().saturating_duration_since(asked) >= lifetime;
+            let Some(delay) = again_after(&error, ran_out, &mut backoff) else {
                 return Err(error);
             };
             if !opened.is_replayable() {
@@ -114,7 +133,7 @@ impl UploadImage {
             if attempt == ATTEMPTS_MAX {
                 return Err(error);
             }
-            sleep(delay).await;
+            config.time.sleep(delay).await;
             attempt += 1;
         }
     }
@@ -137,11 +156,11 @@ impl IntoFuture for UploadImage {
     type IntoFuture = BoxFuture<'static, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.run())
+        Box::pin(self.run_in_time())
     }
 }
 
-impl fmt::Debug for UploadImage {
+impl<M: fmt::Debug> fmt::Debug for UploadImage<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("UploadImage")
             .field("client", &self.client)

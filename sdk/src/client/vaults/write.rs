@@ -26,7 +26,7 @@ pub trait VaultInput: Endpoint {
 }
 
 /// What creating and updating a vault take alike.
-impl<E: VaultInput> Call<E> {
+impl<E: VaultInput, M> Call<E, M> {
     /// What the vault is for (`VA-18`, `VA-24`), in at most
     /// [`VAULT_DESCRIPTION_CHARS_MAX`](crate::limits::VAULT_DESCRIPTION_CHARS_MAX)
     /// characters (`LI-07`): text sets it, `None` and [`Change::Clear`] clear it
@@ -94,7 +94,7 @@ impl UpdateVault {
     }
 }
 
-impl Call<UpdateVault> {
+impl<M> Call<UpdateVault, M> {
     /// A new name (`VA-24`), of
     /// [`VAULT_NAME_CHARS`](crate::limits::VAULT_NAME_CHARS) characters (`LI-06`).
     pub fn name(mut self, name: impl Into<String>) -> Self {

@@ -268,7 +268,7 @@ async fn dropping_an_upload_stops_it() {
 async fn a_storage_that_stands_still_is_given_up() {
     let (storage, _, service) = slow_storage().await;
     let builder = Client::builder().base_url(service.uri()).api_key(KEY);
-    let client = builder.request_timeout(Duration::from_millis(300)).build().unwrap();
+    let client = builder.idle_timeout(Duration::from_millis(300)).build().unwrap();
     let hold = async {
         let mut held = Vec::new();
         loop {
@@ -285,7 +285,7 @@ async fn a_storage_that_stands_still_is_given_up() {
     let cause = cause.downcast_ref::<promptarium::Error>().unwrap();
     assert_eq!(kinds(cause), "timeout retryable");
     let port = storage.local_addr().unwrap().port().to_string();
-    assert_snapshot!(cause.to_string().replace(&port, "PORT"), @"PUT {uploadUrl}: http://127.0.0.1:PORT neither took nor sent anything for too long");
+    assert_snapshot!(cause.to_string().replace(&port, "PORT"), @"PUT {uploadUrl}: http://127.0.0.1:PORT neither took nor sent anything for 300ms");
 }
 
 #[tokio::test]

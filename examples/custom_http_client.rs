@@ -1,0 +1,60 @@
+//! A company's network: a proxy on the way, a certificate authority of its own, and
+//! the name of the program in each request.
+//!
+//! ```console
+//! $ cargo run --example custom_http_client
+//! $ PROMPTARIUM_PROXY=http://proxy.corp.example:3128 \
+//!   PROMPTARIUM_CA_FILE=corp-ca.pem cargo run --example custom_http_client
+//! ```
+//!
+//! Without `PROMPTARIUM_BASE_URL` it starts a reference server of its own.
+
+#![expect(clippy::print_stdout, reason = "an example tells what it did")]
+
+use std::error::Error;
+use std::time::Duration;
+
+use promptarium::Client;
+use promptarium_examples::Service;
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let service = Service::find().await?;
+    let builder = match &service.embedded {
+        Some(server) => Client::builder().base_url(server.base_url()).api_key(server.api_key()),
+        None => Client::builder()
+            .base_url(std::env::var("PROMPTARIUM_BASE_URL")?)
+            .api_key(std::env::var("PROMPTARIUM_API_KEY")?),
+    };
+    let client = builder
+        .http_client(http_client()?)
+        // Comes after the name and version of the SDK.
+        .user_agent("poster-shop/2.1")
+        .build()?;
+    for vault in client.vaults().list().await? {
+        println!("vault {}: {}", vault.id, vault.name);
+    }
+    Ok(())
+}
+
+fn http_client() -> Result<reqwest::Client, Box<dyn Error>> {
+    let mut builder = reqwest::Client::builder()
+        // These two belong to every client that is given to the SDK: it keeps the key
+        // from other addresses, and decides by itself what is sent again.
+        .redirect(reqwest::redirect::Policy::none())
+        .retry(reqwest::retry::never())
+        // The connections are this client's, and so is the limit for making them.
+        .connect_timeout(Duration::from_secs(5));
+    // Without this, HTTPS_PROXY and its like are followed all the same.
+    if let Ok(proxy) = std::env::var("PROMPTARIUM_PROXY") {
+        println!("by the proxy {proxy}");
+        builder = builder.proxy(reqwest::Proxy::all(proxy)?);
+    }
+    // Beside the authorities that the system trusts.
+    if let Some(file) = std::env::var_os("PROMPTARIUM_CA_FILE") {
+        let authorities = reqwest::Certificate::from_pem_bundle(&std::fs::read(file)?)?;
+        println!("{} more certificate authorities", authorities.len());
+        builder = builder.tls_certs_merge(authorities);
+    }
+    Ok(builder.build()?)
+}

@@ -1,0 +1,95 @@
+//! Begun in one process, finished in another: a listing goes on from a cursor, and a
+//! job is waited for by its id. Both are texts in files.
+//!
+//! ```console
+//! $ cargo run --example resume
+//! ```
+//!
+//! It runs itself twice, once for each half. Without `PROMPTARIUM_BASE_URL` it starts
+//! a reference server of its own, for both.
+
+#![expect(clippy::print_stdout, reason = "an example tells what it did")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use promptarium::Client;
+use promptarium_examples::{Service, pictures};
+
+type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+#[tokio::main]
+async fn main() -> Result {
+    let mut arguments = std::env::args_os().skip(1);
+    let half = arguments.next();
+    let folder = arguments.next().map(PathBuf::from);
+    match (half.as_ref().and_then(|half| half.to_str()), folder) {
+        (None, _) => both_halves().await,
+        (Some("begin"), Some(folder)) => begin(&Client::from_env()?, &folder).await,
+        (Some("finish"), Some(folder)) => finish(&Client::from_env()?, &folder).await,
+        _ => Err("either no arguments, or begin FOLDER, or finish FOLDER".into()),
+    }
+}
+
+async fn begin(client: &Client, folder: &Path) -> Result {
+    let mut pages = client.prompts().list().page_size(2).pages();
+    if let Some(page) = pages.next().await {
+        for prompt in page?.items {
+            println!("  {}", prompt.title);
+        }
+    }
+    // Where the next page starts; nothing if that was the last one.
+    let cursor = pages.cursor().map(ToString::to_string).unwrap_or_default();
+    fs::write(folder.join("cursor"), cursor)?;
+
+    // The id is kept before the call is sent. If this process ends before the answer
+    // comes, the other one can still find the job, or send the same call again: the same
+    // id is the same job.
+    let create = client.generations().create(pictures::image_model(), "A lighthouse in fog");
+    fs::write(folder.join("job"), create.job_id().as_str())?;
+    println!("  job {}", create.job_id());
+    create.await?;
+    Ok(())
+}
+
+async fn finish(client: &Client, folder: &Path) -> Result {
+    // With the same filters as before, which were none.
+    let cursor = fs::read_to_string(folder.join("cursor"))?;
+    if !cursor.is_empty() {
+        let mut rest = client.prompts().list().page_size(2).from_cursor(cursor).stream();
+        while let Some(prompt) = rest.next().await {
+            println!("  {}", prompt?.title);
+        }
+    }
+
+    let job = client.generations().job(fs::read_to_string(folder.join("job"))?);
+    let finished = job.wait().await?;
+    println!("  job {}: {} image", job.id(), finished.images().len());
+    Ok(())
+}
+
+async fn both_halves() -> Result {
+    let service = Service::find().await?;
+    if service.embedded.is_some() {
+        for n in 1..=5 {
+            service.client.prompts().create(format!("Study {n}"), "Still life").await?;
+        }
+    }
+    let folder = std::env::temp_dir().join(format!("promptarium-resume-{}", std::process::id()));
+    fs::create_dir_all(&folder)?;
+    for half in ["begin", "finish"] {
+        let mut itself = Command::new(std::env::current_exe()?);
+        if let Some(server) = &service.embedded {
+            itself.env("PROMPTARIUM_BASE_URL", server.base_url());
+            itself.env("PROMPTARIUM_API_KEY", server.api_key());
+        }
+        let output = itself.arg(half).arg(&folder).output()?;
+        print!("{half}, in a process of its own\n{}", String::from_utf8_lossy(&output.stdout));
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).into());
+        }
+    }
+    fs::remove_dir_all(folder)?;
+    Ok(())
+}

@@ -1,0 +1,163 @@
+//! What a call costs on top of the HTTP client.
+//!
+//! The same call through this crate and by reqwest and `serde_json` alone, in turn on
+//! connections that are kept open, to a server in a thread of its own that answers
+//! with the same bytes. The median of the ratios of neighbours is held to a bound.
+//!
+//! `script/bench` runs it; `docs/benchmarks.md` tells what it showed.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+#![allow(missing_docs, reason = "a benchmark has no users")]
+
+use std::error::Error;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::time::{Duration, Instant};
+
+use promptarium::{Client, Prompt, PromptId};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
+
+const KEY: &str = "promptarium_live_bench_s3cret";
+const ROUNDS: usize = 41;
+const CALLS: u32 = 200;
+const BOUND: f64 = 1.05;
+
+#[derive(Deserialize)]
+struct Envelope<T> {
+    data: T,
+}
+
+fn main() -> Result {
+    // `cargo bench` and `cargo test --benches` hand over flags of their own.
+    if std::env::args().any(|argument| argument == "--test" || argument == "--list") {
+        return Ok(());
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let one = runtime.block_on(compare("GET /prompts/{id}", &prompt(7), Ask::One))?;
+    let many: Vec<_> = (1..=100).map(prompt).collect();
+    let page = runtime.block_on(compare("a page of 100 prompts", &json!(many), Ask::Page))?;
+    if one.max(page) <= BOUND {
+        Ok(())
+    } else {
+        Err(format!("a call costs more than {BOUND} times one without this crate").into())
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Ask {
+    One,
+    Page,
+}
+
+/// The median of the ratios of the time through this crate and the time without.
+async fn compare(name: &str, data: &Value, ask: Ask) -> Result<f64> {
+    let address = serve(&json!({ "data": data, "error": null }).to_string())?;
+    let base = format!("http://{address}/api/v1");
+    let client = Client::new(&base, KEY)?;
+    let bare = reqwest::Client::builder().timeout(Duration::from_secs(60)).build()?;
+    let (mut ratios, mut times) = (Vec::new(), (Vec::new(), Vec::new()));
+    for round in 0..=ROUNDS {
+        let ours = through(&client, ask).await?;
+        let theirs = without(&bare, &base, ask).await?;
+        // The first round is for warming up.
+        if round > 0 {
+            ratios.push(ours / theirs);
+            times.0.push(ours);
+            times.1.push(theirs);
+        }
+    }
+    let (ratio, ours, theirs) = (median(ratios), median(times.0), median(times.1));
+    println!("{name:<24} ours {ours:>7.1} µs  reqwest {theirs:>7.1} µs  ratio {ratio:.3}");
+    Ok(ratio)
+}
+
+/// Microseconds for a call.
+async fn through(client: &Client, ask: Ask) -> Result<f64> {
+    let begun = Instant::now();
+    for _ in 0..CALLS {
+        match ask {
+            Ask::One => drop(client.prompts().get(PromptId::new(7)).await?),
+            Ask::Page => drop(client.prompts().list().page_size(100).await?),
+        }
+    }
+    Ok(micros(begun))
+}
+
+/// Microseconds for the same without this crate.
+async fn without(client: &reqwest::Client, base: &str, ask: Ask) -> Result<f64> {
+    let begun = Instant::now();
+    for _ in 0..CALLS {
+        let url = match ask {
+            Ask::One => format!("{base}/prompts/7"),
+            Ask::Page => format!("{base}/prompts?limit=100"),
+        };
+        let answer = client.get(url).bearer_auth(KEY).send().await?.error_for_status()?;
+        let body = answer.bytes().await?;
+        match ask {
+            Ask::One => drop(serde_json::from_slice::<Envelope<Prompt>>(&body)?.data),
+            Ask::Page => drop(serde_json::from_slice::<Envelope<Vec<Prompt>>>(&body)?.data),
+        }
+    }
+    Ok(micros(begun))
+}
+
+fn micros(begun: Instant) -> f64 {
+    begun.elapsed().as_secs_f64() * 1e6 / f64::from(CALLS)
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// A server that answers every request with this.
+fn serve(body: &str) -> Result<SocketAddr> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let address = listener.local_addr()?;
+    let length = body.len();
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nx-request-id: r-1\r\n";
+    let answer = format!("{head}content-length: {length}\r\n\r\n{body}");
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let answer = answer.clone();
+            std::thread::spawn(move || answer_all(stream, answer.as_bytes()));
+        }
+    });
+    Ok(address)
+}
+
+fn answer_all(mut stream: TcpStream, answer: &[u8]) -> std::io::Result<()> {
+    stream.set_nodelay(true)?;
+    let (mut request, mut piece) = (Vec::new(), [0; 4096]);
+    loop {
+        while !request.ends_with(b"\r\n\r\n") {
+            match stream.read(&mut piece)? {
+                0 => return Ok(()),
+                read => request.extend_from_slice(&piece[..read]),
+            }
+        }
+        request.clear();
+        stream.write_all(answer)?;
+    }
+}
+
+fn prompt(id: i64) -> Value {
+    json!({
+        "id": id,
+        "title": format!("Harbour at dusk {id}"),
+        "prompt": "A harbour at dusk, long exposure, lanterns on the quay",
+        "promptType": "image",
+        "platform": null,
+        "status": "active",
+        "images": [{
+            "url": "https://cdn.example/a.png", "width": 1024, "height": 576,
+            "createdAt": "2026-03-01T12:00:00.000000Z",
+        }],
+        "vaultIds": [3, 4],
+        "createdAt": "2026-03-01T11:00:00.000000Z",
+        "updatedAt": "2026-03-01T11:30:00.000000Z",
+    })
+}

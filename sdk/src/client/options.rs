@@ -1,0 +1,101 @@
+//! What one call may have different from its client.
+
+use std::time::Duration;
+
+use http::header::{
+    AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, TRANSFER_ENCODING,
+};
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+use super::Error;
+use super::config::{Config, Limits};
+use super::retry::RetryPolicy;
+
+/// Headers that say how the request itself is made, or who asks.
+const RESERVED: [HeaderName; 6] =
+    [AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, TRANSFER_ENCODING];
+
+/// The options of one call; most calls have none.
+#[derive(Debug, Clone, Default)]
+pub(super) struct CallOptions(Option<Box<Options>>);
+
+#[derive(Debug, Clone, Default)]
+struct Options {
+    timeout: Option<Duration>,
+    request_timeout: Option<Duration>,
+    retry: Option<RetryPolicy>,
+    headers: HeaderMap,
+    /// What is wrong with a header, told when the call is sent.
+    unfit: Option<String>,
+}
+
+impl CallOptions {
+    pub(super) fn timeout(&mut self, timeout: Duration) {
+        self.own().timeout = Some(timeout);
+    }
+
+    pub(super) fn request_timeout(&mut self, timeout: Duration) {
+        self.own().request_timeout = Some(timeout);
+    }
+
+    pub(super) fn retry(&mut self, policy: RetryPolicy) {
+        self.own().retry = Some(policy);
+    }
+
+    /// No text repeats the value, which may be a secret.
+    pub(super) fn header(&mut self, name: &str, value: &str) {
+        let own = self.own();
+        let Ok(known) = HeaderName::try_from(name) else {
+            own.unfit = Some(format!("{name:?} cannot be the name of a header"));
+            return;
+        };
+        if RESERVED.contains(&known) {
+            own.unfit = Some(format!("the header {known} is set by the client itself"));
+            return;
+        }
+        match HeaderValue::try_from(value) {
+            Ok(mut value) => {
+                value.set_sensitive(true);
+                own.headers.append(known, value);
+            }
+            Err(_) => {
+                own.unfit =
+                    Some(format!("the value of the header {known} holds what no header can hold"));
+            }
+        }
+    }
+
+    fn own(&mut self) -> &mut Options {
+        self.0.get_or_insert_default()
+    }
+
+    pub(super) fn limits(&self, config: &Config) -> Limits {
+        let mut limits = config.limits;
+        if let Some(own) = &self.0 {
+            limits.call = own.timeout.unwrap_or(limits.call);
+            limits.attempt = own.request_timeout.unwrap_or(limits.attempt);
+        }
+        limits
+    }
+
+    pub(super) fn policy<'a>(&'a self, config: &'a Config) -> &'a RetryPolicy {
+        self.0.as_ref().and_then(|own| own.retry.as_ref()).unwrap_or(&config.retry)
+    }
+
+    /// Makes sure that everything that was set can be sent.
+    ///
+    /// # Errors
+    ///
+    /// If a header cannot be.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let unfit = self.0.as_ref().and_then(|own| own.unfit.as_ref());
+        unfit.map_or(Ok(()), |problem| Err(Error::input(problem.clone())))
+    }
+
+    /// Adds the headers of this call.
+    pub(super) fn add_headers(&self, headers: &mut HeaderMap) {
+        if let Some(own) = &self.0 {
+            headers.extend(own.headers.clone());
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! A plausible value of everything the API gives.
+//!
+//! Each has all its fields filled where that makes sense, and they fit together: the
+//! prompt is in the vault, the job made the prompt. Fields are public; change what a test
+//! is about and leave the rest.
+//!
+//! ```
+//! use promptarium::testing::fixture;
+//!
+//! let mut prompt = fixture::prompt();
+//! prompt.title = "Dusk".to_owned();
+//! prompt.images.clear();
+//! ```
+
+use bytes::Bytes;
+use serde_json::json;
+
+use super::{ASSETS_URL, STORAGE_URL};
+use crate::{
+    AddedPrompts, Asset, AssetUrl, Deleted, FinishedGeneration, GenerationJob, GenerationState,
+    GenerationStatus, GenerationType, ImageContentType, JobId, MovedPrompt, Page, PinState,
+    Problem, Prompt, PromptId, PromptImage, PromptStatus, PromptType, RemovedPrompt, Timestamp,
+    UploadSlot, UploadUrl, UploadedImage, Vault, VaultId, VaultPrompt, VaultPromptId, Visibility,
+};
+
+/// 1 March 2026, 11:00.
+const CREATED: Timestamp = Timestamp::constant(1_772_362_800, 0);
+
+/// Half an hour later.
+const UPDATED: Timestamp = Timestamp::constant(1_772_364_600, 0);
+
+/// An image of one pixel.
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\0\0\0\0:~\x9bU\
+\0\0\0\nIDATx\x9cch\0\0\0\x82\0\x81w\xcdr\xb6\0\0\0\0IEND\xaeB`\x82";
+
+/// Prompt 7, an image prompt with one picture, in vault 3.
+#[must_use]
+pub fn prompt() -> Prompt {
+    Prompt {
+        id: PromptId::new(7),
+        title: "Harbour".to_owned(),
+        text: "A harbour at dusk, long exposure".to_owned(),
+        prompt_type: PromptType::Image,
+        platform: Some("local/plasma".to_owned()),
+        status: PromptStatus::Active,
+        images: vec![prompt_image()],
+        vault_ids: vec![VaultId::new(3)],
+        created_at: CREATED,
+        updated_at: UPDATED,
+    }
+}
+
+/// A picture of 1024 by 576 pixels.
+#[must_use]
+pub fn prompt_image() -> PromptImage {
+    PromptImage { url: asset_url(), width: 1024, height: 576, created_at: CREATED }
+}
+
+/// [`prompt`] in vault 3, as membership 21, not pinned.
+#[must_use]
+pub fn vault_prompt() -> VaultPrompt {
+    VaultPrompt { prompt: prompt(), vault_prompt_id: VaultPromptId::new(21), is_pinned: false }
+}
+
+/// Vault 3, private, with one prompt.
+#[must_use]
+pub fn vault() -> Vault {
+    Vault {
+        id: VaultId::new(3),
+        name: "Landscapes".to_owned(),
+        description: Some("Wide views, few people".to_owned()),
+        slug: "landscapes".to_owned(),
+        visibility: Visibility::Private,
+        access_type: None,
+        is_locked: false,
+        cover_image_url: None,
+        is_system: false,
+        prompt_count: 1,
+        created_at: CREATED,
+        updated_at: UPDATED,
+    }
+}
+
+/// One page with these items, and no more after it.
+#[must_use]
+pub const fn page<T>(items: Vec<T>) -> Page<T> {
+    Page::new(items, None)
+}
+
+/// This prompt or vault is gone.
+#[must_use]
+pub const fn deleted<Id>(id: Id) -> Deleted<Id> {
+    Deleted { id, deleted: true }
+}
+
+/// One prompt was added to vault 3, and is the only one there.
+#[must_use]
+pub const fn added_prompts() -> AddedPrompts {
+    AddedPrompts { added: 1, vault_id: VaultId::new(3), prompt_count: 1 }
+}
+
+/// Membership 21 is gone.
+#[must_use]
+pub const fn removed_prompt() -> RemovedPrompt {
+    RemovedPrompt { vault_prompt_id: VaultPromptId::new(21), removed: true }
+}
+
+/// Prompt 7 went from vault 3 to vault 4, where it is membership 22.
+#[must_use]
+pub const fn moved_prompt() -> MovedPrompt {
+    MovedPrompt {
+        prompt_id: PromptId::new(7),
+        source_vault_id: VaultId::new(3),
+        target_vault_id: VaultId::new(4),
+        vault_prompt_id: VaultPromptId::new(22),
+    }
+}
+
+/// Membership 21 is pinned.
+#[must_use]
+pub const fn pin_state() -> PinState {
+    PinState { vault_prompt_id: VaultPromptId::new(21), is_pinned: true }
+}
+
+/// The job `job-1`, as it was queued.
+#[must_use]
+pub fn generation_job() -> GenerationJob {
+    GenerationJob {
+        success: true,
+        client_job_id: JobId::from("job-1"),
+        provider_request_id: "request-1".to_owned(),
+        status_url: format!("{}/generations/job-1/status", super::BASE_URL),
+    }
+}
+
+/// The job `job-1` in this state: with prompt 7 when completed, with a reason when failed.
+///
+/// ```
+/// use promptarium::GenerationState;
+/// use promptarium::testing::fixture;
+///
+/// let status = fixture::generation_status(GenerationState::Failed);
+/// assert_eq!(status.error.as_deref(), Some("the model gave up"));
+/// ```
+#[must_use]
+pub fn generation_status(state: GenerationState) -> GenerationStatus {
+    let failed = state == GenerationState::Failed;
+    GenerationStatus {
+        client_job_id: Some(JobId::from("job-1")),
+        provider_request_id: Some("request-1".to_owned()),
+        generation_type: Some(GenerationType::Image),
+        vault_id: Some(VaultId::new(3)),
+        prompt_id: state.is_success().then(|| PromptId::new(7)),
+        error: failed.then(|| "the model gave up".to_owned()),
+        created_at: Some(CREATED),
+        updated_at: Some(UPDATED),
+        status: state,
+    }
+}
+
+/// The job `job-1`, completed, with [`prompt`] as its output.
+#[must_use]
+pub fn finished_generation() -> FinishedGeneration {
+    let status = generation_status(GenerationState::Completed);
+    FinishedGeneration { status, prompt: Some(prompt()) }
+}
+
+/// A slot for [`png`], good for five minutes.
+#[must_use]
+#[expect(clippy::expect_used, reason = "the values are below, and are tested")]
+pub fn upload_slot() -> UploadSlot {
+    let slot = json!({
+        "uploadUrl": format!("{STORAGE_URL}/1.png?signature=sixteen-and-more-letters"),
+        "token": "token-of-the-upload",
+        "url": format!("{ASSETS_URL}/1.png"),
+        "path": "images/1.png",
+        "contentType": "image/png",
+        "size": PNG.len(),
+        "expiresIn": 300,
+    });
+    serde_json::from_value(slot).expect("this is a slot")
+}
+
+/// The signed address of a file at the storage.
+#[expect(clippy::expect_used, reason = "names are those of the script's storage")]
+pub(super) fn upload_url(name: &str) -> UploadUrl {
+    let url = format!("{STORAGE_URL}/{name}?signature=sixteen-and-more-letters");
+    serde_json::from_value(json!(url)).expect("this is a URL")
+}
+
+/// [`png`], uploaded.
+#[must_use]
+pub fn uploaded_image() -> UploadedImage {
+    UploadedImage {
+        url: asset_url(),
+        path: "images/1.png".to_owned(),
+        content_type: ImageContentType::Png,
+        size: PNG.len() as u64,
+    }
+}
+
+/// [`png`], fetched.
+#[must_use]
+pub fn asset() -> Asset {
+    Asset { content_type: Some("image/png".to_owned()), bytes: png() }
+}
+
+/// A picture of one pixel that every viewer opens.
+#[must_use]
+pub const fn png() -> Bytes {
+    Bytes::from_static(PNG)
+}
+
+/// Two fields are wrong.
+#[must_use]
+pub fn problem() -> Problem {
+    let details = json!({ "title": "must not be empty", "modelId": "required for images" });
+    Problem::new("the prompt cannot be stored", details)
+}
+
+fn asset_url() -> AssetUrl {
+    AssetUrl::from(format!("{ASSETS_URL}/1.png"))
+}

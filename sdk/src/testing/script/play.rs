@@ -1,0 +1,141 @@
+//! The script as a transport.
+
+use std::future::pending;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures_core::future::BoxFuture;
+use http_body::{Body, Frame};
+
+use super::answer::{Ends, Said, What};
+use super::entry::{Entry, Reaction};
+use super::{Answer, Script, SeenRequest, State};
+use crate::transport::{Failure, Incoming, IncomingBody, Outgoing, Transport};
+
+/// What no call tries again, and no service answers.
+const UNEXPECTED: u16 = 501;
+
+impl Transport for Script {
+    fn send(&self, request: Outgoing) -> BoxFuture<'static, Result<Incoming, Failure>> {
+        let script = self.clone();
+        Box::pin(async move { script.play(request).await })
+    }
+}
+
+impl Script {
+    async fn play(self, request: Outgoing) -> Result<Incoming, Failure> {
+        let clock = self.clock();
+        clock.stir();
+        let (number, reaction) = self.take(SeenRequest::of(&request));
+        if let Reaction::Answer(Answer { what: What::NoConnection, after }) = reaction {
+            crate::Clock::sleep(clock, after).await;
+            return Err(Failure::connecting(of_the_script(io::ErrorKind::ConnectionRefused)));
+        }
+        let body = request.body.collect().await?;
+        let seen = self.keep(number, body);
+        let Answer { what, after } = match reaction {
+            Reaction::Answer(answer) => answer,
+            Reaction::Ask(always) => always(&seen),
+        };
+        crate::Clock::sleep(clock, after).await;
+        clock.stir();
+        match what {
+            What::Said(said) => Ok(incoming(&said)),
+            What::NoConnection => {
+                Err(Failure::connecting(of_the_script(io::ErrorKind::ConnectionRefused)))
+            }
+            What::HangUp => Err(Failure::exchanging(of_the_script(io::ErrorKind::ConnectionReset))),
+            What::Never => pending().await,
+            What::Wrong(text) => {
+                let text = format!("the script has an answer to {seen} that is wrong: {text}");
+                self.state().unexpected.push(text.clone());
+                Ok(unexpected(text))
+            }
+        }
+    }
+
+    /// Notes that a request came, and decides how it is answered.
+    fn take(&self, request: SeenRequest) -> (usize, Reaction) {
+        let mut state = self.state();
+        let mut fitting = state.entries.iter_mut().filter(|entry| entry.fits(&request));
+        let reaction = fitting.find_map(Entry::next).unwrap_or_else(|| {
+            let text = state.not_expected(&request);
+            state.unexpected.push(text.clone());
+            Reaction::Answer(Answer::refusal(UNEXPECTED, text))
+        });
+        state.seen.push(request);
+        (state.seen.len() - 1, reaction)
+    }
+
+    fn keep(&self, number: usize, body: Bytes) -> SeenRequest {
+        let request = &mut self.state().seen[number];
+        request.body = body;
+        request.clone()
+    }
+}
+
+impl State {
+    fn not_expected(&self, request: &SeenRequest) -> String {
+        let left: Vec<_> = self.entries.iter().filter(|entry| entry.has_more()).collect();
+        if left.is_empty() {
+            return format!("the script expected nothing more, and not {request}");
+        }
+        let left: Vec<_> = left.iter().map(ToString::to_string).collect();
+        format!("the script did not expect {request}, but {}", left.join(", "))
+    }
+}
+
+fn of_the_script(kind: io::ErrorKind) -> io::Error {
+    io::Error::new(kind, "the script says so")
+}
+
+fn unexpected(text: String) -> Incoming {
+    match Answer::refusal(UNEXPECTED, text).what {
+        What::Said(said) => incoming(&said),
+        _ => Incoming::new(UNEXPECTED, Bytes::new()),
+    }
+}
+
+fn incoming(said: &Said) -> Incoming {
+    let whole = said.bytes();
+    let (at, breaks) = match said.ends {
+        Ends::Whole => (whole.len(), None),
+        Ends::Broken(at) => (at, Some(true)),
+        Ends::Stalled(at) => (at, Some(false)),
+    };
+    let mut incoming = Incoming::new(said.status, Bytes::new());
+    incoming.headers = said.headers.clone();
+    let start = whole.slice(..at.min(whole.len()));
+    incoming.body = match breaks {
+        None => IncomingBody::whole(start),
+        Some(breaks) => IncomingBody::pieces(Start { start: Some(start), breaks }),
+    };
+    incoming
+}
+
+/// The start of a body, after which the connection breaks or nothing more comes.
+struct Start {
+    start: Option<Bytes>,
+    breaks: bool,
+}
+
+impl Body for Start {
+    type Data = Bytes;
+    type Error = Failure;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
+        match self.start.take() {
+            Some(start) if !start.is_empty() => Poll::Ready(Some(Ok(Frame::data(start)))),
+            _ if self.breaks => {
+                let broken = of_the_script(io::ErrorKind::UnexpectedEof);
+                Poll::Ready(Some(Err(Failure::exchanging(broken))))
+            }
+            _ => Poll::Pending,
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! The threads of a blocking client: its own, those that call, and those that belong to
+//! an async runtime.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
+
+use futures::executor::block_on;
+use futures::future::BoxFuture;
+use promptarium::transport::{Failure, Incoming, Outgoing, Transport};
+use promptarium::{Client, UploadSource, blocking};
+use wiremock::ResponseTemplate;
+
+use super::client;
+use crate::generations::service;
+use crate::pages::{THREE, list};
+use crate::stub::{KEY, answering, envelope};
+use crate::uploads::{giving_slots, png, storage};
+
+const LONG: Duration = Duration::from_secs(60);
+
+/// Answers as the closure says.
+struct Told<F>(F);
+
+impl<F: Fn() -> BoxFuture<'static, ()> + Send + Sync + 'static> Transport for Told<F> {
+    fn send(&self, _: Outgoing) -> BoxFuture<'static, Result<Incoming, Failure>> {
+        let before = (self.0)();
+        Box::pin(async move {
+            before.await;
+            Ok(Incoming::new(200, r#"{"data":[],"error":null}"#))
+        })
+    }
+}
+
+fn over(before: impl Fn() -> BoxFuture<'static, ()> + Send + Sync + 'static) -> blocking::Client {
+    let builder = Client::builder().base_url("http://h/api/v1").api_key(KEY);
+    builder.transport(Told(before)).build_blocking().unwrap()
+}
+
+fn empty() -> ResponseTemplate {
+    ResponseTemplate::new(200).set_body_json(envelope(&serde_json::json!([])))
+}
+
+#[tokio::test]
+async fn within_a_task_of_one_thread_nothing_panics() {
+    let server = list(THREE).await;
+    let client = client(&server);
+    assert_eq!(client.prompts().list().items().count(), 5);
+    let server = service(&["completed"]).await;
+    assert!(super::client(&server).generations().wait("job-1").send().is_ok());
+    let storage = storage(vec![]).await;
+    let service = giving_slots(storage.uri(), |_| ()).await;
+    assert!(super::client(&service).uploads().image(png(300_000)).send().is_ok());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn within_tasks_of_many_threads_nothing_panics() {
+    let server = answering(empty()).await;
+    let client = client(&server);
+    let twin = client.clone();
+    let task = tokio::spawn(async move { twin.vaults().list().send() });
+    let twin = client.clone();
+    let thread = tokio::task::spawn_blocking(move || twin.vaults().list().send());
+    assert!(task.await.unwrap().is_ok() && thread.await.unwrap().is_ok());
+    drop(client);
+}
+
+#[tokio::test]
+async fn a_transport_that_gives_way_comes_to_its_end_within_a_task() {
+    let client = over(|| {
+        Box::pin(async {
+            for _ in 0..3 {
+                tokio::task::yield_now().await;
+            }
+        })
+    });
+    assert!(client.vaults().list().send().is_ok());
+}
+
+#[test]
+fn threads_do_not_wait_for_each_other() {
+    // No answer before all eight are there.
+    let all = Arc::new(tokio::sync::Barrier::new(8));
+    let client = over(move || {
+        let all = all.clone();
+        Box::pin(async move {
+            all.wait().await;
+        })
+    });
+    thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| assert!(client.vaults().list().send().is_ok()));
+        }
+    });
+}
+
+#[test]
+fn eight_threads_share_a_client() {
+    let server = block_on(list(THREE));
+    let client = client(&server);
+    thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| assert_eq!(client.prompts().list().items().count(), 5));
+        }
+    });
+    assert_eq!(super::requests(&server).len(), 24);
+}
+
+#[test]
+fn clones_share_a_thread_and_other_clients_do_not() {
+    let seen = Arc::new(Mutex::new(Vec::<ThreadId>::new()));
+    let client = || {
+        let seen = seen.clone();
+        over(move || {
+            let seen = seen.clone();
+            let note = async move { seen.lock().unwrap().push(thread::current().id()) };
+            Box::pin(async { tokio::spawn(note).await.unwrap() })
+        })
+    };
+    let (one, other) = (client(), client());
+    for client in [&one, &one.clone(), &other] {
+        client.vaults().list().send().unwrap();
+    }
+    let seen = seen.lock().unwrap();
+    assert!(seen[0] == seen[1] && seen[0] != seen[2] && seen[0] != thread::current().id());
+}
+
+thread_local! {
+    /// Dropped when its thread ends.
+    static ENDS: Mutex<Option<Sender<()>>> = const { Mutex::new(None) };
+}
+
+#[test]
+fn the_thread_ends_with_the_last_that_needs_it() {
+    let (ends, ended) = channel();
+    let ends = Mutex::new(Some(ends));
+    let client = over(move || {
+        let Some(ends) = ends.lock().unwrap().take() else { return Box::pin(async {}) };
+        let keep = async { ENDS.with(|kept| *kept.lock().unwrap() = Some(ends)) };
+        Box::pin(async { tokio::spawn(keep).await.unwrap() })
+    });
+    client.vaults().list().send().unwrap();
+    let vaults = client.clone().vaults();
+    let mut items = client.prompts().list().items();
+    drop(client);
+    vaults.list().send().unwrap();
+    drop(vaults);
+    assert!(items.next().is_none());
+    assert!(ended.try_recv().is_err_and(|error| error == std::sync::mpsc::TryRecvError::Empty));
+    drop(items);
+    let outcome = ended.recv_timeout(LONG);
+    assert_eq!(outcome, Err(std::sync::mpsc::RecvTimeoutError::Disconnected));
+}
+
+#[tokio::test]
+async fn the_last_client_may_be_dropped_within_a_task() {
+    let server = answering(empty()).await;
+    let client = client(&server);
+    client.vaults().list().send().unwrap();
+    drop(client);
+}
+
+#[test]
+fn a_panic_of_a_closure_is_the_callers_and_hurts_nobody_else() {
+    let storage = block_on(storage(vec![]));
+    let uploads = block_on(giving_slots(storage.uri(), |_| ()));
+    let jobs = block_on(service(&["completed"]));
+    let (uploading, waiting) = (client(&uploads), client(&jobs));
+    let upload = uploading.uploads().image(png(300_000)).on_progress(|_| panic!("mine"));
+    let wait = waiting.generations().wait("job-1").on_change(|_| panic!("mine"));
+    let panic = catch_unwind(AssertUnwindSafe(|| upload.send())).unwrap_err();
+    assert_eq!(panic.downcast_ref(), Some(&"mine"));
+    let panic = catch_unwind(AssertUnwindSafe(|| wait.send())).unwrap_err();
+    assert_eq!(panic.downcast_ref(), Some(&"mine"));
+    assert!(uploading.uploads().image(png(20)).send().is_ok());
+    assert!(waiting.generations().wait("job-1").send().is_ok());
+}
+
+#[test]
+fn a_closure_may_call_too_and_runs_where_the_call_was_made() {
+    let storage = block_on(storage(vec![]));
+    let uploads = block_on(giving_slots(storage.uri(), |_| ()));
+    let other = block_on(answering(empty()));
+    let (inner, here) = (client(&other), thread::current().id());
+    let upload = client(&uploads).uploads().image(UploadSource::bytes(png(20)));
+    let upload = upload.on_progress(move |_| {
+        assert_eq!(thread::current().id(), here);
+        inner.vaults().list().send().unwrap();
+    });
+    upload.send().unwrap();
+    assert_eq!(super::requests(&other).len(), 2);
+}

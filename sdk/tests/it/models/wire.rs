@@ -1,0 +1,162 @@
+//! One full answer for each model, and what holds for all of them: that nothing of it
+//! is lost, that more than it is no trouble, and that `null` is as good as nothing.
+
+use std::fmt::Write as _;
+
+use insta::assert_snapshot;
+use promptarium::{
+    AddedPrompts, Deleted, GenerationJob, GenerationStatus, MovedPrompt, Page, PinState, Problem,
+    Prompt, PromptId, PromptImage, RemovedPrompt, UploadSlot, Vault, VaultPrompt,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, from_value, json, to_value};
+
+use super::source::of_models;
+use super::{slot, vault};
+
+struct Sample {
+    name: &'static str,
+    /// With a value, not `null`, in every field the model has.
+    wire: Value,
+    /// Reads as the model and writes it again.
+    reread: fn(Value) -> Result<Value, serde_json::Error>,
+}
+
+fn sample<T: Serialize + DeserializeOwned>(name: &'static str, wire: Value) -> Sample {
+    let reread = |wire| from_value::<T>(wire).map(|model| to_value(&model).unwrap());
+    Sample { name, wire, reread }
+}
+
+fn prompt() -> Value {
+    json!({
+        "id": 7, "title": "Dusk", "prompt": "A harbour at dusk", "promptType": "image",
+        "platform": "poster", "status": "active", "vaultIds": [3], "images": [image()],
+        "createdAt": "2026-03-01T11:00:00Z", "updatedAt": "2026-03-01T11:30:00.5Z",
+    })
+}
+
+fn image() -> Value {
+    json!({
+        "url": "https://cdn.example/a.png", "width": 1024, "height": 576,
+        "createdAt": "2026-03-01T12:00:00Z",
+    })
+}
+
+fn with(mut wire: Value, more: Value) -> Value {
+    let Value::Object(more) = more else { unreachable!("more members") };
+    wire.as_object_mut().unwrap().extend(more);
+    wire
+}
+
+fn samples() -> Vec<Sample> {
+    let member = json!({ "vaultPromptId": 21, "isPinned": true });
+    let described = json!({ "description": "Boats", "accessType": "invitation" });
+    vec![
+        sample::<AddedPrompts>(
+            "AddedPrompts",
+            json!({ "added": 1, "vaultId": 3, "promptCount": 2 }),
+        ),
+        sample::<Deleted<PromptId>>("Deleted", json!({ "id": 7, "deleted": true })),
+        sample::<GenerationJob>(
+            "GenerationJob",
+            json!({
+                "success": true, "clientJobId": "j", "providerRequestId": "r",
+                "statusUrl": "https://prompts.example/api/v1/generations/j/status",
+            }),
+        ),
+        sample::<GenerationStatus>(
+            "GenerationStatus",
+            json!({
+                "clientJobId": "j", "providerRequestId": "r", "status": "failed",
+                "generationType": "video", "vaultId": 3, "promptId": 7, "error": "no paint",
+                "createdAt": "2026-03-01T11:00:00Z", "updatedAt": "2026-03-01T11:30:00.5Z",
+            }),
+        ),
+        sample::<MovedPrompt>(
+            "MovedPrompt",
+            json!({ "promptId": 7, "sourceVaultId": 3, "targetVaultId": 4, "vaultPromptId": 22 }),
+        ),
+        sample::<Page<PromptId>>("Page", json!({ "items": [7], "nextCursor": "b3BhcXVl" })),
+        sample::<PinState>("PinState", json!({ "vaultPromptId": 21, "isPinned": false })),
+        sample::<Problem>("Problem", json!({ "error": "no", "details": { "title": "long" } })),
+        sample::<Prompt>("Prompt", prompt()),
+        sample::<PromptImage>("PromptImage", image()),
+        sample::<RemovedPrompt>("RemovedPrompt", json!({ "vaultPromptId": 21, "removed": true })),
+        sample::<UploadSlot>("UploadSlot", slot()),
+        sample::<Vault>("Vault", with(vault(), described)),
+        sample::<VaultPrompt>("VaultPrompt", with(prompt(), member)),
+    ]
+}
+
+fn names(wire: &Value) -> Vec<String> {
+    wire.as_object().unwrap().keys().cloned().collect()
+}
+
+/// A new model that is not in the list above fails here.
+#[test]
+fn every_model_is_in_the_list() {
+    let mut found = Vec::new();
+    for text in of_models() {
+        let lines = text.lines().filter_map(|line| line.strip_prefix("pub struct "));
+        let with_fields = lines.filter_map(|line| line.strip_suffix(" {"));
+        found.extend(with_fields.map(|name| name.split('<').next().unwrap().to_owned()));
+    }
+    found.sort();
+    // What an id could not be parsed from is no answer.
+    found.retain(|name| name != "ParseIdError");
+    let listed: Vec<_> = samples().iter().map(|sample| sample.name).collect();
+    assert_eq!(found, listed);
+}
+
+/// Also that each wire above has all the fields of its model: one that it lacked
+/// would be written as `null`.
+#[test]
+fn every_model_is_written_as_it_was_read() {
+    for sample in samples() {
+        assert!(sample.wire.as_object().unwrap().values().all(|value| !value.is_null()));
+        let written = (sample.reread)(sample.wire.clone()).unwrap();
+        assert_eq!(written, sample.wire, "{}", sample.name);
+    }
+}
+
+#[test]
+fn a_field_nobody_knows_yet_makes_no_difference() {
+    for sample in samples() {
+        for later in [json!(null), json!("x"), json!([1, { "x": null }]), json!({ "x": [1.5] })] {
+            let grown = with(sample.wire.clone(), json!({ "comesLater": later }));
+            assert_eq!((sample.reread)(grown).unwrap(), sample.wire, "{}", sample.name);
+        }
+    }
+}
+
+/// Of every field of every model, not only of those that are meant to be optional: it
+/// either may be missing both ways or neither.
+#[test]
+fn null_and_absent_are_the_same() {
+    let mut optional = String::new();
+    for sample in samples() {
+        let mut of_model = Vec::new();
+        for field in names(&sample.wire) {
+            let mut absent = sample.wire.clone();
+            absent.as_object_mut().unwrap().remove(&field);
+            let null = with(sample.wire.clone(), json!({ &field: null }));
+            let [absent, null] = [absent, null].map(|wire| (sample.reread)(wire).ok());
+            assert_eq!(absent, null, "{field} of {}", sample.name);
+            if absent.is_some() {
+                of_model.push(field);
+            }
+        }
+        if !of_model.is_empty() {
+            writeln!(optional, "{}: {}", sample.name, of_model.join(" ")).unwrap();
+        }
+    }
+    assert_snapshot!(optional, @"
+    GenerationStatus: clientJobId createdAt error generationType promptId providerRequestId updatedAt vaultId
+    Page: nextCursor
+    Problem: details
+    Prompt: images platform vaultIds
+    Vault: accessType coverImageUrl description
+    VaultPrompt: images platform vaultIds
+    ");
+}

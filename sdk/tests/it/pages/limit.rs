@@ -1,0 +1,59 @@
+//! Streams that end after so many entries.
+
+use futures::TryStreamExt;
+
+use super::{THREE, asked, ids, list, query};
+use crate::stub::client;
+
+#[tokio::test]
+async fn a_limit_ends_the_stream_and_sends_nothing_needless() {
+    let needed: [(usize, &[&str]); 7] = [
+        (0, &[]),
+        (1, &[""]),
+        (2, &[""]),
+        (3, &["", "b"]),
+        (4, &["", "b", "c"]),
+        (5, &["", "b", "c"]),
+        (9, &["", "b", "c"]),
+    ];
+    for (limit, requests) in needed {
+        for ahead in [false, true] {
+            let server = list(THREE).await;
+            let list = client(server.uri()).prompts().list().limit(limit).look_ahead(ahead);
+            let all: Vec<_> = list.stream().try_collect().await.unwrap();
+            assert_eq!(ids(&all), [1, 2, 3, 4, 5][..limit.min(5)]);
+            assert_eq!(asked(&server).await, requests, "for {limit}, ahead: {ahead}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_page_is_asked_to_hold_more_than_the_limit() {
+    let sizes = [
+        (Some(100), 5, Some("5")),
+        (Some(100), 100, Some("100")),
+        (Some(2), 5, Some("2")),
+        (None, 5, Some("5")),
+        (None, 20, None),
+        (None, usize::MAX, None),
+    ];
+    for (page_size, limit, expected) in sizes {
+        let server = list(THREE).await;
+        let mut list = client(server.uri()).prompts().list().limit(limit);
+        if let Some(page_size) = page_size {
+            list = list.page_size(page_size);
+        }
+        let _: Vec<_> = list.stream().try_collect().await.unwrap();
+        for request in server.received_requests().await.unwrap() {
+            assert_eq!(query(&request, "limit").as_deref(), expected);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_limit_does_not_bound_one_page() {
+    let server = list(THREE).await;
+    let page = client(server.uri()).prompts().list().limit(0).page().await.unwrap();
+    assert_eq!(ids(&page.items), [1, 2]);
+    assert_eq!(query(&server.received_requests().await.unwrap()[0], "limit"), None);
+}

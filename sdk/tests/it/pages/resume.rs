@@ -1,0 +1,111 @@
+//! Going on after a stop: from a cursor that was kept, and after an error.
+
+use std::collections::BTreeSet;
+
+use futures::TryStreamExt;
+use promptarium::Cursor;
+use wiremock::matchers::{any, query_param};
+use wiremock::{Mock, MockServer, ResponseTemplate};
+
+use super::{THREE, asked, ids, list};
+use crate::stub::client;
+
+/// All that another process needs.
+fn kept(cursor: Option<&Cursor>) -> String {
+    serde_json::to_string(&cursor).unwrap()
+}
+
+#[tokio::test]
+async fn a_list_goes_on_in_another_process_where_this_one_stopped() {
+    // By entries taken, what comes after that: of a page begun, all of it again.
+    const REST: [&[i64]; 5] = [&[1, 2, 3, 4, 5], &[1, 2, 3, 4, 5], &[3, 4, 5], &[4, 5], &[4, 5]];
+    for ahead in [false, true] {
+        for (taken, expected) in REST.iter().enumerate() {
+            let server = list(THREE).await;
+            let mut items = client(server.uri()).prompts().list().look_ahead(ahead).stream();
+            let mut seen = Vec::new();
+            for _ in 0..taken {
+                seen.push(items.next().await.unwrap().unwrap());
+            }
+            let kept = kept(items.cursor());
+            drop(items);
+
+            let mut again = client(server.uri()).prompts().list().look_ahead(ahead);
+            if let Some(cursor) = serde_json::from_str::<Option<Cursor>>(&kept).unwrap() {
+                again = again.from_cursor(cursor);
+            }
+            let rest: Vec<_> = again.stream().try_collect().await.unwrap();
+            assert_eq!(ids(&rest), **expected, "after {taken}, ahead: {ahead}");
+            let all: BTreeSet<_> = ids(&seen).into_iter().chain(ids(&rest)).collect();
+            assert_eq!(all, (1..=5).collect());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_list_taken_page_by_page_goes_on_without_a_duplicate() {
+    for ahead in [false, true] {
+        for taken in 1..=2 {
+            let server = list(THREE).await;
+            let mut pages = client(server.uri()).prompts().list().look_ahead(ahead).pages();
+            let mut seen = Vec::new();
+            for _ in 0..taken {
+                seen.extend(ids(&pages.next().await.unwrap().unwrap().items));
+            }
+            let kept = kept(pages.cursor());
+            drop(pages);
+
+            let cursor: Cursor = serde_json::from_str(&kept).unwrap();
+            let again = client(server.uri()).prompts().list().from_cursor(cursor);
+            let rest: Vec<_> = again.stream().try_collect().await.unwrap();
+            seen.extend(ids(&rest));
+            assert_eq!(seen, [1, 2, 3, 4, 5]);
+        }
+    }
+}
+
+/// Fails the page `"b"` so many times before it serves it.
+async fn failing(times: u64) -> MockServer {
+    let server = list(THREE).await;
+    let failure = Mock::given(any()).and(query_param("cursor", "b"));
+    let failure = failure.respond_with(ResponseTemplate::new(400)).up_to_n_times(times);
+    failure.with_priority(1).mount(&server).await;
+    server
+}
+
+#[tokio::test]
+async fn after_an_error_the_same_stream_can_ask_for_that_page_again() {
+    for ahead in [false, true] {
+        let server = failing(2).await;
+        let mut items = client(server.uri()).prompts().list().look_ahead(ahead).stream();
+        let (mut seen, mut errors) = (Vec::new(), 0);
+        loop {
+            match items.next().await {
+                Some(Ok(prompt)) => seen.push(prompt.id.get()),
+                Some(Err(error)) => {
+                    assert_eq!(error.status().unwrap(), 400);
+                    assert_eq!(items.cursor().unwrap().as_str(), "b");
+                    assert!(items.next().await.is_none());
+                    assert!(items.retry());
+                    errors += 1;
+                }
+                None => break,
+            }
+        }
+        assert_eq!((seen, errors), (vec![1, 2, 3, 4, 5], 2));
+        assert_eq!(asked(&server).await, ["", "b", "b", "b", "c"]);
+        assert!(!items.retry());
+    }
+}
+
+#[tokio::test]
+async fn an_error_comes_once_unless_it_is_retried() {
+    let server = failing(1).await;
+    let mut pages = client(server.uri()).prompts().list().pages();
+    assert!(pages.next().await.unwrap().is_ok());
+    assert!(pages.next().await.unwrap().is_err());
+    for _ in 0..3 {
+        assert!(pages.next().await.is_none());
+    }
+    assert_eq!(asked(&server).await, ["", "b"]);
+}

@@ -1,0 +1,175 @@
+//! Calls that the crate does not know, and what any call may have of its own.
+
+use std::time::Duration;
+
+use http::Method;
+use insta::assert_snapshot;
+use promptarium::{Client, PromptId};
+use serde_json::{Value, json};
+use wiremock::ResponseTemplate;
+
+use crate::stub::{answering, client, envelope, outcome, prompt, shown, wire};
+
+#[tokio::test]
+async fn a_raw_call_says_what_it_was_told_with_the_key_of_the_client() {
+    let wire = wire(|client| {
+        client.post("/prompts/7/notes").query("q", "a&b c").json(&json!({ "text": "é" }))
+    });
+    assert_snapshot!(wire.await, @r#"
+    POST /api/v1/prompts/7/notes?q=a%26b+c
+    accept: application/json
+    authorization: Bearer test_live_a1_s3cret
+    content-type: application/json
+    content-length: 13
+    {"text":"é"}
+    "#);
+    for method in ["GET", "PUT", "PATCH", "DELETE", "OPTIONS"] {
+        let server = answering(ResponseTemplate::new(500)).await;
+        let method: Method = method.parse().unwrap();
+        let _ = client(server.uri()).request(method.clone(), "/x").await;
+        let requests = server.received_requests().await.unwrap();
+        assert_eq!(requests[0].method.as_str(), method.as_str());
+        assert_eq!(requests[0].url.path(), "/api/v1/x");
+    }
+}
+
+#[tokio::test]
+async fn the_answer_of_a_raw_call_is_there_as_it_came() {
+    let answer = ResponseTemplate::new(201)
+        .insert_header("x-request-id", "r-9")
+        .set_body_json(json!({ "data": { "prompts": 3 }, "error": null }));
+    let answer = outcome(answer, |client| client.get("/usage")).await.unwrap();
+    assert_eq!((answer.status().as_u16(), answer.request_id().as_deref()), (201, Some("r-9")));
+    assert_eq!(&answer.bytes()[..], br#"{"data":{"prompts":3},"error":null}"#);
+    let data: Value = answer.data().unwrap();
+    assert_eq!(data, json!({ "prompts": 3 }));
+}
+
+#[tokio::test]
+async fn the_errors_of_a_raw_call_are_those_of_every_call() {
+    let refusal = json!({ "data": null, "error": "no", "details": { "month": "odd" } });
+    let refused = ResponseTemplate::new(400).set_body_json(refusal);
+    let error = outcome(refused, |client| client.get("/usage")).await.unwrap_err();
+    assert_snapshot!(error, @"GET /usage: 400 Bad Request: no [month: odd]");
+
+    let odd = || ResponseTemplate::new(200).set_body_json(json!({ "data": "three" }));
+    let answer = outcome(odd(), |client| client.get("/usage")).await.unwrap();
+    let error = answer.data::<u64>().unwrap_err();
+    assert_snapshot!(error, @r#"GET /usage: 200 OK, but the answer cannot be read at `data`, near: {"data":"three"}"#);
+    let answer = outcome(odd(), |client| client.get("/usage")).await.unwrap();
+    assert!(answer.json::<Vec<u8>>().unwrap_err().is_decode());
+}
+
+#[tokio::test]
+async fn a_raw_path_cannot_lead_out_of_the_base_url() {
+    let server = answering(ResponseTemplate::new(200)).await;
+    let client = client(server.uri());
+    for (path, problem) in [
+        ("usage", "has to begin with a slash"),
+        ("", "has to begin with a slash"),
+        ("https://elsewhere.example/", "has to begin with a slash"),
+        ("/usage?month=1", "holds a query or a fragment; a query goes into `query`"),
+        ("/usage#x", "holds a query or a fragment; a query goes into `query`"),
+        ("/../../admin", "holds a segment of dots, which leads elsewhere"),
+        ("/%2E%2e/admin", "holds a segment of dots, which leads elsewhere"),
+        ("/./a", "holds a segment of dots, which leads elsewhere"),
+        ("/\\elsewhere.example", "holds a character no path has"),
+        ("/a\nb", "holds a character no path has"),
+    ] {
+        let error = client.get(path).await.unwrap_err();
+        assert!(error.is_input(), "{path}");
+        assert_eq!(error.to_string(), format!("the path of the call {problem}"), "{path}");
+    }
+    assert!(server.received_requests().await.unwrap().is_empty());
+    // Two slashes are a path of this host, not another host.
+    client.get("//elsewhere.example/x").await.unwrap();
+    let requests = server.received_requests().await.unwrap();
+    assert_eq!(requests[0].url.path(), "/api/v1//elsewhere.example/x");
+}
+
+#[tokio::test]
+async fn what_cannot_be_written_as_json_is_told_before_anything_is_sent() {
+    let odd = std::collections::HashMap::from([((1, 2), 3)]);
+    let error = client("http://127.0.0.1:1").post("/x").json(&odd).await.unwrap_err();
+    assert!(error.is_input() && error.attempts() == 0);
+    assert_snapshot!(error, @"the body of the request cannot be written as JSON: key must be a string");
+}
+
+#[tokio::test]
+async fn a_call_may_have_headers_of_its_own() {
+    let server = answering(ResponseTemplate::new(500)).await;
+    let get = |client: &Client| client.prompts().get(PromptId::new(7));
+    let call = get(&client(server.uri())).header("X-Trace", "t-1").header("accept", "text/plain");
+    assert!(!format!("{call:?}").contains("t-1"));
+    let _ = call.await;
+    let request = &server.received_requests().await.unwrap()[0];
+    assert_eq!(request.headers["x-trace"], "t-1");
+    assert!(shown(request).contains("accept: text/plain"));
+}
+
+#[tokio::test]
+async fn headers_that_are_not_the_callers_are_refused_and_not_repeated() {
+    let refused = async |name: &str, value: &str| {
+        let call = client("http://127.0.0.1:1").vaults().list().header(name, value);
+        let error = call.await.unwrap_err();
+        assert!(error.is_input() && error.attempts() == 0);
+        error.to_string()
+    };
+    for name in ["Authorization", "content-length", "Content-Type", "host", "connection"] {
+        let expected = format!("the header {} is set by the client itself", name.to_lowercase());
+        assert_eq!(refused(name, "s3cret").await, expected);
+    }
+    assert_snapshot!(refused("x trace", "s3cret").await, @r#""x trace" cannot be the name of a header"#);
+    assert_snapshot!(refused("x-trace", "s3cret\n").await, @"the value of the header x-trace holds what no header can hold");
+}
+
+#[tokio::test]
+async fn a_value_comes_with_its_answer_when_asked_for() {
+    let mut body = envelope(&prompt(7));
+    body["data"]["mood"] = json!("calm");
+    let answer = ResponseTemplate::new(200)
+        .insert_header("x-request-id", "r-1")
+        .insert_header("x-ratelimit-remaining", "17")
+        .set_body_json(body);
+    let server = answering(answer).await;
+    let read = client(server.uri()).prompts().get(PromptId::new(7)).send_with_meta().await.unwrap();
+    // It can be used as the prompt that it holds.
+    assert_eq!((read.id, &*read.title), (PromptId::new(7), "Prompt 7"));
+    assert_eq!((read.meta.status().as_u16(), read.meta.attempts()), (200, 1));
+    assert_eq!(read.meta.request_id().as_deref(), Some("r-1"));
+    assert_eq!(read.meta.headers()["x-ratelimit-remaining"], "17");
+    let whole: Value = serde_json::from_slice(read.meta.body()).unwrap();
+    assert_eq!(whole["data"]["mood"], "calm");
+}
+
+#[tokio::test]
+async fn an_answer_larger_than_allowed_is_not_read() {
+    let large = ResponseTemplate::new(200).set_body_string("x".repeat(2000));
+    let server = answering(large).await;
+    let builder = crate::stub::patient(server.uri()).max_response_size(1999);
+    let error = builder.build().unwrap().vaults().list().await.unwrap_err();
+    assert!(error.is_too_large() && error.attempts() == 1);
+    assert_snapshot!(error, @"GET /vaults: 200 OK, but the answer is larger than the 1999 bytes allowed");
+
+    // A length that was not told beforehand.
+    let endless =
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\naaaaa\r\n5\r\naaaaa\r\n";
+    let address = crate::stub::raw(endless, crate::stub::Then::StayOpen).await;
+    let builder = crate::stub::patient(format!("http://{address}")).max_response_size(9);
+    let builder = builder.idle_timeout(Duration::from_secs(60));
+    let error = builder.build().unwrap().vaults().list().await.unwrap_err();
+    assert!(error.is_too_large(), "{error}");
+}
+
+#[tokio::test]
+async fn what_the_service_sent_with_a_refusal_can_be_read() {
+    let refused = ResponseTemplate::new(418).set_body_string("<h1>teapot</h1>");
+    let error = outcome(refused, |client| client.get("/x")).await.unwrap_err();
+    assert_eq!(error.body(), Some(&b"<h1>teapot</h1>"[..]));
+    assert_eq!(error.kind(), promptarium::ErrorKind::Refused);
+    let large = ResponseTemplate::new(418).set_body_string("x".repeat(1 << 20));
+    let error = outcome(large, |client| client.get("/x")).await.unwrap_err();
+    assert_eq!(error.body().unwrap().len(), 256 * 1024);
+    let unread = outcome(ResponseTemplate::new(200), |client| client.vaults().list()).await;
+    assert_eq!(unread.unwrap_err().body(), None);
+}

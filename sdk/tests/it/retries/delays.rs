@@ -1,0 +1,159 @@
+//! How long a call waits between its attempts, on a paused clock and without a
+//! network.
+
+use std::time::Duration;
+
+use promptarium::transport::{Failure, Incoming};
+use promptarium::{Client, ClientBuilder, Error, PromptId, RetryPolicy};
+use tokio::time::Instant;
+
+use crate::stub::{Scripted, envelope, prompt};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn unavailable(header: Option<(&'static str, String)>) -> Incoming {
+    let mut answer = Incoming::new(503, "");
+    answer.headers.extend(header.map(|(name, value)| {
+        (http::HeaderName::from_static(name), http::HeaderValue::try_from(value).unwrap())
+    }));
+    answer
+}
+
+fn builder(script: &Scripted) -> ClientBuilder {
+    let builder = Client::builder().base_url("http://h/api/v1").api_key("k");
+    builder.transport(script.clone()).retry_seed(7)
+}
+
+/// The error of reading a prompt, and how long it took to come.
+async fn reading(builder: ClientBuilder) -> (Error, Duration) {
+    let client = builder.build().unwrap();
+    let begun = Instant::now();
+    let error = client.prompts().get(PromptId::new(7)).await.unwrap_err();
+    (error, begun.elapsed())
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_attempt_is_not_delayed_and_the_others_ever_longer() {
+    let script = Scripted::new(|_| Ok(unavailable(None)));
+    let builder = builder(&script).retry(RetryPolicy::new().max_attempts(9));
+    reading(builder).await;
+    let times = script.times();
+    assert_eq!((times.len(), times[0]), (9, Duration::ZERO));
+    let mut length = Duration::from_millis(200);
+    for pair in times.windows(2) {
+        let delay = pair[1] - pair[0];
+        // The clock of the timers counts milliseconds.
+        assert!(delay + SECOND / 500 >= length / 2 && delay <= length + SECOND / 500, "{delay:?}");
+        length = (2 * length).min(10 * SECOND);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_same_seed_gives_the_same_delays() {
+    let times = async |seed| {
+        let script = Scripted::new(|_| Ok(unavailable(None)));
+        reading(builder(&script).retry_seed(seed)).await;
+        script.times()
+    };
+    assert_eq!(times(1).await, times(1).await);
+    assert_ne!(times(1).await, times(2).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wish_to_be_left_alone_is_granted_in_all_its_forms() {
+    let in_a_while = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(9);
+    let date = jiff::fmt::rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&in_a_while);
+    for (header, value, shortest, longest) in [
+        ("retry-after", "7".to_owned(), 7.0, 7.1),
+        ("retry-after", date.unwrap(), 7.0, 9.1),
+        ("retry-after-ms", "1500".to_owned(), 1.5, 1.6),
+    ] {
+        let answer = value.clone();
+        let script = Scripted::new(move |_| Ok(unavailable(Some((header, answer.clone())))));
+        let (error, _) = reading(builder(&script)).await;
+        assert_eq!(error.attempts(), 3, "{header}: {value}");
+        for pair in script.times().windows(2) {
+            let delay = (pair[1] - pair[0]).as_secs_f64();
+            assert!((shortest..=longest).contains(&delay), "{header}: {value}: {delay}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wish_that_is_too_long_fails_at_once_and_says_when_to_come_back() {
+    for (wish, attempts) in [("60", 3), ("61", 1), ("3600", 1)] {
+        let script =
+            Scripted::new(move |_| Ok(unavailable(Some(("retry-after", wish.to_owned())))));
+        let (error, took) = reading(builder(&script).overall_timeout(Duration::MAX)).await;
+        assert_eq!(error.attempts(), attempts, "{wish}");
+        assert_eq!(error.retry_after().unwrap().as_secs().to_string(), wish);
+        assert_eq!(took.is_zero(), attempts == 1, "{wish}: {took:?}");
+    }
+    let script = Scripted::new(|_| Ok(unavailable(Some(("retry-after", "61".to_owned())))));
+    let (error, _) = reading(builder(&script)).await;
+    insta::assert_snapshot!(error, @"GET /prompts/{promptId}: 503 Service Unavailable, with an empty body (come back after 61s)");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_whole_call_has_a_limit_that_counts_attempts_and_delays() {
+    // Each attempt takes three seconds, and a fourth is not in time any more.
+    let script = Scripted::slowly(3 * SECOND, |_| Err(Failure::exchanging("hung up")));
+    let policy = RetryPolicy::new().max_attempts(100).delays(SECOND..=SECOND);
+    let (error, took) = reading(builder(&script).retry(policy).overall_timeout(10 * SECOND)).await;
+    assert!(took <= 10 * SECOND + SECOND / 20 && took >= 9 * SECOND, "{took:?}");
+    assert!(error.is_timeout() || error.attempts() == 3, "{error}");
+
+    let script = Scripted::slowly(Duration::MAX, |_| Err(Failure::exchanging("never")));
+    let (error, took) = reading(builder(&script).overall_timeout(7 * SECOND)).await;
+    assert!(took.abs_diff(7 * SECOND) <= SECOND / 20, "{took:?}");
+    insta::assert_snapshot!(error, @"GET /prompts/{promptId}: the call was not done within 7s");
+    assert!(error.is_timeout() && error.is_retryable());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_delay_that_would_outlast_the_call_is_not_begun() {
+    let script = Scripted::new(|_| Ok(unavailable(Some(("retry-after", "30".to_owned())))));
+    let (error, took) = reading(builder(&script).overall_timeout(29 * SECOND)).await;
+    assert_eq!((error.attempts(), error.status().unwrap().as_u16()), (1, 503));
+    assert_eq!(took, Duration::ZERO);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_attempt_that_takes_too_long_is_given_up_and_made_again() {
+    let script = Scripted::slowly(Duration::MAX, |_| Err(Failure::exchanging("never")));
+    let (error, _) = reading(builder(&script).request_timeout(5 * SECOND)).await;
+    assert_eq!(error.attempts(), 3);
+    insta::assert_snapshot!(error, @"GET /prompts/{promptId}: http://h did not answer within 5s (after 3 attempts)");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_has_limits_of_its_own() {
+    let script = Scripted::slowly(Duration::MAX, |_| Err(Failure::exchanging("never")));
+    let client = builder(&script).build().unwrap();
+    let get = || client.prompts().get(PromptId::new(7));
+    let begun = Instant::now();
+    let error = get().timeout(3 * SECOND).await.unwrap_err();
+    assert!(begun.elapsed().abs_diff(3 * SECOND) <= SECOND / 20 && error.attempts() == 1);
+    let error = get().request_timeout(2 * SECOND).timeout(Duration::MAX).await.unwrap_err();
+    assert_eq!(error.attempts(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dropped_call_sends_nothing_more() {
+    let script = Scripted::new(|_| Ok(unavailable(None)));
+    let client = builder(&script).build().unwrap();
+    let call = client.prompts().get(PromptId::new(7)).into_future();
+    let outcome = tokio::time::timeout(Duration::from_millis(50), call).await;
+    assert!(outcome.is_err());
+    tokio::time::sleep(1000 * SECOND).await;
+    assert_eq!(script.times().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_in_time_is_the_answer() {
+    let body = envelope(&prompt(7)).to_string();
+    let script = Scripted::slowly(50 * SECOND, move |_| Ok(Incoming::new(200, body.clone())));
+    let builder = builder(&script).idle_timeout(51 * SECOND);
+    let client = builder.build().unwrap();
+    assert_eq!(client.prompts().get(PromptId::new(7)).await.unwrap().id, PromptId::new(7));
+}

@@ -1,0 +1,260 @@
+//! The table of the README is the data of this test: every cell of it is tried on a
+//! server.
+
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use http::Method;
+use promptarium::call::{Call, RawRequest};
+use promptarium::{
+    Client, Error, ImageContentType, PromptId, RetryBudget, RetryPolicy, VaultId, VaultPromptId,
+};
+use tokio::net::TcpListener;
+use wiremock::ResponseTemplate;
+
+use crate::stub::{Raw, answering, every, patient};
+
+const README: &str = include_str!("../../../README.md");
+const ATTEMPTS: u32 = 3;
+
+type Make = fn(&Client) -> BoxFuture<'static, Result<(), Error>>;
+
+/// Each column of the table, and calls of that kind.
+const COLUMNS: [(&str, &[Make]); 4] = [
+    (
+        "GET",
+        &[
+            |client| nothing(client.prompts().get(PromptId::new(7))),
+            |client| nothing(client.prompts().list()),
+            |client| nothing(client.vaults().list()),
+            |client| nothing(client.generations().status("j")),
+            |client| read(client.get("/usage")),
+        ],
+    ),
+    (
+        "POST with its own key",
+        &[
+            |client| nothing(client.generations().create("local/plasma", "p")),
+            |client| nothing(client.vault(VaultId::new(3)).prompts().pin(VaultPromptId::new(21))),
+            |client| nothing(client.vault(VaultId::new(3)).prompts().unpin(VaultPromptId::new(21))),
+            |client| nothing(client.uploads().slot(ImageContentType::Png, 9)),
+            |client| read(client.post("/usage").repeatable()),
+        ],
+    ),
+    (
+        "DELETE, PUT",
+        &[
+            |client| nothing(client.prompts().delete(PromptId::new(7))),
+            |client| nothing(client.vaults().delete(VaultId::new(3))),
+            |client| nothing(client.vault(VaultId::new(3)).prompts().remove(VaultPromptId::new(1))),
+            |client| read(client.put("/usage").json(&7)),
+        ],
+    ),
+    (
+        "other POST, PATCH",
+        &[
+            |client| nothing(client.prompts().create("t", "p")),
+            |client| nothing(client.prompts().update(PromptId::new(7)).title("t")),
+            |client| nothing(client.vaults().create("n")),
+            |client| nothing(client.vaults().fork(VaultId::new(3))),
+            |client| nothing(client.vault(VaultId::new(3)).prompts().add([PromptId::new(7)])),
+            |client| read(client.request(Method::POST, "/usage")),
+        ],
+    ),
+];
+
+fn nothing<T, F>(call: F) -> BoxFuture<'static, Result<(), Error>>
+where
+    F: IntoFuture<Output = Result<T, Error>, IntoFuture: Send> + 'static,
+{
+    let call = call.into_future();
+    Box::pin(async move { call.await.map(drop) })
+}
+
+/// A call that this crate does not know gives what it does not look into.
+fn read(call: Call<RawRequest>) -> BoxFuture<'static, Result<(), Error>> {
+    Box::pin(async move { call.await?.json::<serde_json::Value>().map(drop) })
+}
+
+/// A server on which this happens to each request.
+async fn happening(what: &str) -> Vec<Box<dyn Stage>> {
+    let statuses: Vec<u16> = what.split(", ").filter_map(|word| word.parse().ok()).collect();
+    match what {
+        "no connection came about" => vec![Box::new(Nobody)],
+        "the connection ended before an answer" => vec![Box::new(every(Raw::new("")).await)],
+        "the time for the attempt ran out before an answer" => vec![Box::new(Silent::new().await)],
+        "a success whose answer broke off" => {
+            let half = "HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n{\"data\":";
+            vec![Box::new(every(Raw::new(half)).await)]
+        }
+        "a success whose answer cannot be read" => {
+            vec![Box::new(answering(ResponseTemplate::new(200).set_body_string("{")).await)]
+        }
+        "a redirect" => statuses_that_stay(&[301, 302, 303, 307, 308]).await,
+        "any other status" => {
+            statuses_that_stay(&[
+                400, 401, 402, 403, 404, 405, 406, 409, 410, 411, 412, 413, 415, 422, 423, 425,
+                451, 500, 501, 505, 507, 511, 599,
+            ])
+            .await
+        }
+        _ if !statuses.is_empty() => statuses_that_stay(&statuses).await,
+        _ => panic!("the table has a row that this test does not know: {what}"),
+    }
+}
+
+async fn statuses_that_stay(statuses: &[u16]) -> Vec<Box<dyn Stage>> {
+    let mut stages: Vec<Box<dyn Stage>> = Vec::new();
+    for status in statuses {
+        stages.push(Box::new(answering(ResponseTemplate::new(*status)).await));
+    }
+    stages
+}
+
+/// A place to send to.
+trait Stage {
+    fn address(&self) -> String;
+    /// How many requests came; `None` where none can come.
+    fn requests(&self) -> BoxFuture<'_, Option<usize>>;
+}
+
+struct Nobody;
+
+impl Stage for Nobody {
+    fn address(&self) -> String {
+        "http://127.0.0.1:1".to_owned()
+    }
+    fn requests(&self) -> BoxFuture<'_, Option<usize>> {
+        Box::pin(async { None })
+    }
+}
+
+/// Takes connections, and never says anything.
+struct Silent(TcpListener);
+
+impl Silent {
+    async fn new() -> Self {
+        Self(TcpListener::bind("127.0.0.1:0").await.unwrap())
+    }
+}
+
+impl Stage for Silent {
+    fn address(&self) -> String {
+        format!("http://{}", self.0.local_addr().unwrap())
+    }
+    fn requests(&self) -> BoxFuture<'_, Option<usize>> {
+        Box::pin(async { None })
+    }
+}
+
+impl Stage for wiremock::MockServer {
+    fn address(&self) -> String {
+        self.uri()
+    }
+    fn requests(&self) -> BoxFuture<'_, Option<usize>> {
+        Box::pin(async { self.received_requests().await.map(|requests| requests.len()) })
+    }
+}
+
+impl Stage for crate::stub::EveryTime {
+    fn address(&self) -> String {
+        format!("http://{}", self.address)
+    }
+    fn requests(&self) -> BoxFuture<'_, Option<usize>> {
+        Box::pin(async { Some(self.count()) })
+    }
+}
+
+/// The rows of the table: what happened, and what stands in each column.
+fn rows() -> Vec<(String, Vec<bool>)> {
+    let table = README.lines().skip_while(|line| !line.starts_with("| what happened |"));
+    let mut lines = table.take_while(|line| line.starts_with('|')).map(|line| {
+        let cells = line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned());
+        cells.collect::<Vec<_>>()
+    });
+    let head = lines.next().expect("the README has the table");
+    let columns: Vec<_> = COLUMNS.iter().map(|(name, _)| *name).collect();
+    assert_eq!(head[1..], columns);
+    let row = |cells: Vec<String>| {
+        let says = cells[1..].iter().map(|cell| match &**cell {
+            "yes" => true,
+            "no" => false,
+            other => panic!("{other}"),
+        });
+        (cells[0].clone(), says.collect())
+    };
+    lines.skip(1).map(row).collect()
+}
+
+#[tokio::test]
+async fn every_cell_of_the_table_holds() {
+    let rows = rows();
+    assert_eq!(rows.len(), 9);
+    let mut tried = 0;
+    for (what, says) in rows {
+        for stage in happening(&what).await {
+            let client = client(&stage.address());
+            for ((column, calls), again) in COLUMNS.iter().zip(&says) {
+                for make in *calls {
+                    let before = stage.requests().await;
+                    let error = make(&client).await.unwrap_err();
+                    let expected = if *again { ATTEMPTS } else { 1 };
+                    assert_eq!(error.attempts(), expected, "{what}, {column}: {error}");
+                    if let (Some(before), Some(after)) = (before, stage.requests().await) {
+                        assert_eq!(after - before, expected as usize, "{what}, {column}: {error}");
+                    }
+                    tried += 1;
+                }
+            }
+        }
+    }
+    assert!(tried > 700, "{tried}");
+}
+
+fn client(address: &str) -> Client {
+    let delay = Duration::from_millis(1);
+    let policy = RetryPolicy::new().max_attempts(ATTEMPTS).delays(delay..=delay);
+    let client = patient(address).retry(policy).retry_budget(RetryBudget::unlimited());
+    client.request_timeout(Duration::from_millis(100)).build().unwrap()
+}
+
+#[tokio::test]
+async fn the_id_of_a_job_is_the_same_in_all_attempts_and_in_the_error() {
+    let server = answering(ResponseTemplate::new(503)).await;
+    let call = client(&server.uri()).generations().create("local/plasma", "p");
+    let id = call.job_id().clone();
+    let error = call.await.unwrap_err();
+    assert_eq!(error.job_id(), Some(&id));
+    let requests = server.received_requests().await.unwrap();
+    assert_eq!(requests.len(), ATTEMPTS as usize);
+    for request in requests {
+        let body: serde_json::Value = request.body_json().unwrap();
+        assert_eq!(body["clientJobId"], id.as_str());
+    }
+}
+
+#[tokio::test]
+async fn a_later_success_is_the_answer_and_tells_how_many_attempts_it_took() {
+    let server = wiremock::MockServer::start().await;
+    let any = || wiremock::Mock::given(wiremock::matchers::any());
+    any().respond_with(ResponseTemplate::new(503)).up_to_n_times(2).mount(&server).await;
+    let vaults = serde_json::json!({ "data": [], "error": null });
+    any().respond_with(ResponseTemplate::new(200).set_body_json(vaults)).mount(&server).await;
+    let vaults = client(&server.uri()).vaults().list().send_with_meta().await.unwrap();
+    assert!(vaults.is_empty());
+    assert_eq!((vaults.meta.attempts(), vaults.meta.status().as_u16()), (3, 200));
+}
+
+#[tokio::test]
+async fn a_call_may_be_tried_in_its_own_way() {
+    let server = answering(ResponseTemplate::new(503)).await;
+    let get = || client(&server.uri()).prompts().get(PromptId::new(7));
+    assert_eq!(get().retry(RetryPolicy::never()).await.unwrap_err().attempts(), 1);
+    let delay = Duration::from_millis(1);
+    let five = RetryPolicy::new().max_attempts(5).delays(delay..=delay);
+    let error = get().retry(five).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "GET /prompts/{promptId}: 503 Service Unavailable, with an empty body (after 5 attempts)"
+    );
+}

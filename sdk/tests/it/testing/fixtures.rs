@@ -1,0 +1,135 @@
+//! Fixtures: one for every model, each as the service would send it.
+
+use std::fmt::Debug;
+
+use promptarium::testing::{ASSETS_URL, Answer, BASE_URL, Script, client, fixture};
+use promptarium::{GenerationState, Page, PromptId, VaultId};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Parts of models, and what a caller makes or is not given.
+const PARTS: [&str; 20] = [
+    "AssetUrl",
+    "Change",
+    "Cursor",
+    "FieldErrors",
+    "GenerationState",
+    "GenerationType",
+    "ImageContentType",
+    "JobId",
+    "ParseIdError",
+    "PromptId",
+    "PromptStatus",
+    "PromptType",
+    "Scope",
+    "Timestamp",
+    "UnknownValue",
+    "UploadToken",
+    "UploadUrl",
+    "VaultId",
+    "VaultPromptId",
+    "Visibility",
+];
+
+/// The names that a list in `lib.rs` gives to the outside.
+fn public(list: &str) -> Vec<&'static str> {
+    let source = include_str!("../../../src/lib.rs");
+    let names = source.split(&format!("pub use {list}::{{")).nth(1).unwrap();
+    let names = names.split("};").next().unwrap().split(',').map(str::trim);
+    names.filter(|name| !name.is_empty()).collect()
+}
+
+/// That the fixture goes over the wire and comes back as it was; gives its type's name.
+fn travels<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: &T) -> &'static str {
+    let wire = serde_json::to_value(value).unwrap();
+    assert_eq!(serde_json::from_value::<T>(wire).unwrap(), *value);
+    let name = std::any::type_name::<T>().split('<').next().unwrap();
+    name.rsplit("::").next().unwrap()
+}
+
+#[test]
+fn every_model_has_one() {
+    let mut models = vec![
+        travels(&fixture::added_prompts()),
+        travels(&fixture::deleted(PromptId::new(7))),
+        travels(&fixture::generation_job()),
+        travels(&fixture::generation_status(GenerationState::Completed)),
+        travels(&fixture::moved_prompt()),
+        travels(&fixture::page(vec![fixture::prompt()])),
+        travels(&fixture::pin_state()),
+        travels(&fixture::problem()),
+        travels(&fixture::prompt()),
+        travels(&fixture::prompt_image()),
+        travels(&fixture::removed_prompt()),
+        travels(&fixture::upload_slot()),
+        travels(&fixture::vault()),
+        travels(&fixture::vault_prompt()),
+    ];
+    models.extend(PARTS);
+    let missing: Vec<_> =
+        public("model").into_iter().filter(|name| !models.contains(name)).collect();
+    assert!(missing.is_empty(), "no fixture, and no part of a model: {missing:?}");
+}
+
+#[test]
+fn what_calls_give_beside_models_has_one() {
+    let image = fixture::uploaded_image();
+    assert_eq!(image.size, fixture::png().len() as u64);
+    assert_eq!(fixture::asset().extension(), Some("png"));
+    assert_eq!(fixture::finished_generation().images().len(), 1);
+    // What else a client gives is made by the client, or is no value.
+    let others = [
+        "Client",
+        "ClientBuilder",
+        "Clock",
+        "Error",
+        "ErrorKind",
+        "Items",
+        "Meta",
+        "Pages",
+        "RawResponse",
+        "RetryBudget",
+        "RetryPolicy",
+        "UploadProgress",
+        "UploadSource",
+        "Watch",
+        "WithMeta",
+        "call",
+        "transport",
+    ];
+    let values = ["Asset", "FinishedGeneration", "UploadedImage"];
+    let known = |name: &&str| others.contains(name) || values.contains(name);
+    let missing: Vec<_> = public("client").into_iter().filter(|name| !known(name)).collect();
+    assert!(missing.is_empty(), "neither a fixture nor known: {missing:?}");
+}
+
+#[test]
+fn they_fit_together() {
+    let (prompt, vault) = (fixture::prompt(), fixture::vault());
+    assert_eq!(prompt.vault_ids, [vault.id]);
+    assert_eq!(vault.prompt_count, 1);
+    assert_eq!(fixture::vault_prompt().prompt, prompt);
+    assert_eq!(fixture::finished_generation().prompt, Some(prompt));
+    let job = fixture::generation_job();
+    assert!(job.status_url.starts_with(BASE_URL));
+    assert!(fixture::uploaded_image().url.as_str().starts_with(ASSETS_URL));
+    for state in GenerationState::KNOWN {
+        let status = fixture::generation_status(state.clone());
+        assert_eq!(status.status, *state);
+        assert_eq!(status.client_job_id.as_ref(), Some(&job.client_job_id));
+        assert_eq!(status.prompt_id.is_some(), *state == GenerationState::Completed);
+        assert_eq!(status.error.is_some(), *state == GenerationState::Failed);
+    }
+    let (slot, image) = (fixture::upload_slot(), fixture::uploaded_image());
+    assert_eq!((slot.url, slot.path, slot.size), (image.url, image.path, image.size));
+    assert_eq!(fixture::problem().field_errors().count(), 2);
+    assert_eq!(fixture::page(vec![1, 2]), Page::new(vec![1, 2], None));
+}
+
+#[tokio::test]
+async fn a_client_reads_them_from_an_answer() {
+    let script = Script::new();
+    script.get("/vaults/{vaultId}/prompts").always(Answer::data(&vec![fixture::vault_prompt()]));
+    let contents = client(&script).vault(VaultId::new(3)).prompts().list().await.unwrap();
+    assert_eq!(contents, [fixture::vault_prompt()]);
+}

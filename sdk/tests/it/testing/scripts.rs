@@ -1,0 +1,268 @@
+//! Scripts: what they answer, what they remember, and what they complain of.
+
+use insta::assert_snapshot;
+use promptarium::testing::{API_KEY, Answer, STORAGE_URL, Script, builder, client, error, fixture};
+use promptarium::{Client, Error, PromptId, RetryPolicy, UploadSource, path};
+use serde_json::json;
+
+fn get(client: &Client) -> impl Future<Output = Result<promptarium::Prompt, Error>> {
+    client.prompts().get(PromptId::new(7)).into_future()
+}
+
+#[tokio::test]
+async fn answers_come_in_their_order_and_by_their_path() {
+    let script = Script::new();
+    let mut second = fixture::prompt();
+    second.title = "Second".to_owned();
+    script.get(path::PROMPT).answer(Answer::data(&fixture::prompt())).answer(Answer::data(&second));
+    script.get(path::VAULTS).always(Answer::data(&[fixture::vault()]));
+    let client = client(&script);
+    assert_eq!(client.vaults().list().await.unwrap().len(), 1);
+    assert_eq!(get(&client).await.unwrap().title, "Harbour");
+    assert_eq!(client.vaults().list().await.unwrap().len(), 1);
+    assert_eq!(get(&client).await.unwrap().title, "Second");
+    script.verify().unwrap();
+}
+
+#[tokio::test]
+async fn any_request_takes_the_next_answer() {
+    let script = Script::new();
+    let answers = script.any().answer(Answer::data(&fixture::vault()));
+    answers
+        .answer(Answer::data(&fixture::prompt()))
+        .answer(Answer::data(&fixture::added_prompts()));
+    let client = client(&script);
+    let vault = client.vaults().create("Landscapes").await.unwrap();
+    let prompt = client.prompts().create("Harbour", "A harbour").await.unwrap();
+    client.vault(vault.id).prompts().add([prompt.id]).await.unwrap();
+    assert_eq!(script.calls(), ["POST /vaults", "POST /prompts", "POST /vaults/3/prompts"]);
+}
+
+#[tokio::test]
+async fn a_request_is_kept_as_it_came_but_for_the_key() {
+    let script = Script::new();
+    script.post(path::PROMPTS).answer(Answer::data(&fixture::prompt()));
+    script.get(path::PROMPTS).answer(Answer::page(&fixture::page(vec![fixture::prompt()])));
+    let client = client(&script);
+    client.prompts().create("Dusk & dawn", "A harbour").header("x-trace", "t-1").await.unwrap();
+    client.prompts().list().page_size(2).from_cursor("a b&c").page().await.unwrap();
+    let [created, listed] = &script.requests()[..] else { panic!("{script:?}") };
+    assert_eq!(created.json(), json!({ "title": "Dusk & dawn", "prompt": "A harbour" }));
+    assert_eq!(created.header("x-trace"), Some("t-1"));
+    assert!(created.authorized && created.header("authorization").is_none());
+    assert_eq!(listed.to_string(), "GET /prompts?limit=2&cursor=a b&c");
+    assert!(listed.body.is_empty() && listed.json().is_null());
+    assert!(!format!("{:?} {script:?}", script.requests()).contains(API_KEY));
+}
+
+#[tokio::test]
+async fn who_asks_for_what_nobody_expected_is_told() {
+    let script = Script::new();
+    script.get(path::PROMPT).answer(Answer::data(&fixture::prompt()));
+    script.post(path::VAULTS).always(Answer::data(&fixture::vault()));
+    let error = client(&script).prompts().delete(PromptId::new(8)).await.unwrap_err();
+    assert_eq!(error.status().unwrap(), 501);
+    assert_eq!(error.attempts(), 1);
+    assert_snapshot!(error.message().unwrap(), @"the script did not expect DELETE /prompts/8, but GET /prompts/{promptId}, POST /vaults");
+    assert_snapshot!(script.verify().unwrap_err(), @r#"
+    GET /prompts/{promptId}: 1 of 1 answers were not asked for
+    the script did not expect DELETE /prompts/8, but GET /prompts/{promptId}, POST /vaults
+    "#);
+    assert_eq!(
+        format!("{:?}", script.verify().unwrap_err()),
+        script.verify().unwrap_err().to_string()
+    );
+}
+
+#[tokio::test]
+async fn more_than_was_expected_is_not_expected() {
+    let script = Script::new();
+    script.get("/prompts/7").answer(Answer::data(&fixture::prompt()));
+    let client = client(&script);
+    get(&client).await.unwrap();
+    script.verify().unwrap();
+    assert_snapshot!(get(&client).await.unwrap_err(), @"GET /prompts/{promptId}: 501 Not Implemented: the script expected nothing more, and not GET /prompts/7");
+    script.verify().unwrap_err();
+}
+
+#[tokio::test]
+async fn what_is_said_first_counts_first() {
+    let script = Script::new();
+    script.get(path::PROMPT).answer(Answer::refusal(404, "not yet"));
+    script.get(path::PROMPT).always(Answer::data(&fixture::prompt()));
+    let client = client(&script);
+    assert!(get(&client).await.unwrap_err().is_not_found());
+    assert!(get(&client).await.is_ok() && get(&client).await.is_ok());
+    // It may be added to while it is played.
+    script.get(path::VAULT).answer(Answer::data(&fixture::vault()));
+    client.vaults().get(3.into()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_refusal_has_the_form_of_the_service() {
+    let answer = Answer::refusal(400, "it cannot be stored").request_id("r-9");
+    let answer = answer.field("title", "is empty").field("prompt", "is long").header("x-a", "b");
+    let error = error::of(answer);
+    assert_snapshot!(error, @"GET /prompts/{promptId}: 400 Bad Request: it cannot be stored [prompt: is long; title: is empty] (request id r-9)");
+    let problem = error::of(Answer::problem(400, &fixture::problem()));
+    assert_eq!(problem.message(), Some(fixture::problem().message.as_str()));
+    assert_eq!(problem.field_errors().count(), 2);
+    assert_snapshot!(String::from_utf8_lossy(error.body().unwrap()), @r#"{"data":null,"details":{"prompt":"is long","title":"is empty"},"error":"it cannot be stored"}"#);
+}
+
+#[tokio::test]
+async fn what_is_no_answer_of_the_service_can_be_said_too() {
+    let whole = Answer::data(&fixture::prompt());
+    let told: Vec<_> = [
+        Answer::raw(502, "text/html", "<h1>Bad Gateway</h1>"),
+        Answer::raw(200, "application/json", r#"{"data":{"id":7"#),
+        whole.clone().cut_at(20),
+        whole.clone().stall_at(20),
+        Answer::refusal(500, "oh").cut_at(3),
+        Answer::no_connection(),
+        Answer::hang_up(),
+        Answer::never(),
+    ]
+    .map(|answer| error::of(answer).to_string())
+    .to_vec();
+    assert_snapshot!(told.join("\n"), @r#"
+    GET /prompts/{promptId}: 502 Bad Gateway, with a body that is not the API's: <h1>Bad Gateway</h1>
+    GET /prompts/{promptId}: 200 OK, but the answer cannot be read at `data.?`, near: {"data":{"id":7
+    GET /prompts/{promptId}: 200 OK, but the answer broke off
+    GET /prompts/{promptId}: 200 OK, but for 20s nothing more of the answer came
+    GET /prompts/{promptId}: 500 Internal Server Error, with a body that is not the API's: {"d
+    GET /prompts/{promptId}: cannot connect to https://prompts.example
+    GET /prompts/{promptId}: the exchange with https://prompts.example failed before an answer came
+    GET /prompts/{promptId}: https://prompts.example neither took nor sent anything for 20s
+    "#);
+}
+
+#[tokio::test]
+async fn a_script_that_is_wrong_says_so() {
+    let wrong = [
+        Answer::data("").header("x y", "z").header("x", "\n"),
+        Answer::data("").header("x", "\n"),
+        Answer::data("").field("title", "is empty"),
+        Answer::never().status(200),
+        Answer::data(&std::collections::BTreeMap::from([((1, 2), 3)])),
+    ];
+    let script = Script::new();
+    let client = client(&script);
+    let mut told = Vec::new();
+    for answer in wrong {
+        script.get(path::PROMPT).answer(answer);
+        told.push(get(&client).await.unwrap_err().to_string());
+    }
+    assert_snapshot!(told.join("\n"), @r#"
+    GET /prompts/{promptId}: 501 Not Implemented: the script has an answer to GET /prompts/7 that is wrong: the header "x y" cannot be sent
+    GET /prompts/{promptId}: 501 Not Implemented: the script has an answer to GET /prompts/7 that is wrong: the header "x" cannot be sent
+    GET /prompts/{promptId}: 501 Not Implemented: the script has an answer to GET /prompts/7 that is wrong: only a refusal names fields
+    GET /prompts/{promptId}: 501 Not Implemented: the script has an answer to GET /prompts/7 that is wrong: what is no answer has no status
+    GET /prompts/{promptId}: 501 Not Implemented: the script has an answer to GET /prompts/7 that is wrong: it cannot be written as JSON: key must be a string
+    "#);
+    assert_eq!(script.verify().unwrap_err().to_string().lines().count(), told.len());
+}
+
+#[tokio::test]
+async fn a_list_is_served_page_by_page() {
+    let script = Script::new();
+    let prompts = (1..=5).map(|id| {
+        let mut prompt = fixture::prompt();
+        prompt.id = id.into();
+        prompt
+    });
+    script.get(path::PROMPTS).list(prompts.collect(), 2);
+    let client = client(&script);
+    let mut stream = client.prompts().list().stream();
+    let mut ids = Vec::new();
+    while let Some(prompt) = stream.next().await {
+        ids.push(prompt.unwrap().id.get());
+    }
+    assert_eq!(ids, [1, 2, 3, 4, 5]);
+    assert_eq!(
+        script.calls(),
+        ["GET /prompts", "GET /prompts?cursor=from-2", "GET /prompts?cursor=from-4",]
+    );
+    let page = client.prompts().list().from_cursor("from-4").page().await.unwrap();
+    assert_eq!((page.items.len(), page.next_cursor), (1, None));
+    let error = client.prompts().list().from_cursor("elsewhere").page().await.unwrap_err();
+    assert!(error.is_invalid() && error.field_error("cursor").is_some());
+}
+
+#[tokio::test]
+async fn the_storage_keeps_what_is_sent_to_it() {
+    let script = Script::new();
+    script.storage();
+    let client = client(&script);
+    let upload = || client.uploads().image(UploadSource::bytes(fixture::png()));
+    let (first, second) = (upload().await.unwrap(), upload().await.unwrap());
+    assert!(first.url != second.url);
+    let asset = client.assets().get(&second.url).await.unwrap();
+    assert_eq!(asset, fixture::asset());
+    let error = client.assets().get("https://cdn.example/images/9.png").await.unwrap_err();
+    assert!(error.is_not_found());
+    assert_snapshot!(script.calls().join("\n"), @r#"
+    POST /uploads/images
+    PUT https://storage.example/uploads/1.png?signature=sixteen-and-more-letters
+    POST /uploads/images
+    PUT https://storage.example/uploads/2.png?signature=sixteen-and-more-letters
+    GET https://cdn.example/images/2.png
+    GET https://cdn.example/images/9.png
+    "#);
+    let authorized: Vec<_> = script.requests().iter().map(|request| request.authorized).collect();
+    assert_eq!(authorized, [true, true, true, true, false, false]);
+    assert_eq!(script.requests()[1].body, fixture::png());
+}
+
+#[tokio::test]
+async fn the_storage_can_be_told_to_fail_first() {
+    let script = Script::new();
+    let put = script.put(format!("{STORAGE_URL}/{{name}}"));
+    put.answer(Answer::refusal(403, "too late")).answer(Answer::refusal(503, "busy"));
+    script.storage();
+    let image = client(&script).uploads().image(UploadSource::bytes(fixture::png())).await.unwrap();
+    assert!(image.url.as_str().ends_with("/3.png"), "{}", image.url);
+    script.verify().unwrap();
+}
+
+#[tokio::test]
+async fn an_upload_of_many_pieces_comes_as_a_whole() {
+    let script = Script::new();
+    script.storage();
+    let mut large = fixture::png().to_vec();
+    large.resize(1_000_000, 7);
+    let image = client(&script).uploads().image(large.clone()).await.unwrap();
+    assert_eq!(client(&script).assets().get(&image.url).await.unwrap().bytes, large);
+    assert_eq!(script.clock().elapsed(), std::time::Duration::ZERO);
+}
+
+#[tokio::test]
+async fn what_is_given_as_it_is_reads_as_it_is() {
+    let script = Script::new();
+    let asset = fixture::asset();
+    script.get("https://cdn.example/a.png").answer(Answer::asset(&asset));
+    let client = client(&script);
+    assert_eq!(client.assets().get("https://cdn.example/a.png?v=2").await.unwrap(), asset);
+    assert_eq!(script.calls(), ["GET https://cdn.example/a.png?v=2"]);
+}
+
+#[tokio::test]
+async fn a_failure_to_connect_is_tried_again_as_a_real_one_is() {
+    let script = Script::new();
+    let post = script.post(path::PROMPTS).answer(Answer::no_connection());
+    post.answer(Answer::data(&fixture::prompt())).answer(Answer::hang_up());
+    let client = client(&script);
+    let create = || client.prompts().create("Harbour", "A harbour");
+    assert_eq!(create().send_with_meta().await.unwrap().meta.attempts(), 2);
+    // Whether it was carried out is not known then.
+    assert_eq!(create().await.unwrap_err().attempts(), 1);
+}
+
+#[tokio::test]
+async fn the_settings_can_be_others() {
+    let script = Script::new();
+    script.any().always(Answer::refusal(503, "busy"));
+    let client = builder(&script).retry(RetryPolicy::never()).user_agent("mine/1").build().unwrap();
+    assert_eq!(get(&client).await.unwrap_err().attempts(), 1);
+    assert!(script.requests()[0].header("user-agent").unwrap().ends_with(" mine/1"));
+}
