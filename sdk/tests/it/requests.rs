@@ -1,5 +1,7 @@
 //! The wire form of every request the client can send.
 
+mod patches;
+
 use insta::assert_snapshot;
 use promptarium::{AssetUrl, Change, Client, ImageContentType, PromptId, PromptType};
 use promptarium::{VaultId, VaultPromptId, Visibility};
