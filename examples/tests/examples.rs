@@ -132,6 +132,21 @@ fn a_program_without_async_does_it_all() {
 }
 
 #[test]
+fn the_spans_of_calls_are_printed() {
+    let told = told("tracing_output", &[]);
+    let has =
+        |words: &[&str]| told.lines().any(|line| words.iter().all(|word| line.contains(word)));
+    for words in [
+        &["otel.name=\"GET /vaults\"", "attempt{", "http.response.status_code=200", "close"][..],
+        &["otel.name=\"GET /prompts\"", "sent again after a delay", "error.type=\"503\""],
+        &["otel.name=\"GET /prompts\"", "attempt{", "http.request.resend_count=1", "close"],
+        &["otel.name=\"GET /prompts/{promptId}\"", "error.type=\"404\"", "close"],
+    ] {
+        assert!(has(words), "{words:?} are on no line of:\n{told}");
+    }
+}
+
+#[test]
 fn an_unknown_type_is_named() {
     let output = run("list_all", &["sculpture"]);
     assert!(!output.status.success());

@@ -18,6 +18,7 @@ mod reply;
 mod request;
 mod retry;
 mod send;
+mod trace;
 pub mod transport;
 
 mod assets;

@@ -7,6 +7,7 @@ use futures_core::future::BoxFuture;
 
 use super::Error;
 use super::mode::{Async, Bound, Mode};
+use super::trace::Span;
 use crate::model::AssetUrl;
 
 /// Uploaded and generated media; made by [`Client::assets`](crate::Client::assets).
@@ -83,10 +84,12 @@ impl<M> GetAsset<M> {
 
     pub(super) async fn run(self) -> Result<Asset, Error> {
         let time = &self.client.0.time;
-        let fetching = self.client.fetch(self.url.as_str(), self.max_size);
+        let span = Span::asset();
+        let fetching = span.around(self.client.fetch(self.url.as_str(), self.max_size, &span));
         let fetched = time.until(time.after(self.timeout), fetching).await;
         let late = |_| Err(Error::call_timed_out(self.url.as_str(), self.timeout));
-        fetched.unwrap_or_else(late).map(|(content_type, bytes)| Asset { content_type, bytes })
+        let fetched = fetched.unwrap_or_else(late).inspect_err(|error| span.failed(error));
+        fetched.map(|(content_type, bytes)| Asset { content_type, bytes })
     }
 }
 

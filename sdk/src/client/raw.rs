@@ -13,8 +13,9 @@ use super::reply::{Reply, request_id};
 use super::request::Request;
 use super::{Client, Error};
 
-/// A call of any endpoint; made by [`Client::request`].
-#[derive(Debug, Clone)]
+/// A call of any endpoint; made by [`Client::request`]. `Debug` shows neither the
+/// values of its query nor its body: they may hold anything.
+#[derive(Clone)]
 pub struct RawRequest {
     method: Method,
     path: String,
@@ -97,6 +98,17 @@ impl<M> Call<RawRequest, M> {
     }
 }
 
+impl std::fmt::Debug for RawRequest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let query: Vec<_> = self.query.iter().map(|(name, _)| name).collect();
+        f.debug_struct("RawRequest")
+            .field("method", &self.method)
+            .field("path", &self.path)
+            .field("query", &query)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Sealed for RawRequest {}
 
 impl Endpoint for RawRequest {
@@ -122,7 +134,7 @@ impl Endpoint for RawRequest {
     }
 
     fn read(reply: Reply) -> Result<RawResponse, Error> {
-        reply.accepted().map(RawResponse)
+        reply.accepted().map(|reply| RawResponse(reply.apart()))
     }
 }
 

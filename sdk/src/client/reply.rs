@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::RETRY_AFTER;
-use http::{HeaderMap, HeaderName, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use jiff::fmt::rfc2822;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -13,6 +13,7 @@ use super::Error;
 use super::clock::Time;
 use super::error::{Excerpt, Refusal};
 use super::request::Route;
+use super::trace::Span;
 use crate::model::{Cursor, JobId, Page, Timestamp};
 
 const RETRY_AFTER_MS: HeaderName = HeaderName::from_static("retry-after-ms");
@@ -32,6 +33,10 @@ pub struct Reply {
     pub(super) job: Option<JobId>,
     /// How long the service asks to be left alone.
     pub(super) wish: Option<Duration>,
+    /// The call, which goes on until its answer has been read.
+    span: Span,
+    /// What authorised the call, which no error may repeat.
+    authorization: Option<HeaderValue>,
 }
 
 /// The envelope of a success (`EN-03`); its `error` is `null` and says nothing.
@@ -52,13 +57,45 @@ const KEY_STAYS: &str = "redirects are not followed, because the key goes to the
 
 impl Reply {
     /// The answer to a request that was sent once.
-    pub(super) const fn new(
-        route: Route,
-        status: StatusCode,
-        headers: HeaderMap,
-        body: Bytes,
-    ) -> Self {
-        Self { route, status, headers, body, withheld: false, attempts: 1, job: None, wish: None }
+    pub(super) fn new(route: Route, status: StatusCode, headers: HeaderMap, body: Bytes) -> Self {
+        Self {
+            route,
+            status,
+            headers,
+            body,
+            withheld: false,
+            attempts: 1,
+            job: None,
+            wish: None,
+            span: Span::none(),
+            authorization: None,
+        }
+    }
+
+    /// The same answer, as that of a call which is told what becomes of it.
+    pub(super) fn within(mut self, span: Span) -> Self {
+        span.answered(self.status);
+        self.span = span;
+        self
+    }
+
+    /// The same answer, to a call with this authorisation.
+    pub(super) fn to(mut self, authorization: Option<&HeaderValue>) -> Self {
+        self.authorization = authorization.cloned();
+        self
+    }
+
+    /// Whether the body repeats the key. Some services, and proxies in front of them,
+    /// quote the request they refuse.
+    fn repeats_the_key(&self) -> bool {
+        let header = self.authorization.as_ref().and_then(|header| header.to_str().ok());
+        let key = header.and_then(|header| header.strip_prefix("Bearer "));
+        key.is_some_and(|key| repeats(&String::from_utf8_lossy(&self.body), key))
+    }
+
+    /// The same answer, whose call has ended although it may not have been read.
+    pub(super) fn apart(self) -> Self {
+        Self { span: Span::none(), ..self }
     }
 
     /// The same answer, of which no error repeats what a success says: it holds
@@ -125,7 +162,7 @@ impl Reply {
         let again: Result<T, _> = serde_path_to_error::deserialize(&mut reader);
         let path = again.err().map(|error| error.path().to_string());
         let path = path.filter(|path| path != ".");
-        let error = if self.withheld {
+        let error = if self.withheld || self.repeats_the_key() {
             Error::unreadable_and_withheld(self.status, path)
         } else {
             let near = Excerpt::at(&self.body, source.line(), source.column());
@@ -136,6 +173,7 @@ impl Reply {
 
     /// An error of this call.
     fn tell(&self, error: Error) -> Error {
+        self.span.failed(&error);
         error
             .of(self.route.clone(), request_id(&self.headers))
             .after_attempts(self.attempts, self.job.clone())
@@ -144,6 +182,7 @@ impl Reply {
     /// That the service said no, in its own words.
     pub(super) fn refused(self) -> Error {
         let refusal = match serde_json::from_slice(&self.body) {
+            _ if self.repeats_the_key() => Refusal::Withheld,
             Ok(problem) => Refusal::Stated(problem),
             Err(_) => Refusal::Other(Excerpt::start(&self.body)),
         };
@@ -165,6 +204,14 @@ impl Reply {
         let location = location.and_then(|value| value.to_str().ok());
         self.tell(Error::redirected(self.status, location, KEY_STAYS))
     }
+}
+
+/// Texts shorter than this are no secrets.
+const SECRET_CHARS_MIN: usize = 8;
+
+/// Whether a text repeats a secret.
+pub(super) fn repeats(text: &str, secret: &str) -> bool {
+    secret.len() >= SECRET_CHARS_MIN && text.contains(secret)
 }
 
 /// What the service calls the request in its own logs.

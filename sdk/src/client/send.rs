@@ -7,16 +7,17 @@ mod get;
 mod limit;
 mod put;
 
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method};
 use url::Url;
 
 use self::attempt::Sending;
 use super::config::Config;
 use super::options::CallOptions;
-use super::reply::{Reply, request_id};
+use super::reply::{Reply, repeats, request_id};
 use super::request::Request;
 use super::retry::{Attempts, Fate};
+use super::trace::Span;
 use super::transport::OutgoingBody;
 use super::{Client, Error};
 
@@ -32,8 +33,12 @@ impl Client {
         let sending = Sending::new(config, &request, options)?;
         let (policy, budget) = (options.policy(config), &config.budget);
         let mut attempts = Attempts::first(policy, budget, &config.dice, request.resend);
+        let span = Span::call(&request.route, &config.base_url);
         loop {
-            let outcome = sending.attempt(config).await;
+            let attempt = span.attempt(&request.route, &config.base_url, attempts.number);
+            let outcome = attempt.around(sending.attempt(config)).await;
+            let status = outcome.as_ref().map(|reply| reply.status);
+            attempt.ended(status);
             let (fate, wish) = match &outcome {
                 Ok(reply) if reply.status.is_success() => (None, None),
                 Ok(reply) => (Some(Fate::Refused(reply.status)), reply.retry_after(&config.time)),
@@ -48,11 +53,15 @@ impl Client {
                 return match outcome {
                     Ok(mut reply) => {
                         (reply.attempts, reply.job, reply.wish) = (number, job, wish);
-                        Ok(reply)
+                        Ok(reply.within(span).to(config.headers.get(AUTHORIZATION)))
                     }
-                    Err(error) => Err(error.after_attempts(number, job)),
+                    Err(error) => {
+                        span.ended(Err(&error));
+                        Err(error.after_attempts(number, job))
+                    }
                 };
             };
+            span.again(attempts.number, delay, status);
             config.time.sleep(delay).await;
         }
     }
@@ -81,4 +90,13 @@ fn headers(config: &Config, request: &Request, options: &CallOptions) -> HeaderM
 
 fn body(request: &Request) -> OutgoingBody {
     request.body.clone().map_or(OutgoingBody::EMPTY, OutgoingBody::whole)
+}
+
+/// Whether an answer repeats what may authorise a request by its address. Some storages
+/// quote the request they refuse.
+fn repeats_query(body: &[u8], url: &Url) -> bool {
+    let text = String::from_utf8_lossy(body);
+    let as_sent = url.query().into_iter().flat_map(|query| query.split(['&', '=']));
+    let meant = url.query_pairs().map(|(_, value)| value.into_owned());
+    as_sent.map(str::to_owned).chain(meant).any(|secret| repeats(&text, &secret))
 }

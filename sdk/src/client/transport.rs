@@ -62,7 +62,7 @@ pub trait Transport: Send + Sync + 'static {
 pub struct Outgoing {
     /// The method.
     pub method: Method,
-    /// The whole address.
+    /// The whole address, without a user name and a password.
     pub url: Url,
     /// All headers but those that belong to the connection.
     pub headers: HeaderMap,
@@ -71,13 +71,8 @@ pub struct Outgoing {
 }
 
 impl Outgoing {
-    pub(super) const fn new(
-        method: Method,
-        url: Url,
-        headers: HeaderMap,
-        body: OutgoingBody,
-    ) -> Self {
-        Self { method, url, headers, body }
+    pub(super) fn new(method: Method, url: Url, headers: HeaderMap, body: OutgoingBody) -> Self {
+        Self { method, url: without_user(url), headers, body }
     }
 }
 
@@ -92,8 +87,8 @@ impl fmt::Debug for Outgoing {
     }
 }
 
-/// The head of an answer, and its body as far as it has come.
-#[derive(Debug)]
+/// The head of an answer, and its body as far as it has come. `Debug` shows of its
+/// headers the names only: a `Location` may be a signed address, and a cookie a secret.
 #[non_exhaustive]
 pub struct Incoming {
     /// The status.
@@ -118,7 +113,28 @@ impl Incoming {
     /// Where the answer is from, if that is not where the request was sent.
     pub(super) fn elsewhere(&self, sent_to: &Url) -> Option<&Url> {
         let from = self.redirected_to.as_ref().or_else(|| self.body.url());
-        from.filter(|from| *from != sent_to)
+        from.filter(|from| *from != sent_to && **from != without_user(sent_to.clone()))
+    }
+}
+
+/// An address as it is sent. A user name and a password in it go nowhere, but crates
+/// below would show them in their logs.
+fn without_user(mut url: Url) -> Url {
+    // An address that can hold neither has none.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url
+}
+
+impl fmt::Debug for Incoming {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let headers: Vec<_> = self.headers.keys().collect();
+        let from = self.redirected_to.as_ref().map(|url| url.origin().ascii_serialization());
+        f.debug_struct("Incoming")
+            .field("status", &self.status)
+            .field("headers", &headers)
+            .field("redirected_to", &from)
+            .finish_non_exhaustive()
     }
 }
 

@@ -78,16 +78,21 @@ impl<'de> Deserialize<'de> for UploadUrl {
 
 impl fmt::Display for UploadUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = self.0.clone();
-        shown.set_fragment(None);
-        // A URL that can hold no password has none to hide.
-        let _ = shown.set_password(None);
-        if shown.query().is_some() {
-            shown.set_query(Some("…"));
-        }
-        // `Url` would percent-encode the mark that says something was left out.
-        f.write_str(&shown.as_str().replace("%E2%80%A6", "…"))
+        f.write_str(&without_secrets(self.0.clone()))
     }
+}
+
+/// An address without what may authorise somebody, and a mark where its query was.
+fn without_secrets(mut url: Url) -> String {
+    url.set_fragment(None);
+    // A URL that can hold neither has none to hide.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    if url.query().is_some() {
+        url.set_query(Some("…"));
+    }
+    // `Url` would percent-encode the mark that says something was left out.
+    url.as_str().replace("%E2%80%A6", "…")
 }
 
 impl fmt::Debug for UploadUrl {
@@ -118,11 +123,14 @@ impl fmt::Debug for UploadToken {
 /// The permanent address of an image. Goes wherever a call takes the address of an
 /// image.
 ///
+/// `Display` is the whole of it. `Debug` leaves out a password and the query, since
+/// some storages sign the addresses of images too.
+///
 /// ```
 /// let url = promptarium::AssetUrl::from("https://cdn.example/a.png");
 /// assert_eq!(url.as_str(), "https://cdn.example/a.png");
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct AssetUrl(String);
 
@@ -131,6 +139,24 @@ impl AssetUrl {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Each of these, which are said to be such.
+    #[cfg(feature = "client")]
+    pub(crate) fn all(urls: impl IntoIterator<Item: Into<String>>) -> Vec<Self> {
+        urls.into_iter().map(|url| Self(url.into())).collect()
+    }
+}
+
+impl fmt::Debug for AssetUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = match Url::parse(&self.0) {
+            Ok(url) if url.has_host() => without_secrets(url),
+            // What is no address may hold the same in other places.
+            _ if self.0.contains(['?', '#', '@']) => "…".to_owned(),
+            _ => self.0.clone(),
+        };
+        f.debug_tuple("AssetUrl").field(&shown).finish()
     }
 }
 

@@ -7,6 +7,7 @@
     reason = "a panic is how a test fails"
 )]
 
+mod listening;
 mod stub;
 
 mod answers;
@@ -16,11 +17,12 @@ mod config;
 mod connections;
 mod errors;
 mod generations;
-mod logs;
 mod models;
 mod pages;
 mod raw;
 mod requests;
 mod retries;
+mod secrets;
 mod testing;
+mod traces;
 mod uploads;

@@ -92,7 +92,7 @@ impl World {
 }
 
 /// Everything an error can show.
-fn all_of(error: &Error) -> String {
+pub(crate) fn all_of(error: &Error) -> String {
     let mut text = format!("{error} {error:?} {error:#?}");
     let mut source = std::error::Error::source(error);
     while let Some(inner) = source {

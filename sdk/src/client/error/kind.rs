@@ -59,7 +59,7 @@ pub(super) enum Kind {
 
     #[error(
         "{status}, but the answer cannot be read{}; it is not shown, because it holds what \
-         authorises an upload",
+         authorises a request",
         at(.path.as_deref())
     )]
     Withheld { status: StatusCode, path: Option<String> },
@@ -182,7 +182,7 @@ impl fmt::Display for Refusal {
             Self::Other(body) => return write!(f, ", with a body that is not the API's: {body}"),
             Self::Withheld => {
                 return f.write_str(
-                    ", with a body that is not shown, because it repeats what authorises the upload",
+                    ", with a body that is not shown, because it repeats what authorised the request",
                 );
             }
         };

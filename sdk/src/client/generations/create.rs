@@ -8,7 +8,7 @@ use crate::client::Error;
 use crate::client::call::{Call, Endpoint, sealed::Sealed};
 use crate::client::reply::Reply;
 use crate::client::request::Request;
-use crate::model::{GenerationJob, GenerationType, JobId, VaultId};
+use crate::model::{AssetUrl, GenerationJob, GenerationType, JobId, VaultId};
 use crate::path;
 
 /// `POST /generations`.
@@ -31,9 +31,9 @@ struct Options {
     #[serde(skip_serializing_if = "Option::is_none")]
     negative_prompt: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    image_input: Option<String>,
+    image_input: Option<AssetUrl>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    image_inputs: Option<Vec<String>>,
+    image_inputs: Option<Vec<AssetUrl>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     aspect_ratio: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,7 +43,7 @@ struct Options {
     #[serde(skip_serializing_if = "Option::is_none")]
     vault_id: Option<VaultId>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    reference_image_urls: Option<Vec<String>>,
+    reference_image_urls: Option<Vec<AssetUrl>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     image_edit_endpoint_id: Option<String>,
 }
@@ -103,7 +103,7 @@ impl<M> Call<CreateGeneration, M> {
     /// An image to start from (`GE-15`): a public URL, or the
     /// [`AssetUrl`](crate::AssetUrl) of an upload.
     pub fn image_input(mut self, url: impl Into<String>) -> Self {
-        self.endpoint.options.image_input = Some(url.into());
+        self.endpoint.options.image_input = Some(url.into().into());
         self
     }
 
@@ -114,7 +114,7 @@ impl<M> Call<CreateGeneration, M> {
     where
         I: IntoIterator<Item: Into<String>>,
     {
-        self.endpoint.options.image_inputs = Some(urls.into_iter().map(Into::into).collect());
+        self.endpoint.options.image_inputs = Some(AssetUrl::all(urls));
         self
     }
 
@@ -167,8 +167,7 @@ impl<M> Call<CreateGeneration, M> {
     where
         I: IntoIterator<Item: Into<String>>,
     {
-        let urls = urls.into_iter().map(Into::into).collect();
-        self.endpoint.options.reference_image_urls = Some(urls);
+        self.endpoint.options.reference_image_urls = Some(AssetUrl::all(urls));
         self
     }
 

@@ -9,6 +9,7 @@ use futures_core::future::BoxFuture;
 use super::watch::Watch;
 use crate::client::Error;
 use crate::client::mode::Async;
+use crate::client::trace::Span;
 use crate::model::{GenerationStatus, Prompt, PromptId, PromptImage};
 
 type Fetch = dyn FnMut(PromptId) -> BoxFuture<'static, Result<Prompt, Error>> + Send;
@@ -83,9 +84,16 @@ impl<M> Wait<M> {
         self
     }
 
-    pub(in crate::client) async fn run(mut self) -> Result<FinishedGeneration, Error> {
+    pub(in crate::client) async fn run(self) -> Result<FinishedGeneration, Error> {
+        let span = Span::wait(self.watch.job_id());
+        let outcome = span.around(self.run_within(&span)).await;
+        outcome.inspect_err(|error| span.failed(error))
+    }
+
+    async fn run_within(mut self, span: &Span) -> Result<FinishedGeneration, Error> {
         while let Some(change) = self.watch.next().await {
             let status = change?;
+            span.changed(&status);
             (self.on_change)(&status);
             if status.status.is_success() {
                 let prompt = self.output(&status).await?;

@@ -7,7 +7,7 @@ use crate::client::Error;
 use crate::client::call::{Call, Endpoint, sealed::Sealed};
 use crate::client::reply::Reply;
 use crate::client::request::Request;
-use crate::model::{Change, Prompt, PromptId, PromptType, VaultId};
+use crate::model::{AssetUrl, Change, Prompt, PromptId, PromptType, VaultId};
 use crate::path;
 
 /// What create and update take alike.
@@ -23,9 +23,9 @@ pub struct Fields {
     #[serde(skip_serializing_if = "Option::is_none")]
     vault_id: Option<VaultId>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    image_url: Option<String>,
+    image_url: Option<AssetUrl>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    reference_media_urls: Option<Vec<String>>,
+    reference_media_urls: Option<Vec<AssetUrl>>,
 }
 
 /// A call that writes a prompt: [`CreatePrompt`] or [`UpdatePrompt`].
@@ -83,7 +83,7 @@ impl<E: PromptInput, M> Call<E, M> {
     /// A picture that belongs to the prompt (`PR-28`): a URL, or the
     /// [`AssetUrl`](crate::AssetUrl) of an upload.
     pub fn image_url(mut self, url: impl Into<String>) -> Self {
-        self.endpoint.fields().image_url = Some(url.into());
+        self.endpoint.fields().image_url = Some(url.into().into());
         self
     }
 
@@ -94,8 +94,7 @@ impl<E: PromptInput, M> Call<E, M> {
     where
         I: IntoIterator<Item: Into<String>>,
     {
-        let urls = urls.into_iter().map(Into::into).collect();
-        self.endpoint.fields().reference_media_urls = Some(urls);
+        self.endpoint.fields().reference_media_urls = Some(AssetUrl::all(urls));
         self
     }
 }

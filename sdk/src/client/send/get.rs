@@ -7,9 +7,11 @@ use url::Url;
 
 use super::attempt::{collect_start, collect_whole};
 use super::limit::Running;
-use super::request_id;
+use super::{repeats_query, request_id};
+use crate::client::error::Refusal;
 use crate::client::reply::Reply;
 use crate::client::request::Route;
+use crate::client::trace::Span;
 use crate::client::transport::{Incoming, Outgoing, OutgoingBody};
 use crate::client::{Client, Error};
 
@@ -24,6 +26,7 @@ impl Client {
         &self,
         url: &str,
         size_max: u64,
+        span: &Span,
     ) -> Result<(Option<String>, Bytes), Error> {
         let route = Route::new(Method::GET, "{url}");
         let unfit = || Error::input("the address of the asset is no absolute http or https URL");
@@ -31,7 +34,9 @@ impl Client {
         let running = Running::idle_only(&self.0.time, self.0.limits.idle);
         let mut redirects = 0;
         let Incoming { status, headers, body, .. } = loop {
-            let answer = self.get_once(&url, &running).await;
+            let attempt = span.attempt(&route, &url, redirects + 1);
+            let answer = attempt.around(self.get_once(&url, &running)).await;
+            attempt.ended(answer.as_ref().map(|answer| answer.status));
             let answer = answer.map_err(|error| error.of(route.clone(), None))?;
             if !is_redirect(answer.status) {
                 break answer;
@@ -45,8 +50,13 @@ impl Client {
         };
         if !status.is_success() {
             let body = collect_start(body, &running).await;
-            let reply = Reply::new(route, status, headers, body);
-            return Err(reply.with_wish(&self.0.time).refused());
+            let withheld = repeats_query(&body, &url);
+            let reply = Reply::new(route, status, headers, body).with_wish(&self.0.time);
+            return Err(if withheld {
+                reply.refused_with(Refusal::Withheld)
+            } else {
+                reply.refused()
+            });
         }
         let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let content_type = content_type.map(str::to_owned);

@@ -7,15 +7,15 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, USER_AGENT};
-use http::{HeaderMap, HeaderValue, Method};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use http_body::{Body, Frame, SizeHint};
 use tokio::sync::mpsc;
 
 use super::attempt::collect_start;
 use super::limit::{Over, Running};
-use super::request_id;
+use super::{repeats_query, request_id};
 use crate::client::error::Refusal;
-use crate::client::reply::Reply;
+use crate::client::reply::{Reply, repeats};
 use crate::client::request::Route;
 use crate::client::transport::{Failure, Incoming, Outgoing, OutgoingBody};
 use crate::client::uploads::Feed;
@@ -25,12 +25,9 @@ use crate::model::UploadSlot;
 /// Pieces that wait for the connection to take them.
 const WAITING_PIECES: usize = 1;
 
-/// Texts shorter than this are no secrets.
-const SECRET_CHARS_MIN: usize = 8;
-
 impl Client {
     /// Sends all of `feed` as the one upload that `slot` allows (`UP-10`), and tells how
-    /// many bytes are on their way.
+    /// many bytes are on their way. Gives the status of the success.
     ///
     /// The feeding happens here and in no task, so that it ends when this is dropped.
     pub(in crate::client) async fn put_bytes(
@@ -38,7 +35,7 @@ impl Client {
         slot: &UploadSlot,
         feed: Feed<'_>,
         told: &mut (dyn FnMut(u64) + Send),
-    ) -> Result<(), Error> {
+    ) -> Result<StatusCode, Error> {
         let route = Route::new(Method::PUT, "{uploadUrl}");
         let origin = || slot.upload_url.expose().origin().ascii_serialization();
         let running = Running::idle_only(&self.0.time, self.0.limits.idle);
@@ -94,7 +91,7 @@ impl Client {
         slot: &UploadSlot,
         route: Route,
         running: &Running<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result<StatusCode, Error> {
         if let Some(elsewhere) = incoming.elsewhere(slot.upload_url.expose()) {
             let error = Error::followed(incoming.status, elsewhere.as_str());
             return Err(error.of(route, request_id(&incoming.headers)));
@@ -102,10 +99,12 @@ impl Client {
         let Incoming { status, headers, body, .. } = incoming;
         if status.is_success() {
             let early = Error::answered_early(status);
-            return if fed { Ok(()) } else { Err(early.of(route, request_id(&headers))) };
+            return if fed { Ok(status) } else { Err(early.of(route, request_id(&headers))) };
         }
         let body = collect_start(body, running).await;
-        let withheld = repeats_a_secret(&body, slot);
+        let token = slot.token.expose();
+        let withheld = repeats_query(&body, slot.upload_url.expose())
+            || repeats(&String::from_utf8_lossy(&body), token);
         let reply = Reply::new(route, status, headers, body).with_wish(&self.0.time);
         Err(if withheld { reply.refused_with(Refusal::Withheld) } else { reply.refused() })
     }
@@ -138,17 +137,6 @@ async fn feed_all(
         }
     }
     Ok(())
-}
-
-/// Whether an answer repeats what authorises the upload. Some storages quote the
-/// request they refuse.
-fn repeats_a_secret(body: &[u8], slot: &UploadSlot) -> bool {
-    let url = slot.upload_url.expose();
-    let text = String::from_utf8_lossy(body);
-    let as_sent = url.query().into_iter().flat_map(|query| query.split(['&', '=']));
-    let meant = url.query_pairs().map(|(_, value)| value.into_owned());
-    let mut secrets = as_sent.map(str::to_owned).chain(meant).chain([slot.token.expose().into()]);
-    secrets.any(|secret: String| secret.len() >= SECRET_CHARS_MIN && text.contains(&secret))
 }
 
 /// The body of the request: the pieces that were fed, and no end before the last.

@@ -12,6 +12,7 @@ use super::source::{Opened, UploadSource};
 use crate::client::Error;
 use crate::client::backoff::Backoff;
 use crate::client::mode::{Async, Bound, Mode};
+use crate::client::trace::Span;
 use crate::model::{AssetUrl, ImageContentType, UploadSlot};
 
 /// How often the bytes are sent at most, each time with a slot of its own.
@@ -97,11 +98,13 @@ impl<M: Mode> UploadImage<M> {
     pub(in crate::client) async fn run_in_time(self) -> Result<UploadedImage, Error> {
         let (client, timeout) = (self.client.clone(), self.timeout);
         let time = &client.0.time;
-        let outcome = time.until(time.after(timeout), self.run()).await;
-        outcome.unwrap_or_else(|_| Err(Error::call_timed_out(client.base_url(), timeout)))
+        let span = Span::upload();
+        let outcome = time.until(time.after(timeout), span.around(self.run(&span))).await;
+        let late = |_| Err(Error::call_timed_out(client.base_url(), timeout));
+        outcome.unwrap_or_else(late).inspect_err(|error| span.failed(error))
     }
 
-    async fn run(mut self) -> Result<UploadedImage, Error> {
+    async fn run(mut self, span: &Span) -> Result<UploadedImage, Error> {
         let config = Arc::clone(&self.client.0);
         let mut opened = Opened::open(self.source).await?;
         let name = opened.path.as_deref().and_then(media::of_name);
@@ -119,7 +122,10 @@ impl<M: Mode> UploadImage<M> {
                 progress.sent = sent;
                 (self.on_progress)(progress);
             };
-            let Err(error) = self.client.put_bytes(&slot, feed, &mut told).await else {
+            let put = span.put(slot.upload_url.expose(), attempt, total);
+            let outcome = put.around(self.client.put_bytes(&slot, feed, &mut told)).await;
+            put.ended(outcome.as_ref().copied());
+            let Err(error) = outcome else {
                 return Ok(UploadedImage::of(slot, content_type, total));
             };
             let lifetime = Duration::from_secs(slot.expires_in_seconds);
@@ -133,8 +139,9 @@ impl<M: Mode> UploadImage<M> {
             if attempt == ATTEMPTS_MAX {
                 return Err(error);
             }
-            config.time.sleep(delay).await;
             attempt += 1;
+            span.again(attempt, delay, Err(&error));
+            config.time.sleep(delay).await;
         }
     }
 }

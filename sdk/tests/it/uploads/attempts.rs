@@ -146,7 +146,7 @@ async fn what_authorises_an_upload_shows_nowhere() {
         assert_eq!(
             error.to_string(),
             "PUT {uploadUrl}: 413 Payload Too Large, with a body that is not shown, because it \
-             repeats what authorises the upload"
+             repeats what authorised the request"
         );
         shown.push(all_of(&error));
     }

@@ -125,7 +125,7 @@ async fn an_answer_with_a_slot_shows_in_no_error() {
             error.to_string(),
             format!(
                 "POST /uploads/images: 201 Created, but the answer cannot be read{at}; it is not \
-                 shown, because it holds what authorises an upload"
+                 shown, because it holds what authorises a request"
             )
         );
         assert_eq!(kinds(&error), "decode");

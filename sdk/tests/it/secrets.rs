@@ -1,0 +1,48 @@
+//! What nobody may see, and where the key may go.
+//!
+//! Every secret in here has the same seven letters in it, so that one search finds
+//! them all.
+
+mod logs;
+mod origins;
+mod shown;
+
+use promptarium::{Client, ClientBuilder};
+use serde_json::{Value, json};
+
+use crate::stub::{KEY, patient};
+
+/// What all secrets of these tests have in common; that of the client is one.
+const MARK: &str = "s3cret";
+
+/// An address whose user, password and query are secrets; `host` may have a port.
+fn signed(scheme: &str, host: &str) -> String {
+    format!(
+        "{scheme}://s3cretUser:s3cretPassword@{host}/a.png?signature=s3cretSignature&x=1#s3cret"
+    )
+}
+
+/// An upload slot at a storage there.
+fn slot(storage: &str) -> Value {
+    json!({
+        "uploadUrl": format!("{storage}/put/1?signature=s3cretSignature"),
+        "token": "s3cretToken", "url": signed("https", "cdn.example"), "path": "a.gif",
+        "contentType": "image/gif", "size": 12, "expiresIn": 7200,
+    })
+}
+
+fn builder(address: &str) -> ClientBuilder {
+    assert!(KEY.contains(MARK));
+    patient(address)
+}
+
+fn client(address: &str) -> Client {
+    builder(address).retry(promptarium::RetryPolicy::never()).build().unwrap()
+}
+
+/// Fails with the line that has a secret in it.
+#[track_caller]
+fn shows_nothing(text: &str) {
+    let line = text.lines().find(|line| line.contains(MARK));
+    assert!(line.is_none(), "{}", line.unwrap());
+}
