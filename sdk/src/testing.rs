@@ -40,6 +40,8 @@
 //! ```
 
 mod clock;
+#[doc(hidden)]
+pub mod demo;
 pub mod error;
 pub mod fixture;
 mod script;

@@ -27,7 +27,7 @@ impl<M: Mode> Assets<M> {
     /// The API key does not go there: an asset needs none, and its address may be
     /// anywhere. Redirects are followed.
     ///
-    /// ```no_run
+    /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), Box<dyn std::error::Error>> {
     /// # use promptarium::PromptId;
     /// let prompt = client.prompts().get(PromptId::new(7)).await?;
@@ -37,6 +37,7 @@ impl<M: Mode> Assets<M> {
     /// }
     /// # Ok(())
     /// # }
+    /// # promptarium::testing::demo::run(example);
     /// ```
     pub fn get(&self, url: impl Into<AssetUrl>) -> GetAsset<M> {
         let (max_size, timeout) = (GetAsset::DEFAULT_MAX_SIZE, Duration::MAX);
@@ -103,6 +104,16 @@ impl IntoFuture for GetAsset {
 }
 
 /// The bytes of an asset.
+///
+/// ```
+/// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+/// let asset = client.assets().get("https://cdn.example/images/1.png").await?;
+/// assert_eq!(asset.extension(), Some("png"));
+/// println!("{} bytes", asset.bytes.len());
+/// # Ok(())
+/// # }
+/// # promptarium::testing::demo::run(example);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Asset {

@@ -41,12 +41,13 @@ pub use super::vaults::{
 /// Awaiting gives an [`Error`] when the call cannot be sent, when the service
 /// refuses it, and when the answer cannot be read.
 ///
-/// ```no_run
+/// ```
 /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
 /// let call = client.prompts().create("Dusk", "A harbour at dusk").platform("poster");
 /// let prompt = call.await?;
 /// # Ok(())
 /// # }
+/// # promptarium::testing::demo::run(example);
 /// ```
 #[derive(Debug, Clone)]
 #[must_use = "a call is sent only when it is awaited, or by `send`"]
@@ -118,13 +119,14 @@ impl<E: Endpoint> Call<E> {
     ///
     /// As for every [`Call`].
     ///
-    /// ```no_run
+    /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
     /// # use promptarium::PromptId;
     /// let prompt = client.prompts().get(PromptId::new(7)).send_with_meta().await?;
     /// println!("{} (request id {:?})", prompt.title, prompt.meta.request_id());
     /// # Ok(())
     /// # }
+    /// # promptarium::testing::demo::run(example);
     /// ```
     pub async fn send_with_meta(self) -> Result<WithMeta<E::Output>, Error> {
         self.with_meta().await

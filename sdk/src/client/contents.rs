@@ -15,6 +15,16 @@ use crate::model::{
 use crate::path;
 
 /// One vault, by its id; made by [`Client::vault`](crate::Client::vault).
+///
+/// ```
+/// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+/// # use promptarium::VaultId;
+/// let vault = client.vault(VaultId::new(3));
+/// println!("{} prompts", vault.prompts().list().await?.len());
+/// # Ok(())
+/// # }
+/// # promptarium::testing::demo::run(example);
+/// ```
 #[derive(Debug, Clone)]
 pub struct VaultHandle<M = Async> {
     client: Bound<M>,
@@ -47,7 +57,7 @@ impl<M: Mode> VaultContents<M> {
     /// Lists everything in the vault: pinned prompts first, then the newest members
     /// (`VC-04` to `VC-09`). One answer holds it all.
     ///
-    /// ```no_run
+    /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
     /// # use promptarium::VaultId;
     /// for prompt in client.vault(VaultId::new(3)).prompts().list().await? {
@@ -55,6 +65,7 @@ impl<M: Mode> VaultContents<M> {
     /// }
     /// # Ok(())
     /// # }
+    /// # promptarium::testing::demo::run(example);
     /// ```
     pub fn list(&self) -> Call<ListVaultPrompts, M> {
         self.client.call(ListVaultPrompts { vault: self.vault })
@@ -63,7 +74,7 @@ impl<M: Mode> VaultContents<M> {
     /// Adds prompts of the caller, [`ADDED_PROMPTS`](crate::limits::ADDED_PROMPTS)
     /// at a time (`VC-10` to `VC-14`, `LI-08`).
     ///
-    /// ```no_run
+    /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
     /// # use promptarium::{PromptId, VaultId};
     /// let prompts = [PromptId::new(7), PromptId::new(8)];
@@ -71,6 +82,7 @@ impl<M: Mode> VaultContents<M> {
     /// println!("{} added, {} now", done.added, done.prompt_count);
     /// # Ok(())
     /// # }
+    /// # promptarium::testing::demo::run(example);
     /// ```
     pub fn add(&self, prompts: impl IntoIterator<Item = PromptId>) -> Call<AddPrompts, M> {
         let prompt_ids = prompts.into_iter().collect();
@@ -80,12 +92,13 @@ impl<M: Mode> VaultContents<M> {
     /// Takes a prompt out of the vault. The prompt itself remains (`VC-15`,
     /// `VC-16`).
     ///
-    /// ```no_run
+    /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
     /// # use promptarium::{VaultId, VaultPromptId};
     /// client.vault(VaultId::new(3)).prompts().remove(VaultPromptId::new(21)).await?;
     /// # Ok(())
     /// # }
+    /// # promptarium::testing::demo::run(example);
     /// ```
     pub fn remove(&self, membership: VaultPromptId) -> Call<RemovePrompt, M> {
         self.client.call(RemovePrompt { vault: self.vault, membership })
@@ -94,7 +107,7 @@ impl<M: Mode> VaultContents<M> {
     /// Moves a prompt to another vault of the caller, in one step (`VC-17` to
     /// `VC-24`). The answer has its new membership.
     ///
-    /// ```no_run
+    /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
     /// # use promptarium::{VaultId, VaultPromptId};
     /// let contents = client.vault(VaultId::new(3)).prompts();
@@ -102,6 +115,7 @@ impl<M: Mode> VaultContents<M> {
     /// client.vault(VaultId::new(4)).prompts().pin(moved.vault_prompt_id).await?;
     /// # Ok(())
     /// # }
+    /// # promptarium::testing::demo::run(example);
     /// ```
     pub fn move_to(&self, membership: VaultPromptId, target: VaultId) -> Call<MovePrompt, M> {
         self.client.call(MovePrompt { vault: self.vault, membership, target_vault_id: target })
@@ -110,13 +124,14 @@ impl<M: Mode> VaultContents<M> {
     /// Pins a prompt to the top of the vault. Pinning again changes nothing
     /// (`VC-25`, `VC-27`, `VC-29`).
     ///
-    /// ```no_run
+    /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
     /// # use promptarium::{VaultId, VaultPromptId};
     /// let state = client.vault(VaultId::new(3)).prompts().pin(VaultPromptId::new(21)).await?;
     /// assert!(state.is_pinned);
     /// # Ok(())
     /// # }
+    /// # promptarium::testing::demo::run(example);
     /// ```
     pub fn pin(&self, membership: VaultPromptId) -> Call<PinPrompt, M> {
         self.client.call(PinPrompt { vault: self.vault, membership, method: Method::POST })
@@ -125,12 +140,13 @@ impl<M: Mode> VaultContents<M> {
     /// Puts a pinned prompt back where the order has it. Unpinning again changes
     /// nothing (`VC-26`, `VC-28`, `VC-30`).
     ///
-    /// ```no_run
+    /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
     /// # use promptarium::{VaultId, VaultPromptId};
     /// client.vault(VaultId::new(3)).prompts().unpin(VaultPromptId::new(21)).await?;
     /// # Ok(())
     /// # }
+    /// # promptarium::testing::demo::run(example);
     /// ```
     pub fn unpin(&self, membership: VaultPromptId) -> Call<PinPrompt, M> {
         self.client.call(PinPrompt { vault: self.vault, membership, method: Method::DELETE })

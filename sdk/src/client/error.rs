@@ -27,7 +27,7 @@ pub(super) use kind::Refusal;
 /// the call, the status, the service's own words, the fields at fault and the
 /// request id.
 ///
-/// ```no_run
+/// ```
 /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
 /// match client.prompts().create("", "A harbour at dusk").await {
 ///     Ok(prompt) => println!("stored as {}", prompt.id),
@@ -40,6 +40,7 @@ pub(super) use kind::Refusal;
 /// }
 /// # Ok(())
 /// # }
+/// # promptarium::testing::demo::run(example);
 /// ```
 pub struct Error(Box<Inner>);
 

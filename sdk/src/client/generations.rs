@@ -44,7 +44,7 @@ impl<M: Mode> Generations<M> {
     /// call can be sent again when its answer was lost: it is the same job, and there
     /// is no second picture to pay for.
     ///
-    /// ```no_run
+    /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
     /// let job = client
     ///     .generations()
@@ -58,6 +58,7 @@ impl<M: Mode> Generations<M> {
     /// }
     /// # Ok(())
     /// # }
+    /// # promptarium::testing::demo::run(example);
     /// ```
     pub fn create(
         &self,
@@ -69,12 +70,13 @@ impl<M: Mode> Generations<M> {
 
     /// Asks once how far a job has come (`GE-31`).
     ///
-    /// ```no_run
+    /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
     /// let status = client.generations().status("invoice-17").await?;
     /// println!("{}", status.status);
     /// # Ok(())
     /// # }
+    /// # promptarium::testing::demo::run(example);
     /// ```
     pub fn status(&self, job: impl Into<JobId>) -> Call<GetGenerationStatus, M> {
         self.client.call(GetGenerationStatus { job: job.into() })
@@ -83,12 +85,13 @@ impl<M: Mode> Generations<M> {
     /// Everything that can be asked of one job. Sends nothing, and needs no more than
     /// the id, which can be kept and used in another process.
     ///
-    /// ```no_run
+    /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
     /// let kept = std::fs::read_to_string("job.txt").unwrap_or_default();
     /// let finished = client.generations().job(kept).wait().await?;
     /// # Ok(())
     /// # }
+    /// # promptarium::testing::demo::run(example);
     /// ```
     pub fn job(&self, job: impl Into<JobId>) -> JobHandle<M> {
         JobHandle { client: self.client.clone(), id: job.into() }
@@ -108,6 +111,16 @@ impl Generations {
 }
 
 /// One job; made by [`Generations::job`].
+///
+/// ```
+/// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+/// let job = client.generations().job("invoice-17");
+/// println!("{} is {}", job.id(), job.status().await?.status);
+/// let finished = job.wait().await?;
+/// # Ok(())
+/// # }
+/// # promptarium::testing::demo::run(example);
+/// ```
 #[derive(Debug, Clone)]
 pub struct JobHandle<M = Async> {
     pub(super) client: Bound<M>,

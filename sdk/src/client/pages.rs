@@ -35,7 +35,7 @@ type Fetching<T> = BoxFuture<'static, Result<Page<T>, Error>>;
 /// empty page that has a cursor does not end it (`PG-07`); a cursor that was used before
 /// does, with [`Error::is_pagination_loop`], since the list would never end.
 ///
-/// ```no_run
+/// ```
 /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
 /// let mut pages = client.prompts().list().page_size(100).pages();
 /// while let Some(page) = pages.next().await {
@@ -43,6 +43,7 @@ type Fetching<T> = BoxFuture<'static, Result<Page<T>, Error>>;
 /// }
 /// # Ok(())
 /// # }
+/// # promptarium::testing::demo::run(example);
 /// ```
 #[must_use = "a stream fetches only when it is polled"]
 pub struct Pages<T> {
@@ -107,7 +108,7 @@ impl<T> Pages<T> {
     /// came is no error, or is [`Error::is_pagination_loop`], which asking again does
     /// not mend.
     ///
-    /// ```no_run
+    /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
     /// let mut pages = client.prompts().list().pages();
     /// while let Some(page) = pages.next().await {
@@ -121,6 +122,15 @@ impl<T> Pages<T> {
     /// }
     /// # Ok(())
     /// # }
+    /// # use promptarium::testing::{Answer, demo};
+    /// # let trouble = Answer::refusal(503, "busy");
+    /// # demo::run_with(
+    /// #     |script| drop((0..3).fold(script.get("/prompts"), |on, _| on.answer(trouble.clone()))),
+    /// #     |client| {
+    /// #         tokio::time::pause();
+    /// #         example(client)
+    /// #     },
+    /// # );
     /// ```
     pub fn retry(&mut self) -> bool {
         let failed = matches!(self.state, State::Failed);

@@ -29,7 +29,7 @@ impl<M: Mode> Prompts<M> {
 
     /// Lists the caller's prompts (`PR-13`), as pages or as one stream.
     ///
-    /// ```no_run
+    /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
     /// use promptarium::PromptType;
     ///
@@ -41,6 +41,7 @@ impl<M: Mode> Prompts<M> {
     /// }
     /// # Ok(())
     /// # }
+    /// # promptarium::testing::demo::run(example);
     /// ```
     pub fn list(&self) -> Call<ListPrompts, M> {
         self.client.call(ListPrompts::default())
@@ -54,7 +55,7 @@ impl<M: Mode> Prompts<M> {
     /// (`LI-02`, `LI-03`); the service refuses others with
     /// [`Error::is_invalid`].
     ///
-    /// ```no_run
+    /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
     /// let note = client.prompts().create("Tone", "Answer in two sentences.").await?;
     ///
@@ -66,6 +67,7 @@ impl<M: Mode> Prompts<M> {
     ///     .await?;
     /// # Ok(())
     /// # }
+    /// # promptarium::testing::demo::run(example);
     /// ```
     pub fn create(
         &self,
@@ -77,7 +79,7 @@ impl<M: Mode> Prompts<M> {
 
     /// Reads one prompt (`PR-30`).
     ///
-    /// ```no_run
+    /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
     /// # use promptarium::PromptId;
     /// match client.prompts().get(PromptId::new(7)).await {
@@ -87,6 +89,7 @@ impl<M: Mode> Prompts<M> {
     /// }
     /// # Ok(())
     /// # }
+    /// # promptarium::testing::demo::run(example);
     /// ```
     pub fn get(&self, id: PromptId) -> Call<GetPrompt, M> {
         self.client.call(GetPrompt { id })
@@ -95,13 +98,14 @@ impl<M: Mode> Prompts<M> {
     /// Changes what is chained, and leaves the rest as it is (`PR-32`). Gives the
     /// whole prompt as it is afterwards (`PR-31`).
     ///
-    /// ```no_run
+    /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
     /// # use promptarium::PromptId;
     /// let prompt =
     ///     client.prompts().update(PromptId::new(7)).title("Dawn").clear_platform().await?;
     /// # Ok(())
     /// # }
+    /// # promptarium::testing::demo::run(example);
     /// ```
     pub fn update(&self, id: PromptId) -> Call<UpdatePrompt, M> {
         self.client.call(UpdatePrompt::new(id))
@@ -110,12 +114,13 @@ impl<M: Mode> Prompts<M> {
     /// Deletes a prompt for good, takes it out of every vault and unlinks its
     /// pictures (`PR-40` to `PR-43`).
     ///
-    /// ```no_run
+    /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
     /// # use promptarium::PromptId;
     /// client.prompts().delete(PromptId::new(7)).await?;
     /// # Ok(())
     /// # }
+    /// # promptarium::testing::demo::run(example);
     /// ```
     pub fn delete(&self, id: PromptId) -> Call<DeletePrompt, M> {
         self.client.call(DeletePrompt { id })
@@ -124,13 +129,14 @@ impl<M: Mode> Prompts<M> {
     /// Adds a prompt to a vault and leaves it in all others (`PR-44` to `PR-46`).
     /// Gives the prompt as it is afterwards.
     ///
-    /// ```no_run
+    /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
     /// # use promptarium::{PromptId, VaultId};
     /// let prompt = client.prompts().save(PromptId::new(7), VaultId::new(3)).await?;
     /// assert!(prompt.vault_ids.contains(&VaultId::new(3)));
     /// # Ok(())
     /// # }
+    /// # promptarium::testing::demo::run(example);
     /// ```
     pub fn save(&self, id: PromptId, vault: VaultId) -> Call<SavePrompt, M> {
         self.client.call(SavePrompt { id, vault_id: vault })

@@ -31,7 +31,7 @@ impl Client {
     ///
     /// Authentication, limits, trying again and errors are those of every call.
     ///
-    /// ```no_run
+    /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
     /// #[derive(serde::Deserialize)]
     /// struct Usage {
@@ -42,6 +42,7 @@ impl Client {
     /// let usage: Usage = answer.data()?;
     /// # Ok(())
     /// # }
+    /// # promptarium::testing::demo::run(example);
     /// ```
     pub fn request(&self, method: Method, path: impl Into<String>) -> Call<RawRequest> {
         let path = path.into();
@@ -49,26 +50,70 @@ impl Client {
     }
 
     /// `GET` of any path; see [`request`](Self::request).
+    ///
+    /// ```
+    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+    /// let usage: serde_json::Value = client.get("/usage").await?.data()?;
+    /// assert_eq!(usage["prompts"], 12);
+    /// # Ok(())
+    /// # }
+    /// # promptarium::testing::demo::run(example);
+    /// ```
     pub fn get(&self, path: impl Into<String>) -> Call<RawRequest> {
         self.request(Method::GET, path)
     }
 
     /// `POST` to any path; see [`request`](Self::request).
+    ///
+    /// ```
+    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+    /// let vault = serde_json::json!({ "vaultId": 3 });
+    /// client.post("/prompts/7/save").json(&vault).repeatable().await?;
+    /// # Ok(())
+    /// # }
+    /// # promptarium::testing::demo::run(example);
+    /// ```
     pub fn post(&self, path: impl Into<String>) -> Call<RawRequest> {
         self.request(Method::POST, path)
     }
 
     /// `PUT` to any path; see [`request`](Self::request).
+    ///
+    /// ```
+    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+    /// let limit = serde_json::json!({ "prompts": 100 });
+    /// client.put("/usage/limit").json(&limit).await?;
+    /// # Ok(())
+    /// # }
+    /// # promptarium::testing::demo::run(example);
+    /// ```
     pub fn put(&self, path: impl Into<String>) -> Call<RawRequest> {
         self.request(Method::PUT, path)
     }
 
     /// `PATCH` of any path; see [`request`](Self::request).
+    ///
+    /// ```
+    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+    /// let change = serde_json::json!({ "title": "Dawn" });
+    /// client.patch("/prompts/7").json(&change).await?;
+    /// # Ok(())
+    /// # }
+    /// # promptarium::testing::demo::run(example);
+    /// ```
     pub fn patch(&self, path: impl Into<String>) -> Call<RawRequest> {
         self.request(Method::PATCH, path)
     }
 
     /// `DELETE` of any path; see [`request`](Self::request).
+    ///
+    /// ```
+    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+    /// client.delete("/usage/limit").await?;
+    /// # Ok(())
+    /// # }
+    /// # promptarium::testing::demo::run(example);
+    /// ```
     pub fn delete(&self, path: impl Into<String>) -> Call<RawRequest> {
         self.request(Method::DELETE, path)
     }
@@ -157,6 +202,17 @@ fn check(path: &str) -> Result<(), &'static str> {
 }
 
 /// An answer of success that was not looked into.
+///
+/// ```
+/// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+/// let answer = client.get("/usage").await?;
+/// println!("{} (request id {:?})", answer.status(), answer.request_id());
+/// let whole: serde_json::Value = answer.json()?;
+/// assert_eq!(whole["data"]["prompts"], 12);
+/// # Ok(())
+/// # }
+/// # promptarium::testing::demo::run(example);
+/// ```
 pub struct RawResponse(Reply);
 
 impl RawResponse {

@@ -32,7 +32,7 @@ impl<M: Mode> Uploads<M> {
     /// Uploads an image, both steps in one: a slot, then the bytes (`UP-01`,
     /// `UP-10`). See [`UploadImage`] for what can be chained.
     ///
-    /// ```no_run
+    /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
     /// use promptarium::UploadSource;
     ///
@@ -44,6 +44,7 @@ impl<M: Mode> Uploads<M> {
     ///     .await?;
     /// # Ok(())
     /// # }
+    /// # promptarium::testing::demo::run_with_files(example);
     /// ```
     pub fn image(&self, source: impl Into<UploadSource>) -> UploadImage<M> {
         UploadImage::new(self.client.clone(), source.into())
@@ -53,7 +54,7 @@ impl<M: Mode> Uploads<M> {
     /// browser say. What is sent has to have exactly this type and size (`UP-12`,
     /// `UP-13`).
     ///
-    /// ```no_run
+    /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
     /// use promptarium::ImageContentType;
     ///
@@ -61,6 +62,7 @@ impl<M: Mode> Uploads<M> {
     /// println!("PUT to {} with the token", slot.upload_url);
     /// # Ok(())
     /// # }
+    /// # promptarium::testing::demo::run(example);
     /// ```
     pub fn slot(&self, content_type: ImageContentType, size: u64) -> Call<CreateUploadSlot, M> {
         self.client.call(CreateUploadSlot { content_type, size })

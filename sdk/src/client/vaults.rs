@@ -28,13 +28,14 @@ impl<M: Mode> Vaults<M> {
     /// Lists all vaults of the caller, those the service made among them, newest
     /// first (`VA-13` to `VA-15`). One answer holds them all.
     ///
-    /// ```no_run
+    /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
     /// for vault in client.vaults().list().await? {
     ///     println!("{}: {} prompts", vault.name, vault.prompt_count);
     /// }
     /// # Ok(())
     /// # }
+    /// # promptarium::testing::demo::run(example);
     /// ```
     pub fn list(&self) -> Call<ListVaults, M> {
         self.client.call(ListVaults)
@@ -45,7 +46,7 @@ impl<M: Mode> Vaults<M> {
     /// The name has [`VAULT_NAME_CHARS`](crate::limits::VAULT_NAME_CHARS) characters
     /// (`LI-06`).
     ///
-    /// ```no_run
+    /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
     /// use promptarium::Visibility;
     ///
@@ -57,6 +58,7 @@ impl<M: Mode> Vaults<M> {
     ///     .await?;
     /// # Ok(())
     /// # }
+    /// # promptarium::testing::demo::run(example);
     /// ```
     pub fn create(&self, name: impl Into<String>) -> Call<CreateVault, M> {
         self.client.call(CreateVault::new(name.into()))
@@ -64,12 +66,13 @@ impl<M: Mode> Vaults<M> {
 
     /// Reads one vault of the caller, whatever its visibility (`VA-21`).
     ///
-    /// ```no_run
+    /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
     /// # use promptarium::VaultId;
     /// let vault = client.vaults().get(VaultId::new(3)).await?;
     /// # Ok(())
     /// # }
+    /// # promptarium::testing::demo::run(example);
     /// ```
     pub fn get(&self, id: VaultId) -> Call<GetVault, M> {
         self.client.call(GetVault { id })
@@ -78,12 +81,13 @@ impl<M: Mode> Vaults<M> {
     /// Changes what is chained, and leaves the rest as it is (`VA-23`). Gives the
     /// whole vault as it is afterwards (`VA-22`).
     ///
-    /// ```no_run
+    /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
     /// # use promptarium::VaultId;
     /// let vault = client.vaults().update(VaultId::new(3)).name("Ports").clear_description().await?;
     /// # Ok(())
     /// # }
+    /// # promptarium::testing::demo::run(example);
     /// ```
     pub fn update(&self, id: VaultId) -> Call<UpdateVault, M> {
         self.client.call(UpdateVault::new(id))
@@ -91,12 +95,13 @@ impl<M: Mode> Vaults<M> {
 
     /// Deletes a vault for good. Its prompts remain (`VA-26` to `VA-28`).
     ///
-    /// ```no_run
+    /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
     /// # use promptarium::VaultId;
     /// client.vaults().delete(VaultId::new(3)).await?;
     /// # Ok(())
     /// # }
+    /// # promptarium::testing::demo::run(example);
     /// ```
     pub fn delete(&self, id: VaultId) -> Call<DeleteVault, M> {
         self.client.call(DeleteVault { id })
@@ -105,13 +110,14 @@ impl<M: Mode> Vaults<M> {
     /// Copies a public or unlisted vault with all its prompts into the caller's
     /// account (`VA-29` to `VA-34`). Gives the new vault, which is private.
     ///
-    /// ```no_run
+    /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
     /// # use promptarium::VaultId;
     /// let copy = client.vaults().fork(VaultId::new(3)).await?;
     /// println!("{} prompts copied", copy.prompt_count);
     /// # Ok(())
     /// # }
+    /// # promptarium::testing::demo::run(example);
     /// ```
     pub fn fork(&self, id: VaultId) -> Call<ForkVault, M> {
         self.client.call(ForkVault { id })

@@ -16,6 +16,7 @@ mod blocking;
 mod config;
 mod connections;
 mod errors;
+mod examples;
 mod generations;
 mod models;
 mod pages;

@@ -45,13 +45,14 @@ impl<T: Send> Iterator for Pages<T> {
 ///
 /// Ends as [`Pages`] does: after the last entry and after the first error.
 ///
-/// ```no_run
+/// ```
 /// # fn example(client: promptarium::blocking::Client) -> Result<(), promptarium::Error> {
 /// for prompt in client.prompts().list().page_size(100).items() {
 ///     println!("{}", prompt?.title);
 /// }
 /// # Ok(())
 /// # }
+/// # promptarium::testing::demo::run_blocking(example);
 /// ```
 #[derive(Debug)]
 #[must_use = "an iterator fetches only when it is asked"]

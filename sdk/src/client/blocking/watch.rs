@@ -15,13 +15,14 @@ use crate::model::{GenerationStatus, JobId};
 /// It asks, waits and ends as [`promptarium::Watch`](crate::Watch) does, and blocks
 /// meanwhile. The deadline starts with the first step.
 ///
-/// ```no_run
+/// ```
 /// # fn example(client: promptarium::blocking::Client) -> Result<(), promptarium::Error> {
 /// for status in client.generations().watch("invoice-17") {
 ///     println!("{}", status?.status);
 /// }
 /// # Ok(())
 /// # }
+/// # promptarium::testing::demo::run_blocking(example);
 /// ```
 #[derive(Debug)]
 #[must_use = "an iterator asks only when it is asked"]

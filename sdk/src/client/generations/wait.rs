@@ -26,7 +26,7 @@ type OnChange = dyn FnMut(&GenerationStatus) + Send;
 /// [`Error::is_deadline`] when it did not end in time; both name the job. A poll that
 /// fails for good, with 401 or 404 say, is that call's error.
 ///
-/// ```no_run
+/// ```
 /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
 /// use std::time::Duration;
 ///
@@ -44,6 +44,7 @@ type OnChange = dyn FnMut(&GenerationStatus) + Send;
 /// }
 /// # Ok(())
 /// # }
+/// # promptarium::testing::demo::run(example);
 /// ```
 #[must_use = "a job is waited for only when this is awaited, or by `send`"]
 pub struct Wait<M = Async> {
@@ -138,6 +139,17 @@ impl<M: fmt::Debug> fmt::Debug for Wait<M> {
 }
 
 /// A generation that completed (`GE-28`), with its output (`GE-29`).
+///
+/// ```
+/// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+/// let finished = client.generations().wait("invoice-17").await?;
+/// for image in finished.images() {
+///     println!("{} ({} by {})", image.url, image.width, image.height);
+/// }
+/// # Ok(())
+/// # }
+/// # promptarium::testing::demo::run(example);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FinishedGeneration {

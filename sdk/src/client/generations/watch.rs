@@ -43,7 +43,7 @@ pub(super) struct Answer {
 /// The deadline starts when the stream is first polled, and needs a Tokio runtime.
 /// Dropping the stream stops all its traffic.
 ///
-/// ```no_run
+/// ```
 /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
 /// let mut changes = client.generations().watch("invoice-17");
 /// while let Some(status) = changes.next().await {
@@ -51,6 +51,7 @@ pub(super) struct Answer {
 /// }
 /// # Ok(())
 /// # }
+/// # promptarium::testing::demo::run(example);
 /// ```
 #[must_use = "a stream asks only when it is polled"]
 pub struct Watch {

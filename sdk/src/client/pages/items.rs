@@ -18,7 +18,7 @@ use crate::model::Cursor;
 /// Ends as [`Pages`] does: after the last entry, after the limit, and after an error,
 /// from which [`retry`](Self::retry) goes on.
 ///
-/// ```no_run
+/// ```
 /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
 /// let mut prompts = client.prompts().list().stream();
 /// while let Some(prompt) = prompts.next().await {
@@ -26,6 +26,7 @@ use crate::model::Cursor;
 /// }
 /// # Ok(())
 /// # }
+/// # promptarium::testing::demo::run(example);
 /// ```
 #[must_use = "a stream fetches only when it is polled"]
 pub struct Items<T> {

@@ -68,7 +68,7 @@ impl<E: Paginated, M> Call<E, M> {
     /// It bounds [`stream`](Self::stream) and [`pages`](Self::pages), not
     /// [`page`](Self::page).
     ///
-    /// ```no_run
+    /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
     /// let mut newest = client.prompts().list().limit(250).page_size(100).stream();
     /// while let Some(prompt) = newest.next().await {
@@ -76,6 +76,7 @@ impl<E: Paginated, M> Call<E, M> {
     /// }
     /// # Ok(())
     /// # }
+    /// # promptarium::testing::demo::run(example);
     /// ```
     pub fn limit(mut self, entries: usize) -> Self {
         self.endpoint.paging().limit = Some(entries);
@@ -90,7 +91,7 @@ impl<E: Paginated, M> Call<E, M> {
     /// is polled, on a second connection where one carries one request at a time. If the
     /// page ahead fails, the error comes in its place, after the entries before it.
     ///
-    /// ```no_run
+    /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
     /// # async fn archive(_: promptarium::Prompt) {}
     /// let mut prompts = client.prompts().list().page_size(100).look_ahead(true).stream();
@@ -99,6 +100,7 @@ impl<E: Paginated, M> Call<E, M> {
     /// }
     /// # Ok(())
     /// # }
+    /// # promptarium::testing::demo::run(example);
     /// ```
     pub fn look_ahead(mut self, yes: bool) -> Self {
         self.endpoint.paging().look_ahead = yes;

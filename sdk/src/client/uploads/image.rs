@@ -45,7 +45,7 @@ type OnProgress = dyn FnMut(UploadProgress) + Send;
 /// [`Error::is_one_shot`] when a reader would have to be read twice, and the errors of
 /// both calls.
 ///
-/// ```no_run
+/// ```
 /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
 /// let image = client
 ///     .uploads()
@@ -55,6 +55,7 @@ type OnProgress = dyn FnMut(UploadProgress) + Send;
 /// println!("{} for good", image.url);
 /// # Ok(())
 /// # }
+/// # promptarium::testing::demo::run_with_files(example);
 /// ```
 #[must_use = "an image is uploaded only when this is awaited, or by `send`"]
 pub struct UploadImage<M = Async> {
