@@ -8,6 +8,7 @@
 )]
 
 mod api;
+mod comparison;
 mod growth;
 mod msrv;
 mod rustdoc;
