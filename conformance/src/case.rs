@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use http::Method;
-use promptarium::Client;
+use promptarium::{Client, RetryPolicy};
 use tokio::sync::{OwnedRwLockReadGuard, RwLock};
 
 pub(crate) use self::jobs::Job;
@@ -112,6 +112,8 @@ impl Case {
             .base_url(config.base_url.as_str())
             .api_key(config.api_key.as_str())
             .http_client(self.target.http.clone())
+            // What a second attempt would hide is what is looked for here.
+            .retry(RetryPolicy::never())
             .build()
             .map_err(|error| Failure::error("an SDK client", error.to_string()))
     }

@@ -1,6 +1,7 @@
 //! Lists over several pages: streams of pages, streams of items, cursors.
 
 mod limit;
+mod long;
 mod look_ahead;
 mod resume;
 

@@ -1,6 +1,6 @@
 //! Keys as the SDK brings them, and what it makes of a refusal.
 
-use promptarium::{Client, Error, PromptId, VaultId, VaultPromptId, Visibility};
+use promptarium::{Client, Error, PromptId, RetryPolicy, VaultId, VaultPromptId, Visibility};
 
 use crate::scenario::core;
 use crate::scenarios::endpoints::Ids;
@@ -84,7 +84,7 @@ fn reader(case: &Case) -> Result<Client, Failure> {
 fn client(case: &Case, key: &str) -> Result<Client, Failure> {
     let target = case.target();
     let builder = Client::builder().base_url(target.base_url()).api_key(key);
-    let client = builder.http_client(target.http.clone()).build();
+    let client = builder.http_client(target.http.clone()).retry(RetryPolicy::never()).build();
     client.map_err(|error| Failure::error("an SDK client", error.to_string()))
 }
 
