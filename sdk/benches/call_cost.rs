@@ -1,8 +1,10 @@
 //! What a call costs on top of the HTTP client.
 //!
 //! The same call through this crate and by reqwest and `serde_json` alone, in turn on
-//! connections that are kept open, to a server in a thread of its own that answers
-//! with the same bytes. The median of the ratios of neighbours is held to a bound.
+//! connections that are kept open, to a server that answers with the same bytes. The
+//! server is a task beside its clients: were it a thread, a call would take as long as
+//! the system likes to wake a thread, which depends on the core it happens to be on.
+//! The median of the ratios of neighbours is held to a bound.
 //!
 //! `script/bench` runs it; `docs/benchmarks.md` tells what it showed.
 
@@ -10,13 +12,15 @@
 #![allow(missing_docs, reason = "a benchmark has no users")]
 
 use std::error::Error;
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use promptarium::{Client, Prompt, PromptId};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
 
 type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 
@@ -54,7 +58,7 @@ enum Ask {
 
 /// The median of the ratios of the time through this crate and the time without.
 async fn compare(name: &str, data: &Value, ask: Ask) -> Result<f64> {
-    let address = serve(&json!({ "data": data, "error": null }).to_string())?;
+    let address = serve(&json!({ "data": data, "error": null }).to_string()).await?;
     let base = format!("http://{address}/api/v1");
     let client = Client::new(&base, KEY)?;
     let bare = reqwest::Client::builder().timeout(Duration::from_secs(60)).build()?;
@@ -114,33 +118,31 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 /// A server that answers every request with this.
-fn serve(body: &str) -> Result<SocketAddr> {
-    let listener = TcpListener::bind("127.0.0.1:0")?;
+async fn serve(body: &str) -> Result<SocketAddr> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
     let length = body.len();
     let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nx-request-id: r-1\r\n";
-    let answer = format!("{head}content-length: {length}\r\n\r\n{body}");
-    std::thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            let answer = answer.clone();
-            std::thread::spawn(move || answer_all(stream, answer.as_bytes()));
+    let answer = Arc::new(format!("{head}content-length: {length}\r\n\r\n{body}"));
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(answer_all(stream, answer.clone()));
         }
     });
     Ok(address)
 }
 
-fn answer_all(mut stream: TcpStream, answer: &[u8]) -> std::io::Result<()> {
+async fn answer_all(mut stream: TcpStream, answer: Arc<String>) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
-    let (mut request, mut piece) = (Vec::new(), [0; 4096]);
+    let mut request = Vec::with_capacity(4096);
     loop {
         while !request.ends_with(b"\r\n\r\n") {
-            match stream.read(&mut piece)? {
-                0 => return Ok(()),
-                read => request.extend_from_slice(&piece[..read]),
+            if stream.read_buf(&mut request).await? == 0 {
+                return Ok(());
             }
         }
         request.clear();
-        stream.write_all(answer)?;
+        stream.write_all(answer.as_bytes()).await?;
     }
 }
 

@@ -50,7 +50,7 @@ impl<'a> Sending<'a> {
         let outgoing =
             Outgoing::new(route.method.clone(), url.clone(), headers, body(self.request));
         let origin = || url.origin().ascii_serialization();
-        let answered = running.step(config.transport.send(outgoing)).await;
+        let answered = running.wait(config.transport.send(outgoing)).await;
         let incoming = answered
             .map_err(|over| over.told(origin(), None))
             .and_then(|answered| answered.map_err(|source| Error::failed(origin(), source)))

@@ -45,14 +45,18 @@ impl<'a> Running<'a> {
         Self { time, idle, end }
     }
 
-    /// One step, after which the limit for standing still begins anew.
+    /// One step that is often there already, and then needs neither clock nor timer.
+    /// After each the limit for standing still begins anew.
     pub(super) async fn step<T>(&self, step: impl Future<Output = T>) -> Result<T, Over> {
         let mut step = pin!(step);
-        // Most steps of an answer are there already, and need neither clock nor timer.
-        let at_once = poll_fn(|cx| Poll::Ready(step.as_mut().poll(cx))).await;
-        if let Poll::Ready(outcome) = at_once {
-            return Ok(outcome);
+        match poll_fn(|cx| Poll::Ready(step.as_mut().poll(cx))).await {
+            Poll::Ready(outcome) => Ok(outcome),
+            Poll::Pending => self.wait(step).await,
         }
+    }
+
+    /// One step that is never there at once, so that looking would only cost time.
+    pub(super) async fn wait<T>(&self, step: impl Future<Output = T>) -> Result<T, Over> {
         let idle = self.time.after(self.idle).map(|end| (end, TimeLimit::Idle, self.idle));
         let first = self.end.into_iter().chain(idle).min_by_key(|(end, ..)| *end);
         let outcome = self.time.until(first.map(|(end, ..)| end), step).await;
