@@ -17,6 +17,7 @@ pub mod storage;
 
 pub mod health;
 pub mod keys;
+pub mod openapi;
 
 pub mod address;
 pub mod kept;
@@ -30,6 +31,7 @@ use http::request::Parts;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use self::kept::KeptLists;
+use self::openapi::Document;
 use crate::assets::Assets;
 use crate::blobs::{AssetName, Blobs};
 use crate::body::budget::Budget;
@@ -67,6 +69,8 @@ pub struct Api {
     pub readiness: Readiness,
     /// Lists of vaults as they were answered last.
     pub kept_lists: KeptLists,
+    /// The service described by itself.
+    pub openapi: Document,
 }
 
 /// One request of whoever it may be.

@@ -24,10 +24,10 @@ use self::fault::usage;
 use self::manage::manage;
 pub use self::manage::{Chore, ManageConfig};
 use self::reader::Reader;
-use self::service::{service, vendor};
+use self::service::{model_namespace, service, vendor};
 use crate::public_url::PublicUrl;
 use crate::serve::Limits;
-use crate::start::ServiceConfig;
+use crate::start::{ModelNamespace, ServiceConfig};
 
 /// How many generations are attended to at once unless it is set.
 pub const WORKERS_DEFAULT: usize = 2;
@@ -39,6 +39,17 @@ pub enum Task {
     Serve(Box<Config>),
     /// To look after a database.
     Manage(Box<ManageConfig>),
+    /// To describe the service.
+    Describe(DescribeConfig),
+}
+
+/// What the description of a service depends on.
+#[derive(Debug)]
+pub struct DescribeConfig {
+    /// How clients reach it, if that is known.
+    pub public_url: Option<PublicUrl>,
+    /// The prefix of its provider's models.
+    pub model_namespace: ModelNamespace,
 }
 
 /// Everything a server is started with.
@@ -114,6 +125,7 @@ impl Task {
             None | Some(Command::Serve) => {
                 read(&cli.settings, &mut reader).map(|config| Self::Serve(config.into()))
             }
+            Some(Command::Openapi) => describe(&cli.settings, &mut reader).map(Self::Describe),
             Some(command) => manage(command, &cli.settings, &mut reader)
                 .map(|config| Self::Manage(config.into())),
         };
@@ -129,9 +141,7 @@ impl Task {
 fn read(given: &Settings, reader: &mut Reader<'_>) -> Option<Config> {
     let listen = reader.one("listen", Some(&given.listen), address);
     let admin_listen = reader.one("admin_listen", given.admin_listen.as_ref(), address);
-    let public_url = reader.one("public_url", given.public_url.as_ref(), |text| {
-        PublicUrl::parse(text).map_err(|fault| fault.to_string())
-    });
+    let public_url = public_url(given, reader);
     let database = database(given, reader);
     let service = service(given, reader);
     let limits = limits(given, reader);
@@ -147,6 +157,18 @@ fn read(given: &Settings, reader: &mut Reader<'_>) -> Option<Config> {
         limits: limits?,
         log: log?,
         json: json.unwrap_or(false),
+    })
+}
+
+/// `None` if something is at fault.
+fn describe(given: &Settings, reader: &mut Reader<'_>) -> Option<DescribeConfig> {
+    let public_url = public_url(given, reader);
+    Some(DescribeConfig { public_url, model_namespace: model_namespace(given, reader)? })
+}
+
+fn public_url(given: &Settings, reader: &mut Reader<'_>) -> Option<PublicUrl> {
+    reader.one("public_url", given.public_url.as_ref(), |text| {
+        PublicUrl::parse(text).map_err(|fault| fault.to_string())
     })
 }
 

@@ -33,6 +33,8 @@ pub mod cursor;
 pub mod respond;
 pub mod validate;
 
+pub mod openapi;
+
 pub mod metrics;
 pub mod outbound;
 

@@ -12,11 +12,14 @@ use tokio::sync::oneshot;
 use crate::admin::serve_metrics;
 use crate::blobs::BlobSetting;
 use crate::clock::Clock;
-use crate::config::{Address, Config, DatabaseConfig, ManageConfig, NoConfig, Task};
+use crate::config::{
+    Address, Config, DatabaseConfig, DescribeConfig, ManageConfig, NoConfig, Task,
+};
 use crate::error::in_full;
 use crate::key::MadeKey;
 use crate::log;
 use crate::manage;
+use crate::openapi::{self, Described};
 use crate::public_url::PublicUrl;
 use crate::ready::Ready;
 use crate::serve::{Drained, serve};
@@ -44,6 +47,13 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(Task::Manage(config)) => {
             log::begin(&config.log);
             block_on(run_managing(*config))
+        }
+        Ok(Task::Describe(config)) => {
+            let DescribeConfig { public_url, model_namespace } = &config;
+            let described = Described { public: public_url.as_ref(), model_namespace };
+            // As below.
+            let _ = writeln!(io::stdout(), "{:#}", openapi::document(described));
+            Ok(ExitCode::SUCCESS)
         }
         Err(NoConfig::Fault(fault)) => Err(fault),
         Err(NoConfig::Asked(text)) => {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::api::Api;
 use crate::api::kept::KeptLists;
+use crate::api::openapi::Document;
 use crate::app::App;
 use crate::assets::Assets;
 use crate::blobs::{BlobSetting, Blobs, BlobsUnusable};
@@ -20,6 +21,7 @@ use crate::generate::setting::ProviderSetting;
 use crate::generate::worker::{AssetShelf, Crew, Worker};
 use crate::key::{MadeKey, Vendor};
 use crate::metrics::Metrics;
+use crate::openapi::{self, Described};
 use crate::outbound::OutboundError;
 use crate::public_url::PublicUrl;
 use crate::readiness::Readiness;
@@ -131,6 +133,11 @@ impl ModelNamespace {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
         (!text.is_empty() && text.chars().all(plain)).then(|| Self(text.into()))
     }
+
+    /// The prefix, without a slash.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
 impl SigningKey {
@@ -214,6 +221,9 @@ pub async fn start(config: ServiceConfig, parts: Parts) -> Result<Service, Start
 
     let table = route::table();
     let metrics = if with_metrics { Some(Metrics::new(&table)?) } else { None };
+    let model_namespace = &config.model_namespace;
+    let described = Described { public: Some(&public), model_namespace };
+    let document = Document::new(&openapi::document(described));
     let api = Api {
         intake: Intake::new(store.clone(), provider),
         store,
@@ -226,6 +236,7 @@ pub async fn start(config: ServiceConfig, parts: Parts) -> Result<Service, Start
         budget: Budget::default(),
         readiness: Readiness::default(),
         kept_lists: KeptLists::new(),
+        openapi: document,
     };
     let app = App { routes: Routes::new(table)?, api, vendor: config.vendor, metrics };
     let crew = Crew::start(&worker, config.workers);

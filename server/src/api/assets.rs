@@ -3,7 +3,7 @@
 //! What an address names never changes, so that whoever has a file may keep it
 //! for good, and its name is its tag.
 
-mod asked;
+pub(super) mod asked;
 
 use std::ops::Range;
 

@@ -9,6 +9,12 @@ use crate::error::ApiError;
 use crate::respond::{self, Reply};
 use crate::validate::{fields_of, id, id_from_1, list as list_of};
 
+/// The body field of add.
+pub const ADD_FIELDS: &[&str] = &["promptIds"];
+
+/// The body field of move.
+pub const MOVE_FIELDS: &[&str] = &["targetVaultId"];
+
 /// `GET /vaults/{vaultId}/prompts` (VC-04 to VC-09).
 pub async fn list(api: &Api, call: Call<'_>) -> Result<Reply, ApiError> {
     let contents = api.store.contents(&call.caller, call.vault()?).await?;
@@ -21,7 +27,7 @@ pub async fn list(api: &Api, call: Call<'_>) -> Result<Reply, ApiError> {
 /// `POST /vaults/{vaultId}/prompts` (VC-10 to VC-14).
 pub async fn add(api: &Api, mut call: Call<'_>) -> Result<Reply, ApiError> {
     let body = call.json().await?;
-    let mut form = fields_of(&body, &["promptIds"])?;
+    let mut form = fields_of(&body, ADD_FIELDS)?;
     let prompts = form.required("promptIds", list_of(limits::ADDED_PROMPTS, id));
     let Some(prompts) = prompts else {
         return Err(form.refusals().into());
@@ -44,7 +50,7 @@ pub async fn remove(api: &Api, call: Call<'_>) -> Result<Reply, ApiError> {
 /// `POST …/move` (VC-17 to VC-24).
 pub async fn relocate(api: &Api, mut call: Call<'_>) -> Result<Reply, ApiError> {
     let body = call.json().await?;
-    let mut form = fields_of(&body, &["targetVaultId"])?;
+    let mut form = fields_of(&body, MOVE_FIELDS)?;
     let target = form.required("targetVaultId", id_from_1);
     let Some(target_vault_id) = target else {
         return Err(form.refusals().into());

@@ -20,7 +20,8 @@ use crate::validate::{
     Form, Given, any_text, fields_of, id, integer, list as list_of, object, some_text, text, word,
 };
 
-const FIELDS: &[&str] = &[
+/// The body fields of an order.
+pub const FIELDS: &[&str] = &[
     "modelId",
     "prompt",
     "generationType",
@@ -36,7 +37,9 @@ const FIELDS: &[&str] = &[
     "imageEditEndpointId",
 ];
 
-const KINDS: &[(&str, OutputKind)] = &[("image", OutputKind::Image), ("video", OutputKind::Video)];
+/// What can be made.
+pub const KINDS: &[(&str, OutputKind)] =
+    &[("image", OutputKind::Image), ("video", OutputKind::Video)];
 
 /// `POST /generations` (GE-01 to GE-27).
 pub async fn create(api: &Api, mut call: Call<'_>) -> Result<Reply, ApiError> {

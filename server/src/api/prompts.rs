@@ -16,7 +16,7 @@ use crate::validate::{
 };
 
 /// The body fields of create and update.
-const FIELDS: &[&str] = &[
+pub const FIELDS: &[&str] = &[
     "title",
     "prompt",
     "promptType",
@@ -28,12 +28,19 @@ const FIELDS: &[&str] = &[
     "referenceMediaUrls",
 ];
 
-const KINDS: &[(&str, PromptKind)] =
+/// The body field of save.
+pub const SAVE_FIELDS: &[&str] = &["vaultId"];
+
+/// The parameters of the list.
+pub const QUERY: &[&str] = &["limit", "cursor", "vaultId", "type"];
+
+/// What a prompt can be for.
+pub const KINDS: &[(&str, PromptKind)] =
     &[("image", PromptKind::Image), ("text", PromptKind::Text), ("video", PromptKind::Video)];
 
 /// `GET /prompts` (PG-01 to PG-09, PR-13 to PR-18).
 pub async fn list(api: &Api, call: Call<'_>) -> Result<Reply, ApiError> {
-    let mut form = fields_of_query(call.parts.uri.query(), &["limit", "cursor", "vaultId", "type"]);
+    let mut form = fields_of_query(call.parts.uri.query(), QUERY);
     let limit = form.optional("limit", integer_in_query(limits::PAGE_SIZE));
     let vault = form.optional("vaultId", id_in_query::<VaultId>());
     let kind = form.optional("type", word_in_query(KINDS));
@@ -113,7 +120,7 @@ pub async fn delete(api: &Api, call: Call<'_>) -> Result<Reply, ApiError> {
 /// `POST /prompts/{promptId}/save` (PR-44 to PR-47).
 pub async fn save(api: &Api, mut call: Call<'_>) -> Result<Reply, ApiError> {
     let body = call.json().await?;
-    let mut form = fields_of(&body, &["vaultId"])?;
+    let mut form = fields_of(&body, SAVE_FIELDS)?;
     let Some(vault) = form.required("vaultId", id) else {
         return Err(form.refusals().into());
     };

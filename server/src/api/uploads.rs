@@ -10,8 +10,11 @@ use crate::generate::Media;
 use crate::respond::{self, Reply};
 use crate::validate::{fields_of, integer, word};
 
+/// The body fields of the request for a slot.
+pub const FIELDS: &[&str] = &["contentType", "size"];
+
 /// The types that are taken (LI-15).
-const TYPES: &[(&str, Media)] = &[
+pub const TYPES: &[(&str, Media)] = &[
     (Media::Png.content_type(), Media::Png),
     (Media::Jpeg.content_type(), Media::Jpeg),
     (Media::Webp.content_type(), Media::Webp),
@@ -21,7 +24,7 @@ const TYPES: &[(&str, Media)] = &[
 /// `POST /uploads/images` (UP-01 to UP-09).
 pub async fn create(api: &Api, mut call: Call<'_>) -> Result<Reply, ApiError> {
     let body = call.json().await?;
-    let mut form = fields_of(&body, &["contentType", "size"])?;
+    let mut form = fields_of(&body, FIELDS)?;
     let media = form.required("contentType", word(TYPES));
     let size = form.required("size", integer(limits::UPLOAD_SIZE_BYTES));
     let (Some(media), Some(size)) = (media, size) else {

@@ -12,9 +12,10 @@ use crate::store::{NewVault, VaultPatch, VaultRecord, VaultVisibility, Vaults};
 use crate::validate::{fields_of, text, word};
 
 /// The body fields of create and update.
-const FIELDS: &[&str] = &["name", "description", "visibility"];
+pub const FIELDS: &[&str] = &["name", "description", "visibility"];
 
-const VISIBILITIES: &[(&str, VaultVisibility)] = &[
+/// Who may see a vault.
+pub const VISIBILITIES: &[(&str, VaultVisibility)] = &[
     ("private", VaultVisibility::Private),
     ("unlisted", VaultVisibility::Unlisted),
     ("public", VaultVisibility::Public),

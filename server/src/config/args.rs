@@ -18,19 +18,23 @@ pub(super) struct Cli {
 /// The flags that mean something to the commands that look after a database.
 const OF_ALL: [&str; 6] = ["database_url", "migrate", "vendor", "log", "log_format", "json"];
 
+/// The flags that change the OpenAPI document.
+const OF_OPENAPI: [&str; 2] = ["public_url", "model_namespace"];
+
 /// The command line. All flags are taken everywhere, so that one environment serves
 /// all commands, but the help of a command shows those that matter to it.
 pub(super) fn command() -> clap::Command {
     let mut command = Cli::command();
-    let others: Vec<_> = command
-        .get_arguments()
-        .filter(|arg| arg.is_global_set() && !OF_ALL.contains(&arg.get_id().as_str()))
-        .map(|arg| arg.clone().hide(true))
-        .collect();
+    let all_but = |shown: &[&str]| -> Vec<_> {
+        let arguments = command.get_arguments().filter(|arg| arg.is_global_set());
+        let others = arguments.filter(|arg| !shown.contains(&arg.get_id().as_str()));
+        others.map(|arg| arg.clone().hide(true)).collect()
+    };
+    let (others, of_service) = (all_but(&OF_ALL), all_but(&OF_OPENAPI));
     for name in ["migrate", "account", "key"] {
         command = command.mut_subcommand(name, |command| command.args(others.clone()));
     }
-    command
+    command.mut_subcommand("openapi", |command| command.args(of_service))
 }
 
 #[derive(Debug, Subcommand)]
@@ -45,6 +49,8 @@ pub(super) enum Command {
     /// Makes, lists and revokes the API keys of the database.
     #[command(subcommand)]
     Key(KeyCommand),
+    /// Prints the OpenAPI 3.1 document of the service as JSON.
+    Openapi,
 }
 
 #[derive(Debug, Subcommand)]

@@ -79,7 +79,7 @@ pub(super) fn manage(
 
 fn chore(command: &Command, given: &Settings, reader: &mut Reader<'_>) -> Option<Chore> {
     match command {
-        Command::Serve => None,
+        Command::Serve | Command::Openapi => None,
         Command::Migrate => Some(Chore::Migrate),
         Command::Account(AccountCommand::List) => Some(Chore::ListAccounts),
         Command::Account(AccountCommand::Create { name }) => {

@@ -19,10 +19,7 @@ const WORKERS_MAX: usize = 1000;
 /// `None` if a setting without which nothing goes is at fault.
 pub(super) fn service(given: &Settings, reader: &mut Reader<'_>) -> Option<ServiceConfig> {
     let vendor = vendor(given, reader);
-    let model_namespace = reader.one("model_namespace", Some(&given.model_namespace), |text| {
-        let fault = || "must be letters, digits, `.`, `_` or `-`, without a slash".to_owned();
-        ModelNamespace::new(text).ok_or_else(fault)
-    });
+    let model_namespace = model_namespace(given, reader);
     let signing_key = reader.one("signing_key", given.signing_key.as_ref(), |text| {
         let fault = || format!("must have at least {} characters", SigningKey::BYTES_MIN);
         SigningKey::new(text.as_bytes()).ok_or_else(fault)
@@ -51,6 +48,14 @@ pub(super) fn service(given: &Settings, reader: &mut Reader<'_>) -> Option<Servi
         blobs: blobs?,
         provider: provider?,
         workers: workers?,
+    })
+}
+
+/// What models begin with.
+pub(super) fn model_namespace(given: &Settings, reader: &mut Reader<'_>) -> Option<ModelNamespace> {
+    reader.one("model_namespace", Some(&given.model_namespace), |text| {
+        let fault = || "must be letters, digits, `.`, `_` or `-`, without a slash".to_owned();
+        ModelNamespace::new(text).ok_or_else(fault)
     })
 }
 

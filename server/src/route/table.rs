@@ -7,7 +7,9 @@ use http::Method;
 use promptarium::path;
 
 use super::{Handler, Route};
-use crate::api::{assets, contents, generations, health, keys, prompts, storage, uploads, vaults};
+use crate::api::{
+    assets, contents, generations, health, keys, openapi, prompts, storage, uploads, vaults,
+};
 use crate::assets::{ASSETS, STORAGE};
 use crate::auth::Needs;
 use crate::place::BASE_PATH;
@@ -58,7 +60,9 @@ pub fn table() -> Vec<Route> {
     };
     let asset = Handler::ForVisitor(|api, visit| Box::pin(assets::get(api, visit)));
     let upload = Handler::ForVisitor(|api, visit| Box::pin(storage::put(api, visit)));
+    let document = Handler::ForVisitor(|api, visit| Box::pin(ready(openapi::get(api, &visit))));
     let root = [
+        open("openapi", openapi::PATH, document),
         at_root("getAsset", Method::GET, ASSETS, Needs::Nothing, asset),
         at_root("headAsset", Method::HEAD, ASSETS, Needs::Nothing, asset),
         at_root("putUpload", Method::PUT, STORAGE, Needs::Slot, upload),

@@ -66,7 +66,7 @@ fn place(text: &str) -> Option<u64> {
 }
 
 /// Whether `If-None-Match` says that the client has the file of this tag.
-pub(super) fn has_it(headers: &HeaderMap, tag: &str) -> bool {
+pub(in crate::api) fn has_it(headers: &HeaderMap, tag: &str) -> bool {
     let values = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
     // Our tags hold no comma.
     let mut tags = values.flat_map(|value| value.split(',')).map(str::trim);
