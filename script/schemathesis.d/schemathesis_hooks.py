@@ -50,8 +50,10 @@ def before_call(context, case, kwargs):
     name = case.operation.definition.raw.get("operationId")
     if name in ("getAsset", "headAsset"):
         case.path_parameters["name"] = an_asset()
-    elif name == "putUpload" and isinstance(case.body, bytes) and case.body:
-        slot = slot_for(case.media_type, len(case.body))
+        return
+    body = getattr(case.body, "data", None)
+    if name == "putUpload" and isinstance(body, bytes) and body:
+        slot = slot_for(case.media_type, len(body))
         address, signed = slot["uploadUrl"].split("?slot=")
         case.path_parameters["name"] = address.rsplit("/", 1)[1]
         case.query = {"slot": signed}
@@ -76,6 +78,8 @@ EXPECTED = [
     ("updateVault", "name", r"must stay as it is, since this is a system vault", "S-18"),
     ("deleteVault", "", r"a system vault cannot be deleted", "S-18"),
     ("forkVault", "", r"a private vault cannot be forked; .*", "VA-30, S-23"),
+    # An upload address is a URI, and no address of an image.
+    ("*", "*", r"(entry \d+ )?is an upload address; use the slot's url", "UP-17, S-11"),
     # To JSON Schema 1.0 is an integer, and no schema can say that it is none.
     ("*", "*", rf"{INTEGER}(; {INTEGER})*", "S-65"),
 ]
@@ -99,6 +103,9 @@ def filter_failure(context, failure, case, response):
         answer = response.json()
         blamed = answer["details"] or {"": answer["error"]}
         return not all(is_expected(operation, field, text) for field, text in blamed.items())
+    if isinstance(failure, RejectedPositiveData) and response.status_code == 416:
+        # What stands in `Range` need not be in the file.
+        return operation != "getAsset"
     if isinstance(failure, ServerError) and response.status_code == 502:
         refused = re.fullmatch(REFUSED_BY_PROVIDER, response.json()["error"], re.DOTALL)
         return not (operation == "createGeneration" and refused)

@@ -51,21 +51,21 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(Task::Describe(config)) => {
             let DescribeConfig { public_url, model_namespace } = &config;
             let described = Described { public: public_url.as_ref(), model_namespace };
-            // As below.
-            let _ = writeln!(io::stdout(), "{:#}", openapi::document(described));
-            Ok(ExitCode::SUCCESS)
+            print(format_args!("{:#}\n", openapi::document(described)))
         }
         Err(NoConfig::Fault(fault)) => Err(fault),
-        Err(NoConfig::Asked(text)) => {
-            // Whoever closed stdout does not want to read it.
-            let _ = write!(io::stdout(), "{text}");
-            Ok(ExitCode::SUCCESS)
-        }
+        Err(NoConfig::Asked(text)) => print(format_args!("{text}")),
     };
     outcome.unwrap_or_else(|fault| {
         let _ = writeln!(io::stderr(), "promptarium-server: {fault}");
         ExitCode::from(EXIT_FAULT)
     })
+}
+
+fn print(text: std::fmt::Arguments<'_>) -> Result<ExitCode, String> {
+    // Whoever closed stdout does not want to read it.
+    let _ = io::stdout().write_fmt(text);
+    Ok(ExitCode::SUCCESS)
 }
 
 fn block_on(program: impl Future<Output = Result<ExitCode, String>>) -> Result<ExitCode, String> {

@@ -2,7 +2,7 @@
 //! for the room `openapi`; here it is bytes with a tag.
 //!
 //! It stands outside of the envelope, since programs that read OpenAPI look for the
-//! document itself (S-77).
+//! document itself (S-79).
 
 use bytes::Bytes;
 use data_encoding::HEXLOWER;

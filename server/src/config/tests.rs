@@ -11,6 +11,7 @@ fn read(arguments: &[&str]) -> Result<Config, NoConfig> {
     match Task::read(program.iter().chain(arguments).map(OsString::from))? {
         Task::Serve(config) => Ok(*config),
         Task::Manage(config) => panic!("{config:?}"),
+        Task::Describe(config) => panic!("{config:?}"),
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::Named;
 use super::operation::{Answer, Operation};
-use super::schema::{self, Fields};
+use super::schema::{self, Fields, with};
 
 const TAG: &str = "Service";
 
@@ -42,6 +42,7 @@ fn openapi() -> Operation {
         .must("openapi", json!({ "type": "string", "pattern": r"^3\.1\.\d+$" }), "Its version.")
         .must("info", json!({ "type": "object" }), "What it is about.")
         .must("paths", json!({ "type": "object" }), "The operations, path by path.");
+    let document = with(document.object(), json!({ "additionalProperties": true }));
     let example = json!({ "openapi": "3.1.1", "info": {}, "paths": {} });
     let tag = json!({ "type": "string", "pattern": "^\".+\"$" });
     let tagged = |answer: Answer| {
@@ -54,7 +55,7 @@ fn openapi() -> Operation {
     Operation::new(
         TAG,
         "Read this document",
-        "It needs no key (S-54). It stands alone, outside of the envelope (S-77).",
+        "It needs no key (S-54). It stands alone, outside of the envelope (S-79).",
     )
     .asks_nobody()
     .parameter(
@@ -66,7 +67,7 @@ fn openapi() -> Operation {
     )
     .answer(tagged(Answer::new(200, "The document.").content(
         "application/json",
-        &document.object(),
+        &document,
         &example,
     )))
     .answer(tagged(Answer::new(304, "The client has the document.")))

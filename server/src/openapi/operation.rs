@@ -9,9 +9,8 @@ use std::collections::BTreeSet;
 use http::Method;
 use serde_json::{Map, Value, json};
 
-use super::parameters;
 use super::refusals::{self, Refusal};
-use super::security;
+use super::{parameters, schema, security};
 use crate::auth::Needs;
 use crate::route::Route;
 
@@ -190,7 +189,7 @@ impl Answer {
 
     /// A body of bytes that are no JSON.
     pub(super) fn bytes(mut self, kind: &str) -> Self {
-        self.content.insert(kind.to_owned(), json!({}));
+        self.content.insert(kind.to_owned(), json!({ "schema": schema::bytes() }));
         self
     }
 

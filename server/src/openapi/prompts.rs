@@ -131,14 +131,16 @@ fn save() -> Operation {
         "It stays in every vault it is in (PR-44 to PR-47). Again is no fault (S-26).",
     )
     .json(&body, &json!({ "vaultId": 3 }))
-    .answer(shown(200, "The prompt as it is now."))
+    .answer(
+        shown(200, "The prompt as it is now.")
+            .leads_to(&["listVaultPrompts"], &[("vaultId", "$response.body#/data/vaultIds/0")]),
+    )
 }
 
 fn shown(status: u16, means: &'static str) -> Answer {
     Answer::new(status, means)
         .data(&of("Prompt"), &example())
         .leads_to(&OF_ONE, &[("promptId", "$response.body#/data/id")])
-        .leads_to(&["listVaultPrompts"], &[("vaultId", "$response.body#/data/vaultIds/0")])
 }
 
 /// The schemas that are shared, for models of this namespace.

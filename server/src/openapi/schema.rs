@@ -40,6 +40,11 @@ pub(super) fn some_text() -> Value {
     with(string(), json!({ "minLength": 1 }))
 }
 
+/// Bytes that are no text.
+pub(super) fn bytes() -> Value {
+    json!({ "type": "string", "format": "binary" })
+}
+
 /// An absolute address (S-11).
 pub(super) fn url() -> Value {
     json!({ "type": "string", "format": "uri" })

@@ -39,7 +39,8 @@ fn create() -> Operation {
 }
 
 fn put() -> Operation {
-    let types = TYPES.iter().map(|(name, _)| ((*name).to_owned(), json!({})));
+    let bytes = json!({ "schema": schema::bytes() });
+    let types = TYPES.iter().map(|(name, _)| ((*name).to_owned(), bytes.clone()));
     Operation::new(
         TAG,
         "Put the bytes of an upload",

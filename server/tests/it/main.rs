@@ -22,6 +22,7 @@ mod failing_store;
 mod generations;
 mod limits;
 mod metrics;
+mod openapi;
 mod streams;
 mod uploads;
 
