@@ -1,0 +1,165 @@
+//! The document as the tests use it: from a request and its answer to all that is
+//! other than described.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use http::{HeaderMap, Method, StatusCode};
+use serde_json::Value;
+
+use crate::answer::{Answer, Unusable, fields, followed};
+
+/// An operation and a status that it answers with.
+pub(crate) type Status = (String, u16);
+
+/// The whole service as it is described.
+pub(crate) struct Description {
+    paths: Vec<Path>,
+    /// The answer at a path that nothing is at.
+    nothing: Arc<Answer>,
+}
+
+struct Path {
+    segments: Vec<String>,
+    operations: BTreeMap<String, Operation>,
+}
+
+struct Operation {
+    id: String,
+    needs_token: bool,
+    answers: BTreeMap<u16, Arc<Answer>>,
+}
+
+/// What an answer comes to.
+pub(crate) struct Judged {
+    /// What was seen, if it is described.
+    pub(crate) seen: Option<Status>,
+    /// All that is other than described.
+    pub(crate) violations: Vec<String>,
+}
+
+impl Description {
+    /// Reads a document.
+    pub(crate) fn of(document: &Value) -> Result<Self, Unusable> {
+        // Shared answers are compiled once.
+        let mut shared = BTreeMap::new();
+        for (name, response) in fields(&document["components"]["responses"]) {
+            let reference = format!("#/components/responses/{name}");
+            shared.insert(reference, Arc::new(Answer::of(document, response)?));
+        }
+        let nothing = shared.get("#/components/responses/NotFound").ok_or("no NotFound")?.clone();
+        let mut paths = Vec::new();
+        for (template, item) in fields(&document["paths"]) {
+            let mut operations = BTreeMap::new();
+            for (method, operation) in fields(item) {
+                let operation = Operation::of(document, operation, &shared)?;
+                operations.insert(method.to_uppercase(), operation);
+            }
+            let segments = template.split('/').map(str::to_owned).collect();
+            paths.push(Path { segments, operations });
+        }
+        Ok(Self { paths, nothing })
+    }
+
+    /// Every answer that is promised.
+    pub(crate) fn promised(&self) -> BTreeSet<Status> {
+        let operations = self.paths.iter().flat_map(|path| path.operations.values());
+        let statuses = operations.flat_map(|operation| {
+            operation.answers.keys().map(|status| (operation.id.clone(), *status))
+        });
+        statuses.collect()
+    }
+
+    /// Holds an answer against what is described.
+    pub(crate) fn judge(
+        &self,
+        method: &Method,
+        path: &str,
+        status: StatusCode,
+        headers: &HeaderMap,
+        body: &[u8],
+    ) -> Judged {
+        let body = Some(body).filter(|_| method != Method::HEAD);
+        let Some(known) = self.paths.iter().find(|known| known.is_that_of(path)) else {
+            let mut violations = self.nothing.violations(headers, body);
+            if status != StatusCode::NOT_FOUND {
+                violations.push(format!("{status} at a path that is not described"));
+            }
+            return Judged { seen: None, violations };
+        };
+        let Some(operation) = known.operations.get(method.as_str()) else {
+            return known.judge_other_method(status, headers, body);
+        };
+        let Some(answer) = operation.answers.get(&status.as_u16()) else {
+            let violations = vec![format!("{} does not describe {status}", operation.id)];
+            return Judged { seen: None, violations };
+        };
+        let violations = answer.violations(headers, body);
+        let of = |violation| format!("{} {status}: {violation}", operation.id);
+        Judged {
+            seen: Some((operation.id.clone(), status.as_u16())),
+            violations: violations.into_iter().map(of).collect(),
+        }
+    }
+}
+
+impl Path {
+    fn is_that_of(&self, path: &str) -> bool {
+        let mut given = path.split('/');
+        let fits = self.segments.iter().all(|segment| match given.next() {
+            Some(given) if segment.starts_with('{') => !given.is_empty(),
+            Some(given) => given == segment,
+            None => false,
+        });
+        fits && given.next().is_none()
+    }
+
+    /// The answer to a method that is not described: 405, or where a token is needed
+    /// 401 before it.
+    fn judge_other_method(
+        &self,
+        status: StatusCode,
+        headers: &HeaderMap,
+        body: Option<&[u8]>,
+    ) -> Judged {
+        let is_right = |operation: &&Operation| {
+            status == StatusCode::METHOD_NOT_ALLOWED
+                || (status == StatusCode::UNAUTHORIZED && operation.needs_token)
+        };
+        let described = self.operations.values().filter(is_right);
+        // To a HEAD the same without a body, which the last one may describe.
+        let answer =
+            described.flat_map(|one| Some((one, one.answers.get(&status.as_u16())?))).next();
+        match answer {
+            None => {
+                let violations = vec![format!("{status} to a method that is not described")];
+                Judged { seen: None, violations }
+            }
+            Some((operation, answer)) => Judged {
+                seen: Some((operation.id.clone(), status.as_u16())),
+                violations: answer.violations(headers, body),
+            },
+        }
+    }
+}
+
+impl Operation {
+    fn of(
+        document: &Value,
+        operation: &Value,
+        shared: &BTreeMap<String, Arc<Answer>>,
+    ) -> Result<Self, Unusable> {
+        let mut answers = BTreeMap::new();
+        for (status, response) in fields(&operation["responses"]) {
+            let reference = response["$ref"].as_str();
+            let answer = match reference.and_then(|reference| shared.get(reference)) {
+                Some(answer) => Arc::clone(answer),
+                None => Arc::new(Answer::of(document, followed(document, response)?)?),
+            };
+            answers.insert(status.parse()?, answer);
+        }
+        let needs_token = operation["security"][0].get("uploadToken").is_some();
+        let id = operation["operationId"].as_str().ok_or("an operation has no name")?;
+        Ok(Self { id: id.to_owned(), needs_token, answers })
+    }
+}

@@ -1,0 +1,59 @@
+//! Stands between the sockets and the service: every answer is looked at on its way
+//! out, whoever asked.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use futures::stream;
+use http::Request;
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use promptarium_server::app::App;
+use promptarium_server::respond::{Payload, Reply};
+use promptarium_server::serve;
+
+use crate::description::{Description, Status};
+
+/// What was seen since somebody looked last.
+#[derive(Clone, Default)]
+pub(crate) struct Log(Arc<Mutex<(Vec<Status>, Vec<String>)>>);
+
+/// The service, watched.
+#[derive(Clone)]
+pub(crate) struct Door {
+    pub(crate) app: Arc<App>,
+    pub(crate) description: Arc<Description>,
+    pub(crate) log: Log,
+}
+
+impl Log {
+    /// What was seen, and what of it was other than described.
+    pub(crate) fn take(&self) -> (Vec<Status>, Vec<String>) {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn add(&self, seen: Option<Status>, violations: Vec<String>) {
+        let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        log.0.extend(seen);
+        log.1.extend(violations);
+    }
+}
+
+impl serve::Answer for Door {
+    async fn answer(&self, request: Request<Incoming>) -> Reply {
+        let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+        let (parts, payload) = self.app.handle(request).await.into_parts();
+        let body = match payload.collect().await {
+            Ok(body) => body.to_bytes(),
+            // What broke off goes on breaking off.
+            Err(error) => {
+                let broken = stream::iter([Err::<Bytes, _>(error)]);
+                return Reply::from_parts(parts, Payload::streamed(broken));
+            }
+        };
+        let judged = self.description.judge(&method, &path, parts.status, &parts.headers, &body);
+        let of = |violation| format!("  {method} {path}: {violation}");
+        self.log.add(judged.seen, judged.violations.into_iter().map(of).collect());
+        Reply::from_parts(parts, Payload::whole(body))
+    }
+}

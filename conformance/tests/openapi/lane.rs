@@ -1,0 +1,141 @@
+//! A whole service of its own for one scenario at a time, so that what is wrong with
+//! an answer can be told of the scenario that asked.
+
+use std::error::Error;
+use std::fmt;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use promptarium_conformance::{Target, TargetConfig};
+use promptarium_server::blobs::BlobSetting;
+use promptarium_server::clock::Clock;
+use promptarium_server::generate::setting::ProviderSetting;
+use promptarium_server::key::Vendor;
+use promptarium_server::public_url::PublicUrl;
+use promptarium_server::readiness::Readiness;
+use promptarium_server::seed::Seed;
+use promptarium_server::serve::{self, Limits};
+use promptarium_server::start::{self, Backing, ModelNamespace, Parts, Service, ServiceConfig};
+use promptarium_server::store::memory::MemoryStore;
+use promptarium_server::store::postgres::scratch::ScratchDatabase;
+use promptarium_server::store::postgres::{DatabaseUrl, Migration, PostgresStore};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+use crate::description::Description;
+use crate::door::{Door, Log};
+
+const MAIN: &str = "promptarium_live_main_h7Kq2mVx9PzL4wTc";
+const READ_ONLY: &str = "promptarium_live_read_b3NsY8dRf6GjQ1uW";
+const OTHER: &str = "promptarium_live_other_t5XaC2eZk9HvM7pJ";
+const REVOKED: &str = "promptarium_live_gone_r4UgD8iSn3BwF6yL";
+
+/// What the service keeps its things in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    Memory,
+    Postgres,
+}
+
+/// A running service.
+pub(crate) struct Lane {
+    pub(crate) form: Form,
+    pub(crate) target: Arc<Target>,
+    pub(crate) log: Log,
+    scenarios: AtomicU32,
+    serving: JoinHandle<()>,
+    service: Service,
+    database: Option<ScratchDatabase>,
+}
+
+/// Why there is no service.
+pub(crate) type NotStarted = Box<dyn Error + Send + Sync>;
+
+impl Form {
+    pub(crate) const ALL: [Self; 2] = [Self::Memory, Self::Postgres];
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Memory => "memory",
+            Self::Postgres => "postgres",
+        })
+    }
+}
+
+impl Lane {
+    pub(crate) async fn start(
+        form: Form,
+        description: Arc<Description>,
+    ) -> Result<Self, NotStarted> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let public = PublicUrl::of_listener(listener.local_addr()?);
+        let target = Arc::new(Target::new(target(&public.base_url())?)?);
+        let (backing, database) = backing(form).await?;
+        let (provider, blobs) = (None, None);
+        let clock = Clock::System;
+        let parts = Parts { backing, clock, public, provider, blobs, with_metrics: false };
+        let service = start::start(config()?, parts).await?;
+        let log = Log::default();
+        let door = Door { app: Arc::clone(&service.app), description, log: log.clone() };
+        let serving = tokio::spawn(async move {
+            let (limits, readiness) = (Limits::default(), Readiness::default());
+            serve::serve(listener, door, limits, readiness, std::future::pending()).await;
+        });
+        let scenarios = AtomicU32::new(0);
+        Ok(Self { form, target, log, scenarios, serving, service, database })
+    }
+
+    /// A name for what the next scenario makes.
+    pub(crate) fn next_tag(&self) -> String {
+        format!("oa-{}", self.scenarios.fetch_add(1, Ordering::Relaxed))
+    }
+
+    pub(crate) async fn stop(self) {
+        self.serving.abort();
+        self.service.crew.stop().await;
+        drop(self.database);
+    }
+}
+
+async fn backing(form: Form) -> Result<(Backing, Option<ScratchDatabase>), NotStarted> {
+    match form {
+        Form::Memory => Ok((Backing::Own(Arc::new(MemoryStore::new(Clock::System))), None)),
+        Form::Postgres => {
+            let database = ScratchDatabase::create().await?;
+            let url = DatabaseUrl::parse(&database.url())?;
+            let store = PostgresStore::open(&url, Migration::Auto, Clock::System).await?;
+            Ok((Backing::Shared(store), Some(database)))
+        }
+    }
+}
+
+fn config() -> Result<ServiceConfig, NotStarted> {
+    let vendor = Vendor::new("promptarium").ok_or("no vendor")?;
+    let seed = |text: String| Seed::parse(&text, &vendor);
+    let seeds = vec![
+        seed(format!("{MAIN}=alice:prompts:write"))?,
+        seed(format!("{READ_ONLY}=alice:none"))?,
+        seed(format!("{OTHER}=bob:prompts:write"))?,
+        seed(format!("{REVOKED}=alice:revoked"))?,
+    ];
+    Ok(ServiceConfig {
+        vendor,
+        model_namespace: ModelNamespace::new("local").ok_or("no namespace")?,
+        seeds,
+        signing_key: None,
+        blobs: BlobSetting::Memory,
+        provider: ProviderSetting::Local,
+        workers: 2,
+    })
+}
+
+fn target(base_url: &str) -> Result<TargetConfig, NotStarted> {
+    let mut config = TargetConfig::new(base_url.parse()?, MAIN);
+    config.read_only_api_key = Some(READ_ONLY.into());
+    config.other_api_key = Some(OTHER.into());
+    config.revoked_api_key = Some(REVOKED.into());
+    Ok(config)
+}

@@ -1,0 +1,102 @@
+//! Every answer of the reference server is one that its OpenAPI document describes:
+//! all scenarios run, in memory and on PostgreSQL, and whatever the server answers to
+//! them and to the SDK's own calls is held against the document.
+//!
+//! Each is a test named `form::id`. In the end it is shown which answers the document
+//! promises and nobody has seen; `unseen` says why, for each.
+
+mod answer;
+mod description;
+mod door;
+mod lane;
+mod lanes;
+mod slips;
+mod unseen;
+
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::future::pending;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use promptarium_conformance::report::{Outcome, text};
+use promptarium_conformance::{Run, Scenario, run, scenarios};
+use promptarium_server::openapi::{Described, document};
+use promptarium_server::start::ModelNamespace;
+use tokio::runtime::{Handle, Runtime};
+
+use self::description::{Description, Status};
+use self::lane::Form;
+use self::lanes::Lanes;
+
+/// Scenarios at once, each on a server of its own.
+const AT_ONCE: usize = 8;
+/// How many violations of one scenario are told.
+const SHOWN: usize = 5;
+/// What the program says of failed tests, and so of answers that nobody has seen.
+const EXIT_FAILED: u8 = 101;
+
+/// What the tests share.
+struct Shared {
+    lanes: Lanes,
+    seen: Mutex<BTreeSet<Status>>,
+}
+
+fn main() -> Result<ExitCode, Box<dyn Error>> {
+    let mut arguments = Arguments::from_args();
+    arguments.test_threads.get_or_insert(AT_ONCE);
+    let runtime = Runtime::new()?;
+    let model_namespace = &ModelNamespace::new("local").ok_or("no namespace")?;
+    let document = document(Described { public: None, model_namespace });
+    let description = Arc::new(Description::of(&document)?);
+    let lanes = Lanes::new(Arc::clone(&description));
+    let shared = Arc::new(Shared { lanes, seen: Mutex::default() });
+
+    let mut trials = slips::tests(&description);
+    for form in Form::ALL {
+        for scenario in scenarios::all() {
+            let (handle, shared) = (runtime.handle().clone(), Arc::clone(&shared));
+            let trial = move || shared.test(&handle, form, scenario);
+            trials.push(Trial::test(format!("{form}::{}", scenario.id), trial));
+        }
+    }
+    let whole = arguments.filter.is_none() && arguments.skip.is_empty() && !arguments.list;
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    runtime.block_on(shared.lanes.stop());
+    let seen = shared.seen.lock().unwrap_or_else(PoisonError::into_inner);
+    let differences = if whole { unseen::differences(&description, &seen) } else { Vec::new() };
+    show(&differences);
+    Ok(if differences.is_empty() { conclusion.exit_code() } else { EXIT_FAILED.into() })
+}
+
+#[expect(clippy::print_stdout, reason = "it belongs to what the harness prints")]
+fn show(differences: &[String]) {
+    for difference in differences {
+        println!("{difference}");
+    }
+}
+
+impl Shared {
+    /// Passes if the scenario does and no answer was other than described.
+    fn test(&self, handle: &Handle, form: Form, scenario: &'static Scenario) -> Result<(), Failed> {
+        handle.block_on(async {
+            let lane = self.lanes.take(form).await?;
+            let tag = lane.next_tag();
+            let record = run::one(&lane.target, scenario, &tag, Run::DEADLINE, pending()).await;
+            let (seen, violations) = lane.log.take();
+            self.lanes.give_back(lane);
+            self.seen.lock().unwrap_or_else(PoisonError::into_inner).extend(seen);
+            if !violations.is_empty() {
+                let told = violations.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>();
+                let more = violations.len().saturating_sub(SHOWN);
+                let more = if more > 0 { format!("\nand {more} more") } else { String::new() };
+                return Err(format!("{}:\n{}{more}", scenario.id, told.join("\n")).into());
+            }
+            match record.outcome {
+                Outcome::Passed => Ok(()),
+                _ => Err(text::record(&record).into()),
+            }
+        })
+    }
+}
