@@ -19,6 +19,13 @@ pub(crate) struct Description {
     nothing: Arc<Answer>,
 }
 
+/// Where an operation is, and whether it reads JSON.
+pub(crate) struct Place {
+    pub(crate) method: Method,
+    pub(crate) template: String,
+    pub(crate) takes_json: bool,
+}
+
 struct Path {
     segments: Vec<String>,
     operations: BTreeMap<String, Operation>,
@@ -27,13 +34,14 @@ struct Path {
 struct Operation {
     id: String,
     needs_token: bool,
+    takes_json: bool,
     answers: BTreeMap<u16, Arc<Answer>>,
 }
 
 /// What an answer comes to.
 pub(crate) struct Judged {
     /// What was seen, if it is described.
-    pub(crate) seen: Option<Status>,
+    pub(crate) seen: Vec<Status>,
     /// All that is other than described.
     pub(crate) violations: Vec<String>,
 }
@@ -70,6 +78,19 @@ impl Description {
         statuses.collect()
     }
 
+    /// Every operation.
+    pub(crate) fn places(&self) -> Vec<Place> {
+        let mut places = Vec::new();
+        for path in &self.paths {
+            for (method, operation) in &path.operations {
+                let Ok(method) = Method::from_bytes(method.as_bytes()) else { continue };
+                let template = path.segments.join("/");
+                places.push(Place { method, template, takes_json: operation.takes_json });
+            }
+        }
+        places
+    }
+
     /// Holds an answer against what is described.
     pub(crate) fn judge(
         &self,
@@ -85,19 +106,19 @@ impl Description {
             if status != StatusCode::NOT_FOUND {
                 violations.push(format!("{status} at a path that is not described"));
             }
-            return Judged { seen: None, violations };
+            return Judged { seen: Vec::new(), violations };
         };
         let Some(operation) = known.operations.get(method.as_str()) else {
             return known.judge_other_method(status, headers, body);
         };
         let Some(answer) = operation.answers.get(&status.as_u16()) else {
             let violations = vec![format!("{} does not describe {status}", operation.id)];
-            return Judged { seen: None, violations };
+            return Judged { seen: Vec::new(), violations };
         };
         let violations = answer.violations(headers, body);
         let of = |violation| format!("{} {status}: {violation}", operation.id);
         Judged {
-            seen: Some((operation.id.clone(), status.as_u16())),
+            seen: vec![(operation.id.clone(), status.as_u16())],
             violations: violations.into_iter().map(of).collect(),
         }
     }
@@ -126,17 +147,16 @@ impl Path {
             status == StatusCode::METHOD_NOT_ALLOWED
                 || (status == StatusCode::UNAUTHORIZED && operation.needs_token)
         };
-        let described = self.operations.values().filter(is_right);
-        // To a HEAD the same without a body, which the last one may describe.
-        let answer =
-            described.flat_map(|one| Some((one, one.answers.get(&status.as_u16())?))).next();
-        match answer {
+        let described: Vec<_> = self.operations.values().filter(is_right).collect();
+        let mut answers = described.iter().filter_map(|one| one.answers.get(&status.as_u16()));
+        // The answer is the path's, and so that of all operations there.
+        match answers.next() {
             None => {
                 let violations = vec![format!("{status} to a method that is not described")];
-                Judged { seen: None, violations }
+                Judged { seen: Vec::new(), violations }
             }
-            Some((operation, answer)) => Judged {
-                seen: Some((operation.id.clone(), status.as_u16())),
+            Some(answer) => Judged {
+                seen: described.iter().map(|one| (one.id.clone(), status.as_u16())).collect(),
                 violations: answer.violations(headers, body),
             },
         }
@@ -159,7 +179,8 @@ impl Operation {
             answers.insert(status.parse()?, answer);
         }
         let needs_token = operation["security"][0].get("uploadToken").is_some();
+        let takes_json = !operation["requestBody"]["content"]["application/json"].is_null();
         let id = operation["operationId"].as_str().ok_or("an operation has no name")?;
-        Ok(Self { id: id.to_owned(), needs_token, answers })
+        Ok(Self { id: id.to_owned(), needs_token, takes_json, answers })
     }
 }

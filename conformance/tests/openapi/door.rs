@@ -32,7 +32,7 @@ impl Log {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn add(&self, seen: Option<Status>, violations: Vec<String>) {
+    fn add(&self, seen: Vec<Status>, violations: Vec<String>) {
         let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         log.0.extend(seen);
         log.1.extend(violations);

@@ -26,7 +26,7 @@ use tokio::task::JoinHandle;
 use crate::description::Description;
 use crate::door::{Door, Log};
 
-const MAIN: &str = "promptarium_live_main_h7Kq2mVx9PzL4wTc";
+pub(crate) const MAIN: &str = "promptarium_live_main_h7Kq2mVx9PzL4wTc";
 const READ_ONLY: &str = "promptarium_live_read_b3NsY8dRf6GjQ1uW";
 const OTHER: &str = "promptarium_live_other_t5XaC2eZk9HvM7pJ";
 const REVOKED: &str = "promptarium_live_gone_r4UgD8iSn3BwF6yL";

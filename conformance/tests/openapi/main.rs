@@ -11,6 +11,7 @@ mod door;
 mod lane;
 mod lanes;
 mod slips;
+mod sweep;
 mod unseen;
 
 use std::collections::BTreeSet;
@@ -27,7 +28,7 @@ use promptarium_server::start::ModelNamespace;
 use tokio::runtime::{Handle, Runtime};
 
 use self::description::{Description, Status};
-use self::lane::Form;
+use self::lane::{Form, Lane};
 use self::lanes::Lanes;
 
 /// Scenarios at once, each on a server of its own.
@@ -55,6 +56,10 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
 
     let mut trials = slips::tests(&description);
     for form in Form::ALL {
+        let (handle, of_all) = (runtime.handle().clone(), Arc::clone(&shared));
+        let description = Arc::clone(&description);
+        let trial = move || of_all.sweep(&handle, form, &description);
+        trials.push(Trial::test(format!("{form}::every_operation_refuses_as_described"), trial));
         for scenario in scenarios::all() {
             let (handle, shared) = (runtime.handle().clone(), Arc::clone(&shared));
             let trial = move || shared.test(&handle, form, scenario);
@@ -84,19 +89,37 @@ impl Shared {
             let lane = self.lanes.take(form).await?;
             let tag = lane.next_tag();
             let record = run::one(&lane.target, scenario, &tag, Run::DEADLINE, pending()).await;
-            let (seen, violations) = lane.log.take();
-            self.lanes.give_back(lane);
-            self.seen.lock().unwrap_or_else(PoisonError::into_inner).extend(seen);
-            if !violations.is_empty() {
-                let told = violations.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>();
-                let more = violations.len().saturating_sub(SHOWN);
-                let more = if more > 0 { format!("\nand {more} more") } else { String::new() };
-                return Err(format!("{}:\n{}{more}", scenario.id, told.join("\n")).into());
-            }
+            self.finish(lane).map_err(|told| format!("{}:\n{told}", scenario.id))?;
             match record.outcome {
                 Outcome::Passed => Ok(()),
                 _ => Err(text::record(&record).into()),
             }
         })
+    }
+
+    fn sweep(&self, handle: &Handle, form: Form, description: &Description) -> Result<(), Failed> {
+        handle.block_on(async {
+            let lane = self.lanes.take(form).await?;
+            let sent = sweep::sweep(&lane, description).await;
+            self.finish(lane)?;
+            Ok(sent?)
+        })
+    }
+
+    /// Lets the next scenario have the service.
+    ///
+    /// # Errors
+    /// All that was other than described.
+    fn finish(&self, lane: Lane) -> Result<(), String> {
+        let (seen, violations) = lane.log.take();
+        self.lanes.give_back(lane);
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).extend(seen);
+        if violations.is_empty() {
+            return Ok(());
+        }
+        let told = violations.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>();
+        let more = violations.len().saturating_sub(SHOWN);
+        let more = if more > 0 { format!("\nand {more} more") } else { String::new() };
+        Err(format!("{}{more}", told.join("\n")))
     }
 }

@@ -29,7 +29,7 @@ fn list() -> Operation {
     example["vaultPromptId"] = json!(40);
     example["isPinned"] = json!(false);
     let answer = Answer::new(200, "All prompts of the vault.")
-        .data(&schema::list(of("ListedPrompt")), &json!([example]))
+        .data(&schema::list(&of("ListedPrompt")), &json!([example]))
         .leads_to(&["getPrompt"], &[("promptId", "$response.body#/data/0/id")])
         .leads_to(
             &OF_ONE,
@@ -51,7 +51,7 @@ fn add() -> Operation {
     let body = Fields::new()
         .must(
             "promptIds",
-            schema::list_of(limits::ADDED_PROMPTS, of("PromptId")),
+            schema::list_of(limits::ADDED_PROMPTS, &of("PromptId")),
             "Prompts of the caller; one that is none of them refuses all (VC-12 to VC-14, LI-08, S-27).",
         )
         .object();

@@ -106,7 +106,7 @@ pub(super) fn schemas() -> Vec<Named<Value>> {
 }
 
 fn new() -> Value {
-    let urls = |most| schema::list_of(0..=most, schema::url());
+    let urls = |most| schema::list_of(0..=most, &schema::url());
     let batch = json!({ "default": limits::GENERATION_BATCH_COUNT_DEFAULT });
     let ratio = json!({
         "default": limits::GENERATION_ASPECT_RATIO_DEFAULT,
@@ -159,7 +159,7 @@ fn any_json() -> Value {
         "anyOf": [
             { "type": ["null", "boolean", "number"] },
             schema::string(),
-            schema::list(of("Json")),
+            schema::list(&of("Json")),
             of("JsonObject"),
         ],
     })

@@ -81,16 +81,12 @@ impl Operation {
     /// Says what JSON it takes.
     pub(super) fn json(self, schema: &Value, example: &Value) -> Self {
         let body = json!({ "application/json": { "schema": schema, "example": example } });
-        self.takes(Refusal::OF_BODIES, body)
+        self.bytes(&body)
     }
 
     /// Says which bytes it takes.
-    pub(super) fn bytes(self, content: Value) -> Self {
-        self.takes(Refusal::OF_BODIES, content)
-    }
-
-    fn takes(mut self, refusals: [Refusal; 4], content: Value) -> Self {
-        self.refuses.extend(refusals);
+    pub(super) fn bytes(mut self, content: &Value) -> Self {
+        self.refuses.extend(Refusal::OF_BODIES);
         self.body = Some(json!({ "required": true, "content": content }));
         self
     }

@@ -65,7 +65,7 @@ fn page() -> Answer {
     let envelope = Fields::new()
         .must(
             "data",
-            schema::list_of(0..=*limits::PAGE_SIZE.end() as usize, of("Prompt")),
+            schema::list_of(0..=*limits::PAGE_SIZE.end() as usize, &of("Prompt")),
             "The page (EN-05).",
         )
         .must("error", json!({ "type": "null" }), "EN-04")
@@ -177,8 +177,8 @@ pub(super) fn fields() -> Fields {
         .must("promptType", kind(), "PR-03")
         .must("platform", or_null(schema::string()), "PR-04, S-09")
         .must("status", schema::only("active"), "PR-05, S-04")
-        .must("images", schema::list(of("PromptImage")), "PR-06, S-06")
-        .must("vaultIds", schema::list(of("VaultId")), "Every vault it is in (PR-08, S-07).")
+        .must("images", schema::list(&of("PromptImage")), "PR-06, S-06")
+        .must("vaultIds", schema::list(&of("VaultId")), "Every vault it is in (PR-08, S-07).")
         .must("createdAt", schema::time(), "PR-09")
         .must("updatedAt", schema::time(), "PR-09, PR-10, S-08")
 }
@@ -192,7 +192,7 @@ fn inputs(model_namespace: &str) -> Fields {
         .may("aspectRatio", schema::text(0..=limits::PROMPT_ASPECT_RATIO_CHARS_MAX), "PR-26, LI-04")
         .may("vaultId", of("VaultId"), "PR-27, PR-38, S-57")
         .may("imageUrl", schema::url(), "PR-28, S-11")
-        .may("referenceMediaUrls", schema::list_of(references, schema::url()), "PR-29, LI-05")
+        .may("referenceMediaUrls", schema::list_of(references, &schema::url()), "PR-29, LI-05")
 }
 
 /// The rule is `^<model_namespace>/.+`, where `.` takes no line break (PR-25).

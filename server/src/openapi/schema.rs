@@ -82,12 +82,12 @@ pub(super) fn only(value: impl Into<Value>) -> Value {
 }
 
 /// An array of any length.
-pub(super) fn list(entry: Value) -> Value {
+pub(super) fn list(entry: &Value) -> Value {
     json!({ "type": "array", "items": entry })
 }
 
 /// An array of so many entries.
-pub(super) fn list_of(entries: RangeInclusive<usize>, entry: Value) -> Value {
+pub(super) fn list_of(entries: RangeInclusive<usize>, entry: &Value) -> Value {
     let least = match *entries.start() {
         0 => json!({}),
         least => json!({ "minItems": least }),

@@ -56,7 +56,7 @@ fn put() -> Operation {
         &schema::some_text(),
         "What was agreed, signed; part of `uploadUrl`.",
     )
-    .bytes(Value::Object(types.collect::<Map<_, _>>()))
+    .bytes(&Value::Object(types.collect::<Map<_, _>>()))
     .answer(Answer::new(200, "The image is live; the body is empty (UP-10, UP-15)."))
 }
 

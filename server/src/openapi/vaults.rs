@@ -28,7 +28,7 @@ pub(super) fn operations() -> Vec<Named<Operation>> {
 
 fn list() -> Operation {
     let answer = Answer::new(200, "All vaults.")
-        .data(&schema::list(of("Vault")), &json!([example()]))
+        .data(&schema::list(&of("Vault")), &json!([example()]))
         .leads_to(&["getVault", "listVaultPrompts"], &[("vaultId", "$response.body#/data/0/id")]);
     Operation::new(
         TAG,
