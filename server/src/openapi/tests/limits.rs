@@ -80,7 +80,7 @@ fn limits(document: &Value) -> Vec<Limit> {
 /// Limits of one side, and defaults.
 fn single(document: &Value) -> Vec<Limit> {
     let order = |name| field(document, "createGeneration", name);
-    let mut all: Vec<Limit> = vec![
+    let mut all = vec![
         (
             "PAGE_SIZE_DEFAULT",
             parameter(document, "listPrompts", "limit"),
@@ -130,6 +130,13 @@ fn single(document: &Value) -> Vec<Limit> {
             json!(l::UPLOAD_SLOT_LIFETIME_SECONDS),
         ),
     ];
+    all.extend(of_create_and_update(document));
+    all
+}
+
+/// Limits of one side that stand at create and update alike.
+fn of_create_and_update(document: &Value) -> Vec<Limit> {
+    let mut all = Vec::new();
     for id in ["createPrompt", "updatePrompt"] {
         all.push((
             "PROMPT_ASPECT_RATIO_CHARS_MAX",
