@@ -21,6 +21,7 @@ use crate::api::{Api, Call, Visit};
 use crate::auth::{self, AuthRefusal};
 use crate::body::RequestBody;
 use crate::error::{ApiError, in_full};
+use crate::host;
 use crate::key::Vendor;
 use crate::metrics::Metrics;
 use crate::place::{Asked, RouteRefusal};
@@ -68,6 +69,9 @@ impl App {
             Ok(reply) => (reply, None),
             Err(error) => (respond::failure(&error, asked), Some(error)),
         };
+        if parts.method == Method::HEAD {
+            reply = respond::only_the_head(reply);
+        }
         let elapsed = started.elapsed();
         self.record(&parts.method, found, reply.status(), elapsed, &id, error.as_ref());
         reply.headers_mut().insert(REQUEST_ID, id.into_header());
@@ -80,6 +84,7 @@ impl App {
         parts: &Parts,
         body: &mut RequestBody,
     ) -> Result<Reply, ApiError> {
+        host::check(parts)?;
         let Found { route, params, .. } = found?;
         let store = &*self.api.store;
         let caller = auth::admit(&parts.headers, route.needs, &self.vendor, store).await?;

@@ -21,6 +21,7 @@ use crate::blobs::BlobError;
 use crate::body::BodyRefusal;
 use crate::generate::SubmitError;
 use crate::generate::intake::IntakeError;
+use crate::host::HostRefusal;
 use crate::place::{Addressed, Asked, RouteRefusal};
 use crate::store::StoreError;
 use crate::uploads::SlotRefusal;
@@ -32,6 +33,9 @@ pub enum ApiError {
     /// Nothing is served at this path, or not with this method.
     #[error(transparent)]
     Route(#[from] RouteRefusal),
+    /// It is not said whom the request is for.
+    #[error(transparent)]
+    Host(#[from] HostRefusal),
     /// The caller is not known, or may not do this.
     #[error(transparent)]
     Auth(#[from] AuthRefusal),
@@ -96,6 +100,7 @@ impl ApiError {
     fn plain_problem(&self, asked: Asked) -> Problem {
         match self {
             Self::Route(refusal) => route_problem(refusal),
+            Self::Host(refusal) => plain(StatusCode::BAD_REQUEST, refusal.to_string()),
             Self::Auth(refusal) => plain(StatusCode::UNAUTHORIZED, refusal.to_string()),
             Self::Body(refusal) => body_problem(refusal),
             Self::Malformed(refusal) => {

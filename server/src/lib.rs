@@ -19,6 +19,7 @@ pub mod serve;
 
 pub mod app;
 pub mod error;
+pub mod host;
 pub mod place;
 pub mod readiness;
 pub mod route;

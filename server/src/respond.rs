@@ -7,8 +7,9 @@ mod listing;
 mod payload;
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, WWW_AUTHENTICATE};
 use http::{HeaderValue, Response, StatusCode};
+use hyper::body::Body as _;
 use serde::{Serialize, Serializer};
 
 pub use self::listing::{WriteEntry, listing};
@@ -143,6 +144,16 @@ pub fn empty(status: StatusCode) -> Reply {
     let mut reply = Response::new(Payload::whole(Bytes::new()));
     *reply.status_mut() = status;
     reply
+}
+
+/// The same answer to a `HEAD`: everything but the body, whose length is told. Over
+/// HTTP/2 hyper would send the body of an answer that has one.
+pub fn only_the_head(reply: Reply) -> Reply {
+    let (mut parts, body) = reply.into_parts();
+    if let Some(length @ 1..) = body.size_hint().exact() {
+        parts.headers.entry(CONTENT_LENGTH).or_insert(length.into());
+    }
+    Response::from_parts(parts, Payload::whole(Bytes::new()))
 }
 
 /// An answer whose JSON is at hand.

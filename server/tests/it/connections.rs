@@ -128,6 +128,23 @@ async fn http_2_is_spoken_with_prior_knowledge() {
 }
 
 #[tokio::test]
+async fn the_answer_to_a_head_has_no_body_in_http_2() {
+    let server = EmbeddedServer::start().await.unwrap();
+    let address = server.base_url().split('/').nth(2).unwrap();
+    let stream = TokioIo::new(TcpStream::connect(address).await.unwrap());
+    let (mut sender, connection) =
+        hyper::client::conn::http2::handshake::<_, _, Full<Bytes>>(TokioExecutor::new(), stream)
+            .await
+            .unwrap();
+    tokio::spawn(connection);
+    let request = http::Request::head(format!("{}/vaults", server.base_url()));
+    let answer = sender.send_request(request.body(Full::default()).unwrap()).await.unwrap();
+    assert_eq!(answer.status(), 405);
+    assert_ne!(answer.headers()["content-length"], "0");
+    assert_eq!(answer.into_body().collect().await.unwrap().to_bytes(), "");
+}
+
+#[tokio::test]
 async fn the_request_id_is_taken_over_or_made() {
     let server = EmbeddedServer::start().await.unwrap();
     let mut connection = Connection::to(&server).await;
