@@ -15,8 +15,9 @@ use tokio::sync::{OwnedRwLockReadGuard, RwLock};
 
 pub(crate) use self::jobs::Job;
 pub use self::jobs::{state, status_path};
+use crate::target::{Guarded, must_work};
 use crate::wire::{Auth, Call, Wire};
-use crate::{Failure, Target};
+use crate::{Failure, Target, sweep};
 
 /// One run of one scenario. A copy is the same run.
 #[derive(Clone)]
@@ -111,7 +112,10 @@ impl Case {
         Client::builder()
             .base_url(config.base_url.as_str())
             .api_key(config.api_key.as_str())
-            .http_client(self.target.http.clone())
+            .transport(Guarded { http: self.target.http.clone(), manners: *self.target.manners() })
+            .idle_timeout(self.target.patience())
+            .request_timeout(self.target.patience())
+            .overall_timeout(self.target.patience())
             // What a second attempt would hide is what is looked for here.
             .retry(RetryPolicy::never())
             .build()
@@ -163,7 +167,22 @@ impl Case {
         Arc::clone(&self.flights).try_read_owned().ok()
     }
 
-    /// Asks again and again until `probe` gives a value, at growing intervals.
+    /// This wait, as long as this run makes it (`--time-scale`). Every wait of a
+    /// scenario passes here or through [`Case::until`].
+    pub fn patience(&self, wait: Duration) -> Duration {
+        self.target.stretched(wait)
+    }
+
+    /// To be asked before a job is waited for.
+    ///
+    /// # Errors
+    /// If a probe has found that no job of this target ends in time.
+    pub fn waits_for_jobs(&self) -> Result<(), Failure> {
+        must_work(&self.target.capabilities.provider)
+    }
+
+    /// Asks again and again until `probe` gives a value, at growing intervals;
+    /// `patience` is stretched here.
     ///
     /// # Errors
     /// The probe's own failure at once; a failure that says what was waited
@@ -177,6 +196,7 @@ impl Case {
     where
         F: Future<Output = Result<Option<T>, Failure>>,
     {
+        let patience = self.patience(patience);
         let deadline = tokio::time::Instant::now() + patience;
         let mut pause = Duration::from_millis(10);
         loop {
@@ -194,7 +214,8 @@ impl Case {
         }
     }
 
-    /// Deletes all that the case made and that is still there, latest first.
+    /// Deletes all that the case made and that is still there, latest first; in a run
+    /// that is to keep what it made, only what a sweep would not find again.
     /// Waits for requests on their way first, as they may be making more.
     ///
     /// # Errors
@@ -220,6 +241,9 @@ impl Case {
     }
 
     async fn remove(&self, by: &Auth, what: &Thing, own: &HashSet<i64>) -> Result<(), Failure> {
+        if self.target.manners().keep && sweep::would_find(&self.wire_as(by.clone()), what).await? {
+            return Ok(());
+        }
         // A key that may only read should have made nothing, and can delete nothing.
         let by = if *by == Auth::ReadOnly { &Auth::Main } else { by };
         let wire = self.wire_as(by.clone());
@@ -248,7 +272,8 @@ impl Case {
     }
 }
 
-async fn gone(wire: &Wire, path: &str) -> Result<(), Failure> {
+/// Deletes it; that it was not there any more is as well.
+pub(crate) async fn gone(wire: &Wire, path: &str) -> Result<(), Failure> {
     let reply = wire.delete(path).await?;
     match reply.status_code() {
         200..300 | 404 => Ok(()),

@@ -3,6 +3,8 @@
 use std::fmt::{Debug, Display};
 use std::time::Duration;
 
+use serde_json::{Map, Value};
+
 use crate::{Failure, Verdict};
 
 /// The two are equal.
@@ -46,8 +48,85 @@ where
     }
 }
 
+/// What of a prompt or a vault only calls on it change, so that two looks at it can
+/// be compared: the fields that the specification has, but for those that a server
+/// may change by itself (S-04, S-13, S-14, S-15) and for its own (S-68), and
+/// `vaultIds` in one order (S-07). A list is taken entry by entry.
+pub fn settled(value: &Value) -> Value {
+    const FIELDS: [&str; 17] = [
+        "id",
+        "title",
+        "prompt",
+        "promptType",
+        "platform",
+        "vaultIds",
+        "vaultPromptId",
+        "isPinned",
+        "name",
+        "description",
+        "slug",
+        "visibility",
+        "isSystem",
+        "promptCount",
+        "createdAt",
+        "updatedAt",
+        "images",
+    ];
+    let object = match value {
+        Value::Array(entries) => return entries.iter().map(settled).collect(),
+        Value::Object(object) => object,
+        other => return other.clone(),
+    };
+    let kept = FIELDS.into_iter().filter_map(|field| {
+        let mut value = object.get(field)?.clone();
+        match (field, value.as_array_mut()) {
+            ("vaultIds", Some(ids)) => ids.sort_by_key(Value::as_i64),
+            // Their addresses may be signed anew for every answer (S-77).
+            ("images", Some(images)) => value = images.len().into(),
+            _ => {}
+        }
+        Some((field.to_owned(), value))
+    });
+    Value::Object(kept.collect::<Map<_, _>>())
+}
+
 /// Says in a failure which round of a loop it was, such as the field and its value.
 pub fn about<T>(what: impl Display, result: Result<T, Failure>) -> Result<T, Failure> {
     result
         .map_err(|failure| Failure { expected: format!("{what}: {}", failure.expected), ..failure })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::settled;
+
+    #[test]
+    fn what_a_server_may_change_by_itself_is_settled() {
+        let one = json!([{ "id": 7, "status": "active", "vaultIds": [2, 1], "views": 3,
+            "coverImageUrl": "https://a.example/?1", "images": [{ "url": "https://a.example/?1" }] }]);
+        let other = json!([{ "id": 7, "status": "draft", "vaultIds": [1, 2],
+            "coverImageUrl": null, "images": [{ "url": "https://a.example/?2" }] }]);
+        assert_eq!(settled(&one), settled(&other));
+    }
+
+    #[test]
+    fn what_only_calls_change_shows() {
+        let prompt =
+            json!({ "id": 7, "title": "a", "vaultIds": [1], "images": [], "isPinned": false });
+        for (field, value) in [
+            ("id", json!(8)),
+            ("title", json!("b")),
+            ("vaultIds", json!([1, 2])),
+            ("vaultIds", json!([2])),
+            ("images", json!([{}])),
+            ("isPinned", json!(true)),
+            ("updatedAt", json!("2025-03-01T09:30:00Z")),
+        ] {
+            let mut changed = prompt.clone();
+            changed[field] = value;
+            assert_ne!(settled(&changed), settled(&prompt), "{field}");
+        }
+    }
 }

@@ -1,7 +1,9 @@
-//! Which scenarios prove which rule, and why some rules have none. The two
-//! must add up: [`drift`] names every place where they do not.
+//! Which scenarios prove which rule, which deliberate faults they were seen to
+//! catch, and why some rules have none. It must add up: [`drift`] names every
+//! place where it does not.
 
 mod excused;
+pub mod proof;
 
 pub use self::excused::{EXCUSES, Excuse};
 use crate::{Scenario, rules, scenarios};
@@ -17,6 +19,10 @@ pub struct Line {
     pub scenarios: Vec<&'static str>,
     /// Why there is none.
     pub reason: Option<&'static str>,
+    /// The ids of the deliberate faults that break it and are caught.
+    pub faults: Vec<&'static str>,
+    /// Why there is none.
+    pub unproved: Option<&'static str>,
 }
 
 /// Every rule, in the order of `docs/api.md`.
@@ -26,41 +32,83 @@ pub fn matrix() -> Vec<Line> {
         text: rule.text,
         scenarios: proofs(rule.id).map(|scenario| scenario.id).collect(),
         reason: excuse(rule.id).map(|excuse| excuse.reason),
+        faults: faults(rule.id).collect(),
+        unproved: proof::unproved().iter().find(|one| one.rule == rule.id).map(|one| one.reason),
     };
     rules::all().map(line).collect()
 }
 
 /// Every fault of the table and the list, in words; empty when all is well.
 pub fn drift() -> Vec<String> {
-    let mut faults = Vec::new();
+    let mut drift = Vec::new();
     for rule in rules::all() {
         match (proofs(rule.id).next(), excuse(rule.id)) {
             (None, None) => {
-                faults.push(format!("{} has neither a scenario nor a reason", rule.id));
+                drift.push(format!("{} has neither a scenario nor a reason", rule.id));
             }
-            (Some(scenario), Some(excuse)) => faults.push(format!(
+            (Some(scenario), Some(excuse)) => drift.push(format!(
                 "the reason for {} is stale: {} proves {}",
                 excuse.what, scenario.id, rule.id
             )),
             _ => {}
         }
+        let unproved = proof::unproved().iter().any(|one| one.rule == rule.id);
+        if let (Some(fault), true) = (faults(rule.id).next(), unproved) {
+            drift.push(format!(
+                "the reason why no fault breaks {0} is stale: {fault} breaks {0}",
+                rule.id
+            ));
+        }
     }
+    drift.extend(page_drift());
     for excuse in EXCUSES {
         if !rules::all().any(|rule| excuse.covers(rule.id)) {
-            faults.push(format!("a reason is given for {}, which is no rule", excuse.what));
+            drift.push(format!("a reason is given for {}, which is no rule", excuse.what));
         }
         if excuse.reason.is_empty() {
-            faults.push(format!("the reason for {} is empty", excuse.what));
+            drift.push(format!("the reason for {} is empty", excuse.what));
         }
     }
     for scenario in scenarios::all() {
         for rule in scenario.rules {
             if rules::find(rule).is_none() {
-                faults.push(format!("{} cites {rule}, which is no rule", scenario.id));
+                drift.push(format!("{} cites {rule}, which is no rule", scenario.id));
             }
         }
     }
-    faults
+    drift
+}
+
+/// The rules with neither a fault that is caught nor a reason for having none.
+pub fn unproved() -> Vec<&'static str> {
+    let reason = |rule: &str| proof::unproved().iter().any(|one| one.rule == rule);
+    let bare = |rule: &rules::Rule| faults(rule.id).next().is_none() && !reason(rule.id);
+    rules::all().filter(bare).map(|rule| rule.id).collect()
+}
+
+/// What the page of faults names that is not there.
+fn page_drift() -> Vec<String> {
+    let mut drift = Vec::new();
+    for fault in proof::faults() {
+        for rule in fault.rules.iter().filter(|rule| rules::find(rule).is_none()) {
+            drift.push(format!("the fault {} breaks {rule}, which is no rule", fault.id));
+        }
+        for id in &fault.scenarios {
+            if !scenarios::all().any(|scenario| scenario.id == *id) {
+                drift.push(format!("the fault {} turns {id} red, which is no scenario", fault.id));
+            }
+        }
+    }
+    drift
+}
+
+/// The faults that break the rule and that a scenario of it catches.
+fn faults(rule: &str) -> impl Iterator<Item = &'static str> {
+    let breaks = move |fault: &&proof::Fault<'static>| {
+        let caught = |one: &'static Scenario| fault.scenarios.contains(&one.id);
+        fault.rules.contains(&rule) && proofs(rule).any(caught)
+    };
+    proof::faults().iter().filter(breaks).map(|fault| fault.id)
 }
 
 fn proofs(rule: &str) -> impl Iterator<Item = &'static Scenario> {

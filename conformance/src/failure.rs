@@ -1,21 +1,21 @@
 //! How a scenario ends when it does not pass.
 
 use std::fmt;
-use std::sync::Arc;
 
-use crate::wire::Exchange;
+use crate::wire::Unblanked;
 
 /// Why a scenario did not pass.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// Whether the target is at fault or the run itself.
+    /// Who is at fault.
     pub verdict: Verdict,
     /// What the rule asks for.
     pub expected: String,
     /// What was seen.
     pub got: String,
-    /// The request and reply in question, secrets blanked.
-    pub exchange: Option<Arc<Exchange>>,
+    /// The request and reply in question. Secrets are blanked when a record is
+    /// made of the failure; until then nothing shows it.
+    pub exchange: Option<Unblanked>,
 }
 
 /// Who is at fault.
@@ -25,6 +25,8 @@ pub enum Verdict {
     Failed,
     /// No verdict on the target: no connection, no answer, or a fault of ours.
     Error,
+    /// Nobody: the target lacks what the scenario would look at.
+    Untestable,
 }
 
 impl Failure {
@@ -43,21 +45,22 @@ impl Failure {
         Self { verdict: Verdict::Error, ..Self::failed(expected, got) }
     }
 
+    /// The scenario has nothing to look at here, and counts as skipped.
+    pub fn untestable(reason: impl Into<String>) -> Self {
+        let expected = "something to look at";
+        Self { verdict: Verdict::Untestable, ..Self::failed(expected, reason) }
+    }
+
     /// Names the exchange that shows it.
     #[must_use]
-    pub fn on(mut self, exchange: &Arc<Exchange>) -> Self {
-        self.exchange = Some(Arc::clone(exchange));
-        self
+    pub fn on(self, exchange: Unblanked) -> Self {
+        Self { exchange: Some(exchange), ..self }
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "expected {}\n     got {}", self.expected, self.got)?;
-        if let Some(exchange) = &self.exchange {
-            write!(f, "\n\n{exchange}")?;
-        }
-        Ok(())
+        write!(f, "expected {}\n     got {}", self.expected, self.got)
     }
 }
 

@@ -23,7 +23,9 @@ pub async fn prompt(case: &Case, wire: &Wire) -> Result<i64, Failure> {
 
 /// A prompt with these fields besides a title and a text; the answer.
 pub async fn prompt_with(case: &Case, wire: &Wire, fields: Value) -> Result<Reply, Failure> {
-    let mut body = json!({ "title": case.name("prompt"), "prompt": "A lighthouse at dusk" });
+    // In both, as a scenario may need another text in one of them.
+    let text = case.name("A lighthouse at dusk");
+    let mut body = json!({ "title": case.name("prompt"), "prompt": text });
     merge(&mut body, fields);
     let reply = wire.post("/prompts", body).await?;
     reply.status_in(200..=299)?;
@@ -38,6 +40,10 @@ pub async fn vault(case: &Case, wire: &Wire) -> Result<i64, Failure> {
 /// A vault with these fields besides a name; the answer.
 pub async fn vault_with(case: &Case, wire: &Wire, fields: Value) -> Result<Reply, Failure> {
     let mut body = json!({ "name": case.name("vault") });
+    if fields.get("name").is_some() {
+        // The name is the scenario's own, so the mark goes elsewhere.
+        body["description"] = json!(case.name("made"));
+    }
     merge(&mut body, fields);
     let reply = wire.post("/vaults", body).await?;
     reply.status_in(200..=299)?;

@@ -1,13 +1,25 @@
 //! One look at a target before anything is run, so that a wrong address or a
 //! wrong key is told in one line and not by every scenario in turn.
 
+mod keys;
+mod parts;
+mod pulse;
+
 use std::sync::Arc;
+use std::time::Duration;
 
 use thiserror::Error;
+use tokio::time::timeout;
 
+pub(crate) use self::pulse::doubt;
 use crate::environment::API_KEY;
+use crate::report::Untestable;
+use crate::run::Mark;
 use crate::wire::Reply;
-use crate::{Case, Target};
+use crate::{Case, Selection, Target};
+
+/// How long deleting what was made may take.
+const CLEAN_UP: Duration = Duration::from_secs(10);
 
 /// Why a run would be in vain.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -15,9 +27,42 @@ pub enum ProbeError {
     /// Nothing answers at the address.
     #[error("the target cannot be reached: {0}")]
     Unreachable(String),
+    /// It was told to stop.
+    #[error("the run was stopped before its end")]
+    Stopped,
     /// Something answers, and the address or the key is wrong.
     #[error("{0}")]
     Misconfigured(String),
+}
+
+/// Looks at everything a run of these scenarios builds on: the address, each key,
+/// and, where it may write, the provider and the storage. What it makes it deletes.
+/// What it makes has the run's `mark`. Once `stop` is done it goes no further.
+/// Parts that do not work are noted in the target, so that the scenarios which
+/// need them are skipped; what cannot be tested is told.
+///
+/// # Errors
+/// See [`ProbeError`].
+pub async fn survey(
+    target: &Arc<Target>,
+    selection: &Selection,
+    mark: &Mark,
+    stop: impl Future<Output = ()>,
+) -> Result<Vec<Untestable>, ProbeError> {
+    let case = Case::new(Arc::clone(target), format!("{mark}-0"));
+    let look = async {
+        probe(target).await?;
+        keys::check(&case).await?;
+        parts::check(&case, selection).await;
+        Ok(parts::untestable(target, selection))
+    };
+    let found = tokio::select! {
+        found = look => found,
+        () = stop => Err(ProbeError::Stopped),
+    };
+    // Where a key or the provider is wrong, something may stay; it is marked.
+    let _ = timeout(target.stretched(CLEAN_UP), case.clean_up()).await;
+    found
 }
 
 /// Asks once for the vaults. Whatever looks like an API answer, a faulty one

@@ -1,89 +1,33 @@
 //! What a run found, in one record that every format is written from.
 
+mod again;
+mod chapters;
 mod files;
+pub mod html;
 pub mod json;
+pub mod junit;
+pub mod markdown;
+mod plain;
+mod record;
 pub mod text;
+mod writer;
 
 use std::time::Duration;
 
 use serde::Serialize;
 
-pub use self::files::{Format, Output, Outputs};
-use crate::rules::Rule;
-use crate::wire::Exchange;
-use crate::{Profile, Scenario};
-
-/// What one scenario came to.
-#[derive(Clone, Debug, Serialize)]
-pub struct Record {
-    /// The scenario's id.
-    pub id: &'static str,
-    /// The fact in one sentence.
-    pub title: &'static str,
-    /// The rules it proves, with their texts.
-    pub rules: Vec<Rule>,
-    /// Its profile.
-    pub profile: Profile,
-    /// What came of it.
-    pub outcome: Outcome,
-    /// Why it was skipped.
-    pub reason: Option<String>,
-    /// What a rule asks for.
-    pub expected: Option<String>,
-    /// What was seen.
-    pub got: Option<String>,
-    /// The request and reply that show it.
-    pub exchange: Option<Exchange>,
-    /// What the scenario made and could not delete. It changes no outcome, for
-    /// a target that cannot delete has scenarios of its own that say so.
-    pub left_behind: Option<String>,
-    /// How long it took, cleaning up included.
-    pub duration_ms: u64,
-}
-
-impl Record {
-    pub(crate) fn new(scenario: &Scenario, outcome: Outcome) -> Self {
-        let unknown = |id| Rule { id, text: "(no such rule in docs/api.md)" };
-        let rule = |id: &&'static str| crate::rules::find(id).unwrap_or_else(|| unknown(id));
-        Self {
-            id: scenario.id,
-            title: scenario.title,
-            rules: scenario.rules.iter().map(rule).collect(),
-            profile: scenario.profile,
-            outcome,
-            reason: None,
-            expected: None,
-            got: None,
-            exchange: None,
-            left_behind: None,
-            duration_ms: 0,
-        }
-    }
-
-    pub(crate) fn skipped(scenario: &Scenario, reason: impl Into<String>) -> Self {
-        Self { reason: Some(reason.into()), ..Self::new(scenario, Outcome::Skipped) }
-    }
-}
-
-/// What came of a scenario.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Outcome {
-    /// The target did what the rules ask for.
-    Passed,
-    /// It did not.
-    Failed,
-    /// The scenario did not run.
-    Skipped,
-    /// It ran and came to no verdict. Counts against the target.
-    Error,
-}
+pub use self::files::{Format, Output};
+pub use self::record::{Outcome, Record};
+pub use self::writer::Outputs;
+use crate::Profile;
+use crate::known::KnownFailures;
 
 /// What the whole run came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// Every scenario passed, or only scenarios beyond the core were skipped.
+    /// Every scenario passed or was known to fail, or only scenarios beyond the
+    /// core were skipped.
     Passed,
     /// At least one failed or came to no verdict.
     Failed,
@@ -91,6 +35,18 @@ pub enum Verdict {
     Partial,
     /// The run did not come to its end.
     Unfinished,
+}
+
+impl Verdict {
+    /// As JSON and all other formats call it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Partial => "partial",
+            Self::Unfinished => "unfinished",
+        }
+    }
 }
 
 /// How many scenarios came to what.
@@ -106,8 +62,21 @@ pub struct Totals {
     pub skipped: usize,
     /// Came to no verdict.
     pub errors: usize,
+    /// Failed as the list of known failures says.
+    pub known: usize,
     /// Could not delete all they made.
     pub left_behind: usize,
+}
+
+/// Something that a run cannot test.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Untestable {
+    /// What it is.
+    pub what: String,
+    /// Why it cannot be tested.
+    pub reason: String,
+    /// What would mend it.
+    pub mend: String,
 }
 
 /// A run and everything it found.
@@ -135,6 +104,13 @@ pub struct Report {
     pub verdict: Verdict,
     /// What kept the run from its end.
     pub problem: Option<String>,
+    /// What was known before the run not to be testable, and why.
+    pub untestable: Vec<Untestable>,
+    /// What else there is to know, such as known failures that were not selected.
+    pub notes: Vec<String>,
+    /// The failures that are known.
+    #[serde(skip)]
+    pub known: KnownFailures,
     /// How many scenarios came to what.
     pub totals: Totals,
     /// One record a scenario, in the order of the list.
@@ -142,30 +118,52 @@ pub struct Report {
 }
 
 impl Report {
-    /// Takes a record on, in its place.
-    pub(crate) fn add(&mut self, record: Record, place: impl Fn(&str) -> usize) {
+    /// Takes a record on, in its place, and says which that is.
+    pub(crate) fn add(&mut self, record: Record, place: impl Fn(&str) -> usize) -> usize {
+        let mut record = self.known.judge(record);
+        if record.outcome.is_bad() || record.outcome == Outcome::Known {
+            record.command = Some(again::alone(self, &record));
+        }
         let at = self.records.partition_point(|other| place(other.id) < place(record.id));
-        self.records.insert(at, record);
-        self.totals = Totals::of(&self.records);
+        self.insert(at, record);
+        at
+    }
+
+    /// Takes on what another copy of this report took on at this place.
+    fn insert(&mut self, at: usize, record: Record) {
+        self.totals.count(&record);
+        self.records.insert(at.min(self.records.len()), record);
     }
 
     /// Ends the run: nothing is added any more.
     pub(crate) fn close(&mut self, problem: Option<String>) {
         self.verdict = self.judge(problem.is_some());
         self.problem = problem;
+        self.notes.extend(self.known.notes(&self.records));
     }
 
     pub(crate) fn took(&mut self, duration: Duration) {
         self.duration_ms = whole_ms(duration);
     }
 
+    /// The command that runs the same scenarios in the same order.
+    pub fn command(&self) -> String {
+        again::whole(self)
+    }
+
+    /// The records that came to this, in the order of the list.
+    pub fn with(&self, outcomes: &[Outcome]) -> impl Iterator<Item = &Record> {
+        self.records.iter().filter(move |record| outcomes.contains(&record.outcome))
+    }
+
     /// A run without a single verdict has shown nothing, so it cannot pass.
     fn judge(&self, cut_short: bool) -> Verdict {
+        let Totals { passed, failed, errors, known, .. } = self.totals;
         let core_skipped =
             |record: &Record| record.outcome == Outcome::Skipped && record.profile == Profile::Core;
-        if self.totals.failed + self.totals.errors > 0 {
+        if failed + errors > 0 {
             Verdict::Failed
-        } else if cut_short || self.totals.passed == 0 || self.records.iter().any(core_skipped) {
+        } else if cut_short || passed + known == 0 || self.records.iter().any(core_skipped) {
             Verdict::Partial
         } else {
             Verdict::Passed
@@ -174,16 +172,16 @@ impl Report {
 }
 
 impl Totals {
-    fn of(records: &[Record]) -> Self {
-        let count = |outcome| records.iter().filter(|record| record.outcome == outcome).count();
-        Self {
-            scenarios: records.len(),
-            passed: count(Outcome::Passed),
-            failed: count(Outcome::Failed),
-            skipped: count(Outcome::Skipped),
-            errors: count(Outcome::Error),
-            left_behind: records.iter().filter(|record| record.left_behind.is_some()).count(),
-        }
+    fn count(&mut self, record: &Record) {
+        self.scenarios += 1;
+        self.left_behind += usize::from(record.left_behind.is_some());
+        *match record.outcome {
+            Outcome::Passed => &mut self.passed,
+            Outcome::Failed => &mut self.failed,
+            Outcome::Skipped => &mut self.skipped,
+            Outcome::Error => &mut self.errors,
+            Outcome::Known => &mut self.known,
+        } += 1;
     }
 }
 

@@ -1,6 +1,8 @@
 //! Carries scenarios out: several at once, in a random order that can be had
 //! again, each apart from the others, and nothing left behind.
 
+mod at_work;
+mod mark;
 mod one;
 
 use std::future::Future;
@@ -10,12 +12,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::StreamExt;
+use rand::SeedableRng;
 use rand::seq::SliceRandom;
-use rand::{RngExt, SeedableRng};
 use tokio::sync::watch;
 
+pub use self::at_work::AtWork;
+pub use self::mark::Mark;
 pub use self::one::one;
-use crate::report::{Record, Report, Totals, Verdict};
+use crate::known::KnownFailures;
+use crate::probe::doubt;
+use crate::report::{Record, Report, Totals, Untestable, Verdict};
 use crate::selection::Selection;
 use crate::{Scenario, Target};
 
@@ -26,7 +32,11 @@ pub struct Run {
     jobs: NonZeroUsize,
     seed: u64,
     deadline: Duration,
-    id: String,
+    known: KnownFailures,
+    mark: Mark,
+    at_work: AtWork,
+    untestable: Vec<Untestable>,
+    sceptical: bool,
 }
 
 impl Run {
@@ -43,7 +53,11 @@ impl Run {
             jobs: Self::JOBS,
             seed: u64::from(rand::random::<u32>()),
             deadline: Self::DEADLINE,
-            id: run_id(),
+            known: KnownFailures::default(),
+            mark: Mark::new(jiff::Timestamp::now()),
+            at_work: AtWork::default(),
+            untestable: Vec::new(),
+            sceptical: false,
         }
     }
 
@@ -59,10 +73,39 @@ impl Run {
         Self { seed, ..self }
     }
 
-    /// How long one scenario may take.
+    /// How long one scenario may take, before it is stretched.
     #[must_use]
     pub fn deadline(self, deadline: Duration) -> Self {
         Self { deadline, ..self }
+    }
+
+    /// Which failures are known, and so do not count.
+    #[must_use]
+    pub fn known(self, known: KnownFailures) -> Self {
+        Self { known, ..self }
+    }
+
+    /// What is known not to be testable, for the report.
+    #[must_use]
+    pub fn untestable(self, untestable: Vec<Untestable>) -> Self {
+        Self { untestable, ..self }
+    }
+
+    /// Looks first whether the target tells a good request from a bad one. Where it
+    /// does not, no scenario passes: it comes to no verdict.
+    #[must_use]
+    pub fn sceptical(self) -> Self {
+        Self { sceptical: true, ..self }
+    }
+
+    /// What is being done, for whoever shows it while the run goes on.
+    pub fn at_work(&self) -> AtWork {
+        self.at_work.clone()
+    }
+
+    /// What stands in the names of all it makes.
+    pub fn mark(&self) -> &Mark {
+        &self.mark
     }
 
     /// The report as it is before anything has run.
@@ -74,11 +117,14 @@ impl Run {
             profile: self.selection.profile,
             filters: self.selection.filters.clone(),
             seed: self.seed,
-            run_id: self.id.clone(),
+            run_id: self.mark.to_string(),
             started_at: now(),
             duration_ms: 0,
             verdict: Verdict::Unfinished,
             problem: None,
+            untestable: self.untestable.clone(),
+            notes: Vec::new(),
+            known: self.known.clone(),
             totals: Totals::default(),
             records: Vec::new(),
         }
@@ -103,6 +149,8 @@ impl Run {
         );
         let mut stop = pin!(stop);
         let mut stopped = false;
+        let doubt = if self.sceptical { doubt(&self.target).await } else { None };
+        let doubt = doubt.map(|reason| self.target.secrets.blank(reason));
         loop {
             let record = tokio::select! {
                 record = records.next() => record,
@@ -113,10 +161,13 @@ impl Run {
                 }
             };
             let Some(record) = record else { break };
-            let shown = record.clone();
-            report.add(record, |id| place(id).unwrap_or(usize::MAX));
+            let record = match &doubt {
+                Some(reason) => record.doubted(reason),
+                None => record,
+            };
+            let at = report.add(record, |id| place(id).unwrap_or(usize::MAX));
             report.took(begun.elapsed());
-            told(&shown, &report);
+            told(&report.records[at], &report);
         }
         report.took(begun.elapsed());
         report.close(stopped.then(|| "the run was stopped before its end".to_owned()));
@@ -132,8 +183,10 @@ impl Run {
         if *stopping.borrow() {
             return Record::skipped(scenario, "the run was stopped before its turn");
         }
-        let tag = format!("{}-{n}", self.id);
-        one(&self.target, scenario, &tag, self.deadline, heard(stopping)).await
+        let tag = format!("{}-{n}", self.mark);
+        let deadline = self.target.stretched(self.deadline);
+        let _at_work = self.at_work.begin(scenario.id);
+        one(&self.target, scenario, &tag, deadline, heard(stopping)).await
     }
 
     fn order(&self) -> Vec<&'static Scenario> {
@@ -148,14 +201,6 @@ async fn heard(mut stopping: watch::Receiver<bool>) {
     if stopping.wait_for(|stop| *stop).await.is_err() {
         std::future::pending::<()>().await;
     }
-}
-
-/// Short, so that it leaves room in a name of 50 characters, and random, so
-/// that two runs on one target do not meet.
-fn run_id() -> String {
-    const SIGNS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
-    let mut rng = rand::rng();
-    (0..6).map(|_| char::from(SIGNS[rng.random_range(0..SIGNS.len())])).collect()
 }
 
 fn now() -> String {

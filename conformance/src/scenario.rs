@@ -47,9 +47,52 @@ pub enum Need {
     RevokedKey,
     /// The provider that is built into the reference server.
     LocalProvider,
+    /// HTTP/1.1, whose requests are lines of text that can be written wrong.
+    HttpOne,
+}
+
+impl Profile {
+    /// As the command line and every report call it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Core => "core",
+            Self::Reference => "reference",
+        }
+    }
 }
 
 impl Need {
+    /// What cannot be tested without it, why, and what would mend it.
+    pub(crate) fn in_words(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::ReadOnlyKey => (
+                "that a key without prompts:write cannot write",
+                "there is no such key",
+                "set PROMPTARIUM_READ_ONLY_API_KEY",
+            ),
+            Self::OtherAccount => (
+                "that accounts are kept apart",
+                "there is no key of another account",
+                "set PROMPTARIUM_OTHER_API_KEY",
+            ),
+            Self::RevokedKey => (
+                "that a revoked key is refused",
+                "there is no revoked key",
+                "set PROMPTARIUM_REVOKED_API_KEY",
+            ),
+            Self::LocalProvider => (
+                "what the built-in provider makes",
+                "PROMPTARIUM_IMAGE_MODEL names another provider's model",
+                "leave it unset on the reference server",
+            ),
+            Self::HttpOne => (
+                "requests that break the form of HTTP/1.1",
+                "the run speaks HTTP/2 only",
+                "leave --http 2 away",
+            ),
+        }
+    }
+
     /// Why a scenario with this need cannot run, and what would mend it.
     pub fn missing(self) -> &'static str {
         match self {
@@ -58,6 +101,7 @@ impl Need {
             }
             Self::OtherAccount => "needs a key of another account; set PROMPTARIUM_OTHER_API_KEY",
             Self::RevokedKey => "needs a revoked key; set PROMPTARIUM_REVOKED_API_KEY",
+            Self::HttpOne => "needs HTTP/1.1; this run speaks HTTP/2 only (--http 2)",
             Self::LocalProvider => {
                 "needs the models under local/; PROMPTARIUM_IMAGE_MODEL names another provider's"
             }

@@ -9,8 +9,12 @@ mod errors;
 mod generations;
 mod isolation;
 mod keys;
+mod limits;
+mod look;
 mod pagination;
 mod prompts;
+mod races;
+mod raw;
 mod uploads;
 mod vaults;
 mod versioning;
@@ -30,6 +34,10 @@ const CHAPTERS: &[&[&[Scenario]]] = &[
     auth::ALL,
     errors::ALL,
     isolation::ALL,
+    raw::ALL,
+    &[limits::ALL],
+    races::ALL,
+    look::ALL,
     &[versioning::ALL],
 ];
 

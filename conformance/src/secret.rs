@@ -1,16 +1,14 @@
 //! The keys of a run, and how they are kept out of everything that is shown.
 //! Whatever leaves the process passes [`Secrets::blank`].
 
+mod forms;
+
 use std::borrow::Cow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
-/// Pieces of a key's secret part that are at least this long never show.
-const PIECE: usize = 8;
-/// Pieces are looked for at every fourth place, so that any piece of
-/// `PIECE + STRIDE - 1` characters is found.
-const STRIDE: usize = 4;
+use self::forms::{Form, PIECE};
 
 /// The variable of a shell line that stands for the token of an upload slot,
 /// which is different in every run.
@@ -20,6 +18,8 @@ const TOKEN_VARIABLE: &str = "UPLOAD_TOKEN";
 /// was told on the way.
 pub(crate) struct Secrets {
     keys: Vec<(&'static str, String)>,
+    /// Of the secret part of every key.
+    forms: Vec<Form>,
     told: Mutex<Vec<String>>,
 }
 
@@ -28,7 +28,9 @@ impl Secrets {
     pub(crate) fn new(mut keys: Vec<(&'static str, String)>) -> Self {
         keys.retain(|(_, key)| !key.is_empty());
         keys.sort_by_key(|(_, key)| std::cmp::Reverse(key.len()));
-        Self { keys, told: Mutex::default() }
+        let secret = |key: &str| forms::of(key.rsplit('_').next().unwrap_or(key));
+        let forms = keys.iter().flat_map(|(_, key)| secret(key)).collect();
+        Self { keys, forms, told: Mutex::default() }
     }
 
     /// Keeps secret what a slot for an upload grants access with, if the answer
@@ -45,7 +47,7 @@ impl Secrets {
     }
 
     /// The text without any key and without any long piece of a key's secret
-    /// part, as a target may repeat a truncated key.
+    /// part, as a target may repeat a truncated key, or encode it.
     pub(crate) fn blank<'t>(&self, text: impl Into<Cow<'t, str>>) -> String {
         let mut text = text.into();
         for told in self.told().iter() {
@@ -58,9 +60,8 @@ impl Secrets {
                 text = text.replace(key.as_str(), "[key]").into();
             }
         }
-        for (_, key) in &self.keys {
-            let secret = key.rsplit('_').next().unwrap_or(key);
-            while let Some(found) = longest_piece(&text, secret) {
+        for form in &self.forms {
+            while let Some(found) = form.longest_piece(&text) {
                 text = text.replace(found, "[key]").into();
             }
         }
@@ -98,21 +99,6 @@ impl Secrets {
     }
 }
 
-/// The first piece of `secret` in `text`, as long as it goes.
-fn longest_piece<'s>(text: &str, secret: &'s str) -> Option<&'s str> {
-    let starts = (0..secret.len()).step_by(STRIDE);
-    let mut pieces = starts.filter_map(|start| Some((start, secret.get(start..start + PIECE)?)));
-    let (mut start, piece) = pieces.find(|(_, piece)| text.contains(piece))?;
-    let mut end = start + piece.len();
-    while start > 0 && secret.get(start - 1..end).is_some_and(|longer| text.contains(longer)) {
-        start -= 1;
-    }
-    while secret.get(start..=end).is_some_and(|longer| text.contains(longer)) {
-        end += 1;
-    }
-    secret.get(start..end)
-}
-
 fn for_double_quotes(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len());
     for character in text.chars() {
@@ -142,6 +128,32 @@ mod tests {
         let text = format!("{KEY} {KEY}-longer {} 89abcdefghi acme_live_a1", &KEY[..30]);
         let blanked = secrets.blank(&text);
         assert_eq!(blanked, "[key] [key] acme_live_a1_[key] [key] acme_live_a1");
+    }
+
+    #[test]
+    fn a_key_does_not_show_in_the_usual_encodings() {
+        let secrets = Secrets::new(vec![("MAIN", KEY.into())]);
+        let whole = ["", "Bearer ", "a"].map(|before| format!("{before}{KEY}"));
+        let bytes = || KEY.bytes();
+        let mut encoded = vec![
+            bytes().map(|byte| format!("%{byte:02X}")).collect::<String>(),
+            bytes().map(|byte| format!("%{byte:02x}")).collect(),
+            bytes().map(|byte| format!("\\u{byte:04x}")).collect(),
+            bytes().map(|byte| format!("{byte:02x}")).collect(),
+        ];
+        for text in &whole {
+            encoded.push(data_encoding::BASE64.encode(text.as_bytes()));
+            encoded.push(data_encoding::BASE64URL_NOPAD.encode(text.as_bytes()));
+        }
+        for text in encoded {
+            let blanked = secrets.blank(text.as_str());
+            assert!(blanked.contains("[key]"), "{text}");
+            // What is left belongs to the part of a key that is no secret.
+            let (before, after) = blanked.split_once("[key]").unwrap();
+            assert!(text.starts_with(before) && after.len() < 12, "{blanked}");
+        }
+        let harmless = "%41%42%43 \\u0041 QUJD 414243";
+        assert_eq!(secrets.blank(harmless), harmless);
     }
 
     #[test]

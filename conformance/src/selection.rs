@@ -1,7 +1,10 @@
 //! Which scenarios a run takes: a profile, narrowed by filters.
 
+mod read_only;
+
 use std::str::FromStr;
 
+pub use self::read_only::READ_ONLY;
 use crate::{Profile, Scenario, scenarios};
 
 /// The scenarios of a run and the words that selected them.
@@ -45,6 +48,18 @@ impl Selection {
             return Err("no scenario was selected".into());
         }
         Ok(Self { profile, filters, scenarios })
+    }
+
+    /// Leaves those that only read.
+    ///
+    /// # Errors
+    /// One line if there are none.
+    pub fn read_only(mut self) -> Result<Self, String> {
+        self.scenarios.retain(|scenario| READ_ONLY.contains(&scenario.id));
+        if self.scenarios.is_empty() {
+            return Err("no scenario was selected: all that the filters name write".into());
+        }
+        Ok(self)
     }
 }
 

@@ -1,11 +1,20 @@
 //! The deployment under test: where it is, which keys open it, how patient to
 //! be with it. Keys never show in `Debug`.
 
+mod capabilities;
+mod guarded;
+mod manners;
+mod transport;
+
 use std::fmt;
 use std::time::Duration;
 
 use url::Url;
 
+pub(crate) use self::capabilities::{Capabilities, must_work};
+pub(crate) use self::guarded::Guarded;
+pub use self::manners::{Manners, TimeScale};
+pub use self::transport::{Authorities, Http};
 use crate::environment::{API_KEY, OTHER_API_KEY, READ_ONLY_API_KEY, REVOKED_API_KEY};
 use crate::secret::Secrets;
 use crate::{Failure, Need};
@@ -27,8 +36,14 @@ pub struct TargetConfig {
     pub image_model: String,
     /// A model id that video prompts may name.
     pub video_model: String,
-    /// How long one answer may take.
+    /// How long one answer may take, before it is stretched.
     pub patience: Duration,
+    /// Which version of HTTP is spoken.
+    pub http: Http,
+    /// Who is trusted to vouch for the target, beside those the system trusts.
+    pub authorities: Authorities,
+    /// How a run behaves.
+    pub manners: Manners,
 }
 
 impl TargetConfig {
@@ -43,6 +58,9 @@ impl TargetConfig {
             image_model: "local/plasma".into(),
             video_model: "local/plasma-video".into(),
             patience: Duration::from_secs(30),
+            http: Http::Auto,
+            authorities: Authorities::default(),
+            manners: Manners::default(),
         }
     }
 
@@ -70,7 +88,9 @@ impl fmt::Debug for TargetConfig {
 pub struct Target {
     pub(crate) config: TargetConfig,
     pub(crate) http: reqwest::Client,
+    pub(crate) tls: rustls::ClientConfig,
     pub(crate) secrets: Secrets,
+    pub(crate) capabilities: Capabilities,
 }
 
 impl Target {
@@ -85,19 +105,33 @@ impl Target {
     /// # Errors
     /// If the HTTP client cannot be made.
     pub fn new(config: TargetConfig) -> Result<Self, Failure> {
+        let stretch = |time| config.manners.time_scale.stretch(time);
+        let patience = stretch(config.patience);
         // A redirect is an answer to look at, and a proxy would speak for the
         // target; neither may happen behind a scenario's back.
+        let tls = transport::tls(config.http, &config.authorities)
+            .map_err(|error| Failure::error("a configuration of TLS", error.to_string()))?;
         let http = reqwest::Client::builder()
+            .tls_backend_preconfigured(tls.clone())
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
             .retry(reqwest::retry::never())
-            .connect_timeout(Self::CONNECT.min(config.patience))
-            .timeout(config.patience)
-            .pool_idle_timeout(Self::IDLE)
+            .connect_timeout(stretch(Self::CONNECT).min(patience))
+            .timeout(patience)
+            .pool_idle_timeout(Self::IDLE);
+        let http = config
+            .http
+            .set(http)
             .build()
             .map_err(|error| Failure::error("an HTTP client", error.to_string()))?;
         let keys = config.keys().map(|(name, key)| (name, key.to_owned())).collect();
-        Ok(Self { config, http, secrets: Secrets::new(keys) })
+        Ok(Self {
+            config,
+            http,
+            tls,
+            secrets: Secrets::new(keys),
+            capabilities: Capabilities::default(),
+        })
     }
 
     /// The API root as text, without a slash at its end.
@@ -107,7 +141,17 @@ impl Target {
 
     /// How long one answer may take.
     pub fn patience(&self) -> Duration {
-        self.config.patience
+        self.stretched(self.config.patience)
+    }
+
+    /// A wait, as long as this run makes it.
+    pub fn stretched(&self, wait: Duration) -> Duration {
+        self.manners().time_scale.stretch(wait)
+    }
+
+    /// How this run behaves.
+    pub fn manners(&self) -> &Manners {
+        &self.config.manners
     }
 
     /// Whether the target was given what a scenario needs.
@@ -116,6 +160,7 @@ impl Target {
             Need::ReadOnlyKey => self.config.read_only_api_key.is_some(),
             Need::OtherAccount => self.config.other_api_key.is_some(),
             Need::RevokedKey => self.config.revoked_api_key.is_some(),
+            Need::HttpOne => self.config.http != Http::Two,
             Need::LocalProvider => self.config.image_model.starts_with("local/"),
         }
     }

@@ -2,9 +2,12 @@
 //! answer as it came. No client library stands between, so that a fault the
 //! SDK shares with a server cannot hide here.
 
+mod busy;
 mod call;
 mod exchange;
+pub mod raw;
 mod reply;
+mod unblanked;
 
 use http::Method;
 use serde_json::Value;
@@ -12,6 +15,8 @@ use serde_json::Value;
 pub use self::call::Call;
 pub use self::exchange::Exchange;
 pub use self::reply::Reply;
+use self::unblanked::Sent;
+pub use self::unblanked::Unblanked;
 use crate::case::{Job, Thing};
 use crate::{Case, Failure};
 
@@ -95,8 +100,8 @@ impl Wire {
     /// Whatever a scenario makes is written down here, in the one place all
     /// calls pass, so that no scenario can forget it. A wrong status of
     /// success is a fault for some scenario to find; the thing is there.
-    fn note_what_was_made(&self, method: &Method, path: &str, body: &[u8], reply: &Reply) {
-        if method != Method::POST || !(200..300).contains(&reply.status_code()) {
+    fn note_what_was_made(&self, sent: &Sent, path: &str, reply: &Reply) {
+        if sent.method != Method::POST || !(200..300).contains(&reply.status_code()) {
             return;
         }
         let path = path.split('?').next().unwrap_or(path);
@@ -105,7 +110,9 @@ impl Wire {
             ["prompts"] => id().map(Thing::Prompt),
             ["vaults"] => id().map(Thing::Vault),
             ["vaults", _, "fork"] => id().map(Thing::Fork),
-            ["generations"] => queued(body, reply).map(Thing::Job),
+            ["generations"] => {
+                queued(sent.body.as_deref().unwrap_or_default(), reply).map(Thing::Job)
+            }
             _ => None,
         };
         if let Some(what) = what {

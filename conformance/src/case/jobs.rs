@@ -12,6 +12,8 @@ use crate::wire::{Reply, Wire};
 
 /// How long cleaning up waits for a job.
 const PATIENCE: Duration = Duration::from_secs(40);
+/// How long, if jobs are known to take too long.
+const LITTLE_PATIENCE: Duration = Duration::from_secs(2);
 
 /// A generation that was queued.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,7 +88,9 @@ impl Case {
                 _ => None,
             })
         };
-        self.until(&what, PATIENCE, ask).await
+        let in_vain = self.waits_for_jobs().is_err();
+        let patience = if in_vain { LITTLE_PATIENCE } else { PATIENCE };
+        self.until(&what, patience, ask).await
     }
 
     async fn tagged_in_system_vaults(&self, wire: &Wire) -> Result<Vec<i64>, Failure> {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use promptarium_conformance::coverage::Line;
 use promptarium_conformance::{Profile, Scenario, coverage, scenarios};
 use serde_json::{Value, json};
 
@@ -36,29 +37,58 @@ fn in_json(scenario: &Scenario) -> Value {
     })
 }
 
-/// Every rule with its scenarios, or with the reason why there is none.
-pub(super) fn coverage() -> Exit {
+/// Every rule with its scenarios and with the deliberate faults that they were
+/// seen to catch, or with the reason why there are none.
+pub(super) fn coverage(as_json: bool) -> Exit {
     let matrix = coverage::matrix();
-    let mut text = String::new();
-    for line in &matrix {
-        let proof = if line.scenarios.is_empty() {
-            format!("none: {}", line.reason.unwrap_or("and no reason is written"))
-        } else {
-            line.scenarios.join(", ")
-        };
-        let _ = writeln!(text, "{} {}\n      {proof}", line.rule, line.text);
+    let text = if as_json { format!("{:#}\n", lines_in_json(&matrix)) } else { table(&matrix) };
+    tell(&text);
+    let drift = coverage::drift();
+    for slip in &drift {
+        warn(slip);
     }
-    let proved = matrix.iter().filter(|line| !line.scenarios.is_empty()).count();
-    let excused = matrix.iter().filter(|line| line.reason.is_some()).count();
+    if drift.is_empty() { Exit::Passed } else { Exit::Failed }
+}
+
+fn table(matrix: &[Line]) -> String {
+    let mut text = String::new();
+    for line in matrix {
+        let _ = writeln!(text, "{} {}", line.rule, line.text);
+        let _ = writeln!(text, "      scenarios: {}", cell(&line.scenarios, line.reason));
+        let _ = writeln!(text, "      faults: {}", cell(&line.faults, line.unproved));
+    }
+    let count = |holds: fn(&Line) -> bool| matrix.iter().filter(|line| holds(line)).count();
     let _ = writeln!(
         text,
-        "{} rules: {proved} with scenarios, {excused} with a reason for having none",
-        matrix.len()
+        "{} rules: {} with scenarios, {} with a reason for having none; {} with faults that are \
+         caught, {} with a reason for having none; {} faults",
+        matrix.len(),
+        count(|line| !line.scenarios.is_empty()),
+        count(|line| line.reason.is_some()),
+        count(|line| !line.faults.is_empty()),
+        count(|line| line.unproved.is_some()),
+        coverage::proof::faults().len(),
     );
-    tell(&text);
-    let faults = coverage::drift();
-    for fault in &faults {
-        warn(fault);
+    text
+}
+
+fn cell(ids: &[&str], reason: Option<&str>) -> String {
+    if ids.is_empty() {
+        return format!("none: {}", reason.unwrap_or("and no reason is written"));
     }
-    if faults.is_empty() { Exit::Passed } else { Exit::Failed }
+    ids.join(", ")
+}
+
+fn lines_in_json(matrix: &[Line]) -> Value {
+    let line = |line: &Line| {
+        json!({
+            "rule": line.rule,
+            "text": line.text,
+            "scenarios": line.scenarios,
+            "whyNoScenario": line.reason,
+            "faults": line.faults,
+            "whyNoFault": line.unproved,
+        })
+    };
+    matrix.iter().map(line).collect()
 }

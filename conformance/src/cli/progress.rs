@@ -2,32 +2,95 @@
 //! in a log it would be noise.
 
 use std::io::{IsTerminal as _, Write as _};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use promptarium_conformance::Report;
+use promptarium_conformance::report::Totals;
+use promptarium_conformance::run::AtWork;
 
+/// How often the line is written.
+const PAUSE: Duration = Duration::from_millis(200);
+/// A scenario that takes longer is named.
+const SLOW: Duration = Duration::from_secs(3);
+/// Signs of the bar.
+const BAR: usize = 24;
+/// Signs of the whole line, so that it fits most terminals.
+const LINE: usize = 79;
+
+/// The line, kept up to date until this is dropped.
 pub(super) struct Progress {
-    shown: bool,
-    all: usize,
+    totals: Arc<Mutex<Totals>>,
+    drawing: Option<tokio::task::JoinHandle<()>>,
 }
 
 impl Progress {
-    pub(super) fn new(all: usize) -> Self {
-        Self { shown: std::io::stderr().is_terminal(), all }
+    /// Shows nothing where standard error is no terminal.
+    pub(super) fn new(all: usize, at_work: AtWork) -> Self {
+        let totals = Arc::<Mutex<Totals>>::default();
+        let shown = Arc::clone(&totals);
+        let drawing = std::io::stderr().is_terminal().then(|| {
+            tokio::spawn(async move {
+                loop {
+                    tokio::time::sleep(PAUSE).await;
+                    let totals = *shown.lock().unwrap_or_else(PoisonError::into_inner);
+                    let line = line(totals, all, at_work.oldest());
+                    let _ = write!(std::io::stderr().lock(), "\r\x1b[K{line}");
+                }
+            })
+        });
+        Self { totals, drawing }
     }
 
     pub(super) fn show(&self, report: &Report) {
-        if !self.shown {
-            return;
-        }
-        let (totals, all) = (report.totals, self.all);
-        let (done, bad) = (totals.scenarios, totals.failed + totals.errors);
-        let _ = write!(std::io::stderr().lock(), "\r\x1b[K{done} of {all}, {bad} failed");
+        *self.totals.lock().unwrap_or_else(PoisonError::into_inner) = report.totals;
     }
+}
 
+impl Drop for Progress {
     /// Takes the line away, so that the report begins on a clean one.
-    pub(super) fn clear(&self) {
-        if self.shown {
+    fn drop(&mut self) {
+        if let Some(drawing) = &self.drawing {
+            drawing.abort();
             let _ = write!(std::io::stderr().lock(), "\r\x1b[K");
         }
+    }
+}
+
+fn line(totals: Totals, all: usize, oldest: Option<(&str, Duration)>) -> String {
+    let (done, bad) = (totals.scenarios, totals.failed + totals.errors);
+    let full = (done * BAR).checked_div(all).unwrap_or(BAR).min(BAR);
+    let bar = "#".repeat(full) + &"-".repeat(BAR - full);
+    let mut line = format!("[{bar}] {done}/{all}");
+    for (count, word) in [(bad, "failed"), (totals.skipped, "skipped")] {
+        if count > 0 {
+            line.push_str(&format!(", {count} {word}"));
+        }
+    }
+    if let Some((id, time)) = oldest.filter(|(_, time)| *time >= SLOW) {
+        line.push_str(&format!("; {id} for {} s", time.as_secs()));
+    }
+    line.truncate(LINE);
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use promptarium_conformance::report::Totals;
+
+    use super::line;
+
+    #[test]
+    fn it_counts_and_names_what_takes_long() {
+        let totals =
+            Totals { scenarios: 50, passed: 47, failed: 2, errors: 1, ..Totals::default() };
+        let slow = Some(("generations.job.slow", Duration::from_millis(4900)));
+        let quick = Some(("generations.job.slow", Duration::from_millis(2900)));
+        let start = "[############------------] 50/100, 3 failed";
+        assert_eq!(line(totals, 100, slow), format!("{start}; generations.job.slow for 4 s"));
+        assert_eq!(line(totals, 100, quick), start);
+        assert_eq!(line(Totals::default(), 100, None), "[------------------------] 0/100");
     }
 }

@@ -2,88 +2,98 @@
 //! first scenario runs, and each fault is one line and one exit code.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use promptarium_conformance::report::{Outputs, Report, Verdict, text};
-use promptarium_conformance::{ProbeError, Run, Selection, Target, environment, probe};
+use futures::FutureExt as _;
+use promptarium_conformance::report::{Outputs, Report, Untestable, Verdict, text};
+use promptarium_conformance::run::Mark;
+use promptarium_conformance::{KnownFailures, Manners, Run, Selection, Target, survey};
 
 use super::progress::Progress;
 use super::signals;
-use super::{Exit, RunArguments, tell, warn};
+use super::{Exit, Refusal, RunArguments, tell, warn};
 
-/// What keeps a run from beginning.
-struct Refusal(Exit, String);
-
-pub(super) fn run(arguments: RunArguments) -> Exit {
-    let runtime = match tokio::runtime::Runtime::new() {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            warn(&format!("no runtime: {error}"));
-            return Exit::Usage;
-        }
-    };
+pub(super) async fn run(arguments: RunArguments) -> Result<Exit, Refusal> {
     let strict = arguments.strict;
-    match runtime.block_on(carry_out(arguments)) {
-        Ok(report) => exit(&report, strict),
-        Err(Refusal(exit, line)) => {
-            warn(&line);
-            exit
-        }
-    }
+    let report = carry_out(arguments).await?;
+    Ok(exit(&report, strict))
 }
 
 async fn carry_out(arguments: RunArguments) -> Result<Report, Refusal> {
     let usage = |line| Refusal(Exit::Usage, line);
     let (target, selection) = prepare(&arguments).map_err(usage)?;
-    let progress = Progress::new(selection.scenarios.len());
-    let mut run = Run::new(Arc::clone(&target), selection)
+    let all = selection.scenarios.len();
+    let mut run = Run::new(Arc::clone(&target), selection.clone())
         .jobs(arguments.jobs)
-        .deadline(Run::DEADLINE.max(target.patience() * 2));
+        .deadline(Run::DEADLINE.max(arguments.target.patience() * 2));
     if let Some(seed) = arguments.seed {
         run = run.seed(seed);
     }
-    let mut outputs = Outputs::new(arguments.report);
-    outputs.write(&run.opening(), false).map_err(usage)?;
-    if let Err(error) = probe(&target).await {
-        let mut report = run.opening();
-        report.problem = Some(error.to_string());
-        outputs.write(&report, true).map_err(usage)?;
-        let exit = match error {
-            ProbeError::Unreachable(_) => Exit::Unreachable,
-            ProbeError::Misconfigured(_) => Exit::Usage,
-        };
-        return Err(Refusal(exit, error.to_string()));
+    if let Some(file) = &arguments.known_failures {
+        run = run.known(KnownFailures::read(file, today()).map_err(usage)?);
     }
+    let mut outputs = Outputs::new(arguments.report).map_err(usage)?;
+    outputs.begin(&run.opening()).map_err(usage)?;
+    let mark = run.mark().clone();
+    let again = how_to_sweep(&mark);
     let stop = signals::listen(
         || warn("stopping; deleting what was made (once more to leave it there)"),
-        || std::process::exit(Exit::Stopped as i32),
-    );
-    let report = run.carry_out(stop, |_, report| {
+        move || {
+            warn(&format!("left at once; {again}"));
+            std::process::exit(Exit::Stopped as i32)
+        },
+    )
+    .shared();
+    let untestable = match survey(&target, &selection, &mark, stop.clone()).await {
+        Ok(untestable) => untestable,
+        Err(error) => {
+            let mut report = run.opening();
+            report.problem = Some(error.to_string());
+            outputs.end(&report).map_err(usage)?;
+            return Err(error.into());
+        }
+    };
+    for Untestable { what, reason, mend } in &untestable {
+        warn(&format!("cannot test {what}: {reason}; {mend}"));
+    }
+    let run = run.untestable(untestable).sceptical();
+    let progress = Progress::new(all, run.at_work());
+    let report = run.carry_out(stop, |record, report| {
         progress.show(report);
-        // A disk that is full now may have room at the end, where it counts.
-        let _ = outputs.refresh(report);
+        outputs.tell(record, report);
     });
     let report = report.await;
-    progress.clear();
+    drop(progress);
     tell(&text::render(&report));
-    outputs.write(&report, true).map_err(usage)?;
+    if target.manners().keep || report.totals.left_behind > 0 {
+        warn(&how_to_sweep(&mark));
+    }
+    outputs.end(&report).map_err(usage)?;
     Ok(report)
 }
 
+fn today() -> jiff::civil::Date {
+    jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date()
+}
+
 fn prepare(arguments: &RunArguments) -> Result<(Arc<Target>, Selection), String> {
-    let variable = |name: &str| std::env::var(name).ok();
+    let RunArguments { read_only, keep, .. } = *arguments;
     let selection = Selection::new(arguments.profile, arguments.filter.clone())?;
-    let mut config = environment::target_config(arguments.base_url.as_deref(), variable)?;
-    config.patience = Duration::from_secs(arguments.patience.into());
-    let target = Target::new(config).map_err(|failure| failure.got)?;
-    Ok((Arc::new(target), selection))
+    let selection = if read_only { selection.read_only()? } else { selection };
+    let target = arguments.target.target(Manners { read_only, keep, ..Manners::default() })?;
+    Ok((target, selection))
+}
+
+fn how_to_sweep(mark: &Mark) -> String {
+    format!("to delete what was made: promptarium-conformance sweep --run {mark}")
 }
 
 fn exit(report: &Report, strict: bool) -> Exit {
     match report.verdict {
         _ if report.problem.is_some() => Exit::Stopped,
         Verdict::Failed => Exit::Failed,
-        Verdict::Partial | Verdict::Unfinished if strict || report.totals.passed == 0 => {
+        Verdict::Partial | Verdict::Unfinished
+            if strict || report.totals.passed + report.totals.known == 0 =>
+        {
             Exit::Partial
         }
         Verdict::Passed | Verdict::Partial | Verdict::Unfinished => Exit::Passed,

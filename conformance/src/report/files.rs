@@ -1,18 +1,13 @@
-//! The files a run writes its report to. Each is written before the first
-//! scenario runs and again as results come in, so that a bad path shows at
-//! once and a killed run leaves what it had found.
+//! One file that a report is written to, in one format. When it is written is
+//! decided by `writer`.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::time::{Duration, Instant};
 
-use super::{json, text};
+use super::{html, json, junit, markdown, text};
 use crate::Report;
-
-/// How often files are written while a run goes on.
-const PAUSE: Duration = Duration::from_millis(500);
 
 /// How a report is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +16,34 @@ pub enum Format {
     Text,
     /// For a program.
     Json,
+    /// For a continuous integration that knows tests in the form of JUnit.
+    Junit,
+    /// For a person with a browser, in one file.
+    Html,
+    /// For the summary of a continuous integration.
+    Markdown,
+}
+
+impl Format {
+    /// Every format, with the word for it.
+    pub const ALL: [(&'static str, Self); 5] = [
+        ("text", Self::Text),
+        ("json", Self::Json),
+        ("junit", Self::Junit),
+        ("html", Self::Html),
+        ("markdown", Self::Markdown),
+    ];
+
+    /// The whole report in this format.
+    pub fn render(self, report: &Report) -> String {
+        match self {
+            Self::Text => text::render(report),
+            Self::Json => json::render(report),
+            Self::Junit => junit::render(report),
+            Self::Html => html::render(report),
+            Self::Markdown => markdown::render(report),
+        }
+    }
 }
 
 /// A format and a file, written `FORMAT=FILE`.
@@ -34,45 +57,64 @@ impl FromStr for Output {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (format, file) = text.split_once('=').ok_or("expected FORMAT=FILE")?;
-        let format = match format {
-            "text" => Format::Text,
-            "json" => Format::Json,
-            _ => {
-                return Err(format!("unknown format {format:?}; there are text and json"));
-            }
-        };
+        let (word, file) = text.split_once('=').ok_or("expected FORMAT=FILE")?;
+        let format = Format::ALL.iter().find(|(name, _)| *name == word);
+        let (_, format) = format.ok_or_else(|| {
+            let words: Vec<_> = Format::ALL.iter().map(|(name, _)| *name).collect();
+            format!("unknown format {word:?}; there are {}", words.join(", "))
+        })?;
         if file.is_empty() {
             return Err("expected FORMAT=FILE".into());
         }
-        Ok(Self { format, file: file.into() })
+        Ok(Self { format: *format, file: file.into() })
     }
 }
 
 impl Output {
-    /// Readers see the old text or the new one, never half of one. What is no
-    /// regular file, such as a pipe, is written once, at the end.
-    fn write(&self, report: &Report, last: bool) -> io::Result<()> {
-        let rendered = match self.format {
-            Format::Text => text::render(report),
-            Format::Json => json::render(report),
-        };
+    /// Writes the whole report. Readers see the old text or the new one, never
+    /// half of one. What is no regular file, such as a pipe, is written once, at
+    /// the end.
+    ///
+    /// # Errors
+    /// One part of a line, with the file and what is wrong.
+    pub(super) fn write(&self, report: &Report, last: bool) -> Result<(), String> {
+        self.put(report, last).map_err(|error| format!("{}: {error}", self.file.display()))
+    }
+
+    fn put(&self, report: &Report, last: bool) -> io::Result<()> {
         if fs::metadata(&self.file).is_ok_and(|metadata| !metadata.is_file()) {
             let mut file = fs::OpenOptions::new().write(true).open(&self.file)?;
             return if last {
-                io::Write::write_all(&mut file, rendered.as_bytes())
+                io::Write::write_all(&mut file, self.format.render(report).as_bytes())
             } else {
                 Ok(())
             };
         }
-        // Through a link, for the link itself is not ours to replace.
-        let file = fs::canonicalize(&self.file).unwrap_or_else(|_| self.file.clone());
+        let file = self.place();
         let beside = beside(&file);
+        let rendered = self.format.render(report);
         let written = fs::write(&beside, rendered).and_then(|()| fs::rename(&beside, &file));
         if written.is_err() {
             let _ = fs::remove_file(&beside);
         }
         written
+    }
+
+    /// The file behind a link, for the link itself is not ours to replace; and
+    /// one spelling for each file, whether it is there already or not.
+    pub(super) fn place(&self) -> PathBuf {
+        let below = |folder: PathBuf| Some(folder.join(self.file.file_name()?));
+        let folder = self.file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).ok();
+        fs::canonicalize(&self.file)
+            .ok()
+            .or_else(|| below(folder?))
+            .unwrap_or_else(|| self.file.clone())
+    }
+
+    /// The file as it was named.
+    pub(super) fn file(&self) -> &Path {
+        &self.file
     }
 }
 
@@ -80,43 +122,4 @@ fn beside(file: &Path) -> PathBuf {
     let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.part", std::process::id()));
     file.with_file_name(name)
-}
-
-/// All files of a run.
-#[derive(Debug, Default)]
-pub struct Outputs {
-    outputs: Vec<Output>,
-    written: Option<Instant>,
-}
-
-impl Outputs {
-    /// Takes the files on; nothing is written yet.
-    pub fn new(outputs: Vec<Output>) -> Self {
-        Self { outputs, written: None }
-    }
-
-    /// Writes every file now.
-    ///
-    /// # Errors
-    /// One line that names the first file that could not be written.
-    pub fn write(&mut self, report: &Report, last: bool) -> Result<(), String> {
-        self.written = Some(Instant::now());
-        for output in &self.outputs {
-            output.write(report, last).map_err(|error| {
-                format!("cannot write the report to {}: {error}", output.file.display())
-            })?;
-        }
-        Ok(())
-    }
-
-    /// Writes every file unless that was done a moment ago.
-    ///
-    /// # Errors
-    /// As [`Outputs::write`].
-    pub fn refresh(&mut self, report: &Report) -> Result<(), String> {
-        if self.outputs.is_empty() || self.written.is_some_and(|at| at.elapsed() < PAUSE) {
-            return Ok(());
-        }
-        self.write(report, false)
-    }
 }

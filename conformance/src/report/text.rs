@@ -3,28 +3,23 @@
 
 use std::fmt::Write as _;
 
-use super::{Outcome, Record, Report, Totals, Verdict};
-use crate::Profile;
+use super::plain::{curl, harmless, seconds};
+use super::{Outcome, Record, Report, Totals, Untestable, Verdict};
+use crate::known::KnownFailure;
 use crate::wire::Exchange;
-
-/// A longer shell line helps nobody on a terminal; JSON has the whole.
-const CURL_SHOWN: usize = 4000;
 
 /// The whole report as text.
 pub fn render(report: &Report) -> String {
     let mut text = String::new();
-    for shown in &report.records {
-        if matches!(shown.outcome, Outcome::Failed | Outcome::Error) {
-            let _ = writeln!(text, "{}  alone: {}\n", record(shown), alone(report, shown));
-        }
+    for shown in report.with(&[Outcome::Failed, Outcome::Error]) {
+        let _ = writeln!(text, "{}", record(shown));
     }
-    for shown in &report.records {
-        match (shown.outcome, &shown.left_behind) {
-            (Outcome::Skipped, _) => text.push_str(&record(shown)),
-            (Outcome::Passed, Some(left)) => {
-                let _ = writeln!(text, "left behind by {}: {left}", shown.id);
-            }
-            _ => {}
+    for shown in report.with(&[Outcome::Known, Outcome::Skipped]) {
+        text.push_str(&record(shown));
+    }
+    for shown in report.with(&[Outcome::Passed]) {
+        if let Some(left) = &shown.left_behind {
+            let _ = writeln!(text, "left behind by {}: {left}", shown.id);
         }
     }
     summary(&mut text, report);
@@ -41,6 +36,10 @@ pub fn record(record: &Record) -> String {
             let reason = record.reason.as_deref().unwrap_or("without a reason");
             return harmless(&format!("skipped {}: {reason}\n", record.id));
         }
+        Outcome::Known => {
+            let known = record.known.as_ref().map(known).unwrap_or_default();
+            return harmless(&format!("known {}: {known}\n", record.id));
+        }
     };
     let mut text = format!("{word} {}\n  {}\n", record.id, record.title);
     for rule in &record.rules {
@@ -51,13 +50,33 @@ pub fn record(record: &Record) -> String {
             let _ = writeln!(text, "  {name:>8} {}", value.replace('\n', "\n           "));
         }
     }
+    if let Some(entry) = &record.known {
+        let _ = writeln!(text, "  known: {}", known(entry));
+    }
     if let Some(left) = &record.left_behind {
         let _ = writeln!(text, "  left behind: {left}");
     }
     if let Some(exchange) = &record.exchange {
         push_exchange(&mut text, exchange);
     }
+    if let Some(command) = &record.command {
+        let _ = writeln!(text, "  alone: {command}");
+    }
     harmless(&text)
+}
+
+/// What the list of known failures says, in one line.
+pub(super) fn known(entry: &KnownFailure) -> String {
+    let mut text = entry.reason.clone();
+    if let Some(link) = &entry.link {
+        let _ = write!(text, " ({link})");
+    }
+    if let Some(until) = entry.until {
+        let over = if entry.expired { ", which is over" } else { "" };
+        let _ = write!(text, "; until {until}{over}");
+    }
+    let _ = write!(text, "; {}", entry.place);
+    text
 }
 
 fn push_exchange(text: &mut String, exchange: &Exchange) {
@@ -67,35 +86,15 @@ fn push_exchange(text: &mut String, exchange: &Exchange) {
     for line in exchange.reply().lines() {
         let _ = writeln!(text, "  < {line}");
     }
-    let curl = exchange.curl();
-    if curl.len() <= CURL_SHOWN {
-        let _ = writeln!(text, "  again: {curl}");
-    } else {
-        let _ = writeln!(text, "  again: a line of {} bytes; see the JSON report", curl.len());
-    }
-}
-
-/// The command that runs one scenario; keys come from the environment.
-fn alone(report: &Report, record: &Record) -> String {
-    let profile = match record.profile {
-        Profile::Core => "core",
-        Profile::Reference => "reference",
-    };
-    let (target, id) = (&report.target, record.id);
-    format!("promptarium-conformance run --base-url '{target}' --profile {profile} --filter {id}")
+    let _ = writeln!(text, "  again: {}", curl(exchange));
 }
 
 fn summary(text: &mut String, report: &Report) {
-    let Totals { scenarios, passed, failed, skipped, errors, left_behind } = report.totals;
-    let seconds = report.duration_ms / 1000;
-    let tenths = report.duration_ms % 1000 / 100;
+    let Totals { scenarios, left_behind, .. } = report.totals;
     let _ = writeln!(text, "{} on {}", report.suite, report.target);
-    let _ = writeln!(
-        text,
-        "{scenarios} scenarios in {seconds}.{tenths} s (seed {}): {passed} passed, \
-         {failed} failed, {errors} errors, {skipped} skipped",
-        report.seed
-    );
+    let (took, seed) = (seconds(report.duration_ms), report.seed);
+    let _ =
+        writeln!(text, "{scenarios} scenarios in {took} (seed {seed}): {}", counts(&report.totals));
     if left_behind > 0 {
         let _ = writeln!(
             text,
@@ -106,29 +105,34 @@ fn summary(text: &mut String, report: &Report) {
     if !report.filters.is_empty() {
         let _ = writeln!(text, "only a part was run: {}", report.filters.join(", "));
     }
-    if let Some(problem) = &report.problem {
-        let _ = writeln!(text, "{problem}");
+    for Untestable { what, reason, mend } in &report.untestable {
+        let _ = writeln!(text, "cannot test {what}: {reason}; {mend}");
     }
-    let verdict = match report.verdict {
+    for note in report.notes.iter().chain(&report.problem) {
+        let _ = writeln!(text, "{note}");
+    }
+    let _ = writeln!(text, "verdict: {}", verdict(report));
+}
+
+/// How many came to what; what nobody listed as known is not spoken of.
+pub(super) fn counts(totals: &Totals) -> String {
+    let Totals { passed, failed, errors, skipped, known, .. } = totals;
+    let mut text = format!("{passed} passed, {failed} failed, {errors} errors, {skipped} skipped");
+    if *known > 0 {
+        let _ = write!(text, ", {known} known to fail");
+    }
+    text
+}
+
+/// The verdict and what it says.
+pub(super) fn verdict(report: &Report) -> String {
+    let known = report.totals.known;
+    let text = match report.verdict {
+        Verdict::Passed if known > 0 => "passed, but for failures that are known",
         Verdict::Passed => "passed",
         Verdict::Failed => "failed",
         Verdict::Partial => "partial: nothing failed, but not every core scenario ran",
         Verdict::Unfinished => "none: the run did not come to its end",
     };
-    let _ = writeln!(text, "verdict: {verdict}");
-}
-
-/// Control characters of a reply could steer the reader's terminal.
-fn harmless(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\n' => shown.push('\n'),
-            '\t' => shown.push_str("    "),
-            '\r' => {}
-            _ if character.is_control() => shown.extend(character.escape_unicode()),
-            _ => shown.push(character),
-        }
-    }
-    shown
+    text.to_owned()
 }

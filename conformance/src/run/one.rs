@@ -9,6 +9,7 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::{sleep, timeout};
 
 use crate::report::{Outcome, Record, whole_ms};
+use crate::secret::Secrets;
 use crate::{Case, Failure, Scenario, Target, Verdict};
 
 /// How long cleaning up may take.
@@ -51,23 +52,26 @@ pub async fn one(
     };
     // Nothing may be made any more once cleaning up has begun.
     task.shutdown().await;
-    let left_behind = match timeout(CLEAN_UP, case.clean_up()).await {
+    let clean_up = target.stretched(CLEAN_UP);
+    let left_behind = match timeout(clean_up, case.clean_up()).await {
         Ok(Ok(())) => None,
         Ok(Err(failure)) => Some(failure.got),
-        Err(_) => Some(format!("deleting took longer than {CLEAN_UP:?}")),
+        Err(_) => Some(format!("deleting took longer than {clean_up:?}")),
     };
+    // Nothing of a failure leaves but through here.
     let blank = |text: String| target.secrets.blank(text);
-    let record = record(scenario, end, deadline);
+    let record = record(scenario, end, deadline, &target.secrets);
     Record {
         expected: record.expected.map(blank),
         got: record.got.map(blank),
+        reason: record.reason.map(blank),
         left_behind: left_behind.map(blank),
         duration_ms: whole_ms(begun.elapsed()),
         ..record
     }
 }
 
-fn record(scenario: &Scenario, end: End, deadline: Duration) -> Record {
+fn record(scenario: &Scenario, end: End, deadline: Duration, secrets: &Secrets) -> Record {
     let error = |expected: String, got: String| Record {
         expected: Some(expected),
         got: Some(got),
@@ -79,11 +83,12 @@ fn record(scenario: &Scenario, end: End, deadline: Duration) -> Record {
             let outcome = match failure.verdict {
                 Verdict::Failed => Outcome::Failed,
                 Verdict::Error => Outcome::Error,
+                Verdict::Untestable => return Record::skipped(scenario, failure.got),
             };
             Record {
                 expected: Some(failure.expected),
                 got: Some(failure.got),
-                exchange: failure.exchange.map(Arc::unwrap_or_clone),
+                exchange: failure.exchange.map(|exchange| exchange.blanked(secrets)),
                 ..Record::new(scenario, outcome)
             }
         }

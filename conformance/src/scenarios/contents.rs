@@ -17,7 +17,7 @@ mod sdk;
 use serde_json::Value;
 
 use crate::wire::{Reply, Wire};
-use crate::{Failure, Scenario};
+use crate::{Case, Failure, Scenario, make};
 
 pub(super) const ALL: &[&[Scenario]] = &[
     membership::ALL,
@@ -70,6 +70,26 @@ async fn entries(wire: &Wire, vault: i64) -> Result<Vec<Entry>, Failure> {
 /// The prompts of a vault, in the order of the listing.
 async fn prompts(wire: &Wire, vault: i64) -> Result<Vec<i64>, Failure> {
     listing(wire, vault).await?.integers("/data", "id")
+}
+
+/// A new vault with prompts. The id of no membership is that of its prompt: where
+/// both are the same number, one that is taken for the other does not show.
+async fn apart(
+    case: &Case,
+    wire: &Wire,
+    count: usize,
+) -> Result<(i64, Vec<make::Member>), Failure> {
+    let mut tries = 0;
+    loop {
+        let vault = make::vault(case, wire).await?;
+        let members = make::members(case, wire, vault, count).await?;
+        tries += 1;
+        if tries == 8 || members.iter().all(|member| member.membership != member.prompt) {
+            return Ok((vault, members));
+        }
+        // Prompts are ahead of memberships by one more the next time.
+        make::prompt(case, wire).await?;
+    }
 }
 
 fn path(vault: i64, membership: i64) -> String {

@@ -8,7 +8,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use crate::wire::{Call, Reply, Wire};
-use crate::{Case, Failure, make};
+use crate::{Case, Failure, check, make};
 
 /// What the paths and the bodies of the table name.
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +74,7 @@ impl Ids {
             format!("/vaults/{target}"),
             format!("/vaults/{target}/prompts"),
         ] {
-            state.push(wire.get(&path).await?.data(200)?.clone());
+            state.push(check::settled(wire.get(&path).await?.data(200)?));
         }
         Ok(state.into())
     }
@@ -168,6 +168,25 @@ pub(super) fn all(case: &Case, ids: &Ids) -> Vec<Endpoint> {
         removal,
         on(Method::DELETE, PROMPT),
         on(Method::DELETE, VAULT),
+    ]
+}
+
+/// The endpoints beside prompts and vaults, for what holds on every path. They are
+/// not in [`all`], as some targets have no provider or no storage.
+pub(super) fn beyond(case: &Case) -> Vec<Endpoint> {
+    let plain = |method, path: &'static str, body| Endpoint {
+        method,
+        template: path,
+        path: path.to_owned(),
+        body,
+    };
+    let job = json!({ "modelId": case.image_model(), "prompt": "A lighthouse" });
+    let image = json!({ "contentType": "image/png", "size": 68 });
+    vec![
+        plain(Method::POST, "/generations", Some(job)),
+        plain(Method::GET, "/generations/none/status", None),
+        plain(Method::POST, "/uploads/images", Some(image)),
+        plain(Method::POST, "/api-keys", Some(json!({ "name": case.name("key") }))),
     ]
 }
 

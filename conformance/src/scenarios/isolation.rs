@@ -3,6 +3,7 @@
 
 mod answers;
 mod bodies;
+mod everywhere;
 mod lists;
 mod paths;
 mod sdk;
@@ -13,7 +14,7 @@ use crate::wire::Wire;
 use crate::{Case, Failure};
 
 pub(super) const ALL: &[&[Scenario]] =
-    &[paths::ALL, lists::ALL, bodies::ALL, answers::ALL, sdk::ALL];
+    &[paths::ALL, lists::ALL, bodies::ALL, answers::ALL, everywhere::ALL, sdk::ALL];
 
 /// Each account once as the owner and once as the stranger.
 fn both_ways(case: &Case) -> [Pair; 2] {

@@ -2,16 +2,19 @@
 
 use std::convert::Infallible;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 use futures::{Stream, StreamExt};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use http_body::Frame;
 use http_body_util::StreamBody;
 use serde_json::Value;
 
-use super::{Exchange, Reply, Wire};
+use super::unblanked::{Came, Sent};
+use super::{Reply, Unblanked, Wire, busy};
 use crate::Failure;
+use crate::target::must_work;
 
 /// A target that never stops answering must not fill our memory.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
@@ -92,7 +95,8 @@ impl Call {
         self
     }
 
-    /// Sends it and reads the whole answer. A request once begun is carried
+    /// Sends it and reads the whole answer, again if the target says that it is busy
+    /// (S-62). A request once begun is carried
     /// through even if the scenario is given up meanwhile, for only the answer
     /// tells what there is to clean up.
     ///
@@ -114,30 +118,33 @@ impl Call {
         if let Some(reason) = self.unsendable {
             return Err(Failure::error("a request that can be sent", reason));
         }
+        self.wire.case.target().manners().allow(&self.method)?;
+        if matches!(self.address, Address::Given(_)) {
+            must_work(&self.wire.case.target().capabilities.storage)?;
+        }
         self.authorize()?;
         let Self { wire, method, address, headers, body, .. } = self;
         let target = wire.case.target();
         let (url, shown) = address.in_full(target.base_url());
-        let sent = body.whole();
-        let sent = sent.as_deref();
-        let mut exchange = Exchange::new(&target.secrets, &method, &shown, &headers, sent);
-        let request = target.http.request(method.clone(), &url).headers(headers);
+        let sent = Sent { method, url: shown, headers, body: body.whole(), bytes: None };
+        let request = target.http.request(sent.method.clone(), &url).headers(sent.headers.clone());
+        let sent = Arc::new(sent);
         match answer(body.put_on(request)).await {
-            Ok((status, headers, body)) => {
-                let json = serde_json::from_slice(&body).ok();
+            Ok(came) => {
+                let json = serde_json::from_slice(&came.body).ok();
                 if let Some(json) = &json {
                     target.secrets.learn(json);
                 }
-                exchange.answered(&target.secrets, status, &headers, &body);
-                let reply = Reply::new(status, headers, body, json, exchange);
+                let reply = Reply::new(Arc::clone(&sent), Arc::new(came), json);
                 if let Address::Below(path) = &address {
-                    wire.note_what_was_made(&method, path, sent.unwrap_or_default(), &reply);
+                    wire.note_what_was_made(&sent, path, &reply);
                 }
                 Ok(reply)
             }
             Err(got) => {
-                let failure = Failure::error(format!("an answer to {method} {shown}"), got);
-                Err(failure.on(&exchange.into()))
+                let (method, url) = (&sent.method, &sent.url);
+                let failure = Failure::error(format!("an answer to {method} {url}"), got);
+                Err(failure.on(Unblanked { sent, came: None }))
             }
         }
     }
@@ -196,11 +203,9 @@ impl Body {
     }
 }
 
-type Answer = (StatusCode, HeaderMap, Bytes);
-
 /// The whole answer, or in words why there is none.
-async fn answer(request: reqwest::RequestBuilder) -> Result<Answer, String> {
-    let mut response = request.send().await.map_err(in_words)?;
+async fn answer(request: reqwest::RequestBuilder) -> Result<Came, String> {
+    let mut response = busy::send(request).await.map_err(in_words)?;
     let (status, headers) = (response.status(), response.headers().clone());
     let mut body = BytesMut::new();
     while let Some(piece) = response.chunk().await.map_err(in_words)? {
@@ -209,7 +214,7 @@ async fn answer(request: reqwest::RequestBuilder) -> Result<Answer, String> {
         }
         body.extend_from_slice(&piece);
     }
-    Ok((status, headers, body.freeze()))
+    Ok(Came { status, headers, body: body.freeze() })
 }
 
 /// The error and all its causes; the first alone says little.

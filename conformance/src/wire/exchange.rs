@@ -1,12 +1,14 @@
-//! One request and its reply, kept for a report: secrets blanked as it is
-//! made, so that no later step can let one out, and long bodies cut.
+//! One request and its reply as a report shows them: secrets blanked, long
+//! bodies cut. Made when a failure goes into a report and not before, for most
+//! exchanges are never looked at.
 
 use std::fmt;
 use std::fmt::Write as _;
 
 use http::header::AUTHORIZATION;
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderValue, Method};
 
+use super::unblanked::{Came, Sent};
 use crate::secret::Secrets;
 
 /// How much of a body a report shows, in characters.
@@ -25,27 +27,23 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    pub(super) fn new(
-        secrets: &Secrets,
-        method: &Method,
-        url: &str,
-        headers: &HeaderMap,
-        body: Option<&[u8]>,
-    ) -> Self {
+    pub(super) fn of(sent: &Sent, came: Option<&Came>, secrets: &Secrets) -> Self {
+        let reply = match came {
+            Some(Came { status, headers, body }) => {
+                let rest = head_and_body(secrets, headers, Some(body));
+                secrets.blank(format!("{status}\n{rest}"))
+            }
+            None => "(no answer)".to_owned(),
+        };
+        let Sent { method, url, headers, body, bytes } = sent;
+        if let Some(bytes) = bytes {
+            let (request, curl) = (bytes.shown(secrets), bytes.shell(secrets));
+            return Self { request, reply, curl };
+        }
+        let body = body.as_deref();
         let request = format!("{method} {url}\n{}", head_and_body(secrets, headers, body));
         let curl = curl(secrets, method, url, headers, body);
-        Self { request: secrets.blank(request), reply: "(no answer)".to_owned(), curl }
-    }
-
-    pub(super) fn answered(
-        &mut self,
-        secrets: &Secrets,
-        status: StatusCode,
-        headers: &HeaderMap,
-        body: &[u8],
-    ) {
-        let rest = head_and_body(secrets, headers, Some(body));
-        self.reply = secrets.blank(format!("{status}\n{rest}"));
+        Self { request: secrets.blank(request), reply, curl }
     }
 
     /// A shell line that sends the request again; keys are named by their

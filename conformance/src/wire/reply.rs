@@ -1,56 +1,54 @@
 //! An answer, and the questions a scenario asks of it. Each question checks
 //! one thing, so that a broken rule turns only its own scenarios red.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{HeaderMap, StatusCode};
+use http::HeaderMap;
 use serde_json::Value;
 
-use super::Exchange;
+use super::Unblanked;
+use super::unblanked::{Came, Sent};
 use crate::Failure;
 
-/// An answer as it came. `place`s are JSON pointers such as `/data/title`.
-#[derive(Clone, Debug)]
+/// An answer as it came. `place`s are JSON pointers such as `/data/title`. Its
+/// `Debug` tells the status only: the rest may hold secrets.
+#[derive(Clone)]
 pub struct Reply {
-    status: StatusCode,
-    headers: HeaderMap,
-    body: Bytes,
+    sent: Arc<Sent>,
+    came: Arc<Came>,
     json: Option<Value>,
-    exchange: Arc<Exchange>,
 }
 
 impl Reply {
-    pub(super) fn new(
-        status: StatusCode,
-        headers: HeaderMap,
-        body: Bytes,
-        json: Option<Value>,
-        exchange: Exchange,
-    ) -> Self {
-        Self { status, headers, body, json, exchange: Arc::new(exchange) }
+    pub(super) fn new(sent: Arc<Sent>, came: Arc<Came>, json: Option<Value>) -> Self {
+        Self { sent, came, json }
     }
 
     /// The status as a number.
     pub fn status_code(&self) -> u16 {
-        self.status.as_u16()
+        self.came.status.as_u16()
     }
 
     /// The headers as they came.
     pub fn headers(&self) -> &HeaderMap {
-        &self.headers
+        &self.came.headers
     }
 
     /// The body as it came.
     pub fn body(&self) -> &Bytes {
-        &self.body
+        &self.came.body
+    }
+
+    fn exchange(&self) -> Unblanked {
+        Unblanked { sent: Arc::clone(&self.sent), came: Some(Arc::clone(&self.came)) }
     }
 
     /// A failure that shows this exchange.
     pub fn failure(&self, expected: impl Display, got: impl Display) -> Failure {
-        Failure::failed(expected.to_string(), got.to_string()).on(&self.exchange)
+        Failure::failed(expected.to_string(), got.to_string()).on(self.exchange())
     }
 
     /// Fails unless `holds`.
@@ -172,5 +170,11 @@ impl Reply {
         let found = self.array("/data")?.into_iter().find(|entry| entry["id"] == id);
         found
             .ok_or_else(|| self.failure(format!("an entry with id {id} in /data"), "no such entry"))
+    }
+}
+
+impl fmt::Debug for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reply").field("status", &self.came.status).finish_non_exhaustive()
     }
 }

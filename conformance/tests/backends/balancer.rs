@@ -12,8 +12,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::header::HOST;
 use http::uri::{Authority, Scheme};
-use http::{Request, Response, StatusCode, Uri};
+use http::{Request, Response, StatusCode, Uri, Version};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
@@ -22,6 +23,7 @@ use hyper::service::service_fn;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use serde_json::json;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
@@ -100,6 +102,11 @@ async fn serve(stream: TcpStream, round: Round) {
 
 impl Round {
     async fn forward(&self, mut request: Request<Incoming>) -> Response<Body> {
+        let hosts = request.headers().get_all(HOST).iter().count();
+        if request.version() == Version::HTTP_11 && hosts != 1 {
+            // Else the client below would put in one of its own.
+            return of_its_own(StatusCode::BAD_REQUEST, &"not one Host");
+        }
         let turn = self.turn.fetch_add(1, Ordering::Relaxed) % self.replicas.len();
         let replica = &self.replicas[turn];
         let mut uri = request.uri().clone().into_parts();
@@ -114,15 +121,24 @@ impl Round {
                 replica.answered.fetch_add(1, Ordering::Relaxed);
                 answer.map(BodyExt::boxed)
             }
+            // The body broke off or was no body: that is the fault of the one who sent it.
+            Err(error) if is_of_the_body(&error) => of_its_own(StatusCode::BAD_REQUEST, &error),
             Err(error) => of_its_own(StatusCode::BAD_GATEWAY, &error),
         }
     }
 }
 
+/// What was forwarded broke: then it is no fault of a replica.
+fn is_of_the_body(error: &(dyn std::error::Error + 'static)) -> bool {
+    let own = error.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_user);
+    own || error.source().is_some_and(is_of_the_body)
+}
+
 /// Says in its body who is speaking, so that nobody looks for it in a replica.
-fn of_its_own(status: StatusCode, error: &dyn std::error::Error) -> Response<Body> {
+fn of_its_own(status: StatusCode, error: &dyn fmt::Debug) -> Response<Body> {
     let text = format!("the balancer of the test has no answer: {error:?}");
-    let body = Full::from(text).map_err(|never| match never {}).boxed();
+    let json = json!({ "data": null, "error": text, "details": { "body": "broke off" } });
+    let body = Full::from(json.to_string()).map_err(|never| match never {}).boxed();
     let mut response = Response::new(body);
     *response.status_mut() = status;
     response

@@ -51,7 +51,7 @@ impl Table {
 fn in_words(forms: &[Form], row: &Row) -> String {
     let word = |form: &Form| match row[*form as usize] {
         Some(Outcome::Passed) => format!("passed in {form}"),
-        Some(Outcome::Failed | Outcome::Error) => format!("failed in {form}"),
+        Some(Outcome::Failed | Outcome::Error | Outcome::Known) => format!("failed in {form}"),
         Some(Outcome::Skipped) => format!("skipped in {form}"),
         None => format!("absent in {form}"),
     };

@@ -1,5 +1,6 @@
 //! The program as a shell sees it: exit codes and one clear line for each.
 
+use std::io::BufRead as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
@@ -7,25 +8,26 @@ use std::time::Duration;
 use promptarium_server::EmbeddedServer;
 use serde_json::Value;
 
+use crate::deployed::{self, Account, MAIN, OTHER, READ_ONLY, REVOKED};
 use crate::stub::{Answer, KEY, Stub};
 
 /// The program with these arguments and only these variables.
-async fn program(arguments: &[&str], variables: &[(&str, &str)]) -> Output {
+pub(crate) async fn program(arguments: &[&str], variables: &[(&str, &str)]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_promptarium-conformance"));
     command.args(arguments).env_clear().envs(variables.iter().copied());
     tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
 }
 
-fn stderr(output: &Output) -> String {
+pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-fn stdout(output: &Output) -> String {
+pub(crate) fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
 #[track_caller]
-fn assert_refused(output: &Output, code: i32, part: &str) {
+pub(crate) fn assert_refused(output: &Output, code: i32, part: &str) {
     let line = stderr(output);
     assert_eq!(output.status.code(), Some(code), "{line}");
     assert!(line.contains(part), "{line}");
@@ -35,7 +37,7 @@ fn assert_refused(output: &Output, code: i32, part: &str) {
 }
 
 /// An empty folder of this test's own.
-fn folder(name: &str) -> PathBuf {
+pub(crate) fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("conformance-cli").join(name);
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
@@ -73,7 +75,15 @@ async fn a_run_that_is_wrongly_configured_does_not_begin() {
 
 #[tokio::test]
 async fn what_the_command_line_cannot_mean_is_a_usage_error() {
-    let wrong: [&[&str]; 6] = [
+    let wrong: [&[&str]; 14] = [
+        &["run", "--time-scale", "0"],
+        &["run", "--time-scale", "fast"],
+        &["run", "--profile", "read-only"],
+        &["run", "--seed", "x"],
+        &["run", "--patience", "0"],
+        &["sweep", "--older-than", "1"],
+        &["sweep", "--older-than", "5s"],
+        &["sweep", "--run", "everything"],
         &["run", "--report", "xml=file"],
         &["run", "--report", "file"],
         &["run", "--profile", "strict"],
@@ -173,9 +183,10 @@ async fn an_interrupted_run_ends_in_order_and_leaves_its_report() {
     let report = format!("json={}", file.display());
     let mut command = Command::new(env!("CARGO_BIN_EXE_promptarium-conformance"));
     command.args(["run", "--base-url", &stub.base_url, "--patience", "1", "--report", &report]);
+    command.args(["--filter", "vaults."]);
     command.env_clear().env("PROMPTARIUM_API_KEY", KEY).stdout(Stdio::null());
     let mut run = command.stderr(Stdio::null()).spawn().unwrap();
-    while stub.seen().len() < 2 {
+    while stub.seen().len() < 12 {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     let so_far: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
@@ -187,4 +198,128 @@ async fn an_interrupted_run_ends_in_order_and_leaves_its_report() {
     let report: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
     assert!(report["problem"].as_str().unwrap().contains("stopped"), "{report}");
     assert!(report["totals"]["skipped"].as_u64().unwrap() > 0);
+}
+
+#[tokio::test]
+async fn a_key_that_is_not_what_its_variable_says_is_named_before_anything_runs() {
+    let server = deployed::server().await;
+    let wrong = [
+        ("PROMPTARIUM_OTHER_API_KEY", READ_ONLY, "of the same account"),
+        ("PROMPTARIUM_OTHER_API_KEY", REVOKED, "is refused"),
+        ("PROMPTARIUM_READ_ONLY_API_KEY", OTHER, "of another account"),
+        ("PROMPTARIUM_READ_ONLY_API_KEY", REVOKED, "is refused"),
+        ("PROMPTARIUM_REVOKED_API_KEY", OTHER, "works"),
+        ("PROMPTARIUM_API_KEY", REVOKED, "refuses the key"),
+    ];
+    for (variable, key, part) in wrong {
+        let mut variables = vec![("PROMPTARIUM_BASE_URL", server.base_url())];
+        if variable != "PROMPTARIUM_API_KEY" {
+            variables.push(("PROMPTARIUM_API_KEY", MAIN));
+        }
+        variables.push((variable, key));
+        let output = program(&["run"], &variables).await;
+        assert_refused(&output, 2, part);
+        assert!(stderr(&output).contains(variable) && !stderr(&output).contains(key));
+    }
+    let vaults = Account::new(server.base_url(), MAIN).vaults().await;
+    assert!(vaults.iter().all(|vault| vault["isSystem"] == true), "{vaults:?}");
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_read_only_key_that_writes_is_refused_and_what_it_made_is_deleted() {
+    let writer = "promptarium_live_second_h7Kq2mVx9PzL4wTd";
+    let server = EmbeddedServer::builder()
+        .seed_key(format!("{MAIN}=alice:prompts:write"))
+        .seed_key(format!("{writer}=alice:prompts:write"));
+    let server = server.start().await.unwrap();
+    let variables = [
+        ("PROMPTARIUM_BASE_URL", server.base_url()),
+        ("PROMPTARIUM_API_KEY", MAIN),
+        ("PROMPTARIUM_READ_ONLY_API_KEY", writer),
+    ];
+    assert_refused(&program(&["run"], &variables).await, 2, "may write");
+    let vaults = Account::new(server.base_url(), MAIN).vaults().await;
+    assert!(vaults.iter().all(|vault| vault["isSystem"] == true), "{vaults:?}");
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn what_a_run_keeps_is_told_and_swept_by_its_mark() {
+    let server = deployed::server().await;
+    let variables = [("PROMPTARIUM_BASE_URL", server.base_url()), ("PROMPTARIUM_API_KEY", MAIN)];
+    let ran = program(&["run", "--keep", "--filter", "vaults.create."], &variables).await;
+    assert_eq!(ran.status.code(), Some(0), "{}", stdout(&ran));
+    let told = stderr(&ran);
+    let mark = told.lines().last().unwrap().rsplit(' ').next().unwrap();
+    assert!(told.contains("sweep --run ptc-"), "{told}");
+    let account = Account::new(server.base_url(), MAIN);
+    let kept = account.vaults().await.len();
+    assert!(kept > 3, "{kept} vaults");
+    let young = program(&["sweep"], &variables).await;
+    assert!(stdout(&young).starts_with("left alone: "), "{}", stdout(&young));
+    let dry = program(&["sweep", "--run", mark, "--dry-run"], &variables).await;
+    assert!(stdout(&dry).starts_with("would delete: "), "{}", stdout(&dry));
+    assert_eq!(account.vaults().await.len(), kept);
+    let swept = program(&["sweep", "--run", mark], &variables).await;
+    assert_eq!(swept.status.code(), Some(0), "{}", stderr(&swept));
+    assert!(stdout(&swept).starts_with("deleted: "), "{}", stdout(&swept));
+    assert!(account.vaults().await.iter().all(|vault| vault["isSystem"] == true));
+    let again = program(&["sweep"], &variables).await;
+    assert_eq!(stdout(&again), "nothing to delete\n");
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_target_that_answers_everybody_alike_passes_nothing() {
+    let body = r#"{"data":[],"error":null,"pagination":{"nextCursor":null}}"#;
+    let stub = Stub::start(move |_| Answer::Json(200, body.into())).await;
+    let variables = [("PROMPTARIUM_API_KEY", KEY), ("PROMPTARIUM_BASE_URL", &stub.base_url)];
+    let output =
+        program(&["run", "--filter", "look.vaults.order", "--time-scale", "0.1"], &variables).await;
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stdout(&output).contains("0 passed"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("tells a good request from a bad one"));
+}
+
+#[tokio::test]
+async fn a_run_that_only_reads_says_what_it_cannot_test() {
+    let server = deployed::server().await;
+    let variables = [("PROMPTARIUM_BASE_URL", server.base_url()), ("PROMPTARIUM_API_KEY", MAIN)];
+    let output = program(&["run", "--read-only"], &variables).await;
+    assert_eq!(output.status.code(), Some(0), "{}", stdout(&output));
+    for part in ["cannot test whatever writes", "PROMPTARIUM_OTHER_API_KEY", "verdict: partial"] {
+        assert!(stdout(&output).contains(part), "{part}: {}", stdout(&output));
+    }
+    let none = program(&["run", "--read-only", "--filter", "vaults.create."], &variables).await;
+    assert_refused(&none, 2, "no scenario was selected");
+    server.shutdown().await;
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_signal_leaves_at_once_and_says_how_to_sweep() {
+    let stub = Stub::start(|request| match request.line.as_str() {
+        "GET /vaults" => Answer::Json(200, r#"{"data":[],"error":null}"#.into()),
+        line if line.starts_with("GET") => Answer::Json(404, "{}".into()),
+        _ => Answer::Hang,
+    });
+    let stub = stub.await;
+    let mut command = Command::new(env!("CARGO_BIN_EXE_promptarium-conformance"));
+    command.args(["run", "--base-url", &stub.base_url, "--filter", "vaults.create."]);
+    command.env_clear().env("PROMPTARIUM_API_KEY", KEY).stdout(Stdio::null());
+    let mut run = command.stderr(Stdio::piped()).spawn().unwrap();
+    while !stub.seen().iter().any(|line| line.starts_with("POST /vaults")) {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let (id, begun) = (run.id().to_string(), std::time::Instant::now());
+    let interrupt = || Command::new("kill").args(["-INT", &id]).status().unwrap();
+    // The first is heard before the second is sent.
+    let mut lines = std::io::BufReader::new(run.stderr.take().unwrap()).lines();
+    assert!(interrupt().success());
+    assert!(lines.any(|line| line.unwrap().contains("stopping")));
+    assert!(interrupt().success());
+    assert!(lines.any(|line| line.unwrap().contains("sweep --run ptc-")));
+    assert_eq!(run.wait().unwrap().code(), Some(130));
+    assert!(begun.elapsed() < Duration::from_secs(20), "an answer may take 30 s");
 }

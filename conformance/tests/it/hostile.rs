@@ -1,76 +1,130 @@
 //! Targets that are no implementation at all. None may pass, hang the suite or
-//! bring it down.
+//! bring it down; a target that gives everybody the same answer passes nothing, whatever
+//! single demand that answer happens to meet.
 
 use std::future::pending;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use promptarium_conformance::report::{Outcome, Record, Report, Verdict};
-use promptarium_conformance::{ProbeError, Profile, Run, Selection, probe};
+use promptarium_conformance::report::{Outcome, Report, Verdict};
+use promptarium_conformance::{Manners, ProbeError, Profile, Run, Selection, Target, probe};
+use serde_json::{Value, json};
 
+use crate::deployed::config;
 use crate::stub::{Answer, Request, Stub};
 
 /// Runs everything, also against targets that the probe would refuse.
 async fn run_all(answer: impl Fn(&Request) -> Answer + Send + Sync + 'static) -> Report {
     let stub = Stub::start(answer).await;
+    let mut config = config(&stub.base_url);
+    // A tenth of what a user waits without any flag; no answer is worth more here.
+    config.manners = Manners { time_scale: "0.1".parse().unwrap(), ..Manners::default() };
+    config.patience = Duration::from_secs(3);
     let selection = Selection::new(Profile::Reference, Vec::new()).unwrap();
-    let run = Run::new(stub.target(), selection)
-        .jobs(64.try_into().unwrap())
-        .deadline(Duration::from_secs(3));
+    let target = Arc::new(Target::new(config).unwrap());
+    let run = Run::new(target, selection).jobs(64.try_into().unwrap()).sceptical();
     let begun = Instant::now();
     let report = run.carry_out(pending(), |_, _| {}).await;
     assert!(begun.elapsed() < Duration::from_secs(60), "took {:?}", begun.elapsed());
     assert_eq!(report.verdict, Verdict::Failed);
-    assert_eq!(report.totals.skipped, 0);
     report
 }
 
-fn passed(report: &Report) -> impl Iterator<Item = &Record> {
-    report.records.iter().filter(|record| record.outcome == Outcome::Passed)
+#[track_caller]
+fn assert_nothing_passed(report: &Report) {
+    let passed = report.records.iter().filter(|record| record.outcome == Outcome::Passed);
+    let ids: Vec<_> = passed.map(|record| record.id).collect();
+    assert!(ids.is_empty(), "{ids:#?}");
+    assert_eq!(report.totals.skipped, 0);
 }
 
-/// A few scenarios look at the address or the key alone, or say of an answer
-/// what holds if it is a refusal; hardly any target can fail those.
-fn assert_next_to_nothing_passed(report: &Report) {
-    let ids: Vec<_> = passed(report).map(|record| record.id).collect();
-    assert!(ids.len() * 20 <= report.records.len(), "these passed: {ids:?}");
+/// One that answers this to everything.
+async fn always(answer: Answer) -> Report {
+    run_all(move |_| answer.clone()).await
 }
 
-fn vaults_only(request: &Request, rest: Answer) -> Answer {
-    match request.line.as_str() {
-        "GET /vaults" => Answer::Json(200, r#"{"data":[],"error":null}"#.into()),
-        _ => rest,
-    }
+async fn always_ok(body: Value) -> Report {
+    always(Answer::Json(200, body.to_string())).await
 }
 
 #[tokio::test]
-async fn a_target_that_says_yes_to_everything_fails() {
-    assert_next_to_nothing_passed(&run_all(|_| Answer::Json(200, "{}".into())).await);
+async fn an_empty_object_for_everything_fails() {
+    assert_nothing_passed(&always_ok(json!({})).await);
+}
+
+#[tokio::test]
+async fn no_data_for_everything_fails() {
+    assert_nothing_passed(&always_ok(json!({ "data": null, "error": null })).await);
+}
+
+#[tokio::test]
+async fn empty_data_for_everything_fails() {
+    assert_nothing_passed(&always_ok(json!({ "data": {}, "error": null })).await);
+}
+
+#[tokio::test]
+async fn an_empty_list_for_everything_fails() {
+    let pagination = json!({ "nextCursor": null });
+    let body = json!({ "data": [], "error": null, "pagination": pagination });
+    assert_nothing_passed(&always_ok(body).await);
+}
+
+#[tokio::test]
+async fn a_plausible_object_for_everything_fails() {
+    let moment = "2026-01-02T03:04:05.678901Z";
+    let data = json!({
+        "id": 7, "title": "Dusk", "prompt": "A lighthouse", "promptType": "text",
+        "platform": null, "status": "active", "images": [], "vaultIds": [],
+        "createdAt": moment, "updatedAt": moment,
+        "name": "Dusk", "description": null, "slug": "dusk", "visibility": "private",
+        "accessType": null, "isLocked": false, "coverImageUrl": null, "isSystem": false,
+        "promptCount": 0, "vaultPromptId": 7, "isPinned": false,
+    });
+    let body = json!({ "data": data, "error": null, "pagination": { "nextCursor": null } });
+    assert_nothing_passed(&always_ok(body).await);
 }
 
 #[tokio::test]
 async fn a_web_page_fails() {
-    assert_next_to_nothing_passed(&run_all(|_| Answer::Html(200, "<html>hello</html>")).await);
+    assert_nothing_passed(&always(Answer::Html(200, "<html>hello</html>")).await);
+}
+
+#[tokio::test]
+async fn a_target_that_refuses_everyone_fails() {
+    assert_nothing_passed(&always(Answer::Json(401, "{}".into())).await);
+    let body = json!({ "data": null, "error": "who are you?", "details": {} });
+    assert_nothing_passed(&always(Answer::Json(401, body.to_string())).await);
+}
+
+#[tokio::test]
+async fn a_target_that_finds_nothing_or_is_broken_fails() {
+    for status in [400, 404, 500] {
+        let body = json!({ "data": null, "error": "no", "details": {} });
+        assert_nothing_passed(&always(Answer::Json(status, body.to_string())).await);
+    }
 }
 
 #[tokio::test]
 async fn a_target_that_hangs_fails_in_bounded_time() {
-    let report = run_all(|request| vaults_only(request, Answer::Hang)).await;
-    assert_next_to_nothing_passed(&report);
-}
-
-#[tokio::test]
-async fn a_target_that_resets_connections_fails() {
-    let report = run_all(|request| vaults_only(request, Answer::Reset)).await;
-    assert_next_to_nothing_passed(&report);
-}
-
-#[tokio::test]
-async fn a_target_that_refuses_everyone_passes_for_its_refusals_alone() {
-    let report = run_all(|_| Answer::Json(401, "{}".into())).await;
-    for record in passed(&report) {
-        let about_keys = |id: &str| ["AU", "KE", "ER"].iter().any(|one| id.starts_with(one));
-        assert!(record.rules.iter().all(|rule| about_keys(rule.id)), "{} passed", record.id);
+    for answer in [Answer::Hang, Answer::HangAfterHead, Answer::Drip] {
+        assert_nothing_passed(&always(answer).await);
     }
+}
+
+#[tokio::test]
+async fn a_body_without_an_end_fails_in_bounded_time() {
+    assert_nothing_passed(&always(Answer::Endless).await);
+}
+
+#[tokio::test]
+async fn a_target_that_resets_connections_or_speaks_no_http_fails() {
+    assert_nothing_passed(&always(Answer::Reset).await);
+    assert_nothing_passed(&always(Answer::Garbage).await);
+}
+
+#[tokio::test]
+async fn a_target_that_redirects_to_itself_fails() {
+    assert_nothing_passed(&always(Answer::Redirect("/api/v1/vaults")).await);
 }
 
 #[tokio::test]

@@ -2,10 +2,23 @@
 //! reports without secrets, and a list that covers every rule.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
+mod action;
 mod cli;
 mod coverage;
+mod crowded;
+mod deployed;
+mod docs;
 mod hostile;
 mod isolation;
+mod known;
 mod listing;
+mod proxy;
+mod reach;
+mod read_only;
 mod report;
 mod stub;
+mod sweep;
+#[path = "../transport/tls.rs"]
+mod tls;
+mod untestable;
+mod verdicts;

@@ -1,9 +1,17 @@
 //! Reports: what they say, and what they must never say.
 
+mod canary;
+mod html;
+mod junit;
+mod kinds;
+mod markdown;
+mod schema;
+mod writing;
+
 use std::future::pending;
 use std::time::Duration;
 
-use promptarium_conformance::report::{json, text};
+use promptarium_conformance::report::{Format, json, text};
 use promptarium_conformance::{Case, Failure, Profile, Run, Selection, make};
 use serde_json::{Value, json as value};
 
@@ -124,4 +132,31 @@ async fn a_reply_cannot_steer_the_terminal() {
     let text = text::render(&report);
     assert!(text.contains("gone"));
     assert!(!text.chars().any(|one| one.is_control() && one != '\n'), "{text:?}");
+}
+
+#[tokio::test]
+async fn every_format_shows_of_a_failure_all_that_is_known() {
+    let report = kinds::report().await;
+    for (name, format) in Format::ALL {
+        let shown = format.render(&report);
+        for part in [
+            "plain.fails.badly",
+            "VA-16",
+            "a good answer, not ",
+            "a bad one: ",
+            "500 Internal Server Error",
+            "curl -i -X POST ",
+            "/hostile",
+            "${PROMPTARIUM_API_KEY}",
+            "--profile core --filter plain.fails.badly --seed 7",
+            "known.toml line 3",
+            "generations",
+            "give it time",
+            "until 2026-01-31, which is over",
+            "known.toml line 18: known.not.selected is a known failure and was not selected",
+        ] {
+            let as_json = name == "json" && part.starts_with("until");
+            assert!(as_json || shown.contains(part), "{part:?} is not in {name}: {shown}");
+        }
+    }
 }

@@ -15,9 +15,19 @@ pub(crate) const KEY: &str = "acme_live_a1_c4n4ryThatMustNotShowAnywhere01234567
 pub(crate) enum Answer {
     Json(u16, String),
     Html(u16, &'static str),
+    /// Status, further header lines, and a body that says it is JSON.
+    With(u16, String, String),
     Redirect(&'static str),
     Hang,
     Reset,
+    /// The head of an answer and nothing of its body.
+    HangAfterHead,
+    /// A body of which one byte comes every second.
+    Drip,
+    /// A body without an end.
+    Endless,
+    /// Bytes that are no HTTP.
+    Garbage,
 }
 
 /// A request as the stub saw it.
@@ -74,18 +84,48 @@ impl Stub {
 async fn serve(stream: TcpStream, answer: impl Fn(Request) -> Answer) -> std::io::Result<()> {
     let mut stream = BufReader::new(stream);
     while let Some(request) = read(&mut stream).await? {
-        let (status, more, body) = match answer(request) {
+        let answered = answer(request);
+        let (status, more, body) = match answered.clone() {
             Answer::Json(status, body) => (status, "content-type: application/json".into(), body),
             Answer::Html(status, body) => (status, "content-type: text/html".into(), body.into()),
+            Answer::With(status, headers, body) => {
+                (status, format!("content-type: application/json\r\n{headers}"), body)
+            }
             Answer::Redirect(to) => (308, format!("location: {to}"), String::new()),
             Answer::Hang => std::future::pending().await,
             Answer::Reset => return Ok(()),
+            Answer::Garbage => {
+                stream
+                    .get_mut()
+                    .write_all(b"\x16\x03\x01 220 who are you? \x00\xff\r\n\r\n")
+                    .await?;
+                return Ok(());
+            }
+            Answer::HangAfterHead | Answer::Drip | Answer::Endless => {
+                return begin_a_body(stream.get_mut(), &answered).await;
+            }
         };
         let head =
             format!("HTTP/1.1 {status} x\r\n{more}\r\ncontent-length: {}\r\n\r\n", body.len());
         stream.get_mut().write_all((head + &body).as_bytes()).await?;
     }
     Ok(())
+}
+
+/// Writes a good head and then, in one of the bad ways, a body.
+async fn begin_a_body(stream: &mut TcpStream, answer: &Answer) -> std::io::Result<()> {
+    let head = "HTTP/1.1 200 x\r\ncontent-type: application/json\r\n\r\n{";
+    stream.write_all(head.as_bytes()).await?;
+    loop {
+        match answer {
+            Answer::Drip => {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                stream.write_all(b" ").await?;
+            }
+            Answer::Endless => stream.write_all(&[b' '; 64 << 10]).await?,
+            _ => std::future::pending().await,
+        }
+    }
 }
 
 async fn read(stream: &mut BufReader<TcpStream>) -> std::io::Result<Option<Request>> {
@@ -97,9 +137,11 @@ async fn read(stream: &mut BufReader<TcpStream>) -> std::io::Result<Option<Reque
     loop {
         let mut line = String::new();
         stream.read_line(&mut line).await?;
-        let Some((name, value)) = line.trim_end().split_once(": ") else {
+        let line = line.trim_end();
+        let Some((name, value)) = line.split_once(':') else {
             break;
         };
+        let value = value.trim_start();
         match name {
             "content-length" => length = value.parse().unwrap(),
             "authorization" => authorization = Some(value.to_owned()),

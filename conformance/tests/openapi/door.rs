@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use futures::stream;
-use http::Request;
+use http::{Request, StatusCode};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use promptarium_server::app::App;
+use promptarium_server::host;
 use promptarium_server::respond::{Payload, Reply};
 use promptarium_server::serve;
 
@@ -42,6 +43,9 @@ impl Log {
 impl serve::Answer for Door {
     async fn answer(&self, request: Request<Incoming>) -> Reply {
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+        let (head, incoming) = request.into_parts();
+        let for_nobody = host::check(&head).is_err();
+        let request = Request::from_parts(head, incoming);
         let (parts, payload) = self.app.handle(request).await.into_parts();
         let body = match payload.collect().await {
             Ok(body) => body.to_bytes(),
@@ -51,6 +55,10 @@ impl serve::Answer for Door {
                 return Reply::from_parts(parts, Payload::streamed(broken));
             }
         };
+        // What HTTP itself refuses reaches no operation, and none describes it.
+        if for_nobody && parts.status == StatusCode::BAD_REQUEST {
+            return Reply::from_parts(parts, Payload::whole(body));
+        }
         let judged = self.description.judge(&method, &path, parts.status, &parts.headers, &body);
         let of = |violation| format!("  {method} {path}: {violation}");
         self.log.add(judged.seen, judged.violations.into_iter().map(of).collect());

@@ -70,12 +70,19 @@ async fn whole_prompts(case: Case) -> Result<(), Failure> {
         "modelId": case.image_model(),
     });
     let prompt = make::prompt_with(&case, &wire, fields).await?.integer("/data/id")?;
+    let second = make::vault(&case, &wire).await?;
+    make::fill(&wire, second, &[prompt]).await?;
     let alone = wire.get(&format!("/prompts/{prompt}")).await?;
     let entry = listing(&wire, vault).await?.entry(prompt)?;
-    for key in ["id", "title", "prompt", "promptType", "platform", "images", "vaultIds"] {
-        let expected = alone.data(200)?.get(key);
-        check::equal(&format!("{key} of the entry"), &entry.get(key), &expected)?;
+    let (alone, settled) = (check::settled(alone.data(200)?), check::settled(&entry));
+    for key in ["id", "title", "prompt", "promptType", "platform", "images"] {
+        check::equal(&format!("{key} of the entry"), &settled.get(key), &alone.get(key))?;
     }
+    let vaults = |prompt: &Value| {
+        let ids = prompt["vaultIds"].as_array().into_iter().flatten().map(Value::as_i64);
+        ids.collect::<BTreeSet<_>>()
+    };
+    check::equal("vaultIds of the entry", &vaults(&entry), &vaults(&alone))?;
     for key in ["status", "createdAt", "updatedAt"] {
         check::ensure(entry[key].is_string(), &format!("{key} in the entry"), "none")?;
     }

@@ -4,7 +4,7 @@
 pub(super) mod choices;
 pub(super) mod refusals;
 
-use super::{ask_move, entries, path, pin, prompts};
+use super::{apart, ask_move, entries, path, pin, prompts};
 use crate::scenario::core;
 use crate::wire::Wire;
 use crate::{Case, Failure, Scenario, check, make};
@@ -80,7 +80,9 @@ async fn answer_integers(case: Case) -> Result<(), Failure> {
 }
 
 async fn answer_values(case: Case) -> Result<(), Failure> {
-    let Two { wire, source, target, members } = two(&case, 2).await?;
+    let wire = case.wire();
+    let target = make::vault(&case, &wire).await?;
+    let (source, members) = apart(&case, &wire, 2).await?;
     let reply = ask_move(&wire, source, members[1].membership, target).await?;
     reply.equals("/data/promptId", members[1].prompt)?;
     reply.equals("/data/sourceVaultId", source)?.equals("/data/targetVaultId", target)?;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Entry, entries, path, pin};
+use super::{Entry, apart, entries, path, pin};
 use crate::scenario::{core, reference};
 use crate::wire::{Reply, Wire};
 use crate::{Case, Failure, Scenario, check, make};
@@ -31,6 +31,12 @@ pub(super) const ALL: &[Scenario] = &[
         "An unpinned prompt is back where the normal order has it",
         ["VC-28"],
         back_to_its_place
+    ),
+    core!(
+        "contents.pin.wrong-vault",
+        "A membership of another vault than the path's is not pinned or unpinned",
+        ["VC-25", "VC-26"],
+        wrong_vault
     ),
     core!(
         "contents.pin.again",
@@ -71,16 +77,16 @@ async fn four(case: &Case) -> Result<(i64, Vec<Entry>), Failure> {
 }
 
 async fn pin_answer(case: Case) -> Result<(), Failure> {
-    let (vault, listed) = four(&case).await?;
-    let id = listed[1].membership;
+    let (vault, members) = apart(&case, &case.wire(), 4).await?;
+    let id = members[1].membership;
     let reply = ask_pin(&case.wire(), vault, id).await?;
     reply.status(200)?.equals("/data/vaultPromptId", id)?.equals("/data/isPinned", true)?;
     Ok(())
 }
 
 async fn unpin_answer(case: Case) -> Result<(), Failure> {
-    let (vault, listed) = four(&case).await?;
-    let id = listed[1].membership;
+    let (vault, members) = apart(&case, &case.wire(), 4).await?;
+    let id = members[1].membership;
     pin(&case.wire(), vault, id).await?;
     let reply = ask_unpin(&case.wire(), vault, id).await?;
     reply.status(200)?.equals("/data/vaultPromptId", id)?.equals("/data/isPinned", false)?;
@@ -106,6 +112,21 @@ async fn back_to_its_place(case: Case) -> Result<(), Failure> {
         ask_unpin(&wire, vault, entry.membership).await?.status(200)?;
     }
     check::equal("the listing", &entries(&wire, vault).await?, &before)
+}
+
+async fn wrong_vault(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let (vault, listed) = four(&case).await?;
+    let second = make::vault(&case, &wire).await?;
+    make::fill(&wire, second, &[listed[1].prompt, listed[2].prompt]).await?;
+    pin(&wire, vault, listed[2].membership).await?;
+    let before = [entries(&wire, vault).await?, entries(&wire, second).await?];
+    let pinned = ask_pin(&wire, second, listed[1].membership).await?;
+    pinned.refused_somehow("the pin of a membership of another vault")?;
+    let unpinned = ask_unpin(&wire, second, listed[2].membership).await?;
+    unpinned.refused_somehow("the unpin of a membership of another vault")?;
+    let after = [entries(&wire, vault).await?, entries(&wire, second).await?];
+    check::equal("the two vaults", &after, &before)
 }
 
 async fn pin_again(case: Case) -> Result<(), Failure> {

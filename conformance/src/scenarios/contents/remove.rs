@@ -1,7 +1,7 @@
 //! `DELETE /vaults/{vaultId}/prompts/{vaultPromptId}`, and memberships that
 //! the path names in vain.
 
-use super::{entries, path};
+use super::{apart, entries, path};
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario, check, make};
 
@@ -64,8 +64,8 @@ pub(super) const ALL: &[Scenario] = &[
 
 async fn answer(case: Case) -> Result<(), Failure> {
     let wire = case.wire();
-    let vault = make::vault(&case, &wire).await?;
-    let id = make::members(&case, &wire, vault, 2).await?[0].membership;
+    let (vault, members) = apart(&case, &wire, 2).await?;
+    let id = members[0].membership;
     let reply = wire.delete(&path(vault, id)).await?;
     reply.status(200)?.equals("/data/vaultPromptId", id)?.equals("/data/removed", true)?;
     Ok(())

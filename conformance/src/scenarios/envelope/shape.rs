@@ -102,6 +102,12 @@ async fn success_data(case: Case) -> Result<(), Failure> {
         };
         reply.ensure(holds, format!("{kind} in data"), data)?;
     }
+    let vault = make::vault(&case, &case.wire()).await?;
+    for path in [format!("/prompts?vaultId={vault}"), format!("/vaults/{vault}/prompts")] {
+        let reply = case.wire().get(&path).await?;
+        let data = reply.at("/data")?;
+        reply.ensure(data.is_array(), "an array in data, also without entries", data)?;
+    }
     Ok(())
 }
 

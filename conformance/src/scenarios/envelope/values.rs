@@ -97,15 +97,15 @@ async fn each_timestamp(
     check::ensure(seen > 0, "a timestamp in any success", "none")
 }
 
-/// The values under any of these keys, at any depth.
+/// The values under any of these keys in the API's own objects. What a server puts
+/// into further members is its own affair (S-68).
 fn found<'v>(value: &'v Value, keys: &[&str]) -> Vec<&'v Value> {
     match value {
         Value::Array(entries) => entries.iter().flat_map(|entry| found(entry, keys)).collect(),
         Value::Object(fields) => {
-            let fields = fields.iter().flat_map(|(key, value)| {
-                if keys.contains(&key.as_str()) { vec![value] } else { found(value, keys) }
-            });
-            fields.collect()
+            let own = keys.iter().filter_map(|key| fields.get(*key));
+            let images = fields.get("images").into_iter();
+            own.chain(images.flat_map(|images| found(images, keys))).collect()
         }
         _ => Vec::new(),
     }

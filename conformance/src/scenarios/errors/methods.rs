@@ -4,13 +4,25 @@ use std::collections::BTreeSet;
 
 use http::Method;
 
-use crate::scenario::reference;
-use crate::scenarios::endpoints::{self, Ids};
+use crate::scenario::{core, reference};
+use crate::scenarios::endpoints::{self, Endpoint, Ids};
 use crate::{Case, Failure, Scenario, check};
 
 use super::error_body;
 
 pub(super) const ALL: &[Scenario] = &[
+    core!(
+        "errors.method.no-success",
+        "A method that a path does not have is no success on any path and changes nothing",
+        ["EN-10"],
+        no_success
+    ),
+    core!(
+        "errors.method.head-and-options",
+        "HEAD and OPTIONS on any path bring no fault of the server and change nothing",
+        ["EN-10"],
+        head_and_options
+    ),
     reference!(
         "errors.method.not-allowed",
         "A method that a path does not have is 405 with the path's methods in Allow (S-61)",
@@ -69,6 +81,55 @@ async fn not_allowed(case: Case) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Every path with the methods that the API has there.
+async fn paths(case: &Case) -> Result<(Ids, Vec<Endpoint>), Failure> {
+    let ids = Ids::make(case, &case.wire()).await?;
+    let mut all = endpoints::all(case, &Ids { spare: ids.membership, ..ids });
+    all.extend(endpoints::beyond(case));
+    Ok((ids, all))
+}
+
+async fn no_success(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let (ids, all) = paths(&case).await?;
+    let before = ids.state(&wire).await?;
+    for endpoint in &all {
+        for method in
+            [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::TRACE]
+        {
+            if all.iter().any(|other| other.path == endpoint.path && other.method == method) {
+                continue;
+            }
+            // The body of a neighbour is what would tempt a server most.
+            let what = format!("{method} {}", endpoint.template);
+            let call = wire.call(method, &endpoint.path);
+            let reply = match &endpoint.body {
+                Some(body) => call.json(body).send().await?,
+                None => call.send().await?,
+            };
+            let status = reply.status_code();
+            let refused = matches!(status, 400..=499 | 501);
+            check::about(what, reply.ensure(refused, "4xx or 501", status))?;
+        }
+    }
+    check::equal("what was there", &ids.state(&wire).await?, &before)
+}
+
+async fn head_and_options(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let (ids, all) = paths(&case).await?;
+    let before = ids.state(&wire).await?;
+    for path in all.iter().map(|endpoint| &endpoint.path).collect::<BTreeSet<_>>() {
+        for method in [Method::HEAD, Method::OPTIONS] {
+            let reply = wire.call(method, path).send().await?;
+            let status = reply.status_code();
+            let sound = matches!(status, 200..=499 | 501);
+            check::about(path, reply.ensure(sound, "no fault of the server", status))?;
+        }
+    }
+    check::equal("what was there", &ids.state(&wire).await?, &before)
 }
 
 async fn unknown(case: Case) -> Result<(), Failure> {

@@ -58,6 +58,12 @@ pub(super) const ALL: &[Scenario] = &[
         types
     ),
     core!(
+        "generations.body.default-ratio",
+        "An aspectRatio of 1:1 is accepted, as is none, since it is the default",
+        ["GE-17"],
+        default_ratio
+    ),
+    core!(
         "generations.body.other-types",
         "Any other generationType is refused with 400",
         ["GE-10"],
@@ -145,9 +151,15 @@ async fn types(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
+async fn default_ratio(case: Case) -> Result<(), Failure> {
+    for fields in [json!({}), json!({ "aspectRatio": "1:1" })] {
+        queue(&case, fields).await?;
+    }
+    Ok(())
+}
+
 async fn other_types(case: Case) -> Result<(), Failure> {
-    let values =
-        ["audio", "text", "Image", "VIDEO", "images", " image", ""].map(|word| json!(word));
+    let values = ["audio", "text", "Image", "VIDEO", "images", ""].map(|word| json!(word));
     refused(&case, &["generationType"], &values).await?;
     refused(&case, &["generationType"], &[json!(1), json!(true), json!(["image"]), json!({})]).await
 }

@@ -78,6 +78,7 @@ pub(super) async fn status(wire: &Wire, id: &str) -> Result<Reply, Failure> {
 
 /// Waits until the job is `completed`; the status that says so.
 pub(super) async fn completed(case: &Case, wire: &Wire, id: &str) -> Result<Reply, Failure> {
+    case.waits_for_jobs()?;
     let ask = || async move {
         let reply = status(wire, id).await?;
         reply.status_in(200..=299)?;
@@ -92,6 +93,7 @@ pub(super) async fn completed(case: &Case, wire: &Wire, id: &str) -> Result<Repl
 
 /// Waits until the job has ended, well or not; its last status.
 pub(super) async fn ended(case: &Case, wire: &Wire, id: &str) -> Result<Reply, Failure> {
+    case.waits_for_jobs()?;
     let ask = || async move {
         let reply = status(wire, id).await?;
         reply.status(200)?;
@@ -103,6 +105,7 @@ pub(super) async fn ended(case: &Case, wire: &Wire, id: &str) -> Result<Reply, F
 
 /// Queues a generation with these fields and waits until it is completed.
 pub(super) async fn finished(case: &Case, fields: Value) -> Result<Job, Failure> {
+    case.waits_for_jobs()?;
     let job = queue(case, fields).await?;
     completed(case, &case.wire(), &job.id).await?;
     Ok(job)
@@ -117,5 +120,6 @@ pub(super) async fn within_a_jobs_time<T, F>(
 where
     F: Future<Output = Result<Option<T>, Failure>>,
 {
+    case.waits_for_jobs()?;
     case.until(what, PATIENCE, probe).await
 }

@@ -83,7 +83,7 @@ async fn text(case: &Case, field: &str) -> Result<(), Failure> {
 /// A text of so many characters. It begins with a name of the case, by which
 /// its output is found again.
 fn long(case: &Case, letter: &str, count: usize) -> String {
-    let name = format!("{} ", case.name("long"));
+    let name = case.name("long");
     let rest = count - name.chars().count();
     name + &letter.repeat(rest)
 }

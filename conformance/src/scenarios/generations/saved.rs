@@ -7,7 +7,7 @@ use http::Method;
 use serde_json::Value;
 
 use crate::wire::{Reply, Wire};
-use crate::{Case, Failure, check};
+use crate::{Case, Failure};
 
 /// How long an output may take to be live at its address.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -76,13 +76,15 @@ impl Saved {
 }
 
 /// Fetches a file without a key, as a browser does. A redirect to where it is
-/// will do.
+/// will do, and that only some may see it (S-77).
 pub(super) async fn fetch(case: &Case, url: &str) -> Result<Reply, Failure> {
-    let absolute = url.parse::<url::Url>().is_ok();
-    check::ensure(absolute, "an image with an absolute address", url)?;
+    let base = case.target().base_url().parse::<url::Url>();
+    let whole = base.and_then(|base| base.join(url));
+    let whole = whole.map_err(|_| Failure::failed("an image with an address", url))?;
     let ask = || async {
-        let reply = case.storage(Method::GET, url).send().await?;
-        Ok((200..400).contains(&reply.status_code()).then_some(reply))
+        let reply = case.storage(Method::GET, whole.as_str()).send().await?;
+        let status = reply.status_code();
+        Ok(matches!(status, 200..=399 | 401 | 403).then_some(reply))
     };
     case.until(&format!("a file at {url}"), PATIENCE, ask).await
 }

@@ -59,7 +59,7 @@ async fn bodies(case: Case) -> Result<(), Failure> {
 
 /// Status, body and headers are the same. An answer may repeat the id that
 /// was sent; that is no difference.
-fn same(got: &Reply, expected: &Reply, ids: Option<(i64, i64)>) -> Result<(), Failure> {
+pub(super) fn same(got: &Reply, expected: &Reply, ids: Option<(i64, i64)>) -> Result<(), Failure> {
     let text = |reply: &Reply, id: Option<i64>| {
         let text = String::from_utf8_lossy(reply.body()).into_owned();
         id.map_or(text.clone(), |id| text.replace(&id.to_string(), "<id>"))

@@ -1,5 +1,7 @@
 //! Lists hold what belongs to the caller.
 
+use std::time::{Duration, Instant};
+
 use serde_json::json;
 
 use crate::scenario::core;
@@ -32,13 +34,16 @@ pub(super) const ALL: &[Scenario] = &[
     ),
 ];
 
+/// How long one of the six walks may take: together half of a scenario's time.
+const WALK: Duration = Duration::from_secs(5);
+
 async fn prompts(case: Case) -> Result<(), Failure> {
     for pair in both_ways(&case) {
         let text = make::prompt(&case, &pair.owner).await?;
         let image = json!({ "promptType": "image", "modelId": case.image_model() });
         let image = make::prompt_with(&case, &pair.owner, image).await?.integer("/data/id")?;
         for filter in ["", "&type=text", "&type=image"] {
-            let seen = every_prompt(&pair.stranger, filter).await?;
+            let seen = listed_prompts(&case, &pair.stranger, filter).await?;
             check::ensure(
                 !seen.contains(&text) && !seen.contains(&image),
                 &format!("GET /prompts with {filter:?} without prompts {text} and {image}"),
@@ -49,8 +54,10 @@ async fn prompts(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The ids on all pages.
-async fn every_prompt(wire: &Wire, filter: &str) -> Result<Vec<i64>, Failure> {
+/// The ids on all pages; in an account of very many prompts, on as many of them
+/// as can be read in a while.
+async fn listed_prompts(case: &Case, wire: &Wire, filter: &str) -> Result<Vec<i64>, Failure> {
+    let enough = Instant::now() + case.patience(WALK);
     let (mut ids, mut cursors) = (Vec::new(), vec![String::new()]);
     loop {
         let cursor = cursors.last().map_or("", String::as_str);
@@ -59,6 +66,9 @@ async fn every_prompt(wire: &Wire, filter: &str) -> Result<Vec<i64>, Failure> {
         let Some(next) = page.at("/pagination/nextCursor")?.as_str() else {
             return Ok(ids);
         };
+        if Instant::now() >= enough {
+            return Ok(ids);
+        }
         let encoded: String = url::form_urlencoded::byte_serialize(next.as_bytes()).collect();
         let next = format!("&cursor={encoded}");
         page.ensure(!cursors.contains(&next), "a cursor of its own on each page", &next)?;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::super::pagination::walk::{ask, find, in_vault, own, put, stocked, walk};
+use super::super::pagination::walk::{Page, ask, find, in_vault, own, page, put, stocked, walk};
 use super::object::whole;
 use crate::scenario::core;
 use crate::{Case, Failure, Scenario, check, make};
@@ -76,8 +76,25 @@ fn typed(vault: i64, kind: &str) -> Vec<(&'static str, String)> {
 
 /// A new prompt of a type.
 async fn prompt_of(case: &Case, kind: &str) -> Result<i64, Failure> {
-    let fields = json!({ "promptType": kind, "modelId": case.image_model() });
+    let fields = json!({ "promptType": kind, "modelId": model_of(case, kind) });
     make::prompt_with(case, &case.wire(), fields).await?.integer("/data/id")
+}
+
+/// The first page that is not empty (S-71), or the last one.
+async fn first_entries(case: &Case, filters: &[(&'static str, String)]) -> Result<Page, Failure> {
+    let mut cursor = None;
+    loop {
+        let page = page(&case.wire(), filters, Some(100), cursor.as_deref()).await?;
+        if !page.ids.is_empty() || page.next.is_none() {
+            return Ok(page);
+        }
+        cursor = page.next;
+    }
+}
+
+/// A model that prompts of a type may name.
+fn model_of<'c>(case: &'c Case, kind: &str) -> &'c str {
+    if kind == "video" { case.video_model() } else { case.image_model() }
 }
 
 /// The list with these filters holds exactly these prompts.
@@ -96,9 +113,10 @@ async fn holds(
 
 async fn answer(case: Case) -> Result<(), Failure> {
     let (vault, _) = stocked(&case, &case.wire(), 2).await?;
-    let reply = ask(&case.wire(), &in_vault(vault), None, None).await?;
-    for at in 0..reply.status(200)?.array("/data")?.len() {
-        whole(&reply, &format!("/data/{at}"))?;
+    for page in walk(&case.wire(), &in_vault(vault), None).await? {
+        for at in 0..page.ids.len() {
+            whole(&page.reply, &format!("/data/{at}"))?;
+        }
     }
     Ok(())
 }
@@ -146,10 +164,8 @@ async fn vault_of_another_account(case: Case) -> Result<(), Failure> {
         reply.status_in(400..=499)?;
         return Ok(());
     }
-    let ids = reply.integers("/data", "id")?;
-    let shown = ids.iter().any(|id| theirs.contains(id));
-    reply.ensure(!shown, "no prompt of another account", format!("{ids:?}"))?;
-    Ok(())
+    let pages = walk(&case.wire(), &in_vault(vault), None).await?;
+    check::equal("another account's prompts in the list", &own(&pages, &theirs), &vec![])
 }
 
 async fn kind(case: Case) -> Result<(), Failure> {
@@ -157,10 +173,10 @@ async fn kind(case: Case) -> Result<(), Failure> {
         let prompt = prompt_of(&case, kind).await?;
         let filters = [("type", kind.to_owned())];
         find(&case, &case.wire(), &filters, &[prompt]).await?;
-        let reply = ask(&case.wire(), &filters, Some(100), None).await?;
-        for entry in reply.array("/data")? {
+        let first = first_entries(&case, &filters).await?.reply;
+        for entry in first.array("/data")? {
             let expected = format!("only {kind} prompts with type={kind}");
-            reply.ensure(entry["promptType"] == kind, expected, &entry["promptType"])?;
+            first.ensure(entry["promptType"] == kind, expected, &entry["promptType"])?;
         }
     }
     Ok(())
@@ -187,7 +203,7 @@ async fn type_follows_changes(case: Case) -> Result<(), Failure> {
     let prompt = prompt_of(&case, "text").await?;
     put(&wire, vault, &[prompt]).await?;
     for now in ["image", "video", "text"] {
-        let body = json!({ "promptType": now, "modelId": case.image_model() });
+        let body = json!({ "promptType": now, "modelId": model_of(&case, now) });
         wire.patch(&format!("/prompts/{prompt}"), body).await?.status_in(200..=299)?;
         for kind in TYPES {
             let expected = if kind == now { vec![prompt] } else { vec![] };

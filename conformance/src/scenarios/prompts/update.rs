@@ -113,6 +113,15 @@ async fn stored(case: Case) -> Result<(), Failure> {
         let read = case.wire().get(&format!("/prompts/{id}")).await?;
         read.equals(&format!("/data/{field}"), value)?;
     }
+    // Together too: one field must not keep another from being set.
+    let (id, _) = before(&case).await?;
+    let all = shown(&case);
+    let body = all.iter().map(|(field, value)| ((*field).to_owned(), value.clone())).collect();
+    attempt(&case, On::Update(id), Value::Object(body)).await?.accepted()?;
+    let read = case.wire().get(&format!("/prompts/{id}")).await?;
+    for (field, value) in all {
+        read.equals(&format!("/data/{field}"), value)?;
+    }
     Ok(())
 }
 

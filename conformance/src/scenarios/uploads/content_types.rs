@@ -1,20 +1,21 @@
-//! Uploads that announce another type than the declared one.
+//! Uploads that announce another type than the declared one. That they are refused
+//! is our choice: the specification asks the right type of the client only (S-43).
 
 use super::pictures::{of_all_types, png};
 use super::slot::Slot;
-use crate::scenario::core;
+use crate::scenario::reference;
 use crate::{Case, Failure, Scenario};
 
 pub(super) const ALL: &[Scenario] = &[
-    core!(
+    reference!(
         "uploads.content-type.other",
-        "An upload that announces another type than the declared one is refused",
+        "An upload that announces another type than the declared one is refused (S-43)",
         ["UP-12"],
         other
     ),
-    core!(
+    reference!(
         "uploads.content-type.other-picture",
-        "An image of another type than the declared one is refused under its own type",
+        "An image of another type than the declared one is refused under its own type (S-43)",
         ["UP-12"],
         other_picture
     ),

@@ -13,7 +13,7 @@ pub(super) const ALL: &[Scenario] = &[
     core!(
         "uploads.put.answer",
         "The PUT of the bytes with token and type, and without the API key, is answered 200",
-        ["UP-10", "UP-11"],
+        ["UP-10", "UP-11", "UP-12"],
         answer
     ),
     core!("uploads.put.empty-body", "The answer has an empty body", ["UP-10"], empty_body),

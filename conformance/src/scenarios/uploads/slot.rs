@@ -110,11 +110,12 @@ impl Slot {
         let (start, rest) = (Bytes::copy_from_slice(start), Bytes::copy_from_slice(rest));
         let (halfway, is_halfway) = oneshot::channel();
         let (resting, is_over) = oneshot::channel();
+        let at_most = self.case.patience(REST);
         let pieces = stream::once(async move { start }).chain(stream::once(async move {
             // The second piece is asked for only once the first is on its way.
             if halfway.send(Resting { _until_dropped: resting }).is_ok() {
                 // Either end of the wait will do.
-                let _ = timeout(REST, is_over).await;
+                let _ = timeout(at_most, is_over).await;
             }
             rest
         }));

@@ -68,8 +68,14 @@ async fn after_adding(case: Case) -> Result<(), Failure> {
     }
     wire.patch(&format!("/prompts/{}", prompts[4]), into.clone()).await?.status(200)?;
     count_is_true(&wire, vault, "updating a prompt with the vaultId").await?;
-    make::prompt_with(&case, &wire, into).await?;
-    count_is_true(&wire, vault, "creating a prompt with the vaultId").await
+    make::prompt_with(&case, &wire, into.clone()).await?;
+    count_is_true(&wire, vault, "creating a prompt with the vaultId").await?;
+
+    // Whatever these answer (S-26).
+    wire.post(&format!("/vaults/{vault}/prompts"), json!({ "promptIds": prompts })).await?;
+    count_is_true(&wire, vault, "adding prompts again").await?;
+    wire.post(&format!("/prompts/{}/save", prompts[0]), into).await?;
+    count_is_true(&wire, vault, "saving a prompt again").await
 }
 
 async fn after_taking_out(case: Case) -> Result<(), Failure> {

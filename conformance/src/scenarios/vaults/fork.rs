@@ -64,6 +64,13 @@ pub(super) const ALL: &[Scenario] = &[
         count
     ),
     core!(
+        "vaults.fork.whole",
+        "A fork holds a copy of every prompt of a source that is longer than any page",
+        ["VA-33", "VA-32"],
+        [OtherAccount],
+        whole
+    ),
+    core!(
         "vaults.fork.copies",
         "A fork holds a copy of every prompt of the source",
         ["VA-33"],
@@ -185,6 +192,22 @@ async fn copies(case: Case) -> Result<(), Failure> {
     let forked = fork(&wire, empty).await?.integer("/data/id")?;
     let copies = make::contents(&wire, forked).await?;
     check::equal("the listing of the fork of an empty vault", &copies, &vec![])
+}
+
+async fn whole(case: Case) -> Result<(), Failure> {
+    let (wire, other) = (case.wire(), case.other());
+    let vault = source(&case, "public", 0).await?;
+    for _ in 0..7 {
+        let prompts = make::prompts(&case, &other, 15).await?;
+        let body = json!({ "promptIds": prompts });
+        other.post(&format!("/vaults/{vault}/prompts"), body).await?.status(201)?;
+    }
+    let forked = fork(&wire, vault).await?;
+    forked.equals("/data/promptCount", 105)?;
+    let forked = forked.integer("/data/id")?;
+    let (copies, sources) = (texts(&wire, forked).await?, texts(&other, vault).await?);
+    check::equal("the number of different prompts", &copies.len(), &sources.len())?;
+    check::ensure(copies == sources, "copies of all 105 prompts of the source", "other texts")
 }
 
 async fn new_records(case: Case) -> Result<(), Failure> {

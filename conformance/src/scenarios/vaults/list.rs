@@ -62,6 +62,9 @@ async fn own(case: Case) -> Result<(), Failure> {
     for visibility in ["private", "unlisted", "public"] {
         let made = make::vault_with(&case, &wire, json!({ "visibility": visibility })).await?;
         let id = made.integer("/data/id")?;
+        // What the list shows may not be what the vault was made with.
+        let renamed = json!({ "name": case.name("renamed") });
+        wire.patch(&format!("/vaults/{id}"), renamed).await?.status(200)?;
         let entry = list(&wire).await?.entry(id)?;
         same_object(&entry, read(&wire, id).await?.at("/data")?)?;
     }
@@ -70,7 +73,11 @@ async fn own(case: Case) -> Result<(), Failure> {
 
 async fn once(case: Case) -> Result<(), Failure> {
     let wire = case.wire();
-    make::vault(&case, &wire).await?;
+    let (vault, second) = (make::vault(&case, &wire).await?, make::vault(&case, &wire).await?);
+    // One that was joined with its contents would be there for each of them.
+    for member in make::members(&case, &wire, vault, 3).await? {
+        make::fill(&wire, second, &[member.prompt]).await?;
+    }
     let listed = list(&wire).await?.integers("/data", "id")?;
     let distinct: BTreeSet<_> = listed.iter().collect();
     check::equal("the number of distinct ids in the list", &distinct.len(), &listed.len())

@@ -29,6 +29,7 @@ async fn any_visibility(case: Case) -> Result<(), Failure> {
         let id = made.integer("/data/id")?;
         let reply = wire.get(&format!("/vaults/{id}")).await?;
         reply.accepted(200, format!("a vault that is {visibility}"))?.equals("/data/id", id)?;
+        reply.equals("/data/visibility", visibility)?;
     }
     Ok(())
 }

@@ -144,7 +144,7 @@ async fn other_visibility(case: Case) -> Result<(), Failure> {
     let wire = case.wire();
     let before = dressed(&case).await?;
     let vault = before.integer("/data/id")?;
-    for visibility in ["secret", "", "PUBLIC", "public "] {
+    for visibility in ["secret", "", "PUBLIC"] {
         let body = json!({ "name": case.name("renamed"), "visibility": visibility });
         let reply = wire.patch(&format!("/vaults/{vault}"), body).await?;
         reply.refused(format!("visibility {visibility:?}"))?;

@@ -1,5 +1,6 @@
 //! Moves that fail, and that they change nothing.
 
+use futures::future::try_join_all;
 use serde_json::json;
 
 use super::super::{ask_move, entries, path};
@@ -32,6 +33,12 @@ pub(in super::super) const ALL: &[Scenario] = &[
         ["VC-24"],
         [OtherAccount],
         foreign_target
+    ),
+    core!(
+        "contents.move.wrong-vault",
+        "A membership of another vault than the path's is not moved",
+        ["VC-20", "VC-21"],
+        wrong_vault
     ),
     core!(
         "contents.move.foreign-source",
@@ -120,6 +127,18 @@ async fn foreign_target(case: Case) -> Result<(), Failure> {
         check::equal("the vault of the other account", &there, &vec![])?;
     }
     Ok(())
+}
+
+async fn wrong_vault(case: Case) -> Result<(), Failure> {
+    let Two { wire, source, target, members } = two(&case, 1).await?;
+    let second = make::vault(&case, &wire).await?;
+    make::fill(&wire, second, &[members[0].prompt]).await?;
+    let vaults = [source, second, target];
+    let before = try_join_all(vaults.map(|vault| entries(&wire, vault))).await?;
+    let reply = ask_move(&wire, second, members[0].membership, target).await?;
+    reply.refused_somehow("the move of a membership of another vault")?;
+    let after = try_join_all(vaults.map(|vault| entries(&wire, vault))).await?;
+    check::equal("the three vaults", &after, &before)
 }
 
 async fn foreign_source(case: Case) -> Result<(), Failure> {

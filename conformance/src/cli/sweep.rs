@@ -1,0 +1,125 @@
+//! The command `sweep`: takes away what older runs have left behind.
+
+use std::fmt::Write as _;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use jiff::Timestamp;
+use promptarium_conformance::run::Mark;
+use promptarium_conformance::sweep::{self, Leftovers};
+use promptarium_conformance::{Manners, Target, probe};
+
+use super::target::TargetArguments;
+use super::{Exit, Refusal, tell, warn};
+
+#[derive(Args)]
+pub(super) struct SweepArguments {
+    #[command(flatten)]
+    target: TargetArguments,
+    /// Show what would be deleted and delete nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Only runs that made nothing for so long, such as 90s, 15m, 2h or 1d.
+    #[arg(long, default_value = "1h", value_name = "AGE", conflicts_with = "run")]
+    older_than: Age,
+    /// Only this run, however old it is; a report names it as its run_id.
+    #[arg(long, value_name = "MARK")]
+    run: Option<Mark>,
+}
+
+/// A time as it is written on the command line.
+#[derive(Clone, Copy, Debug)]
+struct Age(Duration);
+
+impl FromStr for Age {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.split_at_checked(text.len().saturating_sub(1));
+        let unit = match parts.map(|(_, unit)| unit) {
+            Some("s") => Some(1),
+            Some("m") => Some(60),
+            Some("h") => Some(60 * 60),
+            Some("d") => Some(24 * 60 * 60),
+            _ => None,
+        };
+        let count = parts.and_then(|(count, _)| count.parse::<u32>().ok());
+        let seconds = unit.zip(count).map(|(unit, count)| unit * u64::from(count));
+        match seconds {
+            Some(seconds) if seconds >= 60 => Ok(Self(Duration::from_secs(seconds))),
+            Some(_) => Err("a run at work may be that young; expected 60s or more".into()),
+            None => Err("expected a whole number of s, m, h or d, such as 2h".into()),
+        }
+    }
+}
+
+pub(super) async fn sweep(arguments: SweepArguments) -> Result<Exit, Refusal> {
+    let manners = Manners { read_only: arguments.dry_run, ..Manners::default() };
+    let target = arguments.target.target(manners).map_err(|line| Refusal(Exit::Usage, line))?;
+    probe(&target).await?;
+    let found = sweep::find(&target).await;
+    let found = found.map_err(|failure| {
+        let line = format!("the lists cannot be read: {}, not {}", failure.got, failure.expected);
+        Refusal(Exit::Failed, line)
+    })?;
+    let now = Timestamp::now();
+    let due = |left: &Leftovers| match &arguments.run {
+        Some(run) => left.run == *run,
+        None => left.age(now) >= arguments.older_than.0,
+    };
+    let (due, young): (Vec<_>, Vec<_>) = found.into_iter().partition(due);
+    for left in &young {
+        tell(&format!("left alone: {}\n", in_words(left)));
+    }
+    if due.is_empty() {
+        tell("nothing to delete\n");
+    }
+    let mut exit = Exit::Passed;
+    for left in due {
+        if !take_away(&target, left, arguments.dry_run).await {
+            exit = Exit::Failed;
+        }
+    }
+    Ok(exit)
+}
+
+/// Whether all of it could be deleted.
+async fn take_away(target: &Arc<Target>, left: Leftovers, dry_run: bool) -> bool {
+    let line = in_words(&left);
+    if dry_run {
+        tell(&format!("would delete: {line}\n"));
+        return true;
+    }
+    let stuck = left.remove(target).await;
+    let mut text = format!("deleted: {line}");
+    if !stuck.is_empty() {
+        let _ = write!(text, ", but for {} that are still there", stuck.len());
+    }
+    tell(&format!("{text}\n"));
+    for line in &stuck {
+        warn(line);
+    }
+    stuck.is_empty()
+}
+
+fn in_words(left: &Leftovers) -> String {
+    let (run, count, begun) = (&left.run, left.count(), left.run.begun());
+    format!("{count} things of the run {run}, which began {begun}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Age;
+
+    #[test]
+    fn an_age_is_a_number_with_a_unit_and_no_less_than_a_minute() {
+        for (text, seconds) in [("60s", 60), ("1m", 60), ("2h", 7200), ("30d", 2_592_000)] {
+            assert_eq!(text.parse::<Age>().unwrap().0.as_secs(), seconds, "{text}");
+        }
+        for text in ["", "h", "1", "59s", "0h", "1.5h", "-1h", "1 h", "1w", "漢"] {
+            assert!(text.parse::<Age>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The flags that say where the target is and how patient to be with it, the
+//! same for every command that has one.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use promptarium_conformance::{Authorities, Http, Manners, Target, TimeScale, environment};
+
+#[derive(Args)]
+pub(super) struct TargetArguments {
+    /// The API root, ending in /api/v1 [env: PROMPTARIUM_BASE_URL].
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
+    /// How long one answer may take, in seconds.
+    #[arg(long, default_value_t = 30, value_name = "SECONDS",
+          value_parser = clap::value_parser!(u16).range(1..))]
+    patience: u16,
+    /// What every wait is multiplied with, from 0.1 to 1000.
+    #[arg(long, default_value_t, value_name = "FACTOR")]
+    time_scale: TimeScale,
+    /// Trust the authorities in this file of PEM certificates too.
+    #[arg(long, value_name = "FILE")]
+    ca: Option<PathBuf>,
+    /// Speak this version of HTTP; 2 without TLS by prior knowledge.
+    #[arg(long, default_value_t, value_name = "auto|1.1|2")]
+    http: Http,
+}
+
+impl TargetArguments {
+    /// How long one answer may take, before it is stretched.
+    pub(super) fn patience(&self) -> Duration {
+        Duration::from_secs(self.patience.into())
+    }
+
+    /// The target; the time scale is the flag's and not that of `manners`.
+    pub(super) fn target(&self, manners: Manners) -> Result<Arc<Target>, String> {
+        let variable = |name: &str| std::env::var(name).ok();
+        let mut config = environment::target_config(self.base_url.as_deref(), variable)?;
+        config.patience = self.patience();
+        config.http = self.http;
+        if let Some(file) = &self.ca {
+            config.authorities =
+                Authorities::read(file).map_err(|reason| format!("--ca: {reason}"))?;
+        }
+        config.manners = Manners { time_scale: self.time_scale, ..manners };
+        config.http = self.http;
+        if let Some(file) = &self.ca {
+            let read = Authorities::read(file);
+            config.authorities = read.map_err(|reason| format!("--ca: {reason}"))?;
+        }
+        let target = Target::new(config).map_err(|failure| failure.got)?;
+        Ok(Arc::new(target))
+    }
+}

@@ -1,0 +1,36 @@
+//! The commands that run scenarios again. Keys come from the environment.
+
+use std::fmt::Write as _;
+
+use super::{Record, Report};
+use crate::Profile;
+
+/// The whole run, in the same order.
+pub(super) fn whole(report: &Report) -> String {
+    let filters: Vec<_> = report.filters.iter().map(String::as_str).collect();
+    let mut line = command(report, report.profile, &filters);
+    if let Some(file) = report.known.file() {
+        let _ = write!(line, " --known-failures {}", quoted(file));
+    }
+    line
+}
+
+/// One scenario alone.
+pub(super) fn alone(report: &Report, record: &Record) -> String {
+    command(report, record.profile, &[record.id])
+}
+
+fn command(report: &Report, profile: Profile, filters: &[&str]) -> String {
+    let (target, profile) = (quoted(&report.target), profile.word());
+    let mut line = format!("promptarium-conformance run --base-url {target} --profile {profile}");
+    for filter in filters {
+        let _ = write!(line, " --filter {filter}");
+    }
+    let _ = write!(line, " --seed {}", report.seed);
+    line
+}
+
+/// In single quotes for a POSIX shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}

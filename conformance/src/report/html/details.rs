@@ -1,0 +1,178 @@
+//! The records themselves: failures open and first, the rest folded.
+
+use maud::{Markup, html};
+
+use super::super::plain::{curl, harmless, seconds};
+use super::super::{Outcome, Record, Report, chapters};
+use super::{command, mark};
+use crate::known::KnownFailure;
+
+pub(super) fn failures(report: &Report) -> Markup {
+    let failed: Vec<_> = report.with(&[Outcome::Failed, Outcome::Error]).collect();
+    html! {
+        @if !failed.is_empty() {
+            section {
+                h2 { "Failures" }
+                @for record in failed { (failure(record)) }
+            }
+        }
+    }
+}
+
+pub(super) fn known(report: &Report) -> Markup {
+    let known: Vec<_> = report.with(&[Outcome::Known]).collect();
+    html! {
+        @if !known.is_empty() {
+            section {
+                h2 { "Known failures" }
+                @for record in known {
+                    details {
+                        summary { (name(record)) }
+                        (failure(record))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// By reason, since one missing key skips many.
+pub(super) fn skipped(report: &Report) -> Markup {
+    let mut reasons: Vec<(&str, Vec<&Record>)> = Vec::new();
+    for record in report.with(&[Outcome::Skipped]) {
+        let reason = record.reason.as_deref().unwrap_or("without a reason");
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, records)) => records.push(record),
+            None => reasons.push((reason, vec![record])),
+        }
+    }
+    html! {
+        @if !reasons.is_empty() {
+            section {
+                h2 { "Skipped" }
+                @for (reason, records) in reasons {
+                    details {
+                        summary { (harmless(reason)) " " span.quiet { (records.len()) } }
+                        ul.rows { @for record in records { (row(record)) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn all(report: &Report) -> Markup {
+    html! {
+        section.all {
+            h2 { "All scenarios" }
+            p.filter hidden {
+                label { "Filter " input type="search" placeholder="id, title, rule or outcome"; }
+            }
+            @for chapter in chapters::of(report) {
+                details {
+                    summary {
+                        (chapter.name) " "
+                        span.quiet {
+                            (chapter.totals.passed) " of " (chapter.totals.scenarios) " passed, "
+                            (seconds(chapter.duration_ms()))
+                        }
+                    }
+                    // Inside, as that makes a browser that is sent here unfold it.
+                    ul.rows id={ "chapter-" (chapter.name) } {
+                        @for record in &chapter.records { (row(record)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn row(record: &Record) -> Markup {
+    let rules: Vec<_> = record.rules.iter().map(|rule| rule.id).collect();
+    html! {
+        li.(record.outcome.word()) {
+            span.mark title=(record.outcome.word()) { (mark(record.outcome)) }
+            div {
+                @if record.outcome.is_bad() {
+                    a href={ "#" (record.id) } { code { (record.id) } }
+                } @else {
+                    code { (record.id) }
+                }
+                " " span { (record.title) }
+                " " span.quiet {
+                    (record.outcome.word()) " · " (rules.join(", ")) " · " (record.duration_ms) " ms"
+                }
+                @if let Some(left) = &record.left_behind {
+                    p.note { "Left behind: " (harmless(left)) }
+                }
+            }
+        }
+    }
+}
+
+fn name(record: &Record) -> Markup {
+    html! { code { (record.id) } " " span.quiet { (record.title) } }
+}
+
+fn failure(record: &Record) -> Markup {
+    html! {
+        article.(record.outcome.word()) id=(record.id) {
+            h3 {
+                span.mark { (mark(record.outcome)) } " " code { (record.id) } " "
+                span.word { (record.outcome.word()) }
+            }
+            p { (record.title) }
+            @for rule in &record.rules {
+                p.rule { b { (rule.id) } " " (prose(rule.text)) }
+            }
+            dl {
+                @for (name, value) in [("expected", &record.expected), ("got", &record.got)] {
+                    @if let Some(value) = value {
+                        dt { (name) } dd.(name) { (harmless(value)) }
+                    }
+                }
+                @if let Some(known) = &record.known { dt { "known" } dd { (entry(known)) } }
+                @if let Some(left) = &record.left_behind {
+                    dt { "left behind" } dd { (harmless(left)) }
+                }
+            }
+            @if let Some(exchange) = &record.exchange {
+                div.exchange {
+                    @for (name, shown) in [("Request", exchange.request()), ("Reply", exchange.reply())] {
+                        div {
+                            span.quiet { (name) }
+                            pre tabindex="0" { code { (harmless(shown)) } }
+                        }
+                    }
+                }
+                (command("The request again", &curl(exchange)))
+            }
+            @if let Some(line) = &record.command { (command("The scenario alone", line)) }
+        }
+    }
+}
+
+fn entry(known: &KnownFailure) -> Markup {
+    html! {
+        (harmless(&known.reason))
+        @if let Some(link) = &known.link {
+            " " a href=(link) rel="noopener noreferrer" { (harmless(link)) }
+        }
+        span.quiet {
+            @if let Some(until) = known.until {
+                " until " (until) @if known.expired { ", which is over" }
+            }
+            " " (harmless(&known.place))
+        }
+    }
+}
+
+/// The Markdown of a rule: code between backticks, and links as their words.
+fn prose(text: &str) -> Markup {
+    let text = super::super::plain::without_links(text);
+    html! {
+        @for (n, part) in text.split('`').enumerate() {
+            @if n % 2 == 1 { code { (part) } } @else { (part) }
+        }
+    }
+}

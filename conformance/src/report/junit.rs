@@ -1,0 +1,141 @@
+//! The record as JUnit XML, for whatever shows tests: a suite for each chapter,
+//! a case for each scenario.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use quick_junit::{NonSuccessKind, Property, TestCase, TestCaseStatus, TestSuite, XmlString};
+
+use super::chapters::{self, Chapter};
+use super::plain::{curl, harmless, one_line};
+use super::{Outcome, Record, Report, Untestable, Verdict, text};
+
+/// The whole report as one XML document.
+pub fn render(report: &Report) -> String {
+    let mut document = quick_junit::Report::new(safe(&report.suite));
+    document.timestamp = report.started_at.parse().ok();
+    document.set_time(Duration::from_millis(report.duration_ms));
+    for chapter in chapters::of(report) {
+        document.add_test_suite(suite(report, &chapter));
+    }
+    if let Some(problem) = problem(report) {
+        document.add_test_suite(end_of_the_run(report, problem));
+    }
+    // Whatever XML forbids was taken out before, so it can be written.
+    document.to_string().unwrap_or_default()
+}
+
+fn suite(report: &Report, chapter: &Chapter<'_>) -> TestSuite {
+    let mut suite = suite_named(report, chapter.name);
+    suite.set_time(Duration::from_millis(chapter.duration_ms()));
+    suite.add_test_cases(chapter.records.iter().map(|record| case(record)));
+    suite
+}
+
+fn suite_named(report: &Report, name: &str) -> TestSuite {
+    let mut suite = TestSuite::new(safe(name));
+    suite.timestamp = report.started_at.parse().ok();
+    let seed = report.seed.to_string();
+    let command = report.command();
+    for (name, value) in [
+        ("target", report.target.as_str()),
+        ("profile", report.profile.word()),
+        ("seed", &seed),
+        ("run id", &report.run_id),
+        ("command", &command),
+    ] {
+        suite.add_property(Property::new(name, safe(value)));
+    }
+    for Untestable { what, reason, mend } in &report.untestable {
+        let shown = format!("{what}: {reason}; {mend}");
+        suite.add_property(Property::new("cannot test", safe(&shown)));
+    }
+    for note in &report.notes {
+        suite.add_property(Property::new("note", safe(note)));
+    }
+    suite
+}
+
+/// A run that broke off must not look like one in which all is well.
+fn problem(report: &Report) -> Option<&str> {
+    let unfinished = report.verdict == Verdict::Unfinished;
+    report.problem.as_deref().or(unfinished.then_some("the run did not come to its end"))
+}
+
+fn end_of_the_run(report: &Report, problem: &str) -> TestSuite {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+    status.set_type("unfinished").set_message(safe(problem));
+    let mut case = TestCase::new("run.end", status);
+    case.set_classname("run").set_time(Duration::ZERO);
+    let mut suite = suite_named(report, "run");
+    suite.set_time(Duration::ZERO).add_test_case(case);
+    suite
+}
+
+fn case(record: &Record) -> TestCase {
+    let mut case = TestCase::new(safe(record.id), status(record));
+    case.set_classname(safe(record.chapter()));
+    case.set_time(Duration::from_millis(record.duration_ms));
+    case.add_property(Property::new("title", safe(record.title)));
+    for rule in &record.rules {
+        case.add_property(Property::new("rule", safe(&format!("{} {}", rule.id, rule.text))));
+    }
+    case.add_property(Property::new("outcome", record.outcome.word()));
+    case.add_property(Property::new("profile", record.profile.word()));
+    if let Some(left) = &record.left_behind {
+        case.add_property(Property::new("left behind", safe(&one_line(left))));
+    }
+    if let Some(exchange) = &record.exchange {
+        let shown = format!("{}\n\n{}\n", exchange.request(), exchange.reply());
+        case.set_system_out(safe(&shown));
+    }
+    case
+}
+
+fn status(record: &Record) -> TestCaseStatus {
+    let expected = record.expected.as_deref().unwrap_or_default();
+    let got = record.got.as_deref().unwrap_or_default();
+    let mut status = match record.outcome {
+        Outcome::Passed => return TestCaseStatus::success(),
+        Outcome::Skipped | Outcome::Known => TestCaseStatus::skipped(),
+        Outcome::Failed => TestCaseStatus::non_success(NonSuccessKind::Failure),
+        Outcome::Error => TestCaseStatus::non_success(NonSuccessKind::Error),
+    };
+    let message = match (&record.reason, &record.known, record.outcome) {
+        (Some(reason), ..) => reason.clone(),
+        (None, Some(known), Outcome::Known) => format!("known failure: {}", text::known(known)),
+        _ => format!("expected {expected}; got {got}"),
+    };
+    status.set_type(record.outcome.word()).set_message(safe(&one_line(&message)));
+    if record.outcome != Outcome::Skipped {
+        status.set_description(safe(&description(record)));
+    }
+    status
+}
+
+fn description(record: &Record) -> String {
+    let mut shown = format!("{}\n", record.title);
+    for rule in &record.rules {
+        let _ = writeln!(shown, "{} {}", rule.id, rule.text);
+    }
+    for (name, value) in [("expected", &record.expected), ("got", &record.got)] {
+        if let Some(value) = value {
+            let _ = writeln!(shown, "{name}: {value}");
+        }
+    }
+    if let Some(known) = &record.known {
+        let _ = writeln!(shown, "known: {}", text::known(known));
+    }
+    if let Some(exchange) = &record.exchange {
+        let _ = writeln!(shown, "again: {}", curl(exchange));
+    }
+    if let Some(command) = &record.command {
+        let _ = writeln!(shown, "alone: {command}");
+    }
+    shown
+}
+
+/// The library would leave out what XML forbids; shown is better than gone.
+fn safe(text: &str) -> XmlString {
+    XmlString::new(harmless(text))
+}

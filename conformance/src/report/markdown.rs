@@ -1,0 +1,203 @@
+//! The record as Markdown, short, for the summary of a continuous integration.
+//! Whatever a target said stands in blocks of code, where it is no markup.
+
+use std::fmt::Write as _;
+
+use super::plain::{curl, harmless, one_line, seconds, without_links};
+use super::{Outcome, Record, Report, Untestable, Verdict, chapters, text};
+
+/// GitHub refuses a summary of more than 1 MiB, and the step with it.
+const BYTES_MAX: usize = 900 << 10;
+/// How many skipped scenarios are named; the others are counted.
+const SKIPPED_SHOWN: usize = 100;
+
+/// The whole report, or as many of its failures as have room.
+pub fn render(report: &Report) -> String {
+    let mut page = head(report);
+    table(&mut page, report);
+    let tail = tail(report);
+    failures(&mut page, report, BYTES_MAX.saturating_sub(tail.len()));
+    page.push_str(&tail);
+    page
+}
+
+fn head(report: &Report) -> String {
+    let mark = match report.verdict {
+        Verdict::Passed => "✅",
+        Verdict::Failed => "❌",
+        Verdict::Partial | Verdict::Unfinished => "⚠️",
+    };
+    let mut page = format!("## {mark} Conformance: {}\n\n", text::verdict(report));
+    let took = seconds(report.duration_ms);
+    let scenarios = report.totals.scenarios;
+    let counts = text::counts(&report.totals);
+    let _ = writeln!(page, "{scenarios} scenarios in {took}: {counts}.\n");
+    let profile = report.profile.word();
+    let target = code(&report.target);
+    let _ = writeln!(page, "Profile {profile} on {target}, seed {}.", report.seed);
+    if !report.filters.is_empty() {
+        let filters: Vec<_> = report.filters.iter().map(|filter| code(filter)).collect();
+        let _ = writeln!(page, "Only a part was run: {}.", filters.join(", "));
+    }
+    for Untestable { what, reason, mend } in &report.untestable {
+        let _ = writeln!(
+            page,
+            "\n> Cannot test {}: {}; {}",
+            escaped(what),
+            escaped(reason),
+            escaped(mend)
+        );
+    }
+    for note in report.problem.iter().chain(&report.notes) {
+        let _ = writeln!(page, "\n> {}", escaped(note));
+    }
+    page
+}
+
+fn table(page: &mut String, report: &Report) {
+    let chapters = chapters::of(report);
+    if chapters.is_empty() {
+        return;
+    }
+    page.push_str("\n| Chapter | Passed | Failed | Errors | Skipped | Known |\n");
+    page.push_str("|---|--:|--:|--:|--:|--:|\n");
+    for chapter in chapters {
+        let totals = chapter.totals;
+        let bad = if totals.failed + totals.errors > 0 { "**" } else { "" };
+        let _ = writeln!(
+            page,
+            "| {bad}{}{bad} | {} | {} | {} | {} | {} |",
+            escaped(chapter.name),
+            totals.passed,
+            totals.failed,
+            totals.errors,
+            totals.skipped,
+            totals.known
+        );
+    }
+}
+
+/// Each failure as a whole or not at all, while `bytes_max` is not reached.
+fn failures(page: &mut String, report: &Report, bytes_max: usize) {
+    let mut left_out = 0;
+    for (n, record) in report.with(&[Outcome::Failed, Outcome::Error]).enumerate() {
+        if n == 0 {
+            page.push_str("\n### Failures\n");
+        }
+        let shown = failure(record);
+        if left_out == 0 && page.len() + shown.len() < bytes_max {
+            page.push_str(&shown);
+        } else {
+            left_out += 1;
+        }
+    }
+    if left_out > 0 {
+        let _ =
+            writeln!(page, "\n{left_out} more failures have no room here; see the HTML report.");
+    }
+}
+
+fn failure(record: &Record) -> String {
+    let (id, title) = (escaped(record.id), escaped(record.title));
+    let mut shown = format!("\n#### {id}\n\n{title}\n\n");
+    for rule in &record.rules {
+        let _ = writeln!(shown, "- **{}** {}", rule.id, prose(rule.text));
+    }
+    let mut told = String::new();
+    for (name, value) in [("expected", &record.expected), ("got", &record.got)] {
+        if let Some(value) = value {
+            let _ = writeln!(told, "{name:>8} {}", value.replace('\n', "\n         "));
+        }
+    }
+    if let Some(known) = &record.known {
+        let _ = writeln!(told, "{:>8} {}", "known", text::known(known));
+    }
+    let _ = write!(shown, "\n{}", block("text", &told));
+    if let Some(exchange) = &record.exchange {
+        let both = format!("{}\n\n{}\n", exchange.request().trim_end(), exchange.reply());
+        let _ = write!(
+            shown,
+            "\n<details><summary>Exchange</summary>\n\n{}\n{}\n</details>\n",
+            block("text", &both),
+            block("sh", &curl(exchange))
+        );
+    }
+    if let Some(command) = &record.command {
+        let _ = write!(shown, "\nAlone:\n\n{}", block("sh", command));
+    }
+    shown
+}
+
+fn tail(report: &Report) -> String {
+    let mut page = String::new();
+    let known: Vec<_> = report.with(&[Outcome::Known]).collect();
+    if !known.is_empty() {
+        let _ = writeln!(page, "\n<details><summary>{} known failures</summary>\n", known.len());
+        for record in known.iter().take(SKIPPED_SHOWN) {
+            let why = record.known.as_ref().map(text::known).unwrap_or_default();
+            let _ = writeln!(page, "- {}: {}", code(record.id), escaped(&why));
+        }
+        page.push_str("\n</details>\n");
+    }
+    let skipped: Vec<_> = report.with(&[Outcome::Skipped]).collect();
+    if !skipped.is_empty() {
+        let _ = writeln!(page, "\n<details><summary>{} skipped</summary>\n", skipped.len());
+        for record in skipped.iter().take(SKIPPED_SHOWN) {
+            let why = record.reason.as_deref().unwrap_or("without a reason");
+            let _ = writeln!(page, "- {}: {}", code(record.id), escaped(why));
+        }
+        if let Some(more) = skipped.len().checked_sub(SKIPPED_SHOWN + 1) {
+            let _ = writeln!(page, "- and {} more", more + 1);
+        }
+        page.push_str("\n</details>\n");
+    }
+    let _ = write!(page, "\nThe same run again:\n\n{}", block("sh", &report.command()));
+    page
+}
+
+/// A block whose fence is longer than any row of backticks in it.
+fn block(language: &str, text: &str) -> String {
+    let text = harmless(text);
+    let fence = "`".repeat(longest_row(&text).max(2) + 1);
+    format!("{fence}{language}\n{}\n{fence}\n", text.trim_end())
+}
+
+/// Code within a line.
+fn code(text: &str) -> String {
+    let text = one_line(text).replace('|', "\\|");
+    let fence = "`".repeat(longest_row(&text) + 1);
+    let space = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{fence}{space}{text}{space}{fence}")
+}
+
+/// The Markdown of a rule, of which only code stays what it is.
+fn prose(text: &str) -> String {
+    let text = without_links(text);
+    let parts = text.split('`').enumerate();
+    parts.map(|(n, part)| if n % 2 == 1 { code(part) } else { escaped(part) }).collect()
+}
+
+fn longest_row(text: &str) -> usize {
+    text.split(|character| character != '`').map(str::len).max().unwrap_or_default()
+}
+
+/// Plain words, none of which is markup, a mention or a reference.
+fn escaped(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in one_line(text).chars() {
+        match character {
+            '&' => shown.push_str("&amp;"),
+            '<' => shown.push_str("&lt;"),
+            '>' => shown.push_str("&gt;"),
+            '@' | '#' => {
+                let _ = write!(shown, "&#{};", u32::from(character));
+            }
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '!' => {
+                shown.push('\\');
+                shown.push(character);
+            }
+            _ => shown.push(character),
+        }
+    }
+    shown
+}

@@ -1,0 +1,59 @@
+//! Text from a target, made harmless for whoever shows it. What a format itself
+//! must escape is that format's own matter.
+
+use crate::wire::Exchange;
+
+/// A longer shell line helps nobody who reads; JSON has the whole.
+const CURL_SHOWN: usize = 4000;
+
+/// Control characters could steer the reader's terminal and are forbidden in
+/// XML; marks of direction could turn the order of what is read around.
+pub(super) fn harmless(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' => shown.push('\n'),
+            '\t' => shown.push_str("    "),
+            '\r' => {}
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}' => {
+                shown.extend(character.escape_unicode());
+            }
+            _ if character.is_control() => shown.extend(character.escape_unicode()),
+            _ => shown.push(character),
+        }
+    }
+    shown
+}
+
+/// On one line.
+pub(super) fn one_line(text: &str) -> String {
+    harmless(&text.lines().collect::<Vec<_>>().join(" "))
+}
+
+/// The shell line of an exchange, or what stands for one that is too long to read.
+pub(super) fn curl(exchange: &Exchange) -> String {
+    let curl = exchange.curl();
+    if curl.len() <= CURL_SHOWN {
+        return harmless(curl);
+    }
+    format!("a line of {} bytes; see the JSON report", curl.len())
+}
+
+/// A time as a person reads it.
+pub(super) fn seconds(ms: u64) -> String {
+    format!("{}.{} s", ms / 1000, ms % 1000 / 100)
+}
+
+/// `[text](address)` as its text: the addresses are those of the page of rules.
+pub(super) fn without_links(text: &str) -> String {
+    let mut shown = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("](") {
+        let (word, address) = (before.rsplit_once('['), after.split_once(')'));
+        let (Some((before, word)), Some((_, after))) = (word, address) else { break };
+        shown.push_str(before);
+        shown.push_str(word);
+        rest = after;
+    }
+    shown + rest
+}

@@ -1,0 +1,120 @@
+//! What came of one scenario.
+
+use serde::Serialize;
+
+use crate::known::KnownFailure;
+use crate::rules::Rule;
+use crate::wire::Exchange;
+use crate::{Profile, Scenario};
+
+/// What one scenario came to.
+#[derive(Clone, Debug, Serialize)]
+pub struct Record {
+    /// The scenario's id.
+    pub id: &'static str,
+    /// The fact in one sentence.
+    pub title: &'static str,
+    /// The rules it proves, with their texts.
+    pub rules: Vec<Rule>,
+    /// Its profile.
+    pub profile: Profile,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// Why it was skipped.
+    pub reason: Option<String>,
+    /// What a rule asks for.
+    pub expected: Option<String>,
+    /// What was seen.
+    pub got: Option<String>,
+    /// The request and reply that show it.
+    pub exchange: Option<Exchange>,
+    /// The command that runs it alone, if there is something to look into.
+    pub command: Option<String>,
+    /// What the list of known failures says of it.
+    pub known: Option<KnownFailure>,
+    /// What the scenario made and could not delete. It changes no outcome, for
+    /// a target that cannot delete has scenarios of its own that say so.
+    pub left_behind: Option<String>,
+    /// How long it took, cleaning up included.
+    pub duration_ms: u64,
+}
+
+impl Record {
+    pub(crate) fn new(scenario: &Scenario, outcome: Outcome) -> Self {
+        let unknown = |id| Rule { id, text: "(no such rule in docs/api.md)" };
+        let rule = |id: &&'static str| crate::rules::find(id).unwrap_or_else(|| unknown(id));
+        Self {
+            id: scenario.id,
+            title: scenario.title,
+            rules: scenario.rules.iter().map(rule).collect(),
+            profile: scenario.profile,
+            outcome,
+            reason: None,
+            expected: None,
+            got: None,
+            exchange: None,
+            command: None,
+            known: None,
+            left_behind: None,
+            duration_ms: 0,
+        }
+    }
+
+    /// The record of a scenario on a target that gives everybody the same answer:
+    /// that it passed means nothing.
+    pub(crate) fn doubted(self, reason: &str) -> Self {
+        if self.outcome != Outcome::Passed {
+            return self;
+        }
+        Self {
+            outcome: Outcome::Error,
+            expected: Some("a target that tells a good request from a bad one".into()),
+            got: Some(reason.to_owned()),
+            ..self
+        }
+    }
+
+    pub(crate) fn skipped(scenario: &Scenario, reason: impl Into<String>) -> Self {
+        Self { reason: Some(reason.into()), ..Self::new(scenario, Outcome::Skipped) }
+    }
+
+    /// The first part of its id, such as `prompts`.
+    pub fn chapter(&self) -> &'static str {
+        self.id.split('.').next().unwrap_or(self.id)
+    }
+}
+
+/// What came of a scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// The target did what the rules ask for.
+    Passed,
+    /// It did not.
+    Failed,
+    /// The scenario did not run.
+    Skipped,
+    /// It ran and came to no verdict. Counts against the target.
+    Error,
+    /// It failed, or came to no verdict, as the list of known failures says.
+    /// Does not count against the target.
+    Known,
+}
+
+impl Outcome {
+    /// Whether it counts against the target.
+    pub fn is_bad(self) -> bool {
+        matches!(self, Self::Failed | Self::Error)
+    }
+
+    /// As JSON and all other formats call it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Skipped => "skipped",
+            Self::Error => "error",
+            Self::Known => "known",
+        }
+    }
+}

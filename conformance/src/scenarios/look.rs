@@ -1,0 +1,154 @@
+//! What is there already, looked at and left alone: the only scenarios that work
+//! on things they did not make, and so the ones a run that only reads has most
+//! of. Where there is nothing to look at, they have nothing to say.
+
+mod foreign;
+mod prompts;
+mod vaults;
+
+use std::time::Duration;
+
+use serde_json::Value;
+use url::form_urlencoded::byte_serialize;
+
+use crate::wire::{Reply, Wire};
+use crate::{Case, Failure, Scenario, Verdict, make};
+
+pub(super) const ALL: &[&[Scenario]] = &[prompts::ALL, vaults::ALL, foreign::ALL];
+
+/// How many entries of a list are looked at.
+const SOME: usize = 10;
+/// How many empty pages are turned.
+const EMPTY_PAGES_MAX: usize = 10;
+/// How often a look is taken before what was seen is a fault.
+const LOOKS: u32 = 5;
+
+/// Looks again if something was amiss, for things of others come, go and change
+/// between two answers. A fault is there at every look.
+async fn look<F>(case: &Case, once: impl Fn() -> F) -> Result<(), Failure>
+where
+    F: Future<Output = Result<(), Failure>>,
+{
+    for n in 1..LOOKS {
+        match once().await {
+            Err(failure) if failure.verdict == Verdict::Failed => {
+                tokio::time::sleep(case.patience(Duration::from_millis(200) * n)).await;
+            }
+            other => return other,
+        }
+    }
+    once().await
+}
+
+/// Sees to it that there is something to look at, in a run that may write: a vault
+/// with prompts in it.
+async fn furnish(case: &Case, wire: &Wire) -> Result<Option<i64>, Failure> {
+    if case.target().manners().read_only {
+        return Ok(None);
+    }
+    let vault = make::vault(case, wire).await?;
+    make::members(case, wire, vault, 3).await?;
+    Ok(Some(vault))
+}
+
+/// Each of the first entries of the collection at its own address. Those that are
+/// deleted meanwhile say nothing.
+async fn same_at_its_own_address(
+    case: &Case,
+    collection: &str,
+    members: &[&str],
+) -> Result<(), Failure> {
+    let wire = &case.wire();
+    furnish(case, wire).await?;
+    for id in present(wire, collection).await?.1.iter().filter_map(|entry| entry["id"].as_i64()) {
+        look(case, || async move {
+            let (_, list) = some(wire, collection).await?;
+            let Some(entry) = list.iter().find(|entry| entry["id"] == id) else { return Ok(()) };
+            let own = wire.get(&format!("{collection}/{id}")).await?;
+            own.status(200)?;
+            for member in members {
+                own.equals(&format!("/data/{member}"), entry[*member].clone())?;
+            }
+            Ok(())
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+/// The first entries of the list that this answers with. A page may be empty while
+/// others follow (S-71).
+async fn some(wire: &Wire, path: &str) -> Result<(Reply, Vec<Value>), Failure> {
+    let mut reply = wire.get(path).await?;
+    for _ in 0..EMPTY_PAGES_MAX {
+        let Some(cursor) = after_an_empty_page(reply.status(200)?)? else { break };
+        let (sign, cursor) =
+            (if path.contains('?') { '&' } else { '?' }, byte_serialize(cursor.as_bytes()));
+        let cursor: String = cursor.collect();
+        reply = wire.get(&format!("{path}{sign}cursor={cursor}")).await?;
+    }
+    let mut entries = reply.status(200)?.array("/data")?;
+    entries.truncate(SOME);
+    Ok((reply, entries))
+}
+
+fn after_an_empty_page(reply: &Reply) -> Result<Option<String>, Failure> {
+    let empty = reply.array("/data")?.is_empty();
+    Ok(reply.string("/pagination/nextCursor").ok().filter(|_| empty).map(str::to_owned))
+}
+
+/// The first entries of the list, of which there is at least one.
+async fn present(wire: &Wire, path: &str) -> Result<(Reply, Vec<Value>), Failure> {
+    let (reply, entries) = some(wire, path).await?;
+    if entries.is_empty() {
+        let what = path.split('?').next().unwrap_or(path);
+        return Err(Failure::untestable(format!("GET {what} gives an empty list to look at")));
+    }
+    Ok((reply, entries))
+}
+
+/// Every entry has these members, of these types.
+fn shaped(reply: &Reply, entries: &[Value], members: &[(&str, Type)]) -> Result<(), Failure> {
+    for entry in entries {
+        for (name, kind) in members {
+            let value = &entry[*name];
+            let fits = entry.get(*name).is_some() && kind.fits(value);
+            reply.ensure(fits, format!("{name} to be {kind:?} in every entry"), value)?;
+        }
+    }
+    Ok(())
+}
+
+/// What the value of a member may be.
+#[derive(Clone, Copy, Debug)]
+enum Type {
+    Integer,
+    Text,
+    TextOrNull,
+    Boolean,
+    Moment,
+    Integers,
+    Images,
+    OneOf(&'static [&'static str]),
+}
+
+impl Type {
+    fn fits(self, value: &Value) -> bool {
+        let moment = |value: &Value| value.as_str().and_then(crate::check::timestamp).is_some();
+        let all =
+            |test: &dyn Fn(&Value) -> bool| value.as_array().is_some_and(|a| a.iter().all(test));
+        match self {
+            Self::Integer => value.is_i64() || value.is_u64(),
+            Self::Text => value.is_string(),
+            Self::TextOrNull => value.is_string() || value.is_null(),
+            Self::Boolean => value.is_boolean(),
+            Self::Moment => moment(value),
+            Self::Integers => all(&|one| one.is_i64() || one.is_u64()),
+            Self::Images => all(&|one| {
+                let sizes = ["width", "height"].iter().all(|size| one[*size].is_u64());
+                one["url"].is_string() && sizes && moment(&one["createdAt"])
+            }),
+            Self::OneOf(words) => value.as_str().is_some_and(|text| words.contains(&text)),
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Prompts that are there already.
+
+use std::collections::HashSet;
+
+use super::{Type, furnish, look, present, same_at_its_own_address, shaped};
+use crate::scenario::core;
+use crate::scenarios::pagination::walk::page;
+use crate::{Case, Failure, Scenario, check};
+
+pub(super) const ALL: &[Scenario] = &[
+    core!(
+        "look.prompts.shape",
+        "Prompts that are there have every member of a prompt object, of its type",
+        ["PR-01", "PR-02", "PR-03", "PR-04", "PR-05", "PR-06", "PR-07", "PR-08", "PR-09"],
+        shape
+    ),
+    core!(
+        "look.prompts.item",
+        "A prompt that is in the list is at its own address, with the same id, title and text",
+        ["PR-13", "PR-30"],
+        item
+    ),
+    core!(
+        "look.prompts.filters",
+        "A list with a filter holds prompts of that type or that vault only",
+        ["PR-15", "PR-16"],
+        filters
+    ),
+    core!(
+        "look.prompts.pages",
+        "Pages of two go on where the one before stopped, and no entry comes twice",
+        ["PG-03", "PG-06", "PG-07"],
+        pages
+    ),
+    core!(
+        "look.prompts.end",
+        "A list that ends has null for its last cursor",
+        ["PG-01", "PG-08"],
+        end
+    ),
+];
+
+async fn shape(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    furnish(&case, &wire).await?;
+    look(&case, || async {
+        let (reply, entries) = present(&wire, "/prompts").await?;
+        let members = [
+            ("id", Type::Integer),
+            ("title", Type::Text),
+            ("prompt", Type::Text),
+            ("promptType", Type::OneOf(&["image", "text", "video"])),
+            ("platform", Type::TextOrNull),
+            ("status", Type::Text),
+            ("images", Type::Images),
+            ("vaultIds", Type::Integers),
+            ("createdAt", Type::Moment),
+            ("updatedAt", Type::Moment),
+        ];
+        shaped(&reply, &entries, &members)
+    })
+    .await
+}
+
+async fn item(case: Case) -> Result<(), Failure> {
+    let members = ["id", "title", "prompt", "promptType", "createdAt"];
+    same_at_its_own_address(&case, "/prompts", &members).await
+}
+
+async fn filters(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let own = furnish(&case, &wire).await?;
+    look(&case, || async {
+        let (_, entries) = present(&wire, "/prompts?limit=100").await?;
+        for kind in ["image", "text", "video"] {
+            let (reply, found) = super::some(&wire, &format!("/prompts?type={kind}")).await?;
+            let all = found.iter().all(|entry| entry["promptType"] == kind);
+            reply.ensure(all, format!("prompts of the type {kind} only"), "another one")?;
+        }
+        let found = entries.iter().find_map(|entry| entry["vaultIds"][0].as_i64());
+        let Some(vault) = own.or(found) else { return Ok(()) };
+        let (reply, found) = super::some(&wire, &format!("/prompts?vaultId={vault}")).await?;
+        let inside = |vaults: &serde_json::Value| {
+            vaults.as_array().is_some_and(|ids| ids.iter().any(|id| *id == vault))
+        };
+        let all = !found.is_empty() && found.iter().all(|entry| inside(&entry["vaultIds"]));
+        reply.ensure(all, format!("prompts of the vault {vault} only"), "none, or another one")?;
+        Ok(())
+    })
+    .await
+}
+
+async fn pages(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    furnish(&case, &wire).await?;
+    look(&case, || async {
+        let first = page(&wire, &[], Some(2), None).await?;
+        let Some(cursor) = &first.next else {
+            return Err(Failure::untestable("the list of prompts is too short for two pages"));
+        };
+        let second = page(&wire, &[], Some(2), Some(cursor)).await?;
+        let ids: Vec<_> = first.ids.iter().chain(&second.ids).copied().collect();
+        let once = ids.iter().collect::<HashSet<_>>().len() == ids.len();
+        let few = first.ids.len() <= 2 && second.ids.len() <= 2;
+        second.reply.ensure(
+            once && few,
+            "at most two entries a page, none twice",
+            format!("{ids:?}"),
+        )?;
+        Ok(())
+    })
+    .await
+}
+
+async fn end(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    furnish(&case, &wire).await?;
+    look(&case, || async {
+        let first = page(&wire, &[], Some(100), None).await?;
+        if first.next.is_none() {
+            // A page says so itself; `page` takes nothing but a string or null.
+            return Ok(());
+        }
+        let next = page(&wire, &[], Some(100), first.next.as_deref()).await?;
+        check::ensure(next.next != first.next, "another cursor on the next page", "the same one")
+    })
+    .await
+}

@@ -1,0 +1,230 @@
+//! JSON at its edges: keys twice, depth, numbers, escapes, and what is nearly JSON.
+
+use std::fmt::Write as _;
+
+use http::Method;
+use serde_json::json;
+
+use crate::scenario::core;
+use crate::wire::Reply;
+use crate::{Case, Failure, Scenario, check, make};
+
+use super::{Site, answered};
+
+pub(super) const ALL: &[Scenario] = &[
+    core!(
+        "raw.json.key-twice",
+        "A key that stands twice counts as one of the two or is refused",
+        ["EN-02", "PR-19"],
+        key_twice
+    ),
+    core!(
+        "raw.json.deep",
+        "JSON of 100, 10 000 and 1 000 000 levels is answered or refused, and others are served",
+        ["EN-02"],
+        [HttpOne],
+        deep
+    ),
+    core!(
+        "raw.json.numbers",
+        "Numbers beyond every range name no vault and bring no fault of the server",
+        ["ER-05", "PR-27"],
+        numbers
+    ),
+    core!(
+        "raw.json.half-pairs",
+        "Half a surrogate pair is refused or replaced; the answer is JSON in either case",
+        ["EN-03"],
+        half_pairs
+    ),
+    core!(
+        "raw.json.no-utf-8",
+        "A body that is no UTF-8 is refused or its bytes are replaced; the answer is JSON in either case",
+        ["EN-02", "EN-03"],
+        no_utf_8
+    ),
+    core!(
+        "raw.json.broken",
+        "A body that is no JSON is refused, and nothing is made of its readable part",
+        ["EN-02"],
+        broken
+    ),
+    core!(
+        "raw.json.nearly",
+        "Comments, commas at the end and other dialects are read whole or refused",
+        ["EN-02"],
+        nearly
+    ),
+];
+
+/// `POST /prompts` with a body that need not be JSON.
+async fn post(case: &Case, body: impl Into<Vec<u8>>) -> Result<Reply, Failure> {
+    case.wire().call(Method::POST, "/prompts").body("application/json", body).send().await
+}
+
+fn no_fault(reply: &Reply) -> Result<bool, Failure> {
+    let status = reply.status_code();
+    let done = (200..300).contains(&status);
+    reply.ensure(done || (400..500).contains(&status), "2xx or 4xx", status)?;
+    Ok(done)
+}
+
+async fn key_twice(case: Case) -> Result<(), Failure> {
+    // A target that refuses everything proves nothing.
+    make::prompt(&case, &case.wire()).await?;
+    let (first, second) = (case.name("first"), case.name("second"));
+    let body = format!(
+        r#"{{"title":{0},"prompt":{0},"title":{1},"prompt":{1}}}"#,
+        json!(first),
+        json!(second)
+    );
+    let reply = post(&case, body).await?;
+    if no_fault(&reply)? {
+        for field in ["title", "prompt"] {
+            let value = reply.string(&format!("/data/{field}"))?;
+            reply.ensure(
+                [&first, &second].iter().any(|one| *one == value),
+                "one of the two",
+                value,
+            )?;
+        }
+        let stored = case.wire().get(&format!("/prompts/{}", reply.integer("/data/id")?)).await?;
+        stored.status(200)?.equals("/data/title", reply.string("/data/title")?)?;
+    }
+    Ok(())
+}
+
+async fn deep(case: Case) -> Result<(), Failure> {
+    let site = Site::new(&case).await?;
+    for levels in [100, 10_000, 1_000_000] {
+        let arrays = "[".repeat(levels) + &"]".repeat(levels);
+        let objects = r#"{"a":"#.repeat(levels) + "1" + &"}".repeat(levels);
+        let open = "[".repeat(levels);
+        for value in [&arrays, &objects, &open] {
+            let mut body = site.body();
+            body.pop();
+            let _ = write!(body, r#","odd":{value}}}"#);
+            for body in [body, value.clone()] {
+                let mut socket = site.socket().await?;
+                socket.send(site.post().json(&body)).await?;
+                check::about(format!("{levels} levels"), answered(socket.next().await?, &socket))?;
+            }
+        }
+        site.made().await?;
+    }
+    Ok(())
+}
+
+async fn numbers(case: Case) -> Result<(), Failure> {
+    let prompt = make::prompt(&case, &case.wire()).await?;
+    let path = format!("/prompts/{prompt}/save");
+    let (long, small) = ("9".repeat(10_000), format!("0.{}1", "0".repeat(10_000)));
+    for number in [
+        "-0",
+        "-1",
+        "1e400",
+        "-1e400",
+        "1e-400",
+        "1e999999999999",
+        "9223372036854775808",
+        "18446744073709551616",
+        "0.5",
+        "NaN",
+        "Infinity",
+        "-Infinity",
+        "0x10",
+        "1_000",
+        "+1",
+        &long,
+        &small,
+    ] {
+        let call = case.wire().call(Method::POST, &path);
+        let body = format!(r#"{{"vaultId":{number}}}"#);
+        let reply = call.body("application/json", body).send().await?;
+        reply.refused_somehow(format!("the vault {number:.30}"))?;
+    }
+    case.wire().get(&format!("/prompts/{prompt}")).await?.status(200).map(drop)
+}
+
+async fn half_pairs(case: Case) -> Result<(), Failure> {
+    // A target that refuses everything proves nothing.
+    make::prompt(&case, &case.wire()).await?;
+    for half in
+        [r"\ud83d", r"\ude00", r"\ude00\ud83d", r"a\ud83dz", r"\ud83d\u0041", r"\uD83D\uD83D"]
+    {
+        let name = case.name("half");
+        let body = format!(r#"{{"title":"{name} {half}","prompt":"{half}"}}"#);
+        let reply = post(&case, body).await?;
+        if check::about(half, no_fault(&reply))? {
+            let title = reply.string("/data/title")?;
+            reply.ensure(title.starts_with(&name), format!("a title like {name}"), title)?;
+        }
+        check::about(half, reply.json())?;
+    }
+    Ok(())
+}
+
+async fn no_utf_8(case: Case) -> Result<(), Failure> {
+    // A target that refuses everything proves nothing.
+    make::prompt(&case, &case.wire()).await?;
+    let odd: [&[u8]; 6] =
+        [b"\xff", b"\xc3\x28", b"\xc0\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe2\x82"];
+    for bytes in odd {
+        let name = case.name("odd");
+        let before = format!(r#"{{"title":"{name} "#);
+        let body = [before.as_bytes(), bytes, br#"","prompt":"p"}"#].concat();
+        let reply = post(&case, body).await?;
+        let what = bytes.escape_ascii();
+        check::about(&what, no_fault(&reply))?;
+        check::about(&what, reply.json())?;
+    }
+    Ok(())
+}
+
+async fn broken(case: Case) -> Result<(), Failure> {
+    let site = Site::new(&case).await?;
+    let body = site.body();
+    let whole = body.trim_end_matches('}');
+    for (what, broken) in [
+        ("the end is missing", whole.to_owned()),
+        ("an open string", whole.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned() + "\"7"),
+        ("no value", format!("{whole},\"a\":}}")),
+        ("no colon", format!("{whole},\"a\" 1}}")),
+        ("words behind", format!("{body} words")),
+        ("a second object", format!("{body}{body}")),
+        ("a bracket behind", format!("{body}]")),
+        ("an unknown escape", format!("{whole},\"a\":\"\\x\"}}")),
+        ("a form", "title=t&prompt=p".to_owned()),
+        ("in quotes", json!(body).to_string()),
+        ("in an array", format!("[{body}]")),
+    ] {
+        let reply = post(&case, broken).await?;
+        reply.refused_somehow(what)?;
+        check::about(what, site.is_empty().await)?;
+    }
+    Ok(())
+}
+
+async fn nearly(case: Case) -> Result<(), Failure> {
+    let site = Site::new(&case).await?;
+    let body = site.body();
+    let whole = body.trim_end_matches('}');
+    let mut made = 0;
+    for (what, odd) in [
+        ("a comma at the end", format!("{whole},}}")),
+        ("a comment", format!("/* a */{body}")),
+        ("a comment of a line", format!("{body}// a")),
+        ("NaN", format!("{whole},\"a\":NaN}}")),
+        ("a byte order mark", format!("\u{feff}{body}")),
+        ("single quotes", body.replace('"', "'")),
+        ("a tab in a string", format!("{whole},\"a\":\"\t\"}}")),
+        ("a number with a zero", format!("{whole},\"a\":01}}")),
+        ("an unprintable space", format!("{body}\u{c}")),
+        ("a zero byte", format!("{body}\0")),
+    ] {
+        let reply = post(&case, odd).await?;
+        made += usize::from(check::about(what, no_fault(&reply))?);
+        check::about(what, check::equal("the prompts made", &site.made().await?, &made))?;
+    }
+    Ok(())
+}

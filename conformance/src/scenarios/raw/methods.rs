@@ -1,0 +1,110 @@
+//! Methods in the wrong case, that nobody knows, and the answer to `HEAD`.
+
+use http::Method;
+
+use crate::scenario::{core, reference};
+use crate::wire::raw::{Draft, Heard};
+use crate::{Case, Failure, Scenario, check, make};
+
+use super::{Site, answered};
+
+pub(super) const ALL: &[Scenario] = &[
+    core!(
+        "raw.method.case",
+        "A method in small letters is another method: it is not carried out",
+        ["EN-10"],
+        [HttpOne],
+        case_matters
+    ),
+    core!("raw.method.unknown", "Methods nobody knows are refused", ["EN-10"], [HttpOne], unknown),
+    core!(
+        "raw.method.override",
+        "A method in a header does not take the place of the one in the first line",
+        ["EN-10", "PR-13"],
+        override_ignored
+    ),
+    core!(
+        "raw.method.head",
+        "The answer to HEAD has no body, so that the next answer can be read",
+        ["EN-10"],
+        [HttpOne],
+        head
+    ),
+    reference!(
+        "raw.method.status",
+        "Unknown methods and those in small letters are 405 (S-61)",
+        ["ER-01"],
+        [HttpOne],
+        status
+    ),
+];
+
+async fn case_matters(case: Case) -> Result<(), Failure> {
+    let site = Site::new(&case).await?;
+    for method in ["post", "Post", "pOST"] {
+        let first = String::from_utf8_lossy(&site.post().head()).into_owned();
+        let line = first.lines().next().unwrap_or_default().replacen("POST", method, 1);
+        site.refuses(method, &site.post().first(line).json(&site.body())).await?;
+    }
+    Ok(())
+}
+
+async fn unknown(case: Case) -> Result<(), Failure> {
+    let site = Site::new(&case).await?;
+    for method in ["BREW", "POSTX", "MKCOL", "PROPFIND", "X"] {
+        let first = String::from_utf8_lossy(&site.post().head()).into_owned();
+        let line = first.lines().next().unwrap_or_default().replacen("POST", method, 1);
+        site.refuses(method, &site.post().first(line).json(&site.body())).await?;
+    }
+    Ok(())
+}
+
+async fn override_ignored(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let vault = make::vault(&case, &wire).await?;
+    let path = format!("/vaults/{vault}");
+    for name in ["x-http-method-override", "x-http-method", "x-method-override"] {
+        let call = wire.call(Method::GET, &path).header(name, "DELETE");
+        call.send().await?.status_in(200..=499)?;
+        check::about(name, wire.get(&path).await?.status(200))?;
+        let call = wire.call(Method::GET, &format!("{path}?_method=DELETE"));
+        call.send().await?.status_in(200..=499)?;
+        check::about("_method", wire.get(&path).await?.status(200))?;
+    }
+    Ok(())
+}
+
+async fn head(case: Case) -> Result<(), Failure> {
+    let site = Site::new(&case).await?;
+    for path in ["/prompts", "/vaults", "/vaults/0"] {
+        let mut socket = site.socket().await?;
+        socket.send(Draft::new(&case, &Method::HEAD, path).head()).await?;
+        socket.expect_no_body();
+        if let Heard::Reply(reply) = socket.next().await? {
+            reply.ensure(
+                reply.status_code() < 500,
+                "no fault of the server",
+                reply.status_code(),
+            )?;
+            socket.send(site.get().head()).await?;
+            if let Heard::Reply(next) = answered(socket.next().await?, &socket)?
+                && next.status_code() < 300
+            {
+                check::about("the answer after HEAD", next.equals("/data/id", site.vault))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn status(case: Case) -> Result<(), Failure> {
+    let site = Site::new(&case).await?;
+    for method in ["get", "BREW"] {
+        let first = String::from_utf8_lossy(&site.get().head()).into_owned();
+        let line = first.lines().next().unwrap_or_default().replacen("GET", method, 1);
+        let mut socket = site.socket().await?;
+        socket.send(site.get().first(line).head()).await?;
+        socket.reply().await?.status(405)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,138 @@
+//! What runs have left behind on a target: found by the marks in the names, a
+//! run at a time, and taken away.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::{StreamExt as _, stream};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::case::Thing;
+use crate::run::Mark;
+use crate::wire::{Auth, Wire};
+use crate::{Case, Failure, Target, check};
+
+/// Prompts on one page of the list.
+const PAGE: usize = 100;
+/// Pages after which a list is taken to be endless.
+const PAGES_MAX: usize = 100_000;
+/// How many things are deleted at once.
+const AT_ONCE: usize = 8;
+
+/// What one run has left behind.
+#[derive(Clone, Debug)]
+pub struct Leftovers {
+    /// The run.
+    pub run: Mark,
+    /// When it last made or changed one of the things: a run at work does so
+    /// all the time.
+    pub latest: Timestamp,
+    things: Vec<Place>,
+}
+
+#[derive(Clone, Debug)]
+struct Place {
+    by: Auth,
+    path: String,
+}
+
+/// Looks through all prompts and vaults of the account, and of the other one if
+/// its key is given. Sends nothing but `GET`.
+///
+/// # Errors
+/// If a list cannot be read to its end.
+pub async fn find(target: &Arc<Target>) -> Result<Vec<Leftovers>, Failure> {
+    let case = Case::new(Arc::clone(target), "sweep");
+    let mut found = BTreeMap::new();
+    let other = target.config.other_api_key.is_some().then_some(Auth::Other);
+    for by in std::iter::once(Auth::Main).chain(other) {
+        let wire = case.wire_as(by.clone());
+        prompts(&wire, |prompt| note(&mut found, &by, "/prompts", prompt)).await?;
+        // Vaults last: a prompt that is in one is deleted before it.
+        for vault in wire.get("/vaults").await?.data(200)?.as_array().into_iter().flatten() {
+            if vault["isSystem"] != true {
+                note(&mut found, &by, "/vaults", vault);
+            }
+        }
+    }
+    Ok(found.into_values().collect())
+}
+
+impl Leftovers {
+    /// How many things there are.
+    pub fn count(&self) -> usize {
+        self.things.len()
+    }
+
+    /// How long nothing was made or changed by the run, as the younger of its
+    /// beginning and its latest thing tell.
+    pub fn age(&self, now: Timestamp) -> Duration {
+        let latest = self.latest.max(self.run.begun());
+        now.duration_since(latest).try_into().unwrap_or_default()
+    }
+
+    /// Deletes them; what could not be deleted, in words.
+    pub async fn remove(self, target: &Arc<Target>) -> Vec<String> {
+        let case = Case::new(Arc::clone(target), "sweep");
+        let deleted = stream::iter(self.things).map(|Place { by, path }| {
+            let wire = case.wire_as(by);
+            async move {
+                let gone = crate::case::gone(&wire, &path).await;
+                gone.err().map(|failure| format!("{path}: {}", failure.got))
+            }
+        });
+        let failures = deleted.buffered(AT_ONCE).filter_map(std::future::ready);
+        failures.map(|text| target.secrets.blank(text)).collect().await
+    }
+}
+
+/// Calls `each` with every prompt of the list.
+async fn prompts(wire: &Wire, mut each: impl FnMut(&Value)) -> Result<(), Failure> {
+    let mut cursor = String::new();
+    for _ in 0..PAGES_MAX {
+        let page = wire.get(&format!("/prompts?limit={PAGE}{cursor}")).await?;
+        page.data(200)?.as_array().into_iter().flatten().for_each(&mut each);
+        let Some(next) = page.at("/pagination/nextCursor")?.as_str() else {
+            return Ok(());
+        };
+        let next: String = url::form_urlencoded::byte_serialize(next.as_bytes()).collect();
+        let next = format!("&cursor={next}");
+        page.ensure(next != cursor, "a cursor of its own on each page", "the same one again")?;
+        cursor = next;
+    }
+    Err(Failure::failed("a last page", "a list without an end"))
+}
+
+/// Whether this thing would be found by its mark, or is no more.
+pub(crate) async fn would_find(wire: &Wire, thing: &Thing) -> Result<bool, Failure> {
+    let path = match thing {
+        Thing::Prompt(id) => format!("/prompts/{id}"),
+        Thing::Vault(id) | Thing::Fork(id) => format!("/vaults/{id}"),
+        // What comes of it has the text that was asked for.
+        Thing::Job(_) => return Ok(true),
+    };
+    let reply = wire.get(&path).await?;
+    Ok(reply.status_code() == 404 || reply.at("/data").ok().and_then(mark_of).is_some())
+}
+
+/// The mark in one of a thing's texts.
+fn mark_of(thing: &Value) -> Option<Mark> {
+    let texts = ["title", "prompt", "name", "description"];
+    texts.iter().filter_map(|text| thing[*text].as_str()).find_map(Mark::of_name)
+}
+
+/// Takes a thing on if one of its texts is a name that a run gave.
+fn note(found: &mut BTreeMap<Mark, Leftovers>, by: &Auth, collection: &str, thing: &Value) {
+    let (Some(run), Some(id)) = (mark_of(thing), thing["id"].as_i64()) else {
+        return;
+    };
+    let dates = ["createdAt", "updatedAt"].map(|date| thing[date].as_str());
+    let latest = dates.into_iter().flatten().filter_map(check::timestamp).max();
+    let latest = latest.unwrap_or(Timestamp::MIN);
+    let empty = Leftovers { run: run.clone(), latest, things: Vec::new() };
+    let run = found.entry(run).or_insert(empty);
+    run.latest = run.latest.max(latest);
+    run.things.push(Place { by: by.clone(), path: format!("{collection}/{id}") });
+}

@@ -1,0 +1,89 @@
+//! A target that says 429 is asked again after as long as it says (S-62). Nothing
+//! but the status 429 makes a call be sent again: it alone says that nothing was
+//! done.
+
+use std::time::{Duration, SystemTime};
+
+use http::header::RETRY_AFTER;
+use http::{HeaderMap, StatusCode};
+use jiff::Timestamp;
+use jiff::fmt::rfc2822::DateTimeParser;
+
+/// How long one call waits in all. After that a 429 is the answer.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// The first wait where the target names none; it doubles with each.
+const FIRST: Duration = Duration::from_millis(100);
+/// The longest wait where the target names none.
+const LONGEST: Duration = Duration::from_secs(3);
+
+/// Sends a request until the target has time for it. One whose body is made while
+/// it is sent is sent once.
+///
+/// # Errors
+/// If there is no answer.
+pub(super) async fn send(
+    mut request: reqwest::RequestBuilder,
+) -> Result<reqwest::Response, reqwest::Error> {
+    let mut left = PATIENCE;
+    let mut pause = FIRST;
+    loop {
+        let again = request.try_clone();
+        let response = request.send().await?;
+        let is_busy = response.status() == StatusCode::TOO_MANY_REQUESTS;
+        let wait = asked_for(response.headers(), now()).unwrap_or(pause);
+        match again {
+            Some(again) if is_busy && wait <= left => request = again,
+            _ => return Ok(response),
+        }
+        tokio::time::sleep(wait).await;
+        // What is asked for can be nothing, and then it must end too.
+        left = left.saturating_sub(wait.max(FIRST));
+        pause = (pause * 2).min(LONGEST);
+    }
+}
+
+fn now() -> Timestamp {
+    SystemTime::now().try_into().unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+/// What `Retry-After` asks for: seconds, or a date; one that is over is no wait.
+fn asked_for(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if let Ok(seconds) = text.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let date = DateTimeParser::new().parse_timestamp(text).ok()?;
+    Some(Duration::try_from(date.duration_since(now)).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use http::HeaderMap;
+    use http::header::RETRY_AFTER;
+    use jiff::Timestamp;
+
+    use super::asked_for;
+
+    fn wait(text: &'static str) -> Option<Duration> {
+        let headers = HeaderMap::from_iter([(RETRY_AFTER, text.parse().ok()?)]);
+        asked_for(&headers, "2025-03-01T09:30:00Z".parse::<Timestamp>().ok()?)
+    }
+
+    #[test]
+    fn seconds_and_dates_are_waited_for() {
+        assert_eq!(wait("0"), Some(Duration::ZERO));
+        assert_eq!(wait(" 7 "), Some(Duration::from_secs(7)));
+        assert_eq!(wait("Sat, 01 Mar 2025 09:30:12 GMT"), Some(Duration::from_secs(12)));
+        assert_eq!(wait("Sat, 01 Mar 2025 09:29:12 GMT"), Some(Duration::ZERO));
+    }
+
+    #[test]
+    fn anything_else_says_nothing() {
+        for text in ["", "soon", "-1", "1.5"] {
+            assert_eq!(wait(text), None, "{text}");
+        }
+        assert_eq!(asked_for(&HeaderMap::new(), Timestamp::UNIX_EPOCH), None);
+    }
+}

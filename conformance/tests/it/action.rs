@@ -1,0 +1,211 @@
+//! The action for GitHub: what it says exists, and no input becomes a command.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use promptarium_server::EmbeddedServer;
+use saphyr::{LoadableYamlNode as _, Yaml};
+
+use crate::cli::{folder, program, stderr, stdout};
+use crate::stub::{Answer, KEY, Stub};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+fn read(file: &str) -> String {
+    std::fs::read_to_string(root().join(file)).unwrap()
+}
+
+/// A mapping with strings for keys, in order.
+fn entries<'y>(yaml: &'y Yaml<'_>) -> Vec<(&'y str, &'y Yaml<'y>)> {
+    let entries = yaml.as_mapping().unwrap().iter();
+    entries.map(|(key, value)| (key.as_str().unwrap(), value)).collect()
+}
+
+fn with_action<T>(look: impl FnOnce(&Yaml<'_>) -> T) -> T {
+    look(&Yaml::load_from_str(&read("action.yml")).unwrap()[0])
+}
+
+/// Each input with its default.
+fn inputs() -> BTreeMap<String, String> {
+    with_action(|action| {
+        let default = |input: &Yaml<'_>| input["default"].as_str().unwrap().to_owned();
+        let inputs = entries(&action["inputs"]).into_iter();
+        inputs.map(|(name, input)| (name.to_owned(), default(input))).collect()
+    })
+}
+
+/// The variables and the script of the step that runs the program, as the runner
+/// makes them of these inputs.
+fn step(given: &[(&str, &str)]) -> (Vec<(String, String)>, String) {
+    let mut inputs = inputs();
+    for (name, value) in given {
+        assert!(inputs.insert((*name).to_owned(), (*value).to_owned()).is_some(), "{name}");
+    }
+    with_action(|action| {
+        let steps = action["runs"]["steps"].as_vec().unwrap();
+        let step = steps.iter().find(|step| step.as_mapping_get("id").is_some()).unwrap();
+        let value = |value: &Yaml<'_>| {
+            let name = value.as_str().unwrap().trim_start_matches("${{ ").trim_end_matches(" }}");
+            match name.split_once('.').unwrap() {
+                ("inputs", name) => inputs[name].clone(),
+                ("github", "action_path") => root().display().to_string(),
+                _ => panic!("{name}"),
+            }
+        };
+        let variables = entries(&step["env"]).into_iter();
+        let variables = variables.map(|(name, from)| (name.to_owned(), value(from))).collect();
+        (variables, step["run"].as_str().unwrap().to_owned())
+    })
+}
+
+/// The step in an empty folder, as the runner starts it.
+async fn run(folder: &Path, key: &str, given: &[(&str, &str)]) -> Output {
+    let (variables, script) = step(given);
+    let programs = Path::new(env!("CARGO_BIN_EXE_promptarium-conformance")).parent().unwrap();
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    let mut command = Command::new("bash");
+    command.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", &script]).env_clear();
+    command.env("PATH", path).env("PROMPTARIUM_API_KEY", key).envs(variables);
+    command.env("GITHUB_STEP_SUMMARY", folder.join("summary.md"));
+    command.env("GITHUB_OUTPUT", folder.join("output")).current_dir(folder);
+    tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    names
+}
+
+const REPORTS: [&str; 5] = ["report.html", "report.json", "report.md", "report.txt", "report.xml"];
+
+#[tokio::test]
+async fn the_step_runs_what_is_selected_and_leaves_summary_and_reports() {
+    let server = EmbeddedServer::start().await.unwrap();
+    let folder = folder("action-good");
+    let given = [
+        ("base-url", server.base_url()),
+        ("filters", "vaults.create.answer\n  vaults.create.defaults "),
+        ("strict", "true"),
+    ];
+    let output = run(&folder, server.api_key(), &given).await;
+    server.shutdown().await;
+    assert!(output.status.success(), "{}{}", stdout(&output), stderr(&output));
+    assert!(stdout(&output).contains("verdict: passed"), "{}", stdout(&output));
+    assert_eq!(names(&folder), ["conformance-report", "output", "summary.md"]);
+    assert_eq!(names(&folder.join("conformance-report")), REPORTS);
+    let read = |file: &str| std::fs::read_to_string(folder.join(file)).unwrap();
+    assert_eq!(read("summary.md"), read("conformance-report/report.md"));
+    assert!(read("summary.md").contains("2 scenarios in"), "{}", read("summary.md"));
+    assert_eq!(read("output"), "exit-code=0\n");
+}
+
+#[tokio::test]
+async fn the_step_fails_as_the_program_does_and_reports_all_the_same() {
+    let stub = Stub::start(|_| Answer::Json(200, r#"{"data":["::error::told"]}"#.into())).await;
+    let folder = folder("action-bad");
+    std::fs::create_dir(folder.join("-here")).unwrap();
+    std::fs::write(folder.join("-here/report.md"), "of an earlier run").unwrap();
+    let given = [
+        ("base-url", stub.base_url.as_str()),
+        ("filters", "vaults.create.answer"),
+        ("report-folder", "-here"),
+    ];
+    let output = run(&folder, KEY, &given).await;
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert_eq!(names(&folder.join("-here")), REPORTS);
+    let summary = std::fs::read_to_string(folder.join("summary.md")).unwrap();
+    assert!(summary.starts_with("## ❌") && !summary.contains("earlier"), "{summary}");
+    assert_eq!(std::fs::read_to_string(folder.join("output")).unwrap(), "exit-code=1\n");
+    // Between the two the runner takes nothing for a command.
+    let told = stdout(&output);
+    let lines: Vec<_> = told.lines().collect();
+    let token = lines[0].strip_prefix("::stop-commands::").unwrap();
+    assert_eq!(lines.last(), Some(&format!("::{token}::").as_str()));
+    assert!(token.len() >= 32 && told.matches(token).count() == 2);
+}
+
+#[tokio::test]
+async fn no_input_becomes_a_command_or_a_flag() {
+    let hostile =
+        "$(touch pwned) `touch pwned`; touch pwned\n& touch pwned | \"' --keep * --seed=1";
+    for (name, default) in inputs() {
+        if name == "version" {
+            continue;
+        }
+        let folder = folder("action-hostile");
+        std::fs::write(folder.join("file"), "").unwrap();
+        let base_url = [("base-url", "http://127.0.0.1:1/api/v1"), (&name, hostile)];
+        let given = if name == "base-url" { &base_url[1..] } else { &base_url[..] };
+        let output = run(&folder, KEY, given).await;
+        let told = stdout(&output) + &stderr(&output);
+        let code = if name == "report-folder" { 3 } else { 2 };
+        assert_eq!(output.status.code(), Some(code), "{name} ({default:?}): {told}");
+        assert!(!names(&folder).contains(&"pwned".to_owned()), "{name}");
+        assert!(!told.contains("unexpected argument"), "{name}: {told}");
+    }
+}
+
+#[test]
+fn expressions_stand_in_variables_only() {
+    with_action(|action| {
+        for step in action["runs"]["steps"].as_vec().unwrap() {
+            assert!(!step["run"].as_str().unwrap().contains("${{"));
+            assert_eq!(step["shell"].as_str(), Some("bash"));
+        }
+    });
+    let script = read("script/conformance-action");
+    assert!(!script.contains("eval") && script.contains("set -euo pipefail"));
+}
+
+#[tokio::test]
+async fn every_flag_that_the_action_uses_exists() {
+    let help = stdout(&program(&["run", "--help"], &[]).await);
+    let script = read("script/conformance-action");
+    let run = script.split("\nrun() {").nth(1).unwrap();
+    let words = run.split(|one: char| !one.is_ascii_alphanumeric() && one != '-');
+    let flags: Vec<_> = words.filter(|word| word.starts_with("--")).collect();
+    assert!(flags.len() > 8);
+    for flag in flags {
+        assert!(
+            help.contains(&format!("{flag} ")) || help.contains(&format!("{flag}\n")),
+            "{flag}"
+        );
+    }
+}
+
+#[test]
+fn every_input_is_read_and_is_in_the_guide_and_no_other() {
+    let guide = read("docs/conformance.md");
+    let table = guide.split("| input | meaning |\n|---|---|\n").nth(1).unwrap();
+    let rows = table.lines().map_while(|line| line.strip_prefix("| `")?.split('`').next());
+    let mut told: Vec<_> = rows.map(str::to_owned).collect();
+    told.sort();
+    assert_eq!(told, inputs().into_keys().collect::<Vec<_>>());
+    let (action, script) = (read("action.yml"), read("script/conformance-action"));
+    for name in inputs().keys() {
+        assert!(action.contains(&format!("${{{{ inputs.{name} }}}}")), "{name}");
+        let variable = format!("CONFORMANCE_{}", name.to_uppercase().replace('-', "_"));
+        assert!(script.contains(&variable), "{name}");
+    }
+}
+
+#[test]
+fn the_workflow_of_the_guide_uses_inputs_that_exist() {
+    let guide = read("docs/conformance.md");
+    let workflow = guide.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();
+    let workflow = &Yaml::load_from_str(workflow).unwrap()[0];
+    let steps = workflow["jobs"]["conformance"]["steps"].as_vec().unwrap();
+    let ours = steps.iter().find(|step| step["uses"].as_str().unwrap().contains("/promptarium@"));
+    for (name, _) in entries(&ours.unwrap()["with"]) {
+        assert!(inputs().contains_key(name), "{name}");
+    }
+    for (name, value) in entries(&ours.unwrap()["env"]) {
+        assert_eq!(value.as_str(), Some(format!("${{{{ secrets.{name} }}}}").as_str()));
+    }
+}

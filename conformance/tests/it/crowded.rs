@@ -1,0 +1,160 @@
+//! A deployment that others use: thousands of their things are there before a
+//! run begins, they go on while it runs, and nothing of theirs is touched.
+
+use std::future::pending;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use futures::{StreamExt as _, stream};
+use promptarium_conformance::report::{Outcome, Report};
+use promptarium_conformance::{Manners, Profile, Run, Selection, Target};
+use serde_json::{Value, json};
+
+use crate::deployed::{Account, MAIN, OTHER, server, target};
+
+const PROMPTS: usize = 10_000;
+const VAULTS: usize = 200;
+const MEMBERS: usize = 20;
+const JOBS: usize = 40;
+const AT_ONCE: usize = 32;
+
+/// What is in an account, as it answers for it.
+struct Inventory {
+    vaults: Vec<Value>,
+    prompts: Vec<Value>,
+    contents: Vec<(u16, Value)>,
+    jobs: Vec<(u16, Value)>,
+}
+
+impl Inventory {
+    async fn of(account: &Account, jobs: &[String]) -> Self {
+        let mut vaults = account.vaults().await;
+        for system in vaults.iter_mut().filter(|vault| vault["isSystem"] == true) {
+            // What is generated for no vault comes by here.
+            system["updatedAt"].take();
+        }
+        let of_vaults = vaults.iter().map(|vault| format!("/vaults/{}/prompts", vault["id"]));
+        let of_jobs = jobs.iter().map(|id| format!("/generations/{id}/status"));
+        let (contents, jobs) = (all(account, of_vaults).await, all(account, of_jobs).await);
+        Self { prompts: account.prompts().await, vaults, contents, jobs }
+    }
+}
+
+async fn all(account: &Account, paths: impl Iterator<Item = String>) -> Vec<(u16, Value)> {
+    let answers = stream::iter(paths).map(|path| async move { account.get(&path).await });
+    // Each answer has an id of its own besides.
+    answers.buffered(AT_ONCE).map(|(status, body)| (status, body["data"].clone())).collect().await
+}
+
+/// Fills an account; the ids of its jobs, all of them ended.
+async fn fill(account: &Account) -> Vec<String> {
+    let prompts = stream::iter(0..PROMPTS).map(|n| async move {
+        account
+            .prompt(&format!("Somebody's {n}"), "A ptc- that is no mark, ptc-aaaaaaaaaaaaaa-1 0")
+            .await
+    });
+    let prompts: Vec<_> = prompts.buffer_unordered(AT_ONCE).collect().await;
+    let vaults = stream::iter(0..VAULTS).map(|n| {
+        let members = prompts[n * MEMBERS..][..MEMBERS].to_vec();
+        async move {
+            let vault = account.vault(&format!("Somebody's {n}")).await;
+            let path = format!("/vaults/{vault}/prompts");
+            account.post(&path, json!({ "promptIds": members })).await;
+        }
+    });
+    vaults.buffer_unordered(AT_ONCE).collect::<()>().await;
+    let mut jobs = Vec::new();
+    for n in 0..JOBS {
+        let model = if n % 4 == 0 { "local/fail" } else { "local/plasma" };
+        let id = format!("somebodys-{n}");
+        let body = json!({ "modelId": model, "prompt": "Their lighthouse", "clientJobId": id });
+        account.post("/generations", body).await;
+        jobs.push(id);
+    }
+    for id in &jobs {
+        let ended = |status: &Value| matches!(status.as_str(), Some("completed" | "failed"));
+        while !ended(&account.get(&format!("/generations/{id}/status")).await.1["data"]["status"]) {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    }
+    jobs
+}
+
+async fn run(target: Arc<Target>) -> Report {
+    let selection = Selection::new(Profile::Reference, Vec::new()).unwrap();
+    Run::new(target, selection).carry_out(pending(), |_, _| {}).await
+}
+
+#[track_caller]
+fn assert_green(report: &Report) {
+    let green = |outcome| outcome == Outcome::Passed;
+    let red: Vec<_> = report.records.iter().filter(|record| !green(record.outcome)).collect();
+    assert!(red.is_empty(), "{} are not green: {red:#?}", red.len());
+    let left: Vec<_> = report.records.iter().filter_map(|one| one.left_behind.as_ref()).collect();
+    assert!(left.is_empty(), "{left:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn among_thousands_of_foreign_things_all_is_green_and_none_of_them_is_touched() {
+    let server = server().await;
+    let accounts = [MAIN, OTHER].map(|key| Account::new(server.base_url(), key));
+    let jobs = [fill(&accounts[0]).await, fill(&accounts[1]).await];
+    let before =
+        [Inventory::of(&accounts[0], &jobs[0]).await, Inventory::of(&accounts[1], &jobs[1]).await];
+    assert!(before.iter().all(|one| one.prompts.len() >= PROMPTS && one.vaults.len() > VAULTS));
+    let report = run(target(server.base_url(), Manners::default())).await;
+    assert_green(&report);
+    for (n, account) in accounts.iter().enumerate() {
+        let after = Inventory::of(account, &jobs[n]).await;
+        assert_same("vaults", &before[n].vaults, &after.vaults);
+        assert_same("prompts", &before[n].prompts, &after.prompts);
+        assert_same("contents", &before[n].contents, &after.contents);
+        assert_same("jobs", &before[n].jobs, &after.jobs);
+    }
+    server.shutdown().await;
+}
+
+/// Shows the first difference only, for the lists are long.
+#[track_caller]
+fn assert_same<T: PartialEq + std::fmt::Debug>(what: &str, before: &[T], after: &[T]) {
+    for (before, after) in before.iter().zip(after) {
+        assert_eq!(before, after, "{what}");
+    }
+    assert_eq!(before.len(), after.len(), "{what}");
+}
+
+/// Makes, changes and deletes until told to end; how often it did.
+async fn come_and_go(account: Account, ended: Arc<AtomicBool>) -> usize {
+    let mut rounds = 0;
+    while !ended.load(Ordering::Relaxed) {
+        let vault = account.vault("Somebody's").await;
+        let prompt = account.prompt("Somebody's", "Their lighthouse").await;
+        let path = format!("/vaults/{vault}/prompts");
+        account.post(&path, json!({ "promptIds": [prompt] })).await;
+        account.delete(&format!("/prompts/{prompt}")).await;
+        account.delete(&format!("/vaults/{vault}")).await;
+        rounds += 1;
+    }
+    rounds
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_runs_at_once_and_somebody_who_comes_and_goes_do_not_disturb_each_other() {
+    let server = server().await;
+    let base_url = server.base_url();
+    let ended = Arc::<AtomicBool>::default();
+    let others: Vec<_> = [MAIN, OTHER]
+        .map(|key| tokio::spawn(come_and_go(Account::new(base_url, key), Arc::clone(&ended))))
+        .into();
+    let runs = [0, 1].map(|_| run(target(base_url, Manners::default())));
+    let [first, second] = runs;
+    let (first, second) = tokio::join!(first, second);
+    ended.store(true, Ordering::Relaxed);
+    for other in others {
+        assert!(other.await.unwrap() > 20, "nobody came and went");
+    }
+    assert_ne!(first.run_id, second.run_id);
+    assert_green(&first);
+    assert_green(&second);
+    server.shutdown().await;
+}

@@ -1,0 +1,98 @@
+//! The reference server in memory with all keys that scenarios can need, and
+//! what is in its accounts.
+
+use std::sync::Arc;
+
+use promptarium_conformance::{Manners, Target, TargetConfig};
+use promptarium_server::EmbeddedServer;
+use reqwest::Client;
+use serde_json::{Value, json};
+
+pub(crate) const MAIN: &str = "promptarium_live_main_h7Kq2mVx9PzL4wTc";
+pub(crate) const READ_ONLY: &str = "promptarium_live_read_b3NsY8dRf6GjQ1uW";
+pub(crate) const OTHER: &str = "promptarium_live_other_t5XaC2eZk9HvM7pJ";
+pub(crate) const REVOKED: &str = "promptarium_live_gone_r4UgD8iSn3BwF6yL";
+
+pub(crate) async fn server() -> EmbeddedServer {
+    let builder = EmbeddedServer::builder()
+        .seed_key(format!("{MAIN}=alice:prompts:write"))
+        .seed_key(format!("{READ_ONLY}=alice:none"))
+        .seed_key(format!("{OTHER}=bob:prompts:write"))
+        .seed_key(format!("{REVOKED}=alice:revoked"));
+    builder.start().await.unwrap()
+}
+
+/// What a run is told about it.
+pub(crate) fn config(base_url: &str) -> TargetConfig {
+    let mut config = TargetConfig::new(base_url.parse().unwrap(), MAIN);
+    config.read_only_api_key = Some(READ_ONLY.into());
+    config.other_api_key = Some(OTHER.into());
+    config.revoked_api_key = Some(REVOKED.into());
+    config
+}
+
+pub(crate) fn target(base_url: &str, manners: Manners) -> Arc<Target> {
+    let config = TargetConfig { manners, ..config(base_url) };
+    Arc::new(Target::new(config).unwrap())
+}
+
+/// An account as one who has its key sees it.
+#[derive(Clone)]
+pub(crate) struct Account {
+    http: Client,
+    base_url: String,
+    key: &'static str,
+}
+
+impl Account {
+    pub(crate) fn new(base_url: &str, key: &'static str) -> Self {
+        Self { http: Client::new(), base_url: base_url.to_owned(), key }
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> (u16, Value) {
+        let request = self.http.get(format!("{}{path}", self.base_url));
+        let reply = request.bearer_auth(self.key).send().await.unwrap();
+        (reply.status().as_u16(), serde_json::from_slice(&reply.bytes().await.unwrap()).unwrap())
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Value {
+        let request = self.http.post(format!("{}{path}", self.base_url));
+        let request = request.bearer_auth(self.key).header("content-type", "application/json");
+        let reply = request.body(body.to_string()).send().await.unwrap();
+        assert!(reply.status().is_success(), "{path} {body}: {}", reply.status());
+        serde_json::from_slice(&reply.bytes().await.unwrap()).unwrap()
+    }
+
+    pub(crate) async fn delete(&self, path: &str) {
+        let request = self.http.delete(format!("{}{path}", self.base_url));
+        let reply = request.bearer_auth(self.key).send().await.unwrap();
+        assert!(reply.status().is_success(), "{path}: {}", reply.status());
+    }
+
+    pub(crate) async fn vaults(&self) -> Vec<Value> {
+        self.get("/vaults").await.1["data"].as_array().unwrap().clone()
+    }
+
+    /// All prompts of the list.
+    pub(crate) async fn prompts(&self) -> Vec<Value> {
+        let (mut prompts, mut cursor) = (Vec::new(), String::new());
+        loop {
+            let (_, page) = self.get(&format!("/prompts?limit=100{cursor}")).await;
+            prompts.extend(page["data"].as_array().unwrap().iter().cloned());
+            match page["pagination"]["nextCursor"].as_str() {
+                Some(next) => cursor = format!("&cursor={next}"),
+                None => return prompts,
+            }
+        }
+    }
+
+    pub(crate) async fn prompt(&self, title: &str, text: &str) -> i64 {
+        let made = self.post("/prompts", json!({ "title": title, "prompt": text })).await;
+        made["data"]["id"].as_i64().unwrap()
+    }
+
+    pub(crate) async fn vault(&self, name: &str) -> i64 {
+        let made = self.post("/vaults", json!({ "name": name })).await;
+        made["data"]["id"].as_i64().unwrap()
+    }
+}

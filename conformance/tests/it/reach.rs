@@ -1,0 +1,82 @@
+//! The flags that say how a target is reached: `--ca` and `--http`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use promptarium_server::EmbeddedServer;
+
+use crate::tls::{Proxy, Socket};
+
+/// A server behind TLS, and the file of the authority that vouches for it.
+struct Behind {
+    server: EmbeddedServer,
+    _proxy: Proxy,
+    authority: PathBuf,
+}
+
+async fn behind_tls(name: &str) -> Behind {
+    let socket = Socket::bind(&["h2", "http/1.1"]).await.unwrap();
+    let authority = file(name, &socket.authority);
+    let server = EmbeddedServer::builder().public_url(socket.url().unwrap()).start().await.unwrap();
+    let _proxy = socket.forward_to(server.local_addr());
+    Behind { server, _proxy, authority }
+}
+
+/// A file of this test's own.
+fn file(name: &str, content: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("conformance-reach");
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join(name);
+    std::fs::write(&file, content).unwrap();
+    file
+}
+
+async fn run(server: &EmbeddedServer, arguments: &[&str]) -> (Option<i32>, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_promptarium-conformance"));
+    command.arg("run").args(arguments).env_clear();
+    command.env("PROMPTARIUM_BASE_URL", server.base_url());
+    command.env("PROMPTARIUM_API_KEY", server.api_key());
+    let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+    let Output { status, stdout, stderr } = output;
+    let text = String::from_utf8([stdout, stderr].concat()).unwrap();
+    (status.code(), text)
+}
+
+const ONE: [&str; 4] = ["--filter", "versioning.prefix.v1", "--filter", "raw.pace.ahead"];
+
+#[tokio::test]
+async fn an_authority_from_a_file_is_trusted_by_calls_and_sockets() {
+    let Behind { server, authority, .. } = &behind_tls("trusted.pem").await;
+    let trusted = ["--ca", authority.to_str().unwrap()];
+    for http in ["auto", "1.1"] {
+        let (code, text) = run(server, &[&ONE, &trusted[..], &["--http", http]].concat()).await;
+        assert_eq!(code, Some(0), "{text}");
+        assert!(text.contains("verdict: passed"), "{text}");
+    }
+    let (code, text) = run(server, &ONE).await;
+    assert_eq!(code, Some(3), "{text}");
+    assert!(text.contains("cannot be reached") && text.contains("certificate"), "{text}");
+}
+
+#[tokio::test]
+async fn a_wrong_file_of_authorities_is_one_line_that_names_the_flag() {
+    let server = EmbeddedServer::start().await.unwrap();
+    let none = file("none.pem", "no certificate");
+    for wrong in ["/no/such/file.pem", none.to_str().unwrap()] {
+        let (code, text) = run(&server, &["--ca", wrong]).await;
+        assert_eq!(code, Some(2), "{text}");
+        assert_eq!(text.lines().count(), 1, "{text}");
+        assert!(text.contains("--ca") && text.contains(wrong), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn where_only_http_2_is_spoken_raw_requests_are_skipped_with_the_reason() {
+    let server = EmbeddedServer::start().await.unwrap();
+    let (code, text) = run(&server, &[&ONE, &["--http", "2"][..]].concat()).await;
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("verdict: partial") && text.contains("--http 2"), "{text}");
+    let (code, text) = run(&server, &["--http", "3"]).await;
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("auto, 1.1 or 2"), "{text}");
+}

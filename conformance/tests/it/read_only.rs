@@ -1,0 +1,90 @@
+//! A run that only reads: what is in it, and that nothing else is ever sent.
+
+use std::future::pending;
+
+use promptarium_conformance::report::{Outcome, Report, Verdict};
+use promptarium_conformance::selection::READ_ONLY;
+use promptarium_conformance::{Manners, Profile, Run, Selection, Target, TargetConfig};
+use serde_json::json;
+
+use crate::deployed::{Account, MAIN, OTHER, config, server, target};
+use crate::stub::{Answer, Stub};
+
+fn manners() -> Manners {
+    Manners { read_only: true, ..Manners::default() }
+}
+
+async fn run(target: std::sync::Arc<Target>, selection: Selection) -> Report {
+    Run::new(target, selection).carry_out(pending(), |_, _| {}).await
+}
+
+fn with(report: &Report, wanted: impl Fn(Outcome) -> bool) -> Vec<&'static str> {
+    let records = report.records.iter().filter(|record| wanted(record.outcome));
+    records.map(|record| record.id).collect()
+}
+
+/// Where nothing but `GET` and `HEAD` goes out, no scenario that writes can pass.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_list_names_exactly_the_scenarios_that_only_read() {
+    let server = server().await;
+    fill(server.base_url()).await;
+    let all = Selection::new(Profile::Reference, Vec::new()).unwrap();
+    let report = run(target(server.base_url(), manners()), all).await;
+    let passed = with(&report, |outcome| outcome == Outcome::Passed);
+    assert_eq!(passed, READ_ONLY, "{passed:#?}");
+    server.shutdown().await;
+}
+
+/// Something of everything, for both accounts.
+async fn fill(base_url: &str) {
+    for key in [MAIN, OTHER] {
+        let account = Account::new(base_url, key);
+        for n in 0..5 {
+            let vault = account.vault(&format!("Theirs {n}")).await;
+            for m in 0..3 {
+                let prompt = account.prompt(&format!("Theirs {n} {m}"), "A pier").await;
+                let path = format!("/vaults/{vault}/prompts");
+                account.post(&path, json!({ "promptIds": [prompt] })).await;
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn in_empty_accounts_there_is_less_to_look_at_and_nothing_fails() {
+    let server = server().await;
+    let all = Selection::new(Profile::Core, Vec::new()).unwrap().read_only().unwrap();
+    let report = run(target(server.base_url(), manners()), all).await;
+    let bad = with(&report, |outcome| matches!(outcome, Outcome::Failed | Outcome::Error));
+    assert!(bad.is_empty(), "{:#?}", report.records);
+    let skipped = with(&report, |outcome| outcome == Outcome::Skipped);
+    let nothing = ["shape", "item", "filters", "pages"].map(|fact| format!("look.prompts.{fact}"));
+    assert!(nothing.iter().all(|id| skipped.contains(&id.as_str())), "{skipped:?}");
+    let reasons = report.records.iter().filter_map(|record| record.reason.as_deref());
+    assert!(
+        reasons.into_iter().all(|reason| reason.contains("look at") || reason.contains("short"))
+    );
+    assert_eq!(report.verdict, Verdict::Partial);
+    server.shutdown().await;
+}
+
+/// Whatever is answered, and whichever scenarios run.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_but_get_and_head_reaches_the_target() {
+    let stub = Stub::start(|_| {
+        let data = json!([{ "id": 7, "promptCount": 1, "vaultIds": [7], "token": "a-token-1" }]);
+        Answer::Json(200, json!({ "data": data, "error": null }).to_string())
+    });
+    let stub = stub.await;
+    let config = TargetConfig {
+        manners: Manners { time_scale: "0.1".parse().unwrap(), ..manners() },
+        ..config(&stub.base_url)
+    };
+    let all = Selection::new(Profile::Reference, Vec::new()).unwrap();
+    run(std::sync::Arc::new(Target::new(config).unwrap()), all).await;
+    let seen = stub.seen();
+    assert!(seen.len() > 100, "{} requests", seen.len());
+    let reads = |line: &&String| line.starts_with("GET ") || line.starts_with("HEAD ");
+    let written: Vec<_> = seen.iter().filter(|line| !reads(line)).collect();
+    assert!(written.is_empty(), "{written:#?}");
+}

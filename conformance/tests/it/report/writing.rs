@@ -1,0 +1,196 @@
+//! When reports are written, and what becomes of a run whose reports cannot be.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use promptarium_conformance::Report;
+use promptarium_conformance::report::{Format, Output, Outputs};
+
+use super::kinds;
+use crate::cli::{assert_refused, folder, program, stderr, stdout};
+use crate::stub::{Answer, KEY, Stub};
+
+fn file(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("report.{name}"))
+}
+
+fn outputs(folder: &Path) -> Vec<Output> {
+    let output = |name: &str| format!("{name}={}", file(folder, name).display()).parse().unwrap();
+    Format::ALL.map(|(name, _)| output(name)).into()
+}
+
+/// Until it holds, or for ten seconds.
+async fn eventually(what: &str, holds: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < Duration::from_secs(10), "{what} did not come");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// The report up to and including the first records of it.
+fn first(report: &Report, records: usize) -> Report {
+    Report { records: report.records[..records].to_vec(), ..report.clone() }
+}
+
+#[tokio::test]
+async fn every_format_is_written_while_the_run_goes_on() {
+    let report = kinds::report().await;
+    let folder = folder("reports-go-on");
+    let mut outputs = Outputs::new(outputs(&folder)).unwrap();
+    outputs.begin(&kinds::run().await.1.opening()).unwrap();
+    for (name, _) in Format::ALL {
+        let text = std::fs::read_to_string(file(&folder, name)).unwrap();
+        assert!(!text.contains(report.records[0].id), "{name}");
+    }
+    let in_all = |part: &'static str| {
+        let text = |name: &str| std::fs::read_to_string(file(&folder, name)).unwrap();
+        move || Format::ALL.iter().all(|(name, _)| text(name).contains(part))
+    };
+    let records = &report.records;
+    let mut tell = |counts: std::ops::RangeInclusive<usize>| {
+        counts.for_each(|count| outputs.tell(&records[count - 1], &first(&report, count)));
+    };
+    tell(1..=2);
+    eventually("the first failure", in_all("plain.fails.badly")).await;
+    // These come while the files are at rest, and nothing follows them.
+    tell(3..=records.len());
+    eventually("a later record", in_all("known.is.over")).await;
+    outputs.end(&report).unwrap();
+    for (name, format) in Format::ALL {
+        let text = std::fs::read_to_string(file(&folder, name)).unwrap();
+        assert_eq!(text, format.render(&report), "{name}");
+    }
+    assert_eq!(std::fs::read_dir(folder).unwrap().count(), Format::ALL.len());
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_written_any_more_costs_the_others_nothing() {
+    let report = kinds::report().await;
+    let (good, bad) = (folder("reports-good"), folder("reports-bad"));
+    let all = outputs(&bad).into_iter().take(2).chain(outputs(&good)).collect();
+    let mut outputs = Outputs::new(all).unwrap();
+    outputs.begin(&kinds::run().await.1.opening()).unwrap();
+    std::fs::remove_dir_all(&bad).unwrap();
+    outputs.tell(&report.records[0], &first(&report, 1));
+    let json = file(&good, "json");
+    eventually("the good file", || {
+        std::fs::read_to_string(&json).is_ok_and(|text| text.contains(report.records[0].id))
+    })
+    .await;
+    let line = outputs.end(&report).unwrap_err();
+    for name in ["text", "json"] {
+        assert!(line.contains(&format!("{}: ", file(&bad, name).display())), "{line}");
+    }
+    assert_eq!(line.lines().count(), 1);
+    for (name, format) in Format::ALL {
+        let text = std::fs::read_to_string(file(&good, name)).unwrap();
+        assert_eq!(text, format.render(&report), "{name}");
+    }
+}
+
+/// The cost of writing must not grow with the square of what is written.
+#[tokio::test]
+async fn a_thousand_records_are_written_a_few_times_and_not_a_thousand() {
+    let mut report = kinds::report().await;
+    let failed = report.records.iter().find(|one| one.id == "plain.fails.badly").unwrap().clone();
+    report.records = vec![failed; 1000];
+    let folder = folder("reports-thousand");
+    let mut outputs = Outputs::new(outputs(&folder)).unwrap();
+    outputs.begin(&kinds::run().await.1.opening()).unwrap();
+    let begun = Instant::now();
+    for record in &report.records {
+        outputs.tell(record, &report);
+    }
+    let told = begun.elapsed();
+    let begun = Instant::now();
+    outputs.end(&report).unwrap();
+    let ended = begun.elapsed();
+    // One writing at most was under way, and one is the last.
+    assert!(told < ended.max(Duration::from_millis(500)), "telling: {told:?}, ending: {ended:?}");
+}
+
+#[tokio::test]
+async fn two_reports_do_not_go_to_one_file() {
+    let folder = folder("reports-twice");
+    let path = folder.join("report");
+    let spellings = [path.clone(), folder.join(".").join("report"), folder.join("link")];
+    std::os::unix::fs::symlink(&path, folder.join("link")).unwrap();
+    for (n, spelling) in spellings.iter().enumerate() {
+        // A link leads somewhere only once there is something.
+        if n == 2 {
+            std::fs::write(&path, "").unwrap();
+        }
+        let reports = [format!("json={}", path.display()), format!("html={}", spelling.display())];
+        let arguments = ["run", "--base-url", "http://127.0.0.1:1/api/v1", "--report", &reports[0]];
+        let arguments = [&arguments[..], &["--report", &reports[1]]].concat();
+        let output = program(&arguments, &[("PROMPTARIUM_API_KEY", KEY)]).await;
+        assert_refused(&output, 2, "two reports go to");
+    }
+}
+
+/// What GET /vaults is answered, so that a run begins.
+fn empty() -> Answer {
+    Answer::Json(200, r#"{"data":[],"error":null}"#.into())
+}
+
+#[tokio::test]
+async fn a_full_disk_is_told_in_one_line_and_loses_no_other_report() {
+    let stub = Stub::start(|_| empty()).await;
+    let folder = folder("reports-full");
+    let json = file(&folder, "json");
+    let reports = [format!("json={}", json.display()), "html=/dev/full".to_owned()];
+    let variables = [("PROMPTARIUM_API_KEY", KEY), ("PROMPTARIUM_BASE_URL", &stub.base_url)];
+    let arguments = ["run", "--filter", "vaults.create.answer", "--patience", "2"];
+    let more = ["--report", &reports[1], "--report", &reports[0]];
+    let output = program(&[&arguments[..], &more].concat(), &variables).await;
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    let told = stderr(&output);
+    let lines: Vec<_> = told.lines().filter(|line| line.contains("cannot write")).collect();
+    assert!(lines.len() == 1 && lines[0].contains("/dev/full: "), "{told}");
+    assert!(stdout(&output).contains("verdict: failed"));
+    assert!(std::fs::read_to_string(json).unwrap().contains("\"verdict\": \"failed\""));
+}
+
+#[tokio::test]
+async fn a_run_that_is_killed_leaves_what_it_had_found_in_every_format() {
+    // Every other scenario fails at once, the others keep the run from its end.
+    let seen = AtomicUsize::new(0);
+    let stub = Stub::start(move |request| match request.line.as_str() {
+        "GET /vaults" => empty(),
+        // What the run asks before it begins.
+        line if line.starts_with("GET /prompts") => Answer::Json(404, "{}".into()),
+        "POST /vaults" if seen.fetch_add(1, Ordering::Relaxed) % 2 == 1 => {
+            Answer::Json(201, "{}".into())
+        }
+        _ => Answer::Hang,
+    });
+    let stub = stub.await;
+    let folder = folder("reports-killed");
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_promptarium-conformance"));
+    command.args(["run", "--base-url", &stub.base_url, "--filter", "vaults.", "--jobs", "64"]);
+    for (name, _) in Format::ALL {
+        command.arg("--report").arg(format!("{name}={}", file(&folder, name).display()));
+    }
+    command.env_clear().env("PROMPTARIUM_API_KEY", KEY);
+    let mut run = command.stdout(std::process::Stdio::null()).spawn().unwrap();
+    let text = |name: &str| std::fs::read_to_string(file(&folder, name)).unwrap_or_default();
+    let json = || serde_json::from_str::<serde_json::Value>(&text("json")).unwrap_or_default();
+    let failed = || {
+        let records = json()["records"].as_array().cloned().unwrap_or_default();
+        let found = records.into_iter().find(|record| record["outcome"] == "failed");
+        found.map(|record| record["id"].as_str().unwrap().to_owned())
+    };
+    eventually("a failure", || failed().is_some()).await;
+    let id = failed().unwrap();
+    eventually("it in all", || Format::ALL.iter().all(|(name, _)| text(name).contains(&id))).await;
+    run.kill().unwrap();
+    run.wait().unwrap();
+    assert_eq!(json()["verdict"], "unfinished");
+    for (name, _) in Format::ALL {
+        assert!(text(name).contains(&id), "{name} lacks {id}");
+    }
+    roxmltree::Document::parse(&text("junit")).unwrap();
+    assert!(text("html").ends_with("</html>\n"));
+}

@@ -1,0 +1,95 @@
+//! The same verdicts, however a run is carried out and wherever the target is.
+
+use std::collections::BTreeMap;
+use std::future::pending;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use hyper::{Method, StatusCode};
+use promptarium_conformance::report::{Outcome, Record, Report};
+use promptarium_conformance::{Manners, Profile, Run, Selection, Target, TimeScale};
+use promptarium_server::EmbeddedServer;
+use tokio::net::TcpListener;
+
+use crate::deployed::{MAIN, OTHER, READ_ONLY, REVOKED, server, target};
+use crate::proxy::{Changes, forward};
+
+fn selection(filters: &[&str]) -> Selection {
+    let filters = filters.iter().map(|filter| (*filter).to_owned()).collect();
+    Selection::new(Profile::Reference, filters).unwrap()
+}
+
+fn outcomes(report: &Report) -> BTreeMap<&'static str, Outcome> {
+    report.records.iter().map(|record| (record.id, record.outcome)).collect()
+}
+
+/// Two faults that several scenarios see: 200 for a vault that was made, and 200
+/// for a prompt that is not there.
+fn faulty(method: &Method, path: &str, status: StatusCode) -> StatusCode {
+    match (method.as_str(), status.as_u16()) {
+        ("POST", 201) if path.ends_with("/vaults") => StatusCode::OK,
+        ("GET", 404) if path.contains("/prompts/") => StatusCode::OK,
+        _ => status,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_after_the_other_or_many_at_once_a_faulty_target_gets_the_same_verdicts() {
+    let server = server().await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base_url = format!("http://{}/api/v1", listener.local_addr().unwrap());
+    forward(listener, server.local_addr(), Changes { prefix: "", status: faulty });
+    let mut seen = Vec::new();
+    for (jobs, seed) in [(1, 1), (8, 2), (64, 3)] {
+        let target = target(&base_url, Manners::default());
+        let run = Run::new(target, selection(&["vaults.", "prompts.", "isolation.", "look."]));
+        let run = run.jobs(NonZeroUsize::new(jobs).unwrap()).seed(seed);
+        seen.push(outcomes(&run.carry_out(pending(), |_, _| {}).await));
+    }
+    let failed = seen[0].values().filter(|outcome| **outcome == Outcome::Failed).count();
+    assert!((5..100).contains(&failed), "{failed} failed");
+    for other in &seen[1..] {
+        let differing: Vec<_> = seen[0].iter().filter(|(id, one)| other[*id] != **one).collect();
+        assert!(differing.is_empty(), "{differing:?} one after the other, but not at once");
+    }
+    server.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn behind_a_prefix_of_the_path_all_is_as_it_is_without() {
+    const PREFIX: &str = "/some/prefix";
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let public = format!("http://{}{PREFIX}", listener.local_addr().unwrap());
+    let server = EmbeddedServer::builder()
+        .public_url(public.parse::<url::Url>().unwrap())
+        .seed_key(format!("{MAIN}=alice:prompts:write"))
+        .seed_key(format!("{READ_ONLY}=alice:none"))
+        .seed_key(format!("{OTHER}=bob:prompts:write"))
+        .seed_key(format!("{REVOKED}=alice:revoked"))
+        .start()
+        .await
+        .unwrap();
+    forward(
+        listener,
+        server.local_addr(),
+        Changes { prefix: PREFIX, status: |_, _, status| status },
+    );
+    let target = target(&format!("{public}/api/v1"), Manners::default());
+    let report = Run::new(target, selection(&[])).carry_out(pending(), |_, _| {}).await;
+    // What HTTP tells a proxy to refuse, it refuses itself, in words of its own.
+    let of_proxy = |id: &str| id.starts_with("raw.") && id.ends_with(".status");
+    let ours = |one: &&Record| one.outcome != Outcome::Passed && !of_proxy(one.id);
+    let red: Vec<_> = report.records.iter().filter(ours).collect();
+    assert!(red.is_empty(), "{} are not green: {red:#?}", red.len());
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn every_wait_is_stretched_by_the_time_scale() {
+    let scale: TimeScale = "2.5".parse().unwrap();
+    let stretched =
+        target("http://127.0.0.1:1/api/v1", Manners { time_scale: scale, ..Manners::default() });
+    let plain: Arc<Target> = target("http://127.0.0.1:1/api/v1", Manners::default());
+    assert_eq!(stretched.patience(), plain.patience().mul_f64(2.5));
+    assert_eq!(stretched.stretched(Run::DEADLINE), Run::DEADLINE.mul_f64(2.5));
+}
