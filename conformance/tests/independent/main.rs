@@ -1,11 +1,13 @@
-//! The scenarios of the profile `core` against a server that shares no code
-//! with ours and chooses differently wherever the specification is silent.
-//! What fails here and passes against the reference server either found a fault
-//! of the [`contrarian`] server or takes a choice for a rule.
+//! The scenarios of the profile `core` against servers that share no code with
+//! ours and choose differently wherever the specification is silent. What fails
+//! here and passes against the reference server either found a fault of the
+//! [`contrarian`] server or takes a choice for a rule.
 //!
-//! Every scenario is a test of its own, under its own id.
+//! Every scenario is a test of its own on each of the servers, as `server::id`.
 
 mod contrarian;
+mod otherwise;
+mod table;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -16,51 +18,66 @@ use promptarium_conformance::report::{Outcome, Record};
 use promptarium_conformance::{Profile, Run, Scenario, Target, TargetConfig, run, scenarios};
 use tokio::runtime::{Handle, Runtime};
 
+use self::contrarian::{Choices, LAVISH, Secrets, TERSE};
+
 fn main() -> Result<ExitCode, Box<dyn Error>> {
-    let arguments = Arguments::from_args();
+    let mut arguments = Arguments::from_args();
+    // They mostly wait for the clocks of the servers.
+    arguments.test_threads.get_or_insert(16);
     let runtime = Runtime::new()?;
-    let keys = contrarian::Keys {
+    let table = table::every_silent_point_has_an_answer_of_each_server;
+    let mut trials =
+        vec![Trial::test("table::every_silent_point_has_an_answer_of_each_server", table)];
+    let (mut servers, mut targets) = (Vec::new(), Vec::new());
+    for (choices, keys) in [(&LAVISH, lavish_keys()), (&TERSE, terse_keys())] {
+        let server = runtime.block_on(contrarian::start(keys.clone(), choices))?;
+        let target = Arc::new(Target::new(config(&server, choices, keys)?)?);
+        servers.push(server);
+        targets.push(Arc::clone(&target));
+        let core = scenarios::all().filter(|scenario| scenario.profile == Profile::Core);
+        trials.extend(core.enumerate().map(|(number, scenario)| {
+            let (target, handle) = (Arc::clone(&target), runtime.handle().clone());
+            let tag = format!("{}-{number}", &choices.name[..3]);
+            let trial = move || test(&handle, &target, scenario, &tag);
+            Trial::test(format!("{}::{}", choices.name, scenario.id), trial)
+        }));
+    }
+    // It takes long, as it waits for much that never comes.
+    let handle = runtime.handle().clone();
+    let otherwise = move || handle.block_on(otherwise::each_choice_is_made_otherwise(&targets));
+    let otherwise = Trial::test("otherwise::each_choice_is_made_otherwise", otherwise);
+    trials.push(otherwise.with_ignored_flag(true));
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    drop(servers);
+    Ok(conclusion.exit_code())
+}
+
+fn lavish_keys() -> Secrets {
+    Secrets {
         main: "contrary_live_main_8Jq2vXw7".into(),
         read_only: "contrary_live_idle_kP4tYz9c".into(),
         other: "contrary_live_rest_Rb6nLm3d".into(),
         revoked: "contrary_live_gone_Hs5fGq1x".into(),
-    };
-    let server = runtime.block_on(contrarian::start(keys.clone()))?;
-    let target = Arc::new(Target::new(config(&server, keys)?)?);
-    let core = scenarios::all().filter(|scenario| scenario.profile == Profile::Core);
-    let trials = core.enumerate().map(|(number, scenario)| {
-        let (target, handle) = (Arc::clone(&target), runtime.handle().clone());
-        let trial = move || test(&handle, &target, scenario, &format!("con-{number}"));
-        Trial::test(scenario.id, trial).with_ignored_flag(!is_within_reach(scenario))
-    });
-    let conclusion = libtest_mimic::run(&arguments, trials.collect());
-    drop(server);
-    Ok(conclusion.exit_code())
+    }
+}
+
+/// Of odd signs, and as long as a token of other makers.
+fn terse_keys() -> Secrets {
+    let key = |part: &str| format!("a.b-c_live_{part}~1_{}=/+", "x9.-".repeat(100));
+    Secrets { main: key("m"), read_only: key("r"), other: key("o"), revoked: key("v") }
 }
 
 fn config(
     server: &contrarian::Server,
-    keys: contrarian::Keys,
+    choices: &Choices,
+    keys: Secrets,
 ) -> Result<TargetConfig, Box<dyn Error>> {
-    let model = |name| format!("{}/{name}", contrarian::MODEL_NAMESPACE);
     let mut config = TargetConfig::new(server.base_url().parse()?, keys.main);
     config.read_only_api_key = Some(keys.read_only);
     config.other_api_key = Some(keys.other);
     config.revoked_api_key = Some(keys.revoked);
-    config.image_model = model("still");
-    config.video_model = model("moving/picture");
+    [config.image_model, config.video_model] = choices.models.map(ToOwned::to_owned);
     Ok(config)
-}
-
-/// Whether the server has the endpoints that the scenario's rules are about.
-fn is_within_reach(scenario: &Scenario) -> bool {
-    let is_beyond = |rule: &&str| match rule.split_once('-') {
-        Some(("GE" | "UP", _)) => true,
-        Some(("AU", number)) => number >= "09",
-        Some(("LI", number)) => number >= "09",
-        _ => false,
-    };
-    !scenario.rules.iter().any(is_beyond)
 }
 
 fn test(

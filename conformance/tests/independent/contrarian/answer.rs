@@ -1,12 +1,13 @@
 //! What a handler gives back: a success or a refusal, and the envelope around
 //! either.
-//!
-//! Differs in: unknown keys and a `null` or empty `details` and `pagination`
-//! where they mean nothing (S-68), terse texts (S-53), nested arrays in
-//! `details`, on a 401 too (S-60), statuses such as 403, 409, 422 and 423
-//! (S-57, S-59), a text of its own for what belongs to another account.
+
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
+
+use super::choices::Choices;
+
+static REFUSALS: AtomicU64 = AtomicU64::new(0);
 
 /// What every handler returns.
 pub(super) type Outcome = Result<Answer, Refusal>;
@@ -16,7 +17,7 @@ pub(super) type Outcome = Result<Answer, Refusal>;
 pub(super) struct Answer {
     pub(super) status: u16,
     data: Value,
-    next_cursor: Option<String>,
+    page: Option<Option<String>>,
 }
 
 /// An error response.
@@ -30,7 +31,7 @@ pub(super) struct Refusal {
 impl Answer {
     /// 200.
     pub(super) fn ok(data: Value) -> Self {
-        Self { status: 200, data, next_cursor: None }
+        Self { status: 200, data, page: None }
     }
 
     /// 201.
@@ -38,26 +39,34 @@ impl Answer {
         Self { status: 201, ..Self::ok(data) }
     }
 
+    /// 202.
+    pub(super) fn queued(data: Value) -> Self {
+        Self { status: 202, ..Self::ok(data) }
+    }
+
     /// 200 with one page of a list.
     pub(super) fn page(entries: Vec<Value>, next_cursor: Option<String>) -> Self {
-        Self { next_cursor, ..Self::ok(Value::Array(entries)) }
+        Self { page: Some(next_cursor), ..Self::ok(Value::Array(entries)) }
     }
 
     /// The body.
-    pub(super) fn envelope(self) -> Value {
-        let pagination = match &self.data {
-            Value::Array(entries) => {
-                json!({ "nextCursor": self.next_cursor, "entries": entries.len(), "total": null })
-            }
-            _ => Value::Null,
-        };
-        json!({
-            "data": self.data,
-            "error": null,
-            "details": {},
-            "pagination": pagination,
-            "meta": { "server": "Gegenstück", "warnings": [] },
-        })
+    pub(super) fn envelope(self, choices: &Choices) -> Value {
+        let mut body = json!({ "data": self.data, "error": null });
+        if let Some(next) = &self.page {
+            body["pagination"] = json!({ "nextCursor": next });
+        }
+        if choices.wire.extras {
+            let entries = body["data"].as_array().map(Vec::len);
+            body["pagination"] = match entries {
+                Some(entries) => {
+                    json!({ "nextCursor": self.page.flatten(), "entries": entries, "total": null })
+                }
+                None => Value::Null,
+            };
+            body["details"] = json!({});
+            body["meta"] = json!({ "server": "Gegenstück", "warnings": [] });
+        }
+        body
     }
 }
 
@@ -67,14 +76,20 @@ impl Refusal {
     }
 
     /// The body.
-    pub(super) fn envelope(self) -> Value {
-        json!({
-            "data": null,
-            "error": self.text,
-            "details": self.details,
-            "pagination": {},
-            "meta": { "server": "Gegenstück", "warnings": [["error", self.status]] },
-        })
+    pub(super) fn envelope(self, choices: &Choices) -> Value {
+        let text = choices.wire.words.unwrap_or(self.text);
+        let mut body = json!({ "data": null, "error": text, "details": {} });
+        if choices.wire.details {
+            body["details"] = self.details;
+        }
+        if choices.wire.extras {
+            body["pagination"] = json!({});
+            // No two refusals are the same, byte for byte.
+            let count = REFUSALS.fetch_add(1, Ordering::Relaxed);
+            let warnings = [[json!("error"), json!(self.status), json!(count)]];
+            body["meta"] = json!({ "server": "Gegenstück", "warnings": warnings });
+        }
+        body
     }
 }
 
@@ -104,8 +119,7 @@ pub(super) fn not_yours() -> Refusal {
     Refusal::new(404, "Not yours")
 }
 
-/// Another refusal: 403 foreign things, 404 and 422 references, 409 conflicts,
-/// 423 locked vaults.
+/// Another refusal, with a status of the server's choice.
 pub(super) fn refused(status: u16, text: &'static str) -> Refusal {
     Refusal::new(status, text)
 }

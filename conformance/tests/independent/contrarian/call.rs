@@ -1,38 +1,50 @@
 //! Who calls, and which handler answers.
-//!
-//! Differs in: the key comes first, also for paths that do not exist (S-54,
-//! S-56), what the path names comes before the scope; a key without a scope
-//! may save, fork, add, remove, move and pin (S-51) but not read (S-50); spaces
-//! around a key are passed over (S-52); a wrong method is 404, `HEAD`,
-//! `OPTIONS` and a trailing slash work (S-59, S-61); a path id that is no
-//! integer is 400 (S-58); so is a query or a body where none belongs (S-03,
-//! S-67); `POST /api-keys` is 403 (S-46).
+
+use std::time::Instant;
 
 use hyper::Method;
 use serde_json::json;
 
 use super::answer::{Answer, Outcome, Refusal, bad, no_entry, not_found, refused, unreadable};
+use super::choices::Choices;
+use super::fields::Fields;
 use super::store::{Account, Store};
 use super::wire::Ask;
-use super::{Keys, contents, fork, prompts, query, vaults};
+use super::{Secrets, contents, fork, jobs, prompts, query, uploads, vaults};
 
 /// A request whose key is known.
 pub(super) struct Call {
     pub(super) ask: Ask,
     pub(super) account: Account,
+    pub(super) choices: &'static Choices,
+    /// When it came, before it waited for its turn.
+    pub(super) arrived: Instant,
     has_scope: bool,
 }
 
-/// The root that the accounts' addresses are below.
-pub(super) const ROOT: &str = "/tenants/7/api/v1";
+/// Whether there is anything below a path.
+fn is_known(choices: &Choices, path: &str) -> bool {
+    let below = path.strip_prefix(choices.root).and_then(|path| path.split('/').nth(1));
+    matches!(below, Some("prompts" | "vaults" | "generations" | "uploads" | "api-keys"))
+}
+
 /// How many accounts the keys open.
 pub(super) const ACCOUNTS: usize = 2;
 
 impl Call {
-    /// Lets the caller in, if the key is right.
-    pub(super) fn new(keys: &Keys, ask: Ask) -> Result<Self, Refusal> {
+    /// Lets the caller in, if the key is right, and perhaps only if there is
+    /// anything to be let into (S-54).
+    pub(super) fn new(
+        keys: &Secrets,
+        choices: &'static Choices,
+        ask: Ask,
+    ) -> Result<Self, Refusal> {
+        if !choices.keys.lenient_methods && !is_known(choices, &ask.path) {
+            return Err(not_found());
+        }
         let value = ask.authorization.as_deref().and_then(|value| value.strip_prefix("Bearer "));
-        let key = value.ok_or_else(|| no_entry("No key"))?.trim_matches(' ');
+        let key = value.ok_or_else(|| no_entry("No key"))?;
+        let key = if choices.keys.trimmed { key.trim_matches(' ') } else { key };
         let (account, has_scope) = match key {
             _ if key.is_empty() => return Err(no_entry("Empty key")),
             _ if key == keys.revoked => return Err(no_entry("Revoked key")),
@@ -41,53 +53,94 @@ impl Call {
             _ if key == keys.other => (1, true),
             _ => return Err(no_entry("Unknown key")),
         };
-        Ok(Self { ask, account, has_scope })
+        Ok(Self { ask, account, choices, arrived: Instant::now(), has_scope })
     }
 
-    /// Reading needs some scope, whatever it is.
+    /// Reading needs some scope, whatever it is, or none.
     pub(super) fn may_read(&self) -> Result<(), Refusal> {
-        self.may_write()
+        if self.choices.keys.reads_need_scope { self.may_write() } else { Ok(()) }
     }
 
-    /// Creating, updating and deleting prompts and vaults.
+    /// Creating, updating and deleting prompts and vaults, generations, uploads.
     pub(super) fn may_write(&self) -> Result<(), Refusal> {
         if self.has_scope { Ok(()) } else { Err(no_entry("No scope")) }
     }
 
+    /// Save, fork, and what changes the contents of a vault.
+    pub(super) fn may_arrange(&self) -> Result<(), Refusal> {
+        if self.choices.keys.contents_need_scope { self.may_write() } else { Ok(()) }
+    }
+
+    /// The fields of a body that only some callers may send. Where the body comes
+    /// first, [`Call::after_all`] asks whether they may.
+    pub(super) fn fields(
+        &self,
+        known: &[&str],
+        may: impl Fn(&Self) -> Result<(), Refusal>,
+    ) -> Result<Fields, Refusal> {
+        let read = || Fields::read(self.choices, &self.ask, known);
+        if !self.choices.keys.body_first {
+            may(self)?;
+        }
+        read()
+    }
+
+    /// Whether the caller may, on a server that looks at the body first.
+    pub(super) fn after_all(
+        &self,
+        may: impl Fn(&Self) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
+        if self.choices.keys.body_first { may(self) } else { Ok(()) }
+    }
+
     /// Finds the handler and runs it.
     pub(super) fn answer(&self, store: &mut Store) -> Outcome {
-        let path = self.ask.path.strip_prefix(ROOT).ok_or_else(not_found)?;
-        let path = path.strip_suffix('/').unwrap_or(path);
+        let lenient = self.choices.keys.lenient_methods;
+        let path = self.ask.path.strip_prefix(self.choices.root).ok_or_else(not_found)?;
+        let path = if lenient { path.strip_suffix('/').unwrap_or(path) } else { path };
         let segments: Vec<_> = path.split('/').skip(1).collect();
         let method = match self.ask.method {
-            Method::HEAD => "GET",
-            Method::OPTIONS => return Ok(Answer::ok(json!({ "methods": [] }))),
+            Method::HEAD if lenient => "GET",
+            Method::OPTIONS if lenient => return Ok(Answer::ok(json!({ "methods": [] }))),
             _ => self.ask.method.as_str(),
         };
-        if (method, segments.as_slice()) != ("GET", &["prompts"]) {
-            query::none(&self.ask.query)?;
-        }
-        match segments.last() {
-            Some(&("fork" | "pin")) if !self.ask.body.is_empty() => return Err(unreadable()),
-            _ if matches!(method, "GET" | "DELETE") && !self.ask.body.is_empty() => {
-                return Err(unreadable());
-            }
-            _ => {}
-        }
+        self.nothing_beside(method, &segments)?;
         match (method, segments.as_slice()) {
             ("GET", ["prompts"]) => prompts::list(store, self),
             ("POST", ["prompts"]) => prompts::create(store, self),
             ("GET", ["vaults"]) => vaults::list(store, self),
             ("POST", ["vaults"]) => vaults::create(store, self),
-            ("POST", ["api-keys"]) => Err(refused(403, "Not with a key")),
+            ("POST", ["generations"]) => jobs::create(store, self),
+            ("GET", ["generations", id, "status"]) => jobs::status(store, self, id),
+            ("POST", ["uploads", "images"]) => uploads::create(store, self),
+            ("POST", ["api-keys"]) => Err(refused(self.choices.statuses.keys, "Not with a key")),
             (_, ["prompts", prompt, rest @ ..]) => {
-                self.prompt(store, method, id("promptId", prompt)?, rest)
+                self.prompt(store, method, self.id("promptId", prompt)?, rest)
             }
             (_, ["vaults", vault, rest @ ..]) => {
-                self.vault(store, method, id("vaultId", vault)?, rest)
+                self.vault(store, method, self.id("vaultId", vault)?, rest)
             }
+            (_, ["prompts" | "vaults" | "generations" | "api-keys"]) => Err(self.no_method()),
             _ => Err(not_found()),
         }
+    }
+
+    /// Neither a query nor a body where none belongs, on a server that minds.
+    fn nothing_beside(&self, method: &str, segments: &[&str]) -> Result<(), Refusal> {
+        if self.choices.lists.strict_queries && (method, segments) != ("GET", &["prompts"]) {
+            query::none(&self.ask.query)?;
+        }
+        let takes_no_body = matches!(method, "GET" | "DELETE")
+            || matches!(segments.last(), Some(&("fork" | "pin")));
+        let minds = self.choices.bodies.known_fields_only;
+        if minds && takes_no_body && !self.ask.body.is_empty() {
+            return Err(unreadable());
+        }
+        Ok(())
+    }
+
+    fn no_method(&self) -> Refusal {
+        refused(self.choices.statuses.no_method, "Not in this way")
     }
 
     fn prompt(&self, store: &mut Store, method: &str, prompt: i64, rest: &[&str]) -> Outcome {
@@ -96,6 +149,7 @@ impl Call {
             ("PATCH", []) => prompts::update(store, self, prompt),
             ("DELETE", []) => prompts::delete(store, self, prompt),
             ("POST", ["save"]) => prompts::save(store, self, prompt),
+            (_, [] | ["save"]) => Err(self.no_method()),
             _ => Err(not_found()),
         }
     }
@@ -109,20 +163,27 @@ impl Call {
             ("GET", ["prompts"]) => contents::list(store, self, vault),
             ("POST", ["prompts"]) => contents::add(store, self, vault),
             (_, ["prompts", member, rest @ ..]) => {
-                let member = id("vaultPromptId", member)?;
+                let member = self.id("vaultPromptId", member)?;
                 match (method, rest) {
                     ("DELETE", []) => contents::remove(store, self, vault, member),
                     ("POST", ["move"]) => contents::relocate(store, self, vault, member),
                     ("POST", ["pin"]) => contents::pin(store, self, vault, member, true),
                     ("DELETE", ["pin"]) => contents::pin(store, self, vault, member, false),
+                    (_, [] | ["move" | "pin"]) => Err(self.no_method()),
                     _ => Err(not_found()),
                 }
             }
+            (_, [] | ["fork" | "prompts"]) => Err(self.no_method()),
             _ => Err(not_found()),
         }
     }
-}
 
-fn id(field: &str, segment: &str) -> Result<i64, Refusal> {
-    segment.parse().map_err(|_| bad(field, "no integer"))
+    fn id(&self, field: &str, segment: &str) -> Result<i64, Refusal> {
+        let status = self.choices.statuses.no_id;
+        let refusal = || match status {
+            400 => bad(field, "no integer"),
+            _ => refused(status, "No integer"),
+        };
+        segment.parse().map_err(|_| refusal())
+    }
 }

@@ -1,7 +1,7 @@
 //! Moments and how they are written.
 //!
-//! Differs in: offsets other than `Z`, three fractional digits or none, and
-//! more than one offset within one object (S-63).
+//! In all forms that a reader of ISO 8601 has to know (S-63): offsets other than
+//! `Z`, none to nine fractional digits, more than one form within one object.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -22,6 +22,16 @@ pub(super) fn eastern(moment: Millis) -> String {
 /// With milliseconds, at Greenwich, yet not written `Z`.
 pub(super) fn greenwich(moment: Millis) -> String {
     format!("{}.{:03}+00:00", civil(moment), moment.rem_euclid(1000))
+}
+
+/// In whole seconds, at Greenwich, in the shortest form with a zone.
+pub(super) fn short(moment: Millis) -> String {
+    format!("{}Z", civil(moment))
+}
+
+/// With nanoseconds, at Greenwich.
+pub(super) fn long(moment: Millis) -> String {
+    format!("{}.{:03}000000Z", civil(moment), moment.rem_euclid(1000))
 }
 
 /// In whole seconds, west of Greenwich.

@@ -1,19 +1,10 @@
-//! The endpoints below `/vaults/{vaultId}/prompts`. None of them but the
-//! listing looks at scopes (S-51).
-//!
-//! Differs in: the oldest pin is on top (S-24), the first of several prompts
-//! ends on top (S-25), a prompt that is there already gets a new membership and
-//! is counted (S-26), one bad id does not keep out those before it (S-27), a
-//! move to where the prompt is already is 409 or 422 (S-28, S-29), a pin moves
-//! along (S-30), a membership of another own vault is 409 (S-31).
-
-use std::cmp::Reverse;
+//! The endpoints below `/vaults/{vaultId}/prompts`.
 
 use serde_json::json;
 
-use super::answer::{Answer, Outcome, Refusal, bad, not_found, refused};
+use super::answer::{Answer, Outcome, Refusal, bad, refused};
 use super::call::Call;
-use super::fields::Fields;
+use super::choices::Choices;
 use super::show;
 use super::store::{Membership, Store};
 
@@ -22,84 +13,127 @@ pub(super) fn list(store: &mut Store, call: &Call, vault: i64) -> Outcome {
     store.vault(call.account, vault)?;
     call.may_read()?;
     let mut held: Vec<_> = store.memberships.iter().filter(|held| held.vault == vault).collect();
-    held.sort_by_key(|held| (held.pinned.unwrap_or(u64::MAX), Reverse(held.added)));
+    held.sort_by_key(|held| place(call.choices, held));
     let held = held.into_iter().filter_map(|held| show::member(store, held));
     Ok(Answer::ok(held.collect()))
 }
 
+/// What the listing is ordered by: whether it is pinned, the date, and what is
+/// left to choose among equal dates.
+fn place(choices: &Choices, held: &Membership) -> (bool, i64, i64) {
+    let stamp = held.pinned.unwrap_or(held.added);
+    let count = i64::try_from(stamp.count).unwrap_or(i64::MAX);
+    let (date, rest) = match choices.records.whole_seconds {
+        // By the second, and those of one second the wrong way round.
+        true => (-stamp.at, count),
+        false => (-count, 0),
+    };
+    let rises = held.pinned.is_some() && choices.moves.first_pin_on_top;
+    (held.pinned.is_none(), if rises { -date } else { date }, rest)
+}
+
 /// `POST /vaults/{vaultId}/prompts`.
 pub(super) fn add(store: &mut Store, call: &Call, vault: i64) -> Outcome {
-    let fields = Fields::read(&call.ask.body, &["promptIds"])?;
+    let moves = &call.choices.moves;
+    let fields = call.fields(&["promptIds"], Call::may_arrange)?;
     let ids = fields.integers("promptIds", 50)?.ok_or_else(|| bad("promptIds", "missing"))?;
     store.vault(call.account, vault)?;
     store.open_vault(call.account, vault)?;
+    call.after_all(Call::may_arrange)?;
     let owner = |id| store.prompts.iter().find(|prompt| prompt.id == id).map(|found| found.owner);
     let owners: Vec<_> = ids.iter().map(|id| owner(*id)).collect();
     let good = owners.iter().take_while(|owner| **owner == Some(call.account)).count();
+    let statuses = &call.choices.statuses;
+    let fault = match owners.get(good) {
+        Some(Some(_)) => Some(refused(statuses.foreign, "Not your prompt")),
+        Some(None) => Some(refused(statuses.absent, "No such prompt")),
+        None => None,
+    };
+    let fault = match fault {
+        Some(fault) if !moves.adds_in_part => return Err(fault),
+        fault => fault,
+    };
+    if !moves.adding_renews && ids.iter().any(|id| store.held(vault, *id).is_some()) {
+        return Err(refused(statuses.there_already, "Already there"));
+    }
     for id in ids[..good].iter().rev() {
         store.enter(vault, *id);
     }
-    match owners.get(good) {
-        Some(Some(_)) => return Err(refused(403, "Not your prompt")),
-        Some(None) => return Err(refused(422, "No such prompt")),
-        None => {}
+    if let Some(fault) = fault {
+        return Err(fault);
     }
     let count = store.memberships.iter().filter(|held| held.vault == vault).count();
-    Ok(Answer::created(json!({
-        "added": ids.len(),
-        "vaultId": vault,
-        "promptCount": count,
-        "promptIds": ids,
-    })))
+    let mut data = json!({ "added": ids.len(), "vaultId": vault, "promptCount": count });
+    if call.choices.wire.extras {
+        data["promptIds"] = json!(ids);
+    }
+    Ok(Answer::created(data))
 }
 
 /// `DELETE /vaults/{vaultId}/prompts/{vaultPromptId}`.
 pub(super) fn remove(store: &mut Store, call: &Call, vault: i64, id: i64) -> Outcome {
-    let prompt = member(store, call, vault, id)?.prompt;
-    store.memberships.retain(|held| held.id != id);
-    store.touch(vault, prompt);
-    Ok(Answer::ok(json!({ "vaultPromptId": id, "removed": true, "promptId": prompt })))
+    call.may_arrange()?;
+    let mut data = json!({ "vaultPromptId": id, "removed": true });
+    if !store.went_meanwhile(call, id) {
+        let prompt = member(store, call, vault, id)?.prompt;
+        store.memberships.retain(|held| held.id != id);
+        store.touch(vault, prompt);
+        store.goes(call, id);
+        if call.choices.wire.extras {
+            data["promptId"] = json!(prompt);
+        }
+    }
+    Ok(Answer::ok(data))
 }
 
 /// `POST /vaults/{vaultId}/prompts/{vaultPromptId}/move`.
 pub(super) fn relocate(store: &mut Store, call: &Call, vault: i64, id: i64) -> Outcome {
-    let fields = Fields::read(&call.ask.body, &["targetVaultId"])?;
+    let fields = call.fields(&["targetVaultId"], Call::may_arrange)?;
     let target = fields.integer("targetVaultId")?.filter(|target| *target >= 1);
     let target = target.ok_or_else(|| bad("targetVaultId", "no id"))?;
     store.open_vault(call.account, target)?;
     let &mut Membership { prompt, pinned, .. } = member(store, call, vault, id)?;
-    if target == vault {
-        return Err(refused(422, "Not far enough"));
+    call.after_all(Call::may_arrange)?;
+    let there = store.held(target, prompt);
+    if there.is_some() && call.choices.moves.refuses_again {
+        return Err(refused(call.choices.statuses.there_already, "Already there"));
     }
-    if store.holds(target, prompt) {
-        return Err(refused(409, "Already there"));
+    if target != vault {
+        store.memberships.retain(|held| held.id != id);
     }
-    store.memberships.retain(|held| held.id != id);
-    let new = store.enter(target, prompt);
+    let new = there.unwrap_or_else(|| store.enter(target, prompt));
     store.touch(vault, prompt);
-    if pinned.is_some() {
-        let tick = store.tick();
-        member(store, call, target, new)?.pinned = Some(tick);
+    if pinned.is_some() && call.choices.moves.pins_move {
+        let stamp = store.stamp();
+        member(store, call, target, new)?.pinned = Some(stamp);
     }
-    Ok(Answer::ok(json!({
+    let mut data = json!({
         "promptId": prompt,
         "sourceVaultId": vault,
         "targetVaultId": target,
         "vaultPromptId": new,
-        "formerVaultPromptId": id,
-    })))
+    });
+    if call.choices.wire.extras {
+        data["formerVaultPromptId"] = json!(id);
+    }
+    Ok(Answer::ok(data))
 }
 
 /// `POST` and `DELETE` of `/vaults/{vaultId}/prompts/{vaultPromptId}/pin`.
 pub(super) fn pin(store: &mut Store, call: &Call, vault: i64, id: i64, pinned: bool) -> Outcome {
+    call.may_arrange()?;
     let held = member(store, call, vault, id)?;
     let prompt = held.prompt;
     if held.pinned.is_some() != pinned {
-        let tick = store.tick();
-        member(store, call, vault, id)?.pinned = pinned.then_some(tick);
+        let stamp = store.stamp();
+        member(store, call, vault, id)?.pinned = pinned.then_some(stamp);
         store.touch(vault, prompt);
     }
-    Ok(Answer::ok(json!({ "vaultPromptId": id, "isPinned": pinned, "promptId": prompt })))
+    let mut data = json!({ "vaultPromptId": id, "isPinned": pinned });
+    if call.choices.wire.extras {
+        data["promptId"] = json!(prompt);
+    }
+    Ok(Answer::ok(data))
 }
 
 /// The membership that a path names, in a vault of the caller that is open.
@@ -111,12 +145,13 @@ fn member<'a>(
 ) -> Result<&'a mut Membership, Refusal> {
     store.vault(call.account, vault)?;
     store.open_vault(call.account, vault)?;
-    let held = store.memberships.iter().find(|held| held.id == id).ok_or_else(not_found)?;
+    let none = || refused(call.choices.statuses.no_member, "No such membership");
+    let held = store.memberships.iter().find(|held| held.id == id).ok_or_else(none)?;
     let elsewhere = held.vault;
-    store.vault(call.account, elsewhere)?;
+    store.vault(call.account, elsewhere).map_err(|_| none())?;
     if elsewhere != vault {
-        return Err(refused(409, "In another vault"));
+        return Err(refused(call.choices.statuses.elsewhere, "In another vault"));
     }
     let mut held = store.memberships.iter_mut();
-    held.find(|held| held.id == id).ok_or_else(not_found)
+    held.find(|held| held.id == id).ok_or_else(none)
 }

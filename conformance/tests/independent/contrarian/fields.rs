@@ -1,61 +1,111 @@
 //! The fields of a body, read one at a time; the first fault is the answer.
-//!
-//! Differs in: `null` is the same as a field left out (S-10), unknown fields
-//! are refused and an empty body is an empty object (S-67), `1.0` is an integer
-//! (S-65), strings are trimmed, counted in UTF-16 units and refused when blank (S-66),
-//! addresses are `http` or `https` only and not repeated (S-11).
 
 use serde_json::{Map, Value};
 
-use super::answer::{Refusal, bad, unreadable};
+use super::answer::{Refusal, bad, refused, unreadable};
+use super::choices::{Bodies, Choices};
+use super::wire::Ask;
 
-/// The namespace that `modelId` has to be in.
-pub(crate) const MODEL_NAMESPACE: &str = "contrary";
-/// Longer addresses are refused.
+/// Longer addresses are refused by a server that takes those of the web only.
 const ADDRESS_BYTES_MAX: usize = 2000;
 
 /// The fields of one body.
-pub(super) struct Fields(Map<String, Value>);
+pub(super) struct Fields {
+    fields: Map<String, Value>,
+    bodies: &'static Bodies,
+    namespace: &'static str,
+}
 
 impl Fields {
-    /// Reads a JSON object that has none but the `known` fields.
-    pub(super) fn read(body: &[u8], known: &[&str]) -> Result<Self, Refusal> {
-        if body.trim_ascii().is_empty() {
-            return Ok(Self(Map::new()));
+    /// Reads a JSON object that may have to have none but the `known` fields.
+    pub(super) fn read(
+        choices: &'static Choices,
+        ask: &Ask,
+        known: &[&str],
+    ) -> Result<Self, Refusal> {
+        let (bodies, namespace) = (&choices.bodies, choices.namespace);
+        let lenient = bodies.known_fields_only;
+        if !lenient && ask.content_type != "application/json" {
+            return Err(refused(choices.statuses.no_json, "No JSON"));
         }
-        let Ok(Value::Object(fields)) = serde_json::from_slice(body) else {
+        if lenient && ask.body.trim_ascii().is_empty() {
+            return Ok(Self { fields: Map::new(), bodies, namespace });
+        }
+        let Ok(Value::Object(fields)) = serde_json::from_slice(&ask.body) else {
             return Err(unreadable());
         };
+        if bodies.twins_refused && has_twin_fields(&ask.body, fields.len()) {
+            return Err(unreadable());
+        }
         match fields.keys().find(|field| !known.contains(&field.as_str())) {
-            Some(field) => Err(bad(field, "unknown")),
-            None => Ok(Self(fields)),
+            Some(field) if lenient => Err(bad(field, "unknown")),
+            _ => Ok(Self { fields, bodies, namespace }),
         }
     }
 
     /// Whether the field is there, with a value or `null`.
     pub(super) fn has(&self, field: &str) -> bool {
-        self.0.contains_key(field)
+        self.fields.contains_key(field)
     }
 
-    /// Whether the field is there and `null`.
-    pub(super) fn is_null(&self, field: &str) -> bool {
-        self.0.get(field).is_some_and(Value::is_null)
+    /// Refuses a platform that is `null`, on a server that minds.
+    pub(super) fn no_null_platform(&self) -> Result<(), Refusal> {
+        let is_null = self.fields.get("platform").is_some_and(Value::is_null);
+        let minds = self.bodies.platform_needs_text;
+        if minds && is_null { Err(bad("platform", "null")) } else { Ok(()) }
+    }
+
+    /// A platform; empty on a server that does not mind, for `null` too.
+    pub(super) fn platform(&self, max: usize) -> Result<Option<String>, Refusal> {
+        match self.fields.get("platform") {
+            Some(Value::Null) if !self.bodies.platform_needs_text => Ok(Some(String::new())),
+            _ => self.any_text("platform", max),
+        }
+    }
+
+    /// A text that may be `null`.
+    pub(super) fn nullable_text(&self, field: &str, max: usize) -> Result<Option<String>, Refusal> {
+        match self.fields.get(field) {
+            Some(Value::Null) | None => Ok(None),
+            Some(_) => self.any_text(field, max),
+        }
     }
 
     fn value(&self, field: &str) -> Option<&Value> {
-        self.0.get(field).filter(|value| !value.is_null())
+        let is_there = |value: &&Value| !(self.bodies.null_is_absent && value.is_null());
+        self.fields.get(field).filter(is_there)
     }
 
-    /// A string without the space around it, blank or too long refused.
+    /// A text of at least one character.
     pub(super) fn text(&self, field: &str, max: usize) -> Result<Option<String>, Refusal> {
+        match self.any_text(field, max)? {
+            Some(text) if text.is_empty() => Err(bad(field, "empty")),
+            text => Ok(text),
+        }
+    }
+
+    /// A text; on a server that trims, blank ones are refused.
+    pub(super) fn any_text(&self, field: &str, max: usize) -> Result<Option<String>, Refusal> {
         let Some(value) = self.value(field) else {
             return Ok(None);
         };
         let text = value.as_str().ok_or_else(|| bad(field, "no string"))?;
-        match text.trim() {
-            "" => Err(bad(field, "blank")),
-            _ if text.encode_utf16().count() > max => Err(bad(field, "too long")),
+        let (text, length) = match self.bodies.trimmed {
+            true => (text.trim(), text.trim().encode_utf16().count()),
+            false => (text, text.chars().filter(|char| !goes_with_the_last(*char)).count()),
+        };
+        match text {
+            "" if self.bodies.trimmed => Err(bad(field, "blank")),
+            _ if length > max => Err(bad(field, "too long")),
             text => Ok(Some(text.to_owned())),
+        }
+    }
+
+    /// An object.
+    pub(super) fn object(&self, field: &str) -> Result<(), Refusal> {
+        match self.value(field) {
+            None | Some(Value::Object(_)) => Ok(()),
+            Some(_) => Err(bad(field, "no object")),
         }
     }
 
@@ -64,7 +114,7 @@ impl Fields {
         let Some(value) = self.value(field) else {
             return Ok(None);
         };
-        whole(value).map(Some).ok_or_else(|| bad(field, "no integer"))
+        self.whole(value).map(Some).ok_or_else(|| bad(field, "no integer"))
     }
 
     /// An array of 1 to `max` integers, each one once.
@@ -76,9 +126,13 @@ impl Fields {
         if entries.is_empty() || entries.len() > max {
             return Err(bad(field, "too few or too many"));
         }
-        let integers: Option<Vec<_>> = entries.iter().map(whole).collect();
+        let integers: Option<Vec<_>> = entries.iter().map(|entry| self.whole(entry)).collect();
         let integers = integers.ok_or_else(|| bad(field, "not all integers"))?;
-        if has_twins(&integers) { Err(bad(field, "repeats")) } else { Ok(Some(integers)) }
+        if self.bodies.trimmed && has_twins(&integers) {
+            Err(bad(field, "repeats"))
+        } else {
+            Ok(Some(integers))
+        }
     }
 
     /// One of `choices`.
@@ -90,7 +144,8 @@ impl Fields {
         let Some(value) = self.value(field) else {
             return Ok(None);
         };
-        let choice = choices.iter().find(|choice| value.as_str() == Some(choice));
+        let text = value.as_str().map(|text| if self.bodies.trimmed { text.trim() } else { text });
+        let choice = choices.iter().find(|choice| text == Some(choice));
         choice.map(|choice| Some(*choice)).ok_or_else(|| bad(field, "no choice"))
     }
 
@@ -98,7 +153,7 @@ impl Fields {
     pub(super) fn model(&self, field: &str) -> Result<Option<String>, Refusal> {
         let model = self.text(field, usize::MAX)?;
         let within = |model: &str| {
-            let rest = model.strip_prefix(MODEL_NAMESPACE)?.strip_prefix('/')?;
+            let rest = model.strip_prefix(self.namespace)?.strip_prefix('/')?;
             rest.chars().next().filter(|first| *first != '\n')
         };
         match model {
@@ -110,7 +165,7 @@ impl Fields {
     /// An address.
     pub(super) fn address(&self, field: &str) -> Result<Option<String>, Refusal> {
         match self.text(field, usize::MAX)? {
-            Some(text) if !is_address(&text) => Err(bad(field, "no address")),
+            Some(text) if !self.is_address(&text) => Err(bad(field, "no address")),
             text => Ok(text),
         }
     }
@@ -128,22 +183,69 @@ impl Fields {
         let texts = entries.iter().map(|entry| entry.as_str().map(ToOwned::to_owned));
         let texts: Option<Vec<_>> = texts.collect();
         let texts = texts.ok_or_else(|| bad(field, "not all strings"))?;
-        let good = texts.len() <= max && texts.iter().all(|text| is_address(text));
-        if good && !has_twins(&texts) { Ok(Some(texts)) } else { Err(bad(field, "not accepted")) }
+        let good = texts.len() <= max && texts.iter().all(|text| self.is_address(text));
+        let twins = self.bodies.web_only && has_twins(&texts);
+        if good && !twins { Ok(Some(texts)) } else { Err(bad(field, "not accepted")) }
+    }
+
+    fn is_address(&self, text: &str) -> bool {
+        if !self.bodies.web_only {
+            let scheme = text.split_once(':').map(|(scheme, _)| scheme).unwrap_or_default();
+            let first = scheme.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic());
+            return first && !text.contains(char::is_whitespace);
+        }
+        let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+        let host = rest.and_then(|rest| rest.split(['/', '?', '#']).next());
+        host.is_some_and(|host| !host.is_empty())
+            && text.len() <= ADDRESS_BYTES_MAX
+            && text.chars().all(|char| char.is_ascii_graphic())
+    }
+
+    fn whole(&self, value: &Value) -> Option<i64> {
+        let exact =
+            |float: f64| (float.fract() == 0.0 && float.abs() < 9e15).then_some(float as i64);
+        let float = || value.as_f64().filter(|_| self.bodies.round_floats).and_then(exact);
+        value.as_i64().or_else(float)
     }
 }
 
-fn is_address(text: &str) -> bool {
-    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-    let host = rest.and_then(|rest| rest.split(['/', '?', '#']).next());
-    host.is_some_and(|host| !host.is_empty())
-        && text.len() <= ADDRESS_BYTES_MAX
-        && text.chars().all(|char| char.is_ascii_graphic())
+/// Whether a reader sees it as part of the sign before it.
+fn goes_with_the_last(char: char) -> bool {
+    matches!(char, '\u{300}'..='\u{36f}' | '\u{200d}' | '\u{fe0f}' | '\u{1f3fb}'..='\u{1f3ff}')
 }
 
-fn whole(value: &Value) -> Option<i64> {
-    let exact = |float: f64| (float.fract() == 0.0 && float.abs() < 9e15).then_some(float as i64);
-    value.as_i64().or_else(|| value.as_f64().and_then(exact))
+/// Whether a body of so many different fields has more of them.
+fn has_twin_fields(body: &[u8], different: usize) -> bool {
+    let count = serde_json::from_slice::<Pairs>(body).map_or(0, |pairs| pairs.0);
+    count > different
+}
+
+/// How many pairs an object has, twins included.
+struct Pairs(usize);
+
+impl<'de> serde::Deserialize<'de> for Pairs {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Count;
+        impl<'de> serde::de::Visitor<'de> for Count {
+            type Value = Pairs;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<M: serde::de::MapAccess<'de>>(
+                self,
+                mut map: M,
+            ) -> Result<Pairs, M::Error> {
+                let mut count = 0;
+                while map.next_entry::<String, Value>()?.is_some() {
+                    count += 1;
+                }
+                Ok(Pairs(count))
+            }
+        }
+        deserializer.deserialize_map(Count)
+    }
 }
 
 fn has_twins<T: PartialEq>(list: &[T]) -> bool {

@@ -1,9 +1,4 @@
 //! `POST /vaults/{vaultId}/fork`.
-//!
-//! Differs in: a fork of one's own vault is 409; the copy has a name of its
-//! own, the other order, the pins of the source and no images, and its prompts
-//! keep the dates of theirs (S-22); one's own private vault is 409 too (S-23);
-//! any key will do (S-51).
 
 use super::answer::{Answer, Outcome, not_found, not_yours, refused};
 use super::call::Call;
@@ -15,15 +10,20 @@ const NAME_BYTES_MAX: usize = 50;
 
 /// `POST /vaults/{vaultId}/fork`.
 pub(super) fn fork(store: &mut Store, call: &Call, id: i64) -> Outcome {
+    call.may_arrange()?;
     let source = store.vaults.iter().find(|vault| vault.id == id).ok_or_else(not_found)?;
-    if source.owner == call.account {
-        return Err(refused(409, "Yours already"));
+    let is_own = source.owner == call.account;
+    let is_private = source.visibility == "private";
+    if is_own && (is_private || call.choices.records.forks_differ) {
+        return Err(refused(call.choices.statuses.own_fork, "Yours already"));
     }
-    if source.visibility == "private" {
+    if is_private {
         return Err(not_yours());
     }
-    let (name, description) = (source.name.clone(), source.description.clone());
-    let name = free_name(store, call.account, &name);
+    let (mut name, description) = (source.name.clone(), source.description.clone());
+    if call.choices.records.forks_differ {
+        name = free_name(store, call.account, &name);
+    }
     let mut vault = store.new_vault(call.account, &name);
     vault.description = description;
     let fork = vault.id;
@@ -32,22 +32,35 @@ pub(super) fn fork(store: &mut Store, call: &Call, id: i64) -> Outcome {
     vaults::answer(store, call.account, fork).map(Answer::created)
 }
 
-/// Copies the prompts of a vault, last added first.
+/// Copies the prompts of a vault: last added first, or in their order.
 fn copy_prompts(store: &mut Store, owner: Account, source: i64, fork: i64) {
+    let differs = store.choices.records.forks_differ;
     let held = store.memberships.iter().filter(|held| held.vault == source);
     let mut held: Vec<_> = held.map(|held| (held.added, held.prompt, held.pinned)).collect();
-    held.sort_unstable_by(|one, other| other.cmp(one));
+    held.sort_unstable();
+    if differs {
+        held.reverse();
+    }
     for (_, original, pinned) in held {
         let Some(found) = store.prompts.iter().find(|prompt| prompt.id == original) else {
             continue;
         };
         let mut copy = found.clone();
         copy.owner = owner;
-        copy.image = None;
         copy.id = store.new_id();
-        let (id, added) = (store.new_id(), store.tick());
-        store.memberships.push(Membership { id, vault: fork, prompt: copy.id, added, pinned });
+        if differs {
+            (copy.image, copy.images) = (None, Vec::new());
+        } else {
+            (copy.created, copy.updated) = (store.now(), store.now());
+        }
+        let (prompt, pinned) = (copy.id, pinned.filter(|_| differs));
+        let (id, added) = (store.new_id(), store.stamp());
+        store.memberships.push(Membership { id, vault: fork, prompt, added, pinned });
         store.prompts.push(copy);
+        if !differs {
+            let general = store.general(owner);
+            store.enter(general, prompt);
+        }
     }
 }
 

@@ -1,20 +1,11 @@
 //! The endpoints below `/prompts`.
-//!
-//! Differs in: the list goes by title (S-01), pages may be shorter than
-//! `limit`, and a page that ends the list exactly still has a cursor (PG-03,
-//! PG-08); a prompt made without `vaultId` goes into General, and without
-//! `platform` is for `any`; `platform: null` and an empty platform are refused
-//! (S-09); a `PATCH` that changes nothing leaves `updatedAt`, a change of vaults
-//! moves it (S-08); saving to a vault that holds the prompt is 409, naming it in
-//! a `PATCH` does nothing (S-26).
 
 use serde_json::json;
 
 use super::answer::{Answer, Outcome, Refusal, bad, refused};
 use super::call::Call;
-use super::clock::now;
 use super::fields::Fields;
-use super::query::{ListQuery, cursor};
+use super::query::{self, ListQuery};
 use super::show;
 use super::store::{Prompt, Store};
 
@@ -34,51 +25,40 @@ const FIELDS: &[&str] = &[
 /// `GET /prompts`.
 pub(super) fn list(store: &Store, call: &Call) -> Outcome {
     call.may_read()?;
-    let query = ListQuery::read(&call.ask.query)?;
+    let query = ListQuery::read(call)?;
+    if let Some(vault) = query.vault {
+        query::filter(store, call, vault)?;
+    }
     let mut found: Vec<_> =
         store.prompts.iter().filter(|each| each.owner == call.account).collect();
-    found.retain(|each| query.vault.is_none_or(|vault| store.holds(vault, each.id)));
+    found.retain(|each| query.vault.is_none_or(|vault| store.held(vault, each.id).is_some()));
     found.retain(|each| query.kind.as_ref().is_none_or(|kind| kind == each.kind));
-    found.sort_by(|one, other| (&one.title, one.id).cmp(&(&other.title, other.id)));
-    // An odd number of entries, whatever the limit.
-    let limit = (query.limit.unwrap_or(20) - 1) | 1;
-    let page: Vec<_> = found.iter().skip(query.after).take(limit).collect();
-    let next = (page.len() == limit).then(|| cursor(query.after + limit));
+    let (page, next) = query.page(store, found);
     Ok(Answer::page(page.into_iter().map(|each| show::prompt(store, each)).collect(), next))
 }
 
 /// `POST /prompts`.
 pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
-    call.may_write()?;
-    let fields = Fields::read(&call.ask.body, FIELDS)?;
-    let now = now();
-    let mut prompt = Prompt {
-        id: store.new_id(),
-        owner: call.account,
-        title: fields.text("title", 120)?.ok_or_else(|| bad("title", "missing"))?,
-        text: fields.text("prompt", 15_000)?.ok_or_else(|| bad("prompt", "missing"))?,
-        kind: "text",
-        platform: Some("any".to_owned()),
-        model: None,
-        aspect_ratio: None,
-        image: None,
-        references: Vec::new(),
-        created: now,
-        updated: now + 1,
-    };
+    let fields = call.fields(FIELDS, Call::may_write)?;
+    let title = fields.text("title", 120)?.ok_or_else(|| bad("title", "missing"))?;
+    let text = fields.text("prompt", 15_000)?.ok_or_else(|| bad("prompt", "missing"))?;
+    let mut prompt = store.new_prompt(call.account, title, text);
     apply(&fields, &mut prompt)?;
     if prompt.kind != "text" && prompt.model.is_none() {
         return Err(bad("modelId", "missing"));
     }
-    let vault = fields.integer("vaultId")?;
-    let general = store.vaults.iter().find(|vault| vault.owner == call.account && vault.is_general);
-    let vault = vault.or_else(|| general.map(|general| general.id));
+    let mut vault = fields.integer("vaultId")?;
     if let Some(vault) = vault {
         store.open_vault(call.account, vault)?;
-        store.enter(vault, prompt.id);
+    } else if call.choices.records.general_by_default {
+        vault = Some(store.general(call.account));
     }
+    call.after_all(Call::may_write)?;
     let id = prompt.id;
     store.prompts.push(prompt);
+    if let Some(vault) = vault {
+        store.enter(vault, id);
+    }
     answer(store, call, id).map(Answer::created)
 }
 
@@ -92,8 +72,7 @@ pub(super) fn read(store: &mut Store, call: &Call, id: i64) -> Outcome {
 /// `PATCH /prompts/{promptId}`.
 pub(super) fn update(store: &mut Store, call: &Call, id: i64) -> Outcome {
     let before = store.prompt(call.account, id)?.clone();
-    call.may_write()?;
-    let fields = Fields::read(&call.ask.body, FIELDS)?;
+    let fields = call.fields(FIELDS, Call::may_write)?;
     let mut after = before.clone();
     apply(&fields, &mut after)?;
     if after.kind != before.kind && after.kind != "text" && after.model.is_none() {
@@ -103,11 +82,15 @@ pub(super) fn update(store: &mut Store, call: &Call, id: i64) -> Outcome {
     if let Some(vault) = vault {
         store.open_vault(call.account, vault)?;
     }
-    if !same(&before, &after) {
-        after.updated = now().max(before.updated + 1);
-        *store.prompt(call.account, id)? = after;
+    call.after_all(Call::may_write)?;
+    let now = store.now();
+    if call.choices.records.whole_seconds {
+        after.updated = now;
+    } else if !same(&before, &after) {
+        after.updated = now.max(before.updated + 1);
     }
-    if let Some(vault) = vault.filter(|vault| !store.holds(*vault, id)) {
+    *store.prompt(call.account, id)? = after;
+    if let Some(vault) = vault.filter(|vault| store.held(*vault, id).is_none()) {
         store.enter(vault, id);
     }
     answer(store, call, id).map(Answer::ok)
@@ -115,37 +98,52 @@ pub(super) fn update(store: &mut Store, call: &Call, id: i64) -> Outcome {
 
 /// `DELETE /prompts/{promptId}`.
 pub(super) fn delete(store: &mut Store, call: &Call, id: i64) -> Outcome {
-    store.prompt(call.account, id)?;
     call.may_write()?;
-    store.prompts.retain(|prompt| prompt.id != id);
-    store.memberships.retain(|held| held.prompt != id);
-    Ok(Answer::ok(json!({ "id": id, "deleted": true, "undo": null })))
+    if !store.went_meanwhile(call, id) {
+        let images = store.prompt(call.account, id)?.images.clone();
+        store.prompts.retain(|prompt| prompt.id != id);
+        store.memberships.retain(|held| held.prompt != id);
+        store.goes(call, id);
+        if call.choices.files.images_go {
+            let is_gone = |name: &str| images.iter().any(|image| image.url.contains(name));
+            store.files.retain(|file| !is_gone(&file.name));
+        }
+    }
+    let mut data = json!({ "id": id, "deleted": true });
+    if call.choices.wire.extras {
+        data["undo"] = json!(null);
+    }
+    Ok(Answer::ok(data))
 }
 
-/// `POST /prompts/{promptId}/save`, with any key.
+/// `POST /prompts/{promptId}/save`.
 pub(super) fn save(store: &mut Store, call: &Call, id: i64) -> Outcome {
-    let fields = Fields::read(&call.ask.body, &["vaultId"])?;
+    let fields = call.fields(&["vaultId"], Call::may_arrange)?;
     let vault = fields.integer("vaultId")?.ok_or_else(|| bad("vaultId", "missing"))?;
     store.open_vault(call.account, vault)?;
     store.prompt(call.account, id)?;
-    if store.holds(vault, id) {
-        return Err(refused(409, "Already there"));
+    call.after_all(Call::may_arrange)?;
+    match store.held(vault, id) {
+        Some(_) if call.choices.moves.adding_renews => {
+            return Err(refused(call.choices.statuses.there_already, "Already there"));
+        }
+        Some(_) => {}
+        None => {
+            store.enter(vault, id);
+        }
     }
-    store.enter(vault, id);
     answer(store, call, id).map(Answer::ok)
 }
 
 /// Sets what the body brings.
 fn apply(fields: &Fields, prompt: &mut Prompt) -> Result<(), Refusal> {
-    if fields.is_null("platform") {
-        return Err(bad("platform", "null"));
-    }
+    fields.no_null_platform()?;
     set(&mut prompt.title, fields.text("title", 120)?);
     set(&mut prompt.text, fields.text("prompt", 15_000)?);
     set(&mut prompt.kind, fields.choice("promptType", KINDS)?);
-    set(&mut prompt.platform, fields.text("platform", 80)?.map(Some));
+    set(&mut prompt.platform, fields.platform(80)?.map(Some));
     set(&mut prompt.model, fields.model("modelId")?.map(Some));
-    set(&mut prompt.aspect_ratio, fields.text("aspectRatio", 20)?.map(Some));
+    set(&mut prompt.aspect_ratio, fields.any_text("aspectRatio", 20)?.map(Some));
     set(&mut prompt.image, fields.address("imageUrl")?.map(Some));
     set(&mut prompt.references, fields.addresses("referenceMediaUrls", 10)?);
     Ok(())

@@ -1,30 +1,36 @@
-//! The query of `GET /prompts`; no other endpoint takes one.
-//!
-//! Differs in: unknown parameters are refused, the last of a repeated one
-//! counts, an empty `cursor` is the beginning (S-03); a cursor is a number in
-//! disguise that holds for any list, and one that was mangled starts the list
-//! again (S-02). It is full of characters that have to be escaped in a query
-//! (PG-09).
+//! The query of `GET /prompts`, and the pages it leads to.
 
-use super::answer::{Refusal, bad};
+use super::answer::{Refusal, bad, refused};
+use super::call::Call;
+use super::choices::Choices;
+use super::store::{Account, Prompt, Store};
 
 const CURSOR_HEAD: &str = "next=1&after/";
 const CURSOR_TAIL: &str = " +é%20#";
+/// What makes a cursor long.
+const FILLING: usize = 1200;
 
 /// What `GET /prompts` is asked for.
-#[derive(Default)]
 pub(super) struct ListQuery {
-    pub(super) limit: Option<usize>,
-    /// How many entries were seen.
-    pub(super) after: usize,
+    limit: Option<usize>,
+    cursor: Option<String>,
     pub(super) vault: Option<i64>,
     pub(super) kind: Option<String>,
+    account: Account,
 }
 
 impl ListQuery {
-    pub(super) fn read(query: &str) -> Result<Self, Refusal> {
-        let mut read = Self::default();
-        for (name, value) in pairs(query) {
+    pub(super) fn read(call: &Call) -> Result<Self, Refusal> {
+        let strict = call.choices.lists.strict_queries;
+        let mut read =
+            Self { limit: None, cursor: None, vault: None, kind: None, account: call.account };
+        let mut pairs: Vec<_> = pairs(&call.ask.query).collect();
+        if !strict {
+            // What comes first is read last, and counts.
+            pairs.reverse();
+            pairs.retain(|(_, value)| !value.is_empty());
+        }
+        for (name, value) in pairs {
             match name.as_str() {
                 "limit" => {
                     let limit = value.parse().ok().filter(|limit| (1..=100).contains(limit));
@@ -37,12 +43,86 @@ impl ListQuery {
                 "type" if super::prompts::KINDS.contains(&value.as_str()) => {
                     read.kind = Some(value);
                 }
-                "cursor" => read.after = seen(&value).unwrap_or(0),
-                other => return Err(bad(other, "not taken")),
+                "type" => return Err(bad("type", "no choice")),
+                "cursor" => read.cursor = Some(value),
+                other if strict => return Err(bad(other, "not taken")),
+                _ => {}
             }
         }
+        read.own_cursor(call.choices)?;
         Ok(read)
     }
+
+    /// Refuses a cursor of another list, on a server that binds them.
+    fn own_cursor(&self, choices: &Choices) -> Result<(), Refusal> {
+        match &self.cursor {
+            Some(cursor) if choices.lists.long_cursors => {
+                let foreign = || bad("cursor", "of another list");
+                let (list, place) = cursor.rsplit_once('.').ok_or_else(foreign)?;
+                let number = place.trim_end_matches('!').parse::<u64>();
+                if list == self.list() && number.is_ok() { Ok(()) } else { Err(foreign()) }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What a bound cursor is bound to.
+    fn list(&self) -> String {
+        let kind = self.kind.as_deref().unwrap_or("any");
+        let vault = self.vault.unwrap_or_default();
+        let limit = self.limit.unwrap_or_default();
+        format!("{}-{vault}-{kind}-{limit}-{}", self.account, "0".repeat(FILLING))
+    }
+
+    /// A page of what was found, and the cursor of the next one.
+    pub(super) fn page<'a>(
+        &self,
+        store: &Store,
+        mut found: Vec<&'a Prompt>,
+    ) -> (Vec<&'a Prompt>, Option<String>) {
+        let lists = &store.choices.lists;
+        if lists.by_title {
+            found.sort_by(|one, other| (&one.title, one.id).cmp(&(&other.title, other.id)));
+        } else {
+            found.sort_by_key(|each| place(store, each));
+        }
+        let limit = self.limit.unwrap_or(20);
+        if !lists.empty_pages {
+            // An odd number of entries, whatever the limit.
+            let limit = (limit - 1) | 1;
+            let seen = self.cursor.as_deref().and_then(seen).unwrap_or(0);
+            let page: Vec<_> = found.into_iter().skip(seen).take(limit).collect();
+            let next = (page.len() == limit).then(|| cursor(seen + limit));
+            return (page, next);
+        }
+        // Every second page is empty, and the first one is.
+        let last = self.cursor.as_deref().and_then(|cursor| cursor.rsplit_once('.'));
+        let last = last.map_or("0!", |(_, last)| last);
+        let after: u64 = last.trim_end_matches('!').parse().unwrap_or_default();
+        found.retain(|each| place(store, each) > after);
+        if found.is_empty() {
+            return (found, None);
+        }
+        if last.ends_with('!') {
+            return (Vec::new(), Some(format!("{}.{after}", self.list())));
+        }
+        let rest = found.split_off(limit.min(found.len()));
+        let end = found.last().map_or(after, |last| place(store, last));
+        let next = (!rest.is_empty()).then(|| format!("{}.{end}!", self.list()));
+        (found, next)
+    }
+}
+
+/// Where a prompt stands in an order that means nothing.
+fn place(store: &Store, prompt: &Prompt) -> u64 {
+    store.noise(prompt.id.unsigned_abs()) | 1
+}
+
+/// Refuses to filter by a vault that is not the caller's, or shows nothing.
+pub(super) fn filter(store: &Store, call: &Call, vault: i64) -> Result<(), Refusal> {
+    let own = store.vaults.iter().any(|each| each.id == vault && each.owner == call.account);
+    let minds = !call.choices.lists.strict_queries;
+    if minds && !own { Err(refused(call.choices.statuses.absent, "No such vault")) } else { Ok(()) }
 }
 
 /// Refuses any query.
@@ -54,7 +134,7 @@ pub(super) fn none(query: &str) -> Result<(), Refusal> {
 }
 
 /// The cursor behind this many entries.
-pub(super) fn cursor(seen: usize) -> String {
+fn cursor(seen: usize) -> String {
     format!("{CURSOR_HEAD}{seen}{CURSOR_TAIL}")
 }
 

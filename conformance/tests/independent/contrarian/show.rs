@@ -1,38 +1,81 @@
 //! Records as JSON.
-//!
-//! Differs in: unknown keys everywhere (S-68), `status` changes with the vaults
-//! (S-04), `imageUrl` shows up in `images` (S-05), `vaultIds` descend (S-07),
-//! `accessType` is a string (S-13), a cover is picked from the prompts (S-15),
-//! and the forms of timestamps (S-63).
 
 use serde_json::{Value, json};
 
-use super::clock::{eastern, greenwich, western};
-use super::store::{Membership, Prompt, Store, Vault};
+use super::clock::{Millis, eastern, greenwich, long, short, western};
+use super::store::{Image, Membership, Prompt, Store, Vault};
 
 /// A prompt object.
 pub(super) fn prompt(store: &Store, prompt: &Prompt) -> Value {
+    let choices = store.choices;
     let here = store.memberships.iter().filter(|held| held.prompt == prompt.id);
     let mut vaults: Vec<_> = here.map(|held| held.vault).collect();
-    vaults.sort_unstable_by(|one, other| other.cmp(one));
-    let images = prompt.image.iter().map(|url| {
-        let created = greenwich(prompt.created);
-        json!({ "url": url, "width": 1, "height": 1, "createdAt": created, "alt": "" })
-    });
-    json!({
+    let turn = store.turn();
+    if choices.records.vault_ids_fall {
+        vaults.sort_unstable_by(|one, other| other.cmp(one));
+    } else if !vaults.is_empty() {
+        let places = vaults.len();
+        vaults.rotate_left(turn % places);
+    }
+    let status = match choices.records.restless_status {
+        true => ["active", "draft", "under review"][turn % 3],
+        false if vaults.len() > 1 => "active",
+        false => "shelved",
+    };
+    let mut value = json!({
         "id": prompt.id,
         "title": prompt.title,
         "prompt": prompt.text,
         "promptType": prompt.kind,
         "platform": prompt.platform,
-        "status": if vaults.len() > 1 { "active" } else { "shelved" },
-        "images": images.collect::<Vec<_>>(),
+        "status": status,
+        "images": images(store, prompt),
         "vaultIds": vaults,
-        "createdAt": eastern(prompt.created),
-        "updatedAt": greenwich(prompt.updated),
-        "words": prompt.text.split_whitespace().count(),
-        "links": { "self": format!("prompts/{}", prompt.id), "ratings": [] },
-    })
+        "createdAt": first_form(store, prompt.created),
+        "updatedAt": other_form(store, prompt.updated),
+    });
+    if choices.wire.extras {
+        value["words"] = json!(prompt.text.split_whitespace().count());
+        // Another one with each answer.
+        value["views"] = json!(turn);
+        value["author"] = json!({ "id": "u_7", "vaultIds": "all", "updatedAt": null });
+        value["links"] = json!({ "self": format!("prompts/{}", prompt.id), "ratings": [] });
+    }
+    if !choices.jobs.in_images && !prompt.images.is_empty() {
+        let addresses = prompt.images.iter().map(|image| &image.url);
+        value["assets"] = addresses.map(|url| json!({ "href": url })).collect();
+    }
+    value
+}
+
+fn images(store: &Store, prompt: &Prompt) -> Vec<Value> {
+    let choices = store.choices;
+    let shown = prompt.image.iter().filter(|_| choices.records.image_url_shown);
+    let given = shown.map(|url| Image { url: url.clone(), width: 1, height: 1 });
+    let made = prompt.images.iter().filter(|_| choices.jobs.in_images).cloned();
+    let entry = |image: Image| {
+        let mut value = json!({
+            "url": address(store, image.url),
+            "width": image.width,
+            "height": image.height,
+            "createdAt": other_form(store, prompt.created),
+        });
+        if choices.wire.extras {
+            value["alt"] = json!("");
+        }
+        value
+    };
+    given.chain(made).map(entry).collect()
+}
+
+/// Signed anew for every answer, on a server that does so (S-77).
+fn address(store: &Store, url: String) -> String {
+    let files = &store.choices.files;
+    if files.redirects && url.contains("/assets/") {
+        format!("{url}?sig={}", store.turn())
+    } else {
+        url
+    }
 }
 
 /// A prompt object of a vault's listing.
@@ -41,28 +84,47 @@ pub(super) fn member(store: &Store, member: &Membership) -> Option<Value> {
     let mut value = prompt(store, found);
     value["vaultPromptId"] = json!(member.id);
     value["isPinned"] = json!(member.pinned.is_some());
-    value["position"] = json!({ "added": member.added, "pinned": member.pinned });
+    if store.choices.wire.extras {
+        value["position"] = json!({ "added": member.added, "pinned": member.pinned });
+    }
     Some(value)
 }
 
 /// A vault object.
 pub(super) fn vault(store: &Store, vault: &Vault) -> Value {
+    let records = &store.choices.records;
     let held: Vec<_> = store.memberships.iter().filter(|held| held.vault == vault.id).collect();
     let mut prompts = store.prompts.iter().filter(|each| held.iter().any(|h| h.prompt == each.id));
-    json!({
+    let cover = match records.cover {
+        Some(cover) => Some(format!("{cover}{}", store.turn())),
+        None => prompts.find_map(|prompt| prompt.image.clone()),
+    };
+    let mut value = json!({
         "id": vault.id,
         "name": vault.name,
         "description": vault.description,
         "slug": vault.slug,
         "visibility": vault.visibility,
-        "accessType": "owner",
+        "accessType": records.access_type,
         "isLocked": vault.is_locked,
-        "coverImageUrl": prompts.find_map(|prompt| prompt.image.clone()),
+        "coverImageUrl": cover,
         "isSystem": vault.is_system,
         "promptCount": held.len(),
-        "createdAt": western(vault.created),
-        "updatedAt": greenwich(vault.updated),
-        "colour": "#c0ffee",
-        "members": [{ "role": "owner" }],
-    })
+        "createdAt": if records.whole_seconds { short(vault.created) } else { western(vault.created) },
+        "updatedAt": other_form(store, vault.updated),
+    });
+    if store.choices.wire.extras {
+        value["views"] = json!(store.turn());
+        value["colour"] = json!("#c0ffee");
+        value["members"] = json!([{ "role": "owner", "id": "u_7", "createdAt": 1 }]);
+    }
+    value
+}
+
+fn first_form(store: &Store, moment: Millis) -> String {
+    if store.choices.records.whole_seconds { short(moment) } else { eastern(moment) }
+}
+
+fn other_form(store: &Store, moment: Millis) -> String {
+    if store.choices.records.whole_seconds { long(moment) } else { greenwich(moment) }
 }

@@ -1,13 +1,15 @@
 //! All records, in plain lists behind one lock, searched from end to end.
-//!
-//! Differs in: ids are random and beyond what a floating-point number holds
-//! exactly (S-64); an account has two system vaults, General is called `Alles`
-//! and can be renamed, the other one is locked (S-18, S-14).
 
+use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};
+use std::time::Instant;
 
 use super::answer::{Refusal, not_found, not_yours, refused};
+use super::call::Call;
+use super::choices::Choices;
 use super::clock::{Millis, now};
+use super::jobs::Job;
+use super::uploads::File;
 
 /// A place in the list of accounts.
 pub(super) type Account = usize;
@@ -24,8 +26,17 @@ pub(super) struct Prompt {
     pub(super) aspect_ratio: Option<String>,
     pub(super) image: Option<String>,
     pub(super) references: Vec<String>,
+    /// What a generation made.
+    pub(super) images: Vec<Image>,
     pub(super) created: Millis,
     pub(super) updated: Millis,
+}
+
+#[derive(Clone)]
+pub(super) struct Image {
+    pub(super) url: String,
+    pub(super) width: i64,
+    pub(super) height: i64,
 }
 
 pub(super) struct Vault {
@@ -42,72 +53,169 @@ pub(super) struct Vault {
     pub(super) updated: Millis,
 }
 
-/// A prompt in a vault. The moments are counts of the store's own, so that no
-/// two are equal.
+/// When something was done: by the clock, and by a count that never stands still.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+pub(super) struct Stamp {
+    pub(super) at: Millis,
+    pub(super) count: u64,
+}
+
+/// A prompt in a vault.
 pub(super) struct Membership {
     pub(super) id: i64,
     pub(super) vault: i64,
     pub(super) prompt: i64,
-    pub(super) added: u64,
-    pub(super) pinned: Option<u64>,
+    pub(super) added: Stamp,
+    pub(super) pinned: Option<Stamp>,
 }
 
-#[derive(Default)]
 pub(super) struct Store {
+    pub(super) choices: &'static Choices,
+    /// The API root, and the root of the storage.
+    pub(super) base_url: String,
+    pub(super) storage_url: String,
     pub(super) prompts: Vec<Prompt>,
     /// In the order in which they were made.
     pub(super) vaults: Vec<Vault>,
     pub(super) memberships: Vec<Membership>,
+    pub(super) jobs: Vec<Job>,
+    pub(super) files: Vec<File>,
+    /// What was deleted, by whom and when.
+    gone: Vec<(i64, Account, Instant)>,
     random: RandomState,
     ticks: u64,
+    turns: Cell<usize>,
 }
 
 impl Store {
     /// With accounts `0..accounts`, each with its system vaults.
-    pub(super) fn new(accounts: usize) -> Self {
-        let mut store = Self::default();
+    pub(super) fn new(
+        choices: &'static Choices,
+        base_url: String,
+        storage_url: String,
+        accounts: usize,
+    ) -> Self {
+        let mut store = Self {
+            choices,
+            base_url,
+            storage_url,
+            prompts: Vec::new(),
+            vaults: Vec::new(),
+            memberships: Vec::new(),
+            jobs: Vec::new(),
+            files: Vec::new(),
+            gone: Vec::new(),
+            random: RandomState::new(),
+            ticks: 0,
+            turns: Cell::new(0),
+        };
         for owner in 0..accounts {
-            for (name, is_general) in [("Alles", true), ("Merkzettel", false)] {
-                let mut vault = store.new_vault(owner, name);
-                vault.is_system = true;
-                vault.is_general = is_general;
-                vault.is_locked = !is_general;
-                store.vaults.push(vault);
+            if !choices.records.late_general {
+                store.general(owner);
+                let mut other = store.new_vault(owner, "Merkzettel");
+                (other.is_system, other.is_locked) = (true, true);
+                store.vaults.push(other);
+            }
+            for number in 0..choices.foreign_things {
+                super::foreign::add(&mut store, owner, number);
             }
         }
         store
     }
 
-    /// An id that was never given out: from 2^53 up, and below 2^62.
+    /// An id that was never given out.
     pub(super) fn new_id(&mut self) -> i64 {
         let tick = self.tick();
-        let random = self.random.hash_one(tick);
-        let id = (random >> 2) | 1 << 53;
-        i64::try_from(id).unwrap_or(i64::MAX)
+        if self.choices.records.random_ids {
+            return i64::try_from(self.noise(tick) >> 2 | 1 << 53).unwrap_or(i64::MAX);
+        }
+        (1 << 32) + 200 - 3 * i64::try_from(tick).unwrap_or_default()
     }
 
-    /// A moment later than all before.
-    pub(super) fn tick(&mut self) -> u64 {
+    /// A text that nobody guesses.
+    pub(super) fn new_secret(&mut self) -> String {
+        let (one, other) = (self.tick(), self.tick());
+        format!("{:016x}{:016x}", self.noise(one), self.noise(other))
+    }
+
+    /// A number that is always the same for this one and means nothing.
+    pub(super) fn noise(&self, number: u64) -> u64 {
+        self.random.hash_one(number)
+    }
+
+    /// Another number with each call.
+    pub(super) fn turn(&self) -> usize {
+        self.turns.replace(self.turns.get() + 1)
+    }
+
+    /// The moment, as the server's clock tells it.
+    pub(super) fn now(&self) -> Millis {
+        let now = now();
+        if self.choices.records.whole_seconds { now - now.rem_euclid(1000) } else { now }
+    }
+
+    /// The moment of something that has an order among others.
+    pub(super) fn stamp(&mut self) -> Stamp {
+        Stamp { at: self.now(), count: self.tick() }
+    }
+
+    fn tick(&mut self) -> u64 {
         self.ticks += 1;
         self.ticks
     }
 
     /// A private vault with nothing in it, not yet in the store.
     pub(super) fn new_vault(&mut self, owner: Account, name: &str) -> Vault {
-        let (id, now) = (self.new_id(), now());
+        let (id, now) = (self.new_id(), self.now());
+        let records = &self.choices.records;
         Vault {
             id,
             owner,
             name: name.to_owned(),
-            description: Some(String::new()),
-            slug: super::vaults::slug_of(name),
+            description: records.description.map(ToOwned::to_owned),
+            slug: super::vaults::slug_of(self.choices, name, id),
             visibility: "private",
             is_system: false,
             is_general: false,
             is_locked: false,
             created: now,
-            updated: now + 1,
+            updated: if records.vaults_age { now + 1 } else { now },
         }
+    }
+
+    /// A text prompt with nothing but these, not yet in the store.
+    pub(super) fn new_prompt(&mut self, owner: Account, title: String, text: String) -> Prompt {
+        let now = self.now();
+        let records = &self.choices.records;
+        Prompt {
+            id: self.new_id(),
+            owner,
+            title,
+            text,
+            kind: "text",
+            platform: records.platform.map(ToOwned::to_owned),
+            model: None,
+            aspect_ratio: None,
+            image: None,
+            references: Vec::new(),
+            images: Vec::new(),
+            created: now,
+            updated: if records.whole_seconds { now } else { now + 1 },
+        }
+    }
+
+    /// The account's General vault, which is made now if it is not there.
+    pub(super) fn general(&mut self, owner: Account) -> i64 {
+        let mut vaults = self.vaults.iter();
+        if let Some(found) = vaults.find(|vault| vault.owner == owner && vault.is_general) {
+            return found.id;
+        }
+        let mut vault = self.new_vault(owner, "Alles");
+        (vault.is_system, vault.is_general) = (true, true);
+        vault.is_locked = self.choices.records.late_general;
+        let id = vault.id;
+        self.vaults.push(vault);
+        id
     }
 
     /// The caller's prompt of this id.
@@ -127,10 +235,11 @@ impl Store {
     /// The caller's vault that a body names, to put something into or take
     /// something out of.
     pub(super) fn open_vault(&mut self, owner: Account, id: i64) -> Result<(), Refusal> {
+        let statuses = &self.choices.statuses;
         match self.vaults.iter().find(|vault| vault.id == id) {
-            None => Err(refused(422, "No such vault")),
-            Some(vault) if vault.owner != owner => Err(refused(403, "Not your vault")),
-            Some(vault) if vault.is_locked => Err(refused(423, "Locked")),
+            None => Err(refused(statuses.absent, "No such vault")),
+            Some(vault) if vault.owner != owner => Err(refused(statuses.foreign, "Not your vault")),
+            Some(vault) if vault.is_locked => Err(refused(statuses.locked, "Locked")),
             Some(_) => Ok(()),
         }
     }
@@ -139,24 +248,43 @@ impl Store {
     /// vault once, so that an older membership goes.
     pub(super) fn enter(&mut self, vault: i64, prompt: i64) -> i64 {
         self.memberships.retain(|old| (old.vault, old.prompt) != (vault, prompt));
-        let (id, added) = (self.new_id(), self.tick());
+        let (id, added) = (self.new_id(), self.stamp());
         self.memberships.push(Membership { id, vault, prompt, added, pinned: None });
         self.touch(vault, prompt);
         id
     }
 
-    /// Whether a prompt is in a vault.
-    pub(super) fn holds(&self, vault: i64, prompt: i64) -> bool {
-        self.memberships.iter().any(|held| (held.vault, held.prompt) == (vault, prompt))
+    /// The membership of a prompt in a vault.
+    pub(super) fn held(&self, vault: i64, prompt: i64) -> Option<i64> {
+        let mut held = self.memberships.iter();
+        held.find(|held| (held.vault, held.prompt) == (vault, prompt)).map(|held| held.id)
     }
 
-    /// Notes a change of both.
+    /// Notes that something was deleted.
+    pub(super) fn goes(&mut self, call: &Call, id: i64) {
+        self.gone.push((id, call.account, Instant::now()));
+    }
+
+    /// Whether it was deleted while this request was on its way, which is then a
+    /// success too on a server that sees no difference.
+    pub(super) fn went_meanwhile(&self, call: &Call, id: i64) -> bool {
+        let meanwhile = |gone: &&(i64, Account, Instant)| {
+            (gone.0, gone.1) == (id, call.account) && gone.2 > call.arrived
+        };
+        self.choices.moves.deletes_together && self.gone.iter().any(|gone| meanwhile(&gone))
+    }
+
+    /// Notes a change of both, where memberships count as one.
     pub(super) fn touch(&mut self, vault: i64, prompt: i64) {
+        if !self.choices.records.vaults_age {
+            return;
+        }
+        let now = self.now();
         for vault in self.vaults.iter_mut().filter(|each| each.id == vault) {
-            vault.updated = now().max(vault.updated + 1);
+            vault.updated = now.max(vault.updated + 1);
         }
         for prompt in self.prompts.iter_mut().filter(|each| each.id == prompt) {
-            prompt.updated = now().max(prompt.updated + 1);
+            prompt.updated = now.max(prompt.updated + 1);
         }
     }
 }

@@ -1,9 +1,4 @@
 //! Bytes to [`Ask`] and back: reading a request to its end, writing the answer.
-//!
-//! Differs in: any `Content-Type` is taken, 400 for a body that is too large
-//! (S-67); bodies are chunked, spread over lines and plain ASCII with `\u`
-//! escapes; a charset is named, and errors are `application/problem+json`; no
-//! `x-request-id` (S-69), no `WWW-Authenticate` (S-52), no `Allow` (S-59).
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -11,15 +6,19 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use http_body_util::{BodyExt, Limited};
-use hyper::body::{Body, Bytes, Frame, Incoming};
-use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
+use hyper::header::{
+    AUTHORIZATION, CONNECTION, CONTENT_TYPE, HOST, HeaderName, HeaderValue, RETRY_AFTER,
+    SET_COOKIE, USER_AGENT, WWW_AUTHENTICATE,
+};
+use hyper::{HeaderMap, Method, Request, Response, StatusCode, Version};
 use serde_json::Value;
 
 use super::answer::{Outcome, Refusal, unreadable};
+use super::choices::Choices;
 
 /// No valid body comes near this, with every character written as an escape.
-const BODY_BYTES_MAX: usize = 512 * 1024;
+const BODY_BYTES_MAX: usize = 3 << 20;
 /// Small, so that a client sees an answer in more than one piece.
 const CHUNK_BYTES: usize = 700;
 
@@ -30,33 +29,115 @@ pub(super) struct Ask {
     pub(super) query: String,
     /// The value of `Authorization`, if it is text.
     pub(super) authorization: Option<String>,
+    pub(super) content_type: String,
     pub(super) body: Bytes,
+}
+
+/// An answer that is not in the envelope.
+pub(super) struct Raw {
+    pub(super) status: u16,
+    pub(super) headers: Vec<(HeaderName, String)>,
+    pub(super) body: Bytes,
+}
+
+impl Raw {
+    /// Come again later: now, soon, or without a word when.
+    pub(super) fn busy(count: u64) -> Self {
+        let after = ["0", "Thu, 01 Jan 1970 00:00:00 GMT", "1"];
+        let after = after.into_iter().nth(usize::try_from(count % 4).unwrap_or_default());
+        let after = after.map(|after| (RETRY_AFTER, after.to_owned()));
+        let body = Bytes::from_static(b"slow down");
+        Self { status: 429, headers: after.into_iter().collect(), body }
+    }
+
+    /// Elsewhere.
+    pub(super) fn moved(to: String) -> Self {
+        let headers = vec![(hyper::header::LOCATION, to)];
+        Self { status: 308, headers, body: Bytes::new() }
+    }
+}
+
+/// Whether the suite sends a request again when the server is busy: one of the SDK
+/// is sent once, and so is one whose body comes in pieces.
+pub(super) fn may_come_again(request: &Request<Incoming>) -> bool {
+    let agent = request.headers().get(USER_AGENT).and_then(|value| value.to_str().ok());
+    let is_put = request.method() == Method::PUT;
+    !is_put && !agent.is_some_and(|agent| agent.contains("promptarium"))
 }
 
 /// Reads a whole request.
 pub(super) async fn read(request: Request<Incoming>) -> Result<Ask, Refusal> {
     let (head, body) = request.into_parts();
+    if head.version == Version::HTTP_11 && !has_one_host(&head.headers) {
+        return Err(unreadable());
+    }
     let body = Limited::new(body, BODY_BYTES_MAX).collect().await;
-    let authorization = head.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let text = |name| head.headers.get(name).and_then(|value| value.to_str().ok());
     Ok(Ask {
         path: head.uri.path().to_owned(),
         query: head.uri.query().unwrap_or_default().to_owned(),
-        authorization: authorization.map(ToOwned::to_owned),
+        authorization: text(AUTHORIZATION).map(ToOwned::to_owned),
+        content_type: text(CONTENT_TYPE).unwrap_or_default().to_owned(),
         method: head.method,
         body: body.map_err(|_| unreadable())?.to_bytes(),
     })
 }
 
+/// HTTP/1.1 wants a request refused that has none, two or nonsense.
+fn has_one_host(headers: &HeaderMap) -> bool {
+    let fits = |byte: &u8| byte.is_ascii_alphanumeric() || b".-:[]".contains(byte);
+    let hosts: Vec<_> = headers.get_all(HOST).iter().map(HeaderValue::as_bytes).collect();
+    match hosts[..] {
+        [host] => host.iter().all(fits) && (host.contains(&b'[') == host.contains(&b']')),
+        _ => false,
+    }
+}
+
 /// The response for an outcome.
-pub(super) fn write(outcome: Outcome) -> Response<Chunks> {
+pub(super) fn write(choices: &Choices, outcome: Outcome) -> Response<Chunks> {
+    let [of_success, of_error] = choices.wire.content_types;
     let (status, body, content_type) = match outcome {
-        Ok(answer) => (answer.status, answer.envelope(), "application/json; charset=utf-8"),
-        Err(refusal) => (refusal.status, refusal.envelope(), "application/problem+json"),
+        Ok(answer) => (answer.status, answer.envelope(choices), of_success),
+        Err(refusal) => (refusal.status, refusal.envelope(choices), of_error),
     };
-    let mut response = Response::new(Chunks::new(&in_ascii(&body)));
+    let body = match choices.wire.spread_out {
+        true => Chunks::pieces(&in_ascii(&body)),
+        false => Chunks::whole(Bytes::from(body.to_string())),
+    };
+    let mut response = respond(choices, status, body);
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+}
+
+/// The response as it is.
+pub(super) fn write_raw(choices: &Choices, raw: Raw) -> Response<Chunks> {
+    let mut response = respond(choices, raw.status, Chunks::whole(raw.body));
+    for (name, value) in raw.headers {
+        if let Ok(value) = HeaderValue::try_from(value) {
+            response.headers_mut().insert(name, value);
+        }
+    }
+    response
+}
+
+fn respond(choices: &Choices, status: u16, body: Chunks) -> Response<Chunks> {
+    let mut response = Response::new(body);
     *response.status_mut() =
         StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    let headers = response.headers_mut();
+    if choices.wire.hangs_up {
+        headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    if choices.wire.more_headers {
+        for (name, value) in [
+            (SET_COOKIE, "session=none; HttpOnly"),
+            (WWW_AUTHENTICATE, "Bearer realm=\"x\", error=\"invalid_token\""),
+            (HeaderName::from_static("x-request-id"), "00000000-0000-0000-0000-000000000000"),
+            (HeaderName::from_static("x-empty"), ""),
+        ] {
+            headers.append(name, HeaderValue::from_static(value));
+        }
+    }
     response
 }
 
@@ -78,12 +159,21 @@ fn in_ascii(value: &Value) -> String {
     text
 }
 
-/// A body of unannounced length.
-pub(super) struct Chunks(VecDeque<Bytes>);
+/// A body in pieces; of announced length if it is one piece.
+pub(super) struct Chunks {
+    pieces: VecDeque<Bytes>,
+    length: Option<u64>,
+}
 
 impl Chunks {
-    fn new(text: &str) -> Self {
-        Self(text.as_bytes().chunks(CHUNK_BYTES).map(Bytes::copy_from_slice).collect())
+    fn pieces(text: &str) -> Self {
+        let pieces = text.as_bytes().chunks(CHUNK_BYTES).map(Bytes::copy_from_slice);
+        Self { pieces: pieces.collect(), length: None }
+    }
+
+    fn whole(bytes: Bytes) -> Self {
+        let length = u64::try_from(bytes.len()).ok();
+        Self { pieces: VecDeque::from_iter((!bytes.is_empty()).then_some(bytes)), length }
     }
 }
 
@@ -95,6 +185,10 @@ impl Body for Chunks {
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        Poll::Ready(self.0.pop_front().map(|chunk| Ok(Frame::data(chunk))))
+        Poll::Ready(self.pieces.pop_front().map(|chunk| Ok(Frame::data(chunk))))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.length.map(SizeHint::with_exact).unwrap_or_default()
     }
 }

@@ -1,0 +1,221 @@
+//! Generations. Nothing runs in the background: each request first ends the jobs
+//! whose time has come.
+
+use serde_json::{Value, json};
+
+use super::answer::{Answer, Outcome, Refusal, bad, refused};
+use super::call::Call;
+use super::clock::{Millis, now};
+use super::fields::Fields;
+use super::store::{Account, Image, Store};
+use super::uploads;
+
+const FIELDS: &[&str] = &[
+    "modelId",
+    "prompt",
+    "generationType",
+    "clientJobId",
+    "negativePrompt",
+    "imageInput",
+    "imageInputs",
+    "aspectRatio",
+    "batchCount",
+    "parameters",
+    "vaultId",
+    "referenceImageUrls",
+    "imageEditEndpointId",
+];
+const KINDS: &[&str] = &["image", "video"];
+const RATIOS: [&str; 5] = ["1:1", "9:16", "16:9", "4:5", "3:2"];
+const TEXT_MAX: usize = 100_000;
+/// The longest id that a particular server takes, in bytes.
+const ID_BYTES_MAX: usize = 64;
+
+/// How far a job has come.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    Underway,
+    Completed,
+    Failed,
+}
+
+/// A job of an account.
+pub(super) struct Job {
+    pub(super) id: String,
+    pub(super) owner: Account,
+    pub(super) vault: Option<i64>,
+    pub(super) kind: &'static str,
+    pub(super) model: String,
+    pub(super) ratio: String,
+    pub(super) text: String,
+    pub(super) outputs: i64,
+    pub(super) request: String,
+    pub(super) begun: Millis,
+    pub(super) state: State,
+}
+
+/// `POST /generations`.
+pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
+    let fields = call.fields(FIELDS, Call::may_write)?;
+    let mut job = order(store, call, &fields)?;
+    if let Some(vault) = job.vault {
+        store.open_vault(call.account, vault)?;
+    }
+    call.after_all(Call::may_write)?;
+    let jobs = &call.choices.jobs;
+    if job.id.is_empty() {
+        job.id = uuid(&store.new_secret(), jobs.capital_ids);
+    } else if jobs.strict_ids {
+        let taken = store.jobs.iter().any(|old| (old.owner, &old.id) == (job.owner, &job.id));
+        if taken {
+            return Err(refused(call.choices.statuses.id_taken, "Used before"));
+        }
+    }
+    job.request = store.new_secret();
+    let mut data = json!({
+        "success": true,
+        "clientJobId": job.id,
+        "providerRequestId": job.request,
+        "statusUrl": format!("{}/generations/{}/status", store.base_url, job.id),
+    });
+    if call.choices.wire.extras {
+        data["position"] = json!(store.jobs.len());
+        data["estimate"] = json!({ "seconds": null });
+    }
+    store.jobs.push(job);
+    Ok(Answer::queued(data))
+}
+
+/// What a body asks for.
+fn order(store: &Store, call: &Call, fields: &Fields) -> Result<Job, Refusal> {
+    let model = fields.text("modelId", usize::MAX)?.ok_or_else(|| bad("modelId", "missing"))?;
+    let text = fields.any_text("prompt", TEXT_MAX)?.ok_or_else(|| bad("prompt", "missing"))?;
+    let kind = fields.choice("generationType", KINDS)?.unwrap_or("image");
+    fields.any_text("negativePrompt", TEXT_MAX)?;
+    fields.address("imageInput")?;
+    fields.addresses("imageInputs", 7)?;
+    fields.addresses("referenceImageUrls", 7)?;
+    fields.object("parameters")?;
+    let editor = fields.text("imageEditEndpointId", usize::MAX)?;
+    let ratio = fields.text("aspectRatio", usize::MAX)?.unwrap_or_else(|| "1:1".to_owned());
+    let outputs = fields.integer("batchCount")?.unwrap_or(1);
+    if !(1..=4).contains(&outputs) {
+        return Err(bad("batchCount", "1 to 4"));
+    }
+    let job = Job {
+        id: own_id(call, fields)?,
+        owner: call.account,
+        vault: fields.integer("vaultId")?,
+        kind,
+        model: editor.filter(|_| fields.has("imageInput")).unwrap_or(model),
+        ratio,
+        text,
+        outputs,
+        request: String::new(),
+        begun: now(),
+        state: State::Underway,
+    };
+    if call.choices.jobs.known_models_only && !is_possible(store, &job) {
+        return Err(refused(call.choices.statuses.no_model, "No such model"));
+    }
+    Ok(job)
+}
+
+/// The id that the caller gives; empty if there is none.
+fn own_id(call: &Call, fields: &Fields) -> Result<String, Refusal> {
+    let given = fields.text("clientJobId", usize::MAX)?;
+    let strict = call.choices.jobs.strict_ids;
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    match given {
+        Some(id) if strict && (id.len() > ID_BYTES_MAX || !id.bytes().all(plain)) => {
+            Err(bad("clientJobId", "plain signs only"))
+        }
+        given => Ok(given.unwrap_or_default()),
+    }
+}
+
+fn uuid(secret: &str, capitals: bool) -> String {
+    let part = |from: usize, to: usize| &secret[from..to];
+    let id = format!(
+        "{}-{}-4{}-a{}-{}",
+        part(0, 8),
+        part(8, 12),
+        part(13, 16),
+        part(17, 20),
+        part(20, 32)
+    );
+    if capitals { id.to_uppercase() } else { id }
+}
+
+/// Whether the job's model makes what is asked for.
+fn is_possible(store: &Store, job: &Job) -> bool {
+    let model = store.choices.models[usize::from(job.kind == "video")];
+    job.model == model && RATIOS.contains(&job.ratio.as_str())
+}
+
+/// `GET /generations/{clientJobId}/status`.
+pub(super) fn status(store: &mut Store, call: &Call, id: &str) -> Outcome {
+    call.may_read()?;
+    let statuses = &call.choices.statuses;
+    // The last one of an id that was used again.
+    let own = |job: &&Job| job.id == id && job.owner == call.account;
+    let Some(job) = store.jobs.iter().rev().find(own) else {
+        let foreign = store.jobs.iter().any(|job| job.id == id);
+        let status = if foreign { statuses.foreign_job } else { statuses.no_job };
+        return Err(refused(status, "No such job"));
+    };
+    let words = &call.choices.jobs.states;
+    let is_young = now() - job.begun < call.choices.jobs.duration / 2;
+    let word = match job.state {
+        State::Completed => "completed",
+        State::Failed => words[2],
+        State::Underway if is_young => words[0],
+        State::Underway => words[1],
+    };
+    let mut data = json!({ call.choices.jobs.state_member: word });
+    if call.choices.wire.extras {
+        data["job"] = json!({ "name": id, "outputs": job.outputs, "model": job.model });
+        data["history"] = json!(["accepted", "completed"]);
+        data["lastWord"] = Value::Null;
+    }
+    Ok(Answer::ok(data))
+}
+
+/// Ends the jobs whose time has come.
+pub(super) fn go_on(store: &mut Store) {
+    let now = now();
+    for place in 0..store.jobs.len() {
+        let job = &store.jobs[place];
+        if job.state == State::Underway && now - job.begun >= store.choices.jobs.duration {
+            let ends = if is_possible(store, job) { save(store, place) } else { State::Failed };
+            store.jobs[place].state = ends;
+        }
+    }
+}
+
+/// Puts what a job has made into its vault: a prompt for each output.
+fn save(store: &mut Store, place: usize) -> State {
+    let job = &store.jobs[place];
+    let (owner, kind, outputs) = (job.owner, job.kind, job.outputs);
+    let (text, model, named) = (job.text.clone(), job.model.clone(), job.vault);
+    let vault = named.unwrap_or_else(|| store.general(owner));
+    let is_there = store.vaults.iter().any(|each| each.id == vault);
+    if !is_there && store.choices.jobs.fails_without_vault {
+        return State::Failed;
+    }
+    for number in 1..=outputs {
+        let text: String = text.chars().take(7000).collect();
+        let text = if text.is_empty() { "(nothing)".to_owned() } else { text };
+        let mut prompt = store.new_prompt(owner, format!("Werk {number} von {outputs}"), text);
+        prompt.kind = kind;
+        prompt.model = Some(model.clone());
+        let url = uploads::keep(store, owner, kind);
+        prompt.images = vec![Image { url, width: 1, height: 1 }];
+        let id = prompt.id;
+        store.prompts.push(prompt);
+        if is_there {
+            store.enter(vault, id);
+        }
+    }
+    State::Completed
+}

@@ -1,0 +1,135 @@
+//! The storage: takes the bytes of uploads and shows files, without the API key
+//! and without the envelope.
+
+use std::io;
+
+use http_body_util::{BodyExt, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, LOCATION};
+use hyper::{HeaderMap, Method, Request};
+
+use super::Shared;
+use super::choices::Files;
+use super::clock::now;
+use super::store::Store;
+use super::uploads::File;
+use super::wire::Raw;
+
+/// More than any upload may have.
+const BODY_BYTES_MAX: usize = 11 << 20;
+
+/// Whether an address is one of the storage's.
+pub(super) fn is_storage(path: &str) -> bool {
+    ["/put", "/u/", "/assets/", "/raw/", "/o/"].iter().any(|start| path.starts_with(start))
+}
+
+/// The answer, or an error where the connection is to be closed without one.
+pub(super) async fn respond(shared: &Shared, request: Request<Incoming>) -> io::Result<Raw> {
+    let (path, query) = (request.uri().path(), request.uri().query().unwrap_or_default());
+    let place = if query.contains("file=") { query } else { path.trim_end_matches('/') };
+    let name = place.rsplit(['/', '=', ':', 'F']).next().unwrap_or_default().to_owned();
+    let is_upload = path.starts_with("/put") || path.starts_with("/u/");
+    if is_upload {
+        let address = request.uri().to_string();
+        return put(shared, request, &name, &address).await;
+    }
+    let store = shared.lock();
+    let store = &*store;
+    let files = &store.choices.files;
+    let live = |file: &&File| file.name == name && file.live <= now();
+    let bytes = store.files.iter().find(live).and_then(|file| file.bytes.clone());
+    let Some(bytes) = bytes else {
+        return Ok(refusal(store, store.choices.statuses.no_asset));
+    };
+    if files.redirects && path.starts_with("/assets/") {
+        let headers = vec![(LOCATION, format!("../../raw/{name}?until=now&sig=a%2Fb"))];
+        return Ok(Raw { status: 302, headers, body: Bytes::from_static(b"<a>here</a>") });
+    }
+    let typed = files.apart.then(|| (CONTENT_TYPE, "binary/octet-stream".to_owned()));
+    Ok(Raw { status: 200, headers: typed.into_iter().collect(), body: bytes })
+}
+
+async fn put(
+    shared: &Shared,
+    request: Request<Incoming>,
+    name: &str,
+    address: &str,
+) -> io::Result<Raw> {
+    let (head, body) = request.into_parts();
+    let (allowed, size, hangs_up) = {
+        let store = shared.lock();
+        let allowed = allowed(&store, &head.method, &head.headers, name, address);
+        let size = allowed.as_ref().map_or(0, |file| file.size);
+        (allowed.map(drop), size, store.choices.files.hangs_up)
+    };
+    let size = usize::try_from(size).unwrap_or_default();
+    // One that hangs up reads no more than it was told of.
+    let limit = if hangs_up { size } else { BODY_BYTES_MAX };
+    if let (Err(status), true) = (&allowed, hangs_up) {
+        return Ok(refusal(&shared.lock(), *status));
+    }
+    let body = Limited::new(body, limit).collect().await.map_err(io::Error::other)?.to_bytes();
+    let mut store = shared.lock();
+    let statuses = &store.choices.statuses;
+    let looks_inside = store.choices.files.looks_inside;
+    let live = now() + store.choices.files.delay;
+    if let Err(status) = allowed {
+        return Ok(refusal(&store, status));
+    }
+    let Some(file) = store.files.iter_mut().find(|file| file.name == name) else {
+        return Ok(refusal(&store, statuses.token));
+    };
+    let status = match () {
+        () if file.bytes.is_some() => statuses.used,
+        () if body.len() != size => statuses.size,
+        () if looks_inside && !is_picture(file.content_type, &body) => statuses.content_type,
+        () => {
+            (file.bytes, file.live) = (Some(body), live);
+            return Ok(Raw { status: 200, headers: Vec::new(), body: Bytes::new() });
+        }
+    };
+    Ok(refusal(&store, status))
+}
+
+/// The file that may be put there with this head, or the status of the refusal.
+fn allowed<'a>(
+    store: &'a Store,
+    method: &Method,
+    headers: &HeaderMap,
+    name: &str,
+    address: &str,
+) -> Result<&'a File, u16> {
+    let statuses = &store.choices.statuses;
+    let Files { any_type, needs_length, .. } = store.choices.files;
+    let file = store.files.iter().find(|file| file.name == name).ok_or(statuses.token)?;
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let authorized = text(AUTHORIZATION) == format!("Bearer {}", file.token);
+    match () {
+        () if !authorized || !address.contains(&file.signature) => Err(statuses.token),
+        () if method != Method::PUT => Err(statuses.no_method),
+        () if file.bytes.is_some() => Err(statuses.used),
+        () if needs_length && !headers.contains_key(CONTENT_LENGTH) => Err(411),
+        () if !any_type && text(CONTENT_TYPE) != file.content_type => Err(statuses.content_type),
+        () => Ok(file),
+    }
+}
+
+fn is_picture(content_type: &str, bytes: &[u8]) -> bool {
+    let start: &[u8] = match content_type {
+        "image/png" => b"\x89PNG\r\n\x1a\n",
+        "image/jpeg" => b"\xff\xd8\xff",
+        "image/gif" => b"GIF8",
+        _ => b"RIFF",
+    };
+    bytes.starts_with(start)
+}
+
+/// As storages do: in a format of their own, or without a word.
+fn refusal(store: &Store, status: u16) -> Raw {
+    if !store.choices.files.apart {
+        return Raw { status, headers: Vec::new(), body: Bytes::new() };
+    }
+    let xml = "<?xml version=\"1.0\"?><Error><Code>SignatureDoesNotMatch</Code></Error>";
+    let headers = vec![(CONTENT_TYPE, "application/xml".to_owned())];
+    Raw { status, headers, body: Bytes::from_static(xml.as_bytes()) }
+}

@@ -1,0 +1,96 @@
+//! `POST /uploads/images`, and the files that come of it and of generations.
+
+use hyper::body::Bytes;
+use serde_json::json;
+
+use super::answer::{Answer, Outcome, bad};
+use super::call::Call;
+use super::clock::{Millis, now};
+use super::store::{Account, Store};
+
+const TYPES: &[&str] = &["image/png", "image/jpeg", "image/webp", "image/gif"];
+const BYTES_MAX: i64 = 10_485_760;
+
+/// A place for one file, and the file once it is there.
+pub(super) struct File {
+    pub(super) name: String,
+    pub(super) signature: String,
+    pub(super) token: String,
+    pub(super) content_type: &'static str,
+    pub(super) size: i64,
+    pub(super) bytes: Option<Bytes>,
+    /// Not shown before.
+    pub(super) live: Millis,
+}
+
+/// `POST /uploads/images`.
+pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
+    let fields = call.fields(&["contentType", "size"], Call::may_write)?;
+    let content_type = fields.choice("contentType", TYPES)?;
+    let content_type = content_type.ok_or_else(|| bad("contentType", "missing"))?;
+    let size = fields.integer("size")?.ok_or_else(|| bad("size", "missing"))?;
+    if !(1..=BYTES_MAX).contains(&size) {
+        return Err(bad("size", "too small or too large"));
+    }
+    call.after_all(Call::may_write)?;
+    let file = new_file(store, call.account, content_type, size);
+    let mut data = json!({
+        "uploadUrl": upload_url(store, &file),
+        "token": file.token,
+        "url": url(store, &file),
+        "path": if store.choices.files.apart { format!("konto {}/ü/{}", call.account, file.name) } else { "x".to_owned() },
+        "contentType": content_type,
+        "size": size,
+        "expiresIn": 7200,
+    });
+    if call.choices.wire.extras {
+        data["headers"] = json!({ "x-storage-class": "cold" });
+    }
+    store.files.push(file);
+    Ok(Answer::created(data))
+}
+
+fn new_file(store: &mut Store, owner: Account, content_type: &'static str, size: i64) -> File {
+    let (name, signature, secret) = (store.new_secret(), store.new_secret(), store.new_secret());
+    let token = match store.choices.files.apart {
+        true => format!("eyJ{owner}.{secret}.{}", &secret[..7]),
+        false => format!("{secret}+/=~:;,!{}==", "-_".repeat(150)),
+    };
+    File { name, signature, token, content_type, size, bytes: None, live: Millis::MAX }
+}
+
+/// Where the bytes go.
+fn upload_url(store: &Store, file: &File) -> String {
+    let (root, name, signature) = (&store.storage_url, &file.name, &file.signature);
+    match store.choices.files.apart {
+        true => format!("{root}/put?part=1&sig={signature}&empty=&x=%2B%20%C3%BC&file={name}"),
+        false => format!("{root}/u/{signature}:{name}/"),
+    }
+}
+
+/// Where the file is for good.
+fn url(store: &Store, file: &File) -> String {
+    let (root, name) = (&store.storage_url, &file.name);
+    match store.choices.files.apart {
+        true => format!("{root}/assets/%C3%BC%20(1)/{name}"),
+        false => format!("{root}/o/images%2F{name}?alt=media"),
+    }
+}
+
+/// Keeps what a generation made; its address.
+pub(super) fn keep(store: &mut Store, owner: Account, kind: &str) -> String {
+    let bytes = match kind {
+        "video" => Bytes::from_static(b"\0\0\0\x10ftypisom\0\0\0\0"),
+        _ => Bytes::from_static(&PNG),
+    };
+    let mut file = new_file(store, owner, "image/png", 0);
+    file.bytes = Some(bytes);
+    file.live = now() + store.choices.files.delay;
+    let url = url(store, &file);
+    store.files.push(file);
+    url
+}
+
+/// A PNG of one pixel.
+const PNG: [u8; 69] = *b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0\x90wS\xde\
+\0\0\0\x0cIDATx\x9cc\xf8\xcf\xc0\0\0\x03\x01\x01\0\xc9\xfe\x92\xef\0\0\0\0IEND\xaeB`\x82";
