@@ -1,0 +1,19 @@
+//! The lists that answers give, to be changed as a whole.
+
+use serde_json::Value;
+
+use crate::ask::Answer;
+
+/// Changes the entries of a success whose `data` is a list.
+pub(crate) fn entries(answer: &mut Answer, change: impl FnOnce(&mut Vec<Value>)) {
+    answer.edit_data(|data| {
+        if let Value::Array(entries) = data {
+            change(entries);
+        }
+    });
+}
+
+/// A text member of an entry; empty if it is none.
+pub(crate) fn text<'a>(entry: &'a Value, name: &str) -> &'a str {
+    entry[name].as_str().unwrap_or_default()
+}

@@ -1,0 +1,243 @@
+//! Faults in pins (VC-25 to VC-30).
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use http::Method;
+use promptarium::{VaultId, VaultPromptId};
+use promptarium_server::store::{Caller, Store, StoreError};
+use serde_json::Value;
+use tokio::sync::Mutex;
+
+use super::{held, loose, membership};
+use crate::ask::{Answer, Ask};
+use crate::entries::entries;
+use crate::fault::{Fault, How, fault};
+use crate::front::{answers, whole};
+use crate::proxy::Upstream;
+use crate::shared::Shared;
+use crate::store::{Twist, twisted};
+
+const PIN: &str = "POST /vaults/*/prompts/*/pin";
+const UNPIN: &str = "DELETE /vaults/*/prompts/*/pin";
+
+pub(crate) const ALL: &[Fault] = &[
+    fault!(
+        "contents.pin-201",
+        "A pin answers 201.",
+        [
+            "VC-25", "VC-20", "VC-08", "VC-27", "VC-03", "VC-19", "VC-04", "VC-06", "VC-07",
+            "VC-15", "VC-16", "VC-21", "VC-26", "VC-28", "VC-29", "VC-30"
+        ],
+        {
+            answers(PIN, |_, answer| {
+                if answer.is_success() {
+                    answer.set_code(201);
+                }
+            })
+        }
+    ),
+    fault!(
+        "contents.pin-answers-prompt",
+        "A pin answers with the prompt's id.",
+        ["VC-25", "VC-29"],
+        {
+            whole(PIN, |ask, upstream| async move {
+                let mut answer = upstream.send(&ask).await;
+                if let Some(entry) = entry_of(&ask, &upstream).await {
+                    answer.edit_data(|data| {
+                        data["vaultPromptId"] = mistaken(&entry["id"], ask.id(3));
+                    });
+                }
+                answer
+            })
+        }
+    ),
+    fault!(
+        "contents.unpin-answers-old",
+        "An unpin answers with the state before it.",
+        ["VC-26"],
+        {
+            whole(UNPIN, |ask, upstream| async move {
+                let before = entry_of(&ask, &upstream).await;
+                let mut answer = upstream.send(&ask).await;
+                if let Some(entry) = before {
+                    answer.edit_data(|data| data["isPinned"] = entry["isPinned"].clone());
+                }
+                answer
+            })
+        }
+    ),
+    fault!(
+        "contents.pin-one-only",
+        "A pin takes the pin of all others away.",
+        ["VC-27", "VC-08", "VC-07", "VC-29"],
+        { How::Store("* /vaults/*/prompts/*/pin", |inner| twisted(inner, Pins(Slip::OneOnly))) }
+    ),
+    fault!(
+        "contents.pin-five",
+        "A vault takes five pins and refuses the sixth.",
+        ["VC-27"],
+        five()
+    ),
+    fault!("contents.pin-toggles", "Pinning a pinned prompt unpins it.", ["VC-29"], {
+        How::Store("* /vaults/*/prompts/*/pin", |inner| twisted(inner, Pins(Slip::Toggle)))
+    }),
+    fault!("contents.pin-redates", "Pinning a pinned prompt brings it to the top.", ["VC-29"], {
+        How::Store("* /vaults/*/prompts/*/pin", |inner| twisted(inner, Pins(Slip::Redate)))
+    }),
+    fault!("contents.pin-again-400", "Pinning a pinned prompt is refused.", ["VC-29"], {
+        whole(PIN, |ask, upstream| async move {
+            match entry_of(&ask, &upstream).await {
+                Some(entry) if entry["isPinned"] == true => Answer::refusal(400, "pinned already"),
+                _ => upstream.send(&ask).await,
+            }
+        })
+    }),
+    fault!("contents.unpin-again-404", "Unpinning what is not pinned answers 404.", ["VC-30"], {
+        whole(UNPIN, |ask, upstream| async move {
+            match entry_of(&ask, &upstream).await {
+                Some(entry) if entry["isPinned"] == false => Answer::refusal(404, "not pinned"),
+                _ => upstream.send(&ask).await,
+            }
+        })
+    }),
+    fault!("contents.unpin-again-pins", "Unpinning what is not pinned pins it.", ["VC-30"], {
+        How::Store("* /vaults/*/prompts/*/pin", |inner| twisted(inner, Pins(Slip::UnpinToggles)))
+    }),
+    fault!(
+        "contents.unpin-to-top",
+        "An unpinned prompt counts as added now.",
+        ["VC-28", "VC-30"],
+        { unpinned(true) }
+    ),
+    fault!(
+        "contents.unpin-to-bottom",
+        "An unpinned prompt goes to the end.",
+        ["VC-28", "VC-30"],
+        { unpinned(false) }
+    ),
+    fault!("contents.unpin-ignored", "An unpin is answered and not done.", ["VC-28", "VC-08"], {
+        How::Store("* /vaults/*/prompts/*/pin", |inner| twisted(inner, Pins(Slip::Stays)))
+    }),
+];
+
+async fn listing(ask: &Ask, upstream: &Upstream) -> Vec<Value> {
+    let path = format!("/vaults/{}/prompts", ask.segment(1));
+    let listing = upstream.send(&ask.another(Method::GET, path)).await.json();
+    listing["data"].as_array().cloned().unwrap_or_default()
+}
+
+/// A number that was taken for another one; where the two are equal, the next one,
+/// so that the fault shows in every run.
+pub(super) fn mistaken(taken: &Value, right: i64) -> Value {
+    let taken = taken.as_i64().unwrap_or_default();
+    if taken == right { (taken + 1).into() } else { taken.into() }
+}
+
+/// The entry of the vault's listing that the path names.
+pub(super) async fn entry_of(ask: &Ask, upstream: &Upstream) -> Option<Value> {
+    listing(ask, upstream).await.into_iter().find(|entry| membership(entry) == ask.id(3))
+}
+
+/// One pin at a time, so that the sixth is the sixth also among pins at once.
+fn five() -> How {
+    let turn = Arc::new(Mutex::new(()));
+    whole(PIN, move |ask, upstream| {
+        let turn = Arc::clone(&turn);
+        async move {
+            let _turn = turn.lock().await;
+            let there = listing(&ask, &upstream).await;
+            let pinned = there.iter().filter(|entry| entry["isPinned"] == true).count();
+            let this = there.iter().find(|entry| membership(entry) == ask.id(3));
+            if pinned >= 5 && this.is_some_and(|entry| entry["isPinned"] == false) {
+                return Answer::refusal(400, "there are five pins already");
+            }
+            upstream.send(&ask).await
+        }
+    })
+}
+
+/// Prompts that were unpinned lose their place.
+fn unpinned(to_top: bool) -> How {
+    let done = Shared::<Vec<i64>>::default();
+    answers("GET /vaults/*/prompts, DELETE /vaults/*/prompts/*/pin", move |ask, answer| {
+        if ask.method == Method::DELETE {
+            done.with(|done| done.push(ask.id(3)));
+            return;
+        }
+        done.with(|done| {
+            let rank = |entry: &Value| {
+                let place = done.iter().rposition(|id| *id == membership(entry));
+                match place {
+                    None => 0,
+                    Some(place) if to_top => -1 - i64::try_from(place).unwrap_or_default(),
+                    Some(_) => 1,
+                }
+            };
+            loose(answer, |loose| loose.sort_by_key(rank));
+        });
+    })
+}
+
+/// A pin is kept with the prompt, and not with the membership.
+pub(super) fn everywhere() -> How {
+    let pins = Shared::<Vec<i64>>::default();
+    answers("GET /vaults/*/prompts", move |_, answer| {
+        pins.with(|pins| {
+            entries(answer, |members| {
+                for entry in members.iter_mut() {
+                    let id = entry["id"].as_i64().unwrap_or_default();
+                    if entry["isPinned"] == true && !pins.contains(&id) {
+                        pins.push(id);
+                    }
+                    entry["isPinned"] = pins.contains(&id).into();
+                }
+            });
+        });
+    })
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Slip {
+    OneOnly,
+    Toggle,
+    Redate,
+    UnpinToggles,
+    Stays,
+}
+
+struct Pins(Slip);
+
+#[async_trait]
+impl Twist for Pins {
+    async fn set_pinned(
+        &self,
+        inner: &dyn Store,
+        caller: &Caller,
+        vault: VaultId,
+        membership: VaultPromptId,
+        pinned: bool,
+    ) -> Result<(), StoreError> {
+        let there = held(inner, caller, vault).await;
+        let this = there.iter().find(|entry| entry.membership == membership);
+        let is_pinned = this.is_some_and(|entry| entry.pinned);
+        let pinned = match self.0 {
+            Slip::Toggle if pinned => !is_pinned,
+            Slip::UnpinToggles if !pinned => !is_pinned,
+            Slip::Stays if is_pinned => true,
+            Slip::Redate if pinned && is_pinned => {
+                inner.set_pinned(caller, vault, membership, false).await?;
+                true
+            }
+            Slip::OneOnly if pinned => {
+                for other in there.iter().filter(|entry| entry.pinned) {
+                    inner.set_pinned(caller, vault, other.membership, false).await?;
+                }
+                true
+            }
+            _ => pinned,
+        };
+        inner.set_pinned(caller, vault, membership, pinned).await
+    }
+}

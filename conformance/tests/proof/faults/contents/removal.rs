@@ -1,0 +1,264 @@
+//! Faults in removals (VC-15, VC-16) and in what names a membership (VC-01).
+
+use async_trait::async_trait;
+use http::Method;
+use promptarium::{VaultId, VaultPromptId};
+use promptarium_server::store::{Caller, Moved, Store, StoreError};
+use serde_json::json;
+
+use super::held;
+use super::pins::{entry_of, mistaken};
+use crate::ask::Answer;
+use crate::fault::{Fault, How, fault};
+use crate::front::{answers, whole};
+use crate::shared::Shared;
+use crate::store::{Twist, twisted};
+
+const REMOVE: &str = "DELETE /vaults/*/prompts/*";
+
+pub(crate) const ALL: &[Fault] = &[
+    fault!(
+        "contents.remove-deletes",
+        "A removal deletes a prompt that is in no other vault.",
+        ["VC-16", "VC-15"],
+        {
+            How::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
+                twisted(inner, Removal(Slip::Deletes))
+            })
+        }
+    ),
+    fault!(
+        "contents.remove-everywhere",
+        "A removal takes the prompt out of all vaults.",
+        ["VC-16"],
+        {
+            How::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
+                twisted(inner, Removal(Slip::Everywhere))
+            })
+        }
+    ),
+    fault!(
+        "contents.remove-neighbour",
+        "A removal unpins the other prompts of the vault.",
+        ["VC-16", "VC-15"],
+        {
+            How::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
+                twisted(inner, Removal(Slip::Unpins))
+            })
+        }
+    ),
+    fault!(
+        "contents.remove-answers-prompt",
+        "A removal answers with the prompt's id.",
+        ["VC-15"],
+        {
+            whole(REMOVE, |ask, upstream| async move {
+                let entry = entry_of(&ask, &upstream).await;
+                let mut answer = upstream.send(&ask).await;
+                if let Some(entry) = entry {
+                    answer.edit_data(|data| {
+                        data["vaultPromptId"] = mistaken(&entry["id"], ask.id(3));
+                    });
+                }
+                answer
+            })
+        }
+    ),
+    fault!(
+        "contents.remove-deleted",
+        "A removal answers deleted in place of removed.",
+        ["VC-15"],
+        {
+            answers(REMOVE, |ask, answer| {
+                answer.edit_data(|data| {
+                    *data = json!({ "vaultPromptId": ask.id(3), "deleted": true });
+                });
+            })
+        }
+    ),
+    fault!(
+        "contents.remove-again",
+        "Removing a removed membership answers 200.",
+        ["VC-15"],
+        removed_again()
+    ),
+    fault!(
+        "contents.remove-any-vault",
+        "A removal goes by the membership and not by the vault.",
+        ["VC-15", "VC-01", "VC-05"],
+        {
+            How::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
+                twisted(inner, AnyVault(Call::Remove))
+            })
+        }
+    ),
+    fault!(
+        "contents.pin-any-vault",
+        "A pin goes by the membership and not by the vault.",
+        ["VC-25", "VC-15", "VC-01"],
+        {
+            How::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
+                twisted(inner, AnyVault(Call::Pin))
+            })
+        }
+    ),
+    fault!(
+        "contents.move-any-vault",
+        "A move goes by the membership and not by the vault.",
+        ["VC-20", "VC-15", "VC-01", "VC-05"],
+        {
+            How::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
+                twisted(inner, AnyVault(Call::Move))
+            })
+        }
+    ),
+    fault!(
+        "contents.prompt-id-named",
+        "Remove, move and pin take the prompt's id too.",
+        ["VC-01"],
+        {
+            How::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
+                twisted(inner, AnyVault(Call::ByPrompt))
+            })
+        }
+    ),
+];
+
+fn removed_again() -> How {
+    let gone = Shared::<Vec<String>>::default();
+    answers(REMOVE, move |ask, answer| {
+        if answer.is_success() {
+            gone.with(|gone| gone.push(ask.path.clone()));
+        } else if ask.method == Method::DELETE && gone.with(|gone| gone.contains(&ask.path)) {
+            *answer = Answer::data(200, &json!({ "vaultPromptId": ask.id(3), "removed": true }));
+        }
+    })
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Slip {
+    Deletes,
+    Everywhere,
+    Unpins,
+}
+
+struct Removal(Slip);
+
+#[async_trait]
+impl Twist for Removal {
+    async fn remove_membership(
+        &self,
+        inner: &dyn Store,
+        caller: &Caller,
+        vault: VaultId,
+        membership: VaultPromptId,
+    ) -> Result<(), StoreError> {
+        let there = held(inner, caller, vault).await;
+        inner.remove_membership(caller, vault, membership).await?;
+        let Some(this) = there.iter().find(|entry| entry.membership == membership) else {
+            return Ok(());
+        };
+        let id = this.prompt.id;
+        match self.0 {
+            Slip::Deletes if this.prompt.vault_ids.len() == 1 => {
+                inner.delete_prompt(caller, id).await?;
+            }
+            Slip::Deletes => {}
+            Slip::Everywhere => {
+                for vault in &this.prompt.vault_ids {
+                    let there = held(inner, caller, *vault).await;
+                    for entry in there.iter().filter(|entry| entry.prompt.id == id) {
+                        inner.remove_membership(caller, *vault, entry.membership).await?;
+                    }
+                }
+            }
+            Slip::Unpins => {
+                for entry in there.iter().filter(|entry| entry.pinned && entry.prompt.id != id) {
+                    inner.set_pinned(caller, vault, entry.membership, false).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Call {
+    Remove,
+    Pin,
+    Move,
+    ByPrompt,
+}
+
+/// Looks for a membership that the vault of the path does not hold.
+struct AnyVault(Call);
+
+impl AnyVault {
+    /// The vault and membership that are taken for those of the path.
+    async fn found(
+        &self,
+        call: Call,
+        inner: &dyn Store,
+        caller: &Caller,
+        vault: VaultId,
+        membership: VaultPromptId,
+    ) -> (VaultId, VaultPromptId) {
+        if self.0 == Call::ByPrompt {
+            let there = held(inner, caller, vault).await;
+            let by_prompt = there.iter().find(|entry| entry.prompt.id.get() == membership.get());
+            let held = there.iter().any(|entry| entry.membership == membership);
+            return match by_prompt {
+                Some(entry) if !held => (vault, entry.membership),
+                _ => (vault, membership),
+            };
+        }
+        // The path's own vault has to be the caller's.
+        if self.0 == call && inner.vault(caller, vault).await.is_ok() {
+            for other in inner.vaults(caller).await.unwrap_or_default() {
+                let there = held(inner, caller, other.id).await;
+                if there.iter().any(|entry| entry.membership == membership) {
+                    return (other.id, membership);
+                }
+            }
+        }
+        (vault, membership)
+    }
+}
+
+#[async_trait]
+impl Twist for AnyVault {
+    async fn remove_membership(
+        &self,
+        inner: &dyn Store,
+        caller: &Caller,
+        vault: VaultId,
+        membership: VaultPromptId,
+    ) -> Result<(), StoreError> {
+        let (vault, id) = self.found(Call::Remove, inner, caller, vault, membership).await;
+        inner.remove_membership(caller, vault, id).await
+    }
+
+    async fn move_membership(
+        &self,
+        inner: &dyn Store,
+        caller: &Caller,
+        vault: VaultId,
+        membership: VaultPromptId,
+        target: VaultId,
+    ) -> Result<Moved, StoreError> {
+        let (vault, id) = self.found(Call::Move, inner, caller, vault, membership).await;
+        inner.move_membership(caller, vault, id, target).await
+    }
+
+    async fn set_pinned(
+        &self,
+        inner: &dyn Store,
+        caller: &Caller,
+        vault: VaultId,
+        membership: VaultPromptId,
+        pinned: bool,
+    ) -> Result<(), StoreError> {
+        let (vault, id) = self.found(Call::Pin, inner, caller, vault, membership).await;
+        inner.set_pinned(caller, vault, id, pinned).await
+    }
+}

@@ -1,0 +1,280 @@
+//! Faults in errors (ER).
+
+use serde_json::{Value, json};
+
+use super::envelope::without;
+use crate::ask::{Answer, Ask};
+use crate::fault::{Fault, How, fault};
+use crate::front::{answers, instead, whole};
+
+const EVERYTHING: &str = "* /**";
+const ITEMS: &str = "* /prompts/*, * /vaults/*, * /vaults/*/prompts, * /prompts/*/save";
+
+pub(super) const ALL: &[Fault] = &[
+    fault!(
+        "errors.text-in-an-object",
+        "The error of a 400 is an object with a message.",
+        ["ER-01"],
+        on(400, |body| body["error"] = json!({ "message": body["error"].take() }))
+    ),
+    fault!(
+        "errors.code-for-text",
+        "The error of a 404 is a number.",
+        ["ER-01"],
+        on(404, |body| body["error"] = 404.into())
+    ),
+    fault!(
+        "errors.no-details",
+        "A 404 has no details.",
+        ["ER-01", "ER-02"],
+        on(404, |body| without(body, "details"))
+    ),
+    fault!(
+        "errors.empty-text",
+        "The error of a 401 is empty.",
+        ["ER-01", "ER-07"],
+        on(401, |body| body["error"] = "".into())
+    ),
+    fault!(
+        "errors.details-null",
+        "The details of a 404 are null.",
+        ["ER-02"],
+        on(404, |body| body["details"] = Value::Null)
+    ),
+    fault!(
+        "errors.details-list",
+        "The details of a 400 are a list.",
+        ["ER-02", "ER-03"],
+        on(400, |body| {
+            let entries = body["details"]
+                .as_object()
+                .map(|map| map.keys().map(|key| json!({ "field": key })).collect());
+            body["details"] = Value::Array(entries.unwrap_or_default());
+        })
+    ),
+    fault!(
+        "errors.details-empty",
+        "The details of a 400 name no field.",
+        ["ER-03"],
+        on(400, |body| body["details"] = json!({}))
+    ),
+    fault!(
+        "errors.details-of-404",
+        "The details of a 404 name the path.",
+        ["ER-03"],
+        on(404, |body| body["details"] = json!({ "path": "There is nothing." }))
+    ),
+    fault!(
+        "errors.details-first-only",
+        "The details of a 400 name one field at most.",
+        ["ER-03"],
+        on(400, |body| {
+            let first = body["details"].as_object().and_then(|map| map.iter().next());
+            let first = first.map(|(key, value)| json!({ key: value }));
+            body["details"] = first.unwrap_or_else(|| json!({}));
+        })
+    ),
+    fault!(
+        "errors.missing-422",
+        "A new prompt without title is answered 422.",
+        ["ER-04", "PR-20"],
+        answers("POST /prompts", |ask, answer| {
+            if answer.code() == 400 && ask.json().is_object() && ask.json().get("title").is_none() {
+                answer.set_code(422);
+            }
+        })
+    ),
+    fault!(
+        "errors.missing-is-default",
+        "A move without targetVaultId is a server error.",
+        ["ER-04", "VC-22", "ER-03"],
+        instead("POST /vaults/*/prompts/*/move", |ask| {
+            let missing = ask.json().is_object() && ask.json().get("targetVaultId").is_none();
+            missing.then(|| Answer::refusal(500, "Something went wrong."))
+        })
+    ),
+    fault!(
+        "errors.wrong-type-422",
+        "A vault's name that is no string is answered 422.",
+        ["ER-05", "VA-17"],
+        answers("POST /vaults, PATCH /vaults/*", |ask, answer| {
+            let wrong = ask.json().get("name").is_some_and(|name| !name.is_string());
+            if answer.code() == 400 && wrong {
+                answer.set_code(422);
+            }
+        })
+    ),
+    fault!(
+        "errors.boolean-is-text",
+        "A vault's name may be a boolean.",
+        ["ER-05", "VA-17"],
+        crate::bounds::taken_as("POST /vaults, PATCH /vaults/*", "name", |name| Some(
+            name.as_bool()?.to_string().into()
+        ))
+    ),
+    fault!(
+        "errors.list-is-text",
+        "A prompt's text may be a list of lines.",
+        ["ER-05", "PR-02"],
+        crate::bounds::taken_as("POST /prompts, PATCH /prompts/*", "prompt", |text| text
+            .is_array()
+            .then(|| "lines".into()))
+    ),
+    fault!(
+        "errors.fraction-is-integer",
+        "A vaultId with a fraction is cut.",
+        ["ER-05", "PR-27", "PR-38", "PR-47"],
+        crate::bounds::taken_as(
+            "POST /prompts, PATCH /prompts/*, POST /prompts/*/save",
+            "vaultId",
+            |id| {
+                id.as_f64()
+                    .filter(|_| id.is_f64())
+                    .map(|id| format!("{id:.0}"))
+                    .and_then(|id| id.parse::<i64>().ok())
+                    .map(Into::into)
+            }
+        )
+    ),
+    fault!(
+        "errors.range-422",
+        "A limit out of range is answered 422.",
+        ["ER-06", "LI-01"],
+        answers("GET /prompts", |ask, answer| {
+            let limit: Option<i64> = ask.parameter("limit").and_then(|limit| limit.parse().ok());
+            if answer.code() == 400 && limit.is_some_and(|limit| !(1..=100).contains(&limit)) {
+                answer.set_code(422);
+            }
+        })
+    ),
+    fault!(
+        "errors.too-long-413",
+        "A title that is too long is answered 413.",
+        ["ER-06", "LI-02"],
+        answers("POST /prompts, PATCH /prompts/*", |ask, answer| {
+            let long = ask.text("title").is_some_and(|title| title.chars().count() > 120);
+            if answer.code() == 400 && long {
+                answer.set_code(413);
+            }
+        })
+    ),
+    fault!(
+        "errors.plain-401",
+        "A 401 is plain text.",
+        ["ER-07", "ER-01", "ER-02", "EN-03", "EN-06"],
+        answers(EVERYTHING, |ask, answer| if answer.code() == 401 && ask.of_api {
+            answer.body = "Unauthorized".into();
+            answer
+                .headers
+                .insert(http::header::CONTENT_TYPE, http::HeaderValue::from_static("text/plain"));
+        })
+    ),
+    fault!(
+        "errors.absent-200",
+        "A vault that never was is read with data null.",
+        ["ER-08", "ER-09", "ER-10"],
+        answers("GET /vaults/*", |_, answer| if answer.code() == 404 {
+            *answer = Answer::data(200, &Value::Null);
+        })
+    ),
+    fault!(
+        "errors.absent-400",
+        "An update of a prompt that never was is answered 400.",
+        ["ER-08", "ER-09", "ER-10", "PR-41"],
+        answers("PATCH /prompts/*", |_, answer| if answer.code() == 404 {
+            answer.set_code(400);
+        })
+    ),
+    fault!(
+        "errors.absent-deleted",
+        "Deleting a vault that is not there answers 200.",
+        ["ER-08", "ER-09", "ER-10", "VA-27"],
+        whole("DELETE /vaults/*", |ask, upstream| async move {
+            let answer = upstream.send(&ask).await;
+            if answer.code() != 404 {
+                return answer;
+            }
+            Answer::data(200, &json!({ "id": ask.id(1), "deleted": true }))
+        })
+    ),
+    fault!(
+        "errors.absent-empty",
+        "The prompts of a vault that is not there are an empty list.",
+        ["ER-08", "ER-09", "ER-10"],
+        answers("GET /vaults/*/prompts", |_, answer| if answer.code() == 404 {
+            *answer = Answer::data(200, &json!([]));
+        })
+    ),
+    fault!("errors.deleted-410", "A deleted prompt is answered 410.", ["ER-09", "PR-41"], gone()),
+    fault!(
+        "errors.huge-id-500",
+        "A path with an id of more than 64 bits is a server error.",
+        ["ER-08", "PR-30"],
+        answers(ITEMS, |ask, answer| {
+            let huge = ask.segment(1).len() > 18
+                && ask.segment(1).bytes().all(|byte| byte.is_ascii_digit());
+            if answer.code() == 404 && huge {
+                answer.set_code(500);
+            }
+        })
+    ),
+    fault!(
+        "errors.wrong-method-404",
+        "A method that a path does not have is answered 404.",
+        ["ER-01", "KE-05"],
+        answers(EVERYTHING, |_, answer| if answer.code() == 405 {
+            answer.set_code(404);
+        })
+    ),
+    fault!(
+        "errors.unknown-path-html",
+        "An unknown path is answered with a page of HTML.",
+        ["ER-01", "EN-03", "VE-01"],
+        answers(EVERYTHING, |ask, answer| if answer.code() == 404 && is_unknown(ask) {
+            answer.body = "<!doctype html><title>Not found</title>".into();
+            answer
+                .headers
+                .insert(http::header::CONTENT_TYPE, http::HeaderValue::from_static("text/html"));
+        })
+    ),
+    fault!(
+        "errors.as-text-plain",
+        "Errors are sent as text/plain.",
+        ["ER-01"],
+        answers(EVERYTHING, |_, answer| if !answer.is_success() {
+            answer
+                .headers
+                .insert(http::header::CONTENT_TYPE, http::HeaderValue::from_static("text/plain"));
+        })
+    ),
+];
+
+/// Changes the body of every answer of this status.
+fn on(status: u16, change: fn(&mut Value)) -> How {
+    answers(EVERYTHING, move |ask, answer| {
+        if answer.code() == status && ask.of_api {
+            answer.edit(change);
+        }
+    })
+}
+
+fn is_unknown(ask: &Ask) -> bool {
+    !["prompts", "vaults", "generations", "uploads", "api-keys"].contains(&ask.segment(0))
+}
+
+fn gone() -> How {
+    use std::collections::HashSet;
+    use std::sync::{Mutex, PoisonError};
+    let gone: Mutex<HashSet<String>> = Mutex::default();
+    answers("GET /prompts/*, DELETE /prompts/*", move |ask, answer| {
+        let mut gone = gone.lock().unwrap_or_else(PoisonError::into_inner);
+        if ask.method == http::Method::DELETE && answer.is_success() {
+            gone.insert(ask.path.clone());
+        } else if ask.method == http::Method::GET
+            && answer.code() == 404
+            && gone.contains(&ask.path)
+        {
+            answer.set_code(410);
+        }
+    })
+}

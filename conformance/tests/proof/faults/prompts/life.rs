@@ -1,0 +1,173 @@
+//! Faults in deleting a prompt.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use http::Method;
+use serde_json::Value;
+
+use crate::ask::Answer;
+use crate::fault::{Fault, How, fault};
+use crate::front::{answers, whole};
+
+pub(super) const ALL: &[Fault] = &[
+    fault!(
+        "prompts.delete-soft",
+        "A deleted prompt can still be read.",
+        ["PR-41", "ER-09", "ER-08", "AU-03", "AU-05", "ER-01", "GE-26"],
+        kept()
+    ),
+    fault!(
+        "prompts.delete-again",
+        "Deleting a deleted prompt answers 200 again.",
+        ["PR-41", "ER-09", "PR-40"],
+        again()
+    ),
+    fault!(
+        "prompts.delete-still-listed",
+        "A deleted prompt stays in the list of prompts with a vaultId.",
+        ["PR-42", "PR-41", "PG-06", "AU-03", "ER-08", "GE-29"],
+        still_listed(|_| true)
+    ),
+    fault!(
+        "prompts.delete-keeps-images",
+        "A deleted prompt with images stays in the list of prompts with a vaultId.",
+        ["PR-43", "PR-42", "AU-03", "AU-05", "GE-26", "PG-09"],
+        still_listed(|prompt| prompt["images"] != serde_json::json!([]))
+    ),
+    fault!(
+        "prompts.delete-still-counted",
+        "A deleted prompt still counts in promptCount.",
+        ["PR-42", "VA-10", "AU-03", "ER-08"],
+        still_counted()
+    ),
+    fault!(
+        "prompts.delete-takes-others",
+        "Deleting a prompt takes the next one out of its vaults too.",
+        ["PR-42"],
+        takes_others()
+    ),
+    fault!(
+        "prompts.save-of-deleted",
+        "Saving a deleted prompt answers 400.",
+        ["ER-09", "ER-08", "ER-10", "PR-41"],
+        answers("POST /prompts/*/save", |_, answer| if answer.code() == 404 {
+            answer.set_code(400);
+        })
+    ),
+];
+
+/// Reads answer what they answered before a prompt was deleted.
+fn kept() -> How {
+    let gone: Arc<Mutex<HashMap<String, Answer>>> = Arc::default();
+    whole("GET /prompts/*, DELETE /prompts/*", move |ask, upstream| {
+        let gone = Arc::clone(&gone);
+        async move {
+            if ask.method == Method::GET {
+                let kept =
+                    gone.lock().unwrap_or_else(PoisonError::into_inner).get(&ask.path).cloned();
+                let answer = upstream.send(&ask).await;
+                return kept.filter(|_| answer.code() == 404).unwrap_or(answer);
+            }
+            let before = upstream.send(&ask.another(Method::GET, ask.path.clone())).await;
+            let answer = upstream.send(&ask).await;
+            if answer.is_success() {
+                gone.lock().unwrap_or_else(PoisonError::into_inner).insert(ask.path, before);
+            }
+            answer
+        }
+    })
+}
+
+fn again() -> How {
+    let gone: Mutex<HashMap<String, Answer>> = Mutex::default();
+    answers("DELETE /prompts/*", move |ask, answer| {
+        let mut gone = gone.lock().unwrap_or_else(PoisonError::into_inner);
+        if answer.is_success() {
+            gone.insert(ask.path.clone(), answer.clone());
+        } else if let (404, Some(before)) = (answer.code(), gone.get(&ask.path)) {
+            *answer = before.clone();
+        }
+    })
+}
+
+/// Lists with a vaultId hold what was in that vault when it was deleted.
+fn still_listed(kept: fn(&Value) -> bool) -> How {
+    let gone: Arc<Mutex<Vec<Value>>> = Arc::default();
+    whole("GET /prompts, DELETE /prompts/*", move |ask, upstream| {
+        let gone = Arc::clone(&gone);
+        async move {
+            if ask.method == Method::GET {
+                let vault: Option<i64> = ask.parameter("vaultId").and_then(|id| id.parse().ok());
+                let mut answer = upstream.send(&ask).await;
+                let gone = gone.lock().unwrap_or_else(PoisonError::into_inner);
+                let of_vault = |prompt: &&Value| {
+                    prompt["vaultIds"].as_array().is_some_and(|ids| {
+                        ids.iter().any(|id| id.as_i64() == vault && vault.is_some())
+                    })
+                };
+                answer.edit_data(|list| {
+                    if let Some(list) = list.as_array_mut() {
+                        list.extend(gone.iter().filter(of_vault).cloned());
+                    }
+                });
+                return answer;
+            }
+            let before = upstream.send(&ask.another(Method::GET, ask.path.clone())).await;
+            let answer = upstream.send(&ask).await;
+            let prompt = before.json()["data"].take();
+            if answer.is_success() && kept(&prompt) {
+                gone.lock().unwrap_or_else(PoisonError::into_inner).push(prompt);
+            }
+            answer
+        }
+    })
+}
+
+fn still_counted() -> How {
+    let counted: Arc<Mutex<HashMap<i64, i64>>> = Arc::default();
+    whole("GET /vaults/*, DELETE /prompts/*", move |ask, upstream| {
+        let counted = Arc::clone(&counted);
+        async move {
+            if ask.method == Method::GET {
+                let mut answer = upstream.send(&ask).await;
+                let counted = counted.lock().unwrap_or_else(PoisonError::into_inner);
+                let more = counted.get(&ask.id(1)).copied().unwrap_or_default();
+                answer.edit_data(|vault| {
+                    if let Some(count) = vault["promptCount"].as_i64() {
+                        vault["promptCount"] = (count + more).into();
+                    }
+                });
+                return answer;
+            }
+            let before = upstream.send(&ask.another(Method::GET, ask.path.clone())).await.json();
+            let answer = upstream.send(&ask).await;
+            if answer.is_success() {
+                let mut counted = counted.lock().unwrap_or_else(PoisonError::into_inner);
+                let vaults = before["data"]["vaultIds"].as_array().into_iter().flatten();
+                for vault in vaults.filter_map(Value::as_i64) {
+                    *counted.entry(vault).or_default() += 1;
+                }
+            }
+            answer
+        }
+    })
+}
+
+fn takes_others() -> How {
+    whole("DELETE /prompts/*", |ask, upstream| async move {
+        let before = upstream.send(&ask.another(Method::GET, ask.path.clone())).await.json();
+        let answer = upstream.send(&ask).await;
+        let vaults = before["data"]["vaultIds"].as_array().into_iter().flatten();
+        for vault in vaults.filter(|_| answer.is_success()) {
+            let listing = format!("/vaults/{vault}/prompts");
+            let listed = upstream.send(&ask.another(Method::GET, &*listing)).await.json();
+            if let Some(membership) = listed["data"][0]["vaultPromptId"].as_i64() {
+                upstream
+                    .send(&ask.another(Method::DELETE, format!("{listing}/{membership}")))
+                    .await;
+            }
+        }
+        answer
+    })
+}

@@ -1,0 +1,246 @@
+//! Faults in what a fork copies, and from whom (VA-29 to VA-34).
+
+use std::collections::{BTreeSet, HashMap};
+
+use async_trait::async_trait;
+use promptarium::{PromptId, VaultId};
+use promptarium_server::store::{
+    Caller, NewVault, PromptPatch, SharedPrompt, Store, StoreError, VaultPatch, VaultRecord,
+    VaultVisibility,
+};
+
+use super::super::contents::held;
+use crate::fault::{Fault, How, fault};
+use crate::shared::Shared;
+use crate::store::{Twist, twisted};
+
+pub(crate) const ALL: &[Fault] = &[
+    fault!("vaults.fork-own-private", "One's own private vault can be forked.", ["VA-30"], {
+        How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::OwnPrivate)))
+    }),
+    fault!(
+        "vaults.fork-any-private",
+        "A private vault of another account can be forked.",
+        ["VA-30", "ER-10"],
+        { How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::AnyPrivate))) }
+    ),
+    fault!(
+        "vaults.fork-once-public",
+        "A vault that was public once can be forked for good.",
+        ["VA-30", "ER-10"],
+        How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::OncePublic)))
+    ),
+    fault!(
+        "vaults.fork-unlisted",
+        "An unlisted vault of another account cannot be forked.",
+        ["VA-29"],
+        { How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::Unlisted))) }
+    ),
+    fault!(
+        "vaults.fork-follows",
+        "An update of a source's prompt reaches its copies.",
+        ["VA-34"],
+        { How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::Follows))) }
+    ),
+    fault!("vaults.fork-leads", "An update of a copy reaches the source's prompt.", ["VA-34"], {
+        How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::Leads)))
+    }),
+    fault!("vaults.fork-renamed", "A rename of the source renames its forks.", ["VA-34"], {
+        How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::Renamed)))
+    }),
+    fault!(
+        "vaults.fork-deletes",
+        "A deletion of a source's prompt deletes its copies.",
+        ["VA-34"],
+        { How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::Deletes))) }
+    ),
+    fault!(
+        "vaults.fork-everywhere",
+        "The copies of a fork are in the General vault too.",
+        ["VA-33"],
+        { How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::Everywhere))) }
+    ),
+];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Slip {
+    OwnPrivate,
+    AnyPrivate,
+    OncePublic,
+    Unlisted,
+    Follows,
+    Leads,
+    Renamed,
+    Deletes,
+    Everywhere,
+}
+
+/// What was copied from what, and whose it is.
+struct Forks {
+    slip: Slip,
+    owners: Shared<HashMap<VaultId, Caller>>,
+    once_public: Shared<BTreeSet<VaultId>>,
+    copies: Shared<Vec<Pair<PromptId>>>,
+    vaults: Shared<Vec<Pair<VaultId>>>,
+}
+
+#[derive(Clone)]
+struct Pair<Id> {
+    source: Id,
+    of: Caller,
+    copy: Id,
+    by: Caller,
+}
+
+impl Forks {
+    fn of(slip: Slip) -> Self {
+        let (owners, once_public) = (Shared::default(), Shared::default());
+        Self { slip, owners, once_public, copies: Shared::default(), vaults: Shared::default() }
+    }
+
+    fn note(&self, caller: &Caller, vault: &VaultRecord) {
+        self.owners.with(|owners| owners.insert(vault.id, caller.clone()));
+        if vault.visibility != VaultVisibility::Private {
+            self.once_public.with(|once| once.insert(vault.id));
+        }
+    }
+
+    /// Whether a private vault is forked nevertheless.
+    fn lenient(&self, own: bool, id: VaultId) -> bool {
+        match self.slip {
+            Slip::OwnPrivate => own,
+            Slip::AnyPrivate => !own,
+            Slip::OncePublic => self.once_public.with(|once| once.contains(&id)),
+            _ => false,
+        }
+    }
+
+    /// A fork of a private vault, which is public for the moment.
+    async fn forced(
+        &self,
+        inner: &dyn Store,
+        caller: &Caller,
+        owner: &Caller,
+        id: VaultId,
+    ) -> Result<VaultRecord, StoreError> {
+        let seen =
+            |visibility| VaultPatch { visibility: Some(visibility), ..VaultPatch::default() };
+        inner.update_vault(owner, id, seen(VaultVisibility::Public)).await?;
+        let forked = inner.fork_vault(caller, id).await;
+        inner.update_vault(owner, id, seen(VaultVisibility::Private)).await?;
+        forked
+    }
+}
+
+/// The prompts of a vault by their titles, which are the same on both sides.
+async fn ids(inner: &dyn Store, caller: &Caller, vault: VaultId) -> Vec<PromptId> {
+    let mut held = held(inner, caller, vault).await;
+    held.sort_by(|a, b| a.prompt.title.cmp(&b.prompt.title));
+    held.iter().map(|entry| entry.prompt.id).collect()
+}
+
+#[async_trait]
+impl Twist for Forks {
+    async fn create_vault(
+        &self,
+        inner: &dyn Store,
+        caller: &Caller,
+        new: NewVault,
+    ) -> Result<VaultRecord, StoreError> {
+        let vault = inner.create_vault(caller, new).await?;
+        self.note(caller, &vault);
+        Ok(vault)
+    }
+
+    async fn update_vault(
+        &self,
+        inner: &dyn Store,
+        caller: &Caller,
+        id: VaultId,
+        patch: VaultPatch,
+    ) -> Result<VaultRecord, StoreError> {
+        let vault = inner.update_vault(caller, id, patch.clone()).await?;
+        self.note(caller, &vault);
+        if self.slip == Slip::Renamed && patch.name.is_some() {
+            let forks = self.vaults.with(|pairs| pairs.clone());
+            for fork in forks.iter().filter(|pair| pair.source == id) {
+                let name = VaultPatch { name: patch.name.clone(), ..VaultPatch::default() };
+                let _ = inner.update_vault(&fork.by, fork.copy, name).await;
+            }
+        }
+        Ok(vault)
+    }
+
+    async fn fork_vault(
+        &self,
+        inner: &dyn Store,
+        caller: &Caller,
+        id: VaultId,
+    ) -> Result<VaultRecord, StoreError> {
+        let owner = self.owners.with(|owners| owners.get(&id).cloned());
+        let Some(owner) = owner else { return inner.fork_vault(caller, id).await };
+        let own = owner.account == caller.account;
+        let visibility = inner.vault(&owner, id).await?.visibility;
+        if self.slip == Slip::Unlisted && visibility == VaultVisibility::Unlisted && !own {
+            return Err(StoreError::NotFound);
+        }
+        let fork = if visibility == VaultVisibility::Private && self.lenient(own, id) {
+            self.forced(inner, caller, &owner, id).await?
+        } else {
+            inner.fork_vault(caller, id).await?
+        };
+        let (sources, copies) = (ids(inner, &owner, id).await, ids(inner, caller, fork.id).await);
+        let pairs = sources.iter().zip(&copies).map(|(source, copy)| Pair {
+            source: *source,
+            of: owner.clone(),
+            copy: *copy,
+            by: caller.clone(),
+        });
+        self.copies.with(|all| all.extend(pairs));
+        let (of, by) = (owner, caller.clone());
+        self.vaults.with(|all| all.push(Pair { source: id, of, copy: fork.id, by }));
+        if self.slip == Slip::Everywhere {
+            let system = inner.vaults(caller).await?.into_iter().find(|vault| vault.system);
+            if let Some(system) = system {
+                inner.add_prompts(caller, system.id, &copies).await?;
+            }
+        }
+        Ok(fork)
+    }
+
+    async fn update_prompt(
+        &self,
+        inner: &dyn Store,
+        caller: &Caller,
+        id: PromptId,
+        patch: PromptPatch,
+    ) -> Result<SharedPrompt, StoreError> {
+        let pairs = self.copies.with(|pairs| pairs.clone());
+        let patched = inner.update_prompt(caller, id, patch.clone()).await?;
+        for pair in pairs {
+            let patch = PromptPatch { vault: None, ..patch.clone() };
+            if self.slip == Slip::Follows && pair.source == id {
+                let _ = inner.update_prompt(&pair.by, pair.copy, patch).await;
+            } else if self.slip == Slip::Leads && pair.copy == id {
+                let _ = inner.update_prompt(&pair.of, pair.source, patch).await;
+            }
+        }
+        Ok(patched)
+    }
+
+    async fn delete_prompt(
+        &self,
+        inner: &dyn Store,
+        caller: &Caller,
+        id: PromptId,
+    ) -> Result<(), StoreError> {
+        inner.delete_prompt(caller, id).await?;
+        if self.slip == Slip::Deletes {
+            let pairs = self.copies.with(|pairs| pairs.clone());
+            for pair in pairs.iter().filter(|pair| pair.source == id) {
+                let _ = inner.delete_prompt(&pair.by, pair.copy).await;
+            }
+        }
+        Ok(())
+    }
+}

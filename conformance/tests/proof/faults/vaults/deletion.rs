@@ -1,0 +1,215 @@
+//! Faults in what the deletion of a vault takes away and leaves (VA-26 to VA-28).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use http::Method;
+use promptarium::{PromptId, VaultId};
+use promptarium_server::store::{AccountId, Caller, SharedPrompt, Store, StoreError, VaultRecord};
+use serde_json::json;
+
+use super::super::contents::held;
+use super::leave_out;
+use crate::ask::Answer;
+use crate::fault::{Fault, How, fault};
+use crate::front::{answers, whole};
+use crate::shared::Shared;
+use crate::store::{Twist, twisted};
+
+const DELETE: &str = "DELETE /vaults/*";
+
+pub(crate) const ALL: &[Fault] = &[
+    fault!("vaults.deleted-flag", "The answer of a deletion has the id alone.", ["VA-26"], {
+        answers(DELETE, |_, answer| answer.edit_data(|data| leave_out(data, "deleted")))
+    }),
+    fault!("vaults.deleted-204", "A deletion answers 204 without a body.", ["VA-26", "EN-03"], {
+        answers(DELETE, |_, answer| {
+            if answer.is_success() {
+                answer.set_code(204);
+                answer.body.clear();
+            }
+        })
+    }),
+    fault!(
+        "vaults.deleted-again",
+        "The deletion of a deleted vault answers 200.",
+        ["VA-27", "ER-09"],
+        deleted_again()
+    ),
+    fault!(
+        "vaults.deleted-read",
+        "A deleted vault is still read at its address.",
+        ["VA-27", "ER-09"],
+        { How::Store("DELETE /vaults/*", |inner| twisted(inner, Afterlife::of(Left::Address))) }
+    ),
+    fault!("vaults.deleted-listed", "A deleted vault is still in the list.", ["VA-27"], {
+        How::Store("DELETE /vaults/*", |inner| twisted(inner, Afterlife::of(Left::List)))
+    }),
+    fault!(
+        "vaults.deleted-in-prompts",
+        "vaultIds still names a deleted vault.",
+        ["VA-28", "PR-08"],
+        { How::Store("DELETE /vaults/*", |inner| twisted(inner, Afterlife::of(Left::VaultIds))) }
+    ),
+    fault!(
+        "vaults.deletes-prompts",
+        "The prompts of a deleted vault are deleted too.",
+        ["VA-28"],
+        { How::Store("DELETE /vaults/*", |inner| twisted(inner, Greedy { orphans_only: false })) }
+    ),
+    fault!(
+        "vaults.deletes-orphans",
+        "Prompts that are in no other vault are deleted with their vault.",
+        ["VA-28"],
+        How::Store("DELETE /vaults/*", |inner| twisted(inner, Greedy { orphans_only: true }))
+    ),
+    fault!(
+        "vaults.deletes-memberships",
+        "The deletion of a vault takes its prompts out of all vaults.",
+        ["VA-28"],
+        whole(DELETE, |ask, upstream| async move {
+            let listing = ask.another(Method::GET, format!("{}/prompts", ask.path));
+            let prompts = upstream.send(&listing).await.json();
+            let answer = upstream.send(&ask).await;
+            if !answer.is_success() {
+                return answer;
+            }
+            for prompt in prompts["data"].as_array().into_iter().flatten() {
+                for vault in prompt["vaultIds"].as_array().into_iter().flatten() {
+                    let path = format!("/vaults/{vault}/prompts");
+                    let there =
+                        upstream.send(&ask.another(Method::GET, path.as_str())).await.json();
+                    let there = there["data"].as_array().cloned().unwrap_or_default();
+                    for member in there.iter().filter(|member| member["id"] == prompt["id"]) {
+                        let path = format!("{path}/{}", member["vaultPromptId"]);
+                        upstream.send(&ask.another(Method::DELETE, path)).await;
+                    }
+                }
+            }
+            answer
+        })
+    ),
+];
+
+fn deleted_again() -> How {
+    let gone = Shared::<Vec<(String, i64)>>::default();
+    answers(DELETE, move |ask, answer| {
+        let this = (ask.authorization().to_owned(), ask.id(1));
+        if answer.is_success() {
+            gone.with(|gone| gone.push(this));
+        } else if gone.with(|gone| gone.contains(&this)) {
+            *answer = Answer::data(200, &json!({ "id": ask.id(1), "deleted": true }));
+        }
+    })
+}
+
+/// Where a deleted vault still shows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Left {
+    Address,
+    List,
+    VaultIds,
+}
+
+struct Afterlife {
+    left: Left,
+    vaults: Shared<Vec<(AccountId, VaultRecord)>>,
+    prompts: Shared<HashMap<PromptId, Vec<VaultId>>>,
+}
+
+impl Afterlife {
+    fn of(left: Left) -> Self {
+        Self { left, vaults: Shared::default(), prompts: Shared::default() }
+    }
+}
+
+#[async_trait]
+impl Twist for Afterlife {
+    async fn delete_vault(
+        &self,
+        inner: &dyn Store,
+        caller: &Caller,
+        id: VaultId,
+    ) -> Result<(), StoreError> {
+        let vault = inner.vault(caller, id).await?;
+        let there = held(inner, caller, id).await;
+        inner.delete_vault(caller, id).await?;
+        self.vaults.with(|vaults| vaults.push((caller.account, vault)));
+        self.prompts.with(|prompts| {
+            there.iter().for_each(|entry| prompts.entry(entry.prompt.id).or_default().push(id));
+        });
+        Ok(())
+    }
+
+    async fn vault(
+        &self,
+        inner: &dyn Store,
+        caller: &Caller,
+        id: VaultId,
+    ) -> Result<VaultRecord, StoreError> {
+        match inner.vault(caller, id).await {
+            Err(StoreError::NotFound) if self.left == Left::Address => self.vaults.with(|vaults| {
+                let mut own = vaults.iter().filter(|(account, _)| *account == caller.account);
+                let found = own.find(|(_, vault)| vault.id == id);
+                found.map(|(_, vault)| vault.clone()).ok_or(StoreError::NotFound)
+            }),
+            found => found,
+        }
+    }
+
+    async fn vaults(
+        &self,
+        inner: &dyn Store,
+        caller: &Caller,
+    ) -> Result<Vec<VaultRecord>, StoreError> {
+        let mut vaults = inner.vaults(caller).await?;
+        if self.left == Left::List {
+            self.vaults.with(|gone| {
+                let own = gone.iter().filter(|(account, _)| *account == caller.account);
+                vaults.extend(own.map(|(_, vault)| vault.clone()));
+            });
+            vaults.sort_by_key(|vault| std::cmp::Reverse((vault.created_at, vault.id)));
+        }
+        Ok(vaults)
+    }
+
+    async fn prompt(
+        &self,
+        inner: &dyn Store,
+        caller: &Caller,
+        id: PromptId,
+    ) -> Result<SharedPrompt, StoreError> {
+        let mut prompt = inner.prompt(caller, id).await?;
+        if self.left == Left::VaultIds {
+            let gone = self.prompts.with(|prompts| prompts.get(&id).cloned().unwrap_or_default());
+            let prompt = Arc::make_mut(&mut prompt);
+            prompt.vault_ids.extend(gone);
+        }
+        Ok(prompt)
+    }
+}
+
+/// Deletes prompts with their vault.
+struct Greedy {
+    orphans_only: bool,
+}
+
+#[async_trait]
+impl Twist for Greedy {
+    async fn delete_vault(
+        &self,
+        inner: &dyn Store,
+        caller: &Caller,
+        id: VaultId,
+    ) -> Result<(), StoreError> {
+        let there = held(inner, caller, id).await;
+        inner.delete_vault(caller, id).await?;
+        for entry in there {
+            if !self.orphans_only || entry.prompt.vault_ids.len() == 1 {
+                inner.delete_prompt(caller, entry.prompt.id).await?;
+            }
+        }
+        Ok(())
+    }
+}

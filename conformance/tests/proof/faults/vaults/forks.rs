@@ -1,0 +1,94 @@
+//! Faults in forks (VA-29 to VA-34), as they are answered.
+
+use std::collections::BTreeSet;
+
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::ask::Answer;
+use crate::entries::entries;
+use crate::fault::{Fault, How, fault};
+use crate::front::{answers, whole};
+use crate::shared::Shared;
+
+const FORK: &str = "POST /vaults/*/fork";
+
+pub(crate) const ALL: &[Fault] = &[
+    fault!("vaults.fork-200", "A fork answers 200.", ["VA-29"], {
+        answers(FORK, |_, answer| {
+            if answer.is_success() {
+                answer.set_code(200);
+            }
+        })
+    }),
+    fault!("vaults.fork-public", "A fork is as visible as its source.", ["VA-31"], {
+        whole(FORK, |ask, upstream| async move {
+            let fork = upstream.send(&ask).await;
+            if !fork.is_success() {
+                return fork;
+            }
+            let public = json!({ "visibility": "public" });
+            let path = format!("/vaults/{}", fork.id());
+            let mut shown = upstream.send(&ask.another_with(Method::PATCH, path, &public)).await;
+            shown.set_code(201);
+            shown
+        })
+    }),
+    fault!("vaults.fork-system", "A fork is a system vault.", ["VA-31"], {
+        answers(FORK, |_, answer| answer.edit_data(|vault| vault["isSystem"] = true.into()))
+    }),
+    fault!(
+        "vaults.fork-count",
+        "A fork answers with the count from before the copying.",
+        ["VA-32"],
+        { answers(FORK, |_, answer| answer.edit_data(|vault| vault["promptCount"] = 0.into())) }
+    ),
+    fault!(
+        "vaults.fork-100",
+        "A fork copies the first 100 prompts.",
+        ["VA-33", "VA-32"],
+        whole(FORK, |ask, upstream| async move {
+            let mut fork = upstream.send(&ask).await;
+            let path = format!("/vaults/{}/prompts", fork.id());
+            let copies = upstream.send(&ask.another(Method::GET, path)).await.json();
+            let copies = copies["data"].as_array().cloned().unwrap_or_default();
+            for copy in copies.iter().skip(100) {
+                let path = format!("/prompts/{}", copy["id"]);
+                upstream.send(&ask.another(Method::DELETE, path)).await;
+            }
+            fork.edit_data(|vault| vault["promptCount"] = copies.len().min(100).into());
+            fork
+        })
+    ),
+    fault!("vaults.fork-platform", "A fork copies prompts without their platform.", ["VA-33"], {
+        whole(FORK, |ask, upstream| async move {
+            let fork = upstream.send(&ask).await;
+            let path = format!("/vaults/{}/prompts", fork.id());
+            let copies = upstream.send(&ask.another(Method::GET, path)).await.json();
+            for copy in copies["data"].as_array().into_iter().flatten() {
+                let (path, none) =
+                    (format!("/prompts/{}", copy["id"]), json!({ "platform": null }));
+                upstream.send(&ask.another_with(Method::PATCH, path, &none)).await;
+            }
+            fork
+        })
+    }),
+    fault!("vaults.fork-images", "The copies of a fork have no images.", ["VA-33"], {
+        in_forks(|copies| copies.iter_mut().for_each(|copy| copy["images"] = json!([])))
+    }),
+    fault!("vaults.fork-order", "The copies of a fork are in the reverse order.", ["VA-33"], {
+        in_forks(|copies| copies.reverse())
+    }),
+];
+
+/// Changes the listings of vaults that are forks.
+fn in_forks(change: fn(&mut Vec<Value>)) -> How {
+    let forks = Shared::<BTreeSet<i64>>::default();
+    answers("POST /vaults/*/fork, GET /vaults/*/prompts", move |ask, answer: &mut Answer| {
+        if ask.method == Method::POST {
+            forks.with(|forks| forks.insert(answer.id()));
+        } else if forks.with(|forks| forks.contains(&ask.id(1))) {
+            entries(answer, change);
+        }
+    })
+}

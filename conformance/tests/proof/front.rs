@@ -1,0 +1,168 @@
+//! Faults in what a server takes and answers: which requests one looks at, and
+//! what it makes of them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures::future::BoxFuture;
+use http::Method;
+
+use crate::ask::{Answer, Ask};
+use crate::fault::How;
+use crate::proxy::Upstream;
+
+type Run = dyn Fn(Ask, Upstream) -> BoxFuture<'static, Answer> + Send + Sync;
+type Ahead = dyn Fn(&Ask, &Answer) -> bool + Send + Sync;
+
+/// What stands in front of a good server.
+#[derive(Clone)]
+pub(crate) struct Front {
+    routes: &'static str,
+    run: Arc<Run>,
+    /// Whether an exchange with a good server would come out otherwise; not known
+    /// beforehand where the fault makes calls of its own.
+    ahead: Option<Arc<Ahead>>,
+}
+
+/// Requests and the answers of a good server, in their order.
+pub(crate) type Exchanges = Arc<Mutex<Vec<(Ask, Answer)>>>;
+
+impl Front {
+    /// Whether it looks at such a request; all others pass untouched.
+    pub(crate) fn looks_at(&self, method: &Method, path: &str) -> bool {
+        any_matches(self.routes, method, path)
+    }
+
+    /// Whether it may change this exchange with a good server.
+    pub(crate) fn may_change(&self, ask: &Ask, answer: &Answer) -> bool {
+        self.looks_at(&ask.method, &ask.path)
+            && self.ahead.as_ref().is_none_or(|ahead| ahead(ask, answer))
+    }
+
+    pub(crate) async fn answer(&self, ask: Ask, upstream: Upstream) -> Answer {
+        (self.run)(ask, upstream).await
+    }
+}
+
+/// Whether one of the routes, separated by commas, is that of a request.
+pub(crate) fn any_matches(routes: &str, method: &Method, path: &str) -> bool {
+    routes.split(',').any(|route| matches(route.trim(), method, path))
+}
+
+/// `POST /prompts`: `*` is any method or any one segment, `**` is all the rest.
+fn matches(route: &str, method: &Method, path: &str) -> bool {
+    let (wanted, pattern) = route.split_once(' ').unwrap_or(("*", route));
+    if wanted != "*" && wanted != method.as_str() {
+        return false;
+    }
+    let mut segments = path.trim_start_matches('/').split('/');
+    for part in pattern.trim_start_matches('/').split('/') {
+        match (part, segments.next()) {
+            ("**", _) => return true,
+            ("*", Some(segment)) if !segment.is_empty() => {}
+            (part, Some(segment)) if part == segment => {}
+            _ => return false,
+        }
+    }
+    segments.next().is_none()
+}
+
+/// Handles requests of these routes (`METHOD /path`, separated by commas) in its
+/// own way, with the good server at hand.
+pub(crate) fn whole<F>(
+    routes: &'static str,
+    run: impl Fn(Ask, Upstream) -> F + Send + Sync + 'static,
+) -> How
+where
+    F: Future<Output = Answer> + Send + 'static,
+{
+    let run = Arc::new(move |ask, upstream| -> BoxFuture<'static, Answer> {
+        Box::pin(run(ask, upstream))
+    });
+    How::Front(Front { routes, run, ahead: None })
+}
+
+/// Changes requests.
+pub(crate) fn asks(routes: &'static str, change: impl Fn(&mut Ask) + Send + Sync + 'static) -> How {
+    let change = Arc::new(change);
+    let ahead = {
+        let change = Arc::clone(&change);
+        move |ask: &Ask, _: &Answer| {
+            let mut changed = ask.clone();
+            change(&mut changed);
+            changed != *ask
+        }
+    };
+    let how = whole(routes, move |mut ask, upstream| {
+        change(&mut ask);
+        async move { upstream.send(&ask).await }
+    });
+    foreseen(how, ahead)
+}
+
+/// Changes answers.
+pub(crate) fn answers(
+    routes: &'static str,
+    change: impl Fn(&Ask, &mut Answer) + Send + Sync + 'static,
+) -> How {
+    let change = Arc::new(change);
+    let ahead = {
+        let change = Arc::clone(&change);
+        move |ask: &Ask, answer: &Answer| {
+            let mut changed = answer.clone();
+            change(ask, &mut changed);
+            changed != *answer
+        }
+    };
+    let how = whole(routes, move |ask, upstream| {
+        let change = Arc::clone(&change);
+        async move {
+            let mut answer = upstream.send(&ask).await;
+            change(&ask, &mut answer);
+            answer
+        }
+    });
+    foreseen(how, ahead)
+}
+
+/// Answers some requests itself, without asking the good server.
+pub(crate) fn instead(
+    routes: &'static str,
+    answer: impl Fn(&Ask) -> Option<Answer> + Send + Sync + 'static,
+) -> How {
+    let answer = Arc::new(answer);
+    let ahead = {
+        let answer = Arc::clone(&answer);
+        move |ask: &Ask, _: &Answer| answer(ask).is_some()
+    };
+    let how = whole(routes, move |ask, upstream| {
+        let answer = answer(&ask);
+        async move {
+            match answer {
+                Some(answer) => answer,
+                None => upstream.send(&ask).await,
+            }
+        }
+    });
+    foreseen(how, ahead)
+}
+
+fn foreseen(how: How, ahead: impl Fn(&Ask, &Answer) -> bool + Send + Sync + 'static) -> How {
+    match how {
+        How::Front(front) => How::Front(Front { ahead: Some(Arc::new(ahead)), ..front }),
+        other => other,
+    }
+}
+
+/// Looks at everything, changes nothing and writes it all down.
+pub(crate) fn nothing(seen: Exchanges) -> Front {
+    let run = move |ask: Ask, upstream: Upstream| -> BoxFuture<'static, Answer> {
+        let seen = Arc::clone(&seen);
+        Box::pin(async move {
+            let answer = upstream.send(&ask).await;
+            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            seen.push((ask, answer.clone()));
+            answer
+        })
+    };
+    Front { routes: "* /**", run: Arc::new(run), ahead: None }
+}

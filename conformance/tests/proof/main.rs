@@ -1,0 +1,190 @@
+//! The suite proves itself: servers that are good but for one deliberate fault,
+//! each of which must turn the right scenarios red and leave the others green.
+//!
+//! Every fault is a test of its own name. Usually it meets the scenarios that
+//! `docs/conformance-proof.md` lists for it and a share of the others.
+//! `PROMPTARIUM_PROOF=full` takes every scenario under every fault and writes the
+//! page anew; `PROMPTARIUM_PROOF=touched` does so too, but leaves out scenarios
+//! that send no request the fault looks at. A filter rewrites the lines of the
+//! faults it names.
+
+mod ask;
+mod bounds;
+mod entries;
+mod fault;
+mod faults;
+mod front;
+mod page;
+mod proxy;
+mod service;
+mod shared;
+mod store;
+mod touched;
+mod trial;
+mod unproved;
+
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use promptarium_conformance::{Scenario, coverage, rules, scenarios};
+use tokio::runtime::{Handle, Runtime};
+
+use self::fault::Fault;
+use self::front::Exchanges;
+use self::page::Rows;
+use self::service::Running;
+use self::touched::Touched;
+
+/// How many faults are tried at once; each runs several scenarios.
+const AT_ONCE: usize = 4;
+
+/// Which scenarios a fault meets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    /// The listed ones, and a share of the others.
+    Usual,
+    /// Those that send a request it looks at; the page is written.
+    Touched,
+    /// All; the page is written.
+    Full,
+}
+
+struct Proof {
+    mode: Mode,
+    rows: Rows,
+    touched: Touched,
+}
+
+fn main() -> Result<ExitCode, Box<dyn Error>> {
+    let mut arguments = Arguments::from_args();
+    arguments.test_threads.get_or_insert(AT_ONCE);
+    let mode = match std::env::var("PROMPTARIUM_PROOF").as_deref() {
+        Ok("full") => Mode::Full,
+        Ok("touched") => Mode::Touched,
+        Err(_) | Ok("") => Mode::Usual,
+        Ok(other) => return Err(format!("PROMPTARIUM_PROOF is {other:?}").into()),
+    };
+    let runtime = Runtime::new()?;
+    let proof = Arc::new(Proof { mode, rows: Rows::default(), touched: Touched::default() });
+    let mut trials = vec![
+        Trial::test("page::it_fits_the_faults_and_the_rules", {
+            move || if mode == Mode::Usual { none(&page::drift()) } else { Ok(()) }
+        }),
+        // Once every fault was tried: until then some lines are wanting.
+        Trial::test("rules::each_has_a_fault_or_a_reason", || {
+            let bare = coverage::unproved();
+            if bare.is_empty() { Ok(()) } else { Err(bare.join(", ").into()) }
+        })
+        .with_ignored_flag(faults::all().any(|fault| page::listed(fault.id).is_none())),
+        Trial::test("faults::each_has_a_name_of_its_own_and_rules", || none(&slips())),
+    ];
+    let good: [(_, fn() -> _); 2] = [
+        ("unwrapped", || None),
+        ("behind_the_proxy", || Some(front::nothing(Exchanges::default()))),
+    ];
+    for (name, front) in good {
+        let (handle, share) =
+            (runtime.handle().clone(), mode == Mode::Usual && name == "unwrapped");
+        let trial = move || handle.block_on(good_server(front(), share));
+        trials.push(Trial::test(format!("good::{name}"), trial));
+    }
+    for fault in faults::all() {
+        let (handle, proof) = (runtime.handle().clone(), Arc::clone(&proof));
+        // What no run has shown yet is not taken for caught; script/proof tries it.
+        let untried = mode == Mode::Usual && page::listed(fault.id).is_none();
+        let trial = Trial::test(fault.id, move || proof.test(&handle, fault));
+        trials.push(trial.with_ignored_flag(untried));
+    }
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    if mode != Mode::Usual && !arguments.list {
+        proof.rows.write()?;
+        show_unseen()?;
+    }
+    Ok(conclusion.exit_code())
+}
+
+async fn good_server(front: Option<front::Front>, share: bool) -> Result<(), Failed> {
+    // The proxy reads a body before it hands it on; this asks for an answer before that.
+    let early = if front.is_some() { "raw.pace.status" } else { "" };
+    let running = Running::good(front).await?;
+    // The tests of the backends run all of them on such a server.
+    let wanted = |scenario: &Scenario| {
+        scenario.id != early && (!share || trial::in_share("good", scenario.id))
+    };
+    Ok(trial::outcomes(&running.target, wanted).await.all_green()?)
+}
+
+impl Proof {
+    fn test(&self, handle: &Handle, fault: &'static Fault) -> Result<(), Failed> {
+        handle.block_on(async {
+            let running = Running::faulty(fault).await?;
+            let listed = page::listed(fault.id);
+            if self.mode == Mode::Usual {
+                let listed = listed.ok_or("the page has no line for it; run script/proof")?;
+                let wanted = |scenario: &Scenario| {
+                    listed.contains(scenario.id) || trial::in_share(fault.id, scenario.id)
+                };
+                let outcomes = trial::outcomes(&running.target, wanted).await;
+                outcomes.as_listed(&listed)?;
+                return Ok(outcomes.caught(fault)?);
+            }
+            let touched = match self.mode {
+                Mode::Touched => self.touched.by(fault).await?,
+                _ => None,
+            };
+            let wanted = |scenario: &Scenario| {
+                touched.as_ref().is_none_or(|touched| touched.contains(scenario.id))
+            };
+            let outcomes = trial::outcomes(&running.target, wanted).await;
+            self.rows.add(fault.id, outcomes.red());
+            // At once, so that a run that is broken off leaves what it found.
+            self.rows.write()?;
+            Ok(outcomes.caught(fault)?)
+        })
+    }
+}
+
+/// Faults without a sound name or rule.
+fn slips() -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let mut slips = Vec::new();
+    for fault in faults::all() {
+        if !seen.insert(fault.id) {
+            slips.push(format!("{} twice", fault.id));
+        }
+        if fault.wrong.contains('|') || !fault.wrong.ends_with('.') {
+            slips.push(format!("{}: no sentence", fault.id));
+        }
+        for rule in fault.rules {
+            if rules::find(rule).is_none() {
+                slips.push(format!("{}: {rule} is no rule", fault.id));
+            }
+        }
+    }
+    slips
+}
+
+fn none(found: &[String]) -> Result<(), Failed> {
+    if found.is_empty() { Ok(()) } else { Err(found.join("\n").into()) }
+}
+
+/// Scenarios that no fault turns red may hold nothing.
+#[expect(clippy::print_stdout, reason = "it belongs to what the harness prints")]
+fn show_unseen() -> Result<(), Box<dyn Error>> {
+    let text = page::read()?;
+    let page = promptarium_conformance::coverage::proof::parse(&text);
+    let seen: BTreeSet<_> =
+        page.faults.iter().flat_map(|fault| &fault.scenarios).copied().collect();
+    for scenario in scenarios::all().filter(|scenario| !seen.contains(scenario.id)) {
+        println!(
+            "no fault turns red: {} {:?} {}",
+            scenario.id,
+            scenario.profile,
+            scenario.rules.join(", ")
+        );
+    }
+    Ok(())
+}

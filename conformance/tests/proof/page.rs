@@ -1,0 +1,145 @@
+//! `docs/conformance-proof.md`: which fault turns which scenarios red. It is
+//! written by a run and held by the next ones.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::{fs, io};
+
+use promptarium_conformance::coverage::{EXCUSES, proof};
+use promptarium_conformance::{rules, scenarios};
+
+use crate::fault::Fault;
+use crate::faults;
+use crate::trial::Ids;
+use crate::unproved::UNPROVED;
+
+/// What turned red under which fault.
+#[derive(Default)]
+pub(crate) struct Rows(Mutex<BTreeMap<&'static str, Ids>>);
+
+const OPENING: &str = "\
+# What the conformance suite catches
+
+Each line is a deliberate fault: a server that is good but for one thing. The
+fault must turn red a scenario of the first rule it breaks, and nothing that is
+about none of its rules. The faults are in `conformance/tests/proof/faults`.
+
+`script/proof` makes this page anew; `cargo test` fails where it is stale.
+
+## Faults
+
+";
+
+/// The page as it is in the repository now.
+pub(crate) fn read() -> io::Result<String> {
+    match fs::read_to_string(path()) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+        text => text,
+    }
+}
+
+fn path() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/conformance-proof.md"))
+}
+
+/// What the page lists as red under this fault, if it has a line.
+pub(crate) fn listed(fault: &str) -> Option<Ids> {
+    let line = proof::faults().iter().find(|line| line.id == fault)?;
+    Some(line.scenarios.iter().map(|id| (*id).to_owned()).collect())
+}
+
+impl Rows {
+    pub(crate) fn add(&self, fault: &'static str, red: Ids) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(fault, red);
+    }
+
+    /// Writes the page: these rows, and those of the page for faults that did
+    /// not run this time.
+    pub(crate) fn write(&self) -> io::Result<()> {
+        let rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let old = read()?;
+        let old = proof::parse(&old);
+        let mut text = format!(
+            "{OPENING}| Fault | What is wrong | Rules | Scenarios that turn red |\n|---|---|---|---|\n"
+        );
+        for fault in faults::all() {
+            let before = old.faults.iter().find(|line| line.id == fault.id);
+            let red: Vec<String> = match (rows.get(fault.id), before) {
+                (Some(red), _) => red.iter().cloned().collect(),
+                (None, Some(line)) => line.scenarios.iter().map(|id| (*id).to_owned()).collect(),
+                (None, None) => continue,
+            };
+            let _ = writeln!(text, "{}", row(fault, &red));
+        }
+        let _ = write!(text, "\n## Rules without a fault\n\n");
+        for (rule, reason) in reasons() {
+            let _ = writeln!(text, "- **{rule}** {reason}");
+        }
+        fs::write(path(), text)
+    }
+}
+
+fn row(fault: &Fault, red: &[String]) -> String {
+    let red: Vec<_> = red.iter().map(|id| format!("`{id}`")).collect();
+    let (rules, red) = (fault.rules.join(", "), red.join(", "));
+    format!("| `{}` | {} | {rules} | {red} |", fault.id, fault.wrong)
+}
+
+/// The rules that no fault breaks, each with its reason.
+fn reasons() -> Vec<(&'static str, String)> {
+    let reason = |rule: rules::Rule| {
+        let excuse = EXCUSES.iter().find(|excuse| excuse.covers(rule.id));
+        let no_scenario = excuse.map(|excuse| format!("There is no scenario: {}.", excuse.reason));
+        let unproved = UNPROVED.iter().find(|(id, _)| *id == rule.id);
+        let own = unproved.map(|(_, reason)| (*reason).to_owned());
+        Some((rule.id, own.or(no_scenario)?))
+    };
+    rules::all().filter_map(reason).collect()
+}
+
+/// What turns red without reason, and whether nothing does.
+fn unsound(line: &proof::Fault<'_>) -> Vec<String> {
+    let rules =
+        |id: &str| scenarios::all().find(|one| one.id == id).map_or(&[][..], |one| one.rules);
+    let astray =
+        line.scenarios.iter().filter(|id| !rules(id).iter().any(|rule| line.rules.contains(rule)));
+    let mut unsound: Vec<_> =
+        astray.map(|id| format!("{}: {id} is red, of {}", line.id, rules(id).join(", "))).collect();
+    if !line.scenarios.iter().any(|id| rules(id).contains(&line.rules[0])) {
+        unsound.push(format!("{}: no scenario of {} is red", line.id, line.rules[0]));
+    }
+    unsound
+}
+
+/// Where page, faults and reasons do not fit together; rules without either are
+/// for the suite's own table to tell.
+pub(crate) fn drift() -> Vec<String> {
+    let mut drift = Vec::new();
+    for fault in faults::all() {
+        match proof::faults().iter().find(|line| line.id == fault.id) {
+            None => {}
+            Some(line) if line.wrong != fault.wrong || line.rules != fault.rules => {
+                drift.push(format!("the line of {} is stale", fault.id));
+            }
+            Some(line) => drift.extend(unsound(line)),
+        }
+    }
+    for line in proof::faults() {
+        if !faults::all().any(|fault| fault.id == line.id) {
+            drift.push(format!("{} is no fault", line.id));
+        }
+    }
+    for (rule, reason) in UNPROVED {
+        if rules::find(rule).is_none() || reason.is_empty() {
+            drift.push(format!("the reason for {rule} is for no rule, or none"));
+        }
+    }
+    let listed: Vec<_> =
+        proof::unproved().iter().map(|one| (one.rule, one.reason.to_owned())).collect();
+    if listed != reasons() {
+        drift.push("the page's rules without a fault are stale".into());
+    }
+    drift
+}

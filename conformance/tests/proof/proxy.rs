@@ -1,0 +1,152 @@
+//! The way to a server with a fault in front of it. What the fault does not look
+//! at is handed to the service as it came, byte for byte and piece by piece; what
+//! it looks at goes to the same service over a second connection.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::header::{CONNECTION, CONTENT_LENGTH, EXPECT, HOST, TRANSFER_ENCODING};
+use http::{HeaderMap, Method, Request, Response};
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Body, Incoming};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use promptarium_server::app::App;
+use promptarium_server::readiness::Readiness;
+use promptarium_server::respond::{Payload, Reply};
+use promptarium_server::serve::{self, Limits};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+use crate::ask::{Answer, Ask, ROOT};
+use crate::front::Front;
+
+/// The good server behind a fault.
+#[derive(Clone)]
+pub(crate) struct Upstream {
+    address: SocketAddr,
+    client: Client<HttpConnector, Full<Bytes>>,
+}
+
+#[derive(Clone)]
+struct Door {
+    app: Arc<App>,
+    /// What looks at requests, and where it sends them.
+    front: Option<(Front, Upstream)>,
+}
+
+/// Listeners at work until this is dropped.
+pub(crate) struct Serving(Vec<JoinHandle<()>>);
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        self.0.iter().for_each(JoinHandle::abort);
+    }
+}
+
+/// Serves the app on `listener`, behind `front` if there is one.
+///
+/// # Errors
+/// If there is no port for the second way in.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    app: Arc<App>,
+    front: Option<Front>,
+) -> io::Result<Serving> {
+    let mut tasks = Vec::new();
+    let front = match front {
+        None => None,
+        Some(front) => {
+            let inner = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+            let address = inner.local_addr()?;
+            tasks.push(listen(inner, Door { app: Arc::clone(&app), front: None }));
+            let client = Client::builder(TokioExecutor::new()).build_http();
+            Some((front, Upstream { address, client }))
+        }
+    };
+    tasks.push(listen(listener, Door { app, front }));
+    Ok(Serving(tasks))
+}
+
+fn listen(listener: TcpListener, door: Door) -> JoinHandle<()> {
+    let (limits, readiness) = (Limits::default(), Readiness::default());
+    tokio::spawn(async move {
+        serve::serve(listener, door, limits, readiness, std::future::pending()).await;
+    })
+}
+
+impl serve::Answer for Door {
+    async fn answer(&self, request: Request<Incoming>) -> Reply {
+        let (of_api, path) = below_root(request.uri().path());
+        let Some((front, upstream)) = &self.front else {
+            return self.app.handle(request).await;
+        };
+        // A body of unknown length may be there to come slowly, or never to end.
+        let whole = request.body().size_hint().exact().is_some();
+        // The client below would put in a Host of its own.
+        let whole = whole && request.headers().get_all(HOST).iter().count() == 1;
+        if !whole || request.method() == Method::HEAD || !front.looks_at(request.method(), &path) {
+            return self.app.handle(request).await;
+        }
+        let (parts, body) = request.into_parts();
+        let Ok(body) = body.collect().await else {
+            return reply(Answer::refusal(400, "The body broke off."));
+        };
+        let query = parts.uri.query().map(str::to_owned);
+        let (method, headers, body) = (parts.method, parts.headers, body.to_bytes());
+        let ask = Ask { method, path, of_api, query, headers, body };
+        reply(front.answer(ask, upstream.clone()).await)
+    }
+}
+
+fn below_root(path: &str) -> (bool, String) {
+    match path.strip_prefix(ROOT) {
+        Some(below) => (true, below.to_owned()),
+        None => (false, path.to_owned()),
+    }
+}
+
+fn reply(answer: Answer) -> Reply {
+    let mut reply = Response::new(Payload::whole(answer.body));
+    *reply.status_mut() = answer.status;
+    *reply.headers_mut() = of_the_message(answer.headers);
+    reply
+}
+
+/// The headers without those that belong to one connection.
+fn of_the_message(mut headers: HeaderMap) -> HeaderMap {
+    for name in [CONNECTION, CONTENT_LENGTH, EXPECT, TRANSFER_ENCODING] {
+        headers.remove(name);
+    }
+    headers
+}
+
+impl Upstream {
+    /// The good server's answer.
+    pub(crate) async fn send(&self, ask: &Ask) -> Answer {
+        match self.exchange(ask).await {
+            Ok(answer) => answer,
+            // No scenario expects that, and nobody takes it for the server's.
+            Err(error) => Answer::refusal(599, &format!("the proxy has no answer: {error}")),
+        }
+    }
+
+    async fn exchange(
+        &self,
+        ask: &Ask,
+    ) -> Result<Answer, Box<dyn std::error::Error + Send + Sync>> {
+        let root = if ask.of_api { ROOT } else { "" };
+        let query = ask.query.as_ref().map(|query| format!("?{query}")).unwrap_or_default();
+        let uri = format!("http://{}{root}{}{query}", self.address, ask.path);
+        let mut request = Request::new(Full::new(ask.body.clone()));
+        *request.method_mut() = ask.method.clone();
+        *request.uri_mut() = uri.parse()?;
+        *request.headers_mut() = of_the_message(ask.headers.clone());
+        let (parts, body) = self.client.request(request).await?.into_parts();
+        let body = body.collect().await?.to_bytes();
+        Ok(Answer { status: parts.status, headers: parts.headers, body })
+    }
+}

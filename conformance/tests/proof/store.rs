@@ -1,0 +1,118 @@
+//! Faults in what a server remembers: a good store with single steps changed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use promptarium::{PromptId, VaultId, VaultPromptId};
+use promptarium_server::store::job::{Claim, JobKey, JobRecord, Lease, NewJob, Reserved, Ticket};
+use promptarium_server::store::{
+    Added, Caller, Contents, JobStore, KeyRecord, Moved, NewKey, NewPrompt, NewVault, PromptImage,
+    PromptPage, PromptPatch, PromptQuery, Release, SharedPrompt, Store, StoreError, VaultPatch,
+    VaultRecord,
+};
+
+/// A store that does some steps in its own way.
+struct Twisted<T> {
+    inner: Arc<dyn Store>,
+    twist: T,
+}
+
+/// The store with this fault in it.
+pub(crate) fn twisted(inner: Arc<dyn Store>, twist: impl Twist) -> Arc<dyn Store> {
+    Arc::new(Twisted { inner, twist })
+}
+
+/// The trait of all steps, each as the good store does it, and a store of them.
+macro_rules! steps {
+    (
+        store { $($name:ident($($arg:ident: $type:ty),*) -> $given:ty;)* }
+        jobs { $($job:ident($($job_arg:ident: $job_type:ty),*) -> $job_given:ty;)* }
+    ) => {
+        /// What differs from a good store; all else is as it is there.
+        #[async_trait]
+        pub(crate) trait Twist: Send + Sync + 'static {
+            $(
+                async fn $name(&self, inner: &dyn Store, $($arg: $type),*) -> $given {
+                    inner.$name($($arg),*).await
+                }
+            )*
+            $(
+                async fn $job(&self, inner: &dyn Store, $($job_arg: $job_type),*) -> $job_given {
+                    inner.$job($($job_arg),*).await
+                }
+            )*
+        }
+
+        #[async_trait]
+        impl<T: Twist> Store for Twisted<T> {
+            fn name(&self) -> &'static str {
+                self.inner.name()
+            }
+
+            $(
+                async fn $name(&self, $($arg: $type),*) -> $given {
+                    self.twist.$name(&*self.inner, $($arg),*).await
+                }
+            )*
+        }
+
+        #[async_trait]
+        impl<T: Twist> JobStore for Twisted<T> {
+            $(
+                async fn $job(&self, $($job_arg: $job_type),*) -> $job_given {
+                    self.twist.$job(&*self.inner, $($job_arg),*).await
+                }
+            )*
+        }
+    };
+}
+
+steps! {
+    store {
+        seed_key(account: &str, key: NewKey) -> Result<(), StoreError>;
+        find_key(public_id: &str) -> Result<Option<KeyRecord>, StoreError>;
+        confirm_key(caller: &Caller) -> Result<(), StoreError>;
+        check() -> Result<(), StoreError>;
+        create_prompt(caller: &Caller, new: NewPrompt) -> Result<SharedPrompt, StoreError>;
+        prompt(caller: &Caller, id: PromptId) -> Result<SharedPrompt, StoreError>;
+        list_prompts(caller: &Caller, query: PromptQuery) -> Result<PromptPage, StoreError>;
+        update_prompt(caller: &Caller, id: PromptId, patch: PromptPatch)
+            -> Result<SharedPrompt, StoreError>;
+        delete_prompt(caller: &Caller, id: PromptId) -> Result<(), StoreError>;
+        save_prompt(caller: &Caller, id: PromptId, vault: VaultId)
+            -> Result<SharedPrompt, StoreError>;
+        vaults(caller: &Caller) -> Result<Vec<VaultRecord>, StoreError>;
+        create_vault(caller: &Caller, new: NewVault) -> Result<VaultRecord, StoreError>;
+        vault(caller: &Caller, id: VaultId) -> Result<VaultRecord, StoreError>;
+        update_vault(caller: &Caller, id: VaultId, patch: VaultPatch)
+            -> Result<VaultRecord, StoreError>;
+        delete_vault(caller: &Caller, id: VaultId) -> Result<(), StoreError>;
+        fork_vault(caller: &Caller, id: VaultId) -> Result<VaultRecord, StoreError>;
+        contents(caller: &Caller, vault: VaultId) -> Result<Contents, StoreError>;
+        add_prompts(caller: &Caller, vault: VaultId, prompts: &[PromptId])
+            -> Result<Added, StoreError>;
+        remove_membership(caller: &Caller, vault: VaultId, membership: VaultPromptId)
+            -> Result<(), StoreError>;
+        move_membership(
+            caller: &Caller, vault: VaultId, membership: VaultPromptId, target: VaultId
+        ) -> Result<Moved, StoreError>;
+        set_pinned(
+            caller: &Caller, vault: VaultId, membership: VaultPromptId, pinned: bool
+        ) -> Result<(), StoreError>;
+    }
+    jobs {
+        reserve_job(caller: &Caller, new: NewJob) -> Result<Reserved, StoreError>;
+        job_submitted(job: &JobKey, ticket: Ticket) -> Result<JobRecord, StoreError>;
+        discard_job(job: &JobKey) -> Result<(), StoreError>;
+        job_lost(job: &JobKey, reason: &str) -> Result<JobRecord, StoreError>;
+        job(caller: &Caller, client_job_id: &str) -> Result<JobRecord, StoreError>;
+        job_by_key(job: &JobKey) -> Result<JobRecord, StoreError>;
+        claim_job(lease: Duration, submit_limit: Duration) -> Result<Option<Claim>, StoreError>;
+        renew_lease(lease: &Lease, lasting: Duration) -> Result<(), StoreError>;
+        release_job(lease: &Lease, pause: Duration, outcome: Release) -> Result<(), StoreError>;
+        complete_job(lease: &Lease, images: Vec<PromptImage>) -> Result<PromptId, StoreError>;
+        fail_job(lease: &Lease, reason: &str) -> Result<(), StoreError>;
+        job_due(at_most: Duration) -> ();
+    }
+}

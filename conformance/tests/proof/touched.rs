@@ -1,0 +1,83 @@
+//! Which scenarios can meet a fault at all. Up to the first exchange that a fault
+//! would change, a scenario cannot tell the fault from a good server; so one whose
+//! exchanges with a good server would all stay as they are needs no run under it.
+
+use std::collections::HashMap;
+use std::future::pending;
+use std::sync::{Arc, PoisonError};
+
+use futures::StreamExt;
+use http::Method;
+use promptarium_conformance::{Run, Scenario, run, scenarios};
+use tokio::sync::OnceCell;
+
+use crate::ask::{Answer, Ask};
+use crate::fault::{Fault, How};
+use crate::front::{self, Exchanges};
+use crate::service::{NotStarted, Running};
+use crate::trial::Ids;
+
+/// How many scenarios are looked at at once.
+const AT_ONCE: usize = 8;
+
+type Seen = HashMap<&'static str, Vec<(Ask, Answer)>>;
+
+/// The exchanges of all scenarios, once somebody asks.
+#[derive(Default)]
+pub(crate) struct Touched(OnceCell<Seen>);
+
+impl Touched {
+    /// The scenarios that the fault may meet; none if that cannot be told.
+    pub(crate) async fn by(&self, fault: &Fault) -> Result<Option<Ids>, NotStarted> {
+        if let How::Setting(_) = (fault.how)() {
+            return Ok(None);
+        }
+        let seen = self.0.get_or_try_init(record).await?;
+        let touched = seen.iter().filter(|(_, exchanges)| {
+            // A fault may remember things, so each scenario meets a new one.
+            match (fault.how)() {
+                How::Front(front) => {
+                    exchanges.iter().any(|(ask, answer)| front.may_change(ask, answer))
+                }
+                How::Store(routes, _) => exchanges
+                    .iter()
+                    .any(|(ask, _)| front::any_matches(routes, &ask.method, &ask.path)),
+                How::Setting(_) => true,
+            }
+        });
+        Ok(Some(touched.map(|(id, _)| (*id).to_owned()).collect()))
+    }
+}
+
+async fn record() -> Result<Seen, NotStarted> {
+    let records = futures::stream::iter(scenarios::all()).map(exchanges_of);
+    let records: Vec<_> = records.buffer_unordered(AT_ONCE).collect().await;
+    records.into_iter().collect()
+}
+
+/// On a service of its own, as requests do not say which scenario sends them.
+async fn exchanges_of(
+    scenario: &'static Scenario,
+) -> Result<(&'static str, Vec<(Ask, Answer)>), NotStarted> {
+    let seen = Exchanges::default();
+    let running = Running::good(Some(front::nothing(Arc::clone(&seen)))).await?;
+    run::one(&running.target, scenario, "touched", Run::DEADLINE, pending()).await;
+    let mut exchanges = std::mem::take(&mut *seen.lock().unwrap_or_else(PoisonError::into_inner));
+    exchanges.truncate(exchanges.len() - clean_up(&exchanges));
+    Ok((scenario.id, exchanges))
+}
+
+/// How many exchanges at the end only take away what the scenario made, which is
+/// after its verdict: everything once more, the latest first.
+fn clean_up(exchanges: &[(Ask, Answer)]) -> usize {
+    let made = exchanges.iter().filter_map(|(ask, answer)| {
+        let made = ask.method == Method::POST && answer.is_success();
+        let made = made && matches!(ask.path.as_str(), "/prompts" | "/vaults");
+        made.then(|| format!("{}/{}", ask.path, answer.id()))
+    });
+    let made: Vec<_> = made.collect();
+    let last = &exchanges[exchanges.len().saturating_sub(made.len())..];
+    let deleted = last.iter().filter(|(ask, _)| ask.method == Method::DELETE);
+    let deleted: Vec<_> = deleted.map(|(ask, _)| ask.path.clone()).collect();
+    if deleted.iter().eq(made.iter().rev()) { made.len() } else { 0 }
+}

@@ -1,0 +1,124 @@
+//! One fault, or none, against scenarios: what turns red, and whether that is
+//! what should.
+
+use std::collections::BTreeSet;
+use std::future::pending;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt;
+use promptarium_conformance::report::{Outcome, Record};
+use promptarium_conformance::{Run, Scenario, Target, run, scenarios};
+
+use crate::fault::Fault;
+
+/// How many scenarios run at once on one service.
+const AT_ONCE: usize = 8;
+/// How long a scenario may take: the machine is busy with all the others.
+const DEADLINE: Duration = Run::DEADLINE.saturating_mul(5);
+/// In the usual run a fault meets, besides the scenarios that it turns red, one
+/// in so many of all others.
+const SHARE: u64 = 64;
+
+/// Ids of scenarios.
+pub(crate) type Ids = BTreeSet<String>;
+
+/// What came of some scenarios.
+pub(crate) struct Outcomes(Vec<Record>);
+
+/// Runs these scenarios, each under a tag of its own.
+pub(crate) async fn outcomes(target: &Arc<Target>, wanted: impl Fn(&Scenario) -> bool) -> Outcomes {
+    let chosen = scenarios::all().enumerate().filter(|(_, scenario)| wanted(scenario));
+    let records = futures::stream::iter(chosen).map(|(number, scenario)| {
+        let target = Arc::clone(target);
+        async move {
+            let tag = format!("proof-{number}");
+            run::one(&target, scenario, &tag, DEADLINE, pending()).await
+        }
+    });
+    Outcomes(records.buffer_unordered(AT_ONCE).collect().await)
+}
+
+/// Whether the scenario is in the share that this fault meets in the usual run.
+pub(crate) fn in_share(fault: &str, scenario: &str) -> bool {
+    let bytes = fault.bytes().chain([0]).chain(scenario.bytes());
+    // FNV-1a: the same on every machine and under every toolchain.
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    (hash >> 24).is_multiple_of(SHARE)
+}
+
+impl Outcomes {
+    /// The scenarios that failed. One that ended in an error, such as its deadline
+    /// on a busy machine, has not seen the fault.
+    pub(crate) fn red(&self) -> Ids {
+        self.not_passed()
+            .filter(|record| record.outcome == Outcome::Failed)
+            .map(|record| record.id.to_owned())
+            .collect()
+    }
+
+    fn not_passed(&self) -> impl Iterator<Item = &Record> {
+        self.0.iter().filter(|record| record.outcome != Outcome::Passed)
+    }
+
+    /// Nothing is red and nothing was left behind.
+    pub(crate) fn all_green(&self) -> Result<(), String> {
+        let dirty = self.0.iter().filter(|record| record.left_behind.is_some());
+        let bad: Vec<_> = self.not_passed().chain(dirty).map(in_words).collect();
+        if bad.is_empty() { Ok(()) } else { Err(bad.join("\n")) }
+    }
+
+    /// The fault is caught by a scenario of its main rule, and what is red is
+    /// about a rule that the fault breaks.
+    pub(crate) fn caught(&self, fault: &Fault) -> Result<(), String> {
+        let main = fault.rules[0];
+        if !self.not_passed().any(|record| rules(record).contains(&main)) {
+            return Err(format!("no scenario of {main} catches it; {}", self.in_words()));
+        }
+        let astray = |record: &&Record| {
+            let of_its_rules = rules(record).iter().any(|rule| fault.rules.contains(rule));
+            !of_its_rules || !(record.outcome == Outcome::Failed || fault.silent)
+        };
+        let astray: Vec<_> = self.not_passed().filter(astray).map(in_words).collect();
+        if astray.is_empty() {
+            return Ok(());
+        }
+        Err(format!("red without reason, or by an error:\n{}", astray.join("\n")))
+    }
+
+    /// Red is what the page lists, among the scenarios that ran.
+    pub(crate) fn as_listed(&self, listed: &Ids) -> Result<(), String> {
+        let red = self.red();
+        let unlisted: Vec<_> =
+            self.not_passed().filter(|record| !listed.contains(record.id)).map(in_words).collect();
+        let pale: Vec<_> = listed.difference(&red).map(|id| format!("{id} is not red")).collect();
+        if unlisted.is_empty() && pale.is_empty() {
+            return Ok(());
+        }
+        Err(format!("the page is stale:\n{}", [unlisted, pale].concat().join("\n")))
+    }
+
+    fn in_words(&self) -> String {
+        let red: Vec<_> = self.not_passed().map(in_words).collect();
+        if red.is_empty() { "nothing is red".into() } else { format!("red:\n{}", red.join("\n")) }
+    }
+}
+
+fn rules(record: &Record) -> &'static [&'static str] {
+    scenarios::all().find(|scenario| scenario.id == record.id).map_or(&[], |one| one.rules)
+}
+
+fn in_words(record: &Record) -> String {
+    let text = |part: &Option<String>| part.clone().unwrap_or_default();
+    format!(
+        "{} [{}] {:?}: expected {}, got {} {}",
+        record.id,
+        rules(record).join(", "),
+        record.outcome,
+        text(&record.expected),
+        text(&record.got),
+        text(&record.left_behind),
+    )
+}
