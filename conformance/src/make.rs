@@ -89,7 +89,11 @@ pub async fn contents(wire: &Wire, vault: i64) -> Result<Vec<Member>, Failure> {
 
 /// The ids of a prompt's vaults.
 pub async fn vaults_of(wire: &Wire, prompt: i64) -> Result<Vec<i64>, Failure> {
-    let reply = wire.get(&format!("/prompts/{prompt}")).await?;
+    vaults_in(&wire.get(&format!("/prompts/{prompt}")).await?)
+}
+
+/// The `vaultIds` of the prompt that this answers with.
+pub fn vaults_in(reply: &Reply) -> Result<Vec<i64>, Failure> {
     let ids = reply.status(200)?.array("/data/vaultIds")?;
     let ids: Option<Vec<_>> = ids.iter().map(Value::as_i64).collect();
     ids.ok_or_else(|| reply.failure("integers in /data/vaultIds", "something else"))

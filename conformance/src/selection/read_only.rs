@@ -28,6 +28,7 @@ pub const READ_ONLY: &[&str] = &[
     "auth.header.health",
     "auth.key.truncated-anywhere",
     "auth.key.mistyped-anywhere",
+    "auth.key.other-case",
     "auth.answer.envelope",
     "auth.answer.envelope-revoked",
     "auth.answer.one-text",

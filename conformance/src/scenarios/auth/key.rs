@@ -29,6 +29,12 @@ pub(super) const ALL: &[Scenario] = &[
         mistyped_anywhere
     ),
     core!(
+        "auth.key.other-case",
+        "A key with any one letter in the other case, or all of them, is answered 401",
+        ["AU-05"],
+        other_case
+    ),
+    core!(
         "auth.key.revoked",
         "Every endpoint answers 401 to a revoked key",
         ["AU-06"],
@@ -88,6 +94,28 @@ async fn mistyped_anywhere(case: Case) -> Result<(), Failure> {
         refused(&case, name, mistyped(key, place))
     });
     join_all(rounds).await.into_iter().collect()
+}
+
+async fn other_case(case: Case) -> Result<(), Failure> {
+    let key = main_key(&case);
+    let one = |place: usize| {
+        let other = |(at, c): (usize, char)| if at == place { in_other_case(c) } else { c };
+        key.chars().enumerate().map(other).collect::<String>()
+    };
+    let spellings = (0..key.chars().count()).map(one).chain([
+        key.to_uppercase(),
+        key.to_lowercase(),
+        key.chars().map(in_other_case).collect(),
+    ]);
+    let rounds =
+        spellings.enumerate().filter(|(_, spelling)| spelling != key).map(|(number, spelling)| {
+            refused(&case, format!("spelling {number} of the key"), spelling)
+        });
+    join_all(rounds).await.into_iter().collect()
+}
+
+fn in_other_case(c: char) -> char {
+    if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() }
 }
 
 async fn revoked(case: Case) -> Result<(), Failure> {

@@ -2,7 +2,8 @@
 
 use super::{Type, furnish, look, present, same_at_its_own_address, shaped};
 use crate::scenario::core;
-use crate::{Case, Failure, Scenario, check};
+use crate::wire::Wire;
+use crate::{Case, Failure, Scenario, check, make};
 
 pub(super) const ALL: &[Scenario] = &[
     core!(
@@ -65,7 +66,9 @@ async fn shape(case: Case) -> Result<(), Failure> {
 }
 
 async fn order(case: Case) -> Result<(), Failure> {
-    let reply = case.wire().get("/vaults").await?;
+    let wire = case.wire();
+    furnish(&case, &wire).await?;
+    let reply = wire.get("/vaults").await?;
     let vaults = reply.status(200)?.array("/data")?;
     let dates: Option<Vec<_>> =
         vaults.iter().map(|vault| check::timestamp(vault["createdAt"].as_str()?)).collect();
@@ -103,9 +106,21 @@ async fn count(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Pins the prompt at the bottom, which then has to be on top.
+async fn pin_the_last(wire: &Wire, vault: i64) -> Result<(), Failure> {
+    if let Some(member) = make::contents(wire, vault).await?.last() {
+        let path = format!("/vaults/{vault}/prompts/{}/pin", member.membership);
+        wire.post_empty(&path).await?.status(200)?;
+    }
+    Ok(())
+}
+
 async fn contents(case: Case) -> Result<(), Failure> {
     let wire = case.wire();
     let own = furnish(&case, &wire).await?;
+    if let Some(vault) = own {
+        pin_the_last(&wire, vault).await?;
+    }
     look(&case, || async {
         let mut seen = 0;
         let found = present(&wire, "/vaults").await?.1;

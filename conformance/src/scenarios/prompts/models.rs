@@ -100,7 +100,10 @@ fn namespace(case: &Case) -> &str {
 
 fn off_the_pattern(case: &Case) -> Vec<String> {
     let space = namespace(case);
-    vec![
+    // A namespace without letters has no other spelling.
+    let capitals = Some(format!("{}/plasma", space.to_uppercase()));
+    let capitals = capitals.filter(|model| !model.starts_with(space));
+    let spellings = [
         space.to_owned(),
         format!("{space}/"),
         "plasma".to_owned(),
@@ -113,7 +116,8 @@ fn off_the_pattern(case: &Case) -> Vec<String> {
         format!("other/{space}/plasma"),
         format!("{space}:plasma"),
         format!("{space}\\plasma"),
-    ]
+    ];
+    spellings.into_iter().chain(capitals).collect()
 }
 
 /// The type, the update of a text prompt to it, and a model for it.

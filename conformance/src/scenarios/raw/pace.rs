@@ -166,6 +166,10 @@ async fn many_waiting(case: Case) -> Result<(), Failure> {
         }
         waiting.push(socket);
     }
+    // A client may have a connection from before; somebody new is served too.
+    let mut socket = site.socket().await?;
+    socket.send(site.get().head()).await?;
+    socket.reply().await?.status(200)?.equals("/data/id", site.vault)?;
     let made = crate::make::prompts(&case, &case.wire(), 4).await?;
     drop(waiting);
     check::equal("the prompts made meanwhile", &made.len(), &4)
