@@ -189,10 +189,10 @@ impl Answer {
     }
 }
 
-/// The JSON with a change; none if there is no JSON or the change is none, so that
-/// what a fault leaves alone stays as it was written.
+/// The JSON object with a change; none if there is none or the change is none, so
+/// that what a fault leaves alone stays as it was written.
 fn edited(body: &[u8], change: impl FnOnce(&mut Value)) -> Option<Bytes> {
-    let before: Value = serde_json::from_slice(body).ok()?;
+    let before: Value = serde_json::from_slice(body).ok().filter(Value::is_object)?;
     let mut after = before.clone();
     change(&mut after);
     (after != before).then(|| after.to_string().into())

@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use crate::ask::Answer;
+use crate::entries::list_of;
 use crate::fault::How;
 use crate::front::{asks, instead};
 
@@ -47,7 +48,7 @@ pub(crate) fn text_refused(
 pub(crate) fn list_taken(routes: &'static str, field: &'static str, length: usize) -> How {
     asks(routes, move |ask| {
         ask.edit(|body| {
-            if let Some(list) = body[field].as_array_mut().filter(|list| list.len() == length) {
+            if let Some(list) = list_of(body, field).filter(|list| list.len() == length) {
                 list.pop();
             }
         });

@@ -1,4 +1,4 @@
-//! The lists that answers give, to be changed as a whole.
+//! The lists in requests and answers, to be changed as a whole.
 
 use serde_json::Value;
 
@@ -16,4 +16,9 @@ pub(crate) fn entries(answer: &mut Answer, change: impl FnOnce(&mut Vec<Value>))
 /// A text member of an entry; empty if it is none.
 pub(crate) fn text<'a>(entry: &'a Value, name: &str) -> &'a str {
     entry[name].as_str().unwrap_or_default()
+}
+
+/// A list that is a member of an object. Where it is not, nothing is put in.
+pub(crate) fn list_of<'a>(object: &'a mut Value, name: &str) -> Option<&'a mut Vec<Value>> {
+    object.get_mut(name)?.as_array_mut()
 }

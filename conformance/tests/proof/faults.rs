@@ -1,25 +1,31 @@
 //! Every fault, by hand, chapter by chapter as in `docs/api.md`.
 
+mod auth;
 mod contents;
 mod envelope;
 mod errors;
 mod generations;
+mod headers;
 mod isolation;
 mod keys;
+mod look;
 mod pagination;
 mod prompts;
+mod races;
 mod uploads;
 mod vaults;
+mod wire;
 
 use crate::fault::Fault;
 
 const CHAPTERS: &[&[&[Fault]]] = &[
-    &[envelope::ALL],
+    &[envelope::ALL, headers::ALL, wire::ALL],
     &[pagination::ALL],
     prompts::ALL,
     &[
         vaults::ALL,
         vaults::object::ALL,
+        vaults::values::ALL,
         vaults::list::ALL,
         vaults::counts::ALL,
         vaults::deletion::ALL,
@@ -33,11 +39,13 @@ const CHAPTERS: &[&[&[Fault]]] = &[
         contents::removal::ALL,
         contents::moves::ALL,
     ],
-    &[generations::ALL, generations::answer::ALL, generations::jobs::ALL],
+    &[generations::ALL, generations::answer::ALL, generations::jobs::ALL, generations::kinds::ALL],
     &[uploads::ALL, uploads::put::ALL],
-    &[keys::ALL],
+    &[keys::ALL, auth::ALL],
     &[errors::ALL],
     &[isolation::ALL],
+    races::ALL,
+    &[look::ALL],
 ];
 
 pub(crate) fn all() -> impl Iterator<Item = &'static Fault> {

@@ -146,7 +146,12 @@ pub(crate) fn instead(
     foreseen(how, ahead)
 }
 
-fn foreseen(how: How, ahead: impl Fn(&Ask, &Answer) -> bool + Send + Sync + 'static) -> How {
+/// Says beforehand which exchanges with a good server would come out otherwise, or
+/// may begin what does.
+pub(crate) fn foreseen(
+    how: How,
+    ahead: impl Fn(&Ask, &Answer) -> bool + Send + Sync + 'static,
+) -> How {
     match how {
         How::Front(front) => How::Front(Front { ahead: Some(Arc::new(ahead)), ..front }),
         other => other,

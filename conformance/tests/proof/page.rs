@@ -8,23 +8,26 @@ use std::sync::{Mutex, PoisonError};
 use std::{fs, io};
 
 use promptarium_conformance::coverage::{EXCUSES, proof};
-use promptarium_conformance::{rules, scenarios};
+use promptarium_conformance::rules;
 
 use crate::fault::Fault;
 use crate::faults;
-use crate::trial::Ids;
+use crate::trial::{Ids, Red, rules_of};
 use crate::unproved::UNPROVED;
 
 /// What turned red under which fault.
 #[derive(Default)]
-pub(crate) struct Rows(Mutex<BTreeMap<&'static str, Ids>>);
+pub(crate) struct Rows(Mutex<BTreeMap<&'static str, Red>>);
 
 const OPENING: &str = "\
 # What the conformance suite catches
 
-Each line is a deliberate fault: a server that is good but for one thing. The
-fault must turn red a scenario of the first rule it breaks, and nothing that is
-about none of its rules. The faults are in `conformance/tests/proof/faults`.
+Each line is a deliberate fault: a server that is good but for one thing. It breaks
+the first of its rules, and must turn red a scenario of that rule. The rules behind
+it are those whose scenarios cannot do without what is broken; nothing that is about
+none of its rules may turn red. The faults are in `conformance/tests/proof/faults`.
+Scenarios in parentheses turn red or not, as calls of others happen to come in
+between: they are no proof.
 
 `script/proof` makes this page anew; `cargo test` fails where it is stale.
 
@@ -45,13 +48,17 @@ fn path() -> PathBuf {
 }
 
 /// What the page lists as red under this fault, if it has a line.
-pub(crate) fn listed(fault: &str) -> Option<Ids> {
-    let line = proof::faults().iter().find(|line| line.id == fault)?;
-    Some(line.scenarios.iter().map(|id| (*id).to_owned()).collect())
+pub(crate) fn listed(fault: &str) -> Option<Red> {
+    proof::faults().iter().find(|line| line.id == fault).map(red_of)
+}
+
+fn red_of(line: &proof::Fault<'_>) -> Red {
+    let owned = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Ids>();
+    Red { always: owned(&line.scenarios), at_times: owned(&line.at_times) }
 }
 
 impl Rows {
-    pub(crate) fn add(&self, fault: &'static str, red: Ids) {
+    pub(crate) fn add(&self, fault: &'static str, red: Red) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(fault, red);
     }
 
@@ -66,9 +73,9 @@ impl Rows {
         );
         for fault in faults::all() {
             let before = old.faults.iter().find(|line| line.id == fault.id);
-            let red: Vec<String> = match (rows.get(fault.id), before) {
-                (Some(red), _) => red.iter().cloned().collect(),
-                (None, Some(line)) => line.scenarios.iter().map(|id| (*id).to_owned()).collect(),
+            let red = match (rows.get(fault.id), before) {
+                (Some(red), _) => red.clone(),
+                (None, Some(line)) => red_of(line),
                 (None, None) => continue,
             };
             let _ = writeln!(text, "{}", row(fault, &red));
@@ -81,8 +88,9 @@ impl Rows {
     }
 }
 
-fn row(fault: &Fault, red: &[String]) -> String {
-    let red: Vec<_> = red.iter().map(|id| format!("`{id}`")).collect();
+fn row(fault: &Fault, red: &Red) -> String {
+    let always = red.always.iter().map(|id| format!("`{id}`"));
+    let red: Vec<_> = always.chain(red.at_times.iter().map(|id| format!("(`{id}`)"))).collect();
     let (rules, red) = (fault.rules.join(", "), red.join(", "));
     format!("| `{}` | {} | {rules} | {red} |", fault.id, fault.wrong)
 }
@@ -101,13 +109,12 @@ fn reasons() -> Vec<(&'static str, String)> {
 
 /// What turns red without reason, and whether nothing does.
 fn unsound(line: &proof::Fault<'_>) -> Vec<String> {
-    let rules =
-        |id: &str| scenarios::all().find(|one| one.id == id).map_or(&[][..], |one| one.rules);
-    let astray =
-        line.scenarios.iter().filter(|id| !rules(id).iter().any(|rule| line.rules.contains(rule)));
-    let mut unsound: Vec<_> =
-        astray.map(|id| format!("{}: {id} is red, of {}", line.id, rules(id).join(", "))).collect();
-    if !line.scenarios.iter().any(|id| rules(id).contains(&line.rules[0])) {
+    let red = line.scenarios.iter().chain(&line.at_times);
+    let astray = red.filter(|id| !rules_of(id).iter().any(|rule| line.rules.contains(rule)));
+    let mut unsound: Vec<_> = astray
+        .map(|id| format!("{}: {id} is red, of {}", line.id, rules_of(id).join(", ")))
+        .collect();
+    if !line.scenarios.iter().any(|id| rules_of(id).contains(&line.rules[0])) {
         unsound.push(format!("{}: no scenario of {} is red", line.id, line.rules[0]));
     }
     unsound
@@ -119,7 +126,7 @@ pub(crate) fn drift() -> Vec<String> {
     let mut drift = Vec::new();
     for fault in faults::all() {
         match proof::faults().iter().find(|line| line.id == fault.id) {
-            None => {}
+            None => drift.push(format!("{} has no line; run script/proof", fault.id)),
             Some(line) if line.wrong != fault.wrong || line.rules != fault.rules => {
                 drift.push(format!("the line of {} is stale", fault.id));
             }

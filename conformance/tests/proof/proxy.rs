@@ -23,6 +23,21 @@ use tokio::task::JoinHandle;
 
 use crate::ask::{Answer, Ask, ROOT};
 use crate::front::Front;
+use crate::heads::{self, Reread};
+
+/// Where uploads go.
+const STORAGE: &str = "/storage/";
+
+/// How clients come to the server.
+pub(crate) enum Way {
+    /// As they would without us.
+    Straight,
+    /// Past something that looks at requests.
+    Front(Front),
+    /// Past something that reads heads in its own way, while no more connections
+    /// than so many are silent.
+    Heads(Reread, usize),
+}
 
 /// The good server behind a fault.
 #[derive(Clone)]
@@ -47,28 +62,32 @@ impl Drop for Serving {
     }
 }
 
-/// Serves the app on `listener`, behind `front` if there is one.
+/// Serves the app on `listener`, which leads to it this way.
 ///
 /// # Errors
 /// If there is no port for the second way in.
-pub(crate) async fn serve(
-    listener: TcpListener,
-    app: Arc<App>,
-    front: Option<Front>,
-) -> io::Result<Serving> {
-    let mut tasks = Vec::new();
-    let front = match front {
-        None => None,
-        Some(front) => {
-            let inner = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
-            let address = inner.local_addr()?;
-            tasks.push(listen(inner, Door { app: Arc::clone(&app), front: None }));
-            let client = Client::builder(TokioExecutor::new()).build_http();
-            Some((front, Upstream { address, client }))
+pub(crate) async fn serve(listener: TcpListener, app: Arc<App>, way: Way) -> io::Result<Serving> {
+    match way {
+        Way::Straight => Ok(Serving(vec![listen(listener, Door { app, front: None })])),
+        Way::Heads(reread, silent_max) => {
+            let (address, behind) = behind(app).await?;
+            let heads = heads::pass_on(listener, address, reread, silent_max);
+            Ok(Serving(vec![behind, tokio::spawn(heads)]))
         }
-    };
-    tasks.push(listen(listener, Door { app, front }));
-    Ok(Serving(tasks))
+        Way::Front(front) => {
+            let (address, behind) = behind(Arc::clone(&app)).await?;
+            let client = Client::builder(TokioExecutor::new()).build_http();
+            let front = Some((front, Upstream { address, client }));
+            Ok(Serving(vec![behind, listen(listener, Door { app, front })]))
+        }
+    }
+}
+
+/// A second way in, that nobody but a fault uses.
+async fn behind(app: Arc<App>) -> io::Result<(SocketAddr, JoinHandle<()>)> {
+    let inner = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    let address = inner.local_addr()?;
+    Ok((address, listen(inner, Door { app, front: None })))
 }
 
 fn listen(listener: TcpListener, door: Door) -> JoinHandle<()> {
@@ -84,8 +103,9 @@ impl serve::Answer for Door {
         let Some((front, upstream)) = &self.front else {
             return self.app.handle(request).await;
         };
-        // A body of unknown length may be there to come slowly, or never to end.
-        let whole = request.body().size_hint().exact().is_some();
+        // A body of unknown length may be there to come slowly, or never to end, but
+        // where files go it is a file in pieces.
+        let whole = request.body().size_hint().exact().is_some() || path.starts_with(STORAGE);
         // The client below would put in a Host of its own.
         let whole = whole && request.headers().get_all(HOST).iter().count() == 1;
         if !whole || request.method() == Method::HEAD || !front.looks_at(request.method(), &path) {

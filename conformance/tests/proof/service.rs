@@ -19,7 +19,7 @@ use tokio::net::TcpListener;
 
 use crate::fault::{Fault, How};
 use crate::front::Front;
-use crate::proxy::{self, Serving};
+use crate::proxy::{self, Serving, Way};
 
 pub(crate) const MAIN: &str = "promptarium_live_main_h7Kq2mVx9PzL4wTc";
 pub(crate) const READ_ONLY: &str = "promptarium_live_read_b3NsY8dRf6GjQ1uW";
@@ -27,6 +27,8 @@ pub(crate) const OTHER: &str = "promptarium_live_other_t5XaC2eZk9HvM7pJ";
 pub(crate) const REVOKED: &str = "promptarium_live_gone_r4UgD8iSn3BwF6yL";
 
 const WORKERS: usize = 8;
+/// How many scenarios run at once on one service.
+const AT_ONCE: usize = 8;
 
 /// What a fault may set otherwise.
 #[derive(Default)]
@@ -40,6 +42,8 @@ pub(crate) struct Setting {
 /// A running service, until it is dropped.
 pub(crate) struct Running {
     pub(crate) target: Arc<Target>,
+    /// How many scenarios may run at once.
+    pub(crate) at_once: usize,
     _serving: Serving,
     _service: Service,
 }
@@ -51,22 +55,30 @@ impl Running {
     pub(crate) async fn faulty(fault: &Fault) -> Result<Self, NotStarted> {
         let mut setting = Setting::default();
         match (fault.how)() {
-            How::Front(front) => return Self::start(setting, Some(front)).await,
+            How::Front(front) => return Self::start(setting, Way::Front(front)).await,
+            How::Heads(reread) => {
+                return Self::start(setting, Way::Heads(reread, usize::MAX)).await;
+            }
+            How::Silent(max) => {
+                let running = Self::start(setting, Way::Heads(|_| (), max)).await?;
+                return Ok(Self { at_once: 1, ..running });
+            }
             How::Store(_, wrap) => {
                 let store = Arc::new(MemoryStore::new(setting.clock.clone()));
                 setting.store = Some(wrap(store));
             }
             How::Setting(change) => change(&mut setting),
         }
-        Self::start(setting, None).await
+        Self::start(setting, Way::Straight).await
     }
 
     /// A good service behind this front.
     pub(crate) async fn good(front: Option<Front>) -> Result<Self, NotStarted> {
-        Self::start(Setting::default(), front).await
+        let way = front.map_or(Way::Straight, Way::Front);
+        Self::start(Setting::default(), way).await
     }
 
-    async fn start(setting: Setting, front: Option<Front>) -> Result<Self, NotStarted> {
+    async fn start(setting: Setting, way: Way) -> Result<Self, NotStarted> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let public = PublicUrl::of_listener(listener.local_addr()?);
         let base_url = public.base_url();
@@ -75,9 +87,9 @@ impl Running {
         let backing = Backing::Own(store);
         let parts = Parts { backing, clock, public, provider, blobs, with_metrics: false };
         let service = start::start(config()?, parts).await?;
-        let serving = proxy::serve(listener, Arc::clone(&service.app), front).await?;
+        let serving = proxy::serve(listener, Arc::clone(&service.app), way).await?;
         let target = Arc::new(Target::new(target(&base_url)?)?);
-        Ok(Self { target, _serving: serving, _service: service })
+        Ok(Self { target, at_once: AT_ONCE, _serving: serving, _service: service })
     }
 }
 

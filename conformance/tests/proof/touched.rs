@@ -29,8 +29,14 @@ pub(crate) struct Touched(OnceCell<Seen>);
 impl Touched {
     /// The scenarios that the fault may meet; none if that cannot be told.
     pub(crate) async fn by(&self, fault: &Fault) -> Result<Option<Ids>, NotStarted> {
-        if let How::Setting(_) = (fault.how)() {
-            return Ok(None);
+        match (fault.how)() {
+            How::Setting(_) | How::Heads(_) => return Ok(None),
+            // Only these hold connections on which they say nothing.
+            How::Silent(_) => {
+                let ids = scenarios::all().map(|scenario| scenario.id.to_owned());
+                return Ok(Some(ids.filter(|id| id.starts_with("raw.")).collect()));
+            }
+            How::Front(_) | How::Store(..) => {}
         }
         let seen = self.0.get_or_try_init(record).await?;
         let touched = seen.iter().filter(|(_, exchanges)| {
@@ -42,7 +48,7 @@ impl Touched {
                 How::Store(routes, _) => exchanges
                     .iter()
                     .any(|(ask, _)| front::any_matches(routes, &ask.method, &ask.path)),
-                How::Setting(_) => true,
+                How::Setting(_) | How::Heads(_) | How::Silent(_) => true,
             }
         });
         Ok(Some(touched.map(|(id, _)| (*id).to_owned()).collect()))

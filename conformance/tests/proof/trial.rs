@@ -8,35 +8,72 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use promptarium_conformance::report::{Outcome, Record};
-use promptarium_conformance::{Run, Scenario, Target, run, scenarios};
+use promptarium_conformance::{Run, Scenario, run, scenarios};
 
 use crate::fault::Fault;
+use crate::service::Running;
 
-/// How many scenarios run at once on one service.
-const AT_ONCE: usize = 8;
 /// How long a scenario may take: the machine is busy with all the others.
 const DEADLINE: Duration = Run::DEADLINE.saturating_mul(5);
 /// In the usual run a fault meets, besides the scenarios that it turns red, one
 /// in so many of all others.
-const SHARE: u64 = 64;
+const SHARE: u64 = 512;
 
 /// Ids of scenarios.
 pub(crate) type Ids = BTreeSet<String>;
+
+/// The scenarios that turn red under a fault.
+#[derive(Clone, Default)]
+pub(crate) struct Red {
+    /// Each time.
+    pub(crate) always: Ids,
+    /// As it happens, such as those that are [`swayed`].
+    pub(crate) at_times: Ids,
+}
+
+impl Red {
+    fn contains(&self, scenario: &str) -> bool {
+        self.always.contains(scenario) || self.at_times.contains(scenario)
+    }
+
+    /// Whether something that is swayed has to be red.
+    pub(crate) fn is_swayed(&self) -> bool {
+        self.always.iter().any(|id| swayed(id))
+    }
+
+    /// A scenario of the fault's main rule is red each time.
+    pub(crate) fn shows(&self, fault: &Fault) -> Result<(), String> {
+        let main = fault.rules[0];
+        let shown = self.always.iter().any(|id| rules_of(id).contains(&main));
+        if shown { Ok(()) } else { Err(format!("no scenario of {main} is red each time")) }
+    }
+}
+
+/// Whether the verdict under a fault hangs on what others do at the same moment:
+/// calls race there, things are looked at that others made, or a server hangs up on a
+/// head while what stands before it still sends.
+pub(crate) fn swayed(scenario: &str) -> bool {
+    if scenario.starts_with("raw.size.") {
+        return true;
+    }
+    let mut parts = scenario.split('.');
+    parts.any(|part| matches!(part, "look" | "race" | "races") || part.starts_with("at-once"))
+}
 
 /// What came of some scenarios.
 pub(crate) struct Outcomes(Vec<Record>);
 
 /// Runs these scenarios, each under a tag of its own.
-pub(crate) async fn outcomes(target: &Arc<Target>, wanted: impl Fn(&Scenario) -> bool) -> Outcomes {
+pub(crate) async fn outcomes(running: &Running, wanted: impl Fn(&Scenario) -> bool) -> Outcomes {
     let chosen = scenarios::all().enumerate().filter(|(_, scenario)| wanted(scenario));
     let records = futures::stream::iter(chosen).map(|(number, scenario)| {
-        let target = Arc::clone(target);
+        let target = Arc::clone(&running.target);
         async move {
             let tag = format!("proof-{number}");
             run::one(&target, scenario, &tag, DEADLINE, pending()).await
         }
     });
-    Outcomes(records.buffer_unordered(AT_ONCE).collect().await)
+    Outcomes(records.buffer_unordered(running.at_once).collect().await)
 }
 
 /// Whether the scenario is in the share that this fault meets in the usual run.
@@ -51,12 +88,13 @@ pub(crate) fn in_share(fault: &str, scenario: &str) -> bool {
 
 impl Outcomes {
     /// The scenarios that failed. One that ended in an error, such as its deadline
-    /// on a busy machine, has not seen the fault.
-    pub(crate) fn red(&self) -> Ids {
-        self.not_passed()
-            .filter(|record| record.outcome == Outcome::Failed)
-            .map(|record| record.id.to_owned())
-            .collect()
+    /// on a busy machine, has not seen the fault, unless that is how it shows.
+    pub(crate) fn red(&self, fault: &Fault) -> Red {
+        let failed =
+            self.not_passed().filter(|record| record.outcome == Outcome::Failed || fault.silent);
+        let (at_times, always) =
+            failed.map(|record| record.id.to_owned()).partition(|id| swayed(id));
+        Red { always, at_times }
     }
 
     fn not_passed(&self) -> impl Iterator<Item = &Record> {
@@ -89,11 +127,14 @@ impl Outcomes {
     }
 
     /// Red is what the page lists, among the scenarios that ran.
-    pub(crate) fn as_listed(&self, listed: &Ids) -> Result<(), String> {
-        let red = self.red();
-        let unlisted: Vec<_> =
-            self.not_passed().filter(|record| !listed.contains(record.id)).map(in_words).collect();
-        let pale: Vec<_> = listed.difference(&red).map(|id| format!("{id} is not red")).collect();
+    pub(crate) fn as_listed(&self, fault: &Fault, listed: &Red) -> Result<(), String> {
+        let Red { mut always, at_times } = self.red(fault);
+        always.extend(at_times);
+        let unlisted =
+            self.not_passed().filter(|record| !listed.contains(record.id) && !swayed(record.id));
+        let unlisted: Vec<_> = unlisted.map(in_words).collect();
+        let pale: Vec<_> =
+            listed.always.difference(&always).map(|id| format!("{id} is not red")).collect();
         if unlisted.is_empty() && pale.is_empty() {
             return Ok(());
         }
@@ -107,7 +148,11 @@ impl Outcomes {
 }
 
 fn rules(record: &Record) -> &'static [&'static str] {
-    scenarios::all().find(|scenario| scenario.id == record.id).map_or(&[], |one| one.rules)
+    rules_of(record.id)
+}
+
+pub(crate) fn rules_of(id: &str) -> &'static [&'static str] {
+    scenarios::all().find(|scenario| scenario.id == id).map_or(&[], |one| one.rules)
 }
 
 fn in_words(record: &Record) -> String {

@@ -28,7 +28,8 @@ pub(crate) const ALL: &[Fault] = &[
         "isPinned is left out where it is false.",
         [
             "VC-04", "VC-20", "VC-27", "VC-01", "VC-03", "VC-15", "VC-16", "VC-19", "VC-21",
-            "VC-25", "VC-06", "VC-09", "VC-11", "VC-23", "VC-24", "VC-28", "VC-29", "VC-30"
+            "VC-25", "VC-06", "VC-09", "VC-11", "VC-23", "VC-24", "VC-28", "VC-29", "VC-30",
+            "VA-33"
         ],
         {
             answers(LISTING, |_, answer| {
@@ -51,7 +52,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "contents.entries-short",
         "Entries of a listing leave the prompt's text out.",
-        ["VC-04"],
+        ["VC-04", "GE-29", "VA-33"],
         {
             answers(LISTING, |_, answer| answer.each(|entry| keep(entry, |key, _| key != "prompt")))
         }
@@ -68,7 +69,11 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "contents.empty-null",
         "The listing of an empty vault is null.",
-        ["VC-04", "VC-21", "VC-14", "ER-05", "LI-08", "PR-42", "VC-15", "VC-20", "VC-23", "VC-24"],
+        [
+            "VC-04", "VC-21", "VC-14", "ER-05", "LI-08", "PR-42", "VC-15", "VC-20", "VC-23",
+            "VC-24", "EN-10", "GE-29", "EN-02", "VA-33", "AU-09", "EN-05", "GE-22", "PR-20",
+            "PR-27", "PR-44", "VA-04", "VA-29", "VA-32"
+        ],
         {
             answers(LISTING, |_, answer| {
                 answer.edit_data(|data| {
@@ -98,7 +103,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "contents.by-creation",
         "A listing goes by the prompts' creation.",
-        ["VC-09", "VC-19"],
+        ["VC-09", "VC-19", "VA-33"],
         {
             answers(LISTING, |_, answer| {
                 loose(answer, |loose| loose.sort_by_key(|entry| Reverse(entry["id"].as_i64())));
@@ -108,7 +113,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "contents.by-update",
         "A listing goes by the prompts' last update.",
-        ["VC-09", "VC-19", "VC-03"],
+        ["VC-09", "VC-19", "VC-03", "PR-38", "VA-33"],
         {
             answers(LISTING, |_, answer| {
                 loose(answer, |loose| {

@@ -10,9 +10,13 @@ use crate::front::{answers, asks, instead};
 pub(super) const ALL: &[Fault] = &[
     fault!(
         "envelope.list-moved",
-        "The list of prompts is at /prompts/, and /prompts leads there.",
-        ["EN-01", "PR-13", "PG-01", "VE-01"],
-        instead("GET /prompts", |_| Some(Answer::refusal(308, "Look at /prompts/.")))
+        "The list of vaults is at /vaults/, and /vaults leads there.",
+        [
+            "EN-01", "VA-13", "VE-01", "AU-05", "VA-12", "VA-10", "VA-14", "AU-02", "AU-03",
+            "VA-15", "AU-01", "AU-04", "EN-03", "VA-24", "VA-29", "AU-06", "AU-08", "ER-07",
+            "ER-08", "GE-29", "KE-01", "KE-02", "VA-20", "VA-27", "VC-04", "VC-10"
+        ],
+        instead("GET /vaults", |_| Some(Answer::refusal(308, "Look at /vaults/.")))
     ),
     fault!(
         "envelope.no-charset",
@@ -74,7 +78,7 @@ pub(super) const ALL: &[Fault] = &[
         [
             "EN-05", "VC-04", "GE-29", "VC-21", "VC-14", "PR-42", "VA-33", "VC-23", "AU-09",
             "ER-05", "GE-22", "LI-08", "PR-20", "PR-27", "PR-44", "VA-04", "VA-29", "VA-32",
-            "VC-15", "VC-20", "VC-24"
+            "VC-15", "VC-20", "VC-24", "EN-10", "EN-02"
         ],
         answers("GET /vaults/*/prompts", |_, answer| answer.edit_data(|data| {
             if *data == json!([]) {
@@ -109,7 +113,11 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "envelope.last-without-pagination",
         "The last page has no pagination.",
-        ["EN-07", "PG-01", "PG-08", "PG-06", "PR-15", "PR-14", "PG-03", "PR-16", "PG-07", "PR-13"],
+        [
+            "EN-07", "PG-01", "PG-08", "PG-06", "PR-15", "PR-14", "PG-03", "PR-16", "PG-07",
+            "PR-13", "PR-06", "EN-09", "PR-05", "PR-11", "EN-08", "GE-29", "PR-03", "PR-04",
+            "PR-12"
+        ],
         answers("GET /prompts", |_, answer| answer.edit(|body| {
             if body["pagination"]["nextCursor"].is_null() {
                 without(body, "pagination");
@@ -119,7 +127,11 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "envelope.next-cursor-left-out",
         "The last page has no nextCursor instead of null.",
-        ["EN-07", "PG-01", "PG-08", "PG-06", "PR-15", "PR-14", "PG-03", "PR-16", "PG-07", "PR-13"],
+        [
+            "PG-01", "EN-07", "PG-08", "PG-06", "PR-15", "PR-14", "PG-03", "PR-16", "PG-07",
+            "PR-13", "PR-06", "EN-09", "PR-05", "PR-11", "EN-08", "GE-29", "PR-03", "PR-04",
+            "PR-12"
+        ],
         answers("GET /prompts", |_, answer| answer.edit(|body| {
             if body["pagination"]["nextCursor"].is_null() && body["pagination"].is_object() {
                 body["pagination"] = json!({});
@@ -139,7 +151,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "envelope.ids-with-fraction",
         "A vault is read with an id such as 7.0.",
-        ["EN-08", "VA-01", "VA-21"],
+        ["EN-08", "VA-01", "VA-21", "VA-16", "EN-10", "VA-13", "VA-22", "VA-23", "VA-29"],
         answers("GET /vaults/*", |_, answer| answer.edit_data(|vault| {
             if let Some(id) = vault["id"].as_i64() {
                 vault["id"] = serde_json::from_str(&format!("{id}.0")).unwrap_or_default();
@@ -157,7 +169,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "envelope.time-without-zone",
         "The times of an updated vault have no zone.",
-        ["EN-09", "VA-11"],
+        ["EN-09", "VA-11", "VA-23"],
         answers("PATCH /vaults/*", |_, answer| answer
             .edit_data(|vault| times(vault, |time| time.replace('Z', ""))))
     ),
@@ -171,14 +183,17 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "envelope.time-as-number",
         "A prompt is read with createdAt in milliseconds.",
-        ["EN-09", "PR-09", "PR-30"],
+        [
+            "EN-09", "PR-09", "PR-30", "PR-19", "PR-33", "GE-28", "GE-29", "PR-34", "PR-38",
+            "PR-44", "VA-11"
+        ],
         answers("GET /prompts/*", |_, answer| answer
             .edit_data(|prompt| prompt["createdAt"] = 1_700_000_000_000_i64.into()))
     ),
     fault!(
         "envelope.time-swapped",
         "A new prompt has its times with day and month exchanged and slashes.",
-        ["EN-09", "PR-09", "PR-19"],
+        ["EN-09", "PR-09", "PR-19", "PR-10", "EN-02", "UP-16"],
         answers("POST /prompts", |_, answer| answer
             .edit_data(|prompt| times(prompt, |time| time.replacen('-', "/", 2))))
     ),

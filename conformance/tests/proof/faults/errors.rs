@@ -14,19 +14,19 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "errors.text-in-an-object",
         "The error of a 400 is an object with a message.",
-        ["ER-01"],
+        ["ER-01", "ER-03", "VC-14", "VC-24"],
         on(400, |body| body["error"] = json!({ "message": body["error"].take() }))
     ),
     fault!(
         "errors.code-for-text",
         "The error of a 404 is a number.",
-        ["ER-01"],
+        ["ER-01", "GE-31"],
         on(404, |body| body["error"] = 404.into())
     ),
     fault!(
         "errors.no-details",
         "A 404 has no details.",
-        ["ER-01", "ER-02"],
+        ["ER-01", "ER-02", "GE-31", "ER-03"],
         on(404, |body| without(body, "details"))
     ),
     fault!(
@@ -38,13 +38,17 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "errors.details-null",
         "The details of a 404 are null.",
-        ["ER-02"],
+        ["ER-02", "ER-01", "GE-31", "ER-03"],
         on(404, |body| body["details"] = Value::Null)
     ),
     fault!(
         "errors.details-list",
         "The details of a 400 are a list.",
-        ["ER-02", "ER-03"],
+        [
+            "ER-02", "ER-03", "ER-05", "PG-04", "PG-09", "VC-14", "GE-31", "LI-02", "PR-15",
+            "PR-35", "VA-12", "VC-13", "EN-02", "GE-15", "PR-17", "VA-17", "VA-19", "VA-23",
+            "VA-30", "VC-22", "VC-24"
+        ],
         on(400, |body| {
             let entries = body["details"]
                 .as_object()
@@ -55,13 +59,17 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "errors.details-empty",
         "The details of a 400 name no field.",
-        ["ER-03"],
+        [
+            "ER-03", "ER-05", "PG-04", "PG-09", "VC-14", "GE-31", "LI-02", "PR-15", "PR-35",
+            "VC-13", "EN-02", "GE-15", "PR-17", "VA-12", "VA-17", "VA-19", "VA-23", "VC-22",
+            "VC-24"
+        ],
         on(400, |body| body["details"] = json!({}))
     ),
     fault!(
         "errors.details-of-404",
         "The details of a 404 name the path.",
-        ["ER-03"],
+        ["ER-03", "ER-01", "GE-31"],
         on(404, |body| body["details"] = json!({ "path": "There is nothing." }))
     ),
     fault!(
@@ -77,7 +85,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "errors.missing-422",
         "A new prompt without title is answered 422.",
-        ["ER-04", "PR-20"],
+        ["ER-04", "PR-20", "ER-03"],
         answers("POST /prompts", |ask, answer| {
             if answer.code() == 400 && ask.json().is_object() && ask.json().get("title").is_none() {
                 answer.set_code(422);
@@ -87,7 +95,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "errors.missing-is-default",
         "A move without targetVaultId is a server error.",
-        ["ER-04", "VC-22", "ER-03"],
+        ["ER-04", "VC-22", "ER-03", "VC-21"],
         instead("POST /vaults/*/prompts/*/move", |ask| {
             let missing = ask.json().is_object() && ask.json().get("targetVaultId").is_none();
             missing.then(|| Answer::refusal(500, "Something went wrong."))
@@ -96,7 +104,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "errors.wrong-type-422",
         "A vault's name that is no string is answered 422.",
-        ["ER-05", "VA-17"],
+        ["ER-05", "VA-17", "ER-03", "VA-23"],
         answers("POST /vaults, PATCH /vaults/*", |ask, answer| {
             let wrong = ask.json().get("name").is_some_and(|name| !name.is_string());
             if answer.code() == 400 && wrong {
@@ -139,7 +147,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "errors.range-422",
         "A limit out of range is answered 422.",
-        ["ER-06", "LI-01"],
+        ["ER-06", "LI-01", "ER-03"],
         answers("GET /prompts", |ask, answer| {
             let limit: Option<i64> = ask.parameter("limit").and_then(|limit| limit.parse().ok());
             if answer.code() == 400 && limit.is_some_and(|limit| !(1..=100).contains(&limit)) {
@@ -161,7 +169,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "errors.plain-401",
         "A 401 is plain text.",
-        ["ER-07", "ER-01", "ER-02", "EN-03", "EN-06"],
+        ["ER-07", "ER-01", "ER-02", "EN-03", "EN-06", "ER-03", "AU-05", "KE-05"],
         answers(EVERYTHING, |ask, answer| if answer.code() == 401 && ask.of_api {
             answer.body = "Unauthorized".into();
             answer
@@ -172,7 +180,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "errors.absent-200",
         "A vault that never was is read with data null.",
-        ["ER-08", "ER-09", "ER-10"],
+        ["ER-08", "ER-09", "ER-10", "VA-27", "EN-10", "ER-01"],
         answers("GET /vaults/*", |_, answer| if answer.code() == 404 {
             *answer = Answer::data(200, &Value::Null);
         })
@@ -188,7 +196,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "errors.absent-deleted",
         "Deleting a vault that is not there answers 200.",
-        ["ER-08", "ER-09", "ER-10", "VA-27"],
+        ["ER-08", "ER-09", "ER-10", "VA-27", "EN-10"],
         whole("DELETE /vaults/*", |ask, upstream| async move {
             let answer = upstream.send(&ask).await;
             if answer.code() != 404 {
@@ -205,7 +213,12 @@ pub(super) const ALL: &[Fault] = &[
             *answer = Answer::data(200, &json!([]));
         })
     ),
-    fault!("errors.deleted-410", "A deleted prompt is answered 410.", ["ER-09", "PR-41"], gone()),
+    fault!(
+        "errors.deleted-410",
+        "A deleted prompt is answered 410.",
+        ["ER-09", "PR-41", "PR-42"],
+        gone()
+    ),
     fault!(
         "errors.huge-id-500",
         "A path with an id of more than 64 bits is a server error.",
@@ -221,7 +234,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "errors.wrong-method-404",
         "A method that a path does not have is answered 404.",
-        ["ER-01", "KE-05"],
+        ["ER-01", "KE-05", "AU-02", "GE-01", "UP-01", "UP-10", "UP-19"],
         answers(EVERYTHING, |_, answer| if answer.code() == 405 {
             answer.set_code(404);
         })
@@ -229,7 +242,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "errors.unknown-path-html",
         "An unknown path is answered with a page of HTML.",
-        ["ER-01", "EN-03", "VE-01"],
+        ["ER-01", "EN-03", "VE-01", "UP-06"],
         answers(EVERYTHING, |ask, answer| if answer.code() == 404 && is_unknown(ask) {
             answer.body = "<!doctype html><title>Not found</title>".into();
             answer

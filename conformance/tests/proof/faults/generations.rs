@@ -2,12 +2,14 @@
 
 pub(super) mod answer;
 pub(super) mod jobs;
+pub(super) mod kinds;
 
 use http::Method;
 use serde_json::{Value, json};
 
 use super::vaults::{cut, leave_out, refused};
 use crate::ask::{Answer, Ask};
+use crate::entries::list_of;
 use crate::fault::{Fault, How, fault};
 use crate::front::{asks, instead, whole};
 
@@ -17,10 +19,13 @@ pub(crate) const ALL: &[Fault] = &[
     fault!("generations.prompt-100001", "A prompt of 100001 characters is accepted.", ["LI-09"], {
         asks(QUEUE, |ask| ask.edit(|body| cut(body, "prompt", 100_001)))
     }),
-    fault!("generations.prompt-100000", "A prompt of 100000 characters is refused.", ["LI-09"], {
-        instead(QUEUE, |ask| refused(ask, "prompt", |text| text.chars().count() == 100_000))
-    }),
-    fault!("generations.prompt-bytes", "A prompt is counted in bytes.", ["LI-09"], {
+    fault!(
+        "generations.prompt-100000",
+        "A prompt of 100000 characters is refused.",
+        ["LI-09", "GE-29"],
+        { instead(QUEUE, |ask| refused(ask, "prompt", |text| text.chars().count() == 100_000)) }
+    ),
+    fault!("generations.prompt-bytes", "A prompt is counted in bytes.", ["LI-09", "GE-29"], {
         instead(QUEUE, |ask| refused(ask, "prompt", in_bytes))
     }),
     fault!(
@@ -68,15 +73,20 @@ pub(crate) const ALL: &[Fault] = &[
         ["LI-12"],
         { instead(QUEUE, |ask| seven(ask, "referenceImageUrls")) }
     ),
-    fault!("generations.batch-5", "A batchCount of 5 is taken for 4.", ["LI-13"], {
+    fault!("generations.batch-5", "A batchCount of 5 is taken for 4.", ["LI-13", "ER-03"], {
         asks(QUEUE, |ask| ask.edit(|body| take(body, "batchCount", &json!(5), json!(4))))
     }),
-    fault!("generations.batch-4", "A batchCount of 4 is refused.", ["LI-13", "GE-19"], {
-        instead(QUEUE, |ask| {
-            let four = ask.json()["batchCount"] == 4;
-            four.then(|| Answer::refusal(400, "batchCount is at most 3"))
-        })
-    }),
+    fault!(
+        "generations.batch-4",
+        "A batchCount of 4 is refused.",
+        ["LI-13", "GE-19", "GE-29", "GE-30"],
+        {
+            instead(QUEUE, |ask| {
+                let four = ask.json()["batchCount"] == 4;
+                four.then(|| Answer::refusal(400, "batchCount is at most 3"))
+            })
+        }
+    ),
     fault!("generations.batch-0", "A batchCount of 0 is taken for 1.", ["LI-13"], {
         asks(QUEUE, |ask| ask.edit(|body| take(body, "batchCount", &json!(0), json!(1))))
     }),
@@ -96,7 +106,7 @@ pub(crate) const ALL: &[Fault] = &[
             });
         })
     }),
-    fault!("generations.no-video", "A generationType of video is refused.", ["GE-09"], {
+    fault!("generations.no-video", "A generationType of video is refused.", ["GE-09", "ER-03"], {
         instead(QUEUE, |ask| {
             let video = ask.json()["generationType"] == "video";
             video.then(|| Answer::refusal(400, "there are no videos"))
@@ -127,7 +137,7 @@ pub(crate) const ALL: &[Fault] = &[
             asks(QUEUE, |ask| {
                 ask.edit(|body| {
                     for field in ["imageInputs", "referenceImageUrls"] {
-                        if let Some(entries) = body[field].as_array_mut() {
+                        if let Some(entries) = list_of(body, field) {
                             entries.retain(|entry| {
                                 entry.as_str().is_none_or(|text| text.contains(':'))
                             });
@@ -140,11 +150,11 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "generations.first-entry",
         "Only the first entry of referenceImageUrls is looked at.",
-        ["GE-25", "ER-03"],
+        ["GE-25", "ER-03", "GE-15", "LI-12"],
         {
             asks(QUEUE, |ask| {
                 ask.edit(|body| {
-                    if let Some(entries) = body["referenceImageUrls"].as_array_mut() {
+                    if let Some(entries) = list_of(body, "referenceImageUrls") {
                         let mut first = true;
                         entries.retain(|entry| std::mem::take(&mut first) || !entry.is_string());
                     }
@@ -180,7 +190,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "generations.image-refused",
         "The url of an upload is refused as an imageInput.",
-        ["GE-15", "UP-16"],
+        ["GE-15", "UP-16", "GE-24"],
         { instead(QUEUE, |ask| refused(ask, "imageInput", |url| url.contains("/assets/"))) }
     ),
     fault!(
@@ -201,12 +211,20 @@ pub(crate) const ALL: &[Fault] = &[
         "generations.parameters-kept",
         "The parameter seed does not reach the provider.",
         ["GE-20"],
-        { asks(QUEUE, |ask| ask.edit(|body| leave_out(&mut body["parameters"], "seed"))) }
+        {
+            asks(QUEUE, |ask| {
+                ask.edit(|body| {
+                    if let Some(parameters) = body.get_mut("parameters") {
+                        leave_out(parameters, "seed");
+                    }
+                });
+            })
+        }
     ),
     fault!(
         "generations.negative-refused",
         "A model refuses a negativePrompt that it does not support.",
-        ["GE-14", "GE-13", "LI-10"],
+        ["GE-14", "GE-13", "LI-10", "ER-03"],
         { instead(QUEUE, |ask| refused(ask, "negativePrompt", |_| true)) }
     ),
     fault!("generations.ratio-default", "The aspectRatio is 16:9 by default.", ["GE-17"], {
@@ -215,7 +233,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "generations.ratio-ignored",
         "The aspectRatio does not reach the provider.",
-        ["GE-18", "GE-17"],
+        ["GE-18", "GE-17", "ER-03"],
         {
             asks(QUEUE, |ask| {
                 ask.edit(|body| {
@@ -226,7 +244,7 @@ pub(crate) const ALL: &[Fault] = &[
             })
         }
     ),
-    fault!("generations.edit-ignored", "The editing model is not used.", ["GE-24"], {
+    fault!("generations.edit-ignored", "The editing model is not used.", ["GE-24", "ER-03"], {
         asks(QUEUE, |ask| {
             ask.edit(|body| {
                 if body["imageEditEndpointId"].is_string() {
@@ -235,13 +253,16 @@ pub(crate) const ALL: &[Fault] = &[
             });
         })
     }),
-    fault!("generations.batch-default", "Without batchCount there are 2 outputs.", ["GE-19"], {
-        asks(QUEUE, |ask| ask.edit(|body| default(body, "batchCount", &json!(2))))
-    }),
+    fault!(
+        "generations.batch-default",
+        "Without batchCount there are 2 outputs.",
+        ["GE-19", "GE-11", "GE-20"],
+        { asks(QUEUE, |ask| ask.edit(|body| default(body, "batchCount", &json!(2)))) }
+    ),
     fault!(
         "generations.vault-ignored",
         "The output goes to General whatever vault is named.",
-        ["GE-21", "GE-29"],
+        ["GE-21", "GE-29", "GE-11", "GE-17", "GE-19", "GE-31", "GE-20", "GE-30"],
         {
             asks(QUEUE, |ask| {
                 ask.edit(|body| {
@@ -253,13 +274,19 @@ pub(crate) const ALL: &[Fault] = &[
         }
     ),
     fault!(
-        "generations.vault-newest",
-        "Without vaultId the output goes to the newest vault.",
-        ["GE-22", "GE-21"],
+        "generations.vault-of-its-own",
+        "Without vaultId the output goes to a vault that is made for it.",
+        ["GE-22", "GE-21", "GE-11"],
         {
             whole(QUEUE, |mut ask, upstream| async move {
-                let vaults = upstream.send(&ask.another(Method::GET, "/vaults")).await.json();
-                ask.edit(|body| default(body, "vaultId", &vaults["data"][0]["id"]));
+                if ask.json().get("vaultId").is_none() {
+                    let new = json!({ "name": "Output" });
+                    let made = ask.another_with(Method::POST, "/vaults", &new);
+                    let made = upstream.send(&made).await;
+                    if made.is_success() {
+                        ask.edit(|body| default(body, "vaultId", &made.id().into()));
+                    }
+                }
                 upstream.send(&ask).await
             })
         }
@@ -278,7 +305,7 @@ fn in_bytes(text: &str) -> bool {
 
 /// Drops the last of eight entries.
 fn shorten(body: &mut Value, field: &str) {
-    if let Some(entries) = body[field].as_array_mut().filter(|entries| entries.len() == 8) {
+    if let Some(entries) = list_of(body, field).filter(|entries| entries.len() == 8) {
         entries.pop();
     }
 }

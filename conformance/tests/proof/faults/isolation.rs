@@ -119,7 +119,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "isolation.listed-by-vault",
         "The list with a vaultId shows the prompts of any vault.",
-        ["PR-14", "PR-15"],
+        ["PR-14", "PR-15", "ER-10", "ER-03"],
         whole("GET /prompts", |ask, upstream| async move {
             let answer = upstream.send(&ask).await;
             if answer.code() != 400 || ask.parameter("vaultId").is_none() {
@@ -149,7 +149,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "isolation.created-into",
         "A prompt for a vault of another account is made without it.",
-        ["PR-27", "ER-03"],
+        ["PR-27", "ER-03", "ER-08"],
         whole("POST /prompts", |mut ask, upstream| async move {
             let answer = upstream.send(&ask).await;
             if answer.code() != 400 || !is_theirs(&ask, &upstream).await {
@@ -162,7 +162,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "isolation.updated-into",
         "An update with a vault of another account answers 200.",
-        ["PR-38", "ER-03"],
+        ["PR-38", "ER-03", "ER-08"],
         whole("PATCH /prompts/*", |mut ask, upstream| async move {
             let answer = upstream.send(&ask).await;
             if answer.code() != 400 || !is_theirs(&ask, &upstream).await {
@@ -175,7 +175,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "isolation.saved-into",
         "A save into a vault of another account answers 200.",
-        ["PR-44", "ER-03"],
+        ["PR-44", "ER-03", "ER-08"],
         whole("POST /prompts/*/save", |ask, upstream| async move {
             let answer = upstream.send(&ask).await;
             if answer.code() != 400 || !is_theirs(&ask, &upstream).await {

@@ -1,16 +1,21 @@
 //! Faults in pages and cursors (PG, LI-01).
 
+mod pages;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
-use async_trait::async_trait;
-use promptarium_server::store::{Caller, PromptPage, PromptQuery, Store, StoreError};
 use serde_json::{Value, json};
 
 use crate::ask::{Answer, Ask};
 use crate::fault::{Fault, How, fault};
 use crate::front::{answers, asks, instead};
-use crate::store::{Twist, twisted};
+use crate::store::twisted;
+
+use self::pages::{
+    BorderSkipped, BorderTwice, ByOffset, EndsEarly, LastUpdatedFirst, LimitOnce, OneMore,
+    WithoutType,
+};
 
 const LIST: &str = "GET /prompts";
 
@@ -153,7 +158,10 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "pagination.cursor-empty",
         "The nextCursor of the last page is an empty text.",
-        ["PG-08", "PG-06", "PR-15", "PR-14", "PG-03", "PR-13", "PR-16"],
+        [
+            "PG-08", "PG-06", "PR-15", "PR-14", "PG-03", "PR-13", "PR-16", "PR-06", "EN-09",
+            "PR-05", "PR-11", "EN-08", "GE-29", "PR-03", "PR-04", "PR-12"
+        ],
         answers(LIST, |_, answer| answer.edit(|body| {
             if body["pagination"]["nextCursor"].is_null() && body["data"].is_array() {
                 body["pagination"]["nextCursor"] = "".into();
@@ -163,7 +171,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "pagination.cursor-of-empty-list",
         "The list of an empty vault has a nextCursor.",
-        ["PG-08", "PR-15", "PR-16"],
+        ["PG-08", "PR-15", "PR-16", "GE-29"],
         of_empty()
     ),
     fault!(
@@ -175,13 +183,13 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "pagination.cursor-once",
         "A cursor is good for one request.",
-        ["PG-09", "PG-06", "PG-08", "PG-03", "PG-07"],
+        ["PG-09", "PG-06", "PG-08", "PG-03", "PG-07", "LI-01"],
         once()
     ),
     fault!(
         "pagination.cursor-not-taken-back",
         "A cursor that comes back as it was given is not understood.",
-        ["PG-09", "PG-06", "PG-03", "PG-08", "PG-05", "PG-07", "PR-15"],
+        ["PG-09", "PG-06", "PG-03", "PG-08", "PG-05", "PG-07", "PR-15", "LI-01"],
         dashed()
     ),
     fault!(
@@ -262,111 +270,3 @@ fn goes_on() -> How {
         }
     })
 }
-
-/// A store whose pages are these.
-macro_rules! pages {
-    ($(#[$doc:meta])* $name:ident, $this:ident, $inner:ident, $caller:ident, $query:ident => $page:expr) => {
-        $(#[$doc])*
-        #[async_trait]
-        impl Twist for $name {
-            async fn list_prompts(
-                &$this,
-                $inner: &dyn Store,
-                $caller: &Caller,
-                $query: PromptQuery,
-            ) -> Result<PromptPage, StoreError> {
-                $page
-            }
-        }
-    };
-}
-
-struct LimitOnce;
-pages!(LimitOnce, self, inner, caller, query => {
-    let limit = if query.after.is_some() { 20 } else { query.limit };
-    inner.list_prompts(caller, PromptQuery { limit, ..query }).await
-});
-
-struct WithoutType;
-pages!(WithoutType, self, inner, caller, query => {
-    let kind = if query.after.is_some() { None } else { query.kind };
-    inner.list_prompts(caller, PromptQuery { kind, ..query }).await
-});
-
-struct BorderTwice;
-pages!(BorderTwice, self, inner, caller, query => {
-    let mut page = inner.list_prompts(caller, query).await?;
-    let Some(border) = query.after else { return Ok(page) };
-    // With a limit of 1 a walk would never end.
-    if let (Ok(border), true) = (inner.prompt(caller, border).await, query.limit > 1) {
-        page.more |= page.prompts.len() == query.limit;
-        page.prompts.insert(0, border);
-        page.prompts.truncate(query.limit);
-    }
-    Ok(page)
-});
-
-struct BorderSkipped;
-pages!(BorderSkipped, self, inner, caller, query => {
-    if query.after.is_none() {
-        return inner.list_prompts(caller, query).await;
-    }
-    let limit = query.limit + 1;
-    let mut page = inner.list_prompts(caller, PromptQuery { limit, ..query }).await?;
-    if !page.prompts.is_empty() {
-        page.prompts.remove(0);
-    }
-    Ok(page)
-});
-
-/// Where a page ended, by the vault and its last entry.
-#[derive(Default)]
-struct ByOffset(Mutex<HashMap<(i64, i64), usize>>);
-pages!(ByOffset, self, inner, caller, query => {
-    let Some(vault) = query.vault.map(promptarium::VaultId::get) else {
-        return inner.list_prompts(caller, query).await;
-    };
-    let all = PromptQuery { after: None, limit: 1000, ..query };
-    let mut page = inner.list_prompts(caller, all).await?;
-    let mut ends = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-    let start = query.after.and_then(|after| ends.get(&(vault, after.get())).copied());
-    let start = start.unwrap_or_default().min(page.prompts.len());
-    page.prompts.drain(..start);
-    page.more = page.prompts.len() > query.limit;
-    page.prompts.truncate(query.limit);
-    if let Some(last) = page.prompts.last() {
-        ends.insert((vault, last.id.get()), start + page.prompts.len());
-    }
-    Ok(page)
-});
-
-struct LastUpdatedFirst;
-pages!(LastUpdatedFirst, self, inner, caller, query => {
-    if query.vault.is_none() {
-        return inner.list_prompts(caller, query).await;
-    }
-    let all = PromptQuery { after: None, limit: 1000, ..query };
-    let mut page = inner.list_prompts(caller, all).await?;
-    page.prompts.sort_by_key(|prompt| std::cmp::Reverse((prompt.updated_at, prompt.id)));
-    let at = |prompt: &promptarium_server::store::SharedPrompt| Some(prompt.id) == query.after;
-    let start = page.prompts.iter().position(at).map_or(0, |at| at + 1);
-    page.prompts.drain(..start);
-    page.more = page.prompts.len() > query.limit;
-    page.prompts.truncate(query.limit);
-    Ok(page)
-});
-
-struct OneMore;
-pages!(OneMore, self, inner, caller, query => {
-    let page = inner.list_prompts(caller, query).await?;
-    let more = page.more || page.prompts.len() == query.limit;
-    Ok(PromptPage { more, ..page })
-});
-
-struct EndsEarly;
-pages!(EndsEarly, self, inner, caller, query => {
-    let limit = query.limit + 1;
-    let mut page = inner.list_prompts(caller, PromptQuery { limit, ..query }).await?;
-    page.prompts.truncate(query.limit);
-    Ok(page)
-});

@@ -3,14 +3,38 @@
 mod answers;
 mod create;
 mod fields;
+mod kinds;
 mod lengths;
 mod life;
 mod lists;
+mod reads;
+
+use serde_json::Value;
 
 use crate::fault::Fault;
 
-pub(crate) const ALL: &[&[Fault]] =
-    &[answers::ALL, fields::ALL, lists::ALL, create::ALL, lengths::ALL, life::ALL];
+pub(crate) const ALL: &[&[Fault]] = &[
+    answers::ALL,
+    reads::ALL,
+    fields::ALL,
+    lists::ALL,
+    create::ALL,
+    kinds::ALL,
+    lengths::ALL,
+    life::ALL,
+];
 
 /// Where a prompt is made or changed.
 const WRITES: &str = "POST /prompts, PATCH /prompts/*";
+const CREATE: &str = "POST /prompts";
+const UPDATE: &str = "PATCH /prompts/*";
+
+/// A model that the target knows.
+const MODEL: &str = "local/plasma";
+
+/// Leaves a member out.
+fn without(object: &mut Value, name: &str) {
+    if let Some(object) = object.as_object_mut() {
+        object.remove(name);
+    }
+}

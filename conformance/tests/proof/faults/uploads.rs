@@ -35,10 +35,10 @@ pub(crate) const ALL: &[Fault] = &[
             })
         }
     ),
-    fault!("uploads.size-0", "A size of 0 is accepted.", ["LI-14", "ER-06"], {
+    fault!("uploads.size-0", "A size of 0 is accepted.", ["LI-14", "ER-06", "EN-03"], {
         answers_as(|body| body["size"] == 0, |body| body["size"] = 1.into())
     }),
-    fault!("uploads.size-1", "A size of 1 is refused.", ["UP-10", "LI-14", "UP-13"], {
+    fault!("uploads.size-1", "A size of 1 is refused.", ["LI-14", "UP-10", "UP-13"], {
         instead(SLOT, |ask| {
             let one = ask.json()["size"] == 1;
             one.then(|| Answer::refusal(400, "size is too small"))
@@ -93,7 +93,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "uploads.type-gif",
         "image/gif is refused.",
-        ["UP-07", "LI-15", "UP-11", "UP-12", "UP-15", "UP-08", "UP-09", "UP-10"],
+        ["LI-15", "UP-07", "UP-11", "UP-12", "UP-15", "UP-08", "UP-09", "UP-10"],
         {
             instead(SLOT, |ask| {
                 let gif = ask.text("contentType").as_deref() == Some("image/gif");
@@ -110,20 +110,25 @@ pub(crate) const ALL: &[Fault] = &[
             });
         })
     }),
-    fault!("uploads.slot-200", "A slot is answered 200.", ["AU-10", "UP-01", "LI-14", "LI-15"], {
-        answers(SLOT, |_, answer| {
-            if answer.is_success() {
-                answer.set_code(200);
-            }
-        })
-    }),
+    fault!(
+        "uploads.slot-200",
+        "A slot is answered 200.",
+        ["UP-01", "AU-10", "LI-14", "LI-15", "GE-15", "GE-16", "GE-23", "GE-24", "LI-11", "LI-12"],
+        {
+            answers(SLOT, |_, answer| {
+                if answer.is_success() {
+                    answer.set_code(200);
+                }
+            })
+        }
+    ),
     fault!("uploads.expires-in", "expiresIn is 3600.", ["UP-09"], {
         answers(SLOT, |_, answer| answer.edit_data(|slot| slot["expiresIn"] = 3600.into()))
     }),
     fault!(
         "uploads.expires-in-text",
         "expiresIn is a string.",
-        ["UP-10", "UP-09", "UP-04", "UP-07", "UP-16"],
+        ["UP-09", "UP-10", "UP-04", "UP-07", "UP-16"],
         { answers(SLOT, |_, answer| answer.edit_data(|slot| slot["expiresIn"] = "7200".into())) }
     ),
     fault!(
@@ -135,7 +140,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "uploads.echo-size",
         "size of the slot is a string.",
-        ["UP-10", "UP-08", "UP-04", "UP-16"],
+        ["UP-08", "UP-10", "UP-04", "UP-16"],
         {
             answers(SLOT, |_, answer| {
                 answer.edit_data(|slot| slot["size"] = slot["size"].to_string().into());
@@ -145,7 +150,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "uploads.echo-jpg",
         "contentType of a slot for JPEG is image/jpg.",
-        ["UP-10", "UP-08"],
+        ["UP-08", "UP-10"],
         {
             answers(SLOT, |_, answer| {
                 answer.edit_data(|slot| {
@@ -162,7 +167,10 @@ pub(crate) const ALL: &[Fault] = &[
         ..fault!(
             "uploads.url-path",
             "url is a path without a host.",
-            ["UP-11", "UP-06", "UP-15", "UP-16", "UP-13", "UP-19", "UP-14", "UP-10", "UP-12"],
+            [
+                "UP-06", "UP-11", "UP-15", "UP-16", "UP-13", "UP-19", "UP-14", "UP-10", "UP-12",
+                "GE-15", "GE-16", "GE-23", "GE-24", "LI-11", "LI-12"
+            ],
             {
                 answers(SLOT, |_, answer| {
                     answer.edit_data(|slot| {
@@ -179,7 +187,7 @@ pub(crate) const ALL: &[Fault] = &[
             "uploads.upload-url-path",
             "uploadUrl is a path without a host.",
             [
-                "UP-15", "UP-04", "UP-11", "UP-10", "UP-13", "UP-14", "UP-19", "UP-12", "UP-16",
+                "UP-04", "UP-15", "UP-11", "UP-10", "UP-13", "UP-14", "UP-19", "UP-12", "UP-16",
                 "UP-08", "UP-17", "ER-01", "UP-06"
             ],
             {
@@ -200,7 +208,10 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "uploads.url-signed",
         "url is the upload address.",
-        ["UP-19", "UP-06", "UP-15", "UP-17", "UP-10", "UP-16", "UP-14", "UP-13"],
+        [
+            "UP-19", "UP-06", "UP-15", "UP-17", "UP-10", "UP-16", "UP-14", "UP-13", "GE-15",
+            "GE-16", "GE-23", "GE-24", "LI-11", "LI-12"
+        ],
         {
             answers(SLOT, |_, answer| {
                 answer.edit_data(|slot| slot["url"] = slot["uploadUrl"].clone());
@@ -211,8 +222,8 @@ pub(crate) const ALL: &[Fault] = &[
         "uploads.token-prefixed",
         "token has Bearer before it.",
         [
-            "UP-15", "UP-05", "UP-10", "UP-14", "UP-19", "UP-11", "UP-13", "UP-16", "UP-12",
-            "UP-17", "UP-06", "UP-07"
+            "UP-05", "UP-15", "UP-10", "UP-14", "UP-19", "UP-11", "UP-13", "UP-16", "UP-12",
+            "UP-17", "UP-06", "UP-07", "GE-15", "GE-16", "GE-23", "GE-24", "LI-11", "LI-12"
         ],
         {
             answers(SLOT, |_, answer| {
@@ -225,7 +236,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "uploads.path-missing",
         "A slot has no path.",
-        ["UP-10", "UP-07", "UP-01", "UP-04", "UP-08", "UP-16"],
+        ["UP-07", "UP-10", "UP-01", "UP-04", "UP-08", "UP-16"],
         { answers(SLOT, |_, answer| answer.edit_data(|slot| leave_out(slot, "path"))) }
     ),
     fault!("uploads.upload-url-taken", "uploadUrl is taken as an image.", ["UP-17"], {
@@ -240,7 +251,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "uploads.url-refused",
         "url is refused as the imageUrl of a prompt.",
-        ["UP-19", "UP-16"],
+        ["UP-16", "UP-19"],
         {
             instead("POST /prompts, PATCH /prompts/*", |ask| {
                 let ours = text(&ask.json(), "imageUrl").contains("/assets/");

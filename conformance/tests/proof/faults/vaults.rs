@@ -6,6 +6,7 @@ pub(super) mod deletion;
 pub(super) mod forks;
 pub(super) mod list;
 pub(super) mod object;
+pub(super) mod values;
 
 use http::Method;
 use serde_json::{Value, json};
@@ -93,7 +94,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "vaults.description-dropped",
         "A create forgets the description.",
-        ["VA-18", "LI-07", "VA-03", "ER-03", "ER-05", "VA-16", "VA-23"],
+        ["VA-18", "LI-07", "VA-03", "ER-03", "ER-05", "VA-16", "VA-23", "PR-02"],
         { asks("POST /vaults", |ask| ask.edit(|body| leave_out(body, "description"))) }
     ),
     fault!(
@@ -169,7 +170,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "vaults.visible-by-default",
         "A new vault is unlisted by default.",
-        ["VA-19", "VA-30"],
+        ["VA-19", "VA-30", "ER-10"],
         {
             asks("POST /vaults", |ask| {
                 ask.edit(|body| {

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::held;
 use crate::ask::{Answer, Ask};
+use crate::entries::list_of;
 use crate::fault::{Fault, How, fault};
 use crate::front::{answers, asks, instead, whole};
 use crate::proxy::Upstream;
@@ -19,24 +20,34 @@ pub(crate) const ALL: &[Fault] = &[
     fault!("contents.add-51", "promptIds with 51 entries is accepted.", ["LI-08", "ER-06"], {
         asks(ADD, |ask| {
             ask.edit(|body| {
-                if let Some(ids) = body["promptIds"].as_array_mut().filter(|ids| ids.len() == 51) {
+                if let Some(ids) = list_of(body, "promptIds").filter(|ids| ids.len() == 51) {
                     ids.pop();
                 }
             });
         })
     }),
-    fault!("contents.add-50", "promptIds with 50 entries is refused.", ["LI-08"], {
-        instead(ADD, |ask| {
-            let many = ask.json()["promptIds"].as_array().is_some_and(|ids| ids.len() == 50);
-            many.then(|| Answer::refusal(400, "promptIds is too long"))
-        })
-    }),
-    fault!("contents.add-none", "promptIds without an entry is accepted.", ["LI-08", "ER-06"], {
-        whole(ADD, |ask, upstream| async move {
-            let none = ask.json()["promptIds"].as_array().is_some_and(Vec::is_empty);
-            if none { added_none(&ask, &upstream).await } else { upstream.send(&ask).await }
-        })
-    }),
+    fault!(
+        "contents.add-50",
+        "promptIds with 50 entries is refused.",
+        ["LI-08", "PG-03", "PG-06"],
+        {
+            instead(ADD, |ask| {
+                let many = ask.json()["promptIds"].as_array().is_some_and(|ids| ids.len() == 50);
+                many.then(|| Answer::refusal(400, "promptIds is too long"))
+            })
+        }
+    ),
+    fault!(
+        "contents.add-none",
+        "promptIds without an entry is accepted.",
+        ["LI-08", "ER-06", "ER-05"],
+        {
+            whole(ADD, |ask, upstream| async move {
+                let none = ask.json()["promptIds"].as_array().is_some_and(Vec::is_empty);
+                if none { added_none(&ask, &upstream).await } else { upstream.send(&ask).await }
+            })
+        }
+    ),
     fault!(
         "contents.add-no-list",
         "A request without promptIds adds nothing and is answered 201.",
@@ -66,7 +77,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!("contents.add-text-ids", "promptIds takes ids as strings.", ["VC-13", "ER-05"], {
         asks(ADD, |ask| {
             ask.edit(|body| {
-                for id in body["promptIds"].as_array_mut().into_iter().flatten() {
+                for id in list_of(body, "promptIds").into_iter().flatten() {
                     if let Some(number) = id.as_str().and_then(|text| text.parse::<i64>().ok()) {
                         *id = number.into();
                     }
@@ -74,10 +85,10 @@ pub(crate) const ALL: &[Fault] = &[
             });
         })
     }),
-    fault!("contents.add-whole-numbers", "promptIds takes 7.0 for 7.", ["VC-13"], {
+    fault!("contents.add-whole-numbers", "promptIds takes 7.0 for 7.", ["VC-13", "ER-05"], {
         asks(ADD, |ask| {
             ask.edit(|body| {
-                for id in body["promptIds"].as_array_mut().into_iter().flatten() {
+                for id in list_of(body, "promptIds").into_iter().flatten() {
                     let number = id.as_f64().filter(|number| id.is_f64() && number.fract() == 0.0);
                     if let Some(number) =
                         number.and_then(|number| format!("{number:.0}").parse::<i64>().ok())
@@ -91,7 +102,11 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "contents.add-200",
         "Adding answers 200.",
-        ["VC-10", "LI-08", "VC-11", "VC-03", "VC-05", "VC-09"],
+        [
+            "VC-10", "LI-08", "VC-11", "VC-03", "VC-05", "VC-09", "PG-06", "PR-15", "PG-09",
+            "PG-03", "PR-13", "PG-02", "PG-08", "PR-14", "EN-07", "PG-04", "PG-05", "PG-07",
+            "PR-16", "VA-32"
+        ],
         {
             answers(ADD, |_, answer| {
                 if answer.is_success() {
@@ -134,7 +149,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "contents.add-passes-over",
         "Ids that cannot be added are passed over with 201.",
-        ["VC-14"],
+        ["VC-14", "ER-03"],
         {
             whole(ADD, |ask, upstream| async move {
                 let known = known(&ask, &upstream).await;
@@ -184,7 +199,7 @@ pub(crate) const ALL: &[Fault] = &[
         {
             asks(ADD, |ask| {
                 ask.edit(|body| {
-                    if let Some(ids) = body["promptIds"].as_array_mut() {
+                    if let Some(ids) = list_of(body, "promptIds") {
                         ids.reverse();
                     }
                 });
@@ -204,7 +219,10 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "contents.add-takes-away",
         "Adding a prompt takes it out of its other vaults.",
-        ["VC-03", "VC-02", "VC-20", "VC-04", "VC-06", "VC-16", "VC-21", "VC-25"],
+        [
+            "VC-02", "VC-03", "VC-20", "VC-04", "VC-06", "VC-16", "VC-21", "VC-25", "PR-08",
+            "PR-38", "PR-46"
+        ],
         {
             How::Store("POST /vaults/*/prompts, POST /prompts/*/save, PATCH /prompts/*", |inner| {
                 twisted(inner, Adding(Slip::TakesAway))
@@ -214,7 +232,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "contents.save-takes-away",
         "Saving a prompt takes it out of its other vaults.",
-        ["VC-03", "VC-02", "PR-46"],
+        ["VC-03", "VC-02", "PR-46", "PG-06"],
         {
             How::Store("POST /vaults/*/prompts, POST /prompts/*/save, PATCH /prompts/*", |inner| {
                 twisted(inner, Adding(Slip::SaveTakesAway))

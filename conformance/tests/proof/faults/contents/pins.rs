@@ -27,7 +27,8 @@ pub(crate) const ALL: &[Fault] = &[
         "A pin answers 201.",
         [
             "VC-25", "VC-20", "VC-08", "VC-27", "VC-03", "VC-19", "VC-04", "VC-06", "VC-07",
-            "VC-15", "VC-16", "VC-21", "VC-26", "VC-28", "VC-29", "VC-30"
+            "VC-15", "VC-16", "VC-21", "VC-26", "VC-28", "VC-29", "VC-30", "VA-34", "PR-10",
+            "VA-11", "VA-28", "VA-33"
         ],
         {
             answers(PIN, |_, answer| {
@@ -86,7 +87,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!("contents.pin-redates", "Pinning a pinned prompt brings it to the top.", ["VC-29"], {
         How::Store("* /vaults/*/prompts/*/pin", |inner| twisted(inner, Pins(Slip::Redate)))
     }),
-    fault!("contents.pin-again-400", "Pinning a pinned prompt is refused.", ["VC-29"], {
+    fault!("contents.pin-again-400", "Pinning a pinned prompt is refused.", ["VC-29", "VC-25"], {
         whole(PIN, |ask, upstream| async move {
             match entry_of(&ask, &upstream).await {
                 Some(entry) if entry["isPinned"] == true => Answer::refusal(400, "pinned already"),
@@ -94,21 +95,26 @@ pub(crate) const ALL: &[Fault] = &[
             }
         })
     }),
-    fault!("contents.unpin-again-404", "Unpinning what is not pinned answers 404.", ["VC-30"], {
-        whole(UNPIN, |ask, upstream| async move {
-            match entry_of(&ask, &upstream).await {
-                Some(entry) if entry["isPinned"] == false => Answer::refusal(404, "not pinned"),
-                _ => upstream.send(&ask).await,
-            }
-        })
-    }),
+    fault!(
+        "contents.unpin-again-404",
+        "Unpinning what is not pinned answers 404.",
+        ["VC-30", "AU-07", "VC-25"],
+        {
+            whole(UNPIN, |ask, upstream| async move {
+                match entry_of(&ask, &upstream).await {
+                    Some(entry) if entry["isPinned"] == false => Answer::refusal(404, "not pinned"),
+                    _ => upstream.send(&ask).await,
+                }
+            })
+        }
+    ),
     fault!("contents.unpin-again-pins", "Unpinning what is not pinned pins it.", ["VC-30"], {
         How::Store("* /vaults/*/prompts/*/pin", |inner| twisted(inner, Pins(Slip::UnpinToggles)))
     }),
     fault!(
         "contents.unpin-to-top",
         "An unpinned prompt counts as added now.",
-        ["VC-28", "VC-30"],
+        ["VC-28", "VC-30", "ER-10", "AU-02", "AU-07", "ER-08"],
         { unpinned(true) }
     ),
     fault!(

@@ -20,7 +20,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "contents.remove-deletes",
         "A removal deletes a prompt that is in no other vault.",
-        ["VC-16", "VC-15"],
+        ["VC-16", "VC-15", "PR-10", "VC-20"],
         {
             How::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
                 twisted(inner, Removal(Slip::Deletes))
@@ -85,7 +85,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "contents.remove-any-vault",
         "A removal goes by the membership and not by the vault.",
-        ["VC-15", "VC-01", "VC-05"],
+        ["VC-15", "VC-01", "VC-05", "VA-34"],
         {
             How::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
                 twisted(inner, AnyVault(Call::Remove))
@@ -105,7 +105,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "contents.move-any-vault",
         "A move goes by the membership and not by the vault.",
-        ["VC-20", "VC-15", "VC-01", "VC-05"],
+        ["VC-20", "VC-15", "VC-01", "VC-05", "VA-34"],
         {
             How::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
                 twisted(inner, AnyVault(Call::Move))

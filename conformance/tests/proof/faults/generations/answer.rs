@@ -16,24 +16,45 @@ use crate::shared::Shared;
 const STATUS: &str = "GET /generations/*/status";
 
 pub(crate) const ALL: &[Fault] = &[
-    fault!("generations.answered-201", "A generation is answered 201.", ["GE-01"], {
-        answers(QUEUE, |_, answer| {
-            if answer.is_success() {
-                answer.set_code(201);
-            }
-        })
-    }),
-    fault!("generations.success-text", "success is the string \"true\".", ["GE-03", "GE-02"], {
-        answers(QUEUE, |_, answer| answer.edit_data(|data| data["success"] = "true".into()))
-    }),
-    fault!("generations.job-id-key", "The id is called jobId.", ["GE-02", "GE-11", "GE-12"], {
-        answers(QUEUE, |_, answer| {
-            answer.edit_data(|data| {
-                data["jobId"] = data["clientJobId"].clone();
-                super::leave_out(data, "clientJobId");
-            });
-        })
-    }),
+    fault!(
+        "generations.answered-201",
+        "A generation is answered 201.",
+        [
+            "GE-01", "GE-29", "GE-31", "GE-11", "GE-13", "LI-09", "GE-15", "GE-17", "GE-19",
+            "GE-20", "GE-22", "GE-26", "GE-02", "GE-03", "GE-04", "GE-05", "GE-06", "GE-08",
+            "GE-12", "GE-16", "GE-23", "GE-24", "GE-30", "LI-11", "LI-12", "LI-13"
+        ],
+        {
+            answers(QUEUE, |_, answer| {
+                if answer.is_success() {
+                    answer.set_code(201);
+                }
+            })
+        }
+    ),
+    fault!(
+        "generations.success-text",
+        "success is the string \"true\".",
+        ["GE-03", "GE-02", "GE-09", "GE-11"],
+        { answers(QUEUE, |_, answer| answer.edit_data(|data| data["success"] = "true".into())) }
+    ),
+    fault!(
+        "generations.job-id-key",
+        "The id is called jobId.",
+        [
+            "GE-02", "GE-11", "GE-12", "GE-29", "GE-31", "GE-13", "GE-01", "GE-15", "GE-17",
+            "LI-09", "EN-03", "GE-19", "GE-20", "GE-22", "GE-26", "GE-03", "GE-04", "GE-05",
+            "GE-06", "GE-08", "GE-16", "GE-23", "GE-24", "GE-30", "LI-11", "LI-12", "LI-13"
+        ],
+        {
+            answers(QUEUE, |_, answer| {
+                answer.edit_data(|data| {
+                    data["jobId"] = data["clientJobId"].clone();
+                    super::leave_out(data, "clientJobId");
+                });
+            })
+        }
+    ),
     fault!("generations.id-changed", "A clientJobId comes back in lower case.", ["GE-11"], {
         answers(QUEUE, |_, answer| {
             answer.edit_data(|data| {
@@ -74,7 +95,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "generations.request-id-number",
         "providerRequestId is a number.",
-        ["GE-04", "GE-02"],
+        ["GE-04", "GE-02", "GE-11", "GE-09"],
         {
             answers(QUEUE, |_, answer| {
                 answer.edit_data(|data| data["providerRequestId"] = 7.into());
@@ -102,7 +123,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "generations.answer-waits",
         "The answer waits for the job and brings its media.",
-        ["GE-06"],
+        ["GE-06", "GE-26", "GE-29"],
         {
             whole(QUEUE, |ask, upstream| async move {
                 let mut answer = upstream.send(&ask).await;
@@ -124,13 +145,13 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "generations.status-once",
         "A job that was seen completed is forgotten.",
-        ["GE-31", "GE-05"],
+        ["GE-31", "GE-05", "GE-29"],
         { forgotten() }
     ),
     fault!(
         "generations.status-unknown",
         "The status of an unknown job is 200 and \"failed\".",
-        ["GE-31"],
+        ["GE-31", "GE-21", "GE-26", "AU-09"],
         {
             answers(STATUS, |ask, answer| {
                 if answer.code() == 404 {

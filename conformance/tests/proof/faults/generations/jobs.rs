@@ -23,7 +23,10 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "generations.job-fails",
         "A job that is done is said to have failed.",
-        ["GE-28", "GE-26"],
+        [
+            "GE-28", "GE-26", "GE-29", "GE-11", "GE-31", "GE-17", "GE-19", "GE-22", "GE-06",
+            "GE-13", "GE-20", "GE-24", "GE-30"
+        ],
         { How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::Fails))) }
     ),
     fault!(
@@ -35,7 +38,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "generations.job-early",
         "A job is completed before its output is in the vault.",
-        ["GE-32"],
+        ["GE-32", "GE-29", "GE-11", "GE-17", "GE-19", "GE-22", "GE-20", "GE-26", "GE-30", "GE-31"],
         { How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::Early))) }
     ),
     fault!("generations.job-lazy", "A job runs only once its status was asked for.", ["GE-27"], {
@@ -44,15 +47,21 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "generations.output-loose",
         "The output of a job is in no vault.",
-        ["GE-29", "GE-32"],
+        ["GE-29", "GE-32", "GE-11", "GE-17", "GE-19", "GE-22", "GE-20", "GE-30"],
         { How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::Loose))) }
     ),
-    fault!("generations.output-no-images", "A job leaves a prompt without images.", ["GE-29"], {
-        How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::NoImages)))
-    }),
-    fault!("generations.batch-short", "A batch lacks its last output.", ["GE-30", "GE-19"], {
-        How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::Short)))
-    }),
+    fault!(
+        "generations.output-no-images",
+        "A job leaves a prompt without images.",
+        ["GE-29", "GE-30", "GE-17"],
+        { How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::NoImages))) }
+    ),
+    fault!(
+        "generations.batch-short",
+        "A batch lacks its last output.",
+        ["GE-30", "GE-19", "GE-29"],
+        { How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::Short))) }
+    ),
     fault!(
         "generations.batch-same",
         "All outputs of a batch have the address of the first.",

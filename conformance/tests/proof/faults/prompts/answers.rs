@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::without;
+use crate::entries::list_of;
 use crate::fault::{Fault, fault};
 use crate::front::answers;
 
@@ -70,7 +72,7 @@ pub(super) const ALL: &[Fault] = &[
         "The width of an image is a string.",
         ["PR-07", "GE-29", "GE-17", "GE-28"],
         answers("GET /prompts/*, GET /vaults/*/prompts", |_, answer| answer.each(|prompt| {
-            for image in prompt["images"].as_array_mut().into_iter().flatten() {
+            for image in list_of(prompt, "images").into_iter().flatten() {
                 image["width"] = image["width"].to_string().into();
             }
         }))
@@ -78,9 +80,9 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "prompts.first-vault-only",
         "vaultIds names the first vault of a prompt only.",
-        ["PR-08", "PR-44", "VC-02"],
+        ["PR-08", "PR-44", "VC-02", "VC-04"],
         answers("GET /prompts/*", |_, answer| answer.edit_data(|prompt| {
-            if let Some(vaults) = prompt["vaultIds"].as_array_mut() {
+            if let Some(vaults) = list_of(prompt, "vaultIds") {
                 vaults.truncate(1);
             }
         }))
@@ -128,7 +130,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "prompts.create-200",
         "A create answers 200.",
-        ["PR-19", "UP-16", "LI-04", "EN-02", "ER-08", "PR-02"],
+        ["PR-19", "UP-16", "LI-04", "EN-02", "ER-08", "PR-02", "EN-10"],
         answers("POST /prompts", |_, answer| if answer.code() == 201 {
             answer.set_code(200);
         })
@@ -173,11 +175,11 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "prompts.save-before",
         "A save answers with the prompt as it was before.",
-        ["PR-45", "PR-44"],
+        ["PR-45", "PR-44", "PR-08"],
         answers("POST /prompts/*/save", |ask, answer| {
             let target = ask.json()["vaultId"].clone();
             answer.edit_data(|prompt| {
-                if let Some(vaults) = prompt["vaultIds"].as_array_mut() {
+                if let Some(vaults) = list_of(prompt, "vaultIds") {
                     vaults.retain(|vault| *vault != target);
                 }
             });
@@ -187,11 +189,4 @@ pub(super) const ALL: &[Fault] = &[
 
 fn trimmed(text: &Value) -> Option<Value> {
     Some(text.as_str()?.trim().into())
-}
-
-/// Leaves a member out.
-fn without(object: &mut Value, name: &str) {
-    if let Some(object) = object.as_object_mut() {
-        object.remove(name);
-    }
 }

@@ -7,6 +7,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use crate::bounds::{ignored, refusal, taken_as, value_refused};
+use crate::entries::list_of;
 use crate::fault::{Fault, How, fault};
 use crate::front::{asks, instead, whole};
 
@@ -28,7 +29,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "prompts.patch-platform-with-title",
         "An update that brings title and platform ignores platform.",
-        ["PR-33", "ER-03", "ER-05", "PR-02"],
+        ["PR-33", "ER-03", "ER-05", "PR-02", "VA-33"],
         asks(ONE, |ask| ask.edit(|body| {
             if body.get("title").is_some() {
                 drop(body.as_object_mut().map(|body| body.remove("platform")));
@@ -140,7 +141,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "prompts.patch-vault-ignored",
         "An update ignores the vaultId.",
-        ["PR-38", "ER-03", "ER-05", "PR-10", "VC-09", "VC-14"],
+        ["PR-38", "ER-03", "ER-05", "PR-10", "VC-09", "VC-14", "ER-08"],
         ignored(ONE, "vaultId")
     ),
     fault!(
@@ -183,7 +184,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "prompts.save-twice-shown",
         "A second save into a vault shows it twice in vaultIds.",
-        ["PR-08"],
+        ["PR-08", "PR-44"],
         whole("POST /prompts/*/save", |ask, upstream| async move {
             let path = format!("/prompts/{}", ask.id(1));
             let before = upstream.send(&ask.another(Method::GET, path)).await.json();
@@ -192,7 +193,7 @@ pub(super) const ALL: &[Fault] = &[
             let was_there =
                 before["data"]["vaultIds"].as_array().is_some_and(|ids| ids.contains(&vault));
             answer.edit_data(|prompt| {
-                if let (true, Some(ids)) = (was_there, prompt["vaultIds"].as_array_mut()) {
+                if let (true, Some(ids)) = (was_there, list_of(prompt, "vaultIds")) {
                     ids.push(vault);
                 }
             });

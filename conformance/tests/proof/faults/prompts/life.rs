@@ -14,7 +14,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "prompts.delete-soft",
         "A deleted prompt can still be read.",
-        ["PR-41", "ER-09", "ER-08", "AU-03", "AU-05", "ER-01", "GE-26"],
+        ["PR-41", "ER-09", "ER-08", "AU-03", "AU-05", "ER-01", "GE-26", "PR-42"],
         kept()
     ),
     fault!(
@@ -44,7 +44,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "prompts.delete-takes-others",
         "Deleting a prompt takes the next one out of its vaults too.",
-        ["PR-42"],
+        ["PR-42", "PG-06"],
         takes_others()
     ),
     fault!(

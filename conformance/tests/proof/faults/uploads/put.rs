@@ -15,13 +15,18 @@ const PUT: &str = "PUT /storage/**";
 const ALL_OF_IT: &str = "POST /uploads/images, PUT /storage/**";
 
 pub(crate) const ALL: &[Fault] = &[
-    fault!("uploads.put-201", "An upload is answered 201.", ["UP-10"], {
-        answers(PUT, |_, answer| {
-            if answer.is_success() {
-                answer.set_code(201);
-            }
-        })
-    }),
+    fault!(
+        "uploads.put-201",
+        "An upload is answered 201.",
+        ["UP-10", "GE-15", "GE-16", "GE-23", "GE-24", "LI-11", "LI-12"],
+        {
+            answers(PUT, |_, answer| {
+                if answer.is_success() {
+                    answer.set_code(201);
+                }
+            })
+        }
+    ),
     fault!("uploads.put-body", "An upload is answered with the envelope.", ["UP-10"], {
         answers(PUT, |_, answer| {
             if answer.is_success() {
@@ -32,7 +37,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "uploads.no-token",
         "The signed address needs no token.",
-        ["UP-14", "UP-11", "UP-17", "ER-01"],
+        ["UP-11", "UP-14", "UP-17", "ER-01"],
         { tokens(|ask| !ask.headers.contains_key(AUTHORIZATION)) }
     ),
     fault!("uploads.api-key", "An API key opens any slot.", ["UP-11"], {
@@ -41,7 +46,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "uploads.any-token",
         "The token of any slot opens every other one.",
-        ["UP-14", "UP-11", "ER-01"],
+        ["UP-11", "UP-14", "ER-01"],
         any_token()
     ),
     fault!("uploads.token-prefix", "The first half of a token is enough.", ["UP-11"], {
@@ -50,19 +55,19 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "uploads.token-longer",
         "A token may go on after its end.",
-        ["ER-01", "UP-11", "UP-10"],
+        ["UP-11", "ER-01", "UP-10"],
         { compared(|token, brought| brought.starts_with(token)) }
     ),
     fault!(
         "uploads.type-ignored",
         "The Content-Type of an upload is not looked at.",
-        ["ER-01", "UP-12", "UP-10"],
+        ["UP-12", "ER-01", "UP-10"],
         { headers(|_, declared| declared.to_owned()) }
     ),
     fault!(
         "uploads.type-prefix",
         "An upload may announce any type of image.",
-        ["ER-01", "UP-12", "UP-10"],
+        ["UP-12", "ER-01", "UP-10"],
         {
             headers(|announced, declared| match announced.starts_with("image/") {
                 true => declared.to_owned(),
@@ -73,13 +78,13 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "uploads.size-larger",
         "A body that is larger than declared is cut.",
-        ["ER-01", "UP-13", "UP-10"],
+        ["UP-13", "ER-01", "UP-10"],
         { bodies(|body, size| body.slice(..body.len().min(size))) }
     ),
     fault!(
         "uploads.size-smaller",
         "A body that is smaller than declared is filled up.",
-        ["ER-01", "UP-13", "UP-10"],
+        ["UP-13", "ER-01", "UP-10"],
         {
             bodies(|body, size| {
                 let mut bytes = body.to_vec();
@@ -99,13 +104,18 @@ pub(crate) const ALL: &[Fault] = &[
     }),
     fault!("uploads.second-taken", "A second upload replaces the first.", ["UP-14"], second(true)),
     fault!("uploads.same-again", "The same bytes are taken again.", ["UP-14"], same_again()),
-    fault!("uploads.asset-cut", "An asset is given without its last byte.", ["UP-15"], {
-        answers("GET /assets/**", |_, answer| {
-            if answer.code() == 200 {
-                answer.body.truncate(answer.body.len().saturating_sub(1));
-            }
-        })
-    }),
+    fault!(
+        "uploads.asset-cut",
+        "An asset is given without its last byte.",
+        ["UP-15", "UP-10", "UP-14", "UP-19", "UP-04", "UP-13"],
+        {
+            answers("GET /assets/**", |_, answer| {
+                if answer.code() == 200 {
+                    answer.body.truncate(answer.body.len().saturating_sub(1));
+                }
+            })
+        }
+    ),
     fault!(
         "uploads.asset-once",
         "An asset is gone after it was read.",

@@ -33,7 +33,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "vaults.fork-unlisted",
         "An unlisted vault of another account cannot be forked.",
-        ["VA-29"],
+        ["VA-29", "VA-33"],
         { How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::Unlisted))) }
     ),
     fault!(
@@ -51,7 +51,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "vaults.fork-deletes",
         "A deletion of a source's prompt deletes its copies.",
-        ["VA-34"],
+        ["VA-34", "GE-29"],
         { How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::Deletes))) }
     ),
     fault!(

@@ -35,7 +35,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "vaults.count-moved-in",
         "A move leaves the count of the target.",
-        ["VA-10", "VC-20"],
+        ["VA-10", "VC-20", "VA-28"],
         { How::Store("* /vaults, * /vaults/**", |inner| twisted(inner, Drift::of(Slip::MovedIn))) }
     ),
     fault!("vaults.count-saved", "A save leaves the vault's count.", ["VA-10", "PR-44"], {
@@ -50,12 +50,15 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "vaults.count-listed",
         "The list of vaults does not count the first prompt.",
-        ["VA-10"],
+        ["VA-10", "VA-29"],
         { How::Store("* /vaults, * /vaults/**", |inner| twisted(inner, Drift::of(Slip::Listed))) }
     ),
-    fault!("vaults.count-alone", "GET of one vault counts at most 2 prompts.", ["VA-10"], {
-        How::Store("* /vaults, * /vaults/**", |inner| twisted(inner, Drift::of(Slip::Alone)))
-    }),
+    fault!(
+        "vaults.count-alone",
+        "GET of one vault counts at most 2 prompts.",
+        ["VA-10", "VA-32"],
+        { How::Store("* /vaults, * /vaults/**", |inner| twisted(inner, Drift::of(Slip::Alone))) }
+    ),
 ];
 
 /// Where the count is not kept.

@@ -23,18 +23,27 @@ pub(crate) const ALL: &[Fault] = &[
     fault!("vaults.deleted-flag", "The answer of a deletion has the id alone.", ["VA-26"], {
         answers(DELETE, |_, answer| answer.edit_data(|data| leave_out(data, "deleted")))
     }),
-    fault!("vaults.deleted-204", "A deletion answers 204 without a body.", ["VA-26", "EN-03"], {
-        answers(DELETE, |_, answer| {
-            if answer.is_success() {
-                answer.set_code(204);
-                answer.body.clear();
-            }
-        })
-    }),
+    fault!(
+        "vaults.deleted-204",
+        "A deletion answers 204 without a body.",
+        [
+            "VA-26", "EN-03", "VA-28", "ER-09", "PR-15", "PR-27", "VA-27", "VC-21", "EN-08",
+            "EN-09", "ER-03", "PR-44", "VA-04", "VA-34", "EN-04", "EN-05", "ER-01", "GE-29",
+            "VA-30", "VC-24"
+        ],
+        {
+            answers(DELETE, |_, answer| {
+                if answer.is_success() {
+                    answer.set_code(204);
+                    answer.body.clear();
+                }
+            })
+        }
+    ),
     fault!(
         "vaults.deleted-again",
         "The deletion of a deleted vault answers 200.",
-        ["VA-27", "ER-09"],
+        ["ER-09", "VA-27"],
         deleted_again()
     ),
     fault!(
@@ -49,19 +58,19 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "vaults.deleted-in-prompts",
         "vaultIds still names a deleted vault.",
-        ["VA-28", "PR-08"],
+        ["VA-28", "PR-08", "VC-21"],
         { How::Store("DELETE /vaults/*", |inner| twisted(inner, Afterlife::of(Left::VaultIds))) }
     ),
     fault!(
         "vaults.deletes-prompts",
         "The prompts of a deleted vault are deleted too.",
-        ["VA-28"],
+        ["VA-28", "VC-21"],
         { How::Store("DELETE /vaults/*", |inner| twisted(inner, Greedy { orphans_only: false })) }
     ),
     fault!(
         "vaults.deletes-orphans",
         "Prompts that are in no other vault are deleted with their vault.",
-        ["VA-28"],
+        ["VA-28", "VC-21"],
         How::Store("DELETE /vaults/*", |inner| twisted(inner, Greedy { orphans_only: true }))
     ),
     fault!(

@@ -14,14 +14,19 @@ use crate::shared::Shared;
 const FORK: &str = "POST /vaults/*/fork";
 
 pub(crate) const ALL: &[Fault] = &[
-    fault!("vaults.fork-200", "A fork answers 200.", ["VA-29"], {
-        answers(FORK, |_, answer| {
-            if answer.is_success() {
-                answer.set_code(200);
-            }
-        })
-    }),
-    fault!("vaults.fork-public", "A fork is as visible as its source.", ["VA-31"], {
+    fault!(
+        "vaults.fork-200",
+        "A fork answers 200.",
+        ["VA-29", "VA-33", "VA-34", "VA-32", "VA-04", "VA-31"],
+        {
+            answers(FORK, |_, answer| {
+                if answer.is_success() {
+                    answer.set_code(200);
+                }
+            })
+        }
+    ),
+    fault!("vaults.fork-public", "A fork is as visible as its source.", ["VA-31", "VA-11"], {
         whole(FORK, |ask, upstream| async move {
             let fork = upstream.send(&ask).await;
             if !fork.is_success() {
@@ -34,13 +39,13 @@ pub(crate) const ALL: &[Fault] = &[
             shown
         })
     }),
-    fault!("vaults.fork-system", "A fork is a system vault.", ["VA-31"], {
+    fault!("vaults.fork-system", "A fork is a system vault.", ["VA-31", "VA-29"], {
         answers(FORK, |_, answer| answer.edit_data(|vault| vault["isSystem"] = true.into()))
     }),
     fault!(
         "vaults.fork-count",
         "A fork answers with the count from before the copying.",
-        ["VA-32"],
+        ["VA-32", "VA-29"],
         { answers(FORK, |_, answer| answer.edit_data(|vault| vault["promptCount"] = 0.into())) }
     ),
     fault!(

@@ -45,16 +45,21 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "vaults.list-no-system",
         "The list leaves the system vaults out.",
-        ["VA-13", "VA-12", "VA-09"],
+        ["VA-13", "VA-12", "VA-09", "GE-29", "VA-24", "VC-10"],
         answers(LIST, |_, answer| {
             entries(answer, |vaults| vaults.retain(|vault| vault["isSystem"] == false));
         })
     ),
-    fault!("vaults.list-no-unlisted", "The list leaves unlisted vaults out.", ["VA-13"], {
-        answers(LIST, |_, answer| {
-            entries(answer, |vaults| vaults.retain(|vault| vault["visibility"] != "unlisted"));
-        })
-    }),
+    fault!(
+        "vaults.list-no-unlisted",
+        "The list leaves unlisted vaults out.",
+        ["VA-13", "VA-14", "VA-24"],
+        {
+            answers(LIST, |_, answer| {
+                entries(answer, |vaults| vaults.retain(|vault| vault["visibility"] != "unlisted"));
+            })
+        }
+    ),
     fault!(
         "vaults.list-joined",
         "The list has a vault once for each of its prompts.",
@@ -82,9 +87,12 @@ pub(crate) const ALL: &[Fault] = &[
             }
         })
     }),
-    fault!("vaults.list-old-name", "The list shows the name a vault was made with.", ["VA-13"], {
-        old_name()
-    }),
+    fault!(
+        "vaults.list-old-name",
+        "The list shows the name a vault was made with.",
+        ["VA-13", "VA-24"],
+        { old_name() }
+    ),
 ];
 
 /// Public vaults by their ids, each with the key that made it.

@@ -12,7 +12,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "vaults.description-key",
         "A vault without a description has no such key.",
-        ["VA-03", "VA-25", "VA-13", "VA-16", "VA-29"],
+        ["VA-03", "VA-25", "VA-13", "VA-16", "VA-29", "EN-02"],
         {
             answers("GET /vaults/*", |_, answer| {
                 answer.edit_data(|vault| {
@@ -75,7 +75,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "vaults.id-text",
         "GET shows a vault's id as a string.",
-        ["VA-01", "EN-08", "VA-21", "VA-16", "VA-13", "VA-22", "VA-23", "VA-29"],
+        ["VA-01", "EN-08", "VA-21", "VA-16", "VA-13", "VA-22", "VA-23", "VA-29", "EN-10"],
         {
             answers("GET /vaults/*", |_, answer| {
                 answer.edit_data(|vault| vault["id"] = vault["id"].to_string().into());
@@ -134,7 +134,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "vaults.created-200",
         "A create answers 200.",
-        ["VA-16", "LI-06", "LI-07", "VA-02", "VA-04", "VA-18", "VA-19"],
+        ["VA-16", "LI-06", "LI-07", "VA-02", "VA-04", "VA-18", "VA-19", "EN-02"],
         {
             answers("POST /vaults", |_, answer| {
                 if answer.is_success() {
@@ -146,7 +146,10 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "vaults.read-unlisted",
         "An unlisted vault is not read at its address.",
-        ["VA-21", "VA-16", "ER-10", "VA-11", "VA-13", "VA-20", "VA-22", "VA-23", "VA-24", "VA-25"],
+        [
+            "VA-21", "VA-16", "ER-10", "VA-11", "VA-13", "VA-20", "VA-22", "VA-23", "VA-24",
+            "VA-25", "VA-29"
+        ],
         {
             answers("GET /vaults/*", |_, answer| {
                 if answer.json()["data"]["visibility"] == "unlisted" {
@@ -158,7 +161,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "vaults.visibility-word",
         "The list has visibilities in capitals.",
-        ["VA-05", "VA-13", "VA-24", "VA-29"],
+        ["VA-13", "VA-05", "VA-24", "VA-29"],
         {
             answers("GET /vaults", |_, answer| {
                 answer.each(|vault| {

@@ -1,0 +1,133 @@
+//! Faults in what a read shows of what was stored, and to whom.
+
+use std::collections::HashSet;
+
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::ask::Answer;
+use crate::entries::list_of;
+use crate::fault::{Fault, How, fault};
+use crate::front::{answers, instead, whole};
+use crate::service::READ_ONLY;
+use crate::shared::Shared;
+
+use super::{CREATE, UPDATE};
+
+const READ: &str = "GET /prompts/*";
+
+pub(super) const ALL: &[Fault] = &[
+    fault!(
+        "prompts.text-cut",
+        "A read shows the first 14 characters of a text.",
+        [
+            "PR-02", "PR-19", "PR-30", "PR-33", "LI-02", "PR-32", "PR-34", "PR-35", "PR-38",
+            "PR-44", "VC-04"
+        ],
+        answers(READ, |_, answer| answer.edit_data(|prompt| {
+            let cut: Option<String> =
+                prompt["prompt"].as_str().map(|text| text.chars().take(14).collect());
+            if let Some(cut) = cut {
+                prompt["prompt"] = cut.into();
+            }
+        }))
+    ),
+    fault!(
+        "prompts.read-needs-scope",
+        "A key that may only read does not read a prompt.",
+        ["PR-30", "AU-01"],
+        instead(READ, |ask| {
+            let reads_only = ask.authorization().ends_with(READ_ONLY);
+            reads_only.then(|| Answer::refusal(401, "The key is not valid."))
+        })
+    ),
+    fault!(
+        "prompts.read-with-query",
+        "A read with a query is refused.",
+        ["PR-30"],
+        instead(READ, |ask| {
+            ask.query.is_some().then(|| Answer::refusal(400, "A prompt takes no query."))
+        })
+    ),
+    fault!(
+        "prompts.patch-answers-part",
+        "An update of the title answers without the images.",
+        ["PR-31", "PR-06", "PR-11", "PR-19"],
+        answers(UPDATE, |ask, answer| {
+            if ask.text("title").is_some() {
+                answer.edit_data(|prompt| super::without(prompt, "images"));
+            }
+        })
+    ),
+    fault!(
+        "prompts.created-before-updated",
+        "A new prompt was updated a moment after it was made.",
+        ["PR-09", "PR-10", "PR-19"],
+        answers(CREATE, |_, answer| answer.edit_data(|prompt| {
+            let later = prompt["updatedAt"].as_str().map(|text| text.replacen(".", ".9", 1));
+            if let Some(later) = later {
+                prompt["updatedAt"] =
+                    later.chars().take(26).chain(['Z']).collect::<String>().into();
+            }
+        }))
+    ),
+    fault!(
+        "prompts.save-adds-nothing",
+        "A save into an empty vault is answered, and not done.",
+        ["PR-44", "VC-03", "VA-10", "PR-08"],
+        whole("POST /prompts/*/save", |ask, upstream| async move {
+            let vault = ask.json()["vaultId"].as_i64().unwrap_or_default();
+            let path = format!("/vaults/{vault}/prompts");
+            let before = upstream.send(&ask.another(Method::GET, path.clone())).await;
+            let answer = upstream.send(&ask).await;
+            if before.json()["data"] == json!([]) && answer.is_success() {
+                let entries = upstream.send(&ask.another(Method::GET, path.clone())).await.json();
+                let membership = &entries["data"][0]["vaultPromptId"];
+                upstream.send(&ask.another(Method::DELETE, format!("{path}/{membership}"))).await;
+            }
+            answer
+        })
+    ),
+    fault!(
+        "prompts.put-twice",
+        "A prompt that is put into its vault again has the vault twice in vaultIds.",
+        ["PR-08", "VC-03"],
+        put_twice()
+    ),
+];
+
+/// Remembers which prompt was put into which vault more than once.
+fn put_twice() -> How {
+    let twice = Shared::<HashSet<(i64, i64)>>::default();
+    whole("POST /prompts/*/save, GET /prompts/*", move |ask, upstream| {
+        let twice = twice.clone();
+        async move {
+            let prompt = ask.id(1);
+            let vault = ask.json()["vaultId"].as_i64().unwrap_or_default();
+            let read = ask.another(Method::GET, format!("/prompts/{prompt}"));
+            let before = if ask.method == Method::POST {
+                upstream.send(&read).await.json()
+            } else {
+                Value::Null
+            };
+            let mut answer = upstream.send(&ask).await;
+            let there = before["data"]["vaultIds"]
+                .as_array()
+                .is_some_and(|ids| ids.contains(&vault.into()));
+            if there && answer.is_success() {
+                twice.with(|twice| twice.insert((prompt, vault)));
+            }
+            if ask.method == Method::GET {
+                answer.edit_data(|shown| {
+                    let again = |vault: &i64| twice.with(|twice| twice.contains(&(prompt, *vault)));
+                    if let Some(ids) = list_of(shown, "vaultIds") {
+                        let more: Vec<_> =
+                            ids.iter().filter_map(Value::as_i64).filter(again).collect();
+                        ids.extend(more.into_iter().map(Value::from));
+                    }
+                });
+            }
+            answer
+        }
+    })
+}

@@ -1,0 +1,41 @@
+//! Servers that are right as long as one call comes after the other, and lose,
+//! double or mix up something among calls that come at once.
+
+mod births;
+mod contents;
+mod counts;
+mod crowd;
+mod jobs;
+mod moves;
+mod prompts;
+mod vaults;
+
+use crate::ask::{Answer, Ask};
+use crate::fault::Fault;
+
+pub(super) const ALL: &[&[Fault]] =
+    &[prompts::ALL, vaults::ALL, births::ALL, contents::ALL, counts::ALL, moves::ALL, jobs::ALL];
+
+/// The call came at once with others, and was the one to give way.
+fn gave_way() -> Answer {
+    Answer::refusal(409, "Something else is under way. Try again.")
+}
+
+/// Calls of one key at one path.
+#[expect(clippy::unnecessary_wraps, reason = "as `crowded` wants it")]
+fn by_path(ask: &Ask) -> Option<String> {
+    Some(format!("{} {}", ask.authorization(), ask.path))
+}
+
+/// Calls of one key at or below one vault, or one prompt.
+#[expect(clippy::unnecessary_wraps, reason = "as `crowded` wants it")]
+fn by_owner(ask: &Ask) -> Option<String> {
+    Some(format!("{} {}", ask.authorization(), ask.segment(1)))
+}
+
+/// The prompts that an add names.
+fn ids(ask: &Ask) -> Vec<i64> {
+    let body = ask.json();
+    let ids = body["promptIds"].as_array().into_iter().flatten();
+    ids.filter_map(serde_json::Value::as_i64).collect()
+}

@@ -1,0 +1,78 @@
+//! Prompts that are made into a vault while it goes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use promptarium::{PromptId, VaultId};
+use promptarium_server::store::{Caller, NewPrompt, SharedPrompt, Store, StoreError};
+
+use crate::fault::{Fault, How, fault};
+use crate::shared::Shared;
+use crate::store::{Twist, twisted};
+
+/// So long a prompt is being made: a deletion at the same moment comes in between.
+const UNDER_WAY: Duration = Duration::from_millis(150);
+
+const DELETE: &str = "DELETE /vaults/*";
+
+pub(super) const ALL: &[Fault] = &[fault!(
+    "races.made-into-deleted",
+    "Prompts that are being made into a vault as it is deleted still name it.",
+    ["PR-27", "VA-28"],
+    How::Store(DELETE, |inner| twisted(inner, Births::default()))
+)];
+
+/// Prompts and the vaults that they were made into.
+#[derive(Default)]
+struct Births {
+    under_way: Shared<Vec<(PromptId, VaultId)>>,
+    named: Shared<Vec<(PromptId, VaultId)>>,
+}
+
+#[async_trait]
+impl Twist for Births {
+    async fn create_prompt(
+        &self,
+        inner: &dyn Store,
+        caller: &Caller,
+        new: NewPrompt,
+    ) -> Result<SharedPrompt, StoreError> {
+        let vault = new.vault;
+        let prompt = inner.create_prompt(caller, new).await?;
+        if let Some(vault) = vault {
+            let birth = (prompt.id, vault);
+            self.under_way.with(|births| births.push(birth));
+            tokio::time::sleep(UNDER_WAY).await;
+            self.under_way.with(|births| births.retain(|one| *one != birth));
+        }
+        Ok(prompt)
+    }
+
+    async fn delete_vault(
+        &self,
+        inner: &dyn Store,
+        caller: &Caller,
+        id: VaultId,
+    ) -> Result<(), StoreError> {
+        // Those that come a little later are also under way by then.
+        tokio::time::sleep(UNDER_WAY / 2).await;
+        inner.delete_vault(caller, id).await?;
+        let births = self.under_way.with(|births| births.clone());
+        self.named.with(|named| named.extend(births.iter().filter(|(_, vault)| *vault == id)));
+        Ok(())
+    }
+
+    async fn prompt(
+        &self,
+        inner: &dyn Store,
+        caller: &Caller,
+        id: PromptId,
+    ) -> Result<SharedPrompt, StoreError> {
+        let mut prompt = inner.prompt(caller, id).await?;
+        let named = self.named.with(|named| named.clone());
+        let vaults = named.iter().filter(|(prompt, _)| *prompt == id).map(|(_, vault)| *vault);
+        Arc::make_mut(&mut prompt).vault_ids.extend(vaults);
+        Ok(prompt)
+    }
+}

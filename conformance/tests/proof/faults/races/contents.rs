@@ -1,0 +1,134 @@
+//! Races about what is in a vault: adds, saves, removals, and pins.
+
+use serde_json::json;
+
+use super::crowd::{crowded, is};
+use super::{by_owner, by_path, gave_way, ids};
+use crate::ask::{Answer, Ask};
+use crate::entries::entries;
+use crate::fault::{Fault, How, fault};
+use crate::shared::Shared;
+
+const ADD: &str = "POST /vaults/*/prompts";
+const SAVE: &str = "POST /prompts/*/save";
+const REMOVE: &str = "DELETE /vaults/*/prompts/*";
+const PIN: &str = "POST /vaults/*/prompts/*/pin";
+const UNPIN: &str = "DELETE /vaults/*/prompts/*/pin";
+
+pub(super) const ALL: &[Fault] = &[
+    fault!(
+        "races.adds-lost",
+        "Of adds to one vault at once only the last is kept.",
+        ["VC-10", "VC-11", "VA-10"],
+        crowded(ADD, ADD, by_owner, |ask, upstream, place| async move {
+            if place.is_last() {
+                return upstream.send(&ask).await;
+            }
+            let added = ids(&ask).len();
+            Answer::data(
+                201,
+                &json!({ "added": added, "vaultId": ask.id(1), "promptCount": added }),
+            )
+        })
+    ),
+    fault!(
+        "races.added-twice",
+        "A prompt that is added to one vault by two calls at once is in it twice.",
+        ["VC-10", "VC-11", "VC-03"],
+        doubled(ADD)
+    ),
+    fault!(
+        "races.saved-and-added",
+        "A prompt that is saved and added to one vault at once is in it twice.",
+        ["VC-03"],
+        doubled(SAVE)
+    ),
+    fault!(
+        "races.added-by-each",
+        "Of adds of one prompt at once each says that it has added it.",
+        ["VC-11"],
+        crowded(ADD, ADD, by_owner, |ask, upstream, place| async move {
+            let mut answer = upstream.send(&ask).await;
+            if !place.is_alone() {
+                answer.edit_data(|data| data["added"] = ids(&ask).len().into());
+            }
+            answer
+        })
+    ),
+    fault!(
+        "races.removals-block",
+        "Removals of one membership at once are all refused.",
+        ["VC-15", "VC-16"],
+        crowded(REMOVE, REMOVE, by_path, |ask, upstream, place| async move {
+            if place.is_alone() { upstream.send(&ask).await } else { gave_way() }
+        })
+    ),
+    fault!(
+        "races.pins-refused",
+        "Of pins of one prompt at once all but the first are refused.",
+        ["VC-27", "VC-25", "VC-29"],
+        crowded(PIN, PIN, by_path, |ask, upstream, place| async move {
+            if place.nth == 0 { upstream.send(&ask).await } else { gave_way() }
+        })
+    ),
+    fault!(
+        "races.pin-answers-unpinned",
+        "A pin that comes at once with an unpin answers with the other's state.",
+        ["VC-25", "VC-26"],
+        crowded(
+            "POST /vaults/*/prompts/*/pin, DELETE /vaults/*/prompts/*/pin",
+            PIN,
+            by_path,
+            |ask, upstream, place| async move {
+                let mut answer = upstream.send(&ask).await;
+                if is(&ask, PIN) && place.has(UNPIN) {
+                    answer.edit_data(|data| data["isPinned"] = false.into());
+                }
+                answer
+            }
+        )
+    ),
+];
+
+/// The vault that an add or a save puts prompts into, and the prompts.
+fn put(ask: &Ask) -> Option<(i64, Vec<i64>)> {
+    if is(ask, ADD) {
+        return Some((ask.id(1), ids(ask)));
+    }
+    Some((ask.json()["vaultId"].as_i64()?, vec![ask.id(1)]))
+}
+
+/// What an add puts into a vault at once with another call of the route is listed
+/// twice from then on.
+fn doubled(other: &'static str) -> How {
+    let twice = Shared::<Vec<(i64, i64)>>::default();
+    let about = |ask: &Ask| put(ask).map(|(vault, _)| vault.to_string());
+    let routes = "POST /vaults/*/prompts, POST /prompts/*/save, GET /vaults/*/prompts";
+    crowded(routes, other, about, move |ask, upstream, place| {
+        let twice = twice.clone();
+        async move {
+            let mut answer = upstream.send(&ask).await;
+            let (vault, mine) = put(&ask).unwrap_or_default();
+            let others = place.asks().iter().enumerate();
+            let others = others.filter(|(nth, ask)| *nth != place.nth && is(ask, other));
+            let others: Vec<_> =
+                others.filter_map(|(_, ask)| put(ask)).flat_map(|(_, theirs)| theirs).collect();
+            twice.with(|twice| {
+                if is(&ask, ADD) {
+                    let shared = mine.into_iter().filter(|id| others.contains(id));
+                    twice.extend(shared.map(|id| (vault, id)));
+                } else if ask.method == http::Method::GET {
+                    let listed = |id: &i64| twice.contains(&(ask.id(1), *id));
+                    entries(&mut answer, |list| {
+                        let again = list
+                            .iter()
+                            .filter(|one| one["id"].as_i64().as_ref().is_some_and(listed));
+                        let again: Vec<_> = again.cloned().collect();
+                        list.extend(again);
+                    });
+                }
+            });
+            answer
+        }
+    })
+}

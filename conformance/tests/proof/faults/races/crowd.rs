@@ -1,0 +1,178 @@
+//! Requests about one thing that come at the same moment, so that what goes wrong
+//! among them goes wrong each time, however they happen to race.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::Method;
+use tokio::sync::{Semaphore, watch};
+
+use crate::ask::{Answer, Ask};
+use crate::fault::How;
+use crate::front::{any_matches, foreseen, whole};
+use crate::proxy::Upstream;
+use crate::shared::Shared;
+
+/// Nobody else has come for this long: then all that came are one crowd. Whoever
+/// comes alone waits as long.
+const QUIET: Duration = Duration::from_millis(100);
+
+/// The crowds that still grow, by what they are about.
+#[derive(Clone, Default)]
+pub(super) struct Crowds(Shared<HashMap<String, Growing>>);
+
+struct Growing {
+    asks: Vec<Ask>,
+    met: watch::Receiver<Option<Arc<Met>>>,
+}
+
+struct Met {
+    asks: Vec<Ask>,
+    /// As many permits as requests that are answered.
+    answered: Semaphore,
+}
+
+/// A request's place in its crowd; it is answered once this is dropped.
+pub(super) struct Place {
+    pub(super) nth: usize,
+    met: Arc<Met>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.met.answered.add_permits(1);
+    }
+}
+
+impl Place {
+    fn alone(ask: &Ask) -> Self {
+        Self { nth: 0, met: Met::of(vec![ask.clone()]) }
+    }
+
+    /// All requests of the crowd as they came.
+    pub(super) fn asks(&self) -> &[Ask] {
+        &self.met.asks
+    }
+
+    pub(super) fn is_alone(&self) -> bool {
+        self.asks().len() == 1
+    }
+
+    pub(super) fn is_last(&self) -> bool {
+        self.nth + 1 == self.asks().len()
+    }
+
+    /// How many requests of these routes are in the crowd.
+    pub(super) fn count(&self, routes: &str) -> usize {
+        self.asks().iter().filter(|ask| is(ask, routes)).count()
+    }
+
+    pub(super) fn has(&self, routes: &str) -> bool {
+        self.count(routes) > 0
+    }
+
+    /// Waits until all but the requests of these routes are answered.
+    pub(super) async fn after_all_but(&self, routes: &str) {
+        let others = self.asks().len() - self.count(routes);
+        let others = u32::try_from(others).unwrap_or(u32::MAX);
+        // It is never closed.
+        drop(self.met.answered.acquire_many(others).await);
+    }
+}
+
+impl Met {
+    fn of(asks: Vec<Ask>) -> Arc<Self> {
+        Arc::new(Self { asks, answered: Semaphore::new(0) })
+    }
+}
+
+impl Crowds {
+    /// Waits for the others that come at the same moment.
+    pub(super) async fn join(&self, about: &str, ask: &Ask) -> Place {
+        let (sender, receiver) = watch::channel(None);
+        let (nth, mut met) = self.0.with(|growing| {
+            let crowd = growing
+                .entry(about.to_owned())
+                .or_insert_with(|| Growing { asks: Vec::new(), met: receiver });
+            crowd.asks.push(ask.clone());
+            (crowd.asks.len() - 1, crowd.met.clone())
+        });
+        if nth == 0 {
+            let all = Met::of(self.all_of(about).await);
+            sender.send_replace(Some(Arc::clone(&all)));
+            return Place { nth, met: all };
+        }
+        // The first one has gone if nothing comes; then each is alone.
+        let met = met.wait_for(Option::is_some).await.ok().and_then(|met| met.clone());
+        met.map_or_else(|| Place::alone(ask), |met| Place { nth, met })
+    }
+
+    async fn all_of(&self, about: &str) -> Vec<Ask> {
+        let mut seen = 1;
+        loop {
+            tokio::time::sleep(QUIET).await;
+            let all = self.0.with(|growing| {
+                let now = growing.get(about).map_or(0, |crowd| crowd.asks.len());
+                let over = now == std::mem::replace(&mut seen, now);
+                over.then(|| growing.remove(about).map(|crowd| crowd.asks).unwrap_or_default())
+            });
+            if let Some(all) = all {
+                return all;
+            }
+        }
+    }
+}
+
+/// Whether the request is of one of these routes.
+pub(super) fn is(ask: &Ask, routes: &str) -> bool {
+    any_matches(routes, &ask.method, &ask.path)
+}
+
+/// Handles requests of these routes in crowds; `about` says which belong together,
+/// and nothing for those that belong to none. A scenario can meet the fault only
+/// with a request of the routes `first`.
+pub(super) fn crowded<F>(
+    routes: &'static str,
+    first: &'static str,
+    about: fn(&Ask) -> Option<String>,
+    run: impl Fn(Ask, Upstream, Place) -> F + Send + Sync + 'static,
+) -> How
+where
+    F: Future<Output = Answer> + Send + 'static,
+{
+    let (crowds, run) = (Crowds::default(), Arc::new(run));
+    let how = whole(routes, move |ask, upstream| {
+        let (crowds, run) = (crowds.clone(), Arc::clone(&run));
+        async move {
+            let place = match about(&ask) {
+                Some(about) if are_there(&ask, &upstream).await => crowds.join(&about, &ask).await,
+                _ => Place::alone(&ask),
+            };
+            run(ask, upstream, place).await
+        }
+    });
+    with_first(how, first)
+}
+
+/// Whether what a call is about is there. Else it is nobody's own: several scenarios
+/// name the same ids that nothing has.
+async fn are_there(ask: &Ask, upstream: &Upstream) -> bool {
+    let mut paths = Vec::new();
+    // A fork may be of a vault that the caller cannot read.
+    if is(ask, "* /prompts/*/**, * /vaults/*/**") && !is(ask, "POST /vaults/*/fork") {
+        paths.push(format!("/{}/{}", ask.segment(0), ask.segment(1)));
+    }
+    paths.extend(ask.json().get("targetVaultId").map(|vault| format!("/vaults/{vault}")));
+    for path in paths {
+        if !upstream.send(&ask.another(Method::GET, path)).await.is_success() {
+            return false;
+        }
+    }
+    true
+}
+
+/// Says that only scenarios with a request of these routes can meet the fault.
+pub(super) fn with_first(how: How, first: &'static str) -> How {
+    foreseen(how, move |ask, _| is(ask, first))
+}

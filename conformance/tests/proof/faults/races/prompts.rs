@@ -1,0 +1,175 @@
+//! Races about prompts: saves, deletions, updates, and pages read meanwhile.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use http::Method;
+use promptarium::PromptId;
+use promptarium_server::store::{Caller, PromptPatch, SharedPrompt, Store, StoreError};
+use serde_json::json;
+
+use super::crowd::{Place, crowded, is, with_first};
+use super::{by_owner, by_path, ids};
+use crate::ask::{Answer, Ask};
+use crate::entries::{entries, list_of};
+use crate::fault::{Fault, How, fault};
+use crate::front::whole;
+use crate::proxy::Upstream;
+use crate::shared::Shared;
+use crate::store::{Twist, twisted};
+
+/// So long half an update is to be seen.
+const BETWEEN_HALVES: Duration = Duration::from_millis(60);
+/// So long a prompt is off the list while it is updated.
+const OFF_THE_LIST: Duration = Duration::from_millis(150);
+/// So long a page takes: some of them are read while something is updated.
+const A_PAGE: Duration = Duration::from_millis(30);
+
+const SAVE: &str = "POST /prompts/*/save";
+const DELETE: &str = "DELETE /prompts/*";
+const ADD: &str = "POST /vaults/*/prompts";
+const UPDATE: &str = "PATCH /prompts/*";
+
+pub(super) const ALL: &[Fault] = &[
+    fault!(
+        "races.saves-lost",
+        "Of saves of one prompt at once only the last is kept.",
+        ["PR-46", "PR-44"],
+        crowded(SAVE, SAVE, by_owner, |ask, upstream, place| async move {
+            if place.is_last() {
+                return upstream.send(&ask).await;
+            }
+            let prompt = ask.another(Method::GET, format!("/prompts/{}", ask.segment(1)));
+            let mut answer = upstream.send(&prompt).await;
+            answer.edit_data(|data| {
+                let vault = ask.json()["vaultId"].clone();
+                if let Some(vaults) = list_of(data, "vaultIds").filter(|all| !all.contains(&vault))
+                {
+                    vaults.push(vault);
+                }
+            });
+            answer
+        })
+    ),
+    fault!(
+        "races.deletion-lost",
+        "A deletion that comes at once with another, or with an add, of its prompt is answered, and not done.",
+        ["PR-42", "PR-40", "PR-41"],
+        {
+            let about = |ask: &Ask| {
+                let added = || ids(ask).first().copied();
+                let prompt = if is(ask, DELETE) { ask.segment(1).parse().ok() } else { added() };
+                prompt.map(|prompt: i64| format!("{} {prompt}", ask.authorization()))
+            };
+            crowded("DELETE /prompts/*, POST /vaults/*/prompts", DELETE, about, deleted)
+        }
+    ),
+    fault!(
+        "races.deletions-all-told",
+        "All deletions of one prompt that come at once are told of success.",
+        ["PR-41", "PR-40"],
+        crowded(DELETE, DELETE, by_path, |ask, upstream, place| async move {
+            let answer = upstream.send(&ask).await;
+            if answer.code() == 404 && place.nth > 0 { gone(&ask) } else { answer }
+        })
+    ),
+    fault!(
+        "races.updates-lost",
+        "Of updates of one prompt at once that name different fields only the last is kept.",
+        ["PR-32"],
+        crowded(UPDATE, UPDATE, by_path, |ask, upstream, place| async move {
+            let fields = |ask: &Ask| {
+                let body = ask.json();
+                let fields = body.as_object().into_iter().flatten();
+                fields.map(|(name, _)| name.clone()).collect::<Vec<_>>()
+            };
+            let alike = place.asks().iter().all(|other| fields(other) == fields(&ask));
+            if alike || place.is_last() {
+                return upstream.send(&ask).await;
+            }
+            let mut answer = upstream.send(&ask.another(Method::GET, &*ask.path)).await;
+            answer.edit_data(|data| {
+                let body = ask.json();
+                for (name, value) in body.as_object().into_iter().flatten() {
+                    data[name] = value.clone();
+                }
+            });
+            answer
+        })
+    ),
+    fault!(
+        "races.update-in-halves",
+        "An update writes the title, and all else a moment later.",
+        ["PR-31", "PR-33", "VA-33"],
+        How::Store(UPDATE, |inner| twisted(inner, InHalves))
+    ),
+    fault!(
+        "races.page-without-updated",
+        "A page leaves out prompts that are being updated while it is read.",
+        ["PG-06"],
+        page_without_updated()
+    ),
+];
+
+async fn deleted(ask: Ask, upstream: Upstream, place: Place) -> Answer {
+    if is(&ask, ADD) || place.is_alone() {
+        return upstream.send(&ask).await;
+    }
+    gone(&ask)
+}
+
+fn gone(ask: &Ask) -> Answer {
+    Answer::data(200, &json!({ "id": ask.id(1), "deleted": true }))
+}
+
+struct InHalves;
+
+#[async_trait]
+impl Twist for InHalves {
+    async fn update_prompt(
+        &self,
+        inner: &dyn Store,
+        caller: &Caller,
+        id: PromptId,
+        mut patch: PromptPatch,
+    ) -> Result<SharedPrompt, StoreError> {
+        // What may be refused is not begun.
+        let plain = patch.kind.is_none() && patch.vault.is_none();
+        let plain = plain && patch.inputs == PromptPatch::default().inputs;
+        let several = patch.title.is_some() && (patch.text.is_some() || patch.platform.is_some());
+        if several && plain {
+            let title = patch.title.take();
+            let first = PromptPatch { title, ..PromptPatch::default() };
+            inner.update_prompt(caller, id, first).await?;
+            tokio::time::sleep(BETWEEN_HALVES).await;
+        }
+        inner.update_prompt(caller, id, patch).await
+    }
+}
+
+fn page_without_updated() -> How {
+    let updated = Shared::<Vec<i64>>::default();
+    let how = whole("PATCH /prompts/*, GET /prompts", move |ask, upstream| {
+        let updated = updated.clone();
+        async move {
+            if is(&ask, UPDATE) {
+                updated.with(|updated| updated.push(ask.id(1)));
+                let answer = upstream.send(&ask).await;
+                tokio::time::sleep(OFF_THE_LIST).await;
+                updated.with(|updated| {
+                    let at = updated.iter().position(|id| *id == ask.id(1));
+                    at.map(|at| updated.swap_remove(at))
+                });
+                return answer;
+            }
+            tokio::time::sleep(A_PAGE).await;
+            let mut answer = upstream.send(&ask).await;
+            let off = updated.with(|updated| updated.clone());
+            entries(&mut answer, |list| {
+                list.retain(|entry| !off.iter().any(|id| entry["id"] == *id));
+            });
+            answer
+        }
+    });
+    with_first(how, UPDATE)
+}
