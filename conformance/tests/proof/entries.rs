@@ -1,4 +1,4 @@
-//! The lists in requests and answers, to be changed as a whole.
+//! Lists and members in requests and answers, to be read and changed.
 
 use serde_json::Value;
 
@@ -21,4 +21,11 @@ pub(crate) fn text<'a>(entry: &'a Value, name: &str) -> &'a str {
 /// A list that is a member of an object. Where it is not, nothing is put in.
 pub(crate) fn list_of<'a>(object: &'a mut Value, name: &str) -> Option<&'a mut Vec<Value>> {
     object.get_mut(name)?.as_array_mut()
+}
+
+/// Leaves a member out.
+pub(crate) fn without(object: &mut Value, name: &str) {
+    if let Some(object) = object.as_object_mut() {
+        object.remove(name);
+    }
 }

@@ -4,6 +4,7 @@ use http::header::CONTENT_TYPE;
 use serde_json::{Value, json};
 
 use crate::ask::{Answer, ROOT};
+use crate::entries::without;
 use crate::fault::{Fault, fault};
 use crate::front::{answers, asks, instead};
 
@@ -215,13 +216,6 @@ pub(super) const ALL: &[Fault] = &[
         })
     ),
 ];
-
-/// Leaves a member out.
-pub(super) fn without(object: &mut Value, name: &str) {
-    if let Some(object) = object.as_object_mut() {
-        object.remove(name);
-    }
-}
 
 fn times(object: &mut Value, form: impl Fn(&str) -> String) {
     for name in ["createdAt", "updatedAt"] {

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::envelope::without;
 use crate::ask::{Answer, Ask};
+use crate::entries::without;
 use crate::fault::{Fault, How, fault};
 use crate::front::{answers, instead, whole};
 

@@ -7,9 +7,9 @@ pub(super) mod kinds;
 use http::Method;
 use serde_json::{Value, json};
 
-use super::vaults::{cut, leave_out, refused};
+use super::vaults::{cut, refused};
 use crate::ask::{Answer, Ask};
-use crate::entries::list_of;
+use crate::entries::{list_of, without};
 use crate::fault::{Fault, How, fault};
 use crate::front::{asks, instead, whole};
 
@@ -123,7 +123,7 @@ pub(crate) const ALL: &[Fault] = &[
             asks(QUEUE, |ask| {
                 ask.edit(|body| {
                     if body["imageInput"].as_str().is_some_and(|text| !text.contains(':')) {
-                        leave_out(body, "imageInput");
+                        without(body, "imageInput");
                     }
                 });
             })
@@ -201,7 +201,7 @@ pub(crate) const ALL: &[Fault] = &[
             asks(QUEUE, |ask| {
                 ask.edit(|body| {
                     if body["parameters"].is_string() {
-                        leave_out(body, "parameters");
+                        without(body, "parameters");
                     }
                 });
             })
@@ -215,7 +215,7 @@ pub(crate) const ALL: &[Fault] = &[
             asks(QUEUE, |ask| {
                 ask.edit(|body| {
                     if let Some(parameters) = body.get_mut("parameters") {
-                        leave_out(parameters, "seed");
+                        without(parameters, "seed");
                     }
                 });
             })
@@ -238,7 +238,7 @@ pub(crate) const ALL: &[Fault] = &[
             asks(QUEUE, |ask| {
                 ask.edit(|body| {
                     if body["aspectRatio"].is_string() {
-                        leave_out(body, "aspectRatio");
+                        without(body, "aspectRatio");
                     }
                 });
             })
@@ -248,7 +248,7 @@ pub(crate) const ALL: &[Fault] = &[
         asks(QUEUE, |ask| {
             ask.edit(|body| {
                 if body["imageEditEndpointId"].is_string() {
-                    leave_out(body, "imageEditEndpointId");
+                    without(body, "imageEditEndpointId");
                 }
             });
         })
@@ -267,7 +267,7 @@ pub(crate) const ALL: &[Fault] = &[
             asks(QUEUE, |ask| {
                 ask.edit(|body| {
                     if body["vaultId"].is_i64() {
-                        leave_out(body, "vaultId");
+                        without(body, "vaultId");
                     }
                 });
             })
@@ -334,7 +334,7 @@ fn foreign_vault() -> How {
         if let Some(vault) = ask.json()["vaultId"].as_i64() {
             let found = upstream.send(&ask.another(Method::GET, format!("/vaults/{vault}"))).await;
             if found.code() == 404 {
-                ask.edit(|body| leave_out(body, "vaultId"));
+                ask.edit(|body| without(body, "vaultId"));
             }
         }
         upstream.send(&ask).await

@@ -32,9 +32,9 @@ const UPDATE: &str = "PATCH /prompts/*";
 /// A model that the target knows.
 const MODEL: &str = "local/plasma";
 
-/// Leaves a member out.
-fn without(object: &mut Value, name: &str) {
-    if let Some(object) = object.as_object_mut() {
-        object.remove(name);
+/// A value for a field that is not there.
+fn absent_is(body: &mut Value, name: &str, value: impl Into<Value>) {
+    if let Some(body) = body.as_object_mut() {
+        body.entry(name).or_insert_with(|| value.into());
     }
 }

@@ -4,8 +4,8 @@ pub(super) mod put;
 
 use serde_json::{Value, json};
 
-use super::vaults::leave_out;
 use crate::ask::Answer;
+use crate::entries::{text, without};
 use crate::fault::{Fault, fault};
 use crate::front::{answers, asks, instead, whole};
 
@@ -237,7 +237,7 @@ pub(crate) const ALL: &[Fault] = &[
         "uploads.path-missing",
         "A slot has no path.",
         ["UP-07", "UP-10", "UP-01", "UP-04", "UP-08", "UP-16"],
-        { answers(SLOT, |_, answer| answer.edit_data(|slot| leave_out(slot, "path"))) }
+        { answers(SLOT, |_, answer| answer.edit_data(|slot| without(slot, "path"))) }
     ),
     fault!("uploads.upload-url-taken", "uploadUrl is taken as an image.", ["UP-17"], {
         asks("POST /prompts, PATCH /prompts/*", |ask| {
@@ -260,10 +260,6 @@ pub(crate) const ALL: &[Fault] = &[
         }
     ),
 ];
-
-fn text<'a>(object: &'a Value, name: &str) -> &'a str {
-    object[name].as_str().unwrap_or_default()
-}
 
 /// Takes a body for another one, and answers as if it had been meant.
 fn answers_as(

@@ -12,6 +12,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use crate::ask::{Answer, Ask};
+use crate::entries::without;
 use crate::fault::{Fault, How, fault};
 use crate::front::{answers, asks, instead, whole};
 
@@ -45,7 +46,7 @@ pub(crate) const ALL: &[Fault] = &[
         ["LI-06", "ER-06"],
         asks("PATCH /vaults/*", |ask| ask.edit(|body| {
             if body["name"] == "" {
-                leave_out(body, "name");
+                without(body, "name");
             }
         }))
     ),
@@ -95,7 +96,7 @@ pub(crate) const ALL: &[Fault] = &[
         "vaults.description-dropped",
         "A create forgets the description.",
         ["VA-18", "LI-07", "VA-03", "ER-03", "ER-05", "VA-16", "VA-23", "PR-02"],
-        { asks("POST /vaults", |ask| ask.edit(|body| leave_out(body, "description"))) }
+        { asks("POST /vaults", |ask| ask.edit(|body| without(body, "description"))) }
     ),
     fault!(
         "vaults.null-kept",
@@ -105,7 +106,7 @@ pub(crate) const ALL: &[Fault] = &[
             asks("PATCH /vaults/*", |ask| {
                 ask.edit(|body| {
                     if body.get("description").is_some_and(Value::is_null) {
-                        leave_out(body, "description");
+                        without(body, "description");
                     }
                 });
             })
@@ -137,7 +138,7 @@ pub(crate) const ALL: &[Fault] = &[
         ["VA-24", "VA-20"],
         asks("PATCH /vaults/*", |ask| ask.edit(|body| {
             if body["name"].as_str().is_some_and(|name| !name.is_empty()) {
-                leave_out(body, "visibility");
+                without(body, "visibility");
             }
         }))
     ),
@@ -203,7 +204,7 @@ pub(crate) const ALL: &[Fault] = &[
             asks("PATCH /vaults/*", |ask| {
                 ask.edit(|body| {
                     if body["visibility"].as_str().is_some_and(unknown) {
-                        leave_out(body, "visibility");
+                        without(body, "visibility");
                     }
                 });
             })
@@ -229,12 +230,6 @@ pub(crate) const ALL: &[Fault] = &[
 
 fn unknown(visibility: &str) -> bool {
     !["private", "unlisted", "public"].contains(&visibility)
-}
-
-pub(super) fn leave_out(object: &mut Value, key: &str) {
-    if let Value::Object(members) = object {
-        members.remove(key);
-    }
 }
 
 /// Cuts a text that is exactly so long by a character.

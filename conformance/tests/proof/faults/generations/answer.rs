@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::QUEUE;
 use crate::ask::{Answer, Ask};
+use crate::entries::without;
 use crate::fault::{Fault, How, fault};
 use crate::front::{answers, asks, whole};
 use crate::proxy::Upstream;
@@ -50,7 +51,7 @@ pub(crate) const ALL: &[Fault] = &[
             answers(QUEUE, |_, answer| {
                 answer.edit_data(|data| {
                     data["jobId"] = data["clientJobId"].clone();
-                    super::leave_out(data, "clientJobId");
+                    without(data, "clientJobId");
                 });
             })
         }

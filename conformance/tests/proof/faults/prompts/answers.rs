@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::without;
-use crate::entries::list_of;
+use crate::entries::{list_of, without};
 use crate::fault::{Fault, fault};
 use crate::front::answers;
 

@@ -6,7 +6,7 @@ use crate::bounds::{ignored, taken_as, value_refused};
 use crate::fault::{Fault, fault};
 use crate::front::{answers, asks};
 
-use super::MODEL;
+use super::{MODEL, absent_is};
 
 pub(super) const ALL: &[Fault] = &[
     fault!(
@@ -21,7 +21,7 @@ pub(super) const ALL: &[Fault] = &[
         ["PR-20", "ER-04", "ER-03"],
         asks("POST /prompts", |ask| ask.edit(|body| {
             let title = body["title"].as_str().unwrap_or_default().to_owned();
-            absent_is(body, "prompt", &title);
+            absent_is(body, "prompt", title);
         }))
     ),
     fault!(
@@ -226,12 +226,6 @@ pub(super) const ALL: &[Fault] = &[
         once()
     ),
 ];
-
-fn absent_is(body: &mut Value, name: &str, value: &str) {
-    if let Some(body) = body.as_object_mut() {
-        body.entry(name).or_insert_with(|| value.into());
-    }
-}
 
 /// The text if it is an address, or one that stands for it.
 fn address(text: &str) -> Value {

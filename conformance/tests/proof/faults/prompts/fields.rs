@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use http::Method;
 use serde_json::{Value, json};
 
+use super::{MODEL, absent_is};
 use crate::bounds::{ignored, refusal, taken_as, value_refused};
 use crate::entries::list_of;
 use crate::fault::{Fault, How, fault};
@@ -24,7 +25,7 @@ pub(super) const ALL: &[Fault] = &[
         "prompts.patch-resets-type",
         "An update that leaves promptType out makes a text prompt.",
         ["PR-32", "PR-37", "PR-33", "PR-03", "PR-13"],
-        asks(ONE, |ask| ask.edit(|body| absent_is(body, "promptType", "text".into())))
+        asks(ONE, |ask| ask.edit(|body| absent_is(body, "promptType", "text")))
     ),
     fault!(
         "prompts.patch-platform-with-title",
@@ -124,7 +125,7 @@ pub(super) const ALL: &[Fault] = &[
         ["PR-36"],
         asks(ONE, |ask| ask.edit(|body| {
             if body["promptType"] == "image" {
-                absent_is(body, "modelId", "local/plasma".into());
+                absent_is(body, "modelId", MODEL);
             }
         }))
     ),
@@ -201,12 +202,6 @@ pub(super) const ALL: &[Fault] = &[
         })
     ),
 ];
-
-fn absent_is(body: &mut Value, name: &str, value: Value) {
-    if let Some(body) = body.as_object_mut() {
-        body.entry(name).or_insert(value);
-    }
-}
 
 fn moves() -> How {
     whole(ONE, leaves_others)

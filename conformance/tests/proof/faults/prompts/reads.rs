@@ -6,7 +6,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use crate::ask::Answer;
-use crate::entries::list_of;
+use crate::entries::{list_of, without};
 use crate::fault::{Fault, How, fault};
 use crate::front::{answers, instead, whole};
 use crate::service::READ_ONLY;
@@ -55,7 +55,7 @@ pub(super) const ALL: &[Fault] = &[
         ["PR-31", "PR-06", "PR-11", "PR-19"],
         answers(UPDATE, |ask, answer| {
             if ask.text("title").is_some() {
-                answer.edit_data(|prompt| super::without(prompt, "images"));
+                answer.edit_data(|prompt| without(prompt, "images"));
             }
         })
     ),

@@ -10,8 +10,8 @@ use promptarium_server::store::{AccountId, Caller, SharedPrompt, Store, StoreErr
 use serde_json::json;
 
 use super::super::contents::held;
-use super::leave_out;
 use crate::ask::Answer;
+use crate::entries::without;
 use crate::fault::{Fault, How, fault};
 use crate::front::{answers, whole};
 use crate::shared::Shared;
@@ -21,7 +21,7 @@ const DELETE: &str = "DELETE /vaults/*";
 
 pub(crate) const ALL: &[Fault] = &[
     fault!("vaults.deleted-flag", "The answer of a deletion has the id alone.", ["VA-26"], {
-        answers(DELETE, |_, answer| answer.edit_data(|data| leave_out(data, "deleted")))
+        answers(DELETE, |_, answer| answer.edit_data(|data| without(data, "deleted")))
     }),
     fault!(
         "vaults.deleted-204",

@@ -2,9 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::leave_out;
 use crate::ask::Answer;
-use crate::entries::text;
+use crate::entries::{text, without};
 use crate::fault::{Fault, fault};
 use crate::front::answers;
 
@@ -17,7 +16,7 @@ pub(crate) const ALL: &[Fault] = &[
             answers("GET /vaults/*", |_, answer| {
                 answer.edit_data(|vault| {
                     if vault["description"].is_null() {
-                        leave_out(vault, "description");
+                        without(vault, "description");
                     }
                 });
             })
@@ -108,7 +107,7 @@ pub(crate) const ALL: &[Fault] = &[
         ["VA-08", "VA-16", "VA-13", "VA-21", "VA-22", "VA-23", "VA-29"],
         {
             answers("GET /vaults/*", |_, answer| {
-                answer.edit_data(|vault| leave_out(vault, "coverImageUrl"));
+                answer.edit_data(|vault| without(vault, "coverImageUrl"));
             })
         }
     ),
