@@ -27,7 +27,8 @@ the first of its rules, and must turn red a scenario of that rule. The rules beh
 it are those whose scenarios cannot do without what is broken; nothing that is about
 none of its rules may turn red. The faults are in `conformance/tests/proof/faults`.
 Scenarios in parentheses turn red or not, as calls of others happen to come in
-between: they are no proof.
+between: they are no proof. Where calls have to race for a fault to show, several
+scenarios may be listed, and one of them is red each time.
 
 `script/proof` makes this page anew; `cargo test` fails where it is stale.
 

@@ -5,6 +5,7 @@
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_LENGTH, EXPECT, HOST, TRANSFER_ENCODING};
@@ -13,7 +14,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Incoming};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
 use promptarium_server::app::App;
 use promptarium_server::readiness::Readiness;
 use promptarium_server::respond::{Payload, Reply};
@@ -25,6 +26,9 @@ use crate::ask::{Answer, Ask, ROOT};
 use crate::front::Front;
 use crate::heads::{self, Reread};
 
+/// How long a connection to the good server may lie unused: given up long before
+/// that server closes it, for a request that meets the closing has no answer.
+const IDLE: Duration = Duration::from_secs(4);
 /// Where uploads go.
 const STORAGE: &str = "/storage/";
 
@@ -76,7 +80,10 @@ pub(crate) async fn serve(listener: TcpListener, app: Arc<App>, way: Way) -> io:
         }
         Way::Front(front) => {
             let (address, behind) = behind(Arc::clone(&app)).await?;
-            let client = Client::builder(TokioExecutor::new()).build_http();
+            let client = Client::builder(TokioExecutor::new())
+                .pool_timer(TokioTimer::new())
+                .pool_idle_timeout(IDLE)
+                .build_http();
             let front = Some((front, Upstream { address, client }));
             Ok(Serving(vec![behind, listen(listener, Door { app, front })]))
         }

@@ -133,8 +133,16 @@ impl Outcomes {
         let unlisted =
             self.not_passed().filter(|record| !listed.contains(record.id) && !swayed(record.id));
         let unlisted: Vec<_> = unlisted.map(in_words).collect();
-        let pale: Vec<_> =
-            listed.always.difference(&always).map(|id| format!("{id} is not red")).collect();
+        let (raced, steady): (Vec<_>, Vec<_>) = listed.always.iter().partition(|id| swayed(id));
+        let mut pale: Vec<_> = steady
+            .into_iter()
+            .filter(|id| !always.contains(*id))
+            .map(|id| format!("{id} is not red"))
+            .collect();
+        // Whether a race is lost in just this way is chance, that none is would not be.
+        if !raced.is_empty() && raced.iter().all(|id| !always.contains(*id)) {
+            pale.push(format!("none of these is red: {raced:?}"));
+        }
         if unlisted.is_empty() && pale.is_empty() {
             return Ok(());
         }
