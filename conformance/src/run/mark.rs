@@ -1,6 +1,7 @@
 //! The mark of a run in the names of all it makes, by which `sweep` knows what
 //! runs have left behind from what is somebody's.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
@@ -19,9 +20,23 @@ const SIGNS_IN_ALL: usize = (TIME + CHANCE + SUM) as usize;
 const EPOCH: i64 = 1_577_836_800;
 
 /// A run's mark, such as `ptc-f2x9kdw7mqh3ae`: when it began, something random,
-/// and a sum over both, so that no other text is taken for one.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// and a sum over both, so that no other text is taken for one. Marks are in the order
+/// in which their runs began.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Mark(String);
+
+impl Ord for Mark {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // Among the signs digits stand last, in text they come first.
+        self.begun().cmp(&other.begun()).then_with(|| self.0.cmp(&other.0))
+    }
+}
+
+impl PartialOrd for Mark {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
 
 impl Mark {
     /// The mark of a run that begins at this moment.
@@ -118,6 +133,13 @@ mod tests {
             1_577_836_800
         );
         assert_ne!(mark(), mark(), "two runs of one second differ");
+    }
+
+    #[test]
+    fn marks_are_in_the_order_of_their_runs() {
+        let at = |second| Mark::new(Timestamp::from_second(second).unwrap());
+        let marks: Vec<_> = (0..70).map(|second| at(1_790_000_000 + second * 13)).collect();
+        assert!(marks.is_sorted());
     }
 
     #[test]
