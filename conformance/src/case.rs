@@ -15,8 +15,8 @@ use tokio::sync::{OwnedRwLockReadGuard, RwLock};
 
 pub(crate) use self::jobs::Job;
 pub use self::jobs::{state, status_path};
-use crate::target::{Guarded, must_work};
-use crate::wire::{Auth, Call, Wire};
+use crate::target::must_work;
+use crate::wire::{Auth, Call, Unblanked, Wire};
 use crate::{Failure, Target, sweep};
 
 /// One run of one scenario. A copy is the same run.
@@ -27,6 +27,7 @@ pub struct Case {
     names: Arc<AtomicU64>,
     made: Arc<Mutex<Vec<Made>>>,
     flights: Arc<RwLock<()>>,
+    last: Arc<Mutex<Option<Unblanked>>>,
 }
 
 /// A request on its way; while one is, its case does not clean up.
@@ -51,6 +52,9 @@ pub(crate) enum Thing {
 }
 
 impl Case {
+    /// Longer than any scenario runs.
+    const BEYOND: Duration = Duration::from_secs(24 * 60 * 60);
+
     /// A case on `target`; `tag` names it in everything it makes.
     pub fn new(target: Arc<Target>, tag: impl Into<Arc<str>>) -> Self {
         Self {
@@ -59,6 +63,7 @@ impl Case {
             names: Arc::default(),
             made: Arc::default(),
             flights: Arc::default(),
+            last: Arc::default(),
         }
     }
 
@@ -102,20 +107,27 @@ impl Case {
         Wire::new(self.clone(), auth)
     }
 
-    /// The SDK with the key of the account under test. What is made through it
-    /// must be handed to [`Case::adopt_prompt`] or [`Case::adopt_vault`].
+    /// The SDK with the key of the account under test.
     ///
     /// # Errors
     /// If the SDK refuses the address or the key.
     pub fn sdk(&self) -> Result<Client, Failure> {
-        let config = &self.target.config;
+        self.sdk_as(&self.target.config.api_key)
+    }
+
+    /// The SDK with this key.
+    ///
+    /// # Errors
+    /// If the SDK refuses the address or the key.
+    pub fn sdk_as(&self, key: &str) -> Result<Client, Failure> {
         Client::builder()
-            .base_url(config.base_url.as_str())
-            .api_key(config.api_key.as_str())
-            .transport(Guarded { http: self.target.http.clone(), manners: *self.target.manners() })
-            .idle_timeout(self.target.patience())
-            .request_timeout(self.target.patience())
-            .overall_timeout(self.target.patience())
+            .base_url(self.target.base_url())
+            .api_key(key)
+            .transport(self.wire())
+            // Each call below keeps the time of its own.
+            .idle_timeout(Self::BEYOND)
+            .request_timeout(Self::BEYOND)
+            .overall_timeout(Self::BEYOND)
             // What a second attempt would hide is what is looked for here.
             .retry(RetryPolicy::never())
             .build()
@@ -144,21 +156,19 @@ impl Case {
         self.made_by(&Auth::Main, Thing::Prompt(id.get()));
     }
 
-    /// Takes on a vault of the main account, to be deleted in the end.
-    pub fn adopt_vault(&self, id: promptarium::VaultId) {
-        self.made_by(&Auth::Main, Thing::Vault(id.get()));
-    }
-
-    /// Takes on a generation of the main account that was queued for this vault:
-    /// what it saves is to be deleted in the end.
-    pub fn adopt_job(&self, id: &promptarium::JobId, vault: Option<promptarium::VaultId>) {
-        let (id, vault) = (id.as_str().to_owned(), vault.map(promptarium::VaultId::get));
-        self.made_by(&Auth::Main, Thing::Job(Job { id, vault }));
-    }
-
     pub(crate) fn made_by(&self, by: &Auth, what: Thing) {
         let by = by.clone();
         self.lock().push(Made { by, what });
+    }
+
+    /// Keeps this exchange for a report, in place of the one before.
+    pub(crate) fn saw(&self, exchange: Unblanked) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(exchange);
+    }
+
+    /// The last exchange so far.
+    pub(crate) fn last(&self) -> Option<Unblanked> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// To be held while a request is on its way. None once the case cleans up,

@@ -66,9 +66,17 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// An SDK call that should have worked.
+/// An SDK call that should have worked. Where there was no answer to it, the failure
+/// is that of the call below, which may be nobody's fault.
 impl From<promptarium::Error> for Failure {
     fn from(error: promptarium::Error) -> Self {
+        let mut cause = std::error::Error::source(&error);
+        while let Some(error) = cause {
+            if let Some(failure) = error.downcast_ref::<Self>() {
+                return failure.clone();
+            }
+            cause = error.source();
+        }
         Self::failed("the SDK call to succeed", error.to_string())
     }
 }

@@ -23,6 +23,7 @@ pub mod scenario;
 pub mod scenarios;
 mod secret;
 pub mod selection;
+mod shell;
 pub mod sweep;
 pub mod target;
 pub mod wire;

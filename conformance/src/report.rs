@@ -108,6 +108,9 @@ pub struct Report {
     pub untestable: Vec<Untestable>,
     /// What else there is to know, such as known failures that were not selected.
     pub notes: Vec<String>,
+    /// The flags beside all these that the run was begun with, each ready for a shell.
+    #[serde(skip)]
+    pub flags: Vec<String>,
     /// The failures that are known.
     #[serde(skip)]
     pub known: KnownFailures,

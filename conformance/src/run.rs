@@ -124,6 +124,7 @@ impl Run {
             problem: None,
             untestable: self.untestable.clone(),
             notes: Vec::new(),
+            flags: self.target.config.flags(),
             known: self.known.clone(),
             totals: Totals::default(),
             records: Vec::new(),

@@ -9,6 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 
 use self::forms::{Form, PIECE};
+use crate::shell::for_double_quotes;
 
 /// The variable of a shell line that stands for the token of an upload slot,
 /// which is different in every run.
@@ -97,17 +98,6 @@ impl Secrets {
         }
         for_double_quotes(&self.blank(value))
     }
-}
-
-fn for_double_quotes(text: &str) -> String {
-    let mut quoted = String::with_capacity(text.len());
-    for character in text.chars() {
-        if matches!(character, '"' | '\\' | '$' | '`') {
-            quoted.push('\\');
-        }
-        quoted.push(character);
-    }
-    quoted
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! be with it. Keys never show in `Debug`.
 
 mod capabilities;
-mod guarded;
+mod flags;
 mod manners;
 mod transport;
 
@@ -12,7 +12,6 @@ use std::time::Duration;
 use url::Url;
 
 pub(crate) use self::capabilities::{Capabilities, must_work};
-pub(crate) use self::guarded::Guarded;
 pub use self::manners::{Manners, TimeScale};
 pub use self::transport::{Authorities, Http};
 use crate::environment::{API_KEY, OTHER_API_KEY, READ_ONLY_API_KEY, REVOKED_API_KEY};
@@ -57,7 +56,7 @@ impl TargetConfig {
             revoked_api_key: None,
             image_model: "local/plasma".into(),
             video_model: "local/plasma-video".into(),
-            patience: Duration::from_secs(30),
+            patience: Duration::from_secs(Self::PATIENCE_SECONDS.into()),
             http: Http::Auto,
             authorities: Authorities::default(),
             manners: Manners::default(),

@@ -7,6 +7,7 @@ mod call;
 mod exchange;
 pub mod raw;
 mod reply;
+mod sdk;
 mod unblanked;
 
 use http::Method;

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use promptarium_conformance::{Authorities, Http, Manners, Target, TimeScale, environment};
+use promptarium_conformance::{
+    Authorities, Http, Manners, Target, TargetConfig, TimeScale, environment,
+};
 
 #[derive(Args)]
 pub(super) struct TargetArguments {
@@ -14,7 +16,7 @@ pub(super) struct TargetArguments {
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
     /// How long one answer may take, in seconds.
-    #[arg(long, default_value_t = 30, value_name = "SECONDS",
+    #[arg(long, default_value_t = TargetConfig::PATIENCE_SECONDS, value_name = "SECONDS",
           value_parser = clap::value_parser!(u16).range(1..))]
     patience: u16,
     /// What every wait is multiplied with, from 0.1 to 1000.
@@ -45,11 +47,6 @@ impl TargetArguments {
                 Authorities::read(file).map_err(|reason| format!("--ca: {reason}"))?;
         }
         config.manners = Manners { time_scale: self.time_scale, ..manners };
-        config.http = self.http;
-        if let Some(file) = &self.ca {
-            let read = Authorities::read(file);
-            config.authorities = read.map_err(|reason| format!("--ca: {reason}"))?;
-        }
         let target = Target::new(config).map_err(|failure| failure.got)?;
         Ok(Arc::new(target))
     }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::{Record, Report};
 use crate::Profile;
+use crate::shell::quoted;
 
 /// The whole run, in the same order.
 pub(super) fn whole(report: &Report) -> String {
@@ -27,10 +28,8 @@ fn command(report: &Report, profile: Profile, filters: &[&str]) -> String {
         let _ = write!(line, " --filter {filter}");
     }
     let _ = write!(line, " --seed {}", report.seed);
+    for flag in &report.flags {
+        let _ = write!(line, " {flag}");
+    }
     line
-}
-
-/// In single quotes for a POSIX shell.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
 }

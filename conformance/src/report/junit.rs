@@ -86,7 +86,8 @@ fn case(record: &Record) -> TestCase {
         case.add_property(Property::new("left behind", safe(&one_line(left))));
     }
     if let Some(exchange) = &record.exchange {
-        let shown = format!("{}\n\n{}\n", exchange.request(), exchange.reply());
+        let title = if exchange.is_last() { "The last exchange:\n\n" } else { "" };
+        let shown = format!("{title}{}\n\n{}\n", exchange.request(), exchange.reply());
         case.set_system_out(safe(&shown));
     }
     case

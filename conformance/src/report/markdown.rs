@@ -117,7 +117,8 @@ fn failure(record: &Record) -> String {
         let both = format!("{}\n\n{}\n", exchange.request().trim_end(), exchange.reply());
         let _ = write!(
             shown,
-            "\n<details><summary>Exchange</summary>\n\n{}\n{}\n</details>\n",
+            "\n<details><summary>{}</summary>\n\n{}\n{}\n</details>\n",
+            if exchange.is_last() { "The last exchange" } else { "Exchange" },
             block("text", &both),
             block("sh", &curl(exchange))
         );

@@ -80,6 +80,9 @@ pub(super) fn known(entry: &KnownFailure) -> String {
 }
 
 fn push_exchange(text: &mut String, exchange: &Exchange) {
+    if exchange.is_last() {
+        let _ = writeln!(text, "  the last exchange of it:");
+    }
     for line in exchange.request().lines() {
         let _ = writeln!(text, "  > {line}");
     }

@@ -52,6 +52,7 @@ pub async fn one(
     };
     // Nothing may be made any more once cleaning up has begun.
     task.shutdown().await;
+    let last = case.last();
     let clean_up = target.stretched(CLEAN_UP);
     let left_behind = match timeout(clean_up, case.clean_up()).await {
         Ok(Ok(())) => None,
@@ -61,10 +62,13 @@ pub async fn one(
     // Nothing of a failure leaves but through here.
     let blank = |text: String| target.secrets.blank(text);
     let record = record(scenario, end, deadline, &target.secrets);
+    let last = last.filter(|_| record.outcome.is_bad() && record.exchange.is_none());
+    let last = last.map(|exchange| exchange.blanked(&target.secrets).for_want_of_another());
     Record {
         expected: record.expected.map(blank),
         got: record.got.map(blank),
         reason: record.reason.map(blank),
+        exchange: record.exchange.or(last),
         left_behind: left_behind.map(blank),
         duration_ms: whole_ms(begun.elapsed()),
         ..record

@@ -3,7 +3,7 @@
 //! so that none of them meets a target that the others do not.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -71,7 +71,10 @@ impl fmt::Display for Http {
 
 /// Certificates of authorities that are trusted beside those of the system.
 #[derive(Clone, Debug, Default)]
-pub struct Authorities(Vec<CertificateDer<'static>>);
+pub struct Authorities {
+    certificates: Vec<CertificateDer<'static>>,
+    file: Option<PathBuf>,
+}
 
 impl Authorities {
     /// Reads a file of one or more certificates in PEM form.
@@ -82,7 +85,8 @@ impl Authorities {
         let shown = file.display();
         let pem =
             std::fs::read(file).map_err(|error| format!("{shown} cannot be read: {error}"))?;
-        Self::from_pem(&pem).map_err(|reason| format!("{shown} {reason}"))
+        let read = Self::from_pem(&pem).map_err(|reason| format!("{shown} {reason}"))?;
+        Ok(Self { file: Some(file.to_owned()), ..read })
     }
 
     /// The same from what such a file holds.
@@ -99,7 +103,12 @@ impl Authorities {
             let added = RootCertStore::empty().add(certificate.clone());
             added.map_err(|error| format!("certificate {} is faulty: {error}", at + 1))?;
         }
-        Ok(Self(found))
+        Ok(Self { certificates: found, file: None })
+    }
+
+    /// The file they were read from.
+    pub(super) fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
     }
 }
 
@@ -111,11 +120,14 @@ pub(super) fn tls(http: Http, trusted: &Authorities) -> Result<ClientConfig, rus
     let provider = Arc::new(aws_lc_rs::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()?;
-    let builder = match Verifier::new_with_extra_roots(trusted.0.iter().cloned(), provider) {
-        Ok(verifier) => builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier)),
-        // A system without authorities may still talk to a target without TLS.
-        Err(_) => builder.with_root_certificates(RootCertStore::empty()),
-    };
+    let builder =
+        match Verifier::new_with_extra_roots(trusted.certificates.iter().cloned(), provider) {
+            Ok(verifier) => {
+                builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
+            }
+            // A system without authorities may still talk to a target without TLS.
+            Err(_) => builder.with_root_certificates(RootCertStore::empty()),
+        };
     let mut config = builder.with_no_client_auth();
     config.alpn_protocols = http.offered();
     Ok(config)

@@ -1,6 +1,6 @@
 //! A target that says 429 is asked again after as long as it says (S-62). Nothing
 //! but the status 429 makes a call be sent again: it alone says that nothing was
-//! done.
+//! done. What sends asks here; a body in pieces cannot be sent again.
 
 use std::time::{Duration, SystemTime};
 
@@ -16,29 +16,32 @@ const FIRST: Duration = Duration::from_millis(100);
 /// The longest wait where the target names none.
 const LONGEST: Duration = Duration::from_secs(3);
 
-/// Sends a request until the target has time for it. One whose body is made while
-/// it is sent is sent once.
-///
-/// # Errors
-/// If there is no answer.
-pub(super) async fn send(
-    mut request: reqwest::RequestBuilder,
-) -> Result<reqwest::Response, reqwest::Error> {
-    let mut left = PATIENCE;
-    let mut pause = FIRST;
-    loop {
-        let again = request.try_clone();
-        let response = request.send().await?;
-        let is_busy = response.status() == StatusCode::TOO_MANY_REQUESTS;
-        let wait = asked_for(response.headers(), now()).unwrap_or(pause);
-        match again {
-            Some(again) if is_busy && wait <= left => request = again,
-            _ => return Ok(response),
+/// What is left of the patience with one call.
+pub(super) struct Patience {
+    left: Duration,
+    pause: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self { left: PATIENCE, pause: FIRST }
+    }
+}
+
+impl Patience {
+    /// How long to wait before the call is sent again; `None` if this answer stands.
+    pub(super) fn wait(&mut self, status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
+        if status != StatusCode::TOO_MANY_REQUESTS {
+            return None;
         }
-        tokio::time::sleep(wait).await;
+        let wait = asked_for(headers, now()).unwrap_or(self.pause);
+        if wait > self.left {
+            return None;
+        }
         // What is asked for can be nothing, and then it must end too.
-        left = left.saturating_sub(wait.max(FIRST));
-        pause = (pause * 2).min(LONGEST);
+        self.left = self.left.saturating_sub(wait.max(FIRST));
+        self.pause = (self.pause * 2).min(LONGEST);
+        Some(wait)
     }
 }
 

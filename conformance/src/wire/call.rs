@@ -72,6 +72,12 @@ impl Call {
         self
     }
 
+    /// Adds all of these.
+    pub(super) fn headers(mut self, headers: HeaderMap) -> Self {
+        self.headers.extend(headers);
+        self
+    }
+
     /// A JSON body with its content type.
     pub fn json(self, body: &Value) -> Self {
         self.body("application/json", body.to_string())
@@ -129,6 +135,7 @@ impl Call {
         let sent = Sent { method, url: shown, headers, body: body.whole(), bytes: None };
         let request = target.http.request(sent.method.clone(), &url).headers(sent.headers.clone());
         let sent = Arc::new(sent);
+        wire.case.saw(Unblanked { sent: Arc::clone(&sent), came: None });
         match answer(body.put_on(request)).await {
             Ok(came) => {
                 let json = serde_json::from_slice(&came.body).ok();
@@ -136,6 +143,7 @@ impl Call {
                     target.secrets.learn(json);
                 }
                 let reply = Reply::new(Arc::clone(&sent), Arc::new(came), json);
+                wire.case.saw(reply.exchange());
                 if let Address::Below(path) = &address {
                     wire.note_what_was_made(&sent, path, &reply);
                 }
@@ -205,7 +213,7 @@ impl Body {
 
 /// The whole answer, or in words why there is none.
 async fn answer(request: reqwest::RequestBuilder) -> Result<Came, String> {
-    let mut response = busy::send(request).await.map_err(in_words)?;
+    let mut response = accepted(request).await.map_err(in_words)?;
     let (status, headers) = (response.status(), response.headers().clone());
     let mut body = BytesMut::new();
     while let Some(piece) = response.chunk().await.map_err(in_words)? {
@@ -215,6 +223,21 @@ async fn answer(request: reqwest::RequestBuilder) -> Result<Came, String> {
         body.extend_from_slice(&piece);
     }
     Ok(Came { status, headers, body: body.freeze() })
+}
+
+/// The head of an answer of a target that has time for the request.
+async fn accepted(
+    mut request: reqwest::RequestBuilder,
+) -> Result<reqwest::Response, reqwest::Error> {
+    let mut patience = busy::Patience::default();
+    loop {
+        let again = request.try_clone();
+        let response = request.send().await?;
+        let wait = patience.wait(response.status(), response.headers());
+        let Some((again, wait)) = again.zip(wait) else { return Ok(response) };
+        tokio::time::sleep(wait).await;
+        request = again;
+    }
 }
 
 /// The error and all its causes; the first alone says little.

@@ -10,6 +10,7 @@ use http::{HeaderMap, HeaderValue, Method};
 
 use super::unblanked::{Came, Sent};
 use crate::secret::Secrets;
+use crate::shell::quoted;
 
 /// How much of a body a report shows, in characters.
 const SHOWN: usize = 2000;
@@ -24,6 +25,7 @@ pub struct Exchange {
     request: String,
     reply: String,
     curl: String,
+    last: bool,
 }
 
 impl Exchange {
@@ -38,12 +40,23 @@ impl Exchange {
         let Sent { method, url, headers, body, bytes } = sent;
         if let Some(bytes) = bytes {
             let (request, curl) = (bytes.shown(secrets), bytes.shell(secrets));
-            return Self { request, reply, curl };
+            return Self { request, reply, curl, last: false };
         }
         let body = body.as_deref();
         let request = format!("{method} {url}\n{}", head_and_body(secrets, headers, body));
         let curl = curl(secrets, method, url, headers, body);
-        Self { request: secrets.blank(request), reply, curl }
+        Self { request: secrets.blank(request), reply, curl, last: false }
+    }
+
+    /// The same, as the last of a scenario whose failure is about no single one.
+    pub(crate) fn for_want_of_another(self) -> Self {
+        Self { last: true, ..self }
+    }
+
+    /// Whether it is only the last of the scenario: the failure is about more than
+    /// one exchange, or about none.
+    pub fn is_last(&self) -> bool {
+        self.last
     }
 
     /// A shell line that sends the request again; keys are named by their
@@ -65,6 +78,9 @@ impl Exchange {
 
 impl fmt::Display for Exchange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.last {
+            writeln!(f, "the last exchange:")?;
+        }
         for line in self.request.lines() {
             writeln!(f, "> {line}")?;
         }
@@ -135,9 +151,4 @@ fn curl(
         },
     }
     line
-}
-
-/// In single quotes for a POSIX shell.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
 }

@@ -209,7 +209,9 @@ impl Socket {
         let reader::Answer { status, headers, body } = answer;
         let json = serde_json::from_slice(&body).ok();
         let came = Came { status, headers, body: Bytes::from(body) };
-        Reply::new(self.sent(), Arc::new(came), json)
+        let reply = Reply::new(self.sent(), Arc::new(came), json);
+        self.case.saw(reply.exchange());
+        reply
     }
 }
 

@@ -42,7 +42,7 @@ impl Reply {
         &self.came.body
     }
 
-    fn exchange(&self) -> Unblanked {
+    pub(super) fn exchange(&self) -> Unblanked {
         Unblanked { sent: Arc::clone(&self.sent), came: Some(Arc::clone(&self.came)) }
     }
 

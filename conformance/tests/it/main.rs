@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod action;
+mod busy;
 mod cli;
 mod coverage;
 mod crowded;
@@ -11,6 +12,7 @@ mod docs;
 mod hostile;
 mod isolation;
 mod known;
+mod last;
 mod listing;
 mod proxy;
 mod reach;

@@ -138,7 +138,12 @@ fn failure(record: &Record) -> Markup {
             }
             @if let Some(exchange) = &record.exchange {
                 div.exchange {
-                    @for (name, shown) in [("Request", exchange.request()), ("Reply", exchange.reply())] {
+                    @let names = if exchange.is_last() {
+                        ["The last request", "The last reply"]
+                    } else {
+                        ["Request", "Reply"]
+                    };
+                    @for (name, shown) in names.into_iter().zip([exchange.request(), exchange.reply()]) {
                         div {
                             span.quiet { (name) }
                             pre tabindex="0" { code { (harmless(shown)) } }

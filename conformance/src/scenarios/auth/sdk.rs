@@ -1,6 +1,6 @@
 //! Keys as the SDK brings them, and what it makes of a refusal.
 
-use promptarium::{Client, Error, PromptId, RetryPolicy, VaultId, VaultPromptId, Visibility};
+use promptarium::{Client, Error, PromptId, VaultId, VaultPromptId, Visibility};
 
 use crate::scenario::core;
 use crate::scenarios::endpoints::Ids;
@@ -33,7 +33,7 @@ pub(super) const ALL: &[Scenario] = &[
 
 async fn unknown_key(case: Case) -> Result<(), Failure> {
     let ids = Ids::make(&case, &case.wire()).await?;
-    let client = client(&case, &mistyped(main_key(&case), 3))?;
+    let client = case.sdk_as(&mistyped(main_key(&case), 3))?;
     let (prompt, vault) = (PromptId::new(ids.prompt), VaultId::new(ids.vault));
     let membership = VaultPromptId::new(ids.membership);
     let (prompts, vaults) = (client.prompts(), client.vaults());
@@ -78,14 +78,7 @@ async fn read_only_vaults(case: Case) -> Result<(), Failure> {
 }
 
 fn reader(case: &Case) -> Result<Client, Failure> {
-    client(case, case.target().config.read_only_api_key.as_deref().unwrap_or_default())
-}
-
-fn client(case: &Case, key: &str) -> Result<Client, Failure> {
-    let target = case.target();
-    let builder = Client::builder().base_url(target.base_url()).api_key(key);
-    let client = builder.http_client(target.http.clone()).retry(RetryPolicy::never()).build();
-    client.map_err(|error| Failure::error("an SDK client", error.to_string()))
+    case.sdk_as(case.target().config.read_only_api_key.as_deref().unwrap_or_default())
 }
 
 fn refused<T>(call: &str, result: Result<T, Error>) -> Result<(), Failure> {

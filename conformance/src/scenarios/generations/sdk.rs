@@ -75,7 +75,6 @@ async fn queues(case: Case) -> Result<(), Failure> {
     let generations = case.sdk()?.generations();
     let call = generations.create(case.image_model(), case.name("A harbour")).vault(vault);
     let id = call.job_id().clone();
-    case.adopt_job(&id, Some(vault));
     let job = call.await?;
     check::equal("the id", &job.client_job_id, &id)?;
     check::equal("success", &job.success, &true)?;
@@ -90,7 +89,6 @@ async fn refused(case: Case) -> Result<(), Failure> {
         create().generation_type("audio".into()),
         create().image_input("plainword"),
     ] {
-        case.adopt_job(call.job_id(), None);
         match call.await {
             Err(error) if error.is_invalid() => {}
             other => return Err(Failure::failed("is_invalid", format!("{other:?}"))),
@@ -116,7 +114,6 @@ async fn all_fields(case: Case) -> Result<(), Failure> {
     let call = call.aspect_ratio("16:9").batch_count(3).vault(vault);
     let call = call.parameters(json!({ "seed": 1 })).parameter("more", json!([null]));
     let call = call.reference_image_urls([url(4)]).image_edit_endpoint(FAIL);
-    case.adopt_job(call.job_id(), Some(vault));
     let job = call.await?;
     let written_out = json!({
         "modelId": FAIL,
@@ -140,7 +137,6 @@ async fn all_fields(case: Case) -> Result<(), Failure> {
 
 async fn again(case: Case) -> Result<(), Failure> {
     let call = case.sdk()?.generations().create(FAIL, case.name("A harbour"));
-    case.adopt_job(call.job_id(), None);
     let [first, second] = [call.clone().await?, call.await?];
     check::equal("the second answer", &second, &first)
 }

@@ -67,7 +67,6 @@ async fn create(case: Case) -> Result<(), Failure> {
     let name = case.name("vault");
     let call = case.sdk()?.vaults().create(name.as_str());
     let vault = call.description("Boats").visibility(Visibility::Unlisted).await?;
-    case.adopt_vault(vault.id);
     let shown = read(&case.wire(), vault.id.get()).await?;
     shown.equals("/data/name", name)?;
     shown.equals("/data/description", "Boats")?.equals("/data/visibility", "unlisted")?;
@@ -76,7 +75,6 @@ async fn create(case: Case) -> Result<(), Failure> {
 
 async fn create_from_name(case: Case) -> Result<(), Failure> {
     let vault = case.sdk()?.vaults().create(case.name("vault")).await?;
-    case.adopt_vault(vault.id);
     same(&case, &vault).await
 }
 
@@ -134,20 +132,13 @@ async fn delete(case: Case) -> Result<(), Failure> {
 async fn fork(case: Case) -> Result<(), Failure> {
     let source = super::fork::source(&case, "public", 2).await?;
     let vault = case.sdk()?.vaults().fork(VaultId::new(source)).await?;
-    case.adopt_vault(vault.id);
-    for copy in make::contents(&case.wire(), vault.id.get()).await? {
-        case.adopt_prompt(copy.prompt.into());
-    }
     check::ensure(vault.id.get() != source, "a vault of its own", "the source")?;
     same(&case, &vault).await
 }
 
 async fn refused(case: Case) -> Result<(), Failure> {
     match case.sdk()?.vaults().create("x".repeat(51)).await {
-        Ok(vault) => {
-            case.adopt_vault(vault.id);
-            Err(Failure::failed("an error for a name of 51 characters", "a vault"))
-        }
+        Ok(_) => Err(Failure::failed("an error for a name of 51 characters", "a vault")),
         Err(error) => check::ensure(error.is_invalid(), "is_invalid", format!("{error:?}")),
     }
 }

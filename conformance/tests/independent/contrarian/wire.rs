@@ -9,7 +9,7 @@ use http_body_util::{BodyExt, Limited};
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use hyper::header::{
     AUTHORIZATION, CONNECTION, CONTENT_TYPE, HOST, HeaderName, HeaderValue, RETRY_AFTER,
-    SET_COOKIE, USER_AGENT, WWW_AUTHENTICATE,
+    SET_COOKIE, WWW_AUTHENTICATE,
 };
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Version};
 use serde_json::Value;
@@ -57,12 +57,10 @@ impl Raw {
     }
 }
 
-/// Whether the suite sends a request again when the server is busy: one of the SDK
-/// is sent once, and so is one whose body comes in pieces.
+/// Whether the suite sends a request again when the server is busy: one whose body
+/// comes in pieces, as that of an upload may, is sent once.
 pub(super) fn may_come_again(request: &Request<Incoming>) -> bool {
-    let agent = request.headers().get(USER_AGENT).and_then(|value| value.to_str().ok());
-    let is_put = request.method() == Method::PUT;
-    !is_put && !agent.is_some_and(|agent| agent.contains("promptarium"))
+    request.method() != Method::PUT
 }
 
 /// Reads a whole request.
