@@ -6,6 +6,7 @@ mod envelope;
 mod errors;
 mod generations;
 mod headers;
+mod ids;
 mod isolation;
 mod keys;
 mod look;
@@ -19,7 +20,7 @@ mod wire;
 use crate::fault::Fault;
 
 const CHAPTERS: &[&[&[Fault]]] = &[
-    &[envelope::ALL, headers::ALL, wire::ALL],
+    &[envelope::ALL, ids::ALL, headers::ALL, wire::ALL],
     &[pagination::ALL],
     prompts::ALL,
     &[

@@ -32,7 +32,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, RwLock};
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use promptarium_conformance::{Scenario, coverage, rules, scenarios};
+use promptarium_conformance::{Scenario, coverage, rules};
 use tokio::runtime::{Handle, Runtime};
 
 use self::fault::Fault;
@@ -91,6 +91,9 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             if bare.is_empty() { Ok(()) } else { Err(bare.join(", ").into()) }
         }),
         Trial::test("faults::each_has_a_name_of_its_own_and_rules", || none(&slips())),
+        Trial::test("scenarios::each_turns_red_under_a_fault", {
+            move || if mode == Mode::Usual { none(&page::unseen()) } else { Ok(()) }
+        }),
     ];
     let good: [(_, fn() -> _); 2] = [
         ("unwrapped", || None),
@@ -113,14 +116,13 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let conclusion = libtest_mimic::run(&arguments, trials);
     if mode != Mode::Usual && !arguments.list {
         proof.rows.write()?;
-        show_unseen()?;
     }
     Ok(conclusion.exit_code())
 }
 
 async fn good_server(front: Option<front::Front>, share: bool) -> Result<(), Failed> {
-    // The proxy reads a body before it hands it on; this asks for an answer before that.
-    let early = if front.is_some() { "raw.pace.status" } else { "" };
+    // Nothing to be waited for where it cannot be had.
+    let early = if front.is_some() { trial::EARLY } else { "" };
     let running = Running::good(front).await?;
     // The tests of the backends run all of them on such a server.
     let wanted = |scenario: &Scenario| {
@@ -187,22 +189,4 @@ fn slips() -> Vec<String> {
 
 fn none(found: &[String]) -> Result<(), Failed> {
     if found.is_empty() { Ok(()) } else { Err(found.join("\n").into()) }
-}
-
-/// Scenarios that no fault turns red may hold nothing.
-#[expect(clippy::print_stdout, reason = "it belongs to what the harness prints")]
-fn show_unseen() -> Result<(), Box<dyn Error>> {
-    let text = page::read()?;
-    let page = promptarium_conformance::coverage::proof::parse(&text);
-    let seen: BTreeSet<_> =
-        page.faults.iter().flat_map(|fault| &fault.scenarios).copied().collect();
-    for scenario in scenarios::all().filter(|scenario| !seen.contains(scenario.id)) {
-        println!(
-            "no fault turns red: {} {:?} {}",
-            scenario.id,
-            scenario.profile,
-            scenario.rules.join(", ")
-        );
-    }
-    Ok(())
 }

@@ -1,19 +1,19 @@
 //! `docs/conformance-proof.md`: which fault turns which scenarios red. It is
 //! written by a run and held by the next ones.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::{fs, io};
 
 use promptarium_conformance::coverage::{EXCUSES, proof};
-use promptarium_conformance::rules;
+use promptarium_conformance::{rules, scenarios};
 
 use crate::fault::Fault;
 use crate::faults;
 use crate::trial::{Ids, Red, rules_of};
-use crate::unproved::UNPROVED;
+use crate::unproved::{UNPROVED, UNSEEN};
 
 /// What turned red under which fault.
 #[derive(Default)]
@@ -119,6 +119,23 @@ fn unsound(line: &proof::Fault<'_>) -> Vec<String> {
         unsound.push(format!("{}: no scenario of {} is red", line.id, line.rules[0]));
     }
     unsound
+}
+
+/// Scenarios that no fault turns red, not even at times: they may hold nothing. And
+/// reasons for such that are none.
+pub(crate) fn unseen() -> Vec<String> {
+    let lines = proof::faults().iter();
+    let seen: BTreeSet<_> =
+        lines.flat_map(|line| line.scenarios.iter().chain(&line.at_times)).copied().collect();
+    let excused =
+        |id| UNSEEN.iter().any(|(scenario, reason)| *scenario == id && !reason.is_empty());
+    let unseen = scenarios::all().filter(|one| !seen.contains(one.id) && !excused(one.id));
+    let mut unseen: Vec<_> = unseen
+        .map(|one| format!("no fault turns {} red ({})", one.id, one.rules.join(", ")))
+        .collect();
+    let stale = UNSEEN.iter().filter(|(id, _)| seen.contains(id) || rules_of(id).is_empty());
+    unseen.extend(stale.map(|(id, _)| format!("{id} needs no reason")));
+    unseen
 }
 
 /// Where page, faults and reasons do not fit together; rules without either are

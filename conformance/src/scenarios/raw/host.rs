@@ -1,7 +1,10 @@
 //! Whom a request is meant for: `Host`, whole addresses in the first line, and
 //! versions of HTTP (RFC 9112, sections 2.3 and 3.2).
 
+use std::time::Duration;
+
 use http::Method;
+use tokio::time::timeout;
 
 use crate::scenario::{core, reference};
 use crate::wire::raw::{Draft, Heard};
@@ -54,6 +57,10 @@ pub(super) const ALL: &[Scenario] = &[
     ),
 ];
 
+/// How soon a connection ends on which nothing is expected any more. Servers give those
+/// that may go on more than this.
+const ENDS: Duration = Duration::from_secs(5);
+
 const FAULTY: [&str; 4] = ["Host: a b", "Host: a/b", "Host: [::1", "Host: a@b:1"];
 
 fn first_line(draft: &Draft) -> String {
@@ -102,9 +109,13 @@ async fn http_1_0(case: Case) -> Result<(), Failure> {
     if let Heard::Reply(reply) = answered(socket.next().await?, &socket)? {
         let told = reply.headers().get("transfer-encoding").is_none();
         reply.ensure(told, "no chunks in an answer to HTTP/1.0", "chunks")?;
-        match socket.next().await? {
-            Heard::Closed => {}
-            Heard::Reply(second) => return Err(second.failure("one answer", "a second one")),
+        match timeout(case.patience(ENDS), socket.next()).await {
+            Ok(Ok(Heard::Closed)) => {}
+            Ok(Ok(Heard::Reply(second))) => {
+                return Err(second.failure("one answer", "a second one"));
+            }
+            Ok(Err(failure)) => return Err(failure),
+            Err(_) => return Err(reply.failure("the end of the connection", "it stays open")),
         }
     }
     Ok(())

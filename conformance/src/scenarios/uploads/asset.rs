@@ -28,10 +28,10 @@ pub(super) const ALL: &[Scenario] = &[
         not_at_upload_url
     ),
     reference!(
-        "uploads.asset.at-once",
+        "uploads.asset.without-delay",
         "The image is at url as soon as the upload is answered (S-45)",
         ["UP-15"],
-        at_once
+        without_delay
     ),
     reference!(
         "uploads.asset.nothing-before",
@@ -92,7 +92,7 @@ async fn not_at_upload_url(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn at_once(case: Case) -> Result<(), Failure> {
+async fn without_delay(case: Case) -> Result<(), Failure> {
     for number in 0..10 {
         let bytes = png([number, 20, 30]);
         Slot::used(&case, "image/png", &bytes).await?.shows_at_once(&bytes).await?;

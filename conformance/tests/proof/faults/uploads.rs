@@ -2,12 +2,15 @@
 
 pub(super) mod put;
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 
 use crate::ask::Answer;
 use crate::entries::{text, without};
 use crate::fault::{Fault, fault};
 use crate::front::{answers, asks, instead, whole};
+use crate::shared::Shared;
 
 const SLOT: &str = "POST /uploads/images";
 const LARGEST: i64 = 10_485_760;
@@ -32,6 +35,19 @@ pub(crate) const ALL: &[Fault] = &[
                     .as_i64()
                     .is_some_and(|size| (10_000_001..=LARGEST).contains(&size));
                 large.then(|| Answer::refusal(400, "size is too large"))
+            })
+        }
+    ),
+    fault!(
+        "uploads.asset-late",
+        "An image is at its url only from the second look at it.",
+        ["UP-15", "UP-19"],
+        {
+            let looked_at = Shared::<HashSet<String>>::default();
+            answers("GET /assets/**", move |ask, answer| {
+                if looked_at.with(|paths| paths.insert(ask.path.clone())) {
+                    *answer = Answer::refusal(404, "There is nothing here.");
+                }
             })
         }
     ),

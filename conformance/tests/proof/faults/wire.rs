@@ -172,6 +172,38 @@ pub(super) const ALL: &[Fault] = &[
         })
     ),
     fault!(
+        "wire.chunks-and-length",
+        "Of chunks and a length the chunks count, and the connection goes on.",
+        ["EN-10"],
+        How::Heads(|lines| {
+            if header(lines, "transfer-encoding").is_some()
+                && let Some((at, _)) = header(lines, "content-length")
+            {
+                lines.remove(at);
+            }
+        })
+    ),
+    fault!(
+        "wire.no-chunks",
+        "A body in chunks is taken for one in an unknown coding.",
+        ["EN-10"],
+        How::Heads(|lines| {
+            if let Some((at, _)) = header(lines, "transfer-encoding") {
+                lines[at] = "Transfer-Encoding: unknown".into();
+            }
+        })
+    ),
+    fault!(
+        "wire.ascii-only",
+        "A head with a byte beyond ASCII is not understood.",
+        ["EN-10"],
+        How::Heads(|lines| {
+            if !lines.iter().all(|line| line.is_ascii()) {
+                lines[0].insert(0, ' ');
+            }
+        })
+    ),
+    fault!(
         "wire.whole-address",
         "A first line with the whole address is not understood.",
         ["EN-10"],

@@ -15,6 +15,8 @@ use crate::shared::Shared;
 use super::{CREATE, UPDATE};
 
 const READ: &str = "GET /prompts/*";
+/// How far the next one may be: others make prompts at the same time.
+const NEXT: i64 = 60;
 
 pub(super) const ALL: &[Fault] = &[
     fault!(
@@ -31,6 +33,27 @@ pub(super) const ALL: &[Fault] = &[
                 prompt["prompt"] = cut.into();
             }
         }))
+    ),
+    fault!(
+        "prompts.title-of-the-next",
+        "A prompt is read with the title of the next one that has a like title.",
+        ["PR-30", "PR-02", "PR-19", "PR-33"],
+        whole(READ, |ask, upstream| async move {
+            let mut answer = upstream.send(&ask).await;
+            let title = answer.json()["data"]["title"].as_str().map(str::to_owned);
+            for id in (1..NEXT).map(|step| ask.id(1).saturating_add(step)) {
+                let next = ask.another(Method::GET, format!("/prompts/{id}"));
+                let next = upstream.send(&next).await.json()["data"]["title"].take();
+                if next
+                    .as_str()
+                    .is_some_and(|next| title.as_deref().is_some_and(|own| alike(own, next)))
+                {
+                    answer.edit_data(|prompt| prompt["title"] = next);
+                    break;
+                }
+            }
+            answer
+        })
     ),
     fault!(
         "prompts.read-needs-scope",
@@ -95,6 +118,12 @@ pub(super) const ALL: &[Fault] = &[
         put_twice()
     ),
 ];
+
+/// Whether two titles have the same word before their last one.
+fn alike(own: &str, other: &str) -> bool {
+    let word = |title: &str| title.rsplit(' ').nth(1).map(str::to_owned);
+    word(own).is_some() && word(own) == word(other)
+}
 
 /// Remembers which prompt was put into which vault more than once.
 fn put_twice() -> How {

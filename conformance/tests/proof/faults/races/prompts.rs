@@ -7,6 +7,7 @@ use http::Method;
 use promptarium::PromptId;
 use promptarium_server::store::{Caller, PromptPatch, SharedPrompt, Store, StoreError};
 use serde_json::json;
+use tokio::sync::watch;
 
 use super::crowd::{Place, crowded, is, with_first};
 use super::{by_owner, by_path, ids};
@@ -25,12 +26,37 @@ const OFF_THE_LIST: Duration = Duration::from_millis(150);
 /// So long a page takes: some of them are read while something is updated.
 const A_PAGE: Duration = Duration::from_millis(30);
 
+const CREATE: &str = "POST /prompts";
 const SAVE: &str = "POST /prompts/*/save";
 const DELETE: &str = "DELETE /prompts/*";
 const ADD: &str = "POST /vaults/*/prompts";
 const UPDATE: &str = "PATCH /prompts/*";
 
 pub(super) const ALL: &[Fault] = &[
+    fault!(
+        "races.id-of-the-first",
+        "Of sixteen prompts of one name that are made at once the last has the id of the first.",
+        ["PR-01", "VA-28", "VC-15", "VC-10"],
+        {
+            let first = watch::Sender::<Option<i64>>::default();
+            crowded(CREATE, CREATE, by_title, move |ask, upstream, place| {
+                let first = first.clone();
+                async move {
+                    let mut answer = upstream.send(&ask).await;
+                    if place.nth == 0 {
+                        first.send_replace(Some(answer.id()));
+                    }
+                    if place.nth == 15
+                        && place.is_last()
+                        && let Ok(id) = first.subscribe().wait_for(Option::is_some).await
+                    {
+                        answer.edit_data(|prompt| prompt["id"] = (*id).into());
+                    }
+                    answer
+                }
+            })
+        }
+    ),
     fault!(
         "races.saves-lost",
         "Of saves of one prompt at once only the last is kept.",
@@ -110,6 +136,12 @@ pub(super) const ALL: &[Fault] = &[
         page_without_updated()
     ),
 ];
+
+/// Titles that differ in the number at their end only, and whose they are.
+fn by_title(ask: &Ask) -> Option<String> {
+    let title = ask.text("title")?;
+    Some(format!("{} {}", ask.authorization(), title.rsplit_once(' ')?.0))
+}
 
 async fn deleted(ask: Ask, upstream: Upstream, place: Place) -> Answer {
     if is(&ask, ADD) || place.is_alone() {
