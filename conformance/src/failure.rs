@@ -1,5 +1,6 @@
 //! How a scenario ends when it does not pass.
 
+use std::error::Error;
 use std::fmt;
 
 use crate::wire::Unblanked;
@@ -64,19 +65,22 @@ impl fmt::Display for Failure {
     }
 }
 
-impl std::error::Error for Failure {}
+impl Error for Failure {}
 
 /// An SDK call that should have worked. Where there was no answer to it, the failure
 /// is that of the call below, which may be nobody's fault.
 impl From<promptarium::Error> for Failure {
     fn from(error: promptarium::Error) -> Self {
-        let mut cause = std::error::Error::source(&error);
-        while let Some(error) = cause {
-            if let Some(failure) = error.downcast_ref::<Self>() {
-                return failure.clone();
-            }
-            cause = error.source();
-        }
-        Self::failed("the SDK call to succeed", error.to_string())
+        let below = causes(&error).find_map(|cause| cause.downcast_ref::<Self>());
+        below.cloned().unwrap_or_else(|| Self::failed("the SDK call to succeed", in_full(&error)))
     }
+}
+
+/// The error and all its causes; the first alone often says little.
+pub(crate) fn in_full(error: &(dyn Error + 'static)) -> String {
+    causes(error).fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
+fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(error.source(), |cause: &&'a (dyn Error + 'static)| (*cause).source())
 }

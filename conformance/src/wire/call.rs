@@ -14,6 +14,7 @@ use serde_json::Value;
 use super::unblanked::{Came, Sent};
 use super::{Reply, Unblanked, Wire, busy};
 use crate::Failure;
+use crate::failure::in_full;
 use crate::target::must_work;
 
 /// A target that never stops answering must not fill our memory.
@@ -240,14 +241,6 @@ async fn accepted(
     }
 }
 
-/// The error and all its causes; the first alone says little.
 fn in_words(error: reqwest::Error) -> String {
-    let error = error.without_url();
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(&error);
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
+    in_full(&error.without_url())
 }
