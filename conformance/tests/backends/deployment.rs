@@ -3,20 +3,17 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use promptarium_conformance::{Target, TargetConfig};
+use promptarium_conformance::Target;
 use promptarium_server::blobs::{BlobSetting, Blobs};
 use promptarium_server::store::postgres::scratch::ScratchDatabase;
 use promptarium_server::{EmbeddedServer, EmbeddedServerBuilder};
 use tokio::sync::Mutex;
 
 use crate::balancer::{Balancer, Socket};
+use crate::embedded::builder;
 use crate::folder::Folder;
 use crate::form::Form;
-
-const MAIN: &str = "promptarium_live_main_h7Kq2mVx9PzL4wTc";
-const READ_ONLY: &str = "promptarium_live_read_b3NsY8dRf6GjQ1uW";
-const OTHER: &str = "promptarium_live_other_t5XaC2eZk9HvM7pJ";
-const REVOKED: &str = "promptarium_live_gone_r4UgD8iSn3BwF6yL";
+use crate::keys;
 
 const REPLICAS: usize = 3;
 
@@ -49,7 +46,7 @@ impl Deployment {
             }
             Form::Replicas => replicas().await?,
         };
-        let target = Arc::new(Target::new(config(&base_url)?)?);
+        let target = Arc::new(Target::new(keys::target(&base_url)?)?);
         Ok(Self { target, parts: Mutex::new(parts) })
     }
 
@@ -91,20 +88,4 @@ async fn replicas() -> Result<(String, Parts), NotStarted> {
     let balancer = Some(socket.forward_to(&addresses));
     let (database, files) = (Some(database), Some(files));
     Ok((base_url, Parts { servers, balancer, database, files }))
-}
-
-fn builder() -> EmbeddedServerBuilder {
-    EmbeddedServer::builder()
-        .seed_key(format!("{MAIN}=alice:prompts:write"))
-        .seed_key(format!("{READ_ONLY}=alice:none"))
-        .seed_key(format!("{OTHER}=bob:prompts:write"))
-        .seed_key(format!("{REVOKED}=alice:revoked"))
-}
-
-fn config(base_url: &str) -> Result<TargetConfig, NotStarted> {
-    let mut config = TargetConfig::new(base_url.parse()?, MAIN);
-    config.read_only_api_key = Some(READ_ONLY.into());
-    config.other_api_key = Some(OTHER.into());
-    config.revoked_api_key = Some(REVOKED.into());
-    Ok(config)
 }

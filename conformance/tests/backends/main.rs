@@ -7,8 +7,12 @@
 
 mod balancer;
 mod deployment;
+#[path = "../shared/embedded.rs"]
+mod embedded;
 mod folder;
 mod form;
+#[path = "../shared/keys.rs"]
+mod keys;
 mod table;
 
 use std::error::Error;

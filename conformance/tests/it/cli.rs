@@ -8,7 +8,8 @@ use std::time::Duration;
 use promptarium_server::EmbeddedServer;
 use serde_json::Value;
 
-use crate::deployed::{self, Account, MAIN, OTHER, READ_ONLY, REVOKED};
+use crate::deployed::{self, Account};
+use crate::keys::{MAIN, OTHER, READ_ONLY, REVOKED};
 use crate::stub::{Answer, KEY, Stub};
 
 /// The program with these arguments and only these variables.

@@ -10,7 +10,8 @@ use promptarium_conformance::report::{Outcome, Report};
 use promptarium_conformance::{Manners, Profile, Run, Selection, Target};
 use serde_json::{Value, json};
 
-use crate::deployed::{Account, MAIN, OTHER, server, target};
+use crate::deployed::{Account, server, target};
+use crate::keys::{MAIN, OTHER};
 
 const PROMPTS: usize = 10_000;
 const VAULTS: usize = 200;

@@ -8,27 +8,16 @@ use promptarium_server::EmbeddedServer;
 use reqwest::Client;
 use serde_json::{Value, json};
 
-pub(crate) const MAIN: &str = "promptarium_live_main_h7Kq2mVx9PzL4wTc";
-pub(crate) const READ_ONLY: &str = "promptarium_live_read_b3NsY8dRf6GjQ1uW";
-pub(crate) const OTHER: &str = "promptarium_live_other_t5XaC2eZk9HvM7pJ";
-pub(crate) const REVOKED: &str = "promptarium_live_gone_r4UgD8iSn3BwF6yL";
+use crate::embedded::builder;
+use crate::keys;
 
 pub(crate) async fn server() -> EmbeddedServer {
-    let builder = EmbeddedServer::builder()
-        .seed_key(format!("{MAIN}=alice:prompts:write"))
-        .seed_key(format!("{READ_ONLY}=alice:none"))
-        .seed_key(format!("{OTHER}=bob:prompts:write"))
-        .seed_key(format!("{REVOKED}=alice:revoked"));
-    builder.start().await.unwrap()
+    builder().start().await.unwrap()
 }
 
 /// What a run is told about it.
 pub(crate) fn config(base_url: &str) -> TargetConfig {
-    let mut config = TargetConfig::new(base_url.parse().unwrap(), MAIN);
-    config.read_only_api_key = Some(READ_ONLY.into());
-    config.other_api_key = Some(OTHER.into());
-    config.revoked_api_key = Some(REVOKED.into());
-    config
+    keys::target(base_url).unwrap()
 }
 
 pub(crate) fn target(base_url: &str, manners: Manners) -> Arc<Target> {

@@ -9,8 +9,12 @@ mod coverage;
 mod crowded;
 mod deployed;
 mod docs;
+#[path = "../shared/embedded.rs"]
+mod embedded;
 mod hostile;
 mod isolation;
+#[path = "../shared/keys.rs"]
+mod keys;
 mod known;
 mod last;
 mod listing;

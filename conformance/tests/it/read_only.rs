@@ -7,7 +7,8 @@ use promptarium_conformance::selection::READ_ONLY;
 use promptarium_conformance::{Manners, Profile, Run, Selection, Target, TargetConfig};
 use serde_json::json;
 
-use crate::deployed::{Account, MAIN, OTHER, config, server, target};
+use crate::deployed::{Account, config, server, target};
+use crate::keys::{MAIN, OTHER};
 use crate::stub::{Answer, Stub};
 
 fn manners() -> Manners {

@@ -10,7 +10,8 @@ use promptarium_conformance::run::Mark;
 use promptarium_conformance::{Manners, Profile, Run, Selection, sweep};
 use serde_json::Value;
 
-use crate::deployed::{Account, MAIN, OTHER, server, target};
+use crate::deployed::{Account, server, target};
+use crate::keys::{MAIN, OTHER};
 
 fn texts(thing: &Value) -> String {
     let texts = ["title", "name", "prompt"].map(|text| thing[text].as_str().unwrap_or_default());

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use hyper::{Method, StatusCode};
 use promptarium_conformance::report::{Outcome, Record, Report};
 use promptarium_conformance::{Manners, Profile, Run, Selection, Target, TimeScale};
-use promptarium_server::EmbeddedServer;
 use tokio::net::TcpListener;
 
-use crate::deployed::{MAIN, OTHER, READ_ONLY, REVOKED, server, target};
+use crate::deployed::{server, target};
+use crate::embedded::builder;
 use crate::proxy::{Changes, forward};
 
 fn selection(filters: &[&str]) -> Selection {
@@ -60,15 +60,8 @@ async fn behind_a_prefix_of_the_path_all_is_as_it_is_without() {
     const PREFIX: &str = "/some/prefix";
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let public = format!("http://{}{PREFIX}", listener.local_addr().unwrap());
-    let server = EmbeddedServer::builder()
-        .public_url(public.parse::<url::Url>().unwrap())
-        .seed_key(format!("{MAIN}=alice:prompts:write"))
-        .seed_key(format!("{READ_ONLY}=alice:none"))
-        .seed_key(format!("{OTHER}=bob:prompts:write"))
-        .seed_key(format!("{REVOKED}=alice:revoked"))
-        .start()
-        .await
-        .unwrap();
+    let builder = builder().public_url(public.parse::<url::Url>().unwrap());
+    let server = builder.start().await.unwrap();
     forward(
         listener,
         server.local_addr(),

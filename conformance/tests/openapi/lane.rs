@@ -1,22 +1,17 @@
 //! A whole service of its own for one scenario at a time, so that what is wrong with
 //! an answer can be told of the scenario that asked.
 
-use std::error::Error;
 use std::fmt;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use promptarium_conformance::{Target, TargetConfig};
-use promptarium_server::blobs::BlobSetting;
+use promptarium_conformance::Target;
 use promptarium_server::clock::Clock;
-use promptarium_server::generate::setting::ProviderSetting;
-use promptarium_server::key::Vendor;
 use promptarium_server::public_url::PublicUrl;
 use promptarium_server::readiness::Readiness;
-use promptarium_server::seed::Seed;
 use promptarium_server::serve::{self, Limits};
-use promptarium_server::start::{self, Backing, ModelNamespace, Parts, Service, ServiceConfig};
+use promptarium_server::start::{self, Backing, Parts, Service};
 use promptarium_server::store::memory::MemoryStore;
 use promptarium_server::store::postgres::scratch::ScratchDatabase;
 use promptarium_server::store::postgres::{DatabaseUrl, Migration, PostgresStore};
@@ -25,11 +20,10 @@ use tokio::task::JoinHandle;
 
 use crate::description::Description;
 use crate::door::{Door, Log};
+use crate::keys;
+use crate::parts::{NotStarted, config};
 
-pub(crate) const MAIN: &str = "promptarium_live_main_h7Kq2mVx9PzL4wTc";
-const READ_ONLY: &str = "promptarium_live_read_b3NsY8dRf6GjQ1uW";
-const OTHER: &str = "promptarium_live_other_t5XaC2eZk9HvM7pJ";
-const REVOKED: &str = "promptarium_live_gone_r4UgD8iSn3BwF6yL";
+const WORKERS: usize = 2;
 
 /// What the service keeps its things in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,9 +42,6 @@ pub(crate) struct Lane {
     service: Service,
     database: Option<ScratchDatabase>,
 }
-
-/// Why there is no service.
-pub(crate) type NotStarted = Box<dyn Error + Send + Sync>;
 
 impl Form {
     pub(crate) const ALL: [Self; 2] = [Self::Memory, Self::Postgres];
@@ -72,12 +63,12 @@ impl Lane {
     ) -> Result<Self, NotStarted> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let public = PublicUrl::of_listener(listener.local_addr()?);
-        let target = Arc::new(Target::new(target(&public.base_url())?)?);
+        let target = Arc::new(Target::new(keys::target(&public.base_url())?)?);
         let (backing, database) = backing(form).await?;
         let (provider, blobs) = (None, None);
         let clock = Clock::System;
         let parts = Parts { backing, clock, public, provider, blobs, with_metrics: false };
-        let service = start::start(config()?, parts).await?;
+        let service = start::start(config(WORKERS)?, parts).await?;
         let log = Log::default();
         let door = Door { app: Arc::clone(&service.app), description, log: log.clone() };
         let serving = tokio::spawn(async move {
@@ -110,32 +101,4 @@ async fn backing(form: Form) -> Result<(Backing, Option<ScratchDatabase>), NotSt
             Ok((Backing::Shared(store), Some(database)))
         }
     }
-}
-
-fn config() -> Result<ServiceConfig, NotStarted> {
-    let vendor = Vendor::new("promptarium").ok_or("no vendor")?;
-    let seed = |text: String| Seed::parse(&text, &vendor);
-    let seeds = vec![
-        seed(format!("{MAIN}=alice:prompts:write"))?,
-        seed(format!("{READ_ONLY}=alice:none"))?,
-        seed(format!("{OTHER}=bob:prompts:write"))?,
-        seed(format!("{REVOKED}=alice:revoked"))?,
-    ];
-    Ok(ServiceConfig {
-        vendor,
-        model_namespace: ModelNamespace::new("local").ok_or("no namespace")?,
-        seeds,
-        signing_key: None,
-        blobs: BlobSetting::Memory,
-        provider: ProviderSetting::Local,
-        workers: 2,
-    })
-}
-
-fn target(base_url: &str) -> Result<TargetConfig, NotStarted> {
-    let mut config = TargetConfig::new(base_url.parse()?, MAIN);
-    config.read_only_api_key = Some(READ_ONLY.into());
-    config.other_api_key = Some(OTHER.into());
-    config.revoked_api_key = Some(REVOKED.into());
-    Ok(config)
 }

@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::description::Description;
-use crate::lane::{Form, Lane, NotStarted};
+use crate::lane::{Form, Lane};
+use crate::parts::NotStarted;
 
 /// Those that are free.
 pub(crate) struct Lanes {

@@ -8,8 +8,12 @@
 mod answer;
 mod description;
 mod door;
+#[path = "../shared/keys.rs"]
+mod keys;
 mod lane;
 mod lanes;
+#[path = "../shared/parts.rs"]
+mod parts;
 mod slips;
 mod sweep;
 mod unseen;

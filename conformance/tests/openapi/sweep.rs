@@ -7,7 +7,9 @@ use http::{HeaderMap, HeaderValue, Method};
 use serde_json::{Value, json};
 
 use crate::description::Description;
-use crate::lane::{Lane, MAIN, NotStarted};
+use crate::keys::MAIN;
+use crate::lane::Lane;
+use crate::parts::NotStarted;
 
 /// One byte more than a JSON body may have (S-67).
 const TOO_LARGE: usize = 4 * 1024 * 1024 + 1;

@@ -6,7 +6,8 @@ use libtest_mimic::Failed;
 use promptarium_conformance::scenarios;
 
 use crate::faults;
-use crate::service::{NotStarted, Running};
+use crate::parts::NotStarted;
+use crate::service::Running;
 use crate::trial;
 
 /// How many of them are tried at once.

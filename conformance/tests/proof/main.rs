@@ -15,8 +15,12 @@ mod fault;
 mod faults;
 mod front;
 mod heads;
+#[path = "../shared/keys.rs"]
+mod keys;
 mod look;
 mod page;
+#[path = "../shared/parts.rs"]
+mod parts;
 mod proxy;
 mod service;
 mod shared;

@@ -1,30 +1,23 @@
 //! A service of its own for each fault: store, files, keys, and the way in.
 
-use std::error::Error;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-use promptarium_conformance::{Target, TargetConfig};
-use promptarium_server::blobs::{BlobSetting, Blobs};
+use promptarium_conformance::Target;
+use promptarium_server::blobs::Blobs;
 use promptarium_server::clock::Clock;
 use promptarium_server::generate::Provider;
-use promptarium_server::generate::setting::ProviderSetting;
-use promptarium_server::key::Vendor;
 use promptarium_server::public_url::PublicUrl;
-use promptarium_server::seed::Seed;
-use promptarium_server::start::{self, Backing, ModelNamespace, Parts, Service, ServiceConfig};
+use promptarium_server::start::{self, Backing, Parts, Service};
 use promptarium_server::store::Store;
 use promptarium_server::store::memory::MemoryStore;
 use tokio::net::TcpListener;
 
 use crate::fault::{Fault, How};
 use crate::front::Front;
+use crate::keys;
+use crate::parts::{NotStarted, config};
 use crate::proxy::{self, Serving, Way};
-
-pub(crate) const MAIN: &str = "promptarium_live_main_h7Kq2mVx9PzL4wTc";
-pub(crate) const READ_ONLY: &str = "promptarium_live_read_b3NsY8dRf6GjQ1uW";
-pub(crate) const OTHER: &str = "promptarium_live_other_t5XaC2eZk9HvM7pJ";
-pub(crate) const REVOKED: &str = "promptarium_live_gone_r4UgD8iSn3BwF6yL";
 
 const WORKERS: usize = 8;
 /// How many scenarios run at once on one service.
@@ -47,8 +40,6 @@ pub(crate) struct Running {
     _serving: Serving,
     _service: Service,
 }
-
-pub(crate) type NotStarted = Box<dyn Error + Send + Sync>;
 
 impl Running {
     /// A service with this fault.
@@ -86,37 +77,9 @@ impl Running {
         let store = store.unwrap_or_else(|| Arc::new(MemoryStore::new(clock.clone())));
         let backing = Backing::Own(store);
         let parts = Parts { backing, clock, public, provider, blobs, with_metrics: false };
-        let service = start::start(config()?, parts).await?;
+        let service = start::start(config(WORKERS)?, parts).await?;
         let serving = proxy::serve(listener, Arc::clone(&service.app), way).await?;
-        let target = Arc::new(Target::new(target(&base_url)?)?);
+        let target = Arc::new(Target::new(keys::target(&base_url)?)?);
         Ok(Self { target, at_once: AT_ONCE, _serving: serving, _service: service })
     }
-}
-
-fn config() -> Result<ServiceConfig, NotStarted> {
-    let vendor = Vendor::new("promptarium").ok_or("no vendor")?;
-    let seed = |text: String| Seed::parse(&text, &vendor);
-    let seeds = vec![
-        seed(format!("{MAIN}=alice:prompts:write"))?,
-        seed(format!("{READ_ONLY}=alice:none"))?,
-        seed(format!("{OTHER}=bob:prompts:write"))?,
-        seed(format!("{REVOKED}=alice:revoked"))?,
-    ];
-    Ok(ServiceConfig {
-        vendor,
-        model_namespace: ModelNamespace::new("local").ok_or("no namespace")?,
-        seeds,
-        signing_key: None,
-        blobs: BlobSetting::Memory,
-        provider: ProviderSetting::Local,
-        workers: WORKERS,
-    })
-}
-
-fn target(base_url: &str) -> Result<TargetConfig, NotStarted> {
-    let mut config = TargetConfig::new(base_url.parse()?, MAIN);
-    config.read_only_api_key = Some(READ_ONLY.into());
-    config.other_api_key = Some(OTHER.into());
-    config.revoked_api_key = Some(REVOKED.into());
-    Ok(config)
 }

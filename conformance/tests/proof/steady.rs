@@ -2,7 +2,8 @@
 //! the first of every later run.
 
 use crate::fault::Fault;
-use crate::service::{NotStarted, Running};
+use crate::parts::NotStarted;
+use crate::service::Running;
 use crate::trial::{self, Ids, Red, rules_of};
 
 /// How often what was red has to be so without the others.

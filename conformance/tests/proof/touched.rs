@@ -14,7 +14,8 @@ use tokio::sync::OnceCell;
 use crate::ask::{Answer, Ask};
 use crate::fault::{Fault, How};
 use crate::front::{self, Exchanges};
-use crate::service::{NotStarted, Running};
+use crate::parts::NotStarted;
+use crate::service::Running;
 use crate::trial::Ids;
 
 /// How many scenarios are looked at at once.

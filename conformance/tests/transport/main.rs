@@ -4,6 +4,10 @@
 //!
 //! Each is a test named `way::id`. HTTP/1.1 without TLS is what `backends` runs.
 
+#[path = "../shared/embedded.rs"]
+mod embedded;
+#[path = "../shared/keys.rs"]
+mod keys;
 mod tls;
 
 use std::error::Error;
@@ -13,19 +17,12 @@ use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use promptarium_conformance::report::{Outcome, text};
-use promptarium_conformance::{
-    Authorities, Http, Need, Run, Scenario, Target, TargetConfig, run, scenarios,
-};
+use promptarium_conformance::{Authorities, Http, Need, Run, Scenario, Target, run, scenarios};
 use promptarium_server::EmbeddedServer;
 use tokio::runtime::{Handle, Runtime};
 use tokio::sync::OnceCell;
 
 use self::tls::{NotStarted, Proxy, Socket};
-
-const MAIN: &str = "promptarium_live_main_h7Kq2mVx9PzL4wTc";
-const READ_ONLY: &str = "promptarium_live_read_b3NsY8dRf6GjQ1uW";
-const OTHER: &str = "promptarium_live_other_t5XaC2eZk9HvM7pJ";
-const REVOKED: &str = "promptarium_live_gone_r4UgD8iSn3BwF6yL";
 
 /// Scenarios mostly wait.
 const AT_ONCE: usize = 8;
@@ -106,11 +103,7 @@ fn test(
 }
 
 async fn start(way: &Way) -> Result<Reached, NotStarted> {
-    let mut builder = EmbeddedServer::builder()
-        .seed_key(format!("{MAIN}=alice:prompts:write"))
-        .seed_key(format!("{READ_ONLY}=alice:none"))
-        .seed_key(format!("{OTHER}=bob:prompts:write"))
-        .seed_key(format!("{REVOKED}=alice:revoked"));
+    let mut builder = embedded::builder();
     let socket = match way.tls {
         [] => None,
         offered => Some(Socket::bind(offered).await?),
@@ -122,10 +115,7 @@ async fn start(way: &Way) -> Result<Reached, NotStarted> {
     }
     let server = builder.start().await?;
     let proxy = socket.map(|socket| socket.forward_to(server.local_addr()));
-    let mut config = TargetConfig::new(server.base_url().parse()?, MAIN);
-    config.read_only_api_key = Some(READ_ONLY.into());
-    config.other_api_key = Some(OTHER.into());
-    config.revoked_api_key = Some(REVOKED.into());
+    let mut config = keys::target(server.base_url())?;
     (config.http, config.authorities) = (way.http, authorities);
     Ok(Reached { target: Arc::new(Target::new(config)?), server, _proxy: proxy })
 }

@@ -4,7 +4,7 @@ use super::keys::{as_main, token};
 use crate::ask::Answer;
 use crate::fault::{Fault, fault};
 use crate::front::{answers, asks, instead, whole};
-use crate::service::{MAIN, OTHER, READ_ONLY, REVOKED};
+use crate::keys::{MAIN, OTHER, READ_ONLY, REVOKED};
 
 const ALL_PATHS: &str = "* /**";
 

@@ -6,8 +6,8 @@ use serde_json::Value;
 use crate::ask::{Answer, Ask};
 use crate::fault::{Fault, How, fault};
 use crate::front::whole;
+use crate::keys::{MAIN, OTHER};
 use crate::proxy::Upstream;
-use crate::service::{MAIN, OTHER};
 
 pub(super) const ALL: &[Fault] = &[
     fault!(

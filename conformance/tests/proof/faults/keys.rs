@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::ask::{Answer, Ask};
 use crate::fault::{Fault, fault};
 use crate::front::{answers, asks, instead};
-use crate::service::{MAIN, READ_ONLY};
+use crate::keys::{MAIN, READ_ONLY};
 
 const ALL_PATHS: &str = "* /**";
 

@@ -9,7 +9,7 @@ use crate::ask::Answer;
 use crate::entries::{list_of, without};
 use crate::fault::{Fault, How, fault};
 use crate::front::{answers, instead, whole};
-use crate::service::READ_ONLY;
+use crate::keys::READ_ONLY;
 use crate::shared::Shared;
 
 use super::{CREATE, UPDATE};

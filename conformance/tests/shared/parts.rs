@@ -1,0 +1,30 @@
+//! What a service is made from that a test puts together from its parts, to look into
+//! or to break.
+
+use std::error::Error;
+
+use promptarium_server::blobs::BlobSetting;
+use promptarium_server::generate::setting::ProviderSetting;
+use promptarium_server::key::Vendor;
+use promptarium_server::seed::Seed;
+use promptarium_server::start::{ModelNamespace, ServiceConfig};
+
+use crate::keys::seeds;
+
+/// Why there is no service.
+pub(crate) type NotStarted = Box<dyn Error + Send + Sync>;
+
+/// Everything in memory, and pictures of the built-in provider.
+pub(crate) fn config(workers: usize) -> Result<ServiceConfig, NotStarted> {
+    let vendor = Vendor::new("promptarium").ok_or("no vendor")?;
+    let seeds = seeds().iter().map(|seed| Seed::parse(seed, &vendor)).collect::<Result<_, _>>()?;
+    Ok(ServiceConfig {
+        vendor,
+        model_namespace: ModelNamespace::new("local").ok_or("no namespace")?,
+        seeds,
+        signing_key: None,
+        blobs: BlobSetting::Memory,
+        provider: ProviderSetting::Local,
+        workers,
+    })
+}
