@@ -30,6 +30,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response};
@@ -141,6 +142,8 @@ async fn respond(
     if choices.wire.busy_every.is_some_and(|every| count.is_multiple_of(every))
         && wire::may_come_again(&request)
     {
+        // A client that is still sending might not hear it.
+        let _ = request.into_body().collect().await;
         return Ok(wire::write_raw(choices, Raw::busy(count)));
     }
     let path = request.uri().path();

@@ -157,7 +157,10 @@ async fn told_to_go_on(site: Site) -> Result<(), Failure> {
 }
 
 async fn many_waiting(case: Case) -> Result<(), Failure> {
-    let site = Site::new(&case).await?;
+    served(&case, beside_many).await
+}
+
+async fn beside_many(site: Site) -> Result<(), Failure> {
     let mut waiting = Vec::new();
     for number in 0..50 {
         let mut socket = site.socket().await?;
@@ -170,7 +173,7 @@ async fn many_waiting(case: Case) -> Result<(), Failure> {
     let mut socket = site.socket().await?;
     socket.send(site.get().head()).await?;
     socket.reply().await?.status(200)?.equals("/data/id", site.vault)?;
-    let made = crate::make::prompts(&case, &case.wire(), 4).await?;
+    let made = crate::make::prompts(&site.case, &site.case.wire(), 4).await?;
     drop(waiting);
     check::equal("the prompts made meanwhile", &made.len(), &4)
 }
