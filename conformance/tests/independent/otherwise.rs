@@ -30,7 +30,12 @@ const ALIKE: &[(&str, &str)] = &[
     ("prompts.models.kept-as-text", NO_RULE),
     ("prompts.text.half-a-pair", NOT_YET),
     ("prompts.updated-at.created-at-stays", NO_OTHER),
-    ("uploads.asset.outlives-prompt", NO_RULE),
+    ("races.prompt.updates", NOT_YET),
+    ("races.prompt.whole-when-read", NO_RULE),
+    ("races.vault.forked-whole", NO_RULE),
+    ("raw.head.bytes-beyond-ascii", NOT_YET),
+    ("raw.head.status", NOT_YET),
+    ("raw.length.status", NOT_YET),
     ("uploads.images.before-upload", NOT_YET),
     ("vaults.race.updates", NOT_YET),
 ];
