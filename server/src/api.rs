@@ -32,17 +32,18 @@ use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use self::kept::KeptLists;
 use self::openapi::Document;
-use crate::assets::Assets;
+use crate::blobs::asset_url::Assets;
+use crate::blobs::upload_slot::Slots;
 use crate::blobs::{AssetName, Blobs};
-use crate::body::budget::Budget;
-use crate::body::{BodyRefusal, RequestBody};
-use crate::cursor::Cursors;
-use crate::error::ApiError;
+use crate::domain::Caller;
 use crate::generate::intake::Intake;
-use crate::place::PathParams;
-use crate::readiness::Readiness;
-use crate::store::{Caller, Store};
-use crate::uploads::Slots;
+use crate::http::body::budget::Budget;
+use crate::http::body::{BodyRefusal, RequestBody};
+use crate::http::cursor::Cursors;
+use crate::http::error::ApiError;
+use crate::http::path::PathParams;
+use crate::http::readiness::Readiness;
+use crate::store::Store;
 
 /// What all endpoints work with.
 #[derive(Clone)]

@@ -4,11 +4,13 @@
 //! and never changes. Everything here is said by way of the crate `object_store`,
 //! which no other place names.
 
+pub mod asset_url;
 mod fault;
 mod name;
 mod read;
 mod s3;
 mod setting;
+pub mod upload_slot;
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -25,9 +25,9 @@ use self::manage::manage;
 pub use self::manage::{Chore, ManageConfig};
 use self::reader::Reader;
 use self::service::{model_namespace, service, vendor};
-use crate::public_url::PublicUrl;
-use crate::serve::Limits;
-use crate::start::{ModelNamespace, ServiceConfig};
+use crate::domain::{ModelNamespace, PublicUrl};
+use crate::serve::listener::Limits;
+use crate::start::ServiceConfig;
 
 /// How many generations are attended to at once unless it is set.
 pub const WORKERS_DEFAULT: usize = 2;

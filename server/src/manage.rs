@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use self::tell::Told;
 use crate::clock::Clock;
 use crate::config::{Chore, DatabaseConfig, ManageConfig};
-use crate::key::Vendor;
+use crate::domain::{Scopes, Vendor};
 use crate::start::new_key;
+use crate::store::StoreError;
 use crate::store::postgres::{ConnectError, PostgresStore};
-use crate::store::{Scopes, StoreError};
 
 /// Why a command did not do what it was asked.
 #[derive(Debug, thiserror::Error)]

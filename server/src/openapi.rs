@@ -22,9 +22,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use self::operation::Operation;
-use crate::public_url::PublicUrl;
-use crate::route;
-use crate::start::ModelNamespace;
+use crate::domain::{ModelNamespace, PublicUrl};
+use crate::serve::routes;
 
 /// Something with the name that others find it by.
 type Named<T> = (&'static str, T);
@@ -95,7 +94,7 @@ pub fn document(described: Described<'_>) -> Value {
 fn paths() -> Value {
     let operations = operations();
     let mut paths = Map::new();
-    for route in route::table() {
+    for route in routes::table() {
         let operation = operations.get(route.name).map(|operation| operation.write(&route));
         let at_path = paths.entry(route.template()).or_insert_with(|| json!({}));
         at_path[route.method.as_str().to_ascii_lowercase()] = operation.unwrap_or_default();

@@ -9,20 +9,19 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use crate::admin::serve_metrics;
 use crate::blobs::BlobSetting;
 use crate::clock::Clock;
 use crate::config::{
     Address, Config, DatabaseConfig, DescribeConfig, ManageConfig, NoConfig, Task,
 };
-use crate::error::in_full;
-use crate::key::MadeKey;
+use crate::domain::{MadeKey, PublicUrl};
+use crate::http::error::in_full;
 use crate::log;
 use crate::manage;
 use crate::openapi::{self, Described};
-use crate::public_url::PublicUrl;
 use crate::ready::Ready;
-use crate::serve::{Drained, serve};
+use crate::serve::admin::serve_metrics;
+use crate::serve::listener::{Drained, serve};
 use crate::signals::Signals;
 use crate::start::{self, Backing, Parts, Service};
 use crate::store::memory::MemoryStore;

@@ -8,8 +8,7 @@ use std::fmt;
 
 use promptarium::Scope;
 
-use crate::key::{KeyFault, Vendor};
-use crate::store::{NewKey, Scopes};
+use crate::domain::{KeyFault, NewKey, Scopes, Vendor};
 
 /// An account and one key of it, to be there when the server starts.
 #[derive(Clone, Debug)]

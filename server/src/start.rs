@@ -9,27 +9,26 @@ use std::sync::Arc;
 use crate::api::Api;
 use crate::api::kept::KeptLists;
 use crate::api::openapi::Document;
-use crate::app::App;
-use crate::assets::Assets;
+use crate::blobs::asset_url::Assets;
+use crate::blobs::upload_slot::Slots;
 use crate::blobs::{BlobSetting, Blobs, BlobsUnusable};
-use crate::body::budget::Budget;
 use crate::clock::Clock;
-use crate::cursor::Cursors;
+use crate::domain::{MadeKey, ModelNamespace, NewKey, PublicUrl, Scopes, SigningKey, Vendor};
 use crate::generate::Provider;
 use crate::generate::intake::Intake;
 use crate::generate::setting::ProviderSetting;
 use crate::generate::worker::{AssetShelf, Crew, Worker};
-use crate::key::{MadeKey, Vendor};
-use crate::metrics::Metrics;
+use crate::http::body::budget::Budget;
+use crate::http::cursor::Cursors;
+use crate::http::readiness::Readiness;
 use crate::openapi::{self, Described};
 use crate::outbound::OutboundError;
-use crate::public_url::PublicUrl;
-use crate::readiness::Readiness;
-use crate::route::{self, Routes};
 use crate::seed::Seed;
+use crate::serve::metrics::Metrics;
+use crate::serve::routes::{self, Routes};
+use crate::serve::service::App;
 use crate::store::postgres::PostgresStore;
-use crate::store::{NewKey, Scopes, Store, StoreError};
-use crate::uploads::Slots;
+use crate::store::{Store, StoreError};
 
 /// The account that is made when no key was seeded.
 pub const DEFAULT_ACCOUNT: &str = "default";
@@ -80,14 +79,6 @@ pub enum Backing {
     Shared(PostgresStore),
 }
 
-/// The prefix of a provider's models: letters, digits, `.`, `_` and `-`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ModelNamespace(Box<str>);
-
-/// A secret that signs what the service hands out. `Debug` hides it.
-#[derive(Clone)]
-pub struct SigningKey(Box<[u8]>);
-
 /// A service that answers requests.
 pub struct Service {
     /// Answers them.
@@ -127,33 +118,6 @@ pub enum StartError {
     Metrics(#[from] metrics_exporter_prometheus::BuildError),
 }
 
-impl ModelNamespace {
-    /// Takes at least one letter, digit, `.`, `_` or `-`.
-    pub fn new(text: &str) -> Option<Self> {
-        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-        (!text.is_empty() && text.chars().all(plain)).then(|| Self(text.into()))
-    }
-
-    /// The prefix, without a slash.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl SigningKey {
-    /// The fewest bytes that are taken.
-    pub const BYTES_MIN: usize = 32;
-
-    /// Takes a secret of at least [`SigningKey::BYTES_MIN`] bytes.
-    pub fn new(secret: &[u8]) -> Option<Self> {
-        (secret.len() >= Self::BYTES_MIN).then(|| Self(secret.into()))
-    }
-
-    fn make() -> Self {
-        Self(Box::new(rand::random::<[u8; Self::BYTES_MIN]>()))
-    }
-}
-
 impl Backing {
     fn store(&self) -> Arc<dyn Store> {
         match self {
@@ -164,7 +128,7 @@ impl Backing {
 
     async fn signing_key(&self) -> Result<SigningKey, StartError> {
         match self {
-            Self::Own(_) => Ok(SigningKey::make()),
+            Self::Own(_) => Ok(SigningKey::random()),
             Self::Shared(store) => {
                 SigningKey::new(&store.signing_key().await?).ok_or(StartError::SigningKey)
             }
@@ -216,10 +180,10 @@ pub async fn start(config: ServiceConfig, parts: Parts) -> Result<Service, Start
         Some(provider) => provider,
         None => config.provider.open(clock.clone(), assets.clone(), blobs.clone())?,
     };
-    let shelf = Arc::new(AssetShelf::new(blobs.clone(), assets.clone(), &signing_key.0));
+    let shelf = Arc::new(AssetShelf::new(blobs.clone(), assets.clone(), &signing_key));
     let worker = Worker::new(store.clone(), provider.clone(), shelf, clock.clone());
 
-    let table = route::table();
+    let table = routes::table();
     let metrics = if with_metrics { Some(Metrics::new(&table)?) } else { None };
     let model_namespace = &config.model_namespace;
     let described = Described { public: Some(&public), model_namespace };
@@ -227,10 +191,10 @@ pub async fn start(config: ServiceConfig, parts: Parts) -> Result<Service, Start
     let api = Api {
         intake: Intake::new(store.clone(), provider),
         store,
-        model_namespace: config.model_namespace.0,
-        cursors: Cursors::new(&signing_key.0),
+        model_namespace: config.model_namespace.as_str().into(),
+        cursors: Cursors::new(&signing_key),
         base_url: public.base_url().into(),
-        slots: Slots::new(&signing_key.0, assets.clone(), clock),
+        slots: Slots::new(&signing_key, assets.clone(), clock),
         blobs,
         assets,
         budget: Budget::default(),
@@ -256,12 +220,6 @@ async fn seed(
         }
     }
     if config.seeds.is_empty() { backing.first_key(&config.vendor).await } else { Ok(None) }
-}
-
-impl fmt::Debug for SigningKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SigningKey").finish_non_exhaustive()
-    }
 }
 
 impl fmt::Debug for Service {

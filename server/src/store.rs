@@ -3,7 +3,7 @@
 //! Each method of [`Store`] is one atomic step of the domain: it happens whole
 //! or not at all, and no other call ever sees it half done. Implementations
 //! know nothing of HTTP: they speak of prompts, vaults and memberships, and
-//! [`crate::error`] alone turns a [`StoreError`] into a status.
+//! [`crate::http::error`] alone turns a [`StoreError`] into a status.
 //!
 //! Every method that takes a [`Caller`] works on that caller's account only. A
 //! thing of another account is treated exactly like a thing that does not
@@ -13,34 +13,23 @@
 #[cfg(test)]
 pub(crate) mod differential;
 mod error;
-pub mod job;
 pub mod jobs;
 pub mod memory;
-pub mod output;
-mod page;
 pub mod postgres;
-pub mod record;
-pub mod slug;
 mod vaults;
-
-use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures::stream::BoxStream;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
-pub use self::error::{Cause, StoreError};
-pub use self::jobs::{JobStore, Release};
-pub use self::page::{PromptPage, PromptQuery};
-pub use self::record::{
-    AccountId, Caller, KeyId, KeyRecord, ListedPrompt, NewKey, NewPrompt, NewVault, PromptImage,
-    PromptInputs, PromptKind, PromptPatch, PromptRecord, Scopes, VaultPatch, VaultRecord,
-    VaultVisibility,
+use crate::domain::{
+    Caller, KeyRecord, ListedPrompt, NewKey, NewPrompt, NewVault, PromptPage, PromptPatch,
+    PromptQuery, SharedPrompt, VaultPatch, VaultRecord,
 };
-pub use self::vaults::{Vaults, VaultsMark};
 
-/// Prompts come out shared, so that a page costs no copy of the texts in it.
-pub type SharedPrompt = Arc<PromptRecord>;
+pub use self::error::{Cause, StoreError};
+pub use self::jobs::JobStore;
+pub use self::vaults::{Vaults, VaultsMark};
 
 /// A vault's contents, one at a time, so that a large vault is never gathered.
 pub type Contents = BoxStream<'static, Result<ListedPrompt, StoreError>>;

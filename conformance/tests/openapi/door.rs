@@ -8,10 +8,10 @@ use futures::stream;
 use http::{Request, StatusCode};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
-use promptarium_server::app::App;
-use promptarium_server::host;
-use promptarium_server::respond::{Payload, Reply};
-use promptarium_server::serve;
+use promptarium_server::http::host;
+use promptarium_server::http::response::{Payload, Reply};
+use promptarium_server::serve::listener;
+use promptarium_server::serve::service::App;
 
 use crate::description::{Description, Status};
 
@@ -40,7 +40,7 @@ impl Log {
     }
 }
 
-impl serve::Answer for Door {
+impl listener::Answer for Door {
     async fn answer(&self, request: Request<Incoming>) -> Reply {
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
         let (head, incoming) = request.into_parts();

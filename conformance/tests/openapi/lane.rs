@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use promptarium_conformance::Target;
 use promptarium_server::clock::Clock;
-use promptarium_server::public_url::PublicUrl;
-use promptarium_server::readiness::Readiness;
-use promptarium_server::serve::{self, Limits};
+use promptarium_server::domain::PublicUrl;
+use promptarium_server::http::readiness::Readiness;
+use promptarium_server::serve::listener::{self, Limits};
 use promptarium_server::start::{self, Backing, Parts, Service};
 use promptarium_server::store::memory::MemoryStore;
 use promptarium_server::store::postgres::scratch::ScratchDatabase;
@@ -73,7 +73,7 @@ impl Lane {
         let door = Door { app: Arc::clone(&service.app), description, log: log.clone() };
         let serving = tokio::spawn(async move {
             let (limits, readiness) = (Limits::default(), Readiness::default());
-            serve::serve(listener, door, limits, readiness, std::future::pending()).await;
+            listener::serve(listener, door, limits, readiness, std::future::pending()).await;
         });
         let scenarios = AtomicU32::new(0);
         Ok(Self { form, target, log, scenarios, serving, service, database })

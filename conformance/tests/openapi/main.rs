@@ -27,8 +27,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use libtest_mimic::{Arguments, Failed, Trial};
 use promptarium_conformance::report::{Outcome, text};
 use promptarium_conformance::{Run, Scenario, run, scenarios};
+use promptarium_server::domain::ModelNamespace;
 use promptarium_server::openapi::{Described, document};
-use promptarium_server::start::ModelNamespace;
 use tokio::runtime::{Handle, Runtime};
 
 use self::description::{Description, Status};

@@ -15,10 +15,10 @@ use hyper::body::{Body, Incoming};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use promptarium_server::app::App;
-use promptarium_server::readiness::Readiness;
-use promptarium_server::respond::{Payload, Reply};
-use promptarium_server::serve::{self, Limits};
+use promptarium_server::http::readiness::Readiness;
+use promptarium_server::http::response::{Payload, Reply};
+use promptarium_server::serve::listener::{self, Limits};
+use promptarium_server::serve::service::App;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
@@ -100,11 +100,11 @@ async fn behind(app: Arc<App>) -> io::Result<(SocketAddr, JoinHandle<()>)> {
 fn listen(listener: TcpListener, door: Door) -> JoinHandle<()> {
     let (limits, readiness) = (Limits::default(), Readiness::default());
     tokio::spawn(async move {
-        serve::serve(listener, door, limits, readiness, std::future::pending()).await;
+        listener::serve(listener, door, limits, readiness, std::future::pending()).await;
     })
 }
 
-impl serve::Answer for Door {
+impl listener::Answer for Door {
     async fn answer(&self, request: Request<Incoming>) -> Reply {
         let (of_api, path) = below_root(request.uri().path());
         let Some((front, upstream)) = &self.front else {

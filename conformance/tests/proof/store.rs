@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use promptarium::{PromptId, VaultId, VaultPromptId};
-use promptarium_server::store::job::{Claim, JobKey, JobRecord, Lease, NewJob, Reserved, Ticket};
-use promptarium_server::store::{
-    Added, Caller, Contents, JobStore, KeyRecord, Moved, NewKey, NewPrompt, NewVault, PromptImage,
-    PromptPage, PromptPatch, PromptQuery, Release, SharedPrompt, Store, StoreError, VaultPatch,
-    VaultRecord,
+use promptarium_server::domain::{
+    Caller, Claim, JobKey, JobRecord, KeyRecord, Lease, NewJob, NewKey, NewPrompt, NewVault,
+    PromptImage, PromptPage, PromptPatch, PromptQuery, ProviderTicket, Release, Reserved,
+    SharedPrompt, VaultPatch, VaultRecord,
 };
+use promptarium_server::store::{Added, Contents, JobStore, Moved, Store, StoreError};
 
 /// A store that does some steps in its own way.
 struct Twisted<T> {
@@ -103,7 +103,7 @@ steps! {
     }
     jobs {
         reserve_job(caller: &Caller, new: NewJob) -> Result<Reserved, StoreError>;
-        job_submitted(job: &JobKey, ticket: Ticket) -> Result<JobRecord, StoreError>;
+        job_submitted(job: &JobKey, ticket: ProviderTicket) -> Result<JobRecord, StoreError>;
         discard_job(job: &JobKey) -> Result<(), StoreError>;
         job_lost(job: &JobKey, reason: &str) -> Result<JobRecord, StoreError>;
         job(caller: &Caller, client_job_id: &str) -> Result<JobRecord, StoreError>;

@@ -4,10 +4,10 @@
 use std::error::Error;
 
 use promptarium_server::blobs::BlobSetting;
+use promptarium_server::domain::{ModelNamespace, Vendor};
 use promptarium_server::generate::setting::ProviderSetting;
-use promptarium_server::key::Vendor;
 use promptarium_server::seed::Seed;
-use promptarium_server::start::{ModelNamespace, ServiceConfig};
+use promptarium_server::start::ServiceConfig;
 
 use crate::keys::seeds;
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::assets::Assets;
-use crate::validate::{Given, Refusal, absolute_url};
+use crate::blobs::asset_url::Assets;
+use crate::http::validate::{Given, Refusal, absolute_url};
 
 /// An absolute URL that is not one of ours that takes uploads (UP-17).
 pub fn image_url(

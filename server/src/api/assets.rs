@@ -17,8 +17,8 @@ use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 use self::asked::{Wanted, has_it, range_of};
 use super::{Api, Visit};
 use crate::blobs::{AssetName, Blob};
-use crate::error::{ApiError, StorageError};
-use crate::respond::{self, Payload, PayloadError, Reply};
+use crate::http::error::{ApiError, StorageError};
+use crate::http::response::{self, Payload, PayloadError, Reply};
 
 /// `GET` and `HEAD` of an asset (UP-15, UP-19).
 pub async fn get(api: &Api, visit: Visit<'_>) -> Result<Reply, ApiError> {
@@ -31,11 +31,11 @@ pub async fn get(api: &Api, visit: Visit<'_>) -> Result<Reply, ApiError> {
     let reply = if only_the_head || has_it(headers, &tag) || wanted != Wanted::All {
         let size = api.blobs.size_of(&name).await?.ok_or(ApiError::NotFound)?;
         if has_it(headers, &tag) {
-            respond::empty(StatusCode::NOT_MODIFIED)
+            response::empty(StatusCode::NOT_MODIFIED)
         } else {
             match wanted.within(size) {
                 None => return Err(StorageError::OutOfRange(size).into()),
-                Some(_) if only_the_head => described(respond::empty(StatusCode::OK), &name, size),
+                Some(_) if only_the_head => described(response::empty(StatusCode::OK), &name, size),
                 Some(range) => part(api, &name, range, size).await?,
             }
         }

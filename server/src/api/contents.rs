@@ -5,9 +5,9 @@ use promptarium::limits;
 
 use super::view::{self, Added, ListedPromptView, Moved, Pinned, Removed};
 use super::{Api, Call};
-use crate::error::ApiError;
-use crate::respond::{self, Reply};
-use crate::validate::{fields_of, id, id_from_1, list as list_of};
+use crate::http::error::ApiError;
+use crate::http::response::{self, Reply};
+use crate::http::validate::{fields_of, id, id_from_1, list as list_of};
 
 /// The body field of add.
 pub const ADD_FIELDS: &[&str] = &["promptIds"];
@@ -18,7 +18,7 @@ pub const MOVE_FIELDS: &[&str] = &["targetVaultId"];
 /// `GET /vaults/{vaultId}/prompts` (VC-04 to VC-09).
 pub async fn list(api: &Api, call: Call<'_>) -> Result<Reply, ApiError> {
     let contents = api.store.contents(&call.caller, call.vault()?).await?;
-    respond::listing(contents, |prompt, json| {
+    response::listing(contents, |prompt, json| {
         serde_json::to_writer(json, &ListedPromptView::of(prompt))
     })
     .await
@@ -36,7 +36,7 @@ pub async fn add(api: &Api, mut call: Call<'_>) -> Result<Reply, ApiError> {
     let vault_id = call.vault()?;
     let added = api.store.add_prompts(&call.caller, vault_id, &prompts).await?;
     let added = Added { added: added.added, vault_id, prompt_count: added.prompt_count };
-    Ok(respond::data(StatusCode::CREATED, &added, view::SMALL_BYTES)?)
+    Ok(response::data(StatusCode::CREATED, &added, view::SMALL_BYTES)?)
 }
 
 /// `DELETE /vaults/{vaultId}/prompts/{vaultPromptId}` (VC-15, VC-16).
@@ -44,7 +44,7 @@ pub async fn remove(api: &Api, call: Call<'_>) -> Result<Reply, ApiError> {
     let (vault, vault_prompt_id) = call.membership()?;
     api.store.remove_membership(&call.caller, vault, vault_prompt_id).await?;
     let removed = Removed { vault_prompt_id, removed: true };
-    Ok(respond::data(StatusCode::OK, &removed, view::SMALL_BYTES)?)
+    Ok(response::data(StatusCode::OK, &removed, view::SMALL_BYTES)?)
 }
 
 /// `POST …/move` (VC-17 to VC-24).
@@ -67,7 +67,7 @@ pub async fn relocate(api: &Api, mut call: Call<'_>) -> Result<Reply, ApiError> 
         target_vault_id,
         vault_prompt_id: moved.membership,
     };
-    Ok(respond::data(StatusCode::OK, &moved, view::SMALL_BYTES)?)
+    Ok(response::data(StatusCode::OK, &moved, view::SMALL_BYTES)?)
 }
 
 /// `POST …/pin` (VC-25, VC-27, VC-29).
@@ -83,5 +83,5 @@ pub async fn unpin(api: &Api, call: Call<'_>) -> Result<Reply, ApiError> {
 async fn set_pinned(api: &Api, call: Call<'_>, is_pinned: bool) -> Result<Reply, ApiError> {
     let (vault, vault_prompt_id) = call.membership()?;
     api.store.set_pinned(&call.caller, vault, vault_prompt_id, is_pinned).await?;
-    Ok(respond::data(StatusCode::OK, &Pinned { vault_prompt_id, is_pinned }, view::SMALL_BYTES)?)
+    Ok(response::data(StatusCode::OK, &Pinned { vault_prompt_id, is_pinned }, view::SMALL_BYTES)?)
 }

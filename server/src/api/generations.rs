@@ -10,13 +10,12 @@ use uuid::Uuid;
 use super::address::image_url;
 use super::view::generation::{JobView, Queued};
 use super::{Api, Call, view};
-use crate::assets::Assets;
-use crate::error::ApiError;
+use crate::blobs::asset_url::Assets;
+use crate::domain::{GenerationRequest, NewJob, OutputKind};
 use crate::generate::digest::digest;
-use crate::generate::{Order, OutputKind};
-use crate::respond::{self, Reply};
-use crate::store::job::NewJob;
-use crate::validate::{
+use crate::http::error::ApiError;
+use crate::http::response::{self, Reply};
+use crate::http::validate::{
     Form, Given, any_text, fields_of, id, integer, list as list_of, object, some_text, text, word,
 };
 
@@ -56,13 +55,13 @@ pub async fn create(api: &Api, mut call: Call<'_>) -> Result<Reply, ApiError> {
         status_url: &status_url,
     };
     let size = view::SMALL_BYTES + name.len() + status_url.len();
-    Ok(respond::data(StatusCode::ACCEPTED, &queued, size)?)
+    Ok(response::data(StatusCode::ACCEPTED, &queued, size)?)
 }
 
 /// `GET /generations/{clientJobId}/status` (GE-28, GE-31, GE-32).
 pub async fn status(api: &Api, call: Call<'_>) -> Result<Reply, ApiError> {
     let job = api.store.job(&call.caller, &call.job()?).await?;
-    Ok(respond::data(StatusCode::OK, &JobView::of(&job), 2 * view::SMALL_BYTES)?)
+    Ok(response::data(StatusCode::OK, &JobView::of(&job), 2 * view::SMALL_BYTES)?)
 }
 
 /// Everything that is wrong with the body is told at once.
@@ -79,7 +78,7 @@ fn new_job(body: &[u8], assets: &Assets) -> Result<NewJob, ApiError> {
     form.finish()?;
 
     let (model_id, prompt) = ((*model_id).into(), (*prompt).into());
-    let order = Order { model_id, prompt, ..options };
+    let order = GenerationRequest { model_id, prompt, ..options };
     Ok(NewJob {
         client_job_id: client_job_id.unwrap_or_else(|| Arc::from(Uuid::new_v4().to_string())),
         digest: digest(&order, vault),
@@ -89,7 +88,7 @@ fn new_job(body: &[u8], assets: &Assets) -> Result<NewJob, ApiError> {
 }
 
 /// The fields that may be left out, with their defaults (GE-09, GE-17, GE-19).
-fn options(form: &mut Form<Given<'_>>, assets: &Assets) -> Order {
+fn options(form: &mut Form<Given<'_>>, assets: &Assets) -> GenerationRequest {
     let owned = |text: Option<Arc<str>>| text.map(|text| Box::from(&*text));
     let url = image_url(assets);
     let urls = |most| list_of(0..=most, move |entry| url(entry).map(|url| Box::<str>::from(&*url)));
@@ -98,7 +97,7 @@ fn options(form: &mut Form<Given<'_>>, assets: &Assets) -> Order {
     let negative = text(0..=limits::GENERATION_NEGATIVE_PROMPT_CHARS_MAX);
     let parameters: Option<Map<String, Value>> = form.optional("parameters", object);
     let references = urls(limits::GENERATION_REFERENCE_IMAGE_URLS_MAX);
-    Order {
+    GenerationRequest {
         kind: form.optional("generationType", word(KINDS)).unwrap_or_default(),
         negative_prompt: owned(form.optional("negativePrompt", negative)),
         image_input: owned(form.optional("imageInput", url)),
@@ -111,6 +110,6 @@ fn options(form: &mut Form<Given<'_>>, assets: &Assets) -> Order {
         parameters,
         reference_image_urls: form.optional("referenceImageUrls", references).unwrap_or_default(),
         image_edit_endpoint_id: owned(form.optional("imageEditEndpointId", some_text)),
-        ..Order::default()
+        ..GenerationRequest::default()
     }
 }

@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use super::Api;
 use super::view::SMALL_BYTES;
-use crate::error::ApiError;
-use crate::readiness;
-use crate::respond::{self, Reply};
+use crate::http::error::ApiError;
+use crate::http::readiness;
+use crate::http::response::{self, Reply};
 
 #[derive(Serialize)]
 struct Status {
@@ -22,7 +22,7 @@ struct Status {
 /// # Errors
 /// None: whoever can answer is healthy.
 pub fn health(_: &Api) -> Result<Reply, ApiError> {
-    Ok(respond::data(StatusCode::OK, &Status { status: "ok" }, SMALL_BYTES)?)
+    Ok(response::data(StatusCode::OK, &Status { status: "ok" }, SMALL_BYTES)?)
 }
 
 /// `GET /readyz`
@@ -35,5 +35,5 @@ pub async fn readiness(api: &Api) -> Result<Reply, ApiError> {
         return Err(ApiError::Stopping);
     }
     readiness::look_at(&*api.store).await?;
-    Ok(respond::data(StatusCode::OK, &Status { status: "ready" }, SMALL_BYTES)?)
+    Ok(response::data(StatusCode::OK, &Status { status: "ready" }, SMALL_BYTES)?)
 }

@@ -10,7 +10,8 @@ use bytes::Bytes;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-use crate::store::{AccountId, VaultsMark};
+use crate::domain::AccountId;
+use crate::store::VaultsMark;
 
 /// Bytes of all answers that are kept, about.
 const BYTES_MAX: u64 = 32 * 1024 * 1024;

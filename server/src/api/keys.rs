@@ -4,9 +4,9 @@
 //! before it comes here.
 
 use super::{Api, Call};
-use crate::auth::AuthRefusal;
-use crate::error::ApiError;
-use crate::respond::Reply;
+use crate::http::auth::AuthRefusal;
+use crate::http::error::ApiError;
+use crate::http::response::Reply;
 
 /// `POST /api-keys`.
 pub async fn create(_: &Api, _: Call<'_>) -> Result<Reply, ApiError> {

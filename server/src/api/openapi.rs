@@ -13,8 +13,8 @@ use sha2::{Digest, Sha256};
 
 use super::assets::asked::has_it;
 use super::{Api, Visit};
-use crate::error::ApiError;
-use crate::respond::{self, Reply};
+use crate::http::error::ApiError;
+use crate::http::response::{self, Reply};
 
 /// Where the document is.
 pub const PATH: &str = "/api/v1/openapi.json";
@@ -46,8 +46,8 @@ pub fn get(api: &Api, visit: &Visit<'_>) -> Result<Reply, ApiError> {
     let Document { json, tag } = &api.openapi;
     let has_it = tag.to_str().is_ok_and(|tag| has_it(&visit.parts.headers, tag));
     let mut reply = match has_it {
-        true => respond::empty(StatusCode::NOT_MODIFIED),
-        false => respond::written(json.clone()),
+        true => response::empty(StatusCode::NOT_MODIFIED),
+        false => response::written(json.clone()),
     };
     let headers = reply.headers_mut();
     headers.insert(ETAG, tag.clone());
@@ -58,7 +58,7 @@ pub fn get(api: &Api, visit: &Visit<'_>) -> Result<Reply, ApiError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::place::BASE_PATH;
+    use crate::domain::BASE_PATH;
 
     #[test]
     fn the_document_is_at_the_root_of_the_api() {

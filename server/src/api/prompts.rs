@@ -6,11 +6,11 @@ use promptarium::{PromptId, VaultId, limits};
 use super::address::image_url;
 use super::view::{self, Deleted, PromptView, PromptsView};
 use super::{Api, Call};
-use crate::cursor::{Cursors, Listing};
-use crate::error::{ApiError, MODEL_REQUIRED};
-use crate::respond::{self, Reply};
-use crate::store::{NewPrompt, PromptInputs, PromptKind, PromptPatch, PromptQuery, PromptRecord};
-use crate::validate::{
+use crate::domain::{NewPrompt, PromptInputs, PromptKind, PromptPatch, PromptQuery, PromptRecord};
+use crate::http::cursor::{Cursors, Listing};
+use crate::http::error::{ApiError, MODEL_REQUIRED};
+use crate::http::response::{self, Reply};
+use crate::http::validate::{
     Form, Given, any_text, fields_of, fields_of_query, id, id_in_query, integer_in_query,
     list as list_of, model_id, text, word, word_in_query,
 };
@@ -60,7 +60,7 @@ pub async fn list(api: &Api, call: Call<'_>) -> Result<Reply, ApiError> {
     let next =
         page.prompts.last().filter(|_| page.more).map(|last| api.cursors.write(&listing, last.id));
     let size = page.prompts.iter().map(|prompt| view::prompt_bytes(prompt)).sum();
-    Ok(respond::page(&PromptsView(&page.prompts), next.as_deref(), size)?)
+    Ok(response::page(&PromptsView(&page.prompts), next.as_deref(), size)?)
 }
 
 /// `POST /prompts` (PR-19 to PR-29).
@@ -114,7 +114,7 @@ pub async fn update(api: &Api, mut call: Call<'_>) -> Result<Reply, ApiError> {
 pub async fn delete(api: &Api, call: Call<'_>) -> Result<Reply, ApiError> {
     let id = call.prompt()?;
     api.store.delete_prompt(&call.caller, id).await?;
-    Ok(respond::data(StatusCode::OK, &Deleted::of(id), view::SMALL_BYTES)?)
+    Ok(response::data(StatusCode::OK, &Deleted::of(id), view::SMALL_BYTES)?)
 }
 
 /// `POST /prompts/{promptId}/save` (PR-44 to PR-47).
@@ -144,5 +144,5 @@ fn inputs(form: &mut Form<Given<'_>>, api: &Api) -> PromptInputs {
 }
 
 fn whole(status: StatusCode, prompt: &PromptRecord) -> Result<Reply, ApiError> {
-    Ok(respond::data(status, &PromptView::of(prompt), view::prompt_bytes(prompt))?)
+    Ok(response::data(status, &PromptView::of(prompt), view::prompt_bytes(prompt))?)
 }

@@ -7,12 +7,12 @@ use http::header::{CONTENT_TYPE, HeaderMap};
 use http::{HeaderValue, Method, StatusCode};
 
 use super::{Api, Visit};
-use crate::auth::bearer;
 use crate::blobs::PutError;
-use crate::error::{ApiError, StorageError};
-use crate::place::RouteRefusal;
-use crate::respond::{self, Reply};
-use crate::uploads::SlotRefusal;
+use crate::blobs::upload_slot::SlotRefusal;
+use crate::http::auth::bearer;
+use crate::http::error::{ApiError, StorageError};
+use crate::http::path::RouteRefusal;
+use crate::http::response::{self, Reply};
 
 /// `PUT {upload_url}` (UP-10 to UP-14), and the refusal of everything else there.
 pub async fn put(api: &Api, visit: Visit<'_>) -> Result<Reply, ApiError> {
@@ -33,7 +33,7 @@ pub async fn put(api: &Api, visit: Visit<'_>) -> Result<Reply, ApiError> {
     }
     let body = visit.body.read_exactly(&parts.headers, slot.size, &api.budget).await?;
     match api.blobs.put_new_of(&slot.name, body.pieces).await {
-        Ok(()) => Ok(respond::empty(StatusCode::OK)),
+        Ok(()) => Ok(response::empty(StatusCode::OK)),
         Err(PutError::Taken) => Err(StorageError::Used.into()),
         Err(PutError::Failed(error)) => Err(error.into()),
     }

@@ -5,10 +5,10 @@ use promptarium::limits;
 
 use super::view::{self, SlotView};
 use super::{Api, Call};
-use crate::error::ApiError;
-use crate::generate::Media;
-use crate::respond::{self, Reply};
-use crate::validate::{fields_of, integer, word};
+use crate::domain::Media;
+use crate::http::error::ApiError;
+use crate::http::response::{self, Reply};
+use crate::http::validate::{fields_of, integer, word};
 
 /// The body fields of the request for a slot.
 pub const FIELDS: &[&str] = &["contentType", "size"];
@@ -35,5 +35,5 @@ pub async fn create(api: &Api, mut call: Call<'_>) -> Result<Reply, ApiError> {
     // A slot is made of nothing in the store, so that no step has looked at the key.
     api.store.confirm_key(&call.caller).await?;
     let handed_out = api.slots.hand_out(call.caller.account, media, size);
-    Ok(respond::data(StatusCode::CREATED, &SlotView::of(&handed_out), view::SMALL_BYTES)?)
+    Ok(response::data(StatusCode::CREATED, &SlotView::of(&handed_out), view::SMALL_BYTES)?)
 }

@@ -6,10 +6,11 @@ use promptarium::limits;
 use super::kept::Kept;
 use super::view::{self, Deleted, VaultView, VaultsView};
 use super::{Api, Call};
-use crate::error::ApiError;
-use crate::respond::{self, Reply};
-use crate::store::{NewVault, VaultPatch, VaultRecord, VaultVisibility, Vaults};
-use crate::validate::{fields_of, text, word};
+use crate::domain::{NewVault, VaultPatch, VaultRecord, VaultVisibility};
+use crate::http::error::ApiError;
+use crate::http::response::{self, Reply};
+use crate::http::validate::{fields_of, text, word};
+use crate::store::Vaults;
 
 /// The body fields of create and update.
 pub const FIELDS: &[&str] = &["name", "description", "visibility"];
@@ -26,16 +27,16 @@ pub async fn list(api: &Api, call: Call<'_>) -> Result<Reply, ApiError> {
     let kept = api.kept_lists.of(call.caller.account);
     let mark = kept.as_ref().map(|kept| kept.mark);
     let (vaults, mark) = match (api.store.vaults_unless(&call.caller, mark).await?, kept) {
-        (Vaults::Unchanged, Some(kept)) => return Ok(respond::written(kept.answer)),
+        (Vaults::Unchanged, Some(kept)) => return Ok(response::written(kept.answer)),
         (Vaults::Unchanged, None) => (api.store.vaults(&call.caller).await?, None),
         (Vaults::Listed { vaults, mark }, _) => (vaults, mark),
     };
     let size = vaults.iter().map(view::vault_bytes).sum();
-    let answer = respond::json(&VaultsView(&vaults), size)?;
+    let answer = response::json(&VaultsView(&vaults), size)?;
     if let Some(mark) = mark {
         api.kept_lists.keep(call.caller.account, Kept { mark, answer: answer.clone() });
     }
-    Ok(respond::written(answer))
+    Ok(response::written(answer))
 }
 
 /// `POST /vaults` (VA-16 to VA-20).
@@ -80,7 +81,7 @@ pub async fn update(api: &Api, mut call: Call<'_>) -> Result<Reply, ApiError> {
 pub async fn delete(api: &Api, call: Call<'_>) -> Result<Reply, ApiError> {
     let id = call.vault()?;
     api.store.delete_vault(&call.caller, id).await?;
-    Ok(respond::data(StatusCode::OK, &Deleted::of(id), view::SMALL_BYTES)?)
+    Ok(response::data(StatusCode::OK, &Deleted::of(id), view::SMALL_BYTES)?)
 }
 
 /// `POST /vaults/{vaultId}/fork` (VA-29 to VA-34).
@@ -90,5 +91,5 @@ pub async fn fork(api: &Api, call: Call<'_>) -> Result<Reply, ApiError> {
 }
 
 fn whole(status: StatusCode, vault: &VaultRecord) -> Result<Reply, ApiError> {
-    Ok(respond::data(status, &VaultView::of(vault), view::vault_bytes(vault))?)
+    Ok(response::data(status, &VaultView::of(vault), view::vault_bytes(vault))?)
 }

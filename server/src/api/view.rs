@@ -9,7 +9,7 @@ use promptarium::{PromptId, VaultId, VaultPromptId};
 use serde::{Serialize, Serializer};
 
 pub use self::slot::SlotView;
-use crate::store::{ListedPrompt, PromptImage, PromptRecord, SharedPrompt, VaultRecord};
+use crate::domain::{ListedPrompt, PromptImage, PromptRecord, SharedPrompt, VaultRecord};
 
 /// A guess at the JSON of a small answer.
 pub const SMALL_BYTES: usize = 160;

@@ -7,10 +7,9 @@
 use std::fmt;
 
 use data_encoding::BASE32_DNSSEC;
-use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
+use hmac::Mac;
 
-use crate::generate::Media;
+use crate::domain::{Media, SigningKey};
 
 const ID_BYTES: usize = 16;
 /// So many characters stand for [`ID_BYTES`].
@@ -33,11 +32,8 @@ impl AssetName {
     /// The one name that goes with `key` and `context`: the same for the same,
     /// and not to be guessed without the key. Work that is done twice finds by it
     /// what it left the first time.
-    pub fn derived(key: &[u8], context: &[u8], media: Media) -> Self {
-        #[expect(clippy::expect_used, reason = "HMAC takes a key of any length")]
-        let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(key).expect("HMAC takes any key");
-        // The key has other uses; this keeps what is made with it apart.
-        mac.update(b"promptarium asset name 1\0");
+    pub fn derived(key: &SigningKey, context: &[u8], media: Media) -> Self {
+        let mut mac = key.mac("promptarium asset name 1");
         mac.update(context);
         let mut id = [0; ID_BYTES];
         id.copy_from_slice(&mac.finalize().into_bytes()[..ID_BYTES]);
@@ -87,6 +83,10 @@ impl fmt::Display for AssetName {
 mod tests {
     use super::*;
 
+    fn key(byte: u8) -> SigningKey {
+        SigningKey::new(&[byte; SigningKey::BYTES_MIN]).unwrap()
+    }
+
     #[test]
     fn a_name_reads_back() {
         for media in Media::ALL {
@@ -125,10 +125,10 @@ mod tests {
 
     #[test]
     fn derived_names_depend_on_everything_and_on_nothing_else() {
-        let name = AssetName::derived(b"key", b"job 1", Media::Png);
-        assert_eq!(AssetName::derived(b"key", b"job 1", Media::Png), name);
-        assert_ne!(AssetName::derived(b"other", b"job 1", Media::Png), name);
-        assert_ne!(AssetName::derived(b"key", b"job 2", Media::Png), name);
+        let name = AssetName::derived(&key(b'k'), b"job 1", Media::Png);
+        assert_eq!(AssetName::derived(&key(b'k'), b"job 1", Media::Png), name);
+        assert_ne!(AssetName::derived(&key(b'o'), b"job 1", Media::Png), name);
+        assert_ne!(AssetName::derived(&key(b'k'), b"job 2", Media::Png), name);
         assert_ne!(AssetName::random(Media::Png), AssetName::random(Media::Png));
     }
 }

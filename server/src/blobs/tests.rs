@@ -3,7 +3,7 @@
 use futures::TryStreamExt;
 
 use super::*;
-use crate::generate::Media;
+use crate::domain::Media;
 
 /// A folder that goes when the test ends.
 struct Folder(std::path::PathBuf);

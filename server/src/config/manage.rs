@@ -8,9 +8,8 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use super::args::{AccountCommand, Command, KeyCommand, Settings};
 use super::reader::Reader;
 use super::{DatabaseConfig, LogConfig, database, log, switch, vendor};
-use crate::key::Vendor;
+use crate::domain::{Scopes, Vendor};
 use crate::seed::is_account_name;
-use crate::store::Scopes;
 
 /// What such a command is given.
 #[derive(Debug)]

@@ -4,11 +4,11 @@ use super::args::Settings;
 use super::reader::Reader;
 use super::switch;
 use crate::blobs::BlobSetting;
+use crate::domain::{ModelNamespace, SigningKey, Vendor};
 use crate::generate::queue::{QueueSetting, QueueSettingFault};
 use crate::generate::setting::ProviderSetting;
-use crate::key::Vendor;
 use crate::seed::Seed;
-use crate::start::{ModelNamespace, ServiceConfig, SigningKey};
+use crate::start::ServiceConfig;
 
 /// Where files are kept beside a database: they should last as long as it does.
 const BLOBS_DEFAULT: &str = "./data/blobs";

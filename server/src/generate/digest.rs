@@ -7,12 +7,12 @@ use promptarium::VaultId;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::Order;
+use crate::domain::GenerationRequest;
 
 /// SHA-256 of what is asked for. It is kept with jobs, so what goes into it for a
 /// given request must stay as it is.
-pub fn digest(order: &Order, vault: Option<VaultId>) -> [u8; 32] {
-    let Order {
+pub fn digest(order: &GenerationRequest, vault: Option<VaultId>) -> [u8; 32] {
+    let GenerationRequest {
         model_id,
         prompt,
         kind,
@@ -111,14 +111,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::generate::OutputKind;
+    use crate::domain::OutputKind;
 
-    fn order(parameters: &Value) -> Order {
-        Order {
+    fn order(parameters: &Value) -> GenerationRequest {
+        GenerationRequest {
             model_id: "local/plasma".into(),
             prompt: "A harbour".into(),
             parameters: parameters.as_object().cloned(),
-            ..Order::default()
+            ..GenerationRequest::default()
         }
     }
 
@@ -137,18 +137,18 @@ mod tests {
             (plain(), None),
             (plain(), Some(VaultId::new(1))),
             (plain(), Some(VaultId::new(2))),
-            (Order { model_id: "local/other".into(), ..plain() }, None),
-            (Order { prompt: "A harbou".into(), ..plain() }, None),
-            (Order { kind: OutputKind::Video, ..plain() }, None),
-            (Order { negative_prompt: Some("".into()), ..plain() }, None),
-            (Order { image_input: Some("a:b".into()), ..plain() }, None),
-            (Order { image_inputs: vec!["a:b".into()], ..plain() }, None),
-            (Order { image_inputs: vec!["a:".into(), "b".into()], ..plain() }, None),
-            (Order { aspect_ratio: "1:1".into(), ..plain() }, None),
-            (Order { batch_count: 2, ..plain() }, None),
-            (Order { reference_image_urls: vec!["a:b".into()], ..plain() }, None),
-            (Order { image_edit_endpoint_id: Some("a:b".into()), ..plain() }, None),
-            (Order { parameters: None, ..plain() }, None),
+            (GenerationRequest { model_id: "local/other".into(), ..plain() }, None),
+            (GenerationRequest { prompt: "A harbou".into(), ..plain() }, None),
+            (GenerationRequest { kind: OutputKind::Video, ..plain() }, None),
+            (GenerationRequest { negative_prompt: Some("".into()), ..plain() }, None),
+            (GenerationRequest { image_input: Some("a:b".into()), ..plain() }, None),
+            (GenerationRequest { image_inputs: vec!["a:b".into()], ..plain() }, None),
+            (GenerationRequest { image_inputs: vec!["a:".into(), "b".into()], ..plain() }, None),
+            (GenerationRequest { aspect_ratio: "1:1".into(), ..plain() }, None),
+            (GenerationRequest { batch_count: 2, ..plain() }, None),
+            (GenerationRequest { reference_image_urls: vec!["a:b".into()], ..plain() }, None),
+            (GenerationRequest { image_edit_endpoint_id: Some("a:b".into()), ..plain() }, None),
+            (GenerationRequest { parameters: None, ..plain() }, None),
             (order(&json!({})), None),
             (order(&json!({"seed": "1"})), None),
             (order(&json!({"seed": [1]})), None),

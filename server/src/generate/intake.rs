@@ -14,8 +14,8 @@ use futures::future::BoxFuture;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::{Provider, SubmitError, reason};
-use crate::store::job::{JobKey, JobRecord, JobState, NewJob, Reserved, Ticket};
-use crate::store::{Caller, Store, StoreError};
+use crate::domain::{Caller, JobKey, JobRecord, JobState, NewJob, ProviderTicket, Reserved};
+use crate::store::{Store, StoreError};
 
 /// How long a provider may take to take an order.
 const SUBMIT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -68,7 +68,7 @@ impl Intake {
         &self,
         caller: &Caller,
         new: NewJob,
-    ) -> Result<(JobKey, Ticket), IntakeError> {
+    ) -> Result<(JobKey, ProviderTicket), IntakeError> {
         let deadline = Instant::now() + PATIENCE;
         loop {
             let existing = match self.store.reserve_job(caller, new.clone()).await? {
@@ -83,14 +83,14 @@ impl Intake {
     }
 
     /// Sees it through in a task of its own, whatever becomes of this one.
-    async fn hand_over(&self, job: JobRecord) -> Result<(JobKey, Ticket), IntakeError> {
+    async fn hand_over(&self, job: JobRecord) -> Result<(JobKey, ProviderTicket), IntakeError> {
         let this = self.clone();
         let task = tokio::spawn(async move { this.submit(&job).await });
         // The task catches panics itself; it ends early only with its runtime.
         task.await.unwrap_or(Err(IntakeError::Busy))
     }
 
-    async fn submit(&self, job: &JobRecord) -> Result<(JobKey, Ticket), IntakeError> {
+    async fn submit(&self, job: &JobRecord) -> Result<(JobKey, ProviderTicket), IntakeError> {
         let submit = AssertUnwindSafe(self.provider.submit(&job.order)).catch_unwind();
         let unknown = |why: &str| Err(SubmitError::Unknown(why.to_owned()));
         let outcome = match timeout(SUBMIT_TIMEOUT, submit).await {
@@ -178,7 +178,7 @@ async fn insist<'a, T>(
 pub(super) const SUBMIT_UNKNOWN: &str = "it is not known whether the provider took the generation";
 
 /// What the caller is told of a job, whichever request made it.
-fn taken(job: JobRecord) -> Result<(JobKey, Ticket), IntakeError> {
+fn taken(job: JobRecord) -> Result<(JobKey, ProviderTicket), IntakeError> {
     match job.state {
         JobState::Queued(ticket)
         | JobState::InProgress(ticket)

@@ -29,11 +29,11 @@ use sha2::{Digest, Sha256};
 use tokio::task::spawn_blocking;
 
 use self::draw::Drawing;
-use super::{Order, PollError, Progress, Provider, SubmitError};
-use crate::assets::Assets;
+use super::{PollError, Progress, Provider, SubmitError};
+use crate::blobs::asset_url::Assets;
 use crate::blobs::{AssetName, Blobs};
 use crate::clock::Clock;
-use crate::store::job::Ticket;
+use crate::domain::{GenerationRequest, ProviderTicket};
 
 const NAMESPACE: &str = "local/";
 /// Shown of a model's name that does not exist.
@@ -58,19 +58,19 @@ impl LocalProvider {
     }
 
     /// The input images that are ours.
-    fn inputs(&self, order: &Order) -> Vec<AssetName> {
+    fn inputs(&self, order: &GenerationRequest) -> Vec<AssetName> {
         let given = order.image_input.iter().chain(&order.image_inputs);
         given.filter_map(|url| self.assets.name_in(url)).collect()
     }
 
     /// How long ago an order was taken; nothing if the clock went back.
-    fn age(&self, ticket: &Ticket) -> Result<Duration, PollError> {
+    fn age(&self, ticket: &ProviderTicket) -> Result<Duration, PollError> {
         let taken: Timestamp =
             ticket.memo.parse().map_err(|_| PollError("a ticket of another provider".into()))?;
         Ok(self.clock.now().duration_since(taken).try_into().unwrap_or_default())
     }
 
-    async fn draw(&self, order: &Order) -> Result<Progress, PollError> {
+    async fn draw(&self, order: &GenerationRequest) -> Result<Progress, PollError> {
         let mut bases = Vec::new();
         for name in self.inputs(order) {
             match self.blobs.read_all(&name).await {
@@ -101,7 +101,7 @@ impl LocalProvider {
 
 #[async_trait]
 impl Provider for LocalProvider {
-    async fn submit(&self, order: &Order) -> Result<Ticket, SubmitError> {
+    async fn submit(&self, order: &GenerationRequest) -> Result<ProviderTicket, SubmitError> {
         let model = model(order);
         if model.strip_prefix(NAMESPACE).is_none_or(str::is_empty) {
             let shown: String = model.chars().take(SHOWN_CHARS).collect();
@@ -119,13 +119,17 @@ impl Provider for LocalProvider {
             }
         }
         let id: [u8; 16] = rand::random();
-        Ok(Ticket {
+        Ok(ProviderTicket {
             request_id: BASE32_DNSSEC.encode(&id).into(),
             memo: self.clock.now().to_string().into(),
         })
     }
 
-    async fn poll(&self, ticket: &Ticket, order: &Order) -> Result<Progress, PollError> {
+    async fn poll(
+        &self,
+        ticket: &ProviderTicket,
+        order: &GenerationRequest,
+    ) -> Result<Progress, PollError> {
         let age = self.age(ticket)?;
         match model(order) {
             "local/fail" => Ok(Progress::Failed("local/fail always fails".into())),
@@ -140,7 +144,7 @@ impl Provider for LocalProvider {
 }
 
 /// The model that an order comes to: the editing one if there is something to edit.
-fn model(order: &Order) -> &str {
+fn model(order: &GenerationRequest) -> &str {
     match (&order.image_edit_endpoint_id, &order.image_input) {
         (Some(endpoint), Some(_)) => endpoint,
         _ => &order.model_id,
@@ -148,7 +152,7 @@ fn model(order: &Order) -> &str {
 }
 
 /// How long `local/slow` takes.
-fn slow(order: &Order) -> Duration {
+fn slow(order: &GenerationRequest) -> Duration {
     let parameters = order.parameters.as_ref();
     let seconds = parameters.and_then(|all| all.get("seconds")).and_then(Value::as_f64);
     seconds.map_or(SLOW, |seconds| {
@@ -157,7 +161,7 @@ fn slow(order: &Order) -> Duration {
 }
 
 /// From model, prompt and `parameters.seed`, whatever kind of value that is.
-fn seed(order: &Order) -> u64 {
+fn seed(order: &GenerationRequest) -> u64 {
     let given = order.parameters.as_ref().and_then(|all| all.get("seed"));
     let mut digest = Sha256::new();
     for part in [model(order), &order.prompt, &given.map(Value::to_string).unwrap_or_default()] {

@@ -23,9 +23,9 @@ use url::Url;
 
 use self::answer::Status;
 pub use self::setting::{QueueSetting, QueueSettingFault};
-use super::{Order, PollError, Progress, Provider, SubmitError};
+use super::{PollError, Progress, Provider, SubmitError};
+use crate::domain::{GenerationRequest, ProviderTicket};
 use crate::outbound::{Limits, Outbound, OutboundError, Reach};
-use crate::store::job::Ticket;
 
 /// Speaks to one provider.
 pub struct QueueProvider {
@@ -87,7 +87,7 @@ impl QueueProvider {
     }
 
     /// The outputs of a request that has completed.
-    async fn result(&self, memo: &Memo, order: &Order) -> Result<Progress, PollError> {
+    async fn result(&self, memo: &Memo, order: &GenerationRequest) -> Result<Progress, PollError> {
         let answer = self.ask(&memo.response).await?;
         match answer.status() {
             status if status.is_success() => {}
@@ -122,7 +122,7 @@ impl QueueProvider {
 
 #[async_trait]
 impl Provider for QueueProvider {
-    async fn submit(&self, order: &Order) -> Result<Ticket, SubmitError> {
+    async fn submit(&self, order: &GenerationRequest) -> Result<ProviderTicket, SubmitError> {
         let url = errand::address(&self.setting.url, order).map_err(SubmitError::Refused)?;
         let builder = Request::post(uri(&url).map_err(SubmitError::Refused)?)
             .header(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -154,7 +154,11 @@ impl Provider for QueueProvider {
         })
     }
 
-    async fn poll(&self, ticket: &Ticket, order: &Order) -> Result<Progress, PollError> {
+    async fn poll(
+        &self,
+        ticket: &ProviderTicket,
+        order: &GenerationRequest,
+    ) -> Result<Progress, PollError> {
         let memo: Memo = serde_json::from_str(&ticket.memo)
             .map_err(|_| PollError("a ticket of another provider".into()))?;
         let answer = self.ask(&memo.status).await?;
@@ -179,7 +183,7 @@ impl Provider for QueueProvider {
 
 impl QueueProvider {
     /// Reads the answer to an order that was taken.
-    fn taken(&self, body: &[u8]) -> Result<Ticket, String> {
+    fn taken(&self, body: &[u8]) -> Result<ProviderTicket, String> {
         let Some(taken) = answer::taken(body) else {
             return Err("the answer to the order is not readable".into());
         };
@@ -189,7 +193,7 @@ impl QueueProvider {
             return Err("the answer to the order names an address of somebody else".into());
         }
         let memo = serde_json::to_string(&memo).map_err(|error| error.to_string())?;
-        Ok(Ticket { request_id: taken.request_id.into(), memo: memo.into() })
+        Ok(ProviderTicket { request_id: taken.request_id.into(), memo: memo.into() })
     }
 }
 

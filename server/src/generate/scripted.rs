@@ -10,11 +10,12 @@ use jiff::Timestamp;
 use promptarium::VaultId;
 use tokio::time::sleep;
 
-use super::{Media, Order, Output, PollError, Progress, Provider, SubmitError, digest::digest};
+use super::digest::digest;
+use super::{Output, PollError, Progress, Provider, SubmitError};
 use crate::clock::{Clock, ManualClock};
-use crate::store::job::{NewJob, Ticket};
+use crate::domain::{Caller, GenerationRequest, Media, NewJob, NewKey, ProviderTicket, Scopes};
+use crate::store::Store;
 use crate::store::memory::MemoryStore;
-use crate::store::{Caller, NewKey, Scopes, Store};
 
 type OnSubmit = dyn Fn(usize) -> Result<(), SubmitError> + Send + Sync;
 type OnPoll = dyn Fn(usize) -> Result<Progress, PollError> + Send + Sync;
@@ -63,21 +64,21 @@ impl Scripted {
 
 #[async_trait]
 impl Provider for Scripted {
-    async fn submit(&self, _: &Order) -> Result<Ticket, SubmitError> {
+    async fn submit(&self, _: &GenerationRequest) -> Result<ProviderTicket, SubmitError> {
         let number = self.submits.fetch_add(1, Ordering::SeqCst);
         sleep(self.delay).await;
         (self.on_submit)(number).map(|()| ticket(&format!("r-{number}")))
     }
 
-    async fn poll(&self, _: &Ticket, _: &Order) -> Result<Progress, PollError> {
+    async fn poll(&self, _: &ProviderTicket, _: &GenerationRequest) -> Result<Progress, PollError> {
         let number = self.polls.fetch_add(1, Ordering::SeqCst);
         sleep(self.delay).await;
         (self.on_poll)(number)
     }
 }
 
-pub(super) fn ticket(request_id: &str) -> Ticket {
-    Ticket { request_id: request_id.into(), memo: "".into() }
+pub(super) fn ticket(request_id: &str) -> ProviderTicket {
+    ProviderTicket { request_id: request_id.into(), memo: "".into() }
 }
 
 pub(super) fn pictures(count: u32) -> Progress {
@@ -91,12 +92,12 @@ pub(super) fn pictures(count: u32) -> Progress {
 }
 
 pub(super) fn new_job(name: &str, prompt: &str, vault: Option<VaultId>) -> NewJob {
-    let order = Order {
+    let order = GenerationRequest {
         model_id: "local/plasma".into(),
         prompt: prompt.into(),
         aspect_ratio: "1:1".into(),
         batch_count: 1,
-        ..Order::default()
+        ..GenerationRequest::default()
     };
     NewJob {
         client_job_id: name.into(),

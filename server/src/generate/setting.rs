@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::Provider;
 use super::local::LocalProvider;
 use super::queue::{QueueProvider, QueueSetting};
-use crate::assets::Assets;
 use crate::blobs::Blobs;
+use crate::blobs::asset_url::Assets;
 use crate::clock::Clock;
 use crate::outbound::{Outbound, OutboundError, Reach};
 

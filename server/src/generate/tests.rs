@@ -1,11 +1,12 @@
 //! The form in which orders are kept.
 
-use serde_json::json;
+use serde_json::{Map, json};
 
 use super::*;
+use crate::domain::OutputKind;
 
-fn full() -> Order {
-    Order {
+fn full() -> GenerationRequest {
+    GenerationRequest {
         model_id: "local/plasma".into(),
         prompt: "A harbour".into(),
         kind: OutputKind::Video,
@@ -55,7 +56,7 @@ fn the_kept_form_of_an_order_stays_as_it_is() {
       "imageEditEndpointId": "local/edit"
     }
     "#);
-    insta::assert_json_snapshot!(Order::default(), @r#"
+    insta::assert_json_snapshot!(GenerationRequest::default(), @r#"
     {
       "modelId": "",
       "prompt": "",
@@ -74,16 +75,23 @@ fn the_kept_form_of_an_order_stays_as_it_is() {
 
 #[test]
 fn a_kept_order_reads_back_as_it_was() {
-    for order in [full(), Order::default(), Order { parameters: Some(Map::new()), ..full() }] {
+    for order in [
+        full(),
+        GenerationRequest::default(),
+        GenerationRequest { parameters: Some(Map::new()), ..full() },
+    ] {
         let kept = serde_json::to_string(&order).unwrap();
-        assert_eq!(serde_json::from_str::<Order>(&kept).unwrap(), order, "{kept}");
+        assert_eq!(serde_json::from_str::<GenerationRequest>(&kept).unwrap(), order, "{kept}");
     }
 }
 
 #[test]
 fn an_order_of_another_version_is_read_as_far_as_it_is_known() {
     let kept = r#"{"modelId":"local/plasma","prompt":"A harbour","fromLater":{"a":1}}"#;
-    let expected =
-        Order { model_id: "local/plasma".into(), prompt: "A harbour".into(), ..Order::default() };
-    assert_eq!(serde_json::from_str::<Order>(kept).unwrap(), expected);
+    let expected = GenerationRequest {
+        model_id: "local/plasma".into(),
+        prompt: "A harbour".into(),
+        ..GenerationRequest::default()
+    };
+    assert_eq!(serde_json::from_str::<GenerationRequest>(kept).unwrap(), expected);
 }

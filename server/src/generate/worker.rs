@@ -23,8 +23,8 @@ pub use self::shelf::{AssetShelf, NotShelved, Shelf};
 use super::intake::{SUBMIT_LIMIT, SUBMIT_UNKNOWN};
 use super::{Output, Progress, Provider, reason};
 use crate::clock::Clock;
-use crate::store::job::{Claim, JobState, Lease, Ticket};
-use crate::store::{PromptImage, Release, Store, StoreError};
+use crate::domain::{Claim, JobState, Lease, PromptImage, ProviderTicket, Release};
+use crate::store::{Store, StoreError};
 
 /// How long a job stays with a worker that gives no sign of life.
 pub const LEASE: Duration = Duration::from_secs(20);
@@ -99,7 +99,7 @@ impl Worker {
             error = self.give_signs_of_life(&claim.lease) => Err(error),
             () = stop => {
                 let released =
-                    self.store.release_job(&claim.lease, Duration::ZERO, Release::Leaving);
+                    self.store.release_job(&claim.lease, Duration::ZERO, Release::Shutdown);
                 released.await.map(|()| Step::Left)
             }
         };
@@ -141,7 +141,7 @@ impl Worker {
         let asked = timeout(POLL_TIMEOUT, self.provider.poll(ticket, &claim.job.order)).await;
         match asked {
             Ok(Ok(Progress::Queued)) => self.hand_back(claim, Release::Waiting).await,
-            Ok(Ok(Progress::AtWork)) => self.hand_back(claim, Release::AtWork).await,
+            Ok(Ok(Progress::AtWork)) => self.hand_back(claim, Release::InProgress).await,
             Ok(Ok(Progress::Completed(outputs))) if outputs.is_empty() => {
                 self.fail(claim, "the provider was done and sent nothing").await
             }
@@ -159,7 +159,7 @@ impl Worker {
     async fn save(
         &self,
         claim: &Claim,
-        ticket: &Ticket,
+        ticket: &ProviderTicket,
         outputs: &[Output],
     ) -> Result<Step, StoreError> {
         let mut images = Vec::with_capacity(outputs.len());
@@ -190,7 +190,7 @@ impl Worker {
             return self.fail(claim, &format!("{why}, {SETBACKS_MAX} times in a row")).await;
         }
         let pause = pace::after_setback(claim.setbacks);
-        self.store.release_job(&claim.lease, pause, Release::Setback).await?;
+        self.store.release_job(&claim.lease, pause, Release::FailedAttempt).await?;
         Ok(Step::Setback)
     }
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use promptarium::Scope;
 use serde_json::{Value, json};
 
-use crate::store::Scopes;
+use crate::domain::Scopes;
 use crate::store::postgres::{AccountEntry, KeyEntry};
 
 /// An outcome in both forms; the JSON is one line.

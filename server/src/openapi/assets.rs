@@ -6,7 +6,7 @@ use super::Named;
 use super::operation::{Answer, Operation};
 use super::refusals::Refusal;
 use super::schema;
-use crate::generate::Media;
+use crate::domain::Media;
 
 const TAG: &str = "Assets";
 

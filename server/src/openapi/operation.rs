@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 
 use super::refusals::{self, Refusal};
 use super::{parameters, schema, security};
-use crate::auth::Needs;
-use crate::route::Route;
+use crate::http::auth::Needs;
+use crate::serve::routes::Route;
 
 /// An operation as its room describes it.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use super::schema::{self, of, with};
-use crate::body::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
+use crate::http::body::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
 
 /// A way in which a request gets no success.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

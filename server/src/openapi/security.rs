@@ -3,7 +3,7 @@
 use promptarium::Scope;
 use serde_json::{Value, json};
 
-use crate::auth::Needs;
+use crate::http::auth::Needs;
 
 const API_KEY: &str = "apiKey";
 const UPLOAD_TOKEN: &str = "uploadToken";

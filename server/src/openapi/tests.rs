@@ -8,7 +8,7 @@ mod walk;
 use serde_json::Value;
 
 use super::{Described, document};
-use crate::start::ModelNamespace;
+use crate::domain::ModelNamespace;
 
 /// The document, for models below `local/`.
 fn described() -> Value {

@@ -15,8 +15,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use promptarium::PromptId;
 
-use super::job::{Claim, JobKey, JobRecord, Lease, NewJob, Reserved, Ticket};
-use super::{Caller, PromptImage, StoreError};
+use super::StoreError;
+use crate::domain::{
+    Caller, Claim, JobKey, JobRecord, Lease, NewJob, PromptImage, ProviderTicket, Release, Reserved,
+};
 
 /// The memory of generations. See the [module](self).
 #[async_trait]
@@ -34,7 +36,11 @@ pub trait JobStore: Send + Sync + 'static {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] if it is not being submitted (any more).
-    async fn job_submitted(&self, job: &JobKey, ticket: Ticket) -> Result<JobRecord, StoreError>;
+    async fn job_submitted(
+        &self,
+        job: &JobKey,
+        ticket: ProviderTicket,
+    ) -> Result<JobRecord, StoreError>;
 
     /// The provider certainly did not take the job: it never was, and its name
     /// is free again. A job that is not being submitted stays as it is.
@@ -78,9 +84,9 @@ pub trait JobStore: Send + Sync + 'static {
     /// call changes nothing then.
     async fn renew_lease(&self, lease: &Lease, lasting: Duration) -> Result<(), StoreError>;
 
-    /// Hands a job back, to be due again after `pause`. [`Release::AtWork`]
-    /// sets its state to in progress. [`Release::Setback`] adds one to its
-    /// setbacks, [`Release::Leaving`] leaves them, and the others set them to none.
+    /// Hands a job back, to be due again after `pause`. [`Release::InProgress`]
+    /// sets its state to in progress. [`Release::FailedAttempt`] adds one to its
+    /// setbacks, [`Release::Shutdown`] leaves them, and the others set them to none.
     async fn release_job(
         &self,
         lease: &Lease,
@@ -103,17 +109,4 @@ pub trait JobStore: Send + Sync + 'static {
     /// Done when a job may have become due, and after `at_most` in any case. A
     /// hint that may come late, early or not at all: claiming is the truth.
     async fn job_due(&self, at_most: Duration);
-}
-
-/// What a worker saw before it handed a job back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Release {
-    /// The provider has it in its queue.
-    Waiting,
-    /// The provider is at work on it.
-    AtWork,
-    /// The job did not get on, for a reason that may pass.
-    Setback,
-    /// Nothing: the worker stops before it is done.
-    Leaving,
 }

@@ -38,11 +38,12 @@ use promptarium::{PromptId, VaultId, VaultPromptId};
 use self::account::Account;
 use self::commons::Commons;
 use self::keys::Keyring;
-use super::{
-    AccountId, Added, Caller, Contents, KeyRecord, Moved, NewKey, NewPrompt, NewVault, PromptPage,
-    PromptPatch, PromptQuery, SharedPrompt, Store, StoreError, VaultPatch, VaultRecord,
-};
+use super::{Added, Contents, Moved, Store, StoreError};
 use crate::clock::Clock;
+use crate::domain::{
+    AccountId, Caller, KeyRecord, NewKey, NewPrompt, NewVault, PromptPage, PromptPatch,
+    PromptQuery, SharedPrompt, VaultPatch, VaultRecord,
+};
 
 /// A [`Store`] in memory. All its futures are ready at once, but for the one that
 /// waits for a job.

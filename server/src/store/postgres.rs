@@ -34,10 +34,10 @@ pub use self::connect::{AddressError, ConnectError, DatabaseUrl, NoConnection, S
 use self::db::Db;
 pub use self::keys::keep::KeyEntry;
 pub use self::migrate::{MigrateError, Migration};
-use super::{
-    Added, Caller, Contents, KeyRecord, Moved, NewKey, NewPrompt, NewVault, PromptPage,
-    PromptPatch, PromptQuery, SharedPrompt, Store, StoreError, VaultPatch, VaultRecord, Vaults,
-    VaultsMark,
+use super::{Added, Contents, Moved, Store, StoreError, Vaults, VaultsMark};
+use crate::domain::{
+    Caller, KeyRecord, NewKey, NewPrompt, NewVault, PromptPage, PromptPatch, PromptQuery,
+    SharedPrompt, VaultPatch, VaultRecord,
 };
 
 /// A [`Store`] in PostgreSQL.

@@ -1,7 +1,7 @@
 //! All vaults of an account at once, and a mark by which to tell later whether they are
 //! the same still.
 
-use super::VaultRecord;
+use crate::domain::VaultRecord;
 
 /// Stands for all that an account's vaults show at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

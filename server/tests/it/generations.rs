@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use futures::future::join_all;
 use promptarium_server::EmbeddedServer;
 use promptarium_server::blobs::{BlobSetting, Blobs};
-use promptarium_server::generate::{Order, PollError, Progress, Provider, SubmitError};
-use promptarium_server::store::job::Ticket;
+use promptarium_server::domain::{GenerationRequest, ProviderTicket};
+use promptarium_server::generate::{PollError, Progress, Provider, SubmitError};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
@@ -33,15 +33,15 @@ impl Told {
 
 #[async_trait]
 impl Provider for Told {
-    async fn submit(&self, order: &Order) -> Result<Ticket, SubmitError> {
+    async fn submit(&self, order: &GenerationRequest) -> Result<ProviderTicket, SubmitError> {
         let number = self.submits.fetch_add(1, Ordering::SeqCst);
         sleep(self.delay).await;
         assert_ne!(&*order.model_id, "local/panic", "as asked");
         self.takes.clone()?;
-        Ok(Ticket { request_id: format!("r-{number}").into(), memo: "secret".into() })
+        Ok(ProviderTicket { request_id: format!("r-{number}").into(), memo: "secret".into() })
     }
 
-    async fn poll(&self, _: &Ticket, _: &Order) -> Result<Progress, PollError> {
+    async fn poll(&self, _: &ProviderTicket, _: &GenerationRequest) -> Result<Progress, PollError> {
         Ok(Progress::AtWork)
     }
 }

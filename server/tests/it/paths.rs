@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use promptarium::{PromptId, VaultId, VaultPromptId, path};
-use promptarium_server::place::BASE_PATH;
-use promptarium_server::route::{Routes, table};
+use promptarium_server::domain::BASE_PATH;
+use promptarium_server::serve::routes::{Routes, table};
 
 /// Every template of the SDK that this server answers.
 const SERVED: [&str; 14] = [

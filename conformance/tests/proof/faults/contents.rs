@@ -11,7 +11,8 @@ use std::collections::HashMap;
 
 use futures::StreamExt;
 use promptarium::VaultId;
-use promptarium_server::store::{Caller, ListedPrompt, Store};
+use promptarium_server::domain::{Caller, ListedPrompt};
+use promptarium_server::store::Store;
 use serde_json::{Map, Value};
 
 use crate::ask::Answer;

@@ -4,7 +4,7 @@ use promptarium::{PromptId, VaultId};
 use serde::Serialize;
 
 use super::Time;
-use crate::store::job::{JobRecord, JobState, Ticket};
+use crate::domain::{JobRecord, JobState, ProviderTicket};
 
 /// What queueing a generation says (GE-02).
 #[derive(Serialize)]
@@ -56,7 +56,7 @@ impl<'a> JobView<'a> {
 /// A state with its name (S-33).
 struct StateView<'a> {
     name: &'static str,
-    ticket: Option<&'a Ticket>,
+    ticket: Option<&'a ProviderTicket>,
     prompt: Option<PromptId>,
     error: Option<&'a str>,
 }

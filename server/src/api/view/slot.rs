@@ -3,7 +3,7 @@
 use promptarium::limits::UPLOAD_SLOT_LIFETIME_SECONDS;
 use serde::Serialize;
 
-use crate::uploads::HandedOut;
+use crate::blobs::upload_slot::HandedOut;
 
 /// A slot (UP-04 to UP-09).
 #[derive(Serialize)]

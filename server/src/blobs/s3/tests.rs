@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 
 use super::super::{AssetName, Blobs, PutError};
 use super::*;
-use crate::generate::Media;
+use crate::domain::Media;
 
 /// What it keeps, what it was asked, and what is wrong with it.
 #[derive(Default)]

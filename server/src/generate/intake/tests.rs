@@ -6,11 +6,11 @@ use crate::store::JobStore;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-fn is_refused(outcome: &Result<(JobKey, Ticket), IntakeError>) -> bool {
+fn is_refused(outcome: &Result<(JobKey, ProviderTicket), IntakeError>) -> bool {
     matches!(outcome, Err(IntakeError::Submit(SubmitError::Refused(_))))
 }
 
-fn is_unknown(outcome: &Result<(JobKey, Ticket), IntakeError>) -> bool {
+fn is_unknown(outcome: &Result<(JobKey, ProviderTicket), IntakeError>) -> bool {
     matches!(outcome, Err(IntakeError::Submit(SubmitError::Unknown(_))))
 }
 

@@ -5,7 +5,8 @@ use bytes::Bytes;
 use super::canvas::Canvas;
 use super::motif::Scene;
 use super::{base, file};
-use crate::generate::{Media, Output, OutputKind};
+use crate::domain::{Media, OutputKind};
+use crate::generate::Output;
 
 /// Moments of an animation.
 const FRAMES: u16 = 16;

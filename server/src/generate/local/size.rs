@@ -9,7 +9,7 @@ const MOST: f64 = 4.0;
 /// Shown of a ratio that is refused.
 const SHOWN_CHARS: usize = 32;
 
-use crate::generate::OutputKind;
+use crate::domain::OutputKind;
 
 /// Width and height for a ratio such as `16:9` or `1.91:1`.
 ///

@@ -6,7 +6,8 @@ use url::Url;
 
 use super::*;
 use crate::clock::ManualClock;
-use crate::generate::{Media, Output, OutputKind};
+use crate::domain::{Media, OutputKind};
+use crate::generate::Output;
 
 struct Bench {
     provider: LocalProvider,
@@ -23,18 +24,18 @@ fn bench() -> Bench {
     Bench { provider, clock, assets, blobs }
 }
 
-fn order(model: &str) -> Order {
-    Order {
+fn order(model: &str) -> GenerationRequest {
+    GenerationRequest {
         model_id: model.into(),
         prompt: "a lighthouse".into(),
         aspect_ratio: "1:1".into(),
         batch_count: 1,
-        ..Order::default()
+        ..GenerationRequest::default()
     }
 }
 
 impl Bench {
-    async fn draw(&self, order: &Order) -> Vec<Output> {
+    async fn draw(&self, order: &GenerationRequest) -> Vec<Output> {
         let ticket = self.provider.submit(order).await.unwrap();
         match self.provider.poll(&ticket, order).await.unwrap() {
             Progress::Completed(outputs) => outputs,
@@ -42,7 +43,7 @@ impl Bench {
         }
     }
 
-    async fn refusal(&self, order: &Order) -> String {
+    async fn refusal(&self, order: &GenerationRequest) -> String {
         match self.provider.submit(order).await.unwrap_err() {
             SubmitError::Refused(reason) => reason,
             other => panic!("{other:?}"),
@@ -66,7 +67,8 @@ impl Bench {
 
 #[tokio::test]
 async fn an_order_ends_as_pictures_of_its_ratio() {
-    let order = Order { aspect_ratio: "16:9".into(), batch_count: 3, ..order("local/plasma") };
+    let order =
+        GenerationRequest { aspect_ratio: "16:9".into(), batch_count: 3, ..order("local/plasma") };
     let outputs = bench().draw(&order).await;
     assert_eq!(outputs.len(), 3);
     for output in &outputs {
@@ -76,7 +78,7 @@ async fn an_order_ends_as_pictures_of_its_ratio() {
 
 #[tokio::test]
 async fn a_video_is_an_animation() {
-    let order = Order { kind: OutputKind::Video, ..order("local/plasma-video") };
+    let order = GenerationRequest { kind: OutputKind::Video, ..order("local/plasma-video") };
     let outputs = bench().draw(&order).await;
     assert_eq!((outputs[0].media, outputs[0].width), (Media::Gif, 320));
 }
@@ -86,16 +88,17 @@ async fn prompt_model_and_seed_make_the_picture_and_nothing_else_does() {
     let bench = bench();
     let plain = bench.draw(&order("local/plasma")).await;
     bench.clock.advance(Duration::from_secs(60));
-    let same = Order { negative_prompt: Some("people".into()), ..order("local/plasma") };
+    let same =
+        GenerationRequest { negative_prompt: Some("people".into()), ..order("local/plasma") };
     assert!(bench.draw(&same).await == plain);
-    let elsewhere = Order {
+    let elsewhere = GenerationRequest {
         image_inputs: vec!["https://other.example/assets/a.png".into()],
         reference_image_urls: vec!["https://other.example/b.png".into()],
         ..order("local/plasma")
     };
     assert!(bench.draw(&elsewhere).await == plain);
     assert!(bench.draw(&order("local/other")).await != plain);
-    let seeded = |seed: Value| Order {
+    let seeded = |seed: Value| GenerationRequest {
         parameters: json!({ "seed": seed }).as_object().cloned(),
         ..order("local/plasma")
     };
@@ -109,11 +112,11 @@ async fn prompt_model_and_seed_make_the_picture_and_nothing_else_does() {
 async fn an_upload_is_the_base_of_the_picture() {
     let bench = bench();
     let url = bench.upload(None).await;
-    let with = Order { image_input: Some(url.clone().into()), ..order("local/plasma") };
+    let with = GenerationRequest { image_input: Some(url.clone().into()), ..order("local/plasma") };
     let picture = image::load_from_memory(&bench.draw(&with).await[0].bytes).unwrap().into_rgb8();
     let (dark, light) = (picture.get_pixel(100, 300), picture.get_pixel(540, 300));
     assert!(u16::from(dark.0[1]) + 40 < u16::from(light.0[1]), "{dark:?} {light:?}");
-    let listed = Order { image_inputs: vec![url.into()], ..order("local/plasma") };
+    let listed = GenerationRequest { image_inputs: vec![url.into()], ..order("local/plasma") };
     assert!(bench.draw(&listed).await != bench.draw(&order("local/plasma")).await);
 }
 
@@ -121,7 +124,7 @@ async fn an_upload_is_the_base_of_the_picture() {
 async fn an_upload_that_never_came_is_refused() {
     let bench = bench();
     let url = bench.assets.url_of(&AssetName::random(Media::Png));
-    let with = Order { image_input: Some(url.into()), ..order("local/plasma") };
+    let with = GenerationRequest { image_input: Some(url.into()), ..order("local/plasma") };
     assert!(bench.refusal(&with).await.contains("was not uploaded"));
 }
 
@@ -129,7 +132,7 @@ async fn an_upload_that_never_came_is_refused() {
 async fn an_upload_that_is_no_picture_fails_the_job() {
     let bench = bench();
     let url = bench.upload(Some(b"no picture".to_vec())).await;
-    let with = Order { image_input: Some(url.into()), ..order("local/plasma") };
+    let with = GenerationRequest { image_input: Some(url.into()), ..order("local/plasma") };
     let ticket = bench.provider.submit(&with).await.unwrap();
     let Progress::Failed(reason) = bench.provider.poll(&ticket, &with).await.unwrap() else {
         panic!("it did not fail");
@@ -150,19 +153,21 @@ async fn models_of_others_do_not_exist() {
 #[tokio::test]
 async fn an_editing_model_counts_where_there_is_something_to_edit() {
     let bench = bench();
-    let editing =
-        Order { image_edit_endpoint_id: Some("other/edit".into()), ..order("local/plasma") };
+    let editing = GenerationRequest {
+        image_edit_endpoint_id: Some("other/edit".into()),
+        ..order("local/plasma")
+    };
     bench.draw(&editing).await;
     let url = bench.upload(None).await;
-    let editing = Order { image_input: Some(url.into()), ..editing };
+    let editing = GenerationRequest { image_input: Some(url.into()), ..editing };
     assert!(bench.refusal(&editing).await.contains("other/edit"));
-    let ours = Order { image_edit_endpoint_id: Some("local/edit".into()), ..editing };
+    let ours = GenerationRequest { image_edit_endpoint_id: Some("local/edit".into()), ..editing };
     bench.draw(&ours).await;
 }
 
 #[tokio::test]
 async fn a_ratio_that_is_none_is_refused() {
-    let order = Order { aspect_ratio: "wide".into(), ..order("local/plasma") };
+    let order = GenerationRequest { aspect_ratio: "wide".into(), ..order("local/plasma") };
     assert!(bench().refusal(&order).await.contains("aspect ratio"));
 }
 
@@ -182,7 +187,7 @@ async fn the_slow_model_waits_then_works_then_is_done() {
 #[tokio::test]
 async fn the_slow_model_takes_as_long_as_it_is_told() {
     let bench = bench();
-    let with = |seconds: Value| Order {
+    let with = |seconds: Value| GenerationRequest {
         parameters: json!({ "seconds": seconds }).as_object().cloned(),
         ..order("local/slow")
     };
@@ -214,6 +219,6 @@ async fn each_ticket_has_a_name_of_its_own() {
 
 #[tokio::test]
 async fn a_ticket_of_another_provider_is_not_understood() {
-    let ticket = Ticket { request_id: "a".into(), memo: "{}".into() };
+    let ticket = ProviderTicket { request_id: "a".into(), memo: "{}".into() };
     assert!(bench().provider.poll(&ticket, &order("local/plasma")).await.is_err());
 }

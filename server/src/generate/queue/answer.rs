@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
 
-use crate::generate::OutputKind;
+use crate::domain::OutputKind;
 
 /// Shown of the provider's own words.
 const CHARS_MAX: usize = 400;

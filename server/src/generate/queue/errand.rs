@@ -4,7 +4,7 @@ use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use crate::generate::{Order, OutputKind};
+use crate::domain::{GenerationRequest, OutputKind};
 
 /// A longer model id is not one.
 const MODEL_CHARS_MAX: usize = 256;
@@ -14,7 +14,7 @@ const MODEL_CHARS_MAX: usize = 256;
 ///
 /// # Errors
 /// If there cannot be such a model; for a person.
-pub(super) fn address(provider: &Url, order: &Order) -> Result<Url, String> {
+pub(super) fn address(provider: &Url, order: &GenerationRequest) -> Result<Url, String> {
     let model = match (&order.image_edit_endpoint_id, &order.image_input) {
         (Some(endpoint), Some(_)) => endpoint,
         _ => &order.model_id,
@@ -42,7 +42,7 @@ pub(super) fn address(provider: &Url, order: &Order) -> Result<Url, String> {
 ///
 /// # Errors
 /// If the protocol cannot say it; for a person.
-pub(super) fn body(order: &Order) -> Result<Bytes, String> {
+pub(super) fn body(order: &GenerationRequest) -> Result<Bytes, String> {
     let mut fields: Map<String, Value> = order.parameters.clone().unwrap_or_default();
     fields.insert("prompt".into(), json!(order.prompt));
     fields.insert("aspect_ratio".into(), json!(order.aspect_ratio));

@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use image::ImageReader;
 
-use crate::generate::Media;
+use crate::domain::Media;
 
 /// Boxes of MP4: the movie, a track, its header.
 const TO_HEADER: [&[u8]; 3] = [b"moov", b"trak", b"tkhd"];

@@ -8,7 +8,8 @@ use url::Url;
 
 use super::answer::MadeFile;
 use super::{Limits, OutboundError, QueueProvider, media, uri};
-use crate::generate::{Media, Output, OutputKind};
+use crate::domain::{Media, OutputKind};
+use crate::generate::Output;
 
 /// Why there is no output.
 pub(super) enum Fault {

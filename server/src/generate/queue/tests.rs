@@ -10,17 +10,17 @@ use serde_json::{Value, json};
 
 use self::stand_in::{Does, Seen, StandIn, answer, json as reply};
 use super::*;
-use crate::generate::{Media, OutputKind};
+use crate::domain::{Media, OutputKind};
 
 const KEY: &str = "the-provider-key-id:the-provider-key-secret";
 
-fn order() -> Order {
-    Order {
+fn order() -> GenerationRequest {
+    GenerationRequest {
         model_id: "acme/flux/dev".into(),
         prompt: "a lighthouse".into(),
         aspect_ratio: "16:9".into(),
         batch_count: 2,
-        ..Order::default()
+        ..GenerationRequest::default()
     }
 }
 
@@ -78,16 +78,19 @@ async fn done(
     .await
 }
 
-async fn polled(stand_in: &StandIn, order: &Order) -> Result<Progress, PollError> {
+async fn polled(stand_in: &StandIn, order: &GenerationRequest) -> Result<Progress, PollError> {
     polled_by(&provider(&stand_in.origin), order).await
 }
 
-async fn polled_by(provider: &QueueProvider, order: &Order) -> Result<Progress, PollError> {
+async fn polled_by(
+    provider: &QueueProvider,
+    order: &GenerationRequest,
+) -> Result<Progress, PollError> {
     let ticket = provider.submit(order).await.unwrap();
     provider.poll(&ticket, order).await
 }
 
-async fn failure(stand_in: &StandIn, order: &Order) -> String {
+async fn failure(stand_in: &StandIn, order: &GenerationRequest) -> String {
     match polled(stand_in, order).await {
         Ok(Progress::Failed(reason)) => reason,
         other => panic!("{other:?}"),
@@ -142,7 +145,7 @@ async fn an_order_goes_from_the_queue_to_its_pictures() {
 #[tokio::test]
 async fn an_order_is_told_whole() {
     let stand_in = taking(|_, _| Does::Break).await;
-    let order = Order {
+    let order = GenerationRequest {
         negative_prompt: Some("people".into()),
         image_input: Some("https://a.example/a.png".into()),
         image_inputs: vec!["https://a.example/b.png".into()],
@@ -175,7 +178,7 @@ async fn a_video_comes_alone() {
     let mp4: &[u8] = b"\0\0\0\x10ftypisom\0\0\0\0";
     let result = |origin: &str| json!({"video": {"url": format!("{origin}/1.mp4"), "width": 1280, "height": 720}});
     let stand_in = done(result, move |_| answer(200, "video/mp4", mp4)).await;
-    let order = Order { kind: OutputKind::Video, batch_count: 1, ..order() };
+    let order = GenerationRequest { kind: OutputKind::Video, batch_count: 1, ..order() };
     let Ok(Progress::Completed(outputs)) = polled(&stand_in, &order).await else {
         panic!("it did not complete");
     };
@@ -184,7 +187,7 @@ async fn a_video_comes_alone() {
     let body: Value = serde_json::from_slice(&stand_in.seen()[0].body).unwrap();
     assert_eq!(body.get("num_images"), None);
 
-    let several = Order { batch_count: 2, ..order };
+    let several = GenerationRequest { batch_count: 2, ..order };
     let error = provider(&stand_in.origin).submit(&several).await.unwrap_err();
     assert!(matches!(error, SubmitError::Refused(_)), "{error:?}");
 }
@@ -210,7 +213,7 @@ async fn a_model_id_leads_to_a_model_and_nowhere_else() {
         "acme\\flux",
         "acme/flux/requests/r-1/cancel",
     ] {
-        let order = Order { model_id: model.into(), ..order() };
+        let order = GenerationRequest { model_id: model.into(), ..order() };
         let error = provider(&stand_in.origin).submit(&order).await.unwrap_err();
         assert!(matches!(error, SubmitError::Refused(_)), "{model}: {error:?}");
     }
@@ -299,7 +302,7 @@ async fn the_key_goes_to_nobody_else() {
     // A ticket from before the provider was changed.
     let memo =
         json!({"status": format!("{}/s", thief.origin), "response": format!("{}/r", thief.origin)});
-    let ticket = Ticket { request_id: "r-1".into(), memo: memo.to_string().into() };
+    let ticket = ProviderTicket { request_id: "r-1".into(), memo: memo.to_string().into() };
     let stand_in = taking(|_, _| Does::Break).await;
     provider(&stand_in.origin).poll(&ticket, &order()).await.unwrap_err();
     // A status address that redirects.
@@ -509,6 +512,6 @@ async fn the_key_is_in_no_log() {
 #[tokio::test]
 async fn a_ticket_of_another_provider_is_not_understood() {
     let provider = provider("http://127.0.0.1:1");
-    let ticket = Ticket { request_id: "a".into(), memo: "2026-01-01T00:00:00Z".into() };
+    let ticket = ProviderTicket { request_id: "a".into(), memo: "2026-01-01T00:00:00Z".into() };
     assert!(provider.poll(&ticket, &order()).await.is_err());
 }

@@ -2,10 +2,10 @@
 
 use async_trait::async_trait;
 
-use crate::assets::Assets;
+use crate::blobs::asset_url::Assets;
 use crate::blobs::{AssetName, Blobs, PutError};
+use crate::domain::{JobRecord, ProviderTicket, SigningKey};
 use crate::generate::Output;
-use crate::store::job::{JobRecord, Ticket};
 
 /// Keeps outputs where clients can fetch them.
 #[async_trait]
@@ -18,7 +18,7 @@ pub trait Shelf: Send + Sync + 'static {
     async fn put(
         &self,
         job: &JobRecord,
-        ticket: &Ticket,
+        ticket: &ProviderTicket,
         place: usize,
         output: &Output,
     ) -> Result<Box<str>, NotShelved>;
@@ -33,13 +33,13 @@ pub struct NotShelved(pub String);
 pub struct AssetShelf {
     blobs: Blobs,
     assets: Assets,
-    key: Box<[u8]>,
+    key: SigningKey,
 }
 
 impl AssetShelf {
     /// Addresses cannot be guessed without `key`.
-    pub fn new(blobs: Blobs, assets: Assets, key: &[u8]) -> Self {
-        Self { blobs, assets, key: key.into() }
+    pub fn new(blobs: Blobs, assets: Assets, key: &SigningKey) -> Self {
+        Self { blobs, assets, key: key.clone() }
     }
 }
 
@@ -48,7 +48,7 @@ impl Shelf for AssetShelf {
     async fn put(
         &self,
         job: &JobRecord,
-        ticket: &Ticket,
+        ticket: &ProviderTicket,
         place: usize,
         output: &Output,
     ) -> Result<Box<str>, NotShelved> {
@@ -64,7 +64,7 @@ impl Shelf for AssetShelf {
 /// What makes an output the one it is. A store in memory gives the same accounts
 /// the same numbers at each start, and callers may use a name again, so the time
 /// and the provider's own name for the job are part of it.
-fn context(job: &JobRecord, ticket: &Ticket, place: usize) -> Vec<u8> {
+fn context(job: &JobRecord, ticket: &ProviderTicket, place: usize) -> Vec<u8> {
     let mut context = Vec::new();
     for text in [&*ticket.request_id, &job.key.client_job_id] {
         context.extend_from_slice(&(text.len() as u64).to_be_bytes());
@@ -85,16 +85,15 @@ mod tests {
     use url::Url;
 
     use super::*;
+    use crate::domain::{AccountId, GenerationRequest, JobKey, JobState};
+    use crate::generate::Progress;
     use crate::generate::scripted::{pictures, ticket};
-    use crate::generate::{Order, Progress};
-    use crate::store::AccountId;
-    use crate::store::job::{JobKey, JobState};
 
     fn job(account: i64, name: &str, made_after: i64) -> JobRecord {
         let made = Timestamp::UNIX_EPOCH + SignedDuration::from_micros(made_after);
         JobRecord {
             key: JobKey { account: AccountId(account), client_job_id: name.into() },
-            order: Arc::new(Order::default()),
+            order: Arc::new(GenerationRequest::default()),
             vault: VaultId::new(1),
             state: JobState::Queued(ticket("r")),
             created_at: made,
@@ -102,11 +101,15 @@ mod tests {
         }
     }
 
+    fn signing_key(byte: u8) -> SigningKey {
+        SigningKey::new(&[byte; SigningKey::BYTES_MIN]).unwrap()
+    }
+
     #[tokio::test]
     async fn an_output_has_one_address_for_its_place_in_its_job() {
         let assets = Assets::new(&Url::parse("http://localhost").unwrap());
         let blobs = Blobs::in_memory();
-        let shelf = AssetShelf::new(blobs.clone(), assets.clone(), b"key");
+        let shelf = AssetShelf::new(blobs.clone(), assets.clone(), &signing_key(1));
         let Progress::Completed(outputs) = pictures(1) else { panic!("pictures are done") };
         let put = async |job: &JobRecord, request, place| {
             shelf.put(job, &ticket(request), place, &outputs[0]).await.unwrap()
@@ -124,7 +127,7 @@ mod tests {
         ] {
             assert_ne!(put(&job, request, place).await, first, "{job:?} {request} {place}");
         }
-        let other = AssetShelf::new(blobs, assets, b"other key");
+        let other = AssetShelf::new(blobs, assets, &signing_key(2));
         let guessed = other.put(&job(1, "j", 0), &ticket("r"), 0, &outputs[0]).await.unwrap();
         assert_ne!(guessed, first);
     }

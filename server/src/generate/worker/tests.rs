@@ -10,11 +10,11 @@ use futures::TryStreamExt;
 use promptarium::VaultId;
 
 use super::*;
+use crate::domain::{Caller, JobRecord, ListedPrompt, NewVault, Reserved, VaultVisibility};
 use crate::generate::PollError;
 use crate::generate::scripted::{Scripted, clock, new_job, pictures, store, ticket};
-use crate::store::job::{JobRecord, Reserved};
+use crate::store::JobStore;
 use crate::store::memory::MemoryStore;
-use crate::store::{Caller, JobStore, ListedPrompt, NewVault, VaultVisibility};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -31,7 +31,7 @@ impl Shelf for TestShelf {
     async fn put(
         &self,
         job: &JobRecord,
-        _: &Ticket,
+        _: &ProviderTicket,
         place: usize,
         _: &Output,
     ) -> Result<Box<str>, NotShelved> {

@@ -7,8 +7,8 @@ use serde_json::json;
 use super::described;
 use super::walk::{followed, operation, operations};
 use crate::api::{contents, generations, prompts, uploads, vaults};
-use crate::auth::Needs;
-use crate::route::table;
+use crate::http::auth::Needs;
+use crate::serve::routes::table;
 
 #[test]
 fn every_route_has_one_operation_and_every_operation_one_route() {

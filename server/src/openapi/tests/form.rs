@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 use super::super::{Described, document, schema};
 use super::described;
 use super::walk::{each, followed, operations};
-use crate::public_url::PublicUrl;
-use crate::start::ModelNamespace;
+use crate::domain::{ModelNamespace, PublicUrl};
 
 /// Says whether values have the form of schemas in a document.
 fn errors(document: &Value, schema: &Value, value: &Value) -> Vec<String> {

@@ -18,12 +18,12 @@ use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use self::state::State;
 use crate::clock::Clock;
-use crate::store::StoreError::{self, NotFound, UnknownTargetVault, UnknownVault};
-use crate::store::{
-    AccountId, Added, Caller, Contents, KeyId, KeyRecord, ListedPrompt, Moved, NewKey, NewPrompt,
-    NewVault, PromptPage, PromptPatch, PromptQuery, PromptRecord, SharedPrompt, Store, VaultPatch,
-    VaultRecord, VaultVisibility,
+use crate::domain::{
+    AccountId, Caller, KeyId, KeyRecord, ListedPrompt, NewKey, NewPrompt, NewVault, PromptPage,
+    PromptPatch, PromptQuery, PromptRecord, SharedPrompt, VaultPatch, VaultRecord, VaultVisibility,
 };
+use crate::store::StoreError::{self, NotFound, UnknownTargetVault, UnknownVault};
+use crate::store::{Added, Contents, Moved, Store};
 
 /// The naive store.
 pub(crate) struct Naive {

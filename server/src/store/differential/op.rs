@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use self::jobs::JobOp;
-use crate::store::{PromptKind, VaultVisibility};
+use crate::domain::{PromptKind, VaultVisibility};
 
 /// How many accounts take part.
 pub(crate) const ACCOUNTS: usize = 3;

@@ -14,11 +14,11 @@ use self::jobs::{Claimed, Jobs};
 use super::Looking;
 use super::naming::Naming;
 use super::op::{ACCOUNTS, Op, Who};
-use crate::store::job::JobRecord;
-use crate::store::{
-    AccountId, Added, Caller, KeyId, KeyRecord, ListedPrompt, Moved, NewKey, PromptQuery,
-    PromptRecord, Scopes, Store, StoreError, VaultRecord,
+use crate::domain::{
+    AccountId, Caller, JobRecord, KeyId, KeyRecord, ListedPrompt, NewKey, PromptQuery,
+    PromptRecord, Scopes, VaultRecord,
 };
+use crate::store::{Added, Moved, Store, StoreError};
 
 /// What a step gave, with names in place of identifiers.
 #[derive(Debug, PartialEq)]

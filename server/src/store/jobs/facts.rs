@@ -8,9 +8,11 @@ use std::time::Duration;
 use futures::TryStreamExt;
 use promptarium::{PromptId, VaultId};
 
-use crate::generate::Order;
-use crate::store::job::{Claim, JobRecord, JobState, NewJob, Reserved, Ticket};
-use crate::store::{Caller, NewVault, PromptImage, Release, Store, StoreError, VaultVisibility};
+use crate::domain::{
+    Caller, Claim, GenerationRequest, JobRecord, JobState, NewJob, NewVault, PromptImage,
+    ProviderTicket, Release, Reserved, VaultVisibility,
+};
+use crate::store::{Store, StoreError};
 
 /// What a fact is told of.
 pub(crate) trait World {
@@ -43,7 +45,7 @@ pub(crate) trait World {
     async fn contents(&self, by: &Caller, vault: VaultId) -> Vec<(PromptId, Vec<PromptImage>)> {
         let contents = self.store().contents(by, vault).await.unwrap();
         let pair =
-            |listed: crate::store::ListedPrompt| (listed.prompt.id, listed.prompt.images.to_vec());
+            |listed: crate::domain::ListedPrompt| (listed.prompt.id, listed.prompt.images.to_vec());
         contents.map_ok(pair).try_collect().await.unwrap()
     }
 }
@@ -87,12 +89,12 @@ pub(crate) const LIMIT: Duration = Duration::from_secs(120);
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
 
 pub(crate) fn new(name: &str, digest: u8, vault: Option<VaultId>) -> NewJob {
-    let order = Order { prompt: "A harbour".into(), ..Order::default() };
+    let order = GenerationRequest { prompt: "A harbour".into(), ..GenerationRequest::default() };
     NewJob { client_job_id: name.into(), digest: [digest; 32], order: order.into(), vault }
 }
 
-pub(crate) fn ticket() -> Ticket {
-    Ticket { request_id: "r".into(), memo: "m".into() }
+pub(crate) fn ticket() -> ProviderTicket {
+    ProviderTicket { request_id: "r".into(), memo: "m".into() }
 }
 
 pub(crate) async fn reserved(store: &dyn Store, by: &Caller, new: NewJob) -> JobRecord {
@@ -264,7 +266,7 @@ pub(crate) async fn a_lease_that_ran_out_goes_to_the_next_and_the_last_holder_wr
 
     let before = store.job(&by, "j").await.unwrap();
     assert!(is_lost(&store.renew_lease(&late.lease, LEASE).await));
-    assert!(is_lost(&store.release_job(&late.lease, SECOND, Release::AtWork).await));
+    assert!(is_lost(&store.release_job(&late.lease, SECOND, Release::InProgress).await));
     assert!(is_lost(&store.fail_job(&late.lease, "late").await));
     assert!(is_lost(&store.complete_job(&late.lease, vec![picture()]).await));
     assert_eq!(store.job(&by, "j").await.unwrap(), before);
@@ -300,11 +302,11 @@ pub(crate) async fn what_a_worker_saw_shows_in_state_and_setbacks(world: &impl W
     let queued = queued(store, &by, "j").await;
     for (outcome, setbacks, at_work) in [
         (Release::Waiting, 0, false),
-        (Release::Setback, 1, false),
-        (Release::Setback, 2, false),
-        (Release::Leaving, 2, false),
-        (Release::AtWork, 0, true),
-        (Release::Setback, 1, true),
+        (Release::FailedAttempt, 1, false),
+        (Release::FailedAttempt, 2, false),
+        (Release::Shutdown, 2, false),
+        (Release::InProgress, 0, true),
+        (Release::FailedAttempt, 1, true),
         (Release::Waiting, 0, true),
     ] {
         let held = claim(store).await.unwrap();
@@ -315,7 +317,7 @@ pub(crate) async fn what_a_worker_saw_shows_in_state_and_setbacks(world: &impl W
             if at_work { JobState::InProgress(ticket()) } else { JobState::Queued(ticket()) };
         assert_eq!(held.job.state, expected, "{outcome:?}");
         assert_eq!(held.job.updated_at > queued.updated_at, at_work);
-        store.release_job(&held.lease, Duration::ZERO, Release::Leaving).await.unwrap();
+        store.release_job(&held.lease, Duration::ZERO, Release::Shutdown).await.unwrap();
     }
 }
 
@@ -343,7 +345,7 @@ pub(crate) async fn a_late_submission_that_is_handed_back_is_due_again_at_once(w
     reserved(store, &by, new("j", 1, None)).await;
     world.pass(LIMIT);
     let held = claim(store).await.unwrap();
-    store.release_job(&held.lease, Duration::ZERO, Release::Leaving).await.unwrap();
+    store.release_job(&held.lease, Duration::ZERO, Release::Shutdown).await.unwrap();
     let held = claim(store).await.unwrap();
     assert_eq!((held.job.state, held.setbacks), (JobState::Submitting, 0));
     world.pass(LEASE);
@@ -379,13 +381,13 @@ pub(crate) async fn an_order_comes_back_as_it_was_given(world: &impl World) {
     let by = world.caller("alice").await;
     let parameters =
         r#"{"seed": 18446744073709551615, "w": [1e16, -0.0, 1.0, 5e-324, null], "": {}}"#;
-    let order = Order {
+    let order = GenerationRequest {
         model_id: "local/plasma".into(),
         prompt: "A \"harbour\"\n\u{1f30a}".into(),
         negative_prompt: Some("".into()),
         parameters: serde_json::from_str(parameters).unwrap(),
         reference_image_urls: vec!["http://localhost/a.png".into()],
-        ..Order::default()
+        ..GenerationRequest::default()
     };
     let job = NewJob { order: order.clone().into(), ..new("j", 1, None) };
     assert_eq!(*reserved(store, &by, job.clone()).await.order, order);

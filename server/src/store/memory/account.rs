@@ -19,7 +19,8 @@ use super::commons::Commons;
 use super::jobs::Job;
 use super::slugs::Slugs;
 use super::vault::Vault;
-use crate::store::{AccountId, PromptRecord, SharedPrompt, StoreError};
+use crate::domain::{AccountId, PromptRecord, SharedPrompt};
+use crate::store::StoreError;
 
 #[derive(Debug)]
 pub(super) struct Account {

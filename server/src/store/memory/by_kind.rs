@@ -5,7 +5,7 @@ use std::ops::Bound;
 
 use promptarium::PromptId;
 
-use crate::store::PromptKind;
+use crate::domain::PromptKind;
 
 #[derive(Debug, Default)]
 pub(super) struct ByKind {

@@ -14,7 +14,7 @@ use promptarium::{PromptId, VaultId, VaultPromptId};
 use super::lock;
 use super::schedule::Schedule;
 use crate::clock::Clock;
-use crate::store::AccountId;
+use crate::domain::AccountId;
 
 /// Identifiers start at 1 and are never given twice. They are drawn while the
 /// account that gets the new thing is locked: only so is everything in an

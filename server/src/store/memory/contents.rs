@@ -8,7 +8,8 @@ use promptarium::{PromptId, VaultId, VaultPromptId};
 use super::account::Account;
 use super::commons::Commons;
 use super::vault::Vault;
-use crate::store::{Added, ListedPrompt, Moved, StoreError};
+use crate::domain::ListedPrompt;
+use crate::store::{Added, Moved, StoreError};
 
 impl Account {
     /// The prompts as they are now, in the order they are shown in.

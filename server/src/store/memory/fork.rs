@@ -9,9 +9,10 @@ use promptarium::VaultId;
 
 use super::account::Account;
 use super::commons::Commons;
-use crate::store::{
-    AccountId, NewVault, PromptRecord, SharedPrompt, StoreError, VaultRecord, VaultVisibility,
+use crate::domain::{
+    AccountId, NewVault, PromptRecord, SharedPrompt, VaultRecord, VaultVisibility,
 };
+use crate::store::StoreError;
 
 /// A vault at one instant, as far as a fork takes it over.
 #[derive(Debug)]

@@ -8,8 +8,7 @@ use super::account::Account;
 use super::by_kind::ByKind;
 use super::vault::{Place, Vault};
 use super::{MemoryStore, lock};
-use crate::store::PromptKind;
-use crate::store::job::JobState;
+use crate::domain::{JobState, PromptKind};
 
 impl MemoryStore {
     /// Panics unless every account is sound and belongs to a seeded name, and
@@ -35,7 +34,7 @@ impl MemoryStore {
     }
 
     /// The same for one account, while others may be changing.
-    pub(super) fn check_account(&self, id: crate::store::AccountId) {
+    pub(super) fn check_account(&self, id: crate::domain::AccountId) {
         self.read(id, |account| {
             account.check_invariants();
             Ok(())

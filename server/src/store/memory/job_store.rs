@@ -6,8 +6,10 @@ use async_trait::async_trait;
 use promptarium::PromptId;
 
 use super::MemoryStore;
-use crate::store::job::{Claim, JobKey, JobRecord, Lease, NewJob, Reserved, Ticket};
-use crate::store::{Caller, JobStore, PromptImage, Release, StoreError};
+use crate::domain::{
+    Caller, Claim, JobKey, JobRecord, Lease, NewJob, PromptImage, ProviderTicket, Release, Reserved,
+};
+use crate::store::{JobStore, StoreError};
 
 #[async_trait]
 impl JobStore for MemoryStore {
@@ -15,7 +17,11 @@ impl JobStore for MemoryStore {
         self.write(caller.account, |account, commons| account.reserve_job(new, commons))
     }
 
-    async fn job_submitted(&self, job: &JobKey, ticket: Ticket) -> Result<JobRecord, StoreError> {
+    async fn job_submitted(
+        &self,
+        job: &JobKey,
+        ticket: ProviderTicket,
+    ) -> Result<JobRecord, StoreError> {
         let name = &job.client_job_id;
         self.write(job.account, |account, commons| account.job_submitted(name, ticket, commons))
     }

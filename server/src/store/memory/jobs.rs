@@ -12,9 +12,11 @@ use super::account::{Account, later};
 use super::commons::Commons;
 use super::schedule::{Awaits, Turn};
 use super::vault::Vault;
-use crate::store::job::{Claim, JobKey, JobRecord, JobState, Lease, NewJob, Reserved, Ticket};
-use crate::store::output::output_prompt;
-use crate::store::{PromptImage, Release, StoreError};
+use crate::domain::{
+    Claim, JobKey, JobRecord, JobState, Lease, NewJob, PromptImage, ProviderTicket, Release,
+    Reserved, output_prompt,
+};
+use crate::store::StoreError;
 
 /// A job and what workers make of it.
 #[derive(Debug)]
@@ -34,7 +36,7 @@ impl Job {
     }
 
     /// What the provider gave, while it has the job.
-    fn ticket(&self) -> Option<&Ticket> {
+    fn ticket(&self) -> Option<&ProviderTicket> {
         match &self.record.state {
             JobState::Queued(ticket) | JobState::InProgress(ticket) => Some(ticket),
             _ => None,
@@ -97,7 +99,7 @@ impl Account {
     pub(super) fn job_submitted(
         &mut self,
         name: &str,
-        ticket: Ticket,
+        ticket: ProviderTicket,
         commons: &Commons,
     ) -> Result<JobRecord, StoreError> {
         let job = self.submitting(name)?;
@@ -173,11 +175,11 @@ impl Account {
     ) -> Result<(), StoreError> {
         let job = self.held(lease)?;
         match outcome {
-            Release::Setback => job.setbacks += 1,
-            Release::Leaving => {}
-            Release::Waiting | Release::AtWork => job.setbacks = 0,
+            Release::FailedAttempt => job.setbacks += 1,
+            Release::Shutdown => {}
+            Release::Waiting | Release::InProgress => job.setbacks = 0,
         }
-        if let (Release::AtWork, JobState::Queued(ticket)) = (outcome, &job.record.state) {
+        if let (Release::InProgress, JobState::Queued(ticket)) = (outcome, &job.record.state) {
             let ticket = ticket.clone();
             job.enter(JobState::InProgress(ticket), commons);
         }

@@ -4,7 +4,8 @@
 
 use std::collections::HashMap;
 
-use crate::store::{AccountId, KeyId, KeyRecord, NewKey, StoreError};
+use crate::domain::{AccountId, KeyId, KeyRecord, NewKey};
+use crate::store::StoreError;
 
 #[derive(Debug, Default)]
 pub(super) struct Keyring {

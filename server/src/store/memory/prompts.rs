@@ -7,10 +7,11 @@ use promptarium::{PromptId, VaultId};
 use super::account::{Account, later};
 use super::by_kind::following;
 use super::commons::Commons;
-use crate::store::{
+use crate::domain::{
     NewPrompt, PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery, PromptRecord,
-    SharedPrompt, StoreError,
+    SharedPrompt,
 };
+use crate::store::StoreError;
 
 impl Account {
     pub(super) fn create_prompt(

@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 
 use crate::clock::Clock;
-use crate::store::job::JobKey;
+use crate::domain::JobKey;
 
 /// One entry: when, counted from the start of the schedule, and a number that no
 /// other entry ever has.

@@ -1,13 +1,13 @@
 //! The slugs an account has given out, so that the smallest free one is found
 //! without trying them in turn.
 //!
-//! The rule is in [`crate::store::slug`]. Here each base has the set of its
+//! The rule is in [`crate::domain::slug`]. Here each base has the set of its
 //! numbers that are taken, kept as runs: the smallest free number is the end of
 //! the run that starts at 1, however many vaults share a name.
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::store::slug;
+use crate::domain::slug;
 
 #[derive(Debug, Default)]
 pub(super) struct Slugs {

@@ -12,10 +12,11 @@ use promptarium::{PromptId, VaultId};
 
 use super::MemoryStore;
 use crate::clock::{Clock, ManualClock};
-use crate::store::{
+use crate::domain::{
     Caller, ListedPrompt, NewKey, NewPrompt, NewVault, PromptInputs, PromptKind, PromptQuery,
-    Scopes, SharedPrompt, Store, StoreError, VaultRecord, VaultVisibility,
+    Scopes, SharedPrompt, VaultRecord, VaultVisibility,
 };
+use crate::store::{Store, StoreError};
 
 const START: Timestamp = Timestamp::UNIX_EPOCH;
 

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use super::by_kind::{ByKind, following};
-use crate::store::{PromptKind, VaultRecord};
+use crate::domain::{PromptKind, VaultRecord};
 
 #[derive(Debug)]
 pub(super) struct Vault {

@@ -8,7 +8,8 @@ use super::account::{Account, later, leave};
 use super::commons::Commons;
 use super::prompts::set;
 use super::vault::Vault;
-use crate::store::{NewVault, StoreError, VaultPatch, VaultRecord, VaultVisibility};
+use crate::domain::{NewVault, VaultPatch, VaultRecord, VaultVisibility};
+use crate::store::StoreError;
 
 /// What the vault is called that every account has.
 const GENERAL: &str = "General";

@@ -5,7 +5,8 @@ use tokio_postgres::Row;
 
 use super::PostgresStore;
 use super::db::{Statement, column};
-use crate::store::{StoreError, slug};
+use crate::domain::slug;
+use crate::store::StoreError;
 
 /// What the vault is called that every account has.
 pub(super) const GENERAL: &str = "General";

@@ -18,7 +18,8 @@ use tokio_postgres::Row;
 use super::caller::caller;
 use super::db::{Db, Flow, Statement, column};
 use super::rows::{self, prompt_columns};
-use crate::store::{Caller, Contents, ListedPrompt, StoreError};
+use crate::domain::{Caller, ListedPrompt};
+use crate::store::{Contents, StoreError};
 
 /// How many prompts are read ahead.
 const BATCH: usize = 64;

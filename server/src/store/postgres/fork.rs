@@ -12,7 +12,8 @@ use promptarium::VaultId;
 use super::caller::caller;
 use super::db::{Db, Statement, column};
 use super::rows::{self, vault_columns};
-use crate::store::{Caller, StoreError, VaultRecord, slug};
+use crate::domain::{Caller, VaultRecord, slug};
+use crate::store::StoreError;
 
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] = &[&SOURCE, &COPY];

@@ -19,8 +19,10 @@ pub(super) use self::bell::Bell;
 use super::PostgresStore;
 #[cfg(test)]
 use super::db::Statement;
-use crate::store::job::{Claim, JobKey, JobRecord, Lease, NewJob, Reserved, Ticket};
-use crate::store::{Caller, JobStore, PromptImage, Release, StoreError};
+use crate::domain::{
+    Caller, Claim, JobKey, JobRecord, Lease, NewJob, PromptImage, ProviderTicket, Release, Reserved,
+};
+use crate::store::{JobStore, StoreError};
 
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] = &[
@@ -45,7 +47,11 @@ impl JobStore for PostgresStore {
         intake::reserve(&self.db, caller, &new).await
     }
 
-    async fn job_submitted(&self, job: &JobKey, ticket: Ticket) -> Result<JobRecord, StoreError> {
+    async fn job_submitted(
+        &self,
+        job: &JobKey,
+        ticket: ProviderTicket,
+    ) -> Result<JobRecord, StoreError> {
         intake::submitted(&self.db, job, &ticket).await
     }
 

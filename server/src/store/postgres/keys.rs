@@ -8,7 +8,8 @@ use tokio_postgres::Row;
 pub(super) use self::memory::KeyMemory;
 use super::accounts::{GENERAL, flag, new_account};
 use super::db::{Db, Params, Statement, column};
-use crate::store::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes, StoreError, slug};
+use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes, slug};
+use crate::store::StoreError;
 
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] = &[&SEED, &SEED_FIRST, &FIND, &CONFIRM];

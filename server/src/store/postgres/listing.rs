@@ -15,7 +15,8 @@ use tokio_postgres::Row;
 use super::caller::caller;
 use super::db::{Db, Params, Statement, column};
 use super::rows::{self, prompt_columns};
-use crate::store::{Caller, PromptKind, PromptPage, PromptQuery, SharedPrompt, StoreError};
+use crate::domain::{Caller, PromptKind, PromptPage, PromptQuery, SharedPrompt};
+use crate::store::StoreError;
 
 /// The most prompts on one page; `LIMIT 101` below is one more. The planner knows
 /// nothing of a limit that is a parameter, and takes it for a tenth of all there is.

@@ -17,7 +17,8 @@ pub(super) use self::moving::relocate;
 pub(super) use self::pinning::set_pinned;
 use super::caller::caller;
 use super::db::{Db, Statement, column};
-use crate::store::{Added, Caller, StoreError};
+use crate::domain::Caller;
+use crate::store::{Added, StoreError};
 
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] = &[&ADD, &REMOVE, &moving::MOVE, &pinning::PIN];

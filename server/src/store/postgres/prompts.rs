@@ -18,7 +18,8 @@ pub(super) use self::update::update;
 use super::caller::caller;
 use super::db::{Db, Statement, column};
 use super::rows::{self, prompt_columns};
-use crate::store::{Caller, SharedPrompt, StoreError};
+use crate::domain::{Caller, SharedPrompt};
+use crate::store::StoreError;
 
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] =

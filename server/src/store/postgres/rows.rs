@@ -10,9 +10,10 @@ use tokio_postgres::types::FromSql;
 
 use self::images::Images;
 use super::db::column;
-use crate::store::{
-    PromptInputs, PromptKind, PromptRecord, SharedPrompt, StoreError, VaultRecord, VaultVisibility,
+use crate::domain::{
+    PromptInputs, PromptKind, PromptRecord, SharedPrompt, VaultRecord, VaultVisibility,
 };
+use crate::store::StoreError;
 
 /// A prompt's own columns, of a table or subquery called `p`.
 macro_rules! prompt_fields {

@@ -11,7 +11,8 @@ mod plans;
 use super::scratch::ScratchDatabase;
 use super::{DatabaseUrl, Migration, PostgresStore};
 use crate::clock::Clock;
-use crate::store::{Caller, NewKey, Scopes, Store as _};
+use crate::domain::{Caller, NewKey, Scopes};
+use crate::store::Store as _;
 
 /// A store in an empty database, which goes with the second value.
 pub(super) async fn store() -> (PostgresStore, ScratchDatabase) {

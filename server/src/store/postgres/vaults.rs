@@ -17,7 +17,8 @@ pub(super) use self::changes::{delete, update};
 use super::caller::caller;
 use super::db::{Db, Statement, column};
 use super::rows::{self, vault_columns};
-use crate::store::{Caller, NewVault, StoreError, VaultRecord, Vaults, VaultsMark, slug};
+use crate::domain::{Caller, NewVault, VaultRecord, slug};
+use crate::store::{StoreError, Vaults, VaultsMark};
 
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] = &[&LIST, &GET, &CREATE, &changes::UPDATE, &changes::DELETE];

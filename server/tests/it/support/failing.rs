@@ -9,11 +9,12 @@ use futures::StreamExt;
 use futures::stream;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 use promptarium_server::clock::Clock;
-use promptarium_server::store::memory::MemoryStore;
-use promptarium_server::store::{
-    Added, Caller, Contents, KeyRecord, Moved, NewKey, NewPrompt, NewVault, PromptPage,
-    PromptPatch, PromptQuery, SharedPrompt, Store, StoreError, VaultPatch, VaultRecord,
+use promptarium_server::domain::{
+    Caller, KeyRecord, NewKey, NewPrompt, NewVault, PromptPage, PromptPatch, PromptQuery,
+    SharedPrompt, VaultPatch, VaultRecord,
 };
+use promptarium_server::store::memory::MemoryStore;
+use promptarium_server::store::{Added, Contents, Moved, Store, StoreError};
 use tokio::sync::Notify;
 
 /// Reading one prompt panics; listing vaults waits until `go`; a vault's contents

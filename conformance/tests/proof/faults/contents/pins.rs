@@ -5,7 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use http::Method;
 use promptarium::{VaultId, VaultPromptId};
-use promptarium_server::store::{Caller, Store, StoreError};
+use promptarium_server::domain::Caller;
+use promptarium_server::store::{Store, StoreError};
 use serde_json::Value;
 use tokio::sync::Mutex;
 

@@ -6,8 +6,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use promptarium::PromptId;
-use promptarium_server::store::job::{Claim, JobKey, JobRecord, JobState, Lease, NewJob, Reserved};
-use promptarium_server::store::{AccountId, Caller, PromptImage, Release, Store, StoreError};
+use promptarium_server::domain::{
+    AccountId, Caller, Claim, JobKey, JobRecord, JobState, Lease, NewJob, PromptImage, Release,
+    Reserved,
+};
+use promptarium_server::store::{Store, StoreError};
 
 use super::super::contents::held;
 use crate::fault::{Fault, How, fault};

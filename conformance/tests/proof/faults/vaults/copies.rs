@@ -4,10 +4,10 @@ use std::collections::{BTreeSet, HashMap};
 
 use async_trait::async_trait;
 use promptarium::{PromptId, VaultId};
-use promptarium_server::store::{
-    Caller, NewVault, PromptPatch, SharedPrompt, Store, StoreError, VaultPatch, VaultRecord,
-    VaultVisibility,
+use promptarium_server::domain::{
+    Caller, NewVault, PromptPatch, SharedPrompt, VaultPatch, VaultRecord, VaultVisibility,
 };
+use promptarium_server::store::{Store, StoreError};
 
 use super::super::contents::held;
 use crate::fault::{Fault, How, fault};

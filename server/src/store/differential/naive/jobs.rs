@@ -8,10 +8,12 @@ use promptarium::{PromptId, VaultId};
 
 use super::Naive;
 use super::state::State;
+use crate::domain::{
+    AccountId, Caller, Claim, JobKey, JobRecord, JobState, Lease, NewJob, PromptImage,
+    PromptRecord, ProviderTicket, Release, Reserved, output_prompt,
+};
+use crate::store::JobStore;
 use crate::store::StoreError::{self, JobConflict, LeaseLost, NotFound, UnknownVault};
-use crate::store::job::{Claim, JobKey, JobRecord, JobState, Lease, NewJob, Reserved, Ticket};
-use crate::store::output::output_prompt;
-use crate::store::{AccountId, Caller, JobStore, PromptImage, PromptRecord, Release};
 
 pub(super) struct Job {
     record: JobRecord,
@@ -34,7 +36,7 @@ impl Job {
         matches!(self.record.state, JobState::Completed(..) | JobState::Failed(..))
     }
 
-    fn ticket(&self) -> Option<Ticket> {
+    fn ticket(&self) -> Option<ProviderTicket> {
         match &self.record.state {
             JobState::Queued(ticket) | JobState::InProgress(ticket) => Some(ticket.clone()),
             _ => None,
@@ -110,7 +112,11 @@ impl JobStore for Naive {
         Ok(Reserved::New(record))
     }
 
-    async fn job_submitted(&self, key: &JobKey, ticket: Ticket) -> Result<JobRecord, StoreError> {
+    async fn job_submitted(
+        &self,
+        key: &JobKey,
+        ticket: ProviderTicket,
+    ) -> Result<JobRecord, StoreError> {
         let mut state = self.state();
         let job = state.submitting(key)?;
         job.enter(JobState::Queued(ticket), self);
@@ -175,11 +181,11 @@ impl JobStore for Naive {
         let mut state = self.state();
         let job = state.held(lease)?;
         job.setbacks = match seen {
-            Release::Setback => job.setbacks + 1,
-            Release::Leaving => job.setbacks,
-            Release::Waiting | Release::AtWork => 0,
+            Release::FailedAttempt => job.setbacks + 1,
+            Release::Shutdown => job.setbacks,
+            Release::Waiting | Release::InProgress => 0,
         };
-        if let (JobState::Queued(ticket), Release::AtWork) = (job.record.state.clone(), seen) {
+        if let (JobState::Queued(ticket), Release::InProgress) = (job.record.state.clone(), seen) {
             job.enter(JobState::InProgress(ticket), self);
         }
         job.fence = None;

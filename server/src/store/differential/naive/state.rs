@@ -6,10 +6,10 @@ use jiff::Timestamp;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use super::jobs::Job;
-use crate::store::StoreError::{self, NotFound};
-use crate::store::{
+use crate::domain::{
     AccountId, Caller, KeyRecord, NewVault, PromptRecord, SharedPrompt, VaultRecord, slug,
 };
+use crate::store::StoreError::{self, NotFound};
 
 #[derive(Default)]
 pub(super) struct State {

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::{Pick, Who, pick, who};
-use crate::store::Release;
+use crate::domain::Release;
 
 /// One step on a generation.
 #[derive(Clone, Debug)]
@@ -93,8 +93,8 @@ fn taking_on() -> impl Strategy<Value = JobOp> {
 }
 
 fn working() -> impl Strategy<Value = JobOp> {
-    use Release::{AtWork, Leaving, Setback, Waiting};
-    let seen = select(&[Waiting, AtWork, AtWork, Setback, Leaving][..]);
+    use Release::{FailedAttempt, InProgress, Shutdown, Waiting};
+    let seen = select(&[Waiting, InProgress, InProgress, FailedAttempt, Shutdown][..]);
     prop_oneof![
         8 => (seconds(1..8), seconds(2..7))
             .prop_map(|(lease, submit_limit)| JobOp::Claim { lease, submit_limit }),

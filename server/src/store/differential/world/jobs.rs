@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use super::picks::{order, picture, ticket, words};
 use super::{Outcome, World};
+use crate::domain::{JobKey, JobRecord, JobState, Lease, NewJob, Reserved};
 use crate::store::StoreError;
 use crate::store::differential::op::jobs::{JobOp, JobPick, LeasePick, NamePick};
 use crate::store::differential::op::{Pick, Who};
-use crate::store::job::{JobKey, JobRecord, JobState, Lease, NewJob, Reserved};
 
 /// A job, by whose it is and its name there.
 type Known = (Who, Arc<str>);

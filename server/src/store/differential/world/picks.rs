@@ -8,11 +8,12 @@ use promptarium::{PromptId, VaultId, VaultPromptId};
 use serde_json::json;
 
 use super::World;
-use crate::generate::{Order, OutputKind};
+use crate::domain::{
+    Caller, GenerationRequest, NewPrompt, OutputKind, PromptImage, PromptInputs, PromptPatch,
+    ProviderTicket,
+};
 use crate::store::differential::naming::Naming;
 use crate::store::differential::op::{Change, Draft, Member, Pick, Who};
-use crate::store::job::Ticket;
-use crate::store::{Caller, NewPrompt, PromptImage, PromptInputs, PromptPatch};
 
 impl World<'_> {
     pub(super) fn caller(&self, who: Who) -> &Caller {
@@ -88,7 +89,7 @@ pub(super) fn words(seed: u8) -> Arc<str> {
 }
 
 /// What is to be generated, with every field set or not.
-pub(super) fn order(seed: u8) -> Order {
+pub(super) fn order(seed: u8) -> GenerationRequest {
     let every = |n: u8| seed.is_multiple_of(n);
     let text = |n: u8| every(n).then(|| Box::<str>::from(&*words(seed)));
     let list = |count: u8| (0..count).map(|number| Box::from(&*words(number))).collect();
@@ -96,7 +97,7 @@ pub(super) fn order(seed: u8) -> Order {
         "nested": { "list": [1, 1.0, -0.5, 1e-9, null, true, "\u{1}", {}], "": &*words(seed) },
         "seed": u64::MAX - u64::from(seed),
     });
-    Order {
+    GenerationRequest {
         model_id: words(seed / 2).as_ref().into(),
         prompt: words(seed).repeat(1 + 100 * usize::from(seed % 5)).into(),
         kind: if every(3) { OutputKind::Video } else { OutputKind::Image },
@@ -111,8 +112,11 @@ pub(super) fn order(seed: u8) -> Order {
     }
 }
 
-pub(super) fn ticket(seed: u8) -> Ticket {
-    Ticket { request_id: words(seed).as_ref().into(), memo: words(seed / 2).as_ref().into() }
+pub(super) fn ticket(seed: u8) -> ProviderTicket {
+    ProviderTicket {
+        request_id: words(seed).as_ref().into(),
+        memo: words(seed / 2).as_ref().into(),
+    }
 }
 
 pub(super) fn picture(number: usize) -> PromptImage {

@@ -6,10 +6,9 @@ use futures::TryStreamExt;
 
 use super::picks::words;
 use super::{Outcome, World, account_name};
+use crate::domain::{NewKey, NewVault, PromptQuery, Scopes, VaultPatch, VaultRecord};
 use crate::store::differential::op::{Op, Who};
-use crate::store::{
-    Moved, NewKey, NewVault, PromptQuery, Scopes, StoreError, VaultPatch, VaultRecord,
-};
+use crate::store::{Moved, StoreError};
 
 impl World<'_> {
     pub(super) async fn step(&mut self, op: &Op) -> Result<Outcome, StoreError> {

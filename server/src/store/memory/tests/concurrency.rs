@@ -6,8 +6,9 @@ use std::thread;
 use promptarium::VaultId;
 
 use super::{caller, contents, done, is_not_found, key, prompt, store, vault, walk};
+use crate::domain::{Caller, VaultPatch, VaultVisibility};
+use crate::store::Store;
 use crate::store::memory::MemoryStore;
-use crate::store::{Caller, Store, VaultPatch, VaultVisibility};
 
 const THREADS: usize = 4;
 

@@ -10,11 +10,12 @@ use super::{
     START, caller, contents, done, is_not_found, key, manual_clock, new_prompt, prompt, store,
     vault, walk,
 };
-use crate::store::memory::{MemoryStore, lock};
-use crate::store::{
+use crate::domain::{
     AccountId, Caller, KeyId, NewVault, PromptImage, PromptInputs, PromptKind, PromptPatch,
-    PromptQuery, Scopes, Store, StoreError, VaultPatch, VaultVisibility,
+    PromptQuery, Scopes, VaultPatch, VaultVisibility,
 };
+use crate::store::memory::{MemoryStore, lock};
+use crate::store::{Store, StoreError};
 
 #[test]
 fn a_seeded_account_has_one_private_system_vault_called_general() {
@@ -35,7 +36,7 @@ fn a_taken_key_leaves_no_account_behind() {
     caller(&store, "alice");
     let other_account = done(store.seed_key("bob", key("alice")));
     assert!(matches!(other_account, Err(StoreError::KeyTaken)));
-    let revoked = crate::store::NewKey { revoked: true, ..key("alice") };
+    let revoked = crate::domain::NewKey { revoked: true, ..key("alice") };
     assert!(matches!(done(store.seed_key("alice", revoked)), Err(StoreError::KeyTaken)));
     assert_eq!(lock::read(&store.accounts).len(), 1);
     store.check_invariants();
@@ -146,7 +147,7 @@ fn a_fork_has_the_images_cover_and_inputs_of_its_source_but_not_its_pins() {
     let source = vault(&store, &alice, VaultVisibility::Unlisted);
     let new = new_prompt(PromptKind::Image, Some(source.id));
     let inputs = PromptInputs { aspect_ratio: Some("1:1".into()), ..new.inputs.clone() };
-    let old = done(store.create_prompt(&alice, crate::store::NewPrompt { inputs, ..new }));
+    let old = done(store.create_prompt(&alice, crate::domain::NewPrompt { inputs, ..new }));
     let old = old.expect("the vault exists").id;
     let image = PromptImage {
         url: "http://localhost/a.png".into(),

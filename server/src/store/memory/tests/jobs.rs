@@ -9,10 +9,10 @@ use tokio::time::{Instant, timeout};
 
 use super::{caller, done, manual_clock};
 use crate::clock::{Clock, ManualClock};
-use crate::store::job::Reserved;
+use crate::domain::{Caller, Release, Reserved};
 use crate::store::jobs::facts::{LEASE, LIMIT, SECOND, World, job_facts, new, queued};
 use crate::store::memory::MemoryStore;
-use crate::store::{Caller, JobStore, Release, Store};
+use crate::store::{JobStore, Store};
 
 struct InMemory {
     store: MemoryStore,

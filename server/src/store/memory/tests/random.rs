@@ -7,11 +7,11 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
 use super::{done, manual_clock};
+use crate::domain::{JobRecord, JobState};
 use crate::store::differential::naive::Naive;
 use crate::store::differential::op::{Op, ops};
 use crate::store::differential::world::Outcome;
 use crate::store::differential::{Difference, Looking, compare};
-use crate::store::job::{JobRecord, JobState};
 use crate::store::memory::MemoryStore;
 
 const STEPS: usize = 120;

@@ -6,10 +6,11 @@ use futures::{StreamExt, TryStreamExt};
 use promptarium::VaultId;
 
 use super::{BATCH, stream_within};
+use crate::domain::{Caller, ListedPrompt, PromptKind};
 use crate::store::postgres::PostgresStore;
 use crate::store::postgres::prompts::tests::world::{self, number, query};
 use crate::store::postgres::tests::store;
-use crate::store::{Caller, ListedPrompt, PromptKind, Store, StoreError};
+use crate::store::{Store, StoreError};
 
 /// So many prompts of 15,000 characters that no buffer on the way holds them all.
 const MANY: i32 = 3_000;

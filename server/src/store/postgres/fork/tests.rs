@@ -3,8 +3,9 @@
 use promptarium::VaultId;
 use tokio_postgres::Row;
 
+use crate::domain::{VaultPatch, VaultVisibility};
 use crate::store::postgres::tests::ground::Ground;
-use crate::store::{Store, StoreError, VaultPatch, VaultVisibility};
+use crate::store::{Store, StoreError};
 
 /// Everything of the prompts in a vault but their ids and times, in the order they
 /// were added.

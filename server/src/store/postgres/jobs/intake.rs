@@ -5,10 +5,10 @@ use tokio_postgres::types::Json;
 
 use super::bell::CHANNEL;
 use super::rows::{digest_of, job, job_columns, job_if_any, later, random_id};
-use crate::store::job::{JobKey, JobRecord, NewJob, Reserved, Ticket};
+use crate::domain::{Caller, JobKey, JobRecord, NewJob, ProviderTicket, Reserved};
+use crate::store::StoreError;
 use crate::store::postgres::caller::caller;
 use crate::store::postgres::db::{Db, Statement, column};
-use crate::store::{Caller, StoreError};
 
 /// Of two at once, one breaks the primary key, begins again, and finds the other's.
 /// Sent twice, it knows its own job by the reservation.
@@ -126,10 +126,10 @@ pub(super) async fn reserve(
 pub(super) async fn submitted(
     db: &Db,
     key: &JobKey,
-    ticket: &Ticket,
+    ticket: &ProviderTicket,
 ) -> Result<JobRecord, StoreError> {
     let name = digest_of(&key.client_job_id);
-    let Ticket { request_id, memo } = ticket;
+    let ProviderTicket { request_id, memo } = ticket;
     let rows = db
         .rows(
             &SUBMITTED,

@@ -7,9 +7,9 @@ use uuid::Uuid;
 
 use super::bell::CHANNEL;
 use super::rows::{digest_of, job_columns, job_if_any, later, micros, random_id};
-use crate::store::job::{Claim, Lease};
+use crate::domain::{Claim, Lease, Release};
+use crate::store::StoreError;
 use crate::store::postgres::db::{Db, Statement, column};
-use crate::store::{Release, StoreError};
 
 /// A row that another claim is looking at is passed over, not waited for. At most
 /// one of each kind is locked, for as long as this takes.
@@ -100,9 +100,9 @@ pub(super) async fn release(
     let Held { account, name, fence } = Held::by(lease);
     let outcome = match outcome {
         Release::Waiting => "waiting",
-        Release::AtWork => "at_work",
-        Release::Setback => "setback",
-        Release::Leaving => "leaving",
+        Release::InProgress => "at_work",
+        Release::FailedAttempt => "setback",
+        Release::Shutdown => "leaving",
     };
     let rows = db
         .rows(

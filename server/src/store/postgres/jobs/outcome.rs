@@ -6,11 +6,9 @@ use tokio_postgres::types::Json;
 
 use super::lease::{Held, held};
 use super::rows::later;
-use crate::generate::Order;
-use crate::store::job::Lease;
-use crate::store::output::output_prompt;
+use crate::domain::{GenerationRequest, Lease, PromptImage, output_prompt};
+use crate::store::StoreError;
 use crate::store::postgres::db::{Db, Statement, column};
-use crate::store::{PromptImage, StoreError};
 
 /// What the provider never took has no output, and so is not found here.
 pub(super) static ORDER: Statement = Statement::reading(
@@ -88,7 +86,7 @@ pub(super) async fn complete(
     let Held { account, name, fence } = Held::by(lease);
     let rows = db.rows(&ORDER, &[&account, &&name[..], &fence]).await?;
     let row = rows.first().ok_or(StoreError::LeaseLost)?;
-    let Json(order) = column::<Json<Order>>(row, "job_order")?;
+    let Json(order) = column::<Json<GenerationRequest>>(row, "job_order")?;
     // Which vault it is going to be is for the statement to find out.
     let prompt = output_prompt(&order, VaultId::new(0));
     let inputs = &prompt.inputs;

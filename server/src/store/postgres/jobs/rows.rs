@@ -9,10 +9,9 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Json;
 use uuid::Uuid;
 
-use crate::generate::Order;
-use crate::store::job::{JobKey, JobRecord, JobState, Ticket};
+use crate::domain::{AccountId, GenerationRequest, JobKey, JobRecord, JobState, ProviderTicket};
+use crate::store::StoreError;
 use crate::store::postgres::db::column;
-use crate::store::{AccountId, StoreError};
 
 /// The columns that [`job`] reads, of a table or subquery called `j`.
 macro_rules! job_columns {
@@ -58,7 +57,7 @@ pub(super) fn job_if_any(row: &Row) -> Result<Option<JobRecord>, StoreError> {
     let client_job_id = column::<&str>(row, "client_job_id")?.into();
     Ok(Some(JobRecord {
         key: JobKey { account: AccountId(account), client_job_id },
-        order: Arc::new(column::<Json<Order>>(row, "job_order")?.0),
+        order: Arc::new(column::<Json<GenerationRequest>>(row, "job_order")?.0),
         vault: VaultId::new(column(row, "vault_id")?),
         state: state(row)?,
         created_at: column(row, "created_at")?,
@@ -94,9 +93,12 @@ fn state(row: &Row) -> Result<JobState, StoreError> {
     Ok(state)
 }
 
-fn ticket(row: &Row) -> Result<Option<Ticket>, StoreError> {
+fn ticket(row: &Row) -> Result<Option<ProviderTicket>, StoreError> {
     let request_id: Option<&str> = column(row, "request_id")?;
     let memo: Option<&str> = column(row, "memo")?;
     let both = request_id.zip(memo);
-    Ok(both.map(|(request_id, memo)| Ticket { request_id: request_id.into(), memo: memo.into() }))
+    Ok(both.map(|(request_id, memo)| ProviderTicket {
+        request_id: request_id.into(),
+        memo: memo.into(),
+    }))
 }

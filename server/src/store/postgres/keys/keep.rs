@@ -5,7 +5,8 @@ use tokio_postgres::Row;
 
 use super::super::PostgresStore;
 use super::super::db::{Params, Statement, column};
-use crate::store::{NewKey, Scopes, StoreError};
+use crate::domain::{NewKey, Scopes};
+use crate::store::StoreError;
 
 #[cfg(test)]
 pub(in crate::store::postgres) static ALL: &[&Statement] = &[&CREATE, &LIST, &LIST_OF, &REVOKE];

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::store::{KeyId, KeyRecord};
+use crate::domain::{KeyId, KeyRecord};
 
 /// The most keys in one half.
 const HALF_MAX: usize = 5_000;
@@ -57,7 +57,7 @@ impl KeyMemory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{AccountId, NewKey, Scopes};
+    use crate::domain::{AccountId, NewKey, Scopes};
 
     fn record(number: i64) -> KeyRecord {
         let (public_id, digest) = (number.to_string().into(), [7; 32]);

@@ -3,10 +3,11 @@
 use promptarium::{PromptId, VaultId, limits};
 
 use super::MOST;
+use crate::domain::{Caller, PromptKind, PromptQuery};
 use crate::store::postgres::PostgresStore;
 use crate::store::postgres::prompts::tests::world::{self, query};
 use crate::store::postgres::tests::store;
-use crate::store::{Caller, PromptKind, PromptQuery, Store, StoreError};
+use crate::store::{Store, StoreError};
 
 const EVERY: PromptQuery = PromptQuery { vault: None, kind: None, after: None, limit: 3 };
 

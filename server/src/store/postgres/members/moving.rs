@@ -4,7 +4,8 @@ use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use super::super::caller::caller;
 use super::super::db::{Db, Statement, column};
-use crate::store::{Caller, Moved, StoreError};
+use crate::domain::Caller;
+use crate::store::{Moved, StoreError};
 
 /// A membership never changes its prompt, so `held` may take the prompt from a
 /// membership that is not locked. Whether that is still there when everything else

@@ -4,7 +4,8 @@ use promptarium::{VaultId, VaultPromptId};
 
 use super::super::caller::caller;
 use super::super::db::{Db, Statement, column};
-use crate::store::{Caller, StoreError};
+use crate::domain::Caller;
+use crate::store::StoreError;
 
 /// Locks nothing but the membership, and holds nothing while it waits for it.
 pub(super) static PIN: Statement = Statement::writing(

@@ -4,8 +4,9 @@ mod tumult;
 
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
+use crate::domain::{Caller, VaultVisibility};
 use crate::store::postgres::tests::ground::Ground;
-use crate::store::{Added, Caller, Store, StoreError, VaultVisibility};
+use crate::store::{Added, Store, StoreError};
 
 const NOWHERE: VaultId = VaultId::new(i64::MAX);
 

@@ -9,9 +9,10 @@ use jiff::Timestamp;
 use promptarium::{PromptId, VaultId};
 use tokio_postgres::Row;
 
+use crate::domain::{Caller, NewPrompt, PromptRecord, SharedPrompt};
+use crate::store::StoreError;
 use crate::store::postgres::caller::caller;
 use crate::store::postgres::db::{Db, Statement, column};
-use crate::store::{Caller, NewPrompt, PromptRecord, SharedPrompt, StoreError};
 
 /// The new row; its other parameters are `$2` to `$9`.
 macro_rules! insert {

@@ -2,10 +2,11 @@
 
 use promptarium::{PromptId, VaultId};
 
+use crate::domain::{Caller, SharedPrompt};
+use crate::store::StoreError;
 use crate::store::postgres::caller::caller;
 use crate::store::postgres::db::{Db, Statement, column};
 use crate::store::postgres::rows::{self, locked_prompt_columns};
-use crate::store::{Caller, SharedPrompt, StoreError};
 
 /// The prompt is locked so that of two changes to it at once the later answer shows
 /// both.

@@ -4,10 +4,11 @@ use promptarium::{PromptId, VaultId};
 use tokio_postgres::Row;
 
 use super::save::with_vault;
+use crate::domain::{Caller, PromptKind, PromptPatch, SharedPrompt};
+use crate::store::StoreError;
 use crate::store::postgres::caller::caller;
 use crate::store::postgres::db::{Db, Statement, column};
 use crate::store::postgres::rows::{self, locked_prompt_columns};
-use crate::store::{Caller, PromptKind, PromptPatch, SharedPrompt, StoreError};
 
 /// What is NULL stays; `$6` says whether the platform becomes `$7`. `has_model` is
 /// NULL if there is no such prompt.

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use tokio_postgres::types::{FromSql, Json, Type};
 
-use crate::store::PromptImage;
+use crate::domain::PromptImage;
 
 /// What PostgreSQL sends for an empty list: the version of the format, then text.
 const NONE: &[u8] = b"\x01[]";

@@ -5,9 +5,10 @@ use promptarium::{PromptId, VaultId, VaultPromptId};
 use tokio_postgres::Client;
 use tokio_postgres::types::ToSql;
 
+use crate::domain::{Caller, NewVault, VaultVisibility};
+use crate::store::Store;
 use crate::store::postgres::PostgresStore;
 use crate::store::postgres::scratch::ScratchDatabase;
-use crate::store::{Caller, NewVault, Store, VaultVisibility};
 
 /// A store, and its database as it is behind the store's back.
 pub(in crate::store::postgres) struct Ground {

@@ -1,11 +1,11 @@
 //! What must hold in the database between any two steps, found by reading all of it.
 
 use super::{caller, store};
-use crate::generate::Order;
-use crate::store::job::{NewJob, Reserved};
-use crate::store::output::output_prompt;
+use crate::domain::{
+    GenerationRequest, NewJob, NewVault, Reserved, VaultVisibility, output_prompt,
+};
 use crate::store::postgres::PostgresStore;
-use crate::store::{JobStore, NewVault, Store, VaultVisibility};
+use crate::store::{JobStore, Store};
 
 /// A query for each thing that must never be, with its name.
 const NEVER: [(&str, &str); 8] = [
@@ -92,7 +92,7 @@ async fn make_something(store: &PostgresStore) {
     let (name, visibility) = ("Sky".into(), VaultVisibility::Private);
     let vault = NewVault { name, description: None, visibility };
     let vault = store.create_vault(&by, vault).await.unwrap().id;
-    let order = Order { prompt: "A harbour".into(), ..Order::default() };
+    let order = GenerationRequest { prompt: "A harbour".into(), ..GenerationRequest::default() };
     store.create_prompt(&by, output_prompt(&order, vault)).await.unwrap();
     let (client_job_id, order) = ("job".into(), order.into());
     let job = NewJob { client_job_id, digest: [7; 32], order, vault: None };

@@ -14,10 +14,11 @@ use tokio_postgres::{Client, NoTls, Row};
 
 use super::caller;
 use crate::clock::{Clock, ManualClock};
+use crate::domain::Caller;
+use crate::store::Store;
 use crate::store::jobs::facts::{World, job_facts};
 use crate::store::postgres::scratch::ScratchDatabase;
 use crate::store::postgres::{DatabaseUrl, Migration, PostgresStore};
-use crate::store::{Caller, Store};
 
 /// A database with a store in it, and a connection to look behind the store.
 struct InPostgres {

@@ -6,7 +6,8 @@ use super::super::caller::caller;
 use super::super::db::{Db, Statement, column};
 use super::super::rows::{self, vault_columns};
 use super::get;
-use crate::store::{Caller, StoreError, VaultPatch, VaultRecord, VaultVisibility, slug};
+use crate::domain::{Caller, VaultPatch, VaultRecord, VaultVisibility, slug};
+use crate::store::StoreError;
 
 /// `found` is locked as for a new key, because its slug may change: a weaker lock
 /// that grows could wait for a step that waits for it.

@@ -2,10 +2,9 @@
 
 mod slugs;
 
+use crate::domain::{Caller, NewVault, VaultPatch, VaultRecord, VaultVisibility};
 use crate::store::postgres::tests::ground::Ground;
-use crate::store::{
-    Caller, NewVault, Store, StoreError, VaultPatch, VaultRecord, VaultVisibility, Vaults,
-};
+use crate::store::{Store, StoreError, Vaults};
 
 fn named(name: &str) -> NewVault {
     NewVault { name: name.into(), description: None, visibility: VaultVisibility::Private }

@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use promptarium::PromptId;
-use promptarium_server::store::job::{Claim, JobKey, JobRecord, Lease, NewJob, Reserved, Ticket};
-use promptarium_server::store::{Caller, JobStore, PromptImage, Release, StoreError};
+use promptarium_server::domain::{
+    Caller, Claim, JobKey, JobRecord, Lease, NewJob, PromptImage, ProviderTicket, Release, Reserved,
+};
+use promptarium_server::store::{JobStore, StoreError};
 
 use super::FailingStore;
 
@@ -15,7 +17,11 @@ impl JobStore for FailingStore {
         self.inner.reserve_job(caller, new).await
     }
 
-    async fn job_submitted(&self, job: &JobKey, ticket: Ticket) -> Result<JobRecord, StoreError> {
+    async fn job_submitted(
+        &self,
+        job: &JobKey,
+        ticket: ProviderTicket,
+    ) -> Result<JobRecord, StoreError> {
         self.inner.job_submitted(job, ticket).await
     }
 

@@ -4,10 +4,9 @@ use futures::future::join_all;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use super::{member, shelf, shown};
+use crate::domain::{Caller, NewVault, PromptInputs, PromptKind, PromptPatch, VaultVisibility};
 use crate::store::postgres::tests::ground::{Dice, Ground};
-use crate::store::{
-    Caller, NewVault, PromptInputs, PromptKind, PromptPatch, Store, StoreError, VaultVisibility,
-};
+use crate::store::{Store, StoreError};
 
 /// Whatever was asked for may be gone; nothing else may be wrong.
 fn settled<T: std::fmt::Debug>(outcome: Result<T, StoreError>) -> Option<T> {

@@ -8,14 +8,15 @@ use promptarium::{PromptId, VaultId};
 
 use super::world::{self, counts, query};
 use crate::clock::{Clock, ManualClock};
+use crate::domain::{
+    Caller, NewKey, NewVault, PromptImage, PromptInputs, PromptKind, PromptPatch, Scopes,
+    VaultVisibility,
+};
 use crate::store::memory::MemoryStore;
 use crate::store::postgres::scratch::ScratchDatabase;
 use crate::store::postgres::tests::store;
 use crate::store::postgres::{DatabaseUrl, Migration, PostgresStore};
-use crate::store::{
-    Caller, NewKey, NewVault, PromptImage, PromptInputs, PromptKind, PromptPatch, Scopes, Store,
-    StoreError, VaultVisibility,
-};
+use crate::store::{Store, StoreError};
 
 const NOBODYS: VaultId = VaultId::new(999);
 

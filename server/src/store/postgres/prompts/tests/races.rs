@@ -4,9 +4,10 @@
 use promptarium::{PromptId, VaultId};
 
 use super::world::{self, counts};
+use crate::domain::{Caller, PromptKind, PromptPatch};
 use crate::store::postgres::PostgresStore;
 use crate::store::postgres::tests::store;
-use crate::store::{Caller, PromptKind, PromptPatch, Store, StoreError};
+use crate::store::{Store, StoreError};
 
 const ROUNDS: usize = 60;
 

@@ -6,8 +6,8 @@ use promptarium::VaultId;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
+use crate::domain::{AccountId, Caller, KeyId, NewPrompt, PromptInputs, PromptKind, Scopes};
 use crate::store::postgres::PostgresStore;
-use crate::store::{AccountId, Caller, KeyId, NewPrompt, PromptInputs, PromptKind, Scopes};
 
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 

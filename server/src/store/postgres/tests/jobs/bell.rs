@@ -5,8 +5,9 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::{InPostgres, World, in_real_time};
+use crate::domain::Release;
+use crate::store::JobStore as _;
 use crate::store::jobs::facts::{LEASE, SECOND, claim, queued};
-use crate::store::{JobStore as _, Release};
 
 /// Those who listen and have looked for themselves, or are about to.
 const LISTENERS: &str = "FROM pg_stat_activity WHERE datname = current_database() \

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 
 use super::{InPostgres, World, in_real_time};
-use crate::store::job::Reserved;
+use crate::domain::Reserved;
 use crate::store::jobs::facts::{LEASE, LIMIT, claim, is_lost, new, picture, queued};
 use crate::store::postgres::PostgresStore;
 use crate::store::{JobStore as _, StoreError};

@@ -3,12 +3,11 @@
 use promptarium::{PromptId, VaultId};
 
 use super::{InPostgres, World, connected, in_postgres, in_real_time};
-use crate::generate::{Order, OutputKind};
-use crate::store::job::{JobState, Lease, NewJob};
+use crate::domain::{Caller, GenerationRequest, JobState, Lease, NewJob, OutputKind};
 use crate::store::jobs::facts::{
     LEASE, LIMIT, claim, is_lost, new, picture, queued, reserved, ticket,
 };
-use crate::store::{Caller, JobStore as _, StoreError};
+use crate::store::{JobStore as _, StoreError};
 
 /// A job for this vault, under a lease.
 async fn held(world: &InPostgres, by: &Caller, vault: VaultId) -> Lease {
@@ -112,14 +111,14 @@ async fn a_claim_that_comes_between_takes_the_end_away() {
 async fn the_prompt_has_what_the_order_had() {
     let world = in_postgres().await;
     let by = world.caller("alice").await;
-    let order = Order {
+    let order = GenerationRequest {
         model_id: "local/plasma".into(),
         prompt: " A harbour".into(),
         kind: OutputKind::Video,
         aspect_ratio: "16:9".into(),
         image_input: Some("http://localhost/i.png".into()),
         reference_image_urls: vec!["http://localhost/r.png".into()],
-        ..Order::default()
+        ..GenerationRequest::default()
     };
     let job = NewJob { order: order.into(), ..new("j", 1, None) };
     let job = reserved(&world.store, &by, job).await;

@@ -10,14 +10,14 @@ use tokio_postgres::NoTls;
 use url::Url;
 
 use super::{World, in_real_time};
-use crate::assets::Assets;
 use crate::blobs::Blobs;
+use crate::blobs::asset_url::Assets;
 use crate::clock::Clock;
+use crate::domain::{GenerationRequest, JobState, NewJob, ProviderTicket, SigningKey};
 use crate::generate::intake::Intake;
 use crate::generate::local::LocalProvider;
 use crate::generate::worker::{AssetShelf, Crew, Worker};
-use crate::generate::{Order, PollError, Progress, Provider, SubmitError};
-use crate::store::job::{JobState, NewJob, Ticket};
+use crate::generate::{PollError, Progress, Provider, SubmitError};
 use crate::store::jobs::facts::{SECOND, new, ticket};
 use crate::store::postgres::scratch;
 use crate::store::{JobStore as _, Store};
@@ -32,7 +32,7 @@ async fn crews_on_two_stores_see_every_job_through_once() {
     let provider = Arc::new(LocalProvider::new(Clock::System, assets.clone(), blobs.clone()));
     let stores: [Arc<dyn Store>; 2] =
         [Arc::new(world.store.clone()), Arc::new(world.another_store().await)];
-    let shelf = Arc::new(AssetShelf::new(blobs.clone(), assets.clone(), b"key"));
+    let shelf = Arc::new(AssetShelf::new(blobs.clone(), assets.clone(), &SigningKey::random()));
     let crews = stores.clone().map(|store| {
         let worker = Worker::new(store, provider.clone(), shelf.clone(), Clock::System);
         Crew::start(&worker, 2)
@@ -40,12 +40,12 @@ async fn crews_on_two_stores_see_every_job_through_once() {
     let intake = Intake::new(stores[0].clone(), provider.clone());
     for at in 0..COUNT {
         let model_id = if at == 0 { "local/fail" } else { "local/plasma" };
-        let order = Order {
+        let order = GenerationRequest {
             model_id: model_id.into(),
             prompt: "A harbour".into(),
             aspect_ratio: "1:1".into(),
             batch_count: 2,
-            ..Order::default()
+            ..GenerationRequest::default()
         };
         let job = NewJob { order: order.into(), ..new(&format!("{at}"), 1, None) };
         intake.take_on(&by, job).await.unwrap();
@@ -89,13 +89,13 @@ struct Slow {
 
 #[async_trait]
 impl Provider for Slow {
-    async fn submit(&self, _: &Order) -> Result<Ticket, SubmitError> {
+    async fn submit(&self, _: &GenerationRequest) -> Result<ProviderTicket, SubmitError> {
         self.asked.notify_one();
         self.go.notified().await;
         Ok(ticket())
     }
 
-    async fn poll(&self, _: &Ticket, _: &Order) -> Result<Progress, PollError> {
+    async fn poll(&self, _: &ProviderTicket, _: &GenerationRequest) -> Result<Progress, PollError> {
         Ok(Progress::Queued)
     }
 }

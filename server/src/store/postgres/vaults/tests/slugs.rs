@@ -6,8 +6,9 @@ use futures::future::{join_all, try_join_all};
 use promptarium::VaultId;
 
 use super::{named, renamed};
+use crate::domain::slug;
 use crate::store::postgres::tests::ground::{Dice, Ground};
-use crate::store::{Store, StoreError, slug};
+use crate::store::{Store, StoreError};
 
 /// Names whose slugs stand in each other's way.
 const NAMES: [&str; 8] = ["a", "a 2", "a 3", "a 2 2", "a-1", "A", "a_b", "a 02"];

@@ -1,0 +1,32 @@
+//! What the service is about: ids, records, generation requests, names and keys.
+//!
+//! It is the lowest module. It knows no HTTP, no store and no provider, and imports
+//! nothing else of this crate.
+
+mod account;
+mod api_key;
+mod generation;
+mod job;
+mod media;
+mod model_namespace;
+mod prompt;
+mod public_url;
+mod signing_key;
+pub mod slug;
+mod vault;
+
+pub use self::account::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes};
+pub use self::api_key::{KeyFault, MadeKey, PresentedKey, Vendor};
+pub use self::generation::{GenerationRequest, OutputKind, output_prompt};
+pub use self::job::{
+    Claim, JobKey, JobRecord, JobState, Lease, NewJob, ProviderTicket, Release, Reserved,
+};
+pub use self::media::Media;
+pub use self::model_namespace::ModelNamespace;
+pub use self::prompt::{
+    ListedPrompt, NewPrompt, PromptImage, PromptInputs, PromptKind, PromptPage, PromptPatch,
+    PromptQuery, PromptRecord, SharedPrompt,
+};
+pub use self::public_url::{BASE_PATH, PublicUrl, PublicUrlFault};
+pub use self::signing_key::SigningKey;
+pub use self::vault::{NewVault, VaultPatch, VaultRecord, VaultVisibility};

@@ -1,0 +1,172 @@
+//! Prompts as records: what a store takes and returns.
+//!
+//! Values are already checked: lengths and formats are validated where the
+//! request is read. `api::view` decides how records look on the wire.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use promptarium::{PromptId, VaultId, VaultPromptId};
+
+/// Prompts are shared, so that a page copies no texts.
+pub type SharedPrompt = Arc<PromptRecord>;
+
+/// The types a prompt can have here. The SDK's open `PromptType` knows values
+/// that no prompt in a store ever has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PromptKind {
+    /// `image`
+    Image,
+    /// `text`
+    #[default]
+    Text,
+    /// `video`
+    Video,
+}
+
+impl PromptKind {
+    /// The value on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Image => "image",
+            Self::Text => "text",
+            Self::Video => "video",
+        }
+    }
+
+    /// Whether a prompt of this type must name a model.
+    pub const fn needs_model(self) -> bool {
+        matches!(self, Self::Image | Self::Video)
+    }
+}
+
+/// A prompt to be made.
+#[derive(Clone, Debug)]
+pub struct NewPrompt {
+    /// 1 to 120 characters.
+    pub title: Arc<str>,
+    /// 1 to 15000 characters.
+    pub text: Arc<str>,
+    /// Its type.
+    pub kind: PromptKind,
+    /// Free label.
+    pub platform: Option<Arc<str>>,
+    /// What it was written for; see [`PromptInputs`].
+    pub inputs: PromptInputs,
+    /// The vault it goes into, if any.
+    pub vault: Option<VaultId>,
+}
+
+/// The parts of a prompt that come in and are never shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PromptInputs {
+    /// Model at the provider; always there for image and video prompts.
+    pub model_id: Option<Arc<str>>,
+    /// At most 20 characters.
+    pub aspect_ratio: Option<Arc<str>>,
+    /// A URL.
+    pub image_url: Option<Arc<str>>,
+    /// At most 10 URIs.
+    pub reference_media_urls: Option<Arc<[Box<str>]>>,
+}
+
+/// A change to a prompt; what is `None` stays.
+#[derive(Clone, Debug, Default)]
+pub struct PromptPatch {
+    /// New title.
+    pub title: Option<Arc<str>>,
+    /// New text.
+    pub text: Option<Arc<str>>,
+    /// New type.
+    pub kind: Option<PromptKind>,
+    /// New label, or `Some(None)` to clear it.
+    pub platform: Option<Option<Arc<str>>>,
+    /// New values of the inputs it names; the others stay.
+    pub inputs: PromptInputs,
+    /// A vault to add the prompt to.
+    pub vault: Option<VaultId>,
+}
+
+impl PromptPatch {
+    /// Whether it names nothing.
+    pub fn is_empty(&self) -> bool {
+        let Self { title, text, kind, platform, inputs, vault } = self;
+        title.is_none()
+            && text.is_none()
+            && kind.is_none()
+            && platform.is_none()
+            && *inputs == PromptInputs::default()
+            && vault.is_none()
+    }
+}
+
+/// A picture or video linked to a prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PromptImage {
+    /// Where it can be fetched.
+    pub url: Box<str>,
+    /// In pixels.
+    pub width: u32,
+    /// In pixels.
+    pub height: u32,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// A prompt that exists. A copy shares the texts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PromptRecord {
+    /// Unique in the service.
+    pub id: PromptId,
+    /// 1 to 120 characters.
+    pub title: Arc<str>,
+    /// 1 to 15000 characters.
+    pub text: Arc<str>,
+    /// Its type.
+    pub kind: PromptKind,
+    /// Free label.
+    pub platform: Option<Arc<str>>,
+    /// What it was written for.
+    pub inputs: PromptInputs,
+    /// Generated pictures, oldest first.
+    pub images: Arc<[PromptImage]>,
+    /// Every vault it is in, ascending.
+    pub vault_ids: Vec<VaultId>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was last changed; see `Store::update_prompt`.
+    pub updated_at: Timestamp,
+}
+
+/// A prompt as it stands in a vault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedPrompt {
+    /// The prompt.
+    pub prompt: Arc<PromptRecord>,
+    /// Its membership in this vault.
+    pub membership: VaultPromptId,
+    /// Whether it is pinned in this vault.
+    pub pinned: bool,
+}
+
+/// One page of the caller's prompts, asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct PromptQuery {
+    /// Only prompts in this vault, which must be the caller's.
+    pub vault: Option<VaultId>,
+    /// Only prompts of this type.
+    pub kind: Option<PromptKind>,
+    /// Only prompts after this one in listing order, that is, with a lower id.
+    pub after: Option<PromptId>,
+    /// At most this many; at least 1.
+    pub limit: usize,
+}
+
+/// One page of the caller's prompts, given.
+#[derive(Clone, Debug)]
+pub struct PromptPage {
+    /// Newest first.
+    pub prompts: Vec<SharedPrompt>,
+    /// Whether at least one more prompt follows the last of these.
+    pub more: bool,
+}

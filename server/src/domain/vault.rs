@@ -1,0 +1,84 @@
+//! Vaults as records: what a store takes and returns.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use promptarium::VaultId;
+
+/// Who may see a vault.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum VaultVisibility {
+    /// `private`
+    #[default]
+    Private,
+    /// `unlisted`
+    Unlisted,
+    /// `public`
+    Public,
+}
+
+impl VaultVisibility {
+    /// The value on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Private => "private",
+            Self::Unlisted => "unlisted",
+            Self::Public => "public",
+        }
+    }
+}
+
+/// A vault to be made.
+#[derive(Clone, Debug)]
+pub struct NewVault {
+    /// 1 to 50 characters.
+    pub name: Arc<str>,
+    /// At most 200 characters.
+    pub description: Option<Arc<str>>,
+    /// Who may see it.
+    pub visibility: VaultVisibility,
+}
+
+/// A change to a vault; what is `None` stays.
+#[derive(Clone, Debug, Default)]
+pub struct VaultPatch {
+    /// New name.
+    pub name: Option<Arc<str>>,
+    /// New description, or `Some(None)` to clear it.
+    pub description: Option<Option<Arc<str>>>,
+    /// New visibility.
+    pub visibility: Option<VaultVisibility>,
+}
+
+impl VaultPatch {
+    /// Whether it names nothing.
+    pub fn is_empty(&self) -> bool {
+        let Self { name, description, visibility } = self;
+        name.is_none() && description.is_none() && visibility.is_none()
+    }
+}
+
+/// A vault that exists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VaultRecord {
+    /// Unique in the service.
+    pub id: VaultId,
+    /// 1 to 50 characters.
+    pub name: Arc<str>,
+    /// At most 200 characters.
+    pub description: Option<Arc<str>>,
+    /// Unique in the account.
+    pub slug: Arc<str>,
+    /// Who may see it.
+    pub visibility: VaultVisibility,
+    /// Picture that stands for it.
+    pub cover_image_url: Option<Arc<str>>,
+    /// Whether the service made it for the account.
+    pub system: bool,
+    /// How many prompts it holds.
+    pub prompt_count: u64,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When its own fields were last changed.
+    pub updated_at: Timestamp,
+}

@@ -1,0 +1,294 @@
+//! A whole server inside another program, for tests and examples.
+
+mod error;
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+pub use self::error::EmbedError;
+use crate::blobs::{BlobSetting, Blobs};
+use crate::clock::Clock;
+use crate::config::WORKERS_DEFAULT;
+use crate::domain::{ModelNamespace, PublicUrl, Scopes, Vendor};
+use crate::generate::Provider;
+use crate::generate::setting::ProviderSetting;
+use crate::seed::Seed;
+use crate::serve::listener::{Limits, serve};
+use crate::start::{self, Backing, DEFAULT_ACCOUNT, Parts, ServiceConfig};
+use crate::store::Store;
+use crate::store::memory::MemoryStore;
+use crate::store::postgres::{ConnectError, DatabaseUrl, Migration, PostgresStore};
+
+/// A server on a free port of this machine until it is dropped; in memory, unless
+/// it is told otherwise.
+///
+/// Each one in memory has accounts, prompts and vaults of its own, so that tests
+/// with a server each never meet.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use promptarium_server::EmbeddedServer;
+///
+/// let server = EmbeddedServer::start().await?;
+/// println!("{} takes the key {}", server.base_url(), server.api_key());
+/// server.shutdown().await;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct EmbeddedServer {
+    base_url: String,
+    local_addr: SocketAddr,
+    api_key: String,
+    stop: Option<oneshot::Sender<()>>,
+    serving: JoinHandle<()>,
+}
+
+/// Settings of an [`EmbeddedServer`]; see [`EmbeddedServer::builder`].
+#[derive(Clone, Default)]
+#[must_use = "nothing runs until `start`"]
+pub struct EmbeddedServerBuilder {
+    seed_keys: Vec<String>,
+    vendor: Option<String>,
+    model_namespace: Option<String>,
+    clock: Clock,
+    store: Option<Arc<dyn Store>>,
+    database_url: Option<String>,
+    provider: Option<Arc<dyn Provider>>,
+    blobs: Option<Blobs>,
+    workers: Option<usize>,
+    public_url: Option<String>,
+}
+
+/// How long [`EmbeddedServer::shutdown`] waits for requests in flight.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
+
+impl EmbeddedServer {
+    /// Starts a server with one account and one key that may do everything.
+    ///
+    /// # Errors
+    /// If no port is free.
+    pub async fn start() -> Result<Self, EmbedError> {
+        Self::builder().start().await
+    }
+
+    /// Settings, all optional.
+    pub fn builder() -> EmbeddedServerBuilder {
+        EmbeddedServerBuilder::default()
+    }
+
+    /// The root of its API, such as `http://127.0.0.1:40123/api/v1`.
+    pub fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
+    /// Where it listens itself, for a balancer in front of it.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.local_addr
+    }
+
+    /// A key to call it with: the first seeded one that is not revoked, one with
+    /// all scopes before others; a made one where no key was seeded.
+    pub fn api_key(&self) -> &str {
+        &self.api_key
+    }
+
+    /// Stops it: requests in flight are answered, within five seconds.
+    pub async fn shutdown(mut self) {
+        if let Some(stop) = self.stop.take() {
+            // It fails only if the server is gone already.
+            let _ = stop.send(());
+        }
+        // As does this.
+        let _ = (&mut self.serving).await;
+    }
+}
+
+impl Drop for EmbeddedServer {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
+
+impl EmbeddedServerBuilder {
+    /// Adds a key that is known beforehand, `KEY=ACCOUNT[:SCOPE,…]`, with its
+    /// account. Without scopes it has all of them; `:none` gives it none and
+    /// `:revoked` makes it a revoked one. An example is
+    /// `promptarium_live_a1_s3cret=alice:prompts:write`.
+    pub fn seed_key(mut self, seed: impl Into<String>) -> Self {
+        self.seed_keys.push(seed.into());
+        self
+    }
+
+    /// The prefix of API keys; `promptarium` unless it is set.
+    pub fn vendor(mut self, vendor: impl Into<String>) -> Self {
+        self.vendor = Some(vendor.into());
+        self
+    }
+
+    /// The prefix of model ids; `local` unless it is set.
+    pub fn model_namespace(mut self, namespace: impl Into<String>) -> Self {
+        self.model_namespace = Some(namespace.into());
+        self
+    }
+
+    /// Where the server takes its times from. A store that was given with
+    /// [`EmbeddedServerBuilder::store`] has its own.
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Keeps everything in this store and not in a new one in memory.
+    pub fn store(mut self, store: Arc<dyn Store>) -> Self {
+        self.store = Some(store);
+        self
+    }
+
+    /// Keeps everything but files in this PostgreSQL database,
+    /// `postgres://user:password@host/name`, and brings its schema up to date.
+    /// Servers of one database share everything in it, the signing key included.
+    /// Where no key is seeded, each server makes one of the account `default` for
+    /// its [`EmbeddedServer::api_key`].
+    ///
+    /// Files stay in memory, where other servers do not see them, unless
+    /// [`EmbeddedServerBuilder::blobs`] says otherwise.
+    pub fn database_url(mut self, url: impl Into<String>) -> Self {
+        self.database_url = Some(url.into());
+        self
+    }
+
+    /// Has generations made by this provider and not by the built-in one.
+    pub fn provider(mut self, provider: Arc<dyn Provider>) -> Self {
+        self.provider = Some(provider);
+        self
+    }
+
+    /// Keeps files here and not in a new store in memory.
+    pub fn blobs(mut self, blobs: Blobs) -> Self {
+        self.blobs = Some(blobs);
+        self
+    }
+
+    /// How many generations are attended to at once; with none they stay queued.
+    pub fn workers(mut self, workers: usize) -> Self {
+        self.workers = Some(workers);
+        self
+    }
+
+    /// How clients reach the server, if not by where it listens: the address of a
+    /// balancer, without `/api/v1`. Servers of one database have the same.
+    pub fn public_url(mut self, url: impl Into<String>) -> Self {
+        self.public_url = Some(url.into());
+        self
+    }
+
+    /// Starts the server on the current Tokio runtime.
+    ///
+    /// # Errors
+    /// If a setting is not valid, the database cannot be used, or no port is free.
+    pub async fn start(self) -> Result<EmbeddedServer, EmbedError> {
+        let vendor = Vendor::new(self.vendor.as_deref().unwrap_or("promptarium"))
+            .ok_or(EmbedError::Vendor)?;
+        let model_namespace =
+            ModelNamespace::new(self.model_namespace.as_deref().unwrap_or("local"))
+                .ok_or(EmbedError::ModelNamespace)?;
+        let (mut seeds, mut seeded_key) = read_seeds(&self.seed_keys, &vendor)?;
+        if self.database_url.is_some() && seeds.is_empty() {
+            let key = vendor.make();
+            seeded_key = Some(key.expose().to_owned());
+            let key = start::new_key(&key, Scopes::ALL);
+            seeds.push(Seed { account: DEFAULT_ACCOUNT.to_owned(), key });
+        }
+        let config = ServiceConfig {
+            vendor,
+            model_namespace,
+            seeds,
+            signing_key: None,
+            blobs: BlobSetting::Memory,
+            provider: ProviderSetting::Local,
+            workers: self.workers.unwrap_or(WORKERS_DEFAULT),
+        };
+        let clock = self.clock;
+        let backing = backing(self.database_url.as_deref(), self.store, &clock).await?;
+        let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
+        let local_addr = listener.local_addr()?;
+        let public = match &self.public_url {
+            Some(url) => PublicUrl::parse(url)?,
+            None => PublicUrl::of_listener(local_addr),
+        };
+        let base_url = public.base_url();
+        let (provider, blobs, with_metrics) = (self.provider, self.blobs, false);
+        let parts = Parts { backing, clock, public, provider, blobs, with_metrics };
+        let service = start::start(config, parts).await?;
+        let made = service.made_key.map(|key| key.expose().to_owned());
+        let (stop, stopped) = oneshot::channel();
+        let limits = Limits { drain_timeout: DRAIN_TIMEOUT, ..Limits::default() };
+        let serving = tokio::spawn(async move {
+            let readiness = service.app.api.readiness.clone();
+            let stop = async {
+                // A server whose handle was forgotten runs as long as its runtime.
+                if stopped.await.is_err() {
+                    std::future::pending::<()>().await;
+                }
+            };
+            serve(listener, service.app, limits, readiness, stop).await;
+            service.crew.stop().await;
+        });
+        let api_key = seeded_key.or(made).unwrap_or_default();
+        Ok(EmbeddedServer { base_url, local_addr, api_key, stop: Some(stop), serving })
+    }
+}
+
+async fn backing(
+    database_url: Option<&str>,
+    store: Option<Arc<dyn Store>>,
+    clock: &Clock,
+) -> Result<Backing, EmbedError> {
+    if let Some(url) = database_url {
+        return open(url, clock).await.map(Backing::Shared).map_err(EmbedError::from);
+    }
+    Ok(Backing::Own(store.unwrap_or_else(|| Arc::new(MemoryStore::new(clock.clone())))))
+}
+
+async fn open(url: &str, clock: &Clock) -> Result<PostgresStore, ConnectError> {
+    let url = DatabaseUrl::parse(url)?;
+    PostgresStore::open(&url, Migration::Auto, clock.clone()).await
+}
+
+/// The seeds, and the whole of the key that calls are best made with.
+fn read_seeds(
+    texts: &[String],
+    vendor: &Vendor,
+) -> Result<(Vec<Seed>, Option<String>), EmbedError> {
+    let mut seeds = Vec::with_capacity(texts.len());
+    for (at, text) in texts.iter().enumerate() {
+        let seed = Seed::parse(text, vendor)
+            .map_err(|fault| EmbedError::Seed { position: at + 1, fault })?;
+        seeds.push(seed);
+    }
+    let usable = |seed: &Seed| !seed.key.revoked;
+    let best = seeds
+        .iter()
+        .position(|seed| usable(seed) && seed.key.scopes.prompts_write)
+        .or_else(|| seeds.iter().position(usable));
+    let key = best.and_then(|at| texts[at].split_once('=')).map(|(key, _)| key.to_owned());
+    Ok((seeds, key))
+}
+
+impl std::fmt::Debug for EmbeddedServerBuilder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("EmbeddedServerBuilder")
+            .field("seed_keys", &self.seed_keys.len())
+            .field("with_database", &self.database_url.is_some())
+            .field("vendor", &self.vendor)
+            .field("model_namespace", &self.model_namespace)
+            .finish_non_exhaustive()
+    }
+}

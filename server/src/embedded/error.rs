@@ -1,0 +1,38 @@
+//! What keeps an embedded server from starting.
+
+use crate::domain::PublicUrlFault;
+use crate::seed::SeedFault;
+use crate::start::StartError;
+use crate::store::postgres::ConnectError;
+
+/// Why an [`EmbeddedServer`](super::EmbeddedServer) did not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EmbedError {
+    /// A text given to [`seed_key`](super::EmbeddedServerBuilder::seed_key) is none.
+    #[error("seed key number {position} {fault}")]
+    Seed {
+        /// Which one, counting from 1.
+        position: usize,
+        /// What is wrong with it.
+        fault: SeedFault,
+    },
+    /// The vendor is not of lower-case letters and digits.
+    #[error("the vendor must be lower-case letters and digits")]
+    Vendor,
+    /// The model namespace is not of letters, digits, `.`, `_` and `-`.
+    #[error("the model namespace must be letters, digits, `.`, `_` or `-`")]
+    ModelNamespace,
+    /// The database cannot be used.
+    #[error("the database cannot be used: {0}")]
+    Database(#[from] ConnectError),
+    /// The service could not be put together.
+    #[error("the service could not be started")]
+    Start(#[from] StartError),
+    /// The public address is none.
+    #[error("the public URL {0}")]
+    PublicUrl(#[from] PublicUrlFault),
+    /// No port was to be had.
+    #[error("no port of this machine could be bound")]
+    Listen(#[from] std::io::Error),
+}
