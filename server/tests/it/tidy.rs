@@ -100,7 +100,7 @@ fn imports_that_never_happen_do_not_happen() {
         ("server/src/api", &[], &["store::memory", "MemoryStore", "crate::serve", "tokio"]),
         ("server/src/http", &[], &["crate::api", "crate::serve"]),
         ("server/src/domain", &[], &["crate::"]),
-        ("server/src/http/validate", &[], &["crate::store", "crate::api", "http::", "hyper"]),
+        ("server/src/http/validate", &[], &["crate::store", "crate::api", " http::", "hyper"]),
         ("server/src/serve/service", &[], &["tokio::net", "TcpStream", "MemoryStore"]),
         (
             "server/src/",
