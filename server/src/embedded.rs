@@ -1,4 +1,4 @@
-//! A whole server inside another program, for tests and examples.
+//! A server inside another program, for tests and examples.
 
 mod error;
 
@@ -24,11 +24,10 @@ use crate::store::Store;
 use crate::store::memory::MemoryStore;
 use crate::store::postgres::{ConnectError, DatabaseUrl, Migration, PostgresStore};
 
-/// A server on a free port of this machine until it is dropped; in memory, unless
-/// it is told otherwise.
+/// A server on a free loopback port, in memory by default. It stops when dropped.
 ///
-/// Each one in memory has accounts, prompts and vaults of its own, so that tests
-/// with a server each never meet.
+/// Each server in memory has its own data, so that tests with a server each are
+/// independent of one another.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -78,34 +77,34 @@ impl EmbeddedServer {
         Self::builder().start().await
     }
 
-    /// Settings, all optional.
+    /// A builder; every setting is optional.
     pub fn builder() -> EmbeddedServerBuilder {
         EmbeddedServerBuilder::default()
     }
 
-    /// The root of its API, such as `http://127.0.0.1:40123/api/v1`.
+    /// Base URL of the API, such as `http://127.0.0.1:40123/api/v1`.
     pub fn base_url(&self) -> &str {
         &self.base_url
     }
 
-    /// Where it listens itself, for a balancer in front of it.
+    /// The listener's address, for a load balancer in front of it.
     pub fn local_addr(&self) -> SocketAddr {
         self.local_addr
     }
 
-    /// A key to call it with: the first seeded one that is not revoked, one with
-    /// all scopes before others; a made one where no key was seeded.
+    /// A valid API key: the first seeded key with all scopes, else the first seeded key
+    /// that is not revoked, else a generated one.
     pub fn api_key(&self) -> &str {
         &self.api_key
     }
 
-    /// Stops it: requests in flight are answered, within five seconds.
+    /// Stops the server. Requests in flight have five seconds to complete.
     pub async fn shutdown(mut self) {
         if let Some(stop) = self.stop.take() {
-            // It fails only if the server is gone already.
+            // Fails only if the server has ended already.
             let _ = stop.send(());
         }
-        // As does this.
+        // Likewise.
         let _ = (&mut self.serving).await;
     }
 }
@@ -117,8 +116,7 @@ impl Drop for EmbeddedServer {
 }
 
 impl EmbeddedServerBuilder {
-    /// Adds a key that is known beforehand, `KEY=ACCOUNT[:SCOPE,…]`, with its
-    /// account. Without scopes it has all of them; `:none` gives it none and
+    /// Adds a known key, `KEY=ACCOUNT[:SCOPE,…]`, and its account. Without scopes it has all of them; `:none` gives it none and
     /// `:revoked` makes it a revoked one. An example is
     /// `promptarium_live_a1_s3cret=alice:prompts:write`.
     pub fn seed_key(mut self, seed: impl Into<String>) -> Self {
@@ -138,52 +136,48 @@ impl EmbeddedServerBuilder {
         self
     }
 
-    /// Where the server takes its times from. A store that was given with
-    /// [`EmbeddedServerBuilder::store`] has its own.
+    /// The server's clock. A store set with [`EmbeddedServerBuilder::store`] has its own.
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
         self
     }
 
-    /// Keeps everything in this store and not in a new one in memory.
+    /// Uses this store instead of a new one in memory.
     pub fn store(mut self, store: Arc<dyn Store>) -> Self {
         self.store = Some(store);
         self
     }
 
-    /// Keeps everything but files in this PostgreSQL database,
-    /// `postgres://user:password@host/name`, and brings its schema up to date.
-    /// Servers of one database share everything in it, the signing key included.
-    /// Where no key is seeded, each server makes one of the account `default` for
-    /// its [`EmbeddedServer::api_key`].
+    /// Uses this PostgreSQL database, `postgres://user:password@host/name`, and migrates its
+    /// schema. Servers of one database share all data, including the signing key. Without
+    /// a seeded key each server creates one in the account `default`.
     ///
-    /// Files stay in memory, where other servers do not see them, unless
-    /// [`EmbeddedServerBuilder::blobs`] says otherwise.
+    /// Files stay in this server's memory unless [`EmbeddedServerBuilder::blobs`] is set.
     pub fn database_url(mut self, url: impl Into<String>) -> Self {
         self.database_url = Some(url.into());
         self
     }
 
-    /// Has generations made by this provider and not by the built-in one.
+    /// Uses this provider instead of the built-in one.
     pub fn provider(mut self, provider: Arc<dyn Provider>) -> Self {
         self.provider = Some(provider);
         self
     }
 
-    /// Keeps files here and not in a new store in memory.
+    /// Uses this blob store instead of a new one in memory.
     pub fn blobs(mut self, blobs: Blobs) -> Self {
         self.blobs = Some(blobs);
         self
     }
 
-    /// How many generations are attended to at once; with none they stay queued.
+    /// Number of generation workers. With 0, generations stay queued.
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = Some(workers);
         self
     }
 
-    /// How clients reach the server, if not by where it listens: the address of a
-    /// balancer, without `/api/v1`. Servers of one database have the same.
+    /// The URL at which clients reach the server, without `/api/v1`; the listener's by
+    /// default. Servers of one database use the same URL.
     pub fn public_url(mut self, url: impl Into<String>) -> Self {
         self.public_url = Some(url.into());
         self
@@ -233,7 +227,7 @@ impl EmbeddedServerBuilder {
         let serving = tokio::spawn(async move {
             let readiness = service.app.api.readiness.clone();
             let stop = async {
-                // A server whose handle was forgotten runs as long as its runtime.
+                // A server whose handle was leaked runs as long as its runtime.
                 if stopped.await.is_err() {
                     std::future::pending::<()>().await;
                 }
@@ -262,7 +256,7 @@ async fn open(url: &str, clock: &Clock) -> Result<PostgresStore, ConnectError> {
     PostgresStore::open(&url, Migration::Auto, clock.clone()).await
 }
 
-/// The seeds, and the whole of the key that calls are best made with.
+/// The parsed seeds, and the key that `EmbeddedServer::api_key` returns.
 fn read_seeds(
     texts: &[String],
     vendor: &Vendor,

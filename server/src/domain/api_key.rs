@@ -1,17 +1,16 @@
-//! API keys as text: their form, how they are made, how one is told from a typo.
+//! API keys as text: format, generation and checksum.
 //!
-//! A key is `<vendor>_live_<public_id>_<secret>` (KE-01). The public id finds the
-//! record of the key; the SHA-256 of the whole text proves the secret, which is
-//! kept nowhere (KE-04). Keys made here carry a checksum, so that a mistyped one
-//! is refused without a look-up; keys that were seeded need none. Who owns a key
-//! and what it may do is for the store and `auth` to say.
+//! A key is `<vendor>_live_<public_id>_<secret>` (KE-01). The public id identifies the
+//! record; the SHA-256 of the whole text verifies the secret, which is never stored
+//! (KE-04). Generated keys carry a checksum, so that a mistyped key is rejected without a
+//! look-up. Seeded keys need none. The store knows owner and scopes of a key.
 
 use std::fmt;
 
 use rand::distr::{Alphanumeric, SampleString};
 use sha2::{Digest, Sha256};
 
-/// What every made public id begins with: the version of this form.
+/// Prefix of every generated public id: the version of the format.
 const PUBLIC_ID_PREFIX: &str = "p1";
 const PUBLIC_ID_CHARS: usize = 16;
 const SECRET_RANDOM_CHARS: usize = 43;
@@ -20,46 +19,46 @@ const CHECKSUM_CHARS: usize = 6;
 const BASE32: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// The prefix that tells whose keys these are; checked when it is made.
+/// The prefix of a deployment's keys: lower-case letters and digits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vendor(Box<str>);
 
-/// A key as somebody presented it: of the right form, and not yet proved.
+/// A key from a request: well-formed, not yet verified.
 #[derive(Clone, Copy)]
 pub struct PresentedKey<'a> {
     whole: &'a str,
     public_id: &'a str,
 }
 
-/// A key made here, secret included. `Debug` shows the public id only.
+/// A generated key, with its secret. `Debug` shows the public id only.
 #[derive(Clone)]
 pub struct MadeKey {
     whole: Box<str>,
     public_id: Box<str>,
 }
 
-/// Why a text is no key.
+/// Why a text is not an API key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyFault {
-    /// It does not have the four parts of a key, or not this vendor's prefix.
+    /// It lacks one of the four parts, or has another vendor's prefix.
     #[error("it does not have the form <vendor>_live_<public id>_<secret>")]
     Form,
-    /// It has the form of a key made here, with a secret that was never made.
+    /// It looks like a generated key, but the checksum does not match.
     #[error("its checksum is wrong: it was cut short or mistyped")]
     Checksum,
 }
 
 impl Vendor {
-    /// Takes lower-case letters and digits, at least one.
+    /// Accepts at least one lower-case letter or digit.
     pub fn new(text: &str) -> Option<Self> {
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
         (!text.is_empty() && text.bytes().all(plain)).then(|| Self(text.into()))
     }
 
-    /// Reads a presented key. Only the text is looked at.
+    /// Parses a key. Checks the text only, not whether the key exists.
     ///
     /// # Errors
-    /// Whatever the text lacks; nothing of the text is in the error.
+    /// If the text is malformed. The error never contains the text.
     pub fn read<'a>(&self, whole: &'a str) -> Result<PresentedKey<'a>, KeyFault> {
         let (public_id, secret) = whole
             .strip_prefix(&*self.0)
@@ -73,7 +72,7 @@ impl Vendor {
         Ok(PresentedKey { whole, public_id })
     }
 
-    /// Makes a key with 256 bits of secret.
+    /// Generates a key with 256 bits of secret.
     pub fn make(&self) -> MadeKey {
         let mut public_id = String::with_capacity(PUBLIC_ID_CHARS);
         public_id.push_str(PUBLIC_ID_PREFIX);
@@ -96,12 +95,12 @@ impl fmt::Display for Vendor {
 }
 
 impl<'a> PresentedKey<'a> {
-    /// The part that names the key; no secret.
+    /// The public part, which identifies the key.
     pub fn public_id(&self) -> &'a str {
         self.public_id
     }
 
-    /// SHA-256 of the whole key, all that is ever stored of it.
+    /// SHA-256 of the whole key. Nothing else of it is stored.
     pub fn digest(&self) -> [u8; 32] {
         Sha256::digest(self.whole).into()
     }
@@ -113,7 +112,7 @@ impl MadeKey {
         &self.whole
     }
 
-    /// The key as its owner will present it.
+    /// The key as its owner will send it.
     pub fn presented(&self) -> PresentedKey<'_> {
         PresentedKey { whole: &self.whole, public_id: &self.public_id }
     }
@@ -149,8 +148,8 @@ fn has_checksum(whole: &str, secret: &str) -> bool {
             .is_some_and(|(rest, end)| checksum(rest) == *end.as_bytes())
 }
 
-/// Thirty-five bits of the SHA-256 of the rest of the key, in base 62. It tells a
-/// typo from a key; it proves nothing, since anyone can compute it.
+/// 35 bits of the SHA-256 of the rest of the key, in base 62. It detects typing errors
+/// and proves nothing: anyone can compute it.
 fn checksum(rest: &str) -> [u8; CHECKSUM_CHARS] {
     let digest: [u8; 32] = Sha256::digest(rest).into();
     let mut number = digest[..8].iter().fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
@@ -170,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_made_key_reads_back_with_the_stated_lengths() {
+    fn a_generated_key_parses_and_has_the_documented_lengths() {
         let made = vendor().make();
         let read = vendor().read(made.expose()).unwrap();
         assert_eq!(read.public_id().len(), 16);
@@ -181,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn every_single_mistyped_character_of_a_made_key_is_seen() {
+    fn the_checksum_detects_every_single_wrong_character_and_every_cut() {
         let made = vendor().make();
         let whole = made.expose();
         let secret_at = whole.rfind('_').unwrap() + 1;
@@ -204,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_no_keys() {
+    fn malformed_keys_are_rejected() {
         for text in [
             "",
             "promptarium",

@@ -11,8 +11,7 @@ use promptarium::{PromptId, VaultId, VaultPromptId};
 /// Prompts are shared, so that a page copies no texts.
 pub type SharedPrompt = Arc<PromptRecord>;
 
-/// The types a prompt can have here. The SDK's open `PromptType` knows values
-/// that no prompt in a store ever has.
+/// Type of a stored prompt. Unlike the SDK's open `PromptType`, it has no unknown values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PromptKind {
     /// `image`
@@ -34,13 +33,13 @@ impl PromptKind {
         }
     }
 
-    /// Whether a prompt of this type must name a model.
+    /// Whether a prompt of this type requires a model.
     pub const fn needs_model(self) -> bool {
         matches!(self, Self::Image | Self::Video)
     }
 }
 
-/// A prompt to be made.
+/// A prompt to create.
 #[derive(Clone, Debug)]
 pub struct NewPrompt {
     /// 1 to 120 characters.
@@ -51,16 +50,16 @@ pub struct NewPrompt {
     pub kind: PromptKind,
     /// Free label.
     pub platform: Option<Arc<str>>,
-    /// What it was written for; see [`PromptInputs`].
+    /// Input-only fields.
     pub inputs: PromptInputs,
-    /// The vault it goes into, if any.
+    /// The vault to add it to, if any.
     pub vault: Option<VaultId>,
 }
 
-/// The parts of a prompt that come in and are never shown.
+/// Fields of a prompt that are accepted and never returned.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PromptInputs {
-    /// Model at the provider; always there for image and video prompts.
+    /// Model at the provider; always set for image and video prompts.
     pub model_id: Option<Arc<str>>,
     /// At most 20 characters.
     pub aspect_ratio: Option<Arc<str>>,
@@ -70,7 +69,7 @@ pub struct PromptInputs {
     pub reference_media_urls: Option<Arc<[Box<str>]>>,
 }
 
-/// A change to a prompt; what is `None` stays.
+/// A partial update; `None` leaves a field unchanged.
 #[derive(Clone, Debug, Default)]
 pub struct PromptPatch {
     /// New title.
@@ -81,14 +80,14 @@ pub struct PromptPatch {
     pub kind: Option<PromptKind>,
     /// New label, or `Some(None)` to clear it.
     pub platform: Option<Option<Arc<str>>>,
-    /// New values of the inputs it names; the others stay.
+    /// New values of input-only fields; `None` leaves one unchanged.
     pub inputs: PromptInputs,
     /// A vault to add the prompt to.
     pub vault: Option<VaultId>,
 }
 
 impl PromptPatch {
-    /// Whether it names nothing.
+    /// Whether no field is set.
     pub fn is_empty(&self) -> bool {
         let Self { title, text, kind, platform, inputs, vault } = self;
         title.is_none()
@@ -103,17 +102,17 @@ impl PromptPatch {
 /// A picture or video linked to a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptImage {
-    /// Where it can be fetched.
+    /// Public URL.
     pub url: Box<str>,
     /// In pixels.
     pub width: u32,
     /// In pixels.
     pub height: u32,
-    /// When it was made.
+    /// Creation time.
     pub created_at: Timestamp,
 }
 
-/// A prompt that exists. A copy shares the texts.
+/// A stored prompt. Clones share the texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptRecord {
     /// Unique in the service.
@@ -126,19 +125,19 @@ pub struct PromptRecord {
     pub kind: PromptKind,
     /// Free label.
     pub platform: Option<Arc<str>>,
-    /// What it was written for.
+    /// Input-only fields.
     pub inputs: PromptInputs,
-    /// Generated pictures, oldest first.
+    /// Generated images, oldest first.
     pub images: Arc<[PromptImage]>,
-    /// Every vault it is in, ascending.
+    /// Every vault that contains it, ascending.
     pub vault_ids: Vec<VaultId>,
-    /// When it was made.
+    /// Creation time.
     pub created_at: Timestamp,
-    /// When it was last changed; see `Store::update_prompt`.
+    /// Time of the last update.
     pub updated_at: Timestamp,
 }
 
-/// A prompt as it stands in a vault.
+/// A prompt as an entry of a vault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedPrompt {
     /// The prompt.
@@ -149,20 +148,20 @@ pub struct ListedPrompt {
     pub pinned: bool,
 }
 
-/// One page of the caller's prompts, asked for.
+/// Parameters of one page of the caller's prompts.
 #[derive(Clone, Copy, Debug)]
 pub struct PromptQuery {
     /// Only prompts in this vault, which must be the caller's.
     pub vault: Option<VaultId>,
     /// Only prompts of this type.
     pub kind: Option<PromptKind>,
-    /// Only prompts after this one in listing order, that is, with a lower id.
+    /// Only prompts after this one in listing order, which have a lower id.
     pub after: Option<PromptId>,
     /// At most this many; at least 1.
     pub limit: usize,
 }
 
-/// One page of the caller's prompts, given.
+/// One page of the caller's prompts.
 #[derive(Clone, Debug)]
 pub struct PromptPage {
     /// Newest first.

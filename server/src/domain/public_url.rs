@@ -1,36 +1,35 @@
-//! The address under which clients reach the service: the beginning of every
-//! address it hands out.
+//! The public URL of the service: the prefix of every URL it returns.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use url::Url;
 
-/// What every path of the API begins with (VE-01).
+/// Prefix of every path of the API (VE-01).
 pub const BASE_PATH: &str = "/api/v1";
 
-/// An address that clients can call, such as a balancer's.
+/// A URL at which clients reach the service, such as a load balancer's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicUrl(Url);
 
-/// What is wrong with a public address.
+/// Why a text is not a public URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PublicUrlFault {
-    /// It is no address of a web server.
+    /// Not an http or https URL.
     #[error("must be a URL that begins with http:// or https://")]
     NoUrl,
-    /// It holds more than an address.
-    #[error("must be a plain address, without user, query or fragment")]
+    /// It has a user, a query or a fragment.
+    #[error("must have no user, query or fragment")]
     NotPlain,
-    /// The base path is added by the service.
-    #[error("must not end in {BASE_PATH}, which is added to it")]
+    /// It ends in the base path, which the service appends.
+    #[error("must not end in {BASE_PATH}; the server appends it")]
     WithBasePath,
 }
 
 impl PublicUrl {
-    /// Reads an address; a path is taken as the prefix a proxy strips.
+    /// Parses a URL. A path in it is the prefix that a proxy strips.
     ///
     /// # Errors
-    /// If it is none. The error does not repeat it: it may hold a password.
+    /// If it is not a public URL. The error does not repeat the text: it may hold a password.
     pub fn parse(text: &str) -> Result<Self, PublicUrlFault> {
         let url = Url::parse(text).map_err(|_| PublicUrlFault::NoUrl)?;
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
@@ -46,14 +45,14 @@ impl PublicUrl {
         Ok(Self(url))
     }
 
-    /// The address of a listener itself, for want of a better one.
+    /// The URL of the listener itself; the default.
     pub fn of_listener(local: SocketAddr) -> Self {
         let url = Url::parse(&format!("http://{}", reachable(local)));
         #[expect(clippy::expect_used, reason = "an IP address and a port are a host and a port")]
         Self(url.expect("a socket's address makes a URL"))
     }
 
-    /// The address as it is; it may end in a slash.
+    /// The URL as given; it may end in a slash.
     pub fn url(&self) -> &Url {
         &self.0
     }
@@ -64,7 +63,7 @@ impl PublicUrl {
     }
 }
 
-/// "All addresses" is none that a client can call.
+/// Replaces the unspecified address (`0.0.0.0`, `::`), which clients cannot call, by loopback.
 fn reachable(mut local: SocketAddr) -> SocketAddr {
     match local.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => local.set_ip(Ipv4Addr::LOCALHOST.into()),
@@ -79,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_base_path_is_added_to_the_public_address() {
+    fn the_base_path_is_appended_to_the_public_url() {
         for (given, base) in [
             ("https://api.example.com", "https://api.example.com/api/v1"),
             ("https://api.example.com/", "https://api.example.com/api/v1"),
@@ -90,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn without_one_it_is_the_listeners_own() {
+    fn the_default_is_the_listeners_address() {
         let base = |local: &str| PublicUrl::of_listener(local.parse().unwrap()).base_url();
         assert_eq!(base("127.0.0.1:8080"), "http://127.0.0.1:8080/api/v1");
         assert_eq!(base("0.0.0.0:8080"), "http://127.0.0.1:8080/api/v1");
@@ -99,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_refused() {
+    fn other_texts_are_rejected() {
         use PublicUrlFault::{NoUrl, NotPlain, WithBasePath};
         for (given, fault) in [
             ("", NoUrl),

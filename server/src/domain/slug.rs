@@ -1,28 +1,25 @@
 //! Slugs: the URL-safe names of vaults (rule `VA-04`, and S-16 of the silent
 //! points).
 //!
-//! The rule lives here and is pure; which slugs are taken is for each store to
-//! know. A vault's slug is the first free one of the [`candidates`] for the
-//! [`base`] of its name: `night-sky`, `night-sky-2`, `night-sky-3`…
+//! A vault's slug is the first free one of the [`candidates`] for the [`base`] of its
+//! name: `night-sky`, `night-sky-2`, `night-sky-3`… The stores know which are taken.
 
-/// The slug of a name that leaves nothing, such as one of punctuation only.
+/// Slug of a name without letters or digits.
 const NAMELESS: &str = "vault";
 
-/// The slug a vault of this name gets when nothing stands in its way:
-/// transliterated to ASCII, lower case, words joined by single hyphens, never
-/// empty.
+/// The preferred slug of a name: transliterated to ASCII, lower case, words joined by
+/// single hyphens, never empty.
 pub fn base(name: &str) -> String {
     let slug = ::slug::slugify(name);
     if slug.is_empty() { NAMELESS.to_owned() } else { slug }
 }
 
-/// The `number`th choice for a base, from 1: the base itself, then the base
-/// with the number behind it.
+/// The `number`th candidate for a base, from 1: the base, then the base with a number.
 pub fn candidate(base: &str, number: u64) -> String {
     if number <= 1 { base.to_owned() } else { format!("{base}-{number}") }
 }
 
-/// All choices for a base, best first.
+/// All candidates for a base, in order of preference.
 pub fn candidates(base: &str) -> impl Iterator<Item = String> {
     (1..).map(move |number| candidate(base, number))
 }

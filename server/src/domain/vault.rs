@@ -28,7 +28,7 @@ impl VaultVisibility {
     }
 }
 
-/// A vault to be made.
+/// A vault to create.
 #[derive(Clone, Debug)]
 pub struct NewVault {
     /// 1 to 50 characters.
@@ -39,7 +39,7 @@ pub struct NewVault {
     pub visibility: VaultVisibility,
 }
 
-/// A change to a vault; what is `None` stays.
+/// A partial update; `None` leaves a field unchanged.
 #[derive(Clone, Debug, Default)]
 pub struct VaultPatch {
     /// New name.
@@ -51,14 +51,14 @@ pub struct VaultPatch {
 }
 
 impl VaultPatch {
-    /// Whether it names nothing.
+    /// Whether no field is set.
     pub fn is_empty(&self) -> bool {
         let Self { name, description, visibility } = self;
         name.is_none() && description.is_none() && visibility.is_none()
     }
 }
 
-/// A vault that exists.
+/// A stored vault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VaultRecord {
     /// Unique in the service.
@@ -71,14 +71,14 @@ pub struct VaultRecord {
     pub slug: Arc<str>,
     /// Who may see it.
     pub visibility: VaultVisibility,
-    /// Picture that stands for it.
+    /// Cover image.
     pub cover_image_url: Option<Arc<str>>,
-    /// Whether the service made it for the account.
+    /// Whether the service created it with the account.
     pub system: bool,
-    /// How many prompts it holds.
+    /// Number of prompts in it.
     pub prompt_count: u64,
-    /// When it was made.
+    /// Creation time.
     pub created_at: Timestamp,
-    /// When its own fields were last changed.
+    /// Time of the last update of its own fields.
     pub updated_at: Timestamp,
 }

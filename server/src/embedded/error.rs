@@ -1,4 +1,4 @@
-//! What keeps an embedded server from starting.
+//! Why an embedded server did not start.
 
 use crate::domain::PublicUrlFault;
 use crate::seed::SeedFault;
@@ -9,7 +9,7 @@ use crate::store::postgres::ConnectError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmbedError {
-    /// A text given to [`seed_key`](super::EmbeddedServerBuilder::seed_key) is none.
+    /// A text given to [`seed_key`](super::EmbeddedServerBuilder::seed_key) is not valid.
     #[error("seed key number {position} {fault}")]
     Seed {
         /// Which one, counting from 1.
@@ -26,13 +26,13 @@ pub enum EmbedError {
     /// The database cannot be used.
     #[error("the database cannot be used: {0}")]
     Database(#[from] ConnectError),
-    /// The service could not be put together.
+    /// The service could not be assembled.
     #[error("the service could not be started")]
     Start(#[from] StartError),
-    /// The public address is none.
+    /// The public URL is not valid.
     #[error("the public URL {0}")]
     PublicUrl(#[from] PublicUrlFault),
-    /// No port was to be had.
+    /// No port could be bound.
     #[error("no port of this machine could be bound")]
     Listen(#[from] std::io::Error),
 }
