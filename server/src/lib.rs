@@ -3,13 +3,9 @@
 pub mod embed;
 pub use embed::{EmbedError, EmbeddedServer, EmbeddedServerBuilder};
 
-pub mod manage;
 pub mod run;
 
-pub mod config;
-pub mod log;
-pub mod ready;
-pub mod signals;
+pub(crate) mod config;
 
 pub mod public_url;
 pub mod start;
@@ -26,7 +22,6 @@ pub mod route;
 
 pub mod auth;
 pub mod key;
-pub mod seed;
 
 pub mod api;
 pub mod body;

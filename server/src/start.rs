@@ -14,6 +14,7 @@ use crate::assets::Assets;
 use crate::blobs::{BlobSetting, Blobs, BlobsUnusable};
 use crate::body::budget::Budget;
 use crate::clock::Clock;
+pub use crate::config::{SeedKey, SeedKeyError};
 use crate::cursor::Cursors;
 use crate::generate::Provider;
 use crate::generate::intake::Intake;
@@ -26,7 +27,6 @@ use crate::outbound::OutboundError;
 use crate::public_url::PublicUrl;
 use crate::readiness::Readiness;
 use crate::route::{self, Routes};
-use crate::seed::Seed;
 use crate::store::postgres::PostgresStore;
 use crate::store::{NewKey, Scopes, Store, StoreError};
 use crate::uploads::Slots;
@@ -42,7 +42,7 @@ pub struct ServiceConfig {
     /// The prefix of its provider's models.
     pub model_namespace: ModelNamespace,
     /// Keys to be there from the start.
-    pub seeds: Vec<Seed>,
+    pub seeds: Vec<SeedKey>,
     /// Signs what is handed out. If absent, the one of the database; without a
     /// database one is made, and is good until the service stops.
     pub signing_key: Option<SigningKey>,
