@@ -1,228 +1,298 @@
-//! What the operator wants, read from flags and environment and checked at once.
+//! Settings from flags and environment variables, parsed and checked at the start.
 //!
-//! Every setting is a flag and a variable: `--listen` is `PROMPTARIUM_LISTEN`. A
-//! flag wins over its variable. All faults are reported together, each with the
-//! name under which its value came in; the value of a secret is never repeated.
+//! Every setting is a flag and a variable: `--listen` is `PROMPTARIUM_LISTEN`. A flag wins
+//! over its variable. All problems are reported together, each with the flag or variable it
+//! came from. The value of a secret never appears in an error.
 
 mod args;
-mod database;
-mod fault;
-mod manage;
-mod reader;
-mod service;
+mod seed_key;
+mod setting;
+mod values;
 
 use std::ffi::OsString;
-use std::time::Duration;
 
 use clap::FromArgMatches;
-use tracing_subscriber::filter::Targets;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 
-use self::args::{Cli, Command, Settings};
-pub use self::database::DatabaseConfig;
-use self::database::database;
-use self::fault::usage;
-use self::manage::manage;
-pub use self::manage::{Chore, ManageConfig};
-use self::reader::Reader;
-use self::service::{model_namespace, service, vendor};
-use crate::domain::{ModelNamespace, PublicUrl};
+pub(crate) use self::args::{AccountCommand, AdminCommand, KeyCommand};
+use self::args::{Cli, CliCommand, Settings, usage_error};
+pub use self::seed_key::{SeedKey, SeedKeyError};
+use self::setting::{Setting, check, optional};
+use self::values::ProviderKind;
+use crate::blobs::BlobSetting;
+use crate::domain::{ModelNamespace, PublicUrl, Scopes, SigningKey, Vendor};
+use crate::generate::queue::{QueueSetting, QueueSettingFault};
+use crate::generate::setting::ProviderSetting;
 use crate::serve::listener::Limits;
-use crate::start::ServiceConfig;
+use crate::store::postgres::{DatabaseUrl, Migration};
 
-/// How many generations are attended to at once unless it is set.
-pub const WORKERS_DEFAULT: usize = 2;
+/// Default of `--workers`.
+pub(crate) const WORKERS_DEFAULT: usize = 2;
+/// Default of `--blob-store` with a database: files have to last as long as it does.
+const BLOB_FOLDER_DEFAULT: &str = "./data/blobs";
 
-/// What the program is asked to do.
+/// What the program shall do.
 #[derive(Debug)]
-pub enum Task {
-    /// To serve.
-    Serve(Box<Config>),
-    /// To look after a database.
-    Manage(Box<ManageConfig>),
-    /// To describe the service.
-    Describe(DescribeConfig),
+pub(crate) enum Command {
+    Serve(Box<ServeConfig>),
+    Admin(Box<AdminConfig>),
+    /// Print the OpenAPI document.
+    OpenApi(OpenApiConfig),
 }
 
-/// What the description of a service depends on.
 #[derive(Debug)]
-pub struct DescribeConfig {
-    /// How clients reach it, if that is known.
-    pub public_url: Option<PublicUrl>,
-    /// The prefix of its provider's models.
-    pub model_namespace: ModelNamespace,
-}
-
-/// Everything a server is started with.
-#[derive(Debug)]
-pub struct Config {
-    /// Where it listens.
-    pub listen: Address,
-    /// Where it shows its metrics, if it does.
-    pub admin_listen: Option<Address>,
-    /// How clients reach it, if not by where it listens.
-    pub public_url: Option<PublicUrl>,
-    /// Where everything but files is kept, if not in memory.
-    pub database: Option<DatabaseConfig>,
-    /// What the service is made from.
-    pub service: ServiceConfig,
-    /// What the socket side may take.
-    pub limits: Limits,
-    /// What is logged, and how.
-    pub log: LogConfig,
+pub(crate) struct ServeConfig {
+    pub(crate) listen: Address,
+    pub(crate) admin_listen: Option<Address>,
+    /// Default: the URL of the listener.
+    pub(crate) public_url: Option<PublicUrl>,
+    /// Without a database all data is in memory.
+    pub(crate) database: Option<DatabaseConfig>,
+    pub(crate) service: ServiceConfig,
+    pub(crate) limits: Limits,
+    pub(crate) log: LogConfig,
     /// Whether the ready line is JSON.
-    pub json: bool,
+    pub(crate) json: bool,
 }
 
-/// A host and a port to listen on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Address {
-    /// The address as it was given.
-    pub text: String,
-    /// The flag or variable it came by, for an error that only binding shows.
-    pub came_by: String,
+/// What a service is assembled from. Flags set it for the program; an embedded server sets it
+/// itself.
+#[derive(Clone, Debug)]
+pub struct ServiceConfig {
+    /// The prefix of API keys.
+    pub vendor: Vendor,
+    /// The prefix of model ids.
+    pub model_namespace: ModelNamespace,
+    /// Keys that exist from the start.
+    pub seeds: Vec<SeedKey>,
+    /// Signs cursors, upload slots and output names. Default: the key in the database;
+    /// without a database a random one that is valid until the server stops.
+    pub signing_key: Option<SigningKey>,
+    /// Where uploaded and generated files are kept.
+    pub blobs: BlobSetting,
+    /// The provider of generations.
+    pub provider: ProviderSetting,
+    /// Number of generation workers; 0 is allowed.
+    pub workers: usize,
 }
 
-/// What is logged, and how.
 #[derive(Debug)]
-pub struct LogConfig {
-    /// Which events are logged.
-    pub filter: Targets,
-    /// How they look; chosen by where they go if `None`.
-    pub format: Option<LogFormat>,
+pub(crate) struct AdminConfig {
+    pub(crate) database: DatabaseConfig,
+    pub(crate) command: AdminCommand,
+    /// Prefix of new keys.
+    pub(crate) vendor: Vendor,
+    pub(crate) log: LogConfig,
+    /// Whether the result is printed as JSON.
+    pub(crate) json: bool,
 }
 
-/// How a line of the log looks.
+#[derive(Debug)]
+pub(crate) struct OpenApiConfig {
+    pub(crate) public_url: Option<PublicUrl>,
+    pub(crate) model_namespace: ModelNamespace,
+}
+
+/// HOST:PORT, and the flag or variable it came from, for errors of binding.
+#[derive(Debug)]
+pub(crate) struct Address {
+    pub(crate) text: String,
+    pub(crate) source: String,
+}
+
+#[derive(Debug)]
+pub(crate) struct DatabaseConfig {
+    pub(crate) url: DatabaseUrl,
+    /// The flag or variable the URL came from, for errors of connecting.
+    pub(crate) source: String,
+    pub(crate) migration: Migration,
+}
+
+#[derive(Debug)]
+pub(crate) struct LogConfig {
+    pub(crate) filter: Targets,
+    /// Default: pretty on a terminal, otherwise JSON.
+    pub(crate) format: Option<LogFormat>,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LogFormat {
-    /// For a person.
+pub(crate) enum LogFormat {
     Pretty,
-    /// For a program: one JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
 /// Why there is no configuration.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NoConfig {
-    /// The operator asked for this text instead.
-    Asked(String),
-    /// The command line or the environment is at fault; one line.
-    Fault(String),
+#[derive(Debug)]
+pub(crate) enum ConfigError {
+    /// Help or version was requested; this is the text.
+    Help(String),
+    /// The command line or the environment is wrong; one line.
+    Invalid(String),
 }
 
-impl Task {
-    /// Reads arguments, the program's name first, and the environment.
-    ///
-    /// # Errors
-    /// If help was asked for, or something is wrong.
-    pub fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, NoConfig> {
-        let arguments = arguments.into_iter().collect::<Vec<_>>();
+impl Command {
+    /// Parses arguments, with the name of the program first, and the environment.
+    pub(crate) fn parse(
+        arguments: impl IntoIterator<Item = OsString>,
+    ) -> Result<Self, ConfigError> {
+        let arguments: Vec<_> = arguments.into_iter().collect();
         let matches =
-            args::command().try_get_matches_from(&arguments).map_err(|error| usage(&error))?;
-        let cli = Cli::from_arg_matches(&matches).map_err(|error| usage(&error))?;
-        let mut reader = Reader::new(&matches);
-        reader.all_on_one_side("seed_key", cli.settings.seed_key.len(), &arguments);
-        let task = match &cli.command {
-            None | Some(Command::Serve) => {
-                read(&cli.settings, &mut reader).map(|config| Self::Serve(config.into()))
+            args::command().try_get_matches_from(&arguments).map_err(|e| usage_error(&e))?;
+        let Cli { settings, command } =
+            Cli::from_arg_matches(&matches).map_err(|e| usage_error(&e))?;
+        let command = match command {
+            None | Some(CliCommand::Serve) => {
+                serve(settings, &arguments).map(|config| Self::Serve(config.into()))
             }
-            Some(Command::Openapi) => describe(&cli.settings, &mut reader).map(Self::Describe),
-            Some(command) => manage(command, &cli.settings, &mut reader)
-                .map(|config| Self::Manage(config.into())),
+            Some(CliCommand::Admin(command)) => {
+                admin(settings, command).map(|config| Self::Admin(config.into()))
+            }
+            Some(CliCommand::Openapi) => open_api(settings).map(Self::OpenApi),
         };
-        let faults = reader.finish();
-        match task {
-            Some(task) if faults.is_empty() => Ok(task),
-            _ => Err(NoConfig::Fault(faults.join("; "))),
+        command.map_err(ConfigError::Invalid)
+    }
+}
+
+fn serve(settings: Settings, arguments: &[OsString]) -> Result<ServeConfig, String> {
+    let s = settings;
+    let seeds = seed_key::parse_all(&s.seed_key, &s.vendor, arguments);
+    let (provider, database) = (provider(&s), database(&s));
+    check(&[
+        &s.listen,
+        &s.admin_listen,
+        &s.public_url,
+        &s.database_url,
+        &s.migrate,
+        &s.database_pool,
+        &database,
+        &s.blob_store,
+        &s.provider_private_outputs,
+        &provider,
+        &s.workers,
+        &s.model_namespace,
+        &s.vendor,
+        &seeds,
+        &s.signing_key,
+        &s.log,
+        &s.log_format,
+        &s.max_connections,
+        &s.drain_delay,
+        &s.drain_timeout,
+        &s.json,
+    ])?;
+    let blobs = match (optional(s.blob_store)?, &s.database_url) {
+        (Some(blobs), _) => blobs,
+        (None, Some(_)) => BlobSetting::Folder(BLOB_FOLDER_DEFAULT.into()),
+        (None, None) => BlobSetting::Memory,
+    };
+    Ok(ServeConfig {
+        listen: bind_address(s.listen)?,
+        admin_listen: s.admin_listen.map(bind_address).transpose()?,
+        public_url: optional(s.public_url)?,
+        database: database?,
+        service: ServiceConfig {
+            vendor: s.vendor.value?,
+            model_namespace: s.model_namespace.value?,
+            seeds: seeds?,
+            signing_key: optional(s.signing_key)?,
+            blobs,
+            provider: provider?,
+            workers: s.workers.value?,
+        },
+        limits: Limits {
+            connections_max: s.max_connections.value?,
+            drain_delay: s.drain_delay.value?,
+            drain_timeout: s.drain_timeout.value?,
+        },
+        log: log(s.log, s.log_format, LevelFilter::INFO)?,
+        json: optional(s.json)?.unwrap_or(false),
+    })
+}
+
+fn admin(settings: Settings, command: AdminCommand) -> Result<AdminConfig, String> {
+    let s = settings;
+    let missing = || "--database-url: missing; set it or PROMPTARIUM_DATABASE_URL".to_owned();
+    let database = database(&s).and_then(|database| database.ok_or_else(missing));
+    let command = match command {
+        AdminCommand::Key(KeyCommand::Create { scope, .. })
+            if scope.len() > 1 && scope.contains(&Scopes::default()) =>
+        {
+            Err("--scope: `none` excludes all others".to_owned())
         }
-    }
-}
-
-/// `None` if a setting without which nothing goes is at fault.
-fn read(given: &Settings, reader: &mut Reader<'_>) -> Option<Config> {
-    let listen = reader.one("listen", Some(&given.listen), address);
-    let admin_listen = reader.one("admin_listen", given.admin_listen.as_ref(), address);
-    let public_url = public_url(given, reader);
-    let database = database(given, reader);
-    let service = service(given, reader);
-    let limits = limits(given, reader);
-    let log = log(given, reader);
-    let json = reader.one("json", given.json.as_ref(), switch);
-    Some(Config {
-        listen: listen.map(|text| Address { text, came_by: reader.name("listen") })?,
-        admin_listen: admin_listen
-            .map(|text| Address { text, came_by: reader.name("admin_listen") }),
-        public_url,
-        database,
-        service: service?,
-        limits: limits?,
-        log: log?,
-        json: json.unwrap_or(false),
+        command => Ok(command),
+    };
+    check(&[
+        &s.database_url,
+        &s.migrate,
+        &s.database_pool,
+        &database,
+        &command,
+        &s.vendor,
+        &s.log,
+        &s.log_format,
+        &s.json,
+    ])?;
+    Ok(AdminConfig {
+        database: database?,
+        command: command?,
+        vendor: s.vendor.value?,
+        log: log(s.log, s.log_format, LevelFilter::WARN)?,
+        json: optional(s.json)?.unwrap_or(false),
     })
 }
 
-/// `None` if something is at fault.
-fn describe(given: &Settings, reader: &mut Reader<'_>) -> Option<DescribeConfig> {
-    let public_url = public_url(given, reader);
-    Some(DescribeConfig { public_url, model_namespace: model_namespace(given, reader)? })
-}
-
-fn public_url(given: &Settings, reader: &mut Reader<'_>) -> Option<PublicUrl> {
-    reader.one("public_url", given.public_url.as_ref(), |text| {
-        PublicUrl::parse(text).map_err(|fault| fault.to_string())
+fn open_api(settings: Settings) -> Result<OpenApiConfig, String> {
+    check(&[&settings.public_url, &settings.model_namespace])?;
+    Ok(OpenApiConfig {
+        public_url: optional(settings.public_url)?,
+        model_namespace: settings.model_namespace.value?,
     })
 }
 
-fn limits(given: &Settings, reader: &mut Reader<'_>) -> Option<Limits> {
-    let connections_max = reader.one("max_connections", Some(&given.max_connections), |text| {
-        let number = text.parse().ok().filter(|number| (1..=1_000_000).contains(number));
-        number.ok_or_else(|| "must be an integer from 1 to 1000000".to_owned())
-    });
-    let drain_delay = reader.one("drain_delay", Some(&given.drain_delay), seconds);
-    let drain_timeout = reader.one("drain_timeout", Some(&given.drain_timeout), seconds);
-    Some(Limits {
-        connections_max: connections_max?,
-        drain_delay: drain_delay?,
-        drain_timeout: drain_timeout?,
-    })
+fn bind_address(setting: Setting<String>) -> Result<Address, String> {
+    Ok(Address { text: setting.value?, source: setting.source })
 }
 
-fn log(given: &Settings, reader: &mut Reader<'_>) -> Option<LogConfig> {
-    let filter = reader.one("log", Some(&given.log), |text| {
-        let fault = "must be off, error, warn, info, debug, trace, or a list of target=level";
-        text.parse::<Targets>().map_err(|_| fault.to_owned())
-    });
-    let format = reader.one("log_format", given.log_format.as_ref(), |text| match text {
-        "pretty" => Ok(LogFormat::Pretty),
-        "json" => Ok(LogFormat::Json),
-        _ => Err("must be pretty or json".to_owned()),
-    });
-    Some(LogConfig { filter: filter?, format })
+fn log(
+    filter: Option<Setting<Targets>>,
+    format: Option<Setting<LogFormat>>,
+    default: LevelFilter,
+) -> Result<LogConfig, String> {
+    let filter = optional(filter)?.unwrap_or_else(|| Targets::new().with_default(default));
+    Ok(LogConfig { filter, format: optional(format)? })
 }
 
-/// A host, a colon, a port; whether the host exists is seen when it is bound.
-fn address(text: &str) -> Result<String, String> {
-    let fault = || "must be an address and a port such as 127.0.0.1:8080".to_owned();
-    let (host, port) = text.rsplit_once(':').ok_or_else(fault)?;
-    let bracketed = host.starts_with('[') && host.ends_with(']');
-    if host.is_empty() || (host.contains(':') && !bracketed) || port.parse::<u16>().is_err() {
-        return Err(fault());
+fn database(settings: &Settings) -> Result<Option<DatabaseConfig>, String> {
+    let migration = settings.migrate.value.clone()?;
+    let pool = settings.database_pool.clone();
+    let Some(url) = settings.database_url.clone() else {
+        return pool.map_or(Ok(None), |pool| Err(format!("{}: needs --database-url", pool.source)));
+    };
+    let (source, mut url) = (url.source, url.value?);
+    if let Some(connections) = optional(pool)? {
+        url = url.with_connections(connections);
     }
-    Ok(text.to_owned())
+    Ok(Some(DatabaseConfig { url, source, migration }))
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
-    let number = text.parse().ok().filter(|number| (0..=3600).contains(number));
-    number
-        .map(Duration::from_secs)
-        .ok_or_else(|| "must be whole seconds, from 0 to 3600".to_owned())
-}
-
-fn switch(text: &str) -> Result<bool, String> {
-    match text {
-        "true" | "1" => Ok(true),
-        "false" | "0" => Ok(false),
-        _ => Err("must be true or false".to_owned()),
+/// Checks here that the queue provider is complete, instead of failing at the first generation.
+fn provider(settings: &Settings) -> Result<ProviderSetting, String> {
+    let kind = &settings.provider;
+    let private = optional(settings.provider_private_outputs.clone())?.unwrap_or(false);
+    let (url, key) = match (kind.value.clone()?, &settings.provider_url, &settings.provider_key) {
+        (ProviderKind::Local, None, _) => return Ok(ProviderSetting::Local),
+        (ProviderKind::Local, Some(_), _) => Err("must be queue, because --provider-url is set"),
+        (ProviderKind::Queue, None, _) => Err("queue needs --provider-url"),
+        (ProviderKind::Queue, _, None) => Err("queue needs --provider-key"),
+        (ProviderKind::Queue, Some(url), Some(key)) => Ok((url, key)),
     }
+    .map_err(|problem| format!("{}: {problem}", kind.source))?;
+    let queue = QueueSetting::new(&url.value.clone()?, &key.value.clone()?).map_err(|e| {
+        let source = if e == QueueSettingFault::Url { &url.source } else { &key.source };
+        format!("{source}: the value {e}")
+    })?;
+    Ok(ProviderSetting::Queue(if private { queue.with_private_outputs() } else { queue }.into()))
 }
 
 #[cfg(test)]

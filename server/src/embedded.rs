@@ -13,13 +13,12 @@ use tokio::task::JoinHandle;
 pub use self::error::EmbedError;
 use crate::blobs::{BlobSetting, Blobs};
 use crate::clock::Clock;
-use crate::config::WORKERS_DEFAULT;
+use crate::config::{SeedKey, ServiceConfig, WORKERS_DEFAULT};
 use crate::domain::{ModelNamespace, PublicUrl, Scopes, Vendor};
 use crate::generate::Provider;
 use crate::generate::setting::ProviderSetting;
-use crate::seed::Seed;
 use crate::serve::listener::{Limits, serve};
-use crate::start::{self, Backing, DEFAULT_ACCOUNT, Parts, ServiceConfig};
+use crate::start::{self, Backing, DEFAULT_ACCOUNT, Parts};
 use crate::store::Store;
 use crate::store::memory::MemoryStore;
 use crate::store::postgres::{ConnectError, DatabaseUrl, Migration, PostgresStore};
@@ -198,7 +197,7 @@ impl EmbeddedServerBuilder {
             let key = vendor.make();
             seeded_key = Some(key.expose().to_owned());
             let key = start::new_key(&key, Scopes::ALL);
-            seeds.push(Seed { account: DEFAULT_ACCOUNT.to_owned(), key });
+            seeds.push(SeedKey { account: DEFAULT_ACCOUNT.to_owned(), key });
         }
         let config = ServiceConfig {
             vendor,
@@ -260,14 +259,14 @@ async fn open(url: &str, clock: &Clock) -> Result<PostgresStore, ConnectError> {
 fn read_seeds(
     texts: &[String],
     vendor: &Vendor,
-) -> Result<(Vec<Seed>, Option<String>), EmbedError> {
+) -> Result<(Vec<SeedKey>, Option<String>), EmbedError> {
     let mut seeds = Vec::with_capacity(texts.len());
     for (at, text) in texts.iter().enumerate() {
-        let seed = Seed::parse(text, vendor)
+        let seed = SeedKey::parse(text, vendor)
             .map_err(|fault| EmbedError::Seed { position: at + 1, fault })?;
         seeds.push(seed);
     }
-    let usable = |seed: &Seed| !seed.key.revoked;
+    let usable = |seed: &SeedKey| !seed.key.revoked;
     let best = seeds
         .iter()
         .position(|seed| usable(seed) && seed.key.scopes.prompts_write)

@@ -3,13 +3,9 @@
 pub mod embedded;
 pub use embedded::{EmbedError, EmbeddedServer, EmbeddedServerBuilder};
 
-pub mod manage;
 pub mod run;
 
 pub mod config;
-pub mod log;
-pub mod ready;
-pub mod signals;
 
 pub mod start;
 
@@ -18,7 +14,6 @@ pub mod serve;
 pub mod api;
 pub mod http;
 pub mod openapi;
-pub mod seed;
 
 pub mod generate;
 

@@ -1,5 +1,9 @@
-//! The program from start to end: configuration, sockets, service, the ready
-//! line, signals, the exit code.
+//! The program: reads the configuration, then serves until a signal, or runs one command.
+
+mod commands;
+mod logging;
+mod ready_line;
+mod signals;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -9,102 +13,100 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
+use self::ready_line::ReadyLine;
+use self::signals::Signals;
 use crate::blobs::BlobSetting;
 use crate::clock::Clock;
-use crate::config::{
-    Address, Config, DatabaseConfig, DescribeConfig, ManageConfig, NoConfig, Task,
-};
+use crate::config::{Address, AdminConfig, Command, ConfigError, DatabaseConfig, ServeConfig};
 use crate::domain::{MadeKey, PublicUrl};
 use crate::http::error::in_full;
-use crate::log;
-use crate::manage;
 use crate::openapi::{self, Described};
-use crate::ready::Ready;
 use crate::serve::admin::serve_metrics;
 use crate::serve::listener::{Drained, serve};
-use crate::signals::Signals;
 use crate::start::{self, Backing, Parts, Service};
 use crate::store::memory::MemoryStore;
 use crate::store::postgres::PostgresStore;
 
-/// Something in the flags, the environment or the machine is in the way.
-const EXIT_FAULT: u8 = 2;
-/// Requests in flight were cut off.
-const EXIT_CUT: u8 = 1;
-/// A command was refused for what is in the database, or is not.
-const EXIT_REFUSED: u8 = 1;
-/// A second signal ended it at once; what shells say of an interrupted program.
-const EXIT_AT_ONCE: u8 = 130;
+/// Requests in flight were cut off at the end of the drain timeout.
+const EXIT_CUT_OFF: u8 = 1;
+/// A command does not fit the accounts and keys that exist.
+const EXIT_PRECONDITION: u8 = 1;
+/// The flags, the environment or the machine prevent the start.
+const EXIT_FAILURE: u8 = 2;
+/// A second signal ended the program; what shells report for an interrupted program.
+const EXIT_SECOND_SIGNAL: u8 = 130;
 
 /// Runs the program with these arguments, its name first.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let outcome = match Task::read(arguments) {
-        Ok(Task::Serve(config)) => {
-            log::begin(&config.log);
-            block_on(run_to_the_end(*config))
+    let result = match Command::parse(arguments) {
+        Ok(Command::Serve(config)) => {
+            logging::init(&config.log);
+            block_on(serve_until_signal(*config))
         }
-        Ok(Task::Manage(config)) => {
-            log::begin(&config.log);
-            block_on(run_managing(*config))
+        Ok(Command::Admin(config)) => {
+            logging::init(&config.log);
+            block_on(run_command(*config))
         }
-        Ok(Task::Describe(config)) => {
-            let DescribeConfig { public_url, model_namespace } = &config;
-            let described = Described { public: public_url.as_ref(), model_namespace };
-            print(format_args!("{:#}\n", openapi::document(described)))
+        Ok(Command::OpenApi(config)) => {
+            let (public, model_namespace) = (config.public_url.as_ref(), &config.model_namespace);
+            let document = openapi::document(Described { public, model_namespace });
+            Ok(print(&format!("{document:#}\n")))
         }
-        Err(NoConfig::Fault(fault)) => Err(fault),
-        Err(NoConfig::Asked(text)) => print(format_args!("{text}")),
+        Err(ConfigError::Help(text)) => Ok(print(&text)),
+        Err(ConfigError::Invalid(problem)) => Err(problem),
     };
-    outcome.unwrap_or_else(|fault| {
-        let _ = writeln!(io::stderr(), "promptarium-server: {fault}");
-        ExitCode::from(EXIT_FAULT)
-    })
+    result.unwrap_or_else(|problem| fail(EXIT_FAILURE, &problem))
 }
 
-fn print(text: std::fmt::Arguments<'_>) -> Result<ExitCode, String> {
-    // Whoever closed stdout does not want to read it.
-    let _ = io::stdout().write_fmt(text);
-    Ok(ExitCode::SUCCESS)
+fn print(text: &str) -> ExitCode {
+    // It fails only if the reader closed stdout.
+    let _ = io::stdout().write_all(text.as_bytes());
+    ExitCode::SUCCESS
+}
+
+fn fail(code: u8, problem: &str) -> ExitCode {
+    let _ = writeln!(io::stderr(), "promptarium-server: {problem}");
+    ExitCode::from(code)
 }
 
 fn block_on(program: impl Future<Output = Result<ExitCode, String>>) -> Result<ExitCode, String> {
     let runtime = tokio::runtime::Runtime::new()
-        .map_err(|error| format!("the system gives no threads or no polling: {error}"))?;
+        .map_err(|error| format!("the Tokio runtime cannot be started: {error}"))?;
     let code = runtime.block_on(program);
-    // What still runs after a second signal is not waited for.
+    // After a second signal, tasks that still run are not waited for.
     runtime.shutdown_background();
     code
 }
 
-async fn run_managing(config: ManageConfig) -> Result<ExitCode, String> {
-    match manage::carry_out(config, &mut io::stdout()).await {
+async fn run_command(config: AdminConfig) -> Result<ExitCode, String> {
+    match commands::run(config, &mut io::stdout()).await {
         Ok(()) => Ok(ExitCode::SUCCESS),
-        Err(error) if error.is_of_what_is_there() => {
-            let _ = writeln!(io::stderr(), "promptarium-server: {error}");
-            Ok(ExitCode::from(EXIT_REFUSED))
+        Err(error) if error.is_precondition_failure() => {
+            Ok(fail(EXIT_PRECONDITION, &error.to_string()))
         }
         Err(error) => Err(in_full(&error)),
     }
 }
 
-async fn run_to_the_end(config: Config) -> Result<ExitCode, String> {
+async fn serve_until_signal(config: ServeConfig) -> Result<ExitCode, String> {
     let mut signals =
-        Signals::listen().map_err(|error| format!("signals cannot be listened for: {error}"))?;
+        Signals::new().map_err(|error| format!("signals cannot be received: {error}"))?;
     let listener = bind(&config.listen).await?;
     let admin = match &config.admin_listen {
         Some(address) => Some(bind(address).await?),
         None => None,
     };
-    let local =
-        listener.local_addr().map_err(|error| format!("a socket has no address: {error}"))?;
-    let public = config.public_url.unwrap_or_else(|| PublicUrl::of_listener(local));
+    let local_addr =
+        listener.local_addr().map_err(|error| format!("the listener has no address: {error}"))?;
     if config.database.is_some() && config.service.blobs == BlobSetting::Memory {
-        tracing::warn!("files are kept in memory: they do not last as long as the database");
+        tracing::warn!(
+            "files are in memory and will be lost at the next stop, unlike the database"
+        );
     }
     let parts = Parts {
-        backing: backing(config.database).await?,
+        backing: open_store(config.database).await?,
         clock: Clock::System,
-        public,
+        public: config.public_url.unwrap_or_else(|| PublicUrl::of_listener(local_addr)),
         provider: None,
         blobs: None,
         with_metrics: admin.is_some(),
@@ -112,43 +114,43 @@ async fn run_to_the_end(config: Config) -> Result<ExitCode, String> {
     let Service { app, made_key, crew } =
         start::start(config.service, parts).await.map_err(|error| in_full(&error))?;
 
-    let ready = Ready {
+    if let Some(admin) = admin {
+        let address = admin.local_addr().map(|address| address.to_string()).unwrap_or_default();
+        tracing::info!(address, "serving metrics");
+        tokio::spawn(serve_metrics(admin, app.clone()));
+    }
+    let ready_line = ReadyLine {
         base_url: &app.api.base_url,
         api_key: made_key.as_ref().map(MadeKey::expose),
         dashboard_url: None,
         store: app.api.store.name(),
     };
-    if let Some(admin) = admin {
-        let address = admin.local_addr().map(|address| address.to_string()).unwrap_or_default();
-        tracing::info!(address, "metrics are served");
-        tokio::spawn(serve_metrics(admin, app.clone()));
-    }
-    if let Err(error) = ready.say(config.json) {
+    if let Err(error) = ready_line.print(config.json) {
         tracing::warn!(%error, "the ready line could not be written");
     }
 
     let readiness = app.api.readiness.clone();
     let (stop, stopped) = oneshot::channel::<()>();
     let mut serving = std::pin::pin!(serve(listener, app, config.limits, readiness, async {
-        // The sender lives until it has sent.
+        // The sender is not dropped before it has sent.
         let _ = stopped.await;
     }));
     tokio::select! {
         drained = &mut serving => return Ok(exit_code(drained)),
-        () = signals.next() => {}
+        () = signals.recv() => {}
     }
-    tracing::info!("stopping: requests in flight are being answered");
+    tracing::info!("stopping: waiting for requests in flight");
     let _ = stop.send(());
-    let ended = async {
+    let shutdown = async {
         let drained = serving.await;
         crew.stop().await;
         drained
     };
     tokio::select! {
-        drained = ended => Ok(exit_code(drained)),
-        () = signals.next() => {
-            tracing::warn!("stopped at once by a second signal");
-            Ok(ExitCode::from(EXIT_AT_ONCE))
+        drained = shutdown => Ok(exit_code(drained)),
+        () = signals.recv() => {
+            tracing::warn!("stopped immediately by a second signal");
+            Ok(ExitCode::from(EXIT_SECOND_SIGNAL))
         }
     }
 }
@@ -160,26 +162,23 @@ fn exit_code(drained: Drained) -> ExitCode {
             ExitCode::SUCCESS
         }
         Drained::Cut(connections) => {
-            tracing::warn!(connections, "stopped: time was up for some connections");
-            ExitCode::from(EXIT_CUT)
+            tracing::warn!(connections, "stopped: drain timeout, connections were cut off");
+            ExitCode::from(EXIT_CUT_OFF)
         }
     }
 }
 
-async fn backing(database: Option<DatabaseConfig>) -> Result<Backing, String> {
-    let Some(DatabaseConfig { url, came_by, migration }) = database else {
+async fn open_store(database: Option<DatabaseConfig>) -> Result<Backing, String> {
+    let Some(DatabaseConfig { url, source, migration }) = database else {
         return Ok(Backing::Own(Arc::new(MemoryStore::new(Clock::System))));
     };
     let store = PostgresStore::open(&url, migration, Clock::System).await;
-    store.map(Backing::Shared).map_err(|error| format!("{came_by}: {}", in_full(&error)))
+    store.map(Backing::Shared).map_err(|error| format!("{source}: {}", in_full(&error)))
 }
 
-async fn bind(address: &Address) -> Result<TcpListener, String> {
-    TcpListener::bind(&address.text).await.map_err(|error| {
-        let (name, text) = (&address.came_by, &address.text);
-        match error.kind() {
-            io::ErrorKind::AddrInUse => format!("{name}: something listens on {text} already"),
-            _ => format!("{name}: cannot listen on {text}: {error}"),
-        }
+async fn bind(Address { text, source }: &Address) -> Result<TcpListener, String> {
+    TcpListener::bind(text).await.map_err(|error| match error.kind() {
+        io::ErrorKind::AddrInUse => format!("{source}: {text} is already in use"),
+        _ => format!("{source}: cannot listen on {text}: {error}"),
     })
 }

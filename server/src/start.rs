@@ -11,19 +11,18 @@ use crate::api::kept::KeptLists;
 use crate::api::openapi::Document;
 use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
-use crate::blobs::{BlobSetting, Blobs, BlobsUnusable};
+use crate::blobs::{Blobs, BlobsUnusable};
 use crate::clock::Clock;
-use crate::domain::{MadeKey, ModelNamespace, NewKey, PublicUrl, Scopes, SigningKey, Vendor};
+pub use crate::config::ServiceConfig;
+use crate::domain::{MadeKey, NewKey, PublicUrl, Scopes, SigningKey, Vendor};
 use crate::generate::Provider;
 use crate::generate::intake::Intake;
-use crate::generate::setting::ProviderSetting;
 use crate::generate::worker::{AssetShelf, Crew, Worker};
 use crate::http::body::budget::Budget;
 use crate::http::cursor::Cursors;
 use crate::http::readiness::Readiness;
 use crate::openapi::{self, Described};
 use crate::outbound::OutboundError;
-use crate::seed::Seed;
 use crate::serve::metrics::Metrics;
 use crate::serve::routes::{self, Routes};
 use crate::serve::service::App;
@@ -32,26 +31,6 @@ use crate::store::{Store, StoreError};
 
 /// The account that is made when no key was seeded.
 pub const DEFAULT_ACCOUNT: &str = "default";
-
-/// What a service is made from.
-#[derive(Clone, Debug)]
-pub struct ServiceConfig {
-    /// The prefix of its keys.
-    pub vendor: Vendor,
-    /// The prefix of its provider's models.
-    pub model_namespace: ModelNamespace,
-    /// Keys to be there from the start.
-    pub seeds: Vec<Seed>,
-    /// Signs what is handed out. If absent, the one of the database; without a
-    /// database one is made, and is good until the service stops.
-    pub signing_key: Option<SigningKey>,
-    /// Where files are kept.
-    pub blobs: BlobSetting,
-    /// Who makes what is ordered.
-    pub provider: ProviderSetting,
-    /// How many jobs are attended to at once; none is allowed.
-    pub workers: usize,
-}
 
 /// What a service is given to work with.
 pub struct Parts {

@@ -4,10 +4,9 @@
 use std::error::Error;
 
 use promptarium_server::blobs::BlobSetting;
+use promptarium_server::config::{SeedKey, ServiceConfig};
 use promptarium_server::domain::{ModelNamespace, Vendor};
 use promptarium_server::generate::setting::ProviderSetting;
-use promptarium_server::seed::Seed;
-use promptarium_server::start::ServiceConfig;
 
 use crate::keys::seeds;
 
@@ -17,7 +16,8 @@ pub(crate) type NotStarted = Box<dyn Error + Send + Sync>;
 /// Everything in memory, and pictures of the built-in provider.
 pub(crate) fn config(workers: usize) -> Result<ServiceConfig, NotStarted> {
     let vendor = Vendor::new("promptarium").ok_or("no vendor")?;
-    let seeds = seeds().iter().map(|seed| Seed::parse(seed, &vendor)).collect::<Result<_, _>>()?;
+    let seeds =
+        seeds().iter().map(|seed| SeedKey::parse(seed, &vendor)).collect::<Result<_, _>>()?;
     Ok(ServiceConfig {
         vendor,
         model_namespace: ModelNamespace::new("local").ok_or("no namespace")?,

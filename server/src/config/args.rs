@@ -1,211 +1,234 @@
-//! The command line as clap sees it. Values stay raw here: clap's own errors
-//! would repeat them, and some are secrets.
+//! The command line as clap sees it, and clap's errors in one line.
 
-use std::ffi::OsString;
+use std::time::Duration;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, Parser, Subcommand};
+use tracing_subscriber::filter::Targets;
+
+use super::setting::{Setting, quoted, secret};
+use super::values::{
+    ProviderKind, account_name, address, boolean, database_url, integer, log_filter, log_format,
+    migration, model_namespace, provider, public_id, scopes, seconds, signing_key, text, vendor,
+};
+use super::{ConfigError, LogFormat};
+use crate::blobs::BlobSetting;
+use crate::domain::{ModelNamespace, PublicUrl, Scopes, SigningKey, Vendor};
+use crate::store::postgres::{DatabaseUrl, Migration};
 
 /// The Promptarium reference server.
-#[derive(Debug, Parser)]
+#[derive(Parser)]
 #[command(name = "promptarium-server", version)]
 pub(super) struct Cli {
     #[command(flatten)]
     pub(super) settings: Settings,
     #[command(subcommand)]
-    pub(super) command: Option<Command>,
+    pub(super) command: Option<CliCommand>,
 }
 
-/// The flags that mean something to the commands that look after a database.
-const OF_ALL: [&str; 6] = ["database_url", "migrate", "vendor", "log", "log_format", "json"];
-
-/// The flags that change the OpenAPI document.
-const OF_OPENAPI: [&str; 2] = ["public_url", "model_namespace"];
-
-/// The command line. All flags are taken everywhere, so that one environment serves
-/// all commands, but the help of a command shows those that matter to it.
-pub(super) fn command() -> clap::Command {
-    let mut command = Cli::command();
-    let all_but = |shown: &[&str]| -> Vec<_> {
-        let arguments = command.get_arguments().filter(|arg| arg.is_global_set());
-        let others = arguments.filter(|arg| !shown.contains(&arg.get_id().as_str()));
-        others.map(|arg| arg.clone().hide(true)).collect()
-    };
-    let (others, of_service) = (all_but(&OF_ALL), all_but(&OF_OPENAPI));
-    for name in ["migrate", "account", "key"] {
-        command = command.mut_subcommand(name, |command| command.args(others.clone()));
-    }
-    command.mut_subcommand("openapi", |command| command.args(of_service))
-}
-
-#[derive(Debug, Subcommand)]
-pub(super) enum Command {
-    /// Serves the API until it is asked to stop; the default.
+#[derive(Subcommand)]
+pub(super) enum CliCommand {
+    /// Serve the API until stopped; the default.
     Serve,
-    /// Brings the schema of the database up to date, and says what that took.
-    Migrate,
-    /// Makes and lists the accounts of the database.
-    #[command(subcommand)]
-    Account(AccountCommand),
-    /// Makes, lists and revokes the API keys of the database.
-    #[command(subcommand)]
-    Key(KeyCommand),
-    /// Prints the OpenAPI 3.1 document of the service as JSON.
+    #[command(flatten)]
+    Admin(AdminCommand),
+    /// Print the OpenAPI 3.1 document of the service as JSON.
     Openapi,
 }
 
-#[derive(Debug, Subcommand)]
-pub(super) enum AccountCommand {
-    /// Makes an account. Keys for it are made by `key create`.
+/// A command that works on the database.
+#[derive(Debug, PartialEq, Eq, Subcommand)]
+pub(crate) enum AdminCommand {
+    /// Bring the schema of the database up to date.
+    Migrate,
+    /// Create and list accounts.
+    #[command(subcommand)]
+    Account(AccountCommand),
+    /// Create, list and revoke API keys.
+    #[command(subcommand)]
+    Key(KeyCommand),
+}
+
+#[derive(Debug, PartialEq, Eq, Subcommand)]
+pub(crate) enum AccountCommand {
+    /// Create an account. `key create` makes keys for it.
     Create {
-        /// What no other account is called.
-        #[arg(value_name = "NAME")]
-        name: OsString,
+        /// Unique name of the account.
+        #[arg(value_name = "NAME", value_parser = account_name)]
+        name: String,
     },
-    /// Lists all accounts.
+    /// List all accounts.
     List,
 }
 
-#[derive(Debug, Subcommand)]
-pub(super) enum KeyCommand {
-    /// Makes a key and prints it, this once: only a digest is kept.
+#[derive(Debug, PartialEq, Eq, Subcommand)]
+pub(crate) enum KeyCommand {
+    /// Create a key and print it. It cannot be shown again: only its digest is stored.
     Create {
-        /// Whose key it is.
-        #[arg(long, value_name = "NAME")]
-        account: OsString,
-        /// What it may do; repeatable. Without it, everything; `none` for reading.
-        #[arg(long, value_name = "prompts:write|none")]
-        scope: Vec<OsString>,
+        /// Account of the key.
+        #[arg(long, value_name = "NAME", value_parser = account_name)]
+        account: String,
+        /// What the key may do; repeatable. Default: everything. With `none` it can only read.
+        #[arg(long, value_name = "prompts:write|none", value_parser = scopes)]
+        scope: Vec<Scopes>,
     },
-    /// Lists keys, without their secrets.
+    /// List keys, without their secrets.
     List {
         /// Only the keys of this account.
-        #[arg(long, value_name = "NAME")]
-        account: Option<OsString>,
+        #[arg(long, value_name = "NAME", value_parser = account_name)]
+        account: Option<String>,
     },
-    /// Revokes a key for good: every server of the database refuses it at once.
+    /// Revoke a key permanently. All servers of the database refuse it at once.
     Revoke {
-        /// What stands between `_live_` and the last `_` of the key.
-        #[arg(value_name = "PUBLIC_ID")]
-        public_id: OsString,
+        /// The part of the key between `_live_` and the last `_`.
+        #[arg(value_name = "PUBLIC_ID", value_parser = public_id)]
+        public_id: String,
     },
 }
 
-/// Flags stand before or after the command.
-#[derive(Debug, Args)]
+/// The settings. Flags are accepted before and after the command. The variable of `--some-flag`
+/// is `PROMPTARIUM_SOME_FLAG`; see [`command`].
+#[derive(Args)]
 pub(super) struct Settings {
-    /// The PostgreSQL database to keep everything but files in,
-    /// postgres://USER:PASSWORD@HOST/NAME. Without one everything is in memory.
-    #[arg(long, env = "PROMPTARIUM_DATABASE_URL", global = true, hide_env_values = true)]
-    #[arg(value_name = "URL")]
-    pub(super) database_url: Option<OsString>,
-
-    /// Whether the schema of the database is brought up to date first; with off it
-    /// must be.
-    #[arg(long, env = "PROMPTARIUM_MIGRATE", global = true, value_name = "auto|off")]
-    #[arg(default_value = "auto")]
-    pub(super) migrate: OsString,
-
-    /// The most connections to the database at once; 16, unless the URL says
-    /// pool_max_conns.
-    #[arg(long, env = "PROMPTARIUM_DATABASE_POOL", global = true, value_name = "NUMBER")]
-    pub(super) database_pool: Option<OsString>,
-
-    /// Where to listen; port 0 picks a free one.
-    #[arg(long, env = "PROMPTARIUM_LISTEN", global = true, value_name = "ADDRESS:PORT")]
+    /// PostgreSQL database, postgres://USER:PASSWORD@HOST/NAME. Default: all data is in memory.
+    #[arg(long, value_name = "URL", value_parser = secret(database_url))]
+    pub(super) database_url: Option<Setting<DatabaseUrl>>,
+    /// Apply missing migrations at the start (auto), or refuse to start without them (off).
+    #[arg(long, value_name = "auto|off", default_value = "auto", value_parser = quoted(migration))]
+    pub(super) migrate: Setting<Migration>,
+    /// Most connections to the database. Default: 16, or pool_max_conns in the URL.
+    #[arg(long, value_name = "NUMBER", value_parser = quoted(integer::<1, 10_000>))]
+    pub(super) database_pool: Option<Setting<usize>>,
+    /// Address to listen on; port 0 picks a free port.
+    #[arg(long, value_name = "HOST:PORT", value_parser = quoted(address))]
     #[arg(default_value = "127.0.0.1:8080")]
-    pub(super) listen: OsString,
-
-    /// How clients reach the server: the beginning of every address it hands out,
-    /// without /api/v1. Taken from the listener if absent.
-    #[arg(long, env = "PROMPTARIUM_PUBLIC_URL", global = true, value_name = "URL")]
-    pub(super) public_url: Option<OsString>,
-
-    /// Where uploaded and generated files are kept: memory:, file:PATH or
-    /// s3://BUCKET/PREFIX. memory: if absent, and file:./data/blobs beside a
-    /// database.
-    #[arg(long, env = "PROMPTARIUM_BLOB_STORE", global = true, value_name = "STORE")]
-    pub(super) blob_store: Option<OsString>,
-
-    /// Who makes generations: local, which is the server itself, or queue, a
-    /// service at --provider-url.
-    #[arg(long, env = "PROMPTARIUM_PROVIDER", global = true, value_name = "local|queue")]
+    pub(super) listen: Setting<String>,
+    /// URL under which clients reach the server, without /api/v1. Default: the listener's.
+    #[arg(long, value_name = "URL", value_parser = secret(PublicUrl::parse))]
+    pub(super) public_url: Option<Setting<PublicUrl>>,
+    /// Store of uploaded and generated files: memory:, file:PATH or s3://BUCKET/PREFIX.
+    /// Default: memory:, or file:./data/blobs with a database.
+    #[arg(long, value_name = "STORE", value_parser = secret(BlobSetting::parse))]
+    pub(super) blob_store: Option<Setting<BlobSetting>>,
+    /// Provider of generations: the server itself (local), or a service that speaks the fal.ai
+    /// queue protocol (queue).
+    #[arg(long, value_name = "local|queue", value_parser = quoted(provider))]
     #[arg(default_value = "local")]
-    pub(super) provider: OsString,
-
-    /// The address of the queue provider, to which a model's id is added.
-    #[arg(long, env = "PROMPTARIUM_PROVIDER_URL", global = true, value_name = "URL")]
-    pub(super) provider_url: Option<OsString>,
-
-    /// Secret that the queue provider knows the server by.
-    #[arg(long, env = "PROMPTARIUM_PROVIDER_KEY", global = true, hide_env_values = true)]
-    #[arg(value_name = "SECRET")]
-    pub(super) provider_key: Option<OsString>,
-
-    /// Lets outputs be fetched from addresses that are not public.
-    #[arg(long, env = "PROMPTARIUM_PROVIDER_PRIVATE_OUTPUTS", global = true)]
-    #[arg(value_name = "true|false")]
+    pub(super) provider: Setting<ProviderKind>,
+    /// URL of the queue provider; the model's id is appended.
+    #[arg(long, value_name = "URL", value_parser = secret(text))]
+    pub(super) provider_url: Option<Setting<String>>,
+    /// Secret key of the queue provider.
+    #[arg(long, value_name = "SECRET", value_parser = secret(text), allow_hyphen_values = true)]
+    pub(super) provider_key: Option<Setting<String>>,
+    /// Allow outputs of the queue provider to be fetched from private addresses.
+    #[arg(long, value_name = "true|false", value_parser = quoted(boolean))]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    pub(super) provider_private_outputs: Option<OsString>,
-
-    /// How many generations are attended to at once.
-    #[arg(long, env = "PROMPTARIUM_WORKERS", global = true, value_name = "NUMBER")]
-    #[arg(default_value = "2")]
-    pub(super) workers: OsString,
-
-    /// The prefix of the provider's models.
-    #[arg(long, env = "PROMPTARIUM_MODEL_NAMESPACE", global = true, value_name = "PREFIX")]
+    pub(super) provider_private_outputs: Option<Setting<bool>>,
+    /// Number of generations processed at once.
+    #[arg(long, value_name = "NUMBER", default_value = "2", value_parser = quoted(integer::<0, 1000>))]
+    pub(super) workers: Setting<usize>,
+    /// Prefix of the provider's model ids.
+    #[arg(long, value_name = "PREFIX", value_parser = quoted(model_namespace))]
     #[arg(default_value = "local")]
-    pub(super) model_namespace: OsString,
-
-    /// The prefix of API keys.
-    #[arg(long, env = "PROMPTARIUM_VENDOR", global = true, value_name = "NAME")]
+    pub(super) model_namespace: Setting<ModelNamespace>,
+    /// Prefix of API keys.
+    #[arg(long, value_name = "NAME", value_parser = quoted(vendor))]
     #[arg(default_value = "promptarium")]
-    pub(super) vendor: OsString,
-
-    /// Makes an account and exactly this key at the start; repeatable. Without
-    /// scopes the key has all; `none` gives it none, `revoked` makes it a revoked
-    /// one. In the variable, white space stands between several.
-    #[arg(long, env = "PROMPTARIUM_SEED_KEY", global = true, hide_env_values = true)]
-    #[arg(value_name = "KEY=ACCOUNT[:SCOPE,…]")]
-    pub(super) seed_key: Vec<OsString>,
-
-    /// Secret that signs what is handed out, at least 32 characters; made at the
-    /// start if absent, or with a database kept there.
-    #[arg(long, env = "PROMPTARIUM_SIGNING_KEY", global = true, hide_env_values = true)]
-    #[arg(value_name = "SECRET")]
-    pub(super) signing_key: Option<OsString>,
-
-    /// What to log, to stderr: a level, or a list of target=level.
-    #[arg(long, env = "PROMPTARIUM_LOG", global = true, value_name = "FILTER")]
-    #[arg(default_value = "info")]
-    pub(super) log: OsString,
-
-    /// How to log: pretty or json. Pretty on a terminal, else json.
-    #[arg(long, env = "PROMPTARIUM_LOG_FORMAT", global = true, value_name = "FORMAT")]
-    pub(super) log_format: Option<OsString>,
-
-    /// Where to serve /metrics for Prometheus; nowhere if absent.
-    #[arg(long, env = "PROMPTARIUM_ADMIN_LISTEN", global = true, value_name = "ADDRESS:PORT")]
-    pub(super) admin_listen: Option<OsString>,
-
-    /// The most connections at once; more wait.
-    #[arg(long, env = "PROMPTARIUM_MAX_CONNECTIONS", global = true, value_name = "NUMBER")]
+    pub(super) vendor: Setting<Vendor>,
+    /// Create an account with exactly this key at the start; repeatable. Without scopes the key
+    /// has all of them; `none` gives it none, `revoked` makes it a revoked key. In the variable,
+    /// white space separates several.
+    #[arg(long, value_name = "KEY=ACCOUNT[:SCOPE,…]", value_parser = secret(text))]
+    pub(super) seed_key: Vec<Setting<String>>,
+    /// Secret that signs cursors and upload URLs, at least 32 characters. Default: a random one,
+    /// stored in the database if there is one.
+    #[arg(long, value_name = "SECRET", value_parser = secret(signing_key))]
+    #[arg(allow_hyphen_values = true)]
+    pub(super) signing_key: Option<Setting<SigningKey>>,
+    /// What to log to stderr: a level, or a list of target=level. Default: info for serve, warn
+    /// for other commands.
+    #[arg(long, value_name = "FILTER", value_parser = quoted(log_filter))]
+    pub(super) log: Option<Setting<Targets>>,
+    /// Format of the log. Default: pretty on a terminal, otherwise json.
+    #[arg(long, value_name = "pretty|json", value_parser = quoted(log_format))]
+    pub(super) log_format: Option<Setting<LogFormat>>,
+    /// Address of /metrics for Prometheus. Default: no metrics.
+    #[arg(long, value_name = "HOST:PORT", value_parser = quoted(address))]
+    pub(super) admin_listen: Option<Setting<String>>,
+    /// Most client connections at once; further ones wait.
+    #[arg(long, value_name = "NUMBER", value_parser = quoted(integer::<1, 1_000_000>))]
     #[arg(default_value = "10000")]
-    pub(super) max_connections: OsString,
-
-    /// How long to go on as before once asked to stop, while /readyz says 503.
-    #[arg(long, env = "PROMPTARIUM_DRAIN_DELAY", global = true, value_name = "SECONDS")]
-    #[arg(default_value = "0")]
-    pub(super) drain_delay: OsString,
-
-    /// How long requests in flight may then take before they are cut off.
-    #[arg(long, env = "PROMPTARIUM_DRAIN_TIMEOUT", global = true, value_name = "SECONDS")]
-    #[arg(default_value = "30")]
-    pub(super) drain_timeout: OsString,
-
-    /// Says in one line of JSON, on stdout, that the server is ready, or what a
-    /// command did.
-    #[arg(long, env = "PROMPTARIUM_JSON", global = true, value_name = "true|false")]
+    pub(super) max_connections: Setting<usize>,
+    /// Time to continue serving after a stop signal, while /readyz answers 503.
+    #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = quoted(seconds))]
+    pub(super) drain_delay: Setting<Duration>,
+    /// Time after that for requests in flight to finish.
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = quoted(seconds))]
+    pub(super) drain_timeout: Setting<Duration>,
+    /// Print the ready line, or the result of a command, as one line of JSON on stdout.
+    #[arg(long, value_name = "true|false", value_parser = quoted(boolean))]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    pub(super) json: Option<OsString>,
+    pub(super) json: Option<Setting<bool>>,
+}
+
+/// The command line. All flags are accepted everywhere, so that one environment serves all
+/// commands, but the help of a command shows only those that matter to it. Values of variables
+/// are not in the help, because some are secret.
+pub(super) fn command() -> clap::Command {
+    let command = Cli::command().mut_args(|arg| {
+        let variable = format!("PROMPTARIUM_{}", arg.get_id().as_str().to_ascii_uppercase());
+        arg.env(variable).global(true).hide_env_values(true).allow_negative_numbers(true)
+    });
+    let flags: Vec<_> = command.get_arguments().cloned().collect();
+    command.mut_subcommands(|command| {
+        let shown: &[_] = match command.get_name() {
+            "serve" => return command,
+            "openapi" => &["public_url", "model_namespace"],
+            _ => &["database_url", "migrate", "vendor", "log", "log_format", "json"],
+        };
+        let hidden = flags.iter().filter(|flag| !shown.contains(&flag.get_id().as_str()));
+        command.args(hidden.map(|flag| flag.clone().hide(true)).collect::<Vec<_>>())
+    })
+}
+
+/// An error of clap in one line.
+pub(super) fn usage_error(error: &clap::Error) -> ConfigError {
+    let problem = match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            return ConfigError::Help(error.render().to_string());
+        }
+        ErrorKind::ValueValidation => {
+            let problem = std::error::Error::source(error).map(ToString::to_string);
+            return ConfigError::Invalid(argument(error) + &problem.unwrap_or_default());
+        }
+        ErrorKind::UnknownArgument => "unknown argument",
+        ErrorKind::InvalidSubcommand => "unknown command",
+        ErrorKind::MissingRequiredArgument => "missing",
+        ErrorKind::ArgumentConflict => "given more than once",
+        ErrorKind::InvalidValue => "a value is missing",
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => "a subcommand is missing",
+        kind => kind.as_str().unwrap_or("invalid command line"),
+    };
+    ConfigError::Invalid(format!("{}{problem}; see promptarium-server --help", argument(error)))
+}
+
+/// The argument or command an error is about, with a colon. An unknown one is repeated only
+/// if it looks like a flag or a command: a secret may have slipped into its place.
+fn argument(error: &clap::Error) -> String {
+    let kinds = [ContextKind::InvalidArg, ContextKind::InvalidSubcommand];
+    let name = match kinds.iter().find_map(|kind| error.get(*kind)) {
+        Some(ContextValue::String(name)) => name,
+        Some(ContextValue::Strings(names)) => names.first().map_or("", String::as_str),
+        _ => return String::new(),
+    };
+    let name = name.split(['=', ' ']).next().unwrap_or_default();
+    let placeholder = name.starts_with('<') && name.ends_with('>');
+    let plain = name.len() < 32 && name.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+    let short_flag = name.starts_with('-') && !name.starts_with("--");
+    if placeholder || (plain && !short_flag) {
+        format!("{name}: ")
+    } else {
+        "an argument (not shown): ".to_owned()
+    }
 }

@@ -1,7 +1,7 @@
 //! Why an embedded server did not start.
 
+use crate::config::SeedKeyError;
 use crate::domain::PublicUrlFault;
-use crate::seed::SeedFault;
 use crate::start::StartError;
 use crate::store::postgres::ConnectError;
 
@@ -15,7 +15,7 @@ pub enum EmbedError {
         /// Which one, counting from 1.
         position: usize,
         /// What is wrong with it.
-        fault: SeedFault,
+        fault: SeedKeyError,
     },
     /// The vendor is not of lower-case letters and digits.
     #[error("the vendor must be lower-case letters and digits")]

@@ -1,4 +1,4 @@
-//! `/metrics`, on a listener of its own that clients need not reach.
+//! `/metrics` on its own listener, which clients need not reach.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,23 +16,24 @@ use crate::serve::listener::{Answer, Limits, serve};
 use crate::serve::metrics::Metrics;
 use crate::serve::service::App;
 
-/// How often durations are put into their buckets, whether anybody looks or not.
-const TIDY_INTERVAL: Duration = Duration::from_secs(5);
-/// Whoever watches us needs few connections.
+/// Interval of putting measured durations into their buckets, so that they do not accumulate
+/// when nothing reads the metrics.
+const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
+/// Monitoring needs few connections.
 const CONNECTIONS_MAX: usize = 64;
 
-/// Shows the metrics of one service.
+/// Answers requests of the metrics listener.
 #[derive(Clone)]
 struct Admin(Arc<App>);
 
-/// Serves the metrics of `app` for ever.
+/// Serves the metrics of `app` until the task is dropped.
 pub async fn serve_metrics(listener: TcpListener, app: Arc<App>) {
     let limits = Limits { connections_max: CONNECTIONS_MAX, ..Limits::default() };
     let admin = Admin(app.clone());
     let serving =
         serve(listener, admin, limits, Readiness::default(), std::future::pending::<()>());
-    let tidying = async {
-        let mut ticks = interval(TIDY_INTERVAL);
+    let upkeep = async {
+        let mut ticks = interval(UPKEEP_INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             ticks.tick().await;
@@ -41,7 +42,7 @@ pub async fn serve_metrics(listener: TcpListener, app: Arc<App>) {
             }
         }
     };
-    tokio::join!(serving, tidying);
+    tokio::join!(serving, upkeep);
 }
 
 impl Answer for Admin {

@@ -1,4 +1,4 @@
-//! Flags, environment, and what is said when they are wrong.
+//! Flags and environment variables, and the errors about them.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStringExt;
@@ -10,34 +10,25 @@ use crate::support::program::{Running, output, program};
 
 const SECRET: &str = "s3cret";
 
-/// The one line on stderr of a program that does not start.
-fn refused(output: &Output) -> String {
+/// The line on stderr of a program that did not start, without the program's name.
+fn stderr_line(output: &Output) -> String {
     let stderr = String::from_utf8(output.stderr.clone()).unwrap();
     assert_eq!(output.status.code(), Some(2), "{stderr}");
     assert!(output.stdout.is_empty());
-    assert_eq!(stderr.matches('\n').count(), 1, "{stderr}");
-    assert!(!stderr.contains(SECRET), "{stderr}");
-    stderr.trim_end().to_owned()
+    assert!(stderr.matches('\n').count() == 1 && !stderr.contains(SECRET), "{stderr}");
+    stderr.trim_end().strip_prefix("promptarium-server: ").unwrap().to_owned()
 }
 
-async fn refused_for(arguments: &[&str], variables: &[(&str, &str)]) -> String {
+async fn problem(arguments: &[&str], variables: &[(&str, &str)]) -> String {
     let variables: Vec<_> =
         variables.iter().map(|(name, value)| (*name, OsStr::new(*value))).collect();
-    refused(&output(program(arguments, &variables)).await)
-}
-
-#[tokio::test]
-async fn a_wrong_flag_ends_it_with_2_and_one_line() {
-    let line = refused_for(&["--log-format", "xml"], &[]).await;
-    assert_eq!(line, "promptarium-server: --log-format must be pretty or json");
-    let line = refused_for(&["--nonsense"], &[]).await;
-    assert!(line.contains("`--nonsense`"), "{line}");
+    stderr_line(&output(program(arguments, &variables)).await)
 }
 
 #[tokio::test]
 async fn a_wrong_variable_is_named() {
     for (name, value) in [
-        ("PROMPTARIUM_LISTEN", "here"),
+        ("PROMPTARIUM_LISTEN", "foo"),
         ("PROMPTARIUM_LISTEN", ""),
         ("PROMPTARIUM_PUBLIC_URL", "ftp://example.com"),
         ("PROMPTARIUM_MODEL_NAMESPACE", "a/b"),
@@ -52,71 +43,75 @@ async fn a_wrong_variable_is_named() {
         ("PROMPTARIUM_DRAIN_DELAY", "1.5"),
         ("PROMPTARIUM_DRAIN_TIMEOUT", "1h"),
         ("PROMPTARIUM_JSON", "yes"),
-        ("PROMPTARIUM_DATABASE_URL", "s3cret"),
+        ("PROMPTARIUM_BLOB_STORE", "s3://"),
+        ("PROMPTARIUM_PROVIDER", "other"),
+        ("PROMPTARIUM_PROVIDER_PRIVATE_OUTPUTS", "yes"),
+        ("PROMPTARIUM_WORKERS", "-1"),
+        ("PROMPTARIUM_DATABASE_URL", SECRET),
         ("PROMPTARIUM_DATABASE_POOL", "8"),
         ("PROMPTARIUM_MIGRATE", "later"),
     ] {
-        let line = refused_for(&[], &[(name, value)]).await;
-        assert!(line.contains(name), "{line}");
+        let line = problem(&[], &[(name, value)]).await;
+        assert!(line.starts_with(&format!("{name}: ")), "{line}");
     }
 }
 
 #[tokio::test]
-async fn an_unreadable_variable_is_named() {
+async fn a_variable_that_is_not_utf_8_is_named() {
     for name in ["PROMPTARIUM_LISTEN", "PROMPTARIUM_SEED_KEY", "PROMPTARIUM_SIGNING_KEY"] {
         let value = OsString::from_vec(b"s3cret\xff".to_vec());
-        let line = refused(&output(program::<&str>(&[], &[(name, &value)])).await);
-        assert_eq!(
-            line,
-            format!("promptarium-server: {name} is not readable: it is not UTF-8 text")
-        );
+        let output = output(program::<&str>(&[], &[(name, &value)])).await;
+        assert_eq!(stderr_line(&output), format!("{name}: the value is not UTF-8 text"));
     }
 }
 
 #[tokio::test]
-async fn all_faults_are_told_at_once() {
-    let line = refused_for(
-        &["--vendor", "A"],
-        &[("PROMPTARIUM_JSON", "yes"), ("PROMPTARIUM_DRAIN_DELAY", "x")],
-    )
-    .await;
+async fn all_problems_are_reported_together() {
+    let variables = [("PROMPTARIUM_JSON", "yes"), ("PROMPTARIUM_DRAIN_DELAY", "x")];
+    let line = problem(&["--vendor", "A"], &variables).await;
     for name in ["--vendor", "PROMPTARIUM_JSON", "PROMPTARIUM_DRAIN_DELAY"] {
         assert!(line.contains(name), "{line}");
     }
 }
 
 #[tokio::test]
-async fn a_taken_port_is_told() {
+async fn a_flag_wins_over_its_variable() {
+    let variables = [("PROMPTARIUM_PUBLIC_URL", "not a URL")];
+    for command in [&[][..], &["serve"]] {
+        let arguments = [&["--public-url=https://example.com/p/"], command].concat();
+        let server = Running::start(&arguments, &variables).await;
+        assert_eq!(server.base_url(), "https://example.com/p/api/v1");
+    }
+}
+
+#[tokio::test]
+async fn an_address_that_cannot_be_bound_is_named() {
     let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    for flag in ["--listen", "--admin-listen"] {
-        let mut arguments = vec![flag, &address];
-        if flag != "--listen" {
-            arguments.extend(["--listen", "127.0.0.1:0"]);
-        }
-        let line = refused_for(&arguments, &[]).await;
-        let expected =
-            format!("promptarium-server: {flag}: something listens on {address} already");
-        assert_eq!(line, expected);
+    for (arguments, variables, source) in [
+        (&["--listen", &address][..], &[][..], "--listen"),
+        (&[], &[("PROMPTARIUM_LISTEN", address.as_str())], "PROMPTARIUM_LISTEN"),
+        (&["--listen=127.0.0.1:0", "--admin-listen", &address], &[], "--admin-listen"),
+    ] {
+        let line = problem(arguments, variables).await;
+        assert_eq!(line, format!("{source}: {address} is already in use"));
     }
-    let line = refused_for(&["--listen", "nowhere.invalid:80"], &[]).await;
-    assert!(line.contains("--listen: cannot listen on nowhere.invalid:80"), "{line}");
+    let line = problem(&["--listen", "nowhere.invalid:80"], &[]).await;
+    assert!(line.starts_with("--listen: cannot listen on nowhere.invalid:80: "), "{line}");
 }
 
 #[tokio::test]
-async fn a_wrong_seed_is_told_by_its_place() {
-    let seeds = ["--seed-key", "promptarium_live_a1_s3cret=alice"];
-    let wrong = [&seeds[..], &["--seed-key", "promptarium_live_b1_s3cret"]].concat();
-    let line = refused_for(&wrong, &[]).await;
-    assert!(line.contains("--seed-key number 2 "), "{line}");
-
-    let clash = [&seeds[..], &["--seed-key", "promptarium_live_a1_s3cret2=bob"]].concat();
-    let line = refused_for(&clash, &[]).await;
+async fn two_seed_keys_with_one_public_id_are_refused() {
+    let seed = "promptarium_live_a1_s3cret=alice";
+    let clash = "promptarium_live_a1_s3cret2=bob";
+    let line = problem(&["--seed-key", seed, "--seed-key", clash], &[]).await;
     assert!(line.contains("seed key number 2 has the public id of another key"), "{line}");
+    let server = Running::start(&["--seed-key", seed, "--seed-key", seed], &[]).await;
+    assert!(server.ready["api_key"].is_null());
 }
 
 #[tokio::test]
-async fn seeds_in_the_environment_are_separated_by_white_space() {
+async fn white_space_separates_seed_keys_in_the_variable() {
     let seeds = "promptarium_live_a1_s3cret=alice:prompts:write\npromptarium_live_b1_s=bob:none";
     let server = Running::start(&[], &[("PROMPTARIUM_SEED_KEY", seeds)]).await;
     assert!(server.ready["api_key"].is_null(), "{}", server.ready);
@@ -130,14 +125,7 @@ async fn seeds_in_the_environment_are_separated_by_white_space() {
 }
 
 #[tokio::test]
-async fn the_same_seed_twice_is_no_fault() {
-    let seed = "promptarium_live_a1_s3cret=alice";
-    let server = Running::start(&["--seed-key", seed, "--seed-key", seed], &[]).await;
-    assert!(server.ready["api_key"].is_null());
-}
-
-#[tokio::test]
-async fn help_and_version_end_it_with_0() {
+async fn help_and_version_exit_with_0_and_show_no_variable() {
     for argument in ["--help", "--version"] {
         let variables = [("PROMPTARIUM_SEED_KEY", OsStr::new(SECRET))];
         let output = output(program(&[argument], &variables)).await;

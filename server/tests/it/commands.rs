@@ -1,4 +1,4 @@
-//! The commands that look after a database, as an operator or a script uses them.
+//! The commands that work on the database: output and exit codes.
 
 use std::ffi::OsStr;
 
@@ -8,59 +8,64 @@ use serde_json::{Value, json};
 use crate::support::client::{Connection, request};
 use crate::support::program::{Running, output, program};
 
-/// What a command said.
 #[derive(Debug)]
-struct Said {
+struct CommandOutput {
     code: Option<i32>,
     stdout: String,
     stderr: String,
 }
 
-impl Said {
+impl CommandOutput {
     fn json(&self) -> Value {
         assert_eq!((self.code, self.stdout.matches('\n').count()), (Some(0), 1), "{self:?}");
         serde_json::from_str(&self.stdout).unwrap()
     }
 }
 
-/// Runs a command on a database, whose address it finds in its environment.
-async fn run(url: &str, arguments: &[&str]) -> Said {
+/// Runs a command with the URL of the database in its environment.
+async fn run(url: &str, arguments: &[&str]) -> CommandOutput {
     let variables = [("PROMPTARIUM_DATABASE_URL", OsStr::new(url))];
     let output = output(program(arguments, &variables)).await;
     let text = |bytes| String::from_utf8(bytes).unwrap();
-    Said { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    CommandOutput {
+        code: output.status.code(),
+        stdout: text(output.stdout),
+        stderr: text(output.stderr),
+    }
 }
 
-async fn refused(url: &str, arguments: &[&str], code: i32) -> String {
-    let said = run(url, arguments).await;
-    assert_eq!((said.code, said.stdout.as_str()), (Some(code), ""), "{said:?}");
-    assert_eq!(said.stderr.matches('\n').count(), 1, "{said:?}");
-    said.stderr
+/// The line on stderr of a command that failed.
+async fn failure(url: &str, arguments: &[&str], code: i32) -> String {
+    let output = run(url, arguments).await;
+    assert_eq!((output.code, output.stdout.as_str()), (Some(code), ""), "{output:?}");
+    assert_eq!(output.stderr.matches('\n').count(), 1, "{output:?}");
+    output.stderr
 }
 
 #[tokio::test]
-async fn migrating_twice_does_it_once() {
+async fn migrate_applies_each_migration_once() {
     let database = ScratchDatabase::empty().await.unwrap();
-    let line = refused(&database.url(), &["account", "list", "--migrate=off"], 2).await;
+    let line = failure(&database.url(), &["account", "list", "--migrate=off"], 2).await;
     assert!(line.contains("PROMPTARIUM_DATABASE_URL") && line.contains("migrate"), "{line}");
     let first = run(&database.url(), &["migrate", "--json"]).await.json();
     assert!(!first["applied"].as_array().unwrap().is_empty(), "{first}");
     let again = run(&database.url(), &["migrate", "--json"]).await.json();
     assert_eq!(again, json!({ "applied": [] }));
-    let told = run(&database.url(), &["migrate"]).await;
-    assert_eq!((told.code, told.stderr.as_str()), (Some(0), ""), "{told:?}");
+    let text = run(&database.url(), &["migrate"]).await;
+    let expected = (Some(0), "the schema is up to date\n", "");
+    assert_eq!((text.code, text.stdout.as_str(), text.stderr.as_str()), expected);
 }
 
 #[tokio::test]
-async fn a_key_is_made_used_listed_and_revoked() {
+async fn a_key_is_created_used_listed_and_revoked() {
     let database = ScratchDatabase::create().await.unwrap();
     let url = &database.url();
     let account = run(url, &["account", "create", "alice", "--json"]).await.json();
     assert_eq!(account, json!({ "account": "alice" }));
-    let made = run(url, &["key", "create", "--account", "alice", "--json"]).await.json();
-    let key = made["api_key"].as_str().unwrap();
-    let public_id = made["public_id"].as_str().unwrap();
-    assert_eq!(made["scopes"], json!(["prompts:write"]));
+    let created = run(url, &["key", "create", "--account", "alice", "--json"]).await.json();
+    let key = created["api_key"].as_str().unwrap();
+    let public_id = created["public_id"].as_str().unwrap();
+    assert_eq!(created["scopes"], json!(["prompts:write"]));
     let plain = run(url, &["key", "create", "--account=alice", "--scope=none", "--vendor=acme"]);
     let plain = plain.await;
     assert!(plain.stdout.starts_with("acme_live_p1") && plain.stdout.ends_with('\n'), "{plain:?}");
@@ -69,13 +74,13 @@ async fn a_key_is_made_used_listed_and_revoked() {
     let server = Running::start(&["--blob-store=memory:"], &variables).await;
     assert!(server.ready["api_key"].is_null(), "{}", server.ready);
     let mut connection = Connection::open(server.base_url()).await;
-    let mut ask = async || {
+    let mut status = async || {
         connection.send(request(key, "POST", "/uploads/images", Some(SLOT))).await;
         connection.answer().await.unwrap().status
     };
-    assert_eq!(ask().await, 201);
+    assert_eq!(status().await, 201);
     let revoked = run(url, &["key", "revoke", public_id, "--json"]).await.json();
-    assert_eq!(ask().await, 401);
+    assert_eq!(status().await, 401);
     assert_eq!(run(url, &["key", "revoke", public_id, "--json"]).await.json(), revoked);
 
     let list = run(url, &["key", "list", "--account", "alice", "--json"]).await;
@@ -90,7 +95,7 @@ async fn a_key_is_made_used_listed_and_revoked() {
 const SLOT: &str = r#"{"contentType":"image/png","size":9}"#;
 
 #[tokio::test]
-async fn what_is_not_there_or_there_already_ends_it_with_1() {
+async fn missing_and_duplicate_names_exit_with_1() {
     let database = ScratchDatabase::create().await.unwrap();
     let url = &database.url();
     assert_eq!(run(url, &["account", "create", "alice"]).await.code, Some(0));
@@ -100,7 +105,7 @@ async fn what_is_not_there_or_there_already_ends_it_with_1() {
         (&["key", "list", "--account", "bob"], "bob"),
         (&["key", "revoke", "a1"], "a1"),
     ] {
-        let line = refused(url, arguments, 1).await;
+        let line = failure(url, arguments, 1).await;
         assert!(line.contains(name), "{line}");
     }
     let accounts = run(url, &["account", "list", "--json"]).await.json();
@@ -108,10 +113,10 @@ async fn what_is_not_there_or_there_already_ends_it_with_1() {
 }
 
 #[tokio::test]
-async fn a_database_that_is_away_ends_it_with_2() {
-    let away = "postgres://user:s3cret@127.0.0.1:1/name";
+async fn an_unreachable_database_exits_with_2() {
+    let unreachable = "postgres://user:s3cret@127.0.0.1:1/name";
     for arguments in [&["account", "list"][..], &["migrate"], &["--listen", "127.0.0.1:0"]] {
-        let line = refused(away, arguments, 2).await;
+        let line = failure(unreachable, arguments, 2).await;
         assert!(line.contains("PROMPTARIUM_DATABASE_URL") && !line.contains("s3cret"), "{line}");
     }
 }

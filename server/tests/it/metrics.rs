@@ -12,7 +12,7 @@ async fn requests_are_counted_by_route_and_class_of_status() {
         connection.answer().await.unwrap();
     }
 
-    let event = server.event("metrics are served").await;
+    let event = server.event("serving metrics").await;
     let mut admin = Connection::open(event["address"].as_str().unwrap()).await;
     admin.send("GET /metrics HTTP/1.1\r\nhost: test\r\n\r\n").await;
     let page = admin.answer().await.unwrap();

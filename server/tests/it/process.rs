@@ -1,4 +1,4 @@
-//! The program as its operator sees it: what it says, and how it stops.
+//! The program from outside: ready line, log, signals and exit codes.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::support::program::{Running, program};
 const PROMPT: &str = r#"{"title":"Harbour","prompt":"A harbour at dawn"}"#;
 
 #[tokio::test]
-async fn the_ready_line_has_what_a_client_needs() {
+async fn the_json_ready_line_has_base_url_key_and_store() {
     let server = Running::start(&["serve"], &[]).await;
     let keys: Vec<_> = server.ready.as_object().unwrap().keys().collect();
     assert_eq!(keys, ["api_key", "base_url", "dashboard_url", "store"]);
@@ -26,13 +26,7 @@ async fn the_ready_line_has_what_a_client_needs() {
 }
 
 #[tokio::test]
-async fn the_public_address_is_what_clients_are_told() {
-    let server = Running::start(&["--public-url", "https://example.com/p/"], &[]).await;
-    assert_eq!(server.base_url(), "https://example.com/p/api/v1");
-}
-
-#[tokio::test]
-async fn a_person_is_told_in_words() {
+async fn without_json_the_ready_line_is_text() {
     let mut child = program(&["--listen", "127.0.0.1:0"], &[]).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut text = Vec::new();
@@ -45,7 +39,7 @@ async fn a_person_is_told_in_words() {
 }
 
 #[tokio::test]
-async fn a_signal_lets_a_request_in_flight_end() {
+async fn after_a_signal_a_request_in_flight_is_completed() {
     for signal in ["TERM", "INT"] {
         let server = Running::start(&[], &[]).await;
         let mut idle = Connection::open(server.base_url()).await;
@@ -56,7 +50,7 @@ async fn a_signal_lets_a_request_in_flight_end() {
         tokio::time::sleep(Duration::from_millis(200)).await;
 
         server.signal(signal).await;
-        assert!(idle.ends().await, "an idle connection ends at once");
+        assert!(idle.ends().await, "an idle connection is closed at once");
         busy.send(&PROMPT[10..]).await;
         assert_eq!(busy.answer().await.unwrap().status, 201, "{signal}");
         let ended = server.end().await;
@@ -66,7 +60,7 @@ async fn a_signal_lets_a_request_in_flight_end() {
 }
 
 #[tokio::test]
-async fn a_second_signal_ends_it_at_once() {
+async fn a_second_signal_exits_with_130() {
     let server = Running::start(&[], &[]).await;
     let mut busy = Connection::open(server.base_url()).await;
     busy.send(head(server.api_key(), "POST", "/prompts", "content-length: 9\r\n")).await;
@@ -78,7 +72,7 @@ async fn a_second_signal_ends_it_at_once() {
 }
 
 #[tokio::test]
-async fn a_request_that_takes_too_long_is_cut_off() {
+async fn a_request_is_cut_off_after_the_drain_timeout() {
     let server = Running::start(&["--drain-timeout", "1"], &[]).await;
     let mut busy = Connection::open(server.base_url()).await;
     busy.send(head(server.api_key(), "POST", "/prompts", "content-length: 9\r\n")).await;
@@ -89,31 +83,31 @@ async fn a_request_that_takes_too_long_is_cut_off() {
 }
 
 #[tokio::test]
-async fn readiness_falls_before_the_listener_does() {
+async fn readyz_is_503_during_the_drain_delay() {
     let server = Running::start(&["--drain-delay", "2"], &[]).await;
-    let ask = async |path: &str| {
+    let get = async |path: &str| {
         let mut connection = Connection::open(server.base_url()).await;
         connection.send(format!("GET {path} HTTP/1.1\r\nhost: test\r\n\r\n")).await;
         connection.answer().await.unwrap()
     };
-    assert_eq!(ask("/readyz").await.status, 200);
+    assert_eq!(get("/readyz").await.status, 200);
     server.signal("TERM").await;
     tokio::time::sleep(Duration::from_millis(300)).await;
-    let stopping = ask("/readyz").await;
+    let stopping = get("/readyz").await;
     assert_eq!(stopping.status, 503);
     assert!(stopping.json()["data"].is_null());
-    assert_eq!(ask("/healthz").await.status, 200);
+    assert_eq!(get("/healthz").await.status, 200);
     assert_eq!(server.end().await.code, Some(0));
 }
 
 #[tokio::test]
-async fn the_log_has_a_line_for_each_request_and_no_secret() {
+async fn the_log_has_one_line_per_request_and_no_secret() {
     let seed = "promptarium_live_a1_s3cret=alice";
     let server = Running::start(&["--seed-key", seed], &[]).await;
     let mut connection = Connection::open(server.base_url()).await;
     for (path, id) in [("/prompts/7?a=q3uery", "one"), ("/nothing", "two")] {
-        let named = format!("x-request-id: {id}\r\n");
-        connection.send(head("promptarium_live_a1_s3cret", "GET", path, &named)).await;
+        let header = format!("x-request-id: {id}\r\n");
+        connection.send(head("promptarium_live_a1_s3cret", "GET", path, &header)).await;
         connection.answer().await.unwrap();
     }
     drop(connection);
@@ -139,17 +133,17 @@ async fn the_log_has_a_line_for_each_request_and_no_secret() {
 }
 
 #[tokio::test]
-async fn a_connection_too_many_waits_for_another_to_end() {
+async fn a_connection_above_the_limit_waits_for_another_to_close() {
     let server = Running::start(&["--max-connections", "1"], &[]).await;
-    let ask = request(server.api_key(), "GET", "/prompts", None);
+    let list_prompts = request(server.api_key(), "GET", "/prompts", None);
     let mut first = Connection::open(server.base_url()).await;
-    first.send(&ask).await;
+    first.send(&list_prompts).await;
     assert_eq!(first.answer().await.unwrap().status, 200);
 
     let mut second = Connection::open(server.base_url()).await;
-    second.send(&ask).await;
-    let waiting = timeout(Duration::from_millis(300), second.answer()).await;
-    assert!(waiting.is_err(), "{waiting:?}");
+    second.send(&list_prompts).await;
+    let response = timeout(Duration::from_millis(300), second.answer()).await;
+    assert!(response.is_err(), "{response:?}");
     drop(first);
     assert_eq!(second.answer().await.unwrap().status, 200);
 }

@@ -1,4 +1,4 @@
-//! Where events go: to stderr, a line each.
+//! Logging to stderr, one line per event.
 
 use std::io::{self, IsTerminal};
 
@@ -8,14 +8,14 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::config::{LogConfig, LogFormat};
 
-/// Sends the events of this process to stderr from now on. Where the program that
-/// embeds us listens to them already, nothing changes.
-pub fn begin(config: &LogConfig) {
+/// Logs the events of this process from now on. If the embedding program has a subscriber
+/// already, nothing changes.
+pub(super) fn init(config: &LogConfig) {
     let terminal = io::stderr().is_terminal();
-    let by_place = if terminal { LogFormat::Pretty } else { LogFormat::Json };
+    let default = if terminal { LogFormat::Pretty } else { LogFormat::Json };
     let lines = tracing_subscriber::fmt().with_max_level(Level::TRACE).with_writer(io::stderr);
     let filter = config.filter.clone();
-    let begun = match config.format.unwrap_or(by_place) {
+    let result = match config.format.unwrap_or(default) {
         LogFormat::Pretty => {
             lines.with_ansi(terminal).with_target(false).finish().with(filter).try_init()
         }
@@ -27,9 +27,8 @@ pub fn begin(config: &LogConfig) {
             .with(filter)
             .try_init(),
     };
-    // A failure means that somebody listens already.
-    if begun.is_ok() {
-        // The usual words of a panic would stand between the lines of the log.
+    if result.is_ok() {
+        // The default message of a panic would mix with the lines of the log.
         std::panic::set_hook(Box::new(|panic| tracing::error!(%panic, "panicked")));
     }
 }

@@ -1,0 +1,173 @@
+//! Keys that exist from the start: `KEY=ACCOUNT[:SCOPE,…]`.
+//!
+//! Tests and emulations choose their keys this way. No error contains any part of the text,
+//! because it may be a secret.
+
+use std::ffi::OsString;
+
+use promptarium::Scope;
+
+use super::setting::Setting;
+use crate::domain::{KeyFault, NewKey, Scopes, Vendor};
+
+/// An account and one of its keys, both created at the start.
+#[derive(Clone, Debug)]
+pub struct SeedKey {
+    /// Name of the account.
+    pub account: String,
+    /// The key, with a digest of its secret.
+    pub key: NewKey,
+}
+
+/// Why a text is not a seed key.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SeedKeyError {
+    /// No `=`.
+    #[error("has no `=` between key and account (KEY=ACCOUNT[:SCOPE,...])")]
+    NoAccount,
+    /// The name of the account is missing or invalid.
+    #[error(
+        "needs an account name of at most 200 characters after the `=`, without spaces, `,` or `=` \
+         (KEY=ACCOUNT[:SCOPE,...])"
+    )]
+    AccountName,
+    /// The part before `=` is not a key of this vendor.
+    #[error("has no key of the form {0}_live_<public id>_<secret> before the `=`")]
+    Form(Vendor),
+    /// The key looks like a generated one, but its checksum is wrong.
+    #[error("has a key with a wrong checksum: it was cut short or mistyped")]
+    Checksum,
+    /// Unknown scope.
+    #[error(
+        "has an unknown scope after the account; the scopes are: {} (or `none`, or `revoked`)",
+        Scope::KNOWN.iter().map(Scope::as_str).collect::<Vec<_>>().join(", ")
+    )]
+    Scope,
+}
+
+impl SeedKey {
+    /// Parses `KEY=ACCOUNT[:SCOPE,…]`. The name of the account ends at the first colon.
+    /// Without scopes the key has all of them; `none` gives it none, `revoked` makes it a
+    /// revoked key.
+    ///
+    /// # Errors
+    /// The first problem of the text.
+    pub fn parse(text: &str, vendor: &Vendor) -> Result<Self, SeedKeyError> {
+        let (key, rest) = text.split_once('=').ok_or(SeedKeyError::NoAccount)?;
+        let key = vendor.read(key).map_err(|error| match error {
+            KeyFault::Form => SeedKeyError::Form(vendor.clone()),
+            KeyFault::Checksum => SeedKeyError::Checksum,
+        })?;
+        let (account, scopes) = match rest.split_once(':') {
+            Some((account, scopes)) => (account, Some(scopes)),
+            None => (rest, None),
+        };
+        if !is_account_name(account) {
+            return Err(SeedKeyError::AccountName);
+        }
+        let revoked = scopes == Some("revoked");
+        let scopes = match scopes {
+            None | Some("revoked") => Scopes::ALL,
+            Some(list) => parse_scopes(list).ok_or(SeedKeyError::Scope)?,
+        };
+        let (public_id, digest) = (key.public_id().into(), key.digest());
+        let account = account.to_owned();
+        Ok(Self { account, key: NewKey { public_id, digest, scopes, revoked } })
+    }
+}
+
+/// Parses the values of `--seed-key` or its variable. White space separates several in one value.
+pub(super) fn parse_all(
+    settings: &[Setting<String>],
+    vendor: &Setting<Vendor>,
+    arguments: &[OsString],
+) -> Result<Vec<SeedKey>, String> {
+    let is_flag = |text: &str| text == "--seed-key" || text.starts_with("--seed-key=");
+    let flags = arguments.iter().filter_map(|argument| argument.to_str()).filter(|a| is_flag(a));
+    // clap drops the values before the command if there are others after it.
+    if flags.count() > settings.len() {
+        return Err("--seed-key: given before and after the command; use one place".to_owned());
+    }
+    let vendor = vendor.value.clone()?;
+    let mut seeds = Vec::new();
+    for Setting { source, value } in settings {
+        let (text, before) = (value.clone()?, seeds.len());
+        for part in text.split_whitespace() {
+            let number = seeds.len() + 1;
+            let seed = SeedKey::parse(part, &vendor);
+            seeds.push(seed.map_err(|e| format!("{source}: number {number} {e}"))?);
+        }
+        if seeds.len() == before {
+            return Err(format!("{source}: the value is empty"));
+        }
+    }
+    Ok(seeds)
+}
+
+/// Whether an account may have this name: anything that fits into a seed key.
+pub(super) fn is_account_name(text: &str) -> bool {
+    let reserved = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '=' | ',' | ':');
+    !text.is_empty() && text.chars().count() <= 200 && !text.contains(reserved)
+}
+
+/// Parses `none`, or scopes separated by commas.
+pub(super) fn parse_scopes(text: &str) -> Option<Scopes> {
+    let mut scopes = Scopes::default();
+    if text == "none" {
+        return Some(scopes);
+    }
+    for name in text.split(',') {
+        match Scope::known(name) {
+            Some(Scope::PromptsWrite) => scopes.prompts_write = true,
+            _ => return None,
+        }
+    }
+    Some(scopes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<SeedKey, SeedKeyError> {
+        SeedKey::parse(text, &Vendor::new("promptarium").unwrap())
+    }
+
+    #[test]
+    fn parses_account_scopes_and_revocation() {
+        for (rest, account, prompts_write, revoked) in [
+            ("alice", "alice", true, false),
+            ("alice:prompts:write", "alice", true, false),
+            ("alice:none", "alice", false, false),
+            ("alice:revoked", "alice", true, true),
+        ] {
+            let seed = parse(&format!("promptarium_live_a1_s3cret={rest}")).unwrap();
+            assert_eq!((seed.account.as_str(), &*seed.key.public_id), (account, "a1"), "{rest}");
+            assert_eq!(seed.key.scopes, Scopes { prompts_write }, "{rest}");
+            assert_eq!(seed.key.revoked, revoked, "{rest}");
+        }
+    }
+
+    #[test]
+    fn errors_do_not_contain_the_text() {
+        use SeedKeyError::{AccountName, Checksum, Form, NoAccount, Scope};
+        let form = || Form(Vendor::new("promptarium").unwrap());
+        for (text, expected) in [
+            ("promptarium_live_a1_s3cret", NoAccount),
+            ("promptarium_live_a1_s3cret=", AccountName),
+            ("promptarium_live_a1_s3cret=:prompts:write", AccountName),
+            ("promptarium_live_a1_s3cret=a b", AccountName),
+            ("promptarium_live_a1_s3cret=alice,promptarium_live_b1_s3cret=bob", AccountName),
+            ("s3cret=alice", form()),
+            ("other_live_a1_s3cret=alice", form()),
+            ("promptarium_live_p1aaaaaaaaaaaaaa_s3cret=alice", Checksum),
+            ("promptarium_live_a1_s3cret=alice:prompts:read", Scope),
+            ("promptarium_live_a1_s3cret=alice:", Scope),
+            ("promptarium_live_a1_x=alice:prompts:write,promptarium_live_b1_s3cret=bob", Scope),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(!error.to_string().contains("s3cret"), "{error}");
+            assert_eq!(error, expected, "{text}");
+        }
+    }
+}
