@@ -34,8 +34,6 @@ pub mod cursor;
 pub mod respond;
 pub mod validate;
 
-pub mod openapi;
-
 pub mod metrics;
 pub mod outbound;
 

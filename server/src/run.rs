@@ -10,6 +10,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 use crate::admin::serve_metrics;
+use crate::api::openapi;
 use crate::blobs::BlobSetting;
 use crate::clock::Clock;
 use crate::config::{
@@ -19,7 +20,6 @@ use crate::error::in_full;
 use crate::key::MadeKey;
 use crate::log;
 use crate::manage;
-use crate::openapi::{self, Described};
 use crate::public_url::PublicUrl;
 use crate::ready::Ready;
 use crate::serve::{Drained, serve};
@@ -50,8 +50,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
         Ok(Task::Describe(config)) => {
             let DescribeConfig { public_url, model_namespace } = &config;
-            let described = Described { public: public_url.as_ref(), model_namespace };
-            print(format_args!("{:#}\n", openapi::document(described)))
+            let document = openapi::document(public_url.as_ref(), model_namespace);
+            print(format_args!("{document:#}\n"))
         }
         Err(NoConfig::Fault(fault)) => Err(fault),
         Err(NoConfig::Asked(text)) => print(format_args!("{text}")),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::api::Api;
 use crate::api::kept::KeptLists;
-use crate::api::openapi::Document;
+use crate::api::openapi::{self, Document};
 use crate::app::App;
 use crate::assets::Assets;
 use crate::blobs::{BlobSetting, Blobs, BlobsUnusable};
@@ -21,7 +21,6 @@ use crate::generate::setting::ProviderSetting;
 use crate::generate::worker::{AssetShelf, Crew, Worker};
 use crate::key::{MadeKey, Vendor};
 use crate::metrics::Metrics;
-use crate::openapi::{self, Described};
 use crate::outbound::OutboundError;
 use crate::public_url::PublicUrl;
 use crate::readiness::Readiness;
@@ -222,8 +221,7 @@ pub async fn start(config: ServiceConfig, parts: Parts) -> Result<Service, Start
     let table = route::table();
     let metrics = if with_metrics { Some(Metrics::new(&table)?) } else { None };
     let model_namespace = &config.model_namespace;
-    let described = Described { public: Some(&public), model_namespace };
-    let document = Document::new(&openapi::document(described));
+    let document = Document::new(&openapi::document(Some(&public), model_namespace));
     let api = Api {
         intake: Intake::new(store.clone(), provider),
         store,
