@@ -13,7 +13,6 @@ pub mod serve;
 
 pub mod api;
 pub mod http;
-pub mod openapi;
 
 pub mod generate;
 

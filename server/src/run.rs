@@ -15,12 +15,12 @@ use tokio::sync::oneshot;
 
 use self::ready_line::ReadyLine;
 use self::signals::Signals;
+use crate::api::openapi;
 use crate::blobs::BlobSetting;
 use crate::clock::Clock;
 use crate::config::{Address, AdminConfig, Command, ConfigError, DatabaseConfig, ServeConfig};
 use crate::domain::{MadeKey, PublicUrl};
 use crate::http::error::in_full;
-use crate::openapi::{self, Described};
 use crate::serve::admin::serve_metrics;
 use crate::serve::listener::{Drained, serve};
 use crate::start::{self, Backing, Parts, Service};
@@ -49,7 +49,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
         Ok(Command::OpenApi(config)) => {
             let (public, model_namespace) = (config.public_url.as_ref(), &config.model_namespace);
-            let document = openapi::document(Described { public, model_namespace });
+            let document = openapi::document(public, model_namespace);
             Ok(print(&format!("{document:#}\n")))
         }
         Err(ConfigError::Help(text)) => Ok(print(&text)),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::api::Api;
 use crate::api::kept::KeptLists;
-use crate::api::openapi::Document;
+use crate::api::openapi::{self, Document};
 use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
 use crate::blobs::{Blobs, BlobsUnusable};
@@ -21,7 +21,6 @@ use crate::generate::worker::{AssetShelf, Crew, Worker};
 use crate::http::body::budget::Budget;
 use crate::http::cursor::Cursors;
 use crate::http::readiness::Readiness;
-use crate::openapi::{self, Described};
 use crate::outbound::OutboundError;
 use crate::serve::metrics::Metrics;
 use crate::serve::routes::{self, Routes};
@@ -165,8 +164,7 @@ pub async fn start(config: ServiceConfig, parts: Parts) -> Result<Service, Start
     let table = routes::table();
     let metrics = if with_metrics { Some(Metrics::new(&table)?) } else { None };
     let model_namespace = &config.model_namespace;
-    let described = Described { public: Some(&public), model_namespace };
-    let document = Document::new(&openapi::document(described));
+    let document = Document::new(&openapi::document(Some(&public), model_namespace));
     let api = Api {
         intake: Intake::new(store.clone(), provider),
         store,

@@ -1,25 +1,63 @@
-//! `/api/v1/openapi.json`: the service described by itself. What the document says is
-//! for the room `openapi`; here it is bytes with a tag.
+//! `GET /api/v1/openapi.json`: the API document. It is written in `server/openapi.yaml`.
 //!
-//! It stands outside of the envelope, since programs that read OpenAPI look for the
-//! document itself (S-79).
+//! It is served without the response envelope, since OpenAPI tools expect the document
+//! itself (S-79).
+
+use std::sync::LazyLock;
 
 use bytes::Bytes;
 use data_encoding::HEXLOWER;
 use http::header::{CACHE_CONTROL, ETAG};
 use http::{HeaderValue, StatusCode};
+use saphyr::{LoadableYamlNode, Scalar, Yaml};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::assets::asked::has_it;
 use super::{Api, Visit};
+use crate::domain::{ModelNamespace, PublicUrl};
 use crate::http::error::ApiError;
 use crate::http::response::{self, Reply};
 
-/// Where the document is.
+/// Path of the document.
 pub const PATH: &str = "/api/v1/openapi.json";
 
-/// The document as it goes out. Clones share it.
+static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
+    let documents = Yaml::load_from_str(include_str!("../../openapi.yaml"));
+    #[expect(clippy::expect_used, reason = "the file is part of the program and tested")]
+    documents.expect("openapi.yaml is valid YAML").first().map_or(Value::Null, to_json)
+});
+
+/// Keys that are not strings are left out; no JSON object can have them.
+fn to_json(yaml: &Yaml<'_>) -> Value {
+    match yaml {
+        Yaml::Mapping(fields) => fields
+            .iter()
+            .filter_map(|(name, value)| Some((name.as_str()?.to_owned(), to_json(value))))
+            .collect(),
+        Yaml::Sequence(entries) => entries.iter().map(to_json).collect(),
+        Yaml::Value(Scalar::String(text)) => Value::from(text.as_ref()),
+        Yaml::Value(Scalar::Boolean(value)) => Value::from(*value),
+        Yaml::Value(Scalar::Integer(number)) => Value::from(*number),
+        _ => Value::Null,
+    }
+}
+
+/// The document for this public URL and prefix of model names. Without a public URL, the
+/// server's address is relative to the address of the document.
+pub fn document(public: Option<&PublicUrl>, model_namespace: &ModelNamespace) -> Value {
+    let mut document = DOCUMENT.clone();
+    if let (Some(public), Some(url)) = (public, document.pointer_mut("/servers/0/url")) {
+        *url = Value::from(public.url().as_str().trim_end_matches('/'));
+    }
+    let pattern = document.pointer_mut("/components/schemas/ModelId/pattern");
+    if let Some(Value::String(pattern)) = pattern {
+        *pattern = pattern.replacen("local", &model_namespace.as_str().replace('.', r"\."), 1);
+    }
+    document
+}
+
+/// The document as response body, with its entity tag. Clones share the bytes.
 #[derive(Clone, Debug)]
 pub struct Document {
     json: Bytes,
@@ -27,13 +65,13 @@ pub struct Document {
 }
 
 impl Document {
-    /// Writes a document, once for all requests.
+    /// Serializes a document.
     #[must_use]
     pub fn new(document: &Value) -> Self {
         let json = Bytes::from(document.to_string());
         let digest = HEXLOWER.encode(&Sha256::digest(&json)[..16]);
         let tag = HeaderValue::from_str(&format!("\"{digest}\""));
-        // Hexadecimal digits always fit.
+        // Hexadecimal digits are always a valid header value.
         Self { json, tag: tag.unwrap_or_else(|_| HeaderValue::from_static("\"none\"")) }
     }
 }
@@ -41,27 +79,21 @@ impl Document {
 /// `GET /openapi.json` (S-54).
 ///
 /// # Errors
-/// None: it was written when the server started.
+/// None: the document was serialized when the server started.
 pub fn get(api: &Api, visit: &Visit<'_>) -> Result<Reply, ApiError> {
     let Document { json, tag } = &api.openapi;
-    let has_it = tag.to_str().is_ok_and(|tag| has_it(&visit.parts.headers, tag));
-    let mut reply = match has_it {
+    let mut response = match tag.to_str().is_ok_and(|tag| has_it(&visit.parts.headers, tag)) {
         true => response::empty(StatusCode::NOT_MODIFIED),
         false => response::written(json.clone()),
     };
-    let headers = reply.headers_mut();
+    let headers = response.headers_mut();
     headers.insert(ETAG, tag.clone());
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    Ok(reply)
+    Ok(response)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::domain::BASE_PATH;
+mod tests;
 
-    #[test]
-    fn the_document_is_at_the_root_of_the_api() {
-        assert_eq!(PATH, format!("{BASE_PATH}/openapi.json"));
-    }
-}
+#[cfg(test)]
+mod validity;

@@ -1,92 +1,100 @@
-//! The service described by itself: served, and printed.
+//! The API document: served, printed, and true of required fields.
+
+use std::collections::BTreeSet;
 
 use promptarium_server::EmbeddedServer;
 use serde_json::Value;
 
-use crate::support::client::{Answer, Connection};
+use crate::support::client::{Answer, Connection, call};
 use crate::support::program::{output, program};
 
-const PATH: &str = "/api/v1/openapi.json";
-
-/// A request without a key.
-async fn ask(connection: &mut Connection, method: &str, more: &str) -> Answer {
-    connection.send(format!("{method} {PATH} HTTP/1.1\r\nhost: a\r\n{more}\r\n")).await;
+/// A request for the document without a key.
+async fn get(connection: &mut Connection, method: &str, headers: &str) -> Answer {
+    let request = format!("{method} /api/v1/openapi.json HTTP/1.1\r\nhost: a\r\n{headers}\r\n");
+    connection.send(request).await;
     match method {
         "HEAD" => connection.answer_to_head().await.unwrap(),
         _ => connection.answer().await.unwrap(),
     }
 }
 
-/// What the program prints.
-async fn printed(arguments: &[&str]) -> Value {
+async fn printed(arguments: &[&str]) -> String {
     let output = output(program(&[&["openapi"], arguments].concat(), &[])).await;
-    assert_eq!(output.status.code(), Some(0));
-    assert!(output.stderr.is_empty());
-    serde_json::from_slice(&output.stdout).unwrap()
+    assert_eq!((output.status.code(), &*output.stderr), (Some(0), &b""[..]));
+    String::from_utf8(output.stdout).unwrap()
 }
 
 #[tokio::test]
-async fn it_is_served_without_a_key_and_outside_of_the_envelope() {
+async fn the_document_is_served_without_key_and_envelope_and_can_be_cached() {
     let server = EmbeddedServer::start().await.unwrap();
-    let answer = ask(&mut Connection::to(&server).await, "GET", "").await;
-    assert_eq!(answer.status, 200);
-    assert_eq!(answer.header("content-type"), Some("application/json"));
-    let document = answer.json();
-    assert_eq!(document["openapi"], "3.1.1");
+    let mut connection = Connection::to(&server).await;
+    let first = get(&mut connection, "GET", "").await;
+    assert_eq!((first.status, first.header("content-type")), (200, Some("application/json")));
+    assert_eq!(first.json()["openapi"], "3.1.1");
     let root = server.base_url().strip_suffix("/api/v1").unwrap();
-    assert_eq!(document["servers"][0]["url"], root);
-}
+    assert_eq!(first.json()["servers"][0]["url"], root);
+    assert_eq!(first.header("cache-control"), Some("no-cache"));
 
-#[tokio::test]
-async fn who_has_it_gets_no_second_one() {
-    let server = EmbeddedServer::start().await.unwrap();
-    let mut connection = Connection::to(&server).await;
-    let tag = ask(&mut connection, "GET", "").await.header("etag").unwrap().to_owned();
-    let again = ask(&mut connection, "GET", &format!("if-none-match: {tag}\r\n")).await;
-    assert_eq!((again.status, again.bytes.len()), (304, 0));
-    assert_eq!(again.header("etag"), Some(&*tag));
-    let other = ask(&mut connection, "GET", "if-none-match: \"other\"\r\n").await;
+    let tag = first.header("etag").unwrap();
+    let same = get(&mut connection, "GET", &format!("if-none-match: {tag}\r\n")).await;
+    assert_eq!((same.status, same.bytes.len(), same.header("etag")), (304, 0, Some(tag)));
+    let other = get(&mut connection, "GET", "if-none-match: \"other\"\r\n").await;
     assert_eq!(other.status, 200);
+
+    let wrong = get(&mut connection, "DELETE", "").await;
+    assert_eq!((wrong.status, wrong.header("allow")), (405, Some("GET")));
+    assert_eq!(wrong.json()["data"], Value::Null);
+    assert_eq!(get(&mut connection, "HEAD", "").await.status, 405);
 }
 
 #[tokio::test]
-async fn other_methods_are_refused_in_the_envelope() {
-    let server = EmbeddedServer::start().await.unwrap();
-    let mut connection = Connection::to(&server).await;
-    let refused = ask(&mut connection, "DELETE", "").await;
-    assert_eq!((refused.status, refused.header("allow")), (405, Some("GET")));
-    assert_eq!(refused.json()["data"], Value::Null);
-    assert_eq!(ask(&mut connection, "HEAD", "").await.status, 405);
-}
-
-#[tokio::test]
-async fn what_is_printed_is_what_is_served() {
+async fn the_printed_document_is_the_served_one() {
     let builder = EmbeddedServer::builder().public_url("https://prompts.example/behind/");
     let server = builder.model_namespace("acme").start().await.unwrap();
-    let connection = &mut Connection::open(&server.local_addr().to_string()).await;
-    let served = ask(connection, "GET", "").await.json();
-    let arguments = ["--public-url", "https://prompts.example/behind", "--model-namespace=acme"];
-    assert_eq!(printed(&arguments).await, served);
-    assert_ne!(printed(&[]).await, served);
+    let mut connection = Connection::open(&server.local_addr().to_string()).await;
+    let served = get(&mut connection, "GET", "").await.json();
+    let arguments = ["--public-url=https://prompts.example/behind", "--model-namespace=acme"];
+    assert_eq!(printed(&arguments).await.parse::<Value>().unwrap(), served);
+
+    let text = printed(&[]).await;
+    assert!(text.starts_with("{\n  \"components\"") && text.ends_with("}\n"), "{text:.80}");
+    assert_eq!(text.parse::<Value>().unwrap()["servers"][0]["url"], "/");
 }
 
 #[tokio::test]
-async fn it_is_printed_for_people_without_naming_a_server() {
-    let output = output(program(&["openapi"], &[])).await;
-    let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.starts_with("{\n  \"components\""), "{text:.80}");
-    assert!(text.ends_with("}\n"));
-    assert_eq!(printed(&[]).await["servers"][0]["url"], "/");
-}
-
-#[tokio::test]
-async fn a_wrong_flag_prints_nothing() {
-    for arguments in
-        [["openapi", "--nonsense"], ["openapi", "--model-namespace=a/b"], ["openapi", "more"]]
-    {
-        let output = output(program(&arguments, &[])).await;
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        assert!(output.stdout.is_empty());
+async fn a_wrong_flag_prints_one_line_of_error_and_no_document() {
+    for wrong in ["--nonsense", "--model-namespace=a/b", "more"] {
+        let output = output(program(&["openapi", wrong], &[])).await;
+        assert_eq!((output.status.code(), &*output.stdout), (Some(2), &b""[..]), "{wrong}");
         assert_eq!(String::from_utf8(output.stderr).unwrap().matches('\n').count(), 1);
     }
+}
+
+/// The fields that an empty body lacks are those that the document requires.
+#[tokio::test]
+async fn required_fields_are_those_of_the_document() {
+    let server = EmbeddedServer::start().await.unwrap();
+    let document = get(&mut Connection::to(&server).await, "GET", "").await.json();
+    let mut checked = 0;
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let content = &operation["requestBody"]["content"]["application/json"];
+            let Some(mut schema) = content.get("schema") else { continue };
+            if let Some(reference) = schema["$ref"].as_str() {
+                schema = document.pointer(&reference[1..]).unwrap();
+            }
+            let required = schema["required"].as_array().into_iter().flatten();
+            let required: BTreeSet<_> = required.filter_map(Value::as_str).collect();
+            let path = path.replace("{promptId}", "1").replace("{vaultId}", "1");
+            let path = path.replace("{vaultPromptId}", "1");
+            let path = path.strip_prefix("/api/v1").unwrap();
+            let answer = call(&server, &method.to_uppercase(), path, Some("{}")).await;
+            let answer = answer.json();
+            let details = answer["details"].as_object().into_iter().flatten();
+            let missing: BTreeSet<_> = details.map(|(name, _)| name.as_str()).collect();
+            assert_eq!(missing, required, "{method} {path}: {answer}");
+            checked += 1;
+        }
+    }
+    assert_eq!(checked, 9);
 }
