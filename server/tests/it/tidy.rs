@@ -37,7 +37,7 @@ impl Source {
 fn sources() -> Vec<Source> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut files = Vec::new();
-    for folder in ["sdk", "server", "conformance", "examples", "release"] {
+    for folder in ["sdk", "server", "conformance", "examples"] {
         collect(&root.join(folder), &mut files);
     }
     let mut sources: Vec<_> = files
