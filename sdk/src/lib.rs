@@ -1,4 +1,6 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
+// Public types can grow in a minor release.
+#![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
 #![cfg_attr(feature = "client", doc = include_str!("../README.md"))]
 #![cfg_attr(
     not(feature = "client"),

@@ -19,6 +19,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// assert!(Change::<&str>::default().is_leave());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a field is left, set or cleared; users match on all three"
+)]
 pub enum Change<T> {
     /// The field stays as it is; it is absent from the body.
     #[default]

@@ -1,56 +1,73 @@
-//! A client that tells what it knows of each request: the answer, that the request
-//! never left, or that nobody knows.
+//! An HTTP client that distinguishes requests that were not sent from requests whose
+//! outcome is unknown.
 
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, Method, Request};
-use http_body_util::{BodyExt, Full};
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
+use http::{HeaderMap, Method};
+use reqwest::{Client, RequestBuilder};
 use serde_json::Value;
-use tokio::time::timeout;
 
-/// No request may take longer, whatever happens.
-const LIMIT: Duration = Duration::from_secs(30);
-/// Shorter than the servers keep idle connections.
-const IDLE: Duration = Duration::from_secs(4);
+use crate::server::PUBLIC_URL;
 
-/// Sends requests.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+/// Shorter than the idle timeout of the server.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
+
 #[derive(Clone)]
-pub(crate) struct Http(Client<HttpConnector, Full<Bytes>>);
+pub(crate) struct Http(pub(crate) Client);
 
-/// What is known of a request.
-#[derive(Debug)]
-pub(crate) enum Got {
-    Answer(Answer),
-    /// No connection was made.
-    NotSent,
-    /// It may have been carried out.
-    Unknown(String),
+/// A request to the API.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) method: Method,
+    pub(crate) path: String,
+    /// `Null` for none.
+    pub(crate) body: Value,
 }
 
-#[derive(Clone, Debug)]
-pub(crate) struct Answer {
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    Response(Response),
+    /// No connection was made.
+    NotSent,
+    /// It was sent, but no complete response came.
+    Unknown,
+}
+
+#[derive(Debug)]
+pub(crate) struct Response {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
     pub(crate) bytes: Bytes,
 }
 
-impl Got {
-    /// The answer of a server that is well.
-    pub(crate) fn answer(self) -> Answer {
+impl Request {
+    pub(crate) fn new(method: &str, path: impl Into<String>, body: Value) -> Self {
+        Self { method: method.parse().unwrap(), path: path.into(), body }
+    }
+
+    pub(crate) fn get(path: impl Into<String>) -> Self {
+        Self::new("GET", path, Value::Null)
+    }
+
+    pub(crate) fn post(path: impl Into<String>, body: Value) -> Self {
+        Self::new("POST", path, body)
+    }
+}
+
+impl Outcome {
+    /// The response of a server that must be available.
+    pub(crate) fn response(self) -> Response {
         match self {
-            Self::Answer(answer) => answer,
-            Self::NotSent => panic!("nobody listens"),
-            Self::Unknown(why) => panic!("no answer came: {why}"),
+            Self::Response(response) => response,
+            outcome => panic!("no response: {outcome:?}"),
         }
     }
 }
 
-impl Answer {
-    /// The body; `Null` if it is no JSON.
+impl Response {
+    /// The body, `Null` if it is not JSON.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.bytes).unwrap_or_default()
     }
@@ -59,77 +76,55 @@ impl Answer {
         self.json()["data"].take()
     }
 
-    /// For a message.
-    pub(crate) fn shown(&self) -> String {
+    /// Status and body, for messages.
+    pub(crate) fn summary(&self) -> String {
         let body: String = String::from_utf8_lossy(&self.bytes).chars().take(400).collect();
         format!("{} {body}", self.status)
+    }
+
+    /// Whether the body is the envelope of an error.
+    pub(crate) fn is_error_envelope(&self) -> bool {
+        let body = self.json();
+        let error = body["error"].as_str().unwrap_or_default();
+        body["data"].is_null() && !error.is_empty() && body["details"].is_object()
     }
 }
 
 impl Http {
     pub(crate) fn new() -> Self {
-        let client = Client::builder(TokioExecutor::new())
-            .pool_idle_timeout(IDLE)
-            .pool_timer(TokioTimer::new())
-            .retry_canceled_requests(false)
-            .build_http();
-        Self(client)
+        let client = Client::builder().no_proxy().retry(reqwest::retry::never());
+        let client = client.timeout(REQUEST_TIMEOUT).pool_idle_timeout(IDLE_TIMEOUT);
+        Self(client.build().unwrap())
     }
 
-    /// Sends JSON, or nothing, to a path below the API's root.
-    pub(crate) async fn call(
-        &self,
-        address: &str,
-        key: &str,
-        method: Method,
-        path: &str,
-        body: Option<&Value>,
-    ) -> Got {
-        let body = body.map(Value::to_string).unwrap_or_default();
+    pub(crate) async fn call(&self, address: &str, key: &str, request: &Request) -> Outcome {
+        let Request { method, path, body } = request;
         let url = format!("http://{address}/api/v1{path}");
-        self.send(method, &url, key, "application/json", body.into()).await
+        let builder = self.0.request(method.clone(), url).bearer_auth(key);
+        send(if body.is_null() { builder } else { builder.json(body) }).await
     }
 
-    /// Asks for what is open to everyone.
-    pub(crate) async fn get(&self, url: &str) -> Got {
-        self.send(Method::GET, url, "none", "text/plain", Bytes::new()).await
+    /// Sends a GET request without a key.
+    pub(crate) async fn get(&self, address: &str, path: &str) -> Outcome {
+        send(self.0.get(format!("http://{address}{path}"))).await
     }
 
-    /// Sends anything anywhere.
-    pub(crate) async fn send(
-        &self,
-        method: Method,
-        url: &str,
-        token: &str,
-        content_type: &str,
-        body: Bytes,
-    ) -> Got {
-        let request = Request::builder()
-            .method(method)
-            .uri(url)
-            .header("authorization", format!("Bearer {token}"))
-            .header("content-type", content_type)
-            .body(Full::new(body))
-            .unwrap();
-        match timeout(LIMIT, self.answer(request)).await {
-            Ok(got) => got,
-            Err(_) => panic!("no answer from {url} within {LIMIT:?}"),
-        }
+    /// Reads an asset by its public address.
+    pub(crate) async fn get_asset(&self, address: &str, url: &str) -> Response {
+        self.get(address, url.strip_prefix(PUBLIC_URL).unwrap_or_default()).await.response()
     }
+}
 
-    async fn answer(&self, request: Request<Full<Bytes>>) -> Got {
-        let answer = match self.0.request(request).await {
-            Ok(answer) => answer,
-            Err(error) if error.is_connect() => return Got::NotSent,
-            Err(error) => return Got::Unknown(format!("{error:?}")),
-        };
-        let (head, body) = answer.into_parts();
-        match body.collect().await {
-            Ok(body) => {
-                let (status, headers) = (head.status.as_u16(), head.headers);
-                Got::Answer(Answer { status, headers, bytes: body.to_bytes() })
-            }
-            Err(error) => Got::Unknown(format!("{error:?}")),
-        }
-    }
+pub(crate) async fn send(request: RequestBuilder) -> Outcome {
+    let exchange = async {
+        let response = request.send().await?;
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        Ok(Response { status, headers, bytes: response.bytes().await? })
+    };
+    exchange.await.map_or_else(|error: reqwest::Error| outcome_of(&error), Outcome::Response)
+}
+
+fn outcome_of(error: &reqwest::Error) -> Outcome {
+    assert!(!error.is_timeout(), "no response within {REQUEST_TIMEOUT:?}: {error:?}");
+    if error.is_connect() { Outcome::NotSent } else { Outcome::Unknown }
 }

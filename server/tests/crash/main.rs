@@ -1,27 +1,25 @@
-//! What is left after a crash: the real program on a PostgreSQL of its own that
-//! keeps its promises (`fsync` on), killed in every way there is.
+//! Crash tests: server processes on a durable PostgreSQL cluster of their own, which
+//! are killed, frozen and cut off from the database.
 //!
-//! Needs PostgreSQL's programs; `script/test` finds them. The test of
-//! [`rounds`] is short unless `PROMPTARIUM_CRASH_ROUNDS` says how many rounds it
-//! shall have; `PROMPTARIUM_CRASH_SEED` repeats the choices of an earlier run.
+//! Needs the programs of PostgreSQL, see `script/postgres`. `PROMPTARIUM_CRASH_ROUNDS`
+//! sets the number of rounds of the test in [`rounds`], and `PROMPTARIUM_CRASH_SEED`
+//! repeats the random choices of an earlier run.
 
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::print_stdout,
-    reason = "what a test takes for granted fails the test where it is not so, and it tells what \
-              it does"
+    reason = "a test fails where something unexpected happens, and prints what it measures"
 )]
 
 mod cluster;
-mod folder;
 mod http;
 mod server;
 
-mod account;
 mod check;
-mod load;
+mod client;
+mod state;
 
 mod outage;
 mod rounds;
@@ -29,5 +27,8 @@ mod takeover;
 
 use std::time::Duration;
 
-/// How long anything may take that should take no time.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Limit for steps that take no time of their own.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// Within this time another worker has taken over the job of a dead worker: the lease of
+/// 20 seconds, and five more.
+const TAKEOVER_MAX: Duration = Duration::from_secs(25);

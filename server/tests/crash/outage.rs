@@ -1,170 +1,156 @@
-//! PostgreSQL away, and back: whoever asks meanwhile is told so in time, and
-//! nobody has to do anything afterwards.
+//! The database is unavailable for a while: requests fail in time with 503, and
+//! everything works again without intervention when it is back.
 
 use std::time::Duration;
 
-use http::Method;
+use futures::future::{join, join_all};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use tokio::time::{Instant, sleep};
 
-use crate::cluster::Cluster;
-use crate::folder::Folder;
-use crate::http::{Answer, Http};
+use crate::cluster::{Cluster, signal};
+use crate::http::{Http, Request, Response};
 use crate::server::Server;
 
 const KEY: &str = "promptarium_live_c1_s3cretOfAClient";
-/// How long anyone waits to be told that it does not go.
-const TOLD: Duration = Duration::from_secs(5);
-/// The same where the database is silent. It is asked to end a statement by itself
-/// after `statement_timeout`, and is given some time for that.
-const TOLD_OF_SILENCE: Duration = Duration::from_secs(10);
+/// How long a request may take that fails.
+const FAILURE_MAX: Duration = Duration::from_secs(5);
+/// The same while the database does not respond: the statement timeout comes first.
+const FROZEN_FAILURE_MAX: Duration = Duration::from_secs(10);
 const STATEMENT_TIMEOUT: &str = "?statement_timeout=1000";
-/// How long it takes at most until everything is as before.
-const RECOVERY: Duration = Duration::from_secs(15);
+const RECOVERY_MAX: Duration = Duration::from_secs(15);
 
-/// One server on a database of its own, with two prompts.
+/// One server on its own database, with two prompts.
 struct Service {
     server: Server,
     cluster: Cluster,
     http: Http,
-    prompt: i64,
-    /// One whose fate nobody knows after an outage.
-    other: i64,
-    _folder: Folder,
+    /// A prompt that is not changed, and one that may be changed during the outage.
+    prompts: [i64; 2],
+    _folder: TempDir,
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stopped_database_is_told_in_time_and_comes_back_by_itself() {
-    let service = Service::start().await;
+async fn a_stopped_database_gives_503_in_time_and_recovery_by_itself() {
+    let service = Service::start("").await;
     service.cluster.stop().await;
-    service.says_that_it_is_away(TOLD).await;
+    service.assert_unavailable(FAILURE_MAX).await;
     service.cluster.start_again().await;
-    service.is_as_before().await;
+    service.assert_recovery().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_crashed_database_is_told_in_time_and_comes_back_by_itself() {
-    let service = Service::start().await;
+async fn a_crashed_database_gives_503_in_time_and_recovery_by_itself() {
+    let service = Service::start("").await;
     service.cluster.crash().await;
-    service.says_that_it_is_away(TOLD).await;
+    service.assert_unavailable(FAILURE_MAX).await;
     service.cluster.start_again().await;
-    service.is_as_before().await;
+    service.assert_recovery().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_database_that_hangs_is_told_in_time_and_comes_back_by_itself() {
-    let service = Service::start_at(STATEMENT_TIMEOUT).await;
+async fn a_frozen_database_gives_503_in_time_and_recovery_by_itself() {
+    let service = Service::start(STATEMENT_TIMEOUT).await;
     let processes = service.cluster.processes().await;
-    service.cluster.signal(&processes, "STOP").await;
-    service.says_that_it_is_away(TOLD_OF_SILENCE).await;
-    service.cluster.signal(&processes, "CONT").await;
-    service.is_as_before().await;
+    signal("STOP", &processes).await;
+    service.assert_unavailable(FROZEN_FAILURE_MAX).await;
+    signal("CONT", &processes).await;
+    service.assert_recovery().await;
 }
 
 impl Service {
-    async fn start() -> Self {
-        Self::start_at("").await
+    async fn start(parameters: &str) -> Self {
+        let (cluster, folder) = (Cluster::start().await, TempDir::new().unwrap());
+        let (url, blobs) = (&cluster.url, folder.path().join("blobs"));
+        let arguments = format!(
+            "--database-url {url}{parameters} --blob-store file:{} --seed-key {KEY}=client",
+            blobs.display()
+        );
+        let server = Server::start(folder.path().join("log"), &arguments).await;
+        let (http, prompts) = (Http::new(), [0; 2]);
+        let mut service = Self { server, cluster, http, prompts, _folder: folder };
+        service.prompts = [service.create_prompt().await, service.create_prompt().await];
+        assert_eq!(service.get("/readyz").await.status, 200);
+        service
     }
 
-    async fn start_at(parameters: &str) -> Self {
-        let (cluster, folder) = (Cluster::start().await, Folder::create("outage"));
-        let files = format!("file:{}", folder.path().join("files").display());
-        let seed = format!("{KEY}=client");
-        let url = format!("{}{parameters}", cluster.url);
-        let arguments = ["--database-url", &url, "--blob-store", &files, "--seed-key", &seed];
-        let arguments = arguments.map(str::to_owned).to_vec();
-        let server = Server::start(folder.path().join("log"), arguments).await;
-        let service =
-            Self { server, cluster, http: Http::new(), prompt: 0, other: 0, _folder: folder };
-        let (prompt, other) = (service.make().await, service.make().await);
-        assert_eq!(service.open("/readyz").await.status, 200);
-        Self { prompt, other, ..service }
-    }
-
-    async fn make(&self) -> i64 {
+    async fn create_prompt(&self) -> i64 {
         let body = json!({ "title": "Harbour", "prompt": "A harbour at dawn" });
-        let made = self.call(Method::POST, "/prompts", Some(&body)).await;
-        assert_eq!(made.status, 201, "{}", made.shown());
-        made.data()["id"].as_i64().unwrap()
+        let response = self.call(&Request::post("/prompts", body)).await;
+        assert_eq!(response.status, 201, "{}", response.summary());
+        response.data()["id"].as_i64().unwrap()
     }
 
-    /// Several at once, so that none gets its answer from another one's failure.
-    async fn says_that_it_is_away(&self, within: Duration) {
+    /// Sends all requests at once, so that none profits from the failure of another.
+    async fn assert_unavailable(&self, limit: Duration) {
         let prompt = json!({ "title": "Quay", "prompt": "A quay at dusk" });
+        let [one, other] = self.prompts.map(|id| format!("/prompts/{id}"));
         let job = json!({ "modelId": "local/plasma", "prompt": "A quay" });
         let slot = json!({ "contentType": "image/png", "size": 9 });
-        let one = format!("/prompts/{}", self.prompt);
-        let other = format!("/prompts/{}", self.other);
-        let asked = [
-            (Method::GET, &*one, None),
-            (Method::GET, "/prompts", None),
-            (Method::GET, "/vaults", None),
-            (Method::GET, "/generations/j/status", None),
-            (Method::POST, "/prompts", Some(&prompt)),
-            (Method::PATCH, &*other, Some(&prompt)),
-            (Method::DELETE, &*other, None),
-            (Method::POST, "/generations", Some(&job)),
-            (Method::POST, "/uploads/images", Some(&slot)),
-        ];
-        let mut all = Vec::new();
-        for (method, path, body) in asked {
-            all.push(async move {
-                let begun = Instant::now();
-                let answer = self.call(method.clone(), path, body).await;
-                assert!(begun.elapsed() < within, "{method} {path} took {:?}", begun.elapsed());
-                is_a_503(&answer, &format!("{method} {path}"));
-                assert!(answer.headers.contains_key("retry-after"), "{method} {path}");
-            });
-        }
+        let failures = [
+            ("GET", &*one, Value::Null),
+            ("GET", "/prompts", Value::Null),
+            ("GET", "/vaults", Value::Null),
+            ("GET", "/generations/j/status", Value::Null),
+            ("POST", "/prompts", prompt.clone()),
+            ("PATCH", &*other, prompt),
+            ("DELETE", &*other, Value::Null),
+            ("POST", "/generations", job),
+            ("POST", "/uploads/images", slot),
+        ]
+        .map(|(method, path, body)| async move {
+            let request = Request::new(method, path, body);
+            let begin = Instant::now();
+            let response = self.call(&request).await;
+            assert!(begin.elapsed() < limit, "{request:?} took {:?}", begin.elapsed());
+            assert_unavailable(&response, &format!("{request:?}"));
+            assert!(response.headers.contains_key("retry-after"), "{request:?}");
+        });
         let health = async {
-            let begun = Instant::now();
-            let readiness = self.open("/readyz").await;
-            assert!(begun.elapsed() < within, "/readyz took {:?}", begun.elapsed());
-            is_a_503(&readiness, "/readyz");
-            let begun = Instant::now();
-            assert_eq!(self.open("/healthz").await.status, 200);
-            assert!(begun.elapsed() < Duration::from_secs(1), "it looks at nothing");
+            let begin = Instant::now();
+            assert_unavailable(&self.get("/readyz").await, "/readyz");
+            assert!(begin.elapsed() < limit, "/readyz took {:?}", begin.elapsed());
+            let begin = Instant::now();
+            assert_eq!(self.get("/healthz").await.status, 200);
+            assert!(begin.elapsed() < Duration::from_secs(1), "/healthz needs no database");
         };
-        futures::future::join(health, futures::future::join_all(all)).await;
+        join(health, join_all(failures)).await;
     }
 
-    /// What was there before is there, and more can be made.
-    async fn is_as_before(&self) {
-        let begun = Instant::now();
-        while self.open("/readyz").await.status != 200 {
-            assert!(begun.elapsed() < RECOVERY, "it is not ready after {RECOVERY:?}");
-            sleep(Duration::from_millis(20)).await;
-        }
-        let found = self.call(Method::GET, &format!("/prompts/{}", self.prompt), None).await;
-        assert_eq!(found.status, 200, "{}", found.shown());
-        self.make().await;
+    /// Reads, writes and generations work again in time.
+    async fn assert_recovery(&self) {
+        self.wait_for(|| async { self.get("/readyz").await.status == 200 }).await;
+        let found = self.call(&Request::get(format!("/prompts/{}", self.prompts[0]))).await;
+        assert_eq!(found.status, 200, "{}", found.summary());
+        self.create_prompt().await;
         let job = json!({ "modelId": "local/plasma", "prompt": "A mole", "clientJobId": "mole" });
-        let queued = self.call(Method::POST, "/generations", Some(&job)).await;
-        assert_eq!(queued.status, 202, "{}", queued.shown());
-        let begun = Instant::now();
-        loop {
-            let status = self.call(Method::GET, "/generations/mole/status", None).await;
-            if status.data()["status"] == "completed" {
-                break;
-            }
-            assert!(begun.elapsed() < RECOVERY, "workers do not go on: {}", status.shown());
+        let queued = self.call(&Request::post("/generations", job)).await;
+        assert_eq!(queued.status, 202, "{}", queued.summary());
+        self.wait_for(|| async {
+            let status = self.call(&Request::get("/generations/mole/status")).await;
+            status.data()["status"] == "completed"
+        })
+        .await;
+    }
+
+    async fn wait_for<F: Future<Output = bool>>(&self, condition: impl Fn() -> F) {
+        let begin = Instant::now();
+        while !condition().await {
+            assert!(begin.elapsed() < RECOVERY_MAX, "no recovery: {}", self.server.log());
             sleep(Duration::from_millis(50)).await;
         }
     }
 
-    async fn call(&self, method: Method, path: &str, body: Option<&Value>) -> Answer {
-        self.http.call(&self.server.address, KEY, method, path, body).await.answer()
+    async fn call(&self, request: &Request) -> Response {
+        self.http.call(&self.server.address, KEY, request).await.response()
     }
 
-    async fn open(&self, path: &str) -> Answer {
-        self.http.get(&format!("http://{}{path}", self.server.address)).await.answer()
+    async fn get(&self, path: &str) -> Response {
+        self.http.get(&self.server.address, path).await.response()
     }
 }
 
-fn is_a_503(answer: &Answer, what: &str) {
-    let body = answer.json();
-    assert_eq!(answer.status, 503, "{what}: {}", answer.shown());
-    assert!(body["data"].is_null(), "{what}: {body}");
-    assert!(body["error"].as_str().is_some_and(|text| !text.is_empty()), "{what}: {body}");
-    assert!(body["details"].is_object(), "{what}: {body}");
+fn assert_unavailable(response: &Response, request: &str) {
+    assert_eq!(response.status, 503, "{request}: {}", response.summary());
+    assert!(response.is_error_envelope(), "{request}: {}", response.summary());
 }

@@ -1,35 +1,203 @@
-//! Rounds of load, a crash in the midst of it, and a look at what is left.
+//! Rounds of load on two replicas with a crash in each, and the comparison afterwards.
 
-mod crash;
-mod ground;
-
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use rand::SeedableRng;
+use futures::future::join_all;
 use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use serde_json::json;
+use tempfile::TempDir;
+use tokio::time::{Instant, sleep, timeout};
 
-use self::crash::Crash;
-use self::ground::Ground;
+use crate::check::Check;
+use crate::client::{Account, Client};
+use crate::cluster::{Cluster, LEASES};
+use crate::http::{Http, Request};
+use crate::server::Server;
+use crate::state::State;
+use crate::{TAKEOVER_MAX, TIMEOUT};
 
-/// How many rounds there are, each with the next kind of crash.
-const ROUNDS: &str = "PROMPTARIUM_CRASH_ROUNDS";
-/// Repeats the choices of a run; not its timing, which nobody can.
-const SEED: &str = "PROMPTARIUM_CRASH_SEED";
+const SERVERS: usize = 2;
+const CLIENTS: usize = 6;
+/// A client needs another account after each write of unknown outcome.
+const ACCOUNTS: usize = 3;
+/// What all jobs of a round may take in addition to the takeover.
+const JOBS_MAX: Duration = Duration::from_secs(60);
+/// Jobs that were submitted and have not ended.
+const OPEN: &str = "SELECT state FROM job WHERE state NOT IN ('submitting', 'completed', 'failed')";
+/// Transactions that have not ended.
+const BUSY: &str = "SELECT pid::text FROM pg_stat_activity WHERE pid <> pg_backend_pid() \
+                    AND backend_type = 'client backend' AND state LIKE '%transaction%'";
+
+#[derive(Clone, Copy, Debug)]
+enum Crash {
+    /// A server is killed under load.
+    Server,
+    /// A server is killed while its workers have jobs.
+    Worker,
+    /// PostgreSQL is killed and started again.
+    Database,
+}
+
+const CRASHES: [Crash; 3] = [Crash::Server, Crash::Worker, Crash::Database];
+
+struct Deployment {
+    servers: Vec<Server>,
+    cluster: Cluster,
+    http: Http,
+    addresses: Arc<[String]>,
+    /// For each client.
+    accounts: Vec<Vec<Account>>,
+    rng: StdRng,
+    /// In a long run there are jobs in every round, which can take as long as a lease.
+    long: bool,
+    _folder: TempDir,
+}
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_acknowledged_survives_and_nothing_is_half_there() {
+async fn acknowledged_writes_survive_crashes_and_others_happen_wholly_or_not_at_all() {
     let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
-    let rounds = number(ROUNDS).unwrap_or(Crash::ALL.len() as u64);
-    let seed = number(SEED).unwrap_or_else(|| u64::from(rand::random::<u32>()));
-    println!("{rounds} rounds, {SEED}={seed}");
-    let long = rounds > Crash::ALL.len() as u64;
-    let mut ground = Ground::prepare(StdRng::seed_from_u64(seed), long).await;
-    let mut longest = Duration::ZERO;
-    for (round, crash) in (1..=rounds).zip(Crash::ALL.into_iter().cycle()) {
-        let seen = ground.round(crash).await;
-        println!("round {round}, {crash}: {seen}");
-        longest = longest.max(seen.taken_over_after.unwrap_or_default());
+    let rounds = number("PROMPTARIUM_CRASH_ROUNDS").unwrap_or(CRASHES.len() as u64);
+    let seed = number("PROMPTARIUM_CRASH_SEED").unwrap_or_else(|| rand::random::<u32>().into());
+    println!("{rounds} rounds, PROMPTARIUM_CRASH_SEED={seed}");
+    let long = rounds > CRASHES.len() as u64;
+    let mut deployment = Deployment::start(StdRng::seed_from_u64(seed), long).await;
+    for (round, crash) in (1..=rounds).zip(CRASHES.into_iter().cycle()) {
+        deployment.round(round, crash).await;
     }
-    println!("the longest that a job waited to be taken over: {longest:?}");
-    ground.end().await;
+    let ended = deployment.cluster.wait_until(TIMEOUT, OPEN, BTreeSet::is_empty).await;
+    assert!(ended.is_some(), "jobs do not end");
+    for server in &deployment.servers {
+        assert!(!server.log().contains("panicked"), "{}", server.log());
+    }
+}
+
+impl Deployment {
+    async fn start(rng: StdRng, long: bool) -> Self {
+        let (cluster, folder) = (Cluster::start().await, TempDir::new().unwrap());
+        let key = |n| format!("promptarium_live_c{n}_s3cretOfAClient");
+        let numbers = 0..CLIENTS * ACCOUNTS;
+        let keys = numbers.clone().map(|n| format!(" --seed-key {}=client{n}", key(n)));
+        let keys: String = keys.collect();
+        let (url, blobs) = (&cluster.url, folder.path().join("blobs"));
+        let arguments = format!(
+            "--database-url {url} --blob-store file:{} --workers 2 --log warn{keys}",
+            blobs.display()
+        );
+        let start = |n| Server::start(folder.path().join(format!("{n}.log")), &arguments);
+        let servers = join_all((0..SERVERS).map(start)).await;
+        let addresses: Arc<[_]> = servers.iter().map(|server| server.address.clone()).collect();
+        let http = Http::new();
+        let accounts = numbers.map(|n| create_account(&http, &addresses[0], key(n), n));
+        let mut accounts = join_all(accounts).await.into_iter();
+        let accounts = (0..CLIENTS).map(|_| accounts.by_ref().take(ACCOUNTS).collect()).collect();
+        Self { servers, cluster, http, addresses, accounts, rng, long, _folder: folder }
+    }
+
+    async fn round(&mut self, round: u64, crash: Crash) {
+        let stop = Arc::new(AtomicBool::new(false));
+        let jobs_left = match crash {
+            Crash::Worker => 4,
+            Crash::Server | Crash::Database => u32::from(self.long),
+        };
+        let mut clients = Vec::new();
+        for accounts in std::mem::take(&mut self.accounts) {
+            let (http, addresses) = (self.http.clone(), Arc::clone(&self.addresses));
+            let rng = StdRng::seed_from_u64(self.rng.random());
+            let client = Client { http, addresses, rng, jobs_left };
+            clients.push(tokio::spawn(client.run(accounts, Arc::clone(&stop))));
+        }
+        self.pause().await;
+        let takeover = self.crash(crash).await;
+        self.pause().await;
+        stop.store(true, Ordering::SeqCst);
+        for client in clients {
+            self.accounts.push(client.await.unwrap());
+        }
+        self.wait_until_recovered().await;
+
+        let deadline = Instant::now() + TAKEOVER_MAX + JOBS_MAX;
+        let check = Check { http: &self.http, addresses: &self.addresses, deadline };
+        join_all(self.accounts.iter_mut().flatten().map(|account| check.run(account))).await;
+        let mut counts = BTreeMap::new();
+        for account in self.accounts.iter_mut().flatten() {
+            for (what, count) in std::mem::take(&mut account.counts) {
+                *counts.entry(what).or_insert(0) += count;
+            }
+        }
+        println!("round {round}, {crash:?}: {counts:?}, takeover after {takeover:.1?}");
+        self.assert_no_faults();
+        assert!(counts.contains_key("acknowledged"), "the clients did nothing");
+    }
+
+    /// Returns how long jobs kept the leases they had at the kill of a server.
+    async fn crash(&mut self, crash: Crash) -> Option<Duration> {
+        if matches!(crash, Crash::Database) {
+            self.cluster.crash().await;
+            self.pause().await;
+            self.cluster.start_again().await;
+            return None;
+        }
+        if matches!(crash, Crash::Worker) {
+            // More than the two workers of one server can have, unless they are too fast.
+            let limit = Duration::from_secs(5);
+            self.cluster.wait_until(limit, LEASES, |leases| leases.len() > 2).await;
+        }
+        let victim = self.rng.random_range(0..SERVERS);
+        self.servers[victim].kill().await;
+        let leases = self.cluster.query(LEASES).await;
+        let ended = |now: &BTreeSet<String>| now.is_disjoint(&leases);
+        // Either the other server takes over alone, or both can.
+        if self.rng.random_bool(0.5) {
+            self.pause().await;
+            self.servers[victim].start_again().await;
+        }
+        let takeover = self.cluster.wait_until(TAKEOVER_MAX, LEASES, ended).await;
+        assert!(takeover.is_some(), "a job was not taken over within {TAKEOVER_MAX:?}");
+        if !self.servers[victim].is_running() {
+            self.servers[victim].start_again().await;
+        }
+        takeover.filter(|_| !leases.is_empty())
+    }
+
+    /// A random time before and after a crash.
+    async fn pause(&mut self) {
+        sleep(Duration::from_millis(self.rng.random_range(300..1500))).await;
+    }
+
+    /// Waits until all servers are ready, and no statement of a dead server is running.
+    async fn wait_until_recovered(&self) {
+        let ready = async {
+            for address in &*self.addresses {
+                while self.http.get(address, "/readyz").await.response().status != 200 {
+                    sleep(Duration::from_millis(20)).await;
+                }
+            }
+        };
+        timeout(TIMEOUT, ready).await.expect("the servers to recover by themselves");
+        let idle = self.cluster.wait_until(TIMEOUT, BUSY, BTreeSet::is_empty).await;
+        assert!(idle.is_some(), "a statement does not end");
+    }
+
+    fn assert_no_faults(&self) {
+        let faults = self.accounts.iter().flatten().flat_map(|account| &account.faults);
+        let faults: Vec<_> = faults.take(20).map(String::as_str).collect();
+        if !faults.is_empty() {
+            let logs: Vec<_> = self.servers.iter().map(Server::log).collect();
+            panic!("{}\nlogs of the servers:\n{}", faults.join("\n"), logs.join("\n"));
+        }
+    }
+}
+
+/// Creates the vault for outputs, and reads the initial state.
+async fn create_account(http: &Http, address: &str, key: String, number: usize) -> Account {
+    let body = json!({ "name": "Outputs", "visibility": "unlisted" });
+    let response = http.call(address, &key, &Request::post("/vaults", body)).await.response();
+    let jobs_vault = response.data()["id"].as_i64().expect("a new vault");
+    let mut account = Account { key, number, jobs_vault, ..Account::default() };
+    account.state = State::list(http, address, &account.key, &mut account.faults).await;
+    account
 }

@@ -1,6 +1,6 @@
-//! The program as a process that is killed and started again at the same address.
+//! One server process that can be killed and started again at the same address.
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::path::PathBuf;
 use std::process::Stdio;
 
@@ -9,80 +9,78 @@ use tokio::net::TcpListener;
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
-use crate::PATIENCE;
+use crate::TIMEOUT;
+use crate::cluster::signal;
 
-/// What every address that the servers hand out begins with: that of a balancer,
-/// of which the clients here know that it stands for any of the servers.
+/// The common public address of all replicas, as behind a load balancer. Clients of
+/// these tests replace it by the address of one replica.
 pub(crate) const PUBLIC_URL: &str = "http://promptarium.test";
 
-/// One replica.
 pub(crate) struct Server {
-    /// A host and a port.
+    /// Host and port.
     pub(crate) address: String,
-    arguments: Vec<String>,
+    /// Separated by spaces.
+    arguments: String,
     log: PathBuf,
     process: Option<Child>,
 }
 
 impl Server {
-    /// Starts one that listens wherever there is room, and waits until it is ready.
-    pub(crate) async fn start(log: PathBuf, arguments: Vec<String>) -> Self {
-        // The port is free again at once; nobody else is given it so soon.
+    /// Starts a server on a free port and waits until it is ready.
+    pub(crate) async fn start(log: PathBuf, arguments: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
         drop(listener);
+        let arguments = arguments.to_owned();
         let mut server = Self { address, arguments, log, process: None };
         server.start_again().await;
         server
     }
 
     pub(crate) async fn start_again(&mut self) {
-        assert!(self.process.is_none(), "it runs");
-        let mut process = self.command().spawn().unwrap();
+        let log = OpenOptions::new().create(true).append(true).open(&self.log).unwrap();
+        let mut process = Command::new(env!("CARGO_BIN_EXE_promptarium-server"))
+            .env_clear()
+            .args(["--listen", &self.address, "--public-url", PUBLIC_URL, "--json"])
+            .args(["--log-format", "json"])
+            .args(self.arguments.split(' '))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(log)
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap();
         let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
-        let line = timeout(PATIENCE, lines.next_line()).await.expect("a ready line in time");
+        let line = timeout(TIMEOUT, lines.next_line()).await.expect("a ready line in time");
         assert!(line.unwrap().is_some(), "it did not start: {}", self.log());
         self.process = Some(process);
     }
 
-    fn command(&self) -> Command {
-        let log = OpenOptions::new().create(true).append(true).open(&self.log);
-        let log: File = log.unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_promptarium-server"));
-        command
-            .env_clear()
-            .args(["--listen", &self.address, "--public-url", PUBLIC_URL, "--json"])
-            .args(["--log-format", "json"])
-            .args(&self.arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(log)
-            .kill_on_drop(true);
-        command
-    }
-
-    /// Kills it; it gets no chance to tidy up.
+    /// Kills it with SIGKILL.
     pub(crate) async fn kill(&mut self) {
-        let mut process = self.process.take().expect("it runs");
-        process.kill().await.unwrap();
+        self.process.take().unwrap().kill().await.unwrap();
     }
 
-    /// Sends a signal by its name.
+    pub(crate) fn is_running(&self) -> bool {
+        self.process.is_some()
+    }
+
     pub(crate) async fn signal(&self, name: &str) {
-        let id = self.process.as_ref().and_then(Child::id).expect("it runs").to_string();
-        let sent = Command::new("kill").args(["-s", name, &id]).status().await.unwrap();
-        assert!(sent.success());
+        signal(name, &[self.id()]).await;
     }
 
-    /// Whether it stands still since it had the signal `STOP`.
+    /// Whether SIGSTOP still holds it.
     pub(crate) fn is_stopped(&self) -> bool {
-        let id = self.process.as_ref().and_then(Child::id).expect("it runs");
-        let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.id())).unwrap();
         status.lines().any(|line| line.starts_with("State:\tT"))
     }
 
-    /// What it has logged since the test began.
+    /// Everything it has logged.
     pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    fn id(&self) -> String {
+        self.process.as_ref().and_then(Child::id).unwrap().to_string()
     }
 }

@@ -1,146 +1,156 @@
-//! A job whose worker is gone, whether it died or only slept: another server goes
-//! on with it in time, and it ends once.
-//!
-//! The provider is one on a socket here, because it can tell who asks it, and keep
-//! a worker in the midst of its job for as long as a test likes.
-
-mod provider;
+//! The job of a worker that was killed or frozen: a second server completes it in time,
+//! and exactly once.
 
 use std::time::Duration;
 
-use http::Method;
-use promptarium_server::generate::worker::LEASE;
+use image::{ImageFormat, RgbImage};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use tokio::time::{Instant, sleep};
+use wiremock::matchers::{method, path};
+use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use self::provider::Provider;
-use crate::PATIENCE;
 use crate::cluster::Cluster;
-use crate::folder::Folder;
-use crate::http::{Answer, Http};
-use crate::server::{PUBLIC_URL, Server};
+use crate::http::{Http, Request};
+use crate::server::Server;
+use crate::{TAKEOVER_MAX, TIMEOUT};
 
 const KEY: &str = "promptarium_live_c1_s3cretOfAClient";
-/// Says what becomes of each claim.
+/// Logs how each claim ends.
 const LOG: &str = "warn,promptarium_server::generate::worker=debug";
-/// What a job may take beyond the lease of the worker that is gone.
-const TAKE_OVER: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Two servers on one database, known to the provider as `0` and `1`.
-struct Stage {
-    servers: Vec<Server>,
-    provider: Provider,
+/// A server whose worker waits for the provider to tell the status of a job.
+struct Fixture {
+    server: Server,
+    provider: MockServer,
+    cluster: Cluster,
     http: Http,
-    _cluster: Cluster,
-    _folder: Folder,
+    folder: TempDir,
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_job_of_a_killed_worker_goes_on_elsewhere_within_lease_and_five_seconds() {
-    let mut stage = Stage::set().await;
-    stage.order().await;
-    let worker = stage.provider.asked_by(1).await;
-    let killed = Instant::now();
-    stage.servers[worker].kill().await;
-
-    let status = stage.end(1 - worker).await;
-    let after = killed.elapsed();
-    println!("a job whose worker was killed had ended after {after:.1?}");
-    assert!(after <= LEASE + TAKE_OVER, "{after:?}");
-    assert_eq!(stage.provider.asked_by(2).await, 1 - worker);
-    stage.ended_once(1 - worker, &status).await;
+async fn the_job_of_a_killed_worker_is_taken_over_in_time_and_completes_once() {
+    let mut fixture = Fixture::start().await;
+    fixture.server.kill().await;
+    let (second, status) = fixture.take_over().await;
+    fixture.assert_completed_once(&second, &status).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_worker_that_wakes_after_its_lease_changes_nothing() {
-    let stage = Stage::set().await;
-    stage.order().await;
-    let worker = stage.provider.asked_by(1).await;
-    stage.servers[worker].signal("STOP").await;
-    let status = stage.end(1 - worker).await;
-    // A worker that somebody else woke would have renewed its lease, or handed it back.
-    assert!(stage.servers[worker].is_stopped(), "{}", stage.servers[worker].log());
-    assert_eq!(stage.provider.asked_by(2).await, 1 - worker);
+async fn a_worker_that_was_frozen_beyond_its_lease_changes_nothing() {
+    let fixture = Fixture::start().await;
+    let frozen = &fixture.server;
+    frozen.signal("STOP").await;
+    let (second, status) = fixture.take_over().await;
+    assert!(frozen.is_stopped(), "something woke it: {}", frozen.log());
 
-    stage.servers[worker].signal("CONT").await;
-    stage.provider.release();
-    stage.has_lost_its_lease(worker).await;
-    stage.ended_once(worker, &status).await;
+    frozen.signal("CONT").await;
+    let begin = Instant::now();
+    while !frozen.log().contains("LeaseLost") {
+        assert!(begin.elapsed() < TIMEOUT, "{}", frozen.log());
+        sleep(PAUSE).await;
+    }
+    for server in [frozen, &second] {
+        fixture.assert_completed_once(server, &status).await;
+    }
 }
 
-impl Stage {
-    async fn set() -> Self {
-        let (cluster, folder) = (Cluster::start().await, Folder::create("takeover"));
-        let provider = Provider::start().await;
-        let files = format!("file:{}", folder.path().join("files").display());
-        let arguments = |n: usize| {
-            let key = n.to_string();
-            let arguments = [
-                ["--database-url", &*cluster.url],
-                ["--blob-store", &*files],
-                ["--workers", "1"],
-                ["--seed-key", &format!("{KEY}=client")],
-                ["--provider", "queue"],
-                ["--provider-url", &*provider.origin],
-                ["--provider-key", &*key],
-                ["--log", LOG],
-            ];
-            let arguments = arguments.concat().into_iter().chain(["--provider-private-outputs"]);
-            arguments.map(str::to_owned).collect()
-        };
-        let start = |n| Server::start(folder.path().join(format!("{n}.log")), arguments(n));
-        let servers = vec![start(0).await, start(1).await];
-        Self { servers, provider, http: Http::new(), _cluster: cluster, _folder: folder }
+impl Fixture {
+    async fn start() -> Self {
+        let (cluster, folder) = (Cluster::start().await, TempDir::new().unwrap());
+        let (provider, http) = (start_provider().await, Http::new());
+        let server = start_server(&cluster, &provider, &folder, "first").await;
+        let fixture = Self { server, provider, cluster, http, folder };
+        let job = json!({ "clientJobId": "j", "modelId": "local/any", "prompt": "A harbour" });
+        let request = Request::post("/generations", job);
+        let response = fixture.http.call(&fixture.server.address, KEY, &request).await.response();
+        assert_eq!(response.status, 202, "{}", response.summary());
+        let begin = Instant::now();
+        while fixture.provider_requests("GET").await == 0 {
+            assert!(begin.elapsed() < TIMEOUT, "no worker claims the job");
+            sleep(PAUSE).await;
+        }
+        fixture
     }
 
-    async fn order(&self) {
-        let body = json!({ "modelId": "local/any", "prompt": "A harbour", "clientJobId": "j" });
-        let answer = self.call(0, Method::POST, "/generations", Some(&body)).await;
-        assert_eq!(answer.status, 202, "{}", answer.shown());
-    }
-
-    /// The status of the completed job.
-    async fn end(&self, at: usize) -> Value {
-        let begun = Instant::now();
+    /// Starts a second server, and waits until it has completed the job.
+    async fn take_over(&self) -> (Server, Value) {
+        let begin = Instant::now();
+        let server = start_server(&self.cluster, &self.provider, &self.folder, "second").await;
         loop {
-            let status = self.call(at, Method::GET, "/generations/j/status", None).await.data();
+            let status = self.get(&server, "/generations/j/status").await;
             if status["status"] == "completed" {
-                return status;
+                println!("a job was completed by another worker after {:.1?}", begin.elapsed());
+                return (server, status);
             }
-            let after = begun.elapsed();
-            assert!(after < LEASE + TAKE_OVER, "after {after:?} the job is {status}");
+            assert!(begin.elapsed() <= TAKEOVER_MAX, "the job was not taken over: {status}");
             sleep(PAUSE).await;
         }
     }
 
-    /// The provider has had one order, and there is one prompt with its picture.
-    async fn ended_once(&self, at: usize, status: &Value) {
-        assert_eq!(self.provider.orders(), 1);
-        let again = self.call(at, Method::GET, "/generations/j/status", None).await.data();
-        assert_eq!(again, *status);
-        let vault = &status["vaultId"];
-        let contents = self.call(at, Method::GET, &format!("/vaults/{vault}/prompts"), None).await;
-        let contents = contents.data();
-        let prompts = contents.as_array().unwrap();
-        assert_eq!(prompts.len(), 1, "{contents}");
-        assert_eq!(prompts[0]["id"], status["promptId"]);
-        let images = prompts[0]["images"].as_array().unwrap();
-        assert_eq!(images.len(), 1, "{contents}");
-        let path = images[0]["url"].as_str().unwrap().strip_prefix(PUBLIC_URL).unwrap();
-        let url = format!("http://{}{path}", self.servers[at].address);
-        assert_eq!(self.http.get(&url).await.answer().bytes, provider::picture());
+    /// The job was submitted once, and the server shows the same status and one prompt with
+    /// one image.
+    async fn assert_completed_once(&self, server: &Server, status: &Value) {
+        assert_eq!(self.provider_requests("POST").await, 1);
+        assert_eq!(self.get(server, "/generations/j/status").await, *status);
+        let contents = self.get(server, &format!("/vaults/{}/prompts", status["vaultId"])).await;
+        let [prompt] = &**contents.as_array().unwrap() else { panic!("{contents}") };
+        assert_eq!(prompt["id"], status["promptId"]);
+        let [image] = &**prompt["images"].as_array().unwrap() else { panic!("{contents}") };
+        let file = self.http.get_asset(&server.address, image["url"].as_str().unwrap()).await;
+        assert_eq!(file.status, 200, "{image}");
     }
 
-    async fn has_lost_its_lease(&self, at: usize) {
-        let begun = Instant::now();
-        while !self.servers[at].log().contains("LeaseLost") {
-            assert!(begun.elapsed() < PATIENCE, "{}", self.servers[at].log());
-            sleep(PAUSE).await;
-        }
+    async fn provider_requests(&self, method: &str) -> usize {
+        let requests = self.provider.received_requests().await.unwrap();
+        requests.iter().filter(|request| request.method.as_str() == method).count()
     }
 
-    async fn call(&self, at: usize, method: Method, path: &str, body: Option<&Value>) -> Answer {
-        self.http.call(&self.servers[at].address, KEY, method, path, body).await.answer()
+    async fn get(&self, server: &Server, path: &str) -> Value {
+        self.http.call(&server.address, KEY, &Request::get(path)).await.response().data()
     }
+}
+
+async fn start_server(
+    cluster: &Cluster,
+    provider: &MockServer,
+    folder: &TempDir,
+    name: &str,
+) -> Server {
+    let (url, provider, folder) = (&cluster.url, provider.uri(), folder.path());
+    let arguments = format!(
+        "--database-url {url} --blob-store file:{} --seed-key {KEY}=client --log {LOG} \
+         --provider queue --provider-url {provider} --provider-key k --provider-private-outputs",
+        folder.join("blobs").display()
+    );
+    Server::start(folder.join(name), &arguments).await
+}
+
+/// A provider of the queue protocol for one job, which is completed at once. The first
+/// request for its status gets no response in time.
+async fn start_provider() -> MockServer {
+    let server = MockServer::start().await;
+    let at = |path: &str| format!("{}{path}", server.uri());
+    let ticket = json!({
+        "request_id": "r", "status_url": at("/status"), "response_url": at("/result"),
+    });
+    let output = json!({ "images": [{ "url": at("/image.png"), "width": 2, "height": 2 }] });
+    let json = |body: Value| ResponseTemplate::new(200).set_body_json(body);
+    let status = json(json!({ "status": "COMPLETED" }));
+    let get = |at: &str| Mock::given(method("GET")).and(path(at.to_owned()));
+    let late = get("/status").respond_with(status.clone().set_delay(2 * TIMEOUT));
+    let mut png = std::io::Cursor::new(Vec::new());
+    RgbImage::new(2, 2).write_to(&mut png, ImageFormat::Png).unwrap();
+    let png = ResponseTemplate::new(200).set_body_raw(png.into_inner(), "image/png");
+    for mock in [
+        Mock::given(method("POST")).respond_with(json(ticket)),
+        late.up_to_n_times(1),
+        get("/status").respond_with(status),
+        get("/result").respond_with(json(output)),
+        get("/image.png").respond_with(png),
+    ] {
+        mock.mount(&server).await;
+    }
+    server
 }
