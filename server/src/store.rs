@@ -16,7 +16,6 @@ mod error;
 pub mod jobs;
 pub mod memory;
 pub mod postgres;
-mod vaults;
 
 use async_trait::async_trait;
 use futures::stream::BoxStream;
@@ -29,7 +28,6 @@ use crate::domain::{
 
 pub use self::error::{Cause, StoreError};
 pub use self::jobs::JobStore;
-pub use self::vaults::{Vaults, VaultsMark};
 
 /// A vault's contents, one at a time, so that a large vault is never gathered.
 pub type Contents = BoxStream<'static, Result<ListedPrompt, StoreError>>;
@@ -156,17 +154,6 @@ pub trait Store: JobStore {
     /// All vaults of the caller, newest first: by the time they were made, and by
     /// their ids where that is the same.
     async fn vaults(&self, caller: &Caller) -> Result<Vec<VaultRecord>, StoreError>;
-
-    /// As [`Store::vaults`], unless they are what they were when they had this mark. A
-    /// store whose vaults have no marks always gives them.
-    async fn vaults_unless(
-        &self,
-        caller: &Caller,
-        _known: Option<VaultsMark>,
-    ) -> Result<Vaults, StoreError> {
-        let vaults = self.vaults(caller).await?;
-        Ok(Vaults::Listed { vaults, mark: None })
-    }
 
     /// Makes a vault with a slug no other vault of the account has
     /// (see [`slug`]).

@@ -34,7 +34,7 @@ pub use self::connect::{AddressError, ConnectError, DatabaseUrl, NoConnection, S
 use self::db::Db;
 pub use self::keys::keep::KeyEntry;
 pub use self::migrate::{MigrateError, Migration};
-use super::{Added, Contents, Moved, Store, StoreError, Vaults, VaultsMark};
+use super::{Added, Contents, Moved, Store, StoreError};
 use crate::domain::{
     Caller, KeyRecord, NewKey, NewPrompt, NewVault, PromptPage, PromptPatch, PromptQuery,
     SharedPrompt, VaultPatch, VaultRecord,
@@ -113,15 +113,7 @@ impl Store for PostgresStore {
     }
 
     async fn vaults(&self, caller: &Caller) -> Result<Vec<VaultRecord>, StoreError> {
-        self.vaults_unless(caller, None).await.map(Vaults::into_records)
-    }
-
-    async fn vaults_unless(
-        &self,
-        caller: &Caller,
-        known: Option<VaultsMark>,
-    ) -> Result<Vaults, StoreError> {
-        vaults::list(&self.db, caller, known).await
+        vaults::list(&self.db, caller).await
     }
 
     async fn create_vault(

@@ -4,7 +4,7 @@ mod slugs;
 
 use crate::domain::{Caller, NewVault, VaultPatch, VaultRecord, VaultVisibility};
 use crate::store::postgres::tests::ground::Ground;
-use crate::store::{Store, StoreError, Vaults};
+use crate::store::{Store, StoreError};
 
 fn named(name: &str) -> NewVault {
     NewVault { name: name.into(), description: None, visibility: VaultVisibility::Private }
@@ -47,35 +47,6 @@ async fn vaults_are_listed_newest_first_each_with_its_count() {
     let facts: Vec<_> = listed.iter().map(|vault| (vault.id, vault.prompt_count)).collect();
     let general = listed.iter().find(|vault| vault.system).unwrap().id;
     assert_eq!(facts, [(second, 2), (first, 3), (general, 0)]);
-}
-
-#[tokio::test]
-async fn vaults_that_are_what_they_were_are_not_read_again() {
-    let ground = Ground::new().await;
-    let (by, other) = (ground.caller("alice").await, ground.caller("bob").await);
-    let listed = async |known| ground.store.vaults_unless(&by, known).await.unwrap();
-    let Vaults::Listed { mark: first, .. } = listed(None).await else { panic!("they are new") };
-    assert!(first.is_some());
-    ground.vault(&other, VaultVisibility::Private, &[]).await;
-    assert_eq!(listed(first).await, Vaults::Unchanged);
-
-    let made = ground.vault(&by, VaultVisibility::Private, &[]).await;
-    let Vaults::Listed { vaults, mark: second } = listed(first).await else { panic!("one more") };
-    assert!(vaults.len() == 2 && second != first);
-    assert_eq!(listed(second).await, Vaults::Unchanged);
-    let prompts = ground.prompts(&by, 1).await;
-    ground.store.add_prompts(&by, made, &prompts).await.unwrap();
-    let Vaults::Listed { vaults, mark: third } = listed(second).await else { panic!("a count") };
-    assert_eq!(vaults[0].prompt_count, 1);
-    // What shows nowhere changes nothing.
-    ground.store.add_prompts(&by, made, &prompts).await.unwrap();
-    assert_eq!(listed(third).await, Vaults::Unchanged);
-    ground.store.delete_vault(&by, made).await.unwrap();
-    // The mark is that of the first list, because the vaults are.
-    assert_eq!(
-        listed(third).await,
-        Vaults::Listed { vaults: vec![general(&ground, &by).await], mark: first }
-    );
 }
 
 #[tokio::test]
