@@ -245,7 +245,8 @@ async fn random_call(on: &StoreUnderTest, by: &Caller, vaults: &[VaultId], rando
     let listed = on.contents(by, vault).await.choose(random).cloned();
     match (random.random_range(0..12), listed) {
         (0 | 1, _) => {
-            drop(found(store.create_prompt(by, new_prompt(PromptKind::Image, Some(vault))).await))
+            let new = new_prompt(PromptKind::Image, Some(vault));
+            found(store.create_prompt(by, new).await);
         }
         (2, Some(listed)) => drop(found(store.delete_prompt(by, listed.prompt.id).await)),
         (3, Some(listed)) => {

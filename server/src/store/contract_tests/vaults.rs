@@ -59,15 +59,18 @@ async fn vaults_are_listed_newest_first_with_their_counts(on: Arc<StoreUnderTest
     }
 }
 
+/// A patch, and the change it makes to a record.
+type Change = (VaultPatch, fn(&mut VaultRecord));
+
 async fn an_update_changes_the_fields_it_names_and_no_other(on: Arc<StoreUnderTest>) {
     let by = on.caller("alice").await;
     let ids: [_; 2] = on.prompts(&by).await;
     let id = on.private(&by, &ids).await;
     let mut before = on.store.vault(&by, id).await.unwrap();
-    let changes: [(VaultPatch, fn(&mut VaultRecord)); 6] = [
+    let changes: [Change; 6] = [
         (VaultPatch::default(), |_| {}),
         (VaultPatch { description: Some(Some("d".into())), ..VaultPatch::default() }, |vault| {
-            vault.description = Some("d".into())
+            vault.description = Some("d".into());
         }),
         (
             VaultPatch { visibility: Some(VaultVisibility::Public), ..VaultPatch::default() },
@@ -162,7 +165,7 @@ async fn a_slug_is_the_first_free_candidate(on: Arc<StoreUnderTest>) {
             }
             _ => on.store.create_vault(&by, named(name)).await.unwrap(),
         };
-        let taken: BTreeSet<_> = slugs.values().map(|slug| slug.to_string()).collect();
+        let taken: BTreeSet<_> = slugs.values().map(ToString::to_string).collect();
         let first = slug::candidates(&slug::base(name)).find(|slug| !taken.contains(slug));
         assert_eq!(Some(&*vault.slug), first.as_deref(), "for {name:?} beside {taken:?}");
         slugs.insert(vault.id, vault.slug);

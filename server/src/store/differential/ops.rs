@@ -17,40 +17,24 @@ use crate::domain::{
     ProviderTicket, VaultVisibility,
 };
 
-/// One call of the store, or the passing of time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Action {
-    Wait,
-    SeedKey,
-    FindKey,
-    ConfirmKey,
-    CreatePrompt,
-    Prompt,
-    ListPrompts,
-    UpdatePrompt,
-    DeletePrompt,
-    SavePrompt,
-    CreateVault,
-    Vault,
-    UpdateVault,
-    DeleteVault,
-    ForkVault,
-    Contents,
-    AddPrompts,
-    RemoveMembership,
-    MoveMembership,
-    SetPinned,
-    ReserveJob,
-    JobSubmitted,
-    JobLost,
-    DiscardJob,
-    Job,
-    JobByKey,
-    ClaimJob,
-    RenewLease,
-    ReleaseJob,
-    CompleteJob,
-    FailJob,
+/// Declares the actions with their weights.
+macro_rules! actions {
+    ($($action:ident $weight:literal),+ $(,)?) => {
+        /// One call of the store, or the passing of time.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Action { $($action),+ }
+
+        const WEIGHTS: &[(Action, usize)] = &[$((Action::$action, $weight)),+];
+    };
+}
+
+actions! {
+    Wait 20, SeedKey 8, FindKey 4, ConfirmKey 4,
+    CreatePrompt 20, Prompt 6, ListPrompts 20, UpdatePrompt 22, DeletePrompt 6, SavePrompt 12,
+    CreateVault 18, Vault 6, UpdateVault 20, DeleteVault 6, ForkVault 14,
+    Contents 8, AddPrompts 32, RemoveMembership 8, MoveMembership 26, SetPinned 32,
+    ReserveJob 20, JobSubmitted 16, JobLost 4, DiscardJob 3, Job 4, JobByKey 4,
+    ClaimJob 26, RenewLease 4, ReleaseJob 20, CompleteJob 10, FailJob 4,
 }
 
 impl Action {
@@ -58,44 +42,6 @@ impl Action {
         self as u8 >= Self::ReserveJob as u8
     }
 }
-
-/// Every action with its weight.
-const WEIGHTS: [(Action, usize); 31] = {
-    use Action::*;
-    [
-        (Wait, 20),
-        (SeedKey, 8),
-        (FindKey, 4),
-        (ConfirmKey, 4),
-        (CreatePrompt, 20),
-        (Prompt, 6),
-        (ListPrompts, 20),
-        (UpdatePrompt, 22),
-        (DeletePrompt, 6),
-        (SavePrompt, 12),
-        (CreateVault, 18),
-        (Vault, 6),
-        (UpdateVault, 20),
-        (DeleteVault, 6),
-        (ForkVault, 14),
-        (Contents, 8),
-        (AddPrompts, 32),
-        (RemoveMembership, 8),
-        (MoveMembership, 26),
-        (SetPinned, 32),
-        (ReserveJob, 20),
-        (JobSubmitted, 16),
-        (JobLost, 4),
-        (DiscardJob, 3),
-        (Job, 4),
-        (JobByKey, 4),
-        (ClaimJob, 26),
-        (RenewLease, 4),
-        (ReleaseJob, 20),
-        (CompleteJob, 10),
-        (FailJob, 4),
-    ]
-};
 
 /// An action and the seed of its arguments.
 #[derive(Clone, Copy, Debug)]

@@ -1,11 +1,6 @@
 //! Invariants of the data, checked by reading all of it.
 
-use super::{caller, store};
-use crate::domain::{
-    GenerationRequest, NewJob, NewVault, Reserved, VaultVisibility, output_prompt,
-};
 use crate::store::postgres::PostgresStore;
-use crate::store::prelude::*;
 
 /// Each invariant's violation and the query that finds it.
 const VIOLATIONS: [(&str, &str); 9] = [
@@ -72,62 +67,5 @@ impl PostgresStore {
             }
         }
         broken
-    }
-}
-
-/// Statements that violate each of them, without the constraints. A deadlock cannot be
-/// made by one statement.
-const VIOLATING: [&str; 9] = [
-    "UPDATE vault SET prompt_count = 7 WHERE system",
-    "UPDATE vault SET system = false",
-    "UPDATE vault SET slug = 'a'",
-    "UPDATE membership SET kind = 'text'",
-    "UPDATE membership SET vault_id = 777",
-    "UPDATE job SET due_at = created_at, fence = NULL",
-    "UPDATE job SET due_at = NULL, fence = gen_random_uuid()",
-    "",
-    "UPDATE prompt SET updated_at = created_at - interval '1 day'",
-];
-
-/// Drops the constraints.
-const UNGUARDED: &str = "
-    DO $$ DECLARE guard record; BEGIN
-        FOR guard IN SELECT conname, conrelid::regclass AS relation FROM pg_constraint
-            WHERE contype IN ('c', 'f') AND connamespace = 'public'::regnamespace
-               OR conname = 'vault_account_id_slug_key'
-        LOOP EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', guard.relation, guard.conname);
-        END LOOP;
-    END $$;";
-
-/// A row of everything that can be violated.
-async fn create_rows(store: &PostgresStore) {
-    let by = caller(store, "alice").await;
-    let (name, visibility) = ("Sky".into(), VaultVisibility::Private);
-    let vault = NewVault { name, description: None, visibility };
-    let vault = store.create_vault(&by, vault).await.unwrap().id;
-    let order = GenerationRequest { prompt: "A harbour".into(), ..GenerationRequest::default() };
-    store.create_prompt(&by, output_prompt(&order, vault)).await.unwrap();
-    let (client_job_id, order) = ("job".into(), order.into());
-    let job = NewJob { client_job_id, digest: [7; 32], order, vault: None };
-    let Reserved::New(job) = store.reserve_job(&by, job).await.unwrap() else { unreachable!() };
-    store.job_lost(&job.key, "gone").await.unwrap();
-}
-
-#[tokio::test]
-async fn each_violation_is_found() {
-    let (store, _database) = store().await;
-    create_rows(&store).await;
-    assert_eq!(store.broken_invariants().await, [""; 0]);
-    store.db.exclusive().await.unwrap().batch_execute(UNGUARDED).await.unwrap();
-    for ((name, query), violating) in VIOLATIONS.iter().zip(VIOLATING) {
-        if violating.is_empty() {
-            continue;
-        }
-        let client = store.db.exclusive().await.unwrap();
-        client.batch_execute("BEGIN").await.unwrap();
-        client.batch_execute(violating).await.unwrap();
-        let found = client.query(*query, &[]).await.unwrap().len();
-        client.batch_execute("ROLLBACK").await.unwrap();
-        assert!(found > 0, "{violating:?} is not found as: {name}");
     }
 }
