@@ -20,7 +20,6 @@ pub mod keys;
 pub mod openapi;
 
 pub mod address;
-pub mod kept;
 pub mod view;
 
 use std::borrow::Cow;
@@ -30,7 +29,6 @@ use bytes::Bytes;
 use http::request::Parts;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
-use self::kept::KeptLists;
 use self::openapi::Document;
 use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
@@ -68,8 +66,6 @@ pub struct Api {
     pub budget: Budget,
     /// Whether this server wants requests.
     pub readiness: Readiness,
-    /// Lists of vaults as they were answered last.
-    pub kept_lists: KeptLists,
     /// The service described by itself.
     pub openapi: Document,
 }

@@ -7,7 +7,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::api::Api;
-use crate::api::kept::KeptLists;
 use crate::api::openapi::{self, Document};
 use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
@@ -176,7 +175,6 @@ pub async fn start(config: ServiceConfig, parts: Parts) -> Result<Service, Start
         assets,
         budget: Budget::default(),
         readiness: Readiness::default(),
-        kept_lists: KeptLists::new(),
         openapi: document,
     };
     let app = App { routes: Routes::new(table)?, api, vendor: config.vendor, metrics };

@@ -10,7 +10,10 @@ use promptarium_server::domain::{
     PromptImage, PromptPage, PromptPatch, PromptQuery, ProviderTicket, Release, Reserved,
     SharedPrompt, VaultPatch, VaultRecord,
 };
-use promptarium_server::store::{Added, Contents, JobStore, Moved, Store, StoreError};
+use promptarium_server::store::{
+    Added, Contents, JobStore, KeyStore, MembershipStore, Moved, PromptStore, Store, StoreError,
+    VaultStore,
+};
 
 /// A store that does some steps in its own way.
 struct Twisted<T> {
@@ -25,55 +28,48 @@ pub(crate) fn twisted(inner: Arc<dyn Store>, twist: impl Twist) -> Arc<dyn Store
 
 /// The trait of all steps, each as the good store does it, and a store of them.
 macro_rules! steps {
-    (
-        store { $($name:ident($($arg:ident: $type:ty),*) -> $given:ty;)* }
-        jobs { $($job:ident($($job_arg:ident: $job_type:ty),*) -> $job_given:ty;)* }
-    ) => {
+    ($($store:ident { $($name:ident($($arg:ident: $type:ty),*) -> $given:ty;)* })*) => {
         /// What differs from a good store; all else is as it is there.
         #[async_trait]
         pub(crate) trait Twist: Send + Sync + 'static {
-            $(
+            $($(
                 async fn $name(&self, inner: &dyn Store, $($arg: $type),*) -> $given {
                     inner.$name($($arg),*).await
                 }
-            )*
-            $(
-                async fn $job(&self, inner: &dyn Store, $($job_arg: $job_type),*) -> $job_given {
-                    inner.$job($($job_arg),*).await
-                }
-            )*
+            )*)*
         }
 
-        #[async_trait]
-        impl<T: Twist> Store for Twisted<T> {
-            fn name(&self) -> &'static str {
-                self.inner.name()
+        $(
+            #[async_trait]
+            impl<T: Twist> $store for Twisted<T> {
+                $(
+                    async fn $name(&self, $($arg: $type),*) -> $given {
+                        self.twist.$name(&*self.inner, $($arg),*).await
+                    }
+                )*
             }
-
-            $(
-                async fn $name(&self, $($arg: $type),*) -> $given {
-                    self.twist.$name(&*self.inner, $($arg),*).await
-                }
-            )*
-        }
-
-        #[async_trait]
-        impl<T: Twist> JobStore for Twisted<T> {
-            $(
-                async fn $job(&self, $($job_arg: $job_type),*) -> $job_given {
-                    self.twist.$job(&*self.inner, $($job_arg),*).await
-                }
-            )*
-        }
+        )*
     };
 }
 
+#[async_trait]
+impl<T: Twist> Store for Twisted<T> {
+    fn name(&self) -> &'static str {
+        self.inner.name()
+    }
+
+    async fn check(&self) -> Result<(), StoreError> {
+        self.inner.check().await
+    }
+}
+
 steps! {
-    store {
+    KeyStore {
         seed_key(account: &str, key: NewKey) -> Result<(), StoreError>;
         find_key(public_id: &str) -> Result<Option<KeyRecord>, StoreError>;
         confirm_key(caller: &Caller) -> Result<(), StoreError>;
-        check() -> Result<(), StoreError>;
+    }
+    PromptStore {
         create_prompt(caller: &Caller, new: NewPrompt) -> Result<SharedPrompt, StoreError>;
         prompt(caller: &Caller, id: PromptId) -> Result<SharedPrompt, StoreError>;
         list_prompts(caller: &Caller, query: PromptQuery) -> Result<PromptPage, StoreError>;
@@ -82,6 +78,8 @@ steps! {
         delete_prompt(caller: &Caller, id: PromptId) -> Result<(), StoreError>;
         save_prompt(caller: &Caller, id: PromptId, vault: VaultId)
             -> Result<SharedPrompt, StoreError>;
+    }
+    VaultStore {
         vaults(caller: &Caller) -> Result<Vec<VaultRecord>, StoreError>;
         create_vault(caller: &Caller, new: NewVault) -> Result<VaultRecord, StoreError>;
         vault(caller: &Caller, id: VaultId) -> Result<VaultRecord, StoreError>;
@@ -89,6 +87,8 @@ steps! {
             -> Result<VaultRecord, StoreError>;
         delete_vault(caller: &Caller, id: VaultId) -> Result<(), StoreError>;
         fork_vault(caller: &Caller, id: VaultId) -> Result<VaultRecord, StoreError>;
+    }
+    MembershipStore {
         contents(caller: &Caller, vault: VaultId) -> Result<Contents, StoreError>;
         add_prompts(caller: &Caller, vault: VaultId, prompts: &[PromptId])
             -> Result<Added, StoreError>;
@@ -101,7 +101,7 @@ steps! {
             caller: &Caller, vault: VaultId, membership: VaultPromptId, pinned: bool
         ) -> Result<(), StoreError>;
     }
-    jobs {
+    JobStore {
         reserve_job(caller: &Caller, new: NewJob) -> Result<Reserved, StoreError>;
         job_submitted(job: &JobKey, ticket: ProviderTicket) -> Result<JobRecord, StoreError>;
         discard_job(job: &JobKey) -> Result<(), StoreError>;

@@ -3,14 +3,12 @@
 use http::StatusCode;
 use promptarium::limits;
 
-use super::kept::Kept;
 use super::view::{self, Deleted, VaultView, VaultsView};
 use super::{Api, Call};
 use crate::domain::{NewVault, VaultPatch, VaultRecord, VaultVisibility};
 use crate::http::error::ApiError;
 use crate::http::response::{self, Reply};
 use crate::http::validate::{fields_of, text, word};
-use crate::store::Vaults;
 
 /// The body fields of create and update.
 pub const FIELDS: &[&str] = &["name", "description", "visibility"];
@@ -24,19 +22,9 @@ pub const VISIBILITIES: &[(&str, VaultVisibility)] = &[
 
 /// `GET /vaults` (VA-13 to VA-15).
 pub async fn list(api: &Api, call: Call<'_>) -> Result<Reply, ApiError> {
-    let kept = api.kept_lists.of(call.caller.account);
-    let mark = kept.as_ref().map(|kept| kept.mark);
-    let (vaults, mark) = match (api.store.vaults_unless(&call.caller, mark).await?, kept) {
-        (Vaults::Unchanged, Some(kept)) => return Ok(response::written(kept.answer)),
-        (Vaults::Unchanged, None) => (api.store.vaults(&call.caller).await?, None),
-        (Vaults::Listed { vaults, mark }, _) => (vaults, mark),
-    };
+    let vaults = api.store.vaults(&call.caller).await?;
     let size = vaults.iter().map(view::vault_bytes).sum();
-    let answer = response::json(&VaultsView(&vaults), size)?;
-    if let Some(mark) = mark {
-        api.kept_lists.keep(call.caller.account, Kept { mark, answer: answer.clone() });
-    }
-    Ok(response::written(answer))
+    Ok(response::data(StatusCode::OK, &VaultsView(&vaults), size)?)
 }
 
 /// `POST /vaults` (VA-16 to VA-20).

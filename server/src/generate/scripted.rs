@@ -14,8 +14,8 @@ use super::digest::digest;
 use super::{Output, PollError, Progress, Provider, SubmitError};
 use crate::clock::{Clock, ManualClock};
 use crate::domain::{Caller, GenerationRequest, Media, NewJob, NewKey, ProviderTicket, Scopes};
-use crate::store::Store;
 use crate::store::memory::MemoryStore;
+use crate::store::prelude::*;
 
 type OnSubmit = dyn Fn(usize) -> Result<(), SubmitError> + Send + Sync;
 type OnPoll = dyn Fn(usize) -> Result<Progress, PollError> + Send + Sync;

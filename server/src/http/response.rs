@@ -55,15 +55,7 @@ pub fn data<T: Serialize>(
     write(status, &Envelope { data, error: (), pagination: None }, size_bytes)
 }
 
-/// The JSON of one resource or a whole list in its envelope, as [`data`] answers it.
-///
-/// # Errors
-/// If `data` cannot be written as JSON.
-pub fn json<T: Serialize>(data: &T, size_bytes: usize) -> Result<Bytes, Unwritable> {
-    encode(&Envelope { data, error: (), pagination: None }, size_bytes)
-}
-
-/// An answer of success whose JSON was written before.
+/// A success response whose JSON is encoded already.
 pub fn written(json: Bytes) -> Reply {
     whole(StatusCode::OK, json)
 }
@@ -98,17 +90,10 @@ fn write<T: Serialize>(
     envelope: &Envelope<'_, T>,
     size_bytes: usize,
 ) -> Result<Reply, Unwritable> {
-    Ok(whole(status, encode(envelope, size_bytes)?))
-}
-
-fn encode<T: Serialize>(
-    envelope: &Envelope<'_, T>,
-    size_bytes: usize,
-) -> Result<Bytes, Unwritable> {
     const ENVELOPE_BYTES: usize = 96;
     let mut json = Vec::with_capacity(size_bytes + ENVELOPE_BYTES);
     serde_json::to_writer(&mut json, envelope)?;
-    Ok(json.into())
+    Ok(whole(status, json.into()))
 }
 
 /// A failure of a request in its envelope (ER-01).

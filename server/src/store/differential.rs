@@ -1,108 +1,181 @@
-//! The differential test: random steps on two stores at once must give equal
-//! answers and leave equal things behind.
+//! Randomized differential test: the same random operations on both stores must return
+//! equal results and leave equal data.
 //!
-//! [`op`] makes the steps, [`world`] takes them on one store and puts what it
-//! gives into a form that two stores can be compared in, [`naive`] is a store
-//! so simple that it can be read beside the contract. Any store is tested by
-//! [`compare`]ing it with the naive one, or with one that passed that test.
-//! [`shrink`] makes a sequence that shows a difference short enough to read.
+//! Set by the environment: `PROMPTARIUM_DIFFERENTIAL_OPS` operations for each of
+//! `PROMPTARIUM_DIFFERENTIAL_SEEDS` seeds from `PROMPTARIUM_DIFFERENTIAL_SEED` on, in
+//! sequences of `PROMPTARIUM_DIFFERENTIAL_LENGTH`, each on an empty database. A failing
+//! sequence is shortened before it is printed.
 
-pub(crate) mod naive;
-mod naming;
-pub(crate) mod op;
-pub(crate) mod shrink;
-pub(crate) mod world;
+mod ids;
+mod jobs;
+pub(crate) mod ops;
+pub(crate) mod runner;
+mod shrink;
 
-use std::fmt::Debug;
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::AssertUnwindSafe;
+use std::str::FromStr;
 use std::time::Duration;
 
-use self::op::Op;
-use self::world::{Outcome, World};
-use super::Store;
-use crate::clock::ManualClock;
+use futures::FutureExt;
 
-/// How often everything is looked at, and how.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Looking {
-    /// After each so many steps, and after the last.
-    pub(crate) every: usize,
-    /// Prompts a page.
-    pub(crate) page: usize,
-    /// How many jobs are looked at, those taken on last. At the end it is all.
-    pub(crate) jobs: usize,
-}
+use self::ops::{Action, Op, Values, sequence};
+use self::runner::Runner;
+use super::contract_tests::StoreUnderTest;
 
-impl Looking {
-    /// After each step, in small pages.
-    pub(crate) const CLOSE: Self = Self { every: 1, page: 4, jobs: 8 };
-}
+/// How often everything is read and compared: it costs a database more than an operation.
+const SNAPSHOT_EVERY: usize = 20;
+const PAGE_SIZE: usize = 50;
+/// Jobs in a snapshot; the last snapshot has all.
+const SNAPSHOT_JOBS: usize = 8;
+/// How many shorter sequences are tried when one fails.
+const SHRINK_ATTEMPTS: usize = 150;
 
-/// Where two stores do not agree.
-#[derive(Debug)]
-pub(crate) struct Difference {
-    /// The last step that was taken.
-    pub(crate) step: usize,
-    /// What was seen there.
-    pub(crate) text: String,
-}
-
-/// Takes the same steps on two empty stores that both read `clock`, up to the
-/// first difference. `between` runs after each step. Gives what the steps were
-/// answered.
+/// Runs the operations on both stores, up to the first difference. Returns the results.
 ///
-/// The clock goes on by a microsecond before each step on a job, and otherwise by
-/// whole seconds: so no two jobs are ever due at one moment, where no contract
-/// says which is first.
-///
-/// # Errors
-/// The first difference.
-pub(crate) async fn compare(
-    clock: &ManualClock,
-    (expected, tested): (&dyn Store, &dyn Store),
+/// The clock advances by a microsecond before each operation on jobs, and otherwise by
+/// whole seconds. So no two jobs are ever due at the same time, where the contract does not
+/// say which is first.
+async fn compare(
+    memory: &StoreUnderTest,
+    postgres: &StoreUnderTest,
     ops: &[Op],
-    looking: Looking,
-    between: impl Fn(),
-) -> Result<Vec<Outcome>, Difference> {
-    let mut expected = World::open(expected).await;
-    let mut tested = World::open(tested).await;
-    let mut outcomes = Vec::new();
-    for (step, op) in ops.iter().enumerate() {
-        match op {
-            Op::Wait(duration) => clock.advance(*duration),
-            Op::Job(_) => clock.advance(Duration::from_micros(1)),
-            _ => {}
-        }
-        if !matches!(op, Op::Wait(_)) {
-            let (wanted, got) = (expected.apply(op).await, tested.apply(op).await);
-            same(step, op, "answered", &wanted, &got)?;
-            between();
-            outcomes.push(got);
-        }
-        let last = step + 1 == ops.len();
-        if last || step % looking.every == 0 {
-            let looking = if last { Looking { jobs: usize::MAX, ..looking } } else { looking };
-            let (wanted, got) = (expected.look(looking).await, tested.look(looking).await);
-            same(step, op, "left", &wanted, &got)?;
+) -> Result<Vec<String>, String> {
+    let (mut expected, mut tested) =
+        (Runner::new(&*memory.store).await, Runner::new(&*postgres.store).await);
+    let mut results = Vec::new();
+    for (number, op) in ops.iter().enumerate() {
+        let time = match op.action {
+            Action::Wait => Duration::from_secs(Values::new(op.seed).below(7) as u64),
+            action if action.is_on_jobs() => Duration::from_micros(1),
+            _ => Duration::ZERO,
+        };
+        memory.clock.advance(time);
+        postgres.clock.advance(time);
+        let (wanted, got) = (expected.apply(op).await, tested.apply(op).await);
+        check_equal(number, op, "returned", &wanted, &got)?;
+        results.push(got);
+        let last = number + 1 == ops.len();
+        if last || number % SNAPSHOT_EVERY == 0 {
+            let jobs = if last { usize::MAX } else { SNAPSHOT_JOBS };
+            let wanted = expected.snapshot(PAGE_SIZE, jobs).await;
+            let got = tested.snapshot(PAGE_SIZE, jobs).await;
+            check_equal(number, op, "left", &wanted, &got)?;
         }
     }
-    Ok(outcomes)
+    memory.check().await;
+    postgres.check().await;
+    Ok(results)
 }
 
-fn same<T: Debug + PartialEq>(
-    step: usize,
-    op: &Op,
-    verb: &str,
-    wanted: &T,
-    got: &T,
-) -> Result<(), Difference> {
+fn check_equal(number: usize, op: &Op, verb: &str, wanted: &str, got: &str) -> Result<(), String> {
     if wanted == got {
         return Ok(());
     }
-    let (wanted, got) = (format!("{wanted:#?}"), format!("{got:#?}"));
-    let unequal = wanted.lines().zip(got.lines()).position(|(wanted, got)| wanted != got);
-    let from = unequal.unwrap_or_default().saturating_sub(12);
+    let different = wanted.lines().zip(got.lines()).position(|(wanted, got)| wanted != got);
+    let from = different.unwrap_or_default().saturating_sub(12);
     let part = |text: &str| text.lines().skip(from).take(30).collect::<Vec<_>>().join("\n");
-    let (wanted, got) = (part(&wanted), part(&got));
-    let text = format!("step {step}, {op:?}, {verb}\n{got}\nand should have {verb}\n{wanted}");
-    Err(Difference { step, text })
+    let (wanted, got) = (part(wanted), part(got));
+    Err(format!(
+        "operation {number}, {op:?}, {verb}\n{got}\nin PostgreSQL, and in memory\n{wanted}"
+    ))
+}
+
+/// The difference between the stores, a panic included. `sql` runs on the database before.
+async fn difference(sql: &str, ops: &[Op]) -> Option<String> {
+    let (memory, postgres) = (StoreUnderTest::memory(), StoreUnderTest::postgres().await);
+    postgres.sql().await.batch_execute(sql).await.unwrap();
+    match AssertUnwindSafe(compare(&memory, &postgres, ops)).catch_unwind().await {
+        Ok(result) => result.err(),
+        Err(panic) => Some(panic.downcast::<String>().map_or("a panic".into(), |text| *text)),
+    }
+}
+
+fn setting<T: FromStr>(name: &str) -> Option<T> {
+    let text = std::env::var(format!("PROMPTARIUM_DIFFERENTIAL_{name}")).ok()?;
+    let number = text.parse().ok();
+    assert!(number.is_some(), "PROMPTARIUM_DIFFERENTIAL_{name}: {text:?} is not a number");
+    number
+}
+
+#[tokio::test]
+async fn both_stores_return_and_leave_the_same() {
+    let total: usize = setting("OPS").unwrap_or(4000);
+    let length = setting("LENGTH").unwrap_or(400).max(1);
+    let first: u64 = setting("SEED").unwrap_or_else(rand::random);
+    for seed in (0..setting("SEEDS").unwrap_or(1)).map(|number: u64| first.wrapping_add(number)) {
+        for part in 0..total.div_ceil(length) {
+            let ops = sequence(seed ^ ((part as u64) << 32), length);
+            if let Some(found) = difference("", &ops).await {
+                let fails = async |ops: &[Op]| difference("", ops).await.is_some();
+                let ops = shrink::shrink(ops, SHRINK_ATTEMPTS, fails).await;
+                let found = difference("", &ops).await.unwrap_or(found);
+                panic!("PROMPTARIUM_DIFFERENTIAL_SEED={seed}, part {part}: {ops:#?}\n{found}");
+            }
+        }
+    }
+}
+
+/// The test is worth something only if it finds faults.
+#[tokio::test]
+async fn faults_in_the_database_are_found() {
+    let ops = sequence(1, 600);
+    assert_eq!(difference("", &ops).await, None);
+    for fault in [
+        "DROP TRIGGER membership_parted ON membership",
+        "ALTER SEQUENCE membership_pin INCREMENT -1 MINVALUE -1000000",
+        "CREATE FUNCTION forget() RETURNS trigger LANGUAGE plpgsql AS \
+         'BEGIN NEW.setbacks := 0; RETURN NEW; END'; \
+         CREATE TRIGGER forget BEFORE UPDATE ON job FOR EACH ROW EXECUTE FUNCTION forget()",
+        "CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; \
+         CREATE TRIGGER lose BEFORE INSERT ON membership FOR EACH ROW WHEN (NEW.id % 50 = 0) \
+         EXECUTE FUNCTION lose()",
+    ] {
+        assert!(difference(fault, &ops).await.is_some(), "not found: {fault}");
+    }
+}
+
+/// The operations are worth something only if they reach every error and job state.
+#[tokio::test]
+async fn random_operations_reach_every_error_and_job_state() {
+    let (mut errors, mut failed, mut all) = (BTreeSet::new(), 0, 0);
+    let mut events = BTreeMap::new();
+    for seed in 0..60 {
+        let (one, other) = (StoreUnderTest::memory(), StoreUnderTest::memory());
+        for result in compare(&one, &other, &sequence(seed, 120)).await.unwrap() {
+            all += 1;
+            if let Some(error) = result.strip_prefix("Err(") {
+                failed += 1;
+                errors.extend(error.split(['(', ')']).next().map(str::to_owned));
+            }
+            let events_of = [
+                ("reserved again", "\"reserved\",\n    false"),
+                ("claimed while submitting", "state: Submitting"),
+                ("queued", "state: Queued"),
+                ("in progress", "state: InProgress"),
+                ("failed", "state: Failed"),
+                ("claimed after a failed attempt", "\"claimed\",\n    1"),
+                ("completed", "\"completed\""),
+            ];
+            for (event, text) in events_of {
+                *events.entry(event).or_insert(0) += u32::from(result.contains(text));
+            }
+        }
+    }
+    let expected = [
+        "ForkOfPrivateVault",
+        "JobConflict",
+        "KeyTaken",
+        "LeaseLost",
+        "ModelRequired",
+        "NotFound",
+        "SystemVaultDelete",
+        "SystemVaultRename",
+        "UnknownPrompts",
+        "UnknownTargetVault",
+        "UnknownVault",
+    ];
+    assert!(errors.iter().eq(expected), "{errors:?}");
+    assert!(failed * 2 < all, "{failed} of {all} operations failed");
+    assert!(events.len() == 7 && events.values().all(|times| *times >= 5), "{events:?}");
 }

@@ -1,95 +1,71 @@
-//! The store that keeps everything in memory: nothing to set up, nothing left
-//! behind.
+//! The in-memory store: needs no setup and loses everything at exit.
 //!
-//! Each account has one lock, and each step holds it once, so a step is atomic
-//! by itself. What a step does is written in plain functions on `Account`;
-//! here stand only the locks. Records leave as shared snapshots, so no lock is
-//! held while an answer is written, and a reader never sees a later change.
+//! Each account has one lock, which every method holds exactly once, so each method is
+//! atomic. Records are shared snapshots (`Arc`): no lock is held while a response is
+//! written, and a reader never sees a later change.
 //!
-//! Locks are taken in this order: keys, accounts, one account, commons. Two
-//! accounts are never locked at once.
+//! Locks are taken in this order: keys, accounts, one account, vault owners and schedule.
+//! Two accounts are never locked at once.
 
 mod account;
-mod by_kind;
-mod commons;
-mod contents;
-mod fork;
 #[cfg(test)]
 mod invariants;
 mod job_store;
 mod jobs;
 mod keys;
-mod lock;
+mod memberships;
 mod prompts;
 mod schedule;
-mod slugs;
 #[cfg(test)]
 mod tests;
-mod vault;
 mod vaults;
 
 use std::collections::HashMap;
-use std::sync::{Arc, RwLock};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use async_trait::async_trait;
-use futures::StreamExt;
+use jiff::Timestamp;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use self::account::Account;
-use self::commons::Commons;
-use self::keys::Keyring;
-use super::{Added, Contents, Moved, Store, StoreError};
+use self::keys::Keys;
+use self::schedule::Schedule;
+use super::{Result, Store, StoreError};
 use crate::clock::Clock;
-use crate::domain::{
-    AccountId, Caller, KeyRecord, NewKey, NewPrompt, NewVault, PromptPage, PromptPatch,
-    PromptQuery, SharedPrompt, VaultPatch, VaultRecord,
-};
+use crate::domain::AccountId;
 
-/// A [`Store`] in memory. All its futures are ready at once, but for the one that
-/// waits for a job.
+/// A [`Store`] in memory. Its futures are ready at once, except for
+/// [`job_due`](super::JobStore::job_due).
 #[derive(Debug)]
 pub struct MemoryStore {
-    commons: Commons,
-    keys: RwLock<Keyring>,
+    shared: Shared,
+    keys: RwLock<Keys>,
     accounts: RwLock<HashMap<AccountId, Arc<RwLock<Account>>>>,
 }
 
 impl MemoryStore {
     /// An empty store that takes its times from `clock`.
     pub fn new(clock: Clock) -> Self {
-        let commons = Commons::new(clock);
-        Self { commons, keys: RwLock::default(), accounts: RwLock::default() }
+        Self { shared: Shared::new(clock), keys: RwLock::default(), accounts: RwLock::default() }
     }
 
-    /// Makes an account, ready for use.
-    fn open_account(&self) -> AccountId {
-        let id = self.commons.next_account();
-        let account = Account::open(id, &self.commons);
-        lock::write(&self.accounts).insert(id, Arc::new(RwLock::new(account)));
-        id
+    fn account(&self, id: AccountId) -> Result<Arc<RwLock<Account>>> {
+        read(&self.accounts).get(&id).cloned().ok_or(StoreError::NotFound)
     }
 
-    /// An account that does not exist has nothing.
-    fn account(&self, id: AccountId) -> Result<Arc<RwLock<Account>>, StoreError> {
-        lock::read(&self.accounts).get(&id).cloned().ok_or(StoreError::NotFound)
+    /// Runs `step` under the account's read lock.
+    fn read<T>(&self, id: AccountId, step: impl FnOnce(&Account) -> Result<T>) -> Result<T> {
+        step(&read(&*self.account(id)?))
     }
 
-    /// One step that only looks; others may look at the same time.
-    fn read<T>(
-        &self,
-        id: AccountId,
-        step: impl FnOnce(&Account) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
-        step(&lock::read(&*self.account(id)?))
-    }
-
-    /// One step that may change the account.
+    /// Runs `step` under the account's write lock.
     fn write<T>(
         &self,
         id: AccountId,
-        step: impl FnOnce(&mut Account, &Commons) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
-        step(&mut lock::write(&*self.account(id)?), &self.commons)
+        step: impl FnOnce(&mut Account, &Shared) -> Result<T>,
+    ) -> Result<T> {
+        step(&mut write(&*self.account(id)?), &self.shared)
     }
 }
 
@@ -99,148 +75,86 @@ impl Store for MemoryStore {
         "memory"
     }
 
-    async fn seed_key(&self, account: &str, key: NewKey) -> Result<(), StoreError> {
-        lock::write(&self.keys).seed(account, key, || self.open_account())
-    }
-
-    async fn find_key(&self, public_id: &str) -> Result<Option<KeyRecord>, StoreError> {
-        Ok(lock::read(&self.keys).find(public_id).cloned())
-    }
-
-    async fn confirm_key(&self, _: &Caller) -> Result<(), StoreError> {
-        // What `find_key` gave is never out of date here: no key is revoked later.
+    async fn check(&self) -> Result<()> {
         Ok(())
     }
+}
 
-    async fn check(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
+/// What all accounts share. It may be used while an account is locked and never locks one.
+#[derive(Debug)]
+struct Shared {
+    clock: Clock,
+    accounts: Counter,
+    prompts: Counter,
+    vaults: Counter,
+    memberships: Counter,
+    owners: RwLock<HashMap<VaultId, AccountId>>,
+    schedule: Schedule,
+}
 
-    async fn create_prompt(
-        &self,
-        caller: &Caller,
-        new: NewPrompt,
-    ) -> Result<SharedPrompt, StoreError> {
-        self.write(caller.account, |account, commons| account.create_prompt(new, commons))
-    }
-
-    async fn prompt(&self, caller: &Caller, id: PromptId) -> Result<SharedPrompt, StoreError> {
-        self.read(caller.account, |account| account.prompt(id))
-    }
-
-    async fn list_prompts(
-        &self,
-        caller: &Caller,
-        query: PromptQuery,
-    ) -> Result<PromptPage, StoreError> {
-        self.read(caller.account, |account| account.list_prompts(query))
-    }
-
-    async fn update_prompt(
-        &self,
-        caller: &Caller,
-        id: PromptId,
-        patch: PromptPatch,
-    ) -> Result<SharedPrompt, StoreError> {
-        self.write(caller.account, |account, commons| account.update_prompt(id, patch, commons))
-    }
-
-    async fn delete_prompt(&self, caller: &Caller, id: PromptId) -> Result<(), StoreError> {
-        self.write(caller.account, |account, _| account.delete_prompt(id))
-    }
-
-    async fn save_prompt(
-        &self,
-        caller: &Caller,
-        id: PromptId,
-        vault: VaultId,
-    ) -> Result<SharedPrompt, StoreError> {
-        self.write(caller.account, |account, commons| account.save_prompt(id, vault, commons))
-    }
-
-    async fn vaults(&self, caller: &Caller) -> Result<Vec<VaultRecord>, StoreError> {
-        self.read(caller.account, |account| Ok(account.list_vaults()))
-    }
-
-    async fn create_vault(
-        &self,
-        caller: &Caller,
-        new: NewVault,
-    ) -> Result<VaultRecord, StoreError> {
-        self.write(caller.account, |account, commons| Ok(account.create_vault(new, commons)))
-    }
-
-    async fn vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord, StoreError> {
-        self.read(caller.account, |account| account.vault(id))
-    }
-
-    async fn update_vault(
-        &self,
-        caller: &Caller,
-        id: VaultId,
-        patch: VaultPatch,
-    ) -> Result<VaultRecord, StoreError> {
-        self.write(caller.account, |account, commons| account.update_vault(id, patch, commons))
-    }
-
-    async fn delete_vault(&self, caller: &Caller, id: VaultId) -> Result<(), StoreError> {
-        self.write(caller.account, |account, commons| account.delete_vault(id, commons))
-    }
-
-    async fn fork_vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord, StoreError> {
-        let owner = self.commons.owner(id).ok_or(StoreError::NotFound)?;
-        if owner == caller.account {
-            return self.write(owner, |account, commons| {
-                let original = account.original(id, owner)?;
-                account.adopt(original, commons)
-            });
+impl Shared {
+    fn new(clock: Clock) -> Self {
+        Self {
+            schedule: Schedule::new(clock.clone()),
+            clock,
+            accounts: Counter::default(),
+            prompts: Counter::default(),
+            vaults: Counter::default(),
+            memberships: Counter::default(),
+            owners: RwLock::default(),
         }
-        let original = self.read(owner, |account| account.original(id, caller.account))?;
-        self.write(caller.account, |account, commons| account.adopt(original, commons))
     }
 
-    async fn contents(&self, caller: &Caller, vault: VaultId) -> Result<Contents, StoreError> {
-        let snapshot = self.read(caller.account, |account| account.contents(vault))?;
-        Ok(futures::stream::iter(snapshot.into_iter().map(Ok)).boxed())
+    fn now(&self) -> Timestamp {
+        self.clock.now()
     }
 
-    async fn add_prompts(
-        &self,
-        caller: &Caller,
-        vault: VaultId,
-        prompts: &[PromptId],
-    ) -> Result<Added, StoreError> {
-        self.write(caller.account, |account, commons| account.add_prompts(vault, prompts, commons))
+    fn next_account(&self) -> AccountId {
+        AccountId(self.accounts.next())
     }
 
-    async fn remove_membership(
-        &self,
-        caller: &Caller,
-        vault: VaultId,
-        membership: VaultPromptId,
-    ) -> Result<(), StoreError> {
-        self.write(caller.account, |account, _| account.remove_membership(vault, membership))
+    fn next_prompt(&self) -> PromptId {
+        PromptId::new(self.prompts.next())
     }
 
-    async fn move_membership(
-        &self,
-        caller: &Caller,
-        vault: VaultId,
-        membership: VaultPromptId,
-        target: VaultId,
-    ) -> Result<Moved, StoreError> {
-        self.write(caller.account, |account, commons| {
-            account.move_membership(vault, membership, target, commons)
-        })
+    fn next_membership(&self) -> VaultPromptId {
+        VaultPromptId::new(self.memberships.next())
     }
 
-    async fn set_pinned(
-        &self,
-        caller: &Caller,
-        vault: VaultId,
-        membership: VaultPromptId,
-        pinned: bool,
-    ) -> Result<(), StoreError> {
-        self.write(caller.account, |account, _| account.set_pinned(vault, membership, pinned))
+    /// Assigns the id of a new vault and registers its owner.
+    fn register_vault(&self, owner: AccountId) -> VaultId {
+        let vault = VaultId::new(self.vaults.next());
+        write(&self.owners).insert(vault, owner);
+        vault
     }
+
+    fn unregister_vault(&self, vault: VaultId) {
+        write(&self.owners).remove(&vault);
+    }
+
+    fn owner(&self, vault: VaultId) -> Option<AccountId> {
+        read(&self.owners).get(&vault).copied()
+    }
+}
+
+/// Assigns ids from 1. An id is taken under the lock of the account that gets the new
+/// record, so ids increase within an account; pagination relies on that.
+#[derive(Debug, Default)]
+struct Counter(AtomicI64);
+
+impl Counter {
+    fn next(&self) -> i64 {
+        // The account's lock orders the ids of one account; the counter need not.
+        self.0.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}
+
+/// Ignores poisoning: a request that panicked must not disable its account.
+fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+    lock.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ignores poisoning, as [`read`] does.
+fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+    lock.write().unwrap_or_else(PoisonError::into_inner)
 }

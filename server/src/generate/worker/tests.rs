@@ -13,8 +13,8 @@ use super::*;
 use crate::domain::{Caller, JobRecord, ListedPrompt, NewVault, Reserved, VaultVisibility};
 use crate::generate::PollError;
 use crate::generate::scripted::{Scripted, clock, new_job, pictures, store, ticket};
-use crate::store::JobStore;
 use crate::store::memory::MemoryStore;
+use crate::store::prelude::*;
 
 const SECOND: Duration = Duration::from_secs(1);
 

@@ -1,103 +1,247 @@
-//! One account: everything of one caller, under one lock.
+//! The data of one account, protected by one lock.
 //!
-//! The fields are kept in step by the few methods here and in `vault`; the
-//! steps of the store (`prompts`, `vaults`, `contents`, `fork`, `jobs`) are built from
-//! them. All are plain functions of the state: no locks, no waiting.
-//!
-//! Two sides know of a membership, the prompt's `vault_ids` and the vault.
-//! Only [`Account::join`] and [`Account::part`], and the deletion of either
-//! side, may change it.
+//! A membership is recorded twice: in the prompt's `vault_ids` and in the vault. Only
+//! [`Account::add_member`], [`Account::remove_member`] and the deletion of a prompt or
+//! vault change it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
-use super::by_kind::ByKind;
-use super::commons::Commons;
+use super::Shared;
 use super::jobs::Job;
-use super::slugs::Slugs;
-use super::vault::Vault;
-use crate::domain::{AccountId, PromptRecord, SharedPrompt};
-use crate::store::StoreError;
+use crate::domain::{
+    AccountId, NewPrompt, NewVault, PromptKind, PromptRecord, SharedPrompt, VaultRecord, slug,
+};
+use crate::store::{Result, StoreError};
 
 #[derive(Debug)]
 pub(super) struct Account {
     pub(super) id: AccountId,
     pub(super) prompts: BTreeMap<PromptId, SharedPrompt>,
-    pub(super) by_kind: ByKind,
+    pub(super) index: PromptIndex,
     pub(super) vaults: BTreeMap<VaultId, Vault>,
-    pub(super) slugs: Slugs,
+    pub(super) slugs: BTreeSet<Arc<str>>,
     pub(super) jobs: HashMap<Arc<str>, Job>,
 }
 
+/// A vault and its memberships.
+#[derive(Debug)]
+pub(super) struct Vault {
+    pub(super) record: VaultRecord,
+    /// In the order of addition.
+    pub(super) members: BTreeMap<VaultPromptId, Member>,
+    pub(super) by_prompt: HashMap<PromptId, VaultPromptId>,
+    /// In reverse display order.
+    pub(super) order: BTreeMap<Position, PromptId>,
+    pub(super) last_pin: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Member {
+    pub(super) prompt: PromptId,
+    /// The number of the pin in this vault, if it is pinned; later pins are greater.
+    pub(super) pin: Option<u64>,
+}
+
+/// Pinned memberships sort after unpinned ones, the last pinned or added last.
+pub(super) type Position = (Option<u64>, VaultPromptId);
+
 impl Account {
-    /// A new account with its General vault.
-    pub(super) fn open(id: AccountId, commons: &Commons) -> Self {
-        let mut account = Self {
+    /// An empty account.
+    pub(super) fn new(id: AccountId) -> Self {
+        Self {
             id,
             prompts: BTreeMap::new(),
-            by_kind: ByKind::default(),
+            index: PromptIndex::default(),
             vaults: BTreeMap::new(),
-            slugs: Slugs::default(),
+            slugs: BTreeSet::new(),
             jobs: HashMap::new(),
-        };
-        account.add_general_vault(commons);
-        account
+        }
     }
 
-    /// A vault that this step refers to rather than works on.
-    pub(super) fn check_vault(&self, id: VaultId) -> Result<(), StoreError> {
-        self.vaults.get(&id).map(|_| ()).ok_or(StoreError::UnknownVault)
+    /// The vault that a request addresses.
+    pub(super) fn vault(&self, id: VaultId) -> Result<&Vault> {
+        self.vaults.get(&id).ok_or(StoreError::NotFound)
     }
 
-    /// Takes in a prompt that is in no vault yet.
+    /// Checks a vault that a request only refers to.
+    pub(super) fn check_vault(&self, id: VaultId) -> Result<()> {
+        self.vaults.get(&id).map(drop).ok_or(StoreError::UnknownVault)
+    }
+
+    pub(super) fn prompt(&self, id: PromptId) -> Result<SharedPrompt> {
+        self.prompts.get(&id).cloned().ok_or(StoreError::NotFound)
+    }
+
+    pub(super) fn create_prompt(
+        &mut self,
+        new: NewPrompt,
+        shared: &Shared,
+    ) -> Result<SharedPrompt> {
+        if let Some(vault) = new.vault {
+            self.check_vault(vault)?;
+        }
+        let (id, now) = (shared.next_prompt(), shared.now());
+        self.insert_prompt(PromptRecord {
+            id,
+            title: new.title,
+            text: new.text,
+            kind: new.kind,
+            platform: new.platform,
+            inputs: new.inputs,
+            images: Arc::default(),
+            vault_ids: Vec::new(),
+            created_at: now,
+            updated_at: now,
+        });
+        if let Some(vault) = new.vault {
+            self.add_member(vault, id, shared);
+        }
+        self.prompt(id)
+    }
+
+    /// Inserts a prompt that is in no vault yet.
     pub(super) fn insert_prompt(&mut self, record: PromptRecord) {
-        self.by_kind.insert(record.kind, record.id);
+        self.index.insert(None, record.kind, record.id);
         self.prompts.insert(record.id, Arc::new(record));
     }
 
-    /// Puts a prompt on top of the unpinned part of a vault, under a new
-    /// membership. `None`, and nothing happens, if it is there already or if
-    /// the account lacks one of the two.
-    pub(super) fn join(
+    /// Creates an ordinary, empty vault.
+    pub(super) fn insert_vault(&mut self, new: NewVault, shared: &Shared) -> &mut Vault {
+        let (id, now) = (shared.register_vault(self.id), shared.now());
+        let record = VaultRecord {
+            id,
+            slug: self.take_slug(&new.name),
+            name: new.name,
+            description: new.description,
+            visibility: new.visibility,
+            cover_image_url: None,
+            system: false,
+            prompt_count: 0,
+            created_at: now,
+            updated_at: now,
+        };
+        self.vaults.entry(id).or_insert(Vault {
+            record,
+            members: BTreeMap::new(),
+            by_prompt: HashMap::new(),
+            order: BTreeMap::new(),
+            last_pin: 0,
+        })
+    }
+
+    /// Reserves the first free slug for a vault of this name.
+    pub(super) fn take_slug(&mut self, name: &str) -> Arc<str> {
+        let base = slug::base(name);
+        let mut number = 1;
+        loop {
+            let slug = Arc::from(slug::candidate(&base, number));
+            if self.slugs.insert(Arc::clone(&slug)) {
+                return slug;
+            }
+            number += 1;
+        }
+    }
+
+    /// Adds a prompt to a vault, on top of the unpinned prompts. `None`, and no change, if
+    /// it is in the vault already or if one of the two does not exist.
+    pub(super) fn add_member(
         &mut self,
-        vault: VaultId,
-        prompt: PromptId,
-        commons: &Commons,
+        vault_id: VaultId,
+        prompt_id: PromptId,
+        shared: &Shared,
     ) -> Option<VaultPromptId> {
-        let vault = self.vaults.get_mut(&vault).filter(|vault| !vault.holds(prompt))?;
-        let record = self.prompts.get_mut(&prompt)?;
-        let membership = commons.next_membership();
-        vault.insert(membership, prompt, record.kind);
-        let vault_ids = &mut Arc::make_mut(record).vault_ids;
-        let place = vault_ids.partition_point(|&id| id < vault.id());
-        vault_ids.insert(place, vault.id());
+        let vault = self.vaults.get_mut(&vault_id)?;
+        let prompt = self.prompts.get_mut(&prompt_id)?;
+        let Err(index) = prompt.vault_ids.binary_search(&vault_id) else {
+            return None;
+        };
+        Arc::make_mut(prompt).vault_ids.insert(index, vault_id);
+        self.index.insert(Some(vault_id), prompt.kind, prompt_id);
+        let membership = shared.next_membership();
+        vault.members.insert(membership, Member { prompt: prompt_id, pin: None });
+        vault.by_prompt.insert(prompt_id, membership);
+        vault.order.insert((None, membership), prompt_id);
+        vault.record.prompt_count += 1;
         Some(membership)
     }
 
-    /// Takes a prompt out of a vault if it is in it.
-    pub(super) fn part(&mut self, vault: VaultId, prompt: PromptId) {
-        let Some(record) = self.prompts.get_mut(&prompt) else {
+    /// Removes a prompt from a vault if it is there.
+    pub(super) fn remove_member(&mut self, vault_id: VaultId, prompt_id: PromptId) {
+        let Some(prompt) = self.prompts.get_mut(&prompt_id) else {
             return;
         };
-        if let Some(vault) = self.vaults.get_mut(&vault) {
-            vault.remove(prompt, record.kind);
+        remove_vault_id(prompt, vault_id);
+        self.index.remove(Some(vault_id), prompt.kind, prompt_id);
+        if let Some(vault) = self.vaults.get_mut(&vault_id)
+            && let Some(membership) = vault.by_prompt.remove(&prompt_id)
+            && let Some(member) = vault.members.remove(&membership)
+        {
+            vault.order.remove(&(member.pin, membership));
+            vault.record.prompt_count -= 1;
         }
-        leave(record, vault);
     }
 }
 
-/// Takes a vault off a prompt's own list.
-pub(super) fn leave(record: &mut SharedPrompt, vault: VaultId) {
-    if let Ok(place) = record.vault_ids.binary_search(&vault) {
-        Arc::make_mut(record).vault_ids.remove(place);
+impl Vault {
+    pub(super) fn id(&self) -> VaultId {
+        self.record.id
+    }
+
+    /// The prompt of a membership of this vault.
+    pub(super) fn prompt_of(&self, membership: VaultPromptId) -> Result<PromptId> {
+        self.members.get(&membership).map(|member| member.prompt).ok_or(StoreError::NotFound)
     }
 }
 
-/// The time of a change: now, but always later than the change before it.
+/// Prompts by the filters of a list: each combination of vault and type has its prompts in
+/// one range, ordered by id.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct PromptIndex(BTreeSet<(Option<VaultId>, Option<PromptKind>, PromptId)>);
+
+impl PromptIndex {
+    pub(super) fn insert(&mut self, vault: Option<VaultId>, kind: PromptKind, id: PromptId) {
+        self.0.insert((vault, None, id));
+        self.0.insert((vault, Some(kind), id));
+    }
+
+    pub(super) fn remove(&mut self, vault: Option<VaultId>, kind: PromptKind, id: PromptId) {
+        self.0.remove(&(vault, None, id));
+        self.0.remove(&(vault, Some(kind), id));
+    }
+
+    /// The matching prompts with ids below `after`, greatest id first.
+    pub(super) fn page(
+        &self,
+        vault: Option<VaultId>,
+        kind: Option<PromptKind>,
+        after: Option<PromptId>,
+    ) -> impl Iterator<Item = PromptId> {
+        let end = after.unwrap_or(PromptId::new(i64::MAX));
+        let range = (vault, kind, PromptId::new(i64::MIN))..(vault, kind, end);
+        self.0.range(range).rev().map(|(_, _, id)| *id)
+    }
+}
+
+/// Removes a vault from a prompt's own list.
+pub(super) fn remove_vault_id(prompt: &mut SharedPrompt, vault: VaultId) {
+    if let Ok(index) = prompt.vault_ids.binary_search(&vault) {
+        Arc::make_mut(prompt).vault_ids.remove(index);
+    }
+}
+
+/// The time of a change: now, but at least a microsecond after the previous change.
 pub(super) fn later(now: Timestamp, before: Timestamp) -> Timestamp {
     let tick = SignedDuration::from_micros(1);
     now.max(before.checked_add(tick).unwrap_or(Timestamp::MAX))
+}
+
+/// Sets a field if there is a value for it.
+pub(super) fn set<T>(field: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *field = value;
+    }
 }

@@ -53,7 +53,7 @@ impl JobStore for MemoryStore {
     ) -> Result<Option<Claim>, StoreError> {
         // No lock is held from finding a turn to using it; the job itself knows
         // whether the turn still holds.
-        while let Some((turn, job)) = self.commons.schedule.take_due(submit_limit) {
+        while let Some((turn, job)) = self.shared.schedule.take_due(submit_limit) {
             let claim = self.write(job.account, |account, commons| {
                 Ok(account.claim_job(&job.client_job_id, turn, lease, commons))
             })?;
@@ -96,6 +96,6 @@ impl JobStore for MemoryStore {
     }
 
     async fn job_due(&self, at_most: Duration) {
-        self.commons.schedule.due(at_most).await;
+        self.shared.schedule.due(at_most).await;
     }
 }

@@ -8,10 +8,9 @@ use std::time::Duration;
 
 use promptarium::{PromptId, VaultId};
 
-use super::account::{Account, later};
-use super::commons::Commons;
+use super::Shared as Commons;
+use super::account::{Account, Vault, later};
 use super::schedule::{Awaits, Turn};
-use super::vault::Vault;
 use crate::domain::{
     Claim, JobKey, JobRecord, JobState, Lease, NewJob, PromptImage, ProviderTicket, Release,
     Reserved, output_prompt,

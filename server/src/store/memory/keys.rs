@@ -1,49 +1,63 @@
-//! Keys, and the names that accounts are seeded under.
-//!
-//! Making the account itself is left to the caller of [`Keyring::seed`].
+//! API keys, and the accounts that are created with them.
 
 use std::collections::HashMap;
+use std::sync::{Arc, RwLock};
 
-use crate::domain::{AccountId, KeyId, KeyRecord, NewKey};
-use crate::store::StoreError;
+use async_trait::async_trait;
+
+use super::account::Account;
+use super::{MemoryStore, read, write};
+use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewKey, NewVault, VaultVisibility};
+use crate::store::{KeyStore, Result, StoreError};
+
+/// The name of the vault that every account has.
+const GENERAL: &str = "General";
 
 #[derive(Debug, Default)]
-pub(super) struct Keyring {
-    keys: HashMap<Box<str>, KeyRecord>,
-    accounts: HashMap<Box<str>, AccountId>,
+pub(super) struct Keys {
+    by_public_id: HashMap<Box<str>, KeyRecord>,
+    pub(super) accounts: HashMap<Box<str>, AccountId>,
 }
 
-impl Keyring {
-    pub(super) fn find(&self, public_id: &str) -> Option<&KeyRecord> {
-        self.keys.get(public_id)
-    }
-
-    /// Gives the account called `name` the key `key`; `open` makes the account
-    /// if there is none of that name yet. The key can be found only when its
-    /// account is there.
-    pub(super) fn seed(
-        &mut self,
-        name: &str,
-        key: NewKey,
-        open: impl FnOnce() -> AccountId,
-    ) -> Result<(), StoreError> {
-        let account = self.accounts.get(name).copied();
-        if let Some(known) = self.keys.get(&key.public_id) {
-            let same = Some(known.account) == account && known.key == key;
+#[async_trait]
+impl KeyStore for MemoryStore {
+    async fn seed_key(&self, account: &str, key: NewKey) -> Result<()> {
+        let mut keys = write(&self.keys);
+        let existing = keys.accounts.get(account).copied();
+        if let Some(known) = keys.by_public_id.get(&key.public_id) {
+            let same = Some(known.account) == existing && known.key == key;
             return if same { Ok(()) } else { Err(StoreError::KeyTaken) };
         }
-        let account = account.unwrap_or_else(|| {
-            let account = open();
-            self.accounts.insert(name.into(), account);
-            account
+        let owner = existing.unwrap_or_else(|| {
+            let id = self.create_account();
+            keys.accounts.insert(account.into(), id);
+            id
         });
-        let id = KeyId(i64::try_from(self.keys.len()).unwrap_or(i64::MAX));
-        self.keys.insert(key.public_id.clone(), KeyRecord { id, account, key });
+        let id = KeyId(i64::try_from(keys.by_public_id.len()).unwrap_or(i64::MAX));
+        let public_id = key.public_id.clone();
+        keys.by_public_id.insert(public_id, KeyRecord { id, account: owner, key });
         Ok(())
     }
 
-    #[cfg(test)]
-    pub(super) fn accounts(&self) -> impl Iterator<Item = AccountId> {
-        self.accounts.values().copied()
+    async fn find_key(&self, public_id: &str) -> Result<Option<KeyRecord>> {
+        Ok(read(&self.keys).by_public_id.get(public_id).cloned())
+    }
+
+    async fn confirm_key(&self, _: &Caller) -> Result<()> {
+        // This store never revokes a key, so the result of `find_key` is never stale.
+        Ok(())
+    }
+}
+
+impl MemoryStore {
+    /// Creates an account with its General vault.
+    fn create_account(&self) -> AccountId {
+        let mut account = Account::new(self.shared.next_account());
+        let visibility = VaultVisibility::Private;
+        let general = NewVault { name: GENERAL.into(), description: None, visibility };
+        account.insert_vault(general, &self.shared).record.system = true;
+        let id = account.id;
+        write(&self.accounts).insert(id, Arc::new(RwLock::new(account)));
+        id
     }
 }

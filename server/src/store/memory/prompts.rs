@@ -1,149 +1,110 @@
-//! The steps on prompts.
+//! Prompts.
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use promptarium::{PromptId, VaultId};
 
-use super::account::{Account, later};
-use super::by_kind::following;
-use super::commons::Commons;
+use super::MemoryStore;
+use super::account::{later, set};
 use crate::domain::{
-    NewPrompt, PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery, PromptRecord,
-    SharedPrompt,
+    Caller, NewPrompt, PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery,
+    PromptRecord, SharedPrompt,
 };
-use crate::store::StoreError;
+use crate::store::{PromptStore, Result, StoreError};
 
-impl Account {
-    pub(super) fn create_prompt(
-        &mut self,
-        new: NewPrompt,
-        commons: &Commons,
-    ) -> Result<SharedPrompt, StoreError> {
-        if let Some(vault) = new.vault {
-            self.check_vault(vault)?;
-        }
-        let (id, now) = (commons.next_prompt(), commons.now());
-        self.insert_prompt(PromptRecord {
-            id,
-            title: new.title,
-            text: new.text,
-            kind: new.kind,
-            platform: new.platform,
-            inputs: new.inputs,
-            images: Arc::default(),
-            vault_ids: Vec::new(),
-            created_at: now,
-            updated_at: now,
-        });
-        if let Some(vault) = new.vault {
-            self.join(vault, id, commons);
-        }
-        self.prompt(id)
+#[async_trait]
+impl PromptStore for MemoryStore {
+    async fn create_prompt(&self, caller: &Caller, new: NewPrompt) -> Result<SharedPrompt> {
+        self.write(caller.account, |account, shared| account.create_prompt(new, shared))
     }
 
-    pub(super) fn prompt(&self, id: PromptId) -> Result<SharedPrompt, StoreError> {
-        self.prompts.get(&id).cloned().ok_or(StoreError::NotFound)
+    async fn prompt(&self, caller: &Caller, id: PromptId) -> Result<SharedPrompt> {
+        self.read(caller.account, |account| account.prompt(id))
     }
 
-    pub(super) fn list_prompts(&self, query: PromptQuery) -> Result<PromptPage, StoreError> {
-        let listing = self.listing(query)?;
-        let mut prompts: Vec<_> = listing.take(query.limit.saturating_add(1)).cloned().collect();
-        let more = prompts.len() > query.limit;
-        prompts.truncate(query.limit);
-        Ok(PromptPage { prompts, more })
-    }
-
-    /// All that a query is about, whatever its limit, from the one index in
-    /// which it stands together.
-    fn listing(
-        &self,
-        PromptQuery { vault, kind, after, .. }: PromptQuery,
-    ) -> Result<Box<dyn Iterator<Item = &SharedPrompt> + '_>, StoreError> {
-        let vault = match vault {
-            Some(id) => Some(self.vaults.get(&id).ok_or(StoreError::UnknownVault)?),
-            None => None,
-        };
-        let prompt = |id| self.prompts.get(&id);
-        Ok(match (vault, kind) {
-            (None, None) => Box::new(self.prompts.range(following(after)).rev().map(|(_, p)| p)),
-            (None, Some(kind)) => Box::new(self.by_kind.listing(kind, after).filter_map(prompt)),
-            (Some(vault), None) => Box::new(vault.listing(after).filter_map(prompt)),
-            (Some(vault), Some(kind)) => {
-                Box::new(vault.by_kind.listing(kind, after).filter_map(prompt))
+    async fn list_prompts(&self, caller: &Caller, query: PromptQuery) -> Result<PromptPage> {
+        let PromptQuery { vault, kind, after, limit } = query;
+        self.read(caller.account, |account| {
+            if let Some(vault) = vault {
+                account.check_vault(vault)?;
             }
+            let ids = account.index.page(vault, kind, after).take(limit.saturating_add(1));
+            let mut prompts: Vec<_> =
+                ids.filter_map(|id| account.prompts.get(&id).cloned()).collect();
+            let more = prompts.len() > limit;
+            prompts.truncate(limit);
+            Ok(PromptPage { prompts, more })
         })
     }
 
-    pub(super) fn update_prompt(
-        &mut self,
+    async fn update_prompt(
+        &self,
+        caller: &Caller,
         id: PromptId,
         patch: PromptPatch,
-        commons: &Commons,
-    ) -> Result<SharedPrompt, StoreError> {
-        let prompt = self.prompts.get(&id).ok_or(StoreError::NotFound)?;
-        if let Some(vault) = patch.vault {
-            self.check_vault(vault)?;
-        }
-        let model = patch.inputs.model_id.as_ref().or(prompt.inputs.model_id.as_ref());
-        if model.is_none() && patch.kind.is_some_and(PromptKind::needs_model) {
-            return Err(StoreError::ModelRequired);
-        }
-        if patch.is_empty() {
-            return Ok(prompt.clone());
-        }
-        if let Some(kind) = patch.kind {
-            self.change_kind(id, kind);
-        }
-        if let Some(vault) = patch.vault {
-            self.join(vault, id, commons);
-        }
-        let prompt = self.prompts.get_mut(&id).ok_or(StoreError::NotFound)?;
-        let record = Arc::make_mut(prompt);
-        apply(patch, record);
-        record.updated_at = later(commons.now(), record.updated_at);
-        Ok(prompt.clone())
-    }
-
-    pub(super) fn delete_prompt(&mut self, id: PromptId) -> Result<(), StoreError> {
-        let prompt = self.prompts.remove(&id).ok_or(StoreError::NotFound)?;
-        self.by_kind.remove(prompt.kind, id);
-        for vault in &prompt.vault_ids {
-            if let Some(vault) = self.vaults.get_mut(vault) {
-                vault.remove(id, prompt.kind);
+    ) -> Result<SharedPrompt> {
+        self.write(caller.account, |account, shared| {
+            let prompt = account.prompts.get_mut(&id).ok_or(StoreError::NotFound)?;
+            if let Some(vault) = patch.vault
+                && !account.vaults.contains_key(&vault)
+            {
+                return Err(StoreError::UnknownVault);
             }
-        }
-        Ok(())
+            let has_model = patch.inputs.model_id.is_some() || prompt.inputs.model_id.is_some();
+            if !has_model && patch.kind.is_some_and(PromptKind::needs_model) {
+                return Err(StoreError::ModelRequired);
+            }
+            if patch.is_empty() {
+                return Ok(Arc::clone(prompt));
+            }
+            let vault = patch.vault;
+            let record = Arc::make_mut(prompt);
+            if let Some(kind) = patch.kind {
+                let places = record.vault_ids.iter().copied().map(Some).chain([None]);
+                for place in places {
+                    account.index.remove(place, record.kind, id);
+                    account.index.insert(place, kind, id);
+                }
+                record.kind = kind;
+            }
+            apply(patch, record);
+            record.updated_at = later(shared.now(), record.updated_at);
+            if let Some(vault) = vault {
+                account.add_member(vault, id, shared);
+            }
+            account.prompt(id)
+        })
     }
 
-    pub(super) fn save_prompt(
-        &mut self,
+    async fn delete_prompt(&self, caller: &Caller, id: PromptId) -> Result<()> {
+        self.write(caller.account, |account, _| {
+            let prompt = account.prompt(id)?;
+            for vault in &prompt.vault_ids {
+                account.remove_member(*vault, id);
+            }
+            account.index.remove(None, prompt.kind, id);
+            account.prompts.remove(&id);
+            Ok(())
+        })
+    }
+
+    async fn save_prompt(
+        &self,
+        caller: &Caller,
         id: PromptId,
         vault: VaultId,
-        commons: &Commons,
-    ) -> Result<SharedPrompt, StoreError> {
-        self.prompt(id)?;
-        self.check_vault(vault)?;
-        self.join(vault, id, commons);
-        self.prompt(id)
-    }
-
-    /// Moves a prompt to another type in every index it is in.
-    fn change_kind(&mut self, id: PromptId, to: PromptKind) {
-        let Some(prompt) = self.prompts.get_mut(&id) else {
-            return;
-        };
-        let from = prompt.kind;
-        self.by_kind.change(id, from, to);
-        for vault in &prompt.vault_ids {
-            if let Some(vault) = self.vaults.get_mut(vault) {
-                vault.by_kind.change(id, from, to);
-            }
-        }
-        Arc::make_mut(prompt).kind = to;
+    ) -> Result<SharedPrompt> {
+        self.write(caller.account, |account, shared| {
+            account.prompt(id)?;
+            account.check_vault(vault)?;
+            account.add_member(vault, id, shared);
+            account.prompt(id)
+        })
     }
 }
 
-/// Writes the fields that no index knows of.
+/// Sets the fields that are in no index.
 fn apply(patch: PromptPatch, prompt: &mut PromptRecord) {
     set(&mut prompt.title, patch.title);
     set(&mut prompt.text, patch.text);
@@ -154,11 +115,4 @@ fn apply(patch: PromptPatch, prompt: &mut PromptRecord) {
     set(&mut inputs.aspect_ratio, aspect_ratio.map(Some));
     set(&mut inputs.image_url, image_url.map(Some));
     set(&mut inputs.reference_media_urls, reference_media_urls.map(Some));
-}
-
-/// Writes a value if there is one to write.
-pub(super) fn set<T>(field: &mut T, value: Option<T>) {
-    if let Some(value) = value {
-        *field = value;
-    }
 }

@@ -15,9 +15,8 @@ use tokio::sync::mpsc::{self, Sender, error::SendTimeoutError};
 use tokio::task::JoinHandle;
 use tokio_postgres::Row;
 
-use super::caller::caller;
 use super::db::{Db, Flow, Statement, column};
-use super::rows::{self, prompt_columns};
+use super::rows::{self, caller, prompt_columns};
 use crate::domain::{Caller, ListedPrompt};
 use crate::store::{Contents, StoreError};
 
@@ -56,7 +55,7 @@ static CONTENTS: Statement = Statement::reading(
     ),
 );
 
-/// See [`Store::contents`](crate::store::Store::contents). Who takes no row for
+/// See [`MembershipStore::contents`](crate::store::MembershipStore::contents). Who takes no row for
 /// [`PATIENCE`] finds an error after those that were on the way.
 pub(super) async fn stream(
     db: &Db,

@@ -1,19 +1,15 @@
-//! Forking: the one step that may read another account.
+//! Forking a vault, the one statement that reads another account.
 //!
-//! The slug of a copy comes from the name of its source, and [`slug`] makes it
-//! here. So the name is asked for first, and the copy is made only if the source
-//! still has that name; all else the copy sees for itself, at one instant.
-
-#[cfg(test)]
-mod tests;
+//! The slug of the copy derives from the name of the source, and [`slug`] computes it here.
+//! So the name is read first, and the copy is made only if the source still has that name.
+//! Everything else is read by the copy itself, from one snapshot.
 
 use promptarium::VaultId;
 
-use super::caller::caller;
 use super::db::{Db, Statement, column};
-use super::rows::{self, vault_columns};
+use super::rows::{self, caller, vault_columns};
 use crate::domain::{Caller, VaultRecord, slug};
-use crate::store::StoreError;
+use crate::store::{Result, StoreError};
 
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] = &[&SOURCE, &COPY];
@@ -29,7 +25,7 @@ static SOURCE: Statement = Statement::reading(
     ),
 );
 
-/// Identities are drawn in the order that the rows are selected in.
+/// Identity values are assigned in the order of the SELECT.
 static COPY: Statement = Statement::writing(
     "fork.copy",
     concat!(
@@ -56,39 +52,38 @@ static COPY: Statement = Statement::writing(
                 JOIN prompt p ON p.account_id = m.account_id AND p.id = m.prompt_id
             ORDER BY m.id
             RETURNING id, kind
-        ), joined AS (
+        ), added AS (
             INSERT INTO membership (account_id, vault_id, prompt_id, kind)
             SELECT copy.account_id, copy.id, prompts.id, prompts.kind FROM copy, prompts
             ORDER BY prompts.id
             RETURNING 1
         ), v AS (
             SELECT copy.id, copy.name, copy.description, copy.slug, copy.visibility,
-                copy.cover_image_url, copy.system, (SELECT count(*) FROM joined) AS prompt_count,
+                copy.cover_image_url, copy.system, (SELECT count(*) FROM added) AS prompt_count,
                 copy.created_at, copy.updated_at
             FROM copy
         )
         SELECT ",
         vault_columns!(),
-        ", v.id IS NOT NULL AS made
-        FROM caller LEFT JOIN v ON true",
+        " FROM caller LEFT JOIN v ON true",
     ),
 );
 
-/// Copies a vault into the caller's account.
-pub(super) async fn fork(db: &Db, caller: &Caller, id: VaultId) -> Result<VaultRecord, StoreError> {
-    // Each turn but the last means that somebody changed the source in between.
+/// See [`VaultStore::fork_vault`](crate::store::VaultStore::fork_vault).
+pub(super) async fn fork(db: &Db, caller: &Caller, id: VaultId) -> Result<VaultRecord> {
+    // Repeats only while the source is renamed, hidden or deleted between the statements.
     loop {
         let name = forkable(db, caller, id).await?;
         let (base, now) = (slug::base(&name), db.now());
         let row = db.row_of_caller(&COPY, &[&caller.key.0, &id.get(), &name, &base, &now]).await?;
-        if column(&row, "made")? {
-            return rows::vault(&row);
+        if let Some(copy) = rows::vault(&row)? {
+            return Ok(copy);
         }
     }
 }
 
-/// The name of a vault that the caller may fork.
-async fn forkable(db: &Db, caller: &Caller, id: VaultId) -> Result<String, StoreError> {
+/// The name of the vault, if the caller may fork it.
+async fn forkable(db: &Db, caller: &Caller, id: VaultId) -> Result<String> {
     let row = db.row_of_caller(&SOURCE, &[&caller.key.0, &id.get()]).await?;
     let name: Option<String> = column(&row, "name")?;
     let name = name.ok_or(StoreError::NotFound)?;

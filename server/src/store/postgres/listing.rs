@@ -1,31 +1,27 @@
 //! Pages of prompts.
 //!
-//! Each of the four questions has an index in which its answer stands together and
-//! in order, so that a page costs what the page holds. Statements are written so
-//! that the planner cannot do otherwise, whatever it believes of the numbers: the
-//! innermost part is one piece of one index, and prompts of a vault are fetched one
-//! by one (`OFFSET 0` keeps that part apart).
-
-#[cfg(test)]
-mod tests;
+//! Each of the four queries has an index in which its rows are contiguous and ordered, so
+//! the cost depends on the page size only. The statements leave the planner no choice,
+//! whatever it estimates: the innermost subquery is a range of one index, and the prompts
+//! of a vault are fetched one by one (`OFFSET 0` prevents the subquery from being
+//! flattened into a join).
 
 use promptarium::{PromptId, VaultId};
 use tokio_postgres::Row;
 
-use super::caller::caller;
 use super::db::{Db, Params, Statement, column};
-use super::rows::{self, prompt_columns};
-use crate::domain::{Caller, PromptKind, PromptPage, PromptQuery, SharedPrompt};
-use crate::store::StoreError;
+use super::rows::{self, caller, prompt_columns};
+use crate::domain::{Caller, PromptKind, PromptPage, PromptQuery};
+use crate::store::{Result, StoreError};
 
-/// The most prompts on one page; `LIMIT 101` below is one more. The planner knows
-/// nothing of a limit that is a parameter, and takes it for a tenth of all there is.
-const MOST: usize = 100;
+/// The maximum page size; `LIMIT 101` below is one more. The constant is there because
+/// the planner estimates a parameterized LIMIT as a tenth of all rows.
+pub(super) const PAGE_MAX: usize = 100;
 
 #[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[&EVERY, &OF_KIND, &IN_VAULT, &OF_KIND_IN_VAULT];
+pub(super) static ALL: &[&Statement] = &[&ALL_PROMPTS, &OF_KIND, &IN_VAULT, &OF_KIND_IN_VAULT];
 
-/// A page of `prompt` itself: the caller's key `$1`, before the id `$2`, at most `$3`.
+/// A page of the account: the caller's key `$1`, ids below `$2`, at most `$3` rows.
 macro_rules! of_account {
     ($condition:literal) => {
         concat!(
@@ -47,7 +43,7 @@ macro_rules! of_account {
     };
 }
 
-/// The same of what the vault `$4` holds. `vault` tells whether it is the caller's.
+/// A page of the vault `$4`. `vault` is NULL if the caller has no such vault.
 macro_rules! of_vault {
     ($condition:literal) => {
         concat!(
@@ -78,45 +74,42 @@ macro_rules! of_vault {
     };
 }
 
-static EVERY: Statement = Statement::reading("listing.every", of_account!(""));
-static OF_KIND: Statement = Statement::reading("listing.of_kind", of_account!("AND kind = $4"));
-static IN_VAULT: Statement = Statement::reading("listing.in_vault", of_vault!(""));
-static OF_KIND_IN_VAULT: Statement =
+pub(super) static ALL_PROMPTS: Statement = Statement::reading("listing.all", of_account!(""));
+pub(super) static OF_KIND: Statement =
+    Statement::reading("listing.of_kind", of_account!("AND kind = $4"));
+pub(super) static IN_VAULT: Statement = Statement::reading("listing.in_vault", of_vault!(""));
+pub(super) static OF_KIND_IN_VAULT: Statement =
     Statement::reading("listing.of_kind_in_vault", of_vault!("AND kind = $5"));
 
-/// See [`Store::list_prompts`](crate::store::Store::list_prompts); a page has at most
-/// [`MOST`] prompts.
+/// See [`PromptStore::list_prompts`](crate::store::PromptStore::list_prompts); a page has
+/// at most [`PAGE_MAX`] prompts.
 pub(super) async fn page(
     db: &Db,
     caller: &Caller,
     PromptQuery { vault, kind, after, limit }: PromptQuery,
-) -> Result<PromptPage, StoreError> {
-    let limit = limit.min(MOST);
+) -> Result<PromptPage> {
+    let limit = limit.min(PAGE_MAX);
     let asked = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
     let before = after.map_or(i64::MAX, PromptId::get);
     let (key, vault, kind) = (caller.key.0, vault.map(VaultId::get), kind.map(PromptKind::as_str));
     let (statement, params): (_, Params<'_>) = match (&vault, &kind) {
-        (None, None) => (&EVERY, &[&key, &before, &asked]),
+        (None, None) => (&ALL_PROMPTS, &[&key, &before, &asked]),
         (None, Some(kind)) => (&OF_KIND, &[&key, &before, &asked, kind]),
         (Some(vault), None) => (&IN_VAULT, &[&key, &before, &asked, vault]),
         (Some(vault), Some(kind)) => (&OF_KIND_IN_VAULT, &[&key, &before, &asked, vault, kind]),
     };
     let rows = db.rows_of_caller(statement, params).await?;
-    if vault.is_some() {
-        known_vault(&rows)?;
+    if vault.is_some() && vault_of(&rows)?.is_none() {
+        return Err(StoreError::UnknownVault);
     }
-    let mut prompts = prompts(&rows)?;
+    // An empty page is one row of NULLs.
+    let prompts = rows.iter().filter_map(|row| rows::prompt(row).transpose());
+    let mut prompts = prompts.collect::<Result<Vec<_>>>()?;
     let more = prompts.len() > limit;
     prompts.truncate(limit);
     Ok(PromptPage { prompts, more })
 }
 
-fn known_vault(rows: &[Row]) -> Result<(), StoreError> {
-    let vault: Option<i64> = rows.first().map_or(Ok(None), |row| column(row, "vault"))?;
-    vault.map(drop).ok_or(StoreError::UnknownVault)
-}
-
-/// None of the one row that stands for an empty page.
-fn prompts(rows: &[Row]) -> Result<Vec<SharedPrompt>, StoreError> {
-    rows.iter().filter_map(|row| rows::prompt(row).transpose()).collect()
+fn vault_of(rows: &[Row]) -> Result<Option<i64>> {
+    rows.first().map_or(Ok(None), |row| column(row, "vault"))
 }

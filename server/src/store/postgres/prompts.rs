@@ -1,29 +1,76 @@
-//! Single prompts.
-//!
-//! A statement that changes more than one thing takes its locks in the same order
-//! everywhere: vaults by their ids, then the prompt, then memberships. A count over
-//! a locked part (`>= 0`) is what makes that part come first.
+//! Prompts. The parent module explains the order of locks and CTEs that lock.
 
-mod create;
-mod save;
-#[cfg(test)]
-pub(super) mod tests;
-mod update;
+use std::sync::Arc;
 
-use promptarium::PromptId;
+use async_trait::async_trait;
+use jiff::Timestamp;
+use promptarium::{PromptId, VaultId};
+use tokio_postgres::Row;
 
-pub(super) use self::create::create;
-pub(super) use self::save::save;
-pub(super) use self::update::update;
-use super::caller::caller;
-use super::db::{Db, Statement, column};
-use super::rows::{self, prompt_columns};
-use crate::domain::{Caller, SharedPrompt};
-use crate::store::StoreError;
+use super::db::{Params, Statement, column};
+use super::rows::{self, caller, locked_prompt_columns, prompt_columns};
+use super::{PostgresStore, listing};
+use crate::domain::{
+    Caller, NewPrompt, PromptKind, PromptPage, PromptPatch, PromptQuery, PromptRecord, SharedPrompt,
+};
+use crate::store::{PromptStore, Result, StoreError};
 
 #[cfg(test)]
-pub(super) static ALL: &[&Statement] =
-    &[&create::ALONE, &create::IN_VAULT, &GET, &update::UPDATE, &save::SAVE, &DELETE];
+pub(super) static ALL: &[&Statement] = &[&CREATE, &CREATE_IN_VAULT, &GET, &UPDATE, &SAVE, &DELETE];
+
+/// Inserts the prompt with the values `$2` to `$9` and selects from `$from`.
+macro_rules! insert {
+    ($from:expr) => {
+        concat!(
+            "INSERT INTO prompt AS p (
+                 account_id, kind, title, body, platform, model_id, aspect_ratio, image_url,
+                 reference_media_urls, created_at, updated_at
+             )
+             SELECT caller.account_id, $2, $3, $4, $5, $6, $7, $8, $9, caller.now, caller.now
+             FROM ",
+            $from,
+            " RETURNING p.account_id, p.id, p.kind, p.created_at"
+        )
+    };
+}
+
+/// The CTE `target`: the caller's vault with this id, locked because its prompt count
+/// changes, and so that it is not deleted meanwhile.
+macro_rules! locked_vault {
+    ($id:literal) => {
+        concat!(
+            "target AS MATERIALIZED (
+                 SELECT v.id FROM caller
+                 JOIN vault v ON v.account_id = caller.account_id AND v.id = ",
+            $id,
+            " FOR NO KEY UPDATE OF v
+             )"
+        )
+    };
+}
+
+/// The most frequent write has a statement of its own: just the insert.
+static CREATE: Statement =
+    Statement::writing("prompts.create", insert!(concat!(caller!("$10::timestamptz"), " caller")));
+
+static CREATE_IN_VAULT: Statement = Statement::writing(
+    "prompts.create_in_vault",
+    concat!(
+        "WITH caller AS MATERIALIZED ",
+        caller!("$10::timestamptz"),
+        ", ",
+        locked_vault!("$11"),
+        ", created AS (",
+        insert!("caller CROSS JOIN target"),
+        "), added AS (
+             INSERT INTO membership (account_id, vault_id, prompt_id, kind)
+             SELECT created.account_id, target.id, created.id, created.kind
+             FROM created CROSS JOIN target
+         )
+         SELECT created.account_id, created.id, created.kind, created.created_at
+         FROM caller LEFT JOIN created ON true"
+    ),
+);
 
 static GET: Statement = Statement::reading(
     "prompts.get",
@@ -36,41 +83,216 @@ static GET: Statement = Statement::reading(
     ),
 );
 
-/// The vaults are locked for their counts, which the memberships that go with the
-/// prompt change.
+/// NULL parameters leave their column unchanged; `$6` says whether the platform becomes
+/// `$7`. `$14` says that the update needs a model and brings none. `has_model` is NULL if
+/// there is no such prompt.
+static UPDATE: Statement = Statement::writing(
+    "prompts.update",
+    concat!(
+        "WITH caller AS MATERIALIZED ",
+        caller!("$12::timestamptz"),
+        ", ",
+        locked_vault!("$13"),
+        ", changed AS (
+             UPDATE prompt p SET
+                 kind = coalesce($3, p.kind),
+                 title = coalesce($4, p.title),
+                 body = coalesce($5, p.body),
+                 platform = CASE WHEN $6::boolean THEN $7 ELSE p.platform END,
+                 model_id = coalesce($8, p.model_id),
+                 aspect_ratio = coalesce($9, p.aspect_ratio),
+                 image_url = coalesce($10, p.image_url),
+                 reference_media_urls = coalesce($11, p.reference_media_urls),
+                 updated_at = greatest(caller.now, p.updated_at + interval '1 microsecond')
+             FROM caller
+             WHERE p.account_id = caller.account_id AND p.id = $2
+                 AND ($13::bigint IS NULL OR EXISTS (SELECT FROM target))
+                 AND (NOT $14::boolean OR p.model_id IS NOT NULL)
+             RETURNING p.*
+         ), added AS (
+             INSERT INTO membership (account_id, vault_id, prompt_id, kind)
+             SELECT changed.account_id, target.id, changed.id, changed.kind
+             FROM changed CROSS JOIN target
+             ON CONFLICT DO NOTHING
+         )
+         SELECT ",
+        locked_prompt_columns!(),
+        ", target.id AS vault,
+             (SELECT before.model_id IS NOT NULL FROM prompt before
+              WHERE before.account_id = caller.account_id AND before.id = $2) AS has_model
+         FROM caller LEFT JOIN changed p ON true LEFT JOIN target ON true"
+    ),
+);
+
+/// The prompt is locked too, so that of two concurrent changes to one prompt the later
+/// response shows both.
+static SAVE: Statement = Statement::writing(
+    "prompts.save",
+    concat!(
+        "WITH caller AS MATERIALIZED ",
+        caller!(),
+        ", ",
+        locked_vault!("$3"),
+        ", locked AS MATERIALIZED (
+             SELECT p.* FROM caller
+             JOIN prompt p ON p.account_id = caller.account_id AND p.id = $2
+             WHERE (SELECT count(*) FROM target) >= 0
+             FOR NO KEY UPDATE OF p
+         ), added AS (
+             INSERT INTO membership (account_id, vault_id, prompt_id, kind)
+             SELECT locked.account_id, target.id, locked.id, locked.kind
+             FROM locked CROSS JOIN target
+             ON CONFLICT DO NOTHING
+         )
+         SELECT ",
+        locked_prompt_columns!(),
+        ", target.id AS vault
+         FROM caller LEFT JOIN locked p ON true LEFT JOIN target ON true"
+    ),
+);
+
+/// Deleting the prompt's memberships changes the counts of its vaults, so the vaults are
+/// locked first.
 static DELETE: Statement = Statement::writing(
     "prompts.delete",
     concat!(
         "WITH caller AS MATERIALIZED ",
         caller!(),
-        ", held AS MATERIALIZED (
-         SELECT v.id FROM caller
-         JOIN membership m ON m.account_id = caller.account_id AND m.prompt_id = $2
-         JOIN vault v ON v.account_id = m.account_id AND v.id = m.vault_id
-         ORDER BY v.id FOR NO KEY UPDATE OF v
-     ), gone AS (
-         DELETE FROM prompt p USING caller
-         WHERE p.account_id = caller.account_id AND p.id = $2
-             AND (SELECT count(*) FROM held) >= 0
-         RETURNING p.id
-     )
-     SELECT gone.id FROM caller LEFT JOIN gone ON true",
+        ", locked AS MATERIALIZED (
+             SELECT v.id FROM caller
+             JOIN membership m ON m.account_id = caller.account_id AND m.prompt_id = $2
+             JOIN vault v ON v.account_id = m.account_id AND v.id = m.vault_id
+             ORDER BY v.id FOR NO KEY UPDATE OF v
+         ), deleted AS (
+             DELETE FROM prompt p USING caller
+             WHERE p.account_id = caller.account_id AND p.id = $2
+                 AND (SELECT count(*) FROM locked) >= 0
+             RETURNING p.id
+         )
+         SELECT deleted.id FROM caller LEFT JOIN deleted ON true",
     ),
 );
 
-/// See [`Store::prompt`](crate::store::Store::prompt).
-pub(super) async fn get(
-    db: &Db,
-    caller: &Caller,
-    id: PromptId,
-) -> Result<SharedPrompt, StoreError> {
-    let row = db.row_of_caller(&GET, &[&caller.key.0, &id.get()]).await?;
-    rows::prompt(&row)?.ok_or(StoreError::NotFound)
+#[async_trait]
+impl PromptStore for PostgresStore {
+    async fn create_prompt(&self, caller: &Caller, new: NewPrompt) -> Result<SharedPrompt> {
+        let inputs = &new.inputs;
+        let params: Params<'_> = &[
+            &caller.key.0,
+            &new.kind.as_str(),
+            &&*new.title,
+            &&*new.text,
+            &new.platform.as_deref(),
+            &inputs.model_id.as_deref(),
+            &inputs.aspect_ratio.as_deref(),
+            &inputs.image_url.as_deref(),
+            &inputs.reference_media_urls.as_deref(),
+            &self.db.now(),
+            &new.vault.map(VaultId::get),
+        ];
+        let row = match new.vault {
+            None => self.db.row_of_caller(&CREATE, &params[..10]).await?,
+            Some(_) => self.db.row_of_caller(&CREATE_IN_VAULT, params).await?,
+        };
+        let id = column::<Option<i64>>(&row, "id")?.ok_or(StoreError::UnknownVault)?;
+        let created_at: Timestamp = column(&row, "created_at")?;
+        Ok(Arc::new(PromptRecord {
+            id: PromptId::new(id),
+            title: new.title,
+            text: new.text,
+            kind: new.kind,
+            platform: new.platform,
+            inputs: new.inputs,
+            images: Arc::default(),
+            vault_ids: new.vault.into_iter().collect(),
+            created_at,
+            updated_at: created_at,
+        }))
+    }
+
+    async fn prompt(&self, caller: &Caller, id: PromptId) -> Result<SharedPrompt> {
+        let row = self.db.row_of_caller(&GET, &[&caller.key.0, &id.get()]).await?;
+        rows::prompt(&row)?.ok_or(StoreError::NotFound)
+    }
+
+    async fn list_prompts(&self, caller: &Caller, query: PromptQuery) -> Result<PromptPage> {
+        listing::page(&self.db, caller, query).await
+    }
+
+    async fn update_prompt(
+        &self,
+        caller: &Caller,
+        id: PromptId,
+        patch: PromptPatch,
+    ) -> Result<SharedPrompt> {
+        if patch.is_empty() {
+            return self.prompt(caller, id).await;
+        }
+        let inputs = &patch.inputs;
+        let lacks_model =
+            patch.kind.is_some_and(PromptKind::needs_model) && inputs.model_id.is_none();
+        let params: Params<'_> = &[
+            &caller.key.0,
+            &id.get(),
+            &patch.kind.map(PromptKind::as_str),
+            &patch.title.as_deref(),
+            &patch.text.as_deref(),
+            &patch.platform.is_some(),
+            &patch.platform.as_ref().and_then(Option::as_deref),
+            &inputs.model_id.as_deref(),
+            &inputs.aspect_ratio.as_deref(),
+            &inputs.image_url.as_deref(),
+            &inputs.reference_media_urls.as_deref(),
+            &self.db.now(),
+            &patch.vault.map(VaultId::get),
+            &lacks_model,
+        ];
+        let row = self.db.row_of_caller(&UPDATE, params).await?;
+        match rows::prompt(&row)? {
+            Some(prompt) => Ok(in_vault(prompt, patch.vault)),
+            None => Err(update_error(&row, patch.vault.is_some(), lacks_model)?),
+        }
+    }
+
+    async fn delete_prompt(&self, caller: &Caller, id: PromptId) -> Result<()> {
+        let row = self.db.row_of_caller(&DELETE, &[&caller.key.0, &id.get()]).await?;
+        column::<Option<i64>>(&row, 0)?.map(drop).ok_or(StoreError::NotFound)
+    }
+
+    async fn save_prompt(
+        &self,
+        caller: &Caller,
+        id: PromptId,
+        vault: VaultId,
+    ) -> Result<SharedPrompt> {
+        let params: Params<'_> = &[&caller.key.0, &id.get(), &vault.get()];
+        let row = self.db.row_of_caller(&SAVE, params).await?;
+        let prompt = rows::prompt(&row)?.ok_or(StoreError::NotFound)?;
+        column::<Option<i64>>(&row, "vault")?.ok_or(StoreError::UnknownVault)?;
+        Ok(in_vault(prompt, Some(vault)))
+    }
 }
 
-/// See [`Store::delete_prompt`](crate::store::Store::delete_prompt).
-pub(super) async fn delete(db: &Db, caller: &Caller, id: PromptId) -> Result<(), StoreError> {
-    let row = db.row_of_caller(&DELETE, &[&caller.key.0, &id.get()]).await?;
-    let gone: Option<i64> = column(&row, 0)?;
-    gone.map(drop).ok_or(StoreError::NotFound)
+/// Adds `vault` to the vaults of a prompt that the statement read before it inserted the
+/// membership.
+fn in_vault(mut prompt: SharedPrompt, vault: Option<VaultId>) -> SharedPrompt {
+    if let Some(vault) = vault
+        && let Err(index) = prompt.vault_ids.binary_search(&vault)
+    {
+        Arc::make_mut(&mut prompt).vault_ids.insert(index, vault);
+    }
+    prompt
+}
+
+/// Why [`UPDATE`] changed nothing.
+fn update_error(row: &Row, into_vault: bool, lacks_model: bool) -> Result<StoreError> {
+    let has_model: Option<bool> = column(row, "has_model")?;
+    let vault: Option<i64> = column(row, "vault")?;
+    Ok(match has_model {
+        None => StoreError::NotFound,
+        Some(_) if into_vault && vault.is_none() => StoreError::UnknownVault,
+        Some(false) if lacks_model => StoreError::ModelRequired,
+        // The prompt existed in the statement's snapshot and was deleted concurrently.
+        Some(_) => StoreError::NotFound,
+    })
 }

@@ -1,21 +1,38 @@
-//! Rows read back as the records they were made of.
+//! SQL fragments that statements share, and conversion of rows into records.
 
-mod images;
-
+use std::error::Error;
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use promptarium::{PromptId, VaultId};
+use serde::Deserialize;
 use tokio_postgres::Row;
-use tokio_postgres::types::FromSql;
+use tokio_postgres::types::{FromSql, Json, Type};
 
-use self::images::Images;
 use super::db::column;
 use crate::domain::{
-    PromptInputs, PromptKind, PromptRecord, SharedPrompt, VaultRecord, VaultVisibility,
+    PromptImage, PromptInputs, PromptKind, PromptRecord, SharedPrompt, VaultRecord, VaultVisibility,
 };
-use crate::store::StoreError;
+use crate::store::{Result, StoreError};
 
-/// A prompt's own columns, of a table or subquery called `p`.
+/// The subquery for the CTE `caller`: the account of the key `$1`, or no row if the key is
+/// revoked. With a parameter such as `"$5"` it also has the current time as `now`: that
+/// parameter, or the database's clock if it is NULL.
+macro_rules! caller {
+    () => {
+        "(SELECT account_id FROM api_key WHERE id = $1 AND revoked_at IS NULL)"
+    };
+    ($now:literal) => {
+        concat!(
+            "(SELECT account_id, coalesce(",
+            $now,
+            ", clock_timestamp()) AS now FROM api_key WHERE id = $1 AND revoked_at IS NULL)"
+        )
+    };
+}
+pub(super) use caller;
+
+/// The columns of a prompt itself, of a table or subquery named `p`.
 macro_rules! prompt_fields {
     () => {
         "p.id, p.kind, p.title, p.body, p.platform, p.model_id, p.aspect_ratio, p.image_url, \
@@ -24,22 +41,23 @@ macro_rules! prompt_fields {
 }
 pub(super) use prompt_fields;
 
-/// What [`prompt`] reads, of a table or subquery called `p`. It comes first in a
-/// `SELECT`; other columns follow.
+/// The columns that [`prompt`] reads, of a table or subquery named `p`. They come first
+/// in the `SELECT` list; other columns follow.
 macro_rules! prompt_columns {
     () => {
         concat!(
             $crate::store::postgres::rows::prompt_fields!(),
-            ", ARRAY(SELECT joined.vault_id FROM membership joined \
-                     WHERE joined.account_id = p.account_id AND joined.prompt_id = p.id \
-                     ORDER BY joined.vault_id) AS vault_ids"
+            ", ARRAY(SELECT m.vault_id FROM membership m \
+                     WHERE m.account_id = p.account_id AND m.prompt_id = p.id \
+                     ORDER BY m.vault_id) AS vault_ids"
         )
     };
 }
 pub(super) use prompt_columns;
 
-/// As [`prompt_columns`], for a statement that has locked the prompt: `vaults_of`
-/// sees what others did while it waited for that.
+/// As [`prompt_columns`], for a statement that has locked the prompt. The volatile
+/// function `vaults_of` takes a new snapshot, so it sees memberships that were committed
+/// while this statement waited for the lock.
 macro_rules! locked_prompt_columns {
     () => {
         concat!(
@@ -50,7 +68,7 @@ macro_rules! locked_prompt_columns {
 }
 pub(super) use locked_prompt_columns;
 
-/// The columns that [`vault`] reads, of a table or subquery called `v`.
+/// The columns that [`vault`] reads, of a table or subquery named `v`.
 macro_rules! vault_columns {
     () => {
         "v.id, v.name, v.description, v.slug, v.visibility, v.cover_image_url, v.system, \
@@ -59,55 +77,79 @@ macro_rules! vault_columns {
 }
 pub(super) use vault_columns;
 
-/// A prompt from the columns of [`prompt_columns`]; none where an outer join found
-/// none.
+/// The prompt in a row of [`prompt_columns`]; `None` if they are NULL because an outer
+/// join found no prompt.
 ///
 /// # Errors
-/// [`StoreError::Broken`] if the row is no prompt.
-pub(super) fn prompt(row: &Row) -> Result<Option<SharedPrompt>, StoreError> {
-    let mut cells = Cells { row, next: 0 };
-    let Some(id) = cells.take()? else {
+/// [`StoreError::Broken`] if the row is not a valid prompt.
+pub(super) fn prompt(row: &Row) -> Result<Option<SharedPrompt>> {
+    let mut columns = Columns { row, next: 0 };
+    let Some(id) = columns.take()? else {
         return Ok(None);
     };
-    // Values are read in the order they stand here, which is that of the columns.
+    // Fields are evaluated in source order, which is the order of the columns.
     Ok(Some(Arc::new(PromptRecord {
         id: PromptId::new(id),
-        kind: kind(cells.take()?)?,
-        title: cells.text()?,
-        text: cells.text()?,
-        platform: cells.optional_text()?,
+        kind: kind(columns.take()?)?,
+        title: columns.text()?,
+        text: columns.text()?,
+        platform: columns.optional_text()?,
         inputs: PromptInputs {
-            model_id: cells.optional_text()?,
-            aspect_ratio: cells.optional_text()?,
-            image_url: cells.optional_text()?,
-            reference_media_urls: cells.texts()?,
+            model_id: columns.optional_text()?,
+            aspect_ratio: columns.optional_text()?,
+            image_url: columns.optional_text()?,
+            reference_media_urls: columns.texts()?,
         },
-        images: cells.take::<Images>()?.0,
-        created_at: cells.take()?,
-        updated_at: cells.take()?,
-        vault_ids: cells.take::<Vec<i64>>()?.into_iter().map(VaultId::new).collect(),
+        images: columns.take::<Images>()?.0,
+        created_at: columns.take()?,
+        updated_at: columns.take()?,
+        vault_ids: columns.take::<Vec<i64>>()?.into_iter().map(VaultId::new).collect(),
     })))
 }
 
-/// The values of a row from its first: to find each by its name would take a
-/// search per value.
-struct Cells<'a> {
+/// The vault in a row of [`vault_columns`]; `None` if they are NULL because an outer join
+/// found no vault.
+///
+/// # Errors
+/// [`StoreError::Broken`] if the row is not a valid vault.
+pub(super) fn vault(row: &Row) -> Result<Option<VaultRecord>> {
+    let mut columns = Columns { row, next: 0 };
+    let Some(id) = columns.take()? else {
+        return Ok(None);
+    };
+    Ok(Some(VaultRecord {
+        id: VaultId::new(id),
+        name: columns.text()?,
+        description: columns.optional_text()?,
+        slug: columns.text()?,
+        visibility: visibility(columns.take()?)?,
+        cover_image_url: columns.optional_text()?,
+        system: columns.take()?,
+        prompt_count: columns.take::<i64>()?.unsigned_abs(),
+        created_at: columns.take()?,
+        updated_at: columns.take()?,
+    }))
+}
+
+/// Reads the values of a row in order: lookup by name would search the columns for each
+/// value.
+struct Columns<'a> {
     row: &'a Row,
     next: usize,
 }
 
-impl<'a> Cells<'a> {
-    fn take<T: FromSql<'a>>(&mut self) -> Result<T, StoreError> {
-        let at = self.next;
+impl<'a> Columns<'a> {
+    fn take<T: FromSql<'a>>(&mut self) -> Result<T> {
+        let index = self.next;
         self.next += 1;
-        column(self.row, at)
+        column(self.row, index)
     }
 
-    fn text(&mut self) -> Result<Arc<str>, StoreError> {
+    fn text(&mut self) -> Result<Arc<str>> {
         self.take::<&str>().map(Arc::from)
     }
 
-    fn optional_text(&mut self) -> Result<Option<Arc<str>>, StoreError> {
+    fn optional_text(&mut self) -> Result<Option<Arc<str>>> {
         Ok(self.take::<Option<&str>>()?.map(Arc::from))
     }
 
@@ -117,39 +159,50 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// A vault from the columns of [`vault_columns`], which come first in the row.
-///
-/// # Errors
-/// [`StoreError::Broken`] if the row is no vault.
-pub(super) fn vault(row: &Row) -> Result<VaultRecord, StoreError> {
-    let mut cells = Cells { row, next: 0 };
-    Ok(VaultRecord {
-        id: VaultId::new(cells.take()?),
-        name: cells.text()?,
-        description: cells.optional_text()?,
-        slug: cells.text()?,
-        visibility: visibility(cells.take()?)?,
-        cover_image_url: cells.optional_text()?,
-        system: cells.take()?,
-        prompt_count: cells.take::<i64>()?.unsigned_abs(),
-        created_at: cells.take()?,
-        updated_at: cells.take()?,
-    })
-}
-
-fn kind(text: &str) -> Result<PromptKind, StoreError> {
+fn kind(text: &str) -> Result<PromptKind> {
     let kinds = [PromptKind::Image, PromptKind::Text, PromptKind::Video];
     let found = kinds.into_iter().find(|kind| kind.as_str() == text);
-    found.ok_or_else(|| broken(&format!("the type {text:?}")))
+    found.ok_or_else(|| StoreError::Broken(format!("unknown prompt type {text:?}").into()))
 }
 
-fn visibility(text: &str) -> Result<VaultVisibility, StoreError> {
+fn visibility(text: &str) -> Result<VaultVisibility> {
     use VaultVisibility::{Private, Public, Unlisted};
     let found = [Private, Unlisted, Public].into_iter().find(|one| one.as_str() == text);
-    found.ok_or_else(|| broken(&format!("the visibility {text:?}")))
+    found.ok_or_else(|| StoreError::Broken(format!("unknown visibility {text:?}").into()))
 }
 
-/// What no program of ours has written.
-fn broken(what: &dyn std::fmt::Display) -> StoreError {
-    StoreError::Broken(format!("the database holds what it cannot: {what}").into())
+/// The column `prompt.images`, a JSON array.
+struct Images(Arc<[PromptImage]>);
+
+/// An element of it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Image {
+    url: Box<str>,
+    width: u32,
+    height: u32,
+    /// In microseconds.
+    created_at: i64,
+}
+
+/// The binary format of an empty `jsonb` array: the format version, then the text.
+const NO_IMAGES: &[u8] = b"\x01[]";
+
+impl<'a> FromSql<'a> for Images {
+    fn from_sql(of: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
+        // Most prompts have no images; this skips the JSON parser.
+        if raw == NO_IMAGES {
+            return Ok(Self(Arc::default()));
+        }
+        let Json(images) = Json::<Vec<Image>>::from_sql(of, raw)?;
+        let images = images.into_iter().map(|Image { url, width, height, created_at }| {
+            let created_at = Timestamp::from_microsecond(created_at)?;
+            Ok::<_, jiff::Error>(PromptImage { url, width, height, created_at })
+        });
+        Ok(Self(images.collect::<Result<_, _>>()?))
+    }
+
+    fn accepts(of: &Type) -> bool {
+        *of == Type::JSONB
+    }
 }

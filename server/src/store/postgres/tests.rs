@@ -1,10 +1,11 @@
-//! Steps on a database of their own.
+//! Tests of SQL and of what only this store does. The contract tests cover what both
+//! stores do.
 
 pub(super) mod cluster;
-mod differential;
-pub(super) mod ground;
+pub(super) mod fixture;
 mod invariants;
 mod jobs;
+mod keys;
 mod outage;
 mod plans;
 
@@ -12,14 +13,14 @@ use super::scratch::ScratchDatabase;
 use super::{DatabaseUrl, Migration, PostgresStore};
 use crate::clock::Clock;
 use crate::domain::{Caller, NewKey, Scopes};
-use crate::store::Store as _;
+use crate::store::prelude::*;
 
-/// A store in an empty database, which goes with the second value.
+/// A store in an empty database, which is dropped with the second value.
 pub(super) async fn store() -> (PostgresStore, ScratchDatabase) {
     store_at(Clock::System).await
 }
 
-/// The same, with its time from `clock`.
+/// The same, with this clock.
 async fn store_at(clock: Clock) -> (PostgresStore, ScratchDatabase) {
     let database = ScratchDatabase::create().await.unwrap();
     (store_in(&database, clock).await, database)
@@ -30,7 +31,7 @@ async fn store_in(database: &ScratchDatabase, clock: Clock) -> PostgresStore {
     PostgresStore::open(&url, Migration::Auto, clock).await.unwrap()
 }
 
-/// Whoever holds the key of a new account of this name.
+/// The caller of a key of a new account of this name.
 pub(super) async fn caller(store: &PostgresStore, account: &str) -> Caller {
     let public_id = format!("key-of-{account}");
     let (digest, scopes) = ([7; 32], Scopes::ALL);

@@ -1,32 +1,24 @@
-//! Vaults themselves, without what they hold.
+//! Vaults, without their contents.
 //!
-//! The smallest free slug is found by the database's function `free_slug`, which
-//! makes those who want the same slug wait for one another; its base is computed
-//! here, by [`slug`].
-
-mod changes;
-#[cfg(test)]
-mod tests;
+//! The database function `free_slug` finds the smallest free slug and serializes
+//! concurrent requests for the same one. The base of the slug is computed here, by
+//! [`slug`].
 
 use std::cmp::Reverse;
 
+use async_trait::async_trait;
 use promptarium::VaultId;
-use tokio_postgres::Row;
 
-pub(super) use self::changes::{delete, update};
-use super::caller::caller;
-use super::db::{Db, Statement, column};
-use super::rows::{self, vault_columns};
-use crate::domain::{Caller, NewVault, VaultRecord, slug};
-use crate::store::{StoreError, Vaults, VaultsMark};
+use super::db::{Params, Statement, column};
+use super::rows::{self, caller, vault_columns};
+use super::{PostgresStore, fork};
+use crate::domain::{Caller, NewVault, VaultPatch, VaultRecord, VaultVisibility, slug};
+use crate::store::{Result, StoreError, VaultStore};
 
 #[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[&LIST, &GET, &CREATE, &changes::UPDATE, &changes::DELETE];
+pub(super) static ALL: &[&Statement] = &[&LIST, &GET, &CREATE, &UPDATE, &DELETE];
 
-/// In no order: to sort a thousand of them takes the database longer than to find
-/// them, and next to nothing here. Without a vault if their mark is `$2`: `OFFSET 0`
-/// keeps the look at the mark inside, where it is taken once and before any vault is
-/// looked for.
+/// Without `ORDER BY`: sorting here is faster than in the database.
 static LIST: Statement = Statement::reading(
     "vaults.list",
     concat!(
@@ -34,54 +26,20 @@ static LIST: Statement = Statement::reading(
         caller!(),
         " SELECT ",
         vault_columns!(),
-        ", now.mark FROM caller
-        CROSS JOIN LATERAL (
-            SELECT bit_xor(mark) AS mark FROM vault WHERE account_id = caller.account_id
-        ) AS now
-        LEFT JOIN LATERAL (
-            SELECT * FROM vault
-            WHERE account_id = caller.account_id AND now.mark IS DISTINCT FROM $2::bigint
-            OFFSET 0
-        ) AS v ON true",
+        " FROM caller LEFT JOIN vault v ON v.account_id = caller.account_id",
     ),
 );
-
-/// All vaults, newest first. By time before the id: of two vaults made at once the
-/// one with the lesser id may have the later time.
-pub(super) async fn list(
-    db: &Db,
-    caller: &Caller,
-    known: Option<VaultsMark>,
-) -> Result<Vaults, StoreError> {
-    let read = |row: Row| Ok((there(&row)?, column::<Option<i64>>(&row, "mark")?));
-    let known = known.map(|mark| mark.0);
-    let found = db.records_of_caller(&LIST, &[&caller.key.0, &known], read).await?;
-    let mark = found.first().and_then(|(_, mark)| *mark);
-    if mark.is_some() && mark == known {
-        return Ok(Vaults::Unchanged);
-    }
-    let mut vaults: Vec<_> = found.into_iter().filter_map(|(vault, _)| vault).collect();
-    vaults.sort_unstable_by_key(|vault| Reverse((vault.created_at, vault.id)));
-    Ok(Vaults::Listed { vaults, mark: mark.map(VaultsMark) })
-}
 
 static GET: Statement = Statement::reading(
     "vaults.get",
     concat!(
         "WITH caller AS ",
         caller!(),
-        " ",
-        "SELECT ",
+        " SELECT ",
         vault_columns!(),
         " FROM caller LEFT JOIN vault v ON v.account_id = caller.account_id AND v.id = $2",
     ),
 );
-
-/// One vault.
-pub(super) async fn get(db: &Db, caller: &Caller, id: VaultId) -> Result<VaultRecord, StoreError> {
-    let row = db.row_of_caller(&GET, &[&caller.key.0, &id.get()]).await?;
-    there(&row)?.ok_or(StoreError::NotFound)
-}
 
 static CREATE: Statement = Statement::writing(
     "vaults.create",
@@ -100,22 +58,127 @@ static CREATE: Statement = Statement::writing(
     ),
 );
 
-/// Makes a vault.
-pub(super) async fn create(
-    db: &Db,
-    caller: &Caller,
-    NewVault { name, description, visibility }: NewVault,
-) -> Result<VaultRecord, StoreError> {
-    let (visibility, base, now) = (visibility.as_str(), slug::base(&name), db.now());
-    let (name, description) = (&*name, description.as_deref());
-    let row = db
-        .row_of_caller(&CREATE, &[&caller.key.0, &name, &description, &visibility, &base, &now])
-        .await?;
-    rows::vault(&row)
-}
+/// NULL parameters leave their column unchanged; `$5` says whether the description becomes
+/// `$6`.
+///
+/// `found` is locked FOR UPDATE because the slug, a key column, may change. A weaker lock
+/// that is upgraded later could deadlock with a statement that waits for the row.
+static UPDATE: Statement = Statement::writing(
+    "vaults.update",
+    concat!(
+        "WITH caller AS ",
+        caller!("$8"),
+        ", found AS (
+            SELECT o.account_id, o.id, o.system, coalesce(o.name <> $3, false) AS renamed
+            FROM caller JOIN vault o ON o.account_id = caller.account_id AND o.id = $2
+            FOR UPDATE OF o
+        ), changed AS (
+            UPDATE vault o SET
+                name = coalesce($3, o.name),
+                slug = CASE WHEN found.renamed
+                    THEN free_slug(o.account_id, $4, o.id) ELSE o.slug END,
+                description = CASE WHEN $5 THEN $6 ELSE o.description END,
+                visibility = coalesce($7, o.visibility),
+                updated_at = greatest(caller.now, o.updated_at + interval '1 microsecond')
+            FROM caller, found
+            WHERE o.account_id = found.account_id AND o.id = found.id
+                AND NOT (found.system AND found.renamed)
+            RETURNING o.*
+        )
+        SELECT ",
+        vault_columns!(),
+        ", found.id IS NOT NULL AS found
+        FROM caller LEFT JOIN found ON true LEFT JOIN changed v ON true",
+    ),
+);
 
-/// The vault of a row, if the outer join that made the row found one.
-fn there(row: &Row) -> Result<Option<VaultRecord>, StoreError> {
-    let id: Option<i64> = column(row, 0)?;
-    id.map(|_| rows::vault(row)).transpose()
+/// The memberships are deleted by ON DELETE CASCADE. `system` never changes, so it may
+/// come from the statement's snapshot; whether the vault exists is decided by the DELETE.
+static DELETE: Statement = Statement::writing(
+    "vaults.delete",
+    concat!(
+        "WITH caller AS ",
+        caller!(),
+        ", deleted AS (
+            DELETE FROM vault v USING caller
+            WHERE v.account_id = caller.account_id AND v.id = $2 AND NOT v.system
+            RETURNING 1
+        )
+        SELECT EXISTS (SELECT FROM deleted) AS deleted, coalesce(v.system, false) AS system
+        FROM caller LEFT JOIN vault v ON v.account_id = caller.account_id AND v.id = $2",
+    ),
+);
+
+#[async_trait]
+impl VaultStore for PostgresStore {
+    async fn vaults(&self, caller: &Caller) -> Result<Vec<VaultRecord>> {
+        let params: Params<'_> = &[&caller.key.0];
+        let read = |row| rows::vault(&row);
+        let vaults = self.db.records_of_caller(&LIST, params, read).await?;
+        let mut vaults: Vec<_> = vaults.into_iter().flatten().collect();
+        // By time before id: of two vaults created concurrently, the one with the lesser
+        // id may have the later time.
+        vaults.sort_unstable_by_key(|vault| Reverse((vault.created_at, vault.id)));
+        Ok(vaults)
+    }
+
+    async fn create_vault(&self, caller: &Caller, new: NewVault) -> Result<VaultRecord> {
+        let NewVault { name, description, visibility } = new;
+        let params: Params<'_> = &[
+            &caller.key.0,
+            &&*name,
+            &description.as_deref(),
+            &visibility.as_str(),
+            &slug::base(&name),
+            &self.db.now(),
+        ];
+        let row = self.db.row_of_caller(&CREATE, params).await?;
+        rows::vault(&row)?.ok_or(StoreError::NotFound)
+    }
+
+    async fn vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord> {
+        let row = self.db.row_of_caller(&GET, &[&caller.key.0, &id.get()]).await?;
+        rows::vault(&row)?.ok_or(StoreError::NotFound)
+    }
+
+    async fn update_vault(
+        &self,
+        caller: &Caller,
+        id: VaultId,
+        patch: VaultPatch,
+    ) -> Result<VaultRecord> {
+        if patch.is_empty() {
+            return self.vault(caller, id).await;
+        }
+        let VaultPatch { name, description, visibility } = patch;
+        let params: Params<'_> = &[
+            &caller.key.0,
+            &id.get(),
+            &name.as_deref(),
+            &name.as_deref().map(slug::base),
+            &description.is_some(),
+            &description.as_ref().and_then(Option::as_deref),
+            &visibility.map(VaultVisibility::as_str),
+            &self.db.now(),
+        ];
+        let row = self.db.row_of_caller(&UPDATE, params).await?;
+        match rows::vault(&row)? {
+            Some(vault) => Ok(vault),
+            None if column(&row, "found")? => Err(StoreError::SystemVaultRename),
+            None => Err(StoreError::NotFound),
+        }
+    }
+
+    async fn delete_vault(&self, caller: &Caller, id: VaultId) -> Result<()> {
+        let row = self.db.row_of_caller(&DELETE, &[&caller.key.0, &id.get()]).await?;
+        match (column(&row, "deleted")?, column(&row, "system")?) {
+            (true, _) => Ok(()),
+            (false, true) => Err(StoreError::SystemVaultDelete),
+            (false, false) => Err(StoreError::NotFound),
+        }
+    }
+
+    async fn fork_vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord> {
+        fork::fork(&self.db, caller, id).await
+    }
 }

@@ -1,4 +1,4 @@
-//! A store in memory with switches: one step panics, one waits, one breaks off.
+//! A store in memory with faults: one method panics, one waits, one stream fails.
 
 mod jobs;
 
@@ -14,11 +14,14 @@ use promptarium_server::domain::{
     SharedPrompt, VaultPatch, VaultRecord,
 };
 use promptarium_server::store::memory::MemoryStore;
-use promptarium_server::store::{Added, Contents, Moved, Store, StoreError};
+use promptarium_server::store::{
+    Added, Contents, KeyStore, MembershipStore, Moved, PromptStore, Result, Store, StoreError,
+    VaultStore,
+};
 use tokio::sync::Notify;
 
-/// Reading one prompt panics; listing vaults waits until `go`; a vault's contents
-/// break off after `breaks_after` entries.
+/// Reading one prompt panics; listing vaults waits for `go`; a vault's contents fail after
+/// `breaks_after` entries.
 pub(crate) struct FailingStore {
     inner: MemoryStore,
     pub(crate) waiting: Notify,
@@ -43,39 +46,37 @@ impl Store for FailingStore {
         "failing"
     }
 
-    async fn seed_key(&self, account: &str, key: NewKey) -> Result<(), StoreError> {
+    async fn check(&self) -> Result<()> {
+        self.inner.check().await
+    }
+}
+
+#[async_trait]
+impl KeyStore for FailingStore {
+    async fn seed_key(&self, account: &str, key: NewKey) -> Result<()> {
         self.inner.seed_key(account, key).await
     }
 
-    async fn find_key(&self, public_id: &str) -> Result<Option<KeyRecord>, StoreError> {
+    async fn find_key(&self, public_id: &str) -> Result<Option<KeyRecord>> {
         self.inner.find_key(public_id).await
     }
 
-    async fn confirm_key(&self, caller: &Caller) -> Result<(), StoreError> {
+    async fn confirm_key(&self, caller: &Caller) -> Result<()> {
         self.inner.confirm_key(caller).await
     }
+}
 
-    async fn check(&self) -> Result<(), StoreError> {
-        self.inner.check().await
-    }
-
-    async fn create_prompt(
-        &self,
-        caller: &Caller,
-        new: NewPrompt,
-    ) -> Result<SharedPrompt, StoreError> {
+#[async_trait]
+impl PromptStore for FailingStore {
+    async fn create_prompt(&self, caller: &Caller, new: NewPrompt) -> Result<SharedPrompt> {
         self.inner.create_prompt(caller, new).await
     }
 
-    async fn prompt(&self, _: &Caller, _: PromptId) -> Result<SharedPrompt, StoreError> {
+    async fn prompt(&self, _: &Caller, _: PromptId) -> Result<SharedPrompt> {
         panic!("internal secret")
     }
 
-    async fn list_prompts(
-        &self,
-        caller: &Caller,
-        query: PromptQuery,
-    ) -> Result<PromptPage, StoreError> {
+    async fn list_prompts(&self, caller: &Caller, query: PromptQuery) -> Result<PromptPage> {
         self.inner.list_prompts(caller, query).await
     }
 
@@ -84,11 +85,11 @@ impl Store for FailingStore {
         caller: &Caller,
         id: PromptId,
         patch: PromptPatch,
-    ) -> Result<SharedPrompt, StoreError> {
+    ) -> Result<SharedPrompt> {
         self.inner.update_prompt(caller, id, patch).await
     }
 
-    async fn delete_prompt(&self, caller: &Caller, id: PromptId) -> Result<(), StoreError> {
+    async fn delete_prompt(&self, caller: &Caller, id: PromptId) -> Result<()> {
         self.inner.delete_prompt(caller, id).await
     }
 
@@ -97,25 +98,24 @@ impl Store for FailingStore {
         caller: &Caller,
         id: PromptId,
         vault: VaultId,
-    ) -> Result<SharedPrompt, StoreError> {
+    ) -> Result<SharedPrompt> {
         self.inner.save_prompt(caller, id, vault).await
     }
+}
 
-    async fn vaults(&self, caller: &Caller) -> Result<Vec<VaultRecord>, StoreError> {
+#[async_trait]
+impl VaultStore for FailingStore {
+    async fn vaults(&self, caller: &Caller) -> Result<Vec<VaultRecord>> {
         self.waiting.notify_one();
         self.go.notified().await;
         self.inner.vaults(caller).await
     }
 
-    async fn create_vault(
-        &self,
-        caller: &Caller,
-        new: NewVault,
-    ) -> Result<VaultRecord, StoreError> {
+    async fn create_vault(&self, caller: &Caller, new: NewVault) -> Result<VaultRecord> {
         self.inner.create_vault(caller, new).await
     }
 
-    async fn vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord, StoreError> {
+    async fn vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord> {
         self.inner.vault(caller, id).await
     }
 
@@ -124,19 +124,22 @@ impl Store for FailingStore {
         caller: &Caller,
         id: VaultId,
         patch: VaultPatch,
-    ) -> Result<VaultRecord, StoreError> {
+    ) -> Result<VaultRecord> {
         self.inner.update_vault(caller, id, patch).await
     }
 
-    async fn delete_vault(&self, caller: &Caller, id: VaultId) -> Result<(), StoreError> {
+    async fn delete_vault(&self, caller: &Caller, id: VaultId) -> Result<()> {
         self.inner.delete_vault(caller, id).await
     }
 
-    async fn fork_vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord, StoreError> {
+    async fn fork_vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord> {
         self.inner.fork_vault(caller, id).await
     }
+}
 
-    async fn contents(&self, caller: &Caller, vault: VaultId) -> Result<Contents, StoreError> {
+#[async_trait]
+impl MembershipStore for FailingStore {
+    async fn contents(&self, caller: &Caller, vault: VaultId) -> Result<Contents> {
         let contents = self.inner.contents(caller, vault).await?;
         let broken = stream::iter([Err(StoreError::KeyTaken)]);
         Ok(contents.take(self.breaks_after).chain(broken).boxed())
@@ -147,7 +150,7 @@ impl Store for FailingStore {
         caller: &Caller,
         vault: VaultId,
         prompts: &[PromptId],
-    ) -> Result<Added, StoreError> {
+    ) -> Result<Added> {
         self.inner.add_prompts(caller, vault, prompts).await
     }
 
@@ -156,7 +159,7 @@ impl Store for FailingStore {
         caller: &Caller,
         vault: VaultId,
         membership: VaultPromptId,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         self.inner.remove_membership(caller, vault, membership).await
     }
 
@@ -166,7 +169,7 @@ impl Store for FailingStore {
         vault: VaultId,
         membership: VaultPromptId,
         target: VaultId,
-    ) -> Result<Moved, StoreError> {
+    ) -> Result<Moved> {
         self.inner.move_membership(caller, vault, membership, target).await
     }
 
@@ -176,7 +179,7 @@ impl Store for FailingStore {
         vault: VaultId,
         membership: VaultPromptId,
         pinned: bool,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         self.inner.set_pinned(caller, vault, membership, pinned).await
     }
 }

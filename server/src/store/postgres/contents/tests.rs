@@ -7,10 +7,11 @@ use promptarium::VaultId;
 
 use super::{BATCH, stream_within};
 use crate::domain::{Caller, ListedPrompt, PromptKind};
+use crate::store::StoreError;
 use crate::store::postgres::PostgresStore;
-use crate::store::postgres::prompts::tests::world::{self, number, query};
+use crate::store::postgres::tests::fixture::{self as world, number, query};
 use crate::store::postgres::tests::store;
-use crate::store::{Store, StoreError};
+use crate::store::prelude::*;
 
 /// So many prompts of 15,000 characters that no buffer on the way holds them all.
 const MANY: i32 = 3_000;

@@ -21,6 +21,10 @@ pub(in crate::store::postgres) const LIST: &[Version] = &[
         name: "V2__vault_mark",
         sql: include_str!("../../../../migrations/V2__vault_mark.sql"),
     },
+    Version {
+        name: "V3__drop_vault_mark",
+        sql: include_str!("../../../../migrations/V3__drop_vault_mark.sql"),
+    },
 ];
 
 impl Version {

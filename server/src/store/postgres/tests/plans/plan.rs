@@ -1,26 +1,26 @@
-//! A plan as the database explains it, and what is looked for in it.
+//! A plan from `EXPLAIN (FORMAT JSON)`, and what the tests look for in it.
 
 use serde_json::Value;
 
-/// Tables that hold what belongs to accounts: a part of an index on them is small
-/// only if it is one account's.
-const OF_ACCOUNTS: [&str; 4] = ["prompt", "vault", "membership", "job"];
+/// Tables with an `account_id`: a range of an index on them is small only if it is limited
+/// to one account.
+const WITH_ACCOUNT: [&str; 4] = ["prompt", "vault", "membership", "job"];
 
-/// Those of which an account may have so many that a part must be smaller still.
-const MANY_AN_ACCOUNT: [&str; 3] = ["prompt", "membership", "job"];
+/// Tables of which one account may have so many rows that the range must be smaller still.
+const MANY_PER_ACCOUNT: [&str; 3] = ["prompt", "membership", "job"];
 
-/// Indexes without the account in front, with the reason why they may be used.
-const OF_ALL_ACCOUNTS: [(&str, &str); 3] = [
-    ("vault_id", "a fork names a vault of anyone by its id, which is one row"),
-    ("job_due", "a worker takes the job of anyone that has been due longest"),
-    ("job_submitting", "a worker takes the job of anyone that was lost in submission"),
+/// Indexes that do not start with the account, with the reason why they may be used.
+const GLOBAL_INDEXES: [(&str, &str); 3] = [
+    ("vault_id", "a fork addresses a vault of any account by its id, which is one row"),
+    ("job_due", "a worker claims the job of any account that has been due longest"),
+    ("job_submitting", "a worker claims the job of any account whose submission was lost"),
 ];
 
-/// The node on top.
+/// The root node.
 pub(super) struct Plan(Value);
 
 impl Plan {
-    /// From the answer to `EXPLAIN (FORMAT JSON)`.
+    /// From the result of `EXPLAIN (FORMAT JSON)`.
     pub(super) fn new(mut explained: Value) -> Self {
         Self(explained[0]["Plan"].take())
     }
@@ -39,7 +39,7 @@ impl Plan {
         found
     }
 
-    /// Every part that changes or locks rows.
+    /// Every node that changes or locks rows.
     pub(super) fn acts(&self) -> Vec<String> {
         let mut found = Vec::new();
         visit(&self.0, &mut |node| {
@@ -50,7 +50,7 @@ impl Plan {
         found
     }
 
-    /// Every sort of what no limit has cut, rows of tables among it.
+    /// Every sort of table rows that no LIMIT has reduced.
     pub(super) fn unlimited_sorts(&self) -> Vec<String> {
         let mut found = Vec::new();
         visit(&self.0, &mut |node| {
@@ -65,13 +65,13 @@ impl Plan {
 fn is_whole(node: &Value) -> bool {
     match kind(node) {
         "Seq Scan" | "Sample Scan" | "Tid Range Scan" => true,
-        "Index Scan" | "Index Only Scan" | "Bitmap Index Scan" => !is_part(node),
+        "Index Scan" | "Index Only Scan" | "Bitmap Index Scan" => !is_small_range(node),
         _ => false,
     }
 }
 
-/// Whether an index is read in a part that is small however much there is.
-fn is_part(node: &Value) -> bool {
+/// Whether the range of the index is small however large the table is.
+fn is_small_range(node: &Value) -> bool {
     let Some(condition) = text(node, "Index Cond") else {
         return false;
     };
@@ -79,13 +79,13 @@ fn is_part(node: &Value) -> bool {
     let is_on = |table: &&str| {
         index.strip_prefix(*table).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
     };
-    if !OF_ACCOUNTS.iter().any(&is_on) {
+    if !WITH_ACCOUNT.iter().any(&is_on) {
         return true;
     }
-    if OF_ALL_ACCOUNTS.iter().any(|(name, _)| *name == index) {
+    if GLOBAL_INDEXES.iter().any(|(name, _)| *name == index) {
         return true;
     }
-    let narrow = condition.contains(" AND ") || !MANY_AN_ACCOUNT.iter().any(is_on);
+    let narrow = condition.contains(" AND ") || !MANY_PER_ACCOUNT.iter().any(is_on);
     condition.contains("account_id") && narrow
 }
 
@@ -93,12 +93,12 @@ fn reads_without_limit(node: &Value) -> bool {
     match kind(node) {
         "Limit" => false,
         "Index Only Scan" | "Index Scan" | "Bitmap Heap Scan" | "Seq Scan" => !is_one_row(node),
-        // What is worked out for each row is not what is sorted.
-        _ => children(node).filter(|child| !is_beside(child)).any(reads_without_limit),
+        // Expressions evaluated per row are not sorted.
+        _ => children(node).filter(|child| !is_subplan(child)).any(reads_without_limit),
     }
 }
 
-/// Whether a scan looks for one key, as that of the caller.
+/// Whether a scan finds one row by its key.
 fn is_one_row(node: &Value) -> bool {
     let keys = ["api_key_pkey", "prompt_pkey", "vault_pkey", "vault_id"];
     text(node, "Index Name").is_some_and(|index| {
@@ -107,8 +107,8 @@ fn is_one_row(node: &Value) -> bool {
     })
 }
 
-/// Whether a node is evaluated beside its parent's rows: expressions and CTEs.
-fn is_beside(node: &Value) -> bool {
+/// Whether a node is an expression or CTE, not an input of its parent.
+fn is_subplan(node: &Value) -> bool {
     matches!(text(node, "Parent Relationship"), Some("SubPlan" | "InitPlan"))
 }
 

@@ -1,4 +1,4 @@
-//! No statement is missed: what the sources hold is what is looked at.
+//! The plan tests cover every statement in the sources.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use super::statements;
 
-/// Where statements may be sent that no room lists, with the reason.
-const APART: [(&str, &str); 4] = [
+/// Modules that may send SQL that is not a `Statement`, with the reason.
+const EXCEPTIONS: [(&str, &str); 4] = [
     ("jobs/bell/ringer.rs", "it listens"),
-    ("migrate", "it works on its own table, which has a row a migration"),
-    ("scratch", "it makes databases for tests"),
-    ("db", "it sends the statements of all rooms"),
+    ("migrate", "its table has one row per migration"),
+    ("scratch", "it creates databases for tests"),
+    ("db", "it sends the statements of all modules"),
 ];
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
@@ -25,13 +25,13 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// The sources of the rooms but their tests, without white space, by their path.
+/// The sources except tests, without white space, with their paths.
 fn sources() -> Vec<(String, String)> {
-    let rooms = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store/postgres");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store/postgres");
     let mut files = Vec::new();
-    collect(&rooms, &mut files);
+    collect(&folder, &mut files);
     let named = files.iter().map(|file| {
-        let path = file.strip_prefix(&rooms).unwrap().to_str().unwrap().replace('\\', "/");
+        let path = file.strip_prefix(&folder).unwrap().to_str().unwrap().replace('\\', "/");
         let text = fs::read_to_string(file).unwrap();
         let code = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap();
         (path, code.split_whitespace().collect::<String>())
@@ -40,36 +40,36 @@ fn sources() -> Vec<(String, String)> {
     named.filter(|(path, _)| !of_tests(path)).collect()
 }
 
-/// The names of the statements that are made in a source.
-fn made_in(code: &str) -> Vec<String> {
+/// The names of the statements in a source.
+fn names_in(code: &str) -> Vec<String> {
     let makers = ["reading", "settling", "writing"].map(|made| format!("Statement::{made}(\""));
     let made = makers.iter().flat_map(|maker| code.split(maker.as_str()).skip(1));
     made.map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
 }
 
 #[test]
-fn every_statement_is_looked_at_and_has_its_own_name() {
-    let made: Vec<_> = sources().iter().flat_map(|(_, code)| made_in(code)).collect();
+fn every_statement_is_explained_and_has_its_own_name() {
+    let made: Vec<_> = sources().iter().flat_map(|(_, code)| names_in(code)).collect();
     let names: BTreeSet<_> = made.iter().map(String::as_str).collect();
     assert_eq!(names.len(), made.len(), "two statements have one name");
     let looked_at: BTreeSet<_> = statements().map(|statement| statement.name).collect();
     let missed: Vec<_> = names.symmetric_difference(&looked_at).collect();
-    assert!(missed.is_empty(), "in no room's ALL, or in no source: {missed:?}");
+    assert!(missed.is_empty(), "in no module's ALL, or in no source: {missed:?}");
 }
 
 #[test]
-fn every_statement_is_made_where_this_test_finds_it() {
+fn every_statement_is_declared_in_the_form_that_this_test_finds() {
     for (path, code) in sources() {
         let made = code.matches(":Statement=").count();
-        assert_eq!(made, made_in(&code).len(), "{path} makes statements in another way");
+        assert_eq!(made, names_in(&code).len(), "{path} declares statements in another form");
     }
 }
 
 #[test]
-fn nothing_but_statements_is_sent() {
+fn only_declared_statements_are_sent() {
     let sending = [".query(\"", ".query_one(\"", ".query_opt(\"", ".execute(\"", "batch_execute("];
     for (path, code) in sources() {
-        let apart = APART.iter().any(|(start, _)| path.starts_with(start));
+        let apart = EXCEPTIONS.iter().any(|(start, _)| path.starts_with(start));
         let found = sending.iter().find(|call| code.contains(**call));
         assert!(apart || found.is_none(), "{path}: {found:?}");
     }

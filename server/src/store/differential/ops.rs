@@ -1,0 +1,206 @@
+//! Random operations and the values they use.
+//!
+//! An operation is an action and a seed. Callers, ids and fields are derived from the seed
+//! when the operation runs, from the ids that the store has returned so far. Two stores
+//! that agreed so far therefore get equal calls, and any subsequence is a valid sequence.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use rand::rngs::StdRng;
+use rand::seq::IndexedRandom as _;
+use rand::{RngExt as _, SeedableRng as _};
+use serde_json::json;
+
+use crate::domain::{
+    GenerationRequest, NewPrompt, OutputKind, PromptImage, PromptInputs, PromptKind, PromptPatch,
+    ProviderTicket, VaultVisibility,
+};
+
+/// Declares the actions with their weights.
+macro_rules! actions {
+    ($($action:ident $weight:literal),+ $(,)?) => {
+        /// One call of the store, or the passing of time.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Action { $($action),+ }
+
+        const WEIGHTS: &[(Action, usize)] = &[$((Action::$action, $weight)),+];
+    };
+}
+
+actions! {
+    Wait 20, SeedKey 8, FindKey 4, ConfirmKey 4,
+    CreatePrompt 20, Prompt 6, ListPrompts 20, UpdatePrompt 22, DeletePrompt 6, SavePrompt 12,
+    CreateVault 18, Vault 6, UpdateVault 20, DeleteVault 6, ForkVault 14,
+    Contents 8, AddPrompts 32, RemoveMembership 8, MoveMembership 26, SetPinned 32,
+    ReserveJob 20, JobSubmitted 16, JobLost 4, DiscardJob 3, Job 4, JobByKey 4,
+    ClaimJob 26, RenewLease 4, ReleaseJob 20, CompleteJob 10, FailJob 4,
+}
+
+impl Action {
+    pub(crate) const fn is_on_jobs(self) -> bool {
+        self as u8 >= Self::ReserveJob as u8
+    }
+}
+
+/// An action and the seed of its arguments.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Op {
+    pub(crate) action: Action,
+    pub(crate) seed: u64,
+}
+
+/// A random sequence. It begins with a few vaults and prompts to work on.
+pub(crate) fn sequence(seed: u64, length: usize) -> Vec<Op> {
+    let mut random = StdRng::seed_from_u64(seed);
+    let start = [(Action::CreateVault, 3), (Action::CreatePrompt, 5)];
+    let start = start.into_iter().flat_map(|(action, times)| std::iter::repeat_n(action, times));
+    let all: Vec<_> = WEIGHTS.iter().flat_map(|(action, weight)| vec![*action; *weight]).collect();
+    let actions = start.map(Some).chain(std::iter::repeat(None)).take(length + 8);
+    let op = |action: Option<Action>| {
+        let action = action.or_else(|| all.choose(&mut random).copied());
+        Op { action: action.expect("there are actions"), seed: random.random() }
+    };
+    actions.map(op).collect()
+}
+
+/// Names whose slugs collide; two of them have no letter or digit.
+pub(crate) const NAMES: [&str; 12] = [
+    "a",
+    "A",
+    "a 2",
+    "a 3",
+    "a 2 2",
+    "a-02",
+    "General",
+    "!",
+    "…?",
+    "Ünï'c\\ode",
+    "a_10",
+    "漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢",
+];
+
+/// The source of an operation's values.
+pub(crate) struct Values(StdRng);
+
+impl Values {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(StdRng::seed_from_u64(seed))
+    }
+
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
+        self.0.random_range(0..limit)
+    }
+
+    pub(crate) fn byte(&mut self) -> u8 {
+        self.0.random()
+    }
+
+    pub(crate) fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+
+    pub(crate) fn choose<T: Clone>(&mut self, from: &[T]) -> Option<T> {
+        from.choose(&mut self.0).cloned()
+    }
+
+    /// A value in half of all cases.
+    pub(crate) fn maybe<T>(&mut self, value: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        self.chance(50).then(|| value(self))
+    }
+
+    /// A text, sometimes with characters that are easily damaged.
+    pub(crate) fn text(&mut self) -> Arc<str> {
+        let odd = [
+            "'; --",
+            "\\ \"{}\" $1 %s",
+            "—ünï 漢字 🌊",
+            "e\u{301} \u{202e}\u{10ffff}",
+            "\n\t\r\u{7f}",
+        ];
+        let end = odd.get(self.below(16)).unwrap_or(&"");
+        format!("text {}{end}", self.below(100)).into()
+    }
+
+    pub(crate) fn name(&mut self) -> Arc<str> {
+        self.choose(&NAMES).map_or_else(|| "a".into(), Arc::from)
+    }
+
+    pub(crate) fn kind(&mut self) -> PromptKind {
+        [PromptKind::Image, PromptKind::Text, PromptKind::Video][self.below(3)]
+    }
+
+    pub(crate) fn visibility(&mut self) -> VaultVisibility {
+        use VaultVisibility::{Private, Public, Unlisted};
+        [Private, Public, Unlisted][self.below(3)]
+    }
+
+    fn list(&mut self, limit: usize) -> Vec<Box<str>> {
+        (0..self.below(limit)).map(|_| Box::from(&*self.text())).collect()
+    }
+
+    /// A prompt; an image or video prompt has a model.
+    pub(crate) fn new_prompt(&mut self) -> NewPrompt {
+        let kind = self.kind();
+        let model_id = (kind.needs_model() || self.chance(50)).then(|| self.text());
+        let inputs = PromptInputs { model_id, ..PromptInputs::default() };
+        let (title, text, platform) = (self.text(), self.text(), self.maybe(Self::text));
+        NewPrompt { title, text, kind, platform, inputs, vault: None }
+    }
+
+    /// A patch; one in ten is empty.
+    pub(crate) fn patch(&mut self) -> PromptPatch {
+        if self.chance(10) {
+            return PromptPatch::default();
+        }
+        let media = self.chance(20);
+        PromptPatch {
+            title: self.maybe(Self::text),
+            text: self.maybe(Self::text),
+            kind: self.maybe(Self::kind),
+            platform: self.maybe(|values| values.maybe(Self::text)),
+            inputs: PromptInputs {
+                model_id: self.chance(20).then(|| self.text()),
+                aspect_ratio: media.then(|| self.text()),
+                image_url: media.then(|| self.text()),
+                reference_media_urls: media.then(|| self.list(4).into()),
+            },
+            vault: None,
+        }
+    }
+
+    pub(crate) fn request(&mut self) -> GenerationRequest {
+        let parameters = json!({
+            "nested": { "list": [1, 1.0, -0.5, 1e-9, null, true, "\u{1}", {}], "": &*self.text() },
+            "seed": u64::MAX - self.below(256) as u64,
+        });
+        let some = |values: &mut Self| Box::from(&*values.text());
+        GenerationRequest {
+            model_id: some(self),
+            prompt: self.text().repeat(1 + 100 * self.below(5)).into(),
+            kind: if self.chance(30) { OutputKind::Video } else { OutputKind::Image },
+            negative_prompt: self.maybe(some),
+            image_input: self.maybe(some),
+            image_inputs: self.list(4),
+            aspect_ratio: if self.chance(15) { "1:1".repeat(9).into() } else { "16:9".into() },
+            batch_count: 1 + u32::from(self.byte() % 4),
+            parameters: parameters.as_object().filter(|_| self.chance(40)).cloned(),
+            reference_image_urls: self.list(3),
+            image_edit_endpoint_id: self.maybe(some),
+        }
+    }
+
+    pub(crate) fn ticket(&mut self) -> ProviderTicket {
+        ProviderTicket { request_id: (&*self.text()).into(), memo: (&*self.text()).into() }
+    }
+
+    pub(crate) fn images(&mut self) -> Vec<PromptImage> {
+        let image = |number| PromptImage {
+            url: format!("http://localhost/assets/{number}.png?\"ü").into(),
+            width: u32::MAX - number,
+            height: 1 + number,
+            created_at: Timestamp::from_microsecond(1_700_000_000_123_456).expect("in range"),
+        };
+        (0..u32::from(self.byte() % 4)).map(image).collect()
+    }
+}

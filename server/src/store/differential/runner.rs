@@ -1,0 +1,306 @@
+//! Runs operations on one store. Results become text with normalized ids.
+
+use std::collections::HashMap;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use futures::TryStreamExt;
+use promptarium::{PromptId, VaultId, VaultPromptId};
+
+use super::ids::Ids;
+use super::ops::{Action, Op, Values};
+use crate::domain::{
+    AccountId, Caller, KeyId, KeyRecord, ListedPrompt, NewKey, NewVault, PromptQuery, PromptRecord,
+    Scopes, VaultPatch, VaultRecord,
+};
+use crate::store::{Moved, Result, Store, StoreError};
+
+/// How many accounts take part.
+pub(super) const ACCOUNTS: usize = 3;
+
+/// A store and what the test knows of it.
+pub(crate) struct Runner<'s> {
+    pub(super) store: &'s dyn Store,
+    pub(super) callers: Vec<Caller>,
+    keys: Ids<KeyId>,
+    pub(super) accounts: Ids<AccountId>,
+    pub(super) prompts: Ids<PromptId>,
+    pub(super) vaults: Ids<VaultId>,
+    memberships: Ids<VaultPromptId>,
+    /// The vault in which each membership was last seen.
+    vault_of: HashMap<VaultPromptId, VaultId>,
+    pub(super) jobs: super::jobs::Jobs,
+}
+
+/// Everything in the store, as text.
+pub(super) type Snapshot = String;
+
+impl<'s> Runner<'s> {
+    /// Seeds an empty store with the accounts.
+    pub(crate) async fn new(store: &'s dyn Store) -> Self {
+        let mut callers = Vec::new();
+        for account in 0..ACCOUNTS {
+            let public_id = format!("key-of-{account}");
+            let (digest, scopes) = ([0; 32], Scopes::ALL);
+            let key =
+                NewKey { public_id: public_id.as_str().into(), digest, scopes, revoked: false };
+            store.seed_key(&format!("account-{account}"), key).await.unwrap();
+            callers.push(store.find_key(&public_id).await.unwrap().unwrap().caller());
+        }
+        let mut runner = Self {
+            store,
+            callers,
+            keys: Ids::new(ACCOUNTS, KeyId),
+            accounts: Ids::new(ACCOUNTS, AccountId),
+            prompts: Ids::new(ACCOUNTS, PromptId::new),
+            vaults: Ids::new(ACCOUNTS, VaultId::new),
+            memberships: Ids::new(ACCOUNTS, VaultPromptId::new),
+            vault_of: HashMap::new(),
+            jobs: super::jobs::Jobs::default(),
+        };
+        runner.snapshot(10, 0).await;
+        runner
+    }
+
+    /// Runs one operation and renders its result.
+    pub(crate) async fn apply(&mut self, op: &Op) -> String {
+        let mut values = Values::new(op.seed);
+        let by = if values.chance(80) { 0 } else { values.below(ACCOUNTS) };
+        let values = &mut values;
+        use Action::*;
+        let result = match op.action {
+            Wait => Ok(String::new()),
+            SeedKey | FindKey | ConfirmKey => self.on_keys(op.action, by, values).await,
+            CreatePrompt | Prompt | ListPrompts | UpdatePrompt | DeletePrompt | SavePrompt => {
+                self.on_prompts(op.action, by, values).await
+            }
+            CreateVault | Vault | UpdateVault | DeleteVault | ForkVault => {
+                self.on_vaults(op.action, by, values).await
+            }
+            Contents | AddPrompts | RemoveMembership | MoveMembership | SetPinned => {
+                self.on_memberships(op.action, by, values).await
+            }
+            _ => self.on_jobs(op.action, by, values).await,
+        };
+        match result {
+            Ok(text) => text,
+            Err(StoreError::UnknownPrompts(ids)) => {
+                let ids: Vec<_> = ids.into_iter().map(|id| self.prompts.normalize(id)).collect();
+                format!("Err(UnknownPrompts({ids:?}))")
+            }
+            Err(error) => format!("Err({error:?})"),
+        }
+    }
+
+    async fn on_keys(&mut self, action: Action, by: usize, values: &mut Values) -> Result<String> {
+        let public_id = format!("key-{}", values.below(6));
+        match action {
+            Action::SeedKey => {
+                let (digest, write, revoked) =
+                    ([values.byte() % 2; 32], values.chance(50), values.chance(50));
+                let scopes = Scopes { prompts_write: write };
+                let key = NewKey { public_id: public_id.into(), digest, scopes, revoked };
+                // One account more than there are, so that a seed may create one.
+                let account = format!("account-{}", values.below(ACCOUNTS + 1));
+                self.store.seed_key(&account, key).await.map(show)
+            }
+            Action::FindKey => {
+                let found = self.store.find_key(&public_id).await?;
+                Ok(show(found.map(|found| KeyRecord {
+                    id: self.keys.normalize(found.id),
+                    account: self.accounts.normalize(found.account),
+                    ..found
+                })))
+            }
+            _ => self.store.confirm_key(&self.callers[by]).await.map(show),
+        }
+    }
+
+    async fn on_prompts(
+        &mut self,
+        action: Action,
+        by: usize,
+        values: &mut Values,
+    ) -> Result<String> {
+        let (store, caller) = (self.store, &self.callers[by]);
+        let id = self.prompts.pick(by, values);
+        let vault = self.vaults.pick(by, values);
+        let maybe_vault = values.chance(50).then_some(vault);
+        let prompt = match action {
+            Action::CreatePrompt => {
+                let mut new = values.new_prompt();
+                new.vault = maybe_vault;
+                store.create_prompt(caller, new).await?
+            }
+            Action::Prompt => store.prompt(caller, id).await?,
+            Action::ListPrompts => {
+                let (kind, limit) = (values.maybe(Values::kind), 1 + values.below(4));
+                let after = values.chance(50).then_some(id);
+                let query = PromptQuery { vault: maybe_vault, kind, after, limit };
+                let page = store.list_prompts(caller, query).await?;
+                let prompts: Vec<_> =
+                    page.prompts.iter().map(|prompt| self.normalize_prompt(prompt)).collect();
+                return Ok(show((prompts, page.more)));
+            }
+            Action::UpdatePrompt => {
+                let mut patch = values.patch();
+                patch.vault = if patch.is_empty() { None } else { maybe_vault };
+                store.update_prompt(caller, id, patch).await?
+            }
+            Action::SavePrompt => store.save_prompt(caller, id, vault).await?,
+            _ => {
+                store.delete_prompt(caller, id).await?;
+                self.prompts.remove_owned(by, id);
+                return Ok(show(()));
+            }
+        };
+        self.prompts.add_owned(by, prompt.id);
+        Ok(show(self.normalize_prompt(&prompt)))
+    }
+
+    async fn on_vaults(
+        &mut self,
+        action: Action,
+        by: usize,
+        values: &mut Values,
+    ) -> Result<String> {
+        let (store, caller) = (self.store, &self.callers[by]);
+        let id = self.vaults.pick(by, values);
+        let vault = match action {
+            Action::CreateVault => {
+                let (name, description) = (values.name(), values.maybe(Values::text));
+                let visibility = values.visibility();
+                store.create_vault(caller, NewVault { name, description, visibility }).await?
+            }
+            Action::Vault => store.vault(caller, id).await?,
+            Action::UpdateVault => {
+                let patch = VaultPatch {
+                    name: values.maybe(Values::name),
+                    description: values.maybe(|values| values.maybe(Values::text)),
+                    visibility: values.maybe(Values::visibility),
+                };
+                store.update_vault(caller, id, patch).await?
+            }
+            Action::ForkVault => store.fork_vault(caller, id).await?,
+            _ => {
+                store.delete_vault(caller, id).await?;
+                self.vaults.remove_owned(by, id);
+                return Ok(show(()));
+            }
+        };
+        self.vaults.add_owned(by, vault.id);
+        Ok(show(self.normalize_vault(vault)))
+    }
+
+    async fn on_memberships(
+        &mut self,
+        action: Action,
+        by: usize,
+        values: &mut Values,
+    ) -> Result<String> {
+        let (store, caller) = (self.store, &self.callers[by]);
+        let other = self.vaults.pick(by, values);
+        let membership = self.memberships.pick(by, values);
+        let home = self.vault_of.get(&membership).copied().unwrap_or(self.vaults.unknown());
+        let vault = if values.chance(10) { other } else { home };
+        match action {
+            Action::Contents => {
+                let contents = store.contents(caller, other).await?.try_collect().await?;
+                Ok(show(self.normalize_contents(by, other, contents)))
+            }
+            Action::AddPrompts => {
+                let count = 1 + values.below(4);
+                let prompts: Vec<_> = (0..count).map(|_| self.prompts.pick(by, values)).collect();
+                store.add_prompts(caller, other, &prompts).await.map(show)
+            }
+            Action::RemoveMembership => {
+                store.remove_membership(caller, vault, membership).await?;
+                self.memberships.remove_owned(by, membership);
+                Ok(show(()))
+            }
+            Action::MoveMembership => {
+                let moved = store.move_membership(caller, vault, membership, other).await?;
+                self.memberships.remove_owned(by, membership);
+                self.memberships.add_owned(by, moved.membership);
+                self.vault_of.insert(moved.membership, other);
+                let prompt = self.prompts.normalize(moved.prompt);
+                let membership = self.memberships.normalize(moved.membership);
+                Ok(show(Moved { prompt, membership }))
+            }
+            _ => store.set_pinned(caller, vault, membership, values.chance(70)).await.map(show),
+        }
+    }
+
+    /// Reads everything, in pages of this size, and checks the order of the ids, which
+    /// normalized ids do not show.
+    pub(super) async fn snapshot(&mut self, page_size: usize, jobs: usize) -> Snapshot {
+        self.prompts.clear_owned();
+        self.vaults.clear_owned();
+        self.memberships.clear_owned();
+        let mut text = String::new();
+        for account in 0..ACCOUNTS {
+            text += &self.account_snapshot(account, page_size).await.expect("reads succeed");
+        }
+        text + &self.jobs_snapshot(jobs).await.expect("reads succeed")
+    }
+
+    async fn account_snapshot(&mut self, account: usize, limit: usize) -> Result<Snapshot> {
+        let (store, caller) = (self.store, self.callers[account].clone());
+        let mut text = String::new();
+        let vaults = store.vaults(&caller).await?;
+        assert!(vaults.is_sorted_by(|a, b| a.id > b.id), "vaults are not newest first");
+        for vault in vaults {
+            let id = vault.id;
+            self.vaults.add_owned(account, id);
+            let contents = store.contents(&caller, id).await?.try_collect().await?;
+            let contents = self.normalize_contents(account, id, contents);
+            text += &show((self.normalize_vault(vault), contents));
+        }
+        let mut query = PromptQuery { vault: None, kind: None, after: None, limit };
+        loop {
+            let page = store.list_prompts(&caller, query).await?;
+            for prompt in page.prompts {
+                assert!(query.after.is_none_or(|after| prompt.id < after), "not newest first");
+                query.after = Some(prompt.id);
+                self.prompts.add_owned(account, prompt.id);
+                text += &show(self.normalize_prompt(&prompt));
+            }
+            if !page.more {
+                return Ok(text);
+            }
+        }
+    }
+
+    fn normalize_prompt(&mut self, prompt: &PromptRecord) -> PromptRecord {
+        let ids = &prompt.vault_ids;
+        assert!(ids.is_sorted_by(|a, b| a < b), "vault ids are not ascending");
+        let vault_ids = ids.iter().map(|id| self.vaults.normalize(*id)).collect();
+        PromptRecord { id: self.prompts.normalize(prompt.id), vault_ids, ..prompt.clone() }
+    }
+
+    fn normalize_vault(&mut self, vault: VaultRecord) -> VaultRecord {
+        VaultRecord { id: self.vaults.normalize(vault.id), ..vault }
+    }
+
+    fn normalize_contents(
+        &mut self,
+        account: usize,
+        vault: VaultId,
+        contents: Vec<ListedPrompt>,
+    ) -> Vec<ListedPrompt> {
+        let normalize = |listed: ListedPrompt| {
+            self.memberships.add_owned(account, listed.membership);
+            self.vault_of.insert(listed.membership, vault);
+            ListedPrompt {
+                prompt: Arc::new(self.normalize_prompt(&listed.prompt)),
+                membership: self.memberships.normalize(listed.membership),
+                pinned: listed.pinned,
+            }
+        };
+        contents.into_iter().map(normalize).collect()
+    }
+}
+
+pub(super) fn show(value: impl Debug) -> String {
+    format!("{value:#?}\n")
+}

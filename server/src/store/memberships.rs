@@ -1,0 +1,96 @@
+//! Memberships: which prompts are in which vaults, and in which order.
+
+use async_trait::async_trait;
+use futures::stream::BoxStream;
+use promptarium::{PromptId, VaultId, VaultPromptId};
+
+use super::Result;
+#[cfg(doc)]
+use super::StoreError;
+use crate::domain::{Caller, ListedPrompt};
+
+/// The contents of a vault as a stream, so that a large vault is never in memory as a
+/// whole.
+pub type Contents = BoxStream<'static, Result<ListedPrompt>>;
+
+/// The result of adding prompts to a vault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Added {
+    /// How many were not in the vault before.
+    pub added: usize,
+    /// How many prompts the vault holds now.
+    pub prompt_count: u64,
+}
+
+/// The result of moving a membership.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// The prompt that was moved.
+    pub prompt: PromptId,
+    /// Its new membership in the target vault.
+    pub membership: VaultPromptId,
+}
+
+/// Memberships. See the [parent module](super) for the rules that all methods share.
+#[async_trait]
+pub trait MembershipStore: Send + Sync + 'static {
+    /// The prompts of a vault at one instant: pinned ones first, the last pinned on top,
+    /// then the others, the last added on top.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`].
+    async fn contents(&self, caller: &Caller, vault: VaultId) -> Result<Contents>;
+
+    /// Adds prompts in the order given, so that the last one ends up on top. Prompts that
+    /// are in the vault already keep their position; a repeated id counts once.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] for the vault, then [`StoreError::UnknownPrompts`] with
+    /// every id that is not a prompt of the caller. Nothing is added then.
+    async fn add_prompts(
+        &self,
+        caller: &Caller,
+        vault: VaultId,
+        prompts: &[PromptId],
+    ) -> Result<Added>;
+
+    /// Removes one membership; the prompt stays.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] if the vault is not the caller's or does not have this
+    /// membership.
+    async fn remove_membership(
+        &self,
+        caller: &Caller,
+        vault: VaultId,
+        membership: VaultPromptId,
+    ) -> Result<()>;
+
+    /// Replaces one membership by a new, unpinned one in `target`, on top of the unpinned
+    /// prompts there. If `target` has the prompt already, that membership is replaced
+    /// too; `target` may be the source vault itself. Of two concurrent moves of one
+    /// membership exactly one succeeds.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] as for [`MembershipStore::remove_membership`], then
+    /// [`StoreError::UnknownTargetVault`]. Nothing changes then.
+    async fn move_membership(
+        &self,
+        caller: &Caller,
+        vault: VaultId,
+        membership: VaultPromptId,
+        target: VaultId,
+    ) -> Result<Moved>;
+
+    /// Pins or unpins one membership. Pinning a pinned one keeps its position.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] as for [`MembershipStore::remove_membership`].
+    async fn set_pinned(
+        &self,
+        caller: &Caller,
+        vault: VaultId,
+        membership: VaultPromptId,
+        pinned: bool,
+    ) -> Result<()>;
+}

@@ -1,0 +1,155 @@
+//! Keys and accounts of the operator, and revocation.
+
+use futures::StreamExt;
+use promptarium::VaultPromptId;
+
+use super::fixture::{self, query};
+use super::{caller, store};
+use crate::domain::{
+    GenerationRequest, NewJob, NewKey, NewVault, PromptKind, PromptPatch, PromptQuery, Scopes,
+    VaultPatch, VaultVisibility,
+};
+use crate::store::postgres::{KeyEntry, PostgresStore};
+use crate::store::prelude::*;
+use crate::store::{Result, StoreError};
+
+fn key(public_id: &str) -> NewKey {
+    NewKey { public_id: public_id.into(), digest: [7; 32], scopes: Scopes::ALL, revoked: false }
+}
+
+async fn counts(store: &PostgresStore) -> [i64; 3] {
+    let mut counts = [0; 3];
+    for (count, table) in counts.iter_mut().zip(["account", "vault", "api_key"]) {
+        *count = fixture::number(store, &format!("SELECT count(*) FROM {table}")).await;
+    }
+    counts
+}
+
+#[tokio::test]
+async fn an_account_is_created_once_with_its_general_vault() {
+    let (store, _database) = store().await;
+    let all = (0..8).map(|_| store.create_account("alice"));
+    let created = futures::future::try_join_all(all).await.unwrap();
+    assert_eq!(created.into_iter().filter(|created| *created).count(), 1);
+    assert!(!store.create_account("alice").await.unwrap());
+    assert!(store.create_account("bob").await.unwrap());
+    let names = store.accounts().await.unwrap().into_iter().map(|entry| entry.name);
+    assert_eq!(names.collect::<Vec<_>>(), ["alice", "bob"]);
+    let general = "SELECT count(*) FROM vault v
+        JOIN account a ON a.id = v.account_id AND a.general_vault_id = v.id
+        WHERE (v.name, v.slug, v.visibility) = ('General', 'general', 'private') AND v.system";
+    assert_eq!(fixture::number(&store, general).await, 2);
+}
+
+#[tokio::test]
+async fn only_an_empty_database_gets_a_first_key() {
+    let (store, _database) = store().await;
+    let keys: Vec<_> = (0..8).map(|number| key(&format!("k{number}"))).collect();
+    let firsts = keys.iter().map(|key| store.seed_first_key("default", key));
+    let created = futures::future::try_join_all(firsts).await.unwrap();
+    assert_eq!(created.iter().filter(|created| **created).count(), 1);
+    assert_eq!(counts(&store).await, [1, 1, 1]);
+
+    let (store, _database) = super::store().await;
+    store.create_account("alice").await.unwrap();
+    assert!(!store.seed_first_key("default", &key("a")).await.unwrap());
+    assert_eq!(counts(&store).await, [1, 1, 0]);
+}
+
+#[tokio::test]
+async fn keys_are_created_for_existing_accounts_and_listed_by_account_and_age() {
+    let (store, _database) = store().await;
+    assert!(!store.create_key("alice", &key("a")).await.unwrap());
+    assert_eq!(store.keys_of("bob").await.unwrap(), None);
+    for account in ["alice", "bob", "carol"] {
+        store.create_account(account).await.unwrap();
+    }
+    for (account, public_id) in [("bob", "b1"), ("alice", "a1"), ("bob", "b2")] {
+        assert!(store.create_key(account, &key(public_id)).await.unwrap());
+    }
+    assert_eq!(store.find_key("a1").await.unwrap().unwrap().key, key("a1"));
+    let ids = |entries: Vec<KeyEntry>| {
+        entries.into_iter().map(|entry| entry.public_id).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(store.keys().await.unwrap()), ["a1", "b1", "b2"]);
+    assert_eq!(ids(store.keys_of("bob").await.unwrap().unwrap()), ["b1", "b2"]);
+    assert_eq!(store.keys_of("carol").await.unwrap(), Some(Vec::new()));
+}
+
+#[tokio::test]
+async fn a_key_is_revoked_once_and_permanently() {
+    let (store, _database) = store().await;
+    let by = caller(&store, "alice").await;
+    store.confirm_key(&by).await.unwrap();
+    let first = store.revoke_key("key-of-alice").await.unwrap().unwrap();
+    assert!(first.revoked_at.is_some());
+    assert_eq!(store.revoke_key("key-of-alice").await.unwrap(), Some(first));
+    assert_eq!(store.revoke_key("b").await.unwrap(), None);
+    // The cached record is stale until the key is confirmed.
+    assert!(!store.find_key("key-of-alice").await.unwrap().unwrap().key.revoked);
+    assert!(matches!(store.confirm_key(&by).await, Err(StoreError::KeyRevoked)));
+    assert!(store.find_key("key-of-alice").await.unwrap().unwrap().key.revoked);
+}
+
+/// A hash of all data.
+async fn fingerprint(store: &PostgresStore) -> String {
+    let all = "SELECT md5(string_agg(line, '' ORDER BY line)) FROM (
+        SELECT vault::text FROM vault UNION ALL SELECT prompt::text FROM prompt
+        UNION ALL SELECT membership::text FROM membership UNION ALL SELECT job::text FROM job
+    ) AS lines (line)";
+    query(store, all, &[]).await[0].get(0)
+}
+
+#[tokio::test]
+async fn every_method_refuses_a_revoked_key_and_changes_nothing() {
+    let (store, _database) = store().await;
+    let by = caller(&store, "alice").await;
+    let prompt = store.create_prompt(&by, fixture::new(PromptKind::Text, None)).await.unwrap().id;
+    let new =
+        || NewVault { name: "Sky".into(), description: None, visibility: VaultVisibility::Public };
+    let vault = store.create_vault(&by, new()).await.unwrap().id;
+    store.add_prompts(&by, vault, &[prompt]).await.unwrap();
+    let contents = store.contents(&by, vault).await.unwrap();
+    let member: VaultPromptId = contents.map(Result::unwrap).next().await.unwrap().membership;
+    store.revoke_key("key-of-alice").await.unwrap();
+    let before = fingerprint(&store).await;
+
+    let page = |vault, kind| PromptQuery { vault, kind, after: None, limit: 3 };
+    let (kind, in_vault) = (Some(PromptKind::Text), Some(vault));
+    let title = PromptPatch { title: Some("x".into()), ..PromptPatch::default() };
+    let name = VaultPatch { name: Some("x".into()), ..VaultPatch::default() };
+    let order = GenerationRequest { prompt: "Sea".into(), ..GenerationRequest::default() }.into();
+    let job = NewJob { client_job_id: "j".into(), digest: [1; 32], order, vault: in_vault };
+    let results: [Result<()>; 24] = [
+        store.create_prompt(&by, fixture::new(PromptKind::Text, None)).await.map(drop),
+        store.create_prompt(&by, fixture::new(PromptKind::Text, in_vault)).await.map(drop),
+        store.prompt(&by, prompt).await.map(drop),
+        store.list_prompts(&by, page(None, None)).await.map(drop),
+        store.list_prompts(&by, page(None, kind)).await.map(drop),
+        store.list_prompts(&by, page(in_vault, None)).await.map(drop),
+        store.list_prompts(&by, page(in_vault, kind)).await.map(drop),
+        store.update_prompt(&by, prompt, title).await.map(drop),
+        store.update_prompt(&by, prompt, PromptPatch::default()).await.map(drop),
+        store.save_prompt(&by, prompt, vault).await.map(drop),
+        store.delete_prompt(&by, prompt).await,
+        store.vaults(&by).await.map(drop),
+        store.vault(&by, vault).await.map(drop),
+        store.create_vault(&by, new()).await.map(drop),
+        store.update_vault(&by, vault, name).await.map(drop),
+        store.update_vault(&by, vault, VaultPatch::default()).await.map(drop),
+        store.fork_vault(&by, vault).await.map(drop),
+        store.delete_vault(&by, vault).await,
+        store.contents(&by, vault).await.map(drop),
+        store.add_prompts(&by, vault, &[prompt]).await.map(drop),
+        store.remove_membership(&by, vault, member).await,
+        store.move_membership(&by, vault, member, vault).await.map(drop),
+        store.set_pinned(&by, vault, member, true).await,
+        store.reserve_job(&by, job).await.map(drop),
+    ];
+    for (number, result) in results.iter().enumerate() {
+        assert!(matches!(result, Err(StoreError::KeyRevoked)), "{number}: {result:?}");
+    }
+    let job = store.job(&by, "j").await;
+    assert!(matches!(job, Err(StoreError::KeyRevoked)), "{job:?}");
+    assert_eq!(fingerprint(&store).await, before);
+}
