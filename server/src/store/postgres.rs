@@ -1,16 +1,16 @@
 //! The store that keeps everything in PostgreSQL: durable, and shared by as many
 //! servers as there are.
 //!
-//! Each step is one statement where it can be, and one round trip. It begins by
-//! looking whether the caller's key still holds, so that a revoked key is refused
-//! by every server at once, and it relies on constraints: where two steps race,
-//! one of them breaks a constraint, which `db` takes as a reason to begin again.
+//! Each step is one statement where it can be, and one round trip. The statement checks the
+//! caller's key, so that a revoked key is refused by every server at once, and it relies on
+//! constraints: of two statements that race, one violates a constraint and is sent again.
 //!
-//! Each room below holds the SQL of one noun and reads its rows. Connections are
-//! the business of `connect`, statements of `db`.
+//! Each resource has a module with its SQL. `open` assembles a store, `db` sends statements,
+//! `connect` and `client` are the connections.
 
 mod accounts;
 mod caller;
+mod client;
 mod connect;
 mod contents;
 mod db;
@@ -20,20 +20,31 @@ mod keys;
 mod listing;
 mod members;
 mod migrate;
+mod notify;
+mod open;
 mod prompts;
+mod retry;
 mod rows;
 pub mod scratch;
 mod settings;
+mod shared;
+mod statement;
+mod stream;
+mod tls;
+mod url;
 mod vaults;
 
 use async_trait::async_trait;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
 pub use self::accounts::AccountEntry;
-pub use self::connect::{AddressError, ConnectError, DatabaseUrl, NoConnection, SecurityError};
+pub use self::connect::Unreachable;
 use self::db::Db;
 pub use self::keys::keep::KeyEntry;
 pub use self::migrate::{MigrateError, Migration};
+pub use self::open::ConnectError;
+pub use self::tls::TlsError;
+pub use self::url::{AddressError, DatabaseUrl};
 use super::{Added, Contents, Moved, Store, StoreError, Vaults, VaultsMark};
 use crate::domain::{
     Caller, KeyRecord, NewKey, NewPrompt, NewVault, PromptPage, PromptPatch, PromptQuery,
@@ -44,8 +55,8 @@ use crate::domain::{
 #[derive(Clone, Debug)]
 pub struct PostgresStore {
     db: Db,
-    keys: keys::KeyMemory,
-    bell: jobs::Bell,
+    keys: keys::KeyCache,
+    notifier: notify::JobNotifier,
 }
 
 #[async_trait]

@@ -1,14 +1,17 @@
 //! Keys: finding them, seeding them, and whether they still hold.
 
 pub(in crate::store::postgres) mod keep;
-mod memory;
 
+use std::fmt;
+use std::sync::Arc;
+
+use quick_cache::sync::Cache;
 use tokio_postgres::Row;
 
-pub(super) use self::memory::KeyMemory;
 use super::accounts::{GENERAL, flag, new_account};
 use super::db::{Db, Params, Statement, column};
 use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes, slug};
+use crate::limits::KEY_CACHE_SIZE;
 use crate::store::StoreError;
 
 #[cfg(test)]
@@ -69,20 +72,30 @@ static CONFIRM: Statement = Statement::reading(
     "SELECT FROM api_key WHERE id = $1::bigint AND revoked_at IS NULL",
 );
 
-impl KeyMemory {
-    /// A key, from memory if it is there, which may miss that it was revoked.
+/// Keys that were found before, so that a request costs no look-up. Whether a key was revoked
+/// since is checked by every statement. Only keys that exist get in, so that guessing keys
+/// evicts none.
+#[derive(Clone)]
+pub(super) struct KeyCache(Arc<Cache<Box<str>, KeyRecord>>);
+
+impl KeyCache {
+    pub(super) fn new() -> Self {
+        Self(Arc::new(Cache::new(KEY_CACHE_SIZE)))
+    }
+
+    /// A key, from the cache if it is there, which may miss that it was revoked.
     pub(super) async fn find(
         &self,
         db: &Db,
         public_id: &str,
     ) -> Result<Option<KeyRecord>, StoreError> {
-        if let Some(known) = self.recall(public_id) {
-            return Ok(Some(known));
+        if let Some(cached) = self.0.get(public_id) {
+            return Ok(Some(cached));
         }
         let rows = db.rows(&FIND, &[&public_id]).await?;
         let record = rows.first().map(record).transpose()?;
         if let Some(record) = record.as_ref().filter(|record| !record.key.revoked) {
-            self.remember(record);
+            self.0.insert(record.key.public_id.clone(), record.clone());
         }
         Ok(record)
     }
@@ -92,9 +105,15 @@ impl KeyMemory {
     pub(super) async fn confirm(&self, db: &Db, caller: &Caller) -> Result<(), StoreError> {
         let outcome = db.rows_of_caller(&CONFIRM, &[&caller.key.0]).await;
         if let Err(StoreError::KeyRevoked) = outcome {
-            self.forget(caller.key);
+            self.0.retain(|_, record| record.id != caller.key);
         }
         outcome.map(drop)
+    }
+}
+
+impl fmt::Debug for KeyCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyCache").finish_non_exhaustive()
     }
 }
 

@@ -30,9 +30,10 @@ macro_rules! insert {
     };
 }
 
-/// The most frequent of all writes: nothing but the insert.
+/// The most frequent of all writes: nothing but the insert, which waits for no lock.
 pub(super) static ALONE: Statement =
-    Statement::writing("prompts.create", insert!(caller!("$10::timestamptz"), " caller"));
+    Statement::writing("prompts.create", insert!(caller!("$10::timestamptz"), " caller"))
+        .pipelined();
 
 /// The vault is locked for its count, so that it is there to the end of this.
 pub(super) static IN_VAULT: Statement = Statement::writing(

@@ -7,11 +7,13 @@ use std::path::{Path, PathBuf};
 use super::statements;
 
 /// Where statements may be sent that no room lists, with the reason.
-const APART: [(&str, &str); 4] = [
-    ("jobs/bell/ringer.rs", "it listens"),
+const APART: [(&str, &str); 6] = [
+    ("notify.rs", "it listens"),
+    ("connect.rs", "it sets up sessions"),
+    ("open.rs", "it checks for a pooler"),
+    ("stream.rs", "it sends the statements of all modules in a transaction"),
     ("migrate", "it works on its own table, which has a row a migration"),
     ("scratch", "it makes databases for tests"),
-    ("db", "it sends the statements of all rooms"),
 ];
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
