@@ -21,8 +21,8 @@ pub(crate) const POOL_WAIT: Duration = Duration::from_secs(4);
 pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long sent bytes may go unacknowledged (Linux).
 pub(crate) const TCP_USER_TIMEOUT: Duration = Duration::from_secs(10);
-/// An idle connection is probed after the first, every second, and given up after so many
-/// probes.
+/// After this time an idle connection is probed, in this interval, and closed after this many
+/// probes without an answer.
 pub(crate) const KEEPALIVE_IDLE: Duration = Duration::from_secs(15);
 pub(crate) const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
 pub(crate) const KEEPALIVE_RETRIES: u32 = 3;

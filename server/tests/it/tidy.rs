@@ -110,7 +110,7 @@ fn imports_that_never_happen_do_not_happen() {
         ("server/src/", &["server/src/outbound"], &["hyper_rustls"]),
         (
             "server/src/",
-            &["server/src/outbound", "server/src/store/postgres/connect"],
+            &["server/src/outbound", "server/src/store/postgres"],
             &["rustls::"],
         ),
         ("server/src/", &["server/src/blobs"], &["object_store"]),

@@ -56,6 +56,7 @@ macro_rules! contents {
 }
 
 /// One row more than [`STREAM_BATCH`], which tells a small vault from a larger one.
+const _: () = assert!(STREAM_BATCH == 64);
 static FIRST: Statement = Statement::reading("contents.first", contents!("LIMIT 65"));
 
 static CONTENTS: Statement = Statement::reading("contents.stream", contents!("OFFSET 0"));

@@ -29,7 +29,7 @@ const LOCK: i64 = 0x0070_726f_6d70_7473;
 const NO_TIMEOUT: &str = "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0";
 
 const EXISTS: &str = "SELECT to_regclass('promptarium_migration') IS NOT NULL";
-const CREATE: &str = "CREATE TABLE promptarium_migration (
+const CREATE: &str = "CREATE TABLE IF NOT EXISTS promptarium_migration (
     version integer PRIMARY KEY,
     name text NOT NULL,
     digest bytea NOT NULL,
@@ -165,9 +165,8 @@ async fn locked(client: &mut Client) -> Result<Transaction<'_>, Error> {
     let transaction = begin.start().await?;
     transaction.batch_execute(NO_TIMEOUT).await?;
     transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
-    if !transaction.query_one(EXISTS, &[]).await?.try_get(0)? {
-        transaction.batch_execute(CREATE).await?;
-    }
+    // Not only if `EXISTS` says so: that may still see the catalog of before the lock.
+    transaction.batch_execute(CREATE).await?;
     Ok(transaction)
 }
 

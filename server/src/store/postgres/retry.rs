@@ -31,6 +31,9 @@ pub(super) struct Failure {
     pub(super) class: ErrorClass,
     /// Whether the server may have executed the statement.
     maybe_executed: bool,
+    /// Whether nothing more can be sent on the connection: it broke, or the driver did not
+    /// understand what came.
+    closes: bool,
     error: StoreError,
 }
 
@@ -48,13 +51,14 @@ impl Failure {
     pub(super) fn sent(error: Error) -> Self {
         let class = class(&error);
         let read_only = error.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION);
-        Self { class, maybe_executed: !read_only, error: store_error(error) }
+        let closes = class == ErrorClass::ConnectionLost || error.code().is_none();
+        Self { class, maybe_executed: !read_only, closes, error: store_error(error) }
     }
 
     /// It is not sent again: a caller waits for one timeout, not for several.
     pub(super) fn timeout(limit: Duration) -> Self {
         let error = StoreError::Unavailable(Box::new(Timeout(limit)));
-        Self { class: ErrorClass::Other, maybe_executed: true, error }
+        Self { class: ErrorClass::Other, maybe_executed: true, closes: true, error }
     }
 
     /// Whether the statement may be sent again.
@@ -68,10 +72,10 @@ impl Failure {
 
     /// Leaves the connection in a state in which it can be used again, or closes it.
     pub(super) fn clean_up(&self, client: &DbClient) {
-        match self.class {
-            ErrorClass::ConnectionLost => client.close(),
-            ErrorClass::StalePlan => client.forget_statements(),
-            ErrorClass::Conflict | ErrorClass::Other => {}
+        if self.closes {
+            client.close();
+        } else if self.class == ErrorClass::StalePlan {
+            client.forget_statements();
         }
     }
 }
