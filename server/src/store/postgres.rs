@@ -21,9 +21,11 @@
 //!   latest version of the row it locked, and its original snapshot of everything else.
 //!
 //! Each module below holds the SQL of one resource, beside the method that uses it.
-//! `connect` opens connections, `db` sends statements.
+//! `open` assembles a store, `db` sends statements,
+//! `connect` and `client` are the connections.
 
 mod accounts;
+mod client;
 mod connect;
 mod contents;
 mod db;
@@ -33,29 +35,40 @@ mod keys;
 mod listing;
 mod memberships;
 mod migrate;
+mod notify;
+mod open;
 mod prompts;
+mod retry;
 mod rows;
 pub mod scratch;
 mod settings;
+mod shared;
+mod statement;
+mod stream;
 #[cfg(test)]
 mod tests;
+mod tls;
+mod url;
 mod vaults;
 
 use async_trait::async_trait;
 
 pub use self::accounts::AccountEntry;
-pub use self::connect::{AddressError, ConnectError, DatabaseUrl, NoConnection, SecurityError};
+pub use self::connect::Unreachable;
 use self::db::Db;
 pub use self::keys::KeyEntry;
 pub use self::migrate::{MigrateError, Migration};
+pub use self::open::ConnectError;
+pub use self::tls::TlsError;
+pub use self::url::{AddressError, DatabaseUrl};
 use super::{Store, StoreError};
 
 /// A [`Store`] in PostgreSQL.
 #[derive(Clone, Debug)]
 pub struct PostgresStore {
     db: Db,
-    keys: keys::KeyMemory,
-    bell: jobs::Bell,
+    keys: keys::KeyCache,
+    notifier: notify::JobNotifier,
 }
 
 #[async_trait]

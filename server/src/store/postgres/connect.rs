@@ -1,80 +1,149 @@
-//! Getting connections: the address of the database, TLS, and the pool.
-//!
-//! [`address`] is what the operator says, [`connector`] makes one connection of it,
-//! [`pool`] keeps connections. What is sent over them is the business of
-//! [`super::db`].
+//! Opening a connection to the first host that accepts it.
 
-mod address;
-mod connector;
-mod pool;
-mod query;
-mod security;
-mod server;
+use std::fmt;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
-pub use self::address::{AddressError, DatabaseUrl};
-pub(super) use self::connector::Connector;
-pub use self::connector::NoConnection;
-pub(super) use self::pool::{Kept, PATIENCE, Pool, PoolError, Pooled};
-pub use self::security::SecurityError;
-use super::db::Db;
-use super::migrate::{self, MigrateError, Migration};
-use super::{PostgresStore, jobs, keys};
-use crate::clock::Clock;
+use tokio::sync::Notify;
+use tokio::time::timeout;
+use tokio_postgres::tls::MakeTlsConnect;
+use tokio_postgres::{AsyncMessage, Connection, Error, Socket};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// Why there is no store. Each is one line and holds no password.
-#[derive(Debug, thiserror::Error)]
-pub enum ConnectError {
-    /// The address cannot be read.
-    #[error("the database's address cannot be used: {0}")]
-    Address(#[from] AddressError),
-    /// Connections cannot be secured as the address asks.
-    #[error("the database's address cannot be used: {0}")]
-    Security(#[from] SecurityError),
-    /// No server lets us in.
-    #[error(transparent)]
-    Unreachable(#[from] NoConnection),
-    /// No pool could be made.
-    #[error("no pool of connections could be made")]
-    Pool(#[from] deadpool::managed::BuildError),
-    /// The schema is not what it should be.
-    #[error(transparent)]
-    Migrate(#[from] MigrateError),
+use super::client::DbClient;
+use super::tls::TlsError;
+use super::url::DatabaseUrl;
+
+/// Opens connections. Cheap to clone.
+#[derive(Clone)]
+pub(super) struct Connector(Arc<Inner>);
+
+struct Inner {
+    url: DatabaseUrl,
+    tls: MakeRustlsConnect,
+    /// The host to begin with: the one that accepted a connection last, so that a host that is
+    /// down costs its timeout once and not for every connection.
+    first: AtomicUsize,
 }
 
-impl PostgresStore {
-    /// Opens the database and brings its schema up to date if `migration` says so.
-    ///
+/// Why no host accepted a connection: one line, each host with its reason.
+#[derive(Debug)]
+pub struct Unreachable(Vec<(String, Reason)>);
+
+#[derive(Debug)]
+enum Reason {
+    Timeout(Duration),
+    Failed(Error),
+}
+
+impl Connector {
     /// # Errors
-    /// If it cannot be reached or has another schema than this program knows.
-    pub async fn open(
-        url: &DatabaseUrl,
-        migration: Migration,
-        clock: Clock,
-    ) -> Result<Self, ConnectError> {
-        let connector = Connector::new(url)?;
-        bring_up_to_date(&connector, migration).await?;
-        let bell = jobs::Bell::new(connector.clone(), clock.clone());
-        let pool = pool::pool(connector, url.connections)?;
-        let db = Db::new(pool, clock, url.statement_timeout);
-        Ok(Self { bell, keys: keys::KeyMemory::default(), db })
+    /// If TLS cannot be set up as the address asks.
+    pub(super) fn new(url: DatabaseUrl) -> Result<Self, TlsError> {
+        let (tls, first) = (url.tls.connector()?, AtomicUsize::new(0));
+        Ok(Self(Arc::new(Inner { url, tls, first })))
     }
 
-    /// Brings the schema of a database up to date and names what was missing.
+    /// # Errors
+    /// If no host accepts a connection.
+    pub(super) async fn connect(&self) -> Result<DbClient, Unreachable> {
+        self.connect_and_listen(Arc::default()).await
+    }
+
+    /// A connection whose notifications are passed on.
     ///
     /// # Errors
-    /// As for [`PostgresStore::open`].
-    pub async fn migrate(url: &DatabaseUrl) -> Result<Vec<&'static str>, ConnectError> {
-        bring_up_to_date(&Connector::new(url)?, Migration::Auto).await
+    /// If no host accepts a connection.
+    pub(super) async fn connect_and_listen(
+        &self,
+        notified: Arc<Notify>,
+    ) -> Result<DbClient, Unreachable> {
+        let Inner { url: DatabaseUrl { hosts, connect_timeout, .. }, first, .. } = &*self.0;
+        let start = first.load(Ordering::Relaxed);
+        let mut reasons = Vec::new();
+        for index in (start..start + hosts.len()).map(|index| index % hosts.len()) {
+            let name = &hosts[index].0;
+            // Also for a caller that stops waiting, and tries again.
+            first.store((index + 1) % hosts.len(), Ordering::Relaxed);
+            // A large future that is seldom needed.
+            let connecting = Box::pin(self.connect_host(index, notified.clone()));
+            let limit = connect_timeout.unwrap_or(Duration::MAX);
+            match timeout(limit, connecting).await {
+                Ok(Ok(client)) => {
+                    first.store(index, Ordering::Relaxed);
+                    return Ok(client);
+                }
+                Ok(Err(error)) => reasons.push((name.clone(), Reason::Failed(error))),
+                Err(_) => reasons.push((name.clone(), Reason::Timeout(limit))),
+            }
+        }
+        Err(Unreachable(reasons))
+    }
+
+    async fn connect_host(&self, index: usize, notified: Arc<Notify>) -> Result<DbClient, Error> {
+        let Inner { url, tls, .. } = &*self.0;
+        let (client, connection) = url.hosts[index].1.connect(tls.clone()).await?;
+        let driver = tokio::spawn(drive(connection, notified));
+        let client = DbClient::new(client, tls.clone(), driver);
+        client.batch_execute(&url.session).await?;
+        Ok(client)
     }
 }
 
-/// On a connection of its own: a migration sets it as no step may find it.
-async fn bring_up_to_date(
-    connector: &Connector,
-    migration: Migration,
-) -> Result<Vec<&'static str>, ConnectError> {
-    let (mut client, _driving) = connector.connect().await?;
-    Ok(migrate::run(&mut client, migrate::LIST, migration).await?)
+/// Moves bytes until the connection ends.
+async fn drive(
+    mut connection: Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>,
+    notified: Arc<Notify>,
+) {
+    loop {
+        match poll_fn(|context| connection.poll_message(context)).await {
+            Some(Ok(AsyncMessage::Notification(_))) => notified.notify_one(),
+            Some(Ok(_)) => {}
+            Some(Err(error)) => {
+                let error = cause(&error);
+                return tracing::debug!(error, "a connection to the database broke");
+            }
+            None => return,
+        }
+    }
+}
+
+impl fmt::Display for Unreachable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no connection to the database: ")?;
+        for (index, (host, reason)) in self.0.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "; " };
+            match reason {
+                Reason::Timeout(limit) => {
+                    write!(f, "{separator}{host} did not answer for {} s", limit.as_secs())?;
+                }
+                Reason::Failed(error) => write!(f, "{separator}{host}: {}", cause(error))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Unreachable {}
+
+/// The innermost cause of an error of the driver: what the server or the system says.
+pub(super) fn cause(error: &Error) -> String {
+    if let Some(error) = error.as_db_error() {
+        return error.message().to_owned();
+    }
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    cause.to_string()
+}
+
+impl fmt::Debug for Connector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Connector").field(&self.0.url).finish()
+    }
 }
 
 #[cfg(test)]

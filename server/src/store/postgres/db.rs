@@ -1,18 +1,11 @@
-//! Sending statements: the one place that takes a connection, prepares, sends,
-//! and begins again where that is safe.
+//! Sending statements: the one place that takes a connection, prepares, sends, and retries
+//! where that is safe.
 //!
-//! It knows no table. A statement of a caller gives no row at all if the caller's
-//! key is revoked, and at least one otherwise; that rule is read here. What a
-//! failure means is told by [`fault`], what is done about it by [`attempts`].
-
-mod attempts;
-mod fault;
-mod flow;
-mod shared;
-mod statement;
+//! It knows no table. A statement of a caller returns no row if the caller's key is revoked,
+//! and at least one otherwise; that rule is checked here.
 
 use std::pin::pin;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::TryStreamExt;
 use jiff::Timestamp;
@@ -21,25 +14,19 @@ use tokio_postgres::row::RowIndex;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Row, RowStream};
 
-use self::attempts::{Attempts, Line};
-use self::fault::{Fault, Silence, told};
-pub(super) use self::flow::Flow;
-use self::shared::Shares;
+use super::client::{DbClient, Pool, Pooled};
+use super::retry::{ErrorClass, Failure, Retry, Timeout, store_error};
+use super::shared::SharedClients;
 #[cfg(test)]
-pub(super) use self::statement::Effect;
-pub(super) use self::statement::Statement;
-#[cfg(test)]
-use super::connect::Pooled;
-use super::connect::{Kept, PATIENCE, Pool};
+pub(super) use super::statement::Effect;
+pub(super) use super::statement::Statement;
+use super::stream::StreamPermits;
 use crate::clock::Clock;
+use crate::limits::{POOL_WAIT, STATEMENT_GRACE};
 use crate::store::StoreError;
 
 /// Values of a statement's parameters.
 pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
-
-/// How much later than a statement should have ended by the server's own account
-/// we stop waiting for a server that says nothing.
-const GRACE: Duration = Duration::from_secs(5);
 
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] = &[&PING];
@@ -50,27 +37,31 @@ static PING: Statement = Statement::reading("ping", "SELECT 1");
 #[derive(Clone, Debug)]
 pub(super) struct Db {
     pool: Pool,
-    shares: Shares,
+    shared: SharedClients,
     clock: Clock,
     /// For one statement.
-    limit: Duration,
-    flows: flow::Places,
+    pub(super) limit: Duration,
+    pub(super) streams: StreamPermits,
 }
 
 impl Db {
-    /// The server ends a statement after `statement_timeout` itself; never, if it is 0.
-    pub(super) fn new(pool: Pool, clock: Clock, statement_timeout: Duration) -> Self {
+    /// The server itself ends a statement after `statement_timeout`; never, if that is 0.
+    pub(super) fn new(
+        pool: Pool,
+        shared: SharedClients,
+        clock: Clock,
+        statement_timeout: Duration,
+    ) -> Self {
         let limit = match statement_timeout.is_zero() {
             true => Duration::MAX,
-            false => statement_timeout.saturating_add(GRACE),
+            false => statement_timeout.saturating_add(STATEMENT_GRACE),
         };
-        let flows = flow::Places::of(&pool);
-        let shares = Shares::of(pool.status().max_size);
-        Self { pool, shares, clock, limit, flows }
+        let streams = StreamPermits::new(pool.status().max_size / 2);
+        Self { pool, shared, clock, limit, streams }
     }
 
-    /// The time for a step, as a parameter for `coalesce($n, clock_timestamp())`:
-    /// the database's own, which all servers share, unless a test moves the clock.
+    /// The time of a statement, as a parameter for `coalesce($n, clock_timestamp())`: `None`
+    /// for the database's own, which all servers share, unless a test moves the clock.
     pub(super) fn now(&self) -> Option<Timestamp> {
         match &self.clock {
             Clock::System => None,
@@ -78,20 +69,40 @@ impl Db {
         }
     }
 
-    /// A connection that nobody else uses meanwhile. It has just answered.
+    /// A connection that nothing else uses.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    pub(super) async fn own(&self, retry: &mut Retry<'_>) -> Result<Pooled, StoreError> {
+        retry.connection(|| self.pool.get()).await
+    }
+
+    /// A connection that nothing else uses, and that has just answered.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`].
     #[cfg(test)]
     pub(super) async fn exclusive(&self) -> Result<Pooled, StoreError> {
-        let mut attempts = self.attempts(&PING);
+        let mut retry = Retry::new(&PING);
         loop {
-            let client = attempts.own().await?;
-            match self.within(send(&client, &PING, &[], Ok)).await {
+            let (began, client) = (Instant::now(), self.own(&mut retry).await?);
+            match self.send(&client, &PING, &[], &Ok).await {
                 Ok(_) => return Ok(client),
-                Err(fault) => attempts.after(Line::of(client), fault).await?,
+                Err(failure) => self.clean_up(&client, &failure, began),
             }
         }
+    }
+
+    /// Opens a connection of each kind.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    pub(super) async fn warm_up(&self) -> Result<(), StoreError> {
+        let mut retry = Retry::new(&PING);
+        let own = self.own(&mut retry).await?;
+        let shared = retry.connection(|| self.shared.get()).await?;
+        drop((own, shared));
+        Ok(())
     }
 
     /// Makes sure that the database answers, and soon.
@@ -99,9 +110,9 @@ impl Db {
     /// # Errors
     /// [`StoreError::Unavailable`] or [`StoreError::Broken`].
     pub(super) async fn check(&self) -> Result<(), StoreError> {
-        match timeout(PATIENCE, self.rows(&PING, &[])).await {
+        match timeout(POOL_WAIT, self.rows(&PING, &[])).await {
             Ok(outcome) => outcome.map(drop),
-            Err(_) => Err(StoreError::Unavailable(Box::new(Silence(PATIENCE)))),
+            Err(_) => Err(StoreError::Unavailable(Box::new(Timeout(POOL_WAIT)))),
         }
     }
 
@@ -115,41 +126,6 @@ impl Db {
         params: Params<'_>,
     ) -> Result<Vec<Row>, StoreError> {
         self.records(statement, params, Ok).await
-    }
-
-    /// What `read` makes of each row of a statement, as they come: whoever expects
-    /// many rows has most of them read when the last is there.
-    ///
-    /// # Errors
-    /// Those of `read`, [`StoreError::Unavailable`] or [`StoreError::Broken`].
-    async fn records<T>(
-        &self,
-        statement: &Statement,
-        params: Params<'_>,
-        read: impl Fn(Row) -> Result<T, StoreError>,
-    ) -> Result<Vec<T>, StoreError> {
-        let mut attempts = self.attempts(statement);
-        loop {
-            let line = attempts.line().await?;
-            let sending = send(&line, statement, params, &read);
-            let outcome = match &line {
-                Line::Own(_) => self.within(sending).await,
-                Line::Shared(share) => share.while_it_moves(sending).await,
-            };
-            match outcome {
-                Ok(records) => return records,
-                Err(fault) => attempts.after(line, fault).await?,
-            }
-        }
-    }
-
-    fn attempts<'a>(&'a self, statement: &'a Statement) -> Attempts<'a> {
-        Attempts::new(&self.pool, &self.shares, statement)
-    }
-
-    async fn within<T>(&self, sending: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
-        let outcome = timeout(self.limit, sending).await;
-        outcome.unwrap_or_else(|_| Err(Fault::silence(self.limit)))
     }
 
     /// The rows of a caller's statement; at least one.
@@ -190,47 +166,98 @@ impl Db {
         let rows = self.rows(statement, params).await?;
         rows.into_iter().next().ok_or(StoreError::KeyRevoked)
     }
-}
 
-/// The stream ends when the server is ready for the next statement and not before,
-/// so rows that were all read are rows of a step that was carried out.
-async fn send<T>(
-    client: &Kept,
-    statement: &Statement,
-    params: Params<'_>,
-    read: impl Fn(Row) -> Result<T, StoreError>,
-) -> Result<Result<Vec<T>, StoreError>, Fault> {
-    let mut rows = pin!(start(client, statement, params).await?);
-    let mut records = Ok(Vec::new());
-    while let Some(row) = rows.try_next().await.map_err(Fault::sent)? {
-        if let Ok(sofar) = &mut records {
-            match read(row) {
-                Ok(record) => sofar.push(record),
-                Err(error) => records = Err(error),
+    async fn records<T>(
+        &self,
+        statement: &Statement,
+        params: Params<'_>,
+        read: impl Fn(Row) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        let mut retry = Retry::new(statement);
+        loop {
+            let began = Instant::now();
+            let (own, shared);
+            let client: &DbClient = if statement.shared {
+                shared = retry.connection(|| self.shared.get()).await?;
+                &shared
+            } else {
+                own = self.own(&mut retry).await?;
+                &own
+            };
+            match self.send(client, statement, params, &read).await {
+                Ok(records) => return records,
+                Err(failure) => {
+                    self.clean_up(client, &failure, began);
+                    retry.after(failure).await?;
+                }
             }
         }
     }
-    Ok(records)
+
+    /// What broke one connection broke all that were open then.
+    pub(super) fn clean_up(&self, client: &DbClient, failure: &Failure, began: Instant) {
+        failure.clean_up(client);
+        if failure.class == ErrorClass::ConnectionLost {
+            self.pool.retain(|client, _| client.is_usable() && client.created > began);
+            self.shared.discard_opened_before(began);
+        }
+    }
+
+    /// Sends a statement and reads its rows to the end: the stream ends when the server has
+    /// committed, and not before.
+    async fn send<T>(
+        &self,
+        client: &DbClient,
+        statement: &Statement,
+        params: Params<'_>,
+        read: &impl Fn(Row) -> Result<T, StoreError>,
+    ) -> Result<Result<Vec<T>, StoreError>, Failure> {
+        let sending = async {
+            let mut rows = pin!(start(client, statement, params).await?);
+            let mut records = Ok(Vec::new());
+            while let Some(row) = rows.try_next().await.map_err(Failure::sent)? {
+                if let Ok(list) = &mut records {
+                    match read(row) {
+                        Ok(record) => list.push(record),
+                        Err(error) => records = Err(error),
+                    }
+                }
+            }
+            Ok(records)
+        };
+        // On a shared connection a statement whose caller is dropped runs on: it is short, and
+        // cancelling could hit the statement of another caller.
+        let guard = (!statement.shared).then(|| client.abandon_on_drop());
+        let outcome = timeout(self.limit, sending).await.unwrap_or_else(|_| {
+            client.abandon();
+            Err(Failure::timeout(self.limit))
+        });
+        if let Some(guard) = guard {
+            guard.ended();
+        }
+        outcome
+    }
 }
 
-async fn start(
-    client: &Kept,
+/// Sends a statement, prepared if it is not on this connection.
+pub(super) async fn start(
+    client: &DbClient,
     statement: &Statement,
     params: Params<'_>,
-) -> Result<RowStream, Fault> {
-    let prepared = client.prepare_cached(statement.sql).await.map_err(Fault::unsent)?;
-    client.query_raw(&prepared, params.iter().copied()).await.map_err(Fault::sent)
+) -> Result<RowStream, Failure> {
+    let prepared = client.prepared(statement).await.map_err(Failure::unsent)?;
+    client.query_raw(&prepared, params.iter().copied()).await.map_err(Failure::sent)
 }
 
-/// A value of a row, by its column's name or place.
+/// A value of a row, by its column's name or index.
 ///
 /// # Errors
-/// [`StoreError::Broken`] if the statement gives no such column.
+/// [`StoreError::Broken`] if the statement returns no such column.
 pub(super) fn column<'a, T: tokio_postgres::types::FromSql<'a>>(
     row: &'a Row,
     at: impl RowIndex + std::fmt::Display,
 ) -> Result<T, StoreError> {
-    row.try_get(at).map_err(told)
+    row.try_get(at).map_err(store_error)
 }
 
 #[cfg(test)]

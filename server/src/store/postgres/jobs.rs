@@ -1,10 +1,9 @@
-//! Generations in the database, and the bell that rings when one is due.
+//! Generations in the database.
 //!
 //! Each step is one statement and no transaction outlives it, so none is open
-//! while a provider works. A job is due by the database's clock. What rings is a
-//! hint; the claim is the truth.
+//! while a provider works. A job is due by the database's clock. A notification is
+//! a hint; the claim is the truth.
 
-mod bell;
 mod intake;
 mod lease;
 mod outcome;
@@ -15,7 +14,6 @@ use std::time::Duration;
 use async_trait::async_trait;
 use promptarium::PromptId;
 
-pub(super) use self::bell::Bell;
 use super::PostgresStore;
 #[cfg(test)]
 use super::db::Statement;
@@ -38,7 +36,6 @@ pub(super) static ALL: &[&Statement] = &[
     &outcome::ORDER,
     &outcome::COMPLETE,
     &outcome::FAIL,
-    &bell::LOOK,
 ];
 
 #[async_trait]
@@ -90,7 +87,7 @@ impl JobStore for PostgresStore {
         outcome: Release,
     ) -> Result<(), StoreError> {
         lease::release(&self.db, lease, pause, outcome).await?;
-        self.bell.expect(pause);
+        self.notifier.wake_after(pause);
         Ok(())
     }
 
@@ -107,6 +104,6 @@ impl JobStore for PostgresStore {
     }
 
     async fn job_due(&self, at_most: Duration) {
-        self.bell.rung(at_most).await;
+        self.notifier.due(at_most).await;
     }
 }

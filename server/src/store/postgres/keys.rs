@@ -1,16 +1,18 @@
 //! API keys: authentication, seeding, and the key commands of the operator.
 
-mod memory;
+use std::fmt;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use quick_cache::sync::Cache;
 use tokio_postgres::Row;
 
-pub(super) use self::memory::KeyMemory;
 use super::PostgresStore;
 use super::accounts::{GENERAL, flag, new_account};
 use super::db::{Params, Statement, column};
 use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes, slug};
+use crate::limits::KEY_CACHE_SIZE;
 use crate::store::{KeyStore, Result, StoreError};
 
 #[cfg(test)]
@@ -106,6 +108,24 @@ static REVOKE: Statement = Statement::settling(
      RETURNING a.name, k.public_id, k.prompts_write, k.created_at, k.revoked_at",
 );
 
+/// Keys that were found before, so that a request costs no look-up. Whether a key was revoked
+/// since is checked by every statement. Only keys that exist are cached, so that guessing keys
+/// evicts none.
+#[derive(Clone)]
+pub(super) struct KeyCache(Arc<Cache<Box<str>, KeyRecord>>);
+
+impl KeyCache {
+    pub(super) fn new() -> Self {
+        Self(Arc::new(Cache::new(KEY_CACHE_SIZE)))
+    }
+}
+
+impl fmt::Debug for KeyCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyCache").finish_non_exhaustive()
+    }
+}
+
 #[async_trait]
 impl KeyStore for PostgresStore {
     async fn seed_key(&self, account: &str, key: NewKey) -> Result<()> {
@@ -114,13 +134,13 @@ impl KeyStore for PostgresStore {
     }
 
     async fn find_key(&self, public_id: &str) -> Result<Option<KeyRecord>> {
-        if let Some(known) = self.keys.recall(public_id) {
-            return Ok(Some(known));
+        if let Some(cached) = self.keys.0.get(public_id) {
+            return Ok(Some(cached));
         }
         let rows = self.db.rows(&FIND, &[&public_id]).await?;
         let record = rows.first().map(key_record).transpose()?;
         if let Some(record) = record.as_ref().filter(|record| !record.key.revoked) {
-            self.keys.remember(record);
+            self.keys.0.insert(record.key.public_id.clone(), record.clone());
         }
         Ok(record)
     }
@@ -128,7 +148,7 @@ impl KeyStore for PostgresStore {
     async fn confirm_key(&self, caller: &Caller) -> Result<()> {
         let outcome = self.db.rows_of_caller(&CONFIRM, &[&caller.key.0]).await;
         if let Err(StoreError::KeyRevoked) = outcome {
-            self.keys.forget(caller.key);
+            self.keys.0.retain(|_, record| record.id != caller.key);
         }
         outcome.map(drop)
     }

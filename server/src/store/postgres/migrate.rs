@@ -1,25 +1,47 @@
-//! Bringing the schema to the version that this program knows.
+//! Migrating the schema to the version that this program knows.
 //!
-//! Each migration is applied in a transaction that also writes its row into the
-//! history, and that begins with an advisory lock, so that servers which start at
-//! once apply it once. The lock is one of the transaction: it is gone with the
-//! connection, whatever becomes of us, and a pooler in between does not matter.
-//!
-//! What the versions are is told by [`version`].
+//! Each migration is applied in a transaction that also records it, and that begins with an
+//! advisory lock, so that servers that start at the same time apply it once. The lock belongs
+//! to the transaction, so it ends with the connection, also behind a pooler.
 
-mod history;
-mod version;
-
+use sha2::{Digest as _, Sha256};
 use tokio_postgres::{Client, Error, IsolationLevel, Transaction};
 
-use self::history::missing;
-pub(super) use self::version::{LIST, Version};
+/// One migration. None is ever altered once released: its digest is in every database it was
+/// applied to. Each must be able to run in a transaction.
+#[derive(Debug)]
+pub(super) struct Version {
+    /// Such as `V1__first`; the number is its place in the list.
+    pub(super) name: &'static str,
+    pub(super) sql: &'static str,
+}
 
-/// Any number, as long as all servers have the same: "prompts" in ASCII.
+/// All migrations, in their order.
+pub(super) const LIST: &[Version] = &[
+    Version { name: "V1__first", sql: include_str!("../../../migrations/V1__first.sql") },
+    Version { name: "V2__vault_mark", sql: include_str!("../../../migrations/V2__vault_mark.sql") },
+    Version {
+        name: "V3__drop_vault_mark",
+        sql: include_str!("../../../migrations/V3__drop_vault_mark.sql"),
+    },
+];
+
+/// Any number that is the same for all servers: "prompts" in ASCII.
 const LOCK: i64 = 0x0070_726f_6d70_7473;
 
 /// A migration may take longer than a statement of a request.
-const PATIENT: &str = "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0";
+const NO_TIMEOUT: &str = "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0";
+
+const EXISTS: &str = "SELECT to_regclass('promptarium_migration') IS NOT NULL";
+const CREATE: &str = "CREATE TABLE IF NOT EXISTS promptarium_migration (
+    version integer PRIMARY KEY,
+    name text NOT NULL,
+    digest bytea NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT clock_timestamp()
+)";
+const READ: &str = "SELECT version, name, digest FROM promptarium_migration ORDER BY version";
+const RECORD: &str = "INSERT INTO promptarium_migration (version, name, digest)
+    SELECT count(*) + 1, $1, $2 FROM promptarium_migration";
 
 /// Whether the schema may be changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,7 +56,7 @@ pub enum Migration {
 /// Why the schema is not what it should be.
 #[derive(Debug, thiserror::Error)]
 pub enum MigrateError {
-    /// A migration was not carried out; the schema is what it was before it.
+    /// A migration failed and was rolled back.
     #[error("the migration {name} failed and changed nothing")]
     Failed {
         /// Its name.
@@ -43,7 +65,7 @@ pub enum MigrateError {
         #[source]
         source: Error,
     },
-    /// The history cannot be read or begun.
+    /// The history cannot be read or created.
     #[error("the database does not tell which migrations it has")]
     Unreadable(#[from] Error),
     /// Migrations are missing, and may not be applied.
@@ -52,7 +74,7 @@ pub enum MigrateError {
          run `promptarium-server migrate` first"
     )]
     Missing(String),
-    /// A later program was here.
+    /// A newer program migrated the database.
     #[error(
         "the database's schema is at {found}, and {known} is the last one that this program \
          knows: run a newer promptarium-server"
@@ -63,7 +85,7 @@ pub enum MigrateError {
         /// The last one in this program.
         known: &'static str,
     },
-    /// The database has a migration that this program knows otherwise.
+    /// The database has a migration that differs from this program's.
     #[error(
         "the database's schema was made by other migrations than this program's: it has \
          {found} where {known} should be, or that one with another text"
@@ -76,7 +98,14 @@ pub enum MigrateError {
     },
 }
 
-/// Applies what is missing of `list`, if that is allowed, and names it.
+impl Version {
+    /// Line ends do not count, because they depend on how the source was checked out.
+    pub(super) fn digest(&self) -> [u8; 32] {
+        Sha256::digest(self.sql.replace("\r\n", "\n")).into()
+    }
+}
+
+/// Applies what is missing of `list`, if that is allowed, and returns the names.
 ///
 /// # Errors
 /// If the schema is then another than that of `list`.
@@ -85,18 +114,17 @@ pub(super) async fn run(
     list: &'static [Version],
     migration: Migration,
 ) -> Result<Vec<&'static str>, MigrateError> {
-    // Most starts find nothing to do, and should wait for nobody.
-    let lacking = missing(list, &history::read(client).await?)?;
-    match migration {
-        Migration::Off if lacking.is_empty() => return Ok(Vec::new()),
-        Migration::Off => return Err(MigrateError::Missing(names(lacking).join(", "))),
-        Migration::Auto => {}
+    // Most starts find nothing to do, and should wait for no lock.
+    let lacking = missing(list, client).await?;
+    if migration == Migration::Off && !lacking.is_empty() {
+        let names: Vec<_> = lacking.iter().map(|version| version.name).collect();
+        return Err(MigrateError::Missing(names.join(", ")));
     }
     let mut applied = Vec::new();
     for _ in lacking {
         let transaction = locked(client).await?;
         // Another server may have been first.
-        let Some(next) = missing(list, &history::read(transaction.client()).await?)?.first() else {
+        let Some(next) = missing(list, transaction.client()).await?.first() else {
             break;
         };
         let outcome = apply(transaction, next).await;
@@ -107,25 +135,50 @@ pub(super) async fn run(
     Ok(applied)
 }
 
+/// What of `list` was not applied.
+///
+/// # Errors
+/// If something else was.
+async fn missing(
+    list: &'static [Version],
+    client: &Client,
+) -> Result<&'static [Version], MigrateError> {
+    if !client.query_one(EXISTS, &[]).await?.try_get(0)? {
+        return Ok(list);
+    }
+    let applied = client.query(READ, &[]).await?;
+    for ((number, known), row) in (1..).zip(list).zip(&applied) {
+        let found: String = row.try_get("name")?;
+        let same = row.try_get::<_, i32>("version")? == number && found == known.name;
+        if !same || row.try_get::<_, &[u8]>("digest")? != known.digest() {
+            return Err(MigrateError::Different { found, known: known.name });
+        }
+    }
+    match (applied.last(), list.last()) {
+        (Some(found), Some(known)) if applied.len() > list.len() => {
+            Err(MigrateError::Newer { found: found.try_get("name")?, known: known.name })
+        }
+        _ => Ok(&list[applied.len().min(list.len())..]),
+    }
+}
+
+/// A transaction that holds the lock, with the history table in place.
 async fn locked(client: &mut Client) -> Result<Transaction<'_>, Error> {
-    // Not what the database prefers: a later statement must see what another server
-    // did while we waited for the lock.
-    let begun = client.build_transaction().isolation_level(IsolationLevel::ReadCommitted);
-    let transaction = begun.start().await?;
-    transaction.batch_execute(PATIENT).await?;
+    // A later statement must see what another server did while we waited for the lock.
+    let begin = client.build_transaction().isolation_level(IsolationLevel::ReadCommitted);
+    let transaction = begin.start().await?;
+    transaction.batch_execute(NO_TIMEOUT).await?;
     transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
-    history::begin(&transaction).await?;
+    // Not only if `EXISTS` says so: that may still see the catalog of before the lock.
+    transaction.batch_execute(CREATE).await?;
     Ok(transaction)
 }
 
 async fn apply(transaction: Transaction<'_>, version: &Version) -> Result<(), Error> {
     transaction.batch_execute(version.sql).await?;
-    history::write(&transaction, version).await?;
+    let digest = version.digest();
+    transaction.execute(RECORD, &[&version.name, &&digest[..]]).await?;
     transaction.commit().await
-}
-
-fn names(list: &[Version]) -> Vec<&'static str> {
-    list.iter().map(|version| version.name).collect()
 }
 
 #[cfg(test)]

@@ -51,7 +51,8 @@ macro_rules! locked_vault {
 
 /// The most frequent write has a statement of its own: just the insert.
 static CREATE: Statement =
-    Statement::writing("prompts.create", insert!(concat!(caller!("$10::timestamptz"), " caller")));
+    Statement::writing("prompts.create", insert!(concat!(caller!("$10::timestamptz"), " caller")))
+        .pipelined();
 
 static CREATE_IN_VAULT: Statement = Statement::writing(
     "prompts.create_in_vault",

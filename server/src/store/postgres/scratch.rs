@@ -14,8 +14,10 @@ use tokio::sync::OnceCell;
 use tokio_postgres::Error;
 
 use super::PostgresStore;
-use super::connect::{AddressError, ConnectError, Connector, DatabaseUrl};
+use super::connect::Connector;
 use super::migrate::LIST;
+use super::open::ConnectError;
+use super::url::{AddressError, DatabaseUrl};
 
 /// Names the server that databases for tests are made on.
 pub const VARIABLE: &str = "PROMPTARIUM_TEST_DATABASE_URL";
@@ -114,7 +116,7 @@ impl Server {
         for byte in &schema.finalize()[..8] {
             let _ = write!(name, "{byte:02x}");
         }
-        let (client, _driving) = self.connector()?.connect().await.map_err(ConnectError::from)?;
+        let client = self.connector()?.connect().await.map_err(ConnectError::from)?;
         // Held for as long as this connection is.
         client.batch_execute("SET statement_timeout = 0").await?;
         client.execute("SELECT pg_advisory_lock($1)", &[&LOCK]).await?;
@@ -133,12 +135,12 @@ impl Server {
 
     fn connector(&self) -> Result<Connector, NoScratch> {
         let url = DatabaseUrl::parse(&self.url)?;
-        Connector::new(&url).map_err(|error| NoScratch::Connect(error.into()))
+        Connector::new(url).map_err(|error| NoScratch::Connect(error.into()))
     }
 
     /// Commands, each on its own, on the server itself.
     async fn commands(&self, texts: &[&str]) -> Result<(), NoScratch> {
-        let (client, _driving) = self.connector()?.connect().await.map_err(ConnectError::from)?;
+        let client = self.connector()?.connect().await.map_err(ConnectError::from)?;
         for text in texts {
             client.batch_execute(text).await?;
         }

@@ -13,15 +13,14 @@ const SIGNING_KEY_BYTES: usize = 32;
 static READ: Statement =
     Statement::reading("settings.read", "SELECT value FROM setting WHERE name = $1::text");
 
-/// Twice is the same as once: what is there stays.
+/// An existing value stays.
 static KEEP: Statement = Statement::settling(
     "settings.keep",
     "INSERT INTO setting (name, value) VALUES ($1::text, $2::bytea) ON CONFLICT (name) DO NOTHING",
 );
 
 impl PostgresStore {
-    /// The secret that signs what the servers of this database hand out; whoever
-    /// comes first makes it.
+    /// The secret with which all servers of this database sign. The first server creates it.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] or [`StoreError::Broken`].
@@ -31,7 +30,7 @@ impl PostgresStore {
         }
         let made = rand::random::<[u8; SIGNING_KEY_BYTES]>();
         self.db.rows(&KEEP, &[&SIGNING_KEY, &&made[..]]).await?;
-        // Not `made`: somebody else may have come first.
+        // Not `made`: another server may have been first.
         let kept = self.kept_signing_key().await?;
         kept.ok_or_else(|| StoreError::Broken("the signing key was not kept".into()))
     }

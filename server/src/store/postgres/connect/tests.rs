@@ -1,24 +1,24 @@
-//! Getting into servers that are there.
+//! Connecting to servers that run, are down, do not answer, or want TLS.
 
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt, chown};
+use std::path::Path;
+use std::process::Command;
 use std::time::Instant;
 
 use tokio::net::TcpListener;
-use tokio_postgres::Client;
 
-use super::{ConnectError, Connector, DatabaseUrl, NoConnection};
+use super::super::client::DbClient;
+use super::super::tests::cluster::Cluster;
+use super::super::{ConnectError, DatabaseUrl, Migration, PostgresStore};
+use super::{Connector, Unreachable};
 use crate::clock::Clock;
-use crate::store::postgres::tests::cluster::Cluster;
-use crate::store::postgres::{Migration, PostgresStore};
 
-mod tls;
-
-async fn connect(url: &str) -> Result<Client, NoConnection> {
-    let connector = Connector::new(&DatabaseUrl::parse(url).unwrap()).unwrap();
-    connector.connect().await.map(|(client, _)| client)
+async fn connect(url: &str) -> Result<DbClient, Unreachable> {
+    Connector::new(DatabaseUrl::parse(url).unwrap()).unwrap().connect().await
 }
 
-/// What the operator reads.
-async fn refused(url: &str) -> String {
+/// The message of an operator's failed start.
+async fn error(url: &str) -> String {
     let url = DatabaseUrl::parse(url).unwrap();
     let error = PostgresStore::open(&url, Migration::Auto, Clock::System).await.unwrap_err();
     assert!(matches!(error, ConnectError::Unreachable(_)), "{error:?}");
@@ -28,83 +28,168 @@ async fn refused(url: &str) -> String {
 }
 
 /// An address where nothing listens.
-async fn nobody() -> String {
+async fn closed_port() -> String {
     TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().to_string()
 }
 
 /// `postgres://postgres:…` and `127.0.0.1:port/postgres`.
-fn halves(cluster: &Cluster) -> (&str, &str) {
+fn split(cluster: &Cluster) -> (&str, &str) {
     cluster.url().split_once('@').unwrap()
 }
 
-async fn asked(client: &Client, sql: &str) -> String {
+async fn text(client: &DbClient, sql: &str) -> String {
     client.query_one(sql, &[]).await.unwrap().get(0)
 }
 
 #[tokio::test]
-async fn each_refusal_is_one_clear_line() {
+async fn each_failure_is_one_line_without_the_password() {
     let cluster = Cluster::start(&[]);
-    let (who, place) = halves(&cluster);
-    let gone = nobody().await;
+    let (credentials, place) = split(&cluster);
+    let closed = closed_port().await;
     for (url, part) in [
-        (format!("{who}@{gone}/postgres"), format!("{gone}: Connection refused")),
-        (format!("{who}x@{place}"), "password authentication failed for user \"postgres\"".into()),
+        (format!("{credentials}@{closed}/postgres"), format!("{closed}: Connection refused")),
+        (format!("{credentials}x@{place}"), "password authentication failed for user".into()),
         (format!("postgres://postgres@{place}"), "password missing".into()),
-        (format!("{who}@{place}s"), "database \"postgress\" does not exist".into()),
-        (format!("{who}@{place}?sslmode=require"), "server does not support TLS".into()),
-        (format!("{who}@nowhere.invalid/d"), "nowhere.invalid:5432: failed to lookup".into()),
+        (format!("{credentials}@{place}s"), "database \"postgress\" does not exist".into()),
+        (format!("{credentials}@{place}?sslmode=require"), "server does not support TLS".into()),
+        (
+            format!("{credentials}@nowhere.invalid/d"),
+            "nowhere.invalid:5432: failed to lookup".into(),
+        ),
     ] {
-        let told = refused(&url).await;
-        assert!(told.contains(&part), "{part:?} is not in {told:?}");
-        let password = who.rsplit_once(':').unwrap().1;
-        assert!(!told.contains(password), "{told}");
+        let error = error(&url).await;
+        assert!(error.contains(&part), "{part:?} is not in {error:?}");
+        assert!(!error.contains(credentials.rsplit_once(':').unwrap().1), "{error}");
     }
 }
 
 #[tokio::test]
-async fn a_server_that_is_down_is_passed_over() {
+async fn a_host_that_is_down_or_does_not_answer_is_passed_over_and_not_tried_first_again() {
     let cluster = Cluster::start(&[]);
-    let (who, place) = halves(&cluster);
-    let gone = nobody().await;
-    let client = connect(&format!("{who}@{gone},{place}")).await.unwrap();
-    assert_eq!(asked(&client, "SELECT 'here'").await, "here");
-    let told = refused(&format!("{who}@{gone},{gone}/postgres")).await;
-    assert_eq!(told.matches("Connection refused").count(), 2, "{told}");
-}
+    let (credentials, place) = split(&cluster);
+    let closed = closed_port().await;
+    let client = connect(&format!("{credentials}@{closed},{place}")).await.unwrap();
+    assert_eq!(text(&client, "SELECT 'here'").await, "here");
 
-#[tokio::test]
-async fn a_server_that_is_silent_costs_its_time_once() {
-    let cluster = Cluster::start(&[]);
-    let (who, place) = halves(&cluster);
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let mute = silent.local_addr().unwrap();
-    let url = format!("{who}@{mute},{place}?connect_timeout=1");
-    let connector = Connector::new(&DatabaseUrl::parse(&url).unwrap()).unwrap();
-    let first = Instant::now();
+    let address = silent.local_addr().unwrap();
+    let url = format!("{credentials}@{address},{place}?connect_timeout=1");
+    let connector = Connector::new(DatabaseUrl::parse(&url).unwrap()).unwrap();
+    let began = Instant::now();
     connector.connect().await.unwrap();
-    assert!(first.elapsed().as_millis() >= 1000, "the first server was not tried");
-    let second = Instant::now();
+    assert!(began.elapsed().as_millis() >= 1000, "the first host was not tried");
+    let began = Instant::now();
     connector.connect().await.unwrap();
-    assert!(second.elapsed().as_millis() < 900, "the silent server was tried again");
-    let told = refused(&format!("{who}@{mute}/postgres?connect_timeout=1")).await;
-    assert!(told.contains("was silent for 1 s"), "{told}");
+    assert!(began.elapsed().as_millis() < 900, "the silent host was tried again");
+    let url = format!("{credentials}@{address},{closed}/postgres?connect_timeout=1");
+    let error = error(&url).await;
+    assert!(error.contains("did not answer for 1 s; ") && error.contains("refused"), "{error}");
 }
 
 #[tokio::test]
-async fn a_server_that_takes_no_writes_is_passed_over_unless_any_will_do() {
+async fn a_host_that_takes_no_writes_is_passed_over_unless_any_will_do() {
     let standby = Cluster::start(&["default_transaction_read_only=on", "cluster_name=standby"]);
     let primary = Cluster::start(&["cluster_name=primary"]);
-    let ((who, one), (_, two)) = (halves(&standby), halves(&primary));
-    // One password for both.
-    let password = who.rsplit_once(':').unwrap().1;
+    let ((credentials, one), (_, two)) = (split(&standby), split(&primary));
+    let password = credentials.rsplit_once(':').unwrap().1;
     let set = format!("ALTER ROLE postgres PASSWORD '{password}'");
     connect(primary.url()).await.unwrap().batch_execute(&set).await.unwrap();
-    let one = one.strip_suffix("/postgres").unwrap();
-    let url = format!("{who}@{one},{two}");
+    let url = format!("{credentials}@{},{two}", one.strip_suffix("/postgres").unwrap());
     let name = "SHOW cluster_name";
-    assert_eq!(asked(&connect(&url).await.unwrap(), name).await, "primary");
+    assert_eq!(text(&connect(&url).await.unwrap(), name).await, "primary");
     let any = format!("{url}?target_session_attrs=any");
-    assert_eq!(asked(&connect(&any).await.unwrap(), name).await, "standby");
-    let told = refused(standby.url()).await;
-    assert!(told.contains("database does not allow writes"), "{told}");
+    assert_eq!(text(&connect(&any).await.unwrap(), name).await, "standby");
+    let error = error(standby.url()).await;
+    assert!(error.contains("database does not allow writes"), "{error}");
+}
+
+#[tokio::test]
+async fn a_session_has_its_settings() {
+    let cluster = Cluster::start(&["default_transaction_isolation=serializable"]);
+    let client = connect(&format!("{}?statement_timeout=1500", cluster.url())).await.unwrap();
+    for (setting, value) in [
+        ("default_transaction_isolation", "read committed"),
+        ("jit", "off"),
+        ("statement_timeout", "1500ms"),
+        ("idle_in_transaction_session_timeout", "1min"),
+    ] {
+        assert_eq!(text(&client, &format!("SHOW {setting}")).await, value, "{setting}");
+    }
+}
+
+fn openssl(folder: &Path, arguments: &str) {
+    let words = arguments.split(' ');
+    let output = Command::new("openssl").current_dir(folder).args(words).output().unwrap();
+    assert!(output.status.success(), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A certificate for `localhost` from the authority in `ca.crt`; `other.crt` is an authority
+/// that did not sign it.
+fn certify(folder: &Path) {
+    let curve = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
+    for name in ["ca", "other"] {
+        let subject = format!("-subj /CN={name} -days 9");
+        openssl(folder, &format!("req -x509 {curve} -keyout {name}.key -out {name}.crt {subject}"));
+    }
+    openssl(folder, &format!("req {curve} -keyout server.key -out server.csr -subj /CN=localhost"));
+    std::fs::write(folder.join("names"), "subjectAltName=DNS:localhost\n").unwrap();
+    let signed = "-CA ca.crt -CAkey ca.key -CAcreateserial -days 9 -extfile names";
+    openssl(folder, &format!("x509 -req -in server.csr {signed} -out server.crt"));
+    let owner = std::fs::metadata(folder).unwrap();
+    for name in ["server.key", "server.crt"] {
+        let path = folder.join(name);
+        chown(&path, Some(owner.uid()), Some(owner.gid())).unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn each_sslmode_encrypts_and_verifies_as_documented() {
+    let cluster = Cluster::start(&[]);
+    certify(&cluster.data());
+    let client = connect(cluster.url()).await.unwrap();
+    let rules = "host all all 127.0.0.1/32 scram-sha-256\n";
+    std::fs::write(cluster.data().join("pg_hba.conf"), rules).unwrap();
+    client.batch_execute("ALTER SYSTEM SET ssl = on").await.unwrap();
+    client.batch_execute("SELECT pg_reload_conf()").await.unwrap();
+    let (credentials, place) = split(&cluster);
+    let port = place.split([':', '/']).nth(1).unwrap();
+    while connect(&format!("{}?sslmode=require", cluster.url())).await.is_err() {
+        tokio::task::yield_now().await;
+    }
+    let [ca, other] = ["ca.crt", "other.crt"].map(|name| cluster.data().join(name));
+    let (ca, other) = (ca.display(), other.display());
+    for (host, query, expected) in [
+        ("127.0.0.1", "sslmode=disable".to_owned(), Ok("false")),
+        ("127.0.0.1", "sslmode=prefer".to_owned(), Ok("true")),
+        ("127.0.0.1", String::new(), Ok("true")),
+        ("127.0.0.1", "sslmode=require".to_owned(), Ok("true")),
+        ("127.0.0.1", "sslmode=require&channel_binding=require".to_owned(), Ok("true")),
+        ("localhost", format!("sslmode=verify-full&sslrootcert={ca}"), Ok("true")),
+        ("127.0.0.1", format!("sslmode=verify-full&sslrootcert={ca}"), Err("not valid for name")),
+        ("localhost", format!("sslmode=verify-full&sslrootcert={other}"), Err("UnknownIssuer")),
+        ("localhost", "sslmode=verify-full".to_owned(), Err("UnknownIssuer")),
+        ("localhost", "sslrootcert=system".to_owned(), Err("UnknownIssuer")),
+    ] {
+        let client = connect(&format!("{credentials}@{host}:{port}/postgres?{query}")).await;
+        match (client, expected) {
+            (Ok(client), Ok(expected)) => {
+                let is_on = "SELECT ssl::text FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+                assert_eq!(text(&client, is_on).await, expected, "{host} {query}");
+            }
+            (Err(error), Err(part)) => {
+                assert!(error.to_string().contains(part), "{host} {query}: {error}");
+            }
+            (client, _) => panic!("{host} {query}: {client:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_no_certificate_is_named() {
+    for (path, part) in [("/nowhere/ca.crt", ": "), ("/dev/null", ": it has no certificate")] {
+        let url = format!("postgres://h/d?sslmode=verify-full&sslrootcert={path}");
+        let error = Connector::new(DatabaseUrl::parse(&url).unwrap()).unwrap_err();
+        assert!(error.to_string().contains(&format!("sslrootcert: {path}{part}")), "{error}");
+    }
 }

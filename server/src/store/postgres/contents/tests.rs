@@ -1,12 +1,13 @@
-//! What comes, in which order, and what a slow reader holds up: nobody.
+//! Which prompts come, in which order, and what a slow reader holds up.
 
 use std::time::{Duration, Instant};
 
 use futures::{StreamExt, TryStreamExt};
 use promptarium::VaultId;
 
-use super::{BATCH, stream_within};
+use super::stream_within;
 use crate::domain::{Caller, ListedPrompt, PromptKind};
+use crate::limits::{STREAM_BATCH as BATCH, STREAMS_PER_ACCOUNT};
 use crate::store::StoreError;
 use crate::store::postgres::PostgresStore;
 use crate::store::postgres::tests::fixture::{self as world, number, query};
@@ -104,7 +105,7 @@ async fn a_vault_of_nobody_and_a_revoked_key_are_told_before_anything_comes() {
 }
 
 #[tokio::test]
-async fn a_slow_reader_makes_the_database_wait_and_not_this_server_gather() {
+async fn a_slow_reader_makes_the_database_wait() {
     let (store, _database) = store().await;
     let (by, vault) = world::account(&store).await;
     fill(&store, &by, vault, MANY, 15_000).await;
@@ -160,23 +161,58 @@ async fn a_reader_that_leaves_takes_its_connection_along() {
 }
 
 #[tokio::test]
-async fn readers_of_vaults_leave_connections_to_everybody_else() {
+async fn slow_readers_of_one_account_keep_no_other_account_waiting() {
     let (store, _database) = store().await;
     let (by, vault) = world::account(&store).await;
     fill(&store, &by, vault, MANY, 15_000).await;
-    let new = world::new(PromptKind::Text, None);
-    let id = store.create_prompt(&by, new).await.unwrap().id;
+    let (other, small) = world::account(&store).await;
+    let large = world::vault(&store, &other).await;
+    fill(&store, &other, small, 3, 9).await;
+    fill(&store, &other, large, 200, 9).await;
+    let mut waiting = tokio::task::JoinSet::new();
+    for _ in 0..30 {
+        let (store, by) = (store.clone(), by.clone());
+        waiting.spawn(async move { store.contents(&by, vault).await });
+    }
+    // Each takes nothing of what it gets.
     let mut readers = Vec::new();
-    let refused = loop {
-        match store.contents(&by, vault).await {
-            Ok(contents) => readers.push(contents),
-            Err(error) => break error,
-        }
-    };
-    assert!(matches!(refused, StoreError::Unavailable(_)), "{refused:?}");
-    store.prompt(&by, id).await.unwrap();
+    while readers.len() < STREAMS_PER_ACCOUNT {
+        readers.push(waiting.join_next().await.unwrap().unwrap().unwrap());
+    }
+    let began = Instant::now();
+    assert_eq!(all(&store, &other, small).await.len(), 3);
+    assert_eq!(all(&store, &other, large).await.len(), 200);
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    // The others of this account get none, until one of them leaves.
+    let refused = waiting.join_next().await.unwrap().unwrap().err();
+    assert!(matches!(refused, Some(StoreError::Unavailable(_))), "{refused:?}");
+    waiting.shutdown().await;
     readers.pop();
     drop(store.contents(&by, vault).await.unwrap());
+}
+
+#[tokio::test]
+async fn a_small_vault_and_a_vault_that_does_not_exist_cost_no_connection() {
+    let (store, _database) = store().await;
+    let (by, vault) = world::account(&store).await;
+    fill(&store, &by, vault, 64, 9).await;
+    let opened = "SELECT sessions FROM pg_stat_database WHERE datname = current_database()";
+    let behind = store.db.exclusive().await.unwrap();
+    let sessions = async || -> i64 {
+        behind.execute("SELECT pg_stat_clear_snapshot()", &[]).await.unwrap();
+        behind.query_one(opened, &[]).await.unwrap().get(0)
+    };
+    all(&store, &by, vault).await;
+    // Statistics come late.
+    tokio::time::sleep(Duration::from_millis(1200)).await;
+    let before = sessions().await;
+    for _ in 0..50 {
+        let missing = store.contents(&by, VaultId::new(999)).await.err();
+        assert!(matches!(missing, Some(StoreError::NotFound)), "{missing:?}");
+        assert_eq!(all(&store, &by, vault).await.len(), 64);
+    }
+    tokio::time::sleep(Duration::from_millis(1200)).await;
+    assert_eq!(sessions().await, before);
 }
 
 #[tokio::test]
@@ -188,7 +224,8 @@ async fn a_connection_comes_back_as_it_was() {
     assert_eq!(all(&store, &by, vault).await.len(), 500);
     let sessions = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
          AND application_name <> 'autovacuum' AND backend_type = 'client backend'";
-    assert_eq!(number(&store, sessions).await, 1);
+    // One of its own and one that is shared.
+    assert_eq!(number(&store, sessions).await, 2);
     let after: String = query(&store, "SHOW statement_timeout", &[]).await[0].get(0);
     assert_eq!(after, usual);
 }

@@ -1,21 +1,24 @@
-//! Steps on connections that break, and statements that fail.
+//! Statements that fail, connections that break, and statements that share a connection.
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
+
+use futures::future::try_join_all;
+use tokio::time::timeout;
 
 use super::{Db, Statement};
 use crate::clock::Clock;
+use crate::limits::SHARED_CLIENTS_MAX;
 use crate::store::StoreError;
 use crate::store::postgres::scratch::ScratchDatabase;
 use crate::store::postgres::{DatabaseUrl, Migration, PostgresStore};
 
-const COUNTED: Statement = Statement::reading("test.counted", "SELECT last_value FROM met");
-
-/// Counts that it was met, which is never undone, and fails until it was met `$1`
-/// times with the condition `$2`; `lost` breaks the connection.
+/// Counts its calls, which no rollback undoes, and fails with `condition` before call `until`;
+/// `lost` breaks the connection.
 const FAILING: &str = "
-    CREATE SEQUENCE met;
+    CREATE SEQUENCE calls;
     CREATE FUNCTION fail(until bigint, condition text) RETURNS bigint LANGUAGE plpgsql AS $$
-    DECLARE number bigint := nextval('met');
+    DECLARE number bigint := nextval('calls');
     BEGIN
         IF number < until AND condition = 'lost' THEN
             PERFORM pg_terminate_backend(pg_backend_pid());
@@ -28,176 +31,186 @@ const FAILING: &str = "
 const FAIL: &str = "SELECT fail($1::bigint, $2::text)";
 const READING: Statement = Statement::reading("test.reading", FAIL);
 const WRITING: Statement = Statement::writing("test.writing", FAIL);
+const PIPELINED: Statement = Statement::writing("test.pipelined", FAIL).pipelined();
+const CALLS: Statement = Statement::reading("test.calls", "SELECT last_value FROM calls");
+const QUICK: Statement = Statement::reading("test.quick", "SELECT 1");
+const QUICK_WRITE: Statement = Statement::writing("test.quick_write", "SELECT 1");
+const SLEEP: Statement = Statement::reading("test.sleep", "SELECT pg_sleep($1)");
+const SLEEP_WRITE: Statement = Statement::writing("test.sleep_write", "SELECT pg_sleep($1)");
+const SETTINGS: Statement = Statement::writing("test.settings", "SELECT * FROM setting");
 
 async fn db(query: &str) -> (Db, ScratchDatabase) {
     let database = ScratchDatabase::create().await.unwrap();
     let url = DatabaseUrl::parse(&format!("{}?{query}", database.url())).unwrap();
     let store = PostgresStore::open(&url, Migration::Auto, Clock::System).await.unwrap();
-    store.db.exclusive().await.unwrap().batch_execute(FAILING).await.unwrap();
     (store.db, database)
 }
 
-/// How it ends, and how often it was met.
-async fn failing(
-    statement: &Statement,
-    until: i64,
-    condition: &str,
-) -> (Result<i64, StoreError>, i64) {
+async fn number(db: &Db, sql: &str) -> i64 {
+    db.exclusive().await.unwrap().query_one(sql, &[]).await.unwrap().get(0)
+}
+
+#[tokio::test]
+async fn each_class_of_error_is_retried_as_it_should_be() {
     let (db, _database) = db("").await;
-    let outcome = db.rows(statement, &[&until, &condition]).await;
-    let met = db.rows(&COUNTED, &[]).await.unwrap()[0].get(0);
-    (outcome.map(|rows| rows[0].get(0)), met)
-}
-
-#[tokio::test]
-async fn a_step_that_raced_begins_again_also_if_it_writes() {
-    for condition in ["40001", "40P01", "23505", "23503"] {
-        let (outcome, met) = failing(&WRITING, 3, condition).await;
-        assert_eq!((outcome.unwrap(), met), (3, 3), "{condition}");
+    db.exclusive().await.unwrap().batch_execute(FAILING).await.unwrap();
+    let (ok, unavailable, broken) = ("ok", "unavailable", "broken");
+    for (statement, until, condition, outcome, calls) in [
+        // A conflict was rolled back, so it is retried also if it writes, but not for ever.
+        (&WRITING, 3, "40001", ok, 3),
+        (&WRITING, 3, "40P01", ok, 3),
+        (&WRITING, 3, "23505", ok, 3),
+        (&PIPELINED, 3, "23503", ok, 3),
+        (&WRITING, 1000, "40001", unavailable, 10),
+        // Only what changes nothing is sent again after its connection broke.
+        (&READING, 3, "lost", ok, 3),
+        (&WRITING, 3, "lost", unavailable, 1),
+        (&PIPELINED, 3, "lost", unavailable, 1),
+        // No resources, cancelled, lock not available: reported at once.
+        (&READING, 3, "53100", unavailable, 1),
+        (&READING, 3, "57014", unavailable, 1),
+        (&READING, 3, "55P03", unavailable, 1),
+        // Faults of this program.
+        (&READING, 3, "22012", broken, 1),
+        (&READING, 3, "23514", broken, 1),
+        (&READING, 3, "XX000", broken, 1),
+        // The server takes no writes any more, and executed nothing.
+        (&WRITING, 3, "25006", ok, 3),
+    ] {
+        db.exclusive().await.unwrap().batch_execute("ALTER SEQUENCE calls RESTART").await.unwrap();
+        let found = match db.rows(statement, &[&i64::from(until), &condition]).await {
+            Ok(_) => ok,
+            Err(StoreError::Unavailable(_)) => unavailable,
+            Err(_) => broken,
+        };
+        let counted: i64 = db.rows(&CALLS, &[]).await.unwrap()[0].get(0);
+        assert_eq!((found, counted), (outcome, calls), "{} {condition}", statement.name);
     }
 }
 
 #[tokio::test]
-async fn a_step_that_always_races_ends() {
-    let (outcome, met) = failing(&WRITING, 1000, "40001").await;
-    assert!(matches!(outcome, Err(StoreError::Unavailable(_))), "{outcome:?}");
-    assert_eq!(met, 10);
-}
-
-#[tokio::test]
-async fn what_only_looks_is_sent_again_after_its_connection_broke() {
-    let (outcome, met) = failing(&READING, 3, "lost").await;
-    assert_eq!((outcome.unwrap(), met), (3, 3));
-}
-
-#[tokio::test]
-async fn what_writes_is_not_sent_again_after_its_connection_broke() {
-    let (outcome, met) = failing(&WRITING, 3, "lost").await;
-    assert!(matches!(outcome, Err(StoreError::Unavailable(_))), "{outcome:?}");
-    assert_eq!(met, 1);
-}
-
-#[tokio::test]
-async fn what_the_server_refuses_for_the_moment_is_told_at_once() {
-    for condition in ["53100", "53200", "57014", "55P03"] {
-        let (outcome, met) = failing(&READING, 3, condition).await;
-        assert!(matches!(outcome, Err(StoreError::Unavailable(_))), "{condition}: {outcome:?}");
-        assert_eq!(met, 1, "{condition}");
+async fn a_statement_is_prepared_again_when_the_schema_changed_or_the_session_was_reset() {
+    let (db, _database) = db("pool_max_conns=16").await;
+    let columns = async || db.rows(&SETTINGS, &[]).await.unwrap()[0].columns().len();
+    let mut held = Vec::new();
+    // On more connections than there are attempts.
+    for _ in 0..12 {
+        let client = db.exclusive().await.unwrap();
+        client.query(&client.prepared(&SETTINGS).await.unwrap(), &[]).await.unwrap();
+        held.push(client);
     }
-}
-
-#[tokio::test]
-async fn a_fault_of_ours_is_told_as_one() {
-    for condition in ["22012", "23514", "42P01", "XX000"] {
-        let (outcome, met) = failing(&READING, 3, condition).await;
-        assert!(matches!(outcome, Err(StoreError::Broken(_))), "{condition}: {outcome:?}");
-        assert_eq!(met, 1, "{condition}");
-    }
-}
-
-#[tokio::test]
-async fn a_statement_is_prepared_again_when_the_schema_changed_under_it() {
-    const ALL: Statement = Statement::writing("test.all", "SELECT * FROM setting");
-    let (db, _database) = db("").await;
-    let columns = async || db.rows(&ALL, &[]).await.unwrap()[0].columns().len();
-    let client = db.exclusive().await.unwrap();
-    client.batch_execute("INSERT INTO setting VALUES ('a', 'b')").await.unwrap();
-    assert_eq!(columns().await, 2);
-    client.batch_execute("ALTER TABLE setting ADD COLUMN more int").await.unwrap();
+    held[0].batch_execute("INSERT INTO setting VALUES ('a', 'b')").await.unwrap();
+    held[0].batch_execute("ALTER TABLE setting ADD COLUMN more int").await.unwrap();
+    drop(held);
     assert_eq!(columns().await, 3);
-    drop(client);
-    // What a pooler does between two of its clients.
+    // As a pooler does between two of its clients.
     db.exclusive().await.unwrap().batch_execute("DISCARD ALL").await.unwrap();
     assert_eq!(columns().await, 3);
 }
 
 #[tokio::test]
-async fn idle_connections_that_all_broke_cost_no_step() {
-    let (db, database) = db("pool_max_conns=12").await;
+async fn connections_that_all_broke_while_idle_fail_no_statement() {
+    let (db, database) = db("pool_max_conns=16").await;
     let (other, _other) = self::db("").await;
-    for round in 0..10 {
+    let name = database.url().rsplit_once('/').unwrap().1.split('?').next().unwrap().to_owned();
+    for _ in 0..5 {
         let mut held = Vec::new();
         for _ in 0..12 {
             held.push(db.exclusive().await.unwrap());
         }
         drop(held);
-        let name = database.url().rsplit_once('/').unwrap().1.to_owned();
-        let kill = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-                    WHERE datname = $1 AND backend_type = 'client backend'";
-        let client = other.exclusive().await.unwrap();
-        let killed: i64 = client.query_one(kill, &[&name]).await.unwrap().get(0);
-        assert_eq!(killed, 12, "round {round}");
+        let kill = format!(
+            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+             WHERE datname = '{name}' AND backend_type = 'client backend'"
+        );
+        assert!(number(&other, &kill).await >= 13);
         db.check().await.unwrap();
         drop(db.exclusive().await.unwrap());
     }
 }
 
 #[tokio::test]
-async fn a_statement_that_takes_too_long_is_ended_by_the_server() {
-    const LONG: Statement = Statement::reading("test.long", "SELECT pg_sleep(60)");
+async fn the_server_ends_a_statement_that_takes_too_long() {
     let (db, _database) = db("statement_timeout=200").await;
-    let began = Instant::now();
-    let outcome = db.rows(&LONG, &[]).await;
-    assert!(matches!(outcome, Err(StoreError::Unavailable(_))), "{outcome:?}");
-    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    for statement in [&SLEEP, &SLEEP_WRITE] {
+        let began = Instant::now();
+        let outcome = db.rows(statement, &[&60.0_f64]).await;
+        assert!(matches!(outcome, Err(StoreError::Unavailable(_))), "{outcome:?}");
+        assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    }
 }
 
 #[tokio::test]
-async fn a_server_that_does_not_answer_is_given_up() {
-    const LONG: Statement = Statement::reading("test.long", "SELECT pg_sleep(60)");
-    // It would end the statement after 1 ms, were it not told otherwise.
-    let (db, _database) = db("statement_timeout=1&options=-cstatement_timeout%3D0").await;
-    let began = Instant::now();
-    let outcome = db.rows(&LONG, &[]).await;
-    assert!(matches!(outcome, Err(StoreError::Unavailable(_))), "{outcome:?}");
-    assert!(began.elapsed() < Duration::from_secs(9), "{:?}", began.elapsed());
+async fn a_server_that_says_nothing_is_given_up_and_its_statement_cancelled() {
+    let (mut db, _database) = db("").await;
+    db.limit = Duration::from_millis(300);
+    for statement in [&SLEEP, &SLEEP_WRITE] {
+        let began = Instant::now();
+        let outcome = db.rows(statement, &[&60.0_f64]).await;
+        assert!(matches!(outcome, Err(StoreError::Unavailable(_))), "{outcome:?}");
+        assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+        nothing_sleeps(&db).await;
+    }
     db.check().await.unwrap();
 }
 
+/// Waits until no statement sleeps, at most some seconds.
+async fn nothing_sleeps(db: &Db) {
+    let sleeping = "SELECT count(*) FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event = 'PgSleep'";
+    let ended = async { while number(db, sleeping).await > 0 {} };
+    timeout(Duration::from_secs(5), ended).await.expect("a statement runs on");
+}
+
 #[tokio::test]
-async fn a_step_that_gets_no_connection_is_told_so_within_seconds() {
-    let (db, _database) = db("pool_max_conns=1").await;
+async fn a_statement_whose_caller_is_dropped_is_cancelled_and_delays_no_other() {
+    // One connection for writes.
+    let (db, _database) = db("pool_max_conns=2").await;
+    let dropped = timeout(Duration::from_millis(200), db.rows(&SLEEP_WRITE, &[&20.0_f64])).await;
+    assert!(dropped.is_err());
+    let began = Instant::now();
+    db.rows(&QUICK_WRITE, &[]).await.unwrap();
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    nothing_sleeps(&db).await;
+}
+
+#[tokio::test]
+async fn a_statement_without_a_connection_fails_within_seconds() {
+    let (db, _database) = db("pool_max_conns=2").await;
     let _held = db.exclusive().await.unwrap();
     let began = Instant::now();
-    let outcome = db.rows(&COUNTED, &[]).await;
+    let outcome = db.rows(&QUICK_WRITE, &[]).await;
     assert!(matches!(outcome, Err(StoreError::Unavailable(_))), "{outcome:?}");
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    // Reads have connections of their own.
+    db.rows(&QUICK, &[]).await.unwrap();
 }
 
 #[tokio::test]
-async fn rows_that_are_read_slowly_have_all_the_time_they_need() {
-    const WIDE: Statement = Statement::reading(
-        "test.wide",
-        "SELECT number, repeat('x', 10000) FROM generate_series(1, 3000) AS number",
-    );
-    const SETTING: Statement = Statement::reading("test.setting", "SHOW statement_timeout");
-    let (db, _database) = db("statement_timeout=300&pool_max_conns=1").await;
-    let (_, mut flow) = db.flow_of_caller(&WIDE, &[]).await.unwrap();
-    // The server cannot send all of it ahead, so it is still at it.
-    tokio::time::sleep(Duration::from_millis(900)).await;
-    let mut rows = 1;
-    while flow.next().await.unwrap().is_some() {
-        rows += 1;
+async fn reads_and_pipelined_writes_share_a_few_connections_and_other_writes_none() {
+    const PID: &str = "SELECT pg_backend_pid(), pg_sleep(0.05)";
+    const READ: Statement = Statement::reading("test.pid_read", PID);
+    const SHARED: Statement = Statement::writing("test.pid_shared", PID).pipelined();
+    const OWN: Statement = Statement::writing("test.pid_own", PID);
+    let (db, _database) = db("pool_max_conns=16").await;
+    for (statement, expected) in
+        [(&READ, SHARED_CLIENTS_MAX), (&SHARED, SHARED_CLIENTS_MAX), (&OWN, 10)]
+    {
+        let rows = try_join_all((0..10).map(|_| db.rows(statement, &[]))).await.unwrap();
+        let pids: HashSet<i32> = rows.iter().map(|rows| rows[0].get(0)).collect();
+        assert_eq!(pids.len(), expected, "{}", statement.name);
     }
-    assert_eq!(rows, 3000);
-    drop(flow);
-    // The one connection is as it was, and not in a transaction.
-    let setting = db.rows(&SETTING, &[]).await.unwrap();
-    assert_eq!(setting[0].get::<_, &str>(0), "300ms");
-    db.rows(&Statement::writing("test.make", "CREATE TABLE made ()"), &[]).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_schema_that_changed_under_more_connections_than_attempts_costs_no_step() {
-    const ALL: Statement = Statement::writing("test.all", "SELECT * FROM setting");
-    let (db, _database) = db("pool_max_conns=12").await;
-    let mut held = Vec::new();
-    for _ in 0..12 {
-        let client = db.exclusive().await.unwrap();
-        client.query(&client.prepare_cached(ALL.sql).await.unwrap(), &[]).await.unwrap();
-        held.push(client);
-    }
-    held[0].batch_execute("ALTER TABLE setting ADD COLUMN more int").await.unwrap();
-    drop(held);
-    db.rows(&ALL, &[]).await.unwrap();
+async fn reads_on_a_shared_connection_that_breaks_all_succeed() {
+    let (db, _database) = db("").await;
+    let reads = try_join_all((0..20).map(|_| db.rows(&SLEEP, &[&0.1_f64])));
+    let breaking = async {
+        let kill = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+             WHERE datname = current_database() AND wait_event = 'PgSleep'";
+        while number(&db, kill).await == 0 {}
+    };
+    let (reads, ()) = tokio::join!(reads, breaking);
+    assert_eq!(reads.unwrap().len(), 20);
 }

@@ -3,11 +3,11 @@
 use promptarium::VaultId;
 use tokio_postgres::types::Json;
 
-use super::bell::CHANNEL;
 use super::rows::{digest_of, job, job_columns, job_if_any, later, random_id};
 use crate::domain::{Caller, JobKey, JobRecord, NewJob, ProviderTicket, Reserved};
 use crate::store::StoreError;
 use crate::store::postgres::db::{Db, Statement, column};
+use crate::store::postgres::notify::CHANNEL;
 use crate::store::postgres::rows::caller;
 
 /// Of two at once, one breaks the primary key, begins again, and finds the other's.

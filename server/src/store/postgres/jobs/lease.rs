@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
-use super::bell::CHANNEL;
 use super::rows::{digest_of, job_columns, job_if_any, later, micros, random_id};
 use crate::domain::{Claim, Lease, Release};
 use crate::store::StoreError;
 use crate::store::postgres::db::{Db, Statement, column};
+use crate::store::postgres::notify::CHANNEL;
 
 /// A row that another claim is looking at is passed over, not waited for. At most
 /// one of each kind is locked, for as long as this takes.

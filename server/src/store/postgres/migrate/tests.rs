@@ -4,8 +4,10 @@ use tokio_postgres::Client;
 use super::{LIST, MigrateError, Migration, Version, run};
 use crate::clock::Clock;
 use crate::store::postgres::PostgresStore;
-use crate::store::postgres::connect::{ConnectError, Connector, DatabaseUrl};
+use crate::store::postgres::client::DbClient;
+use crate::store::postgres::connect::Connector;
 use crate::store::postgres::scratch::ScratchDatabase;
+use crate::store::postgres::{ConnectError, DatabaseUrl};
 
 mod upward;
 
@@ -15,17 +17,17 @@ const PETS: &[Version] = &[
     Version { name: "V2__age", sql: "ALTER TABLE pet ADD COLUMN age int NOT NULL DEFAULT 1" },
 ];
 
-async fn empty() -> (Client, ScratchDatabase) {
+async fn empty() -> (DbClient, ScratchDatabase) {
     let database = ScratchDatabase::empty().await.unwrap();
     (connected(&database).await, database)
 }
 
-async fn connected(database: &ScratchDatabase) -> Client {
+async fn connected(database: &ScratchDatabase) -> DbClient {
     let url = DatabaseUrl::parse(&database.url()).unwrap();
-    Connector::new(&url).unwrap().connect().await.unwrap().0
+    Connector::new(url).unwrap().connect().await.unwrap()
 }
 
-/// What the history tells, read with the eyes of an operator.
+/// What the history holds, read as an operator would.
 async fn history(client: &Client) -> Vec<String> {
     let text = "SELECT version || ' ' || name FROM promptarium_migration ORDER BY version";
     client.query(text, &[]).await.unwrap().iter().map(|row| row.get(0)).collect()
@@ -127,4 +129,18 @@ async fn a_store_does_not_open_a_database_without_schema_unless_it_may_make_one(
     let all: Vec<_> = LIST.iter().map(|version| version.name).collect();
     assert_eq!(PostgresStore::migrate(&url).await.unwrap(), all);
     PostgresStore::open(&url, Migration::Off, Clock::System).await.unwrap();
+}
+
+#[test]
+fn every_file_is_in_the_list_in_the_order_of_its_number() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations");
+    let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name());
+    let mut files: Vec<_> = files.map(|file| file.into_string().unwrap()).collect();
+    let number = |file: &str| file[1..].split_once("__").unwrap().0.parse::<usize>().unwrap();
+    files.sort_by_key(|file| number(file));
+    let listed: Vec<_> = LIST.iter().map(|version| format!("{}.sql", version.name)).collect();
+    assert_eq!(listed, files);
+    for (index, file) in files.iter().enumerate() {
+        assert_eq!(number(file), index + 1, "{file}");
+    }
 }

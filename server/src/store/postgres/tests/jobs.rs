@@ -1,8 +1,8 @@
 //! Generations: the facts of every store, and those of this one.
 
-mod bell;
 mod crowd;
 mod end;
+mod notify;
 mod plan;
 mod work;
 

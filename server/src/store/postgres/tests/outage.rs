@@ -1,4 +1,4 @@
-//! The database away, and back.
+//! The database stops, crashes, fails over, and comes back.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -9,11 +9,12 @@ use tokio::task::JoinSet;
 
 use super::cluster::{Cluster, DURABLE};
 use crate::clock::Clock;
-use crate::store::postgres::db::Statement;
+use crate::domain::AccountId;
+use crate::store::postgres::db::{Params, Statement};
 use crate::store::postgres::{DatabaseUrl, Migration, PostgresStore};
 use crate::store::{Store as _, StoreError};
 
-/// How soon a step must have failed.
+/// How soon a statement must have failed.
 const SOON: Duration = Duration::from_secs(5);
 
 const WRITE: Statement = Statement::writing(
@@ -22,28 +23,30 @@ const WRITE: Statement = Statement::writing(
 );
 const READ: Statement =
     Statement::reading("test.read", "SELECT name FROM setting WHERE name LIKE $1::text || '-%'");
-const FLOW: Statement = Statement::reading("test.flow", "SELECT 1 AS one");
+const STREAM: Statement = Statement::reading("test.stream", "SELECT 1 AS one");
 
 async fn open(cluster: &Cluster) -> PostgresStore {
     let url = DatabaseUrl::parse(cluster.url()).unwrap();
     PostgresStore::open(&url, Migration::Auto, Clock::System).await.unwrap()
 }
 
-/// Every way in which a step goes to the database.
-async fn steps(store: &PostgresStore) -> Vec<Result<(), StoreError>> {
+/// Every way in which a statement is sent, at once.
+async fn statements(store: &PostgresStore) -> [Result<(), StoreError>; 4] {
     let db = &store.db;
-    vec![
-        store.check().await,
-        db.rows(&READ, &[&"x"]).await.map(drop),
-        db.rows(&WRITE, &[&format!("{}", rand::random::<u64>())]).await.map(drop),
-        db.exclusive().await.map(drop),
-        db.flow_of_caller(&FLOW, &[]).await.map(drop),
-    ]
+    let name = rand::random::<u64>().to_string();
+    let params: Params<'_> = &[&name];
+    let (check, read, write, stream) = tokio::join!(
+        store.check(),
+        db.rows(&READ, &[&"x"]),
+        db.rows(&WRITE, params),
+        db.cursor_of_caller(AccountId(1), &STREAM, &[]),
+    );
+    [check, read.map(drop), write.map(drop), stream.map(drop)]
 }
 
 async fn all_unavailable_soon(store: &PostgresStore, when: &str) {
     let began = Instant::now();
-    for outcome in steps(store).await {
+    for outcome in statements(store).await {
         assert!(matches!(outcome, Err(StoreError::Unavailable(_))), "{when}: {outcome:?}");
     }
     assert!(began.elapsed() < SOON, "{when}: {:?}", began.elapsed());
@@ -54,14 +57,14 @@ async fn a_store_fails_soon_while_its_database_is_stopped_and_recovers_by_itself
     let cluster = Cluster::start(&[]);
     let store = open(&cluster).await;
     for how in ["fast", "immediate"] {
-        for outcome in steps(&store).await {
+        for outcome in statements(&store).await {
             outcome.unwrap();
         }
         cluster.stop(how);
         all_unavailable_soon(&store, how).await;
         all_unavailable_soon(&store, how).await;
         cluster.start_again();
-        for outcome in steps(&store).await {
+        for outcome in statements(&store).await {
             outcome.unwrap();
         }
     }
@@ -211,4 +214,21 @@ async fn servers_that_want_more_connections_than_there_are_make_do_with_what_the
         }
     }
     running.join_all().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_restart_that_is_over_soon_fails_no_request() {
+    let cluster = Cluster::start(&[]);
+    let store = open(&cluster).await;
+    store.db.rows(&WRITE, &[&"before"]).await.unwrap();
+    cluster.stop("fast");
+    let waiting = tokio::spawn({
+        let store = store.clone();
+        async move { statements(&store).await }
+    });
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    cluster.start_again();
+    for outcome in waiting.await.unwrap() {
+        outcome.unwrap();
+    }
 }

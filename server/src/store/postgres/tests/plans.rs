@@ -15,7 +15,7 @@ use super::super::{
     accounts, contents, db, fork, jobs, keys, listing, memberships, prompts, settings, vaults,
 };
 use super::store;
-use crate::store::postgres::connect::Pooled;
+use crate::store::postgres::client::Pooled;
 use crate::store::postgres::scratch::ScratchDatabase;
 
 /// The statements of every module.
@@ -132,7 +132,7 @@ async fn read_only_statements_change_and_lock_nothing() {
     let mut looking = 0;
     for statement in statements() {
         let acts = plan(&client, statement.sql).await.acts();
-        let looks = statement.effect == Effect::None;
+        let looks = statement.effect == Effect::ReadOnly;
         assert_eq!(looks, acts.is_empty(), "{}: {acts:?}", statement.name);
         looking += usize::from(looks);
     }
