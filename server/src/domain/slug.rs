@@ -24,18 +24,6 @@ pub fn candidates(base: &str) -> impl Iterator<Item = String> {
     (1..).map(move |number| candidate(base, number))
 }
 
-/// For a slug that is a later [`candidate`] of a shorter base, that base and
-/// its number. A name may bring such a slug too: `Take 2` is `take-2`, and
-/// stands in the way of a second vault called `Take`.
-pub fn numbered(slug: &str) -> Option<(&str, u64)> {
-    let (base, number) = slug.rsplit_once('-')?;
-    // Only what `candidate` would write: no sign, no leading zero. No account
-    // gets near the bound; numbers above it are never the smallest free one.
-    let canonical = !number.starts_with(['0', '+']);
-    let number = u64::from(number.parse::<u32>().ok().filter(|_| canonical)?);
-    (number >= 2 && !base.is_empty()).then_some((base, number))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,16 +46,5 @@ mod tests {
     fn candidates_count_from_two() {
         let first: Vec<_> = candidates("a").take(3).collect();
         assert_eq!(first, ["a", "a-2", "a-3"]);
-    }
-
-    #[test]
-    fn a_numbered_slug_names_the_base_it_is_a_candidate_of() {
-        for number in [2, 3, 10, 4_294_967_295] {
-            let slug = candidate("a-b", number);
-            assert_eq!(numbered(&slug), Some(("a-b", number)));
-        }
-        for slug in ["a", "a-1", "a-0", "a-02", "a-b", "a-", "-2", "2", "a-+2", "a-99999999999"] {
-            assert_eq!(numbered(slug), None, "{slug}");
-        }
     }
 }
