@@ -12,8 +12,10 @@ use super::words::Theme;
 const WHITE: Colour = Rgb([255, 250, 240]);
 const DARK: Colour = Rgb([24, 20, 30]);
 
-/// What paints the elements that a theme names, from back to front.
-pub(super) const ELEMENTS: [(&str, fn(&mut Painter<'_>)); 11] = [
+/// The name of an element in themes, and what paints it.
+type Element = (&'static str, fn(&mut Painter<'_>));
+/// From back to front.
+pub(super) const ELEMENTS: [Element; 11] = [
     ("stars", |painter| painter.stars()),
     ("sun", |painter| painter.sun()),
     ("ridges", |painter| painter.layers(5, 0.45, false, ridge)),
