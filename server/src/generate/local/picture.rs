@@ -184,7 +184,7 @@ impl Painter<'_> {
         self.canvas.below(
             |_| horizon,
             |(x, y), down| {
-                let depth = down / (self.height - horizon);
+                let depth = down.max(0.0) / (self.height - horizon);
                 let (far, u) = (0.04 + depth, x - self.width / 2.0);
                 let wave = |salt, wide: f32, high: f32| {
                     noise(seed ^ salt, u * wide / far + 0.35 * dx, high / far + 0.35 * dy) - 0.5

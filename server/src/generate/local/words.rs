@@ -1,5 +1,7 @@
 //! What the words of a prompt ask for: a palette, and the elements of a scene.
 
+use std::ops::Range;
+
 use fastrand::Rng;
 use image::Rgb;
 
@@ -12,13 +14,13 @@ const WORDS_MAX: usize = 400;
 /// words. Each row with a word of the prompt adds its elements; the first of them that
 /// has a palette gives it, so that colours and times of day come before places.
 pub(super) const ROWS: [&str; 24] = [
+    "101114 36383d 74777d b5b7ba f1f0ec d9d4c7||noir black monochrome ink grey gray",
     "2e0713 7a1022 c42b35 f26b5e ffd3c2 f7b733||red ruby crimson scarlet fire flame lava",
     "0b2a24 1f5a44 4f9560 a5cc86 f2f5cf f2a541||green emerald jade",
     "0a1f44 184a84 3f86c0 8fc4e4 e9f6fb ff9f5a||blue azure sapphire navy",
     "5a1f4a a8457c e283a8 f8bfcc fff0ea 6fbf8b||pink coral love rose blossom spring",
     "1e1145 47297f 8257b8 c19ae0 f4e4fa ffc857||purple violet lavender lilac magic dream",
     "5b3a12 b0761d e9b230 fbdc74 fff6d6 3f7cac||yellow lemon sunny sunflower",
-    "101114 36383d 74777d b5b7ba f1f0ec d9d4c7||noir black monochrome ink grey gray",
     "2f1420 7a2f25 c4622d eca85a fdebc0 e23f2a|leaves|autumn fall orange gold golden amber",
     "231942 5b2a6b b13f71 f3795a ffd58a ffc04d|sun|dusk sunset evening twilight",
     "1f2a56 4f5590 a4749f f2a58e ffe6bf ff8a5c|sun|dawn sunrise morning",
@@ -38,8 +40,8 @@ pub(super) const ROWS: [&str; 24] = [
     "|portrait fox|fox dog puppy wolf cat kitten animal pet tiger",
 ];
 
-/// The first rows have palettes.
-const PALETTES: usize = 19;
+/// Rows with palettes for prompts that ask for none: all but the grey one.
+const PALETTES: Range<usize> = 1..19;
 /// Elements for prompts that ask for none.
 const FREE: [&str; 5] = ["", "stars", "flowers", "sun ridges", "sun water"];
 
@@ -63,7 +65,7 @@ impl Theme {
             words.iter().any(|word| is_in(word) || word.strip_suffix('s').is_some_and(is_in))
         };
         let rows = ROWS.map(|row| std::array::from_fn(|at| row.split('|').nth(at).unwrap_or("")));
-        let (free, any) = (FREE[rng.usize(..FREE.len())], rows[rng.usize(..PALETTES)][0]);
+        let (free, any) = (FREE[rng.usize(..FREE.len())], rows[rng.usize(PALETTES)][0]);
         let asked: Vec<[&str; 3]> = rows.into_iter().filter(is_asked).collect();
         let mut elements = asked.iter().map(|row| row[1]).collect::<Vec<_>>().join(" ");
         if elements.trim().is_empty() {
