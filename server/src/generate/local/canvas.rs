@@ -1,127 +1,115 @@
-//! Paint on pixels: grounds, discs, shapes and what lies below a line.
+//! Shapes and smooth noise on pixels.
 
-use super::colour::{Rgb, mix};
+use image::{Pixel, Rgb, RgbImage};
 
-/// A picture that is being painted.
-#[derive(Clone)]
+pub(super) type Colour = Rgb<u8>;
+pub(super) type Point = (f32, f32);
+/// A colour, and how much of it from 0 to 1.
+pub(super) type Paint = (Colour, f32);
+
+/// A picture that is being painted. Its shorter side is the unit of places and lengths.
 pub(super) struct Canvas {
-    pub(super) width: u32,
-    pub(super) height: u32,
-    /// Row by row.
-    pub(super) pixels: Vec<Rgb>,
+    pub(super) image: RgbImage,
+    /// In pixels.
+    pub(super) unit: f32,
 }
 
 impl Canvas {
-    pub(super) fn new(width: u32, height: u32) -> Self {
-        Self { width, height, pixels: vec![[0; 3]; (width * height) as usize] }
+    pub(super) fn new(image: RgbImage) -> Self {
+        Self { unit: image.width().min(image.height()) as f32, image }
     }
 
-    /// The shorter side: the measure of things that are drawn.
-    pub(super) fn short(&self) -> f32 {
-        self.width.min(self.height) as f32
-    }
-
-    /// Width and height.
-    pub(super) fn sides(&self) -> (f32, f32) {
-        (self.width as f32, self.height as f32)
-    }
-
-    /// Paints each row in the colour for its place between 0 at the top and 1.
-    pub(super) fn rows(&mut self, colour: impl Fn(f32) -> Rgb) {
-        let height = self.height as f32;
-        for (y, row) in self.pixels.chunks_exact_mut(self.width as usize).enumerate() {
-            row.fill(colour((y as f32 + 0.5) / height));
-        }
-    }
-
-    /// A disc with an edge `soft` pixels wide.
-    pub(super) fn disc(&mut self, centre: (f32, f32), radius: f32, soft: f32, paint: (Rgb, f32)) {
-        let soft = soft.max(1.0);
-        let reach = radius + soft;
-        self.shape(centre, (reach, reach), paint, |x, y| {
-            ((radius - (x * x + y * y).sqrt()) / soft + 0.5).clamp(0.0, 1.0)
-        });
-    }
-
-    /// Light that fades from a centre to nothing.
-    pub(super) fn glow(&mut self, centre: (f32, f32), radius: f32, paint: (Rgb, f32)) {
-        let scale = 1.0 / (radius * radius);
-        self.shape(centre, (radius, radius), paint, |x, y| {
-            let left = (1.0 - (x * x + y * y) * scale).max(0.0);
-            left * left
-        });
-    }
-
-    /// An ellipse with clean edges.
-    pub(super) fn ellipse(&mut self, centre: (f32, f32), radii: (f32, f32), paint: (Rgb, f32)) {
-        let (rx, ry) = radii;
-        let least = rx.min(ry);
-        self.shape(centre, (rx + 1.0, ry + 1.0), paint, |x, y| {
-            let (u, v) = (x / rx, y / ry);
-            ((1.0 - (u * u + v * v).sqrt()) * least + 0.5).clamp(0.0, 1.0)
-        });
-    }
-
-    /// A triangle with clean edges; its corners in either direction.
-    pub(super) fn triangle(&mut self, corners: [(f32, f32); 3], paint: (Rgb, f32)) {
-        let [a, b, c] = corners;
-        let centre = ((a.0 + b.0 + c.0) / 3.0, (a.1 + b.1 + c.1) / 3.0);
-        let far = |pick: fn((f32, f32)) -> f32, from: f32| {
-            corners.iter().map(|corner| (pick(*corner) - from).abs()).fold(1.0, f32::max) + 1.0
-        };
-        let reach = (far(|p| p.0, centre.0), far(|p| p.1, centre.1));
-        let turn = ((b.0 - a.0) * (c.1 - a.1) - (b.1 - a.1) * (c.0 - a.0)).signum();
-        // Distance to the inner side of an edge.
-        let edge = |from: (f32, f32), to: (f32, f32), x: f32, y: f32| {
-            let (dx, dy) = (to.0 - from.0, to.1 - from.1);
-            let length = (dx * dx + dy * dy).sqrt().max(0.001);
-            turn * (dx * (y - from.1) - dy * (x - from.0)) / length
-        };
-        self.shape(centre, reach, paint, |x, y| {
-            let (x, y) = (x + centre.0, y + centre.1);
-            let inner = edge(a, b, x, y).min(edge(b, c, x, y)).min(edge(c, a, x, y));
-            (inner + 0.5).clamp(0.0, 1.0)
-        });
-    }
-
-    /// Paints where `cover`, given the distance from the centre, is more than 0.
-    /// `reach` is how far that is at most.
-    pub(super) fn shape(
-        &mut self,
-        centre: (f32, f32),
-        reach: (f32, f32),
-        paint: (Rgb, f32),
-        cover: impl Fn(f32, f32) -> f32,
-    ) {
-        let (cx, cy) = centre;
-        // Casts hold at 0.
-        let (left, top) = ((cx - reach.0) as u32, (cy - reach.1) as u32);
-        let right = ((cx + reach.0 + 1.0) as u32).min(self.width);
-        let bottom = ((cy + reach.1 + 1.0) as u32).min(self.height);
-        let (colour, strength) = paint;
-        for y in top..bottom {
-            for x in left..right {
-                let share = cover(x as f32 + 0.5 - cx, y as f32 + 0.5 - cy) * strength;
+    /// Mixes in paint by the share that `cover` gives for a distance from `centre` in
+    /// pixels, of which both parts are at most `reach`.
+    fn shape(&mut self, centre: Point, reach: f32, paint: Paint, cover: impl Fn(Point) -> f32) {
+        let (cx, cy, reach) = (centre.0 * self.unit, centre.1 * self.unit, reach * self.unit + 1.0);
+        // Casts of negative numbers give 0.
+        let range = |at: f32, side: u32| (at - reach) as u32..((at + reach + 1.0) as u32).min(side);
+        for y in range(cy, self.image.height()) {
+            for x in range(cx, self.image.width()) {
+                let share = cover((x as f32 + 0.5 - cx, y as f32 + 0.5 - cy)) * paint.1;
                 if share > 0.003 {
-                    let pixel = &mut self.pixels[(y * self.width + x) as usize];
-                    *pixel = mix(*pixel, colour, share);
+                    let pixel = self.image.get_pixel_mut(x, y);
+                    *pixel = mix(*pixel, paint.0, share);
                 }
             }
         }
     }
 
-    /// Paints what is below a line: `line` has the height in pixels from the top
-    /// for each column, and `colour` gets that of each row.
-    pub(super) fn below(&mut self, line: &[f32], colour: impl Fn(f32) -> Rgb) {
-        let rows: Vec<Rgb> = (0..self.height).map(|y| colour(y as f32)).collect();
-        for (x, edge) in line.iter().enumerate().take(self.width as usize) {
-            let first = edge.max(0.0) as u32;
-            for y in first..self.height {
-                let inside = y as f32 + 1.0 - edge;
-                let pixel = &mut self.pixels[y as usize * self.width as usize + x];
-                let paint = rows[y as usize];
-                *pixel = if inside < 1.0 { mix(*pixel, paint, inside) } else { paint };
+    /// An ellipse turned by an angle. A skew between -1 and 1 makes it an egg, with its tip
+    /// at the end or at the start of the second radius.
+    pub(super) fn oval(&mut self, centre: Point, radii: Point, turn: Point, paint: Paint) {
+        let ((sin, cos), skew) = (turn.0.sin_cos(), turn.1);
+        let (a, b) = (radii.0 * self.unit, radii.1 * self.unit);
+        let reach = radii.0.max(radii.1) * (1.0 + 0.5 * skew.abs());
+        self.shape(centre, reach, paint, |(x, y)| {
+            let (u, v) = ((x * cos + y * sin) / a, (y * cos - x * sin) / b);
+            let distance = (u / (1.0 + skew * v).max(0.01)).hypot(v);
+            ((1.0 - distance) * a.min(b) + 0.5).clamp(0.0, 1.0)
+        });
+    }
+
+    /// Light that fades from a centre to nothing.
+    pub(super) fn glow(&mut self, centre: Point, radius: f32, paint: Paint) {
+        let square = (radius * self.unit).powi(2);
+        self.shape(centre, radius, paint, |(x, y)| {
+            (1.0 - (x * x + y * y) / square).max(0.0).powi(2)
+        });
+    }
+
+    /// Paints what is below `top` of each column, by place and distance from the top.
+    pub(super) fn below<F>(&mut self, top: impl Fn(f32) -> f32, colour: F)
+    where
+        F: Fn(Point, f32) -> Colour,
+    {
+        for column in 0..self.image.width() {
+            let x = column as f32 / self.unit;
+            let top = top(x) * self.unit;
+            for row in top as u32..self.image.height() {
+                let (y, down) = (row as f32 / self.unit, row as f32 - top);
+                let pixel = self.image.get_pixel_mut(column, row);
+                *pixel = mix(*pixel, colour((x, y), down / self.unit), down + 1.0);
             }
         }
     }
+}
+
+/// `a` at 0, `b` at 1 and beyond.
+pub(super) fn mix(a: Colour, b: Colour, t: f32) -> Colour {
+    let t = t.clamp(0.0, 1.0);
+    a.map2(&b, |a, b| (f32::from(a) + (f32::from(b) - f32::from(a)) * t) as u8)
+}
+
+/// 0 up to `low`, 1 from `high` on, and smooth between.
+pub(super) fn step(low: f32, high: f32, t: f32) -> f32 {
+    let t = ((t - low) / (high - low)).clamp(0.0, 1.0);
+    t * t * (3.0 - 2.0 * t)
+}
+
+/// From 0 to 1, for a point of a grid.
+pub(super) fn hash(seed: u32, x: i32, y: i32) -> f32 {
+    let mixed = seed ^ (x as u32).wrapping_mul(0x27d4_eb2d) ^ (y as u32).wrapping_mul(0x1656_67b1);
+    let mixed = (mixed ^ (mixed >> 15)).wrapping_mul(0x85eb_ca6b);
+    ((mixed ^ (mixed >> 13)).wrapping_mul(0xc2b2_ae35) >> 8) as f32 / (1 << 24) as f32
+}
+
+/// Value noise from 0 to 1: random on a grid of units, and smooth between.
+pub(super) fn noise(seed: u32, x: f32, y: f32) -> f32 {
+    let (left, top) = (x.floor(), y.floor());
+    let (u, v) = (step(0.0, 1.0, x - left), step(0.0, 1.0, y - top));
+    let between = |a: f32, b: f32, t: f32| a + (b - a) * t;
+    let row = |y: i32| between(hash(seed, left as i32, y), hash(seed, left as i32 + 1, y), u);
+    between(row(top as i32), row(top as i32 + 1), v)
+}
+
+/// Noise of several scales, from 0 to 1.
+pub(super) fn fbm(seed: u32, mut x: f32, mut y: f32, octaves: u32) -> f32 {
+    let (mut sum, mut weight) = (0.5, 0.5);
+    for octave in 0..octaves {
+        sum += weight * (noise(seed ^ octave, x, y) - 0.5);
+        weight *= 0.5;
+        // Turned, so that the grids of the octaves do not show.
+        (x, y) = (1.6 * x - 1.2 * y + 3.7, 1.2 * x + 1.6 * y - 1.3);
+    }
+    sum
 }

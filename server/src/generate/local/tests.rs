@@ -1,224 +1,228 @@
-use std::io::Cursor;
-
-use image::{ImageFormat, RgbImage};
 use serde_json::json;
 use url::Url;
 
 use super::*;
 use crate::clock::ManualClock;
-use crate::domain::{Media, OutputKind};
-use crate::generate::Output;
 
-struct Bench {
+struct Fixture {
     provider: LocalProvider,
     clock: ManualClock,
     assets: Assets,
     blobs: Blobs,
 }
 
-fn bench() -> Bench {
+fn fixture() -> Fixture {
     let clock = ManualClock::new("2026-01-01T00:00:00Z".parse().unwrap());
     let assets = Assets::new(&Url::parse("https://prompts.example/").unwrap());
     let blobs = Blobs::in_memory();
     let provider = LocalProvider::new(Clock::Manual(clock.clone()), assets.clone(), blobs.clone());
-    Bench { provider, clock, assets, blobs }
+    Fixture { provider, clock, assets, blobs }
 }
 
-fn order(model: &str) -> GenerationRequest {
-    GenerationRequest {
-        model_id: model.into(),
-        prompt: "a lighthouse".into(),
-        aspect_ratio: "1:1".into(),
-        batch_count: 1,
-        ..GenerationRequest::default()
-    }
+/// A request for "a lighthouse" with some fields set in its JSON.
+fn order(model: &str, fields: Value) -> GenerationRequest {
+    let mut order = json!({
+        "modelId": model, "prompt": "a lighthouse", "aspectRatio": "1:1", "batchCount": 1,
+    });
+    let Value::Object(fields) = fields else { panic!("{fields} is no object") };
+    order.as_object_mut().unwrap().extend(fields);
+    serde_json::from_value(order).unwrap()
 }
 
-impl Bench {
-    async fn draw(&self, order: &GenerationRequest) -> Vec<Output> {
+fn plasma(fields: Value) -> GenerationRequest {
+    order("local/plasma", fields)
+}
+
+impl Fixture {
+    async fn run(&self, order: &GenerationRequest) -> Progress {
         let ticket = self.provider.submit(order).await.unwrap();
-        match self.provider.poll(&ticket, order).await.unwrap() {
-            Progress::Completed(outputs) => outputs,
-            other => panic!("{other:?}"),
-        }
+        self.provider.poll(&ticket, order).await.unwrap()
     }
 
     async fn refusal(&self, order: &GenerationRequest) -> String {
-        match self.provider.submit(order).await.unwrap_err() {
-            SubmitError::Refused(reason) => reason,
-            other => panic!("{other:?}"),
-        }
+        let Err(SubmitError::Refused(reason)) = self.provider.submit(order).await else {
+            panic!("{order:?} was not refused");
+        };
+        reason
     }
 
-    /// Stores a picture whose left half is black, and gives its address.
-    async fn upload(&self, bytes: Option<Vec<u8>>) -> String {
-        let bytes = bytes.unwrap_or_else(|| {
-            let mut file = Cursor::new(Vec::new());
-            RgbImage::from_fn(64, 64, |x, _| image::Rgb([if x < 32 { 0 } else { 255 }; 3]))
-                .write_to(&mut file, ImageFormat::Png)
-                .unwrap();
-            file.into_inner()
-        });
+    async fn upload(&self, bytes: Vec<u8>) -> String {
         let name = AssetName::random(Media::Png);
         self.blobs.put_new(&name, bytes.into()).await.unwrap();
         self.assets.url_of(&name)
     }
 }
 
+/// A picture file that is black on the left and white on the right.
+fn two_halves(format: ImageFormat) -> Vec<u8> {
+    let mut file = Cursor::new(Vec::new());
+    let picture = RgbImage::from_fn(64, 64, |x, _| Rgb([if x < 32 { 0 } else { 255 }; 3]));
+    picture.write_to(&mut file, format).unwrap();
+    file.into_inner()
+}
+
+#[test]
+fn outputs_have_the_size_of_the_ratio_and_differ() {
+    for (ratio, kind, expected) in [
+        ("16:9", "image", (640, 360)),
+        ("1.91:1", "image", (640, 335)),
+        ("4:1", "image", (640, 160)),
+        ("4:1", "video", (320, 80)),
+    ] {
+        let order = plasma(json!({ "aspectRatio": ratio, "kind": kind, "batchCount": 2 }));
+        let outputs = outputs(&order, &[]).unwrap();
+        let media = if kind == "image" { Media::Png } else { Media::Gif };
+        for output in &outputs {
+            assert_eq!((output.media, (output.width, output.height)), (media, expected));
+            assert_eq!(image::load_from_memory(&output.bytes).unwrap().width(), expected.0);
+        }
+        assert!(outputs.len() == 2 && outputs[0].bytes != outputs[1].bytes, "{ratio} {kind}");
+    }
+}
+
+#[test]
+fn only_prompt_model_and_seed_decide_the_picture() {
+    let of = |order: &GenerationRequest| outputs(order, &[]).unwrap();
+    let plain = of(&plasma(json!({})));
+    assert!(plain == of(&plasma(json!({ "negativePrompt": "fog", "parameters": { "x": 1 } }))));
+    let others = [
+        order("local/other", json!({})),
+        plasma(json!({ "prompt": "a lighthouse!" })),
+        plasma(json!({ "parameters": { "seed": 1 } })),
+        plasma(json!({ "parameters": { "seed": "1" } })),
+    ];
+    let mut seen = vec![plain];
+    for other in &others {
+        let picture = of(other);
+        assert!(picture == of(other) && !seen.contains(&picture), "{other:?}");
+        seen.push(picture);
+    }
+}
+
+#[test]
+fn every_word_has_a_palette_and_elements_that_exist() {
+    for row in words::ROWS {
+        let row: Vec<_> = row.split('|').collect();
+        let colours = row[0].split(' ').filter(|hex| u32::from_str_radix(hex, 16).is_ok()).count();
+        assert!(row.len() == 3 && (row[0].is_empty() || colours == 6), "{row:?}");
+        for name in row[1].split(' ').filter(|name| !["", "fox"].contains(name)) {
+            assert!(picture::ELEMENTS.iter().any(|element| element.0 == name), "{row:?}");
+        }
+        for word in row[2].split(' ') {
+            let theme = Theme::new(&format!("Two {word}s"), &mut Rng::with_seed(1));
+            assert!(row[1].split(' ').all(|name| name.is_empty() || theme.has(name)), "{word}");
+        }
+        for size in [(33, 57), (640, 160)] {
+            let theme = Theme::new(row[2], &mut Rng::with_seed(1));
+            picture::paint(&theme, 1, size, 0.3);
+        }
+    }
+}
+
+#[test]
+fn a_video_moves_and_repeats_for_ever() {
+    let file = &outputs(&plasma(json!({ "kind": "video" })), &[]).unwrap()[0].bytes;
+    let decoder = image::codecs::gif::GifDecoder::new(Cursor::new(file)).unwrap();
+    let frames = image::AnimationDecoder::into_frames(decoder).collect_frames().unwrap();
+    assert_eq!(frames.len(), usize::from(FRAMES));
+    assert!(frames.windows(2).all(|pair| pair[0].buffer() != pair[1].buffer()));
+    let repeats = b"NETSCAPE2.0\x03\x01\x00\x00\x00";
+    assert!(file.windows(repeats.len()).any(|window| window == repeats));
+}
+
 #[tokio::test]
-async fn an_order_ends_as_pictures_of_its_ratio() {
-    let order =
-        GenerationRequest { aspect_ratio: "16:9".into(), batch_count: 3, ..order("local/plasma") };
-    let outputs = bench().draw(&order).await;
-    assert_eq!(outputs.len(), 3);
-    for output in &outputs {
-        assert_eq!((output.media, output.width, output.height), (Media::Png, 640, 360));
+async fn an_uploaded_image_shows_in_the_picture() {
+    let fixture = fixture();
+    for format in [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Gif, ImageFormat::WebP] {
+        let url = fixture.upload(two_halves(format)).await;
+        let fields = json!({ "imageInputs": [url, "urn:x"] });
+        let Progress::Completed(outputs) = fixture.run(&plasma(fields)).await else {
+            panic!("{format:?} did not complete");
+        };
+        let picture = image::load_from_memory(&outputs[0].bytes).unwrap().into_luma8();
+        let (dark, light) = (picture.get_pixel(100, 300).0[0], picture.get_pixel(540, 300).0[0]);
+        assert!(u16::from(dark) + 40 < light.into(), "{format:?}: {dark} {light}");
     }
 }
 
 #[tokio::test]
-async fn a_video_is_an_animation() {
-    let order = GenerationRequest { kind: OutputKind::Video, ..order("local/plasma-video") };
-    let outputs = bench().draw(&order).await;
-    assert_eq!((outputs[0].media, outputs[0].width), (Media::Gif, 320));
-}
-
-#[tokio::test]
-async fn prompt_model_and_seed_make_the_picture_and_nothing_else_does() {
-    let bench = bench();
-    let plain = bench.draw(&order("local/plasma")).await;
-    bench.clock.advance(Duration::from_secs(60));
-    let same =
-        GenerationRequest { negative_prompt: Some("people".into()), ..order("local/plasma") };
-    assert!(bench.draw(&same).await == plain);
-    let elsewhere = GenerationRequest {
-        image_inputs: vec!["https://other.example/assets/a.png".into()],
-        reference_image_urls: vec!["https://other.example/b.png".into()],
-        ..order("local/plasma")
-    };
-    assert!(bench.draw(&elsewhere).await == plain);
-    assert!(bench.draw(&order("local/other")).await != plain);
-    let seeded = |seed: Value| GenerationRequest {
-        parameters: json!({ "seed": seed }).as_object().cloned(),
-        ..order("local/plasma")
-    };
-    let one = bench.draw(&seeded(json!(1))).await;
-    assert!(one != plain && one != bench.draw(&seeded(json!(2))).await);
-    assert!(one == bench.draw(&seeded(json!(1))).await);
-    bench.draw(&seeded(json!("any value"))).await;
-}
-
-#[tokio::test]
-async fn an_upload_is_the_base_of_the_picture() {
-    let bench = bench();
-    let url = bench.upload(None).await;
-    let with = GenerationRequest { image_input: Some(url.clone().into()), ..order("local/plasma") };
-    let picture = image::load_from_memory(&bench.draw(&with).await[0].bytes).unwrap().into_rgb8();
-    let (dark, light) = (picture.get_pixel(100, 300), picture.get_pixel(540, 300));
-    assert!(u16::from(dark.0[1]) + 40 < u16::from(light.0[1]), "{dark:?} {light:?}");
-    let listed = GenerationRequest { image_inputs: vec![url.into()], ..order("local/plasma") };
-    assert!(bench.draw(&listed).await != bench.draw(&order("local/plasma")).await);
-}
-
-#[tokio::test]
-async fn an_upload_that_never_came_is_refused() {
-    let bench = bench();
-    let url = bench.assets.url_of(&AssetName::random(Media::Png));
-    let with = GenerationRequest { image_input: Some(url.into()), ..order("local/plasma") };
-    assert!(bench.refusal(&with).await.contains("was not uploaded"));
-}
-
-#[tokio::test]
-async fn an_upload_that_is_no_picture_fails_the_job() {
-    let bench = bench();
-    let url = bench.upload(Some(b"no picture".to_vec())).await;
-    let with = GenerationRequest { image_input: Some(url.into()), ..order("local/plasma") };
-    let ticket = bench.provider.submit(&with).await.unwrap();
-    let Progress::Failed(reason) = bench.provider.poll(&ticket, &with).await.unwrap() else {
-        panic!("it did not fail");
-    };
-    assert!(reason.contains("cannot be read"), "{reason}");
-}
-
-#[tokio::test]
-async fn models_of_others_do_not_exist() {
-    let bench = bench();
-    for model in ["fal-ai/flux", "local", "local/", "", "LOCAL/plasma"] {
-        assert!(bench.refusal(&order(model)).await.contains("there is no model"), "{model}");
+async fn an_input_that_is_no_image_or_too_large_fails_the_job() {
+    let fixture = fixture();
+    // Its header promises 65535 by 65535 pixels.
+    let mut large = two_halves(ImageFormat::Gif);
+    large[6..10].fill(0xff);
+    for bytes in [b"text".to_vec(), b"GIF89a".to_vec(), large] {
+        let url = fixture.upload(bytes).await;
+        let progress = fixture.run(&plasma(json!({ "imageInput": url }))).await;
+        let Progress::Failed(reason) = progress else { panic!("it did not fail") };
+        assert!(reason.starts_with("an input image cannot be read: "), "{reason}");
     }
-    let long = bench.refusal(&order(&"x".repeat(10_000))).await;
-    assert!(long.len() < 200);
 }
 
 #[tokio::test]
-async fn an_editing_model_counts_where_there_is_something_to_edit() {
-    let bench = bench();
-    let editing = GenerationRequest {
-        image_edit_endpoint_id: Some("other/edit".into()),
-        ..order("local/plasma")
-    };
-    bench.draw(&editing).await;
-    let url = bench.upload(None).await;
-    let editing = GenerationRequest { image_input: Some(url.into()), ..editing };
-    assert!(bench.refusal(&editing).await.contains("other/edit"));
-    let ours = GenerationRequest { image_edit_endpoint_id: Some("local/edit".into()), ..editing };
-    bench.draw(&ours).await;
+async fn requests_are_refused_with_a_reason() {
+    let fixture = fixture();
+    let missing = fixture.assets.url_of(&AssetName::random(Media::Png));
+    let mut rows = vec![
+        (plasma(json!({ "imageInput": missing })), "was not uploaded"),
+        (order("local/refuse", json!({})), "local/refuse"),
+        (
+            plasma(json!({ "imageInput": "urn:x", "imageEditEndpointId": "other/edit" })),
+            "other/edit",
+        ),
+    ];
+    let long = "9".repeat(100_000);
+    for model in ["fal-ai/flux", "local", "local/", "", "LOCAL/plasma", &long] {
+        rows.push((order(model, json!({})), "there is no model"));
+    }
+    for ratio in ["", "1:", "16x9", "0:1", "-1:1", "1:1:1", "a:b", "1e2:1", "inf:1", " 1:1", &long]
+    {
+        rows.push((plasma(json!({ "aspectRatio": ratio })), "not of the form"));
+    }
+    for ratio in ["5:1", "1:5"] {
+        rows.push((plasma(json!({ "aspectRatio": ratio })), "beyond 4:1"));
+    }
+    for (order, expected) in rows {
+        let reason = fixture.refusal(&order).await;
+        assert!(reason.contains(expected) && reason.len() < 200, "{reason}");
+    }
 }
 
 #[tokio::test]
-async fn a_ratio_that_is_none_is_refused() {
-    let order = GenerationRequest { aspect_ratio: "wide".into(), ..order("local/plasma") };
-    assert!(bench().refusal(&order).await.contains("aspect ratio"));
+async fn an_editing_model_counts_only_with_an_image() {
+    let accepted = [
+        json!({ "imageEditEndpointId": "other/edit" }),
+        json!({ "imageEditEndpointId": "local/edit", "imageInput": "urn:x" }),
+    ];
+    for fields in accepted {
+        assert!(matches!(fixture().run(&plasma(fields)).await, Progress::Completed(_)));
+    }
 }
 
 #[tokio::test]
-async fn the_slow_model_waits_then_works_then_is_done() {
-    let bench = bench();
-    let order = order("local/slow");
-    let ticket = bench.provider.submit(&order).await.unwrap();
-    let poll = || bench.provider.poll(&ticket, &order);
+async fn the_slow_model_takes_its_time() {
+    for (seconds, expected) in
+        [(json!(0), 0.0), (json!(-1), 0.0), (json!(1e300), 600.0), (json!("x"), 3.0)]
+    {
+        let order = order("local/slow", json!({ "parameters": { "seconds": seconds } }));
+        assert_eq!(slow(&order).as_secs_f64(), expected);
+    }
+    let (fixture, order) = (fixture(), order("local/slow", json!({})));
+    let ticket = fixture.provider.submit(&order).await.unwrap();
+    let poll = || fixture.provider.poll(&ticket, &order);
     assert!(matches!(poll().await, Ok(Progress::Queued)));
-    bench.clock.advance(Duration::from_millis(1500));
+    fixture.clock.advance(Duration::from_millis(1500));
     assert!(matches!(poll().await, Ok(Progress::AtWork)));
-    bench.clock.advance(Duration::from_millis(1500));
+    fixture.clock.advance(Duration::from_millis(1500));
     assert!(matches!(poll().await, Ok(Progress::Completed(_))));
 }
 
 #[tokio::test]
-async fn the_slow_model_takes_as_long_as_it_is_told() {
-    let bench = bench();
-    let with = |seconds: Value| GenerationRequest {
-        parameters: json!({ "seconds": seconds }).as_object().cloned(),
-        ..order("local/slow")
-    };
-    for (seconds, expected) in
-        [(json!(0), 0.0), (json!(-1), 0.0), (json!(1e300), 600.0), (json!("x"), 3.0)]
-    {
-        assert_eq!(slow(&with(seconds)).as_secs_f64(), expected);
-    }
-    bench.draw(&with(json!(0))).await;
-}
-
-#[tokio::test]
-async fn the_failing_model_takes_and_fails_and_the_refusing_one_takes_nothing() {
-    let bench = bench();
-    let fail = order("local/fail");
-    let ticket = bench.provider.submit(&fail).await.unwrap();
-    assert!(matches!(bench.provider.poll(&ticket, &fail).await, Ok(Progress::Failed(_))));
-    assert!(bench.refusal(&order("local/refuse")).await.contains("local/refuse"));
-}
-
-#[tokio::test]
-async fn each_ticket_has_a_name_of_its_own() {
-    let bench = bench();
-    let order = order("local/plasma");
-    let one = bench.provider.submit(&order).await.unwrap();
-    let other = bench.provider.submit(&order).await.unwrap();
-    assert_ne!(one.request_id, other.request_id);
-}
-
-#[tokio::test]
-async fn a_ticket_of_another_provider_is_not_understood() {
+async fn the_failing_model_fails_and_foreign_tickets_are_errors() {
+    let (fixture, fail) = (fixture(), order("local/fail", json!({})));
+    assert!(matches!(fixture.run(&fail).await, Progress::Failed(_)));
     let ticket = ProviderTicket { request_id: "a".into(), memo: "{}".into() };
-    assert!(bench().provider.poll(&ticket, &order("local/plasma")).await.is_err());
+    assert!(fixture.provider.poll(&ticket, &fail).await.is_err());
+    let (one, other) = (fixture.provider.submit(&fail).await, fixture.provider.submit(&fail).await);
+    assert_ne!(one.unwrap().request_id, other.unwrap().request_id);
 }
