@@ -53,6 +53,13 @@ pub const GENERATION_BATCH_COUNT: RangeInclusive<u32> = 1..=4;
 /// Outputs of a generation when the request does not say.
 pub const GENERATION_BATCH_COUNT_DEFAULT: u32 = 1;
 
+/// Most bytes in the JSON text of a generation's `parameters`, as it is sent.
+pub const GENERATION_PARAMETERS_BYTES_MAX: usize = 262_144;
+
+/// Most levels of objects and arrays in a generation's `parameters`, the outermost
+/// object included.
+pub const GENERATION_PARAMETERS_DEPTH_MAX: usize = 64;
+
 /// Aspect ratio of a generation when the request does not say.
 pub const GENERATION_ASPECT_RATIO_DEFAULT: &str = "1:1";
 

@@ -16,7 +16,8 @@ use crate::generate::digest::digest;
 use crate::http::error::ApiError;
 use crate::http::response::{self, Reply};
 use crate::http::validate::{
-    Form, Given, any_text, fields_of, id, integer, list as list_of, object, some_text, text, word,
+    Form, Given, Refusal, any_text, fields_of, id, integer, list as list_of, object, some_text,
+    text, word,
 };
 
 /// The body fields of an order.
@@ -95,7 +96,7 @@ fn options(form: &mut Form<Given<'_>>, assets: &Assets) -> GenerationRequest {
     let aspect_ratio = owned(form.optional("aspectRatio", any_text));
     let batch_count = form.optional("batchCount", integer(limits::GENERATION_BATCH_COUNT));
     let negative = text(0..=limits::GENERATION_NEGATIVE_PROMPT_CHARS_MAX);
-    let parameters: Option<Map<String, Value>> = form.optional("parameters", object);
+    let parameters = form.optional("parameters", parameters);
     let references = urls(limits::GENERATION_REFERENCE_IMAGE_URLS_MAX);
     GenerationRequest {
         kind: form.optional("generationType", word(KINDS)).unwrap_or_default(),
@@ -111,5 +112,31 @@ fn options(form: &mut Form<Given<'_>>, assets: &Assets) -> GenerationRequest {
         reference_image_urls: form.optional("referenceImageUrls", references).unwrap_or_default(),
         image_edit_endpoint_id: owned(form.optional("imageEditEndpointId", some_text)),
         ..GenerationRequest::default()
+    }
+}
+
+/// An object of any keys, of bounded size and depth. The JSON reader refuses 128 levels, and a
+/// stored request adds levels of its own around these, so the bound is far below that.
+fn parameters(given: Given<'_>) -> Result<Map<String, Value>, Refusal> {
+    const BYTES_MAX: usize = limits::GENERATION_PARAMETERS_BYTES_MAX;
+    const DEPTH_MAX: usize = limits::GENERATION_PARAMETERS_DEPTH_MAX;
+    let bytes = given.raw().len();
+    if bytes > BYTES_MAX {
+        return Err(format!("must be at most {BYTES_MAX} bytes of JSON, but has {bytes}"));
+    }
+    let parameters = object(given)?;
+    let depth = 1 + parameters.values().map(depth).max().unwrap_or(0);
+    if depth > DEPTH_MAX {
+        return Err(format!("must be nested at most {DEPTH_MAX} levels deep, but has {depth}"));
+    }
+    Ok(parameters)
+}
+
+/// Levels of objects and arrays. The recursion is bounded by the JSON reader's own limit.
+fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(values) => 1 + values.iter().map(depth).max().unwrap_or(0),
+        Value::Object(fields) => 1 + fields.values().map(depth).max().unwrap_or(0),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::join_all;
+use promptarium::limits;
 use promptarium_server::EmbeddedServer;
 use promptarium_server::blobs::{BlobSetting, Blobs};
 use promptarium_server::domain::{GenerationRequest, ProviderTicket};
@@ -281,6 +282,33 @@ async fn everything_that_is_wrong_with_an_order_is_told_at_once() {
       "vaultId": "must be an integer, but is a string"
     }
     "#);
+}
+
+#[tokio::test]
+async fn parameters_are_bounded_in_depth_and_size() {
+    let server = server_with(&Told::that(Ok(()), 0)).await;
+    // `{"p":…}` is the first of the levels.
+    let nested = |levels: usize| {
+        let deep = (1..levels).fold(json!("x"), |inner, _| json!([inner]));
+        json!({"modelId": "m", "prompt": "p", "parameters": {"p": deep}})
+    };
+    let sized = |bytes: usize| {
+        let text = "x".repeat(bytes - r#"{"p":""}"#.len());
+        json!({"modelId": "m", "prompt": "p", "parameters": {"p": text}})
+    };
+    let (depth, bytes) =
+        (limits::GENERATION_PARAMETERS_DEPTH_MAX, limits::GENERATION_PARAMETERS_BYTES_MAX);
+    for (body, refused) in [
+        (nested(depth), None),
+        (nested(depth + 1), Some("must be nested at most 64 levels deep, but has 65")),
+        (nested(126), Some("must be nested at most 64 levels deep, but has 126")),
+        (sized(bytes), None),
+        (sized(bytes + 1), Some("must be at most 262144 bytes of JSON, but has 262145")),
+    ] {
+        let answer = order(&server, body).await;
+        assert_eq!(answer.status, if refused.is_some() { 400 } else { 202 }, "{refused:?}");
+        assert_eq!(answer.json()["details"]["parameters"].as_str(), refused);
+    }
 }
 
 #[tokio::test]

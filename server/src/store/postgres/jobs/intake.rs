@@ -1,11 +1,14 @@
 //! Taking a job on: its name is taken, and then the provider has its say.
 
 use promptarium::VaultId;
+use serde_json::value::{RawValue, to_raw_value};
 use tokio_postgres::types::Json;
 
 use super::bell::CHANNEL;
 use super::rows::{digest_of, job, job_columns, job_if_any, later, random_id};
-use crate::domain::{Caller, JobKey, JobRecord, NewJob, ProviderTicket, Reserved};
+use crate::domain::{
+    Caller, GenerationRequest, JobKey, JobRecord, NewJob, ProviderTicket, Reserved,
+};
 use crate::store::StoreError;
 use crate::store::postgres::caller::caller;
 use crate::store::postgres::db::{Db, Statement, column};
@@ -100,6 +103,7 @@ pub(super) async fn reserve(
     let NewJob { client_job_id, digest, order, vault } = new;
     let (name, reservation) = (digest_of(client_job_id), random_id());
     let vault = vault.map(VaultId::get);
+    let request = encode(order)?;
     let row = db
         .row_of_caller(
             &RESERVE,
@@ -109,7 +113,7 @@ pub(super) async fn reserve(
                 &&name[..],
                 &&**client_job_id,
                 &&digest[..],
-                &Json(&**order),
+                &Json(&*request),
                 &vault,
                 &reservation,
             ],
@@ -121,6 +125,14 @@ pub(super) async fn reserve(
     }
     let fresh = column(&row, "fresh")?;
     Ok(if fresh { Reserved::New(job) } else { Reserved::Existing(job) })
+}
+
+/// The request as JSON that is known to read back: a row that cannot be read could never end.
+fn encode(request: &GenerationRequest) -> Result<Box<RawValue>, StoreError> {
+    let encoded = to_raw_value(request).map_err(|error| StoreError::Broken(error.into()))?;
+    serde_json::from_str::<GenerationRequest>(encoded.get())
+        .map_err(|error| StoreError::Broken(error.into()))?;
+    Ok(encoded)
 }
 
 pub(super) async fn submitted(

@@ -1,12 +1,15 @@
 //! Leases on jobs: they run by the database's clock, so that servers need not agree
 //! on the time, and each has a fence, so that whoever lost one changes nothing.
 
+use std::error::Error;
+use std::iter::successors;
 use std::time::Duration;
 
 use uuid::Uuid;
 
 use super::bell::CHANNEL;
-use super::rows::{digest_of, job_columns, job_if_any, later, micros, random_id};
+use super::outcome::fail;
+use super::rows::{digest_of, job_columns, job_if_any, key, later, micros, random_id};
 use crate::domain::{Claim, Lease, Release};
 use crate::store::StoreError;
 use crate::store::postgres::db::{Db, Statement, column};
@@ -75,15 +78,33 @@ pub(super) async fn claim(
     lasting: Duration,
     submit_limit: Duration,
 ) -> Result<Option<Claim>, StoreError> {
-    let fence = random_id();
     let (lasting, submit_limit) = (micros(lasting), micros(submit_limit));
-    let rows = db.rows(&CLAIM, &[&db.now(), &fence, &lasting, &submit_limit]).await?;
-    let Some(row) = rows.first() else { return Ok(None) };
-    let Some(job) = job_if_any(row)? else { return Ok(None) };
-    let setbacks = column::<i32>(row, "setbacks")?.unsigned_abs();
-    let lease = Lease { job: job.key.clone(), fence: fence.as_u128() };
-    Ok(Some(Claim { lease, job, setbacks }))
+    loop {
+        let fence = random_id();
+        let rows = db.rows(&CLAIM, &[&db.now(), &fence, &lasting, &submit_limit]).await?;
+        let Some(row) = rows.first() else { return Ok(None) };
+        let lease = Lease { job: key(row)?, fence: fence.as_u128() };
+        let error = match job_if_any(row) {
+            Ok(Some(job)) => {
+                let setbacks = column::<i32>(row, "setbacks")?.unsigned_abs();
+                return Ok(Some(Claim { lease, job, setbacks }));
+            }
+            Ok(None) => return Ok(None),
+            Err(error) => error,
+        };
+        // Left as it is, it would be due again after each lease, ahead of all younger jobs.
+        let causes = successors(Some(&error as &dyn Error), |error| (**error).source());
+        let cause = causes.map(|error| error.to_string()).collect::<Vec<_>>().join(": ");
+        tracing::error!(job = ?lease.job, cause, "a stored job cannot be read and is failed");
+        match fail(db, &lease, UNREADABLE).await {
+            Ok(()) | Err(StoreError::LeaseLost) => {}
+            Err(error) => return Err(error),
+        }
+    }
 }
+
+/// Why a job has failed whose row does not decode.
+const UNREADABLE: &str = "the stored request cannot be read";
 
 pub(super) async fn renew(db: &Db, lease: &Lease, lasting: Duration) -> Result<(), StoreError> {
     let Held { account, name, fence } = Held::by(lease);

@@ -53,16 +53,34 @@ pub(super) fn micros(duration: Duration) -> i64 {
 /// # Errors
 /// [`StoreError::Broken`] if the row is no job.
 pub(super) fn job_if_any(row: &Row) -> Result<Option<JobRecord>, StoreError> {
-    let Some(account) = column::<Option<i64>>(row, "account_id")? else { return Ok(None) };
-    let client_job_id = column::<&str>(row, "client_job_id")?.into();
+    if column::<Option<i64>>(row, "account_id")?.is_none() {
+        return Ok(None);
+    }
+    let state = state(row)?;
+    let ended = matches!(state, JobState::Completed(..) | JobState::Failed(..));
+    let order = match column::<Json<GenerationRequest>>(row, "job_order") {
+        Ok(Json(order)) => order,
+        // Nothing is made from the request of an ended job, and its status must be shown.
+        Err(_) if ended => GenerationRequest::default(),
+        Err(error) => return Err(error),
+    };
     Ok(Some(JobRecord {
-        key: JobKey { account: AccountId(account), client_job_id },
-        order: Arc::new(column::<Json<GenerationRequest>>(row, "job_order")?.0),
+        key: key(row)?,
+        order: Arc::new(order),
         vault: VaultId::new(column(row, "vault_id")?),
-        state: state(row)?,
+        state,
         created_at: column(row, "created_at")?,
         updated_at: column(row, "updated_at")?,
     }))
+}
+
+/// The key of the job in a row of [`job_columns`].
+///
+/// # Errors
+/// [`StoreError::Broken`] if the row is no job.
+pub(super) fn key(row: &Row) -> Result<JobKey, StoreError> {
+    let client_job_id = column::<&str>(row, "client_job_id")?.into();
+    Ok(JobKey { account: AccountId(column(row, "account_id")?), client_job_id })
 }
 
 /// As [`job_if_any`], where there is one for certain if there is a row.

@@ -158,3 +158,39 @@ async fn a_revoked_key_takes_no_job_on_and_sees_none() {
     let claim = world.store.claim_job(LEASE, LIMIT).await.unwrap();
     assert!(claim.is_some(), "what was taken on goes on");
 }
+
+#[tokio::test]
+async fn an_unreadable_job_is_failed_and_holds_up_no_other() {
+    let world = in_postgres().await;
+    let (alice, bob) = (world.caller("alice").await, world.caller("bob").await);
+    queued(&world.store, &alice, "unreadable").await;
+    reserved(&world.store, &alice, new("unreadable too", 1, None)).await;
+    let nested = format!(r#"{{"parameters":{{"a":{}{}}}}}"#, "[".repeat(126), "]".repeat(126));
+    world.sql("UPDATE job SET job_order = $1::text::json", &[&nested]).await;
+    world.pass(LIMIT);
+    queued(&world.store, &bob, "good").await;
+    assert_eq!(&*claim(&world.store).await.unwrap().job.key.client_job_id, "good");
+    assert!(claim(&world.store).await.is_none());
+    for (name, ticket) in [("unreadable", Some(ticket())), ("unreadable too", None)] {
+        let job = world.store.job(&alice, name).await.unwrap();
+        let reason = "the stored request cannot be read";
+        assert_eq!(job.state, JobState::Failed(ticket, reason.into()), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_would_not_read_back_is_not_stored() {
+    let world = in_postgres().await;
+    let by = world.caller("alice").await;
+    let nested = |levels| {
+        let value = (0..levels).fold(serde_json::Value::Null, |inner, _| vec![inner].into());
+        let parameters = Some(serde_json::Map::from_iter([("a".to_owned(), value)]));
+        let request = GenerationRequest { parameters, ..GenerationRequest::default() };
+        NewJob { order: request.into(), ..new("j", 1, None) }
+    };
+    let outcome = world.store.reserve_job(&by, nested(126)).await;
+    assert!(matches!(outcome, Err(StoreError::Broken(_))), "{outcome:?}");
+    assert_eq!(world.number("SELECT count(*) FROM job").await, 0);
+    let deepest = promptarium::limits::GENERATION_PARAMETERS_DEPTH_MAX - 1;
+    reserved(&world.store, &by, nested(deepest)).await;
+}
