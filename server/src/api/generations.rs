@@ -16,7 +16,7 @@ use crate::generate::digest::digest;
 use crate::http::error::ApiError;
 use crate::http::response::{self, Reply};
 use crate::http::validate::{
-    Form, Given, Refusal, any_text, fields_of, id, integer, list as list_of, object, some_text,
+    Form, Given, Refusal, fields_of, id, integer, list as list_of, object,
     text, word,
 };
 
@@ -68,9 +68,9 @@ pub async fn status(api: &Api, call: Call<'_>) -> Result<Reply, ApiError> {
 /// Everything that is wrong with the body is told at once.
 fn new_job(body: &[u8], assets: &Assets) -> Result<NewJob, ApiError> {
     let mut form = fields_of(body, FIELDS)?;
-    let model_id = form.required("modelId", some_text);
+    let model_id = form.required("modelId", text(limits::GENERATION_MODEL_ID_CHARS));
     let prompt = form.required("prompt", text(1..=limits::GENERATION_PROMPT_CHARS_MAX));
-    let client_job_id = form.optional("clientJobId", some_text);
+    let client_job_id = form.optional("clientJobId", client_job_id);
     let vault = form.optional("vaultId", id);
     let options = options(&mut form, assets);
     let (Some(model_id), Some(prompt)) = (model_id, prompt) else {
@@ -91,9 +91,10 @@ fn new_job(body: &[u8], assets: &Assets) -> Result<NewJob, ApiError> {
 /// The fields that may be left out, with their defaults (GE-09, GE-17, GE-19).
 fn options(form: &mut Form<Given<'_>>, assets: &Assets) -> GenerationRequest {
     let owned = |text: Option<Arc<str>>| text.map(|text| Box::from(&*text));
-    let url = image_url(assets);
+    let url = input_url(assets);
     let urls = |most| list_of(0..=most, move |entry| url(entry).map(|url| Box::<str>::from(&*url)));
-    let aspect_ratio = owned(form.optional("aspectRatio", any_text));
+    let aspect_ratio =
+        owned(form.optional("aspectRatio", text(0..=limits::GENERATION_ASPECT_RATIO_CHARS_MAX)));
     let batch_count = form.optional("batchCount", integer(limits::GENERATION_BATCH_COUNT));
     let negative = text(0..=limits::GENERATION_NEGATIVE_PROMPT_CHARS_MAX);
     let parameters = form.optional("parameters", parameters);
@@ -110,8 +111,38 @@ fn options(form: &mut Form<Given<'_>>, assets: &Assets) -> GenerationRequest {
         batch_count: batch_count.unwrap_or(limits::GENERATION_BATCH_COUNT_DEFAULT),
         parameters,
         reference_image_urls: form.optional("referenceImageUrls", references).unwrap_or_default(),
-        image_edit_endpoint_id: owned(form.optional("imageEditEndpointId", some_text)),
+        image_edit_endpoint_id: owned(
+            form.optional("imageEditEndpointId", text(limits::GENERATION_MODEL_ID_CHARS)),
+        ),
         ..GenerationRequest::default()
+    }
+}
+
+/// The name of a job: one segment of `statusUrl`. Every character can be percent-encoded, but
+/// `.` and `..` stay dot segments in any spelling, and URL libraries remove those.
+fn client_job_id(given: Given<'_>) -> Result<Arc<str>, Refusal> {
+    let id = text(limits::CLIENT_JOB_ID_CHARS)(given)?;
+    match &*id {
+        "." | ".." => Err("must not be . or .., which no URL can hold as a segment".to_owned()),
+        _ => Ok(id),
+    }
+}
+
+/// The URL of an input image, of bounded length unless it holds the image itself.
+fn input_url(
+    assets: &Assets,
+) -> impl for<'a> Fn(Given<'a>) -> Result<Arc<str>, Refusal> + Copy + use<'_> {
+    const CHARS_MAX: usize = limits::GENERATION_IMAGE_URL_CHARS_MAX;
+    let url = image_url(assets);
+    move |given| {
+        let url = url(given)?;
+        let is_data = url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"));
+        match url.chars().count() {
+            chars if chars > CHARS_MAX && !is_data => {
+                Err(format!("must be at most {CHARS_MAX} characters, but has {chars}"))
+            }
+            _ => Ok(url),
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! A generation request, and the prompt that its outputs are saved as.
 
+use std::sync::Arc;
+
 use promptarium::{VaultId, limits};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -65,7 +67,9 @@ const UNTITLED: &str = "Untitled";
 /// title and text are the beginning of the order's text, as much as fits (S-39).
 pub fn output_prompt(order: &GenerationRequest, vault: VaultId) -> NewPrompt {
     let fitting = order.aspect_ratio.chars().count() <= limits::PROMPT_ASPECT_RATIO_CHARS_MAX;
-    let references = order.reference_image_urls.iter().cloned().collect();
+    // A `data:` URL may be as large as a body; the prompt does without it.
+    let url_fits = |url: &&Box<str>| url.chars().count() <= limits::GENERATION_IMAGE_URL_CHARS_MAX;
+    let references: Arc<[_]> = order.reference_image_urls.iter().filter(url_fits).cloned().collect();
     NewPrompt {
         title: title(&order.prompt).into(),
         text: beginning(&order.prompt, *limits::PROMPT_TEXT_CHARS.end()).into(),
@@ -74,9 +78,8 @@ pub fn output_prompt(order: &GenerationRequest, vault: VaultId) -> NewPrompt {
         inputs: PromptInputs {
             model_id: Some((*order.model_id).into()),
             aspect_ratio: fitting.then(|| (*order.aspect_ratio).into()),
-            image_url: order.image_input.as_deref().map(Into::into),
-            reference_media_urls: Some(references)
-                .filter(|_| !order.reference_image_urls.is_empty()),
+            image_url: order.image_input.as_ref().filter(url_fits).map(|url| (**url).into()),
+            reference_media_urls: Some(references).filter(|urls| !urls.is_empty()),
         },
         vault: Some(vault),
     }

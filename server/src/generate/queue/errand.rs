@@ -1,13 +1,11 @@
 //! An order as it is posted: where to, and in which words.
 
 use bytes::Bytes;
+use promptarium::limits::GENERATION_MODEL_ID_CHARS;
 use serde_json::{Map, Value, json};
 use url::Url;
 
 use crate::domain::{GenerationRequest, OutputKind};
-
-/// A longer model id is not one.
-const MODEL_CHARS_MAX: usize = 256;
 
 /// The address of the model that an order comes to: the editing one if there is
 /// something to edit.
@@ -21,7 +19,7 @@ pub(super) fn address(provider: &Url, order: &GenerationRequest) -> Result<Url, 
     };
     // The id is the caller's. It must lead to a model and to nothing else that the
     // key opens there.
-    let names_a_model = model.chars().count() <= MODEL_CHARS_MAX
+    let names_a_model = GENERATION_MODEL_ID_CHARS.contains(&model.chars().count())
         && model.split('/').all(|part| {
             let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '~');
             !part.is_empty()

@@ -69,7 +69,6 @@ macro_rules! job_facts {
             a_late_submission_that_is_handed_back_is_due_again_at_once,
             output_goes_to_the_vault_that_was_asked_for_or_to_general,
             an_order_comes_back_as_it_was_given,
-            a_name_may_be_as_long_as_its_maker_likes,
         }
     };
     ($world:path: $($fact:ident,)+) => { $(
@@ -395,14 +394,4 @@ pub(crate) async fn an_order_comes_back_as_it_was_given(world: &impl World) {
         panic!("it was reserved twice");
     };
     assert_eq!(format!("{:?}", job.order), format!("{order:?}"));
-}
-
-pub(crate) async fn a_name_may_be_as_long_as_its_maker_likes(world: &impl World) {
-    let by = world.caller("alice").await;
-    let long = "漢".repeat(100_000);
-    for name in [&format!("{long}a"), &format!("{long}b")] {
-        let job = queued(world.store(), &by, name).await;
-        assert_eq!(job.key.client_job_id.as_ref(), name);
-        assert_eq!(world.store().job(&by, name).await.unwrap(), job);
-    }
 }
