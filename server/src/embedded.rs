@@ -15,8 +15,7 @@ use crate::blobs::{BlobSetting, Blobs};
 use crate::clock::Clock;
 use crate::config::WORKERS_DEFAULT;
 use crate::domain::{ModelNamespace, PublicUrl, Scopes, Vendor};
-use crate::generate::Provider;
-use crate::generate::setting::ProviderSetting;
+use crate::generate::{Provider, ProviderSetting};
 use crate::seed::Seed;
 use crate::serve::listener::{Limits, serve};
 use crate::start::{self, Backing, DEFAULT_ACCOUNT, Parts, ServiceConfig};
@@ -99,7 +98,8 @@ impl EmbeddedServer {
         &self.api_key
     }
 
-    /// Stops it: requests in flight are answered, within five seconds.
+    /// Stops it: requests in flight are answered within five seconds, and submissions to the
+    /// provider are completed and recorded, however long that takes.
     pub async fn shutdown(mut self) {
         if let Some(stop) = self.stop.take() {
             // It fails only if the server is gone already.
@@ -239,7 +239,7 @@ impl EmbeddedServerBuilder {
                 }
             };
             serve(listener, service.app, limits, readiness, stop).await;
-            service.crew.stop().await;
+            service.background.stop().await;
         });
         let api_key = seeded_key.or(made).unwrap_or_default();
         Ok(EmbeddedServer { base_url, local_addr, api_key, stop: Some(stop), serving })

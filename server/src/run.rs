@@ -109,7 +109,7 @@ async fn run_to_the_end(config: Config) -> Result<ExitCode, String> {
         blobs: None,
         with_metrics: admin.is_some(),
     };
-    let Service { app, made_key, crew } =
+    let Service { app, made_key, background } =
         start::start(config.service, parts).await.map_err(|error| in_full(&error))?;
 
     let ready = Ready {
@@ -141,7 +141,7 @@ async fn run_to_the_end(config: Config) -> Result<ExitCode, String> {
     let _ = stop.send(());
     let ended = async {
         let drained = serving.await;
-        crew.stop().await;
+        background.stop().await;
         drained
     };
     tokio::select! {

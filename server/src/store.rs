@@ -28,7 +28,7 @@ use crate::domain::{
 };
 
 pub use self::error::{Cause, StoreError};
-pub use self::jobs::JobStore;
+pub use self::jobs::{JobQueue, JobStore};
 pub use self::vaults::{Vaults, VaultsMark};
 
 /// A vault's contents, one at a time, so that a large vault is never gathered.
@@ -58,7 +58,7 @@ pub struct Moved {
 /// a prompt made after another one has a greater id in the same account, and
 /// so have vaults and memberships.
 #[async_trait]
-pub trait Store: JobStore {
+pub trait Store: JobStore + JobQueue {
     /// A short name for logs and the ready line: `memory` or `postgres`.
     fn name(&self) -> &'static str;
 

@@ -10,7 +10,7 @@ use promptarium_server::domain::{
     PromptImage, PromptPage, PromptPatch, PromptQuery, ProviderTicket, Release, Reserved,
     SharedPrompt, VaultPatch, VaultRecord,
 };
-use promptarium_server::store::{Added, Contents, JobStore, Moved, Store, StoreError};
+use promptarium_server::store::{Added, Contents, JobQueue, JobStore, Moved, Store, StoreError};
 
 /// A store that does some steps in its own way.
 struct Twisted<T> {
@@ -28,6 +28,7 @@ macro_rules! steps {
     (
         store { $($name:ident($($arg:ident: $type:ty),*) -> $given:ty;)* }
         jobs { $($job:ident($($job_arg:ident: $job_type:ty),*) -> $job_given:ty;)* }
+        queue { $($work:ident($($work_arg:ident: $work_type:ty),*) -> $work_given:ty;)* }
     ) => {
         /// What differs from a good store; all else is as it is there.
         #[async_trait]
@@ -40,6 +41,11 @@ macro_rules! steps {
             $(
                 async fn $job(&self, inner: &dyn Store, $($job_arg: $job_type),*) -> $job_given {
                     inner.$job($($job_arg),*).await
+                }
+            )*
+            $(
+                async fn $work(&self, inner: &dyn Store, $($work_arg: $work_type),*) -> $work_given {
+                    inner.$work($($work_arg),*).await
                 }
             )*
         }
@@ -62,6 +68,15 @@ macro_rules! steps {
             $(
                 async fn $job(&self, $($job_arg: $job_type),*) -> $job_given {
                     self.twist.$job(&*self.inner, $($job_arg),*).await
+                }
+            )*
+        }
+
+        #[async_trait]
+        impl<T: Twist> JobQueue for Twisted<T> {
+            $(
+                async fn $work(&self, $($work_arg: $work_type),*) -> $work_given {
+                    self.twist.$work(&*self.inner, $($work_arg),*).await
                 }
             )*
         }
@@ -108,6 +123,8 @@ steps! {
         job_lost(job: &JobKey, reason: &str) -> Result<JobRecord, StoreError>;
         job(caller: &Caller, client_job_id: &str) -> Result<JobRecord, StoreError>;
         job_by_key(job: &JobKey) -> Result<JobRecord, StoreError>;
+    }
+    queue {
         claim_job(lease: Duration, submit_limit: Duration) -> Result<Option<Claim>, StoreError>;
         renew_lease(lease: &Lease, lasting: Duration) -> Result<(), StoreError>;
         release_job(lease: &Lease, pause: Duration, outcome: Release) -> Result<(), StoreError>;

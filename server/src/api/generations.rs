@@ -1,4 +1,4 @@
-//! `/generations`: ordering pictures and videos, and asking how far they are.
+//! `/generations`: requesting images and videos, and their status.
 
 use std::sync::Arc;
 
@@ -12,15 +12,14 @@ use super::view::generation::{JobView, Queued};
 use super::{Api, Call, view};
 use crate::blobs::asset_url::Assets;
 use crate::domain::{GenerationRequest, NewJob, OutputKind};
-use crate::generate::digest::digest;
+use crate::generate::request_digest;
 use crate::http::error::ApiError;
 use crate::http::response::{self, Reply};
 use crate::http::validate::{
-    Form, Given, Refusal, fields_of, id, integer, list as list_of, object,
-    text, word,
+    Form, Given, Refusal, fields_of, id, integer, list as list_of, object, text, word,
 };
 
-/// The body fields of an order.
+/// The body fields of a generation.
 pub const FIELDS: &[&str] = &[
     "modelId",
     "prompt",
@@ -37,7 +36,7 @@ pub const FIELDS: &[&str] = &[
     "imageEditEndpointId",
 ];
 
-/// What can be made.
+/// What can be generated.
 pub const KINDS: &[(&str, OutputKind)] =
     &[("image", OutputKind::Image), ("video", OutputKind::Video)];
 
@@ -45,7 +44,7 @@ pub const KINDS: &[(&str, OutputKind)] =
 pub async fn create(api: &Api, mut call: Call<'_>) -> Result<Reply, ApiError> {
     let body = call.json().await?;
     let new = new_job(&body, &api.assets)?;
-    let (job, ticket) = api.intake.take_on(&call.caller, new).await?;
+    let (job, ticket) = api.submitter.submit(&call.caller, new).await?;
 
     let name = &*job.client_job_id;
     let status_url = format!("{}{}", api.base_url, path::generation_status(&JobId::from(name)));
@@ -62,10 +61,10 @@ pub async fn create(api: &Api, mut call: Call<'_>) -> Result<Reply, ApiError> {
 /// `GET /generations/{clientJobId}/status` (GE-28, GE-31, GE-32).
 pub async fn status(api: &Api, call: Call<'_>) -> Result<Reply, ApiError> {
     let job = api.store.job(&call.caller, &call.job()?).await?;
-    Ok(response::data(StatusCode::OK, &JobView::of(&job), 2 * view::SMALL_BYTES)?)
+    Ok(response::data(StatusCode::OK, &JobView::from(&job), 2 * view::SMALL_BYTES)?)
 }
 
-/// Everything that is wrong with the body is told at once.
+/// Checks the body; reports all failing fields at once.
 fn new_job(body: &[u8], assets: &Assets) -> Result<NewJob, ApiError> {
     let mut form = fields_of(body, FIELDS)?;
     let model_id = form.required("modelId", text(limits::GENERATION_MODEL_ID_CHARS));
@@ -79,16 +78,16 @@ fn new_job(body: &[u8], assets: &Assets) -> Result<NewJob, ApiError> {
     form.finish()?;
 
     let (model_id, prompt) = ((*model_id).into(), (*prompt).into());
-    let order = GenerationRequest { model_id, prompt, ..options };
+    let request = GenerationRequest { model_id, prompt, ..options };
     Ok(NewJob {
         client_job_id: client_job_id.unwrap_or_else(|| Arc::from(Uuid::new_v4().to_string())),
-        digest: digest(&order, vault),
-        order: Arc::new(order),
+        digest: request_digest(&request, vault),
+        request: Arc::new(request),
         vault,
     })
 }
 
-/// The fields that may be left out, with their defaults (GE-09, GE-17, GE-19).
+/// The optional fields, with their defaults (GE-09, GE-17, GE-19).
 fn options(form: &mut Form<Given<'_>>, assets: &Assets) -> GenerationRequest {
     let owned = |text: Option<Arc<str>>| text.map(|text| Box::from(&*text));
     let url = input_url(assets);

@@ -5,8 +5,8 @@ use super::reader::Reader;
 use super::switch;
 use crate::blobs::BlobSetting;
 use crate::domain::{ModelNamespace, SigningKey, Vendor};
+use crate::generate::ProviderSetting;
 use crate::generate::queue::{QueueSetting, QueueSettingFault};
-use crate::generate::setting::ProviderSetting;
 use crate::seed::Seed;
 use crate::start::ServiceConfig;
 

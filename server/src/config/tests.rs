@@ -1,7 +1,7 @@
 use super::*;
 use crate::blobs::BlobSetting;
 use crate::domain::{Scopes, Vendor};
-use crate::generate::setting::ProviderSetting;
+use crate::generate::ProviderSetting;
 use crate::store::postgres::Migration;
 
 /// Reads arguments; the tests' own environment names no setting.

@@ -135,7 +135,7 @@ impl Provider for LocalProvider {
             "local/fail" => Ok(Progress::Failed("local/fail always fails".into())),
             "local/slow" => match slow(order) {
                 whole if age < whole / 3 => Ok(Progress::Queued),
-                whole if age < whole => Ok(Progress::AtWork),
+                whole if age < whole => Ok(Progress::InProgress),
                 _ => self.draw(order).await,
             },
             _ => self.draw(order).await,

@@ -113,7 +113,11 @@ fn new() -> Value {
         "examples": ["1:1", "9:16", "16:9", "4:5", "3:2"],
     });
     Fields::new()
-        .must("modelId", schema::text(limits::GENERATION_MODEL_ID_CHARS), "The model at the provider (GE-07, S-38).")
+        .must(
+            "modelId",
+            schema::text(limits::GENERATION_MODEL_ID_CHARS),
+            "The model at the provider (GE-07, S-38).",
+        )
         .must("prompt", schema::text(1..=limits::GENERATION_PROMPT_CHARS_MAX), "GE-08, LI-09, S-37")
         .may(
             "generationType",
@@ -128,7 +132,11 @@ fn new() -> Value {
         )
         .may("imageInput", schema::url(), "GE-15, GE-25, S-11")
         .may("imageInputs", urls(limits::GENERATION_IMAGE_INPUTS_MAX), "GE-16, GE-25, LI-11")
-        .may("aspectRatio", with(schema::text(0..=limits::GENERATION_ASPECT_RATIO_CHARS_MAX), ratio), "GE-17, GE-18, S-38")
+        .may(
+            "aspectRatio",
+            with(schema::text(0..=limits::GENERATION_ASPECT_RATIO_CHARS_MAX), ratio),
+            "GE-17, GE-18, S-38",
+        )
         .may(
             "batchCount",
             with(schema::integer(&limits::GENERATION_BATCH_COUNT), batch),

@@ -16,7 +16,6 @@ mod contents;
 mod fork;
 #[cfg(test)]
 mod invariants;
-mod job_store;
 mod jobs;
 mod keys;
 mod lock;

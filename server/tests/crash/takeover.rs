@@ -9,7 +9,7 @@ mod provider;
 use std::time::Duration;
 
 use http::Method;
-use promptarium_server::generate::worker::LEASE;
+use promptarium_server::limits::JOB_LEASE as LEASE;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 

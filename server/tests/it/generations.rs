@@ -43,7 +43,7 @@ impl Provider for Told {
     }
 
     async fn poll(&self, _: &ProviderTicket, _: &GenerationRequest) -> Result<Progress, PollError> {
-        Ok(Progress::AtWork)
+        Ok(Progress::InProgress)
     }
 }
 
@@ -215,7 +215,8 @@ async fn a_repeated_order_has_the_same_answer_however_it_is_written() {
 async fn any_text_names_a_job_and_the_address_to_poll_leads_to_it() {
     let server = server_with(&Told::that(Ok(()), 0)).await;
     let longest = "漢".repeat(*limits::CLIENT_JOB_ID_CHARS.end());
-    for name in ["a/../b?c=d#e", "%41", "ü 漢\u{1}\n", "status", "%2e", "...", "\\", "/", &longest] {
+    for name in ["a/../b?c=d#e", "%41", "ü 漢\u{1}\n", "status", "%2e", "...", "\\", "/", &longest]
+    {
         let answer = order(&server, json!({"modelId": "m", "prompt": "p", "clientJobId": name}));
         let answer = answer.await;
         assert_eq!(answer.json()["data"]["clientJobId"], name);

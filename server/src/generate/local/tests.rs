@@ -179,7 +179,7 @@ async fn the_slow_model_waits_then_works_then_is_done() {
     let poll = || bench.provider.poll(&ticket, &order);
     assert!(matches!(poll().await, Ok(Progress::Queued)));
     bench.clock.advance(Duration::from_millis(1500));
-    assert!(matches!(poll().await, Ok(Progress::AtWork)));
+    assert!(matches!(poll().await, Ok(Progress::InProgress)));
     bench.clock.advance(Duration::from_millis(1500));
     assert!(matches!(poll().await, Ok(Progress::Completed(_))));
 }

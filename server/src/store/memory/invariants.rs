@@ -17,7 +17,7 @@ impl MemoryStore {
         let accounts = lock::read(&self.accounts);
         let named: BTreeSet<_> = lock::read(&self.keys).accounts().collect();
         assert_eq!(named, accounts.keys().copied().collect());
-        let (mut vaults, mut turns) = (0, BTreeMap::new());
+        let (mut vaults, mut entries) = (0, BTreeMap::new());
         for (id, account) in &*accounts {
             let account = lock::read(account);
             assert_eq!(*id, account.id);
@@ -27,10 +27,10 @@ impl MemoryStore {
                 vaults += 1;
             }
             let jobs = account.jobs.values();
-            turns.extend(jobs.filter_map(|job| Some((job.turn?, job.record.key.clone()))));
+            entries.extend(jobs.filter_map(|job| Some((job.entry?, job.record.key.clone()))));
         }
         assert_eq!(self.commons.owned_vaults(), vaults);
-        assert_eq!(self.commons.schedule.all(), turns);
+        assert_eq!(self.commons.schedule.all(), entries);
     }
 
     /// The same for one account, while others may be changing.
@@ -72,11 +72,11 @@ impl Account {
             assert_eq!((name, self.id), (&job.record.key.client_job_id, job.record.key.account));
             let ended = matches!(job.record.state, JobState::Completed(..) | JobState::Failed(..));
             assert_eq!(
-                job.turn.is_none(),
+                job.entry.is_none(),
                 ended,
-                "an ended job has no turn, and any other has one"
+                "a job has an entry in the schedule until it has ended"
             );
-            assert!(!(ended && job.fence.is_some()), "nobody works on a job that has ended");
+            assert!(!(ended && job.fence.is_some()), "an ended job has no lease");
             assert!(job.record.updated_at >= job.record.created_at);
         }
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use promptarium_server::generate::worker::LEASE;
+use promptarium_server::limits::JOB_LEASE as LEASE;
 use rand::RngExt;
 use rand::rngs::StdRng;
 use tokio::task::JoinSet;

@@ -12,8 +12,8 @@ use crate::domain::{
     AccountId, Caller, Claim, JobKey, JobRecord, JobState, Lease, NewJob, PromptImage,
     PromptRecord, ProviderTicket, Release, Reserved, output_prompt,
 };
-use crate::store::JobStore;
 use crate::store::StoreError::{self, JobConflict, LeaseLost, NotFound, UnknownVault};
+use crate::store::{JobQueue, JobStore};
 
 pub(super) struct Job {
     record: JobRecord,
@@ -99,7 +99,7 @@ impl JobStore for Naive {
         }
         let record = JobRecord {
             key,
-            order: new.order,
+            request: new.request,
             vault,
             state: JobState::Submitting,
             created_at: now,
@@ -146,7 +146,10 @@ impl JobStore for Naive {
     async fn job_by_key(&self, key: &JobKey) -> Result<JobRecord, StoreError> {
         Ok(self.state().job(key)?.record.clone())
     }
+}
 
+#[async_trait]
+impl JobQueue for Naive {
     async fn claim_job(
         &self,
         lease: Duration,
@@ -164,7 +167,7 @@ impl JobStore for Naive {
         job.fence = Some(fence);
         job.wait(lease, self);
         let lease = Lease { job: job.record.key.clone(), fence };
-        Ok(Some(Claim { lease, job: job.record.clone(), setbacks: job.setbacks }))
+        Ok(Some(Claim { lease, job: job.record.clone(), failed_attempts: job.setbacks }))
     }
 
     async fn renew_lease(&self, lease: &Lease, lasting: Duration) -> Result<(), StoreError> {
@@ -202,7 +205,7 @@ impl JobStore for Naive {
         let job = state.held(lease)?;
         let ticket = job.ticket().ok_or(LeaseLost)?;
         let (order, asked, account) =
-            (job.record.order.clone(), job.record.vault, lease.job.account);
+            (job.record.request.clone(), job.record.vault, lease.job.account);
         let there = state.owns(account, asked);
         let vault = if there { asked } else { state.general(account) };
         let new = output_prompt(&order, vault);

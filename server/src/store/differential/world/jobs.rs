@@ -83,7 +83,7 @@ impl World<'_> {
         let new = NewJob {
             client_job_id: name.clone(),
             digest: [digest; 32],
-            order: order(given).into(),
+            request: order(given).into(),
             vault: vault.map(|vault| self.vault(by, vault)),
         };
         let (new, job) = match self.store.reserve_job(self.caller(by), new).await? {
@@ -105,7 +105,7 @@ impl World<'_> {
                     return Ok(Outcome::Claim(None));
                 };
                 let lease = self.jobs.claimed(claim.lease);
-                let (job, setbacks) = (self.job_named(claim.job), claim.setbacks);
+                let (job, setbacks) = (self.job_named(claim.job), claim.failed_attempts);
                 return Ok(Outcome::Claim(Some(Claimed { lease, job, setbacks })));
             }
             JobOp::Renew(pick, lasting) => {

@@ -25,7 +25,7 @@ use crate::clock::Clock;
 use crate::store::postgres::connect::Connector;
 
 /// What is notified when a job has become due at once.
-pub(super) const CHANNEL: &str = "promptarium_job_due";
+pub(in crate::store::postgres) const CHANNEL: &str = "promptarium_job_due";
 
 /// Rings when a job may be due. Copies are one bell.
 #[derive(Clone)]
@@ -63,7 +63,7 @@ impl Bell {
     }
 
     /// Done when it rings for the one who waits here, and after `at_most`.
-    pub(super) async fn rung(&self, at_most: Duration) {
+    pub(in crate::store::postgres) async fn rung(&self, at_most: Duration) {
         self.0.begin();
         let _waiting = Waiting::at(&self.0.post);
         // One who gives up has been woken too.
@@ -71,7 +71,7 @@ impl Bell {
     }
 
     /// Makes sure that there is a look at what is due after this pause.
-    pub(super) fn expect(&self, pause: Duration) {
+    pub(in crate::store::postgres) fn expect(&self, pause: Duration) {
         if let Some(at) = Instant::now().checked_add(pause) {
             self.0.post.look_at(at);
         }

@@ -95,7 +95,7 @@ async fn make_something(store: &PostgresStore) {
     let order = GenerationRequest { prompt: "A harbour".into(), ..GenerationRequest::default() };
     store.create_prompt(&by, output_prompt(&order, vault)).await.unwrap();
     let (client_job_id, order) = ("job".into(), order.into());
-    let job = NewJob { client_job_id, digest: [7; 32], order, vault: None };
+    let job = NewJob { client_job_id, digest: [7; 32], request: order, vault: None };
     let Reserved::New(job) = store.reserve_job(&by, job).await.unwrap() else { unreachable!() };
     store.job_lost(&job.key, "gone").await.unwrap();
 }

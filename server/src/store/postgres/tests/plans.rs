@@ -11,18 +11,20 @@ mod sources;
 use self::plan::Plan;
 use super::super::db::{Effect, Statement};
 use super::super::{
-    accounts, contents, db, fork, jobs, keys, listing, members, prompts, settings, vaults,
+    accounts, contents, db, fork, job_queue, jobs, keys, listing, members, prompts, settings,
+    vaults,
 };
 use super::store;
 use crate::store::postgres::connect::Pooled;
 use crate::store::postgres::scratch::ScratchDatabase;
 
 /// Every statement there is.
-const ROOMS: [&[&Statement]; 12] = [
+const ROOMS: [&[&Statement]; 13] = [
     accounts::ALL,
     contents::ALL,
     db::ALL,
     fork::ALL,
+    job_queue::ALL,
     jobs::ALL,
     keys::ALL,
     keys::keep::ALL,

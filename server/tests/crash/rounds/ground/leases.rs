@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use promptarium_server::generate::intake::SUBMIT_LIMIT;
+use promptarium_server::limits::SUBMIT_LIMIT;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::PATIENCE;

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep, timeout};
 
-use super::{InPostgres, World, in_real_time};
+use super::{InPostgres, StoreUnderTest, in_real_time};
 use crate::domain::Release;
-use crate::store::JobStore as _;
-use crate::store::jobs::facts::{LEASE, SECOND, claim, queued};
+use crate::store::JobQueue as _;
+use crate::store::jobs::contract_tests::{LEASE, SECOND, claim, queued};
 
 /// Those who listen and have looked for themselves, or are about to.
 const LISTENERS: &str = "FROM pg_stat_activity WHERE datname = current_database() \
@@ -37,7 +37,7 @@ async fn until_it_has_looked(world: &InPostgres) {
 }
 
 /// How long a worker waits for this.
-async fn waited(store: &impl crate::store::JobStore, at_most: Duration) -> Duration {
+async fn waited(store: &impl crate::store::JobQueue, at_most: Duration) -> Duration {
     let before = Instant::now();
     store.job_due(at_most).await;
     before.elapsed()
@@ -103,7 +103,7 @@ async fn a_lease_that_runs_out_in_another_store_ends_the_wait() {
     other.claim_job(SECOND, LEASE).await.unwrap().unwrap();
     let waited = waited(&world.store, 20 * SECOND).await;
     assert!(waited < 4 * SECOND, "{waited:?}");
-    assert_eq!(claim(&world.store).await.unwrap().setbacks, 1);
+    assert_eq!(claim(&world.store).await.unwrap().failed_attempts, 1);
 }
 
 /// Cuts the connection of the one who listens, and waits until it is gone.
