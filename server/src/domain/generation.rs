@@ -68,9 +68,9 @@ const UNTITLED: &str = "Untitled";
 pub fn output_prompt(request: &GenerationRequest, vault: VaultId) -> NewPrompt {
     let fitting = request.aspect_ratio.chars().count() <= limits::PROMPT_ASPECT_RATIO_CHARS_MAX;
     // A `data:` URL may be as large as a body; the prompt does without it.
-    let url_fits = |url: &&Box<str>| url.chars().count() <= limits::GENERATION_IMAGE_URL_CHARS_MAX;
+    let url_fits = |url: &str| url.chars().count() <= limits::GENERATION_IMAGE_URL_CHARS_MAX;
     let references: Arc<[_]> =
-        request.reference_image_urls.iter().filter(url_fits).cloned().collect();
+        request.reference_image_urls.iter().filter(|url| url_fits(url)).cloned().collect();
     NewPrompt {
         title: title(&request.prompt).into(),
         text: beginning(&request.prompt, *limits::PROMPT_TEXT_CHARS.end()).into(),
@@ -79,7 +79,11 @@ pub fn output_prompt(request: &GenerationRequest, vault: VaultId) -> NewPrompt {
         inputs: PromptInputs {
             model_id: Some((*request.model_id).into()),
             aspect_ratio: fitting.then(|| (*request.aspect_ratio).into()),
-            image_url: request.image_input.as_ref().filter(url_fits).map(|url| (**url).into()),
+            image_url: request
+                .image_input
+                .as_ref()
+                .filter(|url| url_fits(url))
+                .map(|url| (**url).into()),
             reference_media_urls: Some(references).filter(|urls| !urls.is_empty()),
         },
         vault: Some(vault),
@@ -133,6 +137,8 @@ mod tests {
             model_id: "local/plasma".into(),
             prompt: "漢".repeat(15_001).into(),
             aspect_ratio: "1".repeat(21).into(),
+            image_input: Some(format!("data:image/png;base64,{}", "A".repeat(10_000)).into()),
+            reference_image_urls: vec!["a:b".repeat(1000).into()],
             kind: OutputKind::Video,
             ..GenerationRequest::default()
         };
@@ -140,7 +146,7 @@ mod tests {
         assert_eq!(prompt.text.chars().count(), 15_000);
         assert_eq!(prompt.title.chars().count(), 120);
         assert_eq!((prompt.kind, prompt.vault), (PromptKind::Video, Some(VaultId::new(7))));
-        assert_eq!(prompt.inputs.aspect_ratio, None);
+        assert_eq!((prompt.inputs.aspect_ratio, prompt.inputs.image_url), (None, None));
         assert_eq!(prompt.inputs.model_id.as_deref(), Some("local/plasma"));
         assert_eq!(prompt.inputs.reference_media_urls, None);
     }

@@ -142,7 +142,7 @@ fn new() -> Value {
             with(schema::integer(&limits::GENERATION_BATCH_COUNT), batch),
             "GE-19, GE-30, LI-13",
         )
-        .may("parameters", of("JsonObject"), "Passed through to the provider (GE-20, S-38).")
+        .may("parameters", of("JsonObject"), "Passed through to the provider; at most 262,144 bytes and 64 levels deep (GE-20, S-38).")
         .may("vaultId", of("VaultId"), "Takes the output; General if absent (GE-21, GE-22, S-57).")
         .may(
             "referenceImageUrls",

@@ -85,7 +85,7 @@ impl Fixture {
         let mut steps = Vec::new();
         while !matches!(self.state(name).await, JobState::Completed(..) | JobState::Failed(..)) {
             match self.worker.step().await.unwrap() {
-                Step::Idle => self.store.job_due(SECOND).await,
+                Step::Idle => self.store.job_due(JOB_RETRY_DELAY_MAX).await,
                 step => steps.push(step),
             }
         }
