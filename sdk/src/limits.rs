@@ -53,6 +53,27 @@ pub const GENERATION_BATCH_COUNT: RangeInclusive<u32> = 1..=4;
 /// Outputs of a generation when the request does not say.
 pub const GENERATION_BATCH_COUNT_DEFAULT: u32 = 1;
 
+/// Characters in a `clientJobId`. The ids `.` and `..` are refused too: URL libraries remove
+/// them from `statusUrl`.
+pub const CLIENT_JOB_ID_CHARS: RangeInclusive<usize> = 1..=256;
+
+/// Characters in the `modelId` and in the `imageEditEndpointId` of a generation.
+pub const GENERATION_MODEL_ID_CHARS: RangeInclusive<usize> = 1..=256;
+
+/// Most characters in the `aspectRatio` of a generation.
+pub const GENERATION_ASPECT_RATIO_CHARS_MAX: usize = 64;
+
+/// Most characters in an image URL of a generation, except in a `data:` URL, which is bounded
+/// by the size of the body alone.
+pub const GENERATION_IMAGE_URL_CHARS_MAX: usize = 2_048;
+
+/// Most bytes in the JSON text of a generation's `parameters`, as it is sent.
+pub const GENERATION_PARAMETERS_BYTES_MAX: usize = 262_144;
+
+/// Most levels of objects and arrays in a generation's `parameters`, the outermost
+/// object included.
+pub const GENERATION_PARAMETERS_DEPTH_MAX: usize = 64;
+
 /// Aspect ratio of a generation when the request does not say.
 pub const GENERATION_ASPECT_RATIO_DEFAULT: &str = "1:1";
 

@@ -34,7 +34,7 @@ use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
 use crate::blobs::{AssetName, Blobs};
 use crate::domain::Caller;
-use crate::generate::intake::Intake;
+use crate::generate::submit::Submitter;
 use crate::http::body::budget::Budget;
 use crate::http::body::{BodyRefusal, RequestBody};
 use crate::http::cursor::Cursors;
@@ -53,7 +53,7 @@ pub struct Api {
     /// Signs the cursors of lists.
     pub cursors: Cursors,
     /// Takes generations on.
-    pub intake: Intake,
+    pub submitter: Submitter,
     /// The address that all paths of the API are below (EN-01).
     pub base_url: Arc<str>,
     /// Where files are kept.

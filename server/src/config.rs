@@ -21,8 +21,8 @@ use self::setting::{Setting, check, optional};
 use self::values::ProviderKind;
 use crate::blobs::BlobSetting;
 use crate::domain::{ModelNamespace, PublicUrl, Scopes, SigningKey, Vendor};
+use crate::generate::ProviderSetting;
 use crate::generate::queue::{QueueSetting, QueueSettingFault};
-use crate::generate::setting::ProviderSetting;
 use crate::serve::listener::Limits;
 use crate::store::postgres::{DatabaseUrl, Migration};
 

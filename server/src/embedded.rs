@@ -15,8 +15,7 @@ use crate::blobs::{BlobSetting, Blobs};
 use crate::clock::Clock;
 use crate::config::{SeedKey, ServiceConfig, WORKERS_DEFAULT};
 use crate::domain::{ModelNamespace, PublicUrl, Scopes, Vendor};
-use crate::generate::Provider;
-use crate::generate::setting::ProviderSetting;
+use crate::generate::{Provider, ProviderSetting};
 use crate::serve::listener::{Limits, serve};
 use crate::start::{self, Backing, DEFAULT_ACCOUNT, Parts};
 use crate::store::Store;
@@ -97,7 +96,8 @@ impl EmbeddedServer {
         &self.api_key
     }
 
-    /// Stops the server. Requests in flight have five seconds to complete.
+    /// Stops the server. Requests in flight have five seconds to complete. Submissions to the
+    /// provider are completed and recorded, however long that takes.
     pub async fn shutdown(mut self) {
         if let Some(stop) = self.stop.take() {
             // Fails only if the server has ended already.
@@ -232,7 +232,7 @@ impl EmbeddedServerBuilder {
                 }
             };
             serve(listener, service.app, limits, readiness, stop).await;
-            service.crew.stop().await;
+            service.background.stop().await;
         });
         let api_key = seeded_key.or(made).unwrap_or_default();
         Ok(EmbeddedServer { base_url, local_addr, api_key, stop: Some(stop), serving })

@@ -1,64 +1,75 @@
-//! Generations: what is ordered, who makes it, and the work in between.
+//! Generations: the interface of providers, submission, workers and outputs.
 //!
-//! A [`Provider`] is an outside service, or stands for one. It is asked to take
-//! an order and later asked how far it is. It knows no store and no caller;
-//! [`worker`] knows both and carries the outputs from one to the other.
+//! A [`Provider`] generates images and videos. It knows neither the store nor the caller.
+//! [`submit`] hands new jobs to it once, [`worker`] polls it and saves the outputs.
 
-pub mod digest;
-pub mod intake;
 pub mod local;
+pub mod output_store;
 pub mod queue;
-mod reason;
 #[cfg(test)]
 mod scripted;
-pub mod setting;
+pub mod submit;
 pub mod worker;
+pub mod worker_pool;
+
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use promptarium::VaultId;
+use sha2::{Digest, Sha256};
 
+use self::local::LocalProvider;
+use self::queue::{QueueProvider, QueueSetting};
+use self::submit::Submitter;
+use self::worker_pool::WorkerPool;
+use crate::blobs::Blobs;
+use crate::blobs::asset_url::Assets;
+use crate::clock::Clock;
 use crate::domain::{GenerationRequest, Media, ProviderTicket};
+use crate::limits::PROVIDER_REASON_CHARS_MAX;
+use crate::outbound::{Outbound, OutboundError, Reach};
 
-/// Makes images and videos.
+/// Generates images and videos.
 #[async_trait]
 pub trait Provider: Send + Sync + 'static {
-    /// Hands an order over.
+    /// Submits a request.
     ///
     /// # Errors
-    /// [`SubmitError`] says whether the order can have been taken.
-    async fn submit(&self, order: &GenerationRequest) -> Result<ProviderTicket, SubmitError>;
+    /// [`SubmitError`] says whether the provider can have accepted the request.
+    async fn submit(&self, request: &GenerationRequest) -> Result<ProviderTicket, SubmitError>;
 
-    /// Asks how far an order is, and brings what came of it. Asking again
-    /// changes nothing. Waits for no progress.
+    /// Returns the progress of a request, with its outputs once it is completed. Does not wait
+    /// for progress. Repeating it changes nothing.
     ///
     /// # Errors
-    /// If the provider could not be asked, or did not say. The order stands.
+    /// If the provider gave no usable response. The request is still valid.
     async fn poll(
         &self,
         ticket: &ProviderTicket,
-        order: &GenerationRequest,
+        request: &GenerationRequest,
     ) -> Result<Progress, PollError>;
 }
 
-/// How far an order is.
+/// The progress of a request.
 #[derive(Clone, Debug)]
 pub enum Progress {
-    /// Waiting at the provider.
+    /// In the provider's queue.
     Queued,
-    /// Being worked on.
-    AtWork,
-    /// Done; at least one output.
+    /// Being generated.
+    InProgress,
+    /// Done, with at least one output.
     Completed(Vec<Output>),
-    /// Ended without output; the reason, for a person.
+    /// Ended without output, for this reason.
     Failed(String),
 }
 
-/// One picture or video.
+/// One image or video.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
     /// The file.
     pub bytes: Bytes,
-    /// What it is.
+    /// Its type.
     pub media: Media,
     /// In pixels; at least 1.
     pub width: u32,
@@ -66,25 +77,87 @@ pub struct Output {
     pub height: u32,
 }
 
-/// Why an order was not handed over.
+/// Why a submission failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SubmitError {
-    /// The provider refused it; its reason, for a person.
+    /// The provider refused the request, for this reason.
     #[error("the provider refused the generation: {0}")]
     Refused(String),
-    /// The provider certainly does not have it: it could not be reached, or
-    /// said that it takes nothing now.
+    /// The provider certainly did not accept the request: it could not be reached, or is busy.
     #[error("the provider cannot be reached")]
     Unavailable(String),
-    /// The provider may have it. It must not be handed over again.
+    /// The provider may have accepted the request, which must not be submitted again.
     #[error("the provider did not say whether it took the generation")]
     Unknown(String),
 }
 
-/// Why a provider said nothing; for the log.
+/// Why a poll failed; for the log.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the provider could not be asked: {0}")]
+#[error("the provider could not be polled: {0}")]
 pub struct PollError(pub String);
+
+/// The provider chosen by the operator.
+#[derive(Clone, Debug, Default)]
+pub enum ProviderSetting {
+    /// The built-in one.
+    #[default]
+    Local,
+    /// An external service, called over HTTP.
+    Queue(Box<QueueSetting>),
+}
+
+impl ProviderSetting {
+    /// Creates the provider.
+    ///
+    /// # Errors
+    /// If there can be no HTTP client.
+    pub fn open(
+        &self,
+        clock: Clock,
+        assets: Assets,
+        blobs: Blobs,
+    ) -> Result<Arc<dyn Provider>, OutboundError> {
+        Ok(match self {
+            Self::Local => Arc::new(LocalProvider::new(clock, assets, blobs)),
+            // The operator chose the provider's address, so it may be private.
+            Self::Queue(settings) => {
+                Arc::new(QueueProvider::new((**settings).clone(), Outbound::new(Reach::Anywhere)?))
+            }
+        })
+    }
+}
+
+/// What a server does for generations outside of requests.
+#[derive(Debug)]
+pub struct BackgroundTasks {
+    /// Its submissions outlive the requests that started them.
+    pub submitter: Submitter,
+    /// Polls the provider.
+    pub workers: WorkerPool,
+}
+
+impl BackgroundTasks {
+    /// Waits until submissions in progress are recorded and workers have released their jobs.
+    pub async fn stop(self) {
+        tokio::join!(self.submitter.finish(), self.workers.stop());
+    }
+}
+
+/// SHA-256 of a request and its vault. Equal requests have equal digests however their JSON was
+/// written, because keys are sorted (S-36). Stored with jobs: if the encoding changes, a repeated
+/// request conflicts with a job from before the change.
+pub fn request_digest(request: &GenerationRequest, vault: Option<VaultId>) -> [u8; 32] {
+    #[expect(clippy::expect_used, reason = "only keys that are no strings fail to serialize")]
+    let json = serde_json::to_vec(&(request, vault)).expect("a request is JSON");
+    Sha256::digest(json).into()
+}
+
+/// A provider's reason as it is stored and shown: bounded, not empty, without U+0000.
+fn bounded_reason(reason: &str) -> String {
+    let text = reason.trim().chars().filter(|c| *c != '\0').take(PROVIDER_REASON_CHARS_MAX);
+    let text: String = text.collect();
+    if text.is_empty() { "it gave no reason".to_owned() } else { text }
+}
 
 #[cfg(test)]
 mod tests;

@@ -55,4 +55,61 @@ pub(crate) const LISTEN_PAUSE_MAX: Duration = Duration::from_secs(5);
 
 // Generations.
 
+/// Longest submission to a provider.
+pub const SUBMIT_TIMEOUT: Duration = Duration::from_secs(60);
+/// A submission without a result for this long has lost its process; its job is failed. Longer
+/// than [`SUBMIT_TIMEOUT`] and [`SUBMIT_RECORD_RETRY_FOR`] together.
+pub const SUBMIT_LIMIT: Duration = Duration::from_secs(120);
+/// How long recording the result of a submission is retried while the store is unavailable.
+pub const SUBMIT_RECORD_RETRY_FOR: Duration = Duration::from_secs(10);
+/// How long a repeated request waits for the first one's submission.
+pub const SUBMIT_WAIT: Duration = Duration::from_secs(30);
+/// First pause between two looks at the store during a submission; it doubles.
+pub const SUBMIT_RETRY_DELAY_MIN: Duration = Duration::from_millis(5);
+/// Longest such pause.
+pub const SUBMIT_RETRY_DELAY_MAX: Duration = Duration::from_secs(1);
+
+/// How long a claimed job belongs to its worker without a heartbeat.
+pub const JOB_LEASE: Duration = Duration::from_secs(20);
+/// Interval at which a worker renews its lease.
+pub const JOB_HEARTBEAT: Duration = Duration::from_secs(5);
+/// Longest poll of a provider, the download of the outputs included.
+pub const JOB_POLL_TIMEOUT: Duration = Duration::from_secs(300);
+/// Shortest interval between two polls of a job.
+pub const JOB_POLL_INTERVAL_MIN: Duration = Duration::from_millis(100);
+/// Longest interval between two polls of a job.
+pub const JOB_POLL_INTERVAL_MAX: Duration = Duration::from_secs(2);
+/// Between those bounds a job is polled after each such part of its age.
+pub const JOB_POLL_AGE_DIVISOR: u32 = 5;
+/// Delay after the first failed attempt; it doubles with each further one.
+pub const JOB_RETRY_DELAY_MIN: Duration = Duration::from_secs(1);
+/// Longest delay after a failed attempt.
+pub const JOB_RETRY_DELAY_MAX: Duration = Duration::from_secs(300);
+/// A job whose attempts have failed for this long in a row is failed. Its output is paid for,
+/// so this is longer than an outage of a provider or of the blob store should last.
+pub const JOB_RETRY_FOR: Duration = Duration::from_secs(24 * 3600);
+
+/// Longest sleep of an idle worker.
+pub const WORKER_IDLE: Duration = Duration::from_secs(2);
+/// Pause of a worker after the store failed.
+pub const WORKER_ERROR_PAUSE: Duration = Duration::from_secs(1);
+/// How long workers may take to release their jobs at shutdown.
+pub const WORKER_STOP_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A submission to the queue provider. Less than [`SUBMIT_TIMEOUT`], so that the provider's
+/// client knows why there was no response.
+pub const QUEUE_SUBMIT_TIMEOUT: Duration = Duration::from_secs(45);
+/// A status or result request to the queue provider.
+pub const QUEUE_POLL_TIMEOUT: Duration = Duration::from_secs(20);
+/// Largest JSON response of the queue provider.
+pub const QUEUE_RESPONSE_BYTES_MAX: usize = 1 << 20;
+/// Download of one output.
+pub const OUTPUT_TIMEOUT: Duration = Duration::from_secs(60);
+/// Largest output.
+pub const OUTPUT_BYTES_MAX: usize = 32 << 20;
+/// Characters of a provider's reason that are stored with a failed job.
+pub const PROVIDER_REASON_CHARS_MAX: usize = 1000;
+/// Characters in a provider's id of a request.
+pub const PROVIDER_REQUEST_ID_CHARS_MAX: usize = 256;
+
 // Uploads and assets.

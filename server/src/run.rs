@@ -111,7 +111,7 @@ async fn serve_until_signal(config: ServeConfig) -> Result<ExitCode, String> {
         blobs: None,
         with_metrics: admin.is_some(),
     };
-    let Service { app, made_key, crew } =
+    let Service { app, made_key, background } =
         start::start(config.service, parts).await.map_err(|error| in_full(&error))?;
 
     if let Some(admin) = admin {
@@ -143,7 +143,7 @@ async fn serve_until_signal(config: ServeConfig) -> Result<ExitCode, String> {
     let _ = stop.send(());
     let shutdown = async {
         let drained = serving.await;
-        crew.stop().await;
+        background.stop().await;
         drained
     };
     tokio::select! {

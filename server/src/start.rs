@@ -14,9 +14,11 @@ use crate::blobs::{Blobs, BlobsUnusable};
 use crate::clock::Clock;
 pub use crate::config::ServiceConfig;
 use crate::domain::{MadeKey, NewKey, PublicUrl, Scopes, SigningKey, Vendor};
-use crate::generate::Provider;
-use crate::generate::intake::Intake;
-use crate::generate::worker::{AssetShelf, Crew, Worker};
+use crate::generate::output_store::AssetOutputStore;
+use crate::generate::submit::Submitter;
+use crate::generate::worker::Worker;
+use crate::generate::worker_pool::WorkerPool;
+use crate::generate::{BackgroundTasks, Provider};
 use crate::http::body::budget::Budget;
 use crate::http::cursor::Cursors;
 use crate::http::readiness::Readiness;
@@ -62,8 +64,8 @@ pub struct Service {
     pub app: Arc<App>,
     /// A key with all scopes of a new account, if one was made; see [`Backing`].
     pub made_key: Option<MadeKey>,
-    /// Attends to its generations.
-    pub crew: Crew,
+    /// Work on generations outside of requests; to be stopped before the end.
+    pub background: BackgroundTasks,
 }
 
 /// Why there is no service.
@@ -157,15 +159,16 @@ pub async fn start(config: ServiceConfig, parts: Parts) -> Result<Service, Start
         Some(provider) => provider,
         None => config.provider.open(clock.clone(), assets.clone(), blobs.clone())?,
     };
-    let shelf = Arc::new(AssetShelf::new(blobs.clone(), assets.clone(), &signing_key));
-    let worker = Worker::new(store.clone(), provider.clone(), shelf, clock.clone());
+    let outputs = Arc::new(AssetOutputStore::new(blobs.clone(), assets.clone(), &signing_key));
+    let worker = Worker::new(store.clone(), provider.clone(), outputs, clock.clone());
 
     let table = routes::table();
     let metrics = if with_metrics { Some(Metrics::new(&table)?) } else { None };
     let model_namespace = &config.model_namespace;
     let document = Document::new(&openapi::document(Some(&public), model_namespace));
+    let submitter = Submitter::new(store.clone(), provider);
     let api = Api {
-        intake: Intake::new(store.clone(), provider),
+        submitter: submitter.clone(),
         store,
         model_namespace: config.model_namespace.as_str().into(),
         cursors: Cursors::new(&signing_key),
@@ -178,8 +181,9 @@ pub async fn start(config: ServiceConfig, parts: Parts) -> Result<Service, Start
         openapi: document,
     };
     let app = App { routes: Routes::new(table)?, api, vendor: config.vendor, metrics };
-    let crew = Crew::start(&worker, config.workers);
-    Ok(Service { app: Arc::new(app), made_key, crew })
+    let workers = WorkerPool::start(&worker, config.workers);
+    let background = BackgroundTasks { submitter, workers };
+    Ok(Service { app: Arc::new(app), made_key, background })
 }
 
 /// The key that was made because none was seeded.

@@ -31,7 +31,7 @@ use async_trait::async_trait;
 use crate::domain::Caller;
 
 pub use self::error::{Cause, Result, StoreError};
-pub use self::jobs::JobStore;
+pub use self::jobs::{JobQueue, JobStore};
 pub use self::keys::KeyStore;
 pub use self::memberships::{Added, Contents, MembershipStore, Moved};
 pub use self::prompts::PromptStore;
@@ -41,15 +41,17 @@ pub use self::vaults::VaultStore;
 /// `use store::prelude::*`.
 pub mod prelude {
     pub use super::{
-        JobStore as _, KeyStore as _, MembershipStore as _, PromptStore as _, Store as _,
-        VaultStore as _,
+        JobQueue as _, JobStore as _, KeyStore as _, MembershipStore as _, PromptStore as _,
+        Store as _, VaultStore as _,
     };
 }
 
 /// Everything that the service persists except files. See the [module](self) for the
 /// rules that all methods share.
 #[async_trait]
-pub trait Store: PromptStore + VaultStore + MembershipStore + KeyStore + JobStore {
+pub trait Store:
+    PromptStore + VaultStore + MembershipStore + KeyStore + JobStore + JobQueue
+{
     /// A short name for logs and the ready line: `memory` or `postgres`.
     fn name(&self) -> &'static str;
 

@@ -11,8 +11,8 @@ use promptarium_server::domain::{
     SharedPrompt, VaultPatch, VaultRecord,
 };
 use promptarium_server::store::{
-    Added, Contents, JobStore, KeyStore, MembershipStore, Moved, PromptStore, Store, StoreError,
-    VaultStore,
+    Added, Contents, JobQueue, JobStore, KeyStore, MembershipStore, Moved, PromptStore, Store,
+    StoreError, VaultStore,
 };
 
 /// A store that does some steps in its own way.
@@ -108,6 +108,8 @@ steps! {
         job_lost(job: &JobKey, reason: &str) -> Result<JobRecord, StoreError>;
         job(caller: &Caller, client_job_id: &str) -> Result<JobRecord, StoreError>;
         job_by_key(job: &JobKey) -> Result<JobRecord, StoreError>;
+    }
+    JobQueue {
         claim_job(lease: Duration, submit_limit: Duration) -> Result<Option<Claim>, StoreError>;
         renew_lease(lease: &Lease, lasting: Duration) -> Result<(), StoreError>;
         release_job(lease: &Lease, pause: Duration, outcome: Release) -> Result<(), StoreError>;

@@ -6,7 +6,7 @@ use std::error::Error;
 use promptarium_server::blobs::BlobSetting;
 use promptarium_server::config::{SeedKey, ServiceConfig};
 use promptarium_server::domain::{ModelNamespace, Vendor};
-use promptarium_server::generate::setting::ProviderSetting;
+use promptarium_server::generate::ProviderSetting;
 
 use crate::keys::seeds;
 

@@ -1,4 +1,4 @@
-//! `/generations`: ordering pictures and videos, and asking how far they are.
+//! `/generations`: requesting images and videos, and their status.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use super::view::generation::{JobView, Queued};
 use super::{Api, Call, view};
 use crate::blobs::asset_url::Assets;
 use crate::domain::{GenerationRequest, NewJob, OutputKind};
-use crate::generate::digest::digest;
+use crate::generate::request_digest;
 use crate::http::error::ApiError;
 use crate::http::response::{self, Reply};
 use crate::http::validate::{
-    Form, Given, any_text, fields_of, id, integer, list as list_of, object, some_text, text, word,
+    Form, Given, Refusal, fields_of, id, integer, list as list_of, object, text, word,
 };
 
-/// The body fields of an order.
+/// The body fields of a generation.
 pub const FIELDS: &[&str] = &[
     "modelId",
     "prompt",
@@ -36,7 +36,7 @@ pub const FIELDS: &[&str] = &[
     "imageEditEndpointId",
 ];
 
-/// What can be made.
+/// What can be generated.
 pub const KINDS: &[(&str, OutputKind)] =
     &[("image", OutputKind::Image), ("video", OutputKind::Video)];
 
@@ -44,7 +44,7 @@ pub const KINDS: &[(&str, OutputKind)] =
 pub async fn create(api: &Api, mut call: Call<'_>) -> Result<Reply, ApiError> {
     let body = call.json().await?;
     let new = new_job(&body, &api.assets)?;
-    let (job, ticket) = api.intake.take_on(&call.caller, new).await?;
+    let (job, ticket) = api.submitter.submit(&call.caller, new).await?;
 
     let name = &*job.client_job_id;
     let status_url = format!("{}{}", api.base_url, path::generation_status(&JobId::from(name)));
@@ -61,15 +61,15 @@ pub async fn create(api: &Api, mut call: Call<'_>) -> Result<Reply, ApiError> {
 /// `GET /generations/{clientJobId}/status` (GE-28, GE-31, GE-32).
 pub async fn status(api: &Api, call: Call<'_>) -> Result<Reply, ApiError> {
     let job = api.store.job(&call.caller, &call.job()?).await?;
-    Ok(response::data(StatusCode::OK, &JobView::of(&job), 2 * view::SMALL_BYTES)?)
+    Ok(response::data(StatusCode::OK, &JobView::from(&job), 2 * view::SMALL_BYTES)?)
 }
 
-/// Everything that is wrong with the body is told at once.
+/// Checks the body; reports all failing fields at once.
 fn new_job(body: &[u8], assets: &Assets) -> Result<NewJob, ApiError> {
     let mut form = fields_of(body, FIELDS)?;
-    let model_id = form.required("modelId", some_text);
+    let model_id = form.required("modelId", text(limits::GENERATION_MODEL_ID_CHARS));
     let prompt = form.required("prompt", text(1..=limits::GENERATION_PROMPT_CHARS_MAX));
-    let client_job_id = form.optional("clientJobId", some_text);
+    let client_job_id = form.optional("clientJobId", client_job_id);
     let vault = form.optional("vaultId", id);
     let options = options(&mut form, assets);
     let (Some(model_id), Some(prompt)) = (model_id, prompt) else {
@@ -78,24 +78,25 @@ fn new_job(body: &[u8], assets: &Assets) -> Result<NewJob, ApiError> {
     form.finish()?;
 
     let (model_id, prompt) = ((*model_id).into(), (*prompt).into());
-    let order = GenerationRequest { model_id, prompt, ..options };
+    let request = GenerationRequest { model_id, prompt, ..options };
     Ok(NewJob {
         client_job_id: client_job_id.unwrap_or_else(|| Arc::from(Uuid::new_v4().to_string())),
-        digest: digest(&order, vault),
-        order: Arc::new(order),
+        digest: request_digest(&request, vault),
+        request: Arc::new(request),
         vault,
     })
 }
 
-/// The fields that may be left out, with their defaults (GE-09, GE-17, GE-19).
+/// The optional fields, with their defaults (GE-09, GE-17, GE-19).
 fn options(form: &mut Form<Given<'_>>, assets: &Assets) -> GenerationRequest {
     let owned = |text: Option<Arc<str>>| text.map(|text| Box::from(&*text));
-    let url = image_url(assets);
+    let url = input_url(assets);
     let urls = |most| list_of(0..=most, move |entry| url(entry).map(|url| Box::<str>::from(&*url)));
-    let aspect_ratio = owned(form.optional("aspectRatio", any_text));
+    let aspect_ratio =
+        owned(form.optional("aspectRatio", text(0..=limits::GENERATION_ASPECT_RATIO_CHARS_MAX)));
     let batch_count = form.optional("batchCount", integer(limits::GENERATION_BATCH_COUNT));
     let negative = text(0..=limits::GENERATION_NEGATIVE_PROMPT_CHARS_MAX);
-    let parameters: Option<Map<String, Value>> = form.optional("parameters", object);
+    let parameters = form.optional("parameters", parameters);
     let references = urls(limits::GENERATION_REFERENCE_IMAGE_URLS_MAX);
     GenerationRequest {
         kind: form.optional("generationType", word(KINDS)).unwrap_or_default(),
@@ -109,7 +110,63 @@ fn options(form: &mut Form<Given<'_>>, assets: &Assets) -> GenerationRequest {
         batch_count: batch_count.unwrap_or(limits::GENERATION_BATCH_COUNT_DEFAULT),
         parameters,
         reference_image_urls: form.optional("referenceImageUrls", references).unwrap_or_default(),
-        image_edit_endpoint_id: owned(form.optional("imageEditEndpointId", some_text)),
+        image_edit_endpoint_id: owned(
+            form.optional("imageEditEndpointId", text(limits::GENERATION_MODEL_ID_CHARS)),
+        ),
         ..GenerationRequest::default()
+    }
+}
+
+/// The name of a job: one segment of `statusUrl`. Every character can be percent-encoded, but
+/// `.` and `..` stay dot segments in any spelling, and URL libraries remove those.
+fn client_job_id(given: Given<'_>) -> Result<Arc<str>, Refusal> {
+    let id = text(limits::CLIENT_JOB_ID_CHARS)(given)?;
+    match &*id {
+        "." | ".." => Err("must not be . or .., which no URL can hold as a segment".to_owned()),
+        _ => Ok(id),
+    }
+}
+
+/// The URL of an input image, of bounded length unless it holds the image itself.
+fn input_url(
+    assets: &Assets,
+) -> impl for<'a> Fn(Given<'a>) -> Result<Arc<str>, Refusal> + Copy + use<'_> {
+    const CHARS_MAX: usize = limits::GENERATION_IMAGE_URL_CHARS_MAX;
+    let url = image_url(assets);
+    move |given| {
+        let url = url(given)?;
+        let is_data = url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"));
+        match url.chars().count() {
+            chars if chars > CHARS_MAX && !is_data => {
+                Err(format!("must be at most {CHARS_MAX} characters, but has {chars}"))
+            }
+            _ => Ok(url),
+        }
+    }
+}
+
+/// An object of any keys, of bounded size and depth. The JSON reader refuses 128 levels, and a
+/// stored request adds levels of its own around these, so the bound is far below that.
+fn parameters(given: Given<'_>) -> Result<Map<String, Value>, Refusal> {
+    const BYTES_MAX: usize = limits::GENERATION_PARAMETERS_BYTES_MAX;
+    const DEPTH_MAX: usize = limits::GENERATION_PARAMETERS_DEPTH_MAX;
+    let bytes = given.raw().len();
+    if bytes > BYTES_MAX {
+        return Err(format!("must be at most {BYTES_MAX} bytes of JSON, but has {bytes}"));
+    }
+    let parameters = object(given)?;
+    let depth = 1 + parameters.values().map(depth).max().unwrap_or(0);
+    if depth > DEPTH_MAX {
+        return Err(format!("must be nested at most {DEPTH_MAX} levels deep, but has {depth}"));
+    }
+    Ok(parameters)
+}
+
+/// Levels of objects and arrays. The recursion is bounded by the JSON reader's own limit.
+fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(values) => 1 + values.iter().map(depth).max().unwrap_or(0),
+        Value::Object(fields) => 1 + fields.values().map(depth).max().unwrap_or(0),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
     }
 }

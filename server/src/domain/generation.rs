@@ -1,15 +1,17 @@
 //! A generation request, and the prompt that its outputs are saved as.
 
+use std::sync::Arc;
+
 use promptarium::{VaultId, limits};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{NewPrompt, PromptInputs, PromptKind};
 
-/// What is to be made: a checked request, without what the service alone needs.
+/// A checked request: what to generate, without what only the service needs.
 ///
-/// Its JSON is kept in databases and read by servers of other versions, so a field
-/// keeps its name and its meaning, and one that is missing has its default.
+/// Its JSON is stored in databases and read by servers of other versions, so a field keeps its
+/// name and its meaning, and a missing one has its default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct GenerationRequest {
@@ -17,7 +19,7 @@ pub struct GenerationRequest {
     pub model_id: Box<str>,
     /// At most 100000 characters.
     pub prompt: Box<str>,
-    /// What comes out.
+    /// The type of the outputs.
     pub kind: OutputKind,
     /// At most 100000 characters.
     pub negative_prompt: Option<Box<str>>,
@@ -25,19 +27,19 @@ pub struct GenerationRequest {
     pub image_input: Option<Box<str>>,
     /// At most 7 source images.
     pub image_inputs: Vec<Box<str>>,
-    /// Such as `16:9`.
+    /// For example `16:9`.
     pub aspect_ratio: Box<str>,
     /// 1 to 4 outputs.
     pub batch_count: u32,
-    /// Keys of the model, passed through.
+    /// Parameters of the model, passed through.
     pub parameters: Option<Map<String, Value>>,
-    /// At most 7 images to go by.
+    /// At most 7 reference images.
     pub reference_image_urls: Vec<Box<str>>,
-    /// The endpoint of an editing model to be used on `image_input` instead.
+    /// The endpoint of an editing model, used instead of `model_id` if there is an `image_input`.
     pub image_edit_endpoint_id: Option<Box<str>>,
 }
 
-/// What comes out of a generation.
+/// The type of the outputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OutputKind {
@@ -49,7 +51,7 @@ pub enum OutputKind {
 }
 
 impl OutputKind {
-    /// The value on the wire.
+    /// The value in the API.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Image => "image",
@@ -58,31 +60,37 @@ impl OutputKind {
     }
 }
 
-/// What a title is where the order's text gives none.
+/// The title where the request's text is only white space.
 const UNTITLED: &str = "Untitled";
 
-/// The prompt that holds what came of an order, still without its pictures. Its
-/// title and text are the beginning of the order's text, as much as fits (S-39).
-pub fn output_prompt(order: &GenerationRequest, vault: VaultId) -> NewPrompt {
-    let fitting = order.aspect_ratio.chars().count() <= limits::PROMPT_ASPECT_RATIO_CHARS_MAX;
-    let references = order.reference_image_urls.iter().cloned().collect();
+/// The prompt that holds the outputs of a request, still without images. Its title and text are
+/// the beginning of the request's text (S-39).
+pub fn output_prompt(request: &GenerationRequest, vault: VaultId) -> NewPrompt {
+    let fitting = request.aspect_ratio.chars().count() <= limits::PROMPT_ASPECT_RATIO_CHARS_MAX;
+    // A `data:` URL may be as large as a body; the prompt does without it.
+    let url_fits = |url: &str| url.chars().count() <= limits::GENERATION_IMAGE_URL_CHARS_MAX;
+    let references: Arc<[_]> =
+        request.reference_image_urls.iter().filter(|url| url_fits(url)).cloned().collect();
     NewPrompt {
-        title: title(&order.prompt).into(),
-        text: beginning(&order.prompt, *limits::PROMPT_TEXT_CHARS.end()).into(),
-        kind: order.kind.into(),
+        title: title(&request.prompt).into(),
+        text: beginning(&request.prompt, *limits::PROMPT_TEXT_CHARS.end()).into(),
+        kind: request.kind.into(),
         platform: None,
         inputs: PromptInputs {
-            model_id: Some((*order.model_id).into()),
-            aspect_ratio: fitting.then(|| (*order.aspect_ratio).into()),
-            image_url: order.image_input.as_deref().map(Into::into),
-            reference_media_urls: Some(references)
-                .filter(|_| !order.reference_image_urls.is_empty()),
+            model_id: Some((*request.model_id).into()),
+            aspect_ratio: fitting.then(|| (*request.aspect_ratio).into()),
+            image_url: request
+                .image_input
+                .as_ref()
+                .filter(|url| url_fits(url))
+                .map(|url| (**url).into()),
+            reference_media_urls: Some(references).filter(|urls| !urls.is_empty()),
         },
         vault: Some(vault),
     }
 }
 
-/// Without space on either side, and never empty.
+/// Trimmed, and never empty.
 fn title(text: &str) -> &str {
     match beginning(text.trim_start(), *limits::PROMPT_TITLE_CHARS.end()).trim_end() {
         "" => UNTITLED,
@@ -125,18 +133,20 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_into_a_prompt_is_left_out() {
-        let order = GenerationRequest {
+        let request = GenerationRequest {
             model_id: "local/plasma".into(),
             prompt: "漢".repeat(15_001).into(),
             aspect_ratio: "1".repeat(21).into(),
+            image_input: Some(format!("data:image/png;base64,{}", "A".repeat(10_000)).into()),
+            reference_image_urls: vec!["a:b".repeat(1000).into()],
             kind: OutputKind::Video,
             ..GenerationRequest::default()
         };
-        let prompt = output_prompt(&order, VaultId::new(7));
+        let prompt = output_prompt(&request, VaultId::new(7));
         assert_eq!(prompt.text.chars().count(), 15_000);
         assert_eq!(prompt.title.chars().count(), 120);
         assert_eq!((prompt.kind, prompt.vault), (PromptKind::Video, Some(VaultId::new(7))));
-        assert_eq!(prompt.inputs.aspect_ratio, None);
+        assert_eq!((prompt.inputs.aspect_ratio, prompt.inputs.image_url), (None, None));
         assert_eq!(prompt.inputs.model_id.as_deref(), Some("local/plasma"));
         assert_eq!(prompt.inputs.reference_media_urls, None);
     }

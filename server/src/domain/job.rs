@@ -1,4 +1,4 @@
-//! Generation jobs as records, and the lease a worker holds on one.
+//! Generation jobs as records, and the lease of a worker on one.
 
 use std::sync::Arc;
 
@@ -7,106 +7,115 @@ use promptarium::{PromptId, VaultId};
 
 use super::{AccountId, GenerationRequest};
 
-/// A generation to be taken on.
+/// A job to be created.
 #[derive(Clone, Debug)]
 pub struct NewJob {
-    /// The caller's own name for it, or one that was made; unique in the account.
+    /// Given by the caller or generated; unique in the account.
     pub client_job_id: Arc<str>,
-    /// SHA-256 of the request's meaning: equal for equal requests. Tells a
-    /// repeated request from another one under the same name.
+    /// SHA-256 of the request. Tells a repeated request from another one with the same name.
     pub digest: [u8; 32],
-    /// What is to be made.
-    pub order: Arc<GenerationRequest>,
-    /// Where the output goes; the General vault if it is `None`.
+    /// What to generate.
+    pub request: Arc<GenerationRequest>,
+    /// Where the output goes; General if `None`.
     pub vault: Option<VaultId>,
 }
 
-/// Names a job in the service.
+/// Identifies a job in the service.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct JobKey {
-    /// Whose it is.
+    /// The owner.
     pub account: AccountId,
     /// Its name in that account.
     pub client_job_id: Arc<str>,
 }
 
-/// What the provider gave for a job it took: its name there, and whatever the
-/// provider wants to find again when it is polled.
+/// The provider's handle of a job that it accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderTicket {
     /// Shown to the caller as `providerRequestId`.
     pub request_id: Box<str>,
-    /// Opaque to everything but the provider; never shown.
+    /// State of the provider's client, needed for polling. Never shown.
     pub memo: Box<str>,
 }
 
-/// Where a job stands.
+/// The state of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JobState {
-    /// It is being handed to the provider; the caller has no answer yet.
+    /// It is being sent to the provider; the caller has no response yet.
     Submitting,
-    /// The provider has it.
+    /// The provider has accepted it.
     Queued(ProviderTicket),
-    /// The provider works on it.
+    /// The provider is working on it.
     InProgress(ProviderTicket),
     /// The output is saved as this prompt.
     Completed(ProviderTicket, PromptId),
-    /// Nothing will come of it; with the reason, for a person. There is no
-    /// ticket where it is not known whether the provider took it.
+    /// It has failed, for this reason. There is no ticket if it is not known whether the
+    /// provider accepted it.
     Failed(Option<ProviderTicket>, Arc<str>),
 }
 
-/// A job that exists.
+impl JobState {
+    /// The provider's handle, if the provider accepted the job.
+    pub const fn ticket(&self) -> Option<&ProviderTicket> {
+        match self {
+            Self::Queued(ticket) | Self::InProgress(ticket) | Self::Completed(ticket, _) => {
+                Some(ticket)
+            }
+            Self::Failed(ticket, _) => ticket.as_ref(),
+            Self::Submitting => None,
+        }
+    }
+}
+
+/// A stored job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobRecord {
-    /// Its name.
+    /// Its key.
     pub key: JobKey,
-    /// What is to be made.
-    pub order: Arc<GenerationRequest>,
-    /// The vault that it was asked for, or General.
+    /// What to generate.
+    pub request: Arc<GenerationRequest>,
+    /// The requested vault, or General.
     pub vault: VaultId,
-    /// Where it stands.
+    /// Its state.
     pub state: JobState,
-    /// When it was taken on.
+    /// When it was reserved.
     pub created_at: Timestamp,
-    /// When it last changed its state.
+    /// When its state last changed.
     pub updated_at: Timestamp,
 }
 
-/// The outcome of taking on a job.
+/// The outcome of reserving a job.
 #[derive(Clone, Debug)]
 pub enum Reserved {
-    /// The name was free. The caller of this step must now hand the job to the
-    /// provider and then say how that went.
+    /// The name was free. The caller of this step must submit the job and record the result.
     New(JobRecord),
-    /// The same request was made before, and this is its job. It may be
-    /// [`JobState::Submitting`] while the first request is still at it.
+    /// The job of an equal earlier request. It may still be [`JobState::Submitting`].
     Existing(JobRecord),
 }
 
-/// The right to work on one job until it runs out. The fence is new for each
-/// claim, so that a worker that was too slow cannot write over its successor.
+/// The right to work on one job until it expires. The fencing token is new for each claim, so a
+/// worker that was too slow cannot overwrite its successor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
     /// The job.
     pub job: JobKey,
-    /// Random; known to the holder and the store only.
+    /// Random; known only to the holder and the store.
     pub fence: u128,
 }
 
-/// A job that a worker may work on.
+/// A claimed job.
 #[derive(Clone, Debug)]
 pub struct Claim {
-    /// The right to do so.
+    /// The right to work on it.
     pub lease: Lease,
-    /// The job as it stands. [`JobState::Submitting`] here means that whoever
-    /// was handing it over is gone, and that nobody knows how far it came.
+    /// The job. [`JobState::Submitting`] here means that the submitting server died and it is
+    /// not known whether the provider accepted the job.
     pub job: JobRecord,
-    /// How often it was handed back since it last got on.
-    pub setbacks: u32,
+    /// Failed attempts since the last successful one.
+    pub failed_attempts: u32,
 }
 
-/// What a worker learned before it released a job.
+/// Why a worker releases a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Release {
     /// The provider has it in its queue.
@@ -115,6 +124,6 @@ pub enum Release {
     InProgress,
     /// The attempt failed for a reason that may pass.
     FailedAttempt,
-    /// Nothing: the worker shuts down before the attempt ended.
+    /// The worker shuts down before the attempt ended.
     Shutdown,
 }

@@ -1,6 +1,6 @@
 //! The media types that are stored and served.
 
-/// The forms of file that are stored and served.
+/// A media type of a stored file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Media {
     /// `image/png`
@@ -22,7 +22,7 @@ impl Media {
     pub const ALL: [Self; 6] =
         [Self::Png, Self::Jpeg, Self::Webp, Self::Gif, Self::Mp4, Self::Webm];
 
-    /// Its name in `Content-Type`.
+    /// The value of `Content-Type`.
     pub const fn content_type(self) -> &'static str {
         match self {
             Self::Png => "image/png",
@@ -34,7 +34,7 @@ impl Media {
         }
     }
 
-    /// The ending of its file names, without a dot.
+    /// The file name extension, without a dot.
     pub const fn extension(self) -> &'static str {
         match self {
             Self::Png => "png",

@@ -131,7 +131,7 @@ impl Provider for LocalProvider {
         match model(order) {
             "local/fail" => Ok(Progress::Failed("local/fail always fails".into())),
             "local/slow" if age < slow(order) / 3 => Ok(Progress::Queued),
-            "local/slow" if age < slow(order) => Ok(Progress::AtWork),
+            "local/slow" if age < slow(order) => Ok(Progress::InProgress),
             _ => self.paint(order).await,
         }
     }

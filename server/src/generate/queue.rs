@@ -1,145 +1,171 @@
-//! A provider that is spoken to over HTTP, by the queue protocol of fal.ai.
+//! A provider over HTTP that speaks the queue protocol of fal.ai.
 //!
-//! An order is posted once to the model's address. The answer names the request
-//! and says where to ask for its status and its result; the status is `IN_QUEUE`,
-//! `IN_PROGRESS` or `COMPLETED`, and a failed request is a completed one with an
-//! `error`. Outputs are fetched from where the result says, without the key.
-//!
-//! Nothing here is tried twice: a post must not be, and what is asked for is asked
-//! for again by the worker.
+//! A request is posted once to the URL of its model. The response has an id and the URLs of
+//! status and result. The status is `IN_QUEUE`, `IN_PROGRESS` or `COMPLETED`; a failed request is
+//! a completed one with an `error`. Outputs are downloaded from the URLs in the result.
 
-mod answer;
-mod errand;
+mod client;
 mod media;
 mod output;
+mod protocol;
 mod setting;
+#[cfg(test)]
+mod stand_in;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
-use http::{HeaderValue, Request, Response, StatusCode, Uri};
+use http::{Response, StatusCode};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use self::answer::Status;
+use self::client::QueueClient;
+use self::protocol::{OutputFile, Status};
 pub use self::setting::{QueueSetting, QueueSettingFault};
-use super::{PollError, Progress, Provider, SubmitError};
-use crate::domain::{GenerationRequest, ProviderTicket};
-use crate::outbound::{Limits, Outbound, OutboundError, Reach};
+use super::{Output, PollError, Progress, Provider, SubmitError};
+use crate::domain::{GenerationRequest, OutputKind, ProviderTicket};
+use crate::error_chain::error_chain;
+use crate::outbound::{Outbound, OutboundError};
 
-/// Speaks to one provider.
-pub struct QueueProvider {
-    setting: QueueSetting,
-    /// To the provider.
-    provider: Outbound,
-    /// To the provider, for orders.
-    submitting: Outbound,
-    /// To the addresses of outputs.
-    outputs: Outbound,
-}
+/// A client of one provider.
+pub struct QueueProvider(QueueClient);
 
-/// Where to ask for a request; kept with the job.
+/// The URLs of a request; the `memo` of its ticket.
 #[derive(Debug, Deserialize, Serialize)]
-struct Memo {
+struct ProviderState {
     status: Url,
     response: Url,
 }
 
+/// Why a poll ends without progress.
+enum PollFailure {
+    /// It may succeed later; the cause, for the log.
+    Passing(String),
+    /// It never will; the reason, for the caller.
+    Final(String),
+}
+
+use PollFailure::{Final, Passing};
+
 impl QueueProvider {
-    /// `provider` is the client that reaches the provider; that for outputs is made
-    /// here.
+    /// `provider` is the HTTP client for the provider itself.
     pub fn new(setting: QueueSetting, provider: Outbound) -> Self {
-        let outputs = if setting.private_outputs { Reach::Anywhere } else { Reach::Public };
-        Self {
-            submitting: provider.with_new_connections(),
-            outputs: provider.with_reach(outputs),
-            provider,
-            setting,
-        }
+        Self(QueueClient::new(setting, provider))
     }
 
-    /// A question to the provider itself, with the key.
-    async fn ask(&self, url: &Url) -> Result<Response<Bytes>, PollError> {
-        if !self.setting.is_of_provider(url) {
-            return Err(PollError("the request is at another provider".into()));
-        }
-        let request = self.request(Request::get(uri(url).map_err(PollError)?), Bytes::new());
-        let answer = self.provider.fetch(request.map_err(PollError)?, self.setting.asking).await;
-        answer.map_err(|error| PollError(error.in_full()))
+    /// The provider's reason in a response that is no success. It might quote the key.
+    fn reason(&self, response: &Response<Bytes>) -> String {
+        self.0.setting.key.redact(&protocol::reason(response))
     }
 
-    fn request(
+    fn accepted(&self, body: &[u8]) -> Result<ProviderTicket, String> {
+        let response = protocol::submit_response(body)
+            .ok_or("the response to the submission is not readable")?;
+        let state = ProviderState { status: response.status_url, response: response.response_url };
+        // The key is sent to both URLs.
+        if [&state.status, &state.response].iter().any(|url| !self.0.setting.is_same_origin(url)) {
+            return Err("the response to the submission has URLs of another host".into());
+        }
+        let memo = serde_json::to_string(&state).map_err(|error| error.to_string())?;
+        Ok(ProviderTicket { request_id: response.request_id.into(), memo: memo.into() })
+    }
+
+    async fn progress(
         &self,
-        builder: http::request::Builder,
-        body: Bytes,
-    ) -> Result<Request<Bytes>, String> {
-        builder
-            .header(AUTHORIZATION, self.setting.key.header())
-            .header(ACCEPT, HeaderValue::from_static("application/json"))
-            .body(body)
-            .map_err(|error| error.to_string())
-    }
-
-    /// What the provider says in an answer that is no success; without the key,
-    /// should it repeat that.
-    fn reason(&self, answer: &Response<Bytes>) -> String {
-        self.setting.key.hidden_in(&answer::reason(answer))
-    }
-
-    /// The outputs of a request that has completed.
-    async fn result(&self, memo: &Memo, order: &GenerationRequest) -> Result<Progress, PollError> {
-        let answer = self.ask(&memo.response).await?;
-        match answer.status() {
-            status if status.is_success() => {}
-            status if may_pass(status) => {
-                return Err(PollError(format!("the result: {}", self.reason(&answer))));
+        ticket: &ProviderTicket,
+        request: &GenerationRequest,
+    ) -> Result<Progress, PollFailure> {
+        let state: ProviderState = serde_json::from_str(&ticket.memo)
+            .map_err(|_| Passing("the ticket is of another provider".into()))?;
+        let response = self.get(&state.status).await?;
+        match protocol::status(response.body()) {
+            Some(Status::Queued) => Ok(Progress::Queued),
+            Some(Status::InProgress) => Ok(Progress::InProgress),
+            Some(Status::Completed) => {
+                self.outputs(&state.response, request).await.map(Progress::Completed)
             }
-            // So the protocol tells that a model did not accept its input.
-            _ => return Ok(Progress::Failed(self.reason(&answer))),
+            Some(Status::Failed(reason)) => Err(Final(self.0.setting.key.redact(&reason))),
+            None => Err(Passing("the status is not readable".into())),
         }
-        let Some(result) = answer::result(answer.body()) else {
-            return Err(PollError("the result is not readable".into()));
-        };
-        if let Some(error) = result.error() {
-            return Ok(Progress::Failed(self.setting.key.hidden_in(&error)));
-        }
-        let files = result.files(order.kind);
+    }
+
+    async fn outputs(
+        &self,
+        url: &Url,
+        request: &GenerationRequest,
+    ) -> Result<Vec<Output>, PollFailure> {
+        // A model reports that it did not accept its input as a client error here.
+        let response = self.get(url).await?;
+        let files = protocol::result(response.body(), request.kind)
+            .ok_or_else(|| Passing("the result is not readable".into()))?
+            .map_err(|error| Final(self.0.setting.key.redact(&error)))?;
         if files.is_empty() {
-            return Ok(Progress::Failed("the provider was done and sent nothing".into()));
+            return Err(Final("the provider was done and sent nothing".into()));
         }
-        let asked = usize::try_from(order.batch_count).unwrap_or(usize::MAX);
+        let wanted = usize::try_from(request.batch_count).unwrap_or(usize::MAX);
         let mut outputs = Vec::new();
-        for file in files.into_iter().take(asked) {
-            match self.fetch(&file, order.kind).await {
-                Ok(output) => outputs.push(output),
-                Err(output::Fault::Passing(reason)) => return Err(PollError(reason)),
-                Err(output::Fault::Lasting(reason)) => return Ok(Progress::Failed(reason)),
-            }
+        for file in files.iter().take(wanted) {
+            outputs.push(self.output(file, request.kind).await?);
         }
-        Ok(Progress::Completed(outputs))
+        Ok(outputs)
+    }
+
+    /// A successful response of the provider itself.
+    async fn get(&self, url: &Url) -> Result<Response<Bytes>, PollFailure> {
+        // The ticket may be from before the operator changed the provider.
+        if !self.0.setting.is_same_origin(url) {
+            return Err(Passing("the request is at another provider".into()));
+        }
+        let response = self.0.get(url).await.map_err(|error| Passing(error_chain(&error)))?;
+        match response.status() {
+            status if status.is_success() => Ok(response),
+            status if may_pass(status) => Err(Passing(self.reason(&response))),
+            _ => Err(Final(self.reason(&response))),
+        }
+    }
+
+    async fn output(&self, file: &OutputFile, kind: OutputKind) -> Result<Output, PollFailure> {
+        let no_address = || Final("an output has no address of the web".into());
+        let url = Url::parse(&file.url).map_err(|_| no_address())?;
+        let response = self.0.download(&url).await.map_err(|error| match error {
+            OutboundError::TooLarge(bytes) => {
+                Final(format!("an output is larger than {} MiB", bytes >> 20))
+            }
+            OutboundError::NotPublic(_) => {
+                Final("an output is at an address that is not public".into())
+            }
+            OutboundError::Address => no_address(),
+            error => Passing(format!("an output: {}", error_chain(&error))),
+        })?;
+        match response.status() {
+            status if status.is_success() => {
+                output::read(response, file, kind).map_err(|reason| Final(reason.into()))
+            }
+            status if status.is_redirection() => {
+                Err(Final("the address of an output redirects".into()))
+            }
+            status => Err(Passing(format!("an output: status {}", status.as_u16()))),
+        }
     }
 }
 
 #[async_trait]
 impl Provider for QueueProvider {
-    async fn submit(&self, order: &GenerationRequest) -> Result<ProviderTicket, SubmitError> {
-        let url = errand::address(&self.setting.url, order).map_err(SubmitError::Refused)?;
-        let builder = Request::post(uri(&url).map_err(SubmitError::Refused)?)
-            .header(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let body = errand::body(order).map_err(SubmitError::Refused)?;
-        let request = self.request(builder, body).map_err(SubmitError::Refused)?;
-        let answer = match self.submitting.fetch(request, self.setting.submitting).await {
-            Ok(answer) => answer,
+    async fn submit(&self, request: &GenerationRequest) -> Result<ProviderTicket, SubmitError> {
+        let url =
+            protocol::model_url(&self.0.setting.url, request).map_err(SubmitError::Refused)?;
+        let body = protocol::submit_body(request).map_err(SubmitError::Refused)?;
+        let response = match self.0.submit(&url, body).await {
+            Ok(response) => response,
             Err(error) if error.nothing_was_sent() => {
-                return Err(SubmitError::Unavailable(error.in_full()));
+                return Err(SubmitError::Unavailable(error_chain(&error)));
             }
-            Err(error) => return Err(SubmitError::Unknown(error.in_full())),
+            Err(error) => return Err(SubmitError::Unknown(error_chain(&error))),
         };
-        let status = answer.status();
+        let status = response.status();
         if status.is_success() {
-            return self.taken(answer.body()).map_err(SubmitError::Unknown);
+            return self.accepted(response.body()).map_err(SubmitError::Unknown);
         }
-        let reason = self.reason(&answer);
+        let reason = self.reason(&response);
         Err(match status {
             StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
                 SubmitError::Unavailable(reason)
@@ -147,7 +173,7 @@ impl Provider for QueueProvider {
             StatusCode::UNAUTHORIZED => {
                 SubmitError::Refused("it does not accept the key of this service".into())
             }
-            // It gave up waiting for something it may have had.
+            // The provider stopped waiting for a request that it may have received.
             StatusCode::REQUEST_TIMEOUT => SubmitError::Unknown(reason),
             status if status.is_client_error() => SubmitError::Refused(reason),
             _ => SubmitError::Unknown(reason),
@@ -157,54 +183,24 @@ impl Provider for QueueProvider {
     async fn poll(
         &self,
         ticket: &ProviderTicket,
-        order: &GenerationRequest,
+        request: &GenerationRequest,
     ) -> Result<Progress, PollError> {
-        let memo: Memo = serde_json::from_str(&ticket.memo)
-            .map_err(|_| PollError("a ticket of another provider".into()))?;
-        let answer = self.ask(&memo.status).await?;
-        match answer.status() {
-            status if status.is_success() => {}
-            status if may_pass(status) => {
-                return Err(PollError(format!("the status: {}", self.reason(&answer))));
-            }
-            _ => return Ok(Progress::Failed(self.reason(&answer))),
+        match self.progress(ticket, request).await {
+            Ok(progress) => Ok(progress),
+            Err(Final(reason)) => Ok(Progress::Failed(reason)),
+            Err(Passing(cause)) => Err(PollError(cause)),
         }
-        match answer::status(answer.body()) {
-            Some(Status::Queued) => Ok(Progress::Queued),
-            Some(Status::AtWork) => Ok(Progress::AtWork),
-            Some(Status::Done) => self.result(&memo, order).await,
-            Some(Status::Failed(reason)) => {
-                Ok(Progress::Failed(self.setting.key.hidden_in(&reason)))
-            }
-            None => Err(PollError("the status is not readable".into())),
-        }
-    }
-}
-
-impl QueueProvider {
-    /// Reads the answer to an order that was taken.
-    fn taken(&self, body: &[u8]) -> Result<ProviderTicket, String> {
-        let Some(taken) = answer::taken(body) else {
-            return Err("the answer to the order is not readable".into());
-        };
-        let memo = Memo { status: taken.status_url, response: taken.response_url };
-        // The key goes along with each question, so it matters whom we ask.
-        if [&memo.status, &memo.response].iter().any(|url| !self.setting.is_of_provider(url)) {
-            return Err("the answer to the order names an address of somebody else".into());
-        }
-        let memo = serde_json::to_string(&memo).map_err(|error| error.to_string())?;
-        Ok(ProviderTicket { request_id: taken.request_id.into(), memo: memo.into() })
     }
 }
 
 impl std::fmt::Debug for QueueProvider {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("QueueProvider").field("setting", &self.setting).finish_non_exhaustive()
+        f.debug_struct("QueueProvider").field("setting", &self.0.setting).finish_non_exhaustive()
     }
 }
 
-/// Whether an answer says little about the request: the provider is busy or broken,
-/// was moved, or does not accept the key, which its operator can mend.
+/// Whether a status says little about the request: the provider is busy, broken or moved, or
+/// refuses the key, which its operator can repair.
 fn may_pass(status: StatusCode) -> bool {
     !status.is_client_error()
         || matches!(
@@ -215,10 +211,6 @@ fn may_pass(status: StatusCode) -> bool {
                 | StatusCode::TOO_EARLY
                 | StatusCode::TOO_MANY_REQUESTS
         )
-}
-
-fn uri(url: &Url) -> Result<Uri, String> {
-    url.as_str().parse().map_err(|_| "an address that cannot be called".to_owned())
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A provider that does as a test says, and a world around it; for tests only.
+//! A scripted provider and a store for tests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,8 +10,7 @@ use jiff::Timestamp;
 use promptarium::VaultId;
 use tokio::time::sleep;
 
-use super::digest::digest;
-use super::{Output, PollError, Progress, Provider, SubmitError};
+use super::{Output, PollError, Progress, Provider, SubmitError, request_digest};
 use crate::clock::{Clock, ManualClock};
 use crate::domain::{Caller, GenerationRequest, Media, NewJob, NewKey, ProviderTicket, Scopes};
 use crate::store::memory::MemoryStore;
@@ -20,7 +19,7 @@ use crate::store::prelude::*;
 type OnSubmit = dyn Fn(usize) -> Result<(), SubmitError> + Send + Sync;
 type OnPoll = dyn Fn(usize) -> Result<Progress, PollError> + Send + Sync;
 
-/// Each call takes `delay` and is then answered by its number, counting from 0.
+/// Each call takes `delay`; its result is chosen by its number, counting from 0.
 pub(super) struct Scripted {
     delay: Duration,
     on_submit: Box<OnSubmit>,
@@ -92,7 +91,7 @@ pub(super) fn pictures(count: u32) -> Progress {
 }
 
 pub(super) fn new_job(name: &str, prompt: &str, vault: Option<VaultId>) -> NewJob {
-    let order = GenerationRequest {
+    let request = GenerationRequest {
         model_id: "local/plasma".into(),
         prompt: prompt.into(),
         aspect_ratio: "1:1".into(),
@@ -101,18 +100,18 @@ pub(super) fn new_job(name: &str, prompt: &str, vault: Option<VaultId>) -> NewJo
     };
     NewJob {
         client_job_id: name.into(),
-        digest: digest(&order, vault),
-        order: Arc::new(order),
+        digest: request_digest(&request, vault),
+        request: Arc::new(request),
         vault,
     }
 }
 
-/// A clock that stands.
+/// A clock that does not move.
 pub(super) fn clock() -> Clock {
     Clock::Manual(ManualClock::new(Timestamp::UNIX_EPOCH))
 }
 
-/// A store with one account. Its jobs go by the runtime's time.
+/// A store with one account. Its schedule uses the time of the runtime.
 pub(super) async fn store() -> (Arc<MemoryStore>, Caller) {
     let store = Arc::new(MemoryStore::new(Clock::System));
     let scopes = Scopes::ALL;

@@ -1,4 +1,4 @@
-//! The form in which orders are kept.
+//! The stored form of requests, and their digest.
 
 use serde_json::{Map, json};
 
@@ -23,10 +23,9 @@ fn full() -> GenerationRequest {
     }
 }
 
-/// Other servers, older and newer, read what this one wrote: an addition to this
-/// text is safe, any other change is not.
+/// Servers of other versions read this text: adding to it is safe, any other change is not.
 #[test]
-fn the_kept_form_of_an_order_stays_as_it_is() {
+fn the_stored_form_of_a_request_is_stable() {
     insta::assert_json_snapshot!(full(), @r#"
     {
       "modelId": "local/plasma",
@@ -74,24 +73,66 @@ fn the_kept_form_of_an_order_stays_as_it_is() {
 }
 
 #[test]
-fn a_kept_order_reads_back_as_it_was() {
-    for order in [
+fn a_stored_request_reads_back_unchanged() {
+    for request in [
         full(),
         GenerationRequest::default(),
         GenerationRequest { parameters: Some(Map::new()), ..full() },
     ] {
-        let kept = serde_json::to_string(&order).unwrap();
-        assert_eq!(serde_json::from_str::<GenerationRequest>(&kept).unwrap(), order, "{kept}");
+        let stored = serde_json::to_string(&request).unwrap();
+        assert_eq!(
+            serde_json::from_str::<GenerationRequest>(&stored).unwrap(),
+            request,
+            "{stored}"
+        );
     }
 }
 
 #[test]
-fn an_order_of_another_version_is_read_as_far_as_it_is_known() {
-    let kept = r#"{"modelId":"local/plasma","prompt":"A harbour","fromLater":{"a":1}}"#;
+fn unknown_and_missing_fields_of_other_versions_are_accepted() {
+    let stored = r#"{"modelId":"local/plasma","prompt":"A harbour","fromLater":{"a":1}}"#;
     let expected = GenerationRequest {
         model_id: "local/plasma".into(),
         prompt: "A harbour".into(),
         ..GenerationRequest::default()
     };
-    assert_eq!(serde_json::from_str::<GenerationRequest>(kept).unwrap(), expected);
+    assert_eq!(serde_json::from_str::<GenerationRequest>(stored).unwrap(), expected);
+}
+
+#[test]
+fn equal_requests_have_equal_digests_however_their_json_is_written() {
+    let parse =
+        |text| GenerationRequest { parameters: serde_json::from_str(text).unwrap(), ..full() };
+    let one = parse(r#"{"seed":1,"style":{"a":[1,2],"b":null}}"#);
+    let two = parse(r#"{ "style": {"b": null, "a": [1, 2]}, "seed": 1 }"#);
+    assert_eq!(request_digest(&one, None), request_digest(&two, None));
+}
+
+#[test]
+fn every_field_changes_the_digest() {
+    let plain = full;
+    let parameters = |value: serde_json::Value| value.as_object().cloned();
+    let all = [
+        (plain(), None),
+        (plain(), Some(VaultId::new(1))),
+        (plain(), Some(VaultId::new(2))),
+        (GenerationRequest { model_id: "local/other".into(), ..plain() }, None),
+        (GenerationRequest { prompt: "A harbou".into(), ..plain() }, None),
+        (GenerationRequest { kind: OutputKind::Image, ..plain() }, None),
+        (GenerationRequest { negative_prompt: None, ..plain() }, None),
+        (GenerationRequest { image_input: Some("a:b".into()), ..plain() }, None),
+        (GenerationRequest { image_inputs: vec!["a:b".into()], ..plain() }, None),
+        (GenerationRequest { image_inputs: vec!["a:".into(), "b".into()], ..plain() }, None),
+        (GenerationRequest { aspect_ratio: "1:1".into(), ..plain() }, None),
+        (GenerationRequest { batch_count: 2, ..plain() }, None),
+        (GenerationRequest { reference_image_urls: vec!["a:b".into()], ..plain() }, None),
+        (GenerationRequest { image_edit_endpoint_id: Some("a:b".into()), ..plain() }, None),
+        (GenerationRequest { parameters: None, ..plain() }, None),
+        (GenerationRequest { parameters: parameters(json!({})), ..plain() }, None),
+        (GenerationRequest { parameters: parameters(json!({"seed": "7"})), ..plain() }, None),
+        (GenerationRequest { parameters: parameters(json!({"seed": [7]})), ..plain() }, None),
+    ];
+    let digests = all.iter().map(|(request, vault)| request_digest(request, *vault));
+    let distinct = digests.collect::<std::collections::BTreeSet<_>>();
+    assert_eq!(distinct.len(), all.len());
 }

@@ -1,14 +1,11 @@
-//! The worker: it looks after jobs that a provider has, until they have ended.
+//! The worker: one [`Worker::step`] claims one due job, polls the provider once, and releases or
+//! ends the job.
 //!
-//! One [`Worker::step`] claims one job that is due, asks the provider once, and
-//! hands the job back or ends it. The claim is a lease that runs out when the
-//! worker dies; what a worker without a lease still tries to write is refused.
-//! Outputs have addresses that follow from their job, so that a step that is
-//! taken twice leaves them once.
-
-mod crew;
-mod pace;
-mod shelf;
+//! The claim is a lease that expires when the worker dies; writes without a valid lease are
+//! refused. The URLs of outputs are derived from their job, so a repeated step stores them once.
+//!
+//! After a failed poll [`Worker::retry_later`] releases the job with a growing delay, until the
+//! attempts have failed for [`JOB_RETRY_FOR`] in a row; then the job is failed.
 
 use std::future::{Future, pending};
 use std::panic::AssertUnwindSafe;
@@ -16,146 +13,136 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
+use jiff::SignedDuration;
 use tokio::time::{sleep, timeout};
 
-pub use self::crew::Crew;
-pub use self::shelf::{AssetShelf, NotShelved, Shelf};
-use super::intake::{SUBMIT_LIMIT, SUBMIT_UNKNOWN};
-use super::{Output, Progress, Provider, reason};
+use super::output_store::OutputStore;
+use super::submit::SUBMIT_UNKNOWN;
+use super::{Output, Progress, Provider, bounded_reason};
 use crate::clock::Clock;
 use crate::domain::{Claim, JobState, Lease, PromptImage, ProviderTicket, Release};
-use crate::store::{Store, StoreError};
+use crate::limits::{
+    JOB_HEARTBEAT, JOB_LEASE, JOB_POLL_AGE_DIVISOR, JOB_POLL_INTERVAL_MAX, JOB_POLL_INTERVAL_MIN,
+    JOB_POLL_TIMEOUT, JOB_RETRY_DELAY_MAX, JOB_RETRY_DELAY_MIN, JOB_RETRY_FOR, SUBMIT_LIMIT,
+};
+use crate::store::{JobQueue, StoreError};
 
-/// How long a job stays with a worker that gives no sign of life.
-pub const LEASE: Duration = Duration::from_secs(20);
-/// How often a worker gives a sign of life.
-const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
-
-/// How long a provider may take to say how far a job is and to bring its outputs.
-const POLL_TIMEOUT: Duration = Duration::from_secs(300);
-
-/// A job that is set back this often in a row fails.
-pub const SETBACKS_MAX: u32 = 20;
-
-/// Looks after jobs. Several may work side by side, here and elsewhere.
+/// Processes jobs. Any number may run concurrently, on any number of servers.
 #[derive(Clone)]
 pub struct Worker {
-    store: Arc<dyn Store>,
+    pub(super) store: Arc<dyn JobQueue>,
     provider: Arc<dyn Provider>,
-    shelf: Arc<dyn Shelf>,
+    outputs: Arc<dyn OutputStore>,
     clock: Clock,
 }
 
-/// What one step came to.
+/// The result of one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// No job was due.
     Idle,
-    /// A job was handed back, since the provider is not done.
+    /// The provider is not done; the job was released.
     Waiting,
-    /// A job is completed.
-    Done,
-    /// A job has failed.
+    /// The job is completed.
+    Completed,
+    /// The job has failed.
     Failed,
-    /// A job did not get on, and was handed back for another try.
-    Setback,
-    /// The job went to somebody else in the meantime, or ended.
+    /// The attempt failed; the job was released for another one.
+    RetryLater,
+    /// Another worker has taken the job over, or it has ended.
     LeaseLost,
-    /// The worker was asked to stop, and handed its job back.
-    Left,
+    /// The worker was asked to stop and released its job.
+    Stopped,
 }
 
 impl Worker {
-    /// A worker for the jobs of `store` that `provider` has. The time is for
-    /// pictures and for how often a job is looked at.
+    /// A worker for the jobs in `store`. The clock dates images and sets the poll interval.
     pub fn new(
-        store: Arc<dyn Store>,
+        store: Arc<dyn JobQueue>,
         provider: Arc<dyn Provider>,
-        shelf: Arc<dyn Shelf>,
+        outputs: Arc<dyn OutputStore>,
         clock: Clock,
     ) -> Self {
-        Self { store, provider, shelf, clock }
+        Self { store, provider, outputs, clock }
     }
 
-    /// Gets one job on, if one is due.
+    /// Processes one job, if one is due.
     ///
     /// # Errors
-    /// If the store failed. The job, if there was one, is due again when its lease
-    /// has run out.
+    /// If the store failed. A claimed job is due again when its lease expires.
     pub async fn step(&self) -> Result<Step, StoreError> {
         self.step_until(pending()).await
     }
 
-    /// As [`Worker::step`]; once `stop` is done the job is handed back as it is.
+    /// As [`Worker::step`]; when `stop` is ready the job is released as it is.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Worker::step`].
     pub async fn step_until(&self, stop: impl Future<Output = ()>) -> Result<Step, StoreError> {
-        let Some(claim) = self.store.claim_job(LEASE, SUBMIT_LIMIT).await? else {
+        let Some(claim) = self.store.claim_job(JOB_LEASE, SUBMIT_LIMIT).await? else {
             return Ok(Step::Idle);
         };
         let step = tokio::select! {
-            step = self.attend_unless_it_panics(&claim) => step,
-            error = self.give_signs_of_life(&claim.lease) => Err(error),
+            step = self.process_catching_panics(&claim) => step,
+            error = self.heartbeat(&claim.lease) => Err(error),
             () = stop => {
                 let released =
                     self.store.release_job(&claim.lease, Duration::ZERO, Release::Shutdown);
-                released.await.map(|()| Step::Left)
+                released.await.map(|()| Step::Stopped)
             }
         };
         let step = match step {
             Err(StoreError::LeaseLost) => Ok(Step::LeaseLost),
             step => step,
         };
-        tracing::debug!(job = ?claim.job.key, ?step, "attended to a job");
+        tracing::debug!(job = ?claim.job.key, ?step, "processed a job");
         step
     }
 
-    /// Renews a lease until that does not go any more.
-    async fn give_signs_of_life(&self, lease: &Lease) -> StoreError {
+    /// Renews the lease until it is lost.
+    async fn heartbeat(&self, lease: &Lease) -> StoreError {
         loop {
-            sleep(SIGN_OF_LIFE).await;
-            match self.store.renew_lease(lease, LEASE).await {
+            sleep(JOB_HEARTBEAT).await;
+            match self.store.renew_lease(lease, JOB_LEASE).await {
                 Err(StoreError::LeaseLost) => return StoreError::LeaseLost,
-                // The lease has not run out yet, and the next try may do.
+                // The lease has not expired yet; the next renewal may succeed.
                 Err(error) => tracing::warn!(%error, "a lease could not be renewed"),
                 Ok(()) => {}
             }
         }
     }
 
-    /// A panic is a setback for the job, not for the worker. It leaves nothing half
-    /// done: state is behind the store, whose steps are atomic.
-    async fn attend_unless_it_panics(&self, claim: &Claim) -> Result<Step, StoreError> {
-        let attend = Box::pin(self.attend(claim));
-        match AssertUnwindSafe(attend).catch_unwind().await {
+    /// A panic is a failed attempt of the job. It leaves no inconsistent state, since every
+    /// store method is atomic.
+    async fn process_catching_panics(&self, claim: &Claim) -> Result<Step, StoreError> {
+        let process = Box::pin(self.process(claim));
+        match AssertUnwindSafe(process).catch_unwind().await {
             Ok(step) => step,
-            Err(_) => self.set_back(claim, "attending to it ended in a panic").await,
+            Err(_) => self.retry_later(claim, "processing it panicked", "see the panic").await,
         }
     }
 
-    async fn attend(&self, claim: &Claim) -> Result<Step, StoreError> {
+    async fn process(&self, claim: &Claim) -> Result<Step, StoreError> {
         let (JobState::Queued(ticket) | JobState::InProgress(ticket)) = &claim.job.state else {
             return self.fail(claim, SUBMIT_UNKNOWN).await;
         };
-        let asked = timeout(POLL_TIMEOUT, self.provider.poll(ticket, &claim.job.order)).await;
-        match asked {
-            Ok(Ok(Progress::Queued)) => self.hand_back(claim, Release::Waiting).await,
-            Ok(Ok(Progress::AtWork)) => self.hand_back(claim, Release::InProgress).await,
+        let poll = self.provider.poll(ticket, &claim.job.request);
+        match timeout(JOB_POLL_TIMEOUT, poll).await {
+            Ok(Ok(Progress::Queued)) => self.release(claim, Release::Waiting).await,
+            Ok(Ok(Progress::InProgress)) => self.release(claim, Release::InProgress).await,
             Ok(Ok(Progress::Completed(outputs))) if outputs.is_empty() => {
-                self.fail(claim, "the provider was done and sent nothing").await
+                self.fail(claim, "the provider completed it without output").await
             }
             Ok(Ok(Progress::Completed(outputs))) => self.save(claim, ticket, &outputs).await,
-            Ok(Ok(Progress::Failed(why))) => self.fail(claim, &reason::shown(&why)).await,
+            Ok(Ok(Progress::Failed(reason))) => self.fail(claim, &bounded_reason(&reason)).await,
             Ok(Err(error)) => {
-                tracing::warn!(job = ?claim.job.key, %error, "a job did not get on");
-                self.set_back(claim, "the provider could not be asked for it").await
+                self.retry_later(claim, "the provider could not be polled", &error.0).await
             }
-            Err(_) => self.set_back(claim, "the provider took too long to answer").await,
+            Err(_) => self.retry_later(claim, "the provider could not be polled", "timeout").await,
         }
     }
 
-    /// Stores the outputs, and ends the job with all of them at once.
+    /// Stores the outputs, then completes the job with all of them at once.
     async fn save(
         &self,
         claim: &Claim,
@@ -163,12 +150,13 @@ impl Worker {
         outputs: &[Output],
     ) -> Result<Step, StoreError> {
         let mut images = Vec::with_capacity(outputs.len());
-        for (at, output) in outputs.iter().enumerate() {
-            let url = match self.shelf.put(&claim.job, ticket, at, output).await {
+        for (index, output) in outputs.iter().enumerate() {
+            let url = match self.outputs.put(&claim.job, ticket, index, output).await {
                 Ok(url) => url,
                 Err(error) => {
-                    tracing::warn!(job = ?claim.job.key, %error, "an output was not stored");
-                    return self.set_back(claim, "its output could not be stored").await;
+                    return self
+                        .retry_later(claim, "its output could not be stored", &error.0)
+                        .await;
                 }
             };
             let (width, height) = (output.width, output.height);
@@ -176,29 +164,52 @@ impl Worker {
         }
         let prompt = self.store.complete_job(&claim.lease, images).await?;
         tracing::info!(job = ?claim.job.key, %prompt, "a job is completed");
-        Ok(Step::Done)
+        Ok(Step::Completed)
     }
 
-    async fn hand_back(&self, claim: &Claim, outcome: Release) -> Result<Step, StoreError> {
+    async fn release(&self, claim: &Claim, outcome: Release) -> Result<Step, StoreError> {
         let age = self.clock.now().duration_since(claim.job.created_at);
-        self.store.release_job(&claim.lease, pace::between_polls(age), outcome).await?;
+        self.store.release_job(&claim.lease, poll_interval(age), outcome).await?;
         Ok(Step::Waiting)
     }
 
-    async fn set_back(&self, claim: &Claim, why: &str) -> Result<Step, StoreError> {
-        if claim.setbacks + 1 >= SETBACKS_MAX {
-            return self.fail(claim, &format!("{why}, {SETBACKS_MAX} times in a row")).await;
+    /// Releases the job for another attempt, or fails it for `reason` if there were enough.
+    /// `cause` is for the log.
+    async fn retry_later(
+        &self,
+        claim: &Claim,
+        reason: &str,
+        cause: &str,
+    ) -> Result<Step, StoreError> {
+        let failed_attempts = claim.failed_attempts;
+        tracing::warn!(job = ?claim.job.key, failed_attempts, cause, "{reason}");
+        let retried_for: Duration = (0..failed_attempts).map(retry_delay).sum();
+        if retried_for >= JOB_RETRY_FOR {
+            let hours = JOB_RETRY_FOR.as_secs() / 3600;
+            return self.fail(claim, &format!("{reason} for {hours} hours")).await;
         }
-        let pause = pace::after_setback(claim.setbacks);
-        self.store.release_job(&claim.lease, pause, Release::FailedAttempt).await?;
-        Ok(Step::Setback)
+        let delay = retry_delay(failed_attempts);
+        self.store.release_job(&claim.lease, delay, Release::FailedAttempt).await?;
+        Ok(Step::RetryLater)
     }
 
-    async fn fail(&self, claim: &Claim, why: &str) -> Result<Step, StoreError> {
-        self.store.fail_job(&claim.lease, why).await?;
-        tracing::info!(job = ?claim.job.key, why, "a job has failed");
+    async fn fail(&self, claim: &Claim, reason: &str) -> Result<Step, StoreError> {
+        self.store.fail_job(&claim.lease, reason).await?;
+        tracing::info!(job = ?claim.job.key, reason, "a job has failed");
         Ok(Step::Failed)
     }
+}
+
+/// The older a job is, the less often it is polled.
+fn poll_interval(age: SignedDuration) -> Duration {
+    let age = Duration::try_from(age).unwrap_or(Duration::ZERO);
+    (age / JOB_POLL_AGE_DIVISOR).clamp(JOB_POLL_INTERVAL_MIN, JOB_POLL_INTERVAL_MAX)
+}
+
+/// The delay doubles with each failed attempt in a row.
+fn retry_delay(failed_attempts_before: u32) -> Duration {
+    let factor = 2_u32.checked_pow(failed_attempts_before).unwrap_or(u32::MAX);
+    JOB_RETRY_DELAY_MIN.saturating_mul(factor).min(JOB_RETRY_DELAY_MAX)
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ pub use self::store::MODEL_REQUIRED;
 use crate::blobs::BlobError;
 use crate::blobs::upload_slot::SlotRefusal;
 use crate::generate::SubmitError;
-use crate::generate::intake::IntakeError;
+use crate::generate::submit::SubmissionError;
 use crate::http::auth::{AuthError, AuthRefusal};
 use crate::http::body::BodyRefusal;
 use crate::http::host::HostRefusal;
@@ -185,12 +185,12 @@ impl From<SlotRefusal> for ApiError {
     }
 }
 
-impl From<IntakeError> for ApiError {
-    fn from(error: IntakeError) -> Self {
+impl From<SubmissionError> for ApiError {
+    fn from(error: SubmissionError) -> Self {
         match error {
-            IntakeError::Store(error) => Self::Store(error),
-            IntakeError::Submit(error) => Self::Provider(error),
-            IntakeError::Busy => Self::Busy,
+            SubmissionError::Store(error) => Self::Store(error),
+            SubmissionError::Provider(error) => Self::Provider(error),
+            SubmissionError::InProgress => Self::Busy,
         }
     }
 }

@@ -1,14 +1,12 @@
-//! What the service remembers of generations, as one trait.
+//! Generation jobs in the store.
 //!
-//! A job is taken on in two steps, because the provider stands in between and
-//! no transaction may wait for it: [`JobStore::reserve_job`] takes the name,
-//! then the provider is asked, then [`JobStore::job_submitted`] or
-//! [`JobStore::discard_job`] says how it went. From there on workers have it:
-//! they claim it under a lease, look at the provider, and hand it back or end
-//! it. Every step here is atomic, as those of [`Store`](super::Store) are.
+//! No transaction stays open while the provider is called, so a job is created in two steps:
+//! [`JobStore::reserve_job`] takes its name, the provider is called, and
+//! [`JobStore::job_submitted`], [`JobStore::discard_job`] or [`JobStore::job_lost`] records the
+//! result. From then on workers claim the job through [`JobQueue`]. Every method is atomic.
 
 #[cfg(test)]
-pub(crate) mod facts;
+pub(crate) mod contract_tests;
 
 use std::time::Duration;
 
@@ -20,73 +18,73 @@ use crate::domain::{
     Caller, Claim, JobKey, JobRecord, Lease, NewJob, PromptImage, ProviderTicket, Release, Reserved,
 };
 
-/// The memory of generations. See the [module](self).
+/// Submission and status of jobs.
 #[async_trait]
 pub trait JobStore: Send + Sync + 'static {
-    /// Takes a name for a job. A second request of the same account under that
-    /// name with the same digest gets the job that is there, whatever its
-    /// state; of two at once exactly one gets [`Reserved::New`].
+    /// Takes a name for a job. A repeated request of the same account, with the same name and
+    /// digest, gets the existing job in whatever state; of two concurrent ones exactly one gets
+    /// [`Reserved::New`].
     ///
     /// # Errors
-    /// [`StoreError::UnknownVault`]; [`StoreError::JobConflict`] if the name
-    /// belongs to a job with another digest. Nothing is taken then.
+    /// [`StoreError::UnknownVault`]; [`StoreError::JobConflict`] if the name belongs to a job
+    /// with another digest. Nothing is stored then.
     async fn reserve_job(&self, caller: &Caller, new: NewJob) -> Result<Reserved, StoreError>;
 
-    /// The provider took the job: it is queued.
+    /// The provider accepted the job: it is queued.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] if it is not being submitted (any more).
+    /// [`StoreError::NotFound`] if the job is not being submitted (any more).
     async fn job_submitted(
         &self,
         job: &JobKey,
         ticket: ProviderTicket,
     ) -> Result<JobRecord, StoreError>;
 
-    /// The provider certainly did not take the job: it never was, and its name
-    /// is free again. A job that is not being submitted stays as it is.
+    /// The provider certainly did not accept the job: it is deleted and its name is free. A job
+    /// that is not being submitted stays as it is.
     async fn discard_job(&self, job: &JobKey) -> Result<(), StoreError>;
 
-    /// Nobody knows whether the provider took the job: it has failed, for this
-    /// reason, and must never be handed over again.
+    /// It is not known whether the provider accepted the job: it has failed for this reason and
+    /// is never submitted again.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] if it is not being submitted (any more).
+    /// [`StoreError::NotFound`] if the job is not being submitted (any more).
     async fn job_lost(&self, job: &JobKey, reason: &str) -> Result<JobRecord, StoreError>;
 
     /// One job of the caller.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`]; a job that is being submitted is not there yet.
+    /// [`StoreError::NotFound`], also for a job that is still being submitted.
     async fn job(&self, caller: &Caller, client_job_id: &str) -> Result<JobRecord, StoreError>;
 
-    /// One job by its key, in whatever state.
+    /// One job by its key, in any state.
     ///
     /// # Errors
     /// [`StoreError::NotFound`].
     async fn job_by_key(&self, job: &JobKey) -> Result<JobRecord, StoreError>;
+}
 
-    /// Gives the right to work on one job that is due: queued or in progress,
-    /// not handed back until later, and under no lease that still runs; or one
-    /// that has been submitting for longer than `submit_limit`. The one that
-    /// has been due longest comes first. No two claims hold one job at once. A
-    /// lease that ran out, because its holder died, counts as a setback.
+/// Jobs as workers see them. A method that takes a [`Lease`] changes nothing and returns
+/// [`StoreError::LeaseLost`] if the lease expired and the job was claimed again, or if the job
+/// has ended.
+#[async_trait]
+pub trait JobQueue: Send + Sync + 'static {
+    /// Claims the job that has been due longest: a queued or running one that is due and has no
+    /// running lease, or one that has been submitting for longer than `submit_limit`. No two
+    /// claims hold one job. Taking over an expired lease counts as a failed attempt. A job
+    /// whose record cannot be read is failed, and the next one is claimed.
     async fn claim_job(
         &self,
         lease: Duration,
         submit_limit: Duration,
     ) -> Result<Option<Claim>, StoreError>;
 
-    /// Lets a lease run for this long from now.
-    ///
-    /// # Errors
-    /// [`StoreError::LeaseLost`] if it has run out and somebody else has claimed
-    /// the job, or the job has ended. So for every method with a [`Lease`]; the
-    /// call changes nothing then.
+    /// Extends a lease to this long from now.
     async fn renew_lease(&self, lease: &Lease, lasting: Duration) -> Result<(), StoreError>;
 
-    /// Hands a job back, to be due again after `pause`. [`Release::InProgress`]
-    /// sets its state to in progress. [`Release::FailedAttempt`] adds one to its
-    /// setbacks, [`Release::Shutdown`] leaves them, and the others set them to none.
+    /// Gives a job back, due again after `pause`. [`Release::FailedAttempt`] increments its
+    /// failed attempts, [`Release::Shutdown`] keeps them, the others reset them;
+    /// [`Release::InProgress`] also sets its state.
     async fn release_job(
         &self,
         lease: &Lease,
@@ -94,19 +92,17 @@ pub trait JobStore: Send + Sync + 'static {
         outcome: Release,
     ) -> Result<(), StoreError>;
 
-    /// Ends a job well: one prompt of the order's type with these pictures in
-    /// the job's vault (General if that is gone), and the state completed, all
-    /// in one step and exactly once.
+    /// Completes a job, in one step and exactly once: creates one prompt of the request's type
+    /// with these images, in the job's vault or in General if that is gone.
     async fn complete_job(
         &self,
         lease: &Lease,
         images: Vec<PromptImage>,
     ) -> Result<PromptId, StoreError>;
 
-    /// Ends a job badly, with the reason for a person.
+    /// Fails a job, with the reason shown to the caller.
     async fn fail_job(&self, lease: &Lease, reason: &str) -> Result<(), StoreError>;
 
-    /// Done when a job may have become due, and after `at_most` in any case. A
-    /// hint that may come late, early or not at all: claiming is the truth.
+    /// Waits until a job may be due, `at_most` this long. A hint: it may return late or early.
     async fn job_due(&self, at_most: Duration);
 }

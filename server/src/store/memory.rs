@@ -10,7 +10,6 @@
 mod account;
 #[cfg(test)]
 mod invariants;
-mod job_store;
 mod jobs;
 mod keys;
 mod memberships;

@@ -30,6 +30,7 @@ mod connect;
 mod contents;
 mod db;
 mod fork;
+mod job_queue;
 mod jobs;
 mod keys;
 mod listing;

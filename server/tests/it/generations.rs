@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::join_all;
+use promptarium::limits;
 use promptarium_server::EmbeddedServer;
 use promptarium_server::blobs::{BlobSetting, Blobs};
 use promptarium_server::domain::{GenerationRequest, ProviderTicket};
@@ -42,7 +43,7 @@ impl Provider for Told {
     }
 
     async fn poll(&self, _: &ProviderTicket, _: &GenerationRequest) -> Result<Progress, PollError> {
-        Ok(Progress::AtWork)
+        Ok(Progress::InProgress)
     }
 }
 
@@ -213,7 +214,9 @@ async fn a_repeated_order_has_the_same_answer_however_it_is_written() {
 #[tokio::test]
 async fn any_text_names_a_job_and_the_address_to_poll_leads_to_it() {
     let server = server_with(&Told::that(Ok(()), 0)).await;
-    for name in ["a/../b?c=d#e", "%41", "ü 漢\u{1}\n", "status", "."] {
+    let longest = "漢".repeat(*limits::CLIENT_JOB_ID_CHARS.end());
+    for name in ["a/../b?c=d#e", "%41", "ü 漢\u{1}\n", "status", "%2e", "...", "\\", "/", &longest]
+    {
         let answer = order(&server, json!({"modelId": "m", "prompt": "p", "clientJobId": name}));
         let answer = answer.await;
         assert_eq!(answer.json()["data"]["clientJobId"], name);
@@ -268,12 +271,12 @@ async fn everything_that_is_wrong_with_an_order_is_told_at_once() {
     {
       "aspectRatio": "must be a string, but is null",
       "batchCount": "must be 1 to 4, but is 5",
-      "clientJobId": "must not be empty",
+      "clientJobId": "must be 1 to 256 characters, but has 0",
       "generationType": "must be one of image, video, but is \"text\"",
       "imageEditEndpointId": "must be a string, but is a boolean",
       "imageInput": "is an upload address; use the slot's url",
       "imageInputs": "entry 1 must be a URL, but holds spaces or control characters",
-      "modelId": "must not be empty",
+      "modelId": "must be 1 to 256 characters, but has 0",
       "negativePrompt": "must be a string, but is a number",
       "parameters": "must be an object, but is an array",
       "prompt": "must be 1 to 100000 characters, but has 0",
@@ -281,6 +284,60 @@ async fn everything_that_is_wrong_with_an_order_is_told_at_once() {
       "vaultId": "must be an integer, but is a string"
     }
     "#);
+}
+
+#[tokio::test]
+async fn texts_are_bounded() {
+    let server = server_with(&Told::that(Ok(()), 0)).await;
+    let url = |chars: usize| format!("https://a.example/{}", "é".repeat(chars - 18));
+    let data = format!("data:image/png;base64,{}", "A".repeat(100_000));
+    let urls = limits::GENERATION_IMAGE_URL_CHARS_MAX;
+    for (field, good, bad) in [
+        ("modelId", json!("漢".repeat(256)), json!("m".repeat(257))),
+        ("imageEditEndpointId", json!("m".repeat(256)), json!("m".repeat(257))),
+        ("aspectRatio", json!("1".repeat(64)), json!("1".repeat(65))),
+        ("imageInput", json!(url(urls)), json!(url(urls + 1))),
+        ("imageInputs", json!([url(urls), data]), json!([url(urls + 1)])),
+        ("referenceImageUrls", json!([data]), json!([data, url(urls + 1)])),
+        ("clientJobId", json!("j".repeat(256)), json!("j".repeat(257))),
+        ("clientJobId", json!("..."), json!(".")),
+        ("clientJobId", json!("a.."), json!("..")),
+    ] {
+        for (value, status) in [(good, 202), (bad, 400)] {
+            let mut body = json!({"modelId": "m", "prompt": "p"});
+            body[field] = value;
+            let answer = order(&server, body).await;
+            assert_eq!(answer.status, status, "{field}: {}", answer.body);
+            assert_eq!(answer.json()["details"][field].is_string(), status == 400, "{field}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn parameters_are_bounded_in_depth_and_size() {
+    let server = server_with(&Told::that(Ok(()), 0)).await;
+    // `{"p":…}` is the first of the levels.
+    let nested = |levels: usize| {
+        let deep = (1..levels).fold(json!("x"), |inner, _| json!([inner]));
+        json!({"modelId": "m", "prompt": "p", "parameters": {"p": deep}})
+    };
+    let sized = |bytes: usize| {
+        let text = "x".repeat(bytes - r#"{"p":""}"#.len());
+        json!({"modelId": "m", "prompt": "p", "parameters": {"p": text}})
+    };
+    let (depth, bytes) =
+        (limits::GENERATION_PARAMETERS_DEPTH_MAX, limits::GENERATION_PARAMETERS_BYTES_MAX);
+    for (body, refused) in [
+        (nested(depth), None),
+        (nested(depth + 1), Some("must be nested at most 64 levels deep, but has 65")),
+        (nested(126), Some("must be nested at most 64 levels deep, but has 126")),
+        (sized(bytes), None),
+        (sized(bytes + 1), Some("must be at most 262144 bytes of JSON, but has 262145")),
+    ] {
+        let answer = order(&server, body).await;
+        assert_eq!(answer.status, if refused.is_some() { 400 } else { 202 }, "{refused:?}");
+        assert_eq!(answer.json()["details"]["parameters"].as_str(), refused);
+    }
 }
 
 #[tokio::test]

@@ -108,7 +108,7 @@ async fn ratio_default(case: Case) -> Result<(), Failure> {
 }
 
 async fn ratio_refused(case: Case) -> Result<(), Failure> {
-    for ratio in ["", "square", "16x9", "0:1", "1:100", &"9".repeat(1000)] {
+    for ratio in ["", "square", "16x9", "0:1", "1:100", &"9".repeat(64)] {
         let reply = send(&case, json!({ "aspectRatio": ratio })).await?;
         let shown: String = ratio.chars().take(20).collect();
         reply.accepted(502, format!("the ratio {shown:?}"))?;

@@ -1,26 +1,26 @@
-//! How generations look on the wire.
+//! Generations in responses.
 
 use promptarium::{PromptId, VaultId};
 use serde::Serialize;
 
 use super::Time;
-use crate::domain::{JobRecord, JobState, ProviderTicket};
+use crate::domain::{JobRecord, JobState};
 
-/// What queueing a generation says (GE-02).
+/// The response to a queued generation (GE-02).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Queued<'a> {
     /// `true` (GE-03).
     pub success: bool,
-    /// The caller's own name for it, or a new one.
+    /// The caller's id, or a new one.
     pub client_job_id: &'a str,
-    /// The provider's name for it.
+    /// The provider's id.
     pub provider_request_id: &'a str,
-    /// Where it can be polled (GE-05).
+    /// Where to poll (GE-05).
     pub status_url: &'a str,
 }
 
-/// How far a generation is (S-34).
+/// The status of a generation (S-34).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JobView<'a> {
@@ -35,42 +35,25 @@ pub struct JobView<'a> {
     updated_at: Time,
 }
 
-impl<'a> JobView<'a> {
-    /// A job as it stands.
-    pub fn of(job: &'a JobRecord) -> Self {
-        let state = StateView::of(&job.state);
+impl<'a> From<&'a JobRecord> for JobView<'a> {
+    fn from(job: &'a JobRecord) -> Self {
+        let (status, prompt_id, error) = match &job.state {
+            // The store does not return submitting jobs to callers.
+            JobState::Submitting | JobState::Queued(_) => ("queued", None, None),
+            JobState::InProgress(_) => ("in_progress", None, None),
+            JobState::Completed(_, prompt) => ("completed", Some(*prompt), None),
+            JobState::Failed(_, reason) => ("failed", None, Some(&**reason)),
+        };
         Self {
             client_job_id: &job.key.client_job_id,
-            provider_request_id: state.ticket.map(|ticket| &*ticket.request_id),
-            status: state.name,
-            generation_type: job.order.kind.as_str(),
+            provider_request_id: job.state.ticket().map(|ticket| &*ticket.request_id),
+            status,
+            generation_type: job.request.kind.as_str(),
             vault_id: job.vault,
-            prompt_id: state.prompt,
-            error: state.error,
+            prompt_id,
+            error,
             created_at: Time(job.created_at),
             updated_at: Time(job.updated_at),
         }
-    }
-}
-
-/// A state with its name (S-33).
-struct StateView<'a> {
-    name: &'static str,
-    ticket: Option<&'a ProviderTicket>,
-    prompt: Option<PromptId>,
-    error: Option<&'a str>,
-}
-
-impl<'a> StateView<'a> {
-    fn of(state: &'a JobState) -> Self {
-        let (name, ticket, prompt, error) = match state {
-            // The store does not show such a job; to a client it would be queued.
-            JobState::Submitting => ("queued", None, None, None),
-            JobState::Queued(ticket) => ("queued", Some(ticket), None, None),
-            JobState::InProgress(ticket) => ("in_progress", Some(ticket), None, None),
-            JobState::Completed(ticket, prompt) => ("completed", Some(ticket), Some(*prompt), None),
-            JobState::Failed(ticket, reason) => ("failed", ticket.as_ref(), None, Some(&**reason)),
-        };
-        Self { name, ticket, prompt, error }
     }
 }

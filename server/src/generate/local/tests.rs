@@ -212,7 +212,7 @@ async fn the_slow_model_takes_its_time() {
     let poll = || fixture.provider.poll(&ticket, &order);
     assert!(matches!(poll().await, Ok(Progress::Queued)));
     fixture.clock.advance(Duration::from_millis(1500));
-    assert!(matches!(poll().await, Ok(Progress::AtWork)));
+    assert!(matches!(poll().await, Ok(Progress::InProgress)));
     fixture.clock.advance(Duration::from_millis(1500));
     assert!(matches!(poll().await, Ok(Progress::Completed(_))));
 }

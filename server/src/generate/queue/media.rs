@@ -1,4 +1,4 @@
-//! What a file is and how large its picture, by its bytes.
+//! The type of a file and the size of its image, from its bytes.
 
 use std::io::Cursor;
 
@@ -13,8 +13,8 @@ const TO_VIDEO: [u32; 4] = [0x1853_8067, 0x1654_ae6b, 0xae, 0xe0];
 const PIXEL_WIDTH: u32 = 0xb0;
 const PIXEL_HEIGHT: u32 = 0xba;
 
-/// What a file begins as; `None` if it is of no kind that is stored.
-pub(super) fn of(bytes: &[u8]) -> Option<Media> {
+/// The type of a file; `None` if it is not a stored one.
+pub(super) fn detect(bytes: &[u8]) -> Option<Media> {
     match bytes {
         [0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, ..] => Some(Media::Png),
         [0xff, 0xd8, 0xff, ..] => Some(Media::Jpeg),
@@ -29,14 +29,14 @@ pub(super) fn of(bytes: &[u8]) -> Option<Media> {
     }
 }
 
-/// Still pictures and QuickTime films have the same frame as MP4.
+/// HEIF images and QuickTime videos have the same container as MP4.
 fn is_mp4(brand: &[u8]) -> bool {
     let others: [&[u8]; 8] =
         [b"avif", b"avis", b"heic", b"heix", b"hevc", b"mif1", b"msf1", b"qt  "];
     brand.get(..4).is_some_and(|brand| !others.contains(&brand))
 }
 
-/// Width and height in pixels, if they can be found; both at least 1.
+/// Width and height in pixels, if they are found; both at least 1.
 pub(super) fn dimensions(bytes: &[u8], media: Media) -> Option<(u32, u32)> {
     let found = match media {
         Media::Png | Media::Jpeg | Media::Webp | Media::Gif => {
@@ -48,8 +48,8 @@ pub(super) fn dimensions(bytes: &[u8], media: Media) -> Option<(u32, u32)> {
     found.filter(|(width, height)| *width > 0 && *height > 0)
 }
 
-/// Follows `way` through the boxes, to the header of a track that has a picture.
-fn of_mp4(mut bytes: &[u8], way: &[&[u8]]) -> Option<(u32, u32)> {
+/// Follows `path` through the boxes, to the header of a video track.
+fn of_mp4(mut bytes: &[u8], path: &[&[u8]]) -> Option<(u32, u32)> {
     while let Some((head, rest)) = bytes.split_first_chunk::<8>() {
         let (size, name) = head.split_at(4);
         let (skip, size) = match u32::from_be_bytes(size.try_into().ok()?) {
@@ -60,10 +60,10 @@ fn of_mp4(mut bytes: &[u8], way: &[&[u8]]) -> Option<(u32, u32)> {
             }
             size => (0, usize::try_from(size).ok()?.checked_sub(8)?),
         };
-        let inside = rest.get(skip..size.min(rest.len()))?;
-        let found = match way {
-            [last] if *last == name => end_of_header(inside),
-            [next, way @ ..] if *next == name => of_mp4(inside, way),
+        let content = rest.get(skip..size.min(rest.len()))?;
+        let found = match path {
+            [last] if *last == name => end_of_header(content),
+            [next, path @ ..] if *next == name => of_mp4(content, path),
             _ => None,
         };
         if found.is_some() {
@@ -74,25 +74,25 @@ fn of_mp4(mut bytes: &[u8], way: &[&[u8]]) -> Option<(u32, u32)> {
     None
 }
 
-/// Width and height come last, as fixed-point numbers; of a track of sound they are 0.
+/// Width and height come last, as fixed-point numbers; an audio track has 0.
 fn end_of_header(header: &[u8]) -> Option<(u32, u32)> {
     let [w1, w2, _, _, h1, h2, _, _] = *header.last_chunk()?;
     let sides = (u16::from_be_bytes([w1, w2]).into(), u16::from_be_bytes([h1, h2]).into());
     (sides != (0, 0)).then_some(sides)
 }
 
-/// Follows `way` through the elements.
-fn of_webm(mut bytes: &[u8], way: &[u32]) -> Option<(u32, u32)> {
+/// Follows `path` through the elements.
+fn of_webm(mut bytes: &[u8], path: &[u32]) -> Option<(u32, u32)> {
     let (mut width, mut height) = (0, 0);
     while !bytes.is_empty() {
         let (id, rest) = number(bytes, false)?;
         let (size, rest) = number(rest, true)?;
         let size = usize::try_from(size).unwrap_or(usize::MAX).min(rest.len());
-        let (inside, after) = rest.split_at(size);
-        let value = || inside.iter().take(4).fold(0, |value, byte| value << 8 | u32::from(*byte));
-        match (way, u32::try_from(id).ok()?) {
-            ([next, way @ ..], id) if *next == id => {
-                let found = of_webm(inside, way);
+        let (content, after) = rest.split_at(size);
+        let value = || content.iter().take(4).fold(0, |value, byte| value << 8 | u32::from(*byte));
+        match (path, u32::try_from(id).ok()?) {
+            ([next, path @ ..], id) if *next == id => {
+                let found = of_webm(content, path);
                 if found.is_some() {
                     return found;
                 }
@@ -106,18 +106,18 @@ fn of_webm(mut bytes: &[u8], way: &[u32]) -> Option<(u32, u32)> {
     (width > 0 && height > 0).then_some((width, height))
 }
 
-/// A number of variable length: bare for a size, or with the mark of its length.
-fn number(bytes: &[u8], bare: bool) -> Option<(u64, &[u8])> {
+/// A variable-length integer, for an id with its length marker.
+fn number(bytes: &[u8], unmarked: bool) -> Option<(u64, &[u8])> {
     let first = *bytes.first()?;
     let length = first.leading_zeros() as usize + 1;
     let (number, rest) = bytes.split_at_checked(length).filter(|_| length <= 8)?;
     let value = number.iter().fold(0, |value, byte| value << 8 | u64::from(*byte));
     let mask = (1 << (7 * length)) - 1;
-    match (bare, value & mask) {
+    match (unmarked, value & mask) {
         (false, _) => Some((value, rest)),
-        // So an unknown size is written.
-        (true, bare) if bare == mask => Some((u64::MAX, rest)),
-        (true, bare) => Some((bare, rest)),
+        // The encoding of an unknown size.
+        (true, unmarked) if unmarked == mask => Some((u64::MAX, rest)),
+        (true, unmarked) => Some((unmarked, rest)),
     }
 }
 
@@ -125,45 +125,45 @@ fn number(bytes: &[u8], bare: bool) -> Option<(u64, &[u8])> {
 mod tests {
     use super::*;
 
-    fn boxed(name: &[u8; 4], inside: &[u8]) -> Vec<u8> {
-        let size = u32::try_from(inside.len() + 8).unwrap();
-        [&size.to_be_bytes(), name, inside].concat()
+    fn mp4_box(name: &[u8; 4], content: &[u8]) -> Vec<u8> {
+        let size = u32::try_from(content.len() + 8).unwrap();
+        [&size.to_be_bytes(), name, content].concat()
     }
 
-    fn element(id: &[u8], inside: &[u8]) -> Vec<u8> {
-        [id, &[0x80 | u8::try_from(inside.len()).unwrap()], inside].concat()
+    fn element(id: &[u8], content: &[u8]) -> Vec<u8> {
+        [id, &[0x80 | u8::try_from(content.len()).unwrap()], content].concat()
     }
 
     #[test]
-    fn an_mp4_tells_its_size() {
+    fn the_size_of_an_mp4_is_read() {
         let header = |width: u16, height: u16| {
-            let mut inside = vec![0; 76];
-            inside.extend(width.to_be_bytes());
-            inside.extend([0, 0]);
-            inside.extend(height.to_be_bytes());
-            inside.extend([0, 0]);
-            boxed(b"trak", &boxed(b"tkhd", &inside))
+            let mut content = vec![0; 76];
+            content.extend(width.to_be_bytes());
+            content.extend([0, 0]);
+            content.extend(height.to_be_bytes());
+            content.extend([0, 0]);
+            mp4_box(b"trak", &mp4_box(b"tkhd", &content))
         };
-        let movie = boxed(b"moov", &[header(0, 0), header(1280, 720)].concat());
-        let file = [boxed(b"ftyp", b"isom0000"), boxed(b"free", &[1; 9]), movie].concat();
-        assert_eq!(of(&file), Some(Media::Mp4));
+        let movie = mp4_box(b"moov", &[header(0, 0), header(1280, 720)].concat());
+        let file = [mp4_box(b"ftyp", b"isom0000"), mp4_box(b"free", &[1; 9]), movie].concat();
+        assert_eq!(detect(&file), Some(Media::Mp4));
         assert_eq!(dimensions(&file, Media::Mp4), Some((1280, 720)));
     }
 
     #[test]
-    fn a_webm_tells_its_size() {
+    fn the_size_of_a_webm_is_read() {
         let video = element(&[0xe0], &[0xb0, 0x82, 0x02, 0x80, 0xba, 0x82, 0x01, 0x68]);
         let tracks = element(&[0x16, 0x54, 0xae, 0x6b], &element(&[0xae], &video));
         let segment =
             element(&[0x18, 0x53, 0x80, 0x67], &[element(&[0xec], &[0; 3]), tracks].concat());
         let head = element(&[0x1a, 0x45, 0xdf, 0xa3], &element(&[0x42, 0x82], b"webm"));
         let file = [head, segment].concat();
-        assert_eq!(of(&file), Some(Media::Webm));
+        assert_eq!(detect(&file), Some(Media::Webm));
         assert_eq!(dimensions(&file, Media::Webm), Some((640, 360)));
     }
 
     #[test]
-    fn other_files_are_nothing_that_is_stored() {
+    fn other_files_are_not_stored() {
         for bytes in [
             &b""[..],
             b"<!doctype html>",
@@ -174,13 +174,13 @@ mod tests {
             b"\x1a\x45\xdf\xa3\x93\x42\x82\x88matroska",
             b"RIFF\0\0\0\0WAVE",
         ] {
-            assert_eq!(of(bytes), None, "{bytes:?}");
+            assert_eq!(detect(bytes), None, "{bytes:?}");
         }
     }
 
     #[test]
-    fn broken_files_have_no_size_and_do_no_harm() {
-        let mp4 = boxed(b"ftyp", b"isom");
+    fn broken_files_have_no_size() {
+        let mp4 = mp4_box(b"ftyp", b"isom");
         let broken: [&[u8]; 5] = [
             &mp4,
             b"\0\0\0\x02moov",

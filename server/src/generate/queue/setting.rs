@@ -1,44 +1,39 @@
-//! Which provider is spoken to, with which key.
+//! The queue provider's address and key.
 
 use std::fmt;
-use std::time::Duration;
 
 use http::HeaderValue;
 use url::Url;
 
+use crate::limits::{
+    OUTPUT_BYTES_MAX, OUTPUT_TIMEOUT, QUEUE_POLL_TIMEOUT, QUEUE_RESPONSE_BYTES_MAX,
+    QUEUE_SUBMIT_TIMEOUT,
+};
 use crate::outbound::Limits;
 
-/// The answer to an order. Less than the time that is given to the taking on of a
-/// job, so that it is known here why there was no answer.
-const SUBMITTING: Limits = Limits { time: Duration::from_secs(45), bytes: 1 << 20 };
-/// The answer to a question.
-const ASKING: Limits = Limits { time: Duration::from_secs(20), bytes: 1 << 20 };
-/// The file of one output.
-const OUTPUT: Limits = Limits { time: Duration::from_secs(60), bytes: 32 << 20 };
-
-/// A provider and the key to it.
+/// A provider, its key, and the limits of requests to it.
 #[derive(Clone, Debug)]
 pub struct QueueSetting {
     pub(super) url: Url,
     pub(super) key: Key,
     pub(super) private_outputs: bool,
-    pub(super) submitting: Limits,
-    pub(super) asking: Limits,
-    pub(super) output: Limits,
+    pub(super) submit_limits: Limits,
+    pub(super) poll_limits: Limits,
+    pub(super) output_limits: Limits,
 }
 
-/// Why a setting cannot be used. The texts do not repeat a key.
+/// Why a setting cannot be used. The texts do not contain the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QueueSettingFault {
-    /// The address is none of the web.
+    /// The address is not one of the web.
     #[error("is not an http or https address without user, query and fragment")]
     Url,
-    /// The key cannot stand in a header.
+    /// The key cannot be sent in a header.
     #[error("holds a key that is empty or has characters that no header can hold")]
     Key,
 }
 
-/// The key. It is never shown.
+/// The key. `Debug` does not show it.
 #[derive(Clone)]
 pub(super) struct Key {
     text: Box<str>,
@@ -46,43 +41,43 @@ pub(super) struct Key {
 }
 
 impl QueueSetting {
-    /// `url` is what models' ids are appended to, such as `https://queue.fal.run`.
+    /// Ids of models are appended to `url`, for example `https://queue.fal.run`.
     ///
     /// # Errors
     /// If one of the two cannot be used.
     pub fn new(url: &str, key: &str) -> Result<Self, QueueSettingFault> {
         let url = Url::parse(url).map_err(|_| QueueSettingFault::Url)?;
-        let plain = url.username().is_empty()
-            && url.password().is_none()
-            && url.query().is_none()
-            && url.fragment().is_none();
+        let plain = has_no_user(&url) && url.query().is_none() && url.fragment().is_none();
         if !plain || !matches!(url.scheme(), "http" | "https") || !url.has_host() {
             return Err(QueueSettingFault::Url);
         }
+        let json = |time| Limits { time, bytes: QUEUE_RESPONSE_BYTES_MAX };
         Ok(Self {
             url,
             key: Key::new(key).ok_or(QueueSettingFault::Key)?,
             private_outputs: false,
-            submitting: SUBMITTING,
-            asking: ASKING,
-            output: OUTPUT,
+            submit_limits: json(QUEUE_SUBMIT_TIMEOUT),
+            poll_limits: json(QUEUE_POLL_TIMEOUT),
+            output_limits: Limits { time: OUTPUT_TIMEOUT, bytes: OUTPUT_BYTES_MAX },
         })
     }
 
-    /// Lets outputs be fetched from addresses that are not public. Those on the
-    /// provider's own host and port may be in any case.
+    /// Allows outputs at addresses that are not public. Those at the provider's own origin are
+    /// always allowed.
     #[must_use]
     pub const fn with_private_outputs(mut self) -> Self {
         self.private_outputs = true;
         self
     }
 
-    /// Whether an address is on the provider's scheme, host and port, and has no
-    /// user in it.
-    pub(super) fn is_of_provider(&self, url: &Url) -> bool {
-        let plain = url.username().is_empty() && url.password().is_none();
-        plain && url.origin() == self.url.origin()
+    /// Whether a URL has the provider's scheme, host and port, and no user.
+    pub(super) fn is_same_origin(&self, url: &Url) -> bool {
+        has_no_user(url) && url.origin() == self.url.origin()
     }
+}
+
+fn has_no_user(url: &Url) -> bool {
+    url.username().is_empty() && url.password().is_none()
 }
 
 impl Key {
@@ -98,14 +93,11 @@ impl Key {
         self.header.clone()
     }
 
-    /// A text of somebody else in which neither the key nor a part of it stands.
-    pub(super) fn hidden_in(&self, text: &str) -> String {
-        // Keys of the form `id:secret` may be repeated by half.
+    /// Removes the key, and each half of a key of the form `id:secret`, from a text.
+    pub(super) fn redact(&self, text: &str) -> String {
         let parts = self.text.split(':').filter(|part| part.len() >= 8);
-        [&*self.text]
-            .into_iter()
-            .chain(parts)
-            .fold(text.to_owned(), |text, part| text.replace(part, "…"))
+        let all = std::iter::once(&*self.text).chain(parts);
+        all.fold(text.to_owned(), |text, part| text.replace(part, "…"))
     }
 }
 
@@ -145,15 +137,14 @@ mod tests {
         let setting = QueueSetting::new("https://a.example", "id-of-key:secret-of-key").unwrap();
         let shown = format!("{setting:?} {:?}", setting.key.header());
         assert!(!shown.contains("of-key"), "{shown}");
-        let hidden =
-            setting.key.hidden_in("no id-of-key:secret-of-key, id-of-key or secret-of-key");
+        let hidden = setting.key.redact("no id-of-key:secret-of-key, id-of-key or secret-of-key");
         assert_eq!(hidden, "no …, … or …");
     }
 
     #[test]
     fn the_origin_is_all_of_scheme_host_and_port() {
         let setting = QueueSetting::new("https://a.example/queue", "k").unwrap();
-        let is = |url: &str| setting.is_of_provider(&Url::parse(url).unwrap());
+        let is = |url: &str| setting.is_same_origin(&Url::parse(url).unwrap());
         assert!(is("https://a.example/anything") && is("https://a.example:443/"));
         for url in [
             "http://a.example/",

@@ -1,6 +1,4 @@
-//! Against a stand-in for the provider, which also misbehaves.
-
-mod stand_in;
+//! The provider's client against a stand-in that also misbehaves.
 
 use std::io::Cursor;
 use std::time::{Duration, Instant};
@@ -8,13 +6,14 @@ use std::time::{Duration, Instant};
 use image::{ImageFormat, RgbImage};
 use serde_json::{Value, json};
 
-use self::stand_in::{Does, Seen, StandIn, answer, json as reply};
+use super::stand_in::{Does, Seen, StandIn, answer, json as reply};
 use super::*;
-use crate::domain::{Media, OutputKind};
+use crate::domain::Media;
+use crate::outbound::Reach;
 
 const KEY: &str = "the-provider-key-id:the-provider-key-secret";
 
-fn order() -> GenerationRequest {
+fn request() -> GenerationRequest {
     GenerationRequest {
         model_id: "acme/flux/dev".into(),
         prompt: "a lighthouse".into(),
@@ -26,7 +25,8 @@ fn order() -> GenerationRequest {
 
 fn setting(url: &str) -> QueueSetting {
     let mut setting = QueueSetting::new(url, KEY).unwrap();
-    for limits in [&mut setting.submitting, &mut setting.asking, &mut setting.output] {
+    for limits in [&mut setting.submit_limits, &mut setting.poll_limits, &mut setting.output_limits]
+    {
         limits.time = Duration::from_millis(1500);
     }
     setting
@@ -42,7 +42,7 @@ fn picture(width: u32, height: u32) -> Vec<u8> {
     file.into_inner()
 }
 
-/// The answer to an order.
+/// The answer to an request.
 fn taken(origin: &str) -> Does {
     reply(
         200,
@@ -78,20 +78,20 @@ async fn done(
     .await
 }
 
-async fn polled(stand_in: &StandIn, order: &GenerationRequest) -> Result<Progress, PollError> {
-    polled_by(&provider(&stand_in.origin), order).await
+async fn polled(stand_in: &StandIn, request: &GenerationRequest) -> Result<Progress, PollError> {
+    polled_by(&provider(&stand_in.origin), request).await
 }
 
 async fn polled_by(
     provider: &QueueProvider,
-    order: &GenerationRequest,
+    request: &GenerationRequest,
 ) -> Result<Progress, PollError> {
-    let ticket = provider.submit(order).await.unwrap();
-    provider.poll(&ticket, order).await
+    let ticket = provider.submit(request).await.unwrap();
+    provider.poll(&ticket, request).await
 }
 
-async fn failure(stand_in: &StandIn, order: &GenerationRequest) -> String {
-    match polled(stand_in, order).await {
+async fn failure(stand_in: &StandIn, request: &GenerationRequest) -> String {
+    match polled(stand_in, request).await {
         Ok(Progress::Failed(reason)) => reason,
         other => panic!("{other:?}"),
     }
@@ -103,7 +103,7 @@ fn image_at(path: &'static str) -> impl Fn(&str) -> Value {
 }
 
 #[tokio::test]
-async fn an_order_goes_from_the_queue_to_its_pictures() {
+async fn a_request_is_queued_in_progress_and_completed_with_its_images() {
     let states = [(202, "IN_QUEUE"), (202, "IN_PROGRESS"), (200, "COMPLETED")];
     for (at, (status, name)) in states.into_iter().enumerate() {
         let files = picture(32, 18);
@@ -123,9 +123,9 @@ async fn an_order_goes_from_the_queue_to_its_pictures() {
             _ => answer(200, "image/png", files.clone()),
         })
         .await;
-        let progress = polled(&stand_in, &order()).await.unwrap();
+        let progress = polled(&stand_in, &request()).await.unwrap();
         match (at, progress) {
-            (0, Progress::Queued) | (1, Progress::AtWork) => {}
+            (0, Progress::Queued) | (1, Progress::InProgress) => {}
             (2, Progress::Completed(outputs)) => {
                 assert_eq!(outputs.len(), 2, "as many as were asked for");
                 let first = &outputs[0];
@@ -143,19 +143,19 @@ async fn an_order_goes_from_the_queue_to_its_pictures() {
 }
 
 #[tokio::test]
-async fn an_order_is_told_whole() {
+async fn all_fields_are_sent() {
     let stand_in = taking(|_, _| Does::Break).await;
-    let order = GenerationRequest {
+    let request = GenerationRequest {
         negative_prompt: Some("people".into()),
         image_input: Some("https://a.example/a.png".into()),
         image_inputs: vec!["https://a.example/b.png".into()],
         reference_image_urls: vec!["https://a.example/c.png".into()],
         image_edit_endpoint_id: Some("acme/flux/edit".into()),
         parameters: json!({"steps": 20, "prompt": "another", "num_images": 9}).as_object().cloned(),
-        ..order()
+        ..request()
     };
     let url = format!("{}/queue/", stand_in.origin);
-    provider(&url).submit(&order).await.unwrap();
+    provider(&url).submit(&request).await.unwrap();
     let seen = &stand_in.seen()[0];
     assert_eq!(seen.head, "POST /queue/acme/flux/edit");
     assert_eq!(
@@ -174,12 +174,12 @@ async fn an_order_is_told_whole() {
 }
 
 #[tokio::test]
-async fn a_video_comes_alone() {
+async fn a_request_has_one_video() {
     let mp4: &[u8] = b"\0\0\0\x10ftypisom\0\0\0\0";
     let result = |origin: &str| json!({"video": {"url": format!("{origin}/1.mp4"), "width": 1280, "height": 720}});
     let stand_in = done(result, move |_| answer(200, "video/mp4", mp4)).await;
-    let order = GenerationRequest { kind: OutputKind::Video, batch_count: 1, ..order() };
-    let Ok(Progress::Completed(outputs)) = polled(&stand_in, &order).await else {
+    let request = GenerationRequest { kind: OutputKind::Video, batch_count: 1, ..request() };
+    let Ok(Progress::Completed(outputs)) = polled(&stand_in, &request).await else {
         panic!("it did not complete");
     };
     let video = &outputs[0];
@@ -187,13 +187,13 @@ async fn a_video_comes_alone() {
     let body: Value = serde_json::from_slice(&stand_in.seen()[0].body).unwrap();
     assert_eq!(body.get("num_images"), None);
 
-    let several = GenerationRequest { batch_count: 2, ..order };
+    let several = GenerationRequest { batch_count: 2, ..request };
     let error = provider(&stand_in.origin).submit(&several).await.unwrap_err();
     assert!(matches!(error, SubmitError::Refused(_)), "{error:?}");
 }
 
 #[tokio::test]
-async fn a_model_id_leads_to_a_model_and_nowhere_else() {
+async fn a_model_id_leads_to_a_model_only() {
     let stand_in = taking(|_, _| Does::Break).await;
     for model in [
         "",
@@ -213,21 +213,21 @@ async fn a_model_id_leads_to_a_model_and_nowhere_else() {
         "acme\\flux",
         "acme/flux/requests/r-1/cancel",
     ] {
-        let order = GenerationRequest { model_id: model.into(), ..order() };
-        let error = provider(&stand_in.origin).submit(&order).await.unwrap_err();
+        let request = GenerationRequest { model_id: model.into(), ..request() };
+        let error = provider(&stand_in.origin).submit(&request).await.unwrap_err();
         assert!(matches!(error, SubmitError::Refused(_)), "{model}: {error:?}");
     }
     assert_eq!(stand_in.seen().len(), 0);
 }
 
 #[tokio::test]
-async fn what_is_certainly_not_taken_is_refused_or_unavailable() {
+async fn a_submission_that_was_not_accepted_is_refused_or_unavailable() {
     for (status, is_refused) in
         [(400, true), (401, true), (404, true), (422, true), (429, false), (503, false)]
     {
         let body = json!({"detail": [{"loc": ["body"], "msg": format!("no, {KEY}")}]});
         let stand_in = StandIn::start(move |_, _| reply(status, &body)).await;
-        let error = provider(&stand_in.origin).submit(&order()).await.unwrap_err();
+        let error = provider(&stand_in.origin).submit(&request()).await.unwrap_err();
         match &error {
             SubmitError::Refused(reason) if is_refused => {
                 assert!(reason.contains("no, …") || status == 401, "{reason}");
@@ -241,21 +241,21 @@ async fn what_is_certainly_not_taken_is_refused_or_unavailable() {
 }
 
 #[tokio::test]
-async fn a_provider_that_is_not_there_is_unavailable() {
+async fn a_provider_that_cannot_be_connected_to_is_unavailable() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let origin = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
     // Not there, and there without TLS.
     let stand_in = taking(|_, _| Does::Hang).await;
     for url in [origin, stand_in.origin.replace("http:", "https:")] {
-        let error = provider(&url).submit(&order()).await.unwrap_err();
+        let error = provider(&url).submit(&request()).await.unwrap_err();
         assert!(matches!(error, SubmitError::Unavailable(_)), "{url}: {error:?}");
     }
     assert_eq!(stand_in.seen().len(), 0);
 }
 
 #[tokio::test]
-async fn what_may_have_been_taken_is_unknown_and_never_sent_again() {
+async fn a_submission_that_may_have_been_accepted_is_unknown_and_sent_once() {
     let answers: [fn() -> Does; 12] = [
         || Does::Hang,
         || Does::Break,
@@ -272,14 +272,14 @@ async fn what_may_have_been_taken_is_unknown_and_never_sent_again() {
     ];
     for (at, act) in answers.into_iter().enumerate() {
         let stand_in = StandIn::start(move |_, _| act()).await;
-        let error = provider(&stand_in.origin).submit(&order()).await.unwrap_err();
+        let error = provider(&stand_in.origin).submit(&request()).await.unwrap_err();
         assert!(matches!(error, SubmitError::Unknown(_)), "{at}: {error:?}");
         assert_eq!(stand_in.seen().len(), 1, "{at}");
     }
 }
 
 #[tokio::test]
-async fn the_key_goes_to_nobody_else() {
+async fn the_key_is_sent_to_no_other_host() {
     let thief = taking(|_, _| reply(200, &json!({"status": "IN_QUEUE"}))).await;
     let elsewhere = [thief.origin.clone(), thief.origin.replace("127.0.0.1", "localhost")];
     for other in elsewhere {
@@ -295,7 +295,7 @@ async fn the_key_goes_to_nobody_else() {
                 reply(200, &body)
             })
             .await;
-            let error = provider(&stand_in.origin).submit(&order()).await.unwrap_err();
+            let error = provider(&stand_in.origin).submit(&request()).await.unwrap_err();
             assert!(matches!(error, SubmitError::Unknown(_)), "{error:?}");
         }
     }
@@ -304,7 +304,7 @@ async fn the_key_goes_to_nobody_else() {
         json!({"status": format!("{}/s", thief.origin), "response": format!("{}/r", thief.origin)});
     let ticket = ProviderTicket { request_id: "r-1".into(), memo: memo.to_string().into() };
     let stand_in = taking(|_, _| Does::Break).await;
-    provider(&stand_in.origin).poll(&ticket, &order()).await.unwrap_err();
+    provider(&stand_in.origin).poll(&ticket, &request()).await.unwrap_err();
     // A status address that redirects.
     let location = thief.origin.clone();
     let stand_in = taking(move |_, _| {
@@ -312,12 +312,12 @@ async fn the_key_goes_to_nobody_else() {
         Does::Answer(answer.body(Bytes::new()).unwrap())
     })
     .await;
-    polled(&stand_in, &order()).await.unwrap_err();
+    polled(&stand_in, &request()).await.unwrap_err();
     assert_eq!(thief.seen().len(), 0);
 }
 
 #[tokio::test]
-async fn a_status_that_does_not_come_is_asked_for_later() {
+async fn a_failed_status_request_is_an_error_that_may_pass() {
     let answers: [fn() -> Does; 11] = [
         || Does::Hang,
         || Does::Break,
@@ -334,7 +334,7 @@ async fn a_status_that_does_not_come_is_asked_for_later() {
     for (at, act) in answers.into_iter().enumerate() {
         let stand_in = taking(move |_, _| act()).await;
         let begun = Instant::now();
-        let progress = polled(&stand_in, &order()).await;
+        let progress = polled(&stand_in, &request()).await;
         assert!(progress.is_err(), "{at}: {progress:?}");
         assert!(begun.elapsed() < Duration::from_secs(10), "{at}");
         assert_eq!(stand_in.count("GET "), 1, "{at}: one attempt a poll");
@@ -350,12 +350,12 @@ async fn a_request_that_failed_fails_with_its_reason() {
         json!({"status": "FAILED", "error": "out of memory"}),
     ] {
         let stand_in = taking(move |_, _| reply(200, &body)).await;
-        assert_eq!(failure(&stand_in, &order()).await, "out of memory");
+        assert_eq!(failure(&stand_in, &request()).await, "out of memory");
     }
     let stand_in = taking(|_, _| reply(404, &json!({"detail": "no such request"}))).await;
-    assert_eq!(failure(&stand_in, &order()).await, "no such request (status 404)");
+    assert_eq!(failure(&stand_in, &request()).await, "no such request (status 404)");
     let stand_in = taking(|_, _| answer(410, "text/html", "<h1>Gone</h1>")).await;
-    assert_eq!(failure(&stand_in, &order()).await, "the provider answered with status 410");
+    assert_eq!(failure(&stand_in, &request()).await, "the provider answered with status 410");
 }
 
 #[tokio::test]
@@ -369,30 +369,30 @@ async fn a_result_that_is_an_error_fails_with_its_reason() {
     let refused =
         json!({"detail": [{"loc": ["body", "prompt"], "msg": "not allowed", "type": "x"}]});
     let stand_in = with(422, refused).await;
-    assert_eq!(failure(&stand_in, &order()).await, "not allowed (status 422)");
+    assert_eq!(failure(&stand_in, &request()).await, "not allowed (status 422)");
     let stand_in = with(200, json!({"error": format!("boom {KEY}")})).await;
-    assert_eq!(failure(&stand_in, &order()).await, "boom …");
+    assert_eq!(failure(&stand_in, &request()).await, "boom …");
     for nothing in
         [json!({}), json!({"images": []}), json!({"images": [1]}), json!({"video": {"url": "x"}})]
     {
         let stand_in = with(200, nothing).await;
-        assert!(failure(&stand_in, &order()).await.contains("sent nothing"));
+        assert!(failure(&stand_in, &request()).await.contains("sent nothing"));
     }
     for status in [500, 503, 429] {
         let stand_in = with(status, json!({"detail": "later"})).await;
-        polled(&stand_in, &order()).await.unwrap_err();
+        polled(&stand_in, &request()).await.unwrap_err();
     }
     let stand_in = with(200, json!([])).await;
-    polled(&stand_in, &order()).await.unwrap_err();
+    polled(&stand_in, &request()).await.unwrap_err();
 }
 
 #[tokio::test]
-async fn an_output_that_does_not_come_is_fetched_later() {
+async fn a_failed_download_is_an_error_that_may_pass() {
     let answers: [fn() -> Does; 4] =
         [|| Does::Hang, || Does::Break, || reply(404, &json!({})), || reply(500, &json!({}))];
     for (at, act) in answers.into_iter().enumerate() {
         let stand_in = done(image_at("/1.png"), move |_| act()).await;
-        let progress = polled(&stand_in, &order()).await;
+        let progress = polled(&stand_in, &request()).await;
         assert!(progress.is_err(), "{at}: {progress:?}");
     }
 }
@@ -406,54 +406,57 @@ async fn an_output_of_a_wrong_type_fails() {
     let answers: [fn() -> Does; 4] = [html, lies, svg, video];
     for act in answers {
         let stand_in = done(image_at("/1.png"), move |_| act()).await;
-        let reason = failure(&stand_in, &order()).await;
+        let reason = failure(&stand_in, &request()).await;
         assert!(reason.contains("type"), "{reason}");
     }
     for kind in ["image/jpg", "application/octet-stream", "IMAGE/PNG; charset=binary"] {
         let stand_in = done(image_at("/1"), move |_| answer(200, kind, picture(4, 4))).await;
-        assert!(matches!(polled(&stand_in, &order()).await, Ok(Progress::Completed(_))), "{kind}");
+        assert!(
+            matches!(polled(&stand_in, &request()).await, Ok(Progress::Completed(_))),
+            "{kind}"
+        );
     }
     let broken = || answer(200, "image/png", &b"\x89PNG\r\n\x1a\n"[..]);
     let stand_in = done(image_at("/1.png"), move |_| broken()).await;
-    assert!(failure(&stand_in, &order()).await.contains("cannot be read"));
+    assert!(failure(&stand_in, &request()).await.contains("cannot be read"));
 }
 
 #[tokio::test]
 async fn an_output_that_is_too_large_fails() {
     let stand_in = done(image_at("/1.png"), |_| Does::FloodWithZeros).await;
     let mut setting = setting(&stand_in.origin);
-    setting.output.bytes = 1 << 20;
+    setting.output_limits.bytes = 1 << 20;
     let provider = QueueProvider::new(setting, Outbound::new(Reach::Anywhere).unwrap());
-    let Ok(Progress::Failed(reason)) = polled_by(&provider, &order()).await else {
+    let Ok(Progress::Failed(reason)) = polled_by(&provider, &request()).await else {
         panic!("it did not fail");
     };
     assert_eq!(reason, "an output is larger than 1 MiB");
 }
 
 #[tokio::test]
-async fn an_output_elsewhere_is_fetched_from_public_addresses_only_unless_configured() {
+async fn outputs_are_downloaded_from_public_addresses_only_unless_configured() {
     let storage = StandIn::start(|_, _| answer(200, "image/png", picture(4, 4))).await;
     let address = format!("{}/1.png", storage.origin);
     let result = move |_: &str| json!({"images": [{"url": address}]});
     let stand_in = done(result, |_| Does::Break).await;
-    let reason = failure(&stand_in, &order()).await;
+    let reason = failure(&stand_in, &request()).await;
     assert!(reason.contains("not public"), "{reason}");
     assert_eq!(storage.seen().len(), 0);
 
     let setting = setting(&stand_in.origin).with_private_outputs();
     let allowing = QueueProvider::new(setting, Outbound::new(Reach::Anywhere).unwrap());
-    let progress = polled_by(&allowing, &order()).await;
+    let progress = polled_by(&allowing, &request()).await;
     assert!(matches!(progress, Ok(Progress::Completed(_))), "{progress:?}");
     assert_eq!(storage.seen()[0].key, None);
 }
 
 #[tokio::test]
-async fn an_output_address_that_is_none_or_redirects_fails() {
+async fn an_output_url_that_is_invalid_or_redirects_fails() {
     for address in
         ["", "1.png", "ftp://127.0.0.1/1.png", "file:///etc/passwd", "data:image/png;base64,AA"]
     {
         let stand_in = done(move |_| json!({"images": [{"url": address}]}), |_| Does::Break).await;
-        let reason = failure(&stand_in, &order()).await;
+        let reason = failure(&stand_in, &request()).await;
         assert!(reason.contains("address"), "{address}: {reason}");
     }
     let redirect = |_: &Seen| {
@@ -461,15 +464,15 @@ async fn an_output_address_that_is_none_or_redirects_fails() {
         Does::Answer(answer.body(Bytes::new()).unwrap())
     };
     let stand_in = done(image_at("/1.png"), redirect).await;
-    assert!(failure(&stand_in, &order()).await.contains("redirects"));
+    assert!(failure(&stand_in, &request()).await.contains("redirects"));
 }
 
 #[tokio::test]
 async fn the_key_is_in_no_text() {
     let stand_in = taking(|_, _| reply(500, &json!({"detail": format!("Key {KEY}")}))).await;
     let provider = provider(&stand_in.origin);
-    let ticket = provider.submit(&order()).await.unwrap();
-    let error = provider.poll(&ticket, &order()).await.unwrap_err();
+    let ticket = provider.submit(&request()).await.unwrap();
+    let error = provider.poll(&ticket, &request()).await.unwrap_err();
     for text in [format!("{provider:?}"), format!("{ticket:?}"), format!("{error:?} {error}")] {
         assert!(!text.contains("the-provider-key"), "{text}");
     }
@@ -501,17 +504,17 @@ async fn the_key_is_in_no_log() {
     let _guard = tracing::subscriber::set_default(subscriber);
     tracing::trace!("the log is read");
     let stand_in = done(image_at("/1.png"), |_| answer(200, "image/png", picture(4, 4))).await;
-    polled(&stand_in, &order()).await.unwrap();
+    polled(&stand_in, &request()).await.unwrap();
     let stand_in =
         StandIn::start(|_, _| reply(500, &json!({"detail": format!("Key {KEY}")}))).await;
-    provider(&stand_in.origin).submit(&order()).await.unwrap_err();
+    provider(&stand_in.origin).submit(&request()).await.unwrap_err();
     let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     assert!(log.contains("the log is read") && !log.contains("the-provider-key"), "{log}");
 }
 
 #[tokio::test]
-async fn a_ticket_of_another_provider_is_not_understood() {
+async fn a_ticket_of_another_provider_is_an_error() {
     let provider = provider("http://127.0.0.1:1");
     let ticket = ProviderTicket { request_id: "a".into(), memo: "2026-01-01T00:00:00Z".into() };
-    assert!(provider.poll(&ticket, &order()).await.is_err());
+    assert!(provider.poll(&ticket, &request()).await.is_err());
 }

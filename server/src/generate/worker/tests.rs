@@ -1,73 +1,73 @@
-//! Tests of the worker, step by step and as a crew, on paused time.
-
-mod crew;
-mod step;
+//! The worker, step by step and in a pool, on paused time.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use futures::TryStreamExt;
 use promptarium::VaultId;
+use tokio::time::Instant;
 
 use super::*;
 use crate::domain::{Caller, JobRecord, ListedPrompt, NewVault, Reserved, VaultVisibility};
 use crate::generate::PollError;
+use crate::generate::output_store::StoreOutputError;
 use crate::generate::scripted::{Scripted, clock, new_job, pictures, store, ticket};
+use crate::generate::worker_pool::WorkerPool;
 use crate::store::memory::MemoryStore;
 use crate::store::prelude::*;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A shelf that fails as often as it is told, and takes a while.
+/// Fails as often as set, and takes a while.
 #[derive(Default)]
-struct TestShelf {
+struct TestOutputs {
     delay: Duration,
     failures: Mutex<usize>,
     puts: Mutex<BTreeMap<String, usize>>,
 }
 
 #[async_trait::async_trait]
-impl Shelf for TestShelf {
+impl OutputStore for TestOutputs {
     async fn put(
         &self,
         job: &JobRecord,
         _: &ProviderTicket,
-        place: usize,
+        index: usize,
         _: &Output,
-    ) -> Result<Box<str>, NotShelved> {
+    ) -> Result<Box<str>, StoreOutputError> {
         sleep(self.delay).await;
         let failures = &mut *self.failures.lock().unwrap();
         if *failures > 0 {
             *failures -= 1;
-            return Err(NotShelved("the disk is full".into()));
+            return Err(StoreOutputError("the disk is full".into()));
         }
-        let url = format!("http://localhost/{}/{place}", job.key.client_job_id);
+        let url = format!("http://localhost/{}/{index}", job.key.client_job_id);
         *self.puts.lock().unwrap().entry(url.clone()).or_default() += 1;
         Ok(url.into())
     }
 }
 
-struct World {
+struct Fixture {
     store: Arc<MemoryStore>,
     by: Caller,
     provider: Arc<Scripted>,
-    shelf: Arc<TestShelf>,
+    outputs: Arc<TestOutputs>,
     worker: Worker,
 }
 
-impl World {
+impl Fixture {
     async fn new(provider: Arc<Scripted>) -> Self {
-        Self::with_shelf(provider, TestShelf::default()).await
+        Self::with_outputs(provider, TestOutputs::default()).await
     }
 
-    async fn with_shelf(provider: Arc<Scripted>, shelf: TestShelf) -> Self {
+    async fn with_outputs(provider: Arc<Scripted>, outputs: TestOutputs) -> Self {
         let (store, by) = store().await;
-        let shelf = Arc::new(shelf);
-        let worker = Worker::new(store.clone(), provider.clone(), shelf.clone(), clock());
-        Self { store, by, provider, shelf, worker }
+        let outputs = Arc::new(outputs);
+        let worker = Worker::new(store.clone(), provider.clone(), outputs.clone(), clock());
+        Self { store, by, provider, outputs, worker }
     }
 
-    /// A job that the provider has taken.
+    /// Adds a job that the provider has accepted.
     async fn queue(&self, name: &str, vault: Option<VaultId>) {
         let new = new_job(name, "A harbour", vault);
         let Reserved::New(job) = self.store.reserve_job(&self.by, new).await.unwrap() else {
@@ -80,19 +80,19 @@ impl World {
         self.store.job(&self.by, name).await.unwrap().state
     }
 
-    /// Steps until the job has ended, and what the steps came to.
+    /// Steps until the job has ended; the results of the steps.
     async fn steps_to_the_end(&self, name: &str) -> Vec<Step> {
         let mut steps = Vec::new();
         while !matches!(self.state(name).await, JobState::Completed(..) | JobState::Failed(..)) {
             match self.worker.step().await.unwrap() {
-                Step::Idle => self.store.job_due(SECOND).await,
+                Step::Idle => self.store.job_due(JOB_RETRY_DELAY_MAX).await,
                 step => steps.push(step),
             }
         }
         steps
     }
 
-    /// What the vault holds, General if none is named.
+    /// The contents of the vault, or of General.
     async fn contents(&self, vault: Option<VaultId>) -> Vec<ListedPrompt> {
         let general = self.store.vaults(&self.by).await.unwrap().last().unwrap().id;
         let contents = self.store.contents(&self.by, vault.unwrap_or(general)).await.unwrap();
@@ -108,4 +108,286 @@ impl World {
 
 fn at_once(progress: Progress) -> Arc<Scripted> {
     Scripted::on_poll(Duration::ZERO, move |_| Ok(progress.clone()))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_is_queued_then_in_progress_then_completed() {
+    let fixture = Fixture::new(Scripted::on_poll(Duration::ZERO, |poll| {
+        Ok(match poll {
+            0 | 1 => Progress::Queued,
+            2 => Progress::InProgress,
+            _ => pictures(1),
+        })
+    }));
+    let fixture = fixture.await;
+    assert_eq!(fixture.worker.step().await.unwrap(), Step::Idle);
+    fixture.queue("j", None).await;
+    let mut states = Vec::new();
+    for _ in 0..4 {
+        let step = fixture.worker.step().await.unwrap();
+        assert_eq!(step, if states.len() < 3 { Step::Waiting } else { Step::Completed });
+        states.push(fixture.state("j").await);
+        assert_eq!(fixture.worker.step().await.unwrap(), Step::Idle, "it is not due yet");
+        sleep(SECOND).await;
+    }
+    let has = || ticket("j");
+    assert_eq!(states[..2], [JobState::Queued(has()), JobState::Queued(has())]);
+    assert_eq!(states[2], JobState::InProgress(has()));
+    assert!(matches!(&states[3], JobState::Completed(ticket, _) if *ticket == has()));
+    assert_eq!(fixture.provider.calls(), (0, 4));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_completed_job_is_one_prompt_with_an_image_for_each_output() {
+    for count in 1..=4 {
+        let fixture = Fixture::new(at_once(pictures(count))).await;
+        let vault = fixture.vault().await;
+        fixture.queue("j", Some(vault)).await;
+        assert_eq!(fixture.steps_to_the_end("j").await, [Step::Completed]);
+        let contents = fixture.contents(Some(vault)).await;
+        assert_eq!(contents.len(), 1);
+        let prompt = &contents[0].prompt;
+        assert_eq!(fixture.state("j").await, JobState::Completed(ticket("j"), prompt.id));
+        assert_eq!((&*prompt.title, &*prompt.text), ("A harbour", "A harbour"));
+        let urls: Vec<_> = prompt.images.iter().map(|image| image.url.to_string()).collect();
+        let expected: Vec<_> = (0..count).map(|at| format!("http://localhost/j/{at}")).collect();
+        assert_eq!(urls, expected);
+        assert_eq!((prompt.images[0].width, prompt.images[0].height), (640, 480));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn failed_attempts_are_retried_with_a_doubling_delay() {
+    let fixture = Fixture::new(Scripted::on_poll(Duration::ZERO, |poll| match poll {
+        0..3 => Err(PollError("no answer".into())),
+        3 => panic!("the provider fails"),
+        _ => Ok(pictures(1)),
+    }));
+    let fixture = fixture.await;
+    fixture.queue("j", None).await;
+    let before = Instant::now();
+    let steps = fixture.steps_to_the_end("j").await;
+    assert_eq!(
+        steps,
+        [Step::RetryLater, Step::RetryLater, Step::RetryLater, Step::RetryLater, Step::Completed]
+    );
+    // 1 + 2 + 4 + 8 seconds, in the timer's milliseconds.
+    assert_eq!(before.elapsed().as_secs(), 15);
+    assert_eq!(fixture.contents(None).await.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_output_that_could_not_be_stored_is_retried_and_stored_once() {
+    let outputs = TestOutputs { failures: Mutex::new(1), ..TestOutputs::default() };
+    let fixture = Fixture::with_outputs(at_once(pictures(3)), outputs).await;
+    fixture.queue("j", None).await;
+    assert_eq!(fixture.steps_to_the_end("j").await, [Step::RetryLater, Step::Completed]);
+    assert_eq!(fixture.contents(None).await[0].prompt.images.len(), 3);
+    assert_eq!(fixture.outputs.puts.lock().unwrap().len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_lease_is_renewed_while_the_provider_is_slow() {
+    let fixture = Fixture::new(Scripted::on_poll(4 * JOB_LEASE, |_| Ok(pictures(1)))).await;
+    fixture.queue("j", None).await;
+    let other = async {
+        for _ in 0..70 {
+            sleep(SECOND).await;
+            assert_eq!(fixture.worker.step().await.unwrap(), Step::Idle);
+        }
+    };
+    let (step, ()) = tokio::join!(fixture.worker.step(), other);
+    assert_eq!(step.unwrap(), Step::Completed);
+    assert_eq!(fixture.provider.calls(), (0, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_poll_that_takes_too_long_is_a_failed_attempt() {
+    let fixture = Fixture::new(Scripted::on_poll(2 * JOB_POLL_TIMEOUT, |_| Ok(pictures(1)))).await;
+    fixture.queue("j", None).await;
+    assert_eq!(fixture.worker.step().await.unwrap(), Step::RetryLater);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_submission_whose_server_died_is_a_failed_job() {
+    let fixture = Fixture::new(at_once(pictures(1))).await;
+    fixture.store.reserve_job(&fixture.by, new_job("j", "A harbour", None)).await.unwrap();
+    sleep(SUBMIT_LIMIT - SECOND).await;
+    assert_eq!(fixture.worker.step().await.unwrap(), Step::Idle);
+    sleep(2 * SECOND).await;
+    assert_eq!(fixture.worker.step().await.unwrap(), Step::Failed);
+    assert_eq!(fixture.state("j").await, JobState::Failed(None, SUBMIT_UNKNOWN.into()));
+    assert_eq!(fixture.provider.calls(), (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_with_an_expired_lease_changes_nothing() {
+    let fixture = Fixture::new(at_once(pictures(1))).await;
+    fixture.queue("j", None).await;
+    let late = fixture.store.claim_job(JOB_LEASE, SUBMIT_LIMIT).await.unwrap().unwrap();
+    sleep(JOB_LEASE + SECOND).await;
+    let next = fixture.store.claim_job(JOB_LEASE, SUBMIT_LIMIT).await.unwrap().unwrap();
+    assert_eq!(next.failed_attempts, 1, "taking over a lease counts as a failed attempt");
+    for claim in [&late, &late] {
+        let outcome = fixture.worker.process(claim).await;
+        assert!(matches!(outcome, Err(StoreError::LeaseLost)), "{outcome:?}");
+    }
+    assert!(fixture.contents(None).await.is_empty());
+    assert_eq!(fixture.worker.process(&next).await.unwrap(), Step::Completed);
+    assert!(matches!(fixture.worker.process(&next).await, Err(StoreError::LeaseLost)));
+    assert_eq!(fixture.contents(None).await.len(), 1);
+}
+
+async fn until_all_are_done(fixture: &Fixture, names: &[String]) {
+    for name in names {
+        while !matches!(fixture.state(name).await, JobState::Completed(..)) {
+            sleep(Duration::from_millis(50)).await;
+        }
+    }
+}
+
+fn names(count: usize) -> Vec<String> {
+    (0..count).map(|at| format!("job-{at}")).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pool_completes_every_job_once() {
+    let fixture = Fixture::new(Scripted::on_poll(SECOND, |_| Ok(pictures(2)))).await;
+    let pool = WorkerPool::start(&fixture.worker, 8);
+    let names = names(40);
+    for name in &names {
+        fixture.queue(name, None).await;
+    }
+    until_all_are_done(&fixture, &names).await;
+    pool.stop().await;
+    assert_eq!(fixture.contents(None).await.len(), names.len());
+    assert_eq!(fixture.provider.calls(), (0, names.len()));
+    assert!(fixture.outputs.puts.lock().unwrap().values().all(|puts| *puts == 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_idle_pool_takes_a_new_job_at_once() {
+    let fixture = Fixture::new(at_once(pictures(1))).await;
+    let pool = WorkerPool::start(&fixture.worker, 2);
+    sleep(10 * SECOND).await;
+    let before = Instant::now();
+    fixture.queue("j", None).await;
+    until_all_are_done(&fixture, &["j".into()]).await;
+    assert!(before.elapsed() <= Duration::from_millis(50), "{:?}", before.elapsed());
+    pool.stop().await;
+}
+
+/// Each pool is killed while it polls, stores outputs, or between the two.
+#[tokio::test(start_paused = true)]
+async fn pools_killed_at_any_moment_leave_exactly_one_set_of_outputs() {
+    for killed_after_ms in (0..4000).step_by(250) {
+        let outputs = TestOutputs { delay: SECOND, ..TestOutputs::default() };
+        let provider = Scripted::on_poll(SECOND, |_| Ok(pictures(2)));
+        let fixture = Fixture::with_outputs(provider, outputs).await;
+        let vault = fixture.vault().await;
+        fixture.queue("j", Some(vault)).await;
+        for _ in 0..3 {
+            let pool = WorkerPool::start(&fixture.worker, 1);
+            sleep(Duration::from_millis(killed_after_ms)).await;
+            drop(pool);
+            sleep(JOB_LEASE + SECOND).await;
+        }
+        let last = WorkerPool::start(&fixture.worker, 2);
+        until_all_are_done(&fixture, &["j".into()]).await;
+        last.stop().await;
+        let contents = fixture.contents(Some(vault)).await;
+        assert_eq!(contents.len(), 1, "killed after {killed_after_ms} ms");
+        assert_eq!(contents[0].prompt.images.len(), 2);
+        assert_eq!(fixture.outputs.puts.lock().unwrap().len(), 2);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stopping_pool_releases_its_jobs_at_once() {
+    let fixture = Fixture::new(Scripted::on_poll(20 * SECOND, |_| Ok(pictures(1)))).await;
+    fixture.queue("j", None).await;
+    let pool = WorkerPool::start(&fixture.worker, 1);
+    sleep(SECOND).await;
+    let before = Instant::now();
+    pool.stop().await;
+    assert_eq!(before.elapsed(), Duration::ZERO);
+    let claim = fixture.store.claim_job(JOB_LEASE, SUBMIT_LIMIT).await.unwrap().unwrap();
+    assert_eq!(claim.failed_attempts, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pool_without_workers_leaves_jobs_queued() {
+    let fixture = Fixture::new(at_once(pictures(1))).await;
+    let pool = WorkerPool::start(&fixture.worker, 0);
+    fixture.queue("j", None).await;
+    sleep(60 * SECOND).await;
+    assert_eq!(fixture.state("j").await, JobState::Queued(ticket("j")));
+    pool.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_fails_with_the_reason_of_its_provider() {
+    for (progress, reason) in [
+        (Progress::Failed("the prompt was not liked".into()), "the prompt was not liked"),
+        (Progress::Failed(" \0 ".into()), "it gave no reason"),
+        (pictures(0), "the provider completed it without output"),
+    ] {
+        let fixture = Fixture::new(at_once(progress)).await;
+        fixture.queue("j", None).await;
+        assert_eq!(fixture.steps_to_the_end("j").await, [Step::Failed]);
+        assert_eq!(fixture.state("j").await, JobState::Failed(Some(ticket("j")), reason.into()));
+        assert!(fixture.contents(None).await.is_empty());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn attempts_may_fail_for_a_day_in_a_row_before_the_job_fails() {
+    let no_answer = Scripted::on_poll(Duration::ZERO, |_| Err(PollError("no answer".into())));
+    let full = TestOutputs { failures: Mutex::new(usize::MAX), ..TestOutputs::default() };
+    for (fixture, reason) in [
+        (Fixture::new(no_answer).await, "the provider could not be polled for 24 hours"),
+        (
+            Fixture::with_outputs(at_once(pictures(1)), full).await,
+            "its output could not be stored for 24 hours",
+        ),
+    ] {
+        fixture.queue("j", None).await;
+        let before = Instant::now();
+        assert_eq!(fixture.steps_to_the_end("j").await.last(), Some(&Step::Failed));
+        let took = before.elapsed();
+        assert!(
+            took >= JOB_RETRY_FOR && took < JOB_RETRY_FOR + 2 * JOB_RETRY_DELAY_MAX,
+            "{took:?}"
+        );
+        assert_eq!(fixture.state("j").await, JobState::Failed(Some(ticket("j")), reason.into()));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_survives_an_outage_of_hours_and_its_failed_attempts_are_forgotten_after_progress() {
+    let end = Instant::now() + Duration::from_secs(40 * 3600);
+    let middle = Instant::now() + Duration::from_secs(20 * 3600);
+    let progressed = std::sync::atomic::AtomicBool::new(false);
+    let provider = Scripted::on_poll(Duration::ZERO, move |_| match Instant::now() {
+        now if now > end => Ok(pictures(1)),
+        now if now > middle && !progressed.swap(true, std::sync::atomic::Ordering::SeqCst) => {
+            Ok(Progress::InProgress)
+        }
+        _ => Err(PollError("no answer".into())),
+    });
+    let fixture = Fixture::new(provider).await;
+    fixture.queue("j", None).await;
+    assert_eq!(fixture.steps_to_the_end("j").await.last(), Some(&Step::Completed));
+}
+
+#[test]
+fn intervals_and_delays_grow_to_their_maximum() {
+    for (age_ms, interval_ms) in
+        [(-5, 100), (0, 100), (400, 100), (1000, 200), (5000, 1000), (60_000, 2000)]
+    {
+        let interval = poll_interval(SignedDuration::from_millis(age_ms));
+        assert_eq!(interval, Duration::from_millis(interval_ms), "{age_ms}");
+    }
+    let delays = [0, 1, 2, 3, 8, 9, 31, 32, u32::MAX].map(|n| retry_delay(n).as_secs());
+    assert_eq!(delays, [1, 2, 4, 8, 256, 300, 300, 300, 300]);
 }

@@ -93,7 +93,7 @@ impl<'a> Given<'a> {
     }
 
     /// The value as it was written.
-    pub(super) fn raw(self) -> &'a str {
+    pub fn raw(self) -> &'a str {
         self.0.get()
     }
 

@@ -177,7 +177,7 @@ async fn generate(on: &StoreUnderTest, by: &crate::domain::Caller, vault: VaultI
     let new = NewJob {
         client_job_id: "job".into(),
         digest: [1; 32],
-        order: GenerationRequest { prompt: "Sea".into(), ..GenerationRequest::default() }.into(),
+        request: GenerationRequest { prompt: "Sea".into(), ..GenerationRequest::default() }.into(),
         vault: Some(vault),
     };
     let Reserved::New(job) = on.store.reserve_job(by, new).await.unwrap() else { unreachable!() };

@@ -69,7 +69,7 @@ impl Runner<'_> {
         let new = NewJob {
             client_job_id: client_job_id.clone(),
             digest: [u8::from(values.chance(20)); 32],
-            order: values.request().into(),
+            request: values.request().into(),
             vault: values.chance(60).then(|| self.vaults.pick(by, values)),
         };
         let (new, job) = match self.store.reserve_job(&self.callers[by], new).await? {
@@ -96,7 +96,7 @@ impl Runner<'_> {
             self.jobs.held.retain(|lease| lease.job != claim.lease.job);
             self.jobs.held.push(claim.lease.clone());
             self.jobs.leases.push(claim.lease);
-            return Ok(show(("claimed", claim.setbacks, self.normalize_job(claim.job))));
+            return Ok(show(("claimed", claim.failed_attempts, self.normalize_job(claim.job))));
         }
         let lease = self.pick_lease(values);
         match action {

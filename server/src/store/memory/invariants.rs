@@ -15,17 +15,17 @@ impl MemoryStore {
         let accounts = read(&self.accounts);
         let named: BTreeSet<_> = read(&self.keys).accounts.values().copied().collect();
         assert_eq!(named, accounts.keys().copied().collect(), "an account without a name");
-        let (mut owners, mut turns) = (HashMap::new(), BTreeMap::new());
+        let (mut owners, mut entries) = (HashMap::new(), BTreeMap::new());
         for (id, account) in &*accounts {
             let account = read(account);
             assert_eq!(*id, account.id);
             account.check_invariants();
             owners.extend(account.vaults.keys().map(|vault| (*vault, *id)));
             let jobs = account.jobs.values();
-            turns.extend(jobs.filter_map(|job| Some((job.turn?, job.record.key.clone()))));
+            entries.extend(jobs.filter_map(|job| Some((job.entry?, job.record.key.clone()))));
         }
         assert_eq!(*read(&self.shared.owners), owners);
-        assert_eq!(self.shared.schedule.all(), turns);
+        assert_eq!(self.shared.schedule.all(), entries);
     }
 
     pub(in crate::store) fn account_count(&self) -> usize {
@@ -70,7 +70,7 @@ impl Account {
         for (name, job) in &self.jobs {
             assert_eq!((name, self.id), (&job.record.key.client_job_id, job.record.key.account));
             let ended = matches!(job.record.state, JobState::Completed(..) | JobState::Failed(..));
-            assert_eq!(job.turn.is_none(), ended, "only a job that has not ended is scheduled");
+            assert_eq!(job.entry.is_none(), ended, "only a job that has not ended is scheduled");
             assert!(!(ended && job.fence.is_some()), "a job that has ended has a lease");
             assert!(job.record.updated_at >= job.record.created_at);
         }

@@ -1,240 +1,267 @@
-//! The steps on generations.
+//! Generation jobs in memory.
 //!
-//! A job is kept in its account, so that its end and the prompt it makes are one
-//! step. Which job is due is for [`super::schedule`] to know.
+//! A job is stored in its account, so completing it and creating its prompt are one step.
+//! [`super::schedule`] knows which job is due.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use promptarium::{PromptId, VaultId};
 
-use super::Shared as Commons;
-use super::account::{Account, Vault, later};
-use super::schedule::{Awaits, Turn};
+use super::MemoryStore;
+use super::Shared;
+use super::account::Vault;
+use super::account::{Account, later};
+use super::schedule::{DueEntry, Waiting};
 use crate::domain::{
-    Claim, JobKey, JobRecord, JobState, Lease, NewJob, PromptImage, ProviderTicket, Release,
-    Reserved, output_prompt,
+    Caller, Claim, JobKey, JobRecord, JobState, Lease, NewJob, PromptImage, ProviderTicket,
+    Release, Reserved, output_prompt,
 };
-use crate::store::StoreError;
+use crate::store::{JobQueue, JobStore, StoreError};
 
-/// A job and what workers make of it.
+/// A job with what its workers need.
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) record: JobRecord,
     digest: [u8; 32],
-    /// When it can be claimed next; `None` when it has ended.
-    pub(super) turn: Option<Turn>,
-    /// Of the lease on it, which runs until its turn.
+    /// Its entry in the schedule; `None` when it has ended.
+    pub(super) entry: Option<DueEntry>,
+    /// Of the lease on it, which runs until `entry` is due.
     pub(super) fence: Option<u128>,
-    setbacks: u32,
+    failed_attempts: u32,
 }
 
 impl Job {
-    fn is_submitting(&self) -> bool {
-        self.record.state == JobState::Submitting
-    }
-
-    /// What the provider gave, while it has the job.
-    fn ticket(&self) -> Option<&ProviderTicket> {
-        match &self.record.state {
-            JobState::Queued(ticket) | JobState::InProgress(ticket) => Some(ticket),
-            _ => None,
-        }
-    }
-
-    fn enter(&mut self, state: JobState, commons: &Commons) {
+    fn enter(&mut self, state: JobState, shared: &Shared) {
         self.record.state = state;
-        self.record.updated_at = later(commons.now(), self.record.updated_at);
+        self.record.updated_at = later(shared.now(), self.record.updated_at);
     }
 
-    /// Lets a worker have it after a pause.
-    fn await_worker(&mut self, pause: Duration, commons: &Commons) {
+    /// Makes it due for workers after a pause.
+    fn schedule(&mut self, pause: Duration, shared: &Shared) {
         let job = self.record.key.clone();
-        self.turn = Some(commons.schedule.put(job, Awaits::Worker, pause, self.turn));
+        self.entry = Some(shared.schedule.put(job, Waiting::ForWorker, pause, self.entry));
     }
 
-    /// Enters a state that it never leaves.
-    fn end(&mut self, state: JobState, commons: &Commons) {
-        self.enter(state, commons);
-        commons.schedule.strike(self.turn.take());
+    /// Enters a final state.
+    fn end(&mut self, state: JobState, shared: &Shared) {
+        self.enter(state, shared);
+        shared.schedule.remove(self.entry.take());
         self.fence = None;
     }
 }
 
 impl Account {
-    pub(super) fn reserve_job(
-        &mut self,
-        new: NewJob,
-        commons: &Commons,
-    ) -> Result<Reserved, StoreError> {
+    fn reserve_job(&mut self, new: NewJob, shared: &Shared) -> Result<Reserved, StoreError> {
         if let Some(job) = self.jobs.get(&new.client_job_id) {
             let same = job.digest == new.digest;
-            return same
-                .then(|| Reserved::Existing(job.record.clone()))
-                .ok_or(StoreError::JobConflict);
+            let existing = same.then(|| Reserved::Existing(job.record.clone()));
+            return existing.ok_or(StoreError::JobConflict);
         }
         if let Some(vault) = new.vault {
             self.check_vault(vault)?;
         }
         let vault = new.vault.or(self.general()).ok_or(StoreError::UnknownVault)?;
-        let key = JobKey { account: self.id, client_job_id: new.client_job_id };
-        let now = commons.now();
+        let name = new.client_job_id;
+        let key = JobKey { account: self.id, client_job_id: name.clone() };
+        let now = shared.now();
         let record = JobRecord {
             key: key.clone(),
-            order: new.order,
+            request: new.request,
             vault,
             state: JobState::Submitting,
             created_at: now,
             updated_at: now,
         };
-        let name = key.client_job_id.clone();
-        let turn = commons.schedule.put(key, Awaits::Submission, Duration::ZERO, None);
-        let (digest, turn) = (new.digest, Some(turn));
-        let job = Job { record: record.clone(), digest, turn, fence: None, setbacks: 0 };
+        let entry = shared.schedule.put(key, Waiting::ForSubmission, Duration::ZERO, None);
+        let job = Job {
+            record: record.clone(),
+            digest: new.digest,
+            entry: Some(entry),
+            fence: None,
+            failed_attempts: 0,
+        };
         self.jobs.insert(name, job);
         Ok(Reserved::New(record))
     }
 
-    pub(super) fn job_submitted(
+    /// `None` if the entry is out of date.
+    fn claim_job(
         &mut self,
         name: &str,
-        ticket: ProviderTicket,
-        commons: &Commons,
-    ) -> Result<JobRecord, StoreError> {
-        let job = self.submitting(name)?;
-        // A worker that took it for lost has to keep its hands off it.
-        job.fence = None;
-        job.enter(JobState::Queued(ticket), commons);
-        job.await_worker(Duration::ZERO, commons);
-        Ok(job.record.clone())
-    }
-
-    pub(super) fn job_lost(
-        &mut self,
-        name: &str,
-        reason: &str,
-        commons: &Commons,
-    ) -> Result<JobRecord, StoreError> {
-        let job = self.submitting(name)?;
-        job.end(JobState::Failed(None, reason.into()), commons);
-        Ok(job.record.clone())
-    }
-
-    pub(super) fn discard_job(&mut self, name: &str, commons: &Commons) {
-        if let Ok(job) = self.submitting(name) {
-            commons.schedule.strike(job.turn);
-            self.jobs.remove(name);
-        }
-    }
-
-    pub(super) fn any_job(&self, name: &str) -> Result<JobRecord, StoreError> {
-        self.jobs.get(name).map(|job| job.record.clone()).ok_or(StoreError::NotFound)
-    }
-
-    pub(super) fn job(&self, name: &str) -> Result<JobRecord, StoreError> {
-        let shown = self.jobs.get(name).filter(|job| !job.is_submitting());
-        shown.map(|job| job.record.clone()).ok_or(StoreError::NotFound)
-    }
-
-    /// `None` if the turn is not the job's own any more.
-    pub(super) fn claim_job(
-        &mut self,
-        name: &str,
-        turn: Turn,
+        entry: DueEntry,
         lease: Duration,
-        commons: &Commons,
+        shared: &Shared,
     ) -> Option<Claim> {
-        let job = self.jobs.get_mut(name).filter(|job| job.turn == Some(turn))?;
-        if job.fence.is_some() {
-            job.setbacks += 1;
-        }
+        let job = self.jobs.get_mut(name).filter(|job| job.entry == Some(entry))?;
+        job.failed_attempts += u32::from(job.fence.is_some());
         let fence = rand::random();
         job.fence = Some(fence);
-        job.await_worker(lease, commons);
+        job.schedule(lease, shared);
         let lease = Lease { job: job.record.key.clone(), fence };
-        Some(Claim { lease, job: job.record.clone(), setbacks: job.setbacks })
+        Some(Claim { lease, job: job.record.clone(), failed_attempts: job.failed_attempts })
     }
 
-    pub(super) fn renew_lease(
-        &mut self,
-        lease: &Lease,
-        lasting: Duration,
-        commons: &Commons,
-    ) -> Result<(), StoreError> {
-        self.held(lease)?.await_worker(lasting, commons);
-        Ok(())
-    }
-
-    pub(super) fn release_job(
-        &mut self,
-        lease: &Lease,
-        pause: Duration,
-        outcome: Release,
-        commons: &Commons,
-    ) -> Result<(), StoreError> {
-        let job = self.held(lease)?;
-        match outcome {
-            Release::FailedAttempt => job.setbacks += 1,
-            Release::Shutdown => {}
-            Release::Waiting | Release::InProgress => job.setbacks = 0,
-        }
-        if let (Release::InProgress, JobState::Queued(ticket)) = (outcome, &job.record.state) {
-            let ticket = ticket.clone();
-            job.enter(JobState::InProgress(ticket), commons);
-        }
-        job.fence = None;
-        job.await_worker(pause, commons);
-        Ok(())
-    }
-
-    pub(super) fn complete_job(
+    fn complete_job(
         &mut self,
         lease: &Lease,
         images: Vec<PromptImage>,
-        commons: &Commons,
+        shared: &Shared,
     ) -> Result<PromptId, StoreError> {
-        let job = self.held(lease)?;
-        // What the provider never took has no output.
-        let ticket = job.ticket().cloned().ok_or(StoreError::LeaseLost)?;
-        let (order, wanted) = (job.record.order.clone(), job.record.vault);
-        let there = self.vaults.contains_key(&wanted);
-        let vault = Some(wanted).filter(|_| there).or(self.general());
+        let record = &self.leased_job(lease)?.record;
+        // A job that the provider never accepted has no output.
+        let ticket = record.state.ticket().cloned().ok_or(StoreError::LeaseLost)?;
+        let (request, requested) = (record.request.clone(), record.vault);
+        let exists = self.vaults.contains_key(&requested);
+        let vault = Some(requested).filter(|_| exists).or(self.general());
         let vault = vault.ok_or(StoreError::UnknownVault)?;
-        let prompt = self.create_prompt(output_prompt(&order, vault), commons)?.id;
+        let prompt = self.create_prompt(output_prompt(&request, vault), shared)?.id;
         if let Some(prompt) = self.prompts.get_mut(&prompt) {
             Arc::make_mut(prompt).images = images.into();
         }
-        let job = self.held(lease)?;
+        let job = self.leased_job(lease)?;
         job.record.vault = vault;
-        job.end(JobState::Completed(ticket, prompt), commons);
+        job.end(JobState::Completed(ticket, prompt), shared);
         Ok(prompt)
     }
 
-    pub(super) fn fail_job(
-        &mut self,
-        lease: &Lease,
-        reason: &str,
-        commons: &Commons,
-    ) -> Result<(), StoreError> {
-        let job = self.held(lease)?;
-        let ticket = job.ticket().cloned();
-        job.end(JobState::Failed(ticket, reason.into()), commons);
-        Ok(())
+    fn submitting_job(&mut self, name: &str) -> Result<&mut Job, StoreError> {
+        let job = self.jobs.get_mut(name);
+        job.filter(|job| job.record.state == JobState::Submitting).ok_or(StoreError::NotFound)
     }
 
-    fn submitting(&mut self, name: &str) -> Result<&mut Job, StoreError> {
-        let job = self.jobs.get_mut(name).filter(|job| job.is_submitting());
-        job.ok_or(StoreError::NotFound)
-    }
-
-    /// The job under this lease.
-    fn held(&mut self, lease: &Lease) -> Result<&mut Job, StoreError> {
+    fn leased_job(&mut self, lease: &Lease) -> Result<&mut Job, StoreError> {
         let job = self.jobs.get_mut(&lease.job.client_job_id);
         job.filter(|job| job.fence == Some(lease.fence)).ok_or(StoreError::LeaseLost)
     }
 
-    /// The vault that is made with the account, and so is the first.
     fn general(&self) -> Option<VaultId> {
         self.vaults.values().find(|vault| vault.record.system).map(Vault::id)
+    }
+}
+
+#[async_trait]
+impl JobStore for MemoryStore {
+    async fn reserve_job(&self, caller: &Caller, new: NewJob) -> Result<Reserved, StoreError> {
+        self.write(caller.account, |account, shared| account.reserve_job(new, shared))
+    }
+
+    async fn job_submitted(
+        &self,
+        job: &JobKey,
+        ticket: ProviderTicket,
+    ) -> Result<JobRecord, StoreError> {
+        self.write(job.account, |account, shared| {
+            let job = account.submitting_job(&job.client_job_id)?;
+            // A worker that took the submission for lost loses its lease.
+            job.fence = None;
+            job.enter(JobState::Queued(ticket), shared);
+            job.schedule(Duration::ZERO, shared);
+            Ok(job.record.clone())
+        })
+    }
+
+    async fn discard_job(&self, job: &JobKey) -> Result<(), StoreError> {
+        self.write(job.account, |account, shared| {
+            if let Ok(found) = account.submitting_job(&job.client_job_id) {
+                shared.schedule.remove(found.entry);
+                account.jobs.remove(&job.client_job_id);
+            }
+            Ok(())
+        })
+    }
+
+    async fn job_lost(&self, job: &JobKey, reason: &str) -> Result<JobRecord, StoreError> {
+        self.write(job.account, |account, shared| {
+            let job = account.submitting_job(&job.client_job_id)?;
+            job.end(JobState::Failed(None, reason.into()), shared);
+            Ok(job.record.clone())
+        })
+    }
+
+    async fn job(&self, caller: &Caller, client_job_id: &str) -> Result<JobRecord, StoreError> {
+        let key = JobKey { account: caller.account, client_job_id: client_job_id.into() };
+        let job = self.job_by_key(&key).await?;
+        if job.state == JobState::Submitting { Err(StoreError::NotFound) } else { Ok(job) }
+    }
+
+    async fn job_by_key(&self, job: &JobKey) -> Result<JobRecord, StoreError> {
+        self.read(job.account, |account| {
+            let job = account.jobs.get(&job.client_job_id);
+            job.map(|job| job.record.clone()).ok_or(StoreError::NotFound)
+        })
+    }
+}
+
+#[async_trait]
+impl JobQueue for MemoryStore {
+    async fn claim_job(
+        &self,
+        lease: Duration,
+        submit_limit: Duration,
+    ) -> Result<Option<Claim>, StoreError> {
+        // The account is not locked between taking an entry and using it, so the entry may be
+        // out of date by then.
+        while let Some((entry, job)) = self.shared.schedule.take_due(submit_limit) {
+            let claim = self.write(job.account, |account, shared| {
+                Ok(account.claim_job(&job.client_job_id, entry, lease, shared))
+            })?;
+            if claim.is_some() {
+                return Ok(claim);
+            }
+        }
+        Ok(None)
+    }
+
+    async fn renew_lease(&self, lease: &Lease, lasting: Duration) -> Result<(), StoreError> {
+        self.write(lease.job.account, |account, shared| {
+            account.leased_job(lease)?.schedule(lasting, shared);
+            Ok(())
+        })
+    }
+
+    async fn release_job(
+        &self,
+        lease: &Lease,
+        pause: Duration,
+        outcome: Release,
+    ) -> Result<(), StoreError> {
+        self.write(lease.job.account, |account, shared| {
+            let job = account.leased_job(lease)?;
+            match outcome {
+                Release::FailedAttempt => job.failed_attempts += 1,
+                Release::Shutdown => {}
+                Release::Waiting | Release::InProgress => job.failed_attempts = 0,
+            }
+            if let (Release::InProgress, JobState::Queued(ticket)) = (outcome, &job.record.state) {
+                let ticket = ticket.clone();
+                job.enter(JobState::InProgress(ticket), shared);
+            }
+            job.fence = None;
+            job.schedule(pause, shared);
+            Ok(())
+        })
+    }
+
+    async fn complete_job(
+        &self,
+        lease: &Lease,
+        images: Vec<PromptImage>,
+    ) -> Result<PromptId, StoreError> {
+        self.write(lease.job.account, |account, shared| account.complete_job(lease, images, shared))
+    }
+
+    async fn fail_job(&self, lease: &Lease, reason: &str) -> Result<(), StoreError> {
+        self.write(lease.job.account, |account, shared| {
+            let job = account.leased_job(lease)?;
+            let ticket = job.record.state.ticket().cloned();
+            job.end(JobState::Failed(ticket, reason.into()), shared);
+            Ok(())
+        })
+    }
+
+    async fn job_due(&self, at_most: Duration) {
+        self.shared.schedule.due(at_most).await;
     }
 }

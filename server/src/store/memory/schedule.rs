@@ -1,9 +1,7 @@
-//! When each job is due: what a claim looks through, in place of the accounts.
+//! When each job is due, in one place, so that a claim does not scan the accounts.
 //!
-//! A job has at most one turn here. It knows which, and a turn that was taken
-//! from here but is not the job's own any more means nothing. Times are those of
-//! a clock that only goes forward, so that nobody's lease ends because somebody
-//! set the date. Where a test moves the clock by hand, that one counts.
+//! A job has at most one valid entry here and knows which; an older entry means nothing. Times
+//! are monotonic, unless a test moves the clock.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,99 +14,91 @@ use tokio::time::{Instant, sleep};
 use crate::clock::Clock;
 use crate::domain::JobKey;
 
-/// One entry: when, counted from the start of the schedule, and a number that no
-/// other entry ever has.
+/// The time since the start of the schedule, and a number that makes the entry unique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Turn {
+pub(super) struct DueEntry {
     at: Duration,
     number: u64,
 }
 
-/// What a job waits for.
+/// What a job is waiting for since the time of its entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Awaits {
-    /// The provider's word on whether it takes it, since the time of its turn.
-    Submission,
-    /// A worker, from the time of its turn on.
-    Worker,
+pub(super) enum Waiting {
+    ForSubmission,
+    ForWorker,
 }
 
-/// The turns of all jobs that have not ended.
+/// The entries of all jobs that have not ended.
 #[derive(Debug)]
 pub(super) struct Schedule {
     clock: Clock,
     start: (Instant, Timestamp),
-    turns: Mutex<Turns>,
+    entries: Mutex<Entries>,
     changed: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Turns {
+struct Entries {
     last_number: u64,
-    submitting: BTreeMap<Turn, JobKey>,
-    due: BTreeMap<Turn, JobKey>,
+    submitting: BTreeMap<DueEntry, JobKey>,
+    due: BTreeMap<DueEntry, JobKey>,
 }
 
 impl Schedule {
     pub(super) fn new(clock: Clock) -> Self {
         let start = (Instant::now(), clock.now());
-        Self { clock, start, turns: Mutex::default(), changed: Notify::new() }
+        Self { clock, start, entries: Mutex::default(), changed: Notify::new() }
     }
 
-    /// How long ago it was made.
     fn now(&self) -> Duration {
         match &self.clock {
             Clock::System => self.start.0.elapsed(),
-            // A clock moved by hand goes forward only.
             Clock::Manual(_) => self.clock.now().duration_since(self.start.1).unsigned_abs(),
         }
     }
 
-    /// Gives a job a turn this long from now, in place of the turn it had.
+    /// Gives a job an entry this long from now, in place of its former one.
     pub(super) fn put(
         &self,
         job: JobKey,
-        awaits: Awaits,
+        waiting: Waiting,
         pause: Duration,
-        former: Option<Turn>,
-    ) -> Turn {
-        let mut turns = self.turns();
-        turns.remove(former);
-        turns.last_number += 1;
-        let turn = Turn { at: self.now() + pause, number: turns.last_number };
-        match awaits {
-            Awaits::Submission => turns.submitting.insert(turn, job),
-            Awaits::Worker => turns.due.insert(turn, job),
+        former: Option<DueEntry>,
+    ) -> DueEntry {
+        let mut entries = self.entries();
+        entries.remove(former);
+        entries.last_number += 1;
+        let entry = DueEntry { at: self.now() + pause, number: entries.last_number };
+        match waiting {
+            Waiting::ForSubmission => entries.submitting.insert(entry, job),
+            Waiting::ForWorker => entries.due.insert(entry, job),
         };
-        drop(turns);
+        drop(entries);
         self.changed.notify_one();
-        turn
+        entry
     }
 
-    /// Takes a job's turn away, if it has one.
-    pub(super) fn strike(&self, turn: Option<Turn>) {
-        self.turns().remove(turn);
+    pub(super) fn remove(&self, entry: Option<DueEntry>) {
+        self.entries().remove(entry);
     }
 
-    /// Takes out the turn that has been due longest. A submission is due when it
-    /// has lasted for `submit_limit`.
-    pub(super) fn take_due(&self, submit_limit: Duration) -> Option<(Turn, JobKey)> {
+    /// Takes the entry that has been due longest. A submission is due after `submit_limit`.
+    pub(super) fn take_due(&self, submit_limit: Duration) -> Option<(DueEntry, JobKey)> {
         let now = self.now();
-        let mut turns = self.turns();
-        let due = turns.due.first_key_value().map(|(turn, _)| turn.at);
-        let late = turns.submitting.first_key_value().map(|(turn, _)| turn.at + submit_limit);
+        let mut entries = self.entries();
+        let due = entries.due.first_key_value().map(|(entry, _)| entry.at);
+        let late = entries.submitting.first_key_value().map(|(entry, _)| entry.at + submit_limit);
         let (due, late) = (due.filter(|at| *at <= now), late.filter(|at| *at <= now));
         match (due, late) {
-            (Some(due), Some(late)) if late < due => turns.submitting.pop_first(),
-            (None, Some(_)) => turns.submitting.pop_first(),
-            (Some(_), _) => turns.due.pop_first(),
             (None, None) => None,
+            (due, Some(late)) if due.is_none_or(|due| late < due) => entries.submitting.pop_first(),
+            _ => entries.due.pop_first(),
         }
     }
 
-    /// Done when a turn has come or something has changed, or after `at_most`.
+    /// Waits until an entry is due or something has changed, `at_most` this long.
     pub(super) async fn due(&self, at_most: Duration) {
-        let first = self.turns().due.first_key_value().map(|(turn, _)| turn.at);
+        let first = self.entries().due.first_key_value().map(|(entry, _)| entry.at);
         let wait = first.map_or(at_most, |at| at.saturating_sub(self.now()));
         if wait.is_zero() {
             return;
@@ -119,22 +109,23 @@ impl Schedule {
         }
     }
 
-    fn turns(&self) -> MutexGuard<'_, Turns> {
-        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
+    fn entries(&self) -> MutexGuard<'_, Entries> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     #[cfg(test)]
-    pub(super) fn all(&self) -> BTreeMap<Turn, JobKey> {
-        let turns = self.turns();
-        turns.due.iter().chain(&turns.submitting).map(|(turn, job)| (*turn, job.clone())).collect()
+    pub(super) fn all(&self) -> BTreeMap<DueEntry, JobKey> {
+        let entries = self.entries();
+        let all = entries.due.iter().chain(&entries.submitting);
+        all.map(|(entry, job)| (*entry, job.clone())).collect()
     }
 }
 
-impl Turns {
-    fn remove(&mut self, turn: Option<Turn>) {
-        if let Some(turn) = turn {
-            self.due.remove(&turn);
-            self.submitting.remove(&turn);
+impl Entries {
+    fn remove(&mut self, entry: Option<DueEntry>) {
+        if let Some(entry) = entry {
+            self.due.remove(&entry);
+            self.submitting.remove(&entry);
         }
     }
 }

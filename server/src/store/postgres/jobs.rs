@@ -1,47 +1,157 @@
-//! Generations in the database.
+//! Generation jobs: submission and status. What workers do is in [`super::job_queue`].
 //!
-//! Each step is one statement and no transaction outlives it, so none is open
-//! while a provider works. A job is due by the database's clock. A notification is
-//! a hint; the claim is the truth.
+//! Each method is one statement and one transaction, and none is open while a provider works.
+//! A job is due by the database's clock.
 
-mod intake;
-mod lease;
-mod outcome;
-mod rows;
-
-use std::time::Duration;
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use promptarium::PromptId;
+use promptarium::{PromptId, VaultId};
+use serde_json::value::{RawValue, to_raw_value};
+use sha2::{Digest, Sha256};
+use tokio_postgres::Row;
+use tokio_postgres::types::{Json, ToSql};
+use uuid::Uuid;
 
 use super::PostgresStore;
-#[cfg(test)]
-use super::db::Statement;
+use super::db::{Statement, column};
+use super::notify::CHANNEL;
+use super::rows::caller;
 use crate::domain::{
-    Caller, Claim, JobKey, JobRecord, Lease, NewJob, PromptImage, ProviderTicket, Release, Reserved,
+    AccountId, Caller, GenerationRequest, JobKey, JobRecord, JobState, NewJob, ProviderTicket,
+    Reserved,
 };
 use crate::store::{JobStore, StoreError};
 
 #[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[
-    &intake::RESERVE,
-    &intake::SUBMITTED,
-    &intake::DISCARD,
-    &intake::LOST,
-    &intake::GET,
-    &intake::GET_BY_KEY,
-    &lease::CLAIM,
-    &lease::RENEW,
-    &lease::RELEASE,
-    &outcome::ORDER,
-    &outcome::COMPLETE,
-    &outcome::FAIL,
-];
+pub(super) static ALL: &[&Statement] = &[&RESERVE, &SUBMITTED, &DISCARD, &LOST, &GET, &GET_BY_KEY];
+
+/// The columns that [`job_or_none`] reads, of a table or subquery `j`.
+macro_rules! job_columns {
+    () => {
+        "j.account_id, j.client_job_id, j.job_order, j.vault_id, j.state, j.request_id, j.memo, \
+         j.prompt_id, j.reason, j.created_at, j.updated_at"
+    };
+}
+pub(super) use job_columns;
+
+/// The time of a change of `job j` at `moment.now`: always later than the change before it.
+macro_rules! later {
+    () => {
+        "greatest(moment.now, j.updated_at + interval '1 microsecond')"
+    };
+}
+pub(super) use later;
+
+/// Of two concurrent inserts one violates the primary key, is retried, and finds the other's
+/// row. A retried insert recognises its own row by the reservation.
+static RESERVE: Statement = Statement::settling(
+    "jobs.reserve",
+    concat!(
+        "WITH caller AS ",
+        caller!(),
+        ", moment AS MATERIALIZED (SELECT coalesce($2::timestamptz, clock_timestamp()) AS now), \
+         there AS ( \
+             SELECT j.* FROM caller JOIN job j ON j.account_id = caller.account_id \
+             WHERE j.name_digest = $3), \
+         made AS ( \
+             INSERT INTO job (account_id, name_digest, client_job_id, request_digest, job_order, \
+                 vault_id, reservation, state, submitting_since, created_at, updated_at) \
+             SELECT v.account_id, $3, $4, $5, $6, v.id, $8, 'submitting', now, now, now \
+             FROM moment, caller \
+             JOIN account ON account.id = caller.account_id \
+             JOIN vault v ON v.account_id = account.id \
+                 AND v.id = coalesce($7::bigint, account.general_vault_id) \
+             WHERE NOT EXISTS (SELECT FROM there) \
+             RETURNING *) \
+         SELECT j.request_digest, \
+             j.reservation = $8 AND j.submitting_since IS NOT NULL AS fresh, ",
+        job_columns!(),
+        " FROM caller LEFT JOIN (TABLE there UNION ALL TABLE made) AS j ON true"
+    ),
+);
+
+static SUBMITTED: Statement = Statement::writing(
+    "jobs.submitted",
+    concat!(
+        "WITH moment AS MATERIALIZED (SELECT coalesce($3::timestamptz, clock_timestamp()) AS now) \
+         UPDATE job j SET state = 'queued', request_id = $4, memo = $5, fence = NULL, \
+             submitting_since = NULL, due_at = moment.now, updated_at = ",
+        later!(),
+        " FROM moment \
+         WHERE j.account_id = $1 AND j.name_digest = $2 AND j.state = 'submitting' \
+         RETURNING pg_notify($6, ''), ",
+        job_columns!(),
+    ),
+);
+
+static DISCARD: Statement = Statement::settling(
+    "jobs.discard",
+    "DELETE FROM job WHERE account_id = $1 AND name_digest = $2 AND state = 'submitting'",
+);
+
+static LOST: Statement = Statement::writing(
+    "jobs.lost",
+    concat!(
+        "WITH moment AS MATERIALIZED (SELECT coalesce($3::timestamptz, clock_timestamp()) AS now) \
+         UPDATE job j SET state = 'failed', reason = $4, fence = NULL, submitting_since = NULL, \
+             due_at = NULL, updated_at = ",
+        later!(),
+        " FROM moment \
+         WHERE j.account_id = $1 AND j.name_digest = $2 AND j.state = 'submitting' \
+         RETURNING ",
+        job_columns!(),
+    ),
+);
+
+static GET: Statement = Statement::reading(
+    "jobs.get",
+    concat!(
+        "WITH caller AS ",
+        caller!(),
+        " SELECT ",
+        job_columns!(),
+        " FROM caller LEFT JOIN job j \
+         ON j.account_id = caller.account_id AND j.name_digest = $2 AND j.state <> 'submitting'"
+    ),
+);
+
+static GET_BY_KEY: Statement = Statement::reading(
+    "jobs.get_by_key",
+    concat!(
+        "SELECT ",
+        job_columns!(),
+        " FROM job j WHERE j.account_id = $1 AND j.name_digest = $2"
+    ),
+);
 
 #[async_trait]
 impl JobStore for PostgresStore {
     async fn reserve_job(&self, caller: &Caller, new: NewJob) -> Result<Reserved, StoreError> {
-        intake::reserve(&self.db, caller, &new).await
+        let NewJob { client_job_id, digest, request, vault } = new;
+        let (name, reservation) = (name_digest(&client_job_id), random_id());
+        let (vault, request) = (vault.map(VaultId::get), encode(&request)?);
+        let row = self
+            .db
+            .row_of_caller(
+                &RESERVE,
+                &[
+                    &caller.key.0,
+                    &self.db.now(),
+                    &&name[..],
+                    &&*client_job_id,
+                    &&digest[..],
+                    &Json(&*request),
+                    &vault,
+                    &reservation,
+                ],
+            )
+            .await?;
+        let job = job_or_none(&row)?.ok_or(StoreError::UnknownVault)?;
+        if column::<&[u8]>(&row, "request_digest")? != digest {
+            return Err(StoreError::JobConflict);
+        }
+        Ok(if column(&row, "fresh")? { Reserved::New(job) } else { Reserved::Existing(job) })
     }
 
     async fn job_submitted(
@@ -49,61 +159,105 @@ impl JobStore for PostgresStore {
         job: &JobKey,
         ticket: ProviderTicket,
     ) -> Result<JobRecord, StoreError> {
-        intake::submitted(&self.db, job, &ticket).await
+        let (name, now) = (name_digest(&job.client_job_id), self.db.now());
+        let (request_id, memo) = (&*ticket.request_id, &*ticket.memo);
+        let params: &[&(dyn ToSql + Sync)] =
+            &[&job.account.0, &&name[..], &now, &request_id, &memo, &CHANNEL];
+        first_job(&self.db.rows(&SUBMITTED, params).await?)
     }
 
     async fn discard_job(&self, job: &JobKey) -> Result<(), StoreError> {
-        intake::discard(&self.db, job).await
+        let name = name_digest(&job.client_job_id);
+        self.db.rows(&DISCARD, &[&job.account.0, &&name[..]]).await.map(drop)
     }
 
     async fn job_lost(&self, job: &JobKey, reason: &str) -> Result<JobRecord, StoreError> {
-        intake::lost(&self.db, job, reason).await
+        let (name, now) = (name_digest(&job.client_job_id), self.db.now());
+        first_job(&self.db.rows(&LOST, &[&job.account.0, &&name[..], &now, &reason]).await?)
     }
 
     async fn job(&self, caller: &Caller, client_job_id: &str) -> Result<JobRecord, StoreError> {
-        intake::get(&self.db, caller, client_job_id).await
+        let name = name_digest(client_job_id);
+        let row = self.db.row_of_caller(&GET, &[&caller.key.0, &&name[..]]).await?;
+        job_or_none(&row)?.ok_or(StoreError::NotFound)
     }
 
     async fn job_by_key(&self, job: &JobKey) -> Result<JobRecord, StoreError> {
-        intake::get_by_key(&self.db, job).await
+        let name = name_digest(&job.client_job_id);
+        first_job(&self.db.rows(&GET_BY_KEY, &[&job.account.0, &&name[..]]).await?)
     }
+}
 
-    async fn claim_job(
-        &self,
-        lease: Duration,
-        submit_limit: Duration,
-    ) -> Result<Option<Claim>, StoreError> {
-        lease::claim(&self.db, lease, submit_limit).await
-    }
+/// The database's key of a job, of fixed size.
+pub(super) fn name_digest(client_job_id: &str) -> [u8; 32] {
+    Sha256::digest(client_job_id).into()
+}
 
-    async fn renew_lease(&self, lease: &Lease, lasting: Duration) -> Result<(), StoreError> {
-        lease::renew(&self.db, lease, lasting).await
-    }
+pub(super) fn random_id() -> Uuid {
+    Uuid::from_u128(rand::random())
+}
 
-    async fn release_job(
-        &self,
-        lease: &Lease,
-        pause: Duration,
-        outcome: Release,
-    ) -> Result<(), StoreError> {
-        lease::release(&self.db, lease, pause, outcome).await?;
-        self.notifier.wake_after(pause);
-        Ok(())
-    }
+/// The request as JSON that is known to read back: a row that cannot be read could never end.
+fn encode(request: &GenerationRequest) -> Result<Box<RawValue>, StoreError> {
+    let encoded = to_raw_value(request).map_err(|error| StoreError::Broken(error.into()))?;
+    serde_json::from_str::<GenerationRequest>(encoded.get())
+        .map_err(|error| StoreError::Broken(error.into()))?;
+    Ok(encoded)
+}
 
-    async fn complete_job(
-        &self,
-        lease: &Lease,
-        images: Vec<PromptImage>,
-    ) -> Result<PromptId, StoreError> {
-        outcome::complete(&self.db, lease, &images).await
-    }
+fn first_job(rows: &[Row]) -> Result<JobRecord, StoreError> {
+    rows.first().map(job_or_none).transpose()?.flatten().ok_or(StoreError::NotFound)
+}
 
-    async fn fail_job(&self, lease: &Lease, reason: &str) -> Result<(), StoreError> {
-        outcome::fail(&self.db, lease, reason).await
-    }
+/// The key of the job in a row of [`job_columns`].
+pub(super) fn job_key(row: &Row) -> Result<JobKey, StoreError> {
+    let client_job_id = column::<&str>(row, "client_job_id")?.into();
+    Ok(JobKey { account: AccountId(column(row, "account_id")?), client_job_id })
+}
 
-    async fn job_due(&self, at_most: Duration) {
-        self.notifier.due(at_most).await;
+/// The job in a row of [`job_columns`]; `None` where an outer join found none.
+pub(super) fn job_or_none(row: &Row) -> Result<Option<JobRecord>, StoreError> {
+    if column::<Option<i64>>(row, "account_id")?.is_none() {
+        return Ok(None);
     }
+    let state = job_state(row)?;
+    let ended = matches!(state, JobState::Completed(..) | JobState::Failed(..));
+    let request = match column::<Json<GenerationRequest>>(row, "job_order") {
+        Ok(Json(request)) => request,
+        // Nothing is made from the request of an ended job, and its status must be shown.
+        Err(_) if ended => GenerationRequest::default(),
+        Err(error) => return Err(error),
+    };
+    Ok(Some(JobRecord {
+        key: job_key(row)?,
+        request: Arc::new(request),
+        vault: VaultId::new(column(row, "vault_id")?),
+        state,
+        created_at: column(row, "created_at")?,
+        updated_at: column(row, "updated_at")?,
+    }))
+}
+
+fn job_state(row: &Row) -> Result<JobState, StoreError> {
+    let request_id: Option<&str> = column(row, "request_id")?;
+    let memo: Option<&str> = column(row, "memo")?;
+    let ticket = request_id.zip(memo).map(|(request_id, memo)| ProviderTicket {
+        request_id: request_id.into(),
+        memo: memo.into(),
+    });
+    let prompt: Option<i64> = column(row, "prompt_id")?;
+    let reason: Option<&str> = column(row, "reason")?;
+    Ok(match (column(row, "state")?, ticket, prompt, reason) {
+        ("submitting", None, None, None) => JobState::Submitting,
+        ("queued", Some(ticket), None, None) => JobState::Queued(ticket),
+        ("in_progress", Some(ticket), None, None) => JobState::InProgress(ticket),
+        ("completed", Some(ticket), Some(prompt), None) => {
+            JobState::Completed(ticket, PromptId::new(prompt))
+        }
+        ("failed", ticket, None, Some(reason)) => JobState::Failed(ticket, reason.into()),
+        (state, ..) => {
+            let error = format!("a job in state {state:?} has columns of another state");
+            return Err(StoreError::Broken(error.into()));
+        }
+    })
 }

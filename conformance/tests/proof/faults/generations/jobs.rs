@@ -148,8 +148,8 @@ impl Twist for Jobs {
         mut new: NewJob,
     ) -> Result<Reserved, StoreError> {
         self.callers.with(|callers| callers.insert(caller.account, caller.clone()));
-        if self.slip == Slip::NegativeFails && new.order.negative_prompt.is_some() {
-            Arc::make_mut(&mut new.order).model_id = "local/fail".into();
+        if self.slip == Slip::NegativeFails && new.request.negative_prompt.is_some() {
+            Arc::make_mut(&mut new.request).model_id = "local/fail".into();
         }
         inner.reserve_job(caller, new).await
     }
@@ -171,7 +171,7 @@ impl Twist for Jobs {
                 JobState::Failed(Some(ticket), "the provider gave no answer".into())
             }
             (Slip::Early, JobState::Queued(ticket) | JobState::InProgress(ticket))
-                if &*job.order.model_id != "local/fail" =>
+                if &*job.request.model_id != "local/fail" =>
             {
                 JobState::Completed(ticket, PromptId::new(i64::MAX))
             }

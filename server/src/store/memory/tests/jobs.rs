@@ -1,4 +1,4 @@
-//! Facts about generations: those of every store, and those of this one.
+//! Generation jobs: the contract of every store, and concurrency of this one.
 
 use std::future::{Ready, ready};
 use std::sync::Mutex;
@@ -10,9 +10,11 @@ use tokio::time::{Instant, timeout};
 use super::{caller, done, manual_clock};
 use crate::clock::{Clock, ManualClock};
 use crate::domain::{Caller, Release, Reserved};
-use crate::store::jobs::facts::{LEASE, LIMIT, SECOND, World, job_facts, new, queued};
+use crate::store::jobs::contract_tests::{
+    LEASE, LIMIT, SECOND, StoreUnderTest, job_contract_tests, new, queued,
+};
 use crate::store::memory::MemoryStore;
-use crate::store::{JobStore, Store};
+use crate::store::{JobQueue, JobStore, Store};
 
 struct InMemory {
     store: MemoryStore,
@@ -24,7 +26,7 @@ fn in_memory() -> Ready<InMemory> {
     ready(InMemory { store: MemoryStore::new(shared), clock })
 }
 
-impl World for InMemory {
+impl StoreUnderTest for InMemory {
     fn store(&self) -> &dyn Store {
         &self.store
     }
@@ -42,9 +44,9 @@ impl World for InMemory {
     }
 }
 
-job_facts!(in_memory);
+job_contract_tests!(in_memory);
 
-/// Its schedule goes by the runtime's time.
+/// Its schedule uses the time of the runtime.
 fn store() -> MemoryStore {
     MemoryStore::new(Clock::System)
 }
@@ -94,7 +96,7 @@ fn no_two_claims_hold_one_job() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn waiting_for_work_ends_when_there_is_some() {
+async fn job_due_returns_when_a_job_is_due_or_changes() {
     let store = store();
     let by = caller(&store, "alice");
     let before = Instant::now();

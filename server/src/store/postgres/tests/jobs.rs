@@ -16,7 +16,7 @@ use super::caller;
 use crate::clock::{Clock, ManualClock};
 use crate::domain::Caller;
 use crate::store::Store;
-use crate::store::jobs::facts::{World, job_facts};
+use crate::store::jobs::contract_tests::{StoreUnderTest, job_contract_tests};
 use crate::store::postgres::scratch::ScratchDatabase;
 use crate::store::postgres::{DatabaseUrl, Migration, PostgresStore};
 
@@ -74,7 +74,7 @@ async fn connected(database: &ScratchDatabase) -> Client {
     client
 }
 
-impl World for InPostgres {
+impl StoreUnderTest for InPostgres {
     fn store(&self) -> &dyn Store {
         &self.store
     }
@@ -108,4 +108,4 @@ impl World for InPostgres {
     }
 }
 
-job_facts!(in_postgres);
+job_contract_tests!(in_postgres);

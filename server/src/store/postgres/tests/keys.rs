@@ -119,7 +119,8 @@ async fn every_method_refuses_a_revoked_key_and_changes_nothing() {
     let title = PromptPatch { title: Some("x".into()), ..PromptPatch::default() };
     let name = VaultPatch { name: Some("x".into()), ..VaultPatch::default() };
     let order = GenerationRequest { prompt: "Sea".into(), ..GenerationRequest::default() }.into();
-    let job = NewJob { client_job_id: "j".into(), digest: [1; 32], order, vault: in_vault };
+    let job =
+        NewJob { client_job_id: "j".into(), digest: [1; 32], request: order, vault: in_vault };
     let results: [Result<()>; 24] = [
         store.create_prompt(&by, fixture::new(PromptKind::Text, None)).await.map(drop),
         store.create_prompt(&by, fixture::new(PromptKind::Text, in_vault)).await.map(drop),

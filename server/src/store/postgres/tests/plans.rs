@@ -12,18 +12,20 @@ mod sources;
 use self::plan::Plan;
 use super::super::db::{Effect, Statement};
 use super::super::{
-    accounts, contents, db, fork, jobs, keys, listing, memberships, prompts, settings, vaults,
+    accounts, contents, db, fork, job_queue, jobs, keys, listing, memberships, prompts, settings,
+    vaults,
 };
 use super::store;
 use crate::store::postgres::client::Pooled;
 use crate::store::postgres::scratch::ScratchDatabase;
 
 /// The statements of every module.
-const MODULES: [&[&Statement]; 11] = [
+const MODULES: [&[&Statement]; 12] = [
     accounts::ALL,
     contents::ALL,
     db::ALL,
     fork::ALL,
+    job_queue::ALL,
     jobs::ALL,
     keys::ALL,
     listing::ALL,

@@ -7,7 +7,7 @@ use promptarium::PromptId;
 use promptarium_server::domain::{
     Caller, Claim, JobKey, JobRecord, Lease, NewJob, PromptImage, ProviderTicket, Release, Reserved,
 };
-use promptarium_server::store::{JobStore, StoreError};
+use promptarium_server::store::{JobQueue, JobStore, StoreError};
 
 use super::FailingStore;
 
@@ -40,7 +40,10 @@ impl JobStore for FailingStore {
     async fn job_by_key(&self, job: &JobKey) -> Result<JobRecord, StoreError> {
         self.inner.job_by_key(job).await
     }
+}
 
+#[async_trait]
+impl JobQueue for FailingStore {
     async fn claim_job(
         &self,
         lease: Duration,

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use tokio::task::JoinSet;
 
-use super::{InPostgres, World, in_real_time};
+use super::{InPostgres, StoreUnderTest, in_real_time};
 use crate::domain::Reserved;
-use crate::store::jobs::facts::{LEASE, LIMIT, claim, is_lost, new, picture, queued};
+use crate::store::jobs::contract_tests::{LEASE, LIMIT, claim, image, is_lost, new, queued};
 use crate::store::postgres::PostgresStore;
-use crate::store::{JobStore as _, StoreError};
+use crate::store::{JobQueue as _, JobStore as _, StoreError};
 
 /// Two stores, to be used in turn.
 async fn two(world: &InPostgres) -> [PostgresStore; 2] {
@@ -97,7 +97,7 @@ async fn of_many_ends_at_once_under_one_lease_one_counts() {
             ends.spawn(async move {
                 match at % 3 {
                     0 => store.fail_job(&lease, "as asked").await,
-                    _ => store.complete_job(&lease, vec![picture()]).await.map(drop),
+                    _ => store.complete_job(&lease, vec![image()]).await.map(drop),
                 }
             });
         }

@@ -5,11 +5,11 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::{InPostgres, World, in_real_time};
+use super::{InPostgres, in_real_time};
 use crate::domain::Release;
 use crate::limits::JOB_POLL;
-use crate::store::JobStore;
-use crate::store::jobs::facts::{LEASE, SECOND, claim, queued};
+use crate::store::JobQueue;
+use crate::store::jobs::contract_tests::{LEASE, SECOND, StoreUnderTest as _, claim, queued};
 
 /// Less than a worker waits without a notification.
 const AT_ONCE: Duration = Duration::from_millis(500);
@@ -31,7 +31,7 @@ async fn until_listeners(world: &InPostgres, number: i64) {
 }
 
 /// Starts listening, and uses up the notification that the start itself gives.
-async fn listening(world: &InPostgres, store: &impl JobStore) {
+async fn listening(world: &InPostgres, store: &impl JobQueue) {
     store.job_due(Duration::from_millis(1)).await;
     until_listeners(world, 1).await;
     sleep(Duration::from_millis(50)).await;
@@ -39,7 +39,7 @@ async fn listening(world: &InPostgres, store: &impl JobStore) {
 }
 
 /// How long a worker waits.
-async fn waited(store: &impl JobStore, at_most: Duration) -> Duration {
+async fn waited(store: &impl JobQueue, at_most: Duration) -> Duration {
     let before = Instant::now();
     store.job_due(at_most).await;
     before.elapsed()
@@ -105,7 +105,7 @@ async fn a_lease_that_expired_in_another_store_is_found() {
             }
         }
     };
-    assert_eq!(timeout(5 * SECOND, found).await.unwrap().setbacks, 1);
+    assert_eq!(timeout(5 * SECOND, found).await.unwrap().failed_attempts, 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

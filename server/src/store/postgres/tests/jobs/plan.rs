@@ -1,12 +1,12 @@
-//! How the database finds what is due.
+//! The plans of the statements on jobs.
 
 use tokio_postgres::SimpleQueryMessage;
 
-use super::{InPostgres, World, in_real_time};
-use crate::store::JobStore as _;
-use crate::store::jobs::facts::{LEASE, LIMIT};
+use super::{InPostgres, StoreUnderTest, in_real_time};
+use crate::store::JobQueue as _;
+use crate::store::jobs::contract_tests::{LEASE, LIMIT};
 use crate::store::postgres::db::Statement;
-use crate::store::postgres::jobs;
+use crate::store::postgres::{job_queue, jobs};
 
 /// Jobs that have ended, and one in a hundred that is due.
 const JOBS: &str = "INSERT INTO job (account_id, name_digest, client_job_id, request_digest, \
@@ -41,9 +41,9 @@ async fn plan(world: &InPostgres, statement: &Statement, values: &str, options: 
 }
 
 #[tokio::test]
-async fn no_step_goes_through_all_jobs() {
+async fn no_statement_scans_all_jobs() {
     let world = with_many_jobs().await;
-    for statement in jobs::ALL {
+    for statement in jobs::ALL.iter().chain(job_queue::ALL) {
         let count = world.behind.prepare(statement.sql).await.unwrap().params().len();
         let values = vec!["NULL"; count].join(", ");
         let plan = plan(&world, statement, &values, "COSTS OFF").await;
@@ -53,9 +53,9 @@ async fn no_step_goes_through_all_jobs() {
 }
 
 #[tokio::test]
-async fn ended_jobs_are_not_looked_at_when_one_is_claimed() {
+async fn a_claim_reads_no_ended_jobs() {
     let world = with_many_jobs().await;
-    let claim = jobs::ALL.iter().find(|statement| statement.name == "jobs.claim").unwrap();
+    let claim = job_queue::ALL.iter().find(|statement| statement.name == "jobs.claim").unwrap();
     let values = "NULL, gen_random_uuid(), 20000000, 120000000";
     let plan = plan(&world, claim, values, "ANALYZE, BUFFERS, COSTS OFF, TIMING OFF").await;
     for index in ["job_due on job", "job_submitting on job", "job_pkey on job"] {
@@ -63,6 +63,6 @@ async fn ended_jobs_are_not_looked_at_when_one_is_claimed() {
     }
     let touched = plan.split("Buffers: shared hit=").nth(1).unwrap();
     let touched: u32 = touched.split_whitespace().next().unwrap().parse().unwrap();
-    assert!(touched < 200, "it looked at {touched} pages:\n{plan}");
+    assert!(touched < 200, "it read {touched} pages:\n{plan}");
     assert!(world.store.claim_job(LEASE, LIMIT).await.unwrap().is_some());
 }

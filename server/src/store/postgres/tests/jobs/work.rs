@@ -1,4 +1,4 @@
-//! Intake and workers on this store.
+//! Submission and workers on this store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,21 +9,23 @@ use tokio::time::{sleep, timeout};
 use tokio_postgres::NoTls;
 use url::Url;
 
-use super::{World, in_real_time};
+use super::{StoreUnderTest, in_real_time};
 use crate::blobs::Blobs;
 use crate::blobs::asset_url::Assets;
 use crate::clock::Clock;
 use crate::domain::{GenerationRequest, JobState, NewJob, ProviderTicket, SigningKey};
-use crate::generate::intake::Intake;
 use crate::generate::local::LocalProvider;
-use crate::generate::worker::{AssetShelf, Crew, Worker};
+use crate::generate::output_store::AssetOutputStore;
+use crate::generate::submit::Submitter;
+use crate::generate::worker::Worker;
+use crate::generate::worker_pool::WorkerPool;
 use crate::generate::{PollError, Progress, Provider, SubmitError};
-use crate::store::jobs::facts::{SECOND, new, ticket};
+use crate::store::jobs::contract_tests::{SECOND, new, ticket};
 use crate::store::postgres::scratch;
 use crate::store::{JobStore as _, Store};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn crews_on_two_stores_see_every_job_through_once() {
+async fn worker_pools_on_two_stores_complete_every_job_once() {
     const COUNT: usize = 12;
     let world = in_real_time().await;
     let by = world.caller("alice").await;
@@ -32,12 +34,13 @@ async fn crews_on_two_stores_see_every_job_through_once() {
     let provider = Arc::new(LocalProvider::new(Clock::System, assets.clone(), blobs.clone()));
     let stores: [Arc<dyn Store>; 2] =
         [Arc::new(world.store.clone()), Arc::new(world.another_store().await)];
-    let shelf = Arc::new(AssetShelf::new(blobs.clone(), assets.clone(), &SigningKey::random()));
-    let crews = stores.clone().map(|store| {
-        let worker = Worker::new(store, provider.clone(), shelf.clone(), Clock::System);
-        Crew::start(&worker, 2)
+    let outputs =
+        Arc::new(AssetOutputStore::new(blobs.clone(), assets.clone(), &SigningKey::random()));
+    let pools = stores.clone().map(|store| {
+        let worker = Worker::new(store, provider.clone(), outputs.clone(), Clock::System);
+        WorkerPool::start(&worker, 2)
     });
-    let intake = Intake::new(stores[0].clone(), provider.clone());
+    let submitter = Submitter::new(stores[0].clone(), provider.clone());
     for at in 0..COUNT {
         let model_id = if at == 0 { "local/fail" } else { "local/plasma" };
         let order = GenerationRequest {
@@ -47,10 +50,10 @@ async fn crews_on_two_stores_see_every_job_through_once() {
             batch_count: 2,
             ..GenerationRequest::default()
         };
-        let job = NewJob { order: order.into(), ..new(&format!("{at}"), 1, None) };
-        intake.take_on(&by, job).await.unwrap();
+        let job = NewJob { request: order.into(), ..new(&format!("{at}"), 1, None) };
+        submitter.submit(&by, job).await.unwrap();
     }
-    let mut pictures = 0;
+    let mut image_count = 0;
     for at in 0..COUNT {
         let ended = async {
             loop {
@@ -64,8 +67,8 @@ async fn crews_on_two_stores_see_every_job_through_once() {
         let completed = timeout(60 * SECOND, ended).await.expect("a job does not end");
         assert_eq!(completed, at != 0, "job {at}");
     }
-    for crew in crews {
-        crew.stop().await;
+    for pool in pools {
+        pool.stop().await;
     }
     let contents = world.contents(&by, world.general(&by).await).await;
     assert_eq!(contents.len(), COUNT - 1);
@@ -73,14 +76,14 @@ async fn crews_on_two_stores_see_every_job_through_once() {
         for image in images {
             let name = assets.name_in(&image.url).unwrap();
             assert!(blobs.read_all(&name).await.unwrap().is_some());
-            pictures += 1;
+            image_count += 1;
         }
     }
-    assert_eq!(pictures, 2 * (COUNT - 1));
+    assert_eq!(image_count, 2 * (COUNT - 1));
     world.check().await;
 }
 
-/// Takes an order once it is let to.
+/// Accepts a submission when `go` is notified.
 #[derive(Default)]
 struct Slow {
     asked: Notify,
@@ -101,7 +104,7 @@ impl Provider for Slow {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_provider_took_is_remembered_though_the_database_was_away() {
+async fn an_accepted_submission_is_recorded_after_a_database_outage() {
     let world = in_real_time().await;
     let by = world.caller("alice").await;
     let name: String = world.sql("SELECT current_database()::text", &[]).await[0].get(0);
@@ -113,10 +116,10 @@ async fn what_a_provider_took_is_remembered_though_the_database_was_away() {
         admin.batch_execute(&allow).await.unwrap();
     };
     let provider = Arc::new(Slow::default());
-    let intake = Intake::new(Arc::new(world.store.clone()), provider.clone());
+    let submitter = Submitter::new(Arc::new(world.store.clone()), provider.clone());
     let mut taking = {
         let by = by.clone();
-        tokio::spawn(async move { intake.take_on(&by, new("j", 1, None)).await })
+        tokio::spawn(async move { submitter.submit(&by, new("j", 1, None)).await })
     };
     provider.asked.notified().await;
     open(false).await;

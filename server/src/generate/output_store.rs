@@ -1,70 +1,70 @@
-//! Where outputs go: bytes in, a permanent address out.
+//! Stores outputs as assets, at URLs derived from their job.
 
 use async_trait::async_trait;
 
+use super::Output;
 use crate::blobs::asset_url::Assets;
 use crate::blobs::{AssetName, Blobs, PutError};
 use crate::domain::{JobRecord, ProviderTicket, SigningKey};
-use crate::generate::Output;
 
-/// Keeps outputs where clients can fetch them.
+/// Stores outputs where clients can download them.
 #[async_trait]
-pub trait Shelf: Send + Sync + 'static {
-    /// Puts one output of a job and gives its address. The same place of the same
-    /// job has one address, however often this is called.
+pub trait OutputStore: Send + Sync + 'static {
+    /// Stores one output of a job and returns its URL, which is the same for each call with the
+    /// same job, ticket and index.
     ///
     /// # Errors
-    /// If it is not there; nothing of it is visible then.
+    /// If the output was not stored; nothing of it is visible then.
     async fn put(
         &self,
         job: &JobRecord,
         ticket: &ProviderTicket,
-        place: usize,
+        index: usize,
         output: &Output,
-    ) -> Result<Box<str>, NotShelved>;
+    ) -> Result<Box<str>, StoreOutputError>;
 }
 
-/// Why an output was not put on the shelf; for the log.
+/// Why an output was not stored; for the log.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct NotShelved(pub String);
+pub struct StoreOutputError(pub String);
 
-/// Keeps outputs as assets.
-pub struct AssetShelf {
+/// Stores outputs as assets.
+pub struct AssetOutputStore {
     blobs: Blobs,
     assets: Assets,
     key: SigningKey,
 }
 
-impl AssetShelf {
-    /// Addresses cannot be guessed without `key`.
+impl AssetOutputStore {
+    /// URLs cannot be guessed without `key`.
     pub fn new(blobs: Blobs, assets: Assets, key: &SigningKey) -> Self {
         Self { blobs, assets, key: key.clone() }
     }
 }
 
 #[async_trait]
-impl Shelf for AssetShelf {
+impl OutputStore for AssetOutputStore {
     async fn put(
         &self,
         job: &JobRecord,
         ticket: &ProviderTicket,
-        place: usize,
+        index: usize,
         output: &Output,
-    ) -> Result<Box<str>, NotShelved> {
-        let name = AssetName::derived(&self.key, &context(job, ticket, place), output.media);
+    ) -> Result<Box<str>, StoreOutputError> {
+        let name = AssetName::derived(&self.key, &context(job, ticket, index), output.media);
         match self.blobs.put_new(&name, output.bytes.clone()).await {
-            // An earlier try, whose end nobody saw, has left it there.
+            // An earlier attempt has stored it.
             Ok(()) | Err(PutError::Taken) => Ok(self.assets.url_of(&name).into()),
-            Err(error @ PutError::Failed(_)) => Err(NotShelved(error.to_string())),
+            Err(error @ PutError::Failed(_)) => Err(StoreOutputError(error.to_string())),
         }
     }
 }
 
-/// What makes an output the one it is. A store in memory gives the same accounts
-/// the same numbers at each start, and callers may use a name again, so the time
-/// and the provider's own name for the job are part of it.
-fn context(job: &JobRecord, ticket: &ProviderTicket, place: usize) -> Vec<u8> {
+/// What distinguishes an output from all others. A memory store assigns the same account ids at
+/// each start, and names of jobs may be used again, so the creation time and the provider's
+/// request id are part of it.
+fn context(job: &JobRecord, ticket: &ProviderTicket, index: usize) -> Vec<u8> {
     let mut context = Vec::new();
     for text in [&*ticket.request_id, &job.key.client_job_id] {
         context.extend_from_slice(&(text.len() as u64).to_be_bytes());
@@ -72,7 +72,7 @@ fn context(job: &JobRecord, ticket: &ProviderTicket, place: usize) -> Vec<u8> {
     }
     context.extend_from_slice(&job.key.account.0.to_be_bytes());
     context.extend_from_slice(&job.created_at.as_microsecond().to_be_bytes());
-    context.extend_from_slice(&(place as u64).to_be_bytes());
+    context.extend_from_slice(&(index as u64).to_be_bytes());
     context
 }
 
@@ -93,7 +93,7 @@ mod tests {
         let made = Timestamp::UNIX_EPOCH + SignedDuration::from_micros(made_after);
         JobRecord {
             key: JobKey { account: AccountId(account), client_job_id: name.into() },
-            order: Arc::new(GenerationRequest::default()),
+            request: Arc::new(GenerationRequest::default()),
             vault: VaultId::new(1),
             state: JobState::Queued(ticket("r")),
             created_at: made,
@@ -106,28 +106,28 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_output_has_one_address_for_its_place_in_its_job() {
+    async fn an_output_has_one_url_for_its_index_in_its_job() {
         let assets = Assets::new(&Url::parse("http://localhost").unwrap());
         let blobs = Blobs::in_memory();
-        let shelf = AssetShelf::new(blobs.clone(), assets.clone(), &signing_key(1));
+        let store = AssetOutputStore::new(blobs.clone(), assets.clone(), &signing_key(1));
         let Progress::Completed(outputs) = pictures(1) else { panic!("pictures are done") };
-        let put = async |job: &JobRecord, request, place| {
-            shelf.put(job, &ticket(request), place, &outputs[0]).await.unwrap()
+        let put = async |job: &JobRecord, request, index| {
+            store.put(job, &ticket(request), index, &outputs[0]).await.unwrap()
         };
         let first = put(&job(1, "j", 0), "r", 0).await;
         assert_eq!(put(&job(1, "j", 0), "r", 0).await, first);
         let name = assets.name_in(&first).unwrap();
         assert_eq!(blobs.read_all(&name).await.unwrap(), Some(outputs[0].bytes.clone()));
-        for (job, request, place) in [
+        for (job, request, index) in [
             (job(1, "j", 0), "r", 1),
             (job(1, "j", 0), "s", 0),
             (job(1, "j", 1), "r", 0),
             (job(1, "k", 0), "r", 0),
             (job(2, "j", 0), "r", 0),
         ] {
-            assert_ne!(put(&job, request, place).await, first, "{job:?} {request} {place}");
+            assert_ne!(put(&job, request, index).await, first, "{job:?} {request} {index}");
         }
-        let other = AssetShelf::new(blobs, assets, &signing_key(2));
+        let other = AssetOutputStore::new(blobs, assets, &signing_key(2));
         let guessed = other.put(&job(1, "j", 0), &ticket("r"), 0, &outputs[0]).await.unwrap();
         assert_ne!(guessed, first);
     }

@@ -1,7 +1,5 @@
-//! Facts about generations that hold in every store.
-//!
-//! Each is told of a [`World`]: a store whose time a test moves by hand.
-//! [`job_facts`] makes a test of each for one kind of world.
+//! The contract of [`JobStore`](super::JobStore) and [`JobQueue`](super::JobQueue), as tests of
+//! any store. [`job_contract_tests`] instantiates them for one [`StoreUnderTest`].
 
 use std::time::Duration;
 
@@ -14,17 +12,17 @@ use crate::domain::{
 };
 use crate::store::{Store, StoreError};
 
-/// What a fact is told of.
-pub(crate) trait World {
+/// A store whose time the tests move.
+pub(crate) trait StoreUnderTest {
     fn store(&self) -> &dyn Store;
 
-    /// Moves the time of the store forward.
+    /// Moves the store's time forward.
     fn pass(&self, time: Duration);
 
-    /// Whoever holds a key of this account.
+    /// A caller with a key of this account.
     async fn caller(&self, account: &str) -> Caller;
 
-    /// Looks whether the store is whole.
+    /// Checks the store's invariants.
     async fn check(&self);
 
     async fn vault(&self, by: &Caller) -> VaultId {
@@ -41,7 +39,7 @@ pub(crate) trait World {
         self.store().vaults(by).await.unwrap().last().unwrap().id
     }
 
-    /// The prompts of a vault, with their pictures.
+    /// The prompts of a vault with their images.
     async fn contents(&self, by: &Caller, vault: VaultId) -> Vec<(PromptId, Vec<PromptImage>)> {
         let contents = self.store().contents(by, vault).await.unwrap();
         let pair =
@@ -50,47 +48,46 @@ pub(crate) trait World {
     }
 }
 
-/// Makes a test of each fact; takes what makes a world.
-macro_rules! job_facts {
-    ($world:path) => {
-        $crate::store::jobs::facts::job_facts! { $world:
+/// Creates a `#[tokio::test]` of each; takes a function that creates the store.
+macro_rules! job_contract_tests {
+    ($store:path) => {
+        $crate::store::jobs::contract_tests::job_contract_tests! { $store:
             a_name_is_taken_once_in_an_account,
-            a_vault_that_is_not_the_callers_takes_no_job,
-            another_request_under_a_name_is_refused_before_its_vault_is_looked_at,
-            a_job_is_seen_by_its_account_once_the_provider_has_it,
-            a_discarded_job_never_was_and_a_queued_one_is_not_discarded,
-            a_lost_job_has_failed_and_nobody_works_on_it,
-            the_job_that_has_been_due_longest_comes_first,
-            a_late_submission_takes_its_turn_among_the_jobs_that_are_due,
-            a_lease_that_ran_out_goes_to_the_next_and_the_last_holder_writes_nothing,
-            a_lease_that_ran_out_is_good_until_somebody_else_has_the_job,
-            what_a_worker_saw_shows_in_state_and_setbacks,
-            a_submission_without_end_goes_to_a_worker_but_its_end_still_counts,
-            a_late_submission_that_is_handed_back_is_due_again_at_once,
-            output_goes_to_the_vault_that_was_asked_for_or_to_general,
-            an_order_comes_back_as_it_was_given,
-            a_name_may_be_as_long_as_its_maker_likes,
+            a_job_needs_a_vault_of_its_own_account,
+            a_digest_conflict_is_reported_before_an_unknown_vault,
+            a_job_is_visible_to_its_account_once_it_is_submitted,
+            only_a_submitting_job_is_discarded_and_its_name_is_free_again,
+            a_lost_job_has_failed_and_is_not_claimed,
+            the_job_that_has_been_due_longest_is_claimed_first,
+            late_submissions_and_due_jobs_are_claimed_in_order_of_time,
+            an_expired_lease_is_taken_over_and_its_former_holder_changes_nothing,
+            an_expired_lease_is_valid_until_it_is_taken_over,
+            a_release_sets_state_and_failed_attempts,
+            a_late_submission_is_claimed_but_its_result_still_counts,
+            a_released_late_submission_is_due_again,
+            output_goes_to_the_requested_vault_or_to_general,
+            a_request_reads_back_unchanged,
         }
     };
-    ($world:path: $($fact:ident,)+) => { $(
+    ($store:path: $($test:ident,)+) => { $(
         #[tokio::test]
-        async fn $fact() {
-            use $crate::store::jobs::facts::{self, World as _};
-            let world = $world().await;
-            facts::$fact(&world).await;
-            world.check().await;
+        async fn $test() {
+            use $crate::store::jobs::contract_tests::{self, StoreUnderTest as _};
+            let store_under_test = $store().await;
+            contract_tests::$test(&store_under_test).await;
+            store_under_test.check().await;
         }
     )+ };
 }
-pub(crate) use job_facts;
+pub(crate) use job_contract_tests;
 
 pub(crate) const LEASE: Duration = Duration::from_secs(20);
 pub(crate) const LIMIT: Duration = Duration::from_secs(120);
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
 
 pub(crate) fn new(name: &str, digest: u8, vault: Option<VaultId>) -> NewJob {
-    let order = GenerationRequest { prompt: "A harbour".into(), ..GenerationRequest::default() };
-    NewJob { client_job_id: name.into(), digest: [digest; 32], order: order.into(), vault }
+    let request = GenerationRequest { prompt: "A harbour".into(), ..GenerationRequest::default() };
+    NewJob { client_job_id: name.into(), digest: [digest; 32], request: request.into(), vault }
 }
 
 pub(crate) fn ticket() -> ProviderTicket {
@@ -118,7 +115,7 @@ async fn claimed(store: &dyn Store) -> String {
     claim(store).await.expect("one is due").job.key.client_job_id.to_string()
 }
 
-pub(crate) fn picture() -> PromptImage {
+pub(crate) fn image() -> PromptImage {
     let created_at = jiff::Timestamp::UNIX_EPOCH;
     PromptImage { url: "http://localhost/a.png".into(), width: 1, height: 2, created_at }
 }
@@ -131,12 +128,13 @@ fn is_not_found<T>(outcome: &Result<T, StoreError>) -> bool {
     matches!(outcome, Err(StoreError::NotFound))
 }
 
-pub(crate) async fn a_name_is_taken_once_in_an_account(world: &impl World) {
-    let store = world.store();
-    let (alice, bob) = (world.caller("alice").await, world.caller("bob").await);
+pub(crate) async fn a_name_is_taken_once_in_an_account(store_under_test: &impl StoreUnderTest) {
+    let store = store_under_test.store();
+    let (alice, bob) =
+        (store_under_test.caller("alice").await, store_under_test.caller("bob").await);
     let job = reserved(store, &alice, new("j", 1, None)).await;
     assert_eq!(job.state, JobState::Submitting);
-    assert_eq!(job.vault, world.general(&alice).await);
+    assert_eq!(job.vault, store_under_test.general(&alice).await);
     let again = store.reserve_job(&alice, new("j", 1, None)).await;
     assert!(matches!(again, Ok(Reserved::Existing(same)) if same == job));
     let other = store.reserve_job(&alice, new("j", 2, None)).await;
@@ -144,32 +142,36 @@ pub(crate) async fn a_name_is_taken_once_in_an_account(world: &impl World) {
     reserved(store, &bob, new("j", 2, None)).await;
 }
 
-pub(crate) async fn a_vault_that_is_not_the_callers_takes_no_job(world: &impl World) {
-    let store = world.store();
-    let (alice, bob) = (world.caller("alice").await, world.caller("bob").await);
-    let foreign = world.vault(&bob).await;
+pub(crate) async fn a_job_needs_a_vault_of_its_own_account(store_under_test: &impl StoreUnderTest) {
+    let store = store_under_test.store();
+    let (alice, bob) =
+        (store_under_test.caller("alice").await, store_under_test.caller("bob").await);
+    let foreign = store_under_test.vault(&bob).await;
     let refused = store.reserve_job(&alice, new("j", 1, Some(foreign))).await;
     assert!(matches!(refused, Err(StoreError::UnknownVault)));
-    let own = world.vault(&alice).await;
+    let own = store_under_test.vault(&alice).await;
     assert_eq!(reserved(store, &alice, new("j", 1, Some(own))).await.vault, own);
-    world.delete_vault(&alice, own).await;
+    store_under_test.delete_vault(&alice, own).await;
     let again = store.reserve_job(&alice, new("j", 1, Some(own))).await;
     assert!(matches!(again, Ok(Reserved::Existing(_))), "the same request has the same job");
 }
 
-pub(crate) async fn another_request_under_a_name_is_refused_before_its_vault_is_looked_at(
-    world: &impl World,
+pub(crate) async fn a_digest_conflict_is_reported_before_an_unknown_vault(
+    store_under_test: &impl StoreUnderTest,
 ) {
-    let by = world.caller("alice").await;
-    reserved(world.store(), &by, new("j", 1, None)).await;
+    let by = store_under_test.caller("alice").await;
+    reserved(store_under_test.store(), &by, new("j", 1, None)).await;
     let nowhere = Some(VaultId::new(i64::MAX));
-    let other = world.store().reserve_job(&by, new("j", 2, nowhere)).await;
+    let other = store_under_test.store().reserve_job(&by, new("j", 2, nowhere)).await;
     assert!(matches!(other, Err(StoreError::JobConflict)), "{other:?}");
 }
 
-pub(crate) async fn a_job_is_seen_by_its_account_once_the_provider_has_it(world: &impl World) {
-    let store = world.store();
-    let (alice, bob) = (world.caller("alice").await, world.caller("bob").await);
+pub(crate) async fn a_job_is_visible_to_its_account_once_it_is_submitted(
+    store_under_test: &impl StoreUnderTest,
+) {
+    let store = store_under_test.store();
+    let (alice, bob) =
+        (store_under_test.caller("alice").await, store_under_test.caller("bob").await);
     let job = reserved(store, &alice, new("j", 1, None)).await;
     assert!(is_not_found(&store.job(&alice, "j").await));
     assert_eq!(store.job_by_key(&job.key).await.unwrap(), job);
@@ -181,11 +183,11 @@ pub(crate) async fn a_job_is_seen_by_its_account_once_the_provider_has_it(world:
     assert!(is_not_found(&store.job_submitted(&job.key, ticket()).await));
 }
 
-pub(crate) async fn a_discarded_job_never_was_and_a_queued_one_is_not_discarded(
-    world: &impl World,
+pub(crate) async fn only_a_submitting_job_is_discarded_and_its_name_is_free_again(
+    store_under_test: &impl StoreUnderTest,
 ) {
-    let store = world.store();
-    let by = world.caller("alice").await;
+    let store = store_under_test.store();
+    let by = store_under_test.caller("alice").await;
     let job = reserved(store, &by, new("j", 1, None)).await;
     store.discard_job(&job.key).await.unwrap();
     store.discard_job(&job.key).await.unwrap();
@@ -197,48 +199,53 @@ pub(crate) async fn a_discarded_job_never_was_and_a_queued_one_is_not_discarded(
     assert!(store.job(&by, "j").await.is_ok());
 }
 
-pub(crate) async fn a_lost_job_has_failed_and_nobody_works_on_it(world: &impl World) {
-    let store = world.store();
-    let by = world.caller("alice").await;
+pub(crate) async fn a_lost_job_has_failed_and_is_not_claimed(
+    store_under_test: &impl StoreUnderTest,
+) {
+    let store = store_under_test.store();
+    let by = store_under_test.caller("alice").await;
     let job = reserved(store, &by, new("j", 1, None)).await;
     store.job_lost(&job.key, "gone").await.unwrap();
     let state = store.job(&by, "j").await.unwrap().state;
     assert_eq!(state, JobState::Failed(None, "gone".into()));
     assert!(is_not_found(&store.job_lost(&job.key, "again").await));
-    world.pass(LIMIT + SECOND);
+    store_under_test.pass(LIMIT + SECOND);
     assert!(claim(store).await.is_none());
 }
 
-pub(crate) async fn the_job_that_has_been_due_longest_comes_first(world: &impl World) {
-    let store = world.store();
-    let (alice, bob) = (world.caller("alice").await, world.caller("bob").await);
+pub(crate) async fn the_job_that_has_been_due_longest_is_claimed_first(
+    store_under_test: &impl StoreUnderTest,
+) {
+    let store = store_under_test.store();
+    let (alice, bob) =
+        (store_under_test.caller("alice").await, store_under_test.caller("bob").await);
     queued(store, &alice, "a").await;
-    world.pass(SECOND);
+    store_under_test.pass(SECOND);
     queued(store, &bob, "b").await;
     let a = claim(store).await.unwrap();
     assert_eq!(&*a.job.key.client_job_id, "a");
     store.release_job(&a.lease, 2 * SECOND, Release::Waiting).await.unwrap();
     assert_eq!(claimed(store).await, "b");
     assert!(claim(store).await.is_none(), "it was handed back until later");
-    world.pass(2 * SECOND);
+    store_under_test.pass(2 * SECOND);
     assert_eq!(claimed(store).await, "a");
 }
 
-pub(crate) async fn a_late_submission_takes_its_turn_among_the_jobs_that_are_due(
-    world: &impl World,
+pub(crate) async fn late_submissions_and_due_jobs_are_claimed_in_order_of_time(
+    store_under_test: &impl StoreUnderTest,
 ) {
-    let store = world.store();
-    let by = world.caller("alice").await;
+    let store = store_under_test.store();
+    let by = store_under_test.caller("alice").await;
     for name in ["a", "b"] {
         reserved(store, &by, new(name, 1, None)).await;
-        world.pass(SECOND);
+        store_under_test.pass(SECOND);
     }
-    // They are taken for lost after `LIMIT`, counted from each one's beginning.
-    world.pass(LIMIT - 3 * SECOND);
+    // Each is late `LIMIT` after its own beginning.
+    store_under_test.pass(LIMIT - 3 * SECOND);
     queued(store, &by, "before a").await;
-    world.pass(SECOND + SECOND / 2);
+    store_under_test.pass(SECOND + SECOND / 2);
     queued(store, &by, "after a").await;
-    world.pass(LEASE / 2);
+    store_under_test.pass(LEASE / 2);
     let mut order = Vec::new();
     for _ in 0..4 {
         order.push(claimed(store).await);
@@ -247,60 +254,62 @@ pub(crate) async fn a_late_submission_takes_its_turn_among_the_jobs_that_are_due
     assert!(claim(store).await.is_none());
 }
 
-pub(crate) async fn a_lease_that_ran_out_goes_to_the_next_and_the_last_holder_writes_nothing(
-    world: &impl World,
+pub(crate) async fn an_expired_lease_is_taken_over_and_its_former_holder_changes_nothing(
+    store_under_test: &impl StoreUnderTest,
 ) {
-    let store = world.store();
-    let by = world.caller("alice").await;
+    let store = store_under_test.store();
+    let by = store_under_test.caller("alice").await;
     queued(store, &by, "j").await;
     let late = claim(store).await.unwrap();
-    world.pass(LEASE - SECOND);
+    store_under_test.pass(LEASE - SECOND);
     assert!(claim(store).await.is_none());
     store.renew_lease(&late.lease, LEASE).await.unwrap();
-    world.pass(LEASE - SECOND);
+    store_under_test.pass(LEASE - SECOND);
     assert!(claim(store).await.is_none(), "the lease was renewed");
-    world.pass(2 * SECOND);
+    store_under_test.pass(2 * SECOND);
     let next = claim(store).await.unwrap();
     assert_ne!(next.lease, late.lease);
-    assert_eq!((late.setbacks, next.setbacks), (0, 1));
+    assert_eq!((late.failed_attempts, next.failed_attempts), (0, 1));
 
     let before = store.job(&by, "j").await.unwrap();
     assert!(is_lost(&store.renew_lease(&late.lease, LEASE).await));
     assert!(is_lost(&store.release_job(&late.lease, SECOND, Release::InProgress).await));
     assert!(is_lost(&store.fail_job(&late.lease, "late").await));
-    assert!(is_lost(&store.complete_job(&late.lease, vec![picture()]).await));
+    assert!(is_lost(&store.complete_job(&late.lease, vec![image()]).await));
     assert_eq!(store.job(&by, "j").await.unwrap(), before);
 
-    let prompt = store.complete_job(&next.lease, vec![picture()]).await.unwrap();
-    assert!(is_lost(&store.complete_job(&next.lease, vec![picture()]).await));
+    let prompt = store.complete_job(&next.lease, vec![image()]).await.unwrap();
+    assert!(is_lost(&store.complete_job(&next.lease, vec![image()]).await));
     assert!(is_lost(&store.fail_job(&next.lease, "late").await));
     let job = store.job(&by, "j").await.unwrap();
     assert_eq!(job.state, JobState::Completed(ticket(), prompt));
-    assert_eq!(world.contents(&by, job.vault).await, [(prompt, vec![picture()])]);
+    assert_eq!(store_under_test.contents(&by, job.vault).await, [(prompt, vec![image()])]);
 }
 
-pub(crate) async fn a_lease_that_ran_out_is_good_until_somebody_else_has_the_job(
-    world: &impl World,
+pub(crate) async fn an_expired_lease_is_valid_until_it_is_taken_over(
+    store_under_test: &impl StoreUnderTest,
 ) {
-    let store = world.store();
-    let by = world.caller("alice").await;
+    let store = store_under_test.store();
+    let by = store_under_test.caller("alice").await;
     queued(store, &by, "j").await;
     let late = claim(store).await.unwrap();
-    world.pass(2 * LEASE);
+    store_under_test.pass(2 * LEASE);
     store.renew_lease(&late.lease, LEASE).await.unwrap();
     assert!(claim(store).await.is_none());
-    world.pass(2 * LEASE);
+    store_under_test.pass(2 * LEASE);
     store.fail_job(&late.lease, "as asked").await.unwrap();
     assert!(claim(store).await.is_none());
     let state = store.job(&by, "j").await.unwrap().state;
     assert_eq!(state, JobState::Failed(Some(ticket()), "as asked".into()));
 }
 
-pub(crate) async fn what_a_worker_saw_shows_in_state_and_setbacks(world: &impl World) {
-    let store = world.store();
-    let by = world.caller("alice").await;
+pub(crate) async fn a_release_sets_state_and_failed_attempts(
+    store_under_test: &impl StoreUnderTest,
+) {
+    let store = store_under_test.store();
+    let by = store_under_test.caller("alice").await;
     let queued = queued(store, &by, "j").await;
-    for (outcome, setbacks, at_work) in [
+    for (outcome, failed_attempts, in_progress) in [
         (Release::Waiting, 0, false),
         (Release::FailedAttempt, 1, false),
         (Release::FailedAttempt, 2, false),
@@ -312,76 +321,80 @@ pub(crate) async fn what_a_worker_saw_shows_in_state_and_setbacks(world: &impl W
         let held = claim(store).await.unwrap();
         store.release_job(&held.lease, Duration::ZERO, outcome).await.unwrap();
         let held = claim(store).await.unwrap();
-        assert_eq!(held.setbacks, setbacks, "{outcome:?}");
+        assert_eq!(held.failed_attempts, failed_attempts, "{outcome:?}");
         let expected =
-            if at_work { JobState::InProgress(ticket()) } else { JobState::Queued(ticket()) };
+            if in_progress { JobState::InProgress(ticket()) } else { JobState::Queued(ticket()) };
         assert_eq!(held.job.state, expected, "{outcome:?}");
-        assert_eq!(held.job.updated_at > queued.updated_at, at_work);
+        assert_eq!(held.job.updated_at > queued.updated_at, in_progress);
         store.release_job(&held.lease, Duration::ZERO, Release::Shutdown).await.unwrap();
     }
 }
 
-pub(crate) async fn a_submission_without_end_goes_to_a_worker_but_its_end_still_counts(
-    world: &impl World,
+pub(crate) async fn a_late_submission_is_claimed_but_its_result_still_counts(
+    store_under_test: &impl StoreUnderTest,
 ) {
-    let store = world.store();
-    let by = world.caller("alice").await;
+    let store = store_under_test.store();
+    let by = store_under_test.caller("alice").await;
     let job = reserved(store, &by, new("j", 1, None)).await;
-    world.pass(LIMIT - SECOND);
+    store_under_test.pass(LIMIT - SECOND);
     assert!(claim(store).await.is_none());
-    world.pass(2 * SECOND);
+    store_under_test.pass(2 * SECOND);
     let held = claim(store).await.unwrap();
-    assert_eq!((held.job.state, held.setbacks), (JobState::Submitting, 0));
-    assert!(is_lost(&store.complete_job(&held.lease, vec![picture()]).await));
+    assert_eq!((held.job.state, held.failed_attempts), (JobState::Submitting, 0));
+    assert!(is_lost(&store.complete_job(&held.lease, vec![image()]).await));
     store.job_submitted(&job.key, ticket()).await.unwrap();
     assert!(is_lost(&store.fail_job(&held.lease, "unknown").await));
     assert_eq!(store.job(&by, "j").await.unwrap().state, JobState::Queued(ticket()));
     assert!(claim(store).await.is_some());
 }
 
-pub(crate) async fn a_late_submission_that_is_handed_back_is_due_again_at_once(world: &impl World) {
-    let store = world.store();
-    let by = world.caller("alice").await;
+pub(crate) async fn a_released_late_submission_is_due_again(
+    store_under_test: &impl StoreUnderTest,
+) {
+    let store = store_under_test.store();
+    let by = store_under_test.caller("alice").await;
     reserved(store, &by, new("j", 1, None)).await;
-    world.pass(LIMIT);
+    store_under_test.pass(LIMIT);
     let held = claim(store).await.unwrap();
     store.release_job(&held.lease, Duration::ZERO, Release::Shutdown).await.unwrap();
     let held = claim(store).await.unwrap();
-    assert_eq!((held.job.state, held.setbacks), (JobState::Submitting, 0));
-    world.pass(LEASE);
+    assert_eq!((held.job.state, held.failed_attempts), (JobState::Submitting, 0));
+    store_under_test.pass(LEASE);
     let held = claim(store).await.unwrap();
-    assert_eq!((held.job.state, held.setbacks), (JobState::Submitting, 1));
+    assert_eq!((held.job.state, held.failed_attempts), (JobState::Submitting, 1));
     store.fail_job(&held.lease, "unknown").await.unwrap();
     let state = store.job(&by, "j").await.unwrap().state;
     assert_eq!(state, JobState::Failed(None, "unknown".into()));
 }
 
-pub(crate) async fn output_goes_to_the_vault_that_was_asked_for_or_to_general(world: &impl World) {
-    let store = world.store();
-    let by = world.caller("alice").await;
-    let general = world.general(&by).await;
-    let (kept, gone) = (world.vault(&by).await, world.vault(&by).await);
+pub(crate) async fn output_goes_to_the_requested_vault_or_to_general(
+    store_under_test: &impl StoreUnderTest,
+) {
+    let store = store_under_test.store();
+    let by = store_under_test.caller("alice").await;
+    let general = store_under_test.general(&by).await;
+    let (kept, gone) = (store_under_test.vault(&by).await, store_under_test.vault(&by).await);
     for (asked, expected) in [(None, general), (Some(kept), kept), (Some(gone), general)] {
         let name = format!("{asked:?}");
         let job = reserved(store, &by, new(&name, 1, asked)).await;
         store.job_submitted(&job.key, ticket()).await.unwrap();
         if asked == Some(gone) {
-            world.delete_vault(&by, gone).await;
+            store_under_test.delete_vault(&by, gone).await;
         }
         let held = claim(store).await.unwrap();
-        let prompt = store.complete_job(&held.lease, vec![picture()]).await.unwrap();
-        let contents = world.contents(&by, expected).await;
-        assert_eq!(contents.first(), Some(&(prompt, vec![picture()])), "{asked:?}");
+        let prompt = store.complete_job(&held.lease, vec![image()]).await.unwrap();
+        let contents = store_under_test.contents(&by, expected).await;
+        assert_eq!(contents.first(), Some(&(prompt, vec![image()])), "{asked:?}");
         assert_eq!(store.job(&by, &name).await.unwrap().vault, expected);
     }
 }
 
-pub(crate) async fn an_order_comes_back_as_it_was_given(world: &impl World) {
-    let store = world.store();
-    let by = world.caller("alice").await;
+pub(crate) async fn a_request_reads_back_unchanged(store_under_test: &impl StoreUnderTest) {
+    let store = store_under_test.store();
+    let by = store_under_test.caller("alice").await;
     let parameters =
         r#"{"seed": 18446744073709551615, "w": [1e16, -0.0, 1.0, 5e-324, null], "": {}}"#;
-    let order = GenerationRequest {
+    let request = GenerationRequest {
         model_id: "local/plasma".into(),
         prompt: "A \"harbour\"\n\u{1f30a}".into(),
         negative_prompt: Some("".into()),
@@ -389,20 +402,10 @@ pub(crate) async fn an_order_comes_back_as_it_was_given(world: &impl World) {
         reference_image_urls: vec!["http://localhost/a.png".into()],
         ..GenerationRequest::default()
     };
-    let job = NewJob { order: order.clone().into(), ..new("j", 1, None) };
-    assert_eq!(*reserved(store, &by, job.clone()).await.order, order);
+    let job = NewJob { request: request.clone().into(), ..new("j", 1, None) };
+    assert_eq!(*reserved(store, &by, job.clone()).await.request, request);
     let Reserved::Existing(job) = store.reserve_job(&by, job).await.unwrap() else {
         panic!("it was reserved twice");
     };
-    assert_eq!(format!("{:?}", job.order), format!("{order:?}"));
-}
-
-pub(crate) async fn a_name_may_be_as_long_as_its_maker_likes(world: &impl World) {
-    let by = world.caller("alice").await;
-    let long = "漢".repeat(100_000);
-    for name in [&format!("{long}a"), &format!("{long}b")] {
-        let job = queued(world.store(), &by, name).await;
-        assert_eq!(job.key.client_job_id.as_ref(), name);
-        assert_eq!(world.store().job(&by, name).await.unwrap(), job);
-    }
+    assert_eq!(format!("{:?}", job.request), format!("{request:?}"));
 }

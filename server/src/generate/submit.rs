@@ -1,0 +1,209 @@
+//! Submission: reserve the job's name, submit the request to the provider once, record the
+//! result.
+//!
+//! A submission may cost money, so no request is ever submitted twice: a repeated request finds
+//! the job of the first one (S-36). A submission that has begun is completed in a task of its
+//! own, even if the client disconnects or the server shuts down.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use tokio::time::{Instant, sleep, timeout};
+use tokio_util::task::TaskTracker;
+
+use super::{Provider, SubmitError, bounded_reason};
+use crate::domain::{Caller, JobKey, JobRecord, JobState, NewJob, ProviderTicket, Reserved};
+use crate::error_chain::error_chain;
+use crate::limits::{
+    SUBMIT_LIMIT, SUBMIT_RECORD_RETRY_FOR, SUBMIT_RETRY_DELAY_MAX, SUBMIT_RETRY_DELAY_MIN,
+    SUBMIT_TIMEOUT, SUBMIT_WAIT,
+};
+use crate::store::{JobStore, StoreError};
+
+/// The reason of a failed job that the provider may have accepted.
+pub(super) const SUBMIT_UNKNOWN: &str = "it is not known whether the provider took the generation";
+
+/// Submits jobs. Clones share their tasks.
+#[derive(Clone)]
+pub struct Submitter {
+    store: Arc<dyn JobStore>,
+    provider: Arc<dyn Provider>,
+    tasks: TaskTracker,
+}
+
+/// Why a job was not submitted.
+#[derive(Debug, thiserror::Error)]
+pub enum SubmissionError {
+    /// The store failed or refused it.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The provider did not accept it.
+    #[error(transparent)]
+    Provider(#[from] SubmitError),
+    /// An equal request is still being submitted after [`SUBMIT_WAIT`].
+    #[error("an equal request with this clientJobId is still being handed to the provider")]
+    InProgress,
+}
+
+type Submission = Result<(JobKey, ProviderTicket), SubmissionError>;
+
+impl Submitter {
+    /// Submits the jobs of `store` to `provider`.
+    pub fn new(store: Arc<dyn JobStore>, provider: Arc<dyn Provider>) -> Self {
+        Self { store, provider, tasks: TaskTracker::new() }
+    }
+
+    /// Submits a job, or finds the one that already has its name.
+    ///
+    /// # Errors
+    /// After [`SubmitError::Unknown`] the job exists and has failed; after any other error there
+    /// is no new job.
+    pub async fn submit(&self, caller: &Caller, new: NewJob) -> Submission {
+        let deadline = Instant::now() + SUBMIT_WAIT;
+        loop {
+            match self.store.reserve_job(caller, new.clone()).await? {
+                Reserved::New(job) => {
+                    let this = self.clone();
+                    let task = self.tasks.spawn(async move { this.dispatch(&job).await });
+                    // It catches panics, so it ends early only with the runtime.
+                    return task.await.unwrap_or(Err(SubmissionError::InProgress));
+                }
+                Reserved::Existing(job) => {
+                    if let Some(job) = self.await_submitted(job, deadline).await? {
+                        return submission(job);
+                    }
+                    // The first submission was refused, so the name is free again.
+                }
+            }
+        }
+    }
+
+    /// Waits for the submissions in progress.
+    pub async fn finish(&self) {
+        self.tasks.close();
+        if !self.tasks.is_empty() {
+            tracing::info!(count = self.tasks.len(), "waiting for submissions to the provider");
+        }
+        // After this time other servers have failed the jobs.
+        if timeout(SUBMIT_LIMIT, self.tasks.wait()).await.is_err() {
+            tracing::error!(count = self.tasks.len(), "submissions did not end in time");
+        }
+    }
+
+    async fn dispatch(&self, job: &JobRecord) -> Submission {
+        let key = &job.key;
+        match self.call_provider(job).await {
+            Ok(ticket) => self.record_accepted(key, ticket).await,
+            Err(SubmitError::Unknown(cause)) => {
+                tracing::error!(job = ?key, cause, "a provider may have accepted a generation");
+                submission(self.record(key, || self.store.job_lost(key, SUBMIT_UNKNOWN)).await?)
+            }
+            Err(SubmitError::Unavailable(cause)) => {
+                tracing::warn!(job = ?key, cause, "the provider is unavailable");
+                retry_while_unavailable(|| self.store.discard_job(key)).await?;
+                Err(SubmitError::Unavailable(cause).into())
+            }
+            Err(SubmitError::Refused(reason)) => {
+                retry_while_unavailable(|| self.store.discard_job(key)).await?;
+                Err(SubmitError::Refused(bounded_reason(&reason)).into())
+            }
+        }
+    }
+
+    async fn call_provider(&self, job: &JobRecord) -> Result<ProviderTicket, SubmitError> {
+        let call = AssertUnwindSafe(self.provider.submit(&job.request)).catch_unwind();
+        match timeout(SUBMIT_TIMEOUT, call).await {
+            Ok(Ok(result)) => result,
+            Ok(Err(_)) => Err(SubmitError::Unknown("the provider's client panicked".to_owned())),
+            Err(_) => Err(SubmitError::Unknown("it took too long".to_owned())),
+        }
+    }
+
+    async fn record_accepted(&self, key: &JobKey, ticket: ProviderTicket) -> Submission {
+        let step = || self.store.job_submitted(key, ticket.clone());
+        let recorded = self.record(key, step).await;
+        let cause = match &recorded {
+            Ok(job) if job.state.ticket() == Some(&ticket) => None,
+            Ok(_) => Some("the job was given up".to_owned()),
+            Err(error) => Some(error_chain(error)),
+        };
+        if let Some(cause) = cause {
+            // The output is paid for; this line is the only trace of it.
+            let request_id = &*ticket.request_id;
+            tracing::error!(
+                job = ?key, request_id, cause,
+                "a generation was accepted by the provider but could not be recorded",
+            );
+        }
+        submission(recorded?)
+    }
+
+    /// Records the result of a submission and returns the job as it is then.
+    async fn record<'a>(
+        &'a self,
+        key: &'a JobKey,
+        step: impl Fn() -> BoxFuture<'a, Result<JobRecord, StoreError>>,
+    ) -> Result<JobRecord, StoreError> {
+        match retry_while_unavailable(step).await {
+            // An earlier try without response succeeded, or a worker has failed the job.
+            Err(StoreError::NotFound) => self.store.job_by_key(key).await,
+            result => result,
+        }
+    }
+
+    /// Waits until the job is submitted; `None` if it is discarded.
+    async fn await_submitted(
+        &self,
+        mut job: JobRecord,
+        deadline: Instant,
+    ) -> Result<Option<JobRecord>, SubmissionError> {
+        let mut delay = SUBMIT_RETRY_DELAY_MIN;
+        while job.state == JobState::Submitting {
+            if Instant::now() + delay > deadline {
+                return Err(SubmissionError::InProgress);
+            }
+            sleep(delay).await;
+            delay = (delay * 2).min(SUBMIT_RETRY_DELAY_MAX);
+            job = match self.store.job_by_key(&job.key).await {
+                Err(StoreError::NotFound) => return Ok(None),
+                job => job?,
+            };
+        }
+        Ok(Some(job))
+    }
+}
+
+async fn retry_while_unavailable<'a, T>(
+    step: impl Fn() -> BoxFuture<'a, Result<T, StoreError>>,
+) -> Result<T, StoreError> {
+    let deadline = Instant::now() + SUBMIT_RECORD_RETRY_FOR;
+    let mut delay = SUBMIT_RETRY_DELAY_MIN;
+    loop {
+        match step().await {
+            Err(StoreError::Unavailable(_)) if Instant::now() + delay <= deadline => {}
+            result => return result,
+        }
+        sleep(delay).await;
+        delay = (delay * 2).min(SUBMIT_RETRY_DELAY_MAX);
+    }
+}
+
+/// The result for the caller, whichever request created the job.
+fn submission(job: JobRecord) -> Submission {
+    match (job.state.ticket(), &job.state) {
+        (Some(ticket), _) => Ok((job.key, ticket.clone())),
+        (None, JobState::Failed(_, reason)) => Err(SubmitError::Unknown(reason.to_string()).into()),
+        (None, _) => Err(SubmissionError::InProgress),
+    }
+}
+
+impl std::fmt::Debug for Submitter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Submitter").field("tasks", &self.tasks.len()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

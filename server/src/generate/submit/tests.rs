@@ -1,0 +1,206 @@
+use std::sync::Mutex;
+use std::time::Duration;
+
+use futures::future::join_all;
+
+use super::*;
+use crate::generate::scripted::{Scripted, new_job, store, ticket};
+use crate::store::memory::MemoryStore;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn is_unknown(outcome: &Submission) -> bool {
+    matches!(outcome, Err(SubmissionError::Provider(SubmitError::Unknown(_))))
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_many_equal_requests_one_is_submitted_and_all_get_its_job() {
+    let (store, by) = store().await;
+    let provider = Scripted::on_submit(3 * SECOND, |_| Ok(()));
+    let submitter = Submitter::new(store, provider.clone());
+    let submit = || submitter.submit(&by, new_job("j", "A harbour", None));
+    let mut all = join_all((0..32).map(|_| submit())).await;
+    all.push(submit().await);
+    for outcome in all {
+        let (job, ticket) = outcome.unwrap();
+        assert_eq!((&*job.client_job_id, &*ticket.request_id), ("j", "r-0"));
+    }
+    assert_eq!(provider.calls().0, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_request_with_the_same_name_conflicts_at_once() {
+    let (store, by) = store().await;
+    let provider = Scripted::on_submit(3 * SECOND, |_| Ok(()));
+    let submitter = Submitter::new(store, provider.clone());
+    let first = submitter.submit(&by, new_job("j", "A harbour", None));
+    let other = async {
+        sleep(SECOND).await;
+        let before = Instant::now();
+        let other = submitter.submit(&by, new_job("j", "A forest", None)).await;
+        assert!(matches!(other, Err(SubmissionError::Store(StoreError::JobConflict))), "{other:?}");
+        assert_eq!(Instant::now(), before);
+    };
+    assert!(tokio::join!(first, other).0.is_ok());
+    assert_eq!(provider.calls().0, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_submission_leaves_no_job_and_its_name_is_free() {
+    let (store, by) = store().await;
+    let provider = Scripted::on_submit(SECOND, |number| match number {
+        0..8 => Err(SubmitError::Refused("no\0 such model".into())),
+        8 => Err(SubmitError::Unavailable("down".into())),
+        _ => Ok(()),
+    });
+    let submitter = Submitter::new(store.clone(), provider.clone());
+    let submit = |prompt| submitter.submit(&by, new_job("j", prompt, None));
+    for outcome in join_all((0..8).map(|_| submit("A harbour"))).await {
+        match outcome {
+            Err(SubmissionError::Provider(SubmitError::Refused(why))) => {
+                assert_eq!(why, "no such model");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let down = submit("A harbour").await;
+    assert!(
+        matches!(down, Err(SubmissionError::Provider(SubmitError::Unavailable(_)))),
+        "{down:?}"
+    );
+    assert!(matches!(store.job(&by, "j").await, Err(StoreError::NotFound)));
+    assert!(submit("A forest").await.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_submission_without_a_clear_result_is_a_failed_job_and_never_repeated() {
+    let (store, by) = store().await;
+    for (name, delay, script) in [
+        ("broken", SECOND, (|_| Err(SubmitError::Unknown("broke off".into()))) as fn(usize) -> _),
+        ("panics", SECOND, |_| panic!("the provider fails")),
+        ("hangs", SUBMIT_TIMEOUT + SECOND, |_| Ok(())),
+    ] {
+        let provider = Scripted::on_submit(delay, script);
+        let submitter = Submitter::new(store.clone(), provider.clone());
+        // A request repeated meanwhile gives up waiting before the provider's client does.
+        for _ in 0..3 {
+            let outcome = submitter.submit(&by, new_job(name, "A harbour", None)).await;
+            assert!(is_unknown(&outcome), "{name}: {outcome:?}");
+        }
+        assert_eq!(provider.calls().0, 1, "{name}");
+        let job = store.job(&by, name).await.unwrap();
+        assert_eq!(job.state, JobState::Failed(None, SUBMIT_UNKNOWN.into()), "{name}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_repeated_request_waits_a_bounded_time_for_the_first() {
+    let (store, by) = store().await;
+    let provider = Scripted::on_submit(40 * SECOND, |_| Ok(()));
+    let submitter = Submitter::new(store, provider.clone());
+    let first = submitter.submit(&by, new_job("j", "A harbour", None));
+    let second = async {
+        sleep(SECOND).await;
+        let before = Instant::now();
+        let second = submitter.submit(&by, new_job("j", "A harbour", None)).await;
+        assert!(matches!(second, Err(SubmissionError::InProgress)), "{second:?}");
+        assert!(before.elapsed() <= SUBMIT_WAIT);
+    };
+    assert!(tokio::join!(first, second).0.is_ok());
+    assert_eq!(provider.calls().0, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn shutdown_waits_until_a_submission_without_client_is_recorded() {
+    let (store, by) = store().await;
+    let provider = Scripted::on_submit(SUBMIT_TIMEOUT - SECOND, |_| Ok(()));
+    let submitter = Submitter::new(store.clone(), provider.clone());
+    let before = Instant::now();
+    let hung_up = timeout(SECOND, submitter.submit(&by, new_job("j", "A harbour", None))).await;
+    assert!(hung_up.is_err());
+    submitter.finish().await;
+    assert!(before.elapsed() < SUBMIT_TIMEOUT, "{:?}", before.elapsed());
+    assert_eq!(store.job(&by, "j").await.unwrap().state, JobState::Queued(ticket("r-0")));
+    assert!(submitter.submit(&by, new_job("j", "A harbour", None)).await.is_ok());
+    assert_eq!(provider.calls().0, 1);
+}
+
+/// A store that is unavailable for the results of submissions, from the first one on.
+struct Outage {
+    inner: Arc<MemoryStore>,
+    lasting: Duration,
+    began: Mutex<Option<Instant>>,
+}
+
+#[async_trait::async_trait]
+impl JobStore for Outage {
+    async fn reserve_job(&self, by: &Caller, new: NewJob) -> Result<Reserved, StoreError> {
+        self.inner.reserve_job(by, new).await
+    }
+
+    async fn job_submitted(
+        &self,
+        job: &JobKey,
+        ticket: ProviderTicket,
+    ) -> Result<JobRecord, StoreError> {
+        let began = *self.began.lock().unwrap().get_or_insert_with(Instant::now);
+        if began.elapsed() < self.lasting {
+            return Err(StoreError::Unavailable("the database is away".into()));
+        }
+        self.inner.job_submitted(job, ticket).await
+    }
+
+    async fn discard_job(&self, job: &JobKey) -> Result<(), StoreError> {
+        self.inner.discard_job(job).await
+    }
+
+    async fn job_lost(&self, job: &JobKey, reason: &str) -> Result<JobRecord, StoreError> {
+        self.inner.job_lost(job, reason).await
+    }
+
+    async fn job(&self, by: &Caller, client_job_id: &str) -> Result<JobRecord, StoreError> {
+        self.inner.job(by, client_job_id).await
+    }
+
+    async fn job_by_key(&self, job: &JobKey) -> Result<JobRecord, StoreError> {
+        self.inner.job_by_key(job).await
+    }
+}
+
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_accepted_submission_is_recorded_after_an_outage_or_else_logged() {
+    for (lasting, recorded) in
+        [(SUBMIT_RECORD_RETRY_FOR - 2 * SECOND, true), (2 * SUBMIT_RECORD_RETRY_FOR, false)]
+    {
+        let (inner, by) = store().await;
+        let store = Outage { inner, lasting, began: Mutex::default() };
+        let submitter = Submitter::new(Arc::new(store), Scripted::on_submit(SECOND, |_| Ok(())));
+        let log = Log::default();
+        let writer = log.clone();
+        let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).finish();
+        let guard = tracing::subscriber::set_default(subscriber);
+        let outcome = submitter.submit(&by, new_job("j", "A harbour", None)).await;
+        drop(guard);
+        let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+        let logged = log.contains("accepted by the provider but could not be recorded");
+        assert_eq!((outcome.is_ok(), logged), (recorded, !recorded), "{outcome:?}\n{log}");
+        if !recorded {
+            assert!(log.contains("ERROR") && log.contains("r-0") && log.contains("\"j\""), "{log}");
+            assert!(log.contains("the database is away"), "{log}");
+        }
+    }
+}

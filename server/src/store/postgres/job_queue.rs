@@ -1,0 +1,271 @@
+//! Generation jobs as workers see them: leases and outcomes.
+//!
+//! A lease runs by the database's clock, so servers need not agree on the time. Each claim has
+//! a new fencing token (`fence`), so a worker whose lease was taken over changes nothing.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use promptarium::{PromptId, VaultId};
+use serde::Serialize;
+use tokio_postgres::Row;
+use tokio_postgres::types::{Json, ToSql};
+use uuid::Uuid;
+
+use super::PostgresStore;
+use super::db::{Db, Statement, column};
+use super::jobs::{job_columns, job_key, job_or_none, later, name_digest, random_id};
+use super::notify::CHANNEL;
+use crate::domain::{Claim, GenerationRequest, Lease, PromptImage, Release, output_prompt};
+use crate::error_chain::error_chain;
+use crate::store::{JobQueue, StoreError};
+
+#[cfg(test)]
+pub(super) static ALL: &[&Statement] = &[&CLAIM, &RENEW, &RELEASE, &REQUEST, &COMPLETE, &FAIL];
+
+/// Rows that another claim has locked are skipped. At most one row of each kind is locked.
+static CLAIM: Statement = Statement::writing(
+    "jobs.claim",
+    concat!(
+        "WITH moment AS MATERIALIZED (SELECT coalesce($1::timestamptz, clock_timestamp()) AS now), \
+         due AS MATERIALIZED ( \
+             SELECT account_id, name_digest, due_at AS since FROM job \
+             WHERE due_at <= (SELECT now FROM moment) \
+             ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED), \
+         late AS MATERIALIZED ( \
+             SELECT account_id, name_digest, \
+                 submitting_since + $4::bigint * interval '1 microsecond' AS since \
+             FROM job \
+             WHERE submitting_since \
+                 <= (SELECT now FROM moment) - $4::bigint * interval '1 microsecond' \
+             ORDER BY submitting_since LIMIT 1 FOR UPDATE SKIP LOCKED), \
+         first AS MATERIALIZED ( \
+             SELECT * FROM (SELECT *, 1 AS place FROM due \
+                 UNION ALL SELECT *, 2 AS place FROM late) AS both_kinds \
+             ORDER BY since, place LIMIT 1) \
+         UPDATE job j SET setbacks = j.setbacks + (j.fence IS NOT NULL)::integer, fence = $2, \
+             submitting_since = NULL, \
+             due_at = moment.now + $3::bigint * interval '1 microsecond' \
+         FROM first, moment \
+         WHERE j.account_id = first.account_id AND j.name_digest = first.name_digest \
+         RETURNING j.setbacks, ",
+        job_columns!(),
+    ),
+);
+
+static RENEW: Statement = Statement::settling(
+    "jobs.renew",
+    "UPDATE job SET due_at = coalesce($4::timestamptz, clock_timestamp()) \
+         + $5::bigint * interval '1 microsecond' \
+     WHERE account_id = $1 AND name_digest = $2 AND fence = $3 \
+     RETURNING true",
+);
+
+/// Notifies only if the job is due at once; otherwise workers wait until it is due.
+static RELEASE: Statement = Statement::settling(
+    "jobs.release",
+    concat!(
+        "WITH moment AS MATERIALIZED (SELECT coalesce($4::timestamptz, clock_timestamp()) AS now) \
+         UPDATE job j SET fence = NULL, \
+             due_at = moment.now + $5::bigint * interval '1 microsecond', \
+             setbacks = CASE $6::text WHEN 'failed_attempt' THEN j.setbacks + 1 \
+                 WHEN 'shutdown' THEN j.setbacks ELSE 0 END, \
+             updated_at = CASE WHEN $6 = 'in_progress' AND j.state = 'queued' THEN ",
+        later!(),
+        " ELSE j.updated_at END, \
+             state = CASE WHEN $6 = 'in_progress' AND j.state = 'queued' THEN 'in_progress' \
+                 ELSE j.state END \
+         FROM moment WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3 \
+         RETURNING CASE WHEN $5::bigint <= 0 THEN pg_notify($7, '')::text END",
+    ),
+);
+
+/// A job that the provider never accepted has no output, so its request is not found here.
+static REQUEST: Statement = Statement::reading(
+    "jobs.request",
+    "SELECT job_order FROM job \
+     WHERE account_id = $1 AND name_digest = $2 AND fence = $3 \
+         AND state IN ('queued', 'in_progress')",
+);
+
+/// Locks the job first: of two concurrent ends the second finds no fence. Then locks the vault
+/// against deletion until the prompt is in it; a vault whose deletion commits first is replaced
+/// by General.
+static COMPLETE: Statement = Statement::settling(
+    "jobs.complete",
+    concat!(
+        "WITH moment AS MATERIALIZED (SELECT coalesce($4::timestamptz, clock_timestamp()) AS now), \
+         held AS MATERIALIZED ( \
+             SELECT account_id, name_digest, vault_id FROM job \
+             WHERE account_id = $1 AND name_digest = $2 AND fence = $3 \
+                 AND state IN ('queued', 'in_progress') \
+             FOR UPDATE), \
+         home AS MATERIALIZED ( \
+             SELECT v.account_id, v.id FROM held \
+             JOIN account ON account.id = held.account_id \
+             JOIN vault v ON v.account_id = held.account_id \
+                 AND v.id IN (held.vault_id, account.general_vault_id) \
+             ORDER BY v.id = held.vault_id DESC LIMIT 1 FOR KEY SHARE OF v), \
+         made AS ( \
+             INSERT INTO prompt (account_id, kind, title, body, platform, model_id, aspect_ratio, \
+                 image_url, reference_media_urls, images, created_at, updated_at) \
+             SELECT account_id, $5, $6, $7, $8, $9, $10, $11, $12, $13, now, now \
+             FROM home, moment \
+             RETURNING account_id, id, kind), \
+         joined AS ( \
+             INSERT INTO membership (account_id, vault_id, prompt_id, kind) \
+             SELECT made.account_id, home.id, made.id, made.kind FROM made, home), \
+         ended AS ( \
+             UPDATE job j SET state = 'completed', prompt_id = made.id, vault_id = home.id, \
+                 due_at = NULL, fence = NULL, updated_at = ",
+        later!(),
+        " FROM held, home, made, moment \
+             WHERE j.account_id = held.account_id AND j.name_digest = held.name_digest) \
+         SELECT made.id FROM held LEFT JOIN made ON true",
+    ),
+);
+
+static FAIL: Statement = Statement::settling(
+    "jobs.fail",
+    concat!(
+        "WITH moment AS MATERIALIZED (SELECT coalesce($4::timestamptz, clock_timestamp()) AS now) \
+         UPDATE job j SET state = 'failed', reason = $5, due_at = NULL, fence = NULL, \
+             updated_at = ",
+        later!(),
+        " FROM moment WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3 \
+         RETURNING true",
+    ),
+);
+
+/// The reason of a failed job whose row does not decode.
+const UNREADABLE: &str = "the stored request cannot be read";
+
+#[async_trait]
+impl JobQueue for PostgresStore {
+    async fn claim_job(
+        &self,
+        lease: Duration,
+        submit_limit: Duration,
+    ) -> Result<Option<Claim>, StoreError> {
+        let (lasting, submit_limit) = (micros(lease), micros(submit_limit));
+        loop {
+            let fence = random_id();
+            let params: &[&(dyn ToSql + Sync)] = &[&self.db.now(), &fence, &lasting, &submit_limit];
+            let rows = self.db.rows(&CLAIM, params).await?;
+            let Some(row) = rows.first() else { return Ok(None) };
+            let lease = Lease { job: job_key(row)?, fence: fence.as_u128() };
+            let error = match job_or_none(row) {
+                Ok(Some(job)) => {
+                    let failed_attempts = column::<i32>(row, "setbacks")?.unsigned_abs();
+                    return Ok(Some(Claim { lease, job, failed_attempts }));
+                }
+                Ok(None) => return Ok(None),
+                Err(error) => error_chain(&error),
+            };
+            // Left as it is, it would be due again after each lease, before all younger jobs.
+            tracing::error!(job = ?lease.job, error, "a stored job cannot be read and is failed");
+            match self.fail_job(&lease, UNREADABLE).await {
+                Ok(()) | Err(StoreError::LeaseLost) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    async fn renew_lease(&self, lease: &Lease, lasting: Duration) -> Result<(), StoreError> {
+        let lasting = micros(lasting);
+        fenced(&self.db, &RENEW, lease, &[&self.db.now(), &lasting]).await.map(drop)
+    }
+
+    async fn release_job(
+        &self,
+        lease: &Lease,
+        pause: Duration,
+        outcome: Release,
+    ) -> Result<(), StoreError> {
+        let outcome = match outcome {
+            Release::Waiting => "waiting",
+            Release::InProgress => "in_progress",
+            Release::FailedAttempt => "failed_attempt",
+            Release::Shutdown => "shutdown",
+        };
+        let params: &[&(dyn ToSql + Sync)] = &[&self.db.now(), &micros(pause), &outcome, &CHANNEL];
+        fenced(&self.db, &RELEASE, lease, params).await?;
+        self.notifier.wake_after(pause);
+        Ok(())
+    }
+
+    async fn complete_job(
+        &self,
+        lease: &Lease,
+        images: Vec<PromptImage>,
+    ) -> Result<PromptId, StoreError> {
+        // The request never changes, so reading it in a statement of its own is safe.
+        let row = fenced(&self.db, &REQUEST, lease, &[]).await?;
+        let Json(request) = column::<Json<GenerationRequest>>(&row, "job_order")?;
+        // The statement chooses the vault.
+        let prompt = output_prompt(&request, VaultId::new(0));
+        let inputs = &prompt.inputs;
+        let media = inputs.reference_media_urls.as_deref();
+        let params: &[&(dyn ToSql + Sync)] = &[
+            &self.db.now(),
+            &prompt.kind.as_str(),
+            &&*prompt.title,
+            &&*prompt.text,
+            &prompt.platform.as_deref(),
+            &inputs.model_id.as_deref(),
+            &inputs.aspect_ratio.as_deref(),
+            &inputs.image_url.as_deref(),
+            &media.map(|urls| urls.iter().map(|url| &**url).collect::<Vec<_>>()),
+            &Json(images.iter().map(StoredImage::from).collect::<Vec<_>>()),
+        ];
+        let row = fenced(&self.db, &COMPLETE, lease, params).await?;
+        let prompt: Option<i64> = column(&row, "id")?;
+        prompt.map(PromptId::new).ok_or(StoreError::UnknownVault)
+    }
+
+    async fn fail_job(&self, lease: &Lease, reason: &str) -> Result<(), StoreError> {
+        fenced(&self.db, &FAIL, lease, &[&self.db.now(), &reason]).await.map(drop)
+    }
+
+    async fn job_due(&self, at_most: Duration) {
+        self.notifier.due(at_most).await;
+    }
+}
+
+/// Runs a statement whose first parameters are account, name and fence. It returns a row exactly
+/// if the lease still holds.
+async fn fenced(
+    db: &Db,
+    statement: &Statement,
+    lease: &Lease,
+    params: &[&(dyn ToSql + Sync)],
+) -> Result<Row, StoreError> {
+    let name = name_digest(&lease.job.client_job_id);
+    let fence = Uuid::from_u128(lease.fence);
+    let name = &name[..];
+    let mut all: Vec<&(dyn ToSql + Sync)> = vec![&lease.job.account.0, &name, &fence];
+    all.extend_from_slice(params);
+    db.rows(statement, &all).await?.into_iter().next().ok_or(StoreError::LeaseLost)
+}
+
+/// In microseconds; at most a century, which the database can add to any time.
+fn micros(duration: Duration) -> i64 {
+    const MAX: i64 = 100 * 366 * 24 * 3_600_000_000;
+    i64::try_from(duration.as_micros()).map_or(MAX, |micros| micros.min(MAX))
+}
+
+/// An image as it is stored in `prompt.images`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct StoredImage<'a> {
+    url: &'a str,
+    width: u32,
+    height: u32,
+    created_at: i64,
+}
+
+impl<'a> From<&'a PromptImage> for StoredImage<'a> {
+    fn from(PromptImage { url, width, height, created_at }: &'a PromptImage) -> Self {
+        Self { url, width: *width, height: *height, created_at: created_at.as_microsecond() }
+    }
+}
