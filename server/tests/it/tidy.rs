@@ -108,11 +108,7 @@ fn imports_that_never_happen_do_not_happen() {
             &["hyper_util::"],
         ),
         ("server/src/", &["server/src/outbound"], &["hyper_rustls"]),
-        (
-            "server/src/",
-            &["server/src/outbound", "server/src/store/postgres"],
-            &["rustls::"],
-        ),
+        ("server/src/", &["server/src/outbound", "server/src/store/postgres"], &["rustls::"]),
         ("server/src/", &["server/src/blobs"], &["object_store"]),
     ];
     let sources = sources();
