@@ -183,6 +183,7 @@ fn limits(given: &Settings, reader: &mut Reader<'_>) -> Option<Limits> {
         connections_max: connections_max?,
         drain_delay: drain_delay?,
         drain_timeout: drain_timeout?,
+        ..Limits::default()
     })
 }
 

@@ -128,8 +128,9 @@ async fn run_to_the_end(config: Config) -> Result<ExitCode, String> {
     }
 
     let readiness = app.api.readiness.clone();
+    let limits = config.limits.within_descriptors();
     let (stop, stopped) = oneshot::channel::<()>();
-    let mut serving = std::pin::pin!(serve(listener, app, config.limits, readiness, async {
+    let mut serving = std::pin::pin!(serve(listener, app, limits, readiness, async {
         // The sender lives until it has sent.
         let _ = stopped.await;
     }));

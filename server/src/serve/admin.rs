@@ -12,14 +12,13 @@ use crate::http::error::ApiError;
 use crate::http::path::{Asked, RouteRefusal};
 use crate::http::readiness::Readiness;
 use crate::http::response::{self, Reply};
+use crate::limits;
 use crate::serve::listener::{Answer, Limits, serve};
 use crate::serve::metrics::Metrics;
 use crate::serve::service::App;
 
 /// How often durations are put into their buckets, whether anybody looks or not.
 const TIDY_INTERVAL: Duration = Duration::from_secs(5);
-/// Whoever watches us needs few connections.
-const CONNECTIONS_MAX: usize = 64;
 
 /// Shows the metrics of one service.
 #[derive(Clone)]
@@ -27,7 +26,7 @@ struct Admin(Arc<App>);
 
 /// Serves the metrics of `app` for ever.
 pub async fn serve_metrics(listener: TcpListener, app: Arc<App>) {
-    let limits = Limits { connections_max: CONNECTIONS_MAX, ..Limits::default() };
+    let limits = Limits { connections_max: limits::ADMIN_CONNECTIONS_MAX, ..Limits::default() };
     let admin = Admin(app.clone());
     let serving =
         serve(listener, admin, limits, Readiness::default(), std::future::pending::<()>());
