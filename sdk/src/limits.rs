@@ -26,6 +26,15 @@ pub const PROMPT_ASPECT_RATIO_CHARS_MAX: usize = 20;
 /// Most entries in the reference media addresses of a prompt.
 pub const PROMPT_REFERENCE_MEDIA_URLS_MAX: usize = 10;
 
+/// Most characters in the platform of a prompt.
+pub const PROMPT_PLATFORM_CHARS_MAX: usize = 200;
+
+/// Most characters in the id of a model.
+pub const MODEL_ID_CHARS_MAX: usize = 256;
+
+/// Most characters in a URL of a request.
+pub const URL_CHARS_MAX: usize = 2_048;
+
 /// Characters in the name of a vault.
 pub const VAULT_NAME_CHARS: RangeInclusive<usize> = 1..=50;
 

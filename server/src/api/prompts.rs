@@ -11,8 +11,8 @@ use crate::http::cursor::{Cursors, Listing};
 use crate::http::error::{ApiError, MODEL_REQUIRED};
 use crate::http::response::{self, Reply};
 use crate::http::validate::{
-    Form, Given, any_text, fields_of, fields_of_query, id, id_in_query, integer_in_query,
-    list as list_of, model_id, text, word, word_in_query,
+    Form, Given, fields_of, fields_of_query, id, id_in_query, integer_in_query, list as list_of,
+    model_id, text, word, word_in_query,
 };
 
 /// The body fields of create and update.
@@ -70,7 +70,7 @@ pub async fn create(api: &Api, mut call: Call<'_>) -> Result<Reply, ApiError> {
     let title = form.required("title", text(limits::PROMPT_TITLE_CHARS));
     let prompt = form.required("prompt", text(limits::PROMPT_TEXT_CHARS));
     let kind = form.optional("promptType", word(KINDS)).unwrap_or_default();
-    let platform = form.nullable("platform", any_text).flatten();
+    let platform = form.nullable("platform", text(0..=limits::PROMPT_PLATFORM_CHARS_MAX)).flatten();
     let inputs = inputs(&mut form, api);
     let vault = form.optional("vaultId", id);
     if kind.needs_model() && inputs.model_id.is_none() {
@@ -100,7 +100,7 @@ pub async fn update(api: &Api, mut call: Call<'_>) -> Result<Reply, ApiError> {
         title: form.optional("title", text(limits::PROMPT_TITLE_CHARS)),
         text: form.optional("prompt", text(limits::PROMPT_TEXT_CHARS)),
         kind: form.optional("promptType", word(KINDS)),
-        platform: form.nullable("platform", any_text),
+        platform: form.nullable("platform", text(0..=limits::PROMPT_PLATFORM_CHARS_MAX)),
         inputs: inputs(&mut form, api),
         vault: form.optional("vaultId", id),
     };

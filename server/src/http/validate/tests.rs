@@ -98,6 +98,19 @@ fn urls() {
 }
 
 #[test]
+fn urls_and_model_ids_have_a_longest_length() {
+    let of_length = |start: &str, length: usize| {
+        format!("\"{start}{}\"", "é".repeat(length - start.chars().count()))
+    };
+    let url = |length| says(&of_length("https://example.com/", length), absolute_url);
+    assert!(!url(2_048).contains("must be"));
+    assert!(url(2_049).ends_with("must be at most 2048 characters, but has 2049"));
+    let model = |length| says(&of_length("local/", length), model_id("local"));
+    assert!(!model(256).contains("must be"));
+    assert!(model(257).ends_with("must be at most 256 characters, but has 257"));
+}
+
+#[test]
 fn model_ids() {
     let said = [
         r#""local/plasma""#,

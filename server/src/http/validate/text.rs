@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use promptarium::limits;
 use url::Url;
 
 use crate::http::validate::{Given, Refusal};
@@ -45,7 +46,7 @@ pub fn some_text(given: Given<'_>) -> Result<Arc<str>, Refusal> {
 /// # Errors
 /// If the value is none.
 pub fn absolute_url(given: Given<'_>) -> Result<Arc<str>, Refusal> {
-    let text = string(given)?;
+    let text = at_most(limits::URL_CHARS_MAX, string(given)?)?;
     if text.chars().any(|c| c.is_whitespace() || c.is_control()) {
         return Err("must be a URL, but holds spaces or control characters".to_owned());
     }
@@ -63,7 +64,7 @@ pub fn model_id(
     namespace: &str,
 ) -> impl for<'a> Fn(Given<'a>) -> Result<Arc<str>, Refusal> + use<'_> {
     move |given| {
-        let text = string(given)?;
+        let text = at_most(limits::MODEL_ID_CHARS_MAX, string(given)?)?;
         let name = text.strip_prefix(namespace).and_then(|rest| rest.strip_prefix('/'));
         // The rule is the pattern `^<namespace>/.+`, and `.` takes no line break.
         let first = name.and_then(|name| name.chars().next());
@@ -74,6 +75,13 @@ pub fn model_id(
                 "must be a model id that begins with {namespace}/, such as {namespace}/name"
             ))
         }
+    }
+}
+
+fn at_most(max: usize, text: Cow<'_, str>) -> Result<Cow<'_, str>, Refusal> {
+    match text.chars().count() {
+        count if count > max => Err(format!("must be at most {max} characters, but has {count}")),
+        _ => Ok(text),
     }
 }
 
