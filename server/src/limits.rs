@@ -45,6 +45,25 @@ pub const ACCEPT_RETRY_MIN: Duration = Duration::from_millis(5);
 /// See [`ACCEPT_RETRY_MIN`].
 pub const ACCEPT_RETRY_MAX: Duration = Duration::from_secs(1);
 
+/// A JSON body.
+pub const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// The arrival of a whole JSON body, in seconds. Large uploads have longer.
+pub const BODY_SECONDS_MAX: u64 = 30;
+/// How long the rest of a body is read and discarded after the response, and how much of it.
+pub const DISCARD_TIMEOUT: Duration = Duration::from_secs(3);
+/// See [`DISCARD_TIMEOUT`].
+pub const DISCARD_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Chunks of a streamed list are sent when they have this size.
+pub const LISTING_CHUNK_BYTES: usize = 32 * 1024;
+/// Longest `x-request-id` of a client that is used.
+pub const REQUEST_ID_CHARS_MAX: usize = 128;
+/// How long `/readyz` waits for the store, so that its client has a response before it times out.
+pub const READINESS_TIMEOUT: Duration = Duration::from_secs(2);
+/// Value of `Retry-After` on 503, in seconds.
+pub const RETRY_AFTER_SECONDS: &str = "2";
+/// How often durations are sorted into their buckets, also when no one reads the metrics.
+pub const METRICS_UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
+
 // PostgreSQL.
 
 // Generations.

@@ -1,5 +1,5 @@
 //! Putting a service together: store, accounts, keys, files, provider, routes, one
-//! [`App`] and its workers.
+//! [`ApiService`] and its workers.
 //!
 //! The program and the embedded server both begin here. Sockets come later.
 
@@ -7,6 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::api::Api;
+use crate::api::health::Readiness;
 use crate::api::kept::KeptLists;
 use crate::api::openapi::Document;
 use crate::blobs::asset_url::Assets;
@@ -20,13 +21,12 @@ use crate::generate::setting::ProviderSetting;
 use crate::generate::worker::{AssetShelf, Crew, Worker};
 use crate::http::body::budget::Budget;
 use crate::http::cursor::Cursors;
-use crate::http::readiness::Readiness;
 use crate::openapi::{self, Described};
 use crate::outbound::OutboundError;
 use crate::seed::Seed;
 use crate::serve::metrics::Metrics;
 use crate::serve::routes::{self, Routes};
-use crate::serve::service::App;
+use crate::serve::service::ApiService;
 use crate::store::postgres::PostgresStore;
 use crate::store::{Store, StoreError};
 
@@ -82,7 +82,7 @@ pub enum Backing {
 /// A service that answers requests.
 pub struct Service {
     /// Answers them.
-    pub app: Arc<App>,
+    pub app: Arc<ApiService>,
     /// A key with all scopes of a new account, if one was made; see [`Backing`].
     pub made_key: Option<MadeKey>,
     /// Attends to its generations.
@@ -202,7 +202,7 @@ pub async fn start(config: ServiceConfig, parts: Parts) -> Result<Service, Start
         kept_lists: KeptLists::new(),
         openapi: document,
     };
-    let app = App { routes: Routes::new(table)?, api, vendor: config.vendor, metrics };
+    let app = ApiService { routes: Routes::new(table)?, api, vendor: config.vendor, metrics };
     let crew = Crew::start(&worker, config.workers);
     Ok(Service { app: Arc::new(app), made_key, crew })
 }

@@ -12,9 +12,9 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::assets::asked::has_it;
-use super::{Api, Visit};
+use super::{Api, Request};
 use crate::http::error::ApiError;
-use crate::http::response::{self, Reply};
+use crate::http::response::{self, Response};
 
 /// Where the document is.
 pub const PATH: &str = "/api/v1/openapi.json";
@@ -42,12 +42,12 @@ impl Document {
 ///
 /// # Errors
 /// None: it was written when the server started.
-pub fn get(api: &Api, visit: &Visit<'_>) -> Result<Reply, ApiError> {
+pub fn get(api: &Api, request: &Request<'_>) -> Result<Response, ApiError> {
     let Document { json, tag } = &api.openapi;
-    let has_it = tag.to_str().is_ok_and(|tag| has_it(&visit.parts.headers, tag));
+    let has_it = tag.to_str().is_ok_and(|tag| has_it(&request.parts.headers, tag));
     let mut reply = match has_it {
         true => response::empty(StatusCode::NOT_MODIFIED),
-        false => response::written(json.clone()),
+        false => response::json(StatusCode::OK, json.clone()),
     };
     let headers = reply.headers_mut();
     headers.insert(ETAG, tag.clone());

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::refusals::{self, Refusal};
 use super::{parameters, schema, security};
-use crate::http::auth::Needs;
+use crate::http::auth::Access;
 use crate::serve::routes::Route;
 
 /// An operation as its room describes it.
@@ -118,7 +118,7 @@ impl Operation {
             "summary": self.summary,
             "description": self.description,
             "parameters": path.chain(self.parameters.iter().cloned()).collect::<Vec<_>>(),
-            "security": security::of(route.needs),
+            "security": security::of(route.access),
             "responses": self.responses(route),
         });
         if let Some(body) = &self.body {
@@ -147,11 +147,11 @@ impl Operation {
         if !self.asks_nobody {
             all.insert(Refusal::Unavailable);
         }
-        if route.needs != Needs::Nothing {
+        if route.access != Access::None {
             all.insert(Refusal::Unauthorized);
         }
         // What an upload address names is told to nobody without its token.
-        if route.path.contains('{') && route.needs != Needs::Slot {
+        if route.path.contains('{') && route.access != Access::UploadToken {
             all.insert(Refusal::NotFound);
         }
         if self.has_rules_for_query {

@@ -3,20 +3,20 @@
 use promptarium::Scope;
 use serde_json::{Value, json};
 
-use crate::http::auth::Needs;
+use crate::http::auth::Access;
 
 const API_KEY: &str = "apiKey";
 const UPLOAD_TOKEN: &str = "uploadToken";
 const SESSION: &str = "browserSession";
 
 /// What a route needs. The scope stands as the role that OpenAPI allows here.
-pub(super) fn of(needs: Needs) -> Value {
-    match needs {
-        Needs::Nothing => json!([]),
-        Needs::Key => json!([{ API_KEY: [] }]),
-        Needs::Write => json!([{ API_KEY: [Scope::PromptsWrite.as_str()] }]),
-        Needs::Session => json!([{ SESSION: [] }]),
-        Needs::Slot => json!([{ UPLOAD_TOKEN: [] }]),
+pub(super) fn of(access: Access) -> Value {
+    match access {
+        Access::None => json!([]),
+        Access::Key => json!([{ API_KEY: [] }]),
+        Access::Write => json!([{ API_KEY: [Scope::PromptsWrite.as_str()] }]),
+        Access::Session => json!([{ SESSION: [] }]),
+        Access::UploadToken => json!([{ UPLOAD_TOKEN: [] }]),
     }
 }
 

@@ -23,9 +23,9 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-use crate::http::response::{Payload, PayloadError};
+use crate::http::response::{ResponseBody, ResponseBodyError};
 use crate::limits;
-use crate::serve::listener::Answer;
+use crate::serve::listener::HttpService;
 
 /// How long a connection may go without progress, by what it is waiting for.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +68,7 @@ impl ConnectionTimeouts {
 pub(super) async fn serve_connection(
     stream: TcpStream,
     builder: Arc<auto::Builder<TokioExecutor>>,
-    answer: impl Answer,
+    service: impl HttpService,
     timeouts: ConnectionTimeouts,
     mut drain: watch::Receiver<()>,
 ) {
@@ -76,16 +76,16 @@ pub(super) async fn serve_connection(
     let _ = stream.set_nodelay(true);
     let activity = SharedActivity::new(Instant::now());
     let requests = activity.clone();
-    let service = service_fn(move |request: Request<Incoming>| {
+    let answer = service_fn(move |request: Request<Incoming>| {
         let in_flight = requests.begin_request(request.version());
-        let answer = answer.clone();
+        let service = service.clone();
         async move {
-            let response = answer.answer(request).await;
+            let response = service.handle(request).await;
             Ok::<_, Infallible>(response.map(|body| TrackedBody { body, _in_flight: in_flight }))
         }
     });
     let stream = TrackedStream { stream, activity: activity.clone() };
-    let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
+    let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), answer));
     let mut check = pin!(sleep_until(Instant::now() + timeouts.check_interval()));
     let (mut draining, mut closing) = (false, false);
     loop {
@@ -223,18 +223,18 @@ impl Drop for InFlight {
 
 /// A response body that keeps its request in flight.
 struct TrackedBody {
-    body: Payload,
+    body: ResponseBody,
     _in_flight: InFlight,
 }
 
 impl Body for TrackedBody {
     type Data = Bytes;
-    type Error = PayloadError;
+    type Error = ResponseBodyError;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, PayloadError>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, ResponseBodyError>>> {
         Pin::new(&mut self.body).poll_frame(context)
     }
 

@@ -15,8 +15,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use crate::http::readiness::Readiness;
-use crate::http::response::Reply;
+use crate::api::health::Readiness;
+use crate::http::response::Response;
 use crate::limits;
 use crate::serve::connection::serve_connection;
 
@@ -87,17 +87,17 @@ pub enum Drained {
     Cut(usize),
 }
 
-/// Answers the requests of one listener.
-pub trait Answer: Clone + Send + Sync + 'static {
-    /// Answers one request.
-    fn answer(&self, request: Request<Incoming>) -> impl Future<Output = Reply> + Send;
+/// HttpServices the requests of one listener.
+pub trait HttpService: Clone + Send + Sync + 'static {
+    /// HttpServices one request.
+    fn handle(&self, request: Request<Incoming>) -> impl Future<Output = Response> + Send;
 }
 
 /// Serves HTTP/1.1 and HTTP/2 (with prior knowledge) until `stop` is ready, then drains: lets
 /// requests in flight end.
 pub async fn serve(
     listener: TcpListener,
-    answer: impl Answer,
+    service: impl HttpService,
     limits: Limits,
     readiness: Readiness,
     stop: impl Future<Output = ()>,
@@ -118,9 +118,9 @@ pub async fn serve(
             accepted = accept(&listener, &permits) => accepted,
             Some(_) = connections.join_next() => continue,
         };
-        let (builder, answer, draining) = (builder.clone(), answer.clone(), draining.clone());
+        let (builder, service, draining) = (builder.clone(), service.clone(), draining.clone());
         connections.spawn(async move {
-            serve_connection(stream, builder, answer, limits.timeouts, draining).await;
+            serve_connection(stream, builder, service, limits.timeouts, draining).await;
             drop(permit);
         });
     }

@@ -1,4 +1,4 @@
-//! How generations look on the wire.
+//! The JSON form of generations.
 
 use promptarium::{PromptId, VaultId};
 use serde::Serialize;
@@ -6,21 +6,21 @@ use serde::Serialize;
 use super::Time;
 use crate::domain::{JobRecord, JobState, ProviderTicket};
 
-/// What queueing a generation says (GE-02).
+/// The response to creating a generation (GE-02).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Queued<'a> {
     /// `true` (GE-03).
     pub success: bool,
-    /// The caller's own name for it, or a new one.
+    /// The caller's own id, or a generated one.
     pub client_job_id: &'a str,
-    /// The provider's name for it.
+    /// The provider's id.
     pub provider_request_id: &'a str,
-    /// Where it can be polled (GE-05).
+    /// The URL to poll (GE-05).
     pub status_url: &'a str,
 }
 
-/// How far a generation is (S-34).
+/// The state of a generation (S-34).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JobView<'a> {
@@ -36,9 +36,9 @@ pub struct JobView<'a> {
 }
 
 impl<'a> JobView<'a> {
-    /// A job as it stands.
-    pub fn of(job: &'a JobRecord) -> Self {
-        let state = StateView::of(&job.state);
+    /// The view of a job.
+    pub fn new(job: &'a JobRecord) -> Self {
+        let state = StateView::new(&job.state);
         Self {
             client_job_id: &job.key.client_job_id,
             provider_request_id: state.ticket.map(|ticket| &*ticket.request_id),
@@ -53,7 +53,7 @@ impl<'a> JobView<'a> {
     }
 }
 
-/// A state with its name (S-33).
+/// The fields that depend on the state (S-33).
 struct StateView<'a> {
     name: &'static str,
     ticket: Option<&'a ProviderTicket>,
@@ -62,9 +62,9 @@ struct StateView<'a> {
 }
 
 impl<'a> StateView<'a> {
-    fn of(state: &'a JobState) -> Self {
+    fn new(state: &'a JobState) -> Self {
         let (name, ticket, prompt, error) = match state {
-            // The store does not show such a job; to a client it would be queued.
+            // The store does not return such a job. A client would see it as queued.
             JobState::Submitting => ("queued", None, None, None),
             JobState::Queued(ticket) => ("queued", Some(ticket), None, None),
             JobState::InProgress(ticket) => ("in_progress", Some(ticket), None, None),

@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::described;
 use super::walk::{followed, operation, operations};
-use crate::api::{contents, generations, prompts, uploads, vaults};
-use crate::http::auth::Needs;
+use crate::api::{generations, memberships, prompts, uploads, vaults};
+use crate::http::auth::Access;
 use crate::serve::routes::table;
 
 #[test]
@@ -32,17 +32,17 @@ fn every_route_has_one_operation_and_every_operation_one_route() {
 fn an_operation_asks_for_what_its_route_needs() {
     let document = described();
     for row in table() {
-        let security = match row.needs {
-            Needs::Nothing => json!([]),
-            Needs::Key => json!([{ "apiKey": [] }]),
-            Needs::Write => json!([{ "apiKey": ["prompts:write"] }]),
-            Needs::Session => json!([{ "browserSession": [] }]),
-            Needs::Slot => json!([{ "uploadToken": [] }]),
+        let security = match row.access {
+            Access::None => json!([]),
+            Access::Key => json!([{ "apiKey": [] }]),
+            Access::Write => json!([{ "apiKey": ["prompts:write"] }]),
+            Access::Session => json!([{ "browserSession": [] }]),
+            Access::UploadToken => json!([{ "uploadToken": [] }]),
         };
         let described = operation(&document, row.name);
         assert_eq!(described.value["security"], security, "{}", row.name);
         let refuses = described.value["responses"].get("401").is_some();
-        assert_eq!(refuses, row.needs != Needs::Nothing, "{}", row.name);
+        assert_eq!(refuses, row.access != Access::None, "{}", row.name);
     }
 }
 
@@ -55,8 +55,8 @@ fn a_body_has_the_fields_that_its_handler_takes() {
         ("savePrompt", prompts::SAVE_FIELDS),
         ("createVault", vaults::FIELDS),
         ("updateVault", vaults::FIELDS),
-        ("addVaultPrompts", contents::ADD_FIELDS),
-        ("moveVaultPrompt", contents::MOVE_FIELDS),
+        ("addVaultPrompts", memberships::ADD_FIELDS),
+        ("moveVaultPrompt", memberships::MOVE_FIELDS),
         ("createGeneration", generations::FIELDS),
         ("createUploadSlot", uploads::FIELDS),
     ]);

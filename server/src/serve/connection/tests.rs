@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 use tokio::time::{sleep, timeout};
 
 use super::*;
-use crate::http::readiness::Readiness;
+use crate::api::health::Readiness;
 use crate::serve::listener::{Limits, serve};
 
 const LARGE: usize = 10 * 1024 * 1024;
@@ -24,18 +24,18 @@ const TIMEOUTS: ConnectionTimeouts = ConnectionTimeouts {
     close: SHORT,
 };
 
-/// Answers `/large` with 10 MiB, `/silent` never, and everything else with an empty body.
+/// HttpServices `/large` with 10 MiB, `/silent` never, and everything else with an empty body.
 #[derive(Clone)]
 struct Fixture;
 
-impl Answer for Fixture {
-    async fn answer(&self, request: Request<Incoming>) -> Response<Payload> {
+impl HttpService for Fixture {
+    async fn handle(&self, request: Request<Incoming>) -> Response<ResponseBody> {
         let body = match request.uri().path() {
             "/large" => Bytes::from(vec![b'x'; LARGE]),
             "/silent" => std::future::pending().await,
             _ => Bytes::new(),
         };
-        Response::new(Payload::whole(body))
+        Response::new(ResponseBody::full(body))
     }
 }
 
