@@ -51,9 +51,6 @@ impl Cursors {
     }
 
     /// The position in a cursor of `listing`.
-    ///
-    /// # Errors
-    /// If [`Cursors::write`] did not make the text for this listing.
     pub fn read(&self, listing: &Listing, text: &str) -> Result<PromptId, CursorError> {
         let (position, signature) = parts(text).ok_or(CursorError)?;
         let position = PromptId::new(i64::from_be_bytes(position));

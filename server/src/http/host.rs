@@ -13,9 +13,6 @@ use http::{HeaderMap, HeaderValue, Version};
 pub struct HostError;
 
 /// Checks `Host` up to HTTP/1.1. HTTP/2 has `:authority`, which hyper has checked.
-///
-/// # Errors
-/// If it is missing, repeated or not a host.
 pub fn check(parts: &Parts) -> Result<(), HostError> {
     let required = parts.version == Version::HTTP_11;
     if parts.version > Version::HTTP_11 { Ok(()) } else { check_headers(&parts.headers, required) }

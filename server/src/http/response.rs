@@ -55,9 +55,6 @@ fn details<S: Serializer>(errors: &&FieldErrors, serializer: S) -> Result<S::Ok,
 
 /// One resource or a whole list. `size_bytes` estimates the JSON's size: a good estimate saves
 /// copies.
-///
-/// # Errors
-/// If `data` cannot be written as JSON.
 pub fn data<T: Serialize>(
     status: StatusCode,
     data: &T,
@@ -68,9 +65,6 @@ pub fn data<T: Serialize>(
 }
 
 /// A page of a list, with the cursor of the next page if there is one (EN-07).
-///
-/// # Errors
-/// If `data` cannot be written as JSON.
 pub fn page<T: Serialize>(
     data: &T,
     next_cursor: Option<&str>,
@@ -81,9 +75,6 @@ pub fn page<T: Serialize>(
 }
 
 /// The JSON of one resource or a whole list in its envelope.
-///
-/// # Errors
-/// If `data` cannot be written as JSON.
 pub fn data_json<T: Serialize>(data: &T, size_bytes: usize) -> Result<Bytes, SerializeError> {
     encode(&Envelope { data, error: (), pagination: None }, size_bytes)
 }

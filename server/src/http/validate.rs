@@ -87,9 +87,6 @@ impl<V> Form<V> {
     }
 
     /// Ends the validation.
-    ///
-    /// # Errors
-    /// All errors, if there are any.
     pub fn finish(self) -> Result<(), FieldErrors> {
         if self.is_clean() { Ok(()) } else { Err(self.errors) }
     }

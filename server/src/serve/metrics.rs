@@ -38,9 +38,6 @@ struct RouteMetrics {
 
 impl Metrics {
     /// Metrics for the routes of `table`.
-    ///
-    /// # Errors
-    /// If the buckets in this file are not valid.
     pub fn new(table: &[Route]) -> Result<Self, BuildError> {
         let recorder = PrometheusBuilder::new().set_buckets(BUCKETS_SECONDS)?.build_recorder();
         recorder.describe_counter(REQUESTS.into(), None, "Requests answered.".into());

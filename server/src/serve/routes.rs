@@ -149,9 +149,6 @@ impl Route {
 
 impl Routes {
     /// Prepares a table for lookup.
-    ///
-    /// # Errors
-    /// If two templates clash.
     pub fn new(rows: Vec<Route>) -> Result<Self, matchit::InsertError> {
         let mut paths = BTreeMap::<String, Vec<usize>>::new();
         for (index, row) in rows.iter().enumerate() {
@@ -173,9 +170,6 @@ impl Routes {
     }
 
     /// The route of a request, by method and path.
-    ///
-    /// # Errors
-    /// If there is none.
     pub fn find<'a>(
         &'a self,
         method: &Method,

@@ -33,9 +33,6 @@ pub enum BodyError {
 
 /// The fields among `known` of the JSON object in `body`. Of a repeated field the last one
 /// counts.
-///
-/// # Errors
-/// If the body is no JSON object.
 pub fn json_fields<'a>(
     body: &'a [u8],
     known: &'static [&'static str],

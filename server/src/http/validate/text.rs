@@ -25,26 +25,17 @@ pub fn text(
 }
 
 /// A string of any length, without U+0000.
-///
-/// # Errors
-/// If the value is not one.
 pub fn string(field: RawField<'_>) -> Result<Arc<str>, FieldError> {
     parse(field).map(Arc::from)
 }
 
 /// A string of at least one character, without U+0000.
-///
-/// # Errors
-/// If the value is not one.
 pub fn non_empty_string(field: RawField<'_>) -> Result<Arc<str>, FieldError> {
     let text = parse(field)?;
     if text.is_empty() { Err("must not be empty".to_owned()) } else { Ok(Arc::from(text)) }
 }
 
 /// An absolute URL or URI: it has a scheme, parses, and holds no spaces.
-///
-/// # Errors
-/// If the value is not one.
 pub fn absolute_url(field: RawField<'_>) -> Result<Arc<str>, FieldError> {
     let text = at_most(limits::URL_CHARS_MAX, parse(field)?)?;
     if text.chars().any(|c| c.is_whitespace() || c.is_control()) {

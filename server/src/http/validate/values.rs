@@ -14,17 +14,11 @@ use crate::http::validate::text::{shorten, span};
 use crate::http::validate::{FieldError, RawField};
 
 /// An id: any integer of 64 bits. The store says whether it names anything.
-///
-/// # Errors
-/// If the value is not one.
 pub fn id<Id: From<i64>>(field: RawField<'_>) -> Result<Id, FieldError> {
     whole_number(field).map(Id::from)
 }
 
 /// An id of at least 1.
-///
-/// # Errors
-/// If the value is not one.
 pub fn id_from_1<Id: From<i64>>(field: RawField<'_>) -> Result<Id, FieldError> {
     match whole_number(field)? {
         number @ 1.. => Ok(Id::from(number)),
@@ -157,9 +151,6 @@ impl<'de> Visitor<'de> for AtMost {
 }
 
 /// A JSON object with any keys. Its strings must not hold U+0000 either.
-///
-/// # Errors
-/// If the value is none, or is nested more deeply than can be read.
 pub fn object(field: RawField<'_>) -> Result<Map<String, Value>, FieldError> {
     if !field.raw().starts_with('{') {
         return Err(format!("must be an object, but is {}", field.kind()));

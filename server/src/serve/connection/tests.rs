@@ -1,5 +1,6 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
+use bytes::Bytes;
 use http::Response;
 use http_body_util::Empty;
 use hyper::client::conn::http2;
@@ -9,6 +10,7 @@ use tokio::time::{sleep, timeout};
 
 use super::*;
 use crate::api::health::Readiness;
+use crate::http::response::ResponseBody;
 use crate::serve::listener::{Limits, serve};
 
 const LARGE: usize = 10 * 1024 * 1024;
