@@ -104,7 +104,7 @@ fn imports_that_never_happen_do_not_happen() {
         ),
         ("server/src/http", &[], &["crate::api", "crate::serve"]),
         ("server/src/domain", &[], &["crate::"]),
-        ("server/src/http/validate", &[], &["crate::store", "crate::api", "http::", "hyper"]),
+        ("server/src/http/validate", &[], &["crate::store", "crate::api", "use http::", "hyper"]),
         ("server/src/serve/service", &[], &["tokio::net", "TcpStream", "MemoryStore"]),
         ("server/src/", &["server/src/serve", "server/src/outbound"], &["hyper_util::"]),
         ("server/src/", &["server/src/outbound"], &["hyper_rustls"]),
