@@ -26,6 +26,15 @@ pub const PROMPT_ASPECT_RATIO_CHARS_MAX: usize = 20;
 /// Most entries in the reference media addresses of a prompt.
 pub const PROMPT_REFERENCE_MEDIA_URLS_MAX: usize = 10;
 
+/// Most characters in the platform of a prompt.
+pub const PROMPT_PLATFORM_CHARS_MAX: usize = 200;
+
+/// Most characters in the id of a model.
+pub const MODEL_ID_CHARS_MAX: usize = 256;
+
+/// Most characters in a URL of a request.
+pub const URL_CHARS_MAX: usize = 2_048;
+
 /// Characters in the name of a vault.
 pub const VAULT_NAME_CHARS: RangeInclusive<usize> = 1..=50;
 
@@ -62,10 +71,6 @@ pub const GENERATION_MODEL_ID_CHARS: RangeInclusive<usize> = 1..=256;
 
 /// Most characters in the `aspectRatio` of a generation.
 pub const GENERATION_ASPECT_RATIO_CHARS_MAX: usize = 64;
-
-/// Most characters in an image URL of a generation, except in a `data:` URL, which is bounded
-/// by the size of the body alone.
-pub const GENERATION_IMAGE_URL_CHARS_MAX: usize = 2_048;
 
 /// Most bytes in the JSON text of a generation's `parameters`, as it is sent.
 pub const GENERATION_PARAMETERS_BYTES_MAX: usize = 262_144;

@@ -1,25 +1,23 @@
-//! The endpoints: each decodes, checks, makes one call to the store, and encodes.
+//! The handlers, one file per resource: each decodes, validates, calls the store once, and
+//! encodes.
 //!
-//! A handler gets a [`Call`] whose caller is proved, and gives an answer or a
-//! failure; it knows neither sockets nor statuses of failures. Checks run in one
-//! order everywhere: the form of body and query first, then what the path names,
-//! then what the fields refer to.
+//! A handler returns a response or an error; it knows neither sockets nor the statuses of
+//! errors. The order of checks is the same everywhere: the form of body and query, then what
+//! the path names, then what the fields refer to.
 
 pub mod prompts;
 pub mod vaults;
 
-pub mod contents;
 pub mod generations;
+pub mod memberships;
 pub mod uploads;
 
 pub mod assets;
 pub mod storage;
 
 pub mod health;
-pub mod keys;
 pub mod openapi;
 
-pub mod address;
 pub mod view;
 
 use std::borrow::Cow;
@@ -29,6 +27,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
+use self::health::Readiness;
 use self::openapi::Document;
 use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
@@ -36,74 +35,73 @@ use crate::blobs::{AssetName, Blobs};
 use crate::domain::Caller;
 use crate::generate::submit::Submitter;
 use crate::http::body::budget::Budget;
-use crate::http::body::{BodyRefusal, RequestBody};
+use crate::http::body::{BodyReadError, RequestBody};
 use crate::http::cursor::Cursors;
 use crate::http::error::ApiError;
 use crate::http::path::PathParams;
-use crate::http::readiness::Readiness;
 use crate::store::Store;
 
-/// What all endpoints work with.
+/// What the handlers need.
 #[derive(Clone)]
 pub struct Api {
-    /// Where everything is kept.
+    /// The store of prompts, vaults, keys and jobs.
     pub store: Arc<dyn Store>,
-    /// The prefix of the provider's models.
+    /// The prefix of the provider's model ids.
     pub model_namespace: Box<str>,
     /// Signs the cursors of lists.
     pub cursors: Cursors,
-    /// Takes generations on.
+    /// Submits generations.
     pub submitter: Submitter,
-    /// The address that all paths of the API are below (EN-01).
+    /// The base URL of the API (EN-01).
     pub base_url: Arc<str>,
-    /// Where files are kept.
+    /// The object store of uploads and outputs.
     pub blobs: Blobs,
-    /// The addresses of files.
+    /// The URLs of assets.
     pub assets: Assets,
-    /// Leave to upload.
+    /// Signs and verifies upload slots.
     pub slots: Slots,
-    /// What the bodies of uploads may take.
+    /// The memory for uploads in progress.
     pub budget: Budget,
-    /// Whether this server wants requests.
+    /// Whether the server wants requests.
     pub readiness: Readiness,
-    /// The service described by itself.
+    /// The OpenAPI document.
     pub openapi: Document,
 }
 
-/// One request of whoever it may be.
+/// A request that need not have a key.
 #[derive(Debug)]
-pub struct Visit<'a> {
+pub struct Request<'a> {
     /// The parameters in the path.
     pub params: PathParams<'a>,
-    /// Method, address and headers.
+    /// Method, URI and headers.
     pub parts: &'a Parts,
     /// The body, not yet read.
     pub body: &'a mut RequestBody,
 }
 
-impl Visit<'_> {
-    /// The file that the path names.
+impl Request<'_> {
+    /// The asset that the path names.
     fn file(&self) -> Option<AssetName> {
         AssetName::parse(&self.params.text(0)?)
     }
 }
 
-/// One request of a proved caller.
+/// A request of an authenticated caller.
 #[derive(Debug)]
-pub struct Call<'a> {
-    /// Who is asking.
+pub struct AuthedRequest<'a> {
+    /// The account, key and scopes.
     pub caller: Caller,
     /// The parameters in the path.
     pub params: PathParams<'a>,
-    /// Method, address and headers.
+    /// Method, URI and headers.
     pub parts: &'a Parts,
     /// The body, not yet read.
     pub body: &'a mut RequestBody,
 }
 
-impl Call<'_> {
-    /// The bytes of the JSON body.
-    async fn json(&mut self) -> Result<Bytes, BodyRefusal> {
+impl AuthedRequest<'_> {
+    /// The JSON body.
+    async fn json(&mut self) -> Result<Bytes, BodyReadError> {
         self.body.read_json(&self.parts.headers).await
     }
 
@@ -117,13 +115,13 @@ impl Call<'_> {
         self.params.id(0).map(VaultId::new).ok_or(ApiError::NotFound)
     }
 
-    /// The membership that the path names, with its vault.
+    /// The vault and the membership that the path names.
     fn membership(&self) -> Result<(VaultId, VaultPromptId), ApiError> {
         let membership = self.params.id(1).map(VaultPromptId::new).ok_or(ApiError::NotFound)?;
         Ok((self.vault()?, membership))
     }
 
-    /// The name of the job that the path names.
+    /// The `clientJobId` that the path names.
     fn job(&self) -> Result<Cow<'_, str>, ApiError> {
         self.params.text(0).ok_or(ApiError::NotFound)
     }

@@ -204,6 +204,7 @@ fn serve(settings: Settings, arguments: &[OsString]) -> Result<ServeConfig, Stri
             connections_max: s.max_connections.value?,
             drain_delay: s.drain_delay.value?,
             drain_timeout: s.drain_timeout.value?,
+            ..Limits::default()
         },
         log: log(s.log, s.log_format, LevelFilter::INFO)?,
         json: optional(s.json)?.unwrap_or(false),

@@ -6,6 +6,5 @@ pub mod cursor;
 pub mod error;
 pub mod host;
 pub mod path;
-pub mod readiness;
 pub mod response;
 pub mod validate;

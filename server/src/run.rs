@@ -20,7 +20,7 @@ use crate::blobs::BlobSetting;
 use crate::clock::Clock;
 use crate::config::{Address, AdminConfig, Command, ConfigError, DatabaseConfig, ServeConfig};
 use crate::domain::{MadeKey, PublicUrl};
-use crate::http::error::in_full;
+use crate::error_chain::error_chain;
 use crate::serve::admin::serve_metrics;
 use crate::serve::listener::{Drained, serve};
 use crate::start::{self, Backing, Parts, Service};
@@ -84,7 +84,7 @@ async fn run_command(config: AdminConfig) -> Result<ExitCode, String> {
         Err(error) if error.is_precondition_failure() => {
             Ok(fail(EXIT_PRECONDITION, &error.to_string()))
         }
-        Err(error) => Err(in_full(&error)),
+        Err(error) => Err(error_chain(&error)),
     }
 }
 
@@ -112,7 +112,7 @@ async fn serve_until_signal(config: ServeConfig) -> Result<ExitCode, String> {
         with_metrics: admin.is_some(),
     };
     let Service { app, made_key, background } =
-        start::start(config.service, parts).await.map_err(|error| in_full(&error))?;
+        start::start(config.service, parts).await.map_err(|error| error_chain(&error))?;
 
     if let Some(admin) = admin {
         let address = admin.local_addr().map(|address| address.to_string()).unwrap_or_default();
@@ -131,7 +131,8 @@ async fn serve_until_signal(config: ServeConfig) -> Result<ExitCode, String> {
 
     let readiness = app.api.readiness.clone();
     let (stop, stopped) = oneshot::channel::<()>();
-    let mut serving = std::pin::pin!(serve(listener, app, config.limits, readiness, async {
+    let limits = config.limits.within_descriptors();
+    let mut serving = std::pin::pin!(serve(listener, app, limits, readiness, async {
         // The sender is not dropped before it has sent.
         let _ = stopped.await;
     }));
@@ -173,7 +174,7 @@ async fn open_store(database: Option<DatabaseConfig>) -> Result<Backing, String>
         return Ok(Backing::Own(Arc::new(MemoryStore::new(Clock::System))));
     };
     let store = PostgresStore::open(&url, migration, Clock::System).await;
-    store.map(Backing::Shared).map_err(|error| format!("{source}: {}", in_full(&error)))
+    store.map(Backing::Shared).map_err(|error| format!("{source}: {}", error_chain(&error)))
 }
 
 async fn bind(Address { text, source }: &Address) -> Result<TcpListener, String> {

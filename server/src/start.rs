@@ -7,6 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::api::Api;
+use crate::api::health::Readiness;
 use crate::api::openapi::{self, Document};
 use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
@@ -21,11 +22,10 @@ use crate::generate::worker_pool::WorkerPool;
 use crate::generate::{BackgroundTasks, Provider};
 use crate::http::body::budget::Budget;
 use crate::http::cursor::Cursors;
-use crate::http::readiness::Readiness;
 use crate::outbound::OutboundError;
 use crate::serve::metrics::Metrics;
 use crate::serve::routes::{self, Routes};
-use crate::serve::service::App;
+use crate::serve::service::ApiService;
 use crate::store::postgres::PostgresStore;
 use crate::store::{Store, StoreError};
 
@@ -61,7 +61,7 @@ pub enum Backing {
 /// A service that answers requests.
 pub struct Service {
     /// Answers them.
-    pub app: Arc<App>,
+    pub app: Arc<ApiService>,
     /// A key with all scopes of a new account, if one was made; see [`Backing`].
     pub made_key: Option<MadeKey>,
     /// Work on generations outside of requests; to be stopped before the end.
@@ -180,7 +180,7 @@ pub async fn start(config: ServiceConfig, parts: Parts) -> Result<Service, Start
         readiness: Readiness::default(),
         openapi: document,
     };
-    let app = App { routes: Routes::new(table)?, api, vendor: config.vendor, metrics };
+    let app = ApiService { routes: Routes::new(table)?, api, vendor: config.vendor, metrics };
     let workers = WorkerPool::start(&worker, config.workers);
     let background = BackgroundTasks { submitter, workers };
     Ok(Service { app: Arc::new(app), made_key, background })

@@ -9,9 +9,9 @@ use http::{Request, StatusCode};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use promptarium_server::http::host;
-use promptarium_server::http::response::{Payload, Reply};
-use promptarium_server::serve::listener;
-use promptarium_server::serve::service::App;
+use promptarium_server::http::response::{Response, ResponseBody};
+use promptarium_server::serve::listener::HttpService;
+use promptarium_server::serve::service::ApiService;
 
 use crate::description::{Description, Status};
 
@@ -22,7 +22,7 @@ pub(crate) struct Log(Arc<Mutex<(Vec<Status>, Vec<String>)>>);
 /// The service, watched.
 #[derive(Clone)]
 pub(crate) struct Door {
-    pub(crate) app: Arc<App>,
+    pub(crate) app: Arc<ApiService>,
     pub(crate) description: Arc<Description>,
     pub(crate) log: Log,
 }
@@ -40,8 +40,8 @@ impl Log {
     }
 }
 
-impl listener::Answer for Door {
-    async fn answer(&self, request: Request<Incoming>) -> Reply {
+impl HttpService for Door {
+    async fn handle(&self, request: Request<Incoming>) -> Response {
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
         let (head, incoming) = request.into_parts();
         let for_nobody = host::check(&head).is_err();
@@ -52,16 +52,16 @@ impl listener::Answer for Door {
             // What broke off goes on breaking off.
             Err(error) => {
                 let broken = stream::iter([Err::<Bytes, _>(error)]);
-                return Reply::from_parts(parts, Payload::streamed(broken));
+                return Response::from_parts(parts, ResponseBody::stream(broken));
             }
         };
         // What HTTP itself refuses reaches no operation, and none describes it.
         if for_nobody && parts.status == StatusCode::BAD_REQUEST {
-            return Reply::from_parts(parts, Payload::whole(body));
+            return Response::from_parts(parts, ResponseBody::full(body));
         }
         let judged = self.description.judge(&method, &path, parts.status, &parts.headers, &body);
         let of = |violation| format!("  {method} {path}: {violation}");
         self.log.add(judged.seen, judged.violations.into_iter().map(of).collect());
-        Reply::from_parts(parts, Payload::whole(body))
+        Response::from_parts(parts, ResponseBody::full(body))
     }
 }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use promptarium_conformance::Target;
+use promptarium_server::api::health::Readiness;
 use promptarium_server::clock::Clock;
 use promptarium_server::domain::PublicUrl;
-use promptarium_server::http::readiness::Readiness;
 use promptarium_server::serve::listener::{self, Limits};
 use promptarium_server::start::{self, Backing, Parts, Service};
 use promptarium_server::store::memory::MemoryStore;

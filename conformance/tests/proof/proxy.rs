@@ -9,16 +9,16 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_LENGTH, EXPECT, HOST, TRANSFER_ENCODING};
-use http::{HeaderMap, Method, Request, Response};
+use http::{HeaderMap, Method, Request};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Incoming};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use promptarium_server::http::readiness::Readiness;
-use promptarium_server::http::response::{Payload, Reply};
-use promptarium_server::serve::listener::{self, Limits};
-use promptarium_server::serve::service::App;
+use promptarium_server::api::health::Readiness;
+use promptarium_server::http::response::{Response, ResponseBody};
+use promptarium_server::serve::listener::{self, HttpService, Limits};
+use promptarium_server::serve::service::ApiService;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
@@ -52,7 +52,7 @@ pub(crate) struct Upstream {
 
 #[derive(Clone)]
 struct Door {
-    app: Arc<App>,
+    app: Arc<ApiService>,
     /// What looks at requests, and where it sends them.
     front: Option<(Front, Upstream)>,
 }
@@ -70,7 +70,11 @@ impl Drop for Serving {
 ///
 /// # Errors
 /// If there is no port for the second way in.
-pub(crate) async fn serve(listener: TcpListener, app: Arc<App>, way: Way) -> io::Result<Serving> {
+pub(crate) async fn serve(
+    listener: TcpListener,
+    app: Arc<ApiService>,
+    way: Way,
+) -> io::Result<Serving> {
     match way {
         Way::Straight => Ok(Serving(vec![listen(listener, Door { app, front: None })])),
         Way::Heads(reread, silent_max) => {
@@ -91,7 +95,7 @@ pub(crate) async fn serve(listener: TcpListener, app: Arc<App>, way: Way) -> io:
 }
 
 /// A second way in, that nobody but a fault uses.
-async fn behind(app: Arc<App>) -> io::Result<(SocketAddr, JoinHandle<()>)> {
+async fn behind(app: Arc<ApiService>) -> io::Result<(SocketAddr, JoinHandle<()>)> {
     let inner = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let address = inner.local_addr()?;
     Ok((address, listen(inner, Door { app, front: None })))
@@ -104,8 +108,8 @@ fn listen(listener: TcpListener, door: Door) -> JoinHandle<()> {
     })
 }
 
-impl listener::Answer for Door {
-    async fn answer(&self, request: Request<Incoming>) -> Reply {
+impl HttpService for Door {
+    async fn handle(&self, request: Request<Incoming>) -> Response {
         let (of_api, path) = below_root(request.uri().path());
         let Some((front, upstream)) = &self.front else {
             return self.app.handle(request).await;
@@ -136,8 +140,8 @@ fn below_root(path: &str) -> (bool, String) {
     }
 }
 
-fn reply(answer: Answer) -> Reply {
-    let mut reply = Response::new(Payload::whole(answer.body));
+fn reply(answer: Answer) -> Response {
+    let mut reply = Response::new(ResponseBody::full(answer.body));
     *reply.status_mut() = answer.status;
     *reply.headers_mut() = of_the_message(answer.headers);
     reply

@@ -12,20 +12,20 @@ use http::header::{
     ACCEPT_RANGES, ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE,
     CONTENT_TYPE, ETAG, X_CONTENT_TYPE_OPTIONS,
 };
-use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
 use self::asked::{Wanted, has_it, range_of};
-use super::{Api, Visit};
+use super::{Api, Request};
 use crate::blobs::{AssetName, Blob};
 use crate::http::error::{ApiError, StorageError};
-use crate::http::response::{self, Payload, PayloadError, Reply};
+use crate::http::response::{self, Response, ResponseBody, ResponseBodyError};
 
 /// `GET` and `HEAD` of an asset (UP-15, UP-19).
-pub async fn get(api: &Api, visit: Visit<'_>) -> Result<Reply, ApiError> {
-    let name = visit.file().ok_or(ApiError::NotFound)?;
-    let headers = &visit.parts.headers;
+pub async fn get(api: &Api, request: Request<'_>) -> Result<Response, ApiError> {
+    let name = request.file().ok_or(ApiError::NotFound)?;
+    let headers = &request.parts.headers;
     let tag = format!("\"{name}\"");
-    let only_the_head = visit.parts.method == Method::HEAD;
+    let only_the_head = request.parts.method == Method::HEAD;
     // Only a plain request is answered with one look at the store.
     let wanted = if only_the_head { Wanted::All } else { range_of(headers, &tag) };
     let reply = if only_the_head || has_it(headers, &tag) || wanted != Wanted::All {
@@ -53,7 +53,7 @@ async fn part(
     name: &AssetName,
     range: Range<u64>,
     size: u64,
-) -> Result<Reply, ApiError> {
+) -> Result<Response, ApiError> {
     let blob = api.blobs.get_range(name, range.clone()).await?.ok_or(ApiError::NotFound)?;
     let mut reply = described(Response::new(streamed(blob)), name, range.end - range.start);
     *reply.status_mut() = StatusCode::PARTIAL_CONTENT;
@@ -63,17 +63,17 @@ async fn part(
 }
 
 /// A failure on the way is logged, and cuts the connection.
-fn streamed(blob: Blob) -> Payload {
-    Payload::streamed(blob.bytes.map(|piece| {
+fn streamed(blob: Blob) -> ResponseBody {
+    ResponseBody::stream(blob.bytes.map(|piece| {
         piece.map_err(|error| {
             tracing::error!(%error, "an asset broke off while it was being sent");
-            PayloadError
+            ResponseBodyError
         })
     }))
 }
 
 /// Says what the body is, or would be.
-fn described(mut reply: Reply, name: &AssetName, length: u64) -> Reply {
+fn described(mut reply: Response, name: &AssetName, length: u64) -> Response {
     let headers = reply.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(name.media().content_type()));
     headers.insert(CONTENT_LENGTH, length.into());
@@ -82,7 +82,7 @@ fn described(mut reply: Reply, name: &AssetName, length: u64) -> Reply {
 }
 
 /// Says how long it may be kept, and that it is not to be taken for anything else.
-fn for_good(mut reply: Reply, tag: &str) -> Reply {
+fn for_good(mut reply: Response, tag: &str) -> Response {
     const FOR_GOOD: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
     let headers = reply.headers_mut();
     insert_text(headers, ETAG, tag);

@@ -7,16 +7,16 @@ use promptarium::{JobId, limits, path};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::address::image_url;
+use super::prompts::image_url;
 use super::view::generation::{JobView, Queued};
-use super::{Api, Call, view};
+use super::{Api, AuthedRequest, view};
 use crate::blobs::asset_url::Assets;
 use crate::domain::{GenerationRequest, NewJob, OutputKind};
 use crate::generate::request_digest;
 use crate::http::error::ApiError;
-use crate::http::response::{self, Reply};
+use crate::http::response::{self, Response};
 use crate::http::validate::{
-    Form, Given, Refusal, fields_of, id, integer, list as list_of, object, text, word,
+    FieldError, Form, RawField, id, integer, json_fields, list as list_of, object, one_of, text,
 };
 
 /// The body fields of a generation.
@@ -41,10 +41,10 @@ pub const KINDS: &[(&str, OutputKind)] =
     &[("image", OutputKind::Image), ("video", OutputKind::Video)];
 
 /// `POST /generations` (GE-01 to GE-27).
-pub async fn create(api: &Api, mut call: Call<'_>) -> Result<Reply, ApiError> {
-    let body = call.json().await?;
+pub async fn create(api: &Api, mut request: AuthedRequest<'_>) -> Result<Response, ApiError> {
+    let body = request.json().await?;
     let new = new_job(&body, &api.assets)?;
-    let (job, ticket) = api.submitter.submit(&call.caller, new).await?;
+    let (job, ticket) = api.submitter.submit(&request.caller, new).await?;
 
     let name = &*job.client_job_id;
     let status_url = format!("{}{}", api.base_url, path::generation_status(&JobId::from(name)));
@@ -59,21 +59,21 @@ pub async fn create(api: &Api, mut call: Call<'_>) -> Result<Reply, ApiError> {
 }
 
 /// `GET /generations/{clientJobId}/status` (GE-28, GE-31, GE-32).
-pub async fn status(api: &Api, call: Call<'_>) -> Result<Reply, ApiError> {
-    let job = api.store.job(&call.caller, &call.job()?).await?;
+pub async fn status(api: &Api, request: AuthedRequest<'_>) -> Result<Response, ApiError> {
+    let job = api.store.job(&request.caller, &request.job()?).await?;
     Ok(response::data(StatusCode::OK, &JobView::from(&job), 2 * view::SMALL_BYTES)?)
 }
 
 /// Checks the body; reports all failing fields at once.
 fn new_job(body: &[u8], assets: &Assets) -> Result<NewJob, ApiError> {
-    let mut form = fields_of(body, FIELDS)?;
+    let mut form = json_fields(body, FIELDS)?;
     let model_id = form.required("modelId", text(limits::GENERATION_MODEL_ID_CHARS));
     let prompt = form.required("prompt", text(1..=limits::GENERATION_PROMPT_CHARS_MAX));
     let client_job_id = form.optional("clientJobId", client_job_id);
     let vault = form.optional("vaultId", id);
     let options = options(&mut form, assets);
     let (Some(model_id), Some(prompt)) = (model_id, prompt) else {
-        return Err(form.refusals().into());
+        return Err(form.errors().into());
     };
     form.finish()?;
 
@@ -88,9 +88,9 @@ fn new_job(body: &[u8], assets: &Assets) -> Result<NewJob, ApiError> {
 }
 
 /// The optional fields, with their defaults (GE-09, GE-17, GE-19).
-fn options(form: &mut Form<Given<'_>>, assets: &Assets) -> GenerationRequest {
+fn options(form: &mut Form<RawField<'_>>, assets: &Assets) -> GenerationRequest {
     let owned = |text: Option<Arc<str>>| text.map(|text| Box::from(&*text));
-    let url = input_url(assets);
+    let url = image_url(assets);
     let urls = |most| list_of(0..=most, move |entry| url(entry).map(|url| Box::<str>::from(&*url)));
     let aspect_ratio =
         owned(form.optional("aspectRatio", text(0..=limits::GENERATION_ASPECT_RATIO_CHARS_MAX)));
@@ -99,7 +99,7 @@ fn options(form: &mut Form<Given<'_>>, assets: &Assets) -> GenerationRequest {
     let parameters = form.optional("parameters", parameters);
     let references = urls(limits::GENERATION_REFERENCE_IMAGE_URLS_MAX);
     GenerationRequest {
-        kind: form.optional("generationType", word(KINDS)).unwrap_or_default(),
+        kind: form.optional("generationType", one_of(KINDS)).unwrap_or_default(),
         negative_prompt: owned(form.optional("negativePrompt", negative)),
         image_input: owned(form.optional("imageInput", url)),
         image_inputs: form
@@ -119,7 +119,7 @@ fn options(form: &mut Form<Given<'_>>, assets: &Assets) -> GenerationRequest {
 
 /// The name of a job: one segment of `statusUrl`. Every character can be percent-encoded, but
 /// `.` and `..` stay dot segments in any spelling, and URL libraries remove those.
-fn client_job_id(given: Given<'_>) -> Result<Arc<str>, Refusal> {
+fn client_job_id(given: RawField<'_>) -> Result<Arc<str>, FieldError> {
     let id = text(limits::CLIENT_JOB_ID_CHARS)(given)?;
     match &*id {
         "." | ".." => Err("must not be . or .., which no URL can hold as a segment".to_owned()),
@@ -127,27 +127,9 @@ fn client_job_id(given: Given<'_>) -> Result<Arc<str>, Refusal> {
     }
 }
 
-/// The URL of an input image, of bounded length unless it holds the image itself.
-fn input_url(
-    assets: &Assets,
-) -> impl for<'a> Fn(Given<'a>) -> Result<Arc<str>, Refusal> + Copy + use<'_> {
-    const CHARS_MAX: usize = limits::GENERATION_IMAGE_URL_CHARS_MAX;
-    let url = image_url(assets);
-    move |given| {
-        let url = url(given)?;
-        let is_data = url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"));
-        match url.chars().count() {
-            chars if chars > CHARS_MAX && !is_data => {
-                Err(format!("must be at most {CHARS_MAX} characters, but has {chars}"))
-            }
-            _ => Ok(url),
-        }
-    }
-}
-
 /// An object of any keys, of bounded size and depth. The JSON reader refuses 128 levels, and a
 /// stored request adds levels of its own around these, so the bound is far below that.
-fn parameters(given: Given<'_>) -> Result<Map<String, Value>, Refusal> {
+fn parameters(given: RawField<'_>) -> Result<Map<String, Value>, FieldError> {
     const BYTES_MAX: usize = limits::GENERATION_PARAMETERS_BYTES_MAX;
     const DEPTH_MAX: usize = limits::GENERATION_PARAMETERS_DEPTH_MAX;
     let bytes = given.raw().len();

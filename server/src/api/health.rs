@@ -1,16 +1,35 @@
-//! `/healthz` and `/readyz`, for whoever watches over the process.
-//!
-//! Healthy is a process that answers; ready is one that wants requests, and has a
-//! store to answer them from.
+//! `/healthz` and `/readyz`. Healthy is a process that answers. Ready is one that wants
+//! requests and whose store works.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use http::StatusCode;
 use serde::Serialize;
+use tokio::time::timeout;
 
-use super::Api;
 use super::view::SMALL_BYTES;
+use super::{Api, Request};
 use crate::http::error::ApiError;
-use crate::http::readiness;
-use crate::http::response::{self, Reply};
+use crate::http::response::{self, Response};
+use crate::limits::READINESS_TIMEOUT;
+use crate::store::StoreError;
+
+/// Whether the server wants requests. The listener clears it at shutdown, `/readyz` shows it.
+#[derive(Clone, Debug, Default)]
+pub struct Readiness(Arc<AtomicBool>);
+
+impl Readiness {
+    /// Makes the server not ready. It still answers requests.
+    pub fn stop(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether [`Readiness::stop`] was called.
+    pub fn is_stopping(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 #[derive(Serialize)]
 struct Status {
@@ -18,22 +37,16 @@ struct Status {
 }
 
 /// `GET /healthz`
-///
-/// # Errors
-/// None: whoever can answer is healthy.
-pub fn health(_: &Api) -> Result<Reply, ApiError> {
+pub async fn health(_: &Api, _: Request<'_>) -> Result<Response, ApiError> {
     Ok(response::data(StatusCode::OK, &Status { status: "ok" }, SMALL_BYTES)?)
 }
 
 /// `GET /readyz`
-///
-/// # Errors
-/// [`ApiError::Stopping`] once the server has been asked to stop, and that of the
-/// store if it does not answer.
-pub async fn readiness(api: &Api) -> Result<Reply, ApiError> {
+pub async fn readiness(api: &Api, _: Request<'_>) -> Result<Response, ApiError> {
     if api.readiness.is_stopping() {
         return Err(ApiError::Stopping);
     }
-    readiness::look_at(&*api.store).await?;
+    let checked = timeout(READINESS_TIMEOUT, api.store.check()).await;
+    checked.map_err(|_| StoreError::Unavailable("it did not answer within 2 seconds".into()))??;
     Ok(response::data(StatusCode::OK, &Status { status: "ready" }, SMALL_BYTES)?)
 }

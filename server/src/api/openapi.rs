@@ -14,10 +14,10 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::assets::asked::has_it;
-use super::{Api, Visit};
+use super::{Api, Request};
 use crate::domain::{ModelNamespace, PublicUrl};
 use crate::http::error::ApiError;
-use crate::http::response::{self, Reply};
+use crate::http::response::{self, Response};
 
 /// Path of the document.
 pub const PATH: &str = "/api/v1/openapi.json";
@@ -80,11 +80,11 @@ impl Document {
 ///
 /// # Errors
 /// None: the document was serialized when the server started.
-pub fn get(api: &Api, visit: &Visit<'_>) -> Result<Reply, ApiError> {
+pub fn get(api: &Api, request: &Request<'_>) -> Result<Response, ApiError> {
     let Document { json, tag } = &api.openapi;
-    let mut response = match tag.to_str().is_ok_and(|tag| has_it(&visit.parts.headers, tag)) {
+    let mut response = match tag.to_str().is_ok_and(|tag| has_it(&request.parts.headers, tag)) {
         true => response::empty(StatusCode::NOT_MODIFIED),
-        false => response::written(json.clone()),
+        false => response::json(StatusCode::OK, json.clone()),
     };
     let headers = response.headers_mut();
     headers.insert(ETAG, tag.clone());

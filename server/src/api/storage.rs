@@ -6,21 +6,21 @@
 use http::header::{CONTENT_TYPE, HeaderMap};
 use http::{HeaderValue, Method, StatusCode};
 
-use super::{Api, Visit};
+use super::{Api, Request};
 use crate::blobs::PutError;
 use crate::blobs::upload_slot::SlotRefusal;
 use crate::http::auth::bearer;
 use crate::http::error::{ApiError, StorageError};
-use crate::http::path::RouteRefusal;
-use crate::http::response::{self, Reply};
+use crate::http::path::RouteError;
+use crate::http::response::{self, Response};
 
 /// `PUT {upload_url}` (UP-10 to UP-14), and the refusal of everything else there.
-pub async fn put(api: &Api, visit: Visit<'_>) -> Result<Reply, ApiError> {
-    let parts = visit.parts;
+pub async fn put(api: &Api, request: Request<'_>) -> Result<Response, ApiError> {
+    let parts = request.parts;
     let token = bearer(&parts.headers).map_err(|_| SlotRefusal::NoToken)?;
-    let slot = api.slots.admit(visit.file(), parts.uri.query(), token)?;
+    let slot = api.slots.admit(request.file(), parts.uri.query(), token)?;
     if parts.method != Method::PUT {
-        return Err(RouteRefusal::WrongMethod { allow: HeaderValue::from_static("PUT") }.into());
+        return Err(RouteError::WrongMethod { allow: HeaderValue::from_static("PUT") }.into());
     }
     let declared = slot.name.media().content_type();
     if !announces(&parts.headers, declared) {
@@ -31,7 +31,7 @@ pub async fn put(api: &Api, visit: Visit<'_>) -> Result<Reply, ApiError> {
     if api.blobs.size_of(&slot.name).await?.is_some() {
         return Err(StorageError::Used.into());
     }
-    let body = visit.body.read_exactly(&parts.headers, slot.size, &api.budget).await?;
+    let body = request.body.read_exactly(&parts.headers, slot.size, &api.budget).await?;
     match api.blobs.put_new_of(&slot.name, body.pieces).await {
         Ok(()) => Ok(response::empty(StatusCode::OK)),
         Err(PutError::Taken) => Err(StorageError::Used.into()),

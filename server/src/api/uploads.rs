@@ -4,11 +4,11 @@ use http::StatusCode;
 use promptarium::limits;
 
 use super::view::{self, SlotView};
-use super::{Api, Call};
+use super::{Api, AuthedRequest};
 use crate::domain::Media;
 use crate::http::error::ApiError;
-use crate::http::response::{self, Reply};
-use crate::http::validate::{fields_of, integer, word};
+use crate::http::response::{self, Response};
+use crate::http::validate::{integer, json_fields, one_of};
 
 /// The body fields of the request for a slot.
 pub const FIELDS: &[&str] = &["contentType", "size"];
@@ -22,18 +22,17 @@ pub const TYPES: &[(&str, Media)] = &[
 ];
 
 /// `POST /uploads/images` (UP-01 to UP-09).
-pub async fn create(api: &Api, mut call: Call<'_>) -> Result<Reply, ApiError> {
-    let body = call.json().await?;
-    let mut form = fields_of(&body, FIELDS)?;
-    let media = form.required("contentType", word(TYPES));
+pub async fn create(api: &Api, mut request: AuthedRequest<'_>) -> Result<Response, ApiError> {
+    let body = request.json().await?;
+    let mut form = json_fields(&body, FIELDS)?;
+    let media = form.required("contentType", one_of(TYPES));
     let size = form.required("size", integer(limits::UPLOAD_SIZE_BYTES));
     let (Some(media), Some(size)) = (media, size) else {
-        return Err(form.refusals().into());
+        return Err(form.errors().into());
     };
     form.finish()?;
 
-    // A slot is made of nothing in the store, so that no step has looked at the key.
-    api.store.confirm_key(&call.caller).await?;
-    let handed_out = api.slots.hand_out(call.caller.account, media, size);
+    // No step of the store is involved; the route table asks for a recheck of the key.
+    let handed_out = api.slots.hand_out(request.caller.account, media, size);
     Ok(response::data(StatusCode::CREATED, &SlotView::of(&handed_out), view::SMALL_BYTES)?)
 }

@@ -1,5 +1,4 @@
-//! How records look on the wire. Views borrow: a record is written as it stands
-//! in the store, without a copy.
+//! The JSON form of records. Views borrow, so that a record is written without a copy.
 
 pub mod generation;
 mod slot;
@@ -11,7 +10,7 @@ use serde::{Serialize, Serializer};
 pub use self::slot::SlotView;
 use crate::domain::{ListedPrompt, PromptImage, PromptRecord, SharedPrompt, VaultRecord};
 
-/// A guess at the JSON of a small answer.
+/// The estimated size of a small response.
 pub const SMALL_BYTES: usize = 160;
 
 /// A prompt (PR-01 to PR-12).
@@ -30,7 +29,7 @@ pub struct PromptView<'a> {
     updated_at: Time,
 }
 
-/// A prompt as it stands in a vault (VC-04).
+/// A prompt in the listing of a vault (VC-04).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ListedPromptView<'a> {
@@ -75,50 +74,50 @@ pub struct VaultView<'a> {
 /// A list of vaults.
 pub struct VaultsView<'a>(pub &'a [VaultRecord]);
 
-/// What deleting a prompt or a vault says (PR-40, VA-26).
+/// The response to deleting a prompt or a vault (PR-40, VA-26).
 #[derive(Serialize)]
 pub struct Deleted<Id> {
     id: Id,
     deleted: bool,
 }
 
-/// What adding prompts to a vault says (VC-11).
+/// The response to adding prompts to a vault (VC-11).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Added {
-    /// How many were not there before.
+    /// How many were not in the vault before.
     pub added: usize,
     /// The vault.
     pub vault_id: VaultId,
-    /// How many it holds now.
+    /// How many the vault holds now.
     pub prompt_count: u64,
 }
 
-/// What removing a prompt from a vault says (VC-15).
+/// The response to removing a prompt from a vault (VC-15).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Removed {
-    /// The membership that is gone.
+    /// The removed membership.
     pub vault_prompt_id: VaultPromptId,
     /// `true`
     pub removed: bool,
 }
 
-/// What moving a prompt says (VC-17).
+/// The response to moving a prompt (VC-17).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Moved {
-    /// What moved.
+    /// The moved prompt.
     pub prompt_id: PromptId,
-    /// Where from.
+    /// The source vault.
     pub source_vault_id: VaultId,
-    /// Where to.
+    /// The target vault.
     pub target_vault_id: VaultId,
     /// Its new membership.
     pub vault_prompt_id: VaultPromptId,
 }
 
-/// What pinning and unpinning say (VC-25, VC-26).
+/// The response to pinning and unpinning (VC-25, VC-26).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Pinned {
@@ -128,12 +127,12 @@ pub struct Pinned {
     pub is_pinned: bool,
 }
 
-/// A moment: RFC 3339 in UTC, with six digits of the second (EN-09).
+/// A timestamp in RFC 3339, UTC, with microseconds (EN-09).
 struct Time(Timestamp);
 
 impl<'a> PromptView<'a> {
-    /// Looks at a record.
-    pub fn of(record: &'a PromptRecord) -> Self {
+    /// The view of a record.
+    pub fn new(record: &'a PromptRecord) -> Self {
         Self {
             id: record.id,
             title: &record.title,
@@ -150,10 +149,10 @@ impl<'a> PromptView<'a> {
 }
 
 impl<'a> ListedPromptView<'a> {
-    /// Looks at a record.
-    pub fn of(listed: &'a ListedPrompt) -> Self {
+    /// The view of a record.
+    pub fn new(listed: &'a ListedPrompt) -> Self {
         Self {
-            prompt: PromptView::of(&listed.prompt),
+            prompt: PromptView::new(&listed.prompt),
             vault_prompt_id: listed.membership,
             is_pinned: listed.pinned,
         }
@@ -161,8 +160,8 @@ impl<'a> ListedPromptView<'a> {
 }
 
 impl<'a> VaultView<'a> {
-    /// Looks at a record.
-    pub fn of(record: &'a VaultRecord) -> Self {
+    /// The view of a record.
+    pub fn new(record: &'a VaultRecord) -> Self {
         Self {
             id: record.id,
             name: &record.name,
@@ -181,21 +180,21 @@ impl<'a> VaultView<'a> {
 }
 
 impl<Id> Deleted<Id> {
-    /// Says that `id` is gone.
-    pub fn of(id: Id) -> Self {
+    /// The response for `id`.
+    pub fn new(id: Id) -> Self {
         Self { id, deleted: true }
     }
 }
 
 impl Serialize for PromptsView<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(|record| PromptView::of(record)))
+        serializer.collect_seq(self.0.iter().map(|record| PromptView::new(record)))
     }
 }
 
 impl Serialize for VaultsView<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(VaultView::of))
+        serializer.collect_seq(self.0.iter().map(VaultView::new))
     }
 }
 
@@ -216,7 +215,7 @@ impl Serialize for Time {
     }
 }
 
-/// About how many bytes a prompt takes as JSON; more if it needs many escapes.
+/// The estimated size of a prompt as JSON, if it has few escapes.
 pub fn prompt_bytes(record: &PromptRecord) -> usize {
     const FRAME: usize = 288;
     let images = record.images.iter().map(|image| image.url.len() + 96).sum::<usize>();
@@ -230,7 +229,7 @@ pub fn prompt_bytes(record: &PromptRecord) -> usize {
         + record.vault_ids.len() * 12
 }
 
-/// About how many bytes a vault takes as JSON.
+/// The estimated size of a vault as JSON.
 pub fn vault_bytes(record: &VaultRecord) -> usize {
     const FRAME: usize = 352;
     let description = record.description.as_ref().map_or(0, |text| text.len());

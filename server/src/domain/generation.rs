@@ -67,10 +67,7 @@ const UNTITLED: &str = "Untitled";
 /// the beginning of the request's text (S-39).
 pub fn output_prompt(request: &GenerationRequest, vault: VaultId) -> NewPrompt {
     let fitting = request.aspect_ratio.chars().count() <= limits::PROMPT_ASPECT_RATIO_CHARS_MAX;
-    // A `data:` URL may be as large as a body; the prompt does without it.
-    let url_fits = |url: &str| url.chars().count() <= limits::GENERATION_IMAGE_URL_CHARS_MAX;
-    let references: Arc<[_]> =
-        request.reference_image_urls.iter().filter(|url| url_fits(url)).cloned().collect();
+    let references: Arc<[_]> = request.reference_image_urls.iter().cloned().collect();
     NewPrompt {
         title: title(&request.prompt).into(),
         text: beginning(&request.prompt, *limits::PROMPT_TEXT_CHARS.end()).into(),
@@ -79,11 +76,7 @@ pub fn output_prompt(request: &GenerationRequest, vault: VaultId) -> NewPrompt {
         inputs: PromptInputs {
             model_id: Some((*request.model_id).into()),
             aspect_ratio: fitting.then(|| (*request.aspect_ratio).into()),
-            image_url: request
-                .image_input
-                .as_ref()
-                .filter(|url| url_fits(url))
-                .map(|url| (**url).into()),
+            image_url: request.image_input.as_deref().map(Into::into),
             reference_media_urls: Some(references).filter(|urls| !urls.is_empty()),
         },
         vault: Some(vault),

@@ -1,48 +1,46 @@
-//! Who is asking, and whether they may: from the `Authorization` header to a
-//! [`Caller`].
+//! Authentication: from the `Authorization` header to a [`Caller`].
 //!
-//! A route says what it needs; this file says whether a request has it. The
-//! order is always the same: a key of the right form, a key that is valid, then
-//! its scope. Every refusal has the status 401 (ER-07). A key that was revoked a
-//! moment ago may get through here; see [`Store::find_key`] for who stops it.
+//! The order of checks is fixed: the form of the key, whether it is valid, its scope. Every
+//! refusal is 401 (ER-07). The key is looked up with [`Store::find_key`], which may answer from
+//! a cache. `ApiService` asks the store again where no step of the store has checked the key.
 
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use subtle::ConstantTimeEq;
 
-use crate::domain::{Caller, KeyRecord, PresentedKey, Vendor};
+use crate::domain::{Caller, Vendor};
 use crate::store::{Store, StoreError};
 
-/// What a route asks of a request.
+/// What a request must bring to use a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Needs {
-    /// Nothing: anybody may call it.
-    Nothing,
-    /// A valid key, whatever its scopes.
+pub enum Access {
+    /// Nothing.
+    None,
+    /// A valid key with any scopes.
     Key,
     /// A valid key with the scope `prompts:write`.
     Write,
-    /// A browser session. There are none yet, so that nobody has one.
+    /// A browser session. There are none yet, so every request is refused.
     Session,
-    /// The token of an upload slot, whatever the method, which the handler checks:
-    /// who has none is told no more of such an address.
-    Slot,
+    /// The token of an upload slot, for every method. The handler checks it, so that a
+    /// request without one learns nothing about the path.
+    UploadToken,
 }
 
-/// Why a request may not go on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum AuthRefusal {
+/// Why a request is not authenticated.
+#[derive(Debug, thiserror::Error)]
+pub enum AuthError {
     /// AU-02
     #[error("the Authorization header is missing; send `Authorization: Bearer <API key>`")]
     Missing,
-    /// More than one header would leave open which key counts.
+    /// It would not be clear which key counts.
     #[error("there is more than one Authorization header; send exactly one")]
     Repeated,
     /// AU-03
     #[error("the Authorization header is malformed; send `Authorization: Bearer <API key>`")]
     Malformed,
-    /// AU-04, AU-05, AU-06: keys that were mistyped, never made, or revoked are
-    /// not told apart, so that nobody learns which keys there once were.
+    /// AU-04, AU-05, AU-06: mistyped, unknown and revoked keys get the same response, so that
+    /// it does not reveal which keys have existed.
     #[error("the API key is not valid")]
     Invalid,
     /// AU-07 to AU-10
@@ -51,66 +49,50 @@ pub enum AuthRefusal {
     /// KE-05
     #[error("this needs a browser session; an API key does not do")]
     Session,
+    /// The key could not be looked up, so nothing was carried out.
+    #[error("the API key could not be looked up")]
+    Store(#[from] StoreError),
 }
 
-/// Why nobody could be made out.
-#[derive(Debug)]
-pub enum AuthError {
-    /// The request is at fault.
-    Refused(AuthRefusal),
-    /// The look-up failed.
-    Store(StoreError),
-}
-
-/// The caller of a request; `None` where a route needs nothing.
+/// The caller whose key is in the headers.
 ///
 /// # Errors
-/// If the request does not bring what is needed.
-pub async fn admit(
+/// If there is no valid key, or it cannot be looked up.
+pub async fn authenticate(
     headers: &HeaderMap,
-    needs: Needs,
     vendor: &Vendor,
     store: &dyn Store,
-) -> Result<Option<Caller>, AuthError> {
-    match needs {
-        Needs::Nothing | Needs::Slot => return Ok(None),
-        Needs::Session => return Err(AuthError::Refused(AuthRefusal::Session)),
-        Needs::Key | Needs::Write => {}
-    }
-    let key = presented(headers, vendor).map_err(AuthError::Refused)?;
-    let record = store.find_key(key.public_id()).await.map_err(AuthError::Store)?;
-    let caller = proved(key, record).map_err(AuthError::Refused)?;
-    if needs == Needs::Write && !caller.scopes.prompts_write {
-        // What a key may do is for nobody who holds a revoked one.
-        store.confirm_key(&caller).await.map_err(AuthError::Store)?;
-        return Err(AuthError::Refused(AuthRefusal::Scope));
-    }
-    Ok(Some(caller))
-}
-
-/// The key in the headers, not yet proved.
-fn presented<'a>(headers: &'a HeaderMap, vendor: &Vendor) -> Result<PresentedKey<'a>, AuthRefusal> {
-    vendor.read(bearer(headers)?).map_err(|_| AuthRefusal::Invalid)
-}
-
-/// What stands after `Bearer` in the one header `Authorization`.
-///
-/// # Errors
-/// If there is none, or more than one, or one in another form.
-pub fn bearer(headers: &HeaderMap) -> Result<&str, AuthRefusal> {
-    let mut values = headers.get_all(AUTHORIZATION).iter();
-    let value = values.next().ok_or(AuthRefusal::Missing)?;
-    if values.next().is_some() {
-        return Err(AuthRefusal::Repeated);
-    }
-    let value = value.to_str().ok().and_then(|value| value.strip_prefix("Bearer "));
-    value.ok_or(AuthRefusal::Malformed)
-}
-
-fn proved(key: PresentedKey<'_>, record: Option<KeyRecord>) -> Result<Caller, AuthRefusal> {
+) -> Result<Caller, AuthError> {
+    let key = vendor.read(bearer(headers)?).map_err(|_| AuthError::Invalid)?;
+    let record = store.find_key(key.public_id()).await?;
     let digest = key.digest();
     record
         .filter(|record| bool::from(record.key.digest.ct_eq(&digest)) && !record.key.revoked)
         .map(|record| record.caller())
-        .ok_or(AuthRefusal::Invalid)
+        .ok_or(AuthError::Invalid)
+}
+
+/// Whether the key of a caller has the scope that a route asks for.
+///
+/// # Errors
+/// [`AuthError::Scope`] if not.
+pub fn authorize(caller: &Caller, access: Access) -> Result<(), AuthError> {
+    match access {
+        Access::Write if !caller.scopes.prompts_write => Err(AuthError::Scope),
+        _ => Ok(()),
+    }
+}
+
+/// What follows `Bearer` in the only header `Authorization`.
+///
+/// # Errors
+/// If the header is missing, repeated or in another form.
+pub fn bearer(headers: &HeaderMap) -> Result<&str, AuthError> {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let value = values.next().ok_or(AuthError::Missing)?;
+    if values.next().is_some() {
+        return Err(AuthError::Repeated);
+    }
+    let value = value.to_str().ok().and_then(|value| value.strip_prefix("Bearer "));
+    value.ok_or(AuthError::Malformed)
 }

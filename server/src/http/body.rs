@@ -1,7 +1,7 @@
-//! Reading a request's body, within limits of size and time.
+//! Reads the body of a request, within limits of size and time.
 //!
-//! Only endpoints that want a body read one. What the bytes mean is for
-//! `validate`; which status a refusal gets is for `error`.
+//! Only endpoints that need a body read it. `validate` parses it, and `error` decides the
+//! status of a failure.
 
 mod blocks;
 pub mod budget;
@@ -16,83 +16,74 @@ use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use tokio::time::timeout;
 
-/// The most bytes a JSON body may have.
-pub const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
+pub use crate::limits::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
+use crate::limits::{DISCARD_BYTES_MAX, DISCARD_TIMEOUT};
 
-/// How long the whole of a JSON body may take to arrive, in seconds; a large
-/// upload has more.
-pub const BODY_SECONDS_MAX: u64 = 30;
-
-/// How long an unwanted body is still read, and how much of it.
-const LINGER: Duration = Duration::from_secs(3);
-const LINGER_BYTES_MAX: usize = 64 * 1024 * 1024;
-
-/// A request's body, to be read at most once.
+/// A request's body. It is read at most once.
 #[derive(Debug)]
 pub struct RequestBody {
     incoming: Incoming,
     ended: bool,
 }
 
-/// Why a body was not taken.
+/// Why a body could not be read.
 #[derive(Debug, thiserror::Error)]
-pub enum BodyRefusal {
-    /// The header does not announce JSON.
+pub enum BodyReadError {
+    /// The header `Content-Type` is not JSON.
     #[error("the request needs one header `Content-Type: application/json`")]
     NotJson,
-    /// It has, or announces, more than [`BODY_BYTES_MAX`].
+    /// It is, or is declared, larger than [`BODY_BYTES_MAX`].
     #[error("the body has more than {BODY_BYTES_MAX} bytes")]
     TooLarge,
-    /// It has, or announces, more than the bytes that were agreed.
+    /// It is, or is declared, larger than its upload slot.
     #[error("the body has more than the {0} bytes that were declared")]
     Longer(u64),
-    /// It has, or announces, fewer than the bytes that were agreed.
+    /// It is, or is declared, smaller than its upload slot.
     #[error("the body has fewer than the {0} bytes that were declared")]
     Shorter(u64),
-    /// It took longer than so many seconds.
+    /// It took longer than this many seconds.
     #[error("the body did not arrive within {0} seconds")]
     TooSlow(u64),
-    /// Other bodies have all the memory there is for them.
+    /// Other uploads use all the memory for them.
     #[error("too many uploads are under way; try again in a while")]
     NoMemory,
-    /// The connection or its framing broke.
+    /// The connection ended, or the framing is not valid.
     #[error("the body broke off")]
     Broken(#[source] hyper::Error),
 }
 
 impl RequestBody {
-    /// Nothing is read yet.
+    /// A body that is not read yet.
     pub fn new(incoming: Incoming) -> Self {
         Self { ended: incoming.is_end_stream(), incoming }
     }
 
-    /// Reads the bytes of a JSON body (EN-02). A body in one piece is not copied.
+    /// Reads a JSON body (EN-02). A body in one frame is not copied.
     ///
     /// # Errors
-    /// If the headers announce something else than JSON or too much of it, and if
-    /// what comes is too large, too slow or broken.
-    pub async fn read_json(&mut self, headers: &HeaderMap) -> Result<Bytes, BodyRefusal> {
-        if !announces_json(headers) {
-            return Err(BodyRefusal::NotJson);
+    /// If the headers declare another type or too large a body, or the body is too large, too
+    /// slow or incomplete.
+    pub async fn read_json(&mut self, headers: &HeaderMap) -> Result<Bytes, BodyReadError> {
+        if !declares_json(headers) {
+            return Err(BodyReadError::NotJson);
         }
-        if announced_bytes(headers) > BODY_BYTES_MAX as u64 {
-            return Err(BodyRefusal::TooLarge);
+        if declared_bytes(headers) > BODY_BYTES_MAX as u64 {
+            return Err(BodyReadError::TooLarge);
         }
         timeout(Duration::from_secs(BODY_SECONDS_MAX), self.read())
             .await
-            .unwrap_or(Err(BodyRefusal::TooSlow(BODY_SECONDS_MAX)))
+            .unwrap_or(Err(BodyReadError::TooSlow(BODY_SECONDS_MAX)))
     }
 
-    /// Lets the client finish sending what nobody wants, in the background and
-    /// within limits. A socket closed on unread bytes resets the connection, and
-    /// the client may then lose the answer that said why.
-    pub fn linger(self) {
+    /// Reads and discards the rest in the background, within limits. Closing a socket with
+    /// unread bytes resets the connection, and the client could lose the response.
+    pub fn discard(self) {
         if self.ended {
             return;
         }
         let mut incoming = self.incoming;
-        tokio::spawn(timeout(LINGER, async move {
-            let mut left = LINGER_BYTES_MAX;
+        tokio::spawn(timeout(DISCARD_TIMEOUT, async move {
+            let mut left = DISCARD_BYTES_MAX;
             while let Some(Ok(frame)) = incoming.frame().await {
                 match left.checked_sub(frame.data_ref().map_or(0, Bytes::len)) {
                     Some(rest) => left = rest,
@@ -102,7 +93,7 @@ impl RequestBody {
         }));
     }
 
-    async fn read(&mut self) -> Result<Bytes, BodyRefusal> {
+    async fn read(&mut self) -> Result<Bytes, BodyReadError> {
         let first = self.next().await?.unwrap_or_default();
         let Some(second) = self.next().await? else {
             return Ok(first);
@@ -112,17 +103,17 @@ impl RequestBody {
         all.extend_from_slice(&second);
         while let Some(bytes) = self.next().await? {
             if all.len() + bytes.len() > BODY_BYTES_MAX {
-                return Err(BodyRefusal::TooLarge);
+                return Err(BodyReadError::TooLarge);
             }
             all.extend_from_slice(&bytes);
         }
         Ok(all.freeze())
     }
 
-    /// The next piece of data; trailers are passed over.
-    async fn next(&mut self) -> Result<Option<Bytes>, BodyRefusal> {
+    /// The next data frame; trailers are skipped.
+    async fn next(&mut self) -> Result<Option<Bytes>, BodyReadError> {
         while let Some(frame) = self.incoming.frame().await {
-            if let Ok(bytes) = frame.map_err(BodyRefusal::Broken)?.into_data() {
+            if let Ok(bytes) = frame.map_err(BodyReadError::Broken)?.into_data() {
                 return Ok(Some(bytes));
             }
         }
@@ -131,7 +122,7 @@ impl RequestBody {
     }
 }
 
-fn announces_json(headers: &HeaderMap) -> bool {
+fn declares_json(headers: &HeaderMap) -> bool {
     let mut values = headers.get_all(CONTENT_TYPE).iter();
     let (Some(value), None) = (values.next(), values.next()) else {
         return false;
@@ -141,8 +132,8 @@ fn announces_json(headers: &HeaderMap) -> bool {
     essence.trim_ascii().eq_ignore_ascii_case(b"application/json")
 }
 
-/// 0 where nothing is announced; hyper has checked the header's form.
-fn announced_bytes(headers: &HeaderMap) -> u64 {
+/// `Content-Length`, or 0 without it. hyper has checked the form of the header.
+fn declared_bytes(headers: &HeaderMap) -> u64 {
     headers
         .get(CONTENT_LENGTH)
         .and_then(|value| value.to_str().ok())
@@ -157,13 +148,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_one_json_content_type_announces_json() {
-        let announces = |values: &[&'static str]| {
+    fn exactly_one_json_content_type_is_json() {
+        let is_json = |values: &[&'static str]| {
             let mut headers = HeaderMap::new();
             for value in values {
                 headers.append(CONTENT_TYPE, HeaderValue::from_static(value));
             }
-            announces_json(&headers)
+            declares_json(&headers)
         };
         for json in [
             "application/json",
@@ -171,12 +162,12 @@ mod tests {
             "application/json; charset=utf-8",
             " application/json ;a=b",
         ] {
-            assert!(announces(&[json]), "{json}");
+            assert!(is_json(&[json]), "{json}");
         }
         for other in ["", "text/plain", "application/jsonx", "application/json-patch+json", ";"] {
-            assert!(!announces(&[other]), "{other}");
+            assert!(!is_json(&[other]), "{other}");
         }
-        assert!(!announces(&[]));
-        assert!(!announces(&["application/json", "application/json"]));
+        assert!(!is_json(&[]));
+        assert!(!is_json(&["application/json", "application/json"]));
     }
 }

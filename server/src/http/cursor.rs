@@ -1,9 +1,7 @@
-//! Cursors of `GET /prompts`: where the next page begins, in a form nobody can forge.
+//! Cursors of `GET /prompts`: the position of the next page, signed.
 //!
-//! A cursor is the position and a signature over the position, the account and
-//! the filters of the listing. The filters need not travel in it: a request with
-//! other filters, another account or a changed cursor gives another signature
-//! (PG-09). What a position means is the store's affair.
+//! The signature covers the position, the account and the filters of the listing, so that a
+//! cursor is only valid for its own listing (PG-09). The store defines what a position means.
 
 use data_encoding::BASE64URL_NOPAD;
 use hmac::{Hmac, Mac};
@@ -18,7 +16,7 @@ const SIGNATURE_BYTES: usize = 16;
 /// The listing that a cursor belongs to.
 #[derive(Clone, Copy, Debug)]
 pub struct Listing {
-    /// Whose prompts.
+    /// The account of the prompts.
     pub account: AccountId,
     /// The filter `vaultId`.
     pub vault: Option<VaultId>,
@@ -26,20 +24,19 @@ pub struct Listing {
     pub kind: Option<PromptKind>,
 }
 
-/// Signs and checks cursors. Servers that share a signing key accept each
-/// other's cursors.
+/// Signs and verifies cursors. Servers that share a signing key accept each other's cursors.
 #[derive(Clone)]
 pub struct Cursors {
     mac: Hmac<Sha256>,
 }
 
-/// The text is no cursor of this listing.
+/// The text is not a cursor of this listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a cursor of this listing")]
-pub struct CursorRefused;
+pub struct CursorError;
 
 impl Cursors {
-    /// Cursors signed with the server's key.
+    /// Cursors that are signed with this key.
     pub fn new(signing_key: &SigningKey) -> Self {
         Self { mac: signing_key.mac("promptarium cursor 1") }
     }
@@ -54,16 +51,10 @@ impl Cursors {
     }
 
     /// The position in a cursor of `listing`.
-    ///
-    /// # Errors
-    /// If the text is anything but a cursor that [`Cursors::write`] gave for this
-    /// very listing.
-    pub fn read(&self, listing: &Listing, text: &str) -> Result<PromptId, CursorRefused> {
-        let (position, signature) = parts(text).ok_or(CursorRefused)?;
+    pub fn read(&self, listing: &Listing, text: &str) -> Result<PromptId, CursorError> {
+        let (position, signature) = parts(text).ok_or(CursorError)?;
         let position = PromptId::new(i64::from_be_bytes(position));
-        self.sign(listing, position)
-            .verify_truncated_left(&signature)
-            .map_err(|_| CursorRefused)?;
+        self.sign(listing, position).verify_truncated_left(&signature).map_err(|_| CursorError)?;
         Ok(position)
     }
 
@@ -111,7 +102,7 @@ mod tests {
     const PLAIN: Listing = Listing { account: AccountId(1), vault: None, kind: None };
 
     #[test]
-    fn a_cursor_reads_back_in_its_own_listing() {
+    fn a_cursor_is_read_in_its_own_listing() {
         let cursors = Cursors::new(&key(b'k'));
         let text = cursors.write(&PLAIN, PromptId::new(42));
         assert_eq!(cursors.read(&PLAIN, &text), Ok(PromptId::new(42)));
@@ -119,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn another_listing_or_key_refuses_it() {
+    fn a_cursor_is_not_valid_for_another_listing_or_key() {
         let cursors = Cursors::new(&key(b'k'));
         let text = cursors.write(&PLAIN, PromptId::new(42));
         let others = [
@@ -129,24 +120,24 @@ mod tests {
             Listing { kind: Some(PromptKind::Text), ..PLAIN },
         ];
         for other in others {
-            assert_eq!(cursors.read(&other, &text), Err(CursorRefused), "{other:?}");
+            assert_eq!(cursors.read(&other, &text), Err(CursorError), "{other:?}");
         }
-        assert_eq!(Cursors::new(&key(b'o')).read(&PLAIN, &text), Err(CursorRefused));
+        assert_eq!(Cursors::new(&key(b'o')).read(&PLAIN, &text), Err(CursorError));
     }
 
     #[test]
-    fn every_changed_character_is_seen() {
+    fn a_cursor_with_a_changed_character_is_not_valid() {
         let cursors = Cursors::new(&key(b'k'));
         let text = cursors.write(&PLAIN, PromptId::new(42));
         for at in 0..text.len() {
             for other in ["A", "b", "-", "=", "é"] {
                 let changed = format!("{}{other}{}", &text[..at], &text[at + 1..]);
                 if changed != text {
-                    assert_eq!(cursors.read(&PLAIN, &changed), Err(CursorRefused), "{changed}");
+                    assert_eq!(cursors.read(&PLAIN, &changed), Err(CursorError), "{changed}");
                 }
             }
-            assert_eq!(cursors.read(&PLAIN, &text[..at]), Err(CursorRefused));
+            assert_eq!(cursors.read(&PLAIN, &text[..at]), Err(CursorError));
         }
-        assert_eq!(cursors.read(&PLAIN, &format!("{text}A")), Err(CursorRefused));
+        assert_eq!(cursors.read(&PLAIN, &format!("{text}A")), Err(CursorError));
     }
 }

@@ -1,65 +1,53 @@
-//! `/metrics` on its own listener, which clients need not reach.
+//! `/metrics`, on a listener of its own that clients need not reach.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use http::{HeaderValue, Method, Request};
 use hyper::body::Incoming;
 use tokio::net::TcpListener;
 use tokio::time::{MissedTickBehavior, interval};
 
+use crate::api::health::Readiness;
 use crate::http::error::ApiError;
-use crate::http::path::{Asked, RouteRefusal};
-use crate::http::readiness::Readiness;
-use crate::http::response::{self, Reply};
-use crate::serve::listener::{Answer, Limits, serve};
-use crate::serve::metrics::Metrics;
-use crate::serve::service::App;
+use crate::http::path::{RequestTarget, RouteError};
+use crate::http::response::{self, Response};
+use crate::limits::{ADMIN_CONNECTIONS_MAX, METRICS_UPKEEP_INTERVAL};
+use crate::serve::listener::{HttpService, Limits, serve};
+use crate::serve::service::ApiService;
 
-/// Interval of putting measured durations into their buckets, so that they do not accumulate
-/// when nothing reads the metrics.
-const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
-/// Monitoring needs few connections.
-const CONNECTIONS_MAX: usize = 64;
-
-/// Answers requests of the metrics listener.
 #[derive(Clone)]
-struct Admin(Arc<App>);
+struct Admin(Arc<ApiService>);
 
-/// Serves the metrics of `app` until the task is dropped.
-pub async fn serve_metrics(listener: TcpListener, app: Arc<App>) {
-    let limits = Limits { connections_max: CONNECTIONS_MAX, ..Limits::default() };
-    let admin = Admin(app.clone());
+/// Serves the metrics of `service` until it is cancelled.
+pub async fn serve_metrics(listener: TcpListener, service: Arc<ApiService>) {
+    let limits = Limits { connections_max: ADMIN_CONNECTIONS_MAX, ..Limits::default() };
+    let admin = Admin(service.clone());
     let serving =
         serve(listener, admin, limits, Readiness::default(), std::future::pending::<()>());
     let upkeep = async {
-        let mut ticks = interval(UPKEEP_INTERVAL);
+        let mut ticks = interval(METRICS_UPKEEP_INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             ticks.tick().await;
-            if let Some(metrics) = &app.metrics {
-                metrics.tidy();
+            if let Some(metrics) = &service.metrics {
+                metrics.run_upkeep();
             }
         }
     };
     tokio::join!(serving, upkeep);
 }
 
-impl Answer for Admin {
-    async fn answer(&self, request: Request<Incoming>) -> Reply {
-        match page(&request, self.0.metrics.as_ref()) {
-            Ok(page) => response::plain_text(page),
-            Err(refusal) => response::failure(&ApiError::from(refusal), Asked::NOTHING),
-        }
-    }
-}
-
-fn page(request: &Request<Incoming>, metrics: Option<&Metrics>) -> Result<String, RouteRefusal> {
-    match (request.uri().path(), request.method(), metrics) {
-        ("/metrics", &Method::GET, Some(metrics)) => Ok(metrics.page()),
-        ("/metrics", _, Some(_)) => {
-            Err(RouteRefusal::WrongMethod { allow: HeaderValue::from_static("GET") })
-        }
-        _ => Err(RouteRefusal::UnknownPath),
+impl HttpService for Admin {
+    async fn handle(&self, request: Request<Incoming>) -> Response {
+        let error = match (request.uri().path(), request.method(), &self.0.metrics) {
+            ("/metrics", &Method::GET, Some(metrics)) => {
+                return response::metrics(metrics.render());
+            }
+            ("/metrics", _, Some(_)) => {
+                RouteError::WrongMethod { allow: HeaderValue::from_static("GET") }
+            }
+            _ => RouteError::UnknownPath,
+        };
+        response::failure(&ApiError::from(error), RequestTarget::UNKNOWN)
     }
 }

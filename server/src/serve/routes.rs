@@ -1,71 +1,135 @@
-//! Finding the route of a request, by method and path only.
-//!
-//! The routes themselves stand in one [`table()`]; router, authentication, metrics
-//! and the tests of paths all read it.
-
-mod table;
+//! The route table and the lookup of a request's route. Router, authentication, metrics and
+//! tests all read this table. A new endpoint is a new row.
 
 use std::collections::BTreeMap;
+use std::future::ready;
 
 use futures::future::BoxFuture;
 use http::{HeaderValue, Method};
 use matchit::Router;
+use promptarium::path;
 
-pub use self::table::table;
-use crate::api::{Api, Call, Visit};
-use crate::http::auth::Needs;
+use crate::api::{
+    Api, AuthedRequest, Request, assets, generations, health, memberships, openapi, prompts,
+    storage, uploads, vaults,
+};
+use crate::blobs::asset_url::{ASSETS, STORAGE};
+use crate::domain::BASE_PATH;
+use crate::http::auth::Access;
 use crate::http::error::ApiError;
-use crate::http::path::{Addressed, Asked, PathParams, RouteRefusal};
-use crate::http::response::Reply;
+use crate::http::path::{PathParams, RequestTarget, ResourceKind, RouteError};
+use crate::http::response::Response;
 
-/// Who answers the requests of a route.
+type Outcome<'a> = BoxFuture<'a, Result<Response, ApiError>>;
+
+/// What answers the requests of a route.
 #[derive(Clone, Copy, Debug)]
 pub enum Handler {
-    /// Answers anybody, from what the server knows of itself.
-    Open(for<'a> fn(&'a Api) -> BoxFuture<'a, Result<Reply, ApiError>>),
-    /// Answers anybody, or sees for itself who may have an answer.
-    ForVisitor(for<'a> fn(&'a Api, Visit<'a>) -> BoxFuture<'a, Result<Reply, ApiError>>),
-    /// Answers a caller who has proved a key.
-    ForCaller(for<'a> fn(&'a Api, Call<'a>) -> BoxFuture<'a, Result<Reply, ApiError>>),
+    /// A handler that needs no key, or checks an upload token itself.
+    Open(for<'a> fn(&'a Api, Request<'a>) -> Outcome<'a>),
+    /// A handler for an authenticated caller.
+    Authed(for<'a> fn(&'a Api, AuthedRequest<'a>) -> Outcome<'a>),
+    /// A browser session, which does not exist yet.
+    Session,
 }
 
 /// One row of the table.
 #[derive(Clone, Debug)]
 pub struct Route {
-    /// Its name in the log and in metrics.
+    /// Its name in metrics and in the API document.
     pub name: &'static str,
-    /// The method it answers. Where it [`Needs::Slot`], its handler gets requests
-    /// of all others too.
+    /// Its method. With [`Access::UploadToken`] the handler gets all other methods too.
     pub method: Method,
     /// Its path as a template, below [`Route::base`].
     pub path: &'static str,
-    /// [`BASE_PATH`](crate::domain::BASE_PATH), or nothing for a path at the root.
+    /// [`BASE_PATH`], or nothing for a path at the root.
     pub base: &'static str,
     /// What a request must bring.
-    pub needs: Needs,
-    /// Who answers.
+    pub access: Access,
+    /// What answers it.
     pub handler: Handler,
+    /// Whether a success involves no step of the store, so that the key is still to be checked
+    /// for revocation.
+    pub needs_key_recheck: bool,
 }
 
-/// Where a request goes.
+/// Every route of the service.
+#[rustfmt::skip]
+pub fn table() -> Vec<Route> {
+    macro_rules! authed {
+        ($handler:path) => { Handler::Authed(|api, request| Box::pin($handler(api, request))) };
+    }
+    macro_rules! open {
+        ($handler:path) => { Handler::Open(|api, request| Box::pin($handler(api, request))) };
+    }
+    use Access::{Key, UploadToken, Write};
+    use Method as M;
+    let api = |name, method, path, access, handler| {
+        Route { name, method, path, base: BASE_PATH, access, handler, needs_key_recheck: false }
+    };
+    let root = |name, method, path, access, handler| {
+        Route { base: "", ..api(name, method, path, access, handler) }
+    };
+    let document = Handler::Open(|api, request| Box::pin(ready(openapi::get(api, &request))));
+    vec![
+        api("listPrompts", M::GET, path::PROMPTS, Key, authed!(prompts::list)),
+        api("createPrompt", M::POST, path::PROMPTS, Write, authed!(prompts::create)),
+        api("getPrompt", M::GET, path::PROMPT, Key, authed!(prompts::get)),
+        api("updatePrompt", M::PATCH, path::PROMPT, Write, authed!(prompts::update)),
+        api("deletePrompt", M::DELETE, path::PROMPT, Write, authed!(prompts::delete)),
+        api("savePrompt", M::POST, path::PROMPT_SAVE, Write, authed!(prompts::save)),
+
+        api("listVaults", M::GET, path::VAULTS, Key, authed!(vaults::list)),
+        api("createVault", M::POST, path::VAULTS, Write, authed!(vaults::create)),
+        api("getVault", M::GET, path::VAULT, Key, authed!(vaults::get)),
+        api("updateVault", M::PATCH, path::VAULT, Write, authed!(vaults::update)),
+        api("deleteVault", M::DELETE, path::VAULT, Write, authed!(vaults::delete)),
+        api("forkVault", M::POST, path::VAULT_FORK, Write, authed!(vaults::fork)),
+
+        api("listVaultPrompts", M::GET, path::VAULT_PROMPTS, Key, authed!(memberships::list)),
+        api("addVaultPrompts", M::POST, path::VAULT_PROMPTS, Write, authed!(memberships::add)),
+        api("removeVaultPrompt", M::DELETE, path::VAULT_PROMPT, Write, authed!(memberships::remove)),
+        api("moveVaultPrompt", M::POST, path::VAULT_PROMPT_MOVE, Write, authed!(memberships::move_to)),
+        api("pinVaultPrompt", M::POST, path::VAULT_PROMPT_PIN, Write, authed!(memberships::pin)),
+        api("unpinVaultPrompt", M::DELETE, path::VAULT_PROMPT_PIN, Write, authed!(memberships::unpin)),
+
+        api("createGeneration", M::POST, path::GENERATIONS, Write, authed!(generations::create)),
+        api("generationStatus", M::GET, path::GENERATION_STATUS, Key, authed!(generations::status)),
+
+        Route {
+            needs_key_recheck: true,
+            ..api("createUploadSlot", M::POST, path::UPLOADS_IMAGES, Write, authed!(uploads::create))
+        },
+        api("createApiKey", M::POST, path::API_KEYS, Access::Session, Handler::Session),
+
+        root("openapi", M::GET, openapi::PATH, Access::None, document),
+        root("getAsset", M::GET, ASSETS, Access::None, open!(assets::get)),
+        root("headAsset", M::HEAD, ASSETS, Access::None, open!(assets::get)),
+        root("putUpload", M::PUT, STORAGE, UploadToken, open!(storage::put)),
+        root("health", M::GET, "/healthz", Access::None, open!(health::health)),
+        root("readiness", M::GET, "/readyz", Access::None, open!(health::readiness)),
+    ]
+}
+
+/// The route of a request.
 #[derive(Clone, Copy, Debug)]
-pub struct Found<'a> {
-    /// The place of its row in the table.
-    pub at: usize,
-    /// Its row.
+pub struct RouteMatch<'a> {
+    /// Its row in the table.
+    pub index: usize,
+    /// The row itself.
     pub route: &'a Route,
-    /// The parameters in its path.
+    /// The parameters in the path.
     pub params: PathParams<'a>,
 }
 
-/// The table, ready to be searched.
+/// The table, ready for lookup.
 pub struct Routes {
     rows: Vec<Route>,
-    router: Router<AtPath>,
+    router: Router<PathRoutes>,
 }
 
-/// What stands at one path.
-struct AtPath {
+/// The routes of one path.
+struct PathRoutes {
     rows: Vec<usize>,
     allow: HeaderValue,
 }
@@ -76,34 +140,26 @@ impl Route {
         format!("{}{}", self.base, self.path)
     }
 
-    /// What its requests ask for.
-    pub fn asked(&self) -> Asked {
+    /// What an error response says about its requests.
+    pub fn target(&self) -> RequestTarget {
         let reads = matches!(self.method, Method::GET | Method::HEAD);
-        Asked { addressed: self.addressed(), writes: !reads }
-    }
-
-    /// What the parameters of its path name.
-    pub fn addressed(&self) -> Addressed {
-        Addressed::by(self.path)
+        RequestTarget { resource: ResourceKind::of_template(self.path), writes: !reads }
     }
 }
 
 impl Routes {
-    /// Prepares a table.
-    ///
-    /// # Errors
-    /// If two templates clash.
+    /// Prepares a table for lookup.
     pub fn new(rows: Vec<Route>) -> Result<Self, matchit::InsertError> {
         let mut paths = BTreeMap::<String, Vec<usize>>::new();
-        for (at, row) in rows.iter().enumerate() {
-            paths.entry(row.template()).or_default().push(at);
+        for (index, row) in rows.iter().enumerate() {
+            paths.entry(row.template()).or_default().push(index);
         }
         let mut router = Router::new();
-        for (path, at_path) in paths {
-            let allow = at_path.iter().map(|at| rows[*at].method.as_str()).collect::<Vec<_>>();
+        for (path, of_path) in paths {
+            let allow = of_path.iter().map(|row| rows[*row].method.as_str()).collect::<Vec<_>>();
             let allow = HeaderValue::from_str(&allow.join(", "))
                 .unwrap_or_else(|_| HeaderValue::from_static(""));
-            router.insert(path, AtPath { rows: at_path, allow })?;
+            router.insert(path, PathRoutes { rows: of_path, allow })?;
         }
         Ok(Self { rows, router })
     }
@@ -113,19 +169,20 @@ impl Routes {
         &self.rows
     }
 
-    /// The route of a request.
-    ///
-    /// # Errors
-    /// If there is none.
-    pub fn find<'a>(&'a self, method: &Method, path: &'a str) -> Result<Found<'a>, RouteRefusal> {
-        let found = self.router.at(path).map_err(|_| RouteRefusal::UnknownPath)?;
+    /// The route of a request, by method and path.
+    pub fn find<'a>(
+        &'a self,
+        method: &Method,
+        path: &'a str,
+    ) -> Result<RouteMatch<'a>, RouteError> {
+        let found = self.router.at(path).map_err(|_| RouteError::UnknownPath)?;
         let rows = || found.value.rows.iter().copied();
-        let at = rows()
-            .find(|at| self.rows[*at].method == *method)
-            .or_else(|| rows().find(|at| self.rows[*at].needs == Needs::Slot))
-            .ok_or_else(|| RouteRefusal::WrongMethod { allow: found.value.allow.clone() })?;
+        let index = rows()
+            .find(|row| self.rows[*row].method == *method)
+            .or_else(|| rows().find(|row| self.rows[*row].access == Access::UploadToken))
+            .ok_or_else(|| RouteError::WrongMethod { allow: found.value.allow.clone() })?;
         let params = found.params.iter().map(|(_, value)| value).collect();
-        Ok(Found { at, route: &self.rows[at], params })
+        Ok(RouteMatch { index, route: &self.rows[index], params })
     }
 }
 
@@ -140,18 +197,18 @@ mod tests {
     }
 
     #[test]
-    fn every_row_is_found_at_its_own_path() {
+    fn every_row_is_found_at_its_path() {
         let routes = routes();
-        for (at, row) in routes.rows().iter().enumerate() {
+        for (index, row) in routes.rows().iter().enumerate() {
             let path = row.template().replace("{promptId}", "1").replace("{vaultId}", "2");
             let path = path.replace("{vaultPromptId}", "3").replace("{clientJobId}", "4");
             let path = path.replace("{name}", "5");
-            assert_eq!(routes.find(&row.method, &path).unwrap().at, at, "{path}");
+            assert_eq!(routes.find(&row.method, &path).unwrap().index, index, "{path}");
         }
     }
 
     #[test]
-    fn names_are_given_once() {
+    fn names_are_unique() {
         let mut names = table().iter().map(|row| row.name).collect::<Vec<_>>();
         names.sort_unstable();
         names.dedup();
@@ -159,21 +216,21 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_is_not_a_get_needs_to_write() {
+    fn every_route_but_get_needs_the_write_scope() {
         for row in table() {
             let expected = match (row.method, row.base) {
-                (Method::PUT, "") => Needs::Slot,
-                (_, "") => Needs::Nothing,
-                (Method::GET, _) => Needs::Key,
-                _ if row.path == path::API_KEYS => Needs::Session,
-                _ => Needs::Write,
+                (Method::PUT, "") => Access::UploadToken,
+                (_, "") => Access::None,
+                (Method::GET, _) => Access::Key,
+                _ if row.path == path::API_KEYS => Access::Session,
+                _ => Access::Write,
             };
-            assert_eq!(row.needs, expected, "{}", row.name);
+            assert_eq!(row.access, expected, "{}", row.name);
         }
     }
 
     #[test]
-    fn an_unknown_path_and_a_wrong_method_are_told_apart() {
+    fn an_unknown_path_is_404_and_a_wrong_method_405() {
         let routes = routes();
         let find = |method, path| routes.find(&method, path).map(|found| found.route.name);
         for path in [
@@ -191,10 +248,10 @@ mod tests {
             "/api/v1/healthz",
             "/healthz/",
         ] {
-            assert_eq!(find(Method::GET, path), Err(RouteRefusal::UnknownPath), "{path}");
+            assert_eq!(find(Method::GET, path), Err(RouteError::UnknownPath), "{path}");
         }
         let allow = |method, path| match routes.find(&method, path) {
-            Err(RouteRefusal::WrongMethod { allow }) => allow.to_str().unwrap().to_owned(),
+            Err(RouteError::WrongMethod { allow }) => allow.to_str().unwrap().to_owned(),
             other => panic!("{other:?}"),
         };
         assert_eq!(allow(Method::PUT, "/api/v1/prompts"), "GET, POST");

@@ -1,135 +1,129 @@
-//! One request, from its head to its answer.
+//! One request, from its head to its response.
 //!
-//! Here a request gets its id, its route, its caller and its handler, and a
-//! failure becomes an answer. Nothing below logs a request or knows of metrics;
-//! nothing here knows of sockets.
+//! A request gets its id, route, caller and handler here, and a failure becomes a response.
+//! Lower layers neither log requests nor count them; this layer knows nothing of sockets.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::FutureExt;
-use http::request::Parts;
-use http::{HeaderName, Method, Request, StatusCode, Version};
+use http::header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
+use http::{HeaderName, HeaderValue, Method, StatusCode, Version};
 use hyper::body::Incoming;
 use tracing::Instrument;
 
-use crate::api::{Api, Call, Visit};
-use crate::domain::{Caller, Vendor};
-use crate::http::auth::{self, AuthRefusal};
+use crate::api::{Api, AuthedRequest, Request};
+use crate::domain::Vendor;
+use crate::error_chain::error_chain;
+use crate::http::auth::{self, AuthError};
 use crate::http::body::RequestBody;
-use crate::http::error::{ApiError, in_full};
+use crate::http::error::ApiError;
 use crate::http::host;
-use crate::http::path::{Asked, RouteRefusal};
-use crate::http::response::{self, Reply};
-use crate::serve::listener::Answer;
+use crate::http::path::RequestTarget;
+use crate::http::response::{self, Response};
+use crate::serve::listener::HttpService;
 use crate::serve::metrics::Metrics;
 use crate::serve::request_id::RequestId;
-use crate::serve::routes::{Found, Handler, Routes};
+use crate::serve::routes::{Handler, RouteMatch, Routes};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The service as a function from request to answer.
-pub struct App {
-    /// Every address, and who answers there.
+/// The whole service as a function from request to response.
+pub struct ApiService {
+    /// The route table.
     pub routes: Routes,
-    /// What the handlers work with.
+    /// What the handlers need.
     pub api: Api,
-    /// Whose keys are taken.
+    /// The prefix of valid keys.
     pub vendor: Vendor,
-    /// Where requests are counted, if anybody looks.
+    /// Where requests are counted, if metrics are served.
     pub metrics: Option<Metrics>,
 }
 
-impl App {
-    /// Answers one request. It has an answer for everything, a panic included.
-    pub async fn handle(&self, request: Request<Incoming>) -> Reply {
+impl HttpService for Arc<ApiService> {
+    /// Every request gets a response, also if its handler panics.
+    async fn handle(&self, request: http::Request<Incoming>) -> Response {
         let started = Instant::now();
         let (parts, incoming) = request.into_parts();
-        let id = RequestId::of(&parts.headers.get_all(&REQUEST_ID));
+        let id = RequestId::from_headers(&parts.headers.get_all(&REQUEST_ID));
         let mut body = RequestBody::new(incoming);
-
         let found = self.routes.find(&parts.method, parts.uri.path());
+        let route = found.as_ref().ok().copied();
+        let (api, body_ref) = (&self.api, &mut body);
+        let work = async {
+            host::check(&parts)?;
+            let RouteMatch { route, params, .. } = found?;
+            let handler = match route.handler {
+                Handler::Open(handler) => {
+                    return handler(api, Request { params, parts: &parts, body: body_ref }).await;
+                }
+                Handler::Session => return Err(AuthError::Session.into()),
+                Handler::Authed(handler) => handler,
+            };
+            let caller = auth::authenticate(&parts.headers, &self.vendor, &*api.store).await?;
+            let outcome = match auth::authorize(&caller, route.access) {
+                Err(error) => Err(error.into()),
+                Ok(()) => {
+                    let caller = caller.clone();
+                    let body = body_ref;
+                    handler(api, AuthedRequest { caller, params, parts: &parts, body }).await
+                }
+            };
+            // The one place where a revoked key is refused that no step of the store checked.
+            let recheck = match &outcome {
+                Ok(_) => route.needs_key_recheck,
+                Err(error) => error.needs_key_recheck(),
+            };
+            if recheck {
+                api.store.confirm_key(&caller).await.map_err(AuthError::from)?;
+            }
+            outcome
+        };
+        // Unwind safe: all shared state is behind the store, whose steps are atomic.
         let span = tracing::debug_span!("request", id = id.as_str());
-        let answer = self.answer(found.clone(), &parts, &mut body);
-        // A panic may leave nothing half done: state lives behind the store, whose
-        // steps are atomic, and everything else here ends with the request.
-        let outcome = AssertUnwindSafe(answer).catch_unwind().instrument(span).await;
-        let outcome = outcome.unwrap_or_else(|panic| Err(ApiError::Panic(said(&*panic))));
+        let outcome = AssertUnwindSafe(work).catch_unwind().instrument(span).await;
+        let outcome = outcome.unwrap_or_else(|panic| Err(ApiError::Panic(panic_text(&*panic))));
         if parts.version < Version::HTTP_2 {
-            body.linger();
+            body.discard();
         }
 
-        let found = found.ok();
-        let asked = found.map_or(Asked::NOTHING, |found| found.route.asked());
-        let (mut reply, error) = match outcome {
-            Ok(reply) => (reply, None),
-            Err(error) => (response::failure(&error, asked), Some(error)),
+        let target = route.map_or(RequestTarget::UNKNOWN, |found| found.route.target());
+        let (mut response, error) = match outcome {
+            Ok(response) => (response, None),
+            Err(error) => (response::failure(&error, target), Some(error)),
         };
         if parts.method == Method::HEAD {
-            reply = response::only_the_head(reply);
+            response = response::without_body(response);
         }
-        let elapsed = started.elapsed();
-        self.record(&parts.method, found, reply.status(), elapsed, &id, error.as_ref());
-        reply.headers_mut().insert(REQUEST_ID, id.into_header());
-        reply
+        let (status, elapsed) = (response.status(), started.elapsed());
+        self.record(&parts.method, route, status, elapsed, &id, error.as_ref());
+        let headers = response.headers_mut();
+        headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        headers.insert(REQUEST_ID, id.into_header());
+        response
     }
+}
 
-    async fn answer(
-        &self,
-        found: Result<Found<'_>, RouteRefusal>,
-        parts: &Parts,
-        body: &mut RequestBody,
-    ) -> Result<Reply, ApiError> {
-        host::check(parts)?;
-        let Found { route, params, .. } = found?;
-        let store = &*self.api.store;
-        let caller = auth::admit(&parts.headers, route.needs, &self.vendor, store).await?;
-        match (route.handler, caller) {
-            (Handler::Open(handler), _) => handler(&self.api).await,
-            (Handler::ForVisitor(handler), _) => {
-                handler(&self.api, Visit { params, parts, body }).await
-            }
-            (Handler::ForCaller(handler), Some(caller)) => {
-                let call = Call { caller: caller.clone(), params, parts, body };
-                let outcome = handler(&self.api, call).await;
-                self.confirmed(&caller, outcome).await
-            }
-            (Handler::ForCaller(_), None) => Err(AuthRefusal::Missing.into()),
-        }
-    }
-
-    /// A step of the store refuses a key that was revoked meanwhile. Where a request
-    /// was refused without one, or because of one, the store is asked here.
-    async fn confirmed(
-        &self,
-        caller: &Caller,
-        outcome: Result<Reply, ApiError>,
-    ) -> Result<Reply, ApiError> {
-        if outcome.as_ref().is_err_and(ApiError::leaves_key_open) {
-            self.api.store.confirm_key(caller).await?;
-        }
-        outcome
-    }
-
-    /// The one line of this request, and its place in the metrics. Headers and
-    /// query stay out: a key may be in them.
+impl ApiService {
+    /// Counts a request and logs one line. Headers and query are left out: a key may be in them.
     fn record(
         &self,
         method: &Method,
-        found: Option<Found<'_>>,
+        found: Option<RouteMatch<'_>>,
         status: StatusCode,
         elapsed: Duration,
         id: &RequestId,
         error: Option<&ApiError>,
     ) {
         if let Some(metrics) = &self.metrics {
-            metrics.count(found.map(|found| found.at), status, elapsed);
+            metrics.record(found.map(|found| found.index), status, elapsed);
         }
         let route = found.map_or("unknown", |found| found.route.path);
         let (status, duration_us) = (status.as_u16(), elapsed.as_micros());
         let request_id = id.as_str();
-        match error.and_then(ApiError::cause).map(in_full) {
+        match error.and_then(ApiError::cause).map(error_chain) {
             Some(cause) if status >= 500 => {
                 tracing::error!(%method, route, status, duration_us, request_id, cause, "failed");
             }
@@ -141,14 +135,8 @@ impl App {
     }
 }
 
-impl Answer for Arc<App> {
-    async fn answer(&self, request: Request<Incoming>) -> Reply {
-        self.handle(request).await
-    }
-}
-
-/// What a panic said, if it was text.
-fn said(panic: &(dyn std::any::Any + Send)) -> String {
+/// The message of a panic, if it is text.
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("(no text)")

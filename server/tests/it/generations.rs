@@ -290,15 +290,14 @@ async fn everything_that_is_wrong_with_an_order_is_told_at_once() {
 async fn texts_are_bounded() {
     let server = server_with(&Told::that(Ok(()), 0)).await;
     let url = |chars: usize| format!("https://a.example/{}", "é".repeat(chars - 18));
-    let data = format!("data:image/png;base64,{}", "A".repeat(100_000));
-    let urls = limits::GENERATION_IMAGE_URL_CHARS_MAX;
+    let urls = limits::URL_CHARS_MAX;
     for (field, good, bad) in [
         ("modelId", json!("漢".repeat(256)), json!("m".repeat(257))),
         ("imageEditEndpointId", json!("m".repeat(256)), json!("m".repeat(257))),
         ("aspectRatio", json!("1".repeat(64)), json!("1".repeat(65))),
         ("imageInput", json!(url(urls)), json!(url(urls + 1))),
-        ("imageInputs", json!([url(urls), data]), json!([url(urls + 1)])),
-        ("referenceImageUrls", json!([data]), json!([data, url(urls + 1)])),
+        ("imageInputs", json!([url(urls)]), json!([url(urls + 1)])),
+        ("referenceImageUrls", json!([url(urls)]), json!([url(urls), url(urls + 1)])),
         ("clientJobId", json!("j".repeat(256)), json!("j".repeat(257))),
         ("clientJobId", json!("..."), json!(".")),
         ("clientJobId", json!("a.."), json!("..")),

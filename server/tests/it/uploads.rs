@@ -94,7 +94,8 @@ async fn what_is_uploaded_is_live_at_once_and_byte_for_byte() {
         let (slot, bytes) = (slot_of(&server, size).await, sample(size));
         let before = slot.get().await;
         assert_eq!(before.status, 404);
-        assert!(before.json()["data"].is_null() && before.header("cache-control").is_none());
+        assert!(before.json()["data"].is_null());
+        assert_eq!(before.header("cache-control"), Some("no-store"));
 
         let put = slot.put(&bytes).await;
         assert_eq!((put.status, &*put.body), (200, ""), "{size}");

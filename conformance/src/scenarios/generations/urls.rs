@@ -27,7 +27,7 @@ pub(super) const ALL: &[Scenario] = &[
     ),
     reference!(
         "generations.urls.any-scheme",
-        "A URI may have any scheme and be long, and entries may repeat (S-11)",
+        "A URI may have any scheme and 2048 characters, and entries may repeat (S-11)",
         ["GE-15", "GE-16", "GE-23"],
         [LocalProvider],
         any_scheme
@@ -77,13 +77,11 @@ async fn list(case: &Case, field: &str) -> Result<(), Failure> {
 }
 
 async fn any_scheme(case: Case) -> Result<(), Failure> {
-    let long = format!("https://example.com/{}", "a".repeat(2000));
-    let data = format!("data:image/png;base64,{}", "A".repeat(8000));
+    let long = format!("{:a<2048}", "https://example.com/");
     for url in [
         "s3://bucket/key.png",
         "urn:isbn:9780141036144",
         "data:image/png;base64,AAAA",
-        &data,
         "https://例え.example/画像.png",
         &long,
     ] {

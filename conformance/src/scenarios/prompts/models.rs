@@ -75,7 +75,7 @@ pub(super) const ALL: &[Scenario] = &[
     ),
     reference!(
         "prompts.models.any-name",
-        "Any name in the namespace is a modelId; whether the model exists is not checked (S-12)",
+        "Any name in the namespace makes a modelId, of at most 256 characters; whether the model exists is not checked (S-12)",
         ["PR-25"],
         any_name
     ),
@@ -233,11 +233,17 @@ async fn kept_as_text(case: Case) -> Result<(), Failure> {
 
 async fn any_name(case: Case) -> Result<(), Failure> {
     let space = namespace(&case);
-    for name in ["x", "a/b/c", "//", " ", "é漢😀", "no such model", &"n".repeat(300)] {
+    let rest = 256 - space.chars().count() - 1;
+    let longest = "é".repeat(rest);
+    for name in ["x", "a/b/c", "//", " ", "é漢😀", "no such model", &longest] {
         for on in both(&case).await? {
             let fields = json!({ "modelId": format!("{space}/{name}") });
             attempt(&case, on, fields).await?.accepted()?;
         }
+    }
+    for on in both(&case).await? {
+        let fields = json!({ "modelId": format!("{space}/{longest}n") });
+        attempt(&case, on, fields).await?.names("modelId")?;
     }
     Ok(())
 }

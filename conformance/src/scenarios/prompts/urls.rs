@@ -46,7 +46,7 @@ pub(super) const ALL: &[Scenario] = &[
     ),
     reference!(
         "prompts.urls.any-scheme",
-        "A URL may have any scheme and any length, and entries may repeat (S-11)",
+        "A URL may have any scheme and 2048 characters, not 2049, and entries may repeat (S-11)",
         ["PR-28", "PR-29"],
         any_scheme
     ),
@@ -133,7 +133,8 @@ async fn references_replaced(case: Case) -> Result<(), Failure> {
 }
 
 async fn any_scheme(case: Case) -> Result<(), Failure> {
-    let long = format!("https://example.com/{}", "a".repeat(8000));
+    let of_length = |length| format!("{:a<length$}", "https://example.com/");
+    let long = of_length(2048);
     for url in [
         "s3://bucket/key.png",
         "urn:isbn:9780141036144",
@@ -147,6 +148,12 @@ async fn any_scheme(case: Case) -> Result<(), Failure> {
             let fields = json!({ "referenceMediaUrls": [url, url, GOOD[0]] });
             attempt(&case, on, fields).await?.accepted()?;
         }
+    }
+    for on in both(&case).await? {
+        let url = of_length(2049);
+        attempt(&case, on, json!({ "imageUrl": url })).await?.names("imageUrl")?;
+        let fields = json!({ "referenceMediaUrls": [url] });
+        attempt(&case, on, fields).await?.names("referenceMediaUrls")?;
     }
     Ok(())
 }

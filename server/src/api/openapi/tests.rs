@@ -6,11 +6,11 @@ use promptarium::{Scope, limits as l};
 use serde_json::{Value, json};
 
 use super::document;
-use crate::api::{contents, generations, prompts, uploads, vaults};
+use crate::api::{generations, memberships, prompts, uploads, vaults};
 use crate::domain::{Media, ModelNamespace};
-use crate::http::auth::Needs;
+use crate::http::auth::Access;
 use crate::http::body::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
-use crate::serve::routes::table;
+use crate::serve::routes;
 
 pub(super) fn original() -> Value {
     document(None, &ModelNamespace::new("local").unwrap())
@@ -82,13 +82,13 @@ fn routes_and_operations_are_the_same() {
     let operations = operations(&document).into_iter().map(|(id, (method, path, one))| {
         (id.to_owned(), method.to_uppercase(), path.to_owned(), one["security"].to_string())
     });
-    let routes = table().into_iter().map(|row| {
-        let security = match row.needs {
-            Needs::Nothing => json!([]),
-            Needs::Key => json!([{ "apiKey": [] }]),
-            Needs::Write => json!([{ "apiKey": [Scope::PromptsWrite.as_str()] }]),
-            Needs::Session => json!([{ "browserSession": [] }]),
-            Needs::Slot => json!([{ "uploadToken": [] }]),
+    let routes = routes::table().into_iter().map(|row| {
+        let security = match row.access {
+            Access::None => json!([]),
+            Access::Key => json!([{ "apiKey": [] }]),
+            Access::Write => json!([{ "apiKey": [Scope::PromptsWrite.as_str()] }]),
+            Access::Session => json!([{ "browserSession": [] }]),
+            Access::UploadToken => json!([{ "uploadToken": [] }]),
         };
         (row.name.to_owned(), row.method.to_string(), row.template(), security.to_string())
     });
@@ -114,11 +114,11 @@ fn operations_have_the_responses_that_follow_from_their_routes() {
     let document = resolved();
     let operations = operations(&document);
     let schemas = &document["components"]["schemas"];
-    for row in table() {
+    for row in routes::table() {
         let one = operations[row.name].2;
         let mut expected = BTreeSet::from(["405", "500"]);
-        expected.extend((row.needs != Needs::Nothing).then_some("401"));
-        let has_id = row.path.contains('{') && row.needs != Needs::Slot;
+        expected.extend((row.access != Access::None).then_some("401"));
+        let has_id = row.path.contains('{') && row.access != Access::UploadToken;
         expected.extend(has_id.then_some("404"));
         let has_body = one.get("requestBody").is_some();
         expected.extend(has_body.then_some(["400", "408", "413", "415"]).into_iter().flatten());
@@ -159,8 +159,8 @@ fn requests_have_the_fields_that_the_handlers_take() {
         ("savePrompt", prompts::SAVE_FIELDS),
         ("createVault", vaults::FIELDS),
         ("updateVault", vaults::FIELDS),
-        ("addVaultPrompts", contents::ADD_FIELDS),
-        ("moveVaultPrompt", contents::MOVE_FIELDS),
+        ("addVaultPrompts", memberships::ADD_FIELDS),
+        ("moveVaultPrompt", memberships::MOVE_FIELDS),
         ("createGeneration", generations::FIELDS),
         ("createUploadSlot", uploads::FIELDS),
         ("listPrompts", prompts::QUERY),

@@ -7,7 +7,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use crate::http::body::blocks::{Block, Blocks};
-use crate::http::body::{BODY_SECONDS_MAX, BodyRefusal};
+use crate::http::body::{BODY_SECONDS_MAX, BodyReadError};
 
 /// A budget of bytes. Who finds it spent waits, in the order of coming. Cheap to
 /// clone; clones share the budget.
@@ -39,14 +39,14 @@ impl Budget {
     /// Takes a part of the budget. More than the whole of it counts as all of it.
     ///
     /// # Errors
-    /// [`BodyRefusal::NoMemory`] if it does not become free in time.
-    pub async fn hold(&self, bytes: u64) -> Result<Held, BodyRefusal> {
+    /// [`BodyReadError::NoMemory`] if it does not become free in time.
+    pub async fn hold(&self, bytes: u64) -> Result<Held, BodyReadError> {
         let wanted = u32::try_from(bytes).unwrap_or(u32::MAX).min(self.total);
         let waiting = self.free.clone().acquire_many_owned(wanted);
         match timeout(Duration::from_secs(BODY_SECONDS_MAX), waiting).await {
             Ok(Ok(permit)) => Ok(Held { part: Arc::new(permit), blocks: self.blocks.clone() }),
             // The semaphore is never closed: the time is up.
-            _ => Err(BodyRefusal::NoMemory),
+            _ => Err(BodyReadError::NoMemory),
         }
     }
 }
@@ -73,7 +73,7 @@ mod tests {
         let budget = Budget::new(100);
         let first = budget.hold(60).await.unwrap();
         let second = budget.hold(40).await.unwrap();
-        assert!(matches!(budget.hold(1).await, Err(BodyRefusal::NoMemory)));
+        assert!(matches!(budget.hold(1).await, Err(BodyReadError::NoMemory)));
         let third = tokio::spawn({
             let budget = budget.clone();
             async move { budget.hold(50).await }

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use crate::http::body::blocks::{BLOCK_BYTES, Block};
 use crate::http::body::budget::{Budget, Held};
-use crate::http::body::{BODY_SECONDS_MAX, BodyRefusal, RequestBody};
+use crate::http::body::{BODY_SECONDS_MAX, BodyReadError, RequestBody};
 
 /// The slowest rate at which a large body may come, in bytes a second.
 const RATE_MIN: u64 = 32 * 1024;
@@ -37,30 +37,30 @@ impl RequestBody {
         headers: &HeaderMap,
         size: u64,
         budget: &Budget,
-    ) -> Result<ExactBody, BodyRefusal> {
+    ) -> Result<ExactBody, BodyReadError> {
         match declared_bytes(headers) {
-            Some(declared) if declared > size => return Err(BodyRefusal::Longer(size)),
-            Some(declared) if declared < size => return Err(BodyRefusal::Shorter(size)),
+            Some(declared) if declared > size => return Err(BodyReadError::Longer(size)),
+            Some(declared) if declared < size => return Err(BodyReadError::Shorter(size)),
             _ => {}
         }
         let held = budget.hold(size).await?;
         let time = seconds_for(size);
         let pieces = timeout(Duration::from_secs(time), self.read_size(size, &held))
             .await
-            .unwrap_or(Err(BodyRefusal::TooSlow(time)))?;
+            .unwrap_or(Err(BodyReadError::TooSlow(time)))?;
         Ok(ExactBody { pieces, held })
     }
 
     /// What comes is copied: kept as it is, each piece would hold the whole of the
     /// buffer that it was read into.
-    async fn read_size(&mut self, size: u64, held: &Held) -> Result<Vec<Bytes>, BodyRefusal> {
+    async fn read_size(&mut self, size: u64, held: &Held) -> Result<Vec<Bytes>, BodyReadError> {
         let mut into = Pieces::of(size, held);
         let mut left = size;
         while let Some(bytes) = self.next().await? {
-            left = left.checked_sub(bytes.len() as u64).ok_or(BodyRefusal::Longer(size))?;
+            left = left.checked_sub(bytes.len() as u64).ok_or(BodyReadError::Longer(size))?;
             into.add(bytes);
         }
-        if left > 0 { Err(BodyRefusal::Shorter(size)) } else { Ok(into.finish()) }
+        if left > 0 { Err(BodyReadError::Shorter(size)) } else { Ok(into.finish()) }
     }
 }
 

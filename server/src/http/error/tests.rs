@@ -4,23 +4,24 @@ use http::HeaderValue;
 use promptarium::PromptId;
 
 use super::*;
+use crate::http::path::ResourceKind;
 
 fn every_failure() -> Vec<ApiError> {
     vec![
-        RouteRefusal::UnknownPath.into(),
-        RouteRefusal::WrongMethod { allow: HeaderValue::from_static("GET, POST") }.into(),
-        AuthRefusal::Missing.into(),
-        AuthRefusal::Repeated.into(),
-        AuthRefusal::Malformed.into(),
-        AuthRefusal::Invalid.into(),
-        AuthRefusal::Scope.into(),
-        AuthRefusal::Session.into(),
-        BodyRefusal::NotJson.into(),
-        BodyRefusal::TooLarge.into(),
-        BodyRefusal::TooSlow(30).into(),
-        BodyRefusal::Longer(7).into(),
-        BodyRefusal::Shorter(7).into(),
-        BodyRefusal::NoMemory.into(),
+        RouteError::UnknownPath.into(),
+        RouteError::WrongMethod { allow: HeaderValue::from_static("GET, POST") }.into(),
+        AuthError::Missing.into(),
+        AuthError::Repeated.into(),
+        AuthError::Malformed.into(),
+        AuthError::Invalid.into(),
+        AuthError::Scope.into(),
+        AuthError::Session.into(),
+        BodyReadError::NotJson.into(),
+        BodyReadError::TooLarge.into(),
+        BodyReadError::TooSlow(30).into(),
+        BodyReadError::Longer(7).into(),
+        BodyReadError::Shorter(7).into(),
+        BodyReadError::NoMemory.into(),
         SlotRefusal::NoToken.into(),
         SlotRefusal::Invalid.into(),
         SlotRefusal::RunOut.into(),
@@ -29,9 +30,9 @@ fn every_failure() -> Vec<ApiError> {
         StorageError::OutOfRange(7).into(),
         BlobError::from(std::io::Error::other("secret")).into(),
         BlobError::from(std::io::Error::from(std::io::ErrorKind::StorageFull)).into(),
-        Malformed::Empty.into(),
-        Malformed::NoObject("an array").into(),
-        Refusals::of("title", "is required").into(),
+        BodyError::Empty.into(),
+        BodyError::NoObject("an array").into(),
+        FieldErrors::of("title", "is required").into(),
         ApiError::NotFound,
         StoreError::NotFound.into(),
         StoreError::UnknownVault.into(),
@@ -44,6 +45,7 @@ fn every_failure() -> Vec<ApiError> {
         StoreError::JobConflict.into(),
         StoreError::KeyRevoked.into(),
         StoreError::Unavailable("secret".into()).into(),
+        AuthError::Store(StoreError::Unavailable("secret".into())).into(),
         StoreError::KeyTaken.into(),
         StoreError::LeaseLost.into(),
         SubmitError::Refused("no such model".to_owned()).into(),
@@ -55,24 +57,24 @@ fn every_failure() -> Vec<ApiError> {
     ]
 }
 
-const ASKED: Asked = Asked { addressed: Addressed::Membership, writes: true };
+const WRITE: RequestTarget = RequestTarget { resource: ResourceKind::Membership, writes: true };
 
 #[test]
 fn every_failure_has_one_status_and_one_text() {
-    let mut said = String::new();
+    let mut table = String::new();
     for failure in &every_failure() {
-        let problem = failure.problem(ASKED);
+        let problem = failure.problem(WRITE);
         let (status, text) = (problem.status.as_u16(), &problem.text);
         let details: Vec<_> = problem.details.iter().collect();
-        write!(said, "{status} {text}").unwrap();
-        writeln!(said, "{}", if details.is_empty() { "" } else { "  [+]" }).unwrap();
-        for (name, refusal) in details {
-            writeln!(said, "      {name}: {refusal}").unwrap();
+        write!(table, "{status} {text}").unwrap();
+        writeln!(table, "{}", if details.is_empty() { "" } else { "  [+]" }).unwrap();
+        for (name, error) in details {
+            writeln!(table, "      {name}: {error}").unwrap();
         }
         assert!(failure.cause().is_some() || status != 500, "{failure:?}");
         assert!(failure.cause().is_none() || status >= 500, "{failure:?}");
     }
-    insta::assert_snapshot!(said, @r"
+    insta::assert_snapshot!(table, @r"
     404 there is nothing at this path
     405 this path does not take this method; it takes GET, POST
     401 the Authorization header is missing; send `Authorization: Bearer <API key>`
@@ -119,6 +121,7 @@ fn every_failure_has_one_status_and_one_text() {
           clientJobId: belongs to another generation of this account, asked for with another body
     401 the API key is not valid
     503 the database cannot be reached, so it is not known whether this was carried out; look before you send it again
+    503 the database cannot be reached; try again in a while
     500 something went wrong in the server; its log says more under this request's x-request-id
     500 something went wrong in the server; its log says more under this request's x-request-id
     502 the provider refused the generation: no such model
@@ -131,18 +134,16 @@ fn every_failure_has_one_status_and_one_text() {
 }
 
 #[test]
-fn what_is_not_found_is_named() {
-    use Addressed::{Asset, Job, Membership, Nothing, Prompt, SeenVault, Vault};
+fn a_404_names_what_is_missing() {
+    use ResourceKind::{Asset, Job, Membership, None, Prompt, SharedVault, Vault};
 
-    let said = [Prompt, Vault, SeenVault, Membership, Job, Asset, Nothing].map(|addressed| {
-        let asked = Asked { addressed, writes: false };
-        assert_eq!(
-            ApiError::NotFound.problem(asked),
-            ApiError::from(StoreError::NotFound).problem(asked),
-        );
-        ApiError::NotFound.problem(asked).text.into_owned()
+    let texts = [Prompt, Vault, SharedVault, Membership, Job, Asset, None].map(|resource| {
+        let target = RequestTarget { resource, writes: false };
+        let problem = ApiError::NotFound.problem(target);
+        assert_eq!(problem, ApiError::from(StoreError::NotFound).problem(target));
+        problem.text.into_owned()
     });
-    insta::assert_snapshot!(said.join("\n"), @r"
+    insta::assert_snapshot!(texts.join("\n"), @r"
     there is no such prompt in this account
     there is no such vault in this account
     there is no such vault, or its owner keeps it private
@@ -154,27 +155,16 @@ fn what_is_not_found_is_named() {
 }
 
 #[test]
-fn what_fails_for_a_while_says_when_to_try_again() {
+fn a_503_invites_a_retry_unless_its_outcome_is_unknown() {
     for failure in every_failure() {
-        let problem = failure.problem(ASKED);
-        let again = problem.header.is_some_and(|(name, _)| name == RETRY_AFTER);
-        assert_eq!(again, problem.status == StatusCode::SERVICE_UNAVAILABLE, "{failure:?}");
+        for writes in [true, false] {
+            let problem = failure.problem(RequestTarget { writes, ..WRITE });
+            let retry = problem.header.is_some_and(|(name, _)| name == RETRY_AFTER);
+            let is_503 = problem.status == StatusCode::SERVICE_UNAVAILABLE;
+            assert_eq!(retry, is_503 && !problem.text.contains("not known"), "{failure:?}");
+        }
     }
-}
-
-#[test]
-fn a_request_that_only_reads_can_be_sent_again() {
     let away = ApiError::from(StoreError::Unavailable("secret".into()));
-    let text = away.problem(Asked { writes: false, ..ASKED }).text;
+    let text = away.problem(RequestTarget { writes: false, ..WRITE }).text;
     assert_eq!(text, "the database cannot be reached; try again in a while");
-}
-
-#[test]
-fn an_error_is_told_with_all_its_causes_on_one_line() {
-    #[derive(Debug, thiserror::Error)]
-    #[error("above")]
-    struct Above(#[source] std::io::Error);
-
-    let error = Above(std::io::Error::other("below\nand further down"));
-    assert_eq!(in_full(&error), "above: below; and further down");
 }

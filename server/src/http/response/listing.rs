@@ -1,68 +1,65 @@
-//! A JSON list written while it is read from the store, one chunk at a time.
+//! A JSON list that is written while it is read from the store, one chunk at a time.
 //!
-//! Memory holds one chunk, however long the list. A list that fits into the
-//! first chunk goes out whole, with its length; a failure before the first chunk
-//! is an ordinary one.
+//! Memory holds one chunk, however long the list is. A list that fits into the first chunk is
+//! sent with its length. A failure before the end of the first chunk gets an error response.
 
 use bytes::Bytes;
 use futures::stream::{self, BoxStream, StreamExt};
 use http::StatusCode;
 
 use crate::http::error::ApiError;
-use crate::http::response::{Payload, PayloadError, Reply, Unwritable, reply, whole};
+use crate::http::response::{Response, ResponseBody, ResponseBodyError, SerializeError, json};
+use crate::limits::LISTING_CHUNK_BYTES;
 use crate::store::StoreError;
-
-/// Chunks go out once they have this size.
-const CHUNK_BYTES: usize = 32 * 1024;
 
 const HEAD: &[u8] = br#"{"data":["#;
 const TAIL: &[u8] = br#"],"error":null}"#;
 
 /// Writes one entry of a list as JSON.
-pub type WriteEntry<T> = fn(&T, &mut Vec<u8>) -> Result<(), Unwritable>;
+pub type WriteEntry<T> = fn(&T, &mut Vec<u8>) -> Result<(), SerializeError>;
 
-/// A list being written.
 struct Listing<T> {
     entries: BoxStream<'static, Result<T, StoreError>>,
     write: WriteEntry<T>,
     chunk: Vec<u8>,
-    begun: bool,
+    has_entries: bool,
     ended: bool,
 }
 
-/// The list of `entries`, each as `write` writes it.
+/// The list of `entries`, each written by `write`.
 ///
 /// # Errors
-/// What goes wrong before the first chunk is full. A later failure is logged and
-/// cuts the connection.
+/// What fails before the first chunk is full. A later failure is logged and cuts the
+/// connection.
 pub async fn listing<T: Send + 'static>(
     entries: BoxStream<'static, Result<T, StoreError>>,
     write: WriteEntry<T>,
-) -> Result<Reply, ApiError> {
+) -> Result<Response, ApiError> {
     let chunk = HEAD.to_vec();
-    let mut list = Listing { entries, write, chunk, begun: false, ended: false };
+    let mut list = Listing { entries, write, chunk, has_entries: false, ended: false };
     list.fill().await?;
     let first = Bytes::from(std::mem::take(&mut list.chunk));
     if list.ended {
-        return Ok(whole(StatusCode::OK, first));
+        return Ok(json(StatusCode::OK, first));
     }
     let rest = stream::unfold(list, Listing::next_chunk);
-    Ok(reply(StatusCode::OK, Payload::streamed(stream::iter([Ok(first)]).chain(rest))))
+    let body = ResponseBody::stream(stream::iter([Ok(first)]).chain(rest));
+    Ok(json(StatusCode::OK, body))
 }
 
 impl<T> Listing<T> {
-    async fn next_chunk(mut self) -> Option<(Result<Bytes, PayloadError>, Self)> {
+    async fn next_chunk(mut self) -> Option<(Result<Bytes, ResponseBodyError>, Self)> {
         if self.ended {
             return None;
         }
-        // The last entry of a chunk goes over its size.
-        self.chunk = Vec::with_capacity(CHUNK_BYTES + CHUNK_BYTES / 4);
+        // The last entry of a chunk exceeds its size.
+        self.chunk = Vec::with_capacity(LISTING_CHUNK_BYTES + LISTING_CHUNK_BYTES / 4);
         let chunk = match self.fill().await {
             Ok(()) => Ok(std::mem::take(&mut self.chunk).into()),
             Err(error) => {
-                tracing::error!(%error, "a list broke off while it was being written");
+                tracing::error!(%error, "a list failed while it was sent");
                 self.ended = true;
-                Err(PayloadError)
+                Err(ResponseBodyError)
             }
         };
         Some((chunk, self))
@@ -70,16 +67,16 @@ impl<T> Listing<T> {
 
     /// Writes entries until the chunk is full or the list has ended.
     async fn fill(&mut self) -> Result<(), ApiError> {
-        while self.chunk.len() < CHUNK_BYTES {
+        while self.chunk.len() < LISTING_CHUNK_BYTES {
             let Some(entry) = self.entries.next().await.transpose()? else {
                 self.chunk.extend_from_slice(TAIL);
                 self.ended = true;
                 break;
             };
-            if self.begun {
+            if self.has_entries {
                 self.chunk.push(b',');
             }
-            self.begun = true;
+            self.has_entries = true;
             (self.write)(&entry, &mut self.chunk)?;
         }
         Ok(())

@@ -2,30 +2,31 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use promptarium::PromptId;
+use serde_json::{Map, Value};
 
 use super::*;
 
 const F: &str = "f";
 
 /// What a rule says to the value of a field, in JSON.
-fn says<T: fmt::Debug>(json: &str, rule: impl Fn(Given<'_>) -> Result<T, Refusal>) -> String {
+fn says<T: fmt::Debug>(json: &str, rule: impl Fn(RawField<'_>) -> Result<T, FieldError>) -> String {
     let body = format!(r#"{{"f":{json}}}"#);
-    let mut form = fields_of(body.as_bytes(), &[F]).unwrap();
+    let mut form = json_fields(body.as_bytes(), &[F]).unwrap();
     let value = form.required(F, rule);
     let shown: String = json.chars().take(30).collect();
     match (value, form.finish()) {
         (Some(value), Ok(())) => format!("{shown}  =>  {value:?}"),
-        (None, Err(refusals)) => format!("{shown}  =>  {refusals}"),
+        (None, Err(errors)) => format!("{shown}  =>  {errors}"),
         other => panic!("{other:?}"),
     }
 }
 
-fn in_query(query: &str, rule: impl Fn(Cow<'_, str>) -> Result<u32, Refusal>) -> String {
-    let mut form = fields_of_query(Some(query), &[F]);
+fn in_query(query: &str, rule: impl Fn(Cow<'_, str>) -> Result<u32, FieldError>) -> String {
+    let mut form = query_fields(Some(query), &[F]);
     let value = form.optional(F, rule);
     match form.finish() {
         Ok(()) => format!("{query}  =>  {value:?}"),
-        Err(refusals) => format!("{query}  =>  {refusals}"),
+        Err(errors) => format!("{query}  =>  {errors}"),
     }
 }
 
@@ -63,7 +64,7 @@ fn strings() {
         says(r#""abcd""#, text(0..=3)),
         r#""abcd"  =>  f must be at most 3 characters, but has 4"#
     );
-    assert_eq!(says(r#""""#, any_text), r#"""  =>  """#);
+    assert_eq!(says(r#""""#, string), r#"""  =>  """#);
 }
 
 #[test]
@@ -95,6 +96,19 @@ fn urls() {
     "https://example.com/\n"  =>  f must be a URL, but holds spaces or control characters
     1  =>  f must be a string, but is a number
     "#);
+}
+
+#[test]
+fn urls_and_model_ids_have_a_longest_length() {
+    let of_length = |start: &str, length: usize| {
+        format!("\"{start}{}\"", "é".repeat(length - start.chars().count()))
+    };
+    let url = |length| says(&of_length("https://example.com/", length), absolute_url);
+    assert!(!url(2_048).contains("must be"));
+    assert!(url(2_049).ends_with("must be at most 2048 characters, but has 2049"));
+    let model = |length| says(&of_length("local/", length), model_id("local"));
+    assert!(!model(256).contains("must be"));
+    assert!(model(257).ends_with("must be at most 256 characters, but has 257"));
 }
 
 #[test]
@@ -185,7 +199,7 @@ fn ids_from_1() {
 fn words() {
     const WORDS: &[(&str, u8)] = &[("image", 1), ("text", 2), ("video", 3)];
     let said = [r#""text""#, r#""Text""#, r#""""#, r#""a word that is far too long""#, "2", "null"]
-        .map(|json| says(json, word(WORDS)));
+        .map(|json| says(json, one_of(WORDS)));
     insta::assert_snapshot!(said.join("\n"), @r#"
     "text"  =>  2
     "Text"  =>  f must be one of image, text, video, but is "Text"
@@ -271,7 +285,7 @@ fn integers_in_queries() {
 
 #[test]
 fn bodies_that_are_no_objects() {
-    let said = |body: &[u8]| fields_of(body, &[F]).map(drop).unwrap_err().to_string();
+    let said = |body: &[u8]| json_fields(body, &[F]).map(drop).unwrap_err().to_string();
     let bodies: [&[u8]; 17] = [
         b"",
         b" \n",
@@ -316,7 +330,7 @@ fn bodies_that_are_no_objects() {
 fn unknown_fields_are_passed_over_and_the_last_of_two_counts() {
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let body = format!(r#"{{"x":{deep},"f":1,"y":{{"f":2}},"\u0066":3}}"#);
-    let mut form = fields_of(body.as_bytes(), &[F]).unwrap();
+    let mut form = json_fields(body.as_bytes(), &[F]).unwrap();
     assert_eq!(form.required(F, id::<i64>), Some(3));
     form.finish().unwrap();
 }
@@ -330,47 +344,84 @@ proptest::proptest! {
     ) {
         let body = if around { format!(r#"{{"f":"{inside}"}}"#) } else { inside };
         let expected = serde_json::from_str::<serde_json::Map<_, _>>(&body).is_ok();
-        proptest::prop_assert_eq!(fields_of(body.as_bytes(), &[F]).is_ok(), expected, "{}", body);
+        proptest::prop_assert_eq!(json_fields(body.as_bytes(), &[F]).is_ok(), expected, "{}", body);
     }
 
     #[test]
     fn no_body_makes_it_panic(body: Vec<u8>) {
-        let _ = fields_of(&body, &[F]).map(|mut form| form.required(F, any_text));
+        let _ = json_fields(&body, &[F]).map(|mut form| form.required(F, string));
     }
 }
 
 #[test]
 fn absent_and_null_are_told_apart() {
-    let form = || fields_of(br#"{"null":null,"set":"x"}"#, &["absent", "null", "set"]).unwrap();
-    let nullable = |name| form().nullable(name, any_text);
+    let form = || json_fields(br#"{"null":null,"set":"x"}"#, &["absent", "null", "set"]).unwrap();
+    let nullable = |name| form().nullable(name, string);
     assert_eq!(nullable("absent"), None);
     assert_eq!(nullable("null"), Some(None));
     assert_eq!(nullable("set"), Some(Some(Arc::from("x"))));
 
     let mut optional = form();
-    assert_eq!(optional.optional("absent", any_text), None);
+    assert_eq!(optional.optional("absent", string), None);
     assert!(optional.is_clean());
-    assert_eq!(optional.optional("null", any_text), None);
-    assert_eq!(optional.refusals().to_string(), "null must be a string, but is null");
+    assert_eq!(optional.optional("null", string), None);
+    assert_eq!(optional.errors().to_string(), "null must be a string, but is null");
 
     let mut required = form();
-    assert_eq!(required.required("absent", any_text), None);
-    assert_eq!(required.refusals().to_string(), "absent is required");
+    assert_eq!(required.required("absent", string), None);
+    assert_eq!(required.errors().to_string(), "absent is required");
 }
 
 #[test]
 fn every_failing_field_is_told() {
-    let mut form = fields_of(br#"{"title":"","prompt":1}"#, &["title", "prompt", "id"]).unwrap();
+    let mut form = json_fields(br#"{"title":"","prompt":1}"#, &["title", "prompt", "id"]).unwrap();
     form.required("title", text(1..=3));
-    form.required("prompt", any_text);
+    form.required("prompt", string);
     form.required("id", id::<i64>);
-    form.refuse("prompt", "a second fault of one field is not told".to_owned());
-    let refusals = form.finish().unwrap_err();
-    insta::assert_snapshot!(refusals, @"3 fields are not valid: id, prompt, title; details says why");
-    let all: Vec<_> = refusals.iter().map(|(name, said)| format!("{name}: {said}")).collect();
+    form.reject("prompt", "a second fault of one field is not told".to_owned());
+    let errors = form.finish().unwrap_err();
+    insta::assert_snapshot!(errors, @"3 fields are not valid: id, prompt, title; details says why");
+    let all: Vec<_> = errors.iter().map(|(name, said)| format!("{name}: {said}")).collect();
     insta::assert_snapshot!(all.join("\n"), @r"
     id: is required
     prompt: must be a string, but is a number
     title: must be 1 to 3 characters, but has 0
     ");
+}
+
+fn read_object(value: &str) -> Result<Map<String, Value>, FieldError> {
+    let body = format!(r#"{{"o":{value}}}"#);
+    let mut form = json_fields(body.as_bytes(), &["o"]).unwrap();
+    let object = form.required("o", object);
+    object.ok_or_else(|| form.errors().iter().next().unwrap().1.to_owned())
+}
+
+#[test]
+fn an_object_is_taken_as_it_is() {
+    let object = read_object(r#"{"seed": 7, "a": {"b": [null, "c"]}}"#).unwrap();
+    assert_eq!(Value::from(object).to_string(), r#"{"a":{"b":[null,"c"]},"seed":7}"#);
+    assert!(read_object("{}").unwrap().is_empty());
+}
+
+#[test]
+fn nothing_else_is_an_object() {
+    for (value, kind) in [
+        ("[]", "an array"),
+        ("null", "null"),
+        ("\"{}\"", "a string"),
+        ("1", "a number"),
+        ("true", "a boolean"),
+    ] {
+        assert_eq!(read_object(value), Err(format!("must be an object, but is {kind}")));
+    }
+}
+
+#[test]
+fn an_object_that_no_store_could_keep_is_an_error() {
+    for value in [r#"{"a":"\u0000"}"#, r#"{"\u0000":1}"#, r#"{"a":[{"b\u0000":1}]}"#] {
+        assert_eq!(read_object(value).unwrap_err(), "must not hold the character U+0000");
+    }
+    let deep = format!(r#"{{"a":{}{}}}"#, "[".repeat(1000), "]".repeat(1000));
+    assert!(read_object(&deep).unwrap_err().starts_with("must be an object, but cannot be read"));
+    assert!(read_object(r#"{"a":1e999}"#).is_err());
 }

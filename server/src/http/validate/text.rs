@@ -4,16 +4,17 @@ use std::borrow::Cow;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use promptarium::limits;
 use url::Url;
 
-use crate::http::validate::{Given, Refusal};
+use crate::http::validate::{FieldError, RawField};
 
-/// A string of so many characters, without U+0000, which some stores cannot hold.
+/// A string with this many characters, without U+0000, which PostgreSQL cannot store.
 pub fn text(
     length: RangeInclusive<usize>,
-) -> impl for<'a> Fn(Given<'a>) -> Result<Arc<str>, Refusal> {
-    move |given| {
-        let text = string(given)?;
+) -> impl for<'a> Fn(RawField<'a>) -> Result<Arc<str>, FieldError> {
+    move |field| {
+        let text = parse(field)?;
         let count = text.chars().count();
         if length.contains(&count) {
             Ok(Arc::from(text))
@@ -24,28 +25,19 @@ pub fn text(
 }
 
 /// A string of any length, without U+0000.
-///
-/// # Errors
-/// If the value is none.
-pub fn any_text(given: Given<'_>) -> Result<Arc<str>, Refusal> {
-    string(given).map(Arc::from)
+pub fn string(field: RawField<'_>) -> Result<Arc<str>, FieldError> {
+    parse(field).map(Arc::from)
 }
 
 /// A string of at least one character, without U+0000.
-///
-/// # Errors
-/// If the value is none.
-pub fn some_text(given: Given<'_>) -> Result<Arc<str>, Refusal> {
-    let text = string(given)?;
+pub fn non_empty_string(field: RawField<'_>) -> Result<Arc<str>, FieldError> {
+    let text = parse(field)?;
     if text.is_empty() { Err("must not be empty".to_owned()) } else { Ok(Arc::from(text)) }
 }
 
 /// An absolute URL or URI: it has a scheme, parses, and holds no spaces.
-///
-/// # Errors
-/// If the value is none.
-pub fn absolute_url(given: Given<'_>) -> Result<Arc<str>, Refusal> {
-    let text = string(given)?;
+pub fn absolute_url(field: RawField<'_>) -> Result<Arc<str>, FieldError> {
+    let text = at_most(limits::URL_CHARS_MAX, parse(field)?)?;
     if text.chars().any(|c| c.is_whitespace() || c.is_control()) {
         return Err("must be a URL, but holds spaces or control characters".to_owned());
     }
@@ -61,9 +53,9 @@ pub fn absolute_url(given: Given<'_>) -> Result<Arc<str>, Refusal> {
 /// A model's id: `<namespace>/` and at least one character (PR-25).
 pub fn model_id(
     namespace: &str,
-) -> impl for<'a> Fn(Given<'a>) -> Result<Arc<str>, Refusal> + use<'_> {
-    move |given| {
-        let text = string(given)?;
+) -> impl for<'a> Fn(RawField<'a>) -> Result<Arc<str>, FieldError> + use<'_> {
+    move |field| {
+        let text = at_most(limits::MODEL_ID_CHARS_MAX, parse(field)?)?;
         let name = text.strip_prefix(namespace).and_then(|rest| rest.strip_prefix('/'));
         // The rule is the pattern `^<namespace>/.+`, and `.` takes no line break.
         let first = name.and_then(|name| name.chars().next());
@@ -77,15 +69,43 @@ pub fn model_id(
     }
 }
 
+fn at_most(max: usize, text: Cow<'_, str>) -> Result<Cow<'_, str>, FieldError> {
+    match text.chars().count() {
+        count if count > max => Err(format!("must be at most {max} characters, but has {count}")),
+        _ => Ok(text),
+    }
+}
+
+/// One of some strings, each with the value that it means.
+pub fn one_of<T: Copy>(
+    words: &'static [(&'static str, T)],
+) -> impl for<'a> Fn(RawField<'a>) -> Result<T, FieldError> {
+    move |field| choose(words, &parse(field)?)
+}
+
+/// The same in a query.
+pub fn one_of_in_query<T: Copy>(
+    words: &'static [(&'static str, T)],
+) -> impl for<'a> Fn(Cow<'a, str>) -> Result<T, FieldError> {
+    move |field| choose(words, &field)
+}
+
+fn choose<T: Copy>(words: &[(&'static str, T)], field: &str) -> Result<T, FieldError> {
+    words.iter().find(|(word, _)| *word == field).map(|(_, value)| *value).ok_or_else(|| {
+        let all = words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
+        format!("must be one of {all}, but is {:?}", shorten(field))
+    })
+}
+
 /// The string in a value.
-pub(super) fn string(given: Given<'_>) -> Result<Cow<'_, str>, Refusal> {
+fn parse(field: RawField<'_>) -> Result<Cow<'_, str>, FieldError> {
     #[derive(serde::Deserialize)]
     struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
-    if !given.raw().starts_with('"') {
-        return Err(format!("must be a string, but is {}", given.kind()));
+    if !field.raw().starts_with('"') {
+        return Err(format!("must be a string, but is {}", field.kind()));
     }
-    let Text(text) = serde_json::from_str(given.raw())
+    let Text(text) = serde_json::from_str(field.raw())
         .map_err(|error| format!("must be a string, but does not parse: {error}"))?;
     if text.contains('\0') {
         return Err("must not hold the character U+0000".to_owned());
@@ -101,8 +121,8 @@ pub(super) fn span(range: &RangeInclusive<usize>, units: &str) -> String {
     }
 }
 
-/// A value as it was given, cut off where it would fill the answer.
-pub(super) fn shown(text: &str) -> String {
+/// A value as it was sent, shortened so that it does not fill the response.
+pub(super) fn shorten(text: &str) -> String {
     const MOST: usize = 24;
     match text.char_indices().nth(MOST) {
         Some((end, _)) => format!("{}...", &text[..end]),

@@ -1,25 +1,26 @@
-//! Fields of a JSON body, as they stand: each is looked at only by the rule that
-//! wants it, and what no endpoint knows is skipped without being built.
+//! The fields of a JSON body or a query string, not yet parsed. Unknown fields are skipped
+//! without being built.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
+use url::form_urlencoded;
 
 use crate::http::validate::Form;
 
-/// One JSON value of a body, not yet read.
+/// One JSON value of a body, not yet parsed.
 #[derive(Clone, Copy, Debug)]
-pub struct Given<'a>(&'a RawValue);
+pub struct RawField<'a>(&'a RawValue);
 
 /// Why a body is no JSON object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Malformed {
-    /// There is none.
+pub enum BodyError {
+    /// It is empty.
     #[error("is empty, but must be a JSON object")]
     Empty,
-    /// It is not text.
+    /// It is not UTF-8.
     #[error("is not UTF-8 text: the byte at position {0} cannot be part of it")]
     Encoding(usize),
     /// It is not JSON.
@@ -30,37 +31,34 @@ pub enum Malformed {
     NoObject(&'static str),
 }
 
-/// The fields among `known` of the JSON object in `body`. A field that is there
-/// twice counts as it stands last.
-///
-/// # Errors
-/// If the body is no JSON object.
-pub fn fields_of<'a>(
+/// The fields among `known` of the JSON object in `body`. Of a repeated field the last one
+/// counts.
+pub fn json_fields<'a>(
     body: &'a [u8],
     known: &'static [&'static str],
-) -> Result<Form<Given<'a>>, Malformed> {
+) -> Result<Form<RawField<'a>>, BodyError> {
     let body =
-        std::str::from_utf8(body).map_err(|error| Malformed::Encoding(error.valid_up_to()))?;
+        std::str::from_utf8(body).map_err(|error| BodyError::Encoding(error.valid_up_to()))?;
     if body.trim_ascii().is_empty() {
-        return Err(Malformed::Empty);
+        return Err(BodyError::Empty);
     }
-    if let Some(at) = half_pair(body) {
-        return Err(Malformed::Syntax(format!("half a surrogate pair {}", place(body, at))));
+    if let Some(at) = lone_surrogate(body) {
+        return Err(BodyError::Syntax(format!("half a surrogate pair {}", position(body, at))));
     }
-    let syntax = |error: serde_json::Error| Malformed::Syntax(error.to_string());
+    let syntax = |error: serde_json::Error| BodyError::Syntax(error.to_string());
     let mut reader = serde_json::Deserializer::from_str(body);
     if !body.trim_ascii_start().starts_with('{') {
         let value: &RawValue = serde_json::from_str(body).map_err(syntax)?;
-        return Err(Malformed::NoObject(Given(value).kind()));
+        return Err(BodyError::NoObject(RawField(value).kind()));
     }
-    let form = Known(known).deserialize(&mut reader).map_err(syntax)?;
+    let form = FieldSet(known).deserialize(&mut reader).map_err(syntax)?;
     reader.end().map_err(syntax)?;
     Ok(form)
 }
 
-/// Where an escape stands for half a surrogate pair, which is no character. The
-/// JSON reader would see it only in strings that somebody wants.
-fn half_pair(body: &str) -> Option<usize> {
+/// Where an escape is half a surrogate pair, which is no character. serde_json would notice
+/// only in strings that a rule reads.
+fn lone_surrogate(body: &str) -> Option<usize> {
     let unit = |at: usize| {
         let digits = body.get(at..at + 6)?.strip_prefix("\\u")?;
         u16::from_str_radix(digits, 16).ok()
@@ -72,27 +70,27 @@ fn half_pair(body: &str) -> Option<usize> {
         match unit(at) {
             Some(0xD800..=0xDBFF) if low_follows() => at += 12,
             Some(0xD800..=0xDFFF) => return Some(at),
-            // Past the character that is escaped, which may be a backslash.
+            // Skip the escaped character, which may be a backslash.
             _ => at += 1 + body[at + 1..].chars().next().map_or(0, char::len_utf8),
         }
     }
     None
 }
 
-/// As the JSON reader says it.
-fn place(body: &str, at: usize) -> String {
+/// In the words of serde_json.
+fn position(body: &str, at: usize) -> String {
     let line = body[..at].matches('\n').count() + 1;
     let column = at - body[..at].rfind('\n').map_or(0, |end| end + 1) + 1;
     format!("at line {line} column {column}")
 }
 
-impl<'a> Given<'a> {
-    /// Takes a value out of a list.
+impl<'a> RawField<'a> {
+    /// An entry of a list.
     pub(super) fn new(raw: &'a RawValue) -> Self {
         Self(raw)
     }
 
-    /// The value as it was written.
+    /// The value as it was sent.
     pub fn raw(self) -> &'a str {
         self.0.get()
     }
@@ -102,7 +100,7 @@ impl<'a> Given<'a> {
         self.raw() == "null"
     }
 
-    /// What it is, for a sentence: "but is …".
+    /// Its type, for "but is …".
     pub(super) fn kind(self) -> &'static str {
         match self.raw().as_bytes().first() {
             Some(b'"') => "a string",
@@ -115,19 +113,19 @@ impl<'a> Given<'a> {
     }
 }
 
-/// Reads an object and keeps the fields of these names.
-struct Known(&'static [&'static str]);
+/// Reads an object and keeps the fields with these names.
+struct FieldSet(&'static [&'static str]);
 
-impl<'de> DeserializeSeed<'de> for Known {
-    type Value = Form<Given<'de>>;
+impl<'de> DeserializeSeed<'de> for FieldSet {
+    type Value = Form<RawField<'de>>;
 
     fn deserialize<D: serde::Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
         from.deserialize_map(self)
     }
 }
 
-impl<'de> Visitor<'de> for Known {
-    type Value = Form<Given<'de>>;
+impl<'de> Visitor<'de> for FieldSet {
+    type Value = Form<RawField<'de>>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON object")
@@ -135,10 +133,10 @@ impl<'de> Visitor<'de> for Known {
 
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
         let mut form = Form::new();
-        while let Some(Name(name)) = map.next_key()? {
+        while let Some(FieldName(name)) = map.next_key()? {
             match self.0.iter().find(|known| **known == name) {
                 Some(known) => {
-                    let value = Given(map.next_value()?);
+                    let value = RawField(map.next_value()?);
                     form.take(known);
                     form.fields.push((known, value));
                 }
@@ -151,6 +149,28 @@ impl<'de> Visitor<'de> for Known {
     }
 }
 
-/// The name of a field, copied only if it is written with escapes.
+/// The name of a field, copied only if it has escapes.
 #[derive(serde::Deserialize)]
-struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+struct FieldName<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// The parameters among `known` of a query string. A known parameter that is repeated or empty
+/// is an error.
+pub fn query_fields<'a>(
+    query: Option<&'a str>,
+    known: &'static [&'static str],
+) -> Form<Cow<'a, str>> {
+    let mut form = Form::new();
+    for (name, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
+        let Some(known) = known.iter().find(|known| **known == name) else {
+            continue;
+        };
+        if form.fields.iter().any(|(field, _)| field == known) {
+            form.reject(known, "must be given once, but is given more than once".to_owned());
+        } else if value.is_empty() {
+            form.reject(known, "must not be empty; leave it out instead".to_owned());
+        } else {
+            form.fields.push((known, value));
+        }
+    }
+    form
+}

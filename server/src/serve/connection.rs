@@ -1,0 +1,124 @@
+//! One connection: serves it with hyper, and closes it when the peer is idle, sends a
+//! request head too slowly, or does not read its responses.
+//!
+//! hyper's own timers cannot tell an idle connection from a slow head, count a PING as a sign
+//! of life, and never end a write. So the socket and the requests report to one [`Activity`],
+//! and a single timer per connection reads it.
+
+mod activity;
+
+use std::convert::Infallible;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::Request;
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto;
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
+
+use self::activity::{Next, SharedActivity, TrackedBody, TrackedStream};
+use crate::limits;
+use crate::serve::listener::HttpService;
+
+/// How long a connection may go without progress, by what it is waiting for.
+#[derive(Clone, Copy, Debug)]
+pub struct ConnectionTimeouts {
+    /// From the first byte of a request head to its last. Also from the start of a
+    /// connection to the end of its first head.
+    pub head: Duration,
+    /// Between two requests.
+    pub idle: Duration,
+    /// While response bytes wait for the peer to read.
+    pub write_stall: Duration,
+    /// While an HTTP/2 request is in flight: the peer may hold back its body or the flow
+    /// control window. Every wait of our own is shorter.
+    pub request_stall: Duration,
+    /// After the peer was told that the connection is closing.
+    pub close: Duration,
+}
+
+impl Default for ConnectionTimeouts {
+    fn default() -> Self {
+        Self {
+            head: limits::HEAD_TIMEOUT,
+            idle: limits::IDLE_TIMEOUT,
+            write_stall: limits::WRITE_STALL_TIMEOUT,
+            request_stall: limits::REQUEST_STALL_TIMEOUT,
+            close: limits::CLOSE_TIMEOUT,
+        }
+    }
+}
+
+impl ConnectionTimeouts {
+    /// Whatever begins right after a check has its deadline after the next one.
+    fn check_interval(&self) -> Duration {
+        self.head.min(self.idle).min(self.write_stall).min(self.request_stall)
+    }
+}
+
+/// Serves one connection until it ends, is idle for too long, or stalls. When `drain` closes,
+/// requests in flight are answered and the connection is closed.
+pub(super) async fn serve_connection(
+    stream: TcpStream,
+    builder: Arc<auto::Builder<TokioExecutor>>,
+    service: impl HttpService,
+    timeouts: ConnectionTimeouts,
+    mut drain: watch::Receiver<()>,
+) {
+    // Small responses go out at once. A failure only costs time.
+    let _ = stream.set_nodelay(true);
+    let activity = SharedActivity::new(Instant::now());
+    let requests = activity.clone();
+    let answer = service_fn(move |request: Request<Incoming>| {
+        let in_flight = requests.begin_request(request.version());
+        let service = service.clone();
+        async move {
+            let response = service.handle(request).await;
+            Ok::<_, Infallible>(response.map(|body| TrackedBody::new(body, in_flight)))
+        }
+    });
+    let stream = TrackedStream::new(stream, activity.clone());
+    let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), answer));
+    let mut check = pin!(sleep_until(Instant::now() + timeouts.check_interval()));
+    let (mut draining, mut closing) = (false, false);
+    loop {
+        tokio::select! {
+            biased;
+            ended = connection.as_mut() => {
+                if let Err(error) = ended {
+                    tracing::debug!(error, "a connection ended early");
+                }
+                return;
+            }
+            _ = drain.changed(), if !draining => {
+                draining = true;
+                connection.as_mut().graceful_shutdown();
+            }
+            () = check.as_mut() => {
+                // Not in the head of `match`: dropping the connection takes the lock too.
+                let next = activity.lock().next(Instant::now(), &timeouts);
+                match next {
+                    Next::CheckAt(time) => check.as_mut().reset(time),
+                    Next::Close if !closing => {
+                        closing = true;
+                        connection.as_mut().graceful_shutdown();
+                        check.as_mut().reset(Instant::now() + timeouts.close);
+                    }
+                    Next::Close => return,
+                    Next::Abort(reason) => {
+                        tracing::debug!(reason, "a connection is cut");
+                        return;
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,229 @@
+//! What a connection is doing, as its socket and its requests report it.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::Version;
+use hyper::body::{Body, Frame, SizeHint};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::Instant;
+
+use super::ConnectionTimeouts;
+use crate::http::response::{ResponseBody, ResponseBodyError};
+use crate::limits;
+
+#[derive(Debug)]
+pub(super) struct Activity {
+    requests_in_flight: usize,
+    is_http2: bool,
+    /// When the head of the next request began to arrive.
+    head_since: Option<Instant>,
+    /// Since when the socket has taken too few of the bytes that wait.
+    blocked_since: Option<Instant>,
+    /// The last begin or end of a request, or [`limits::PROGRESS_BYTES`] read or written.
+    last_progress: Instant,
+    /// Bytes read and written since then.
+    bytes: usize,
+}
+
+/// What to do with a connection.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    CheckAt(Instant),
+    /// It is idle.
+    Close,
+    /// It stalls.
+    Abort(&'static str),
+}
+
+impl Activity {
+    pub(super) fn next(&self, now: Instant, timeouts: &ConnectionTimeouts) -> Next {
+        let next_check = now + timeouts.check_interval();
+        let (deadline, end) = if let Some(since) = self.blocked_since {
+            (since + timeouts.write_stall, Next::Abort("the peer does not read"))
+        } else if self.requests_in_flight > 0 {
+            if !self.is_http2 {
+                return Next::CheckAt(next_check);
+            }
+            let end = Next::Abort("a request makes no progress");
+            (self.last_progress + timeouts.request_stall, end)
+        } else if let Some(since) = self.head_since {
+            (since + timeouts.head, Next::Abort("a request head is too slow"))
+        } else {
+            (self.last_progress + timeouts.idle, Next::Close)
+        };
+        if deadline <= now { end } else { Next::CheckAt(deadline.min(next_check)) }
+    }
+
+    fn transferred(&mut self, bytes: usize) {
+        self.bytes += bytes;
+        if self.bytes >= limits::PROGRESS_BYTES {
+            self.progressed();
+        }
+    }
+
+    fn progressed(&mut self) {
+        self.bytes = 0;
+        self.last_progress = Instant::now();
+        self.blocked_since = self.blocked_since.map(|_| self.last_progress);
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct SharedActivity(Arc<Mutex<Activity>>);
+
+impl SharedActivity {
+    pub(super) fn new(now: Instant) -> Self {
+        Self(Arc::new(Mutex::new(Activity {
+            requests_in_flight: 0,
+            is_http2: false,
+            head_since: Some(now),
+            blocked_since: None,
+            last_progress: now,
+            bytes: 0,
+        })))
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Activity> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn begin_request(&self, version: Version) -> InFlight {
+        let mut activity = self.lock();
+        activity.requests_in_flight += 1;
+        activity.is_http2 = version == Version::HTTP_2;
+        activity.head_since = None;
+        activity.progressed();
+        InFlight(self.clone())
+    }
+}
+
+/// A request whose response has not been handed to hyper completely.
+#[derive(Debug)]
+pub(super) struct InFlight(SharedActivity);
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        let mut activity = self.0.lock();
+        activity.requests_in_flight -= 1;
+        activity.progressed();
+    }
+}
+
+/// A response body that keeps its request in flight.
+pub(super) struct TrackedBody {
+    body: ResponseBody,
+    _in_flight: InFlight,
+}
+
+impl TrackedBody {
+    pub(super) fn new(body: ResponseBody, in_flight: InFlight) -> Self {
+        Self { body, _in_flight: in_flight }
+    }
+}
+
+impl Body for TrackedBody {
+    type Data = Bytes;
+    type Error = ResponseBodyError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, ResponseBodyError>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// A socket that reports what it reads and writes.
+pub(super) struct TrackedStream {
+    stream: TcpStream,
+    activity: SharedActivity,
+}
+
+impl TrackedStream {
+    pub(super) fn new(stream: TcpStream, activity: SharedActivity) -> Self {
+        Self { stream, activity }
+    }
+
+    fn written(&self, outcome: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        match &outcome {
+            Poll::Pending => {
+                self.activity.lock().blocked_since.get_or_insert_with(Instant::now);
+            }
+            Poll::Ready(Ok(bytes)) => self.activity.lock().transferred(*bytes),
+            Poll::Ready(Err(_)) => {}
+        }
+        outcome
+    }
+}
+
+impl AsyncRead for TrackedStream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let outcome = Pin::new(&mut self.stream).poll_read(context, buffer);
+        let bytes = buffer.filled().len() - before;
+        if bytes > 0 {
+            let mut activity = self.activity.lock();
+            activity.transferred(bytes);
+            // HTTP/2 frames need not belong to a request.
+            if activity.requests_in_flight == 0 && !activity.is_http2 {
+                activity.head_since.get_or_insert_with(Instant::now);
+            }
+        }
+        outcome
+    }
+}
+
+impl AsyncWrite for TrackedStream {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let outcome = Pin::new(&mut self.stream).poll_write(context, buffer);
+        self.written(outcome)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffers: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let outcome = Pin::new(&mut self.stream).poll_write_vectored(context, buffers);
+        self.written(outcome)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    /// hyper flushes once the socket has taken everything there is to write.
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut activity = self.activity.lock();
+        if activity.blocked_since.take().is_some() {
+            activity.progressed();
+        }
+        drop(activity);
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}

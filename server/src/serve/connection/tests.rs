@@ -1,0 +1,172 @@
+use std::net::{Ipv4Addr, SocketAddr};
+
+use bytes::Bytes;
+use http::Response;
+use http_body_util::Empty;
+use hyper::client::conn::http2;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio::time::{sleep, timeout};
+
+use super::*;
+use crate::api::health::Readiness;
+use crate::http::response::ResponseBody;
+use crate::serve::listener::{Limits, serve};
+
+const LARGE: usize = 10 * 1024 * 1024;
+const SHORT: Duration = Duration::from_millis(300);
+/// Longer than a test on a busy machine takes.
+const NEVER: Duration = Duration::from_secs(600);
+
+const TIMEOUTS: ConnectionTimeouts = ConnectionTimeouts {
+    head: NEVER,
+    idle: NEVER,
+    write_stall: NEVER,
+    request_stall: NEVER,
+    close: SHORT,
+};
+
+/// HttpServices `/large` with 10 MiB, `/silent` never, and everything else with an empty body.
+#[derive(Clone)]
+struct Fixture;
+
+impl HttpService for Fixture {
+    async fn handle(&self, request: Request<Incoming>) -> Response<ResponseBody> {
+        let body = match request.uri().path() {
+            "/large" => Bytes::from(vec![b'x'; LARGE]),
+            "/silent" => std::future::pending().await,
+            _ => Bytes::new(),
+        };
+        Response::new(ResponseBody::full(body))
+    }
+}
+
+/// A server with room for one connection.
+async fn server(timeouts: ConnectionTimeouts) -> SocketAddr {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let limits = Limits { connections_max: 1, timeouts, ..Limits::default() };
+    tokio::spawn(serve(listener, Fixture, limits, Readiness::default(), std::future::pending()));
+    address
+}
+
+async fn send(stream: &mut TcpStream, path: &str) {
+    let head = format!("GET {path} HTTP/1.1\r\nhost: test\r\n\r\n");
+    stream.write_all(head.as_bytes()).await.unwrap();
+}
+
+async fn is_answered(stream: &mut TcpStream) -> bool {
+    let mut start = [0; 12];
+    timeout(Duration::from_secs(30), stream.read_exact(&mut start)).await.unwrap().is_ok()
+        && start == *b"HTTP/1.1 200"
+}
+
+/// The only place is free again once another connection is answered.
+async fn assert_the_place_is_free(address: SocketAddr) {
+    let mut next = TcpStream::connect(address).await.unwrap();
+    send(&mut next, "/").await;
+    assert!(is_answered(&mut next).await);
+}
+
+async fn is_closed(stream: &mut TcpStream) -> bool {
+    let mut rest = Vec::new();
+    timeout(Duration::from_secs(30), stream.read_to_end(&mut rest)).await.is_ok()
+}
+
+#[tokio::test]
+async fn a_peer_that_does_not_read_is_cut() {
+    let address = server(ConnectionTimeouts { write_stall: SHORT, ..TIMEOUTS }).await;
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    send(&mut stream, "/large").await;
+    assert_the_place_is_free(address).await;
+    drop(stream);
+}
+
+#[tokio::test]
+async fn a_peer_that_reads_slowly_gets_the_whole_response() {
+    let timeouts = ConnectionTimeouts { write_stall: Duration::from_secs(2), ..TIMEOUTS };
+    let address = server(timeouts).await;
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    send(&mut stream, "/large").await;
+    let mut piece = vec![0; 128 * 1024];
+    let mut received = 0;
+    while received < LARGE {
+        sleep(Duration::from_millis(40)).await;
+        match stream.read(&mut piece).await.unwrap() {
+            0 => panic!("cut after {received} bytes"),
+            bytes => received += bytes,
+        }
+    }
+}
+
+type Http2 = http2::SendRequest<Empty<Bytes>>;
+
+/// An HTTP/2 client that sends pings, and whose connection ends when the server closes it.
+async fn http2(address: SocketAddr) -> (Http2, tokio::task::JoinHandle<()>) {
+    let stream = TokioIo::new(TcpStream::connect(address).await.unwrap());
+    let (sender, connection) = http2::Builder::new(TokioExecutor::new())
+        .timer(hyper_util::rt::TokioTimer::new())
+        .keep_alive_interval(Duration::from_millis(50))
+        .keep_alive_while_idle(true)
+        .handshake(stream)
+        .await
+        .unwrap();
+    (sender, tokio::spawn(async move { drop(connection.await) }))
+}
+
+fn get(path: &str) -> Request<Empty<Bytes>> {
+    Request::get(format!("http://test{path}")).body(Empty::new()).unwrap()
+}
+
+#[tokio::test]
+async fn an_idle_http2_connection_is_closed_although_it_pings() {
+    let address = server(ConnectionTimeouts { idle: SHORT, ..TIMEOUTS }).await;
+    let (mut sender, connection) = http2(address).await;
+    sender.send_request(get("/")).await.unwrap();
+    timeout(Duration::from_secs(30), connection).await.unwrap().unwrap();
+    assert_the_place_is_free(address).await;
+}
+
+#[tokio::test]
+async fn an_http2_response_that_is_not_read_is_cut() {
+    let address = server(ConnectionTimeouts { idle: SHORT, ..TIMEOUTS }).await;
+    let (mut sender, connection) = http2(address).await;
+    let response = sender.send_request(get("/large")).await.unwrap();
+    timeout(Duration::from_secs(30), connection).await.unwrap().unwrap();
+    drop(response);
+    assert_the_place_is_free(address).await;
+}
+
+#[tokio::test]
+async fn an_http2_request_without_progress_is_cut() {
+    let address = server(ConnectionTimeouts { request_stall: SHORT, ..TIMEOUTS }).await;
+    let (mut sender, connection) = http2(address).await;
+    assert!(sender.send_request(get("/silent")).await.is_err());
+    timeout(Duration::from_secs(30), connection).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_slow_head_is_cut_long_before_an_idle_connection() {
+    let address = server(ConnectionTimeouts { head: SHORT, ..TIMEOUTS }).await;
+    let mut silent = TcpStream::connect(address).await.unwrap();
+    assert!(is_closed(&mut silent).await);
+
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    for _ in 0..2 {
+        send(&mut stream, "/").await;
+        assert!(is_answered(&mut stream).await);
+        let mut rest = [0; 512];
+        assert_ne!(stream.read(&mut rest).await.unwrap(), 0);
+        sleep(3 * SHORT).await;
+    }
+    stream.write_all(b"G").await.unwrap();
+    assert!(is_closed(&mut stream).await);
+}
+
+#[tokio::test]
+async fn an_idle_connection_is_closed() {
+    let address = server(ConnectionTimeouts { idle: SHORT, ..TIMEOUTS }).await;
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    send(&mut stream, "/").await;
+    assert!(is_closed(&mut stream).await);
+}
