@@ -13,7 +13,6 @@ pub mod generations;
 pub mod uploads;
 
 pub mod assets;
-pub mod storage;
 
 pub mod health;
 pub mod keys;
@@ -37,7 +36,6 @@ use crate::blobs::upload_slot::Slots;
 use crate::blobs::{AssetName, Blobs};
 use crate::domain::Caller;
 use crate::generate::intake::Intake;
-use crate::http::body::budget::Budget;
 use crate::http::body::{BodyRefusal, RequestBody};
 use crate::http::cursor::Cursors;
 use crate::http::error::ApiError;
@@ -64,8 +62,6 @@ pub struct Api {
     pub assets: Assets,
     /// Leave to upload.
     pub slots: Slots,
-    /// What the bodies of uploads may take.
-    pub budget: Budget,
     /// Whether this server wants requests.
     pub readiness: Readiness,
     /// Lists of vaults as they were answered last.

@@ -29,4 +29,5 @@ pub mod store;
 
 pub mod clock;
 pub mod domain;
+mod error_chain;
 pub mod limits;

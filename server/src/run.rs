@@ -15,7 +15,7 @@ use crate::config::{
     Address, Config, DatabaseConfig, DescribeConfig, ManageConfig, NoConfig, Task,
 };
 use crate::domain::{MadeKey, PublicUrl};
-use crate::http::error::in_full;
+use crate::error_chain::error_chain;
 use crate::log;
 use crate::manage;
 use crate::openapi::{self, Described};
@@ -83,7 +83,7 @@ async fn run_managing(config: ManageConfig) -> Result<ExitCode, String> {
             let _ = writeln!(io::stderr(), "promptarium-server: {error}");
             Ok(ExitCode::from(EXIT_REFUSED))
         }
-        Err(error) => Err(in_full(&error)),
+        Err(error) => Err(error_chain(&error)),
     }
 }
 
@@ -110,7 +110,7 @@ async fn run_to_the_end(config: Config) -> Result<ExitCode, String> {
         with_metrics: admin.is_some(),
     };
     let Service { app, made_key, crew } =
-        start::start(config.service, parts).await.map_err(|error| in_full(&error))?;
+        start::start(config.service, parts).await.map_err(|error| error_chain(&error))?;
 
     let ready = Ready {
         base_url: &app.api.base_url,
@@ -171,7 +171,7 @@ async fn backing(database: Option<DatabaseConfig>) -> Result<Backing, String> {
         return Ok(Backing::Own(Arc::new(MemoryStore::new(Clock::System))));
     };
     let store = PostgresStore::open(&url, migration, Clock::System).await;
-    store.map(Backing::Shared).map_err(|error| format!("{came_by}: {}", in_full(&error)))
+    store.map(Backing::Shared).map_err(|error| format!("{came_by}: {}", error_chain(&error)))
 }
 
 async fn bind(address: &Address) -> Result<TcpListener, String> {

@@ -11,14 +11,13 @@ use crate::api::kept::KeptLists;
 use crate::api::openapi::Document;
 use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
-use crate::blobs::{BlobSetting, Blobs, BlobsUnusable};
+use crate::blobs::{BlobOpenError, BlobSetting, Blobs};
 use crate::clock::Clock;
 use crate::domain::{MadeKey, ModelNamespace, NewKey, PublicUrl, Scopes, SigningKey, Vendor};
 use crate::generate::Provider;
 use crate::generate::intake::Intake;
 use crate::generate::setting::ProviderSetting;
 use crate::generate::worker::{AssetShelf, Crew, Worker};
-use crate::http::body::budget::Budget;
 use crate::http::cursor::Cursors;
 use crate::http::readiness::Readiness;
 use crate::openapi::{self, Described};
@@ -106,7 +105,7 @@ pub enum StartError {
     Store(#[from] StoreError),
     /// No file can be kept.
     #[error(transparent)]
-    Blobs(#[from] BlobsUnusable),
+    Blobs(#[from] BlobOpenError),
     /// The provider cannot be spoken to.
     #[error("the provider cannot be spoken to")]
     Provider(#[from] OutboundError),
@@ -197,7 +196,6 @@ pub async fn start(config: ServiceConfig, parts: Parts) -> Result<Service, Start
         slots: Slots::new(&signing_key, assets.clone(), clock),
         blobs,
         assets,
-        budget: Budget::default(),
         readiness: Readiness::default(),
         kept_lists: KeptLists::new(),
         openapi: document,

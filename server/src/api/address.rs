@@ -11,7 +11,7 @@ pub fn image_url(
 ) -> impl for<'a> Fn(Given<'a>) -> Result<Arc<str>, Refusal> + Copy + use<'_> {
     |given| {
         let url = absolute_url(given)?;
-        if assets.is_upload_address(&url) {
+        if assets.is_upload_url(&url) {
             // It is not repeated: it takes an upload.
             Err("is an upload address; use the slot's url".to_owned())
         } else {

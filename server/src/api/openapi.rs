@@ -11,7 +11,7 @@ use http::{HeaderValue, StatusCode};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::assets::asked::has_it;
+use super::assets::matches_etag;
 use super::{Api, Visit};
 use crate::http::error::ApiError;
 use crate::http::response::{self, Reply};
@@ -44,7 +44,7 @@ impl Document {
 /// None: it was written when the server started.
 pub fn get(api: &Api, visit: &Visit<'_>) -> Result<Reply, ApiError> {
     let Document { json, tag } = &api.openapi;
-    let has_it = tag.to_str().is_ok_and(|tag| has_it(&visit.parts.headers, tag));
+    let has_it = tag.to_str().is_ok_and(|tag| matches_etag(&visit.parts.headers, tag));
     let mut reply = match has_it {
         true => response::empty(StatusCode::NOT_MODIFIED),
         false => response::written(json.clone()),

@@ -2,13 +2,11 @@
 //! in the store, without a copy.
 
 pub mod generation;
-mod slot;
 
 use jiff::Timestamp;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 use serde::{Serialize, Serializer};
 
-pub use self::slot::SlotView;
 use crate::domain::{ListedPrompt, PromptImage, PromptRecord, SharedPrompt, VaultRecord};
 
 /// A guess at the JSON of a small answer.

@@ -25,7 +25,8 @@ use self::answer::Status;
 pub use self::setting::{QueueSetting, QueueSettingFault};
 use super::{PollError, Progress, Provider, SubmitError};
 use crate::domain::{GenerationRequest, ProviderTicket};
-use crate::outbound::{Limits, Outbound, OutboundError, Reach};
+use crate::error_chain::error_chain;
+use crate::outbound::{AddressPolicy, Limits, Outbound, OutboundError};
 
 /// Speaks to one provider.
 pub struct QueueProvider {
@@ -49,10 +50,11 @@ impl QueueProvider {
     /// `provider` is the client that reaches the provider; that for outputs is made
     /// here.
     pub fn new(setting: QueueSetting, provider: Outbound) -> Self {
-        let outputs = if setting.private_outputs { Reach::Anywhere } else { Reach::Public };
+        let outputs =
+            if setting.private_outputs { AddressPolicy::Any } else { AddressPolicy::Public };
         Self {
             submitting: provider.with_new_connections(),
-            outputs: provider.with_reach(outputs),
+            outputs: provider.with_policy(outputs),
             provider,
             setting,
         }
@@ -65,7 +67,7 @@ impl QueueProvider {
         }
         let request = self.request(Request::get(uri(url).map_err(PollError)?), Bytes::new());
         let answer = self.provider.fetch(request.map_err(PollError)?, self.setting.asking).await;
-        answer.map_err(|error| PollError(error.in_full()))
+        answer.map_err(|error| PollError(error_chain(&error)))
     }
 
     fn request(
@@ -131,9 +133,9 @@ impl Provider for QueueProvider {
         let answer = match self.submitting.fetch(request, self.setting.submitting).await {
             Ok(answer) => answer,
             Err(error) if error.nothing_was_sent() => {
-                return Err(SubmitError::Unavailable(error.in_full()));
+                return Err(SubmitError::Unavailable(error_chain(&error)));
             }
-            Err(error) => return Err(SubmitError::Unknown(error.in_full())),
+            Err(error) => return Err(SubmitError::Unknown(error_chain(&error))),
         };
         let status = answer.status();
         if status.is_success() {

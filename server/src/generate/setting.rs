@@ -8,7 +8,7 @@ use super::queue::{QueueProvider, QueueSetting};
 use crate::blobs::Blobs;
 use crate::blobs::asset_url::Assets;
 use crate::clock::Clock;
-use crate::outbound::{Outbound, OutboundError, Reach};
+use crate::outbound::{AddressPolicy, Outbound, OutboundError};
 
 /// Who makes the pictures.
 #[derive(Clone, Debug, Default)]
@@ -35,7 +35,7 @@ impl ProviderSetting {
             Self::Local => Arc::new(LocalProvider::new(clock, assets, blobs)),
             Self::Queue(setting) => {
                 // Where the operator's own address leads is the operator's affair.
-                let outbound = Outbound::new(Reach::Anywhere)?;
+                let outbound = Outbound::new(AddressPolicy::Any)?;
                 Arc::new(QueueProvider::new((**setting).clone(), outbound))
             }
         })

@@ -3,8 +3,6 @@
 //! Only endpoints that want a body read one. What the bytes mean is for
 //! `validate`; which status a refusal gets is for `error`.
 
-mod blocks;
-pub mod budget;
 pub mod exact;
 
 use std::time::Duration;
@@ -52,9 +50,6 @@ pub enum BodyRefusal {
     /// It took longer than so many seconds.
     #[error("the body did not arrive within {0} seconds")]
     TooSlow(u64),
-    /// Other bodies have all the memory there is for them.
-    #[error("too many uploads are under way; try again in a while")]
-    NoMemory,
     /// The connection or its framing broke.
     #[error("the body broke off")]
     Broken(#[source] hyper::Error),

@@ -17,7 +17,7 @@ use http::{HeaderName, HeaderValue, StatusCode};
 pub use self::storage::StorageError;
 pub use self::store::MODEL_REQUIRED;
 use crate::blobs::BlobError;
-use crate::blobs::upload_slot::SlotRefusal;
+use crate::blobs::upload_slot::SlotError;
 use crate::generate::SubmitError;
 use crate::generate::intake::IntakeError;
 use crate::http::auth::{AuthError, AuthRefusal};
@@ -149,21 +149,6 @@ impl ApiError {
     }
 }
 
-/// An error with all its causes, for one line. A cause that its effect quotes
-/// already is left out.
-pub fn in_full(error: &(dyn Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        let said = cause.to_string().replace('\n', "; ");
-        if !text.contains(&said) {
-            text = format!("{text}: {said}");
-        }
-        next = cause.source();
-    }
-    text
-}
-
 impl From<AuthError> for ApiError {
     fn from(error: AuthError) -> Self {
         match error {
@@ -179,8 +164,8 @@ impl From<BlobError> for ApiError {
     }
 }
 
-impl From<SlotRefusal> for ApiError {
-    fn from(refusal: SlotRefusal) -> Self {
+impl From<SlotError> for ApiError {
+    fn from(refusal: SlotError) -> Self {
         Self::Storage(refusal.into())
     }
 }
@@ -215,7 +200,6 @@ fn body_problem(refusal: &BodyRefusal) -> Problem {
         }
         BodyRefusal::Shorter(_) => plain(StatusCode::BAD_REQUEST, text),
         BodyRefusal::TooSlow(_) => plain(StatusCode::REQUEST_TIMEOUT, text),
-        BodyRefusal::NoMemory => plain(StatusCode::SERVICE_UNAVAILABLE, text),
         BodyRefusal::Broken(_) => Problem {
             details: Refusals::of("body", "broke off"),
             ..plain(StatusCode::BAD_REQUEST, text)

@@ -16,9 +16,10 @@ use tracing::Instrument;
 
 use crate::api::{Api, Call, Visit};
 use crate::domain::{Caller, Vendor};
+use crate::error_chain::error_chain;
 use crate::http::auth::{self, AuthRefusal};
 use crate::http::body::RequestBody;
-use crate::http::error::{ApiError, in_full};
+use crate::http::error::ApiError;
 use crate::http::host;
 use crate::http::path::{Asked, RouteRefusal};
 use crate::http::response::{self, Reply};
@@ -129,7 +130,7 @@ impl App {
         let route = found.map_or("unknown", |found| found.route.path);
         let (status, duration_us) = (status.as_u16(), elapsed.as_micros());
         let request_id = id.as_str();
-        match error.and_then(ApiError::cause).map(in_full) {
+        match error.and_then(ApiError::cause).map(error_chain) {
             Some(cause) if status >= 500 => {
                 tracing::error!(%method, route, status, duration_us, request_id, cause, "failed");
             }

@@ -9,6 +9,7 @@ use url::Url;
 use super::answer::MadeFile;
 use super::{Limits, OutboundError, QueueProvider, media, uri};
 use crate::domain::{Media, OutputKind};
+use crate::error_chain::error_chain;
 use crate::generate::Output;
 
 /// Why there is no output.
@@ -41,7 +42,7 @@ impl QueueProvider {
                     lasting("an output is at an address that is not public")
                 }
                 OutboundError::Address => lasting("an output has no address of the web"),
-                error => Fault::Passing(format!("an output: {}", error.in_full())),
+                error => Fault::Passing(format!("an output: {}", error_chain(&error))),
             })?;
         let status = answer.status();
         if status.is_redirection() {

@@ -4,7 +4,7 @@ use http::header::CONTENT_RANGE;
 use http::{HeaderValue, StatusCode};
 
 use crate::blobs::BlobError;
-use crate::blobs::upload_slot::SlotRefusal;
+use crate::blobs::upload_slot::SlotError;
 use crate::http::error::{Problem, plain};
 
 /// Why a file was not taken, or not given (S-43, S-45).
@@ -12,7 +12,7 @@ use crate::http::error::{Problem, plain};
 pub enum StorageError {
     /// Nobody may upload with this.
     #[error(transparent)]
-    Slot(#[from] SlotRefusal),
+    Slot(#[from] SlotError),
     /// The header announces another type than the slot's.
     #[error("the upload needs one header `Content-Type: {0}`, the type that was declared")]
     OtherType(&'static str),

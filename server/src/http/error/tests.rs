@@ -20,10 +20,9 @@ fn every_failure() -> Vec<ApiError> {
         BodyRefusal::TooSlow(30).into(),
         BodyRefusal::Longer(7).into(),
         BodyRefusal::Shorter(7).into(),
-        BodyRefusal::NoMemory.into(),
-        SlotRefusal::NoToken.into(),
-        SlotRefusal::Invalid.into(),
-        SlotRefusal::RunOut.into(),
+        SlotError::NoToken.into(),
+        SlotError::Invalid.into(),
+        SlotError::Expired.into(),
         StorageError::OtherType("image/png").into(),
         StorageError::Used.into(),
         StorageError::OutOfRange(7).into(),
@@ -86,7 +85,6 @@ fn every_failure_has_one_status_and_one_text() {
     408 the body did not arrive within 30 seconds
     413 the body has more than the 7 bytes that were declared
     400 the body has fewer than the 7 bytes that were declared
-    503 too many uploads are under way; try again in a while
     401 this address takes one upload, by PUT with `Authorization: Bearer <token of the slot>`; the image is at the slot's url, not here
     401 the token is not the one for this upload address, or the address was changed
     401 the upload address has run out; ask for a new slot
@@ -167,14 +165,4 @@ fn a_request_that_only_reads_can_be_sent_again() {
     let away = ApiError::from(StoreError::Unavailable("secret".into()));
     let text = away.problem(Asked { writes: false, ..ASKED }).text;
     assert_eq!(text, "the database cannot be reached; try again in a while");
-}
-
-#[test]
-fn an_error_is_told_with_all_its_causes_on_one_line() {
-    #[derive(Debug, thiserror::Error)]
-    #[error("above")]
-    struct Above(#[source] std::io::Error);
-
-    let error = Above(std::io::Error::other("below\nand further down"));
-    assert_eq!(in_full(&error), "above: below; and further down");
 }

@@ -6,9 +6,7 @@ use std::future::ready;
 use http::Method;
 use promptarium::path;
 
-use crate::api::{
-    assets, contents, generations, health, keys, openapi, prompts, storage, uploads, vaults,
-};
+use crate::api::{assets, contents, generations, health, keys, openapi, prompts, uploads, vaults};
 use crate::blobs::asset_url::{ASSETS, STORAGE};
 use crate::domain::BASE_PATH;
 use crate::http::auth::Needs;
@@ -59,7 +57,7 @@ pub fn table() -> Vec<Route> {
         "createApiKey"      POST   API_KEYS          Session  keys::create;
     };
     let asset = Handler::ForVisitor(|api, visit| Box::pin(assets::get(api, visit)));
-    let upload = Handler::ForVisitor(|api, visit| Box::pin(storage::put(api, visit)));
+    let upload = Handler::ForVisitor(|api, visit| Box::pin(uploads::put(api, visit)));
     let document = Handler::ForVisitor(|api, visit| Box::pin(ready(openapi::get(api, &visit))));
     let root = [
         open("openapi", openapi::PATH, document),
