@@ -109,13 +109,17 @@ impl Upload {
     }
 
     async fn flush(&mut self) -> Result<(), BlobError> {
-        let folder = match &self.blobs.staging {
-            Staging::Folder(folder) => folder.temp(),
-            Staging::Memory | Staging::TempFile(_) => std::env::temp_dir(),
+        let in_store = match &self.blobs.staging {
+            Staging::Folder(folder) => Some(folder.temp()),
+            Staging::Memory | Staging::TempFile(_) => None,
         };
         let (file, mut buffer) = (self.file.take(), std::mem::take(&mut self.buffer));
         let written = blocking(move || {
-            let mut file = file.map_or_else(|| TempFile::create(&folder), Ok)?;
+            let mut file = match (file, in_store) {
+                (Some(file), _) => file,
+                (None, Some(folder)) => TempFile::create(&folder)?,
+                (None, None) => TempFile::create_unlinked()?,
+            };
             file.0.write_all(&buffer)?;
             buffer.clear();
             Ok::<_, BlobError>((file, buffer))
@@ -183,6 +187,13 @@ impl TempFile {
         let path = folder.join(format!("promptarium-upload-{}", random_id()));
         let file = File::options().read(true).write(true).create_new(true).open(&path)?;
         Ok(Self(file, path))
+    }
+
+    /// A file that vanishes with the process, however that ends.
+    fn create_unlinked() -> std::io::Result<Self> {
+        let file = Self::create(&std::env::temp_dir())?;
+        let _ = fs::remove_file(&file.1);
+        Ok(file)
     }
 
     /// Returns once the file and its name are on disk.
