@@ -13,7 +13,6 @@ pub mod memberships;
 pub mod uploads;
 
 pub mod assets;
-pub mod storage;
 
 pub mod health;
 pub mod openapi;
@@ -34,7 +33,6 @@ use crate::blobs::upload_slot::Slots;
 use crate::blobs::{AssetName, Blobs};
 use crate::domain::Caller;
 use crate::generate::submit::Submitter;
-use crate::http::body::budget::Budget;
 use crate::http::body::{BodyReadError, RequestBody};
 use crate::http::cursor::Cursors;
 use crate::http::error::ApiError;
@@ -60,8 +58,6 @@ pub struct Api {
     pub assets: Assets,
     /// Signs and verifies upload slots.
     pub slots: Slots,
-    /// The memory for uploads in progress.
-    pub budget: Budget,
     /// Whether the server wants requests.
     pub readiness: Readiness,
     /// The OpenAPI document.

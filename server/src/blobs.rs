@@ -1,115 +1,82 @@
-//! Where files are kept: in memory, in a folder, or in an S3-compatible store.
+//! Stored files ("blobs"): in memory, in a folder, or in an S3-compatible store.
 //!
-//! A file is put once under a name that is new, is visible only when it is whole,
-//! and never changes. Everything here is said by way of the crate `object_store`,
-//! which no other place names.
+//! A file is put once under a new name, becomes visible only as a whole, and never changes.
 
 pub mod asset_url;
-mod fault;
+mod error;
 mod name;
-mod read;
-mod s3;
 mod setting;
+mod staging;
 pub mod upload_slot;
 
+use std::fs::File;
+use std::io::{Error as IoError, ErrorKind, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures::stream::BoxStream;
-use object_store::local::LocalFileSystem;
+use futures::stream::{self, BoxStream, StreamExt};
 use object_store::memory::InMemory;
 use object_store::path::Path;
-use object_store::{Error, GetOptions, ObjectStore, ObjectStoreExt, PutMode, PutOptions};
+use object_store::{
+    Attribute, Error, GetOptions, GetResultPayload, ObjectStore, ObjectStoreExt, PutMode,
+    PutOptions, PutPayload,
+};
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
 
-pub use self::fault::{BlobError, BlobsUnusable};
+pub use self::error::{BlobError, BlobOpenError, PutError};
 pub use self::name::AssetName;
-pub use self::setting::{BlobSetting, BlobSettingFault};
+pub use self::setting::{BlobSetting, BlobSettingError};
+use self::staging::Staging;
+pub use self::staging::Upload;
+use crate::limits::{ASSET_PIECE_BYTES, S3_CONFIRM_TIMEOUT};
 
-/// Where files are kept. Cheap to clone; clones share everything.
+/// Where files are stored. Cheap to clone; clones share everything.
 #[derive(Clone)]
 pub struct Blobs {
     store: Arc<dyn ObjectStore>,
+    staging: Staging,
 }
 
 /// A file, or a part of one, to be read.
 pub struct Blob {
-    /// Bytes of the whole file.
+    /// Size of the whole file.
     pub size: u64,
-    /// What was asked for, piece by piece.
+    /// The requested bytes.
     pub bytes: BoxStream<'static, Result<Bytes, BlobError>>,
 }
 
-/// Why a file was not put.
-#[derive(Debug, thiserror::Error)]
-pub enum PutError {
-    /// The name has a file already, which stays as it is.
-    #[error("there is a file of this name already")]
-    Taken,
-    /// The store failed. No part of the file is visible.
-    #[error(transparent)]
-    Failed(#[from] BlobError),
-}
-
 impl Blobs {
-    /// Opens the store of a setting. A folder is made if it is absent.
-    ///
-    /// # Errors
-    /// If it cannot be used.
-    pub fn open(setting: &BlobSetting) -> Result<Self, BlobsUnusable> {
-        match setting {
-            BlobSetting::Memory => Ok(Self::in_memory()),
-            BlobSetting::Folder(path) => {
-                fault::prove_writable(path)?;
-                let store = LocalFileSystem::new_with_prefix(path)
-                    .map_err(|error| BlobsUnusable::new(error.into()))?;
-                // A caller who got an answer has been promised that the file stays.
-                Ok(Self::over(Arc::new(store.with_fsync(true))))
-            }
-            BlobSetting::S3 { bucket, prefix } => {
-                let text = |variable: std::ffi::OsString| variable.into_string().ok();
-                let variables = std::env::vars_os();
-                let variables =
-                    variables.filter_map(|(name, value)| Some((text(name)?, text(value)?)));
-                s3::open(bucket, prefix, variables).map(Self::over)
-            }
-        }
-    }
-
     /// A new, empty store in memory.
     pub fn in_memory() -> Self {
         Self::over(Arc::new(InMemory::new()))
     }
 
-    /// Keeps files in a store of any kind. It must support [`PutMode::Create`].
+    /// Stores files in any object store that supports [`PutMode::Create`]. An upload is in
+    /// memory until it is complete.
     pub fn over(store: Arc<dyn ObjectStore>) -> Self {
-        Self { store }
+        Self { store, staging: Staging::Memory }
     }
 
-    /// Puts a whole file under a name that has none, in one step: of several at
-    /// once exactly one succeeds, and nobody sees a file in part.
+    /// Starts an upload of exactly `size` bytes.
+    pub fn upload(&self, name: &AssetName, size: u64) -> Upload {
+        Upload::new(self.clone(), *name, size)
+    }
+
+    /// Puts a whole file under a name that has none, in one step: of several concurrent calls
+    /// exactly one succeeds, and no reader sees a partial file.
     ///
     /// # Errors
-    /// [`PutError`]. A store that broke off in the middle may, once in a long
-    /// while, have the whole file nevertheless; the name is taken then.
+    /// [`PutError`].
     pub async fn put_new(&self, name: &AssetName, bytes: Bytes) -> Result<(), PutError> {
-        self.put_new_of(name, vec![bytes]).await
-    }
-
-    /// [`Blobs::put_new`] of a file whose bytes are in several pieces.
-    ///
-    /// # Errors
-    /// As there.
-    pub async fn put_new_of(&self, name: &AssetName, pieces: Vec<Bytes>) -> Result<(), PutError> {
-        let create = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
-        match self.store.put_opts(&key(name), pieces.into_iter().collect(), create).await {
-            Ok(_) => Ok(()),
-            Err(Error::AlreadyExists { .. }) => Err(PutError::Taken),
-            Err(error) => Err(PutError::Failed(error.into())),
+        match &self.staging {
+            Staging::Folder(folder) => folder.put(None, bytes, name).await,
+            Staging::Memory | Staging::TempFile(_) => self.put_object(name, bytes.into()).await,
         }
     }
 
-    /// How many bytes a file has; `None` if there is none.
+    /// The size of a file; `None` if there is none.
     ///
     /// # Errors
     /// If the store failed.
@@ -117,27 +84,32 @@ impl Blobs {
         Ok(found(self.store.head(&key(name)).await)?.map(|meta| meta.size))
     }
 
-    /// A file; `None` if there is none.
+    /// A file, or the part of it in `range`, which must lie within it; `None` if there is none.
     ///
     /// # Errors
     /// If the store failed.
-    pub async fn get(&self, name: &AssetName) -> Result<Option<Blob>, BlobError> {
-        self.get_with(name, GetOptions::default()).await
-    }
-
-    /// A part of a file, which must lie within it; `None` if there is no file.
-    ///
-    /// # Errors
-    /// If the store failed.
-    pub async fn get_range(
+    pub async fn get(
         &self,
         name: &AssetName,
-        range: Range<u64>,
+        range: Option<Range<u64>>,
     ) -> Result<Option<Blob>, BlobError> {
-        self.get_with(name, GetOptions { range: Some(range.into()), ..GetOptions::default() }).await
+        let options = GetOptions { range: range.map(Into::into), ..GetOptions::default() };
+        let got = found(self.store.get_opts(&key(name), options).await)?;
+        Ok(got.map(|got| {
+            let (size, range) = (got.meta.size, got.range);
+            let bytes = match got.payload {
+                GetResultPayload::Stream(stream) => {
+                    stream.map(|piece| piece.map_err(BlobError::from)).boxed()
+                }
+                GetResultPayload::File(file, _) => {
+                    stream::try_unfold((Some(file), range), next_piece).boxed()
+                }
+            };
+            Blob { size, bytes }
+        }))
     }
 
-    /// A whole file at once; `None` if there is none.
+    /// A whole file in memory; `None` if there is none.
     ///
     /// # Errors
     /// If the store failed.
@@ -148,21 +120,33 @@ impl Blobs {
         }
     }
 
-    async fn get_with(
-        &self,
-        name: &AssetName,
-        options: GetOptions,
-    ) -> Result<Option<Blob>, BlobError> {
-        let got = found(self.store.get_opts(&key(name), options).await)?;
-        Ok(got.map(|got| Blob { size: got.meta.size, bytes: read::stream(got) }))
+    /// Puts an object with a random id. After a failure the id tells whether the store has taken
+    /// this very put although its response was lost, or a retry of it met the name as taken.
+    async fn put_object(&self, name: &AssetName, payload: PutPayload) -> Result<(), PutError> {
+        let (attribute, id) = (Attribute::Metadata("put-id".into()), random_id());
+        let attributes = [(attribute.clone(), id.clone())].into_iter().collect();
+        let options = PutOptions { mode: PutMode::Create, attributes, ..PutOptions::default() };
+        let Err(error) = self.store.put_opts(&key(name), payload, options).await else {
+            return Ok(());
+        };
+        let (location, head) = (key(name), GetOptions { head: true, ..GetOptions::default() });
+        match timeout(S3_CONFIRM_TIMEOUT, self.store.get_opts(&location, head)).await {
+            Ok(Ok(got)) if got.attributes.get(&attribute).is_some_and(|at| **at == *id) => Ok(()),
+            _ if matches!(error, Error::AlreadyExists { .. }) => Err(PutError::Taken),
+            _ => Err(PutError::Failed(error.into())),
+        }
     }
+}
+
+fn random_id() -> String {
+    format!("{:016x}", rand::random::<u64>())
 }
 
 fn key(name: &AssetName) -> Path {
     Path::from(name.path())
 }
 
-/// Tells absence from failure.
+/// Turns absence into `None`.
 fn found<T>(outcome: Result<T, Error>) -> Result<Option<T>, BlobError> {
     match outcome {
         Ok(value) => Ok(Some(value)),
@@ -171,15 +155,39 @@ fn found<T>(outcome: Result<T, Error>) -> Result<Option<T>, BlobError> {
     }
 }
 
+type Rest = (Option<File>, Range<u64>);
+
+/// Reads the next piece of a file on a thread for blocking work.
+async fn next_piece((file, left): Rest) -> Result<Option<(Bytes, Rest)>, BlobError> {
+    let Some(mut file) = file.filter(|_| !left.is_empty()) else {
+        return Ok(None);
+    };
+    blocking(move || {
+        let wanted = (left.end - left.start).min(ASSET_PIECE_BYTES as u64);
+        let mut piece = Vec::with_capacity(ASSET_PIECE_BYTES);
+        file.seek(SeekFrom::Start(left.start))?;
+        if (&mut file).take(wanted).read_to_end(&mut piece)? == 0 {
+            return Err(IoError::from(ErrorKind::UnexpectedEof).into());
+        }
+        let left = left.start + piece.len() as u64..left.end;
+        Ok(Some((piece.into(), (Some(file), left))))
+    })
+    .await
+}
+
+/// Runs file operations on a thread for blocking work.
+async fn blocking<T, E>(work: impl FnOnce() -> Result<T, E> + Send + 'static) -> Result<T, E>
+where
+    T: Send + 'static,
+    E: From<BlobError> + Send + 'static,
+{
+    let done = spawn_blocking(work).await;
+    done.unwrap_or_else(|error| Err(BlobError::from(IoError::other(error)).into()))
+}
+
 impl std::fmt::Debug for Blobs {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Blobs").finish_non_exhaustive()
-    }
-}
-
-impl std::fmt::Debug for Blob {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Blob").field("size", &self.size).finish_non_exhaustive()
     }
 }
 

@@ -28,7 +28,7 @@ use crate::blobs::asset_url::Assets;
 use crate::clock::Clock;
 use crate::domain::{GenerationRequest, Media, ProviderTicket};
 use crate::limits::PROVIDER_REASON_CHARS_MAX;
-use crate::outbound::{Outbound, OutboundError, Reach};
+use crate::outbound::{AddressPolicy, Outbound, OutboundError};
 
 /// Generates images and videos.
 #[async_trait]
@@ -120,9 +120,10 @@ impl ProviderSetting {
         Ok(match self {
             Self::Local => Arc::new(LocalProvider::new(clock, assets, blobs)),
             // The operator chose the provider's address, so it may be private.
-            Self::Queue(settings) => {
-                Arc::new(QueueProvider::new((**settings).clone(), Outbound::new(Reach::Anywhere)?))
-            }
+            Self::Queue(settings) => Arc::new(QueueProvider::new(
+                (**settings).clone(),
+                Outbound::new(AddressPolicy::Any)?,
+            )),
         })
     }
 }

@@ -11,7 +11,7 @@ use crate::api::health::Readiness;
 use crate::api::openapi::{self, Document};
 use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
-use crate::blobs::{Blobs, BlobsUnusable};
+use crate::blobs::{BlobOpenError, Blobs};
 use crate::clock::Clock;
 pub use crate::config::ServiceConfig;
 use crate::domain::{MadeKey, NewKey, PublicUrl, Scopes, SigningKey, Vendor};
@@ -20,7 +20,6 @@ use crate::generate::submit::Submitter;
 use crate::generate::worker::Worker;
 use crate::generate::worker_pool::WorkerPool;
 use crate::generate::{BackgroundTasks, Provider};
-use crate::http::body::budget::Budget;
 use crate::http::cursor::Cursors;
 use crate::outbound::OutboundError;
 use crate::serve::metrics::Metrics;
@@ -85,7 +84,7 @@ pub enum StartError {
     Store(#[from] StoreError),
     /// No file can be kept.
     #[error(transparent)]
-    Blobs(#[from] BlobsUnusable),
+    Blobs(#[from] BlobOpenError),
     /// The provider cannot be spoken to.
     #[error("the provider cannot be spoken to")]
     Provider(#[from] OutboundError),
@@ -176,7 +175,6 @@ pub async fn start(config: ServiceConfig, parts: Parts) -> Result<Service, Start
         slots: Slots::new(&signing_key, assets.clone(), clock),
         blobs,
         assets,
-        budget: Budget::default(),
         readiness: Readiness::default(),
         openapi: document,
     };

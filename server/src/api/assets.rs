@@ -1,79 +1,89 @@
-//! `/assets`: stored files, for everybody who has the address (S-45).
+//! `/assets`: stored files, public to everyone who has the URL (S-45).
 //!
-//! What an address names never changes, so that whoever has a file may keep it
-//! for good, and its name is its tag.
-
-pub(super) mod asked;
+//! The file at a URL never changes, so clients may cache it forever, and its name is its ETag.
 
 use std::ops::Range;
 
 use futures::StreamExt;
 use http::header::{
     ACCEPT_RANGES, ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE,
-    CONTENT_TYPE, ETAG, X_CONTENT_TYPE_OPTIONS,
+    CONTENT_TYPE, ETAG, IF_NONE_MATCH, IF_RANGE, RANGE, X_CONTENT_TYPE_OPTIONS,
 };
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
-use self::asked::{Wanted, has_it, range_of};
 use super::{Api, Request};
 use crate::blobs::{AssetName, Blob};
 use crate::http::error::{ApiError, StorageError};
 use crate::http::response::{self, Response, ResponseBody, ResponseBodyError};
 
+const IMMUTABLE: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+
+/// The requested part of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RequestedRange {
+    Whole,
+    /// From the first position to the last one, inclusive, or to the end.
+    From(u64, Option<u64>),
+    /// The last bytes.
+    Last(u64),
+}
+
 /// `GET` and `HEAD` of an asset (UP-15, UP-19).
 pub async fn get(api: &Api, request: Request<'_>) -> Result<Response, ApiError> {
     let name = request.file().ok_or(ApiError::NotFound)?;
     let headers = &request.parts.headers;
-    let tag = format!("\"{name}\"");
-    let only_the_head = request.parts.method == Method::HEAD;
-    // Only a plain request is answered with one look at the store.
-    let wanted = if only_the_head { Wanted::All } else { range_of(headers, &tag) };
-    let reply = if only_the_head || has_it(headers, &tag) || wanted != Wanted::All {
+    let etag = format!("\"{name}\"");
+    let is_head = request.parts.method == Method::HEAD;
+    let not_modified = matches_etag(headers, &etag);
+    let requested = if is_head { RequestedRange::Whole } else { requested_range(headers, &etag) };
+    // A plain GET takes one call to the store, everything else needs the size first.
+    let mut reply = if is_head || not_modified || requested != RequestedRange::Whole {
         let size = api.blobs.size_of(&name).await?.ok_or(ApiError::NotFound)?;
-        if has_it(headers, &tag) {
-            response::empty(StatusCode::NOT_MODIFIED)
-        } else {
-            match wanted.within(size) {
-                None => return Err(StorageError::OutOfRange(size).into()),
-                Some(_) if only_the_head => described(response::empty(StatusCode::OK), &name, size),
-                Some(range) => part(api, &name, range, size).await?,
-            }
+        match requested.within(size) {
+            _ if not_modified => response::empty(StatusCode::NOT_MODIFIED),
+            None => return Err(StorageError::OutOfRange(size).into()),
+            Some(_) if is_head => describe(response::empty(StatusCode::OK), &name, size),
+            Some(range) => partial_content(api, &name, range, size).await?,
         }
     } else {
-        let blob = api.blobs.get(&name).await?.ok_or(ApiError::NotFound)?;
+        let blob = api.blobs.get(&name, None).await?.ok_or(ApiError::NotFound)?;
         let size = blob.size;
-        described(Response::new(streamed(blob)), &name, size)
+        describe(Response::new(stream(blob)), &name, size)
     };
-    Ok(for_good(reply, &tag))
+    let headers = reply.headers_mut();
+    insert_text(headers, ETAG, &etag);
+    headers.insert(CACHE_CONTROL, IMMUTABLE);
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    Ok(reply)
 }
 
-/// A part of a file.
-async fn part(
+async fn partial_content(
     api: &Api,
     name: &AssetName,
     range: Range<u64>,
     size: u64,
 ) -> Result<Response, ApiError> {
-    let blob = api.blobs.get_range(name, range.clone()).await?.ok_or(ApiError::NotFound)?;
-    let mut reply = described(Response::new(streamed(blob)), name, range.end - range.start);
+    let blob = api.blobs.get(name, Some(range.clone())).await?.ok_or(ApiError::NotFound)?;
+    let mut reply = describe(Response::new(stream(blob)), name, range.end - range.start);
     *reply.status_mut() = StatusCode::PARTIAL_CONTENT;
-    let place = format!("bytes {}-{}/{size}", range.start, range.end - 1);
-    insert_text(reply.headers_mut(), CONTENT_RANGE, &place);
+    let content_range = format!("bytes {}-{}/{size}", range.start, range.end - 1);
+    insert_text(reply.headers_mut(), CONTENT_RANGE, &content_range);
     Ok(reply)
 }
 
-/// A failure on the way is logged, and cuts the connection.
-fn streamed(blob: Blob) -> ResponseBody {
+/// A failure after the head was sent is logged and closes the connection.
+fn stream(blob: Blob) -> ResponseBody {
     ResponseBody::stream(blob.bytes.map(|piece| {
         piece.map_err(|error| {
-            tracing::error!(%error, "an asset broke off while it was being sent");
+            tracing::error!(%error, "reading an asset failed while it was being sent");
             ResponseBodyError
         })
     }))
 }
 
-/// Says what the body is, or would be.
-fn described(mut reply: Response, name: &AssetName, length: u64) -> Response {
+/// Adds the headers that describe the body, also where HEAD leaves it out.
+fn describe(mut reply: Response, name: &AssetName, length: u64) -> Response {
     let headers = reply.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(name.media().content_type()));
     headers.insert(CONTENT_LENGTH, length.into());
@@ -81,20 +91,148 @@ fn described(mut reply: Response, name: &AssetName, length: u64) -> Response {
     reply
 }
 
-/// Says how long it may be kept, and that it is not to be taken for anything else.
-fn for_good(mut reply: Response, tag: &str) -> Response {
-    const FOR_GOOD: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
-    let headers = reply.headers_mut();
-    insert_text(headers, ETAG, tag);
-    headers.insert(CACHE_CONTROL, FOR_GOOD);
-    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-    reply
-}
-
-/// The text is of our making, and always fits.
-fn insert_text(headers: &mut HeaderMap, name: http::HeaderName, text: &str) {
+/// The texts are ours and always valid.
+fn insert_text(headers: &mut HeaderMap, name: HeaderName, text: &str) {
     if let Ok(value) = HeaderValue::from_str(text) {
         headers.insert(name, value);
+    }
+}
+
+impl RequestedRange {
+    /// The range in a file of this size; `None` if it contains no byte of it.
+    fn within(self, size: u64) -> Option<Range<u64>> {
+        let range = match self {
+            Self::Whole => return Some(0..size),
+            Self::From(first, None) => first..size,
+            Self::From(first, Some(last)) => first..size.min(last.saturating_add(1)),
+            Self::Last(count) => size.saturating_sub(count)..size,
+        };
+        (!range.is_empty()).then_some(range)
+    }
+}
+
+/// Parses `Range`. Several ranges, other units and malformed ones are ignored, as is a range
+/// whose `If-Range` is not `etag` (RFC 9110, 14.2).
+fn requested_range(headers: &HeaderMap, etag: &str) -> RequestedRange {
+    let mut ranges = headers.get_all(RANGE).iter();
+    let (Some(range), None) = (ranges.next(), ranges.next()) else {
+        return RequestedRange::Whole;
+    };
+    if headers.get_all(IF_RANGE).iter().any(|condition| condition != etag) {
+        return RequestedRange::Whole;
+    }
+    range.to_str().ok().and_then(parse_range).unwrap_or(RequestedRange::Whole)
+}
+
+fn parse_range(text: &str) -> Option<RequestedRange> {
+    let (unit, range) = text.split_once('=')?;
+    let (first, last) = range.trim().split_once('-')?;
+    if !unit.trim().eq_ignore_ascii_case("bytes") {
+        return None;
+    }
+    match (first, last) {
+        ("", count) => position(count).map(RequestedRange::Last),
+        (first, "") => position(first).map(|first| RequestedRange::From(first, None)),
+        (first, last) => {
+            let (first, last) = (position(first)?, position(last)?);
+            (first <= last).then_some(RequestedRange::From(first, Some(last)))
+        }
+    }
+}
+
+/// A number too large to parse is behind the end of every file.
+fn position(text: &str) -> Option<u64> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    digits.then(|| text.parse().unwrap_or(u64::MAX))
+}
+
+/// Whether `If-None-Match` contains this ETag, which must not contain a comma.
+pub(super) fn matches_etag(headers: &HeaderMap, etag: &str) -> bool {
+    let values = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+    let mut etags = values.flat_map(|value| value.split(',')).map(str::trim);
+    etags.any(|given| given == "*" || given.strip_prefix("W/").unwrap_or(given) == etag)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(all: &[(HeaderName, &'static str)]) -> HeaderMap {
+        all.iter().map(|(name, value)| (name.clone(), HeaderValue::from_static(value))).collect()
+    }
+
+    #[test]
+    fn one_byte_range_is_parsed() {
+        for (text, range, within) in [
+            ("bytes=0-0", RequestedRange::From(0, Some(0)), Some(0..1)),
+            ("bytes=2-", RequestedRange::From(2, None), Some(2..10)),
+            ("Bytes=2-4", RequestedRange::From(2, Some(4)), Some(2..5)),
+            ("bytes=2-99", RequestedRange::From(2, Some(99)), Some(2..10)),
+            ("bytes=-3", RequestedRange::Last(3), Some(7..10)),
+            ("bytes=-99", RequestedRange::Last(99), Some(0..10)),
+            ("bytes=-0", RequestedRange::Last(0), None),
+            ("bytes=10-", RequestedRange::From(10, None), None),
+            ("bytes=99999999999999999999-", RequestedRange::From(u64::MAX, None), None),
+            ("bytes=0-99999999999999999999", RequestedRange::From(0, Some(u64::MAX)), Some(0..10)),
+        ] {
+            assert_eq!(requested_range(&headers(&[(RANGE, text)]), "\"t\""), range, "{text}");
+            assert_eq!(range.within(10), within, "{text}");
+        }
+    }
+
+    #[test]
+    fn other_ranges_are_ignored() {
+        for text in [
+            "",
+            "bytes",
+            "bytes=",
+            "bytes=-",
+            "bytes=a-b",
+            "bytes=3-2",
+            "bytes=+1-2",
+            "lines=0-1",
+            "bytes=0-1,3-4",
+            "bytes=1 - 2",
+        ] {
+            assert_eq!(
+                requested_range(&headers(&[(RANGE, text)]), "\"t\""),
+                RequestedRange::Whole,
+                "{text}"
+            );
+        }
+        assert_eq!(requested_range(&HeaderMap::new(), "\"t\""), RequestedRange::Whole);
+        assert_eq!(RequestedRange::Whole.within(0), Some(0..0));
+    }
+
+    #[test]
+    fn if_range_must_be_the_strong_etag() {
+        for (condition, applies) in [
+            ("\"t\"", true),
+            ("W/\"t\"", false),
+            ("\"u\"", false),
+            ("Mon, 02 Jan 2006 15:04:05 GMT", false),
+        ] {
+            let headers = headers(&[(RANGE, "bytes=0-0"), (IF_RANGE, condition)]);
+            assert_eq!(
+                requested_range(&headers, "\"t\"") != RequestedRange::Whole,
+                applies,
+                "{condition}"
+            );
+        }
+    }
+
+    #[test]
+    fn if_none_match_is_compared_weakly() {
+        for (text, has) in [
+            ("\"t\"", true),
+            ("W/\"t\"", true),
+            ("*", true),
+            ("\"a\", \"t\"", true),
+            ("\"a\"", false),
+            ("t", false),
+            ("", false),
+        ] {
+            assert_eq!(matches_etag(&headers(&[(IF_NONE_MATCH, text)]), "\"t\""), has, "{text}");
+        }
     }
 }

@@ -13,7 +13,7 @@ use saphyr::{LoadableYamlNode, Scalar, Yaml};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::assets::asked::has_it;
+use super::assets::matches_etag;
 use super::{Api, Request};
 use crate::domain::{ModelNamespace, PublicUrl};
 use crate::http::error::ApiError;
@@ -82,7 +82,8 @@ impl Document {
 /// None: the document was serialized when the server started.
 pub fn get(api: &Api, request: &Request<'_>) -> Result<Response, ApiError> {
     let Document { json, tag } = &api.openapi;
-    let mut response = match tag.to_str().is_ok_and(|tag| has_it(&request.parts.headers, tag)) {
+    let mut response = match tag.to_str().is_ok_and(|tag| matches_etag(&request.parts.headers, tag))
+    {
         true => response::empty(StatusCode::NOT_MODIFIED),
         false => response::json(StatusCode::OK, json.clone()),
     };

@@ -155,7 +155,7 @@ pub(super) fn image_url(
 ) -> impl for<'a> Fn(RawField<'a>) -> Result<Arc<str>, FieldError> + Copy + use<'_> {
     |field| {
         let url = absolute_url(field)?;
-        if assets.is_upload_address(&url) {
+        if assets.is_upload_url(&url) {
             // The message does not repeat it: it could be used to upload.
             Err("is an upload address; use the slot's url".to_owned())
         } else {

@@ -1,25 +1,46 @@
-//! `/uploads`: where slots are handed out. The bytes go to `storage`.
+//! Uploads in two steps: `POST /uploads/images` issues a slot, `PUT {uploadUrl}` takes the bytes.
+//!
+//! Nothing of an upload is visible before its last byte has arrived and been checked.
 
-use http::StatusCode;
+use http::header::{CONTENT_TYPE, HeaderMap};
+use http::{HeaderValue, Method, StatusCode};
 use promptarium::limits;
+use serde::Serialize;
 
-use super::view::{self, SlotView};
-use super::{Api, AuthedRequest};
+use super::view::SMALL_BYTES;
+use super::{Api, AuthedRequest, Request};
+use crate::blobs::PutError;
+use crate::blobs::upload_slot::SlotError;
 use crate::domain::Media;
-use crate::http::error::ApiError;
+use crate::http::auth::bearer;
+use crate::http::error::{ApiError, StorageError};
+use crate::http::path::RouteError;
 use crate::http::response::{self, Response};
 use crate::http::validate::{integer, json_fields, one_of};
 
 /// The body fields of the request for a slot.
 pub const FIELDS: &[&str] = &["contentType", "size"];
 
-/// The types that are taken (LI-15).
+/// The accepted types (LI-15).
 pub const TYPES: &[(&str, Media)] = &[
     (Media::Png.content_type(), Media::Png),
     (Media::Jpeg.content_type(), Media::Jpeg),
     (Media::Webp.content_type(), Media::Webp),
     (Media::Gif.content_type(), Media::Gif),
 ];
+
+/// A slot as JSON (UP-04 to UP-09).
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SlotView<'a> {
+    upload_url: &'a str,
+    token: &'a str,
+    url: &'a str,
+    path: String,
+    content_type: &'static str,
+    size: u64,
+    expires_in: u64,
+}
 
 /// `POST /uploads/images` (UP-01 to UP-09).
 pub async fn create(api: &Api, mut request: AuthedRequest<'_>) -> Result<Response, ApiError> {
@@ -32,7 +53,54 @@ pub async fn create(api: &Api, mut request: AuthedRequest<'_>) -> Result<Respons
     };
     form.finish()?;
 
-    // No step of the store is involved; the route table asks for a recheck of the key.
-    let handed_out = api.slots.hand_out(request.caller.account, media, size);
-    Ok(response::data(StatusCode::CREATED, &SlotView::of(&handed_out), view::SMALL_BYTES)?)
+    // No store call of this handler checks the key; the route asks for a recheck.
+    let slot = api.slots.issue(request.caller.account, media, size);
+    let view = SlotView {
+        upload_url: &slot.upload_url,
+        token: &slot.token,
+        url: &slot.url,
+        path: slot.claims.name.path(),
+        content_type: media.content_type(),
+        size,
+        expires_in: limits::UPLOAD_SLOT_LIFETIME_SECONDS,
+    };
+    Ok(response::data(StatusCode::CREATED, &view, SMALL_BYTES)?)
+}
+
+/// `PUT {uploadUrl}` (UP-10 to UP-14). Every other method is refused here too, after the token is
+/// checked (S-43).
+pub async fn put(api: &Api, request: Request<'_>) -> Result<Response, ApiError> {
+    let parts = request.parts;
+    let token = bearer(&parts.headers).map_err(|_| SlotError::NoToken)?;
+    let slot = api.slots.verify(request.file(), parts.uri.query(), token)?;
+    if parts.method != Method::PUT {
+        return Err(RouteError::WrongMethod { allow: HeaderValue::from_static("PUT") }.into());
+    }
+    let declared = slot.name.media().content_type();
+    if !has_content_type(&parts.headers, declared) {
+        return Err(StorageError::OtherType(declared).into());
+    }
+    // Spares the bytes of a repeated upload. Concurrent ones are decided by the put.
+    if api.blobs.size_of(&slot.name).await?.is_some() {
+        return Err(StorageError::Used.into());
+    }
+    let mut body = request.body.read_exactly(&parts.headers, slot.size)?;
+    let mut upload = api.blobs.upload(&slot.name, slot.size);
+    while let Some(bytes) = body.next().await? {
+        upload.write(&bytes).await?;
+    }
+    match upload.finish().await {
+        Ok(()) => Ok(response::empty(StatusCode::OK)),
+        Err(PutError::Taken) => Err(StorageError::Used.into()),
+        Err(PutError::Failed(error)) => Err(error.into()),
+    }
+}
+
+/// Whether the headers contain exactly this type, once.
+fn has_content_type(headers: &HeaderMap, content_type: &str) -> bool {
+    let mut values = headers.get_all(CONTENT_TYPE).iter();
+    let (Some(value), None) = (values.next(), values.next()) else {
+        return false;
+    };
+    value.as_bytes().trim_ascii().eq_ignore_ascii_case(content_type.as_bytes())
 }

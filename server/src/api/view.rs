@@ -1,13 +1,11 @@
 //! The JSON form of records. Views borrow, so that a record is written without a copy.
 
 pub mod generation;
-mod slot;
 
 use jiff::Timestamp;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 use serde::{Serialize, Serializer};
 
-pub use self::slot::SlotView;
 use crate::domain::{ListedPrompt, PromptImage, PromptRecord, SharedPrompt, VaultRecord};
 
 /// The estimated size of a small response.

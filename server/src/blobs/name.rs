@@ -1,8 +1,5 @@
-//! The names of stored files: 128 bits that nobody guesses, and the ending that
-//! says what the file is.
-//!
-//! A name is all that is known of a file: it says the type, and what it names
-//! never changes.
+//! Names of stored files: 128 random bits, which nobody guesses, and the extension that says what
+//! the file is.
 
 use std::fmt;
 
@@ -12,26 +9,25 @@ use hmac::Mac;
 use crate::domain::{Media, SigningKey};
 
 const ID_BYTES: usize = 16;
-/// So many characters stand for [`ID_BYTES`].
+/// Characters that encode [`ID_BYTES`].
 const ID_CHARS: usize = 26;
 
-/// The name of a stored file, such as `0123456789abcdefghijklmno0.png`: 26
-/// lower-case letters and digits, a dot, and the ending of its [`Media`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The name of a stored file, such as `0123456789abcdefghijklmno0.png`: 26 lower-case letters and
+/// digits, a dot, and the extension of its [`Media`].
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct AssetName {
     id: [u8; ID_BYTES],
     media: Media,
 }
 
 impl AssetName {
-    /// A name that nobody had before.
+    /// A new name.
     pub fn random(media: Media) -> Self {
         Self { id: rand::random(), media }
     }
 
-    /// The one name that goes with `key` and `context`: the same for the same,
-    /// and not to be guessed without the key. Work that is done twice finds by it
-    /// what it left the first time.
+    /// The name that belongs to `context`, not to be guessed without the key. Work that is
+    /// repeated finds by it what the first attempt stored.
     pub fn derived(key: &SigningKey, context: &[u8], media: Media) -> Self {
         let mut mac = key.mac("promptarium asset name 1");
         mac.update(context);
@@ -40,17 +36,13 @@ impl AssetName {
         Self { id, media }
     }
 
-    /// Reads a name as it is displayed. Each has one spelling only.
+    /// Parses a name as it is displayed. Each has exactly one spelling.
     pub fn parse(text: &str) -> Option<Self> {
-        let (id, ending) = text.split_once('.')?;
-        if id.len() != ID_CHARS {
-            return None;
-        }
-        let media = Media::ALL.into_iter().find(|media| media.extension() == ending)?;
+        let (id, extension) = text.split_once('.').filter(|(id, _)| id.len() == ID_CHARS)?;
+        let media = Media::ALL.into_iter().find(|media| media.extension() == extension)?;
         let id = BASE32_DNSSEC.decode(id.as_bytes()).ok()?.try_into().ok()?;
-        let name = Self { id, media };
         // Upper-case letters decode too.
-        (name.to_string() == text).then_some(name)
+        Some(Self { id, media }).filter(|name| name.to_string() == text)
     }
 
     /// What the file is.
@@ -58,7 +50,7 @@ impl AssetName {
         self.media
     }
 
-    /// Where the file is kept, such as `images/….png`.
+    /// The path in the store, such as `images/….png`.
     pub fn path(&self) -> String {
         let folder = match self.media {
             Media::Png | Media::Jpeg | Media::Webp | Media::Gif => "images",
@@ -67,7 +59,7 @@ impl AssetName {
         format!("{folder}/{self}")
     }
 
-    /// The part before the ending, as bytes.
+    /// The random part.
     pub(crate) const fn id(&self) -> &[u8; ID_BYTES] {
         &self.id
     }
@@ -76,6 +68,13 @@ impl AssetName {
 impl fmt::Display for AssetName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", BASE32_DNSSEC.encode(&self.id), self.media.extension())
+    }
+}
+
+/// The name is all that protects an asset, so it stays out.
+impl fmt::Debug for AssetName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "AssetName(<redacted>.{})", self.media.extension())
     }
 }
 
@@ -88,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_reads_back() {
+    fn a_name_parses_back() {
         for media in Media::ALL {
             let name = AssetName::random(media);
             assert_eq!(name.to_string().find('.'), Some(ID_CHARS));
@@ -98,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_no_names() {
+    fn other_texts_are_refused() {
         let good = "0123456789abcdefghijklmno0.png";
         assert!(AssetName::parse(good).is_some());
         for text in [
@@ -124,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn derived_names_depend_on_everything_and_on_nothing_else() {
+    fn a_derived_name_depends_on_key_and_context_only() {
         let name = AssetName::derived(&key(b'k'), b"job 1", Media::Png);
         assert_eq!(AssetName::derived(&key(b'k'), b"job 1", Media::Png), name);
         assert_ne!(AssetName::derived(&key(b'o'), b"job 1", Media::Png), name);

@@ -1,38 +1,53 @@
-//! Which store of files an operator wants: `memory:`, `file:PATH` or
-//! `s3://BUCKET/PREFIX`.
+//! Which blob store an operator wants, and opening it: `memory:`, `file:PATH` or
+//! `s3://BUCKET/PREFIX`. S3 is configured further by the usual variables `AWS_…`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// Where files are to be kept.
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::client::{ClientConfigKey, ClientOptions, HttpClient, HttpConnector};
+use object_store::local::LocalFileSystem;
+use object_store::prefix::PrefixStore;
+use object_store::{BackoffConfig, ObjectStore, RetryConfig};
+
+use super::staging::{Folder, Staging};
+use super::{BlobOpenError, Blobs};
+use crate::error_chain::error_chain;
+use crate::limits::{
+    S3_BACKOFF_FIRST, S3_BACKOFF_MAX, S3_READ_TIMEOUT, S3_RETRIES_MAX, S3_RETRY_FOR,
+};
+use crate::outbound::{AddressPolicy, Outbound};
+
+/// Where files are to be stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum BlobSetting {
     /// In memory, until the process ends.
     #[default]
     Memory,
-    /// In this folder; a relative one counts from where the program was started.
+    /// In this folder, relative to the working directory.
     Folder(PathBuf),
-    /// In an S3-compatible store, which the variables `AWS_…` describe further.
+    /// In an S3-compatible store.
     S3 {
         /// The bucket.
         bucket: Box<str>,
-        /// What all names in the bucket begin with; may be empty.
+        /// Prefix of all object keys; may be empty.
         prefix: Box<str>,
     },
 }
 
-/// The text names no store.
+/// The text names no store. No variant repeats it, because it may contain a key by mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BlobSettingFault {
-    /// It begins with none of the three words.
+pub enum BlobSettingError {
+    /// Unknown scheme.
     #[error("must be memory:, file:PATH or s3://BUCKET/PREFIX")]
-    Kind,
+    Scheme,
     /// Nothing follows `file:`.
     #[error("needs a path after file:")]
     NoPath,
-    /// No bucket follows `s3://`, or it can be none.
+    /// The bucket is missing or not valid.
     #[error("needs the name of a bucket after s3://, of letters, digits, `.`, `_` and `-`")]
     Bucket,
-    /// Something follows the bucket that can be no prefix.
+    /// The prefix is not valid.
     #[error(
         "needs a prefix of letters, digits, `.`, `_`, `-` and single slashes after the bucket; \
          keys and endpoint go into AWS_... variables"
@@ -41,79 +56,112 @@ pub enum BlobSettingFault {
 }
 
 impl BlobSetting {
-    /// Reads a setting.
+    /// Parses a setting.
     ///
     /// # Errors
-    /// If it is none. The error does not repeat it: a key may have slipped into it.
-    pub fn parse(text: &str) -> Result<Self, BlobSettingFault> {
+    /// If it is not valid.
+    pub fn parse(text: &str) -> Result<Self, BlobSettingError> {
         if let Some(path) = text.strip_prefix("file:") {
             let path = (!path.is_empty()).then(|| path.into());
-            return path.map(Self::Folder).ok_or(BlobSettingFault::NoPath);
+            return path.map(Self::Folder).ok_or(BlobSettingError::NoPath);
         }
         match text.strip_prefix("s3://") {
-            Some(rest) => s3(rest),
+            Some(rest) => parse_s3(rest),
             None if text == "memory:" => Ok(Self::Memory),
-            None => Err(BlobSettingFault::Kind),
+            None => Err(BlobSettingError::Scheme),
         }
     }
 }
 
-fn s3(text: &str) -> Result<BlobSetting, BlobSettingFault> {
+fn parse_s3(text: &str) -> Result<BlobSetting, BlobSettingError> {
     let (bucket, prefix) = text.split_once('/').unwrap_or((text, ""));
     let prefix = prefix.strip_suffix('/').unwrap_or(prefix);
-    let plain = |word: &str| {
-        let known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-        !word.is_empty() && word.chars().all(known) && !matches!(word, "." | "..")
+    let is_plain = |word: &str| {
+        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        !word.is_empty() && word.chars().all(allowed) && !matches!(word, "." | "..")
     };
-    if !plain(bucket) {
-        return Err(BlobSettingFault::Bucket);
+    if !is_plain(bucket) {
+        return Err(BlobSettingError::Bucket);
     }
-    if !prefix.is_empty() && !prefix.split('/').all(plain) {
-        return Err(BlobSettingFault::Prefix);
+    if !prefix.is_empty() && !prefix.split('/').all(is_plain) {
+        return Err(BlobSettingError::Prefix);
     }
     Ok(BlobSetting::S3 { bucket: bucket.into(), prefix: prefix.into() })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn bucket(bucket: &str, prefix: &str) -> BlobSetting {
-        BlobSetting::S3 { bucket: bucket.into(), prefix: prefix.into() }
-    }
-
-    #[test]
-    fn each_kind_is_read() {
-        for (text, setting) in [
-            ("memory:", BlobSetting::Memory),
-            ("file:./data/blobs", BlobSetting::Folder("./data/blobs".into())),
-            ("file:/var/lib/a b", BlobSetting::Folder("/var/lib/a b".into())),
-            ("s3://pictures", bucket("pictures", "")),
-            ("s3://pictures/", bucket("pictures", "")),
-            ("s3://my.pictures/a/b/", bucket("my.pictures", "a/b")),
-        ] {
-            assert_eq!(BlobSetting::parse(text), Ok(setting), "{text}");
+impl Blobs {
+    /// Opens the store of a setting. A folder is created if it is absent. Whether a bucket
+    /// exists shows only when it is used.
+    ///
+    /// # Errors
+    /// If the settings are incomplete or the folder is not writable.
+    pub fn open(setting: &BlobSetting) -> Result<Self, BlobOpenError> {
+        match setting {
+            BlobSetting::Memory => Ok(Self::in_memory()),
+            BlobSetting::Folder(path) => open_folder(path),
+            BlobSetting::S3 { bucket, prefix } => {
+                let variables = std::env::vars_os().filter_map(|(name, value)| {
+                    Some((name.into_string().ok()?, value.into_string().ok()?))
+                });
+                open_s3(bucket, prefix, variables)
+            }
         }
     }
+}
 
-    #[test]
-    fn other_texts_are_refused() {
-        use BlobSettingFault::{Bucket, Kind, NoPath, Prefix};
-        for (text, fault) in [
-            ("", Kind),
-            ("memory", Kind),
-            ("memory:x", Kind),
-            ("/var/lib", Kind),
-            ("https://bucket", Kind),
-            ("file:", NoPath),
-            ("s3://", Bucket),
-            ("s3:///prefix", Bucket),
-            ("s3://key:secret@bucket", Bucket),
-            ("s3://bucket/a//b", Prefix),
-            ("s3://bucket/../b", Prefix),
-            ("s3://bucket/a?key=b", Prefix),
-        ] {
-            assert_eq!(BlobSetting::parse(text), Err(fault), "{text}");
+fn open_folder(path: &Path) -> Result<Blobs, BlobOpenError> {
+    let folder = Folder::open(path).map_err(|error| {
+        let path = path.display();
+        BlobOpenError(format!("nothing can be written in the folder {path}: {error}"))
+    })?;
+    let store = Arc::new(LocalFileSystem::new_with_prefix(path)?);
+    Ok(Blobs { store, staging: Staging::Folder(folder) })
+}
+
+/// `variables` that are not settings of S3 are ignored.
+pub(super) fn open_s3(
+    bucket: &str,
+    prefix: &str,
+    variables: impl Iterator<Item = (String, String)>,
+) -> Result<Blobs, BlobOpenError> {
+    let settings = variables.filter(|(name, _)| name.starts_with("AWS_"));
+    let builder = settings.fold(AmazonS3Builder::new(), |builder, (name, value)| {
+        match name.to_ascii_lowercase().parse() {
+            Ok(key) => builder.with_config(key, value),
+            Err(_) => builder,
         }
+    });
+    let value = |key: AmazonS3ConfigKey| builder.get_config_value(&key).unwrap_or_default();
+    let endpoints = [value(AmazonS3ConfigKey::Endpoint), value(AmazonS3ConfigKey::S3Endpoint)];
+    let allow_http = value(AmazonS3ConfigKey::Client(ClientConfigKey::AllowHttp)) == "true";
+    if !allow_http && endpoints.iter().any(|endpoint| endpoint.starts_with("http://")) {
+        let text = "the endpoint begins with http://, which AWS_ALLOW_HTTP=true would allow";
+        return Err(BlobOpenError(text.to_owned()));
+    }
+    let outbound =
+        Outbound::new(AddressPolicy::Any).map_err(|error| BlobOpenError(error_chain(&error)))?;
+    // A client waits for the outcome, so failures are reported soon.
+    let backoff =
+        BackoffConfig { init_backoff: S3_BACKOFF_FIRST, max_backoff: S3_BACKOFF_MAX, base: 2. };
+    let retry = RetryConfig { backoff, max_retries: S3_RETRIES_MAX, retry_timeout: S3_RETRY_FOR };
+    let s3 = builder
+        .with_bucket_name(bucket)
+        .with_retry(retry)
+        .with_http_connector(Connector(outbound))
+        .build()?;
+    let store: Arc<dyn ObjectStore> =
+        if prefix.is_empty() { Arc::new(s3) } else { Arc::new(PrefixStore::new(s3, prefix)) };
+    Ok(Blobs { store, staging: Staging::temp_file() })
+}
+
+/// Gives the S3 library HTTP clients with the server's TLS settings.
+#[derive(Debug)]
+struct Connector(Outbound);
+
+impl HttpConnector for Connector {
+    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+        let allow_http = options.get_config_value(&ClientConfigKey::AllowHttp);
+        let https_only = allow_http.as_deref() != Some("true");
+        Ok(HttpClient::new(self.0.for_s3(https_only, S3_READ_TIMEOUT)))
     }
 }

@@ -3,8 +3,6 @@
 //! Only endpoints that need a body read it. `validate` parses it, and `error` decides the
 //! status of a failure.
 
-mod blocks;
-pub mod budget;
 pub mod exact;
 
 use std::time::Duration;
@@ -44,10 +42,7 @@ pub enum BodyReadError {
     /// It took longer than this many seconds.
     #[error("the body did not arrive within {0} seconds")]
     TooSlow(u64),
-    /// Other uploads use all the memory for them.
-    #[error("too many uploads are under way; try again in a while")]
-    NoMemory,
-    /// The connection ended, or the framing is not valid.
+    /// The connection or its framing broke.
     #[error("the body broke off")]
     Broken(#[source] hyper::Error),
 }

@@ -12,7 +12,7 @@ use http::{HeaderName, HeaderValue, StatusCode};
 use promptarium::PromptId;
 
 use crate::blobs::BlobError;
-use crate::blobs::upload_slot::SlotRefusal;
+use crate::blobs::upload_slot::SlotError;
 use crate::generate::SubmitError;
 use crate::generate::submit::SubmissionError;
 use crate::http::auth::AuthError;
@@ -75,7 +75,7 @@ pub enum ApiError {
 pub enum StorageError {
     /// The upload token is missing or not valid.
     #[error(transparent)]
-    Slot(#[from] SlotRefusal),
+    Slot(#[from] SlotError),
     /// The upload has another type than the slot.
     #[error("the upload needs one header `Content-Type: {0}`, the type that was declared")]
     OtherType(&'static str),
@@ -126,7 +126,6 @@ impl ApiError {
                 BodyReadError::TooLarge | BodyReadError::Longer(_) => with(S::PAYLOAD_TOO_LARGE),
                 BodyReadError::Shorter(_) => with(S::BAD_REQUEST),
                 BodyReadError::TooSlow(_) => with(S::REQUEST_TIMEOUT),
-                BodyReadError::NoMemory => with(S::SERVICE_UNAVAILABLE).retry(),
                 BodyReadError::Broken(_) => Problem {
                     details: FieldErrors::of("body", "broke off"),
                     ..with(S::BAD_REQUEST)
@@ -280,8 +279,8 @@ impl From<BlobError> for ApiError {
     }
 }
 
-impl From<SlotRefusal> for ApiError {
-    fn from(refusal: SlotRefusal) -> Self {
+impl From<SlotError> for ApiError {
+    fn from(refusal: SlotError) -> Self {
         Self::Storage(refusal.into())
     }
 }

@@ -11,7 +11,7 @@ use promptarium::path;
 
 use crate::api::{
     Api, AuthedRequest, Request, assets, generations, health, memberships, openapi, prompts,
-    storage, uploads, vaults,
+    uploads, vaults,
 };
 use crate::blobs::asset_url::{ASSETS, STORAGE};
 use crate::domain::BASE_PATH;
@@ -105,7 +105,7 @@ pub fn table() -> Vec<Route> {
         root("openapi", M::GET, openapi::PATH, Access::None, document),
         root("getAsset", M::GET, ASSETS, Access::None, open!(assets::get)),
         root("headAsset", M::HEAD, ASSETS, Access::None, open!(assets::get)),
-        root("putUpload", M::PUT, STORAGE, UploadToken, open!(storage::put)),
+        root("putUpload", M::PUT, STORAGE, UploadToken, open!(uploads::put)),
         root("health", M::GET, "/healthz", Access::None, open!(health::health)),
         root("readiness", M::GET, "/readyz", Access::None, open!(health::readiness)),
     ]

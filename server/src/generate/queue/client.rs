@@ -8,7 +8,7 @@ use http::{HeaderValue, Method, Request, Response};
 use url::Url;
 
 use super::setting::QueueSetting;
-use crate::outbound::{Outbound, OutboundError, Reach};
+use crate::outbound::{AddressPolicy, Outbound, OutboundError};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
@@ -23,12 +23,13 @@ pub(super) struct QueueClient {
 
 impl QueueClient {
     pub(super) fn new(setting: QueueSetting, provider: Outbound) -> Self {
-        let reach = if setting.private_outputs { Reach::Anywhere } else { Reach::Public };
+        let policy =
+            if setting.private_outputs { AddressPolicy::Any } else { AddressPolicy::Public };
         Self {
             // A pooled connection may be closed by the provider just as a submission is sent,
             // and it would not be known whether the submission arrived.
             submissions: provider.with_new_connections(),
-            outputs: provider.with_reach(reach),
+            outputs: provider.with_policy(policy),
             provider,
             setting,
         }

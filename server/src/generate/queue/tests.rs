@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::stand_in::{Does, Seen, StandIn, answer, json as reply};
 use super::*;
 use crate::domain::Media;
-use crate::outbound::Reach;
+use crate::outbound::AddressPolicy;
 
 const KEY: &str = "the-provider-key-id:the-provider-key-secret";
 
@@ -33,7 +33,7 @@ fn setting(url: &str) -> QueueSetting {
 }
 
 fn provider(url: &str) -> QueueProvider {
-    QueueProvider::new(setting(url), Outbound::new(Reach::Anywhere).unwrap())
+    QueueProvider::new(setting(url), Outbound::new(AddressPolicy::Any).unwrap())
 }
 
 fn picture(width: u32, height: u32) -> Vec<u8> {
@@ -426,7 +426,7 @@ async fn an_output_that_is_too_large_fails() {
     let stand_in = done(image_at("/1.png"), |_| Does::FloodWithZeros).await;
     let mut setting = setting(&stand_in.origin);
     setting.output_limits.bytes = 1 << 20;
-    let provider = QueueProvider::new(setting, Outbound::new(Reach::Anywhere).unwrap());
+    let provider = QueueProvider::new(setting, Outbound::new(AddressPolicy::Any).unwrap());
     let Ok(Progress::Failed(reason)) = polled_by(&provider, &request()).await else {
         panic!("it did not fail");
     };
@@ -444,7 +444,7 @@ async fn outputs_are_downloaded_from_public_addresses_only_unless_configured() {
     assert_eq!(storage.seen().len(), 0);
 
     let setting = setting(&stand_in.origin).with_private_outputs();
-    let allowing = QueueProvider::new(setting, Outbound::new(Reach::Anywhere).unwrap());
+    let allowing = QueueProvider::new(setting, Outbound::new(AddressPolicy::Any).unwrap());
     let progress = polled_by(&allowing, &request()).await;
     assert!(matches!(progress, Ok(Progress::Completed(_))), "{progress:?}");
     assert_eq!(storage.seen()[0].key, None);

@@ -21,10 +21,9 @@ fn every_failure() -> Vec<ApiError> {
         BodyReadError::TooSlow(30).into(),
         BodyReadError::Longer(7).into(),
         BodyReadError::Shorter(7).into(),
-        BodyReadError::NoMemory.into(),
-        SlotRefusal::NoToken.into(),
-        SlotRefusal::Invalid.into(),
-        SlotRefusal::RunOut.into(),
+        SlotError::NoToken.into(),
+        SlotError::Invalid.into(),
+        SlotError::Expired.into(),
         StorageError::OtherType("image/png").into(),
         StorageError::Used.into(),
         StorageError::OutOfRange(7).into(),
@@ -88,7 +87,6 @@ fn every_failure_has_one_status_and_one_text() {
     408 the body did not arrive within 30 seconds
     413 the body has more than the 7 bytes that were declared
     400 the body has fewer than the 7 bytes that were declared
-    503 too many uploads are under way; try again in a while
     401 this address takes one upload, by PUT with `Authorization: Bearer <token of the slot>`; the image is at the slot's url, not here
     401 the token is not the one for this upload address, or the address was changed
     401 the upload address has run out; ask for a new slot

@@ -1,6 +1,6 @@
 //! A folder of a test's own.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A folder that goes when the test ends. It is not made.
@@ -12,10 +12,6 @@ impl Folder {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("promptarium-test-{}-{number}", std::process::id());
         Self(std::env::temp_dir().join(name))
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.0
     }
 
     /// As a value of `--blob-store`.

@@ -1,4 +1,4 @@
-//! Assets as browsers and others ask for them.
+//! Reading assets.
 
 use promptarium_server::EmbeddedServer;
 
@@ -12,8 +12,8 @@ async fn asset(server: &EmbeddedServer, bytes: &[u8]) -> Slot {
     slot
 }
 
-/// What every answer about an asset says.
-fn assert_for_good(answer: &Answer, slot: &Slot) {
+/// Headers of every response about an asset.
+fn assert_cacheable(answer: &Answer, slot: &Slot) {
     let name = slot.path.rsplit('/').next().unwrap();
     assert_eq!(answer.header("etag"), Some(&*format!("\"{name}\"")));
     assert_eq!(answer.header("cache-control"), Some("public, max-age=31536000, immutable"));
@@ -22,14 +22,14 @@ fn assert_for_good(answer: &Answer, slot: &Slot) {
 }
 
 #[tokio::test]
-async fn it_has_its_type_its_length_and_its_tag_and_may_be_kept() {
+async fn an_asset_has_type_length_etag_and_may_be_cached() {
     let server = EmbeddedServer::start().await.unwrap();
     let bytes = sample(100_000);
     let slot = asset(&server, &bytes).await;
     for method in ["GET", "HEAD"] {
         let answer = slot.ask(method, "").await;
         assert_eq!(answer.status, 200);
-        assert_for_good(&answer, &slot);
+        assert_cacheable(&answer, &slot);
         assert_eq!(answer.header("content-type"), Some("image/png"));
         assert_eq!(answer.header("content-length"), Some("100000"));
         assert_eq!(answer.header("accept-ranges"), Some("bytes"));
@@ -41,75 +41,49 @@ async fn it_has_its_type_its_length_and_its_tag_and_may_be_kept() {
 }
 
 #[tokio::test]
-async fn who_has_it_does_not_get_it_again() {
+async fn a_matching_etag_is_304() {
     let server = EmbeddedServer::start().await.unwrap();
     let slot = asset(&server, b"0123456789").await;
-    let tag = slot.get().await.header("etag").unwrap().to_owned();
-    for (given, status) in [
-        (tag.clone(), 304),
-        (format!("W/{tag}"), 304),
-        (format!("\"other\", {tag}"), 304),
-        ("*".to_owned(), 304),
-        ("\"other\"".to_owned(), 200),
-    ] {
+    let etag = slot.get().await.header("etag").unwrap().to_owned();
+    for (given, range, status) in
+        [(&*etag, "", 304), (&etag, "range: bytes=1-2\r\n", 304), ("\"other\"", "", 200)]
+    {
         for method in ["GET", "HEAD"] {
-            let answer = slot.ask(method, &format!("if-none-match: {given}\r\n")).await;
+            let headers = format!("{range}if-none-match: {given}\r\n");
+            let answer = slot.ask(method, &headers).await;
             assert_eq!(answer.status, status, "{method} {given}");
-            assert_for_good(&answer, &slot);
+            assert_cacheable(&answer, &slot);
             assert_eq!(answer.body.is_empty(), status == 304 || method == "HEAD");
         }
     }
 }
 
 #[tokio::test]
-async fn a_part_of_it_can_be_had() {
+async fn a_range_is_206_and_one_outside_the_file_416() {
     let server = EmbeddedServer::start().await.unwrap();
     let slot = asset(&server, b"0123456789").await;
-    for (range, part, place) in [
-        ("bytes=0-0", "0", "bytes 0-0/10"),
-        ("bytes=2-4", "234", "bytes 2-4/10"),
-        ("bytes=7-", "789", "bytes 7-9/10"),
-        ("bytes=-2", "89", "bytes 8-9/10"),
-        ("bytes=8-100", "89", "bytes 8-9/10"),
-    ] {
+    for (range, part, content_range) in
+        [("bytes=2-4", "234", "bytes 2-4/10"), ("bytes=-2", "89", "bytes 8-9/10")]
+    {
         let answer = slot.ask("GET", &format!("range: {range}\r\n")).await;
         assert_eq!((answer.status, &*answer.body), (206, part), "{range}");
-        assert_eq!(answer.header("content-range"), Some(place));
+        assert_eq!(answer.header("content-range"), Some(content_range));
         assert_eq!(answer.header("content-length"), Some(&*part.len().to_string()));
         assert_eq!(answer.header("content-type"), Some("image/png"));
-        assert_for_good(&answer, &slot);
+        assert_cacheable(&answer, &slot);
     }
-    for range in ["bytes=10-", "bytes=11-12", "bytes=-0"] {
-        let answer = slot.ask("GET", &format!("range: {range}\r\n")).await;
-        assert_eq!((answer.status, answer.header("content-range")), (416, Some("bytes */10")));
-        assert!(answer.json()["data"].is_null());
-        assert_eq!(answer.header("cache-control"), Some("no-store"));
-    }
-    for range in ["bytes=0-1,3-4", "lines=1-2", "bytes=4-2", "nonsense"] {
-        let answer = slot.ask("GET", &format!("range: {range}\r\n")).await;
-        assert_eq!((answer.status, &*answer.body), (200, "0123456789"), "{range}");
-    }
-}
-
-#[tokio::test]
-async fn a_range_may_depend_on_the_tag() {
-    let server = EmbeddedServer::start().await.unwrap();
-    let slot = asset(&server, b"0123456789").await;
-    let tag = slot.get().await.header("etag").unwrap().to_owned();
-    for (condition, status) in
-        [(&*tag, 206), ("\"other\"", 200), ("Mon, 02 Jan 2006 15:04:05 GMT", 200)]
-    {
-        let further = format!("range: bytes=1-2\r\nif-range: {condition}\r\n");
-        assert_eq!(slot.ask("GET", &further).await.status, status, "{condition}");
-    }
-    let further = format!("range: bytes=1-2\r\nif-none-match: {tag}\r\n");
-    assert_eq!(slot.ask("GET", &further).await.status, 304);
+    let answer = slot.ask("GET", "range: bytes=10-\r\n").await;
+    assert_eq!((answer.status, answer.header("content-range")), (416, Some("bytes */10")));
+    assert!(answer.json()["data"].is_null());
+    assert_eq!(answer.header("cache-control"), Some("no-store"));
+    let ignored = slot.ask("GET", "range: bytes=0-1,3-4\r\n").await;
+    assert_eq!((ignored.status, &*ignored.body), (200, "0123456789"));
     let head = slot.ask("HEAD", "range: bytes=1-2\r\n").await;
     assert_eq!((head.status, head.header("content-length")), (200, Some("10")));
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_404_in_the_envelope() {
+async fn an_absent_asset_is_404_in_the_envelope() {
     let server = EmbeddedServer::start().await.unwrap();
     let slot = slot_of(&server, 1).await;
     let absent = ["/assets/x.png", "/assets/%ff", "/assets/..%2f..%2fetc%2fpasswd"];
@@ -129,7 +103,7 @@ async fn what_is_not_there_is_404_in_the_envelope() {
 }
 
 #[tokio::test]
-async fn a_client_that_goes_away_in_the_middle_hurts_nobody() {
+async fn a_client_that_disconnects_does_not_affect_others() {
     let server = EmbeddedServer::start().await.unwrap();
     let bytes = sample(10_485_760);
     let slot = asset(&server, &bytes).await;

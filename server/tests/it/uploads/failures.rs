@@ -1,4 +1,4 @@
-//! A store of files that is full, breaks off, or is gone.
+//! A blob store that is full, breaks off, or is unreachable.
 
 use promptarium_server::EmbeddedServer;
 use promptarium_server::blobs::Blobs;
@@ -11,7 +11,7 @@ use crate::support::slot::Slot;
 use crate::support::troubled::{Trouble, TroubledBlobs};
 
 #[tokio::test]
-async fn a_store_that_fails_in_the_middle_is_a_503_and_leaves_nothing() {
+async fn a_failed_put_is_503_and_leaves_nothing() {
     let store = TroubledBlobs::new();
     let blobs = Blobs::over(store.clone());
     let server = EmbeddedServer::builder().blobs(blobs).start().await.unwrap();
@@ -43,7 +43,7 @@ async fn a_store_that_fails_in_the_middle_is_a_503_and_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn an_asset_that_breaks_off_does_not_look_whole() {
+async fn an_asset_that_breaks_off_ends_the_connection() {
     let store = TroubledBlobs::new();
     let blobs = Blobs::over(store.clone());
     let server = EmbeddedServer::builder().blobs(blobs).start().await.unwrap();
@@ -58,10 +58,10 @@ async fn an_asset_that_breaks_off_does_not_look_whole() {
 }
 
 #[tokio::test]
-async fn a_folder_that_takes_no_more_is_a_503_and_keeps_nothing_of_it() {
+async fn a_full_folder_is_503_and_leaves_no_file() {
     let folder = Folder::new();
-    // No file may have more than 64 blocks of 512 bytes; the signal that comes
-    // with that would end the program.
+    // No file may have more than 64 blocks of 512 bytes. The signal for it would end the
+    // program.
     let shell = "trap '' XFSZ; ulimit -f 64";
     let server = Running::start_after(shell, &["--blob-store", &folder.as_store()]).await;
     let of = async |size| Slot::of(server.base_url(), server.api_key(), "image/gif", size).await;
@@ -74,11 +74,11 @@ async fn a_folder_that_takes_no_more_is_a_503_and_keeps_nothing_of_it() {
     assert_eq!(small.put(&sample(1_000)).await.status, 200);
     assert_eq!(folder.files(), [small.path.rsplit('/').next().unwrap()]);
     let log = server.log_at_end().await;
-    assert!(log.contains("the blob store failed"), "{log}");
+    assert!(log.contains("the blob store failed") && !log.contains(&folder.as_store()), "{log}");
 }
 
 #[tokio::test]
-async fn a_folder_keeps_its_files_for_the_next_start() {
+async fn a_folder_keeps_its_files_across_restarts() {
     let folder = Folder::new();
     let store = folder.as_store();
     let server = Running::start(&["--blob-store", &store], &[]).await;
@@ -95,7 +95,7 @@ async fn a_folder_keeps_its_files_for_the_next_start() {
 }
 
 #[tokio::test]
-async fn the_log_holds_neither_token_nor_signature() {
+async fn the_log_contains_no_secret_and_no_asset_name() {
     let folder = Folder::new();
     let server = Running::start(&["--log", "trace", "--blob-store", &folder.as_store()], &[]).await;
     let slot = Slot::of(server.base_url(), server.api_key(), "image/png", 4).await;
@@ -114,7 +114,8 @@ async fn the_log_holds_neither_token_nor_signature() {
     let log = server.log_at_end().await;
     assert!(log.contains("/storage/{name}"), "{log}");
     let signature = slot.upload_url.split_once("slot=").unwrap().1;
-    for secret in [&*slot.token, signature, &key, "wr0ng"] {
+    let name = slot.path.rsplit('/').next().unwrap();
+    for secret in [&*slot.token, signature, &key, "wr0ng", name] {
         assert!(!log.contains(secret), "{secret} in:\n{log}");
     }
 }

@@ -1,4 +1,4 @@
-//! Uploads by those who have no leave.
+//! Uploads without permission.
 
 use promptarium_server::EmbeddedServer;
 
@@ -22,7 +22,7 @@ async fn send(slot: &Slot, method: &str, headers: &str) -> Answer {
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 #[tokio::test]
-async fn without_the_token_it_is_401_whatever_is_wanted() {
+async fn without_the_token_every_method_is_401() {
     let server = EmbeddedServer::start().await.unwrap();
     let (slot, other) = (slot_of(&server, 1).await, slot_of(&server, 1).await);
     let typed = "content-type: image/png\r\n";
@@ -52,7 +52,7 @@ async fn without_the_token_it_is_401_whatever_is_wanted() {
 }
 
 #[tokio::test]
-async fn with_the_token_only_a_put_is_taken() {
+async fn with_the_token_only_put_is_accepted() {
     let server = EmbeddedServer::start().await.unwrap();
     let slot = slot_of(&server, 1).await;
     for method in METHODS.into_iter().filter(|method| *method != "PUT") {
@@ -63,7 +63,7 @@ async fn with_the_token_only_a_put_is_taken() {
 }
 
 #[tokio::test]
-async fn the_type_has_to_be_the_declared_one() {
+async fn the_content_type_must_be_the_declared_one() {
     let server = EmbeddedServer::start().await.unwrap();
     let slot = slot_of(&server, 1).await;
     let token = format!("authorization: Bearer {}\r\n", slot.token);
@@ -84,7 +84,7 @@ async fn the_type_has_to_be_the_declared_one() {
 }
 
 #[tokio::test]
-async fn parts_of_other_slots_open_nothing() {
+async fn parts_of_different_slots_are_401() {
     let builder = EmbeddedServer::builder()
         .seed_key("promptarium_live_a1_s=alice")
         .seed_key("promptarium_live_b1_s=bob");
@@ -121,7 +121,7 @@ async fn parts_of_other_slots_open_nothing() {
 }
 
 #[tokio::test]
-async fn a_slot_of_another_server_opens_nothing() {
+async fn a_slot_of_another_server_is_401() {
     let one = EmbeddedServer::start().await.unwrap();
     let two = EmbeddedServer::start().await.unwrap();
     let slot = slot_of(&one, 1).await;

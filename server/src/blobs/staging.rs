@@ -1,0 +1,225 @@
+//! Uploads: bytes are staged out of sight as they arrive, then published in one step.
+//!
+//! An upload takes constant memory: what exceeds its buffer goes to a temporary file. For a
+//! folder this file becomes the stored file by a hard link; for S3 it is read back once it is
+//! complete, when a bounded number of bytes is in memory on the way to S3.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use promptarium::limits::UPLOAD_SLOT_LIFETIME_SECONDS;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use super::{AssetName, BlobError, Blobs, PutError, blocking, random_id};
+use crate::limits::{S3_UPLOAD_BYTES_MAX, S3_UPLOAD_WAIT, UPLOAD_BUFFER_BYTES};
+
+/// Temporary files are in this folder of a folder store, on the same file system.
+const TEMP_FOLDER: &str = ".uploads";
+
+/// Where the bytes of an upload are until it is complete.
+#[derive(Clone)]
+pub(super) enum Staging {
+    /// In memory, because the store keeps them there anyway.
+    Memory,
+    /// In a temporary file, for S3; the semaphore counts bytes on their way to S3.
+    TempFile(Arc<Semaphore>),
+    /// In a temporary file of a folder store.
+    Folder(Folder),
+}
+
+/// The root of a folder store.
+#[derive(Clone)]
+pub(super) struct Folder(Arc<Path>);
+
+/// A file that is being uploaded. Dropping it discards what has been written.
+pub struct Upload {
+    blobs: Blobs,
+    name: AssetName,
+    size: usize,
+    buffer: Vec<u8>,
+    file: Option<TempFile>,
+}
+
+/// A file that is removed when it is dropped.
+pub(super) struct TempFile(File, PathBuf);
+
+impl Staging {
+    pub(super) fn temp_file() -> Self {
+        Self::TempFile(Arc::new(Semaphore::new(S3_UPLOAD_BYTES_MAX as usize)))
+    }
+}
+
+impl Upload {
+    pub(super) fn new(blobs: Blobs, name: AssetName, size: u64) -> Self {
+        let size = usize::try_from(size).unwrap_or(usize::MAX);
+        Self { blobs, name, size, buffer: Vec::new(), file: None }
+    }
+
+    /// Adds bytes.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub async fn write(&mut self, mut bytes: &[u8]) -> Result<(), BlobError> {
+        while !matches!(self.blobs.staging, Staging::Memory)
+            && self.buffer.len() + bytes.len() > UPLOAD_BUFFER_BYTES
+        {
+            let (fitting, rest) = bytes.split_at(UPLOAD_BUFFER_BYTES - self.buffer.len());
+            self.append(fitting);
+            self.flush().await?;
+            bytes = rest;
+        }
+        self.append(bytes);
+        Ok(())
+    }
+
+    /// Publishes the file.
+    ///
+    /// # Errors
+    /// [`PutError`]; nothing is visible then.
+    pub async fn finish(self) -> Result<(), PutError> {
+        let Self { blobs, name, size, buffer, file } = self;
+        match &blobs.staging {
+            Staging::Memory => blobs.put_object(&name, buffer.into()).await,
+            Staging::Folder(folder) => folder.put(file, buffer.into(), &name).await,
+            Staging::TempFile(in_memory) => {
+                let bytes = u32::try_from(size).unwrap_or(u32::MAX).min(S3_UPLOAD_BYTES_MAX);
+                let turn = timeout(S3_UPLOAD_WAIT, in_memory.acquire_many(bytes)).await;
+                let _turn = turn.map_err(|_| BlobError::busy())?;
+                let bytes = blocking(move || read_back(file, buffer, size)).await?;
+                blobs.put_object(&name, bytes.into()).await
+            }
+        }
+    }
+
+    /// Allocates the buffer with the first bytes, so that idle uploads have none.
+    fn append(&mut self, bytes: &[u8]) {
+        if self.buffer.capacity() == 0 {
+            let max = match self.blobs.staging {
+                Staging::Memory => self.size,
+                Staging::TempFile(_) | Staging::Folder(_) => UPLOAD_BUFFER_BYTES,
+            };
+            self.buffer.reserve_exact(self.size.min(max));
+        }
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    async fn flush(&mut self) -> Result<(), BlobError> {
+        let in_store = match &self.blobs.staging {
+            Staging::Folder(folder) => Some(folder.temp()),
+            Staging::Memory | Staging::TempFile(_) => None,
+        };
+        let (file, mut buffer) = (self.file.take(), std::mem::take(&mut self.buffer));
+        let written = blocking(move || {
+            let mut file = match (file, in_store) {
+                (Some(file), _) => file,
+                (None, Some(folder)) => TempFile::create(&folder)?,
+                (None, None) => TempFile::create_unlinked()?,
+            };
+            file.0.write_all(&buffer)?;
+            buffer.clear();
+            Ok::<_, BlobError>((file, buffer))
+        });
+        let (file, buffer) = written.await?;
+        (self.file, self.buffer) = (Some(file), buffer);
+        Ok(())
+    }
+}
+
+/// The bytes of the file, if there is one, and of the buffer.
+fn read_back(file: Option<TempFile>, buffer: Vec<u8>, size: usize) -> Result<Vec<u8>, PutError> {
+    let Some(mut file) = file else { return Ok(buffer) };
+    let mut bytes = Vec::with_capacity(size);
+    file.0.rewind().and_then(|()| file.0.read_to_end(&mut bytes)).map_err(BlobError::from)?;
+    bytes.extend_from_slice(&buffer);
+    Ok(bytes)
+}
+
+impl Folder {
+    /// Prepares a folder, proves that it is writable, and removes temporary files that a killed
+    /// server has left.
+    pub(super) fn open(root: &Path) -> std::io::Result<Self> {
+        let folder = Self(root.into());
+        let temp = folder.temp();
+        fs::create_dir_all(&temp)?;
+        TempFile::create(&temp)?;
+        for entry in fs::read_dir(&temp)?.flatten() {
+            let modified = entry.metadata().and_then(|file| file.modified());
+            let age = modified.ok().and_then(|modified| modified.elapsed().ok());
+            // No upload that is under way is older than this.
+            if age > Some(Duration::from_secs(UPLOAD_SLOT_LIFETIME_SECONDS)) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+        Ok(folder)
+    }
+
+    fn temp(&self) -> PathBuf {
+        self.0.join(TEMP_FOLDER)
+    }
+
+    /// Publishes what the temporary file contains, followed by `tail`.
+    pub(super) async fn put(
+        &self,
+        file: Option<TempFile>,
+        tail: Bytes,
+        name: &AssetName,
+    ) -> Result<(), PutError> {
+        let (temp, target) = (self.temp(), self.0.join(name.path()));
+        blocking(move || {
+            let mut file =
+                file.map_or_else(|| TempFile::create(&temp), Ok).map_err(BlobError::from)?;
+            match file.publish(&tail, &target) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(PutError::Taken),
+                outcome => Ok(outcome.map_err(BlobError::from)?),
+            }
+        })
+        .await
+    }
+}
+
+impl TempFile {
+    fn create(folder: &Path) -> std::io::Result<Self> {
+        let path = folder.join(format!("promptarium-upload-{}", random_id()));
+        let file = File::options().read(true).write(true).create_new(true).open(&path)?;
+        Ok(Self(file, path))
+    }
+
+    /// A file that vanishes with the process, however that ends.
+    fn create_unlinked() -> std::io::Result<Self> {
+        let file = Self::create(&std::env::temp_dir())?;
+        let _ = fs::remove_file(&file.1);
+        Ok(file)
+    }
+
+    /// Returns once the file and its name are on disk.
+    fn publish(&mut self, tail: &[u8], target: &Path) -> std::io::Result<()> {
+        self.0.write_all(tail)?;
+        self.0.sync_all()?;
+        let parent = target.parent().unwrap_or(target);
+        match fs::hard_link(&self.1, target) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                fs::create_dir_all(parent)?;
+                fs::hard_link(&self.1, target)?;
+                sync_folder(parent.parent().unwrap_or(parent))?;
+            }
+            outcome => outcome?,
+        }
+        sync_folder(parent)
+    }
+}
+
+/// Only Unix can open folders.
+fn sync_folder(folder: &Path) -> std::io::Result<()> {
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}
+
+impl Drop for TempFile {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.1);
+    }
+}
