@@ -86,7 +86,7 @@ impl Lane {
 
     pub(crate) async fn stop(self) {
         self.serving.abort();
-        self.service.crew.stop().await;
+        self.service.background.stop().await;
         drop(self.database);
     }
 }
