@@ -164,9 +164,9 @@ fn problems_are_one_line_and_name_the_flag_but_no_secret() {
     --listen: "::1:80" is not an address; use HOST:PORT
     --listen: given more than once; see promptarium-server --help
     --admin-listen: the value is not an address; use HOST:PORT
-    --public-url: the value must be a plain address, without user, query or fragment
+    --public-url: the value must have no user, query or fragment
     --blob-store: the value needs the name of a bucket after s3://, of letters, digits, `.`, `_` and `-`
-    --database-url: the value is not a database URL: it begins with postgres:// or postgresql://
+    --database-url: the value is not a database URL: it must begin with postgres:// or postgresql://
     --database-pool: needs --database-url
     --migrate: "later" is not one of: auto, off
     --database-pool: "0" is not an integer from 1 to 10000

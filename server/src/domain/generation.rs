@@ -130,8 +130,6 @@ mod tests {
             model_id: "local/plasma".into(),
             prompt: "漢".repeat(15_001).into(),
             aspect_ratio: "1".repeat(21).into(),
-            image_input: Some(format!("data:image/png;base64,{}", "A".repeat(10_000)).into()),
-            reference_image_urls: vec!["a:b".repeat(1000).into()],
             kind: OutputKind::Video,
             ..GenerationRequest::default()
         };

@@ -22,8 +22,14 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use self::activity::{Next, SharedActivity, TrackedBody, TrackedStream};
+use crate::http::response::Response;
 use crate::limits;
-use crate::serve::listener::HttpService;
+
+/// Handles the requests of one listener.
+pub trait HttpService: Clone + Send + Sync + 'static {
+    /// Handles one request.
+    fn handle(&self, request: Request<Incoming>) -> impl Future<Output = Response> + Send;
+}
 
 /// How long a connection may go without progress, by what it is waiting for.
 #[derive(Clone, Copy, Debug)]

@@ -6,8 +6,6 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::Request;
-use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use hyper_util::server::conn::auto;
 use tokio::net::{TcpListener, TcpStream};
@@ -16,11 +14,10 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use crate::api::health::Readiness;
-use crate::http::response::Response;
 use crate::limits;
 use crate::serve::connection::serve_connection;
 
-pub use crate::serve::connection::ConnectionTimeouts;
+pub use crate::serve::connection::{ConnectionTimeouts, HttpService};
 
 /// Limits of a listener.
 #[derive(Clone, Copy, Debug)]
@@ -85,12 +82,6 @@ pub enum Drained {
     All,
     /// The drain timeout ran out, and this many connections were cut.
     Cut(usize),
-}
-
-/// HttpServices the requests of one listener.
-pub trait HttpService: Clone + Send + Sync + 'static {
-    /// HttpServices one request.
-    fn handle(&self, request: Request<Incoming>) -> impl Future<Output = Response> + Send;
 }
 
 /// Serves HTTP/1.1 and HTTP/2 (with prior knowledge) until `stop` is ready, then drains: lets

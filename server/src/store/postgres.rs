@@ -38,6 +38,7 @@ mod memberships;
 mod migrate;
 mod notify;
 mod open;
+mod pool;
 mod prompts;
 mod retry;
 mod rows;

@@ -1,10 +1,55 @@
-//! What lints cannot hold: the length of files, and imports that never happen.
+//! What lints cannot check: file length, module depth and the direction of imports.
 
+mod imports;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A file longer than this has a seam somewhere.
+use self::imports::Module;
+
+/// Lines of a file without its tests.
 const LINES_MAX: usize = 300;
+
+/// `store::postgres::jobs` is as deep as modules go.
+const DEPTH_MAX: usize = 3;
+
+/// Modules of the server from top to bottom. A module imports only from rows below its own.
+const LAYERS: [&[&str]; 14] = [
+    &["main"],
+    &["run"],
+    &["embedded"],
+    &["start"],
+    &["config"],
+    &["serve"],
+    &["api"],
+    &["http"],
+    &["generate"],
+    &["blobs"],
+    &["outbound"],
+    &["store"],
+    &["clock", "error_chain", "limits"],
+    &["domain"],
+];
+
+/// Folder, exceptions below it, and text that no line of code in it contains.
+type Forbidden = (&'static str, &'static [&'static str], &'static [&'static str]);
+
+const FORBIDDEN: [Forbidden; 9] = [
+    ("sdk/", &[], &["promptarium_server", "promptarium_conformance"]),
+    ("server/", &[], &["promptarium_conformance"]),
+    ("conformance/src/", &[], &["promptarium_server"]),
+    ("server/src/store", &[], &[" http::", "hyper"]),
+    ("server/src/api", &[], &["MemoryStore", "PostgresStore", "tokio::net", "tokio::spawn"]),
+    (
+        "server/src/",
+        &["server/src/store/postgres", "server/src/store/postgres.rs"],
+        &["tokio_postgres"],
+    ),
+    ("server/src/", &["server/src/serve"], &["hyper_util::"]),
+    ("server/src/", &["server/src/outbound"], &["reqwest"]),
+    ("server/src/", &["server/src/blobs"], &["object_store"]),
+];
 
 struct Source {
     /// From the root of the workspace, with slashes.
@@ -13,13 +58,13 @@ struct Source {
 }
 
 impl Source {
-    /// Everything before the tests at a file's end; nothing of a file of tests.
+    /// Everything before the test module at the end of the file; nothing of a file of tests.
     fn without_tests(&self) -> &str {
-        let of_tests = self.path.contains("/tests/") || self.path.ends_with("/tests.rs");
-        if of_tests { "" } else { self.text.split("\n#[cfg(test)]\nmod tests {").next().unwrap() }
+        let is_test = self.path.contains("/tests/") || self.path.ends_with("/tests.rs");
+        if is_test { "" } else { self.text.split("\n#[cfg(test)]\nmod tests {").next().unwrap() }
     }
 
-    /// The files and folders of modules that only tests are built with.
+    /// Files and folders of modules that are compiled for tests only.
     fn test_modules(&self) -> Vec<String> {
         let folder = self.path.strip_suffix(".rs").unwrap();
         let folder = folder.strip_suffix("/lib").unwrap_or(folder);
@@ -47,8 +92,8 @@ fn sources() -> Vec<Source> {
             text: fs::read_to_string(file).unwrap(),
         })
         .collect();
-    let of_tests: Vec<_> = sources.iter().flat_map(Source::test_modules).collect();
-    sources.retain(|source| !of_tests.iter().any(|path| source.is_below(path)));
+    let tests: Vec<_> = sources.iter().flat_map(Source::test_modules).collect();
+    sources.retain(|source| !tests.iter().any(|path| source.is_below(path)));
     assert!(sources.len() > 50, "the workspace is not where this test looks");
     sources
 }
@@ -64,8 +109,19 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
+/// The modules of the server, without tests.
+fn server_modules() -> Vec<Module> {
+    let sources = sources();
+    let files = sources.iter().filter_map(|source| {
+        let path = source.path.strip_prefix("server/src/")?.strip_suffix(".rs")?;
+        (path != "lib" && !source.without_tests().is_empty())
+            .then(|| (path.split('/').map(str::to_owned).collect(), source.without_tests()))
+    });
+    imports::modules(files)
+}
+
 #[test]
-fn no_file_is_longer_than_its_limit() {
+fn files_stay_below_their_line_limit() {
     let long: Vec<_> = sources()
         .iter()
         .map(|source| (source.path.clone(), source.without_tests().lines().count()))
@@ -75,7 +131,7 @@ fn no_file_is_longer_than_its_limit() {
 }
 
 #[test]
-fn every_module_says_what_it_is_for() {
+fn every_module_begins_with_its_purpose() {
     let silent: Vec<_> = sources()
         .iter()
         .filter(|source| source.path.contains("/src/") && !source.without_tests().is_empty())
@@ -86,40 +142,63 @@ fn every_module_says_what_it_is_for() {
 }
 
 #[test]
-fn imports_that_never_happen_do_not_happen() {
-    // Where, except where, and what must not stand there.
-    let rules: [(&str, &[&str], &[&str]); 13] = [
-        ("sdk/", &[], &["promptarium_server", "promptarium_conformance"]),
-        ("server/", &[], &["promptarium_conformance"]),
-        ("conformance/src/", &[], &["promptarium_server"]),
-        (
-            "server/src/store",
-            &[],
-            &["http::", "hyper", "crate::api", "crate::serve", "crate::http"],
-        ),
-        ("server/src/api", &[], &["store::memory", "MemoryStore", "crate::serve", "tokio"]),
-        ("server/src/http", &[], &["crate::api", "crate::serve"]),
-        ("server/src/domain", &[], &["crate::"]),
-        ("server/src/http/validate", &[], &["crate::store", "crate::api", " http::", "hyper"]),
-        ("server/src/serve/service", &[], &["tokio::net", "TcpStream", "MemoryStore"]),
-        (
-            "server/src/",
-            &["server/src/serve/listener.rs", "server/src/outbound"],
-            &["hyper_util::"],
-        ),
-        ("server/src/", &["server/src/outbound"], &["hyper_rustls"]),
-        ("server/src/", &["server/src/outbound", "server/src/store/postgres"], &["rustls::"]),
-        ("server/src/", &["server/src/blobs"], &["object_store"]),
-    ];
+fn server_modules_are_at_most_three_levels_deep() {
+    let deep: Vec<_> = server_modules()
+        .into_iter()
+        .map(|module| module.path)
+        .filter(|path| path.len() > DEPTH_MAX)
+        .collect();
+    assert!(deep.is_empty(), "{deep:?}");
+}
+
+#[test]
+fn server_modules_import_only_from_lower_layers() {
+    let layer = |name: &str| {
+        let found = LAYERS.iter().position(|row| row.contains(&name));
+        found.unwrap_or_else(|| panic!("{name} has no layer"))
+    };
+    let mut upward = BTreeSet::new();
+    for module in server_modules() {
+        let own = &module.path[0];
+        for import in module.imports.iter().filter(|import| import[0] != *own) {
+            if layer(&import[0]) <= layer(own) {
+                upward.insert(format!("{} imports {}", module.path.join("::"), import.join("::")));
+            }
+        }
+    }
+    assert!(upward.is_empty(), "{upward:#?}");
+}
+
+#[test]
+fn sibling_modules_of_the_server_have_no_import_cycle() {
+    let mut cycles = Vec::new();
+    let mut siblings = BTreeMap::<Vec<String>, BTreeMap<String, BTreeSet<String>>>::new();
+    for module in server_modules() {
+        for import in &module.imports {
+            let shared = module.path.iter().zip(import).take_while(|(a, b)| a == b).count();
+            if let (Some(from), Some(to)) = (module.path.get(shared), import.get(shared)) {
+                let graph = siblings.entry(import[..shared].to_vec()).or_default();
+                graph.entry(from.clone()).or_default().insert(to.clone());
+            }
+        }
+    }
+    for (parent, graph) in siblings {
+        cycles.extend(imports::cycle(&graph).map(|cycle| (parent.join("::"), cycle)));
+    }
+    assert!(cycles.is_empty(), "{cycles:#?}");
+}
+
+#[test]
+fn forbidden_imports_do_not_occur() {
     let sources = sources();
-    for (folder, except, words) in rules {
+    for (folder, except, words) in FORBIDDEN {
         let files = sources
             .iter()
             .filter(|source| source.is_below(folder))
             .filter(|source| !except.iter().any(|except| source.is_below(except)))
-            .filter(|source| source.path != "server/tests/it/tidy.rs");
+            .filter(|source| !source.is_below("server/tests/it/tidy"));
         for source in files {
-            for line in code_of(source.without_tests()) {
+            for line in code_lines(source.without_tests()) {
                 let found = words.iter().find(|word| line.contains(**word));
                 assert!(found.is_none(), "{}: {line}", source.path);
             }
@@ -128,7 +207,7 @@ fn imports_that_never_happen_do_not_happen() {
 }
 
 #[test]
-fn nothing_is_left_over() {
+fn no_reminders_are_left_in_the_code() {
     for source in sources().iter().filter(|source| !source.path.ends_with("tidy.rs")) {
         for word in ["TODO", "FIXME", "XXX", "HACK"] {
             assert!(!source.text.contains(word), "{}: {word}", source.path);
@@ -136,7 +215,7 @@ fn nothing_is_left_over() {
     }
 }
 
-/// Lines that are no comments.
-fn code_of(text: &str) -> impl Iterator<Item = &str> {
+/// Lines that are not comments.
+fn code_lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim_start).filter(|line| !line.starts_with("//"))
 }

@@ -214,6 +214,25 @@ macro_rules! limits {
     };
 }
 
+/// Each limit of a request is one of those in `checked`.
+fn only_checked_limits(document: &Value, checked: &BTreeSet<(String, &str)>) {
+    for (id, (.., one)) in operations(document) {
+        for (name, schema) in fields(one, "query") {
+            // Other limits are those of ids, and strings that must not be empty.
+            for keyword in ["minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum"]
+            {
+                let is_known = schema["format"] == "int64"
+                    || checked.contains(&(format!("{id}.{name}"), keyword));
+                let is_non_empty = keyword == "minLength" && schema[keyword] == 1;
+                assert!(
+                    schema.get(keyword).is_none() || is_known || is_non_empty,
+                    "{keyword} of {id}.{name}"
+                );
+            }
+        }
+    }
+}
+
 /// Both ways: each constant is in the document, and each limit of a request is a constant.
 #[test]
 fn limits_are_those_of_the_sdk() {
@@ -228,6 +247,15 @@ fn limits_are_those_of_the_sdk() {
             "createPrompt.aspectRatio updatePrompt.aspectRatio";
         PROMPT_REFERENCE_MEDIA_URLS_MAX, "maxItems",
             "createPrompt.referenceMediaUrls updatePrompt.referenceMediaUrls";
+        PROMPT_PLATFORM_CHARS_MAX, "maxLength",
+            "createPrompt.platform updatePrompt.platform Prompt.platform ListedPrompt.platform";
+        MODEL_ID_CHARS_MAX, "maxLength", "createPrompt.modelId updatePrompt.modelId";
+        URL_CHARS_MAX, "maxLength",
+            "createPrompt.imageUrl updatePrompt.imageUrl createGeneration.imageInput";
+        CLIENT_JOB_ID_CHARS, "minLength maxLength", "createGeneration.clientJobId";
+        GENERATION_MODEL_ID_CHARS, "minLength maxLength",
+            "createGeneration.modelId createGeneration.imageEditEndpointId";
+        GENERATION_ASPECT_RATIO_CHARS_MAX, "maxLength", "createGeneration.aspectRatio";
         VAULT_NAME_CHARS, "minLength maxLength", "createVault.name updateVault.name Vault.name";
         VAULT_DESCRIPTION_CHARS_MAX, "maxLength",
             "createVault.description updateVault.description Vault.description";
@@ -259,25 +287,35 @@ fn limits_are_those_of_the_sdk() {
             checked.insert((place.to_owned(), keyword));
         }
     }
-    for (id, (.., one)) in operations(&document) {
-        for (name, schema) in fields(one, "query") {
-            // Other limits are those of ids, and strings that must not be empty.
-            for keyword in ["minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum"]
-            {
-                let is_known = schema["format"] == "int64"
-                    || checked.contains(&(format!("{id}.{name}"), keyword));
-                let is_non_empty = keyword == "minLength" && schema[keyword] == 1;
-                assert!(
-                    schema.get(keyword).is_none() || is_known || is_non_empty,
-                    "{keyword} of {id}.{name}"
-                );
-            }
-        }
-    }
+    only_checked_limits(&document, &checked);
     let source = include_str!("../../../../sdk/src/limits.rs");
     let names =
         source.lines().filter_map(|line| line.strip_prefix("pub const ")?.split(':').next());
-    assert_eq!(rows.iter().map(|row| row.0).collect::<BTreeSet<_>>(), names.collect());
+    // JSON Schema has no keyword for these; the description of `parameters` states them.
+    let described = [
+        ("GENERATION_PARAMETERS_BYTES_MAX", l::GENERATION_PARAMETERS_BYTES_MAX),
+        ("GENERATION_PARAMETERS_DEPTH_MAX", l::GENERATION_PARAMETERS_DEPTH_MAX),
+    ];
+    let parameters = schema_of(&document, "createGeneration.parameters")["description"].to_string();
+    for (constant, limit) in described {
+        assert!(parameters.contains(&format!(" {limit} ")), "{constant}");
+    }
+    let all = rows.iter().map(|row| row.0).chain(described.map(|row| row.0));
+    assert_eq!(all.collect::<BTreeSet<_>>(), names.collect());
+}
+
+#[test]
+fn urls_in_lists_have_the_limit_of_the_sdk() {
+    let document = resolved();
+    for place in [
+        "createPrompt.referenceMediaUrls",
+        "updatePrompt.referenceMediaUrls",
+        "createGeneration.imageInputs",
+        "createGeneration.referenceImageUrls",
+    ] {
+        let limit = &schema_of(&document, place)["items"]["maxLength"];
+        assert_eq!(*limit, json!(l::URL_CHARS_MAX), "{place}");
+    }
 }
 
 #[test]

@@ -26,7 +26,7 @@ const TIMEOUTS: ConnectionTimeouts = ConnectionTimeouts {
     close: SHORT,
 };
 
-/// HttpServices `/large` with 10 MiB, `/silent` never, and everything else with an empty body.
+/// Answers `/large` with 10 MiB, `/silent` never, and everything else with an empty body.
 #[derive(Clone)]
 struct Fixture;
 

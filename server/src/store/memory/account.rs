@@ -11,11 +11,24 @@ use jiff::{SignedDuration, Timestamp};
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use super::Shared;
-use super::jobs::Job;
+use super::schedule::DueEntry;
 use crate::domain::{
-    AccountId, NewPrompt, NewVault, PromptKind, PromptRecord, SharedPrompt, VaultRecord, slug,
+    AccountId, JobRecord, NewPrompt, NewVault, PromptKind, PromptRecord, SharedPrompt, VaultRecord,
+    slug,
 };
 use crate::store::{Result, StoreError};
+
+/// A job with what its workers need.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) record: JobRecord,
+    pub(super) digest: [u8; 32],
+    /// Its entry in the schedule; `None` when it has ended.
+    pub(super) entry: Option<DueEntry>,
+    /// Of the lease on it, which runs until `entry` is due.
+    pub(super) fence: Option<u128>,
+    pub(super) failed_attempts: u32,
+}
 
 #[derive(Debug)]
 pub(super) struct Account {

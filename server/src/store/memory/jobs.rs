@@ -9,28 +9,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use promptarium::{PromptId, VaultId};
 
-use super::MemoryStore;
-use super::Shared;
-use super::account::Vault;
-use super::account::{Account, later};
+use super::account::{Account, Job, Vault, later};
 use super::schedule::{DueEntry, Waiting};
+use super::{MemoryStore, Shared};
 use crate::domain::{
     Caller, Claim, JobKey, JobRecord, JobState, Lease, NewJob, PromptImage, ProviderTicket,
     Release, Reserved, output_prompt,
 };
 use crate::store::{JobQueue, JobStore, StoreError};
-
-/// A job with what its workers need.
-#[derive(Debug)]
-pub(super) struct Job {
-    pub(super) record: JobRecord,
-    digest: [u8; 32],
-    /// Its entry in the schedule; `None` when it has ended.
-    pub(super) entry: Option<DueEntry>,
-    /// Of the lease on it, which runs until `entry` is due.
-    pub(super) fence: Option<u128>,
-    failed_attempts: u32,
-}
 
 impl Job {
     fn enter(&mut self, state: JobState, shared: &Shared) {

@@ -14,7 +14,8 @@ use tokio_postgres::row::RowIndex;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Row, RowStream};
 
-use super::client::{DbClient, Pool, Pooled};
+use super::client::DbClient;
+use super::pool::{Pool, Pooled};
 use super::retry::{ErrorClass, Failure, Retry, Timeout, store_error};
 use super::shared::SharedClients;
 #[cfg(test)]

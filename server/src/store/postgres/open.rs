@@ -5,12 +5,13 @@ use tokio::time::timeout;
 use tokio_postgres::Error;
 
 use super::PostgresStore;
-use super::client::{DbClient, pool};
+use super::client::DbClient;
 use super::connect::{Connector, Unreachable, cause};
 use super::db::Db;
 use super::keys::KeyCache;
 use super::migrate::{self, MigrateError, Migration};
 use super::notify::JobNotifier;
+use super::pool::pool;
 use super::shared::SharedClients;
 use super::tls::TlsError;
 use super::url::{AddressError, DatabaseUrl};

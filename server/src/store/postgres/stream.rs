@@ -15,8 +15,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 use tokio_postgres::{Row, RowStream};
 
-use super::client::{DbClient, Pooled};
+use super::client::DbClient;
 use super::db::{Db, Params, Statement, start};
+use super::pool::Pooled;
 use super::retry::{Failure, Retry, Timeout, store_error};
 use crate::domain::AccountId;
 use crate::limits::{STREAM_WAIT, STREAMS_PER_ACCOUNT};
