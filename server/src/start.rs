@@ -1,5 +1,5 @@
 //! Putting a service together: store, accounts, keys, files, provider, routes, one
-//! [`App`] and its workers.
+//! [`ApiService`] and its workers.
 //!
 //! The program and the embedded server both begin here. Sockets come later.
 

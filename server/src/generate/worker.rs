@@ -4,7 +4,7 @@
 //! The claim is a lease that expires when the worker dies; writes without a valid lease are
 //! refused. The URLs of outputs are derived from their job, so a repeated step stores them once.
 //!
-//! After a failed poll [`Worker::retry_later`] releases the job with a growing delay, until the
+//! After a failed poll `Worker::retry_later` releases the job with a growing delay, until the
 //! attempts have failed for [`JOB_RETRY_FOR`] in a row; then the job is failed.
 
 use std::future::{Future, pending};

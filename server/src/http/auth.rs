@@ -1,7 +1,7 @@
 //! Authentication: from the `Authorization` header to a [`Caller`].
 //!
 //! The order of checks is fixed: the form of the key, whether it is valid, its scope. Every
-//! refusal is 401 (ER-07). The key is looked up with [`Store::find_key`], which may answer from
+//! refusal is 401 (ER-07). The key is looked up with [`KeyStore::find_key`](crate::store::KeyStore::find_key), which may answer from
 //! a cache. `ApiService` asks the store again where no step of the store has checked the key.
 
 use http::HeaderMap;

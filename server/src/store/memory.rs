@@ -35,7 +35,7 @@ use crate::clock::Clock;
 use crate::domain::AccountId;
 
 /// A [`Store`] in memory. Its futures are ready at once, except for
-/// [`job_due`](super::JobStore::job_due).
+/// [`job_due`](super::JobQueue::job_due).
 #[derive(Debug)]
 pub struct MemoryStore {
     shared: Shared,

@@ -43,7 +43,7 @@ fn close(schema: &Value) -> Value {
 }
 
 /// JSON Schema allows unknown keywords, so that a misspelt one would be ignored.
-const KEYWORDS: &str = "$ref type format pattern const enum minLength maxLength minimum maximum \
+const KEYWORDS: &str = "$ref type format pattern const enum not minLength maxLength minimum maximum \
     items minItems maxItems properties required additionalProperties propertyNames maxProperties \
     anyOf if then default examples description";
 
