@@ -18,7 +18,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use promptarium_server::EmbeddedServer;
-use promptarium_server::store::postgres::scratch::ScratchDatabase;
+use promptarium_server::test_support::ScratchDatabase;
 use serde_json::json;
 
 use self::load::Load;

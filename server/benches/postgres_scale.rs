@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 use http::Method;
 use promptarium_server::EmbeddedServer;
-use promptarium_server::store::postgres::scratch::ScratchDatabase;
+use promptarium_server::test_support::ScratchDatabase;
 use serde_json::json;
 use tokio_postgres::{Client, NoTls};
 

@@ -5,19 +5,19 @@
 //! errors. The order of checks is the same everywhere: the form of body and query, then what
 //! the path names, then what the fields refer to.
 
-pub mod prompts;
-pub mod vaults;
+pub(crate) mod prompts;
+pub(crate) mod vaults;
 
-pub mod generations;
-pub mod memberships;
-pub mod uploads;
+pub(crate) mod generations;
+pub(crate) mod memberships;
+pub(crate) mod uploads;
 
-pub mod assets;
+pub(crate) mod assets;
 
-pub mod health;
-pub mod openapi;
+pub(crate) mod health;
+pub(crate) mod openapi;
 
-pub mod view;
+pub(crate) mod view;
 
 use std::borrow::Cow;
 use std::sync::Arc;

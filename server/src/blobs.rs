@@ -2,12 +2,12 @@
 //!
 //! A file is put once under a new name, becomes visible only as a whole, and never changes.
 
-pub mod asset_url;
+pub(crate) mod asset_url;
 mod error;
 mod name;
 mod setting;
 mod staging;
-pub mod upload_slot;
+pub(crate) mod upload_slot;
 
 use std::fs::File;
 use std::io::{Error as IoError, ErrorKind, Read, Seek, SeekFrom};
@@ -25,11 +25,11 @@ use object_store::{
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-pub use self::error::{BlobError, BlobOpenError, PutError};
-pub use self::name::AssetName;
-pub use self::setting::{BlobSetting, BlobSettingError};
+pub(crate) use self::error::{BlobError, BlobOpenError, PutError};
+pub(crate) use self::name::AssetName;
+pub use self::setting::BlobSetting;
 use self::staging::Staging;
-pub use self::staging::Upload;
+pub(crate) use self::staging::Upload;
 use crate::limits::{ASSET_PIECE_BYTES, S3_CONFIRM_TIMEOUT};
 
 /// Where files are stored. Cheap to clone; clones share everything.

@@ -16,13 +16,14 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 
 pub(crate) use self::args::{AccountCommand, AdminCommand, KeyCommand};
 use self::args::{Cli, CliCommand, Settings, usage_error};
-pub use self::seed_key::{SeedKey, SeedKeyError};
+pub use self::seed_key::SeedKey;
+pub(crate) use self::seed_key::SeedKeyError;
 use self::setting::{Setting, check, optional};
 use self::values::ProviderKind;
 use crate::blobs::BlobSetting;
 use crate::domain::{ModelNamespace, PublicUrl, Scopes, SigningKey, Vendor};
 use crate::generate::ProviderSetting;
-use crate::generate::queue::{QueueSetting, QueueSettingFault};
+use crate::generate::queue::{QueueSetting, QueueSettingError};
 use crate::serve::listener::Limits;
 use crate::store::postgres::{DatabaseUrl, Migration};
 
@@ -290,7 +291,7 @@ fn provider(settings: &Settings) -> Result<ProviderSetting, String> {
     }
     .map_err(|problem| format!("{}: {problem}", kind.source))?;
     let queue = QueueSetting::new(&url.value.clone()?, &key.value.clone()?).map_err(|e| {
-        let source = if e == QueueSettingFault::Url { &url.source } else { &key.source };
+        let source = if e == QueueSettingError::Url { &url.source } else { &key.source };
         format!("{source}: the value {e}")
     })?;
     Ok(ProviderSetting::Queue(if private { queue.with_private_outputs() } else { queue }.into()))

@@ -12,12 +12,14 @@ mod model_namespace;
 mod prompt;
 mod public_url;
 mod signing_key;
-pub mod slug;
+pub(crate) mod slug;
 mod vault;
 
 pub use self::account::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes};
-pub use self::api_key::{KeyFault, MadeKey, PresentedKey, Vendor};
-pub use self::generation::{GenerationRequest, OutputKind, output_prompt};
+pub use self::api_key::Vendor;
+pub(crate) use self::api_key::{GeneratedKey, KeyError};
+pub(crate) use self::generation::output_prompt;
+pub use self::generation::{GenerationRequest, OutputKind};
 pub use self::job::{
     Claim, JobKey, JobRecord, JobState, Lease, NewJob, ProviderTicket, Release, Reserved,
 };
@@ -27,6 +29,7 @@ pub use self::prompt::{
     ListedPrompt, NewPrompt, PromptImage, PromptInputs, PromptKind, PromptPage, PromptPatch,
     PromptQuery, PromptRecord, SharedPrompt,
 };
-pub use self::public_url::{BASE_PATH, PublicUrl, PublicUrlFault};
-pub use self::signing_key::SigningKey;
+pub(crate) use self::public_url::PublicUrlError;
+pub use self::public_url::{BASE_PATH, PublicUrl};
+pub(crate) use self::signing_key::SigningKey;
 pub use self::vault::{NewVault, VaultPatch, VaultRecord, VaultVisibility};

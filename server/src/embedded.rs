@@ -17,7 +17,7 @@ use crate::config::{SeedKey, ServiceConfig, WORKERS_DEFAULT};
 use crate::domain::{ModelNamespace, PublicUrl, Scopes, Vendor};
 use crate::generate::{Provider, ProviderSetting};
 use crate::serve::listener::{Limits, serve};
-use crate::start::{self, Backing, DEFAULT_ACCOUNT, Parts};
+use crate::start::{self, DEFAULT_ACCOUNT, ServiceParts, StoreKind};
 use crate::store::Store;
 use crate::store::memory::MemoryStore;
 use crate::store::postgres::{ConnectError, DatabaseUrl, Migration, PostgresStore};
@@ -151,7 +151,7 @@ impl EmbeddedServerBuilder {
     /// schema. Servers of one database share all data, including the signing key. Without
     /// a seeded key each server creates one in the account `default`.
     ///
-    /// Files stay in this server's memory unless [`EmbeddedServerBuilder::blobs`] is set.
+    /// Files stay in this server's memory.
     pub fn database_url(mut self, url: impl Into<String>) -> Self {
         self.database_url = Some(url.into());
         self
@@ -164,6 +164,7 @@ impl EmbeddedServerBuilder {
     }
 
     /// Uses this blob store instead of a new one in memory.
+    #[cfg(feature = "test-support")]
     pub fn blobs(mut self, blobs: Blobs) -> Self {
         self.blobs = Some(blobs);
         self
@@ -209,7 +210,7 @@ impl EmbeddedServerBuilder {
             workers: self.workers.unwrap_or(WORKERS_DEFAULT),
         };
         let clock = self.clock;
-        let backing = backing(self.database_url.as_deref(), self.store, &clock).await?;
+        let store = store_kind(self.database_url.as_deref(), self.store, &clock).await?;
         let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
         let local_addr = listener.local_addr()?;
         let public = match &self.public_url {
@@ -218,9 +219,9 @@ impl EmbeddedServerBuilder {
         };
         let base_url = public.base_url();
         let (provider, blobs, with_metrics) = (self.provider, self.blobs, false);
-        let parts = Parts { backing, clock, public, provider, blobs, with_metrics };
+        let parts = ServiceParts { store, clock, public, provider, blobs, with_metrics };
         let service = start::start(config, parts).await?;
-        let made = service.made_key.map(|key| key.expose().to_owned());
+        let made = service.generated_key.map(|key| key.expose().to_owned());
         let (stop, stopped) = oneshot::channel();
         let limits = Limits { drain_timeout: DRAIN_TIMEOUT, ..Limits::default() };
         let serving = tokio::spawn(async move {
@@ -239,15 +240,15 @@ impl EmbeddedServerBuilder {
     }
 }
 
-async fn backing(
+async fn store_kind(
     database_url: Option<&str>,
     store: Option<Arc<dyn Store>>,
     clock: &Clock,
-) -> Result<Backing, EmbedError> {
+) -> Result<StoreKind, EmbedError> {
     if let Some(url) = database_url {
-        return open(url, clock).await.map(Backing::Shared).map_err(EmbedError::from);
+        return open(url, clock).await.map(StoreKind::Shared).map_err(EmbedError::from);
     }
-    Ok(Backing::Own(store.unwrap_or_else(|| Arc::new(MemoryStore::new(clock.clone())))))
+    Ok(StoreKind::Single(store.unwrap_or_else(|| Arc::new(MemoryStore::new(clock.clone())))))
 }
 
 async fn open(url: &str, clock: &Clock) -> Result<PostgresStore, ConnectError> {

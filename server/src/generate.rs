@@ -3,14 +3,14 @@
 //! A [`Provider`] generates images and videos. It knows neither the store nor the caller.
 //! [`submit`] hands new jobs to it once, [`worker`] polls it and saves the outputs.
 
-pub mod local;
-pub mod output_store;
-pub mod queue;
+pub(crate) mod local;
+pub(crate) mod output_store;
+pub(crate) mod queue;
 #[cfg(test)]
 mod scripted;
-pub mod submit;
-pub mod worker;
-pub mod worker_pool;
+pub(crate) mod submit;
+pub(crate) mod worker;
+pub(crate) mod worker_pool;
 
 use std::sync::Arc;
 
@@ -147,7 +147,7 @@ impl BackgroundTasks {
 /// SHA-256 of a request and its vault. Equal requests have equal digests however their JSON was
 /// written, because keys are sorted (S-36). Stored with jobs: if the encoding changes, a repeated
 /// request conflicts with a job from before the change.
-pub fn request_digest(request: &GenerationRequest, vault: Option<VaultId>) -> [u8; 32] {
+pub(crate) fn request_digest(request: &GenerationRequest, vault: Option<VaultId>) -> [u8; 32] {
     #[expect(clippy::expect_used, reason = "only keys that are no strings fail to serialize")]
     let json = serde_json::to_vec(&(request, vault)).expect("a request is JSON");
     Sha256::digest(json).into()

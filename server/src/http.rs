@@ -1,10 +1,10 @@
 //! Reading requests and writing responses: what the listener and the handlers share.
 
-pub mod auth;
-pub mod body;
-pub mod cursor;
-pub mod error;
-pub mod host;
-pub mod path;
-pub mod response;
-pub mod validate;
+pub(crate) mod auth;
+pub(crate) mod body;
+pub(crate) mod cursor;
+pub(crate) mod error;
+pub(crate) mod host;
+pub(crate) mod path;
+pub(crate) mod response;
+pub(crate) mod validate;

@@ -1,27 +1,41 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(
+    not(feature = "test-support"),
+    expect(unreachable_pub, reason = "some items are reachable through `test_support` only")
+)]
 
-pub mod embedded;
-pub use embedded::{EmbedError, EmbeddedServer, EmbeddedServerBuilder};
+mod embedded;
+mod run;
 
-pub mod run;
+mod config;
+mod start;
 
-pub mod config;
+mod serve;
 
-pub mod start;
+mod api;
+mod http;
 
-pub mod serve;
+mod generate;
 
-pub mod api;
-pub mod http;
-
-pub mod generate;
-
-pub mod blobs;
-pub mod outbound;
+mod blobs;
+mod outbound;
 
 pub mod store;
 
-pub mod clock;
-pub mod domain;
+mod clock;
+mod domain;
 mod error_chain;
-pub mod limits;
+mod limits;
+
+#[cfg(feature = "test-support")]
+pub mod test_support;
+
+pub use self::clock::{Clock, ManualClock};
+pub use self::embedded::{EmbedError, EmbeddedServer, EmbeddedServerBuilder};
+pub use self::run::run;
+
+/// The interface of generation providers, for [`EmbeddedServerBuilder::provider`].
+pub mod provider {
+    pub use crate::domain::{GenerationRequest, Media, OutputKind, ProviderTicket};
+    pub use crate::generate::{Output, PollError, Progress, Provider, SubmitError};
+}

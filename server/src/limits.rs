@@ -8,61 +8,61 @@ use std::time::Duration;
 // Connections and requests.
 
 /// Default of `--max-connections`.
-pub const CONNECTIONS_MAX: usize = 10_000;
+pub(crate) const CONNECTIONS_MAX: usize = 10_000;
 /// Connections of the metrics listener.
-pub const ADMIN_CONNECTIONS_MAX: usize = 64;
+pub(crate) const ADMIN_CONNECTIONS_MAX: usize = 64;
 /// File descriptors that are not for client connections: database, files, S3, provider.
-pub const DESCRIPTORS_RESERVED: u64 = 128;
+pub(crate) const DESCRIPTORS_RESERVED: u64 = 128;
 /// Default of `--drain-timeout`.
-pub const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
+pub(crate) const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
 /// A request head, from its first byte; also a new connection until its first request.
-pub const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// A connection without a request. Longer than the 60 seconds for which common balancers keep
 /// an idle connection: they must be the ones to close, or they send requests into the close.
-pub const IDLE_TIMEOUT: Duration = Duration::from_secs(75);
+pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(75);
 /// Response bytes that wait for the peer to read [`PROGRESS_BYTES`].
-pub const WRITE_STALL_TIMEOUT: Duration = Duration::from_secs(30);
+pub(crate) const WRITE_STALL_TIMEOUT: Duration = Duration::from_secs(30);
 /// An HTTP/2 request for which neither side transfers [`PROGRESS_BYTES`]. Longer than any wait
 /// for the database, the object store or the provider.
-pub const REQUEST_STALL_TIMEOUT: Duration = Duration::from_secs(120);
+pub(crate) const REQUEST_STALL_TIMEOUT: Duration = Duration::from_secs(120);
 /// An idle connection after it was told to close.
-pub const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
+pub(crate) const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Fewer bytes than this are no progress: a peer that reads one at a time is stalled.
-pub const PROGRESS_BYTES: usize = 16 * 1024;
+pub(crate) const PROGRESS_BYTES: usize = 16 * 1024;
 /// Interval of HTTP/2 pings on a quiet connection, and the time for their response.
-pub const PING_INTERVAL: Duration = Duration::from_secs(20);
+pub(crate) const PING_INTERVAL: Duration = Duration::from_secs(20);
 /// See [`PING_INTERVAL`].
-pub const PING_TIMEOUT: Duration = Duration::from_secs(20);
+pub(crate) const PING_TIMEOUT: Duration = Duration::from_secs(20);
 /// Concurrent requests on one HTTP/2 connection.
-pub const STREAMS_MAX: u32 = 200;
+pub(crate) const STREAMS_MAX: u32 = 200;
 /// HTTP/2 flow control window of one request body.
-pub const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
+pub(crate) const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
 /// HTTP/2 flow control window of a connection: enough for all its request bodies, so that
 /// those that wait leave room for the others.
-pub const CONNECTION_WINDOW_BYTES: u32 = STREAMS_MAX * STREAM_WINDOW_BYTES;
+pub(crate) const CONNECTION_WINDOW_BYTES: u32 = STREAMS_MAX * STREAM_WINDOW_BYTES;
 /// First and longest pause after a failed accept, for instance for want of descriptors.
-pub const ACCEPT_RETRY_MIN: Duration = Duration::from_millis(5);
+pub(crate) const ACCEPT_RETRY_MIN: Duration = Duration::from_millis(5);
 /// See [`ACCEPT_RETRY_MIN`].
-pub const ACCEPT_RETRY_MAX: Duration = Duration::from_secs(1);
+pub(crate) const ACCEPT_RETRY_MAX: Duration = Duration::from_secs(1);
 
 /// A JSON body.
 pub const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// The arrival of a whole JSON body, in seconds. Large uploads have longer.
 pub const BODY_SECONDS_MAX: u64 = 30;
 /// How long the rest of a body is read and discarded after the response, and how much of it.
-pub const DISCARD_TIMEOUT: Duration = Duration::from_secs(3);
+pub(crate) const DISCARD_TIMEOUT: Duration = Duration::from_secs(3);
 /// See [`DISCARD_TIMEOUT`].
-pub const DISCARD_BYTES_MAX: usize = 64 * 1024 * 1024;
+pub(crate) const DISCARD_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Chunks of a streamed list are sent when they have this size.
-pub const LISTING_CHUNK_BYTES: usize = 32 * 1024;
+pub(crate) const LISTING_CHUNK_BYTES: usize = 32 * 1024;
 /// Longest `x-request-id` of a client that is used.
-pub const REQUEST_ID_CHARS_MAX: usize = 128;
+pub(crate) const REQUEST_ID_CHARS_MAX: usize = 128;
 /// How long `/readyz` waits for the store, so that its client has a response before it times out.
-pub const READINESS_TIMEOUT: Duration = Duration::from_secs(2);
+pub(crate) const READINESS_TIMEOUT: Duration = Duration::from_secs(2);
 /// Value of `Retry-After` on 503, in seconds.
-pub const RETRY_AFTER_SECONDS: &str = "2";
+pub(crate) const RETRY_AFTER_SECONDS: &str = "2";
 /// How often durations are sorted into their buckets, also when no one reads the metrics.
-pub const METRICS_UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
+pub(crate) const METRICS_UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 
 // PostgreSQL.
 
@@ -113,90 +113,90 @@ pub(crate) const LISTEN_PAUSE_MAX: Duration = Duration::from_secs(5);
 // Generations.
 
 /// Longest submission to a provider.
-pub const SUBMIT_TIMEOUT: Duration = Duration::from_secs(60);
+pub(crate) const SUBMIT_TIMEOUT: Duration = Duration::from_secs(60);
 /// A submission without a result for this long has lost its process; its job is failed. Longer
 /// than [`SUBMIT_TIMEOUT`] and [`SUBMIT_RECORD_RETRY_FOR`] together.
-pub const SUBMIT_LIMIT: Duration = Duration::from_secs(120);
+pub(crate) const SUBMIT_LIMIT: Duration = Duration::from_secs(120);
 /// How long recording the result of a submission is retried while the store is unavailable.
-pub const SUBMIT_RECORD_RETRY_FOR: Duration = Duration::from_secs(10);
+pub(crate) const SUBMIT_RECORD_RETRY_FOR: Duration = Duration::from_secs(10);
 /// How long a repeated request waits for the first one's submission.
-pub const SUBMIT_WAIT: Duration = Duration::from_secs(30);
+pub(crate) const SUBMIT_WAIT: Duration = Duration::from_secs(30);
 /// First pause between two looks at the store during a submission; it doubles.
-pub const SUBMIT_RETRY_DELAY_MIN: Duration = Duration::from_millis(5);
+pub(crate) const SUBMIT_RETRY_DELAY_MIN: Duration = Duration::from_millis(5);
 /// Longest such pause.
-pub const SUBMIT_RETRY_DELAY_MAX: Duration = Duration::from_secs(1);
+pub(crate) const SUBMIT_RETRY_DELAY_MAX: Duration = Duration::from_secs(1);
 
 /// How long a claimed job belongs to its worker without a heartbeat.
-pub const JOB_LEASE: Duration = Duration::from_secs(20);
+pub(crate) const JOB_LEASE: Duration = Duration::from_secs(20);
 /// Interval at which a worker renews its lease.
-pub const JOB_HEARTBEAT: Duration = Duration::from_secs(5);
+pub(crate) const JOB_HEARTBEAT: Duration = Duration::from_secs(5);
 /// Longest poll of a provider, the download of the outputs included.
-pub const JOB_POLL_TIMEOUT: Duration = Duration::from_secs(300);
+pub(crate) const JOB_POLL_TIMEOUT: Duration = Duration::from_secs(300);
 /// Shortest interval between two polls of a job.
-pub const JOB_POLL_INTERVAL_MIN: Duration = Duration::from_millis(100);
+pub(crate) const JOB_POLL_INTERVAL_MIN: Duration = Duration::from_millis(100);
 /// Longest interval between two polls of a job.
-pub const JOB_POLL_INTERVAL_MAX: Duration = Duration::from_secs(2);
+pub(crate) const JOB_POLL_INTERVAL_MAX: Duration = Duration::from_secs(2);
 /// Between those bounds a job is polled after each such part of its age.
-pub const JOB_POLL_AGE_DIVISOR: u32 = 5;
+pub(crate) const JOB_POLL_AGE_DIVISOR: u32 = 5;
 /// Delay after the first failed attempt; it doubles with each further one.
-pub const JOB_RETRY_DELAY_MIN: Duration = Duration::from_secs(1);
+pub(crate) const JOB_RETRY_DELAY_MIN: Duration = Duration::from_secs(1);
 /// Longest delay after a failed attempt.
-pub const JOB_RETRY_DELAY_MAX: Duration = Duration::from_secs(300);
+pub(crate) const JOB_RETRY_DELAY_MAX: Duration = Duration::from_secs(300);
 /// A job whose attempts have failed for this long in a row is failed. Its output is paid for,
 /// so this is longer than an outage of a provider or of the blob store should last.
-pub const JOB_RETRY_FOR: Duration = Duration::from_secs(24 * 3600);
+pub(crate) const JOB_RETRY_FOR: Duration = Duration::from_secs(24 * 3600);
 
 /// Longest sleep of an idle worker.
-pub const WORKER_IDLE: Duration = Duration::from_secs(2);
+pub(crate) const WORKER_IDLE: Duration = Duration::from_secs(2);
 /// Pause of a worker after the store failed.
-pub const WORKER_ERROR_PAUSE: Duration = Duration::from_secs(1);
+pub(crate) const WORKER_ERROR_PAUSE: Duration = Duration::from_secs(1);
 /// How long workers may take to release their jobs at shutdown.
-pub const WORKER_STOP_TIMEOUT: Duration = Duration::from_secs(5);
+pub(crate) const WORKER_STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A submission to the queue provider. Less than [`SUBMIT_TIMEOUT`], so that the provider's
 /// client knows why there was no response.
-pub const QUEUE_SUBMIT_TIMEOUT: Duration = Duration::from_secs(45);
+pub(crate) const QUEUE_SUBMIT_TIMEOUT: Duration = Duration::from_secs(45);
 /// A status or result request to the queue provider.
-pub const QUEUE_POLL_TIMEOUT: Duration = Duration::from_secs(20);
+pub(crate) const QUEUE_POLL_TIMEOUT: Duration = Duration::from_secs(20);
 /// Largest JSON response of the queue provider.
-pub const QUEUE_RESPONSE_BYTES_MAX: usize = 1 << 20;
+pub(crate) const QUEUE_RESPONSE_BYTES_MAX: usize = 1 << 20;
 /// Download of one output.
-pub const OUTPUT_TIMEOUT: Duration = Duration::from_secs(60);
+pub(crate) const OUTPUT_TIMEOUT: Duration = Duration::from_secs(60);
 /// Largest output.
-pub const OUTPUT_BYTES_MAX: usize = 32 << 20;
+pub(crate) const OUTPUT_BYTES_MAX: usize = 32 << 20;
 /// Characters of a provider's reason that are stored with a failed job.
-pub const PROVIDER_REASON_CHARS_MAX: usize = 1000;
+pub(crate) const PROVIDER_REASON_CHARS_MAX: usize = 1000;
 /// Characters in a provider's id of a request.
-pub const PROVIDER_REQUEST_ID_CHARS_MAX: usize = 256;
+pub(crate) const PROVIDER_REQUEST_ID_CHARS_MAX: usize = 256;
 
 // Uploads and assets.
 
 /// Minimum rate of an upload in bytes per second, beyond the seconds that every body has. An
 /// upload of 10 MiB may take 350 seconds.
-pub const UPLOAD_RATE_MIN: u64 = 32 * 1024;
+pub(crate) const UPLOAD_RATE_MIN: u64 = 32 * 1024;
 /// Bytes of an upload that are collected in memory before they are written to a file.
-pub const UPLOAD_BUFFER_BYTES: usize = 256 * 1024;
+pub(crate) const UPLOAD_BUFFER_BYTES: usize = 256 * 1024;
 /// Bytes of uploads that are in memory at once on their way to S3.
-pub const S3_UPLOAD_BYTES_MAX: u32 = 40 * 1024 * 1024;
+pub(crate) const S3_UPLOAD_BYTES_MAX: u32 = 40 * 1024 * 1024;
 /// How long a complete upload waits for its share of [`S3_UPLOAD_BYTES_MAX`].
-pub const S3_UPLOAD_WAIT: Duration = Duration::from_secs(30);
+pub(crate) const S3_UPLOAD_WAIT: Duration = Duration::from_secs(30);
 /// Maximum time until S3 responds, and between two pieces of a response. The largest upload is
 /// sent within it.
-pub const S3_READ_TIMEOUT: Duration = Duration::from_secs(60);
+pub(crate) const S3_READ_TIMEOUT: Duration = Duration::from_secs(60);
 /// Retries of a request to S3. A client waits for the outcome, so they are few.
-pub const S3_RETRIES_MAX: usize = 3;
+pub(crate) const S3_RETRIES_MAX: usize = 3;
 /// No retry of a request to S3 starts later than this.
-pub const S3_RETRY_FOR: Duration = Duration::from_secs(20);
+pub(crate) const S3_RETRY_FOR: Duration = Duration::from_secs(20);
 /// Files are read in pieces of this size; each costs a thread switch.
-pub const ASSET_PIECE_BYTES: usize = 128 * 1024;
+pub(crate) const ASSET_PIECE_BYTES: usize = 128 * 1024;
 /// Time limit of name resolution, TCP connect and TLS handshake together.
-pub const OUTBOUND_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+pub(crate) const OUTBOUND_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Idle outbound connections are closed after this time. Most servers wait longer, so requests
 /// rarely meet a connection that the other side is closing.
-pub const OUTBOUND_IDLE_TIMEOUT: Duration = Duration::from_secs(20);
+pub(crate) const OUTBOUND_IDLE_TIMEOUT: Duration = Duration::from_secs(20);
 /// Wait before the first retry of a request to S3; it doubles up to [`S3_BACKOFF_MAX`].
-pub const S3_BACKOFF_FIRST: Duration = Duration::from_millis(100);
+pub(crate) const S3_BACKOFF_FIRST: Duration = Duration::from_millis(100);
 /// Longest wait between two tries of a request to S3.
-pub const S3_BACKOFF_MAX: Duration = Duration::from_secs(2);
+pub(crate) const S3_BACKOFF_MAX: Duration = Duration::from_secs(2);
 /// How long a look may take that settles whether a failed put has stored the file.
-pub const S3_CONFIRM_TIMEOUT: Duration = Duration::from_secs(10);
+pub(crate) const S3_CONFIRM_TIMEOUT: Duration = Duration::from_secs(10);

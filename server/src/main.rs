@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    promptarium_server::run::run(std::env::args_os())
+    promptarium_server::run(std::env::args_os())
 }

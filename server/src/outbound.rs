@@ -3,7 +3,7 @@
 //! Every request has a time limit and every response a size limit. Redirects are not followed,
 //! and proxies and cookies are not used. [`AddressPolicy`] limits the addresses to connect to.
 
-pub mod address;
+pub(crate) mod address;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,14 +20,14 @@ use tokio::time::timeout;
 use url::{Host, Url};
 
 use self::address::PolicyResolver;
-pub use self::address::{AddressPolicy, BoxError};
+pub(crate) use self::address::{AddressPolicy, BoxError};
 use crate::limits::{OUTBOUND_CONNECT_TIMEOUT, OUTBOUND_IDLE_TIMEOUT};
 
 const USER_AGENT: &str = concat!("promptarium-server/", env!("CARGO_PKG_VERSION"));
 
 /// An HTTP/1.1 client with TLS. Cheap to clone; clones share their connections.
 #[derive(Clone, Debug)]
-pub struct Outbound {
+pub(crate) struct Outbound {
     client: Client,
     tls: ClientConfig,
     policy: AddressPolicy,
@@ -35,7 +35,7 @@ pub struct Outbound {
 
 /// Limits of one request.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub(crate) struct Limits {
     /// From the call to the last byte of the response.
     pub time: Duration,
     /// Maximum size of the response body.
@@ -80,7 +80,7 @@ impl Outbound {
     ///
     /// # Errors
     /// [`OutboundError::Tls`] if they cannot be loaded.
-    pub fn new(policy: AddressPolicy) -> Result<Self, OutboundError> {
+    pub(crate) fn new(policy: AddressPolicy) -> Result<Self, OutboundError> {
         let tls = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
             .with_safe_default_protocol_versions()
             .and_then(BuilderVerifierExt::with_platform_verifier)
@@ -91,14 +91,14 @@ impl Outbound {
 
     /// A client with another policy and with connections of its own.
     #[must_use]
-    pub fn with_policy(&self, policy: AddressPolicy) -> Self {
+    pub(crate) fn with_policy(&self, policy: AddressPolicy) -> Self {
         Self::build(&self.tls, policy, |builder| builder)
     }
 
     /// A client that opens a connection for each request. A request that must not be sent twice
     /// then never meets a pooled connection that the other side is just closing.
     #[must_use]
-    pub fn with_new_connections(&self) -> Self {
+    pub(crate) fn with_new_connections(&self) -> Self {
         Self::build(&self.tls, self.policy, |builder| builder.pool_max_idle_per_host(0))
     }
 
@@ -133,7 +133,7 @@ impl Outbound {
     ///
     /// # Errors
     /// Any [`OutboundError`] but `Tls`.
-    pub async fn fetch(
+    pub(crate) async fn fetch(
         &self,
         request: Request<Bytes>,
         limits: Limits,

@@ -19,11 +19,11 @@ use crate::api::openapi;
 use crate::blobs::BlobSetting;
 use crate::clock::Clock;
 use crate::config::{Address, AdminConfig, Command, ConfigError, DatabaseConfig, ServeConfig};
-use crate::domain::{MadeKey, PublicUrl};
+use crate::domain::{GeneratedKey, PublicUrl};
 use crate::error_chain::error_chain;
 use crate::serve::admin::serve_metrics;
 use crate::serve::listener::{Drained, serve};
-use crate::start::{self, Backing, Parts, Service};
+use crate::start::{self, Service, ServiceParts, StoreKind};
 use crate::store::memory::MemoryStore;
 use crate::store::postgres::PostgresStore;
 
@@ -103,15 +103,15 @@ async fn serve_until_signal(config: ServeConfig) -> Result<ExitCode, String> {
             "files are in memory and will be lost at the next stop, unlike the database"
         );
     }
-    let parts = Parts {
-        backing: open_store(config.database).await?,
+    let parts = ServiceParts {
+        store: open_store(config.database).await?,
         clock: Clock::System,
         public: config.public_url.unwrap_or_else(|| PublicUrl::of_listener(local_addr)),
         provider: None,
         blobs: None,
         with_metrics: admin.is_some(),
     };
-    let Service { app, made_key, background } =
+    let Service { app, generated_key, background } =
         start::start(config.service, parts).await.map_err(|error| error_chain(&error))?;
 
     if let Some(admin) = admin {
@@ -121,7 +121,7 @@ async fn serve_until_signal(config: ServeConfig) -> Result<ExitCode, String> {
     }
     let ready_line = ReadyLine {
         base_url: &app.api.base_url,
-        api_key: made_key.as_ref().map(MadeKey::expose),
+        api_key: generated_key.as_ref().map(GeneratedKey::expose),
         dashboard_url: None,
         store: app.api.store.name(),
     };
@@ -169,12 +169,12 @@ fn exit_code(drained: Drained) -> ExitCode {
     }
 }
 
-async fn open_store(database: Option<DatabaseConfig>) -> Result<Backing, String> {
+async fn open_store(database: Option<DatabaseConfig>) -> Result<StoreKind, String> {
     let Some(DatabaseConfig { url, source, migration }) = database else {
-        return Ok(Backing::Own(Arc::new(MemoryStore::new(Clock::System))));
+        return Ok(StoreKind::Single(Arc::new(MemoryStore::new(Clock::System))));
     };
     let store = PostgresStore::open(&url, migration, Clock::System).await;
-    store.map(Backing::Shared).map_err(|error| format!("{source}: {}", error_chain(&error)))
+    store.map(StoreKind::Shared).map_err(|error| format!("{source}: {}", error_chain(&error)))
 }
 
 async fn bind(Address { text, source }: &Address) -> Result<TcpListener, String> {

@@ -1,9 +1,9 @@
 //! From a socket to a handler and back: connections, routing, authentication, metrics.
 
-pub mod admin;
+pub(crate) mod admin;
 mod connection;
-pub mod listener;
-pub mod metrics;
+pub(crate) mod listener;
+pub(crate) mod metrics;
 mod request_id;
-pub mod routes;
-pub mod service;
+pub(crate) mod routes;
+pub(crate) mod service;

@@ -1,7 +1,6 @@
-//! Putting a service together: store, accounts, keys, files, provider, routes, one
-//! [`ApiService`] and its workers.
+//! Assembles a service: store, seeded keys, blob store, provider, routes and workers.
 //!
-//! The program and the embedded server both begin here. Sockets come later.
+//! The program and the embedded server both use it. Sockets are not its concern.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,8 +12,8 @@ use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
 use crate::blobs::{BlobOpenError, Blobs};
 use crate::clock::Clock;
-pub use crate::config::ServiceConfig;
-use crate::domain::{MadeKey, NewKey, PublicUrl, Scopes, SigningKey, Vendor};
+use crate::config::ServiceConfig;
+use crate::domain::{GeneratedKey, NewKey, PublicUrl, Scopes, SigningKey, Vendor};
 use crate::generate::output_store::AssetOutputStore;
 use crate::generate::submit::Submitter;
 use crate::generate::worker::Worker;
@@ -28,97 +27,97 @@ use crate::serve::service::ApiService;
 use crate::store::postgres::PostgresStore;
 use crate::store::{Store, StoreError};
 
-/// The account that is made when no key was seeded.
-pub const DEFAULT_ACCOUNT: &str = "default";
+/// The account that is created if no key is seeded.
+pub(crate) const DEFAULT_ACCOUNT: &str = "default";
 
-/// What a service is given to work with.
-pub struct Parts {
-    /// Where everything but files is kept.
-    pub backing: Backing,
-    /// The time.
+/// What [`start`] takes beside the configuration.
+pub struct ServiceParts {
+    /// Stores everything but files.
+    pub store: StoreKind,
+    /// The source of time.
     pub clock: Clock,
-    /// How clients reach the service.
+    /// The URL at which clients reach the service.
     pub public: PublicUrl,
-    /// Takes the place of the provider in the configuration.
+    /// Replaces the configured provider.
     pub provider: Option<Arc<dyn Provider>>,
-    /// Takes the place of the store of files in the configuration.
+    /// Replaces the configured blob store.
     pub blobs: Option<Blobs>,
     /// Whether requests are counted.
     pub with_metrics: bool,
 }
 
-/// What a service keeps everything but files in.
+/// Stores everything but files.
 #[derive(Clone)]
-pub enum Backing {
-    /// A store of its own. Where no key is seeded, one is made at each start.
-    Own(Arc<dyn Store>),
-    /// A database that other servers may use too. It has the signing key, unless
-    /// one is given, and gets a key only while no account is in it.
+pub enum StoreKind {
+    /// A store that only this service uses. If no key is seeded, each start creates one.
+    Single(Arc<dyn Store>),
+    /// A database that several servers may use. It holds the signing key, unless one is
+    /// configured, and gets a first key only while it has no account.
     Shared(PostgresStore),
 }
 
-/// A service that answers requests.
+/// A running service without a listener.
 pub struct Service {
-    /// Answers them.
+    /// Handles requests.
     pub app: Arc<ApiService>,
-    /// A key with all scopes of a new account, if one was made; see [`Backing`].
-    pub made_key: Option<MadeKey>,
-    /// Work on generations outside of requests; to be stopped before the end.
+    /// The created key, with all scopes; see [`StoreKind`].
+    pub generated_key: Option<GeneratedKey>,
+    /// Work on generations outside of requests. Stop it before the process ends.
     pub background: BackgroundTasks,
 }
 
-/// Why there is no service.
+/// Why the service could not be assembled.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// Two keys cannot have one public id.
+    /// The public id of a seeded key belongs to another key.
     #[error(
         "seed key number {0} has the public id of another key, or of one that is revoked or has \
          other scopes"
     )]
     SeedTaken(usize),
-    /// Somebody put something else there.
+    /// The stored signing key is not valid.
     #[error("the signing key in the database is too short to be one")]
     SigningKey,
     /// The store failed.
     #[error("the store failed")]
     Store(#[from] StoreError),
-    /// No file can be kept.
+    /// The blob store cannot be used.
     #[error(transparent)]
     Blobs(#[from] BlobOpenError),
-    /// The provider cannot be spoken to.
-    #[error("the provider cannot be spoken to")]
+    /// The HTTP client of the provider could not be built.
+    #[error("the HTTP client of the provider could not be built")]
     Provider(#[from] OutboundError),
-    /// The table of routes has a fault.
+    /// The route table is not valid.
     #[error("two routes have the same path")]
     Routes(#[from] matchit::InsertError),
-    /// The metrics have a fault.
+    /// The metrics recorder could not be built.
     #[error("the metrics could not be set up")]
     Metrics(#[from] metrics_exporter_prometheus::BuildError),
 }
 
-impl Backing {
+impl StoreKind {
     fn store(&self) -> Arc<dyn Store> {
         match self {
-            Self::Own(store) => store.clone(),
+            Self::Single(store) => store.clone(),
             Self::Shared(store) => Arc::new(store.clone()),
         }
     }
 
     async fn signing_key(&self) -> Result<SigningKey, StartError> {
         match self {
-            Self::Own(_) => Ok(SigningKey::random()),
+            Self::Single(_) => Ok(SigningKey::random()),
             Self::Shared(store) => {
                 SigningKey::new(&store.signing_key().await?).ok_or(StartError::SigningKey)
             }
         }
     }
 
-    /// Gives the default account a key, if this is the place for it.
-    async fn first_key(&self, vendor: &Vendor) -> Result<Option<MadeKey>, StartError> {
+    /// Creates a key of the default account, where the store needs one.
+    async fn first_key(&self, vendor: &Vendor) -> Result<Option<GeneratedKey>, StartError> {
         let key = vendor.make();
         let new = new_key(&key, Scopes::ALL);
         let made = match self {
-            Self::Own(store) => {
+            Self::Single(store) => {
                 store.seed_key(DEFAULT_ACCOUNT, new).await?;
                 true
             }
@@ -128,25 +127,25 @@ impl Backing {
     }
 }
 
-/// A made key as a store takes it: without its secret.
-pub fn new_key(key: &MadeKey, scopes: Scopes) -> NewKey {
+/// The record of a new key, without its secret.
+pub(crate) fn new_key(key: &GeneratedKey, scopes: Scopes) -> NewKey {
     let presented = key.presented();
     let (public_id, digest) = (presented.public_id().into(), presented.digest());
     NewKey { public_id, digest, scopes, revoked: false }
 }
 
-/// Makes the accounts and keys that are asked for and the service around the
-/// parts, and sets its workers to work on the current Tokio runtime.
+/// Creates the seeded accounts and keys, assembles the service, and starts its workers on
+/// the current Tokio runtime.
 ///
 /// # Errors
-/// If a seed clashes with another key, or one of the parts fails.
-pub async fn start(config: ServiceConfig, parts: Parts) -> Result<Service, StartError> {
-    let Parts { backing, clock, public, provider, blobs, with_metrics } = parts;
-    let store = backing.store();
-    let made_key = seed(&*store, &backing, &config).await?;
+/// If a seeded key conflicts with another key, or a part cannot be used.
+pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service, StartError> {
+    let ServiceParts { store: kind, clock, public, provider, blobs, with_metrics } = parts;
+    let store = kind.store();
+    let generated_key = seed(&*store, &kind, &config).await?;
     let signing_key = match config.signing_key {
         Some(given) => given,
-        None => backing.signing_key().await?,
+        None => kind.signing_key().await?,
     };
 
     let assets = Assets::new(public.url());
@@ -181,26 +180,28 @@ pub async fn start(config: ServiceConfig, parts: Parts) -> Result<Service, Start
     let app = ApiService { routes: Routes::new(table)?, api, vendor: config.vendor, metrics };
     let workers = WorkerPool::start(&worker, config.workers);
     let background = BackgroundTasks { submitter, workers };
-    Ok(Service { app: Arc::new(app), made_key, background })
+    Ok(Service { app: Arc::new(app), generated_key, background })
 }
 
-/// The key that was made because none was seeded.
+/// Creates the seeded keys. Returns the key that was created because none is seeded.
 async fn seed(
     store: &dyn Store,
-    backing: &Backing,
+    kind: &StoreKind,
     config: &ServiceConfig,
-) -> Result<Option<MadeKey>, StartError> {
+) -> Result<Option<GeneratedKey>, StartError> {
     for (at, seed) in config.seeds.iter().enumerate() {
         match store.seed_key(&seed.account, seed.key.clone()).await {
             Err(StoreError::KeyTaken) => return Err(StartError::SeedTaken(at + 1)),
             outcome => outcome?,
         }
     }
-    if config.seeds.is_empty() { backing.first_key(&config.vendor).await } else { Ok(None) }
+    if config.seeds.is_empty() { kind.first_key(&config.vendor).await } else { Ok(None) }
 }
 
 impl fmt::Debug for Service {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Service").field("made_key", &self.made_key).finish_non_exhaustive()
+        f.debug_struct("Service")
+            .field("generated_key", &self.generated_key)
+            .finish_non_exhaustive()
     }
 }

@@ -17,18 +17,15 @@ mod contract_tests;
 #[cfg(test)]
 pub(crate) mod differential;
 mod error;
-pub mod jobs;
+pub(crate) mod jobs;
 mod keys;
 mod memberships;
-pub mod memory;
-pub mod postgres;
+pub(crate) mod memory;
+pub(crate) mod postgres;
 mod prompts;
 mod vaults;
 
 use async_trait::async_trait;
-
-#[cfg(doc)]
-use crate::domain::Caller;
 
 pub use self::error::{Cause, Result, StoreError};
 pub use self::jobs::{JobQueue, JobStore};
@@ -36,15 +33,12 @@ pub use self::keys::KeyStore;
 pub use self::memberships::{Added, Contents, MembershipStore, Moved};
 pub use self::prompts::PromptStore;
 pub use self::vaults::VaultStore;
-
-/// The traits of all resources, for code that works with a concrete store:
-/// `use store::prelude::*`.
-pub mod prelude {
-    pub use super::{
-        JobQueue as _, JobStore as _, KeyStore as _, MembershipStore as _, PromptStore as _,
-        Store as _, VaultStore as _,
-    };
-}
+pub use crate::domain::{
+    AccountId, Caller, Claim, JobKey, JobRecord, JobState, KeyId, KeyRecord, Lease, ListedPrompt,
+    NewJob, NewKey, NewPrompt, NewVault, PromptImage, PromptInputs, PromptKind, PromptPage,
+    PromptPatch, PromptQuery, PromptRecord, ProviderTicket, Release, Reserved, Scopes,
+    SharedPrompt, VaultPatch, VaultRecord, VaultVisibility,
+};
 
 /// Everything that the service persists except files. See the [module](self) for the
 /// rules that all methods share.
@@ -60,4 +54,13 @@ pub trait Store:
     /// # Errors
     /// [`StoreError::Unavailable`].
     async fn check(&self) -> Result<()>;
+}
+
+/// The traits of all resources, for tests that work with a concrete store.
+#[cfg(test)]
+pub(crate) mod prelude {
+    pub(crate) use super::{
+        JobQueue as _, JobStore as _, KeyStore as _, MembershipStore as _, PromptStore as _,
+        Store as _, VaultStore as _,
+    };
 }

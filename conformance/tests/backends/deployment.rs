@@ -4,8 +4,8 @@ use std::error::Error;
 use std::sync::Arc;
 
 use promptarium_conformance::Target;
-use promptarium_server::blobs::{BlobSetting, Blobs};
-use promptarium_server::store::postgres::scratch::ScratchDatabase;
+use promptarium_server::test_support::ScratchDatabase;
+use promptarium_server::test_support::{BlobSetting, Blobs};
 use promptarium_server::{EmbeddedServer, EmbeddedServerBuilder};
 use tokio::sync::Mutex;
 

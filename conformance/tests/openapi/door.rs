@@ -8,10 +8,10 @@ use futures::stream;
 use http::{Request, StatusCode};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
-use promptarium_server::http::host;
-use promptarium_server::http::response::{Response, ResponseBody};
-use promptarium_server::serve::listener::HttpService;
-use promptarium_server::serve::service::ApiService;
+use promptarium_server::test_support::ApiService;
+use promptarium_server::test_support::HttpService;
+use promptarium_server::test_support::check_host;
+use promptarium_server::test_support::{Response, ResponseBody};
 
 use crate::description::{Description, Status};
 
@@ -44,7 +44,7 @@ impl HttpService for Door {
     async fn handle(&self, request: Request<Incoming>) -> Response {
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
         let (head, incoming) = request.into_parts();
-        let for_nobody = host::check(&head).is_err();
+        let for_nobody = check_host(&head).is_err();
         let request = Request::from_parts(head, incoming);
         let (parts, payload) = self.app.handle(request).await.into_parts();
         let body = match payload.collect().await {

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use promptarium_conformance::Target;
-use promptarium_server::api::health::Readiness;
-use promptarium_server::clock::Clock;
-use promptarium_server::domain::PublicUrl;
-use promptarium_server::serve::listener::{self, Limits};
-use promptarium_server::start::{self, Backing, Parts, Service};
-use promptarium_server::store::memory::MemoryStore;
-use promptarium_server::store::postgres::scratch::ScratchDatabase;
-use promptarium_server::store::postgres::{DatabaseUrl, Migration, PostgresStore};
+use promptarium_server::Clock;
+use promptarium_server::test_support::MemoryStore;
+use promptarium_server::test_support::PublicUrl;
+use promptarium_server::test_support::Readiness;
+use promptarium_server::test_support::ScratchDatabase;
+use promptarium_server::test_support::{self as listener, Limits};
+use promptarium_server::test_support::{self as start, Service, ServiceParts, StoreKind};
+use promptarium_server::test_support::{DatabaseUrl, Migration, PostgresStore};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
@@ -64,10 +64,10 @@ impl Lane {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let public = PublicUrl::of_listener(listener.local_addr()?);
         let target = Arc::new(Target::new(keys::target(&public.base_url())?)?);
-        let (backing, database) = backing(form).await?;
+        let (store, database) = store(form).await?;
         let (provider, blobs) = (None, None);
         let clock = Clock::System;
-        let parts = Parts { backing, clock, public, provider, blobs, with_metrics: false };
+        let parts = ServiceParts { store, clock, public, provider, blobs, with_metrics: false };
         let service = start::start(config(WORKERS)?, parts).await?;
         let log = Log::default();
         let door = Door { app: Arc::clone(&service.app), description, log: log.clone() };
@@ -91,14 +91,14 @@ impl Lane {
     }
 }
 
-async fn backing(form: Form) -> Result<(Backing, Option<ScratchDatabase>), NotStarted> {
+async fn store(form: Form) -> Result<(StoreKind, Option<ScratchDatabase>), NotStarted> {
     match form {
-        Form::Memory => Ok((Backing::Own(Arc::new(MemoryStore::new(Clock::System))), None)),
+        Form::Memory => Ok((StoreKind::Single(Arc::new(MemoryStore::new(Clock::System))), None)),
         Form::Postgres => {
             let database = ScratchDatabase::create().await?;
             let url = DatabaseUrl::parse(&database.url())?;
             let store = PostgresStore::open(&url, Migration::Auto, Clock::System).await?;
-            Ok((Backing::Shared(store), Some(database)))
+            Ok((StoreKind::Shared(store), Some(database)))
         }
     }
 }

@@ -27,8 +27,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use libtest_mimic::{Arguments, Failed, Trial};
 use promptarium_conformance::report::{Outcome, text};
 use promptarium_conformance::{Run, Scenario, run, scenarios};
-use promptarium_server::api::openapi::document;
-use promptarium_server::domain::ModelNamespace;
+use promptarium_server::test_support::ModelNamespace;
+use promptarium_server::test_support::openapi_document;
 use tokio::runtime::{Handle, Runtime};
 
 use self::description::{Description, Status};
@@ -53,7 +53,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     arguments.test_threads.get_or_insert(AT_ONCE);
     let runtime = Runtime::new()?;
     let model_namespace = &ModelNamespace::new("local").ok_or("no namespace")?;
-    let document = document(None, model_namespace);
+    let document = openapi_document(None, model_namespace);
     let description = Arc::new(Description::of(&document)?);
     let lanes = Lanes::new(Arc::clone(&description));
     let shared = Arc::new(Shared { lanes, seen: Mutex::default() });

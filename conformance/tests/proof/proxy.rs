@@ -15,10 +15,10 @@ use hyper::body::{Body, Incoming};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use promptarium_server::api::health::Readiness;
-use promptarium_server::http::response::{Response, ResponseBody};
-use promptarium_server::serve::listener::{self, HttpService, Limits};
-use promptarium_server::serve::service::ApiService;
+use promptarium_server::test_support::ApiService;
+use promptarium_server::test_support::Readiness;
+use promptarium_server::test_support::{self as listener, HttpService, Limits};
+use promptarium_server::test_support::{Response, ResponseBody};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 

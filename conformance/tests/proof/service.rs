@@ -4,13 +4,13 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use promptarium_conformance::Target;
-use promptarium_server::blobs::Blobs;
-use promptarium_server::clock::Clock;
-use promptarium_server::domain::PublicUrl;
-use promptarium_server::generate::Provider;
-use promptarium_server::start::{self, Backing, Parts, Service};
+use promptarium_server::Clock;
+use promptarium_server::provider::Provider;
 use promptarium_server::store::Store;
-use promptarium_server::store::memory::MemoryStore;
+use promptarium_server::test_support::Blobs;
+use promptarium_server::test_support::MemoryStore;
+use promptarium_server::test_support::PublicUrl;
+use promptarium_server::test_support::{self as start, Service, ServiceParts, StoreKind};
 use tokio::net::TcpListener;
 
 use crate::fault::{Fault, How};
@@ -75,8 +75,8 @@ impl Running {
         let base_url = public.base_url();
         let Setting { store, provider, blobs, clock } = setting;
         let store = store.unwrap_or_else(|| Arc::new(MemoryStore::new(clock.clone())));
-        let backing = Backing::Own(store);
-        let parts = Parts { backing, clock, public, provider, blobs, with_metrics: false };
+        let store = StoreKind::Single(store);
+        let parts = ServiceParts { store, clock, public, provider, blobs, with_metrics: false };
         let service = start::start(config(WORKERS)?, parts).await?;
         let serving = proxy::serve(listener, Arc::clone(&service.app), way).await?;
         let target = Arc::new(Target::new(keys::target(&base_url)?)?);

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use promptarium::{PromptId, VaultId, VaultPromptId};
-use promptarium_server::domain::{
-    Caller, Claim, JobKey, JobRecord, KeyRecord, Lease, NewJob, NewKey, NewPrompt, NewVault,
-    PromptImage, PromptPage, PromptPatch, PromptQuery, ProviderTicket, Release, Reserved,
-    SharedPrompt, VaultPatch, VaultRecord,
-};
 use promptarium_server::store::{
     Added, Contents, JobQueue, JobStore, KeyStore, MembershipStore, Moved, PromptStore, Store,
     StoreError, VaultStore,
+};
+use promptarium_server::store::{
+    Caller, Claim, JobKey, JobRecord, KeyRecord, Lease, NewJob, NewKey, NewPrompt, NewVault,
+    PromptImage, PromptPage, PromptPatch, PromptQuery, ProviderTicket, Release, Reserved,
+    SharedPrompt, VaultPatch, VaultRecord,
 };
 
 /// A store that does some steps in its own way.

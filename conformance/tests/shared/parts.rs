@@ -3,10 +3,10 @@
 
 use std::error::Error;
 
-use promptarium_server::blobs::BlobSetting;
-use promptarium_server::config::{SeedKey, ServiceConfig};
-use promptarium_server::domain::{ModelNamespace, Vendor};
-use promptarium_server::generate::ProviderSetting;
+use promptarium_server::test_support::BlobSetting;
+use promptarium_server::test_support::ProviderSetting;
+use promptarium_server::test_support::{ModelNamespace, Vendor};
+use promptarium_server::test_support::{SeedKey, ServiceConfig};
 
 use crate::keys::seeds;
 

@@ -29,7 +29,7 @@ enum RequestedRange {
 }
 
 /// `GET` and `HEAD` of an asset (UP-15, UP-19).
-pub async fn get(api: &Api, request: Request<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn get(api: &Api, request: Request<'_>) -> Result<Response, ApiError> {
     let name = request.file().ok_or(ApiError::NotFound)?;
     let headers = &request.parts.headers;
     let etag = format!("\"{name}\"");

@@ -20,7 +20,7 @@ use crate::http::validate::{
 };
 
 /// The body fields of a generation.
-pub const FIELDS: &[&str] = &[
+pub(crate) const FIELDS: &[&str] = &[
     "modelId",
     "prompt",
     "generationType",
@@ -37,11 +37,14 @@ pub const FIELDS: &[&str] = &[
 ];
 
 /// What can be generated.
-pub const KINDS: &[(&str, OutputKind)] =
+pub(crate) const KINDS: &[(&str, OutputKind)] =
     &[("image", OutputKind::Image), ("video", OutputKind::Video)];
 
 /// `POST /generations` (GE-01 to GE-27).
-pub async fn create(api: &Api, mut request: AuthedRequest<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn create(
+    api: &Api,
+    mut request: AuthedRequest<'_>,
+) -> Result<Response, ApiError> {
     let body = request.json().await?;
     let new = new_job(&body, &api.assets)?;
     let (job, ticket) = api.submitter.submit(&request.caller, new).await?;
@@ -59,7 +62,7 @@ pub async fn create(api: &Api, mut request: AuthedRequest<'_>) -> Result<Respons
 }
 
 /// `GET /generations/{clientJobId}/status` (GE-28, GE-31, GE-32).
-pub async fn status(api: &Api, request: AuthedRequest<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn status(api: &Api, request: AuthedRequest<'_>) -> Result<Response, ApiError> {
     let job = api.store.job(&request.caller, &request.job()?).await?;
     Ok(response::data(StatusCode::OK, &JobView::from(&job), 2 * view::SMALL_BYTES)?)
 }

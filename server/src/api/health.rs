@@ -37,12 +37,12 @@ struct Status {
 }
 
 /// `GET /healthz`
-pub async fn health(_: &Api, _: Request<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn health(_: &Api, _: Request<'_>) -> Result<Response, ApiError> {
     Ok(response::data(StatusCode::OK, &Status { status: "ok" }, SMALL_BYTES)?)
 }
 
 /// `GET /readyz`
-pub async fn readiness(api: &Api, _: Request<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn readiness(api: &Api, _: Request<'_>) -> Result<Response, ApiError> {
     if api.readiness.is_stopping() {
         return Err(ApiError::Stopping);
     }

@@ -10,13 +10,13 @@ use crate::http::response::{self, Response};
 use crate::http::validate::{id, id_from_1, json_fields, list as list_of};
 
 /// The body field of add.
-pub const ADD_FIELDS: &[&str] = &["promptIds"];
+pub(crate) const ADD_FIELDS: &[&str] = &["promptIds"];
 
 /// The body field of move.
-pub const MOVE_FIELDS: &[&str] = &["targetVaultId"];
+pub(crate) const MOVE_FIELDS: &[&str] = &["targetVaultId"];
 
 /// `GET /vaults/{vaultId}/prompts` (VC-04 to VC-09).
-pub async fn list(api: &Api, request: AuthedRequest<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn list(api: &Api, request: AuthedRequest<'_>) -> Result<Response, ApiError> {
     let contents = api.store.contents(&request.caller, request.vault()?).await?;
     response::listing(contents, |prompt, json| {
         serde_json::to_writer(json, &ListedPromptView::new(prompt))
@@ -25,7 +25,7 @@ pub async fn list(api: &Api, request: AuthedRequest<'_>) -> Result<Response, Api
 }
 
 /// `POST /vaults/{vaultId}/prompts` (VC-10 to VC-14).
-pub async fn add(api: &Api, mut request: AuthedRequest<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn add(api: &Api, mut request: AuthedRequest<'_>) -> Result<Response, ApiError> {
     let body = request.json().await?;
     let mut form = json_fields(&body, ADD_FIELDS)?;
     let prompts = form.required("promptIds", list_of(limits::ADDED_PROMPTS, id));
@@ -40,7 +40,7 @@ pub async fn add(api: &Api, mut request: AuthedRequest<'_>) -> Result<Response, 
 }
 
 /// `DELETE /vaults/{vaultId}/prompts/{vaultPromptId}` (VC-15, VC-16).
-pub async fn remove(api: &Api, request: AuthedRequest<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn remove(api: &Api, request: AuthedRequest<'_>) -> Result<Response, ApiError> {
     let (vault, vault_prompt_id) = request.membership()?;
     api.store.remove_membership(&request.caller, vault, vault_prompt_id).await?;
     let removed = Removed { vault_prompt_id, removed: true };
@@ -48,7 +48,10 @@ pub async fn remove(api: &Api, request: AuthedRequest<'_>) -> Result<Response, A
 }
 
 /// `POST …/move` (VC-17 to VC-24).
-pub async fn move_to(api: &Api, mut request: AuthedRequest<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn move_to(
+    api: &Api,
+    mut request: AuthedRequest<'_>,
+) -> Result<Response, ApiError> {
     let body = request.json().await?;
     let mut form = json_fields(&body, MOVE_FIELDS)?;
     let target = form.required("targetVaultId", id_from_1);
@@ -71,12 +74,12 @@ pub async fn move_to(api: &Api, mut request: AuthedRequest<'_>) -> Result<Respon
 }
 
 /// `POST …/pin` (VC-25, VC-27, VC-29).
-pub async fn pin(api: &Api, request: AuthedRequest<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn pin(api: &Api, request: AuthedRequest<'_>) -> Result<Response, ApiError> {
     set_pinned(api, request, true).await
 }
 
 /// `DELETE …/pin` (VC-26, VC-28, VC-30).
-pub async fn unpin(api: &Api, request: AuthedRequest<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn unpin(api: &Api, request: AuthedRequest<'_>) -> Result<Response, ApiError> {
     set_pinned(api, request, false).await
 }
 

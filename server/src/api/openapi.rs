@@ -20,7 +20,7 @@ use crate::http::error::ApiError;
 use crate::http::response::{self, Response};
 
 /// Path of the document.
-pub const PATH: &str = "/api/v1/openapi.json";
+pub(crate) const PATH: &str = "/api/v1/openapi.json";
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
     let documents = Yaml::load_from_str(include_str!("../../openapi.yaml"));
@@ -80,7 +80,7 @@ impl Document {
 ///
 /// # Errors
 /// None: the document was serialized when the server started.
-pub fn get(api: &Api, request: &Request<'_>) -> Result<Response, ApiError> {
+pub(crate) fn get(api: &Api, request: &Request<'_>) -> Result<Response, ApiError> {
     let Document { json, tag } = &api.openapi;
     let mut response = match tag.to_str().is_ok_and(|tag| matches_etag(&request.parts.headers, tag))
     {

@@ -18,7 +18,7 @@ use crate::http::validate::{
 };
 
 /// The body fields of create and update.
-pub const FIELDS: &[&str] = &[
+pub(crate) const FIELDS: &[&str] = &[
     "title",
     "prompt",
     "promptType",
@@ -31,17 +31,17 @@ pub const FIELDS: &[&str] = &[
 ];
 
 /// The body field of save.
-pub const SAVE_FIELDS: &[&str] = &["vaultId"];
+pub(crate) const SAVE_FIELDS: &[&str] = &["vaultId"];
 
 /// The parameters of the list.
-pub const QUERY: &[&str] = &["limit", "cursor", "vaultId", "type"];
+pub(crate) const QUERY: &[&str] = &["limit", "cursor", "vaultId", "type"];
 
 /// The values of `promptType`.
-pub const KINDS: &[(&str, PromptKind)] =
+pub(crate) const KINDS: &[(&str, PromptKind)] =
     &[("image", PromptKind::Image), ("text", PromptKind::Text), ("video", PromptKind::Video)];
 
 /// `GET /prompts` (PG-01 to PG-09, PR-13 to PR-18).
-pub async fn list(api: &Api, request: AuthedRequest<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn list(api: &Api, request: AuthedRequest<'_>) -> Result<Response, ApiError> {
     let mut form = query_fields(request.parts.uri.query(), QUERY);
     let limit = form.optional("limit", integer_in_query(limits::PAGE_SIZE));
     let vault = form.optional("vaultId", id_in_query::<VaultId>());
@@ -66,7 +66,10 @@ pub async fn list(api: &Api, request: AuthedRequest<'_>) -> Result<Response, Api
 }
 
 /// `POST /prompts` (PR-19 to PR-29).
-pub async fn create(api: &Api, mut request: AuthedRequest<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn create(
+    api: &Api,
+    mut request: AuthedRequest<'_>,
+) -> Result<Response, ApiError> {
     let body = request.json().await?;
     let mut form = json_fields(&body, FIELDS)?;
     let title = form.required("title", text(limits::PROMPT_TITLE_CHARS));
@@ -89,13 +92,16 @@ pub async fn create(api: &Api, mut request: AuthedRequest<'_>) -> Result<Respons
 }
 
 /// `GET /prompts/{promptId}` (PR-30).
-pub async fn get(api: &Api, request: AuthedRequest<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn get(api: &Api, request: AuthedRequest<'_>) -> Result<Response, ApiError> {
     let prompt = api.store.prompt(&request.caller, request.prompt()?).await?;
     prompt_response(StatusCode::OK, &prompt)
 }
 
 /// `PATCH /prompts/{promptId}` (PR-31 to PR-39).
-pub async fn update(api: &Api, mut request: AuthedRequest<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn update(
+    api: &Api,
+    mut request: AuthedRequest<'_>,
+) -> Result<Response, ApiError> {
     let body = request.json().await?;
     let mut form = json_fields(&body, FIELDS)?;
     let patch = PromptPatch {
@@ -113,14 +119,14 @@ pub async fn update(api: &Api, mut request: AuthedRequest<'_>) -> Result<Respons
 }
 
 /// `DELETE /prompts/{promptId}` (PR-40 to PR-43).
-pub async fn delete(api: &Api, request: AuthedRequest<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn delete(api: &Api, request: AuthedRequest<'_>) -> Result<Response, ApiError> {
     let id = request.prompt()?;
     api.store.delete_prompt(&request.caller, id).await?;
     Ok(response::data(StatusCode::OK, &Deleted::new(id), view::SMALL_BYTES)?)
 }
 
 /// `POST /prompts/{promptId}/save` (PR-44 to PR-47).
-pub async fn save(api: &Api, mut request: AuthedRequest<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn save(api: &Api, mut request: AuthedRequest<'_>) -> Result<Response, ApiError> {
     let body = request.json().await?;
     let mut form = json_fields(&body, SAVE_FIELDS)?;
     let Some(vault) = form.required("vaultId", id) else {

@@ -19,10 +19,10 @@ use crate::http::response::{self, Response};
 use crate::http::validate::{integer, json_fields, one_of};
 
 /// The body fields of the request for a slot.
-pub const FIELDS: &[&str] = &["contentType", "size"];
+pub(crate) const FIELDS: &[&str] = &["contentType", "size"];
 
 /// The accepted types (LI-15).
-pub const TYPES: &[(&str, Media)] = &[
+pub(crate) const TYPES: &[(&str, Media)] = &[
     (Media::Png.content_type(), Media::Png),
     (Media::Jpeg.content_type(), Media::Jpeg),
     (Media::Webp.content_type(), Media::Webp),
@@ -43,7 +43,10 @@ struct SlotView<'a> {
 }
 
 /// `POST /uploads/images` (UP-01 to UP-09).
-pub async fn create(api: &Api, mut request: AuthedRequest<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn create(
+    api: &Api,
+    mut request: AuthedRequest<'_>,
+) -> Result<Response, ApiError> {
     let body = request.json().await?;
     let mut form = json_fields(&body, FIELDS)?;
     let media = form.required("contentType", one_of(TYPES));
@@ -69,7 +72,7 @@ pub async fn create(api: &Api, mut request: AuthedRequest<'_>) -> Result<Respons
 
 /// `PUT {uploadUrl}` (UP-10 to UP-14). Every other method is refused here too, after the token is
 /// checked (S-43).
-pub async fn put(api: &Api, request: Request<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn put(api: &Api, request: Request<'_>) -> Result<Response, ApiError> {
     let parts = request.parts;
     let token = bearer(&parts.headers).map_err(|_| SlotError::NoToken)?;
     let slot = api.slots.verify(request.file(), parts.uri.query(), token)?;

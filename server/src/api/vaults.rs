@@ -11,24 +11,27 @@ use crate::http::response::{self, Response};
 use crate::http::validate::{json_fields, one_of, text};
 
 /// The body fields of create and update.
-pub const FIELDS: &[&str] = &["name", "description", "visibility"];
+pub(crate) const FIELDS: &[&str] = &["name", "description", "visibility"];
 
 /// The values of `visibility`.
-pub const VISIBILITIES: &[(&str, VaultVisibility)] = &[
+pub(crate) const VISIBILITIES: &[(&str, VaultVisibility)] = &[
     ("private", VaultVisibility::Private),
     ("unlisted", VaultVisibility::Unlisted),
     ("public", VaultVisibility::Public),
 ];
 
 /// `GET /vaults` (VA-13 to VA-15).
-pub async fn list(api: &Api, request: AuthedRequest<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn list(api: &Api, request: AuthedRequest<'_>) -> Result<Response, ApiError> {
     let vaults = api.store.vaults(&request.caller).await?;
     let size = vaults.iter().map(view::vault_bytes).sum();
     Ok(response::data(StatusCode::OK, &VaultsView(&vaults), size)?)
 }
 
 /// `POST /vaults` (VA-16 to VA-20).
-pub async fn create(api: &Api, mut request: AuthedRequest<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn create(
+    api: &Api,
+    mut request: AuthedRequest<'_>,
+) -> Result<Response, ApiError> {
     let body = request.json().await?;
     let mut form = json_fields(&body, FIELDS)?;
     let name = form.required("name", text(limits::VAULT_NAME_CHARS));
@@ -45,13 +48,16 @@ pub async fn create(api: &Api, mut request: AuthedRequest<'_>) -> Result<Respons
 }
 
 /// `GET /vaults/{vaultId}` (VA-21).
-pub async fn get(api: &Api, request: AuthedRequest<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn get(api: &Api, request: AuthedRequest<'_>) -> Result<Response, ApiError> {
     let vault = api.store.vault(&request.caller, request.vault()?).await?;
     vault_response(StatusCode::OK, &vault)
 }
 
 /// `PATCH /vaults/{vaultId}` (VA-22 to VA-25).
-pub async fn update(api: &Api, mut request: AuthedRequest<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn update(
+    api: &Api,
+    mut request: AuthedRequest<'_>,
+) -> Result<Response, ApiError> {
     let body = request.json().await?;
     let mut form = json_fields(&body, FIELDS)?;
     let patch = VaultPatch {
@@ -66,14 +72,14 @@ pub async fn update(api: &Api, mut request: AuthedRequest<'_>) -> Result<Respons
 }
 
 /// `DELETE /vaults/{vaultId}` (VA-26 to VA-28).
-pub async fn delete(api: &Api, request: AuthedRequest<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn delete(api: &Api, request: AuthedRequest<'_>) -> Result<Response, ApiError> {
     let id = request.vault()?;
     api.store.delete_vault(&request.caller, id).await?;
     Ok(response::data(StatusCode::OK, &Deleted::new(id), view::SMALL_BYTES)?)
 }
 
 /// `POST /vaults/{vaultId}/fork` (VA-29 to VA-34).
-pub async fn fork(api: &Api, request: AuthedRequest<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn fork(api: &Api, request: AuthedRequest<'_>) -> Result<Response, ApiError> {
     let vault = api.store.fork_vault(&request.caller, request.vault()?).await?;
     vault_response(StatusCode::CREATED, &vault)
 }

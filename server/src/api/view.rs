@@ -1,6 +1,6 @@
 //! The JSON form of records. Views borrow, so that a record is written without a copy.
 
-pub mod generation;
+pub(crate) mod generation;
 
 use jiff::Timestamp;
 use promptarium::{PromptId, VaultId, VaultPromptId};
@@ -9,12 +9,12 @@ use serde::{Serialize, Serializer};
 use crate::domain::{ListedPrompt, PromptImage, PromptRecord, SharedPrompt, VaultRecord};
 
 /// The estimated size of a small response.
-pub const SMALL_BYTES: usize = 160;
+pub(crate) const SMALL_BYTES: usize = 160;
 
 /// A prompt (PR-01 to PR-12).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct PromptView<'a> {
+pub(crate) struct PromptView<'a> {
     id: PromptId,
     title: &'a str,
     prompt: &'a str,
@@ -30,7 +30,7 @@ pub struct PromptView<'a> {
 /// A prompt in the listing of a vault (VC-04).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ListedPromptView<'a> {
+pub(crate) struct ListedPromptView<'a> {
     #[serde(flatten)]
     prompt: PromptView<'a>,
     vault_prompt_id: VaultPromptId,
@@ -38,7 +38,7 @@ pub struct ListedPromptView<'a> {
 }
 
 /// A list of prompts.
-pub struct PromptsView<'a>(pub &'a [SharedPrompt]);
+pub(crate) struct PromptsView<'a>(pub &'a [SharedPrompt]);
 
 struct ImagesView<'a>(&'a [PromptImage]);
 
@@ -54,7 +54,7 @@ struct ImageView<'a> {
 /// A vault (VA-01 to VA-11).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct VaultView<'a> {
+pub(crate) struct VaultView<'a> {
     id: VaultId,
     name: &'a str,
     description: Option<&'a str>,
@@ -70,11 +70,11 @@ pub struct VaultView<'a> {
 }
 
 /// A list of vaults.
-pub struct VaultsView<'a>(pub &'a [VaultRecord]);
+pub(crate) struct VaultsView<'a>(pub &'a [VaultRecord]);
 
 /// The response to deleting a prompt or a vault (PR-40, VA-26).
 #[derive(Serialize)]
-pub struct Deleted<Id> {
+pub(crate) struct Deleted<Id> {
     id: Id,
     deleted: bool,
 }
@@ -82,7 +82,7 @@ pub struct Deleted<Id> {
 /// The response to adding prompts to a vault (VC-11).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Added {
+pub(crate) struct Added {
     /// How many were not in the vault before.
     pub added: usize,
     /// The vault.
@@ -94,7 +94,7 @@ pub struct Added {
 /// The response to removing a prompt from a vault (VC-15).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Removed {
+pub(crate) struct Removed {
     /// The removed membership.
     pub vault_prompt_id: VaultPromptId,
     /// `true`
@@ -104,7 +104,7 @@ pub struct Removed {
 /// The response to moving a prompt (VC-17).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Moved {
+pub(crate) struct Moved {
     /// The moved prompt.
     pub prompt_id: PromptId,
     /// The source vault.
@@ -118,7 +118,7 @@ pub struct Moved {
 /// The response to pinning and unpinning (VC-25, VC-26).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Pinned {
+pub(crate) struct Pinned {
     /// The membership.
     pub vault_prompt_id: VaultPromptId,
     /// Whether it is pinned now.
@@ -130,7 +130,7 @@ struct Time(Timestamp);
 
 impl<'a> PromptView<'a> {
     /// The view of a record.
-    pub fn new(record: &'a PromptRecord) -> Self {
+    pub(crate) fn new(record: &'a PromptRecord) -> Self {
         Self {
             id: record.id,
             title: &record.title,
@@ -148,7 +148,7 @@ impl<'a> PromptView<'a> {
 
 impl<'a> ListedPromptView<'a> {
     /// The view of a record.
-    pub fn new(listed: &'a ListedPrompt) -> Self {
+    pub(crate) fn new(listed: &'a ListedPrompt) -> Self {
         Self {
             prompt: PromptView::new(&listed.prompt),
             vault_prompt_id: listed.membership,
@@ -159,7 +159,7 @@ impl<'a> ListedPromptView<'a> {
 
 impl<'a> VaultView<'a> {
     /// The view of a record.
-    pub fn new(record: &'a VaultRecord) -> Self {
+    pub(crate) fn new(record: &'a VaultRecord) -> Self {
         Self {
             id: record.id,
             name: &record.name,
@@ -179,7 +179,7 @@ impl<'a> VaultView<'a> {
 
 impl<Id> Deleted<Id> {
     /// The response for `id`.
-    pub fn new(id: Id) -> Self {
+    pub(crate) fn new(id: Id) -> Self {
         Self { id, deleted: true }
     }
 }
@@ -214,7 +214,7 @@ impl Serialize for Time {
 }
 
 /// The estimated size of a prompt as JSON, if it has few escapes.
-pub fn prompt_bytes(record: &PromptRecord) -> usize {
+pub(crate) fn prompt_bytes(record: &PromptRecord) -> usize {
     const FRAME: usize = 288;
     let images = record.images.iter().map(|image| image.url.len() + 96).sum::<usize>();
     let platform = record.platform.as_ref().map_or(0, |platform| platform.len());
@@ -228,7 +228,7 @@ pub fn prompt_bytes(record: &PromptRecord) -> usize {
 }
 
 /// The estimated size of a vault as JSON.
-pub fn vault_bytes(record: &VaultRecord) -> usize {
+pub(crate) fn vault_bytes(record: &VaultRecord) -> usize {
     const FRAME: usize = 352;
     let description = record.description.as_ref().map_or(0, |text| text.len());
     let cover = record.cover_image_url.as_ref().map_or(0, |url| url.len());

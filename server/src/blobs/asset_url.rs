@@ -10,9 +10,9 @@ use url::Url;
 use crate::blobs::AssetName;
 
 /// The path of assets, below the public URL.
-pub const ASSETS: &str = "/assets/{name}";
+pub(crate) const ASSETS: &str = "/assets/{name}";
 /// The path of upload URLs, below the public URL.
-pub const STORAGE: &str = "/storage/{name}";
+pub(crate) const STORAGE: &str = "/storage/{name}";
 
 const ASSETS_PREFIX: &str = "/assets/";
 const STORAGE_PREFIX: &str = "/storage/";

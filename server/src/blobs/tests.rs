@@ -172,7 +172,7 @@ fn an_unusable_folder_is_named() {
 
 #[test]
 fn settings_are_parsed() {
-    use BlobSettingError::{Bucket, NoPath, Prefix, Scheme};
+    use super::setting::BlobSettingError::{Bucket, NoPath, Prefix, Scheme};
     let s3 = |bucket: &str, prefix: &str| {
         Ok(BlobSetting::S3 { bucket: bucket.into(), prefix: prefix.into() })
     };

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use promptarium::Scope;
 
 use super::setting::Setting;
-use crate::domain::{KeyFault, NewKey, Scopes, Vendor};
+use crate::domain::{KeyError, NewKey, Scopes, Vendor};
 
 /// An account and one of its keys, both created at the start.
 #[derive(Clone, Debug)]
@@ -55,8 +55,8 @@ impl SeedKey {
     pub fn parse(text: &str, vendor: &Vendor) -> Result<Self, SeedKeyError> {
         let (key, rest) = text.split_once('=').ok_or(SeedKeyError::NoAccount)?;
         let key = vendor.read(key).map_err(|error| match error {
-            KeyFault::Form => SeedKeyError::Form(vendor.clone()),
-            KeyFault::Checksum => SeedKeyError::Checksum,
+            KeyError::Form => SeedKeyError::Form(vendor.clone()),
+            KeyError::Checksum => SeedKeyError::Checksum,
         })?;
         let (account, scopes) = match rest.split_once(':') {
             Some((account, scopes)) => (account, Some(scopes)),

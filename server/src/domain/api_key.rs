@@ -32,14 +32,14 @@ pub struct PresentedKey<'a> {
 
 /// A generated key, with its secret. `Debug` shows the public id only.
 #[derive(Clone)]
-pub struct MadeKey {
+pub struct GeneratedKey {
     whole: Box<str>,
     public_id: Box<str>,
 }
 
 /// Why a text is not an API key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum KeyFault {
+pub enum KeyError {
     /// It lacks one of the four parts, or has another vendor's prefix.
     #[error("it does not have the form <vendor>_live_<public id>_<secret>")]
     Form,
@@ -59,21 +59,21 @@ impl Vendor {
     ///
     /// # Errors
     /// If the text is malformed. The error never contains the text.
-    pub fn read<'a>(&self, whole: &'a str) -> Result<PresentedKey<'a>, KeyFault> {
+    pub fn read<'a>(&self, whole: &'a str) -> Result<PresentedKey<'a>, KeyError> {
         let (public_id, secret) = whole
             .strip_prefix(&*self.0)
             .and_then(|rest| rest.strip_prefix("_live_"))
             .and_then(|rest| rest.split_once('_'))
             .filter(|(public_id, secret)| is_word(public_id) && is_word(secret))
-            .ok_or(KeyFault::Form)?;
+            .ok_or(KeyError::Form)?;
         if is_made_form(public_id) && !has_checksum(whole, secret) {
-            return Err(KeyFault::Checksum);
+            return Err(KeyError::Checksum);
         }
         Ok(PresentedKey { whole, public_id })
     }
 
     /// Generates a key with 256 bits of secret.
-    pub fn make(&self) -> MadeKey {
+    pub fn make(&self) -> GeneratedKey {
         let mut public_id = String::with_capacity(PUBLIC_ID_CHARS);
         public_id.push_str(PUBLIC_ID_PREFIX);
         public_id.extend(
@@ -84,7 +84,7 @@ impl Vendor {
         Alphanumeric.append_string(&mut rand::rng(), &mut whole, SECRET_RANDOM_CHARS);
         let checksum = checksum(&whole);
         whole.extend(checksum.map(char::from));
-        MadeKey { whole: whole.into(), public_id: public_id.into() }
+        GeneratedKey { whole: whole.into(), public_id: public_id.into() }
     }
 }
 
@@ -106,7 +106,7 @@ impl<'a> PresentedKey<'a> {
     }
 }
 
-impl MadeKey {
+impl GeneratedKey {
     /// The whole key, to be shown to its owner once.
     pub fn expose(&self) -> &str {
         &self.whole
@@ -124,9 +124,9 @@ impl fmt::Debug for PresentedKey<'_> {
     }
 }
 
-impl fmt::Debug for MadeKey {
+impl fmt::Debug for GeneratedKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MadeKey").field("public_id", &self.public_id).finish_non_exhaustive()
+        f.debug_struct("GeneratedKey").field("public_id", &self.public_id).finish_non_exhaustive()
     }
 }
 
@@ -187,12 +187,12 @@ mod tests {
         for at in secret_at..whole.len() {
             let other = if &whole[at..=at] == "x" { "y" } else { "x" };
             let mistyped = format!("{}{other}{}", &whole[..at], &whole[at + 1..]);
-            assert_eq!(vendor().read(&mistyped).unwrap_err(), KeyFault::Checksum, "at {at}");
+            assert_eq!(vendor().read(&mistyped).unwrap_err(), KeyError::Checksum, "at {at}");
         }
         for cut in secret_at + 1..whole.len() {
-            assert_eq!(vendor().read(&whole[..cut]).unwrap_err(), KeyFault::Checksum);
+            assert_eq!(vendor().read(&whole[..cut]).unwrap_err(), KeyError::Checksum);
         }
-        assert_eq!(vendor().read(&format!("{whole}x")).unwrap_err(), KeyFault::Checksum);
+        assert_eq!(vendor().read(&format!("{whole}x")).unwrap_err(), KeyError::Checksum);
     }
 
     #[test]
@@ -218,7 +218,7 @@ mod tests {
             "Promptarium_live_a1_s",
             "promptarium_live_ä_s",
         ] {
-            assert_eq!(vendor().read(text).unwrap_err(), KeyFault::Form, "{text:?}");
+            assert_eq!(vendor().read(text).unwrap_err(), KeyError::Form, "{text:?}");
         }
     }
 

@@ -65,7 +65,7 @@ const UNTITLED: &str = "Untitled";
 
 /// The prompt that holds the outputs of a request, still without images. Its title and text are
 /// the beginning of the request's text (S-39).
-pub fn output_prompt(request: &GenerationRequest, vault: VaultId) -> NewPrompt {
+pub(crate) fn output_prompt(request: &GenerationRequest, vault: VaultId) -> NewPrompt {
     let fitting = request.aspect_ratio.chars().count() <= limits::PROMPT_ASPECT_RATIO_CHARS_MAX;
     let references: Arc<[_]> = request.reference_image_urls.iter().cloned().collect();
     NewPrompt {

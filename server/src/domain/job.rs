@@ -35,7 +35,7 @@ pub struct ProviderTicket {
     /// Shown to the caller as `providerRequestId`.
     pub request_id: Box<str>,
     /// State of the provider's client, needed for polling. Never shown.
-    pub memo: Box<str>,
+    pub provider_state: Box<str>,
 }
 
 /// The state of a job.

@@ -13,7 +13,7 @@ pub struct PublicUrl(Url);
 
 /// Why a text is not a public URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PublicUrlFault {
+pub enum PublicUrlError {
     /// Not an http or https URL.
     #[error("must be a URL that begins with http:// or https://")]
     NoUrl,
@@ -30,17 +30,17 @@ impl PublicUrl {
     ///
     /// # Errors
     /// If it is not a public URL. The error does not repeat the text: it may hold a password.
-    pub fn parse(text: &str) -> Result<Self, PublicUrlFault> {
-        let url = Url::parse(text).map_err(|_| PublicUrlFault::NoUrl)?;
+    pub fn parse(text: &str) -> Result<Self, PublicUrlError> {
+        let url = Url::parse(text).map_err(|_| PublicUrlError::NoUrl)?;
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-            return Err(PublicUrlFault::NoUrl);
+            return Err(PublicUrlError::NoUrl);
         }
         let credentials = !url.username().is_empty() || url.password().is_some();
         if credentials || url.query().is_some() || url.fragment().is_some() {
-            return Err(PublicUrlFault::NotPlain);
+            return Err(PublicUrlError::NotPlain);
         }
         if url.path().trim_end_matches('/').ends_with(BASE_PATH) {
-            return Err(PublicUrlFault::WithBasePath);
+            return Err(PublicUrlError::WithBasePath);
         }
         Ok(Self(url))
     }
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn other_texts_are_rejected() {
-        use PublicUrlFault::{NoUrl, NotPlain, WithBasePath};
+        use PublicUrlError::{NoUrl, NotPlain, WithBasePath};
         for (given, fault) in [
             ("", NoUrl),
             ("example.com", NoUrl),

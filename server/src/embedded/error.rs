@@ -1,7 +1,7 @@
 //! Why an embedded server did not start.
 
 use crate::config::SeedKeyError;
-use crate::domain::PublicUrlFault;
+use crate::domain::PublicUrlError;
 use crate::start::StartError;
 use crate::store::postgres::ConnectError;
 
@@ -31,7 +31,7 @@ pub enum EmbedError {
     Start(#[from] StartError),
     /// The public URL is not valid.
     #[error("the public URL {0}")]
-    PublicUrl(#[from] PublicUrlFault),
+    PublicUrl(#[from] PublicUrlError),
     /// No port could be bound.
     #[error("no port of this machine could be bound")]
     Listen(#[from] std::io::Error),

@@ -54,7 +54,7 @@ const INPUT_MEMORY_MAX: u64 = 256 << 20;
 /// Paints. Input images count if they are assets of this service; nothing is fetched
 /// from anywhere else.
 #[derive(Clone, Debug)]
-pub struct LocalProvider {
+pub(crate) struct LocalProvider {
     clock: Clock,
     assets: Assets,
     blobs: Blobs,
@@ -62,7 +62,7 @@ pub struct LocalProvider {
 
 impl LocalProvider {
     /// `assets` and `blobs` are where input images are found.
-    pub const fn new(clock: Clock, assets: Assets, blobs: Blobs) -> Self {
+    pub(crate) const fn new(clock: Clock, assets: Assets, blobs: Blobs) -> Self {
         Self { clock, assets, blobs }
     }
 
@@ -74,8 +74,10 @@ impl LocalProvider {
 
     /// Time since the submission; 0 if the clock went back.
     fn age(&self, ticket: &ProviderTicket) -> Result<Duration, PollError> {
-        let submitted: Timestamp =
-            ticket.memo.parse().map_err(|_| PollError("a ticket of another provider".into()))?;
+        let submitted: Timestamp = ticket
+            .provider_state
+            .parse()
+            .map_err(|_| PollError("a ticket of another provider".into()))?;
         Ok(self.clock.now().duration_since(submitted).try_into().unwrap_or_default())
     }
 
@@ -118,7 +120,7 @@ impl Provider for LocalProvider {
         let id: [u8; 16] = rand::random();
         Ok(ProviderTicket {
             request_id: BASE32_DNSSEC.encode(&id).into(),
-            memo: self.clock.now().to_string().into(),
+            provider_state: self.clock.now().to_string().into(),
         })
     }
 

@@ -30,7 +30,7 @@ pub trait OutputStore: Send + Sync + 'static {
 pub struct StoreOutputError(pub String);
 
 /// Stores outputs as assets.
-pub struct AssetOutputStore {
+pub(crate) struct AssetOutputStore {
     blobs: Blobs,
     assets: Assets,
     key: SigningKey,
@@ -38,7 +38,7 @@ pub struct AssetOutputStore {
 
 impl AssetOutputStore {
     /// URLs cannot be guessed without `key`.
-    pub fn new(blobs: Blobs, assets: Assets, key: &SigningKey) -> Self {
+    pub(crate) fn new(blobs: Blobs, assets: Assets, key: &SigningKey) -> Self {
         Self { blobs, assets, key: key.clone() }
     }
 }

@@ -20,14 +20,14 @@ use url::Url;
 
 use self::client::QueueClient;
 use self::protocol::{OutputFile, Status};
-pub use self::setting::{QueueSetting, QueueSettingFault};
+pub(crate) use self::setting::{QueueSetting, QueueSettingError};
 use super::{Output, PollError, Progress, Provider, SubmitError};
 use crate::domain::{GenerationRequest, OutputKind, ProviderTicket};
 use crate::error_chain::error_chain;
 use crate::outbound::{Outbound, OutboundError};
 
 /// A client of one provider.
-pub struct QueueProvider(QueueClient);
+pub(crate) struct QueueProvider(QueueClient);
 
 /// The URLs of a request; the `memo` of its ticket.
 #[derive(Debug, Deserialize, Serialize)]
@@ -48,7 +48,7 @@ use PollFailure::{Final, Passing};
 
 impl QueueProvider {
     /// `provider` is the HTTP client for the provider itself.
-    pub fn new(setting: QueueSetting, provider: Outbound) -> Self {
+    pub(crate) fn new(setting: QueueSetting, provider: Outbound) -> Self {
         Self(QueueClient::new(setting, provider))
     }
 
@@ -66,7 +66,7 @@ impl QueueProvider {
             return Err("the response to the submission has URLs of another host".into());
         }
         let memo = serde_json::to_string(&state).map_err(|error| error.to_string())?;
-        Ok(ProviderTicket { request_id: response.request_id.into(), memo: memo.into() })
+        Ok(ProviderTicket { request_id: response.request_id.into(), provider_state: memo.into() })
     }
 
     async fn progress(
@@ -74,7 +74,7 @@ impl QueueProvider {
         ticket: &ProviderTicket,
         request: &GenerationRequest,
     ) -> Result<Progress, PollFailure> {
-        let state: ProviderState = serde_json::from_str(&ticket.memo)
+        let state: ProviderState = serde_json::from_str(&ticket.provider_state)
             .map_err(|_| Passing("the ticket is of another provider".into()))?;
         let response = self.get(&state.status).await?;
         match protocol::status(response.body()) {

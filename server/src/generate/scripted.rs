@@ -77,7 +77,7 @@ impl Provider for Scripted {
 }
 
 pub(super) fn ticket(request_id: &str) -> ProviderTicket {
-    ProviderTicket { request_id: request_id.into(), memo: "".into() }
+    ProviderTicket { request_id: request_id.into(), provider_state: "".into() }
 }
 
 pub(super) fn pictures(count: u32) -> Progress {

@@ -7,7 +7,7 @@
 //! After a failed poll `Worker::retry_later` releases the job with a growing delay, until the
 //! attempts have failed for [`JOB_RETRY_FOR`] in a row; then the job is failed.
 
-use std::future::{Future, pending};
+use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -66,18 +66,16 @@ impl Worker {
         Self { store, provider, outputs, clock }
     }
 
-    /// Processes one job, if one is due.
+    /// [`Worker::step_until`] without a stop.
+    #[cfg(test)]
+    pub async fn step(&self) -> Result<Step, StoreError> {
+        self.step_until(std::future::pending()).await
+    }
+
+    /// Processes one job, if one is due. When `stop` is ready the job is released as it is.
     ///
     /// # Errors
     /// If the store failed. A claimed job is due again when its lease expires.
-    pub async fn step(&self) -> Result<Step, StoreError> {
-        self.step_until(pending()).await
-    }
-
-    /// As [`Worker::step`]; when `stop` is ready the job is released as it is.
-    ///
-    /// # Errors
-    /// As [`Worker::step`].
     pub async fn step_until(&self, stop: impl Future<Output = ()>) -> Result<Step, StoreError> {
         let Some(claim) = self.store.claim_job(JOB_LEASE, SUBMIT_LIMIT).await? else {
             return Ok(Step::Idle);

@@ -58,7 +58,7 @@ pub enum AuthError {
 ///
 /// # Errors
 /// If there is no valid key, or it cannot be looked up.
-pub async fn authenticate(
+pub(crate) async fn authenticate(
     headers: &HeaderMap,
     vendor: &Vendor,
     store: &dyn Store,
@@ -76,7 +76,7 @@ pub async fn authenticate(
 ///
 /// # Errors
 /// [`AuthError::Scope`] if not.
-pub fn authorize(caller: &Caller, access: Access) -> Result<(), AuthError> {
+pub(crate) fn authorize(caller: &Caller, access: Access) -> Result<(), AuthError> {
     match access {
         Access::Write if !caller.scopes.prompts_write => Err(AuthError::Scope),
         _ => Ok(()),
@@ -87,7 +87,7 @@ pub fn authorize(caller: &Caller, access: Access) -> Result<(), AuthError> {
 ///
 /// # Errors
 /// If the header is missing, repeated or in another form.
-pub fn bearer(headers: &HeaderMap) -> Result<&str, AuthError> {
+pub(crate) fn bearer(headers: &HeaderMap) -> Result<&str, AuthError> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let value = values.next().ok_or(AuthError::Missing)?;
     if values.next().is_some() {

@@ -3,7 +3,7 @@
 //! Only endpoints that need a body read it. `validate` parses it, and `error` decides the
 //! status of a failure.
 
-pub mod exact;
+pub(crate) mod exact;
 
 use std::time::Duration;
 

@@ -104,7 +104,7 @@ pub struct Problem {
 }
 
 /// What is wrong with a missing `modelId`, whether the handler or the store notices.
-pub const MODEL_REQUIRED: &str = "is required when promptType is image or video";
+pub(crate) const MODEL_REQUIRED: &str = "is required when promptType is image or video";
 
 impl ApiError {
     /// The response to the caller.

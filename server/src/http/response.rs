@@ -11,8 +11,9 @@ use http::{HeaderValue, StatusCode};
 use hyper::body::Body as _;
 use serde::{Serialize, Serializer};
 
-pub use self::body::{ResponseBody, ResponseBodyError};
-pub use self::listing::{WriteEntry, listing};
+pub use self::body::ResponseBody;
+pub(crate) use self::body::ResponseBodyError;
+pub(crate) use self::listing::listing;
 use crate::http::error::ApiError;
 use crate::http::path::RequestTarget;
 use crate::http::validate::FieldErrors;
@@ -21,10 +22,10 @@ use crate::http::validate::FieldErrors;
 pub type Response = http::Response<ResponseBody>;
 
 /// The content type of every response but metrics and assets.
-pub const JSON: HeaderValue = HeaderValue::from_static("application/json");
+pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// A view could not be written as JSON, which is a bug.
-pub type SerializeError = serde_json::Error;
+pub(crate) type SerializeError = serde_json::Error;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -55,7 +56,7 @@ fn details<S: Serializer>(errors: &&FieldErrors, serializer: S) -> Result<S::Ok,
 
 /// One resource or a whole list. `size_bytes` estimates the JSON's size: a good estimate saves
 /// copies.
-pub fn data<T: Serialize>(
+pub(crate) fn data<T: Serialize>(
     status: StatusCode,
     data: &T,
     size_bytes: usize,
@@ -65,7 +66,7 @@ pub fn data<T: Serialize>(
 }
 
 /// A page of a list, with the cursor of the next page if there is one (EN-07).
-pub fn page<T: Serialize>(
+pub(crate) fn page<T: Serialize>(
     data: &T,
     next_cursor: Option<&str>,
     size_bytes: usize,
@@ -85,7 +86,7 @@ fn encode<T: Serialize>(
 }
 
 /// A response of JSON.
-pub fn json(status: StatusCode, json: impl Into<ResponseBody>) -> Response {
+pub(crate) fn json(status: StatusCode, json: impl Into<ResponseBody>) -> Response {
     let mut response = Response::new(json.into());
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, JSON);
@@ -93,7 +94,7 @@ pub fn json(status: StatusCode, json: impl Into<ResponseBody>) -> Response {
 }
 
 /// The failure of a request in its envelope (ER-01).
-pub fn failure(error: &ApiError, target: RequestTarget) -> Response {
+pub(crate) fn failure(error: &ApiError, target: RequestTarget) -> Response {
     const NO_TEXT: &[u8] = br#"{"data":null,"error":"the failure has no text","details":{}}"#;
     let problem = error.problem(target);
     let envelope = ErrorEnvelope { data: (), error: &problem.text, details: &problem.details };
@@ -110,7 +111,7 @@ pub fn failure(error: &ApiError, target: RequestTarget) -> Response {
 }
 
 /// Metrics in the text format of Prometheus.
-pub fn metrics(text: String) -> Response {
+pub(crate) fn metrics(text: String) -> Response {
     let mut response = json(StatusCode::OK, Bytes::from(text));
     let plain = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     response.headers_mut().insert(CONTENT_TYPE, plain);
@@ -118,7 +119,7 @@ pub fn metrics(text: String) -> Response {
 }
 
 /// A response without a body.
-pub fn empty(status: StatusCode) -> Response {
+pub(crate) fn empty(status: StatusCode) -> Response {
     let mut response = Response::new(ResponseBody::full(Bytes::new()));
     *response.status_mut() = status;
     response
@@ -126,7 +127,7 @@ pub fn empty(status: StatusCode) -> Response {
 
 /// The same response to `HEAD`: without its body, but with its length. Over HTTP/2 hyper would
 /// send the body.
-pub fn without_body(response: Response) -> Response {
+pub(crate) fn without_body(response: Response) -> Response {
     let (mut parts, body) = response.into_parts();
     if let Some(length @ 1..) = body.size_hint().exact() {
         parts.headers.entry(CONTENT_LENGTH).or_insert(length.into());

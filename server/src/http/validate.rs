@@ -11,18 +11,18 @@ mod values;
 use std::collections::BTreeMap;
 use std::fmt;
 
-pub use self::fields::{BodyError, RawField, json_fields, query_fields};
-pub use self::text::{
-    absolute_url, model_id, non_empty_string, one_of, one_of_in_query, string, text,
+pub(crate) use self::fields::{BodyError, RawField, json_fields, query_fields};
+pub(crate) use self::text::{absolute_url, model_id, one_of, one_of_in_query, text};
+pub(crate) use self::values::{
+    id, id_from_1, id_in_query, integer, integer_in_query, list, object,
 };
-pub use self::values::{id, id_from_1, id_in_query, integer, integer_in_query, list, object};
 
 /// What is wrong with one field, for a person: "must be …, but is …".
-pub type FieldError = String;
+pub(crate) type FieldError = String;
 
 /// The fields of one request that its endpoint knows, and their errors.
 #[derive(Debug)]
-pub struct Form<V> {
+pub(crate) struct Form<V> {
     fields: Vec<(&'static str, V)>,
     errors: FieldErrors,
 }
@@ -52,7 +52,7 @@ impl<V> Form<V> {
     }
 
     /// Takes a required field.
-    pub fn required<T>(
+    pub(crate) fn required<T>(
         &mut self,
         name: &'static str,
         rule: impl FnOnce(V) -> Result<T, FieldError>,
@@ -67,7 +67,7 @@ impl<V> Form<V> {
     }
 
     /// Takes an optional field.
-    pub fn optional<T>(
+    pub(crate) fn optional<T>(
         &mut self,
         name: &'static str,
         rule: impl FnOnce(V) -> Result<T, FieldError>,
@@ -77,29 +77,29 @@ impl<V> Form<V> {
     }
 
     /// Adds an error of a field. The first error of a field stays.
-    pub fn reject(&mut self, name: &'static str, error: FieldError) {
+    pub(crate) fn reject(&mut self, name: &'static str, error: FieldError) {
         self.errors.0.entry(name).or_insert(error);
     }
 
     /// Whether there is no error so far.
-    pub fn is_clean(&self) -> bool {
+    pub(crate) fn is_clean(&self) -> bool {
         self.errors.is_empty()
     }
 
     /// Ends the validation.
-    pub fn finish(self) -> Result<(), FieldErrors> {
+    pub(crate) fn finish(self) -> Result<(), FieldErrors> {
         if self.is_clean() { Ok(()) } else { Err(self.errors) }
     }
 
     /// All errors, for a handler that lacks a value because of one.
-    pub fn errors(self) -> FieldErrors {
+    pub(crate) fn errors(self) -> FieldErrors {
         self.errors
     }
 }
 
 impl<'a> Form<RawField<'a>> {
     /// Takes an optional field that may be `null`, which is `Some(None)`.
-    pub fn nullable<T>(
+    pub(crate) fn nullable<T>(
         &mut self,
         name: &'static str,
         rule: impl FnOnce(RawField<'a>) -> Result<T, FieldError>,

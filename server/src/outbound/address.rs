@@ -10,11 +10,11 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use tokio::net::lookup_host;
 
 /// Any error.
-pub type BoxError = Box<dyn Error + Send + Sync>;
+pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 
 /// Which addresses a client may connect to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AddressPolicy {
+pub(crate) enum AddressPolicy {
     /// Addresses of the public Internet only, see [`is_public`].
     Public,
     /// Every address; for URLs that the operator configured.
@@ -23,7 +23,7 @@ pub enum AddressPolicy {
 
 impl AddressPolicy {
     /// Whether a client may connect to this address.
-    pub const fn allows(self, address: IpAddr) -> bool {
+    pub(crate) const fn allows(self, address: IpAddr) -> bool {
         matches!(self, Self::Any) || is_public(address)
     }
 }
@@ -60,7 +60,7 @@ impl Resolve for PolicyResolver {
 
 /// Whether an address is public: not private, loopback, link-local, shared, multicast, reserved
 /// or for documentation, and not an IPv6 form of such an IPv4 address.
-pub const fn is_public(address: IpAddr) -> bool {
+pub(crate) const fn is_public(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(address) => is_public_v4(address),
         IpAddr::V6(address) => is_public_v6(address),

@@ -19,7 +19,7 @@ use crate::serve::service::ApiService;
 struct Admin(Arc<ApiService>);
 
 /// Serves the metrics of `service` until it is cancelled.
-pub async fn serve_metrics(listener: TcpListener, service: Arc<ApiService>) {
+pub(crate) async fn serve_metrics(listener: TcpListener, service: Arc<ApiService>) {
     let limits = Limits { connections_max: ADMIN_CONNECTIONS_MAX, ..Limits::default() };
     let admin = Admin(service.clone());
     let serving =

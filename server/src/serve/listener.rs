@@ -17,7 +17,8 @@ use crate::api::health::Readiness;
 use crate::limits;
 use crate::serve::connection::serve_connection;
 
-pub use crate::serve::connection::{ConnectionTimeouts, HttpService};
+pub(crate) use crate::serve::connection::ConnectionTimeouts;
+pub use crate::serve::connection::HttpService;
 
 /// Limits of a listener.
 #[derive(Clone, Copy, Debug)]

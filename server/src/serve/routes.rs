@@ -164,7 +164,8 @@ impl Routes {
         Ok(Self { rows, router })
     }
 
-    /// The table itself.
+    /// All routes.
+    #[cfg(any(test, feature = "test-support"))]
     pub fn rows(&self) -> &[Route] {
         &self.rows
     }

@@ -42,7 +42,8 @@ mod pool;
 mod prompts;
 mod retry;
 mod rows;
-pub mod scratch;
+#[cfg(any(test, feature = "test-support"))]
+pub(crate) mod scratch;
 mod settings;
 mod shared;
 mod statement;
@@ -55,14 +56,12 @@ mod vaults;
 
 use async_trait::async_trait;
 
-pub use self::accounts::AccountEntry;
-pub use self::connect::Unreachable;
+pub(crate) use self::accounts::AccountEntry;
 use self::db::Db;
-pub use self::keys::KeyEntry;
-pub use self::migrate::{MigrateError, Migration};
-pub use self::open::ConnectError;
-pub use self::tls::TlsError;
-pub use self::url::{AddressError, DatabaseUrl};
+pub(crate) use self::keys::KeyEntry;
+pub use self::migrate::Migration;
+pub(crate) use self::open::ConnectError;
+pub use self::url::DatabaseUrl;
 use super::{Store, StoreError};
 
 /// A [`Store`] in PostgreSQL.

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use promptarium_server::store::postgres::scratch::ScratchDatabase;
+use promptarium_server::test_support::ScratchDatabase;
 use serde_json::{Value, json};
 
 use crate::support::client::{Connection, request};

@@ -1,9 +1,9 @@
 //! Servers of one database: what they share, and what all of them refuse at once.
 
+use promptarium_server::Clock;
 use promptarium_server::EmbeddedServer;
-use promptarium_server::clock::Clock;
-use promptarium_server::store::postgres::scratch::ScratchDatabase;
-use promptarium_server::store::postgres::{DatabaseUrl, Migration, PostgresStore};
+use promptarium_server::test_support::ScratchDatabase;
+use promptarium_server::test_support::{DatabaseUrl, Migration, PostgresStore};
 
 use crate::support::client::{Connection, call, request};
 use crate::support::program::Running;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use promptarium_server::clock::{Clock, ManualClock};
+use promptarium_server::{Clock, ManualClock};
 use promptarium_server::{EmbedError, EmbeddedServer};
 use tokio::net::TcpStream;
 

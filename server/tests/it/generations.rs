@@ -9,9 +9,9 @@ use async_trait::async_trait;
 use futures::future::join_all;
 use promptarium::limits;
 use promptarium_server::EmbeddedServer;
-use promptarium_server::blobs::{BlobSetting, Blobs};
-use promptarium_server::domain::{GenerationRequest, ProviderTicket};
-use promptarium_server::generate::{PollError, Progress, Provider, SubmitError};
+use promptarium_server::provider::{GenerationRequest, ProviderTicket};
+use promptarium_server::provider::{PollError, Progress, Provider, SubmitError};
+use promptarium_server::test_support::{BlobSetting, Blobs};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
@@ -39,7 +39,10 @@ impl Provider for Told {
         sleep(self.delay).await;
         assert_ne!(&*order.model_id, "local/panic", "as asked");
         self.takes.clone()?;
-        Ok(ProviderTicket { request_id: format!("r-{number}").into(), memo: "secret".into() })
+        Ok(ProviderTicket {
+            request_id: format!("r-{number}").into(),
+            provider_state: "secret".into(),
+        })
     }
 
     async fn poll(&self, _: &ProviderTicket, _: &GenerationRequest) -> Result<Progress, PollError> {

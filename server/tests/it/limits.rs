@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use promptarium_server::EmbeddedServer;
-use promptarium_server::http::body::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
+use promptarium_server::test_support::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
 
 use crate::support::client::{Connection, call, head, request};
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use promptarium::{PromptId, VaultId, VaultPromptId, path};
-use promptarium_server::domain::BASE_PATH;
-use promptarium_server::serve::routes::{Routes, table};
+use promptarium_server::test_support::BASE_PATH;
+use promptarium_server::test_support::{Routes, route_table};
 
 /// Every template of the SDK that this server answers.
 const SERVED: [&str; 14] = [
@@ -26,8 +26,11 @@ const SERVED: [&str; 14] = [
 
 #[test]
 fn every_route_has_a_template_of_the_sdk_and_every_template_a_route() {
-    let routes: BTreeSet<_> =
-        table().iter().filter(|route| route.base == BASE_PATH).map(|route| route.path).collect();
+    let routes: BTreeSet<_> = route_table()
+        .iter()
+        .filter(|route| route.base == BASE_PATH)
+        .map(|route| route.path)
+        .collect();
     assert_eq!(routes, BTreeSet::from(SERVED));
 }
 
@@ -40,7 +43,7 @@ fn no_template_of_the_sdk_is_forgotten_here() {
 
 #[test]
 fn every_path_the_sdk_builds_leads_back_to_its_ids() {
-    let routes = Routes::new(table()).unwrap();
+    let routes = Routes::new(route_table()).unwrap();
     let (prompt, vault, membership) =
         (PromptId::new(i64::MAX), VaultId::new(2), VaultPromptId::new(3));
     let (one, two, both) = ([Some(i64::MAX), None], [Some(2), None], [Some(2), Some(3)]);

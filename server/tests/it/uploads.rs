@@ -9,7 +9,7 @@ mod tokens;
 use std::time::Duration;
 
 use promptarium_server::EmbeddedServer;
-use promptarium_server::clock::{Clock, ManualClock};
+use promptarium_server::{Clock, ManualClock};
 
 use crate::support::client::{Connection, call, request};
 use crate::support::slot::Slot;

@@ -11,8 +11,8 @@ use std::collections::HashMap;
 
 use futures::StreamExt;
 use promptarium::VaultId;
-use promptarium_server::domain::{Caller, ListedPrompt};
 use promptarium_server::store::Store;
+use promptarium_server::store::{Caller, ListedPrompt};
 use serde_json::{Map, Value};
 
 use crate::ask::Answer;

@@ -9,7 +9,7 @@ use crate::domain::{JobRecord, JobState};
 /// The response to a queued generation (GE-02).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Queued<'a> {
+pub(crate) struct Queued<'a> {
     /// `true` (GE-03).
     pub success: bool,
     /// The caller's id, or a new one.
@@ -23,7 +23,7 @@ pub struct Queued<'a> {
 /// The status of a generation (S-34).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct JobView<'a> {
+pub(crate) struct JobView<'a> {
     client_job_id: &'a str,
     provider_request_id: Option<&'a str>,
     status: &'static str,

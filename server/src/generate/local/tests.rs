@@ -221,7 +221,7 @@ async fn the_slow_model_takes_its_time() {
 async fn the_failing_model_fails_and_foreign_tickets_are_errors() {
     let (fixture, fail) = (fixture(), order("local/fail", json!({})));
     assert!(matches!(fixture.run(&fail).await, Progress::Failed(_)));
-    let ticket = ProviderTicket { request_id: "a".into(), memo: "{}".into() };
+    let ticket = ProviderTicket { request_id: "a".into(), provider_state: "{}".into() };
     assert!(fixture.provider.poll(&ticket, &fail).await.is_err());
     let (one, other) = (fixture.provider.submit(&fail).await, fixture.provider.submit(&fail).await);
     assert_ne!(one.unwrap().request_id, other.unwrap().request_id);

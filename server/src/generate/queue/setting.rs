@@ -24,7 +24,7 @@ pub struct QueueSetting {
 
 /// Why a setting cannot be used. The texts do not contain the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum QueueSettingFault {
+pub enum QueueSettingError {
     /// The address is not one of the web.
     #[error("is not an http or https address without user, query and fragment")]
     Url,
@@ -45,16 +45,16 @@ impl QueueSetting {
     ///
     /// # Errors
     /// If one of the two cannot be used.
-    pub fn new(url: &str, key: &str) -> Result<Self, QueueSettingFault> {
-        let url = Url::parse(url).map_err(|_| QueueSettingFault::Url)?;
+    pub fn new(url: &str, key: &str) -> Result<Self, QueueSettingError> {
+        let url = Url::parse(url).map_err(|_| QueueSettingError::Url)?;
         let plain = has_no_user(&url) && url.query().is_none() && url.fragment().is_none();
         if !plain || !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-            return Err(QueueSettingFault::Url);
+            return Err(QueueSettingError::Url);
         }
         let json = |time| Limits { time, bytes: QUEUE_RESPONSE_BYTES_MAX };
         Ok(Self {
             url,
-            key: Key::new(key).ok_or(QueueSettingFault::Key)?,
+            key: Key::new(key).ok_or(QueueSettingError::Key)?,
             private_outputs: false,
             submit_limits: json(QUEUE_SUBMIT_TIMEOUT),
             poll_limits: json(QUEUE_POLL_TIMEOUT),
@@ -119,7 +119,7 @@ mod tests {
         for url in
             ["", "queue.fal.run", "ftp://a.example", "https://u@a.example", "https://a.example/?q"]
         {
-            assert_eq!(QueueSetting::new(url, "k").unwrap_err(), QueueSettingFault::Url, "{url}");
+            assert_eq!(QueueSetting::new(url, "k").unwrap_err(), QueueSettingError::Url, "{url}");
         }
     }
 
@@ -127,7 +127,7 @@ mod tests {
     fn a_key_that_no_header_holds_is_refused_and_not_repeated() {
         for key in ["", "two words", "line\nbreak", "schlüssel"] {
             let fault = QueueSetting::new("https://a.example", key).unwrap_err();
-            assert_eq!(fault, QueueSettingFault::Key);
+            assert_eq!(fault, QueueSettingError::Key);
             assert!(key.is_empty() || !fault.to_string().contains(key));
         }
     }

@@ -302,7 +302,8 @@ async fn the_key_is_sent_to_no_other_host() {
     // A ticket from before the provider was changed.
     let memo =
         json!({"status": format!("{}/s", thief.origin), "response": format!("{}/r", thief.origin)});
-    let ticket = ProviderTicket { request_id: "r-1".into(), memo: memo.to_string().into() };
+    let ticket =
+        ProviderTicket { request_id: "r-1".into(), provider_state: memo.to_string().into() };
     let stand_in = taking(|_, _| Does::Break).await;
     provider(&stand_in.origin).poll(&ticket, &request()).await.unwrap_err();
     // A status address that redirects.
@@ -515,6 +516,7 @@ async fn the_key_is_in_no_log() {
 #[tokio::test]
 async fn a_ticket_of_another_provider_is_an_error() {
     let provider = provider("http://127.0.0.1:1");
-    let ticket = ProviderTicket { request_id: "a".into(), memo: "2026-01-01T00:00:00Z".into() };
+    let ticket =
+        ProviderTicket { request_id: "a".into(), provider_state: "2026-01-01T00:00:00Z".into() };
     assert!(provider.poll(&ticket, &request()).await.is_err());
 }

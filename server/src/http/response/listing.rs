@@ -16,7 +16,7 @@ const HEAD: &[u8] = br#"{"data":["#;
 const TAIL: &[u8] = br#"],"error":null}"#;
 
 /// Writes one entry of a list as JSON.
-pub type WriteEntry<T> = fn(&T, &mut Vec<u8>) -> Result<(), SerializeError>;
+pub(super) type WriteEntry<T> = fn(&T, &mut Vec<u8>) -> Result<(), SerializeError>;
 
 struct Listing<T> {
     entries: BoxStream<'static, Result<T, StoreError>>,
@@ -31,7 +31,7 @@ struct Listing<T> {
 /// # Errors
 /// What fails before the first chunk is full. A later failure is logged and cuts the
 /// connection.
-pub async fn listing<T: Send + 'static>(
+pub(crate) async fn listing<T: Send + 'static>(
     entries: BoxStream<'static, Result<T, StoreError>>,
     write: WriteEntry<T>,
 ) -> Result<Response, ApiError> {

@@ -12,7 +12,7 @@ use crate::http::validate::Form;
 
 /// One JSON value of a body, not yet parsed.
 #[derive(Clone, Copy, Debug)]
-pub struct RawField<'a>(&'a RawValue);
+pub(crate) struct RawField<'a>(&'a RawValue);
 
 /// Why a body is no JSON object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -33,7 +33,7 @@ pub enum BodyError {
 
 /// The fields among `known` of the JSON object in `body`. Of a repeated field the last one
 /// counts.
-pub fn json_fields<'a>(
+pub(crate) fn json_fields<'a>(
     body: &'a [u8],
     known: &'static [&'static str],
 ) -> Result<Form<RawField<'a>>, BodyError> {
@@ -91,12 +91,12 @@ impl<'a> RawField<'a> {
     }
 
     /// The value as it was sent.
-    pub fn raw(self) -> &'a str {
+    pub(crate) fn raw(self) -> &'a str {
         self.0.get()
     }
 
     /// Whether it is `null`.
-    pub fn is_null(self) -> bool {
+    pub(crate) fn is_null(self) -> bool {
         self.raw() == "null"
     }
 
@@ -155,7 +155,7 @@ struct FieldName<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// The parameters among `known` of a query string. A known parameter that is repeated or empty
 /// is an error.
-pub fn query_fields<'a>(
+pub(crate) fn query_fields<'a>(
     query: Option<&'a str>,
     known: &'static [&'static str],
 ) -> Form<Cow<'a, str>> {

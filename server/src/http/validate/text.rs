@@ -10,7 +10,7 @@ use url::Url;
 use crate::http::validate::{FieldError, RawField};
 
 /// A string with this many characters, without U+0000, which PostgreSQL cannot store.
-pub fn text(
+pub(crate) fn text(
     length: RangeInclusive<usize>,
 ) -> impl for<'a> Fn(RawField<'a>) -> Result<Arc<str>, FieldError> {
     move |field| {
@@ -24,19 +24,8 @@ pub fn text(
     }
 }
 
-/// A string of any length, without U+0000.
-pub fn string(field: RawField<'_>) -> Result<Arc<str>, FieldError> {
-    parse(field).map(Arc::from)
-}
-
-/// A string of at least one character, without U+0000.
-pub fn non_empty_string(field: RawField<'_>) -> Result<Arc<str>, FieldError> {
-    let text = parse(field)?;
-    if text.is_empty() { Err("must not be empty".to_owned()) } else { Ok(Arc::from(text)) }
-}
-
 /// An absolute URL or URI: it has a scheme, parses, and holds no spaces.
-pub fn absolute_url(field: RawField<'_>) -> Result<Arc<str>, FieldError> {
+pub(crate) fn absolute_url(field: RawField<'_>) -> Result<Arc<str>, FieldError> {
     let text = at_most(limits::URL_CHARS_MAX, parse(field)?)?;
     if text.chars().any(|c| c.is_whitespace() || c.is_control()) {
         return Err("must be a URL, but holds spaces or control characters".to_owned());
@@ -51,7 +40,7 @@ pub fn absolute_url(field: RawField<'_>) -> Result<Arc<str>, FieldError> {
 }
 
 /// A model's id: `<namespace>/` and at least one character (PR-25).
-pub fn model_id(
+pub(crate) fn model_id(
     namespace: &str,
 ) -> impl for<'a> Fn(RawField<'a>) -> Result<Arc<str>, FieldError> + use<'_> {
     move |field| {
@@ -77,14 +66,14 @@ fn at_most(max: usize, text: Cow<'_, str>) -> Result<Cow<'_, str>, FieldError> {
 }
 
 /// One of some strings, each with the value that it means.
-pub fn one_of<T: Copy>(
+pub(crate) fn one_of<T: Copy>(
     words: &'static [(&'static str, T)],
 ) -> impl for<'a> Fn(RawField<'a>) -> Result<T, FieldError> {
     move |field| choose(words, &parse(field)?)
 }
 
 /// The same in a query.
-pub fn one_of_in_query<T: Copy>(
+pub(crate) fn one_of_in_query<T: Copy>(
     words: &'static [(&'static str, T)],
 ) -> impl for<'a> Fn(Cow<'a, str>) -> Result<T, FieldError> {
     move |field| choose(words, &field)

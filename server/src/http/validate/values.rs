@@ -14,12 +14,12 @@ use crate::http::validate::text::{shorten, span};
 use crate::http::validate::{FieldError, RawField};
 
 /// An id: any integer of 64 bits. The store says whether it names anything.
-pub fn id<Id: From<i64>>(field: RawField<'_>) -> Result<Id, FieldError> {
+pub(crate) fn id<Id: From<i64>>(field: RawField<'_>) -> Result<Id, FieldError> {
     whole_number(field).map(Id::from)
 }
 
 /// An id of at least 1.
-pub fn id_from_1<Id: From<i64>>(field: RawField<'_>) -> Result<Id, FieldError> {
+pub(crate) fn id_from_1<Id: From<i64>>(field: RawField<'_>) -> Result<Id, FieldError> {
     match whole_number(field)? {
         number @ 1.. => Ok(Id::from(number)),
         number => Err(format!("must be at least 1, but is {number}")),
@@ -27,7 +27,7 @@ pub fn id_from_1<Id: From<i64>>(field: RawField<'_>) -> Result<Id, FieldError> {
 }
 
 /// An integer between two bounds.
-pub fn integer<T: TryFrom<i64> + PartialOrd + Display>(
+pub(crate) fn integer<T: TryFrom<i64> + PartialOrd + Display>(
     range: RangeInclusive<T>,
 ) -> impl for<'a> Fn(RawField<'a>) -> Result<T, FieldError> {
     move |field| {
@@ -40,7 +40,8 @@ pub fn integer<T: TryFrom<i64> + PartialOrd + Display>(
 }
 
 /// An id in a query.
-pub fn id_in_query<Id: From<i64>>() -> impl for<'a> Fn(Cow<'a, str>) -> Result<Id, FieldError> {
+pub(crate) fn id_in_query<Id: From<i64>>() -> impl for<'a> Fn(Cow<'a, str>) -> Result<Id, FieldError>
+{
     |field| {
         if is_decimal(&field) {
             in_64_bits(&field).map(Id::from)
@@ -51,7 +52,7 @@ pub fn id_in_query<Id: From<i64>>() -> impl for<'a> Fn(Cow<'a, str>) -> Result<I
 }
 
 /// An integer of a query between two bounds.
-pub fn integer_in_query(
+pub(crate) fn integer_in_query(
     range: RangeInclusive<u32>,
 ) -> impl for<'a> Fn(Cow<'a, str>) -> Result<u32, FieldError> {
     move |field| {
@@ -83,7 +84,7 @@ fn in_64_bits(text: &str) -> Result<i64, FieldError> {
 }
 
 /// An array. The error names every entry that fails, counted from 1.
-pub fn list<T>(
+pub(crate) fn list<T>(
     length: RangeInclusive<usize>,
     entry: impl for<'a> Fn(RawField<'a>) -> Result<T, FieldError>,
 ) -> impl for<'a> Fn(RawField<'a>) -> Result<Vec<T>, FieldError> {
@@ -151,7 +152,7 @@ impl<'de> Visitor<'de> for AtMost {
 }
 
 /// A JSON object with any keys. Its strings must not hold U+0000 either.
-pub fn object(field: RawField<'_>) -> Result<Map<String, Value>, FieldError> {
+pub(crate) fn object(field: RawField<'_>) -> Result<Map<String, Value>, FieldError> {
     if !field.raw().starts_with('{') {
         return Err(format!("must be an object, but is {}", field.kind()));
     }

@@ -166,7 +166,8 @@ async fn a_slug_is_the_first_free_candidate(on: Arc<StoreUnderTest>) {
             _ => on.store.create_vault(&by, named(name)).await.unwrap(),
         };
         let taken: BTreeSet<_> = slugs.values().map(ToString::to_string).collect();
-        let first = slug::candidates(&slug::base(name)).find(|slug| !taken.contains(slug));
+        let first =
+            (1..).map(|n| slug::candidate(&slug::base(name), n)).find(|slug| !taken.contains(slug));
         assert_eq!(Some(&*vault.slug), first.as_deref(), "for {name:?} beside {taken:?}");
         slugs.insert(vault.id, vault.slug);
     }
@@ -181,7 +182,7 @@ async fn generate(on: &StoreUnderTest, by: &crate::domain::Caller, vault: VaultI
         vault: Some(vault),
     };
     let Reserved::New(job) = on.store.reserve_job(by, new).await.unwrap() else { unreachable!() };
-    let ticket = ProviderTicket { request_id: "r".into(), memo: "m".into() };
+    let ticket = ProviderTicket { request_id: "r".into(), provider_state: "m".into() };
     on.store.job_submitted(&job.key, ticket).await.unwrap();
     let hour = Duration::from_secs(3600);
     let claim = on.store.claim_job(hour, hour).await.unwrap().unwrap();

@@ -191,7 +191,10 @@ impl Values {
     }
 
     pub(crate) fn ticket(&mut self) -> ProviderTicket {
-        ProviderTicket { request_id: (&*self.text()).into(), memo: (&*self.text()).into() }
+        ProviderTicket {
+            request_id: (&*self.text()).into(),
+            provider_state: (&*self.text()).into(),
+        }
     }
 
     pub(crate) fn images(&mut self) -> Vec<PromptImage> {

@@ -91,7 +91,7 @@ pub(crate) fn new(name: &str, digest: u8, vault: Option<VaultId>) -> NewJob {
 }
 
 pub(crate) fn ticket() -> ProviderTicket {
-    ProviderTicket { request_id: "r".into(), memo: "m".into() }
+    ProviderTicket { request_id: "r".into(), provider_state: "m".into() }
 }
 
 pub(crate) async fn reserved(store: &dyn Store, by: &Caller, new: NewJob) -> JobRecord {

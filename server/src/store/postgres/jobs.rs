@@ -160,7 +160,7 @@ impl JobStore for PostgresStore {
         ticket: ProviderTicket,
     ) -> Result<JobRecord, StoreError> {
         let (name, now) = (name_digest(&job.client_job_id), self.db.now());
-        let (request_id, memo) = (&*ticket.request_id, &*ticket.memo);
+        let (request_id, memo) = (&*ticket.request_id, &*ticket.provider_state);
         let params: &[&(dyn ToSql + Sync)] =
             &[&job.account.0, &&name[..], &now, &request_id, &memo, &CHANNEL];
         first_job(&self.db.rows(&SUBMITTED, params).await?)
@@ -243,7 +243,7 @@ fn job_state(row: &Row) -> Result<JobState, StoreError> {
     let memo: Option<&str> = column(row, "memo")?;
     let ticket = request_id.zip(memo).map(|(request_id, memo)| ProviderTicket {
         request_id: request_id.into(),
-        memo: memo.into(),
+        provider_state: memo.into(),
     });
     let prompt: Option<i64> = column(row, "prompt_id")?;
     let reason: Option<&str> = column(row, "reason")?;

@@ -20,7 +20,7 @@ use super::open::ConnectError;
 use super::url::{AddressError, DatabaseUrl};
 
 /// Names the server that databases for tests are made on.
-pub const VARIABLE: &str = "PROMPTARIUM_TEST_DATABASE_URL";
+pub(crate) const VARIABLE: &str = "PROMPTARIUM_TEST_DATABASE_URL";
 
 /// Any number, as long as all tests have the same: "scratch" in ASCII.
 const LOCK: i64 = 0x0073_6372_6174_6368;

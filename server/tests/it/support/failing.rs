@@ -8,16 +8,16 @@ use async_trait::async_trait;
 use futures::StreamExt;
 use futures::stream;
 use promptarium::{PromptId, VaultId, VaultPromptId};
-use promptarium_server::clock::Clock;
-use promptarium_server::domain::{
-    Caller, KeyRecord, NewKey, NewPrompt, NewVault, PromptPage, PromptPatch, PromptQuery,
-    SharedPrompt, VaultPatch, VaultRecord,
-};
-use promptarium_server::store::memory::MemoryStore;
+use promptarium_server::Clock;
 use promptarium_server::store::{
     Added, Contents, KeyStore, MembershipStore, Moved, PromptStore, Result, Store, StoreError,
     VaultStore,
 };
+use promptarium_server::store::{
+    Caller, KeyRecord, NewKey, NewPrompt, NewVault, PromptPage, PromptPatch, PromptQuery,
+    SharedPrompt, VaultPatch, VaultRecord,
+};
+use promptarium_server::test_support::MemoryStore;
 use tokio::sync::Notify;
 
 /// Reading one prompt panics; listing vaults waits for `go`; a vault's contents fail after

@@ -1,7 +1,7 @@
 //! A blob store that is full, breaks off, or is unreachable.
 
 use promptarium_server::EmbeddedServer;
-use promptarium_server::blobs::Blobs;
+use promptarium_server::test_support::Blobs;
 
 use super::{sample, slot_of};
 use crate::support::client::{Connection, call, head};

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use http::Method;
 use promptarium::{PromptId, VaultId};
-use promptarium_server::domain::{Caller, SharedPrompt};
 use promptarium_server::store::{Added, Store, StoreError};
+use promptarium_server::store::{Caller, SharedPrompt};
 use serde_json::{Value, json};
 
 use super::held;

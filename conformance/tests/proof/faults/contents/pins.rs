@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use http::Method;
 use promptarium::{VaultId, VaultPromptId};
-use promptarium_server::domain::Caller;
+use promptarium_server::store::Caller;
 use promptarium_server::store::{Store, StoreError};
 use serde_json::Value;
 use tokio::sync::Mutex;

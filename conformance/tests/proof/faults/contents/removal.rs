@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use http::Method;
 use promptarium::{VaultId, VaultPromptId};
-use promptarium_server::domain::Caller;
+use promptarium_server::store::Caller;
 use promptarium_server::store::{Moved, Store, StoreError};
 use serde_json::json;
 

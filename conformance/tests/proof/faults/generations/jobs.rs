@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use promptarium::PromptId;
-use promptarium_server::domain::{
+use promptarium_server::store::{
     AccountId, Caller, Claim, JobKey, JobRecord, JobState, Lease, NewJob, PromptImage, Release,
     Reserved,
 };

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
-use promptarium_server::domain::{Caller, PromptPage, PromptQuery};
+use promptarium_server::store::{Caller, PromptPage, PromptQuery};
 use promptarium_server::store::{Store, StoreError};
 
 use crate::store::Twist;
@@ -94,7 +94,7 @@ pages!(LastUpdatedFirst, self, inner, caller, query => {
     let all = PromptQuery { after: None, limit: 1000, ..query };
     let mut page = inner.list_prompts(caller, all).await?;
     page.prompts.sort_by_key(|prompt| std::cmp::Reverse((prompt.updated_at, prompt.id)));
-    let at = |prompt: &promptarium_server::domain::SharedPrompt| Some(prompt.id) == query.after;
+    let at = |prompt: &promptarium_server::store::SharedPrompt| Some(prompt.id) == query.after;
     let start = page.prompts.iter().position(at).map_or(0, |at| at + 1);
     page.prompts.drain(..start);
     page.more = page.prompts.len() > query.limit;

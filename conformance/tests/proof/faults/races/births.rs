@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use promptarium::{PromptId, VaultId};
-use promptarium_server::domain::{Caller, NewPrompt, SharedPrompt};
+use promptarium_server::store::{Caller, NewPrompt, SharedPrompt};
 use promptarium_server::store::{Store, StoreError};
 
 use crate::fault::{Fault, How, fault};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use http::Method;
 use promptarium::PromptId;
-use promptarium_server::domain::{Caller, PromptPatch, SharedPrompt};
+use promptarium_server::store::{Caller, PromptPatch, SharedPrompt};
 use promptarium_server::store::{Store, StoreError};
 use serde_json::json;
 use tokio::sync::watch;

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use async_trait::async_trait;
 use promptarium::{PromptId, VaultId};
-use promptarium_server::domain::{
+use promptarium_server::store::{
     Caller, NewVault, PromptPatch, SharedPrompt, VaultPatch, VaultRecord, VaultVisibility,
 };
 use promptarium_server::store::{Store, StoreError};

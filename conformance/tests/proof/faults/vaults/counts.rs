@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use async_trait::async_trait;
 use promptarium::{PromptId, VaultId, VaultPromptId};
-use promptarium_server::domain::{Caller, SharedPrompt, VaultRecord};
 use promptarium_server::store::{Added, Moved, Store, StoreError};
+use promptarium_server::store::{Caller, SharedPrompt, VaultRecord};
 
 use crate::fault::{Fault, How, fault};
 use crate::shared::Shared;

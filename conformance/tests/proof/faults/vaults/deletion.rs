@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use http::Method;
 use promptarium::{PromptId, VaultId};
-use promptarium_server::domain::{AccountId, Caller, SharedPrompt, VaultRecord};
+use promptarium_server::store::{AccountId, Caller, SharedPrompt, VaultRecord};
 use promptarium_server::store::{Store, StoreError};
 use serde_json::json;
 

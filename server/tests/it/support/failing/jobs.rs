@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use promptarium::PromptId;
-use promptarium_server::domain::{
-    Caller, Claim, JobKey, JobRecord, Lease, NewJob, PromptImage, ProviderTicket, Release, Reserved,
+use promptarium_server::provider::ProviderTicket;
+use promptarium_server::store::{
+    Caller, Claim, JobKey, JobRecord, Lease, NewJob, PromptImage, Release, Reserved,
 };
 use promptarium_server::store::{JobQueue, JobStore, StoreError};
 

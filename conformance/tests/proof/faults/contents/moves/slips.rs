@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use promptarium::{VaultId, VaultPromptId};
-use promptarium_server::domain::{Caller, NewVault, VaultRecord};
+use promptarium_server::store::{Caller, NewVault, VaultRecord};
 use promptarium_server::store::{Moved, Store, StoreError};
 
 use super::super::held;
