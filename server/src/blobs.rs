@@ -4,7 +4,6 @@
 
 pub(crate) mod asset_url;
 mod error;
-mod name;
 mod setting;
 mod staging;
 pub(crate) mod upload_slot;
@@ -25,8 +24,8 @@ use object_store::{
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
+pub(crate) use self::asset_url::AssetName;
 pub(crate) use self::error::{BlobError, BlobOpenError, PutError};
-pub(crate) use self::name::AssetName;
 pub use self::setting::BlobSetting;
 use self::staging::Staging;
 pub(crate) use self::staging::Upload;

@@ -13,9 +13,7 @@ use object_store::{BackoffConfig, ObjectStore, RetryConfig};
 use super::staging::{Folder, Staging};
 use super::{BlobOpenError, Blobs};
 use crate::error_chain::error_chain;
-use crate::limits::{
-    S3_BACKOFF_FIRST, S3_BACKOFF_MAX, S3_READ_TIMEOUT, S3_RETRIES_MAX, S3_RETRY_FOR,
-};
+use crate::limits::{S3_BACKOFF_FIRST, S3_BACKOFF_MAX, S3_RETRIES_MAX, S3_RETRY_FOR};
 use crate::outbound::{AddressPolicy, Outbound};
 
 /// Where files are to be stored.
@@ -162,6 +160,6 @@ impl HttpConnector for Connector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
         let allow_http = options.get_config_value(&ClientConfigKey::AllowHttp);
         let https_only = allow_http.as_deref() != Some("true");
-        Ok(HttpClient::new(self.0.for_s3(https_only, S3_READ_TIMEOUT)))
+        Ok(HttpClient::new(self.0.for_s3(https_only)))
     }
 }

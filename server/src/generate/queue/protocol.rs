@@ -3,19 +3,21 @@
 use bytes::Bytes;
 use http::Response;
 use promptarium::limits::GENERATION_MODEL_ID_CHARS;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use url::Url;
 
 use crate::domain::{GenerationRequest, OutputKind};
+use crate::generate::model;
 use crate::limits::{PROVIDER_REASON_CHARS_MAX, PROVIDER_REQUEST_ID_CHARS_MAX};
 
-/// The response to an accepted submission.
-#[derive(Deserialize)]
-pub(super) struct SubmitResponse {
-    pub(super) request_id: String,
-    pub(super) status_url: Url,
-    pub(super) response_url: Url,
+/// The URLs of a submitted request. They are the `provider_state` of its ticket.
+#[derive(Deserialize, Serialize)]
+pub(super) struct RequestUrls {
+    #[serde(alias = "status_url")]
+    pub(super) status: Url,
+    #[serde(alias = "response_url")]
+    pub(super) response: Url,
 }
 
 /// The status of a request.
@@ -36,15 +38,12 @@ pub(super) struct OutputFile {
     pub(super) height: Value,
 }
 
-/// The URL of the request's model: the editing model if there is an image to edit.
+/// The URL of the request's model.
 ///
 /// # Errors
 /// If there can be no such model; the reason for the caller.
 pub(super) fn model_url(provider: &Url, request: &GenerationRequest) -> Result<Url, String> {
-    let model = match (&request.image_edit_endpoint_id, &request.image_input) {
-        (Some(endpoint), Some(_)) => endpoint,
-        _ => &request.model_id,
-    };
+    let model = model(request);
     // The caller chooses the id. It must not lead to anything else that the key gives access to.
     let is_model = GENERATION_MODEL_ID_CHARS.contains(&model.chars().count())
         && model.split('/').all(|part| {
@@ -90,11 +89,16 @@ pub(super) fn submit_body(request: &GenerationRequest) -> Result<Bytes, String> 
     Ok(Value::Object(body).to_string().into())
 }
 
-pub(super) fn submit_response(body: &[u8]) -> Option<SubmitResponse> {
-    let response: SubmitResponse = serde_json::from_slice(body).ok()?;
-    let id = &response.request_id;
+pub(super) fn submit_response(body: &[u8]) -> Option<(String, RequestUrls)> {
+    #[derive(Deserialize)]
+    struct Accepted {
+        request_id: String,
+        #[serde(flatten)]
+        urls: RequestUrls,
+    }
+    let Accepted { request_id: id, urls } = serde_json::from_slice(body).ok()?;
     let valid = !id.is_empty() && !id.contains('\0');
-    (valid && id.chars().count() <= PROVIDER_REQUEST_ID_CHARS_MAX).then_some(response)
+    (valid && id.chars().count() <= PROVIDER_REQUEST_ID_CHARS_MAX).then_some((id, urls))
 }
 
 pub(super) fn status(body: &[u8]) -> Option<Status> {
