@@ -80,9 +80,6 @@ impl OutboundError {
 
 impl Outbound {
     /// A client that trusts the certificates of the system.
-    ///
-    /// # Errors
-    /// [`OutboundError::Tls`] if they cannot be loaded.
     pub(crate) fn new(policy: AddressPolicy) -> Result<Self, OutboundError> {
         let tls = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
             .with_safe_default_protocol_versions()
@@ -131,9 +128,6 @@ impl Outbound {
     }
 
     /// Sends a request and reads the whole response.
-    ///
-    /// # Errors
-    /// Any [`OutboundError`] but `Tls`.
     pub(crate) async fn fetch(
         &self,
         request: Request,

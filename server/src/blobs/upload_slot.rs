@@ -44,11 +44,9 @@ pub struct SlotClaims {
 
 /// A slot with its secrets. They are all that an upload needs.
 pub struct IssuedSlot {
-    /// What it permits.
     pub claims: SlotClaims,
     /// Takes the bytes, once.
     pub upload_url: String,
-    /// Authorises the upload.
     pub token: String,
     /// The permanent URL of the file.
     pub url: String,
@@ -100,9 +98,6 @@ impl Slots {
     }
 
     /// Verifies a request to an upload URL by the name in its path, its query and its token.
-    ///
-    /// # Errors
-    /// If the three are not exactly those of one slot, or the slot has expired.
     pub fn verify(
         &self,
         name: Option<AssetName>,

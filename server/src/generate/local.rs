@@ -51,7 +51,7 @@ const INPUT_MEMORY_MAX: u64 = 256 << 20;
 
 /// Paints. Input images count if they are assets of this service; nothing is fetched from
 /// anywhere else.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct LocalProvider {
     clock: Clock,
     assets: Assets,

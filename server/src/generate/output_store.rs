@@ -11,10 +11,7 @@ use crate::domain::{JobRecord, ProviderTicket, SigningKey};
 #[async_trait]
 pub trait OutputStore: Send + Sync + 'static {
     /// Stores one output of a job and returns its URL, which is the same for each call with the
-    /// same job, ticket and index.
-    ///
-    /// # Errors
-    /// If the output was not stored; nothing of it is visible then.
+    /// same job, ticket and index. After an error nothing of it is visible.
     async fn put(
         &self,
         job: &JobRecord,

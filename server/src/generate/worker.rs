@@ -74,10 +74,8 @@ impl Worker {
         self.step_until(std::future::pending()).await
     }
 
-    /// Processes one job, if one is due. When `stop` is ready the job is released as it is.
-    ///
-    /// # Errors
-    /// If the store failed. A claimed job is due again when its lease expires.
+    /// Processes one job, if one is due. When `stop` is ready the job is released as it is. If the
+    /// store fails, a claimed job is due again when its lease expires.
     pub async fn step_until(&self, stop: impl Future<Output = ()>) -> Result<Step, StoreError> {
         let Some(claim) = self.store.claim_job(JOB_LEASE, SUBMIT_LIMIT).await? else {
             return Ok(Step::Idle);

@@ -19,10 +19,7 @@ const TO_VIDEO: [u32; 4] = [0x1853_8067, 0x1654_ae6b, 0xae, 0xe0];
 const PIXEL_WIDTH: u32 = 0xb0;
 const PIXEL_HEIGHT: u32 = 0xba;
 
-/// The output in a response.
-///
-/// # Errors
-/// If it is of another type than requested, or broken; the reason for the caller.
+/// The output in a response, or for the caller why it is none.
 pub(super) fn output(
     response: Response<Bytes>,
     file: &OutputFile,

@@ -38,10 +38,7 @@ pub(super) struct OutputFile {
     pub(super) height: Value,
 }
 
-/// The URL of the request's model.
-///
-/// # Errors
-/// If there can be no such model; the reason for the caller.
+/// The URL of the request's model, or for the caller why there can be none.
 pub(super) fn model_url(provider: &Url, request: &GenerationRequest) -> Result<Url, String> {
     let model = model(request);
     // The caller chooses the id. It must not lead to anything else that the key gives access to.
@@ -61,10 +58,8 @@ pub(super) fn model_url(provider: &Url, request: &GenerationRequest) -> Result<U
     Ok(url)
 }
 
-/// The body of a submission: the model's own parameters, overwritten by the checked fields.
-///
-/// # Errors
-/// If the protocol cannot express the request; the reason for the caller.
+/// The body of a submission: the model's own parameters, overwritten by the checked fields. Or for
+/// the caller why the protocol cannot express the request.
 pub(super) fn submit_body(request: &GenerationRequest) -> Result<Bytes, String> {
     if request.kind == OutputKind::Video && request.batch_count > 1 {
         return Err("it makes one video at a time; batchCount must be 1".into());

@@ -39,9 +39,6 @@ const SCHEME: &str = "Key ";
 
 impl QueueSetting {
     /// Ids of models are appended to `url`, for example `https://queue.fal.run`.
-    ///
-    /// # Errors
-    /// If one of the two cannot be used.
     pub fn new(url: &str, key: &str) -> Result<Self, QueueSettingError> {
         let url = Url::parse(url).map_err(|_| QueueSettingError::Url)?;
         let plain = has_no_user(&url) && url.query().is_none() && url.fragment().is_none();
