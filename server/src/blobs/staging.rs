@@ -64,18 +64,22 @@ impl Blobs {
 }
 
 impl Upload {
-    /// Adds bytes.
+    /// Adds bytes. The buffer is allocated with the first ones, so that idle uploads have none.
     pub async fn write(&mut self, mut bytes: &[u8]) -> Result<(), BlobError> {
-        while !matches!(self.blobs.staging, Staging::Memory)
-            && self.buffer.len() + bytes.len() > UPLOAD_BUFFER_BYTES
-        {
-            let (fitting, rest) = bytes.split_at(UPLOAD_BUFFER_BYTES - self.buffer.len());
-            self.append(fitting);
+        let in_memory = matches!(self.blobs.staging, Staging::Memory);
+        let limit = if in_memory { usize::MAX } else { UPLOAD_BUFFER_BYTES };
+        loop {
+            if self.buffer.capacity() == 0 {
+                self.buffer.reserve_exact(self.size.min(limit));
+            }
+            let (fitting, rest) = bytes.split_at(bytes.len().min(limit - self.buffer.len()));
+            self.buffer.extend_from_slice(fitting);
+            if rest.is_empty() {
+                return Ok(());
+            }
             self.flush().await?;
             bytes = rest;
         }
-        self.append(bytes);
-        Ok(())
     }
 
     /// Publishes the file. After an error nothing is visible.
@@ -86,22 +90,12 @@ impl Upload {
             Staging::Folder(folder) => folder.put(file, buffer.into(), &name).await,
             Staging::TempFile(in_memory) => {
                 let bytes = u32::try_from(size).unwrap_or(u32::MAX).min(S3_UPLOAD_BYTES_MAX);
-                let turn = timeout(S3_UPLOAD_WAIT, in_memory.acquire_many(bytes)).await;
-                let _turn = turn.map_err(|_| BlobError::busy())?;
+                let permit = timeout(S3_UPLOAD_WAIT, in_memory.acquire_many(bytes)).await;
+                let _permit = permit.map_err(|_| BlobError::busy())?;
                 let bytes = blocking(move || read_back(file, buffer, size)).await?;
                 blobs.put_object(&name, bytes.into()).await
             }
         }
-    }
-
-    /// Allocates the buffer with the first bytes, so that idle uploads have none.
-    fn append(&mut self, bytes: &[u8]) {
-        if self.buffer.capacity() == 0 {
-            let in_memory = matches!(self.blobs.staging, Staging::Memory);
-            let max = if in_memory { usize::MAX } else { UPLOAD_BUFFER_BYTES };
-            self.buffer.reserve_exact(self.size.min(max));
-        }
-        self.buffer.extend_from_slice(bytes);
     }
 
     async fn flush(&mut self) -> Result<(), BlobError> {

@@ -18,7 +18,7 @@ use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderValue, Method, Response, StatusCode};
 use url::Url;
 
-use self::protocol::{OutputFile, RequestUrls, Status};
+use self::protocol::{OutputFile, RequestUrls};
 pub(crate) use self::setting::{QueueSetting, QueueSettingError};
 use super::{Output, PollError, Progress, Provider, SubmitError};
 use crate::domain::{GenerationRequest, OutputKind, ProviderTicket};
@@ -93,12 +93,11 @@ impl QueueProvider {
             .map_err(|_| Transient("the ticket is of another provider".into()))?;
         let response = self.get(urls.status).await?;
         match protocol::status(response.body()) {
-            Some(Status::Queued) => Ok(Progress::Queued),
-            Some(Status::InProgress) => Ok(Progress::InProgress),
-            Some(Status::Completed) => {
+            Some(Progress::Completed(_)) => {
                 self.outputs(urls.response, request).await.map(Progress::Completed)
             }
-            Some(Status::Failed(reason)) => Err(Permanent(self.setting.key.redact(&reason))),
+            Some(Progress::Failed(reason)) => Err(Permanent(self.setting.key.redact(&reason))),
+            Some(progress) => Ok(progress),
             None => Err(Transient("the status is not readable".into())),
         }
     }

@@ -43,8 +43,10 @@ const PALETTES: Range<usize> = 1..18;
 /// Elements for prompts that ask for none.
 const FREE: [&str; 4] = ["", "stars", "sun ridges", "sun water"];
 
-/// Names of elements and what paints them, from back to front.
-pub(super) const ELEMENTS: [(&str, fn(&mut Painter<'_>)); 9] = [
+/// An element's name, and what paints it.
+type Element = (&'static str, fn(&mut Painter<'_>));
+/// From back to front.
+pub(super) const ELEMENTS: [Element; 9] = [
     ("stars", |painter| painter.stars()),
     ("sun", |painter| painter.sun()),
     ("ridges", |painter| painter.layers(5, 0.45, false, ridge)),

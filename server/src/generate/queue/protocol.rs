@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use crate::domain::{GenerationRequest, OutputKind};
-use crate::generate::model;
+use crate::generate::{Progress, model};
 use crate::limits::{PROVIDER_REASON_CHARS_MAX, PROVIDER_REQUEST_ID_CHARS_MAX};
 
 /// The URLs of a submitted request. They are the `provider_state` of its ticket.
@@ -18,14 +18,6 @@ pub(super) struct RequestUrls {
     pub(super) status: Url,
     #[serde(alias = "response_url")]
     pub(super) response: Url,
-}
-
-/// The status of a request.
-pub(super) enum Status {
-    Queued,
-    InProgress,
-    Completed,
-    Failed(String),
 }
 
 /// One output in a result.
@@ -96,17 +88,18 @@ pub(super) fn submit_response(body: &[u8]) -> Option<(String, RequestUrls)> {
     (valid && id.chars().count() <= PROVIDER_REQUEST_ID_CHARS_MAX).then_some((id, urls))
 }
 
-pub(super) fn status(body: &[u8]) -> Option<Status> {
+/// The progress of a request, without the outputs of a completed one.
+pub(super) fn status(body: &[u8]) -> Option<Progress> {
     let body: Value = serde_json::from_slice(body).ok()?;
     let error = first_message(&body, &["error"]);
     match (body.get("status")?.as_str()?, error) {
-        ("IN_QUEUE", _) => Some(Status::Queued),
-        ("IN_PROGRESS", _) => Some(Status::InProgress),
-        ("COMPLETED", None) => Some(Status::Completed),
-        ("COMPLETED", Some(error)) => Some(Status::Failed(error)),
+        ("IN_QUEUE", _) => Some(Progress::Queued),
+        ("IN_PROGRESS", _) => Some(Progress::InProgress),
+        ("COMPLETED", None) => Some(Progress::Completed(Vec::new())),
+        ("COMPLETED", Some(error)) => Some(Progress::Failed(error)),
         // Not part of the protocol, but unambiguous.
         (end @ ("FAILED" | "ERROR" | "CANCELED" | "CANCELLED"), error) => {
-            Some(Status::Failed(error.unwrap_or_else(|| format!("the provider says {end}"))))
+            Some(Progress::Failed(error.unwrap_or_else(|| format!("the provider says {end}"))))
         }
         _ => None,
     }
