@@ -4,32 +4,30 @@
 
 pub(crate) mod asset_url;
 mod error;
-mod name;
 mod setting;
 mod staging;
 pub(crate) mod upload_slot;
 
-use std::fs::File;
-use std::io::{Error as IoError, ErrorKind, Read, Seek, SeekFrom};
+use std::io::{Seek, SeekFrom};
 use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures::stream::{self, BoxStream, StreamExt};
+use futures::stream::{BoxStream, StreamExt, TryStreamExt};
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{
     Attribute, Error, GetOptions, GetResultPayload, ObjectStore, ObjectStoreExt, PutMode,
     PutOptions, PutPayload,
 };
-use tokio::task::spawn_blocking;
+use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
+use tokio_util::io::ReaderStream;
 
+pub(crate) use self::asset_url::AssetName;
 pub(crate) use self::error::{BlobError, BlobOpenError, PutError};
-pub(crate) use self::name::AssetName;
 pub use self::setting::BlobSetting;
 use self::staging::Staging;
-pub(crate) use self::staging::Upload;
 use crate::limits::{ASSET_PIECE_BYTES, S3_CONFIRM_TIMEOUT};
 
 /// Where files are stored. Cheap to clone; clones share everything.
@@ -59,16 +57,8 @@ impl Blobs {
         Self { store, staging: Staging::Memory }
     }
 
-    /// Starts an upload of exactly `size` bytes.
-    pub fn upload(&self, name: &AssetName, size: u64) -> Upload {
-        Upload::new(self.clone(), *name, size)
-    }
-
     /// Puts a whole file under a name that has none, in one step: of several concurrent calls
     /// exactly one succeeds, and no reader sees a partial file.
-    ///
-    /// # Errors
-    /// [`PutError`].
     pub async fn put_new(&self, name: &AssetName, bytes: Bytes) -> Result<(), PutError> {
         match &self.staging {
             Staging::Folder(folder) => folder.put(None, bytes, name).await,
@@ -77,17 +67,11 @@ impl Blobs {
     }
 
     /// The size of a file; `None` if there is none.
-    ///
-    /// # Errors
-    /// If the store failed.
     pub async fn size_of(&self, name: &AssetName) -> Result<Option<u64>, BlobError> {
         Ok(found(self.store.head(&key(name)).await)?.map(|meta| meta.size))
     }
 
     /// A file, or the part of it in `range`, which must lie within it; `None` if there is none.
-    ///
-    /// # Errors
-    /// If the store failed.
     pub async fn get(
         &self,
         name: &AssetName,
@@ -95,24 +79,21 @@ impl Blobs {
     ) -> Result<Option<Blob>, BlobError> {
         let options = GetOptions { range: range.map(Into::into), ..GetOptions::default() };
         let got = found(self.store.get_opts(&key(name), options).await)?;
-        Ok(got.map(|got| {
-            let (size, range) = (got.meta.size, got.range);
-            let bytes = match got.payload {
-                GetResultPayload::Stream(stream) => {
-                    stream.map(|piece| piece.map_err(BlobError::from)).boxed()
-                }
-                GetResultPayload::File(file, _) => {
-                    stream::try_unfold((Some(file), range), next_piece).boxed()
-                }
-            };
-            Blob { size, bytes }
-        }))
+        let Some(got) = got else { return Ok(None) };
+        let (size, range) = (got.meta.size, got.range);
+        let bytes = match got.payload {
+            GetResultPayload::Stream(stream) => stream.map_err(BlobError::from).boxed(),
+            GetResultPayload::File(mut file, _) => {
+                file.seek(SeekFrom::Start(range.start))?;
+                let part = tokio::fs::File::from_std(file).take(range.end - range.start);
+                let pieces = ReaderStream::with_capacity(part, ASSET_PIECE_BYTES);
+                pieces.map_err(BlobError::from).boxed()
+            }
+        };
+        Ok(Some(Blob { size, bytes }))
     }
 
     /// A whole file in memory; `None` if there is none.
-    ///
-    /// # Errors
-    /// If the store failed.
     pub async fn read_all(&self, name: &AssetName) -> Result<Option<Bytes>, BlobError> {
         match found(self.store.get(&key(name)).await)? {
             Some(got) => Ok(Some(got.bytes().await?)),
@@ -123,7 +104,7 @@ impl Blobs {
     /// Puts an object with a random id. After a failure the id tells whether the store has taken
     /// this very put although its response was lost, or a retry of it met the name as taken.
     async fn put_object(&self, name: &AssetName, payload: PutPayload) -> Result<(), PutError> {
-        let (attribute, id) = (Attribute::Metadata("put-id".into()), random_id());
+        let (attribute, id) = (Attribute::Metadata("put-id".into()), staging::random_id());
         let attributes = [(attribute.clone(), id.clone())].into_iter().collect();
         let options = PutOptions { mode: PutMode::Create, attributes, ..PutOptions::default() };
         let Err(error) = self.store.put_opts(&key(name), payload, options).await else {
@@ -138,10 +119,6 @@ impl Blobs {
     }
 }
 
-fn random_id() -> String {
-    format!("{:016x}", rand::random::<u64>())
-}
-
 fn key(name: &AssetName) -> Path {
     Path::from(name.path())
 }
@@ -152,42 +129,6 @@ fn found<T>(outcome: Result<T, Error>) -> Result<Option<T>, BlobError> {
         Ok(value) => Ok(Some(value)),
         Err(Error::NotFound { .. }) => Ok(None),
         Err(error) => Err(error.into()),
-    }
-}
-
-type Rest = (Option<File>, Range<u64>);
-
-/// Reads the next piece of a file on a thread for blocking work.
-async fn next_piece((file, left): Rest) -> Result<Option<(Bytes, Rest)>, BlobError> {
-    let Some(mut file) = file.filter(|_| !left.is_empty()) else {
-        return Ok(None);
-    };
-    blocking(move || {
-        let wanted = (left.end - left.start).min(ASSET_PIECE_BYTES as u64);
-        let mut piece = Vec::with_capacity(ASSET_PIECE_BYTES);
-        file.seek(SeekFrom::Start(left.start))?;
-        if (&mut file).take(wanted).read_to_end(&mut piece)? == 0 {
-            return Err(IoError::from(ErrorKind::UnexpectedEof).into());
-        }
-        let left = left.start + piece.len() as u64..left.end;
-        Ok(Some((piece.into(), (Some(file), left))))
-    })
-    .await
-}
-
-/// Runs file operations on a thread for blocking work.
-async fn blocking<T, E>(work: impl FnOnce() -> Result<T, E> + Send + 'static) -> Result<T, E>
-where
-    T: Send + 'static,
-    E: From<BlobError> + Send + 'static,
-{
-    let done = spawn_blocking(work).await;
-    done.unwrap_or_else(|error| Err(BlobError::from(IoError::other(error)).into()))
-}
-
-impl std::fmt::Debug for Blobs {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Blobs").finish_non_exhaustive()
     }
 }
 

@@ -6,11 +6,10 @@
 pub(crate) mod local;
 pub(crate) mod output_store;
 pub(crate) mod queue;
-#[cfg(test)]
-mod scripted;
 pub(crate) mod submit;
+#[cfg(test)]
+mod tests;
 pub(crate) mod worker;
-pub(crate) mod worker_pool;
 
 use std::sync::Arc;
 
@@ -22,7 +21,7 @@ use sha2::{Digest, Sha256};
 use self::local::LocalProvider;
 use self::queue::{QueueProvider, QueueSetting};
 use self::submit::Submitter;
-use self::worker_pool::WorkerPool;
+use self::worker::WorkerPool;
 use crate::blobs::Blobs;
 use crate::blobs::asset_url::Assets;
 use crate::clock::Clock;
@@ -129,7 +128,6 @@ impl ProviderSetting {
 }
 
 /// What a server does for generations outside of requests.
-#[derive(Debug)]
 pub struct BackgroundTasks {
     /// Its submissions outlive the requests that started them.
     pub submitter: Submitter,
@@ -153,12 +151,17 @@ pub(crate) fn request_digest(request: &GenerationRequest, vault: Option<VaultId>
     Sha256::digest(json).into()
 }
 
-/// A provider's reason as it is stored and shown: bounded, not empty, without U+0000.
-fn bounded_reason(reason: &str) -> String {
-    let text = reason.trim().chars().filter(|c| *c != '\0').take(PROVIDER_REASON_CHARS_MAX);
-    let text: String = text.collect();
-    if text.is_empty() { "it gave no reason".to_owned() } else { text }
+/// The model of a request: the editing one if there is an image to edit.
+fn model(request: &GenerationRequest) -> &str {
+    match (&request.image_edit_endpoint_id, &request.image_input) {
+        (Some(endpoint), Some(_)) => endpoint,
+        _ => &request.model_id,
+    }
 }
 
-#[cfg(test)]
-mod tests;
+/// A provider's reason as it is stored and shown: bounded, not empty, without U+0000.
+fn bounded_reason(reason: &str) -> String {
+    let text: String =
+        reason.trim().chars().filter(|c| *c != '\0').take(PROVIDER_REASON_CHARS_MAX).collect();
+    if text.is_empty() { "it gave no reason".to_owned() } else { text }
+}

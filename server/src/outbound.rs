@@ -3,25 +3,28 @@
 //! Every request has a time limit and every response a size limit. Redirects are not followed,
 //! and proxies and cookies are not used. [`AddressPolicy`] limits the addresses to connect to.
 
-pub(crate) mod address;
-
+use std::error::Error;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{Request, Response, Uri};
+use http::Response;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+pub(crate) use reqwest::Request;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder};
 use rustls::ClientConfig;
 use rustls::crypto::aws_lc_rs;
 use rustls_platform_verifier::BuilderVerifierExt;
+use tokio::net::lookup_host;
 use tokio::time::timeout;
 use url::{Host, Url};
 
-use self::address::PolicyResolver;
-pub(crate) use self::address::{AddressPolicy, BoxError};
-use crate::limits::{OUTBOUND_CONNECT_TIMEOUT, OUTBOUND_IDLE_TIMEOUT};
+use crate::limits::{OUTBOUND_CONNECT_TIMEOUT, OUTBOUND_IDLE_TIMEOUT, S3_READ_TIMEOUT};
+
+type BoxError = Box<dyn Error + Send + Sync>;
 
 const USER_AGENT: &str = concat!("promptarium-server/", env!("CARGO_PKG_VERSION"));
 
@@ -77,9 +80,6 @@ impl OutboundError {
 
 impl Outbound {
     /// A client that trusts the certificates of the system.
-    ///
-    /// # Errors
-    /// [`OutboundError::Tls`] if they cannot be loaded.
     pub(crate) fn new(policy: AddressPolicy) -> Result<Self, OutboundError> {
         let tls = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
             .with_safe_default_protocol_versions()
@@ -90,22 +90,20 @@ impl Outbound {
     }
 
     /// A client with another policy and with connections of its own.
-    #[must_use]
     pub(crate) fn with_policy(&self, policy: AddressPolicy) -> Self {
         Self::build(&self.tls, policy, |builder| builder)
     }
 
     /// A client that opens a connection for each request. A request that must not be sent twice
     /// then never meets a pooled connection that the other side is just closing.
-    #[must_use]
     pub(crate) fn with_new_connections(&self) -> Self {
         Self::build(&self.tls, self.policy, |builder| builder.pool_max_idle_per_host(0))
     }
 
     /// A client for the S3 library, which has limits of its own.
-    pub(crate) fn for_s3(&self, https_only: bool, read_timeout: Duration) -> Client {
+    pub(crate) fn for_s3(&self, https_only: bool) -> Client {
         let set =
-            |builder: ClientBuilder| builder.https_only(https_only).read_timeout(read_timeout);
+            |builder: ClientBuilder| builder.https_only(https_only).read_timeout(S3_READ_TIMEOUT);
         Self::build(&self.tls, self.policy, set).client
     }
 
@@ -130,19 +128,12 @@ impl Outbound {
     }
 
     /// Sends a request and reads the whole response.
-    ///
-    /// # Errors
-    /// Any [`OutboundError`] but `Tls`.
     pub(crate) async fn fetch(
         &self,
-        request: Request<Bytes>,
+        request: Request,
         limits: Limits,
     ) -> Result<Response<Bytes>, OutboundError> {
-        let (head, body) = request.into_parts();
-        let (url, host) = self.check(&head.uri)?;
-        let mut request = reqwest::Request::new(head.method, url);
-        *request.headers_mut() = head.headers;
-        *request.body_mut() = Some(body.into());
+        let host = self.check(request.url())?;
         let exchange = async {
             let response = self.client.execute(request).await;
             let response = response.map_err(|error| send_error(host.clone(), error))?;
@@ -161,27 +152,108 @@ impl Outbound {
         timeout(limits.time, exchange).await.unwrap_or(Err(OutboundError::TimedOut(limits.time)))
     }
 
-    /// The URL and its host. An IP address is checked here, because no resolver sees it.
-    fn check(&self, uri: &Uri) -> Result<(Url, String), OutboundError> {
-        let url = Url::parse(&uri.to_string()).map_err(|_| OutboundError::Address)?;
+    /// The host of a URL. An IP address is checked here, because no resolver sees it.
+    fn check(&self, url: &Url) -> Result<String, OutboundError> {
         let host = url.host().filter(|_| matches!(url.scheme(), "http" | "https"));
-        let (host, allowed) = match host.ok_or(OutboundError::Address)? {
-            Host::Domain(name) => (name.to_owned(), true),
-            Host::Ipv4(address) => (address.to_string(), self.policy.allows(address.into())),
-            Host::Ipv6(address) => (address.to_string(), self.policy.allows(address.into())),
+        let address = match host.ok_or(OutboundError::Address)? {
+            Host::Domain(name) => return Ok(name.to_owned()),
+            Host::Ipv4(address) => IpAddr::V4(address),
+            Host::Ipv6(address) => IpAddr::V6(address),
         };
-        if allowed { Ok((url, host)) } else { Err(OutboundError::NotPublic(host)) }
+        let host = address.to_string();
+        if self.policy.allows(address) { Ok(host) } else { Err(OutboundError::NotPublic(host)) }
     }
 }
 
 /// Leaves out the URL of the request, which may contain secrets.
 fn send_error(host: String, error: reqwest::Error) -> OutboundError {
-    if PolicyResolver::refused(&error) {
+    let mut causes = std::iter::successors(error.source(), |cause| (*cause).source());
+    if causes.any(<dyn Error>::is::<NoAllowedAddress>) {
         OutboundError::NotPublic(host)
     } else if error.is_connect() {
         OutboundError::Connect(host, error.without_url().into())
     } else {
         OutboundError::Broken(host, error.without_url().into())
+    }
+}
+
+/// Which addresses a client may connect to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AddressPolicy {
+    /// Addresses of the public Internet only. A request whose address a caller chose must not
+    /// reach what only this server can reach: this machine, its network, the metadata service of
+    /// a cloud.
+    Public,
+    /// Every address; for URLs that the operator configured.
+    Any,
+}
+
+impl AddressPolicy {
+    fn allows(self, address: IpAddr) -> bool {
+        self == Self::Any || is_public(address)
+    }
+}
+
+/// Resolves names with the system's resolver and returns allowed addresses only. As it checks
+/// after the resolution, a name that changes its address gains nothing.
+struct PolicyResolver(AddressPolicy);
+
+#[derive(Debug, thiserror::Error)]
+#[error("the name has no public address")]
+struct NoAllowedAddress;
+
+impl Resolve for PolicyResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let policy = self.0;
+        Box::pin(async move {
+            let found = lookup_host((name.as_str(), 0)).await?;
+            let allowed: Vec<_> = found.filter(|address| policy.allows(address.ip())).collect();
+            if allowed.is_empty() {
+                return Err(NoAllowedAddress.into());
+            }
+            Ok(Box::new(allowed.into_iter()) as Addrs)
+        })
+    }
+}
+
+/// Whether an address is public: not private, loopback, link-local, shared, multicast, reserved
+/// or for documentation, and not an IPv6 form of such an IPv4 address.
+fn is_public(address: IpAddr) -> bool {
+    match address.to_canonical() {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => is_public_v6(address),
+    }
+}
+
+/// From the IANA registry of special-purpose addresses (RFC 6890 and later).
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    !matches!(
+        address.octets(),
+        [0 | 10 | 127 | 224..=255, ..]
+            | [100, 64..=127, ..]
+            | [169, 254, ..]
+            | [172, 16..=31, ..]
+            | [192, 168, ..]
+            | [192, 0, 0 | 2, _]
+            | [192, 88, 99, _]
+            | [198, 18 | 19, ..]
+            | [198, 51, 100, _]
+            | [203, 0, 113, _]
+    )
+}
+
+/// Only `2000::/3` is allocated, and parts of it embed IPv4 addresses or are reserved.
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    let embedded =
+        |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
+    match address.segments() {
+        // NAT64.
+        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => is_public_v4(embedded(high, low)),
+        // 6to4.
+        [0x2002, high, low, ..] => is_public_v4(embedded(high, low)),
+        // Teredo and other protocol assignments; documentation.
+        [0x2001, 0..=0x1ff | 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] => false,
+        [first, ..] => first & 0xe000 == 0x2000,
     }
 }
 

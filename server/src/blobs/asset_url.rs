@@ -1,13 +1,16 @@
-//! URLs of stored files.
+//! Names and URLs of stored files.
 //!
 //! An asset is at `{public}/assets/{name}`; the bytes of an upload go to
 //! `{public}/storage/{name}`. Who may upload is for [`super::upload_slot`].
 
+use std::fmt;
 use std::sync::Arc;
 
+use data_encoding::BASE32_DNSSEC;
+use hmac::Mac;
 use url::Url;
 
-use crate::blobs::AssetName;
+use crate::domain::{Media, SigningKey};
 
 /// The path of assets, below the public URL.
 pub(crate) const ASSETS: &str = "/assets/{name}";
@@ -17,14 +20,75 @@ pub(crate) const STORAGE: &str = "/storage/{name}";
 const ASSETS_PREFIX: &str = "/assets/";
 const STORAGE_PREFIX: &str = "/storage/";
 
+/// 128 random bits, which nobody guesses.
+const ID_BYTES: usize = 16;
+/// Characters that encode [`ID_BYTES`].
+const ID_CHARS: usize = 26;
+
+/// The name of a stored file, such as `0123456789abcdefghijklmno0.png`: 26 lower-case letters and
+/// digits, a dot, and the extension of its [`Media`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct AssetName {
+    pub(super) id: [u8; ID_BYTES],
+    media: Media,
+}
+
+impl AssetName {
+    /// A new name.
+    pub fn random(media: Media) -> Self {
+        Self { id: rand::random(), media }
+    }
+
+    /// The name that belongs to `context`, not to be guessed without the key. Work that is
+    /// repeated finds by it what the first attempt stored.
+    pub fn derived(key: &SigningKey, context: &[u8], media: Media) -> Self {
+        let mut mac = key.mac("promptarium asset name 1");
+        mac.update(context);
+        let mut id = [0; ID_BYTES];
+        id.copy_from_slice(&mac.finalize().into_bytes()[..ID_BYTES]);
+        Self { id, media }
+    }
+
+    /// Parses a name as it is displayed. Each has exactly one spelling.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (id, extension) = text.split_once('.').filter(|(id, _)| id.len() == ID_CHARS)?;
+        let media = Media::ALL.into_iter().find(|media| media.extension() == extension)?;
+        let id = BASE32_DNSSEC.decode(id.as_bytes()).ok()?.try_into().ok()?;
+        // Upper-case letters decode too.
+        Some(Self { id, media }).filter(|name| name.to_string() == text)
+    }
+
+    /// What the file is.
+    pub const fn media(&self) -> Media {
+        self.media
+    }
+
+    /// The path in the store, such as `images/….png`.
+    pub fn path(&self) -> String {
+        let folder = match self.media {
+            Media::Png | Media::Jpeg | Media::Webp | Media::Gif => "images",
+            Media::Mp4 | Media::Webm => "videos",
+        };
+        format!("{folder}/{self}")
+    }
+}
+
+impl fmt::Display for AssetName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", BASE32_DNSSEC.encode(&self.id), self.media.extension())
+    }
+}
+
+/// The name is all that protects an asset, so it stays out.
+impl fmt::Debug for AssetName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "AssetName(<redacted>.{})", self.media.extension())
+    }
+}
+
 /// Writes and recognises URLs of stored files. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Assets {
-    /// Without a slash at its end.
-    public: Arc<str>,
-    origin: url::Origin,
-    path: Arc<str>,
-}
+pub struct Assets(Arc<Url>);
 
 impl Assets {
     /// `public` is how clients reach the service, with the path that a proxy strips if there is
@@ -33,19 +97,17 @@ impl Assets {
         let mut public = public.clone();
         public.set_query(None);
         public.set_fragment(None);
-        let path = public.path().trim_end_matches('/').into();
-        let origin = public.origin();
-        Self { public: public.as_str().trim_end_matches('/').into(), origin, path }
+        Self(Arc::new(public))
     }
 
     /// The permanent URL of a file (UP-06).
     pub fn url_of(&self, name: &AssetName) -> String {
-        format!("{}{ASSETS_PREFIX}{name}", self.public)
+        format!("{}{ASSETS_PREFIX}{name}", self.0.as_str().trim_end_matches('/'))
     }
 
     /// The URL that takes the bytes of a file, not yet signed.
     pub fn upload_url_of(&self, name: &AssetName) -> String {
-        format!("{}{STORAGE_PREFIX}{name}", self.public)
+        format!("{}{STORAGE_PREFIX}{name}", self.0.as_str().trim_end_matches('/'))
     }
 
     /// The file that a URL of this service names.
@@ -65,14 +127,63 @@ impl Assets {
 
     /// The path of a URL below the public one.
     fn path_below<'a>(&self, url: &'a Url) -> Option<&'a str> {
-        url.path().strip_prefix(&*self.path).filter(|_| url.origin() == self.origin)
+        let path = url.path().strip_prefix(self.0.path().trim_end_matches('/'));
+        path.filter(|_| url.origin() == self.0.origin())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::Media;
+
+    fn key(byte: u8) -> SigningKey {
+        SigningKey::new(&[byte; SigningKey::BYTES_MIN]).unwrap()
+    }
+
+    #[test]
+    fn a_name_parses_back() {
+        for media in Media::ALL {
+            let name = AssetName::random(media);
+            assert_eq!(name.to_string().find('.'), Some(ID_CHARS));
+            assert_eq!(AssetName::parse(&name.to_string()), Some(name));
+            assert_eq!(name.media(), media);
+        }
+    }
+
+    #[test]
+    fn other_texts_are_refused() {
+        let good = "0123456789abcdefghijklmno0.png";
+        assert!(AssetName::parse(good).is_some());
+        for text in [
+            "",
+            ".png",
+            "0123456789abcdefghijklmno0",
+            "0123456789abcdefghijklmno0.",
+            "0123456789abcdefghijklmno0.PNG",
+            "0123456789abcdefghijklmno0.jpeg",
+            "0123456789abcdefghijklmno0.png.png",
+            "0123456789ABCDEFGHIJKLMNO0.png",
+            // The last character holds three bits only.
+            "0123456789abcdefghijklmno1.png",
+            "0123456789abcdefghijklmno.png",
+            "0123456789abcdefghijklmno00.png",
+            "0123456789abcdefghijklmnz0.png",
+            "../../../../../etc/passwd0.png",
+            "0123456789abcdefghijklmn%30.png",
+            "0123456789abcdefghijklmn/0.png",
+        ] {
+            assert_eq!(AssetName::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_derived_name_depends_on_key_and_context_only() {
+        let name = AssetName::derived(&key(b'k'), b"job 1", Media::Png);
+        assert_eq!(AssetName::derived(&key(b'k'), b"job 1", Media::Png), name);
+        assert_ne!(AssetName::derived(&key(b'o'), b"job 1", Media::Png), name);
+        assert_ne!(AssetName::derived(&key(b'k'), b"job 2", Media::Png), name);
+        assert_ne!(AssetName::random(Media::Png), AssetName::random(Media::Png));
+    }
 
     fn assets(public: &str) -> Assets {
         Assets::new(&Url::parse(public).unwrap())

@@ -11,7 +11,7 @@ use crate::error_chain::error_chain;
 #[derive(Debug, thiserror::Error)]
 #[error("the blob store failed: {text}")]
 pub struct BlobError {
-    text: String,
+    pub(super) text: String,
     full: bool,
 }
 
@@ -61,12 +61,6 @@ impl From<object_store::Error> for BlobError {
 impl From<io::Error> for BlobError {
     fn from(error: io::Error) -> Self {
         Self::new(&error)
-    }
-}
-
-impl From<object_store::Error> for BlobOpenError {
-    fn from(error: object_store::Error) -> Self {
-        Self(BlobError::from(error).text)
     }
 }
 

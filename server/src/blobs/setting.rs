@@ -1,7 +1,7 @@
 //! Which blob store an operator wants, and opening it: `memory:`, `file:PATH` or
 //! `s3://BUCKET/PREFIX`. S3 is configured further by the usual variables `AWS_…`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
@@ -11,11 +11,9 @@ use object_store::prefix::PrefixStore;
 use object_store::{BackoffConfig, ObjectStore, RetryConfig};
 
 use super::staging::{Folder, Staging};
-use super::{BlobOpenError, Blobs};
+use super::{BlobError, BlobOpenError, Blobs};
 use crate::error_chain::error_chain;
-use crate::limits::{
-    S3_BACKOFF_FIRST, S3_BACKOFF_MAX, S3_READ_TIMEOUT, S3_RETRIES_MAX, S3_RETRY_FOR,
-};
+use crate::limits::{S3_BACKOFF_FIRST, S3_BACKOFF_MAX, S3_RETRIES_MAX, S3_RETRY_FOR};
 use crate::outbound::{AddressPolicy, Outbound};
 
 /// Where files are to be stored.
@@ -35,40 +33,23 @@ pub enum BlobSetting {
     },
 }
 
-/// The text names no store. No variant repeats it, because it may contain a key by mistake.
+/// Why a setting is not valid. The text does not repeat it, because it may contain a key by
+/// mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BlobSettingError {
-    /// Unknown scheme.
-    #[error("must be memory:, file:PATH or s3://BUCKET/PREFIX")]
-    Scheme,
-    /// Nothing follows `file:`.
-    #[error("needs a path after file:")]
-    NoPath,
-    /// The bucket is missing or not valid.
-    #[error("needs the name of a bucket after s3://, of letters, digits, `.`, `_` and `-`")]
-    Bucket,
-    /// The prefix is not valid.
-    #[error(
-        "needs a prefix of letters, digits, `.`, `_`, `-` and single slashes after the bucket; \
-         keys and endpoint go into AWS_... variables"
-    )]
-    Prefix,
-}
+#[error("{0}")]
+pub struct BlobSettingError(&'static str);
 
 impl BlobSetting {
     /// Parses a setting.
-    ///
-    /// # Errors
-    /// If it is not valid.
     pub fn parse(text: &str) -> Result<Self, BlobSettingError> {
         if let Some(path) = text.strip_prefix("file:") {
-            let path = (!path.is_empty()).then(|| path.into());
-            return path.map(Self::Folder).ok_or(BlobSettingError::NoPath);
+            let path = (!path.is_empty()).then(|| Self::Folder(path.into()));
+            return path.ok_or(BlobSettingError("needs a path after file:"));
         }
         match text.strip_prefix("s3://") {
             Some(rest) => parse_s3(rest),
             None if text == "memory:" => Ok(Self::Memory),
-            None => Err(BlobSettingError::Scheme),
+            None => Err(BlobSettingError("must be memory:, file:PATH or s3://BUCKET/PREFIX")),
         }
     }
 }
@@ -81,10 +62,15 @@ fn parse_s3(text: &str) -> Result<BlobSetting, BlobSettingError> {
         !word.is_empty() && word.chars().all(allowed) && !matches!(word, "." | "..")
     };
     if !is_plain(bucket) {
-        return Err(BlobSettingError::Bucket);
+        return Err(BlobSettingError(
+            "needs the name of a bucket after s3://, of letters, digits, `.`, `_` and `-`",
+        ));
     }
     if !prefix.is_empty() && !prefix.split('/').all(is_plain) {
-        return Err(BlobSettingError::Prefix);
+        return Err(BlobSettingError(
+            "needs a prefix of letters, digits, `.`, `_`, `-` and single slashes after the \
+             bucket; keys and endpoint go into AWS_... variables",
+        ));
     }
     Ok(BlobSetting::S3 { bucket: bucket.into(), prefix: prefix.into() })
 }
@@ -92,13 +78,17 @@ fn parse_s3(text: &str) -> Result<BlobSetting, BlobSettingError> {
 impl Blobs {
     /// Opens the store of a setting. A folder is created if it is absent. Whether a bucket
     /// exists shows only when it is used.
-    ///
-    /// # Errors
-    /// If the settings are incomplete or the folder is not writable.
     pub fn open(setting: &BlobSetting) -> Result<Self, BlobOpenError> {
         match setting {
             BlobSetting::Memory => Ok(Self::in_memory()),
-            BlobSetting::Folder(path) => open_folder(path),
+            BlobSetting::Folder(path) => {
+                let folder = Folder::open(path).map_err(|error| {
+                    let path = path.display();
+                    BlobOpenError(format!("nothing can be written in the folder {path}: {error}"))
+                })?;
+                let store = Arc::new(LocalFileSystem::new_with_prefix(path).map_err(unusable)?);
+                Ok(Self { store, staging: Staging::Folder(folder) })
+            }
             BlobSetting::S3 { bucket, prefix } => {
                 let variables = std::env::vars_os().filter_map(|(name, value)| {
                     Some((name.into_string().ok()?, value.into_string().ok()?))
@@ -107,15 +97,6 @@ impl Blobs {
             }
         }
     }
-}
-
-fn open_folder(path: &Path) -> Result<Blobs, BlobOpenError> {
-    let folder = Folder::open(path).map_err(|error| {
-        let path = path.display();
-        BlobOpenError(format!("nothing can be written in the folder {path}: {error}"))
-    })?;
-    let store = Arc::new(LocalFileSystem::new_with_prefix(path)?);
-    Ok(Blobs { store, staging: Staging::Folder(folder) })
 }
 
 /// `variables` that are not settings of S3 are ignored.
@@ -148,10 +129,15 @@ pub(super) fn open_s3(
         .with_bucket_name(bucket)
         .with_retry(retry)
         .with_http_connector(Connector(outbound))
-        .build()?;
+        .build()
+        .map_err(unusable)?;
     let store: Arc<dyn ObjectStore> =
         if prefix.is_empty() { Arc::new(s3) } else { Arc::new(PrefixStore::new(s3, prefix)) };
     Ok(Blobs { store, staging: Staging::temp_file() })
+}
+
+fn unusable(error: object_store::Error) -> BlobOpenError {
+    BlobOpenError(BlobError::from(error).text)
 }
 
 /// Gives the S3 library HTTP clients with the server's TLS settings.
@@ -162,6 +148,6 @@ impl HttpConnector for Connector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
         let allow_http = options.get_config_value(&ClientConfigKey::AllowHttp);
         let https_only = allow_http.as_deref() != Some("true");
-        Ok(HttpClient::new(self.0.for_s3(https_only, S3_READ_TIMEOUT)))
+        Ok(HttpClient::new(self.0.for_s3(https_only)))
     }
 }

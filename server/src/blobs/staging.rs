@@ -13,9 +13,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use promptarium::limits::UPLOAD_SLOT_LIFETIME_SECONDS;
 use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::{AssetName, BlobError, Blobs, PutError, blocking, random_id};
+use super::{AssetName, BlobError, Blobs, PutError};
 use crate::limits::{S3_UPLOAD_BYTES_MAX, S3_UPLOAD_WAIT, UPLOAD_BUFFER_BYTES};
 
 /// Temporary files are in this folder of a folder store, on the same file system.
@@ -54,33 +55,34 @@ impl Staging {
     }
 }
 
-impl Upload {
-    pub(super) fn new(blobs: Blobs, name: AssetName, size: u64) -> Self {
+impl Blobs {
+    /// Starts an upload of exactly `size` bytes.
+    pub fn upload(&self, name: &AssetName, size: u64) -> Upload {
         let size = usize::try_from(size).unwrap_or(usize::MAX);
-        Self { blobs, name, size, buffer: Vec::new(), file: None }
+        Upload { blobs: self.clone(), name: *name, size, buffer: Vec::new(), file: None }
     }
+}
 
-    /// Adds bytes.
-    ///
-    /// # Errors
-    /// If they cannot be written.
+impl Upload {
+    /// Adds bytes. The buffer is allocated with the first ones, so that idle uploads have none.
     pub async fn write(&mut self, mut bytes: &[u8]) -> Result<(), BlobError> {
-        while !matches!(self.blobs.staging, Staging::Memory)
-            && self.buffer.len() + bytes.len() > UPLOAD_BUFFER_BYTES
-        {
-            let (fitting, rest) = bytes.split_at(UPLOAD_BUFFER_BYTES - self.buffer.len());
-            self.append(fitting);
+        let in_memory = matches!(self.blobs.staging, Staging::Memory);
+        let limit = if in_memory { usize::MAX } else { UPLOAD_BUFFER_BYTES };
+        loop {
+            if self.buffer.capacity() == 0 {
+                self.buffer.reserve_exact(self.size.min(limit));
+            }
+            let (fitting, rest) = bytes.split_at(bytes.len().min(limit - self.buffer.len()));
+            self.buffer.extend_from_slice(fitting);
+            if rest.is_empty() {
+                return Ok(());
+            }
             self.flush().await?;
             bytes = rest;
         }
-        self.append(bytes);
-        Ok(())
     }
 
-    /// Publishes the file.
-    ///
-    /// # Errors
-    /// [`PutError`]; nothing is visible then.
+    /// Publishes the file. After an error nothing is visible.
     pub async fn finish(self) -> Result<(), PutError> {
         let Self { blobs, name, size, buffer, file } = self;
         match &blobs.staging {
@@ -88,24 +90,12 @@ impl Upload {
             Staging::Folder(folder) => folder.put(file, buffer.into(), &name).await,
             Staging::TempFile(in_memory) => {
                 let bytes = u32::try_from(size).unwrap_or(u32::MAX).min(S3_UPLOAD_BYTES_MAX);
-                let turn = timeout(S3_UPLOAD_WAIT, in_memory.acquire_many(bytes)).await;
-                let _turn = turn.map_err(|_| BlobError::busy())?;
+                let permit = timeout(S3_UPLOAD_WAIT, in_memory.acquire_many(bytes)).await;
+                let _permit = permit.map_err(|_| BlobError::busy())?;
                 let bytes = blocking(move || read_back(file, buffer, size)).await?;
                 blobs.put_object(&name, bytes.into()).await
             }
         }
-    }
-
-    /// Allocates the buffer with the first bytes, so that idle uploads have none.
-    fn append(&mut self, bytes: &[u8]) {
-        if self.buffer.capacity() == 0 {
-            let max = match self.blobs.staging {
-                Staging::Memory => self.size,
-                Staging::TempFile(_) | Staging::Folder(_) => UPLOAD_BUFFER_BYTES,
-            };
-            self.buffer.reserve_exact(self.size.min(max));
-        }
-        self.buffer.extend_from_slice(bytes);
     }
 
     async fn flush(&mut self) -> Result<(), BlobError> {
@@ -211,6 +201,20 @@ impl TempFile {
         }
         sync_folder(parent)
     }
+}
+
+/// Runs file operations on a thread for blocking work.
+async fn blocking<T, E>(work: impl FnOnce() -> Result<T, E> + Send + 'static) -> Result<T, E>
+where
+    T: Send + 'static,
+    E: From<BlobError> + Send + 'static,
+{
+    let done = spawn_blocking(work).await;
+    done.unwrap_or_else(|error| Err(BlobError::from(std::io::Error::from(error)).into()))
+}
+
+pub(super) fn random_id() -> String {
+    format!("{:016x}", rand::random::<u64>())
 }
 
 /// Only Unix can open folders.

@@ -5,15 +5,13 @@
 //! of the same claims. Both together allow the upload. A slot is good for one upload because its
 //! name is new and a name is put only once.
 
-use std::time::Duration;
-
+use bytes::{Buf, BufMut};
 use data_encoding::BASE64URL_NOPAD;
 use hmac::{Hmac, Mac};
 use promptarium::limits::UPLOAD_SLOT_LIFETIME_SECONDS;
 use sha2::Sha256;
 
-use crate::blobs::AssetName;
-use crate::blobs::asset_url::Assets;
+use super::asset_url::{AssetName, Assets};
 use crate::clock::Clock;
 use crate::domain::{AccountId, Media, SigningKey};
 
@@ -46,11 +44,9 @@ pub struct SlotClaims {
 
 /// A slot with its secrets. They are all that an upload needs.
 pub struct IssuedSlot {
-    /// What it permits.
     pub claims: SlotClaims,
     /// Takes the bytes, once.
     pub upload_url: String,
-    /// Authorises the upload.
     pub token: String,
     /// The permanent URL of the file.
     pub url: String,
@@ -86,9 +82,8 @@ impl Slots {
 
     /// A new slot for a file of this type and size.
     pub fn issue(&self, account: AccountId, media: Media, size: u64) -> IssuedSlot {
-        let lifetime = Duration::from_secs(UPLOAD_SLOT_LIFETIME_SECONDS);
-        let lifetime = i64::try_from(lifetime.as_micros()).unwrap_or(i64::MAX);
-        let expires = self.clock.now().as_microsecond().saturating_add(lifetime);
+        let lifetime = UPLOAD_SLOT_LIFETIME_SECONDS.cast_signed() * 1_000_000;
+        let expires = self.clock.now().as_microsecond() + lifetime;
         let claims = SlotClaims { name: AssetName::random(media), size, account, expires };
         let (name, bytes) = (claims.name, claims.to_bytes());
         let sign = |mac| signature(mac, &name, &bytes).finalize().into_bytes();
@@ -103,9 +98,6 @@ impl Slots {
     }
 
     /// Verifies a request to an upload URL by the name in its path, its query and its token.
-    ///
-    /// # Errors
-    /// If the three are not exactly those of one slot, or the slot has expired.
     pub fn verify(
         &self,
         name: Option<AssetName>,
@@ -129,25 +121,24 @@ impl Slots {
 impl SlotClaims {
     fn to_bytes(self) -> [u8; CLAIMS_BYTES] {
         let mut bytes = [0; CLAIMS_BYTES];
-        bytes[..8].copy_from_slice(&self.size.to_be_bytes());
-        bytes[8..16].copy_from_slice(&self.account.0.to_be_bytes());
-        bytes[16..].copy_from_slice(&self.expires.to_be_bytes());
+        let mut rest = &mut bytes[..];
+        rest.put_u64(self.size);
+        rest.put_i64(self.account.0);
+        rest.put_i64(self.expires);
         bytes
     }
 
     fn from_bytes(name: AssetName, bytes: &[u8; CLAIMS_BYTES]) -> Self {
-        let number = |at: usize| {
-            bytes[at..at + 8].iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
-        };
-        let signed = |at| number(at).cast_signed();
-        Self { name, size: number(0), account: AccountId(signed(8)), expires: signed(16) }
+        let mut rest = &bytes[..];
+        let (size, account) = (rest.get_u64(), AccountId(rest.get_i64()));
+        Self { name, size, account, expires: rest.get_i64() }
     }
 }
 
 /// Comparing it takes constant time. All parts have a fixed length but the type, which is last.
 fn signature(mac: &Hmac<Sha256>, name: &AssetName, claims: &[u8; CLAIMS_BYTES]) -> Hmac<Sha256> {
     let mut mac = mac.clone();
-    mac.update(name.id());
+    mac.update(&name.id);
     mac.update(claims);
     mac.update(name.media().content_type().as_bytes());
     mac
@@ -161,12 +152,135 @@ fn slot_parameter(query: &str) -> Option<&str> {
     slots.next().is_none().then_some(value)
 }
 
-/// URL and token stay out.
-impl std::fmt::Debug for IssuedSlot {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("IssuedSlot").field("claims", &self.claims).finish_non_exhaustive()
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use url::Url;
+
+    use super::*;
+    use crate::clock::ManualClock;
+
+    const ALICE: AccountId = AccountId(1);
+    const LIFETIME: Duration = Duration::from_secs(UPLOAD_SLOT_LIFETIME_SECONDS);
+
+    fn slots() -> (Slots, ManualClock) {
+        let clock = ManualClock::new("2026-01-02T03:04:05Z".parse().unwrap());
+        (slots_with(&[b'k'; SigningKey::BYTES_MIN], &clock), clock)
+    }
+
+    fn slots_with(key: &[u8; SigningKey::BYTES_MIN], clock: &ManualClock) -> Slots {
+        let assets = Assets::new(&Url::parse("http://example.com").unwrap());
+        Slots::new(&SigningKey::new(key).unwrap(), assets, Clock::Manual(clock.clone()))
+    }
+
+    /// What an upload request contains.
+    struct Parts {
+        name: Option<AssetName>,
+        query: String,
+        token: String,
+    }
+
+    fn parts(issued: &IssuedSlot) -> Parts {
+        let (path, query) = issued.upload_url.split_once('?').unwrap();
+        Parts {
+            name: AssetName::parse(path.rsplit('/').next().unwrap()),
+            query: query.to_owned(),
+            token: issued.token.clone(),
+        }
+    }
+
+    fn verify(slots: &Slots, parts: &Parts) -> Result<SlotClaims, SlotError> {
+        slots.verify(parts.name, Some(&parts.query), &parts.token)
+    }
+
+    #[test]
+    fn a_slot_is_valid_on_every_server_with_the_key() {
+        let (slots, clock) = slots();
+        let issued = slots.issue(ALICE, Media::Webp, 12_345);
+        let slot = verify(&slots, &parts(&issued)).unwrap();
+        assert_eq!(slot, issued.claims);
+        assert_eq!((slot.size, slot.account, slot.name.media()), (12_345, ALICE, Media::Webp));
+        assert!(
+            verify(&slots_with(&[b'k'; SigningKey::BYTES_MIN], &clock), &parts(&issued)).is_ok()
+        );
+        let other = slots_with(&[b'o'; SigningKey::BYTES_MIN], &clock);
+        assert_eq!(verify(&other, &parts(&issued)), Err(SlotError::Invalid));
+    }
+
+    #[test]
+    fn a_slot_expires_after_its_lifetime() {
+        let (slots, clock) = slots();
+        let parts = parts(&slots.issue(ALICE, Media::Png, 1));
+        clock.advance(LIFETIME);
+        assert!(verify(&slots, &parts).is_ok());
+        clock.advance(Duration::from_micros(1));
+        assert_eq!(verify(&slots, &parts), Err(SlotError::Expired));
+    }
+
+    #[test]
+    fn parts_of_different_slots_are_refused() {
+        let (slots, _) = slots();
+        let one = || parts(&slots.issue(ALICE, Media::Png, 1));
+        let same = one();
+        for other in [
+            Parts { token: one().token, ..one() },
+            Parts { query: one().query, ..one() },
+            Parts { name: one().name, ..one() },
+            Parts { query: same.query.clone(), token: same.token.clone(), ..one() },
+            Parts { name: None, ..one() },
+        ] {
+            assert_eq!(verify(&slots, &other), Err(SlotError::Invalid));
+        }
+    }
+
+    #[test]
+    fn the_type_is_part_of_the_claims() {
+        let (slots, _) = slots();
+        let mut parts = parts(&slots.issue(ALICE, Media::Png, 1));
+        let name = parts.name.unwrap().to_string().replace(".png", ".gif");
+        parts.name = AssetName::parse(&name);
+        assert!(parts.name.is_some());
+        assert_eq!(verify(&slots, &parts), Err(SlotError::Invalid));
+    }
+
+    #[test]
+    fn the_signature_of_the_url_is_no_token() {
+        let (slots, _) = slots();
+        let mut parts = parts(&slots.issue(ALICE, Media::Png, 1));
+        let signed =
+            BASE64URL_NOPAD.decode(slot_parameter(&parts.query).unwrap().as_bytes()).unwrap();
+        parts.token = BASE64URL_NOPAD.encode(&signed[CLAIMS_BYTES..]);
+        assert_eq!(verify(&slots, &parts), Err(SlotError::Invalid));
+    }
+
+    #[test]
+    fn every_changed_character_is_refused() {
+        let (slots, _) = slots();
+        let right = parts(&slots.issue(ALICE, Media::Png, 1));
+        let changes = |text: &str, from: usize| {
+            let mut all =
+                vec![text[..text.len() - 1].to_owned(), format!("{text}A"), String::new()];
+            for at in from..text.len() {
+                for other in ["A", "b", "-", "=", "é"] {
+                    all.push(format!("{}{other}{}", &text[..at], &text[at + 1..]));
+                }
+            }
+            all.retain(|changed| changed != text);
+            all
+        };
+        for token in changes(&right.token, 0) {
+            let outcome = slots.verify(right.name, Some(&right.query), &token);
+            assert_eq!(outcome, Err(SlotError::Invalid), "{token}");
+        }
+        for query in changes(&right.query, 0) {
+            let outcome = slots.verify(right.name, Some(&query), &right.token);
+            assert_eq!(outcome, Err(SlotError::Invalid), "{query}");
+        }
+        let twice = format!("{0}&{0}", right.query);
+        assert_eq!(slots.verify(right.name, Some(&twice), &right.token), Err(SlotError::Invalid));
+        assert_eq!(slots.verify(right.name, None, &right.token), Err(SlotError::Invalid));
+        let further = format!("a=b&{}&c", right.query);
+        assert!(slots.verify(right.name, Some(&further), &right.token).is_ok());
     }
 }
-
-#[cfg(test)]
-mod tests;

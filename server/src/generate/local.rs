@@ -8,11 +8,9 @@
 //! `local/refuse` accepts none.
 
 mod canvas;
-mod picture;
-mod words;
+mod scene;
 
 use std::io::{Cursor, Write};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -29,17 +27,17 @@ use sha2::{Digest, Sha256};
 use tokio::task::spawn_blocking;
 
 use self::canvas::mix;
-use self::words::Theme;
-use super::{Output, PollError, Progress, Provider, SubmitError};
+use self::scene::{Theme, paint};
+use super::{Output, PollError, Progress, Provider, SubmitError, model};
 use crate::blobs::asset_url::Assets;
 use crate::blobs::{AssetName, Blobs};
 use crate::clock::Clock;
 use crate::domain::{GenerationRequest, Media, OutputKind, ProviderTicket};
 
 const NAMESPACE: &str = "local/";
-const SLOW: Duration = Duration::from_secs(3);
-/// The longest that `parameters.seconds` can ask for.
-const SLOW_MAX_SECONDS: f64 = 600.0;
+/// How long `local/slow` takes, and the longest that `parameters.seconds` can ask for.
+const SLOW_SECONDS: f64 = 3.0;
+const SLOW_SECONDS_MAX: f64 = 600.0;
 /// The longer side of a picture and of an animation, in pixels.
 const PICTURE: u32 = 640;
 const ANIMATION: u32 = 320;
@@ -51,9 +49,9 @@ const FRAME_MILLIS: u32 = 90;
 const INPUT_SIDE_MAX: u32 = 16_384;
 const INPUT_MEMORY_MAX: u64 = 256 << 20;
 
-/// Paints. Input images count if they are assets of this service; nothing is fetched
-/// from anywhere else.
-#[derive(Clone, Debug)]
+/// Paints. Input images count if they are assets of this service; nothing is fetched from
+/// anywhere else.
+#[derive(Clone)]
 pub(crate) struct LocalProvider {
     clock: Clock,
     assets: Assets,
@@ -67,31 +65,22 @@ impl LocalProvider {
     }
 
     /// The input images that are assets of this service.
-    fn inputs(&self, order: &GenerationRequest) -> Vec<AssetName> {
-        let urls = order.image_input.iter().chain(&order.image_inputs);
+    fn inputs(&self, request: &GenerationRequest) -> Vec<AssetName> {
+        let urls = request.image_input.iter().chain(&request.image_inputs);
         urls.filter_map(|url| self.assets.name_in(url)).collect()
     }
 
-    /// Time since the submission; 0 if the clock went back.
-    fn age(&self, ticket: &ProviderTicket) -> Result<Duration, PollError> {
-        let submitted: Timestamp = ticket
-            .provider_state
-            .parse()
-            .map_err(|_| PollError("a ticket of another provider".into()))?;
-        Ok(self.clock.now().duration_since(submitted).try_into().unwrap_or_default())
-    }
-
-    async fn paint(&self, order: &GenerationRequest) -> Result<Progress, PollError> {
+    async fn paint(&self, request: &GenerationRequest) -> Result<Progress, PollError> {
         let mut bases = Vec::new();
-        for name in self.inputs(order) {
+        for name in self.inputs(request) {
             match self.blobs.read_all(&name).await {
                 Ok(Some(bytes)) => bases.push(bytes),
                 Ok(None) => return Ok(Progress::Failed(not_uploaded(&name))),
                 Err(error) => return Err(PollError(error.to_string())),
             }
         }
-        let order = order.clone();
-        match spawn_blocking(move || outputs(&order, &bases)).await {
+        let request = request.clone();
+        match spawn_blocking(move || outputs(&request, &bases)).await {
             Ok(Ok(outputs)) => Ok(Progress::Completed(outputs)),
             Ok(Err(reason)) => Ok(Progress::Failed(reason)),
             Err(error) => Err(PollError(error.to_string())),
@@ -101,16 +90,16 @@ impl LocalProvider {
 
 #[async_trait]
 impl Provider for LocalProvider {
-    async fn submit(&self, order: &GenerationRequest) -> Result<ProviderTicket, SubmitError> {
-        let model = model(order);
+    async fn submit(&self, request: &GenerationRequest) -> Result<ProviderTicket, SubmitError> {
+        let model = model(request);
         if model.strip_prefix(NAMESPACE).is_none_or(str::is_empty) {
             return Err(SubmitError::Refused(format!("there is no model {}", quoted(model))));
         }
         if model == "local/refuse" {
             return Err(SubmitError::Refused("local/refuse accepts no requests".into()));
         }
-        size(&order.aspect_ratio, order.kind).map_err(SubmitError::Refused)?;
-        for name in self.inputs(order) {
+        size(&request.aspect_ratio, request.kind).map_err(SubmitError::Refused)?;
+        for name in self.inputs(request) {
             match self.blobs.size_of(&name).await {
                 Ok(Some(_)) => {}
                 Ok(None) => return Err(SubmitError::Refused(not_uploaded(&name))),
@@ -127,41 +116,36 @@ impl Provider for LocalProvider {
     async fn poll(
         &self,
         ticket: &ProviderTicket,
-        order: &GenerationRequest,
+        request: &GenerationRequest,
     ) -> Result<Progress, PollError> {
-        let age = self.age(ticket)?;
-        match model(order) {
+        let submitted: Timestamp = ticket
+            .provider_state
+            .parse()
+            .map_err(|_| PollError("a ticket of another provider".into()))?;
+        let age = self.clock.now().duration_since(submitted).as_secs_f64();
+        match model(request) {
             "local/fail" => Ok(Progress::Failed("local/fail always fails".into())),
-            "local/slow" if age < slow(order) / 3 => Ok(Progress::Queued),
-            "local/slow" if age < slow(order) => Ok(Progress::InProgress),
-            _ => self.paint(order).await,
+            "local/slow" if age < slow_seconds(request) / 3.0 => Ok(Progress::Queued),
+            "local/slow" if age < slow_seconds(request) => Ok(Progress::InProgress),
+            _ => self.paint(request).await,
         }
     }
 }
 
-/// The model of a request: the editing one if there is an image to edit.
-fn model(order: &GenerationRequest) -> &str {
-    match (&order.image_edit_endpoint_id, &order.image_input) {
-        (Some(endpoint), Some(_)) => endpoint,
-        _ => &order.model_id,
-    }
+fn parameter<'a>(request: &'a GenerationRequest, name: &str) -> Option<&'a Value> {
+    request.parameters.as_ref()?.get(name)
 }
 
-fn parameter<'a>(order: &'a GenerationRequest, name: &str) -> Option<&'a Value> {
-    order.parameters.as_ref()?.get(name)
-}
-
-/// How long `local/slow` takes.
-fn slow(order: &GenerationRequest) -> Duration {
-    let seconds = parameter(order, "seconds").and_then(Value::as_f64);
-    seconds.map_or(SLOW, |seconds| Duration::from_secs_f64(seconds.clamp(0.0, SLOW_MAX_SECONDS)))
+fn slow_seconds(request: &GenerationRequest) -> f64 {
+    let seconds = parameter(request, "seconds").and_then(Value::as_f64).unwrap_or(SLOW_SECONDS);
+    seconds.clamp(0.0, SLOW_SECONDS_MAX)
 }
 
 /// From model, prompt and `parameters.seed`, which is any JSON value.
-fn seed(order: &GenerationRequest) -> u64 {
-    let seed = parameter(order, "seed").map(Value::to_string).unwrap_or_default();
+fn seed(request: &GenerationRequest) -> u64 {
+    let seed = parameter(request, "seed").map(Value::to_string).unwrap_or_default();
     let mut digest = Sha256::new();
-    for part in [model(order), &order.prompt, &seed] {
+    for part in [model(request), &request.prompt, &seed] {
         digest.update((part.len() as u64).to_be_bytes());
         digest.update(part);
     }
@@ -196,15 +180,15 @@ fn size(ratio: &str, kind: OutputKind) -> Result<(u32, u32), String> {
 
 /// Paints the outputs of a request over its input images. The same request gives the same
 /// bytes. The error is a reason for a person.
-fn outputs(order: &GenerationRequest, bases: &[Bytes]) -> Result<Vec<Output>, String> {
-    let ((width, height), seed) = (size(&order.aspect_ratio, order.kind)?, seed(order));
-    let theme = Theme::new(&order.prompt, &mut Rng::with_seed(seed));
+fn outputs(request: &GenerationRequest, bases: &[Bytes]) -> Result<Vec<Output>, String> {
+    let ((width, height), seed) = (size(&request.aspect_ratio, request.kind)?, seed(request));
+    let theme = Theme::new(&request.prompt, &mut Rng::with_seed(seed));
     let base = side_by_side(bases, width, height)
         .map_err(|error| format!("an input image cannot be read: {error}"))?;
     let output = |variation: u64| {
         let moment = |phase: f32| {
             let seed = seed.wrapping_add(variation << 32);
-            let mut picture = picture::paint(&theme, seed, (width, height), phase);
+            let mut picture = paint(&theme, seed, (width, height), phase);
             // The input in the palette of the scene, with more of the scene where that is lighter.
             for (pixel, base) in picture.pixels_mut().zip(base.iter().flat_map(RgbImage::pixels)) {
                 let light = |colour: &Rgb<u8>| f32::from(colour.to_luma().0[0]) / 255.0;
@@ -215,14 +199,14 @@ fn outputs(order: &GenerationRequest, bases: &[Bytes]) -> Result<Vec<Output>, St
             picture
         };
         let mut file = Cursor::new(Vec::new());
-        let (media, written) = match order.kind {
+        let (media, written) = match request.kind {
             OutputKind::Image => (Media::Png, moment(0.0).write_to(&mut file, ImageFormat::Png)),
             OutputKind::Video => (Media::Gif, write_gif(&mut file, moment)),
         };
         written.map_err(|error| error.to_string())?;
         Ok(Output { bytes: file.into_inner().into(), media, width, height })
     };
-    (0..u64::from(order.batch_count)).map(output).collect()
+    (0..u64::from(request.batch_count)).map(output).collect()
 }
 
 /// Pictures cut to equal shares of the width; `None` if there are none.

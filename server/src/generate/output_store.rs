@@ -4,30 +4,22 @@ use async_trait::async_trait;
 
 use super::Output;
 use crate::blobs::asset_url::Assets;
-use crate::blobs::{AssetName, Blobs, PutError};
+use crate::blobs::{AssetName, BlobError, Blobs, PutError};
 use crate::domain::{JobRecord, ProviderTicket, SigningKey};
 
 /// Stores outputs where clients can download them.
 #[async_trait]
 pub trait OutputStore: Send + Sync + 'static {
     /// Stores one output of a job and returns its URL, which is the same for each call with the
-    /// same job, ticket and index.
-    ///
-    /// # Errors
-    /// If the output was not stored; nothing of it is visible then.
+    /// same job, ticket and index. After an error nothing of it is visible.
     async fn put(
         &self,
         job: &JobRecord,
         ticket: &ProviderTicket,
         index: usize,
         output: &Output,
-    ) -> Result<Box<str>, StoreOutputError>;
+    ) -> Result<Box<str>, BlobError>;
 }
-
-/// Why an output was not stored; for the log.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct StoreOutputError(pub String);
 
 /// Stores outputs as assets.
 pub(crate) struct AssetOutputStore {
@@ -51,12 +43,12 @@ impl OutputStore for AssetOutputStore {
         ticket: &ProviderTicket,
         index: usize,
         output: &Output,
-    ) -> Result<Box<str>, StoreOutputError> {
+    ) -> Result<Box<str>, BlobError> {
         let name = AssetName::derived(&self.key, &context(job, ticket, index), output.media);
         match self.blobs.put_new(&name, output.bytes.clone()).await {
             // An earlier attempt has stored it.
             Ok(()) | Err(PutError::Taken) => Ok(self.assets.url_of(&name).into()),
-            Err(error @ PutError::Failed(_)) => Err(StoreOutputError(error.to_string())),
+            Err(PutError::Failed(error)) => Err(error),
         }
     }
 }
@@ -87,7 +79,7 @@ mod tests {
     use super::*;
     use crate::domain::{AccountId, GenerationRequest, JobKey, JobState};
     use crate::generate::Progress;
-    use crate::generate::scripted::{pictures, ticket};
+    use crate::generate::tests::{pictures, ticket};
 
     fn job(account: i64, name: &str, made_after: i64) -> JobRecord {
         let made = Timestamp::UNIX_EPOCH + SignedDuration::from_micros(made_after);

@@ -199,11 +199,5 @@ fn submission(job: JobRecord) -> Submission {
     }
 }
 
-impl std::fmt::Debug for Submitter {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Submitter").field("tasks", &self.tasks.len()).finish_non_exhaustive()
-    }
-}
-
 #[cfg(test)]
 mod tests;

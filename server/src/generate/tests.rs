@@ -1,9 +1,147 @@
-//! The stored form of requests, and their digest.
+//! A scripted provider for the tests of submission and workers; the stored form of requests and
+//! their digest.
 
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use jiff::Timestamp;
 use serde_json::{Map, json};
+use tokio::time::sleep;
 
 use super::*;
-use crate::domain::OutputKind;
+use crate::clock::ManualClock;
+use crate::domain::{Caller, NewJob, NewKey, OutputKind, Scopes};
+use crate::store::memory::MemoryStore;
+use crate::store::prelude::*;
+
+type OnSubmit = dyn Fn(usize) -> Result<(), SubmitError> + Send + Sync;
+type OnPoll = dyn Fn(usize) -> Result<Progress, PollError> + Send + Sync;
+
+/// Each call takes `delay`; its result is chosen by its number, counting from 0.
+pub(super) struct Scripted {
+    delay: Duration,
+    on_submit: Box<OnSubmit>,
+    on_poll: Box<OnPoll>,
+    submits: AtomicUsize,
+    polls: AtomicUsize,
+}
+
+impl Scripted {
+    pub(super) fn on_submit(
+        delay: Duration,
+        on_submit: impl Fn(usize) -> Result<(), SubmitError> + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Self::new(delay, Box::new(on_submit), Box::new(|_| Ok(Progress::Queued)))
+    }
+
+    pub(super) fn on_poll(
+        delay: Duration,
+        on_poll: impl Fn(usize) -> Result<Progress, PollError> + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Self::new(delay, Box::new(|_| Ok(())), Box::new(on_poll))
+    }
+
+    fn new(delay: Duration, on_submit: Box<OnSubmit>, on_poll: Box<OnPoll>) -> Arc<Self> {
+        let (submits, polls) = <(AtomicUsize, AtomicUsize)>::default();
+        Arc::new(Self { delay, on_submit, on_poll, submits, polls })
+    }
+
+    /// How many submissions and polls have begun.
+    pub(super) fn calls(&self) -> (usize, usize) {
+        (self.submits.load(Ordering::SeqCst), self.polls.load(Ordering::SeqCst))
+    }
+}
+
+#[async_trait]
+impl Provider for Scripted {
+    async fn submit(&self, _: &GenerationRequest) -> Result<ProviderTicket, SubmitError> {
+        let number = self.submits.fetch_add(1, Ordering::SeqCst);
+        sleep(self.delay).await;
+        (self.on_submit)(number).map(|()| ticket(&format!("r-{number}")))
+    }
+
+    async fn poll(&self, _: &ProviderTicket, _: &GenerationRequest) -> Result<Progress, PollError> {
+        let number = self.polls.fetch_add(1, Ordering::SeqCst);
+        sleep(self.delay).await;
+        (self.on_poll)(number)
+    }
+}
+
+pub(super) fn ticket(request_id: &str) -> ProviderTicket {
+    ProviderTicket { request_id: request_id.into(), provider_state: "".into() }
+}
+
+pub(super) fn pictures(count: u32) -> Progress {
+    let picture = |at: u32| Output {
+        bytes: Bytes::from(format!("picture {at}")),
+        media: Media::Png,
+        width: 640,
+        height: 480 + at,
+    };
+    Progress::Completed((0..count).map(picture).collect())
+}
+
+pub(super) fn new_job(name: &str, prompt: &str, vault: Option<VaultId>) -> NewJob {
+    let request = GenerationRequest {
+        model_id: "local/plasma".into(),
+        prompt: prompt.into(),
+        aspect_ratio: "1:1".into(),
+        batch_count: 1,
+        ..GenerationRequest::default()
+    };
+    NewJob {
+        client_job_id: name.into(),
+        digest: request_digest(&request, vault),
+        request: Arc::new(request),
+        vault,
+    }
+}
+
+/// Records what is logged.
+#[derive(Clone, Default)]
+pub(super) struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    /// Until the guard is dropped.
+    pub(super) fn subscribe(&self) -> tracing::subscriber::DefaultGuard {
+        let writer = self.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .with_max_level(tracing::Level::TRACE)
+            .with_writer(move || writer.clone());
+        tracing::subscriber::set_default(subscriber.finish())
+    }
+
+    pub(super) fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+impl std::io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A clock that does not move.
+pub(super) fn clock() -> Clock {
+    Clock::Manual(ManualClock::new(Timestamp::UNIX_EPOCH))
+}
+
+/// A store with one account. Its schedule uses the time of the runtime.
+pub(super) async fn store() -> (Arc<MemoryStore>, Caller) {
+    let store = Arc::new(MemoryStore::new(Clock::System));
+    let scopes = Scopes::ALL;
+    let key = NewKey { public_id: "a".into(), digest: [7; 32], scopes, revoked: false };
+    store.seed_key("alice", key).await.unwrap();
+    let caller = store.find_key("a").await.unwrap().unwrap().caller();
+    (store, caller)
+}
 
 fn full() -> GenerationRequest {
     GenerationRequest {

@@ -14,23 +14,27 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use jiff::SignedDuration;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use super::output_store::OutputStore;
 use super::submit::SUBMIT_UNKNOWN;
-use super::{Output, Progress, Provider, bounded_reason};
+use super::{Output, PollError, Progress, Provider, bounded_reason};
 use crate::clock::Clock;
 use crate::domain::{Claim, JobState, Lease, PromptImage, ProviderTicket, Release};
+use crate::error_chain::error_chain;
 use crate::limits::{
     JOB_HEARTBEAT, JOB_LEASE, JOB_POLL_AGE_DIVISOR, JOB_POLL_INTERVAL_MAX, JOB_POLL_INTERVAL_MIN,
     JOB_POLL_TIMEOUT, JOB_RETRY_DELAY_MAX, JOB_RETRY_DELAY_MIN, JOB_RETRY_FOR, SUBMIT_LIMIT,
+    WORKER_ERROR_PAUSE, WORKER_IDLE, WORKER_STOP_TIMEOUT,
 };
 use crate::store::{JobQueue, StoreError};
 
 /// Processes jobs. Any number may run concurrently, on any number of servers.
 #[derive(Clone)]
 pub struct Worker {
-    pub(super) store: Arc<dyn JobQueue>,
+    store: Arc<dyn JobQueue>,
     provider: Arc<dyn Provider>,
     outputs: Arc<dyn OutputStore>,
     clock: Clock,
@@ -43,9 +47,7 @@ pub enum Step {
     Idle,
     /// The provider is not done; the job was released.
     Waiting,
-    /// The job is completed.
     Completed,
-    /// The job has failed.
     Failed,
     /// The attempt failed; the job was released for another one.
     RetryLater,
@@ -56,7 +58,7 @@ pub enum Step {
 }
 
 impl Worker {
-    /// A worker for the jobs in `store`. The clock dates images and sets the poll interval.
+    /// The clock dates images and sets the poll interval.
     pub fn new(
         store: Arc<dyn JobQueue>,
         provider: Arc<dyn Provider>,
@@ -72,22 +74,21 @@ impl Worker {
         self.step_until(std::future::pending()).await
     }
 
-    /// Processes one job, if one is due. When `stop` is ready the job is released as it is.
-    ///
-    /// # Errors
-    /// If the store failed. A claimed job is due again when its lease expires.
+    /// Processes one job, if one is due. When `stop` is ready the job is released as it is. If the
+    /// store fails, a claimed job is due again when its lease expires.
     pub async fn step_until(&self, stop: impl Future<Output = ()>) -> Result<Step, StoreError> {
         let Some(claim) = self.store.claim_job(JOB_LEASE, SUBMIT_LIMIT).await? else {
             return Ok(Step::Idle);
         };
+        let lease = &claim.lease;
         let step = tokio::select! {
             step = self.process_catching_panics(&claim) => step,
-            error = self.heartbeat(&claim.lease) => Err(error),
-            () = stop => {
-                let released =
-                    self.store.release_job(&claim.lease, Duration::ZERO, Release::Shutdown);
-                released.await.map(|()| Step::Stopped)
-            }
+            error = self.heartbeat(lease) => Err(error),
+            () = stop => self
+                .store
+                .release_job(lease, Duration::ZERO, Release::Shutdown)
+                .await
+                .map(|()| Step::Stopped),
         };
         let step = match step {
             Err(StoreError::LeaseLost) => Ok(Step::LeaseLost),
@@ -125,18 +126,18 @@ impl Worker {
             return self.fail(claim, SUBMIT_UNKNOWN).await;
         };
         let poll = self.provider.poll(ticket, &claim.job.request);
-        match timeout(JOB_POLL_TIMEOUT, poll).await {
-            Ok(Ok(Progress::Queued)) => self.release(claim, Release::Waiting).await,
-            Ok(Ok(Progress::InProgress)) => self.release(claim, Release::InProgress).await,
-            Ok(Ok(Progress::Completed(outputs))) if outputs.is_empty() => {
+        let poll = timeout(JOB_POLL_TIMEOUT, poll).await;
+        match poll.unwrap_or_else(|_| Err(PollError("timeout".to_owned()))) {
+            Ok(Progress::Queued) => self.release(claim, Release::Waiting).await,
+            Ok(Progress::InProgress) => self.release(claim, Release::InProgress).await,
+            Ok(Progress::Completed(outputs)) if outputs.is_empty() => {
                 self.fail(claim, "the provider completed it without output").await
             }
-            Ok(Ok(Progress::Completed(outputs))) => self.save(claim, ticket, &outputs).await,
-            Ok(Ok(Progress::Failed(reason))) => self.fail(claim, &bounded_reason(&reason)).await,
-            Ok(Err(error)) => {
+            Ok(Progress::Completed(outputs)) => self.save(claim, ticket, &outputs).await,
+            Ok(Progress::Failed(reason)) => self.fail(claim, &bounded_reason(&reason)).await,
+            Err(error) => {
                 self.retry_later(claim, "the provider could not be polled", &error.0).await
             }
-            Err(_) => self.retry_later(claim, "the provider could not be polled", "timeout").await,
         }
     }
 
@@ -152,9 +153,8 @@ impl Worker {
             let url = match self.outputs.put(&claim.job, ticket, index, output).await {
                 Ok(url) => url,
                 Err(error) => {
-                    return self
-                        .retry_later(claim, "its output could not be stored", &error.0)
-                        .await;
+                    let cause = error.to_string();
+                    return self.retry_later(claim, "its output could not be stored", &cause).await;
                 }
             };
             let (width, height) = (output.width, output.height);
@@ -200,7 +200,7 @@ impl Worker {
 
 /// The older a job is, the less often it is polled.
 fn poll_interval(age: SignedDuration) -> Duration {
-    let age = Duration::try_from(age).unwrap_or(Duration::ZERO);
+    let age = Duration::try_from(age).unwrap_or_default();
     (age / JOB_POLL_AGE_DIVISOR).clamp(JOB_POLL_INTERVAL_MIN, JOB_POLL_INTERVAL_MAX)
 }
 
@@ -208,6 +208,59 @@ fn poll_interval(age: SignedDuration) -> Duration {
 fn retry_delay(failed_attempts_before: u32) -> Duration {
     let factor = 2_u32.checked_pow(failed_attempts_before).unwrap_or(u32::MAX);
     JOB_RETRY_DELAY_MIN.saturating_mul(factor).min(JOB_RETRY_DELAY_MAX)
+}
+
+/// Worker tasks. If the pool is dropped they stop at once, and other servers take their jobs
+/// over when the leases expire.
+#[derive(Debug)]
+pub struct WorkerPool {
+    stop: watch::Sender<bool>,
+    tasks: JoinSet<()>,
+}
+
+impl WorkerPool {
+    /// Starts this many workers on the current Tokio runtime; 0 is allowed.
+    pub fn start(worker: &Worker, size: usize) -> Self {
+        let (stop, stopping) = watch::channel(false);
+        let mut tasks = JoinSet::new();
+        for _ in 0..size {
+            tasks.spawn(run(worker.clone(), stopping.clone()));
+        }
+        Self { stop, tasks }
+    }
+
+    /// Stops the workers; they release their jobs.
+    pub async fn stop(mut self) {
+        self.stop.send_replace(true);
+        let all = async { while self.tasks.join_next().await.is_some() {} };
+        if timeout(WORKER_STOP_TIMEOUT, all).await.is_err() {
+            tracing::warn!("some workers did not release their jobs in time");
+        }
+    }
+}
+
+async fn run(worker: Worker, stopping: watch::Receiver<bool>) {
+    while !*stopping.borrow() {
+        let step = worker.step_until(stopped(stopping.clone()));
+        let pause = match AssertUnwindSafe(step).catch_unwind().await {
+            Ok(Ok(Step::Idle)) => worker.store.job_due(WORKER_IDLE),
+            Ok(Ok(_)) => continue,
+            Ok(Err(error)) => {
+                tracing::error!(error = error_chain(&error), "the store failed a worker");
+                sleep(WORKER_ERROR_PAUSE).boxed()
+            }
+            Err(_) => {
+                tracing::error!("a worker panicked and continues");
+                sleep(WORKER_ERROR_PAUSE).boxed()
+            }
+        };
+        tokio::select! { () = pause => {}, () = stopped(stopping.clone()) => {} }
+    }
+}
+
+/// Ready when the pool is to stop, or is dropped.
+async fn stopped(mut stopping: watch::Receiver<bool>) {
+    let _ = stopping.wait_for(|stop| *stop).await;
 }
 
 #[cfg(test)]

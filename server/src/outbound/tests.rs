@@ -1,6 +1,6 @@
 //! Against scripted responses on real sockets.
 
-use http::StatusCode;
+use http::{Method, StatusCode};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
@@ -36,7 +36,7 @@ async fn get(
     url: &str,
     limits: Limits,
 ) -> Result<Response<Bytes>, OutboundError> {
-    client.fetch(Request::get(url).body(Bytes::new()).unwrap(), limits).await
+    client.fetch(Request::new(Method::GET, url.parse().unwrap()), limits).await
 }
 
 #[tokio::test]
@@ -106,10 +106,27 @@ async fn the_public_policy_refuses_private_addresses_by_number_and_by_name() {
 
 #[tokio::test]
 async fn only_http_urls_are_requested() {
-    for url in ["ftp://example.org/", "/path", "file:///etc/passwd"] {
-        let Ok(request) = Request::get(url).body(Bytes::new()) else { continue };
-        let error = any().fetch(request, LIMITS).await.unwrap_err();
+    for url in ["ftp://example.org/", "file:///etc/passwd", "data:text/plain,a"] {
+        let error = get(&any(), url, LIMITS).await.unwrap_err();
         assert!(matches!(error, OutboundError::Address), "{url}: {error:?}");
+    }
+}
+
+const PUBLIC: &str = "1.1.1.1 100.63.255.255 100.128.0.0 172.15.0.1 172.32.0.1 192.0.1.1 198.20.0.1 \
+     223.255.255.255 2606:4700:4700::1111 2001:200::1 ::ffff:8.8.8.8 64:ff9b::808:808 \
+     2002:808:808::1";
+const NOT_PUBLIC: &str = "0.0.0.0 10.1.2.3 100.64.0.1 127.0.0.1 127.255.255.254 169.254.169.254 172.16.0.1 \
+     172.31.255.255 192.0.0.1 192.0.2.1 192.168.1.1 198.19.0.1 198.51.100.1 203.0.113.1 \
+     224.0.0.1 240.0.0.1 255.255.255.255 :: ::1 ::ffff:127.0.0.1 ::ffff:10.0.0.1 \
+     ::127.0.0.1 64:ff9b::7f00:1 64:ff9b:1::808:808 2001::1 2001:db8::1 2002:7f00:1:: \
+     2002:a00:1::1 3fff::1 fc00::1 fd00:ec2::254 fe80::1 fec0::1 ff02::1";
+
+#[test]
+fn special_purpose_addresses_are_not_public() {
+    for (addresses, public) in [(PUBLIC, true), (NOT_PUBLIC, false)] {
+        for address in addresses.split_whitespace() {
+            assert_eq!(is_public(address.parse().unwrap()), public, "{address}");
+        }
     }
 }
 

@@ -4,8 +4,6 @@ use image::{Pixel, Rgb, RgbImage};
 
 pub(super) type Colour = Rgb<u8>;
 pub(super) type Point = (f32, f32);
-/// A colour, and how much of it from 0 to 1.
-pub(super) type Paint = (Colour, f32);
 
 /// A picture that is being painted. Its shorter side is the unit of places and lengths.
 pub(super) struct Canvas {
@@ -15,45 +13,35 @@ pub(super) struct Canvas {
 }
 
 impl Canvas {
-    pub(super) fn new(image: RgbImage) -> Self {
-        Self { unit: image.width().min(image.height()) as f32, image }
-    }
-
-    /// Mixes in paint by the share that `cover` gives for a distance from `centre` in
-    /// pixels, of which both parts are at most `reach`.
-    fn shape(&mut self, centre: Point, reach: f32, paint: Paint, cover: impl Fn(Point) -> f32) {
-        let (cx, cy, reach) = (centre.0 * self.unit, centre.1 * self.unit, reach * self.unit + 1.0);
+    /// Mixes in a colour by the share that `cover` gives for a place relative to `centre`.
+    fn shape(&mut self, centre: Point, reach: f32, colour: Colour, cover: impl Fn(Point) -> f32) {
+        let (unit, (cx, cy)) = (self.unit, centre);
         // Casts of negative numbers give 0.
-        let range = |at: f32, side: u32| (at - reach) as u32..((at + reach + 1.0) as u32).min(side);
+        let range = |at: f32, side: u32| {
+            ((at - reach) * unit - 1.0) as u32..(((at + reach) * unit + 2.0) as u32).min(side)
+        };
         for y in range(cy, self.image.height()) {
             for x in range(cx, self.image.width()) {
-                let share = cover((x as f32 + 0.5 - cx, y as f32 + 0.5 - cy)) * paint.1;
-                if share > 0.003 {
-                    let pixel = self.image.get_pixel_mut(x, y);
-                    *pixel = mix(*pixel, paint.0, share);
-                }
+                let share = cover(((x as f32 + 0.5) / unit - cx, (y as f32 + 0.5) / unit - cy));
+                let pixel = self.image.get_pixel_mut(x, y);
+                *pixel = mix(*pixel, colour, share);
             }
         }
     }
 
-    /// An ellipse turned by an angle. A skew between -1 and 1 makes it an egg, with its tip
-    /// at the end or at the start of the second radius.
-    pub(super) fn oval(&mut self, centre: Point, radii: Point, turn: Point, paint: Paint) {
-        let ((sin, cos), skew) = (turn.0.sin_cos(), turn.1);
-        let (a, b) = (radii.0 * self.unit, radii.1 * self.unit);
-        let reach = radii.0.max(radii.1) * (1.0 + 0.5 * skew.abs());
-        self.shape(centre, reach, paint, |(x, y)| {
-            let (u, v) = ((x * cos + y * sin) / a, (y * cos - x * sin) / b);
-            let distance = (u / (1.0 + skew * v).max(0.01)).hypot(v);
-            ((1.0 - distance) * a.min(b) + 0.5).clamp(0.0, 1.0)
+    /// An ellipse turned by an angle.
+    pub(super) fn oval(&mut self, centre: Point, (a, b): Point, angle: f32, colour: Colour) {
+        let ((sin, cos), pixels) = (angle.sin_cos(), a.min(b) * self.unit);
+        self.shape(centre, a.max(b), colour, |(x, y)| {
+            let distance = ((x * cos + y * sin) / a).hypot((y * cos - x * sin) / b);
+            (1.0 - distance) * pixels + 0.5
         });
     }
 
     /// Light that fades from a centre to nothing.
-    pub(super) fn glow(&mut self, centre: Point, radius: f32, paint: Paint) {
-        let square = (radius * self.unit).powi(2);
-        self.shape(centre, radius, paint, |(x, y)| {
-            (1.0 - (x * x + y * y) / square).max(0.0).powi(2)
+    pub(super) fn glow(&mut self, centre: Point, radius: f32, colour: Colour, strength: f32) {
+        self.shape(centre, radius, colour, |(x, y)| {
+            strength * (1.0 - (x * x + y * y) / (radius * radius)).max(0.0).powi(2)
         });
     }
 
@@ -74,7 +62,7 @@ impl Canvas {
     }
 }
 
-/// `a` at 0, `b` at 1 and beyond.
+/// `a` at 0 and below, `b` at 1 and beyond.
 pub(super) fn mix(a: Colour, b: Colour, t: f32) -> Colour {
     let t = t.clamp(0.0, 1.0);
     a.map2(&b, |a, b| (f32::from(a) + (f32::from(b) - f32::from(a)) * t) as u8)
@@ -103,7 +91,7 @@ pub(super) fn noise(seed: u32, x: f32, y: f32) -> f32 {
 }
 
 /// Noise of several scales, from 0 to 1.
-pub(super) fn fbm(seed: u32, mut x: f32, mut y: f32, octaves: u32) -> f32 {
+pub(super) fn fractal_noise(seed: u32, mut x: f32, mut y: f32, octaves: u32) -> f32 {
     let (mut sum, mut weight) = (0.5, 0.5);
     for octave in 0..octaves {
         sum += weight * (noise(seed ^ octave, x, y) - 0.5);

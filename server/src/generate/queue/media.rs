@@ -1,10 +1,16 @@
-//! The type of a file and the size of its image, from its bytes.
+//! Checks of downloaded outputs. Their bytes decide what they are and how large their image is.
 
 use std::io::Cursor;
 
+use bytes::Bytes;
+use http::Response;
+use http::header::CONTENT_TYPE;
 use image::ImageReader;
+use serde_json::Value;
 
-use crate::domain::Media;
+use super::protocol::OutputFile;
+use crate::domain::{Media, OutputKind};
+use crate::generate::Output;
 
 /// Boxes of MP4: the movie, a track, its header.
 const TO_HEADER: [&[u8]; 3] = [b"moov", b"trak", b"tkhd"];
@@ -13,8 +19,37 @@ const TO_VIDEO: [u32; 4] = [0x1853_8067, 0x1654_ae6b, 0xae, 0xe0];
 const PIXEL_WIDTH: u32 = 0xb0;
 const PIXEL_HEIGHT: u32 = 0xba;
 
+/// The output in a response, or for the caller why it is none.
+pub(super) fn output(
+    response: Response<Bytes>,
+    file: &OutputFile,
+    kind: OutputKind,
+) -> Result<Output, &'static str> {
+    let declared = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let bytes = response.body();
+    let media = detect(bytes).filter(|media| match kind {
+        OutputKind::Image => !matches!(media, Media::Mp4 | Media::Webm),
+        OutputKind::Video => !matches!(media, Media::Png | Media::Jpeg),
+    });
+    let (true, Some(media)) = (declared.is_none_or(may_be_media), media) else {
+        return Err("an output is not of a type that is asked for");
+    };
+    let side = |value: &Value| u32::try_from(value.as_u64()?).ok();
+    let declared_size = || nonzero((side(&file.width)?, side(&file.height)?));
+    let (width, height) =
+        dimensions(bytes, media).or_else(declared_size).ok_or("an output cannot be read")?;
+    Ok(Output { bytes: response.into_body(), media, width, height })
+}
+
+/// Whether a declared type is a stored one, or says nothing.
+fn may_be_media(declared: &str) -> bool {
+    let essence = declared.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let vague = ["application/octet-stream", "binary/octet-stream", "image/jpg", ""];
+    vague.contains(&&*essence) || Media::ALL.iter().any(|media| media.content_type() == essence)
+}
+
 /// The type of a file; `None` if it is not a stored one.
-pub(super) fn detect(bytes: &[u8]) -> Option<Media> {
+fn detect(bytes: &[u8]) -> Option<Media> {
     match bytes {
         [0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, ..] => Some(Media::Png),
         [0xff, 0xd8, 0xff, ..] => Some(Media::Jpeg),
@@ -37,7 +72,7 @@ fn is_mp4(brand: &[u8]) -> bool {
 }
 
 /// Width and height in pixels, if they are found; both at least 1.
-pub(super) fn dimensions(bytes: &[u8], media: Media) -> Option<(u32, u32)> {
+fn dimensions(bytes: &[u8], media: Media) -> Option<(u32, u32)> {
     let found = match media {
         Media::Png | Media::Jpeg | Media::Webp | Media::Gif => {
             ImageReader::new(Cursor::new(bytes)).with_guessed_format().ok()?.into_dimensions().ok()
@@ -45,7 +80,11 @@ pub(super) fn dimensions(bytes: &[u8], media: Media) -> Option<(u32, u32)> {
         Media::Mp4 => of_mp4(bytes, &TO_HEADER),
         Media::Webm => of_webm(bytes, &TO_VIDEO),
     };
-    found.filter(|(width, height)| *width > 0 && *height > 0)
+    found.and_then(nonzero)
+}
+
+fn nonzero(size: (u32, u32)) -> Option<(u32, u32)> {
+    (size.0 > 0 && size.1 > 0).then_some(size)
 }
 
 /// Follows `path` through the boxes, to the header of a video track.
@@ -77,8 +116,7 @@ fn of_mp4(mut bytes: &[u8], path: &[&[u8]]) -> Option<(u32, u32)> {
 /// Width and height come last, as fixed-point numbers; an audio track has 0.
 fn end_of_header(header: &[u8]) -> Option<(u32, u32)> {
     let [w1, w2, _, _, h1, h2, _, _] = *header.last_chunk()?;
-    let sides = (u16::from_be_bytes([w1, w2]).into(), u16::from_be_bytes([h1, h2]).into());
-    (sides != (0, 0)).then_some(sides)
+    nonzero((u16::from_be_bytes([w1, w2]).into(), u16::from_be_bytes([h1, h2]).into()))
 }
 
 /// Follows `path` through the elements.
@@ -103,7 +141,7 @@ fn of_webm(mut bytes: &[u8], path: &[u32]) -> Option<(u32, u32)> {
         }
         bytes = after;
     }
-    (width > 0 && height > 0).then_some((width, height))
+    nonzero((width, height))
 }
 
 /// A variable-length integer, for an id with its length marker.

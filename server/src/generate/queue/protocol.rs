@@ -3,27 +3,21 @@
 use bytes::Bytes;
 use http::Response;
 use promptarium::limits::GENERATION_MODEL_ID_CHARS;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use url::Url;
 
 use crate::domain::{GenerationRequest, OutputKind};
+use crate::generate::{Progress, model};
 use crate::limits::{PROVIDER_REASON_CHARS_MAX, PROVIDER_REQUEST_ID_CHARS_MAX};
 
-/// The response to an accepted submission.
-#[derive(Deserialize)]
-pub(super) struct SubmitResponse {
-    pub(super) request_id: String,
-    pub(super) status_url: Url,
-    pub(super) response_url: Url,
-}
-
-/// The status of a request.
-pub(super) enum Status {
-    Queued,
-    InProgress,
-    Completed,
-    Failed(String),
+/// The URLs of a submitted request. They are the `provider_state` of its ticket.
+#[derive(Deserialize, Serialize)]
+pub(super) struct RequestUrls {
+    #[serde(alias = "status_url")]
+    pub(super) status: Url,
+    #[serde(alias = "response_url")]
+    pub(super) response: Url,
 }
 
 /// One output in a result.
@@ -36,15 +30,9 @@ pub(super) struct OutputFile {
     pub(super) height: Value,
 }
 
-/// The URL of the request's model: the editing model if there is an image to edit.
-///
-/// # Errors
-/// If there can be no such model; the reason for the caller.
+/// The URL of the request's model, or for the caller why there can be none.
 pub(super) fn model_url(provider: &Url, request: &GenerationRequest) -> Result<Url, String> {
-    let model = match (&request.image_edit_endpoint_id, &request.image_input) {
-        (Some(endpoint), Some(_)) => endpoint,
-        _ => &request.model_id,
-    };
+    let model = model(request);
     // The caller chooses the id. It must not lead to anything else that the key gives access to.
     let is_model = GENERATION_MODEL_ID_CHARS.contains(&model.chars().count())
         && model.split('/').all(|part| {
@@ -62,10 +50,8 @@ pub(super) fn model_url(provider: &Url, request: &GenerationRequest) -> Result<U
     Ok(url)
 }
 
-/// The body of a submission: the model's own parameters, overwritten by the checked fields.
-///
-/// # Errors
-/// If the protocol cannot express the request; the reason for the caller.
+/// The body of a submission: the model's own parameters, overwritten by the checked fields. Or for
+/// the caller why the protocol cannot express the request.
 pub(super) fn submit_body(request: &GenerationRequest) -> Result<Bytes, String> {
     if request.kind == OutputKind::Video && request.batch_count > 1 {
         return Err("it makes one video at a time; batchCount must be 1".into());
@@ -90,24 +76,30 @@ pub(super) fn submit_body(request: &GenerationRequest) -> Result<Bytes, String> 
     Ok(Value::Object(body).to_string().into())
 }
 
-pub(super) fn submit_response(body: &[u8]) -> Option<SubmitResponse> {
-    let response: SubmitResponse = serde_json::from_slice(body).ok()?;
-    let id = &response.request_id;
+pub(super) fn submit_response(body: &[u8]) -> Option<(String, RequestUrls)> {
+    #[derive(Deserialize)]
+    struct Accepted {
+        request_id: String,
+        #[serde(flatten)]
+        urls: RequestUrls,
+    }
+    let Accepted { request_id: id, urls } = serde_json::from_slice(body).ok()?;
     let valid = !id.is_empty() && !id.contains('\0');
-    (valid && id.chars().count() <= PROVIDER_REQUEST_ID_CHARS_MAX).then_some(response)
+    (valid && id.chars().count() <= PROVIDER_REQUEST_ID_CHARS_MAX).then_some((id, urls))
 }
 
-pub(super) fn status(body: &[u8]) -> Option<Status> {
+/// The progress of a request, without the outputs of a completed one.
+pub(super) fn status(body: &[u8]) -> Option<Progress> {
     let body: Value = serde_json::from_slice(body).ok()?;
     let error = first_message(&body, &["error"]);
     match (body.get("status")?.as_str()?, error) {
-        ("IN_QUEUE", _) => Some(Status::Queued),
-        ("IN_PROGRESS", _) => Some(Status::InProgress),
-        ("COMPLETED", None) => Some(Status::Completed),
-        ("COMPLETED", Some(error)) => Some(Status::Failed(error)),
+        ("IN_QUEUE", _) => Some(Progress::Queued),
+        ("IN_PROGRESS", _) => Some(Progress::InProgress),
+        ("COMPLETED", None) => Some(Progress::Completed(Vec::new())),
+        ("COMPLETED", Some(error)) => Some(Progress::Failed(error)),
         // Not part of the protocol, but unambiguous.
         (end @ ("FAILED" | "ERROR" | "CANCELED" | "CANCELLED"), error) => {
-            Some(Status::Failed(error.unwrap_or_else(|| format!("the provider says {end}"))))
+            Some(Progress::Failed(error.unwrap_or_else(|| format!("the provider says {end}"))))
         }
         _ => None,
     }

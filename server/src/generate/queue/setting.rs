@@ -1,7 +1,5 @@
 //! The queue provider's address and key.
 
-use std::fmt;
-
 use http::HeaderValue;
 use url::Url;
 
@@ -33,18 +31,14 @@ pub enum QueueSettingError {
     Key,
 }
 
-/// The key. `Debug` does not show it.
-#[derive(Clone)]
-pub(super) struct Key {
-    text: Box<str>,
-    header: HeaderValue,
-}
+/// The value of `Authorization`. It is marked as sensitive, so `Debug` does not show it.
+#[derive(Clone, Debug)]
+pub(super) struct Key(HeaderValue);
+
+const SCHEME: &str = "Key ";
 
 impl QueueSetting {
     /// Ids of models are appended to `url`, for example `https://queue.fal.run`.
-    ///
-    /// # Errors
-    /// If one of the two cannot be used.
     pub fn new(url: &str, key: &str) -> Result<Self, QueueSettingError> {
         let url = Url::parse(url).map_err(|_| QueueSettingError::Url)?;
         let plain = has_no_user(&url) && url.query().is_none() && url.fragment().is_none();
@@ -83,27 +77,22 @@ fn has_no_user(url: &Url) -> bool {
 impl Key {
     fn new(text: &str) -> Option<Self> {
         let visible = text.bytes().all(|byte| byte.is_ascii_graphic());
-        let mut header = HeaderValue::try_from(format!("Key {text}")).ok()?;
+        let mut header = HeaderValue::try_from(format!("{SCHEME}{text}")).ok()?;
         header.set_sensitive(true);
-        (visible && !text.is_empty()).then(|| Self { text: text.into(), header })
+        (visible && !text.is_empty()).then_some(Self(header))
     }
 
-    /// The value of `Authorization`.
     pub(super) fn header(&self) -> HeaderValue {
-        self.header.clone()
+        self.0.clone()
     }
 
     /// Removes the key, and each half of a key of the form `id:secret`, from a text.
     pub(super) fn redact(&self, text: &str) -> String {
-        let parts = self.text.split(':').filter(|part| part.len() >= 8);
-        let all = std::iter::once(&*self.text).chain(parts);
-        all.fold(text.to_owned(), |text, part| text.replace(part, "…"))
-    }
-}
-
-impl fmt::Debug for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Key(…)")
+        let key = self.0.to_str().unwrap_or_default().trim_start_matches(SCHEME);
+        let parts = key.split(':').filter(|part| part.len() >= 8);
+        std::iter::once(key)
+            .chain(parts)
+            .fold(text.to_owned(), |text, part| text.replace(part, "…"))
     }
 }
 
@@ -112,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_plain_web_addresses_are_taken() {
+    fn only_a_plain_web_address_and_a_key_that_a_header_can_hold_are_accepted() {
         for url in ["http://127.0.0.1:9", "https://queue.fal.run", "https://a.example/q/"] {
             assert!(QueueSetting::new(url, "k").is_ok(), "{url}");
         }
@@ -121,14 +110,10 @@ mod tests {
         {
             assert_eq!(QueueSetting::new(url, "k").unwrap_err(), QueueSettingError::Url, "{url}");
         }
-    }
-
-    #[test]
-    fn a_key_that_no_header_holds_is_refused_and_not_repeated() {
         for key in ["", "two words", "line\nbreak", "schlüssel"] {
-            let fault = QueueSetting::new("https://a.example", key).unwrap_err();
-            assert_eq!(fault, QueueSettingError::Key);
-            assert!(key.is_empty() || !fault.to_string().contains(key));
+            let error = QueueSetting::new("https://a.example", key).unwrap_err();
+            assert_eq!(error, QueueSettingError::Key);
+            assert!(key.is_empty() || !error.to_string().contains(key));
         }
     }
 
@@ -137,8 +122,8 @@ mod tests {
         let setting = QueueSetting::new("https://a.example", "id-of-key:secret-of-key").unwrap();
         let shown = format!("{setting:?} {:?}", setting.key.header());
         assert!(!shown.contains("of-key"), "{shown}");
-        let hidden = setting.key.redact("no id-of-key:secret-of-key, id-of-key or secret-of-key");
-        assert_eq!(hidden, "no …, … or …");
+        let redacted = setting.key.redact("no id-of-key:secret-of-key, id-of-key or secret-of-key");
+        assert_eq!(redacted, "no …, … or …");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::time::Duration;
 use futures::future::join_all;
 
 use super::*;
-use crate::generate::scripted::{Scripted, new_job, store, ticket};
+use crate::generate::tests::{Log, Scripted, new_job, store, ticket};
 use crate::store::memory::MemoryStore;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -167,20 +167,6 @@ impl JobStore for Outage {
     }
 }
 
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl std::io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 #[tokio::test(start_paused = true)]
 async fn an_accepted_submission_is_recorded_after_an_outage_or_else_logged() {
     for (lasting, recorded) in
@@ -190,12 +176,10 @@ async fn an_accepted_submission_is_recorded_after_an_outage_or_else_logged() {
         let store = Outage { inner, lasting, began: Mutex::default() };
         let submitter = Submitter::new(Arc::new(store), Scripted::on_submit(SECOND, |_| Ok(())));
         let log = Log::default();
-        let writer = log.clone();
-        let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).finish();
-        let guard = tracing::subscriber::set_default(subscriber);
+        let guard = log.subscribe();
         let outcome = submitter.submit(&by, new_job("j", "A harbour", None)).await;
         drop(guard);
-        let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+        let log = log.text();
         let logged = log.contains("accepted by the provider but could not be recorded");
         assert_eq!((outcome.is_ok(), logged), (recorded, !recorded), "{outcome:?}\n{log}");
         if !recorded {

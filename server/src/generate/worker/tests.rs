@@ -8,11 +8,9 @@ use promptarium::VaultId;
 use tokio::time::Instant;
 
 use super::*;
+use crate::blobs::BlobError;
 use crate::domain::{Caller, JobRecord, ListedPrompt, NewVault, Reserved, VaultVisibility};
-use crate::generate::PollError;
-use crate::generate::output_store::StoreOutputError;
-use crate::generate::scripted::{Scripted, clock, new_job, pictures, store, ticket};
-use crate::generate::worker_pool::WorkerPool;
+use crate::generate::tests::{Scripted, clock, new_job, pictures, store, ticket};
 use crate::store::memory::MemoryStore;
 use crate::store::prelude::*;
 
@@ -34,12 +32,12 @@ impl OutputStore for TestOutputs {
         _: &ProviderTicket,
         index: usize,
         _: &Output,
-    ) -> Result<Box<str>, StoreOutputError> {
+    ) -> Result<Box<str>, BlobError> {
         sleep(self.delay).await;
         let failures = &mut *self.failures.lock().unwrap();
         if *failures > 0 {
             *failures -= 1;
-            return Err(StoreOutputError("the disk is full".into()));
+            return Err(std::io::Error::other("the disk is full").into());
         }
         let url = format!("http://localhost/{}/{index}", job.key.client_job_id);
         *self.puts.lock().unwrap().entry(url.clone()).or_default() += 1;

@@ -17,8 +17,7 @@ use crate::domain::{GenerationRequest, JobState, NewJob, ProviderTicket, Signing
 use crate::generate::local::LocalProvider;
 use crate::generate::output_store::AssetOutputStore;
 use crate::generate::submit::Submitter;
-use crate::generate::worker::Worker;
-use crate::generate::worker_pool::WorkerPool;
+use crate::generate::worker::{Worker, WorkerPool};
 use crate::generate::{PollError, Progress, Provider, SubmitError};
 use crate::store::jobs::contract_tests::{SECOND, new, ticket};
 use crate::store::postgres::scratch;
