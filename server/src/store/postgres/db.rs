@@ -32,7 +32,7 @@ pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] = &[&PING];
 
-static PING: Statement = Statement::reading("ping", "SELECT 1");
+static PING: Statement = Statement::read_only("ping", "SELECT 1");
 
 /// The database.
 #[derive(Clone, Debug)]

@@ -11,10 +11,10 @@ const SIGNING_KEY: &str = "signing-key";
 const SIGNING_KEY_BYTES: usize = 32;
 
 static READ: Statement =
-    Statement::reading("settings.read", "SELECT value FROM setting WHERE name = $1::text");
+    Statement::read_only("settings.read", "SELECT value FROM setting WHERE name = $1::text");
 
 /// An existing value stays.
-static KEEP: Statement = Statement::settling(
+static KEEP: Statement = Statement::idempotent(
     "settings.keep",
     "INSERT INTO setting (name, value) VALUES ($1::text, $2::bytea) ON CONFLICT (name) DO NOTHING",
 );

@@ -28,17 +28,17 @@ pub(super) struct Statement {
 
 impl Statement {
     /// A short statement that changes nothing and takes no row locks.
-    pub(super) const fn reading(name: &'static str, sql: &'static str) -> Self {
+    pub(super) const fn read_only(name: &'static str, sql: &'static str) -> Self {
         Self { name, sql, effect: Effect::ReadOnly, shared: true }
     }
 
     /// A statement that may be executed twice.
-    pub(super) const fn settling(name: &'static str, sql: &'static str) -> Self {
+    pub(super) const fn idempotent(name: &'static str, sql: &'static str) -> Self {
         Self { name, sql, effect: Effect::Idempotent, shared: false }
     }
 
     /// A statement that must not be executed twice.
-    pub(super) const fn writing(name: &'static str, sql: &'static str) -> Self {
+    pub(super) const fn non_idempotent(name: &'static str, sql: &'static str) -> Self {
         Self { name, sql, effect: Effect::NonIdempotent, shared: false }
     }
 

@@ -29,15 +29,15 @@ const FAILING: &str = "
     END $$";
 
 const FAIL: &str = "SELECT fail($1::bigint, $2::text)";
-const READING: Statement = Statement::reading("test.reading", FAIL);
-const WRITING: Statement = Statement::writing("test.writing", FAIL);
-const PIPELINED: Statement = Statement::writing("test.pipelined", FAIL).pipelined();
-const CALLS: Statement = Statement::reading("test.calls", "SELECT last_value FROM calls");
-const QUICK: Statement = Statement::reading("test.quick", "SELECT 1");
-const QUICK_WRITE: Statement = Statement::writing("test.quick_write", "SELECT 1");
-const SLEEP: Statement = Statement::reading("test.sleep", "SELECT pg_sleep($1)");
-const SLEEP_WRITE: Statement = Statement::writing("test.sleep_write", "SELECT pg_sleep($1)");
-const SETTINGS: Statement = Statement::writing("test.settings", "SELECT * FROM setting");
+const READING: Statement = Statement::read_only("test.reading", FAIL);
+const WRITING: Statement = Statement::non_idempotent("test.writing", FAIL);
+const PIPELINED: Statement = Statement::non_idempotent("test.pipelined", FAIL).pipelined();
+const CALLS: Statement = Statement::read_only("test.calls", "SELECT last_value FROM calls");
+const QUICK: Statement = Statement::read_only("test.quick", "SELECT 1");
+const QUICK_WRITE: Statement = Statement::non_idempotent("test.quick_write", "SELECT 1");
+const SLEEP: Statement = Statement::read_only("test.sleep", "SELECT pg_sleep($1)");
+const SLEEP_WRITE: Statement = Statement::non_idempotent("test.sleep_write", "SELECT pg_sleep($1)");
+const SETTINGS: Statement = Statement::non_idempotent("test.settings", "SELECT * FROM setting");
 
 async fn db(query: &str) -> (Db, ScratchDatabase) {
     let database = ScratchDatabase::create().await.unwrap();
@@ -189,9 +189,9 @@ async fn a_statement_without_a_connection_fails_within_seconds() {
 #[tokio::test]
 async fn reads_and_pipelined_writes_share_a_few_connections_and_other_writes_none() {
     const PID: &str = "SELECT pg_backend_pid(), pg_sleep(0.05)";
-    const READ: Statement = Statement::reading("test.pid_read", PID);
-    const SHARED: Statement = Statement::writing("test.pid_shared", PID).pipelined();
-    const OWN: Statement = Statement::writing("test.pid_own", PID);
+    const READ: Statement = Statement::read_only("test.pid_read", PID);
+    const SHARED: Statement = Statement::non_idempotent("test.pid_shared", PID).pipelined();
+    const OWN: Statement = Statement::non_idempotent("test.pid_own", PID);
     let (db, _database) = db("pool_max_conns=16").await;
     for (statement, expected) in
         [(&READ, SHARED_CLIENTS_MAX), (&SHARED, SHARED_CLIENTS_MAX), (&OWN, 10)]

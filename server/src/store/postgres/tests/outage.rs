@@ -17,13 +17,13 @@ use crate::store::{Store as _, StoreError};
 /// How soon a statement must have failed.
 const SOON: Duration = Duration::from_secs(5);
 
-const WRITE: Statement = Statement::writing(
+const WRITE: Statement = Statement::non_idempotent(
     "test.write",
     "INSERT INTO setting (name, value) VALUES ($1::text, '') RETURNING name",
 );
 const READ: Statement =
-    Statement::reading("test.read", "SELECT name FROM setting WHERE name LIKE $1::text || '-%'");
-const STREAM: Statement = Statement::reading("test.stream", "SELECT 1 AS one");
+    Statement::read_only("test.read", "SELECT name FROM setting WHERE name LIKE $1::text || '-%'");
+const STREAM: Statement = Statement::read_only("test.stream", "SELECT 1 AS one");
 
 async fn open(cluster: &Cluster) -> PostgresStore {
     let url = DatabaseUrl::parse(cluster.url()).unwrap();
