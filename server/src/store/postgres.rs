@@ -44,9 +44,6 @@ mod retry;
 mod rows;
 #[cfg(any(test, feature = "test-support"))]
 pub(crate) mod scratch;
-mod settings;
-mod shared;
-mod statement;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -65,7 +62,7 @@ pub use self::url::DatabaseUrl;
 use super::{Store, StoreError};
 
 /// A [`Store`] in PostgreSQL.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct PostgresStore {
     db: Db,
     keys: keys::KeyCache,

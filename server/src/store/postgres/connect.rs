@@ -1,6 +1,5 @@
 //! Opening a connection to the first host that accepts it.
 
-use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,81 +12,66 @@ use tokio_postgres::{AsyncMessage, Connection, Error, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::client::DbClient;
-use super::tls::TlsError;
 use super::url::DatabaseUrl;
+use crate::store::Cause;
 
 /// Opens connections. Cheap to clone.
 #[derive(Clone)]
-pub(super) struct Connector(Arc<Inner>);
-
-struct Inner {
-    url: DatabaseUrl,
+pub(super) struct Connector {
+    url: Arc<DatabaseUrl>,
     tls: MakeRustlsConnect,
     /// The host to begin with: the one that accepted a connection last, so that a host that is
     /// down costs its timeout once and not for every connection.
-    first: AtomicUsize,
+    first: Arc<AtomicUsize>,
 }
 
-/// Why no host accepted a connection: one line, each host with its reason.
-#[derive(Debug)]
-pub struct Unreachable(Vec<(String, Reason)>);
-
-#[derive(Debug)]
-enum Reason {
-    Timeout(Duration),
-    Failed(Error),
-}
+/// No host accepted a connection: one line, each host with its reason.
+#[derive(Debug, thiserror::Error)]
+#[error("no connection to the database: {0}")]
+pub struct Unreachable(String);
 
 impl Connector {
-    /// # Errors
-    /// If TLS cannot be set up as the address asks.
-    pub(super) fn new(url: DatabaseUrl) -> Result<Self, TlsError> {
-        let (tls, first) = (url.tls.connector()?, AtomicUsize::new(0));
-        Ok(Self(Arc::new(Inner { url, tls, first })))
+    /// Fails if TLS cannot be set up as the address asks.
+    pub(super) fn new(url: &DatabaseUrl) -> Result<Self, Cause> {
+        let tls = url.tls.connector()?;
+        Ok(Self { url: Arc::new(url.clone()), tls, first: Arc::default() })
     }
 
-    /// # Errors
-    /// If no host accepts a connection.
     pub(super) async fn connect(&self) -> Result<DbClient, Unreachable> {
         self.connect_and_listen(Arc::default()).await
     }
 
     /// A connection whose notifications are passed on.
-    ///
-    /// # Errors
-    /// If no host accepts a connection.
     pub(super) async fn connect_and_listen(
         &self,
         notified: Arc<Notify>,
     ) -> Result<DbClient, Unreachable> {
-        let Inner { url: DatabaseUrl { hosts, connect_timeout, .. }, first, .. } = &*self.0;
-        let start = first.load(Ordering::Relaxed);
+        let DatabaseUrl { hosts, connect_timeout, .. } = &*self.url;
+        let limit = if connect_timeout.is_zero() { Duration::MAX } else { *connect_timeout };
+        let start = self.first.load(Ordering::Relaxed);
         let mut reasons = Vec::new();
         for index in (start..start + hosts.len()).map(|index| index % hosts.len()) {
-            let name = &hosts[index].0;
             // Also for a caller that stops waiting, and tries again.
-            first.store((index + 1) % hosts.len(), Ordering::Relaxed);
+            self.first.store((index + 1) % hosts.len(), Ordering::Relaxed);
             // A large future that is seldom needed.
             let connecting = Box::pin(self.connect_host(index, notified.clone()));
-            let limit = connect_timeout.unwrap_or(Duration::MAX);
+            let host = &hosts[index].0;
             match timeout(limit, connecting).await {
                 Ok(Ok(client)) => {
-                    first.store(index, Ordering::Relaxed);
+                    self.first.store(index, Ordering::Relaxed);
                     return Ok(client);
                 }
-                Ok(Err(error)) => reasons.push((name.clone(), Reason::Failed(error))),
-                Err(_) => reasons.push((name.clone(), Reason::Timeout(limit))),
+                Ok(Err(error)) => reasons.push(format!("{host}: {}", cause(&error))),
+                Err(_) => reasons.push(format!("{host} did not answer for {} s", limit.as_secs())),
             }
         }
-        Err(Unreachable(reasons))
+        Err(Unreachable(reasons.join("; ")))
     }
 
     async fn connect_host(&self, index: usize, notified: Arc<Notify>) -> Result<DbClient, Error> {
-        let Inner { url, tls, .. } = &*self.0;
-        let (client, connection) = url.hosts[index].1.connect(tls.clone()).await?;
-        let driver = tokio::spawn(drive(connection, notified));
-        let client = DbClient::new(client, tls.clone(), driver);
-        client.batch_execute(&url.session).await?;
+        let (client, connection) = self.url.hosts[index].1.connect(self.tls.clone()).await?;
+        let client = DbClient::new(client, self.tls.clone(), drive(connection, notified));
+        client.batch_execute(&self.url.session()).await?;
         Ok(client)
     }
 }
@@ -97,36 +81,17 @@ async fn drive(
     mut connection: Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>,
     notified: Arc<Notify>,
 ) {
-    loop {
-        match poll_fn(|context| connection.poll_message(context)).await {
-            Some(Ok(AsyncMessage::Notification(_))) => notified.notify_one(),
-            Some(Ok(_)) => {}
-            Some(Err(error)) => {
+    while let Some(message) = poll_fn(|context| connection.poll_message(context)).await {
+        match message {
+            Ok(AsyncMessage::Notification(_)) => notified.notify_one(),
+            Ok(_) => {}
+            Err(error) => {
                 let error = cause(&error);
                 return tracing::debug!(error, "a connection to the database broke");
             }
-            None => return,
         }
     }
 }
-
-impl fmt::Display for Unreachable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("no connection to the database: ")?;
-        for (index, (host, reason)) in self.0.iter().enumerate() {
-            let separator = if index == 0 { "" } else { "; " };
-            match reason {
-                Reason::Timeout(limit) => {
-                    write!(f, "{separator}{host} did not answer for {} s", limit.as_secs())?;
-                }
-                Reason::Failed(error) => write!(f, "{separator}{host}: {}", cause(error))?,
-            }
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for Unreachable {}
 
 /// The innermost cause of an error of the driver: what the server or the system says.
 pub(super) fn cause(error: &Error) -> String {
@@ -138,12 +103,6 @@ pub(super) fn cause(error: &Error) -> String {
         cause = source;
     }
     cause.to_string()
-}
-
-impl fmt::Debug for Connector {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Connector").field(&self.0.url).finish()
-    }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ mod sources;
 use self::plan::Plan;
 use super::super::db::{Effect, Statement};
 use super::super::{
-    accounts, contents, db, fork, job_queue, jobs, keys, listing, memberships, prompts, settings,
+    accounts, contents, db, fork, job_queue, jobs, keys, listing, memberships, open, prompts,
     vaults,
 };
 use super::store;
@@ -30,8 +30,8 @@ const MODULES: [&[&Statement]; 12] = [
     keys::ALL,
     listing::ALL,
     memberships::ALL,
+    open::ALL,
     prompts::ALL,
-    settings::ALL,
     vaults::ALL,
 ];
 
