@@ -21,8 +21,8 @@
 //!   latest version of the row it locked, and its original snapshot of everything else.
 //!
 //! Each module below holds the SQL of one resource, beside the method that uses it.
-//! `open` assembles a store, `db` sends statements,
-//! `connect` and `client` are the connections.
+//! `open` assembles a store, `db` sends statements, `connect` has the connections, and `client`
+//! is one of them.
 
 mod accounts;
 mod client;
@@ -38,7 +38,6 @@ mod memberships;
 mod migrate;
 mod notify;
 mod open;
-mod pool;
 mod prompts;
 mod retry;
 mod rows;

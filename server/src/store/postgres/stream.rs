@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use tokio_postgres::{Row, RowStream};
 
 use super::client::{Busy, DbClient, Params, Statement};
-use super::pool::Pooled;
+use super::connect::Pooled;
 use super::retry::{Failure, store_error, timed_out};
 use crate::domain::AccountId;
 use crate::limits::{STREAM_WAIT, STREAMS_PER_ACCOUNT};

@@ -16,7 +16,7 @@ use super::super::{
     vaults,
 };
 use super::store;
-use crate::store::postgres::pool::Pooled;
+use crate::store::postgres::connect::Pooled;
 use crate::store::postgres::scratch::ScratchDatabase;
 
 /// The statements of every module.
