@@ -154,8 +154,7 @@ static SAVE: Statement = Statement::non_idempotent(
     ),
 );
 
-/// Deleting the prompt's memberships changes the counts of its vaults, so the vaults are
-/// locked first.
+/// Its memberships change the counts of its vaults, so the vaults are locked first.
 static DELETE: Statement = Statement::non_idempotent(
     "prompts.delete",
     concat!(
