@@ -21,8 +21,8 @@
 //!   latest version of the row it locked, and its original snapshot of everything else.
 //!
 //! Each module below holds the SQL of one resource, beside the method that uses it.
-//! `open` assembles a store, `db` sends statements,
-//! `connect` and `client` are the connections.
+//! `open` assembles a store, `db` sends statements, `connect` has the connections, and `client`
+//! is one of them.
 
 mod accounts;
 mod client;
@@ -38,15 +38,11 @@ mod memberships;
 mod migrate;
 mod notify;
 mod open;
-mod pool;
 mod prompts;
 mod retry;
 mod rows;
 #[cfg(any(test, feature = "test-support"))]
 pub(crate) mod scratch;
-mod settings;
-mod shared;
-mod statement;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -65,7 +61,7 @@ pub use self::url::DatabaseUrl;
 use super::{Store, StoreError};
 
 /// A [`Store`] in PostgreSQL.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct PostgresStore {
     db: Db,
     keys: keys::KeyCache,

@@ -185,8 +185,6 @@ fn sibling_modules_of_the_server_have_no_import_cycle() {
     for (parent, graph) in siblings {
         cycles.extend(imports::cycle(&graph).map(|cycle| (parent.join("::"), cycle)));
     }
-    // `db` holds the permits of streams, and `stream` takes connections from `db`.
-    cycles.retain(|(parent, cycle)| parent != "store::postgres" || cycle != &["db", "stream"]);
     assert!(cycles.is_empty(), "{cycles:#?}");
 }
 

@@ -41,7 +41,7 @@ macro_rules! new_account {
 }
 pub(super) use new_account;
 
-static CREATE: Statement = Statement::writing(
+static CREATE: Statement = Statement::non_idempotent(
     "accounts.create",
     concat!(
         "WITH ",
@@ -51,7 +51,7 @@ static CREATE: Statement = Statement::writing(
 );
 
 static LIST: Statement =
-    Statement::reading("accounts.list", "SELECT name, created_at FROM account ORDER BY id");
+    Statement::read_only("accounts.list", "SELECT name, created_at FROM account ORDER BY id");
 
 /// An account as the operator sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]

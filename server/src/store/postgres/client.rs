@@ -1,40 +1,89 @@
-//! One connection with its prepared statements.
+//! Statements, and one connection with those that are prepared on it.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use tokio::task::JoinHandle;
 use tokio::time::timeout;
+use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error};
 use tokio_postgres_rustls::MakeRustlsConnect;
+use tokio_util::task::AbortOnDropHandle;
 
-use super::statement::Statement;
 use crate::limits::CONNECT_TIMEOUT;
 
-/// An open connection with its prepared statements.
+/// Values of a statement's parameters.
+pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
+
+/// What a statement does to the database, and so whether it may be sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// It changes nothing and takes no row locks.
+    ReadOnly,
+    /// Executed twice, it changes the same as once.
+    Idempotent,
+    /// It must not be sent again if it may have been executed.
+    NonIdempotent,
+}
+
+/// One SQL statement: prepared once per connection, named in logs, and listed in the `ALL` of
+/// its module for the test of all query plans.
+#[derive(Debug)]
+pub(super) struct Statement {
+    /// Such as `prompts.create`; each statement has its own.
+    pub(super) name: &'static str,
+    /// Parameters have casts, such as `$1::bigint`, where their type is not plain.
+    pub(super) sql: &'static str,
+    pub(super) effect: Effect,
+    /// Whether it goes over a connection that others use at the same time.
+    pub(super) shared: bool,
+}
+
+impl Statement {
+    /// A short read.
+    pub(super) const fn read_only(name: &'static str, sql: &'static str) -> Self {
+        Self { name, sql, effect: Effect::ReadOnly, shared: true }
+    }
+
+    pub(super) const fn idempotent(name: &'static str, sql: &'static str) -> Self {
+        Self { name, sql, effect: Effect::Idempotent, shared: false }
+    }
+
+    pub(super) const fn non_idempotent(name: &'static str, sql: &'static str) -> Self {
+        Self { name, sql, effect: Effect::NonIdempotent, shared: false }
+    }
+
+    /// A write that waits for no lock that another statement may hold for long.
+    pub(super) const fn pipelined(self) -> Self {
+        Self { shared: true, ..self }
+    }
+}
+
+/// An open connection.
 pub(super) struct DbClient {
     client: Client,
     tls: MakeRustlsConnect,
     statements: Mutex<HashMap<&'static str, tokio_postgres::Statement>>,
     poisoned: AtomicBool,
     pub(super) created: Instant,
-    driver: JoinHandle<()>,
+    driver: AbortOnDropHandle<()>,
 }
 
 impl DbClient {
-    pub(super) fn new(client: Client, tls: MakeRustlsConnect, driver: JoinHandle<()>) -> Self {
+    /// `drive` moves the connection's bytes until it ends.
+    pub(super) fn new(
+        client: Client,
+        tls: MakeRustlsConnect,
+        drive: impl Future<Output = ()> + Send + 'static,
+    ) -> Self {
+        let driver = AbortOnDropHandle::new(tokio::spawn(drive));
         let (statements, poisoned) = (Mutex::default(), AtomicBool::new(false));
         Self { client, tls, statements, poisoned, created: Instant::now(), driver }
     }
 
     /// A statement, prepared once per connection.
-    ///
-    /// # Errors
-    /// Those of the driver.
     pub(super) async fn prepared(
         &self,
         statement: &Statement,
@@ -86,34 +135,20 @@ impl DbClient {
             });
         }
     }
-
-    /// Abandons the connection unless it is told that the statement ended.
-    pub(super) fn abandon_on_drop(&self) -> AbandonOnDrop<'_> {
-        AbandonOnDrop(Some(self))
-    }
 }
 
-/// For the time that a statement runs: its caller may be dropped meanwhile, when a client hangs
-/// up. Back in the pool, the connection would make its next user wait for the statement.
-pub(super) struct AbandonOnDrop<'a>(Option<&'a DbClient>);
-
-impl AbandonOnDrop<'_> {
-    pub(super) fn ended(mut self) {
-        self.0 = None;
-    }
+/// A connection on which a statement may be running. Dropped meanwhile, as when a client hangs
+/// up, it is abandoned: back in the pool, it would make its next user wait for the statement.
+pub(super) struct Busy<C: Deref<Target = DbClient>> {
+    pub(super) client: C,
+    pub(super) running: bool,
 }
 
-impl Drop for AbandonOnDrop<'_> {
+impl<C: Deref<Target = DbClient>> Drop for Busy<C> {
     fn drop(&mut self) {
-        if let Some(client) = self.0 {
-            client.abandon();
+        if self.running {
+            self.client.abandon();
         }
-    }
-}
-
-impl Drop for DbClient {
-    fn drop(&mut self) {
-        self.driver.abort();
     }
 }
 
@@ -128,11 +163,5 @@ impl Deref for DbClient {
 impl DerefMut for DbClient {
     fn deref_mut(&mut self) -> &mut Client {
         &mut self.client
-    }
-}
-
-impl fmt::Debug for DbClient {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DbClient").finish_non_exhaustive()
     }
 }

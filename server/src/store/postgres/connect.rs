@@ -1,93 +1,90 @@
-//! Opening a connection to the first host that accepts it.
+//! The connections of a store: opening one, the pool, and the shared clients.
+//!
+//! A pool holds connections for statements that need one of their own. A few shared clients
+//! send many short statements without waiting for one another (pipelining), which costs fewer
+//! wake-ups on both sides. A connection answers in the order of its statements, so only short
+//! statements that wait for no locks may be sent over a shared one; `statement_timeout` is the
+//! limit.
 
-use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use tokio::sync::Notify;
+use deadpool::managed::{self, Manager, Metrics, QueueMode, RecycleError, RecycleResult};
+use tokio::sync::{Mutex, Notify};
 use tokio::time::timeout;
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{AsyncMessage, Connection, Error, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::client::DbClient;
-use super::tls::TlsError;
 use super::url::DatabaseUrl;
+use crate::store::Cause;
 
-/// Opens connections. Cheap to clone.
+/// Connections for one statement at a time.
+pub(super) type Pool = managed::Pool<Connector>;
+
+/// A connection that goes back to the pool when it is dropped.
+pub(super) type Pooled = managed::Object<Connector>;
+
+/// Opens connections, to the first host that accepts one. Cheap to clone.
 #[derive(Clone)]
-pub(super) struct Connector(Arc<Inner>);
-
-struct Inner {
-    url: DatabaseUrl,
+pub(super) struct Connector {
+    url: Arc<DatabaseUrl>,
     tls: MakeRustlsConnect,
     /// The host to begin with: the one that accepted a connection last, so that a host that is
     /// down costs its timeout once and not for every connection.
-    first: AtomicUsize,
+    first: Arc<AtomicUsize>,
 }
 
-/// Why no host accepted a connection: one line, each host with its reason.
-#[derive(Debug)]
-pub struct Unreachable(Vec<(String, Reason)>);
-
-#[derive(Debug)]
-enum Reason {
-    Timeout(Duration),
-    Failed(Error),
-}
+/// No host accepted a connection: one line, each host with its reason.
+#[derive(Debug, thiserror::Error)]
+#[error("no connection to the database: {0}")]
+pub struct Unreachable(String);
 
 impl Connector {
-    /// # Errors
-    /// If TLS cannot be set up as the address asks.
-    pub(super) fn new(url: DatabaseUrl) -> Result<Self, TlsError> {
-        let (tls, first) = (url.tls.connector()?, AtomicUsize::new(0));
-        Ok(Self(Arc::new(Inner { url, tls, first })))
+    /// Fails if TLS cannot be set up as the address asks.
+    pub(super) fn new(url: &DatabaseUrl) -> Result<Self, Cause> {
+        let tls = url.tls.connector()?;
+        Ok(Self { url: Arc::new(url.clone()), tls, first: Arc::default() })
     }
 
-    /// # Errors
-    /// If no host accepts a connection.
     pub(super) async fn connect(&self) -> Result<DbClient, Unreachable> {
         self.connect_and_listen(Arc::default()).await
     }
 
     /// A connection whose notifications are passed on.
-    ///
-    /// # Errors
-    /// If no host accepts a connection.
     pub(super) async fn connect_and_listen(
         &self,
         notified: Arc<Notify>,
     ) -> Result<DbClient, Unreachable> {
-        let Inner { url: DatabaseUrl { hosts, connect_timeout, .. }, first, .. } = &*self.0;
-        let start = first.load(Ordering::Relaxed);
+        let DatabaseUrl { hosts, connect_timeout, .. } = &*self.url;
+        let limit = if connect_timeout.is_zero() { Duration::MAX } else { *connect_timeout };
+        let start = self.first.load(Ordering::Relaxed);
         let mut reasons = Vec::new();
         for index in (start..start + hosts.len()).map(|index| index % hosts.len()) {
-            let name = &hosts[index].0;
             // Also for a caller that stops waiting, and tries again.
-            first.store((index + 1) % hosts.len(), Ordering::Relaxed);
+            self.first.store((index + 1) % hosts.len(), Ordering::Relaxed);
             // A large future that is seldom needed.
             let connecting = Box::pin(self.connect_host(index, notified.clone()));
-            let limit = connect_timeout.unwrap_or(Duration::MAX);
+            let host = &hosts[index].0;
             match timeout(limit, connecting).await {
                 Ok(Ok(client)) => {
-                    first.store(index, Ordering::Relaxed);
+                    self.first.store(index, Ordering::Relaxed);
                     return Ok(client);
                 }
-                Ok(Err(error)) => reasons.push((name.clone(), Reason::Failed(error))),
-                Err(_) => reasons.push((name.clone(), Reason::Timeout(limit))),
+                Ok(Err(error)) => reasons.push(format!("{host}: {}", cause(&error))),
+                Err(_) => reasons.push(format!("{host} did not answer for {} s", limit.as_secs())),
             }
         }
-        Err(Unreachable(reasons))
+        Err(Unreachable(reasons.join("; ")))
     }
 
     async fn connect_host(&self, index: usize, notified: Arc<Notify>) -> Result<DbClient, Error> {
-        let Inner { url, tls, .. } = &*self.0;
-        let (client, connection) = url.hosts[index].1.connect(tls.clone()).await?;
-        let driver = tokio::spawn(drive(connection, notified));
-        let client = DbClient::new(client, tls.clone(), driver);
-        client.batch_execute(&url.session).await?;
+        let (client, connection) = self.url.hosts[index].1.connect(self.tls.clone()).await?;
+        let client = DbClient::new(client, self.tls.clone(), drive(connection, notified));
+        client.batch_execute(&self.url.session()).await?;
         Ok(client)
     }
 }
@@ -97,36 +94,17 @@ async fn drive(
     mut connection: Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>,
     notified: Arc<Notify>,
 ) {
-    loop {
-        match poll_fn(|context| connection.poll_message(context)).await {
-            Some(Ok(AsyncMessage::Notification(_))) => notified.notify_one(),
-            Some(Ok(_)) => {}
-            Some(Err(error)) => {
+    while let Some(message) = poll_fn(|context| connection.poll_message(context)).await {
+        match message {
+            Ok(AsyncMessage::Notification(_)) => notified.notify_one(),
+            Ok(_) => {}
+            Err(error) => {
                 let error = cause(&error);
                 return tracing::debug!(error, "a connection to the database broke");
             }
-            None => return,
         }
     }
 }
-
-impl fmt::Display for Unreachable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("no connection to the database: ")?;
-        for (index, (host, reason)) in self.0.iter().enumerate() {
-            let separator = if index == 0 { "" } else { "; " };
-            match reason {
-                Reason::Timeout(limit) => {
-                    write!(f, "{separator}{host} did not answer for {} s", limit.as_secs())?;
-                }
-                Reason::Failed(error) => write!(f, "{separator}{host}: {}", cause(error))?,
-            }
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for Unreachable {}
 
 /// The innermost cause of an error of the driver: what the server or the system says.
 pub(super) fn cause(error: &Error) -> String {
@@ -140,9 +118,85 @@ pub(super) fn cause(error: &Error) -> String {
     cause.to_string()
 }
 
-impl fmt::Debug for Connector {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Connector").field(&self.0.url).finish()
+/// A pool of at most this many connections. The connection that came back last is used next, so
+/// that few are busy, here and in the database.
+pub(super) fn pool(connector: Connector, size: usize) -> Result<Pool, managed::BuildError> {
+    Pool::builder(connector).max_size(size).queue_mode(QueueMode::Lifo).build()
+}
+
+impl Manager for Connector {
+    type Type = DbClient;
+    type Error = Unreachable;
+
+    async fn create(&self) -> Result<DbClient, Unreachable> {
+        self.connect().await
+    }
+
+    /// Sends nothing: whether the connection still works shows when it is used, and a statement
+    /// is retried if it does not.
+    async fn recycle(&self, client: &mut DbClient, _: &Metrics) -> RecycleResult<Unreachable> {
+        if client.is_usable() { Ok(()) } else { Err(RecycleError::message("closed")) }
+    }
+}
+
+/// Connections for many statements at a time. Cheap to clone.
+#[derive(Clone)]
+pub(super) struct SharedClients {
+    connector: Connector,
+    slots: Arc<[Slot]>,
+}
+
+#[derive(Default)]
+struct Slot {
+    /// Counted by its references: one for each statement that runs or waits for the connection.
+    users: Arc<()>,
+    /// Locked while connecting, so that a slot opens one connection at a time.
+    client: Mutex<Option<Arc<DbClient>>>,
+}
+
+/// A shared client, and the reference that counts its use.
+pub(super) type SharedClient = (Arc<DbClient>, Arc<()>);
+
+impl SharedClients {
+    pub(super) fn new(connector: Connector, size: usize) -> Self {
+        Self { connector, slots: std::iter::repeat_with(Slot::default).take(size).collect() }
+    }
+
+    /// The client with the fewest statements, connected if it is not; another one if no host
+    /// accepts a connection.
+    pub(super) async fn get(&self) -> Result<SharedClient, Unreachable> {
+        let least =
+            (0..self.slots.len()).min_by_key(|at| Arc::strong_count(&self.slots[*at].users));
+        let slot = &self.slots[least.unwrap_or(0)];
+        let user = slot.users.clone();
+        let mut current = slot.client.lock().await;
+        if let Some(client) = current.as_ref().filter(|client| client.is_usable()) {
+            return Ok((client.clone(), user));
+        }
+        match self.connector.connect().await {
+            Ok(client) => Ok((current.insert(Arc::new(client)).clone(), user)),
+            Err(error) => {
+                drop(current);
+                self.slots.iter().find_map(Slot::connected).ok_or(error)
+            }
+        }
+    }
+
+    /// Forgets connections that were opened before `moment`: what broke one broke all.
+    pub(super) fn discard_opened_before(&self, moment: Instant) {
+        for slot in &*self.slots {
+            // A slot that is locked is connecting.
+            if let Ok(mut client) = slot.client.try_lock() {
+                client.take_if(|client| client.created < moment);
+            }
+        }
+    }
+}
+
+impl Slot {
+    fn connected(&self) -> Option<SharedClient> {
+        let client = self.client.try_lock().ok()?.clone().filter(|client| client.is_usable())?;
+        Some((client, self.users.clone()))
     }
 }
 

@@ -56,9 +56,9 @@ macro_rules! contents {
 
 /// One row more than [`STREAM_BATCH`], which tells a small vault from a larger one.
 const _: () = assert!(STREAM_BATCH == 64);
-static FIRST: Statement = Statement::reading("contents.first", contents!("LIMIT 65"));
+static FIRST: Statement = Statement::read_only("contents.first", contents!("LIMIT 65"));
 
-static CONTENTS: Statement = Statement::reading("contents.stream", contents!("OFFSET 0"));
+static CONTENTS: Statement = Statement::read_only("contents.stream", contents!("OFFSET 0"));
 
 /// See [`MembershipStore::contents`](crate::store::MembershipStore::contents). A reader that takes
 /// no row for [`STREAM_STALL_TIMEOUT`] gets an error after those that were read ahead.

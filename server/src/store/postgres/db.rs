@@ -2,63 +2,66 @@
 //! where that is safe.
 //!
 //! It knows no table. A statement of a caller returns no row if the caller's key is revoked,
-//! and at least one otherwise; that rule is checked here.
+//! and at least one otherwise; the methods `…_of_caller` make [`StoreError::KeyRevoked`] of it.
+//! Every method fails with [`StoreError::Unavailable`] or [`StoreError::Broken`].
 
 use std::pin::pin;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures::TryStreamExt;
 use jiff::Timestamp;
 use tokio::time::timeout;
+use tokio_postgres::Row;
 use tokio_postgres::row::RowIndex;
-use tokio_postgres::types::ToSql;
-use tokio_postgres::{Row, RowStream};
 
-use super::client::DbClient;
-use super::pool::{Pool, Pooled};
-use super::retry::{ErrorClass, Failure, Retry, Timeout, store_error};
-use super::shared::SharedClients;
 #[cfg(test)]
-pub(super) use super::statement::Effect;
-pub(super) use super::statement::Statement;
-use super::stream::StreamPermits;
+pub(super) use super::client::Effect;
+use super::client::{Busy, DbClient};
+pub(super) use super::client::{Params, Statement};
+use super::connect::{Connector, Pool, Pooled, SharedClients, pool};
+use super::retry::{ErrorClass, Failure, Retry, store_error, timed_out};
+use super::stream::{RowCursor, StreamPermits, begin, start};
+use super::url::DatabaseUrl;
 use crate::clock::Clock;
-use crate::limits::{POOL_WAIT, STATEMENT_GRACE};
+use crate::domain::AccountId;
+use crate::limits::{POOL_WAIT, SHARED_CLIENTS_MAX, SHARED_CLIENTS_PART, STATEMENT_GRACE};
 use crate::store::StoreError;
-
-/// Values of a statement's parameters.
-pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] = &[&PING];
 
-static PING: Statement = Statement::reading("ping", "SELECT 1");
+static PING: Statement = Statement::read_only("ping", "SELECT 1");
 
 /// The database.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Db {
     pool: Pool,
     shared: SharedClients,
     clock: Clock,
-    /// For one statement.
+    /// For one statement: the server itself ends it after `statement_timeout`.
     pub(super) limit: Duration,
     pub(super) streams: StreamPermits,
 }
 
 impl Db {
-    /// The server itself ends a statement after `statement_timeout`; never, if that is 0.
     pub(super) fn new(
-        pool: Pool,
-        shared: SharedClients,
+        connector: &Connector,
+        url: &DatabaseUrl,
         clock: Clock,
-        statement_timeout: Duration,
-    ) -> Self {
-        let limit = match statement_timeout.is_zero() {
+    ) -> Result<Self, deadpool::managed::BuildError> {
+        let shared = (url.connections / SHARED_CLIENTS_PART).clamp(1, SHARED_CLIENTS_MAX);
+        let own = url.connections.saturating_sub(shared).max(1);
+        let limit = match url.statement_timeout.is_zero() {
             true => Duration::MAX,
-            false => statement_timeout.saturating_add(STATEMENT_GRACE),
+            false => url.statement_timeout.saturating_add(STATEMENT_GRACE),
         };
-        let streams = StreamPermits::new(pool.status().max_size / 2);
-        Self { pool, shared, clock, limit, streams }
+        Ok(Self {
+            pool: pool(connector.clone(), own)?,
+            shared: SharedClients::new(connector.clone(), shared),
+            clock,
+            limit,
+            streams: StreamPermits::new(own / 2),
+        })
     }
 
     /// The time of a statement, as a parameter for `coalesce($n, clock_timestamp())`: `None`
@@ -71,56 +74,37 @@ impl Db {
     }
 
     /// A connection that nothing else uses.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`].
-    pub(super) async fn own(&self, retry: &mut Retry<'_>) -> Result<Pooled, StoreError> {
+    async fn own(&self, retry: &mut Retry<'_>) -> Result<Pooled, StoreError> {
         retry.connection(|| self.pool.get()).await
     }
 
     /// A connection that nothing else uses, and that has just answered.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`].
     #[cfg(test)]
     pub(super) async fn exclusive(&self) -> Result<Pooled, StoreError> {
         let mut retry = Retry::new(&PING);
         loop {
-            let (began, client) = (Instant::now(), self.own(&mut retry).await?);
+            let client = self.own(&mut retry).await?;
             match self.send(&client, &PING, &[], &Ok).await {
                 Ok(_) => return Ok(client),
-                Err(failure) => self.clean_up(&client, &failure, began),
+                Err(failure) => self.after(&client, failure, &mut retry).await?,
             }
         }
     }
 
     /// Opens a connection of each kind.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`].
     pub(super) async fn warm_up(&self) -> Result<(), StoreError> {
         let mut retry = Retry::new(&PING);
-        let own = self.own(&mut retry).await?;
-        let shared = retry.connection(|| self.shared.get()).await?;
-        drop((own, shared));
-        Ok(())
+        let _own = self.own(&mut retry).await?;
+        retry.connection(|| self.shared.get()).await.map(drop)
     }
 
     /// Makes sure that the database answers, and soon.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`] or [`StoreError::Broken`].
     pub(super) async fn check(&self) -> Result<(), StoreError> {
-        match timeout(POOL_WAIT, self.rows(&PING, &[])).await {
-            Ok(outcome) => outcome.map(drop),
-            Err(_) => Err(StoreError::Unavailable(Box::new(Timeout(POOL_WAIT)))),
-        }
+        let answer = timeout(POOL_WAIT, self.rows(&PING, &[])).await;
+        answer.unwrap_or_else(|_| Err(timed_out(POOL_WAIT))).map(drop)
     }
 
     /// All rows of a statement.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`] or [`StoreError::Broken`].
     pub(super) async fn rows(
         &self,
         statement: &Statement,
@@ -130,9 +114,6 @@ impl Db {
     }
 
     /// The rows of a caller's statement; at least one.
-    ///
-    /// # Errors
-    /// [`StoreError::KeyRevoked`], and those of [`Db::rows`].
     pub(super) async fn rows_of_caller(
         &self,
         statement: &Statement,
@@ -141,10 +122,7 @@ impl Db {
         self.records_of_caller(statement, params, Ok).await
     }
 
-    /// As [`Db::rows_of_caller`], each row read as it comes.
-    ///
-    /// # Errors
-    /// Those of `read`, and of [`Db::rows_of_caller`].
+    /// As [`Db::rows_of_caller`], each row read as it comes. Fails also as `read` does.
     pub(super) async fn records_of_caller<T>(
         &self,
         statement: &Statement,
@@ -156,9 +134,6 @@ impl Db {
     }
 
     /// The first row of a caller's statement.
-    ///
-    /// # Errors
-    /// [`StoreError::KeyRevoked`], and those of [`Db::rows`].
     pub(super) async fn row_of_caller(
         &self,
         statement: &Statement,
@@ -166,6 +141,30 @@ impl Db {
     ) -> Result<Row, StoreError> {
         let rows = self.rows(statement, params).await?;
         rows.into_iter().next().ok_or(StoreError::KeyRevoked)
+    }
+
+    /// The first row of a caller's statement, and a cursor for all others. Fails also if too many streams last too long.
+    pub(super) async fn cursor_of_caller(
+        &self,
+        account: AccountId,
+        statement: &Statement,
+        params: Params<'_>,
+    ) -> Result<(Row, RowCursor), StoreError> {
+        let permits = self.streams.acquire(account).await?;
+        let (mut retry, limit) = (Retry::new(statement), self.limit);
+        loop {
+            // After a failure too it is abandoned: parts of the transaction may still be to come.
+            let mut client = Busy { client: self.own(&mut retry).await?, running: true };
+            let begun = timeout(limit, begin(&client.client, statement, params)).await;
+            match begun.unwrap_or_else(|_| Err(Failure::timeout(limit))) {
+                Ok((rows, first)) => {
+                    client.running = first.is_some();
+                    let cursor = RowCursor { client, rows, limit, _permits: permits };
+                    return first.map(|first| (first, cursor)).ok_or(StoreError::KeyRevoked);
+                }
+                Err(failure) => self.after(&client.client, failure, &mut retry).await?,
+            }
+        }
     }
 
     async fn records<T>(
@@ -176,31 +175,18 @@ impl Db {
     ) -> Result<Vec<T>, StoreError> {
         let mut retry = Retry::new(statement);
         loop {
-            let began = Instant::now();
             let (own, shared);
             let client: &DbClient = if statement.shared {
                 shared = retry.connection(|| self.shared.get()).await?;
-                &shared
+                &shared.0
             } else {
                 own = self.own(&mut retry).await?;
                 &own
             };
             match self.send(client, statement, params, &read).await {
                 Ok(records) => return records,
-                Err(failure) => {
-                    self.clean_up(client, &failure, began);
-                    retry.after(failure).await?;
-                }
+                Err(failure) => self.after(client, failure, &mut retry).await?,
             }
-        }
-    }
-
-    /// What broke one connection broke all that were open then.
-    pub(super) fn clean_up(&self, client: &DbClient, failure: &Failure, began: Instant) {
-        failure.clean_up(client);
-        if failure.class == ErrorClass::ConnectionLost {
-            self.pool.retain(|client, _| client.is_usable() && client.created > began);
-            self.shared.discard_opened_before(began);
         }
     }
 
@@ -228,32 +214,38 @@ impl Db {
         };
         // On a shared connection a statement whose caller is dropped runs on: it is short, and
         // cancelling could hit the statement of another caller.
-        let guard = (!statement.shared).then(|| client.abandon_on_drop());
-        let outcome = timeout(self.limit, sending).await.unwrap_or_else(|_| {
-            client.abandon();
-            Err(Failure::timeout(self.limit))
-        });
-        if let Some(guard) = guard {
-            guard.ended();
+        let mut busy = Busy { client, running: !statement.shared };
+        let outcome = timeout(self.limit, sending).await;
+        busy.running = outcome.is_err();
+        outcome.unwrap_or_else(|_| Err(Failure::timeout(self.limit)))
+    }
+
+    /// Leaves the connection in a state in which it can be used again, or closes it. Returns
+    /// after a pause if the statement is to be sent again, and else the error.
+    async fn after(
+        &self,
+        client: &DbClient,
+        failure: Failure,
+        retry: &mut Retry<'_>,
+    ) -> Result<(), StoreError> {
+        if failure.closes {
+            client.close();
         }
-        outcome
+        match failure.class {
+            ErrorClass::StalePlan => client.forget_statements(),
+            // What broke one connection broke all that were open then.
+            ErrorClass::ConnectionLost => {
+                self.pool.retain(|client, _| client.is_usable() && client.created > retry.began);
+                self.shared.discard_opened_before(retry.began);
+            }
+            ErrorClass::Conflict | ErrorClass::Other => {}
+        }
+        retry.after(failure).await
     }
 }
 
-/// Sends a statement, prepared if it is not on this connection.
-pub(super) async fn start(
-    client: &DbClient,
-    statement: &Statement,
-    params: Params<'_>,
-) -> Result<RowStream, Failure> {
-    let prepared = client.prepared(statement).await.map_err(Failure::unsent)?;
-    client.query_raw(&prepared, params.iter().copied()).await.map_err(Failure::sent)
-}
-
-/// A value of a row, by its column's name or index.
-///
-/// # Errors
-/// [`StoreError::Broken`] if the statement returns no such column.
+/// A value of a row, by its column's name or index; [`StoreError::Broken`] if the statement
+/// returns no such column.
 pub(super) fn column<'a, T: tokio_postgres::types::FromSql<'a>>(
     row: &'a Row,
     at: impl RowIndex + std::fmt::Display,

@@ -14,7 +14,7 @@ use crate::store::{Result, StoreError};
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] = &[&SOURCE, &COPY];
 
-static SOURCE: Statement = Statement::reading(
+static SOURCE: Statement = Statement::read_only(
     "fork.source",
     concat!(
         "WITH caller AS ",
@@ -26,7 +26,7 @@ static SOURCE: Statement = Statement::reading(
 );
 
 /// Identity values are assigned in the order of the SELECT.
-static COPY: Statement = Statement::writing(
+static COPY: Statement = Statement::non_idempotent(
     "fork.copy",
     concat!(
         "WITH caller AS ",

@@ -24,7 +24,7 @@ use crate::store::{JobQueue, StoreError};
 pub(super) static ALL: &[&Statement] = &[&CLAIM, &RENEW, &RELEASE, &REQUEST, &COMPLETE, &FAIL];
 
 /// Rows that another claim has locked are skipped. At most one row of each kind is locked.
-static CLAIM: Statement = Statement::writing(
+static CLAIM: Statement = Statement::non_idempotent(
     "jobs.claim",
     concat!(
         "WITH moment AS MATERIALIZED (SELECT coalesce($1::timestamptz, clock_timestamp()) AS now), \
@@ -53,7 +53,7 @@ static CLAIM: Statement = Statement::writing(
     ),
 );
 
-static RENEW: Statement = Statement::settling(
+static RENEW: Statement = Statement::idempotent(
     "jobs.renew",
     "UPDATE job SET due_at = coalesce($4::timestamptz, clock_timestamp()) \
          + $5::bigint * interval '1 microsecond' \
@@ -62,7 +62,7 @@ static RENEW: Statement = Statement::settling(
 );
 
 /// Notifies only if the job is due at once; otherwise workers wait until it is due.
-static RELEASE: Statement = Statement::settling(
+static RELEASE: Statement = Statement::idempotent(
     "jobs.release",
     concat!(
         "WITH moment AS MATERIALIZED (SELECT coalesce($4::timestamptz, clock_timestamp()) AS now) \
@@ -81,7 +81,7 @@ static RELEASE: Statement = Statement::settling(
 );
 
 /// A job that the provider never accepted has no output, so its request is not found here.
-static REQUEST: Statement = Statement::reading(
+static REQUEST: Statement = Statement::read_only(
     "jobs.request",
     "SELECT job_order FROM job \
      WHERE account_id = $1 AND name_digest = $2 AND fence = $3 \
@@ -91,7 +91,7 @@ static REQUEST: Statement = Statement::reading(
 /// Locks the job first: of two concurrent ends the second finds no fence. Then locks the vault
 /// against deletion until the prompt is in it; a vault whose deletion commits first is replaced
 /// by General.
-static COMPLETE: Statement = Statement::settling(
+static COMPLETE: Statement = Statement::idempotent(
     "jobs.complete",
     concat!(
         "WITH moment AS MATERIALIZED (SELECT coalesce($4::timestamptz, clock_timestamp()) AS now), \
@@ -125,7 +125,7 @@ static COMPLETE: Statement = Statement::settling(
     ),
 );
 
-static FAIL: Statement = Statement::settling(
+static FAIL: Statement = Statement::idempotent(
     "jobs.fail",
     concat!(
         "WITH moment AS MATERIALIZED (SELECT coalesce($4::timestamptz, clock_timestamp()) AS now) \

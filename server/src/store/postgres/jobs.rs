@@ -45,7 +45,7 @@ pub(super) use later;
 
 /// Of two concurrent inserts one violates the primary key, is retried, and finds the other's
 /// row. A retried insert recognises its own row by the reservation.
-static RESERVE: Statement = Statement::settling(
+static RESERVE: Statement = Statement::idempotent(
     "jobs.reserve",
     concat!(
         "WITH caller AS ",
@@ -71,7 +71,7 @@ static RESERVE: Statement = Statement::settling(
     ),
 );
 
-static SUBMITTED: Statement = Statement::writing(
+static SUBMITTED: Statement = Statement::non_idempotent(
     "jobs.submitted",
     concat!(
         "WITH moment AS MATERIALIZED (SELECT coalesce($3::timestamptz, clock_timestamp()) AS now) \
@@ -85,12 +85,12 @@ static SUBMITTED: Statement = Statement::writing(
     ),
 );
 
-static DISCARD: Statement = Statement::settling(
+static DISCARD: Statement = Statement::idempotent(
     "jobs.discard",
     "DELETE FROM job WHERE account_id = $1 AND name_digest = $2 AND state = 'submitting'",
 );
 
-static LOST: Statement = Statement::writing(
+static LOST: Statement = Statement::non_idempotent(
     "jobs.lost",
     concat!(
         "WITH moment AS MATERIALIZED (SELECT coalesce($3::timestamptz, clock_timestamp()) AS now) \
@@ -104,7 +104,7 @@ static LOST: Statement = Statement::writing(
     ),
 );
 
-static GET: Statement = Statement::reading(
+static GET: Statement = Statement::read_only(
     "jobs.get",
     concat!(
         "WITH caller AS ",
@@ -116,7 +116,7 @@ static GET: Statement = Statement::reading(
     ),
 );
 
-static GET_BY_KEY: Statement = Statement::reading(
+static GET_BY_KEY: Statement = Statement::read_only(
     "jobs.get_by_key",
     concat!(
         "SELECT ",

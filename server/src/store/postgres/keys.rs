@@ -22,7 +22,7 @@ pub(super) static ALL: &[&Statement] =
 /// The account is created only if the key can be: nothing changes if another key has the
 /// public id. Of two concurrent seeds one violates a constraint, runs again and finds the
 /// other's rows.
-static SEED: Statement = Statement::settling(
+static SEED: Statement = Statement::idempotent(
     "keys.seed",
     concat!(
         "WITH known AS (
@@ -47,7 +47,7 @@ static SEED: Statement = Statement::settling(
 
 /// Not idempotent: a second execution would find the account of the first, report that it
 /// created none, and the new key would never be shown.
-static SEED_FIRST: Statement = Statement::writing(
+static SEED_FIRST: Statement = Statement::non_idempotent(
     "keys.seed_first",
     concat!(
         "WITH ",
@@ -63,19 +63,19 @@ static SEED_FIRST: Statement = Statement::writing(
     ),
 );
 
-static FIND: Statement = Statement::reading(
+static FIND: Statement = Statement::read_only(
     "keys.find",
     "SELECT id, account_id, public_id, digest, prompts_write, revoked_at IS NOT NULL AS revoked
      FROM api_key WHERE public_id = $1::text",
 );
 
-static CONFIRM: Statement = Statement::reading(
+static CONFIRM: Statement = Statement::read_only(
     "keys.confirm",
     "SELECT FROM api_key WHERE id = $1::bigint AND revoked_at IS NULL",
 );
 
 /// No row if there is no such account.
-static CREATE: Statement = Statement::writing(
+static CREATE: Statement = Statement::non_idempotent(
     "keys.create",
     "INSERT INTO api_key (account_id, public_id, digest, prompts_write, created_at, revoked_at)
      SELECT id, $2::text, $3::bytea, $4::boolean, now, CASE WHEN $5::boolean THEN now END
@@ -84,14 +84,14 @@ static CREATE: Statement = Statement::writing(
      RETURNING id",
 );
 
-static LIST: Statement = Statement::reading(
+static LIST: Statement = Statement::read_only(
     "keys.list",
     "SELECT a.name, k.public_id, k.prompts_write, k.created_at, k.revoked_at
      FROM api_key k JOIN account a ON a.id = k.account_id ORDER BY k.account_id, k.id",
 );
 
 /// No row if there is no such account; one row of NULLs if it has no key.
-static LIST_OF: Statement = Statement::reading(
+static LIST_OF: Statement = Statement::read_only(
     "keys.list_of",
     "SELECT a.name, k.public_id, k.prompts_write, k.created_at, k.revoked_at
      FROM account a LEFT JOIN api_key k ON k.account_id = a.id
@@ -99,7 +99,7 @@ static LIST_OF: Statement = Statement::reading(
 );
 
 /// Revoking again keeps the first time.
-static REVOKE: Statement = Statement::settling(
+static REVOKE: Statement = Statement::idempotent(
     "keys.revoke",
     "UPDATE api_key k
      SET revoked_at = coalesce(k.revoked_at, $2::timestamptz, clock_timestamp())

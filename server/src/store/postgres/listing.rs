@@ -74,12 +74,12 @@ macro_rules! of_vault {
     };
 }
 
-pub(super) static ALL_PROMPTS: Statement = Statement::reading("listing.all", of_account!(""));
+pub(super) static ALL_PROMPTS: Statement = Statement::read_only("listing.all", of_account!(""));
 pub(super) static OF_KIND: Statement =
-    Statement::reading("listing.of_kind", of_account!("AND kind = $4"));
-pub(super) static IN_VAULT: Statement = Statement::reading("listing.in_vault", of_vault!(""));
+    Statement::read_only("listing.of_kind", of_account!("AND kind = $4"));
+pub(super) static IN_VAULT: Statement = Statement::read_only("listing.in_vault", of_vault!(""));
 pub(super) static OF_KIND_IN_VAULT: Statement =
-    Statement::reading("listing.of_kind_in_vault", of_vault!("AND kind = $5"));
+    Statement::read_only("listing.of_kind_in_vault", of_vault!("AND kind = $5"));
 
 /// See [`PromptStore::list_prompts`](crate::store::PromptStore::list_prompts); a page has
 /// at most [`PAGE_MAX`] prompts.

@@ -17,7 +17,7 @@ pub(super) static ALL: &[&Statement] = &[&ADD, &REMOVE, &MOVE, &PIN];
 
 /// `prompt_count` is updated by a trigger, which this statement's own snapshot does not
 /// show. The new count is therefore the count of the locked vault plus the number added.
-static ADD: Statement = Statement::writing(
+static ADD: Statement = Statement::non_idempotent(
     "memberships.add",
     concat!(
         "WITH caller AS ",
@@ -49,7 +49,7 @@ static ADD: Statement = Statement::writing(
     ),
 );
 
-static REMOVE: Statement = Statement::writing(
+static REMOVE: Statement = Statement::non_idempotent(
     "memberships.remove",
     concat!(
         "WITH caller AS ",
@@ -73,7 +73,7 @@ static REMOVE: Statement = Statement::writing(
 ///   before a missing target.
 /// - A membership that the target has already is updated in place to look like a new one.
 ///   If the target is the source, the insert does not conflict: the row is deleted.
-static MOVE: Statement = Statement::writing(
+static MOVE: Statement = Statement::non_idempotent(
     "memberships.move",
     concat!(
         "WITH caller AS ",
@@ -114,7 +114,7 @@ static MOVE: Statement = Statement::writing(
 );
 
 /// Locks only the membership, and holds no other lock while it waits.
-static PIN: Statement = Statement::writing(
+static PIN: Statement = Statement::non_idempotent(
     "memberships.pin",
     concat!(
         "WITH caller AS ",

@@ -56,46 +56,25 @@ pub enum Migration {
 /// Why the schema is not what it should be.
 #[derive(Debug, thiserror::Error)]
 pub enum MigrateError {
-    /// A migration failed and was rolled back.
     #[error("the migration {name} failed and changed nothing")]
-    Failed {
-        /// Its name.
-        name: &'static str,
-        /// What the database says.
-        #[source]
-        source: Error,
-    },
-    /// The history cannot be read or created.
+    Failed { name: &'static str, source: Error },
     #[error("the database does not tell which migrations it has")]
     Unreadable(#[from] Error),
-    /// Migrations are missing, and may not be applied.
     #[error(
         "the database's schema lacks {0}, and --migrate=off forbids changing it: \
          run `promptarium-server migrate` first"
     )]
     Missing(String),
-    /// A newer program migrated the database.
     #[error(
         "the database's schema is at {found}, and {known} is the last one that this program \
          knows: run a newer promptarium-server"
     )]
-    Newer {
-        /// The last migration in the database.
-        found: String,
-        /// The last one in this program.
-        known: &'static str,
-    },
-    /// The database has a migration that differs from this program's.
+    Newer { found: String, known: &'static str },
     #[error(
         "the database's schema was made by other migrations than this program's: it has \
          {found} where {known} should be, or that one with another text"
     )]
-    Different {
-        /// What the database has.
-        found: String,
-        /// What this program has in its place.
-        known: &'static str,
-    },
+    Different { found: String, known: &'static str },
 }
 
 impl Version {
@@ -105,10 +84,8 @@ impl Version {
     }
 }
 
-/// Applies what is missing of `list`, if that is allowed, and returns the names.
-///
-/// # Errors
-/// If the schema is then another than that of `list`.
+/// Applies what is missing of `list`, if that is allowed, and returns the names. Fails if the
+/// schema is then another than that of `list`.
 pub(super) async fn run(
     client: &mut Client,
     list: &'static [Version],
@@ -135,10 +112,7 @@ pub(super) async fn run(
     Ok(applied)
 }
 
-/// What of `list` was not applied.
-///
-/// # Errors
-/// If something else was.
+/// What of `list` was not applied. Fails if something else was.
 async fn missing(
     list: &'static [Version],
     client: &Client,

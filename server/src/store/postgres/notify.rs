@@ -5,49 +5,34 @@
 //! such as a lease that expired elsewhere or a notification that was lost, a worker stops
 //! waiting after [`JOB_POLL`] and looks itself.
 
-use std::fmt;
+use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Notify;
-use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
-use tokio_postgres::Error;
+use tokio_util::task::AbortOnDropHandle;
 
-use super::connect::{Connector, Unreachable};
+use super::connect::Connector;
 use crate::limits::{JOB_POLL, LISTEN_PAUSE_MAX, LISTEN_PAUSE_MIN, LISTEN_TIMEOUT};
+use crate::store::Cause;
 
 /// The channel of jobs that are due at once.
 pub(super) const CHANNEL: &str = "promptarium_job_due";
 
 /// Wakes workers of this server. Copies wake the same workers.
 #[derive(Clone)]
-pub(super) struct JobNotifier(Arc<Inner>);
-
-struct Inner {
+pub(super) struct JobNotifier {
     connector: Connector,
     /// One permit wakes one worker.
     due: Arc<Notify>,
     /// Started by the first worker that waits.
-    listener: Mutex<Option<JoinHandle<()>>>,
-}
-
-/// Why listening ended.
-#[derive(Debug, thiserror::Error)]
-enum ListenError {
-    #[error(transparent)]
-    Unreachable(#[from] Unreachable),
-    #[error(transparent)]
-    Database(#[from] Error),
-    #[error("the database did not answer in time")]
-    Timeout(#[from] tokio::time::error::Elapsed),
-    #[error("the connection ended")]
-    Ended,
+    listener: Arc<Mutex<Option<AbortOnDropHandle<()>>>>,
 }
 
 impl JobNotifier {
     pub(super) fn new(connector: Connector) -> Self {
-        Self(Arc::new(Inner { connector, due: Arc::default(), listener: Mutex::default() }))
+        Self { connector, due: Arc::default(), listener: Arc::default() }
     }
 
     /// Returns when a job may be due, and after `at_most`.
@@ -55,12 +40,12 @@ impl JobNotifier {
         self.start();
         // Not all at once.
         let poll = JOB_POLL.mul_f64(rand::random_range(0.75..1.25));
-        let _ = timeout(at_most.min(poll), self.0.due.notified()).await;
+        let _ = timeout(at_most.min(poll), self.due.notified()).await;
     }
 
     /// Wakes a worker after this pause.
     pub(super) fn wake_after(&self, pause: Duration) {
-        let due = self.0.due.clone();
+        let due = self.due.clone();
         tokio::spawn(async move {
             sleep(pause).await;
             due.notify_one();
@@ -68,19 +53,10 @@ impl JobNotifier {
     }
 
     fn start(&self) {
-        let mut listener = self.0.listener.lock().unwrap_or_else(PoisonError::into_inner);
-        if listener.as_ref().is_none_or(JoinHandle::is_finished) {
-            let (connector, due) = (self.0.connector.clone(), self.0.due.clone());
-            *listener = Some(tokio::spawn(listen(connector, due)));
-        }
-    }
-}
-
-impl Drop for Inner {
-    fn drop(&mut self) {
-        let listener = self.listener.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let Some(listener) = listener {
-            listener.abort();
+        let mut listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner);
+        if listener.as_ref().is_none_or(AbortOnDropHandle::is_finished) {
+            let listening = listen(self.connector.clone(), self.due.clone());
+            *listener = Some(AbortOnDropHandle::new(tokio::spawn(listening)));
         }
     }
 }
@@ -97,7 +73,6 @@ async fn listen(connector: Connector, due: Arc<Notify>) {
         })
         .await;
         if is_listening {
-            let error = &error as &dyn std::error::Error;
             tracing::warn!(error, "no job notifications; workers look for jobs once a second");
         }
         is_listening = false;
@@ -110,7 +85,7 @@ async fn listen_once(
     connector: &Connector,
     due: &Arc<Notify>,
     started: impl FnOnce(),
-) -> Result<std::convert::Infallible, ListenError> {
+) -> Result<Infallible, Cause> {
     let mut client = connector.connect_and_listen(due.clone()).await?;
     let listen = format!("LISTEN {CHANNEL}");
     timeout(LISTEN_TIMEOUT, client.batch_execute(&listen)).await??;
@@ -118,11 +93,5 @@ async fn listen_once(
     // A notification may have been missed.
     due.notify_one();
     client.closed().await;
-    Err(ListenError::Ended)
-}
-
-impl fmt::Debug for JobNotifier {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("JobNotifier").finish_non_exhaustive()
-    }
+    Err("the connection ended".into())
 }

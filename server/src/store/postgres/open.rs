@@ -1,34 +1,40 @@
 //! Opening a store: connecting, checking what stands between us and the database, and
 //! migrating the schema.
 
+use std::fmt;
+
 use tokio::time::timeout;
 use tokio_postgres::Error;
 
 use super::PostgresStore;
-use super::client::DbClient;
+use super::client::{DbClient, Statement};
 use super::connect::{Connector, Unreachable, cause};
-use super::db::Db;
+use super::db::{Db, column};
 use super::keys::KeyCache;
 use super::migrate::{self, MigrateError, Migration};
 use super::notify::JobNotifier;
-use super::pool::pool;
-use super::shared::SharedClients;
-use super::tls::TlsError;
 use super::url::{AddressError, DatabaseUrl};
 use crate::clock::Clock;
-use crate::limits::{CONNECT_TIMEOUT, SHARED_CLIENTS_MAX, SHARED_CLIENTS_PART};
-use crate::store::StoreError;
+use crate::limits::CONNECT_TIMEOUT;
+use crate::store::{Cause, StoreError};
+
+#[cfg(test)]
+pub(super) static ALL: &[&Statement] = &[&SIGNING_KEY];
+
+/// An existing value stays.
+static SIGNING_KEY: Statement = Statement::idempotent(
+    "settings.signing_key",
+    "INSERT INTO setting (name, value) VALUES ('signing-key', $1::bytea)
+     ON CONFLICT (name) DO UPDATE SET value = setting.value RETURNING value",
+);
 
 /// Why the store cannot be opened. Each is one line without a password.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// The address is wrong.
     #[error("the database's address cannot be used: {0}")]
     Address(#[from] AddressError),
-    /// TLS cannot be set up as the address asks.
     #[error("the database's address cannot be used: {0}")]
-    Tls(#[from] TlsError),
-    /// No host accepts a connection.
+    Tls(Cause),
     #[error(transparent)]
     Unreachable(#[from] Unreachable),
     /// A pooler in front of the database loses what a session prepared.
@@ -38,13 +44,10 @@ pub enum ConnectError {
          with max_prepared_statements above 0 works"
     )]
     Pooler(String),
-    /// No pool could be made.
     #[error("no pool of connections could be made")]
     Pool(#[from] deadpool::managed::BuildError),
-    /// The first statement failed.
     #[error("the database does not answer")]
     Silent(#[from] StoreError),
-    /// The schema is not the one that this program knows.
     #[error(transparent)]
     Migrate(#[from] MigrateError),
 }
@@ -59,12 +62,9 @@ impl PostgresStore {
         migration: Migration,
         clock: Clock,
     ) -> Result<Self, ConnectError> {
-        let connector = Connector::new(url.clone())?;
+        let connector = Connector::new(url).map_err(ConnectError::Tls)?;
         migrate_with(&connector, migration).await?;
-        let shared = (url.connections / SHARED_CLIENTS_PART).clamp(1, SHARED_CLIENTS_MAX);
-        let pool = pool(connector.clone(), url.connections.saturating_sub(shared).max(1))?;
-        let shared = SharedClients::new(connector.clone(), shared);
-        let db = Db::new(pool, shared, clock, url.statement_timeout);
+        let db = Db::new(&connector, url, clock)?;
         // Both kinds of connection: where many servers share few connections, none starts that
         // would have none.
         db.warm_up().await?;
@@ -76,7 +76,25 @@ impl PostgresStore {
     /// # Errors
     /// As for [`PostgresStore::open`].
     pub async fn migrate(url: &DatabaseUrl) -> Result<Vec<&'static str>, ConnectError> {
-        migrate_with(&Connector::new(url.clone())?, Migration::Auto).await
+        let connector = Connector::new(url).map_err(ConnectError::Tls)?;
+        migrate_with(&connector, Migration::Auto).await
+    }
+
+    /// The secret with which all servers of this database sign. The first server creates it.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] or [`StoreError::Broken`].
+    pub async fn signing_key(&self) -> Result<Box<[u8]>, StoreError> {
+        let new = rand::random::<[u8; 32]>();
+        let rows = self.db.rows(&SIGNING_KEY, &[&&new[..]]).await?;
+        let row = rows.first().ok_or_else(|| StoreError::Broken("no signing key".into()))?;
+        column::<&[u8]>(row, "value").map(Box::from)
+    }
+}
+
+impl fmt::Debug for PostgresStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresStore").finish_non_exhaustive()
     }
 }
 
@@ -107,5 +125,20 @@ async fn check_pooler(client: &DbClient, other: &DbClient) -> Result<(), Connect
     match timeout(CONNECT_TIMEOUT, check).await {
         Ok(outcome) => outcome.map_err(|error| ConnectError::Pooler(cause(&error))),
         Err(_) => Err(ConnectError::Pooler("no answer".to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::store::postgres::tests::store;
+
+    #[tokio::test]
+    async fn all_servers_of_a_database_get_one_signing_key() {
+        let (store, _database) = store().await;
+        let keys = futures::future::try_join_all((0..8).map(|_| store.signing_key()));
+        let keys = keys.await.unwrap();
+        assert!(keys.iter().all(|key| *key == keys[0] && key.len() == 32));
+        let (other, _database) = super::super::tests::store().await;
+        assert_ne!(other.signing_key().await.unwrap(), keys[0]);
     }
 }

@@ -50,11 +50,13 @@ macro_rules! locked_vault {
 }
 
 /// The most frequent write has a statement of its own: just the insert.
-static CREATE: Statement =
-    Statement::writing("prompts.create", insert!(concat!(caller!("$10::timestamptz"), " caller")))
-        .pipelined();
+static CREATE: Statement = Statement::non_idempotent(
+    "prompts.create",
+    insert!(concat!(caller!("$10::timestamptz"), " caller")),
+)
+.pipelined();
 
-static CREATE_IN_VAULT: Statement = Statement::writing(
+static CREATE_IN_VAULT: Statement = Statement::non_idempotent(
     "prompts.create_in_vault",
     concat!(
         "WITH caller AS MATERIALIZED ",
@@ -73,7 +75,7 @@ static CREATE_IN_VAULT: Statement = Statement::writing(
     ),
 );
 
-static GET: Statement = Statement::reading(
+static GET: Statement = Statement::read_only(
     "prompts.get",
     concat!(
         "WITH caller AS ",
@@ -87,7 +89,7 @@ static GET: Statement = Statement::reading(
 /// NULL parameters leave their column unchanged; `$6` says whether the platform becomes
 /// `$7`. `$14` says that the update needs a model and brings none. `has_model` is NULL if
 /// there is no such prompt.
-static UPDATE: Statement = Statement::writing(
+static UPDATE: Statement = Statement::non_idempotent(
     "prompts.update",
     concat!(
         "WITH caller AS MATERIALIZED ",
@@ -127,7 +129,7 @@ static UPDATE: Statement = Statement::writing(
 
 /// The prompt is locked too, so that of two concurrent changes to one prompt the later
 /// response shows both.
-static SAVE: Statement = Statement::writing(
+static SAVE: Statement = Statement::non_idempotent(
     "prompts.save",
     concat!(
         "WITH caller AS MATERIALIZED ",
@@ -152,9 +154,8 @@ static SAVE: Statement = Statement::writing(
     ),
 );
 
-/// Deleting the prompt's memberships changes the counts of its vaults, so the vaults are
-/// locked first.
-static DELETE: Statement = Statement::writing(
+/// Its memberships change the counts of its vaults, so the vaults are locked first.
+static DELETE: Statement = Statement::non_idempotent(
     "prompts.delete",
     concat!(
         "WITH caller AS MATERIALIZED ",

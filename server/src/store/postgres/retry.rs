@@ -6,10 +6,9 @@ use tokio::time::timeout;
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
-use super::client::DbClient;
-use super::statement::{Effect, Statement};
+use super::client::{Effect, Statement};
 use crate::limits::{POOL_WAIT, RETRY_PAUSE_MAX, RETRY_PAUSE_MIN, STATEMENT_ATTEMPTS};
-use crate::store::{Cause, StoreError};
+use crate::store::StoreError;
 
 /// What to do about a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,14 +32,9 @@ pub(super) struct Failure {
     maybe_executed: bool,
     /// Whether nothing more can be sent on the connection: it broke, or the driver did not
     /// understand what came.
-    closes: bool,
+    pub(super) closes: bool,
     error: StoreError,
 }
-
-/// No answer for too long.
-#[derive(Debug, thiserror::Error)]
-#[error("the database did not answer for {0:?}")]
-pub(super) struct Timeout(pub(super) Duration);
 
 impl Failure {
     /// The statement did not reach the server.
@@ -57,26 +51,8 @@ impl Failure {
 
     /// It is not sent again: a caller waits for one timeout, not for several.
     pub(super) fn timeout(limit: Duration) -> Self {
-        let error = StoreError::Unavailable(Box::new(Timeout(limit)));
-        Self { class: ErrorClass::Other, maybe_executed: true, closes: true, error }
-    }
-
-    /// Whether the statement may be sent again.
-    fn is_retryable(&self, effect: Effect) -> bool {
-        match self.class {
-            ErrorClass::Conflict | ErrorClass::StalePlan => true,
-            ErrorClass::ConnectionLost => !self.maybe_executed || effect != Effect::NonIdempotent,
-            ErrorClass::Other => false,
-        }
-    }
-
-    /// Leaves the connection in a state in which it can be used again, or closes it.
-    pub(super) fn clean_up(&self, client: &DbClient) {
-        if self.closes {
-            client.close();
-        } else if self.class == ErrorClass::StalePlan {
-            client.forget_statements();
-        }
+        let (class, error) = (ErrorClass::Other, timed_out(limit));
+        Self { class, maybe_executed: true, closes: true, error }
     }
 }
 
@@ -120,58 +96,66 @@ pub(super) fn store_error(error: Error) -> StoreError {
     if passing { StoreError::Unavailable(cause) } else { StoreError::Broken(cause) }
 }
 
+/// No answer for too long.
+pub(super) fn timed_out(limit: Duration) -> StoreError {
+    StoreError::Unavailable(format!("the database did not answer for {limit:?}").into())
+}
+
 /// The attempts at one statement.
 pub(super) struct Retry<'a> {
     statement: &'a Statement,
     attempt: u32,
+    /// When this attempt began.
+    pub(super) began: Instant,
     /// What is left of the time to wait for connections.
     wait_left: Duration,
 }
 
 impl<'a> Retry<'a> {
     pub(super) fn new(statement: &'a Statement) -> Self {
-        Self { statement, attempt: 1, wait_left: POOL_WAIT }
+        Self { statement, attempt: 1, began: Instant::now(), wait_left: POOL_WAIT }
     }
 
     /// A connection from `get`, which is called again while it fails and time is left: the
     /// database may be restarting, or other servers may have all its connections for a moment.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`].
     pub(super) async fn connection<T, E, F>(&mut self, get: impl Fn() -> F) -> Result<T, StoreError>
     where
         E: std::error::Error + Send + Sync + 'static,
         F: Future<Output = Result<T, E>>,
     {
-        let began = Instant::now();
-        let mut last: Cause = Box::new(Timeout(POOL_WAIT));
+        self.began = Instant::now();
+        let mut last = None;
         let getting = async {
-            let mut round = 1;
-            loop {
+            for round in 1.. {
                 match get().await {
-                    Ok(connection) => return connection,
-                    Err(error) => last = Box::new(error),
+                    Ok(connection) => return Some(connection),
+                    Err(error) => last = Some(StoreError::Unavailable(Box::new(error))),
                 }
                 pause(round).await;
-                round += 1;
             }
+            None
         };
         let outcome = timeout(self.wait_left, getting).await;
-        self.wait_left = self.wait_left.saturating_sub(began.elapsed());
-        outcome.map_err(|_| StoreError::Unavailable(last))
+        self.wait_left = self.wait_left.saturating_sub(self.began.elapsed());
+        outcome.ok().flatten().ok_or_else(|| last.unwrap_or_else(|| timed_out(POOL_WAIT)))
     }
 
-    /// Returns after a pause if the statement is to be sent again.
-    ///
-    /// # Errors
-    /// That of the failure, if it is not.
+    /// Returns after a pause if the statement is to be sent again, and else the error.
     pub(super) async fn after(&mut self, failure: Failure) -> Result<(), StoreError> {
-        if !failure.is_retryable(self.statement.effect) || self.attempt == STATEMENT_ATTEMPTS {
+        let Statement { name, effect, .. } = *self.statement;
+        let retryable = match failure.class {
+            ErrorClass::Conflict | ErrorClass::StalePlan => true,
+            ErrorClass::ConnectionLost => {
+                !failure.maybe_executed || effect != Effect::NonIdempotent
+            }
+            ErrorClass::Other => false,
+        };
+        if !retryable || self.attempt == STATEMENT_ATTEMPTS {
             return Err(failure.error);
         }
-        let (statement, attempt) = (self.statement.name, self.attempt);
-        tracing::debug!(statement, attempt, class = ?failure.class, "a statement is sent again");
-        pause(self.attempt).await;
+        let (attempt, class) = (self.attempt, failure.class);
+        tracing::debug!(statement = name, attempt, ?class, "a statement is sent again");
+        pause(attempt).await;
         self.attempt += 1;
         Ok(())
     }

@@ -1,10 +1,9 @@
-//! Databases for tests: each one new, with the schema and nothing in it, and gone
-//! when its test ends.
+//! Databases for tests: each one new, with the schema and without data, and dropped when its
+//! test ends.
 //!
-//! The server they are made on is named by the variable
-//! `PROMPTARIUM_TEST_DATABASE_URL`; `script/test` starts one and sets it. The first
-//! database of a schema stays there as the template of all others, because copying
-//! one takes less than migrating one.
+//! The variable `PROMPTARIUM_TEST_DATABASE_URL` names the server; `script/test` starts one and
+//! sets it. The first database of a schema stays there as the template of all others, because
+//! copying one takes less time than migrating one.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -19,13 +18,13 @@ use super::migrate::LIST;
 use super::open::ConnectError;
 use super::url::{AddressError, DatabaseUrl};
 
-/// Names the server that databases for tests are made on.
+/// Names the server.
 pub(crate) const VARIABLE: &str = "PROMPTARIUM_TEST_DATABASE_URL";
 
 /// Any number, as long as all tests have the same: "scratch" in ASCII.
 const LOCK: i64 = 0x0073_6372_6174_6368;
 
-static MADE: AtomicU32 = AtomicU32::new(0);
+static CREATED: AtomicU32 = AtomicU32::new(0);
 
 /// The name of the template on the server of this address.
 static TEMPLATE: OnceCell<String> = OnceCell::const_new();
@@ -37,7 +36,7 @@ pub struct ScratchDatabase {
     server: Server,
 }
 
-/// The server they are made on.
+/// Where the databases are created.
 #[derive(Clone)]
 struct Server {
     url: String,
@@ -46,22 +45,18 @@ struct Server {
 /// Why there is no database to test with.
 #[derive(Debug, thiserror::Error)]
 pub enum NoScratch {
-    /// Nobody said where.
     #[error("{VARIABLE} is not set; script/test starts a PostgreSQL server and sets it")]
     Unset,
-    /// It is not said well.
     #[error("{VARIABLE} is no address of a database: {0}")]
     Address(#[from] AddressError),
-    /// The server does not let us in, or is not migrated.
-    #[error("the server that {VARIABLE} names is of no use: {0}")]
+    #[error("the server that {VARIABLE} names cannot be used: {0}")]
     Connect(#[from] ConnectError),
-    /// The server does not do it.
-    #[error("the PostgreSQL server that {VARIABLE} names does not make a database")]
+    #[error("the PostgreSQL server that {VARIABLE} names does not create a database")]
     Server(#[from] Error),
 }
 
 impl ScratchDatabase {
-    /// Makes one with the schema that this program knows.
+    /// Creates one with the schema that this program knows.
     ///
     /// # Errors
     /// If there is no server for it.
@@ -71,7 +66,7 @@ impl ScratchDatabase {
         server.database(template).await
     }
 
-    /// Makes one without a schema.
+    /// Creates one without a schema.
     ///
     /// # Errors
     /// If there is no server for it.
@@ -106,9 +101,8 @@ impl Server {
         Ok(ScratchDatabase { name, server: self.clone() })
     }
 
-    /// The name of the template, which is made if there is none. It gets its name
-    /// when it is complete, so that whoever is killed meanwhile leaves nothing that
-    /// would be taken for one.
+    /// The name of the template, which is created if there is none. It is renamed when it is
+    /// complete, so that a process that is killed meanwhile leaves no incomplete template.
     async fn template(&self) -> Result<String, NoScratch> {
         let mut schema = Sha256::new();
         LIST.iter().for_each(|version| schema.update(version.digest()));
@@ -135,7 +129,7 @@ impl Server {
 
     fn connector(&self) -> Result<Connector, NoScratch> {
         let url = DatabaseUrl::parse(&self.url)?;
-        Connector::new(url).map_err(|error| NoScratch::Connect(error.into()))
+        Connector::new(&url).map_err(|error| NoScratch::Connect(ConnectError::Tls(error)))
     }
 
     /// Commands, each on its own, on the server itself.
@@ -150,7 +144,7 @@ impl Server {
 
 /// A name that no other test has.
 fn fresh(kind: &str) -> String {
-    let (process, number) = (std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+    let (process, number) = (std::process::id(), CREATED.fetch_add(1, Ordering::Relaxed));
     format!("{kind}_{process}_{number}_{:08x}", rand::random::<u32>())
 }
 

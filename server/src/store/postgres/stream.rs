@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures::TryStreamExt;
 use futures::future::{FutureExt, join};
@@ -15,10 +15,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 use tokio_postgres::{Row, RowStream};
 
-use super::client::DbClient;
-use super::db::{Db, Params, Statement, start};
-use super::pool::Pooled;
-use super::retry::{Failure, Retry, Timeout, store_error};
+use super::client::{Busy, DbClient, Params, Statement};
+use super::connect::Pooled;
+use super::retry::{Failure, store_error, timed_out};
 use crate::domain::AccountId;
 use crate::limits::{STREAM_WAIT, STREAMS_PER_ACCOUNT};
 use crate::store::StoreError;
@@ -28,7 +27,7 @@ const BEGIN: &str = "BEGIN READ ONLY; SET LOCAL statement_timeout = 0";
 const END: &str = "COMMIT";
 
 /// How many streams there may be at once. Whoever waits longest is next.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct StreamPermits {
     all: Arc<Semaphore>,
     /// Of accounts that have a stream or wait for one.
@@ -36,27 +35,22 @@ pub(super) struct StreamPermits {
 }
 
 /// A stream of an account, counted while this lives.
-type Permits = (OwnedSemaphorePermit, OwnedSemaphorePermit);
+pub(super) type Permits = (OwnedSemaphorePermit, OwnedSemaphorePermit);
 
 impl StreamPermits {
     pub(super) fn new(streams: usize) -> Self {
-        let all = Arc::new(Semaphore::new(streams.max(1)));
-        Self { all, accounts: Arc::default() }
+        Self { all: Arc::new(Semaphore::new(streams.max(1))), accounts: Arc::default() }
     }
 
-    async fn acquire(&self, account: AccountId) -> Result<Permits, StoreError> {
+    pub(super) async fn acquire(&self, account: AccountId) -> Result<Permits, StoreError> {
         let own = self.account(account);
         // The account's first: who waits for that keeps no one else waiting.
-        let acquiring =
-            async { Ok((own.acquire_owned().await?, self.all.clone().acquire_owned().await?)) };
-        match timeout(STREAM_WAIT, acquiring).await {
-            Ok(permits) => permits
-                .map_err(|closed: tokio::sync::AcquireError| StoreError::Broken(closed.into())),
-            Err(_) => {
-                let cause = "too many vaults are being read at once";
-                Err(StoreError::Unavailable(cause.into()))
-            }
-        }
+        let acquiring = async {
+            Some((own.acquire_owned().await.ok()?, self.all.clone().acquire_owned().await.ok()?))
+        };
+        let permits = timeout(STREAM_WAIT, acquiring).await.ok().flatten();
+        let cause = "too many vaults are being read at once";
+        permits.ok_or_else(|| StoreError::Unavailable(cause.into()))
     }
 
     fn account(&self, account: AccountId) -> Arc<Semaphore> {
@@ -67,55 +61,41 @@ impl StreamPermits {
     }
 }
 
-/// The rows of a statement, one by one.
+/// The rows of a statement, one by one. While rows are still to come, its connection is busy.
 pub(super) struct RowCursor {
-    client: Pooled,
-    rows: Pin<Box<RowStream>>,
-    ended: bool,
+    pub(super) client: Busy<Pooled>,
+    pub(super) rows: Pin<Box<RowStream>>,
     /// For a row.
-    limit: Duration,
-    _permits: Permits,
+    pub(super) limit: Duration,
+    pub(super) _permits: Permits,
 }
 
-impl Db {
-    /// The first row of a caller's statement, and all others.
-    ///
-    /// # Errors
-    /// [`StoreError::KeyRevoked`], [`StoreError::Unavailable`], also if too many streams last
-    /// too long, and [`StoreError::Broken`].
-    pub(super) async fn cursor_of_caller(
-        &self,
-        account: AccountId,
-        statement: &Statement,
-        params: Params<'_>,
-    ) -> Result<(Row, RowCursor), StoreError> {
-        let permits = self.streams.acquire(account).await?;
-        let mut retry = Retry::new(statement);
-        let (client, (rows, first)) = loop {
-            let (began, client) = (Instant::now(), self.own(&mut retry).await?);
-            let guard = client.abandon_on_drop();
-            let begun = timeout(self.limit, begin(&client, statement, params)).await;
-            match begun.unwrap_or_else(|_| Err(Failure::timeout(self.limit))) {
-                Ok(begun) => {
-                    guard.ended();
-                    break (client, begun);
-                }
-                Err(failure) => {
-                    // Parts of the transaction may still be to come.
-                    drop(guard);
-                    self.clean_up(&client, &failure, began);
-                    retry.after(failure).await?;
-                }
-            }
-        };
-        let (ended, limit) = (first.is_none(), self.limit);
-        let cursor = RowCursor { client, rows, ended, limit, _permits: permits };
-        first.map(|first| (first, cursor)).ok_or(StoreError::KeyRevoked)
+impl RowCursor {
+    /// The next row, or none after the last. No row follows an error.
+    pub(super) async fn next(&mut self) -> Result<Option<Row>, StoreError> {
+        if !self.client.running {
+            return Ok(None);
+        }
+        let row = timeout(self.limit, self.rows.try_next()).await;
+        let row = row.map_err(|_| timed_out(self.limit))?.map_err(store_error)?;
+        self.client.running = row.is_some();
+        Ok(row)
     }
 }
 
-/// Everything is sent at once, so that it costs one round trip; the answers come in order.
-async fn begin(
+/// Sends a statement, prepared if it is not on this connection.
+pub(super) async fn start(
+    client: &DbClient,
+    statement: &Statement,
+    params: Params<'_>,
+) -> Result<RowStream, Failure> {
+    let prepared = client.prepared(statement).await.map_err(Failure::unsent)?;
+    client.query_raw(&prepared, params.iter().copied()).await.map_err(Failure::sent)
+}
+
+/// Starts a statement in a transaction of its own, and returns the first row too. Everything is
+/// sent at once, so that it costs one round trip; the answers come in order.
+pub(super) async fn begin(
     client: &DbClient,
     statement: &Statement,
     params: Params<'_>,
@@ -128,30 +108,4 @@ async fn begin(
     let mut rows = Box::pin(rows?);
     let first = rows.try_next().await.map_err(Failure::sent)?;
     Ok((rows, first))
-}
-
-impl RowCursor {
-    /// The next row, or none after the last.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`] or [`StoreError::Broken`]; no row follows.
-    pub(super) async fn next(&mut self) -> Result<Option<Row>, StoreError> {
-        if self.ended {
-            return Ok(None);
-        }
-        let row = timeout(self.limit, self.rows.try_next()).await;
-        let row = row.map_err(|_| StoreError::Unavailable(Box::new(Timeout(self.limit))))?;
-        let row = row.map_err(store_error)?;
-        self.ended = row.is_none();
-        Ok(row)
-    }
-}
-
-impl Drop for RowCursor {
-    /// With rows still to come, the connection's next user would have to wait for all of them.
-    fn drop(&mut self) {
-        if !self.ended {
-            self.client.abandon();
-        }
-    }
 }

@@ -12,6 +12,8 @@ use rustls_platform_verifier::BuilderVerifierExt as _;
 use tokio_postgres::config::SslMode;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use crate::store::Cause;
+
 /// How a connection is secured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum TlsMode {
@@ -26,23 +28,25 @@ pub(super) enum TlsMode {
     VerifyFull(Option<PathBuf>),
 }
 
-/// Why TLS cannot be set up.
-#[derive(Debug, thiserror::Error)]
-pub enum TlsError {
-    /// The file of authorities cannot be used.
-    #[error("sslrootcert: {}: {problem}", path.display())]
-    RootFile {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// What the TLS library says.
-    #[error("TLS cannot be set up: {0}")]
-    Setup(#[from] Error),
-}
-
 impl TlsMode {
+    /// From `sslmode` and `sslrootcert`.
+    pub(super) fn parse(mode: Option<&str>, root: Option<&str>) -> Result<Self, &'static str> {
+        match (mode, root.filter(|root| !root.is_empty())) {
+            (Some("verify-full"), None | Some("system")) | (None, Some("system")) => {
+                Ok(Self::VerifyFull(None))
+            }
+            (Some("verify-full"), Some(file)) => Ok(Self::VerifyFull(Some(file.into()))),
+            (_, Some(_)) => Err("its parameter sslrootcert needs sslmode=verify-full: no other \
+                                 mode checks certificates"),
+            (Some("disable"), None) => Ok(Self::Disable),
+            (Some("prefer") | None, None) => Ok(Self::Prefer),
+            (Some("require"), None) => Ok(Self::Require),
+            (Some(_), None) => {
+                Err("its parameter sslmode must be disable, prefer, require or verify-full")
+            }
+        }
+    }
+
     /// What the driver is told. Certificates are checked by the connector.
     pub(super) fn ssl_mode(&self) -> SslMode {
         match self {
@@ -52,9 +56,8 @@ impl TlsMode {
         }
     }
 
-    /// # Errors
-    /// If the file of authorities cannot be used.
-    pub(super) fn connector(&self) -> Result<MakeRustlsConnect, TlsError> {
+    /// Fails if the file of authorities cannot be used.
+    pub(super) fn connector(&self) -> Result<MakeRustlsConnect, Cause> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let config = ClientConfig::builder_with_provider(provider.clone())
             .with_safe_default_protocol_versions()?;
@@ -73,16 +76,16 @@ impl TlsMode {
     }
 }
 
-fn roots(path: &Path) -> Result<RootCertStore, TlsError> {
-    let fault = |problem| TlsError::RootFile { path: path.to_owned(), problem };
-    let certificates = CertificateDer::pem_file_iter(path).and_then(Iterator::collect);
-    let certificates: Vec<_> = certificates.map_err(|error| fault(error.to_string()))?;
-    if certificates.is_empty() {
-        return Err(fault("it has no certificate in PEM form".to_owned()));
-    }
+fn roots(path: &Path) -> Result<RootCertStore, Cause> {
+    let fault = |problem: &str| format!("sslrootcert: {}: {problem}", path.display());
+    let certificates =
+        CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let mut roots = RootCertStore::empty();
-    for certificate in certificates {
+    for certificate in certificates.map_err(|error| fault(&error.to_string()))? {
         roots.add(certificate)?;
+    }
+    if roots.is_empty() {
+        return Err(fault("it has no certificate in PEM form").into());
     }
     Ok(roots)
 }

@@ -19,7 +19,7 @@ use crate::store::{Result, StoreError, VaultStore};
 pub(super) static ALL: &[&Statement] = &[&LIST, &GET, &CREATE, &UPDATE, &DELETE];
 
 /// Without `ORDER BY`: sorting here is faster than in the database.
-static LIST: Statement = Statement::reading(
+static LIST: Statement = Statement::read_only(
     "vaults.list",
     concat!(
         "WITH caller AS ",
@@ -30,7 +30,7 @@ static LIST: Statement = Statement::reading(
     ),
 );
 
-static GET: Statement = Statement::reading(
+static GET: Statement = Statement::read_only(
     "vaults.get",
     concat!(
         "WITH caller AS ",
@@ -41,7 +41,7 @@ static GET: Statement = Statement::reading(
     ),
 );
 
-static CREATE: Statement = Statement::writing(
+static CREATE: Statement = Statement::non_idempotent(
     "vaults.create",
     concat!(
         "WITH caller AS ",
@@ -63,7 +63,7 @@ static CREATE: Statement = Statement::writing(
 ///
 /// `found` is locked FOR UPDATE because the slug, a key column, may change. A weaker lock
 /// that is upgraded later could deadlock with a statement that waits for the row.
-static UPDATE: Statement = Statement::writing(
+static UPDATE: Statement = Statement::non_idempotent(
     "vaults.update",
     concat!(
         "WITH caller AS ",
@@ -94,7 +94,7 @@ static UPDATE: Statement = Statement::writing(
 
 /// The memberships are deleted by ON DELETE CASCADE. `system` never changes, so it may
 /// come from the statement's snapshot; whether the vault exists is decided by the DELETE.
-static DELETE: Statement = Statement::writing(
+static DELETE: Statement = Statement::non_idempotent(
     "vaults.delete",
     concat!(
         "WITH caller AS ",

@@ -1,3 +1,5 @@
+//! Migrations, and the way up from each earlier schema.
+
 use tokio::task::JoinSet;
 use tokio_postgres::Client;
 
@@ -8,8 +10,6 @@ use crate::store::postgres::client::DbClient;
 use crate::store::postgres::connect::Connector;
 use crate::store::postgres::scratch::ScratchDatabase;
 use crate::store::postgres::{ConnectError, DatabaseUrl};
-
-mod upward;
 
 /// Two versions that are not ours, to have more than one.
 const PETS: &[Version] = &[
@@ -24,7 +24,7 @@ async fn empty() -> (DbClient, ScratchDatabase) {
 
 async fn connected(database: &ScratchDatabase) -> DbClient {
     let url = DatabaseUrl::parse(&database.url()).unwrap();
-    Connector::new(url).unwrap().connect().await.unwrap()
+    Connector::new(&url).unwrap().connect().await.unwrap()
 }
 
 /// What the history holds, read as an operator would.
@@ -34,24 +34,8 @@ async fn history(client: &Client) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn an_empty_database_gets_all_versions_in_their_order() {
-    let (mut client, _database) = empty().await;
-    let applied = run(&mut client, PETS, Migration::Auto).await.unwrap();
-    assert_eq!(applied, ["V1__pets", "V2__age"]);
-    assert_eq!(history(&client).await, ["1 V1__pets", "2 V2__age"]);
-}
-
-#[tokio::test]
-async fn a_second_time_nothing_is_applied() {
-    let (mut client, _database) = empty().await;
-    run(&mut client, PETS, Migration::Auto).await.unwrap();
-    assert!(run(&mut client, PETS, Migration::Auto).await.unwrap().is_empty());
-    assert!(run(&mut client, PETS, Migration::Off).await.unwrap().is_empty());
-}
-
-#[tokio::test]
-async fn eight_at_once_apply_each_version_once() {
-    let (client, database) = empty().await;
+async fn servers_that_start_at_once_apply_each_version_once_and_in_order() {
+    let (mut client, database) = empty().await;
     let mut runs = JoinSet::new();
     for _ in 0..8 {
         let mut client = connected(&database).await;
@@ -61,6 +45,9 @@ async fn eight_at_once_apply_each_version_once() {
     applied.sort_unstable();
     assert_eq!(applied, ["V1__pets", "V2__age"]);
     assert_eq!(history(&client).await, ["1 V1__pets", "2 V2__age"]);
+    for migration in [Migration::Auto, Migration::Off] {
+        assert!(run(&mut client, PETS, migration).await.unwrap().is_empty());
+    }
 }
 
 #[tokio::test]
@@ -85,22 +72,15 @@ async fn what_is_missing_is_named_and_left_alone_if_nothing_may_be_changed() {
 }
 
 #[tokio::test]
-async fn a_migration_with_another_text_than_it_had_is_refused() {
-    const ALTERED: &[Version] =
-        &[Version { name: "V1__pets", sql: "CREATE TABLE pet (name text)" }];
-    let (mut client, _database) = empty().await;
-    run(&mut client, &PETS[..1], Migration::Auto).await.unwrap();
-    let error = run(&mut client, ALTERED, Migration::Auto).await.unwrap_err();
-    assert!(matches!(error, MigrateError::Different { known: "V1__pets", .. }), "{error:?}");
-}
-
-#[tokio::test]
-async fn how_the_lines_of_a_migration_end_does_not_count() {
+async fn a_migration_whose_text_changed_is_refused_unless_only_its_line_ends_did() {
     const UNIX: &[Version] = &[Version { name: "V1__x", sql: "SELECT 1;\nSELECT 2;\n" }];
     const WINDOWS: &[Version] = &[Version { name: "V1__x", sql: "SELECT 1;\r\nSELECT 2;\r\n" }];
+    const ALTERED: &[Version] = &[Version { name: "V1__x", sql: "SELECT 1;\nSELECT 3;\n" }];
     let (mut client, _database) = empty().await;
     run(&mut client, UNIX, Migration::Auto).await.unwrap();
     assert!(run(&mut client, WINDOWS, Migration::Auto).await.unwrap().is_empty());
+    let error = run(&mut client, ALTERED, Migration::Auto).await.unwrap_err();
+    assert!(matches!(error, MigrateError::Different { known: "V1__x", .. }), "{error:?}");
 }
 
 #[tokio::test]
@@ -142,5 +122,103 @@ fn every_file_is_in_the_list_in_the_order_of_its_number() {
     assert_eq!(listed, files);
     for (index, file) in files.iter().enumerate() {
         assert_eq!(number(file), index + 1, "{file}");
+    }
+}
+
+/// Rows as the programs of all versions wrote them.
+const WRITTEN: &str = "INSERT INTO setting VALUES ('key', '\\x0102');
+     WITH account AS (
+         INSERT INTO account (name, general_vault_id, created_at)
+         VALUES ('ada', 1, '2026-01-01') RETURNING id
+     ), key AS (
+         INSERT INTO api_key (account_id, public_id, digest, prompts_write, created_at)
+         SELECT id, 'p', decode(repeat('07', 32), 'hex'), true, '2026-01-01' FROM account
+     ), vault AS (
+         INSERT INTO vault
+             (account_id, id, name, slug, visibility, system, created_at, updated_at)
+         SELECT id, 1, 'General', 'general', 'private', true, '2026-01-01', '2026-01-02'
+         FROM account
+     )
+     INSERT INTO prompt (account_id, id, kind, title, body, created_at, updated_at)
+     SELECT id, 5, 'text', 'Harbour', 'A harbour', '2026-01-03', '2026-01-04' FROM account;
+     INSERT INTO membership (account_id, vault_id, prompt_id, kind)
+     SELECT account_id, 1, id, kind FROM prompt;
+     INSERT INTO job (account_id, name_digest, client_job_id, request_digest, job_order,
+                      vault_id, state, request_id, memo, reservation, due_at, created_at, updated_at)
+     SELECT account_id, decode(repeat('08', 32), 'hex'), 'j', decode(repeat('09', 32), 'hex'),
+            '{}', 1, 'queued', 'r', 'm', '00000000-0000-0000-0000-000000000001', '2026-01-05',
+            '2026-01-05', '2026-01-05' FROM prompt;";
+
+/// Reads them back, one row and column, from the latest schema.
+const READ: &str = "SELECT concat_ws(' ', account.name, public_id, prompts_write, slug, prompt_count, title,
+                      body, prompt.updated_at AT TIME ZONE 'UTC', pin IS NULL, state, memo, setting.value)
+     FROM setting, account JOIN api_key ON api_key.account_id = account.id
+     JOIN vault ON vault.account_id = account.id
+     JOIN prompt ON prompt.account_id = account.id
+     JOIN membership ON membership.prompt_id = prompt.id AND membership.vault_id = vault.id
+     JOIN job ON job.account_id = account.id";
+
+/// Everything that makes a schema, a line each: columns, constraints, indexes,
+/// triggers, functions, sequences. What the history holds is not part of it.
+const CATALOG: &str = "
+    SELECT format('column %s.%s %s%s %s %s', c.relname, a.attname,
+                  format_type(a.atttypid, a.atttypmod), CASE WHEN a.attnotnull THEN ' not null' END,
+                  pg_get_expr(d.adbin, d.adrelid), a.attidentity) AS line
+        FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid AND c.relkind IN ('r', 'v', 'p')
+        LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
+        WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relnamespace = 'public'::regnamespace
+    UNION ALL SELECT format('constraint %s %s %s', conrelid::regclass, conname,
+                            pg_get_constraintdef(oid))
+        FROM pg_constraint WHERE connamespace = 'public'::regnamespace
+    UNION ALL SELECT 'index ' || indexdef FROM pg_indexes WHERE schemaname = 'public'
+    UNION ALL SELECT 'trigger ' || pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal
+    UNION ALL SELECT 'function ' || pg_get_functiondef(oid)
+        FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+    UNION ALL SELECT format('relation %s %s %s', relkind, relname, reloptions)
+        FROM pg_class WHERE relnamespace = 'public'::regnamespace
+    ORDER BY line";
+
+async fn catalog(client: &Client) -> Vec<String> {
+    let rows = client.query(CATALOG, &[]).await.unwrap();
+    rows.iter().map(|row| row.get("line")).collect()
+}
+
+#[tokio::test]
+async fn from_each_version_data_stays_and_the_schema_becomes_that_of_a_new_database() {
+    let (mut fresh, _fresh_database) = empty().await;
+    run(&mut fresh, LIST, Migration::Auto).await.unwrap();
+    let schema = catalog(&fresh).await;
+    for earlier in 1..=LIST.len() {
+        let (mut client, _database) = empty().await;
+        run(&mut client, &LIST[..earlier], Migration::Auto).await.unwrap();
+        client.batch_execute(WRITTEN).await.unwrap();
+        let applied = run(&mut client, LIST, Migration::Auto).await.unwrap();
+        assert_eq!(applied.len(), LIST.len() - earlier);
+        let found: String = client.query_one(READ, &[]).await.unwrap().get(0);
+        let expected = "ada p t general 1 Harbour A harbour 2026-01-04 00:00:00 t queued m \\x0102";
+        assert_eq!(found, expected, "from version {earlier}");
+        assert_eq!(catalog(&client).await, schema, "from version {earlier}");
+    }
+}
+
+#[tokio::test]
+async fn the_catalog_tells_schemas_apart() {
+    let (mut client, _database) = empty().await;
+    run(&mut client, LIST, Migration::Auto).await.unwrap();
+    let schema = catalog(&client).await;
+    assert!(schema.len() > 60, "{schema:#?}");
+    for change in [
+        "ALTER TABLE job DROP CONSTRAINT job_state_check",
+        "DROP INDEX job_due",
+        "DROP TRIGGER membership_parted ON membership",
+        "ALTER TABLE vault ALTER COLUMN system DROP DEFAULT",
+        "ALTER TABLE prompt ALTER COLUMN title DROP NOT NULL",
+        "CREATE OR REPLACE FUNCTION count_parted() RETURNS trigger LANGUAGE plpgsql
+             AS $$ BEGIN RETURN NULL; END $$",
+        "DROP SEQUENCE membership_pin",
+    ] {
+        let before = catalog(&client).await;
+        client.batch_execute(change).await.unwrap();
+        assert_ne!(catalog(&client).await, before, "{change}");
     }
 }

@@ -10,9 +10,9 @@ const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../script/postgres");
 /// Settings under which nothing that was acknowledged is lost in a crash.
 pub(crate) const DURABLE: &[&str] = &["fsync=on", "full_page_writes=on", "synchronous_commit=on"];
 
-static MADE: AtomicU32 = AtomicU32::new(0);
+static CREATED: AtomicU32 = AtomicU32::new(0);
 
-/// A running cluster, gone with this value.
+/// A running cluster, removed when this value is dropped.
 pub(crate) struct Cluster {
     folder: PathBuf,
     settings: Vec<String>,
@@ -22,7 +22,7 @@ pub(crate) struct Cluster {
 impl Cluster {
     /// Starts one with these settings of `postgresql.conf`.
     pub(crate) fn start(settings: &[&str]) -> Self {
-        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let number = CREATED.fetch_add(1, Ordering::Relaxed);
         let name = format!("promptarium-cluster-{}-{number}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         let settings = settings.iter().map(ToString::to_string).collect();
@@ -54,8 +54,8 @@ impl Cluster {
 
     fn script(&self, verb: &str, rest: &[&str]) -> String {
         let output = Command::new(SCRIPT).arg(verb).arg(&self.folder).args(rest).output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "script/postgres {verb}: {told}");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "script/postgres {verb}: {errors}");
         String::from_utf8(output.stdout).unwrap()
     }
 }

@@ -12,11 +12,11 @@ mod sources;
 use self::plan::Plan;
 use super::super::db::{Effect, Statement};
 use super::super::{
-    accounts, contents, db, fork, job_queue, jobs, keys, listing, memberships, prompts, settings,
+    accounts, contents, db, fork, job_queue, jobs, keys, listing, memberships, open, prompts,
     vaults,
 };
 use super::store;
-use crate::store::postgres::pool::Pooled;
+use crate::store::postgres::connect::Pooled;
 use crate::store::postgres::scratch::ScratchDatabase;
 
 /// The statements of every module.
@@ -30,8 +30,8 @@ const MODULES: [&[&Statement]; 12] = [
     keys::ALL,
     listing::ALL,
     memberships::ALL,
+    open::ALL,
     prompts::ALL,
-    settings::ALL,
     vaults::ALL,
 ];
 

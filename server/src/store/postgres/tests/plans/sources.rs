@@ -44,7 +44,8 @@ fn sources() -> Vec<(String, String)> {
 
 /// The names of the statements in a source.
 fn names_in(code: &str) -> Vec<String> {
-    let makers = ["reading", "settling", "writing"].map(|made| format!("Statement::{made}(\""));
+    let makers =
+        ["read_only", "idempotent", "non_idempotent"].map(|made| format!("Statement::{made}(\""));
     let made = makers.iter().flat_map(|maker| code.split(maker.as_str()).skip(1));
     made.map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
 }
