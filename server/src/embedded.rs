@@ -264,7 +264,7 @@ fn read_seeds(
     let mut seeds = Vec::with_capacity(texts.len());
     for (at, text) in texts.iter().enumerate() {
         let seed = SeedKey::parse(text, vendor)
-            .map_err(|fault| EmbedError::Seed { position: at + 1, fault })?;
+            .map_err(|problem| EmbedError::Seed { position: at + 1, problem })?;
         seeds.push(seed);
     }
     let usable = |seed: &SeedKey| !seed.key.revoked;

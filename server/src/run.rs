@@ -47,9 +47,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             logging::init(&config.log);
             block_on(run_command(*config))
         }
-        Ok(Command::OpenApi(config)) => {
-            let (public, model_namespace) = (config.public_url.as_ref(), &config.model_namespace);
-            let document = openapi::document(public, model_namespace);
+        Ok(Command::OpenApi { public_url, model_namespace }) => {
+            let document = openapi::document(public_url.as_ref(), &model_namespace);
             Ok(print(&format!("{document:#}\n")))
         }
         Err(ConfigError::Help(text)) => Ok(print(&text)),

@@ -1,6 +1,5 @@
 //! Why an embedded server did not start.
 
-use crate::config::SeedKeyError;
 use crate::domain::PublicUrlError;
 use crate::start::StartError;
 use crate::store::postgres::ConnectError;
@@ -10,12 +9,12 @@ use crate::store::postgres::ConnectError;
 #[non_exhaustive]
 pub enum EmbedError {
     /// A text given to [`seed_key`](super::EmbeddedServerBuilder::seed_key) is not valid.
-    #[error("seed key number {position} {fault}")]
+    #[error("seed key number {position} {problem}")]
     Seed {
         /// Which one, counting from 1.
         position: usize,
         /// What is wrong with it.
-        fault: SeedKeyError,
+        problem: String,
     },
     /// The vendor is not of lower-case letters and digits.
     #[error("the vendor must be lower-case letters and digits")]
