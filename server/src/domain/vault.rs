@@ -40,7 +40,7 @@ pub struct NewVault {
 }
 
 /// A partial update; `None` leaves a field unchanged.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VaultPatch {
     /// New name.
     pub name: Option<Arc<str>>,
@@ -53,8 +53,7 @@ pub struct VaultPatch {
 impl VaultPatch {
     /// Whether no field is set.
     pub fn is_empty(&self) -> bool {
-        let Self { name, description, visibility } = self;
-        name.is_none() && description.is_none() && visibility.is_none()
+        *self == Self::default()
     }
 }
 
