@@ -120,7 +120,7 @@ async fn white_space_separates_seed_keys_in_the_variable() {
         let request =
             crate::support::client::request(key, "POST", "/vaults", Some(r#"{"name":"v"}"#));
         connection.send(request).await;
-        assert_eq!(connection.answer().await.unwrap().status, status);
+        assert_eq!(connection.response().await.unwrap().status, status);
     }
 }
 
