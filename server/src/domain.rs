@@ -10,7 +10,6 @@ mod job;
 mod prompt;
 mod public_url;
 mod signing_key;
-pub(crate) mod slug;
 mod vault;
 
 pub use self::account::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes};
@@ -27,4 +26,5 @@ pub use self::prompt::{
 };
 pub use self::public_url::{BASE_PATH, PublicUrl};
 pub(crate) use self::signing_key::SigningKey;
+pub(crate) use self::vault::slug;
 pub use self::vault::{NewVault, VaultPatch, VaultRecord, VaultVisibility};

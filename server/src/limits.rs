@@ -22,7 +22,7 @@ pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(75);
 /// Response bytes that wait for the peer to read [`PROGRESS_BYTES`].
 pub(crate) const WRITE_STALL_TIMEOUT: Duration = Duration::from_secs(30);
-/// An HTTP/2 request without [`PROGRESS_BYTES`]. Longer than any wait inside the server.
+/// An HTTP/2 request that transfers less than [`PROGRESS_BYTES`]. Longer than any wait inside.
 pub(crate) const REQUEST_STALL_TIMEOUT: Duration = Duration::from_secs(120);
 /// An idle connection after it was told to close.
 pub(crate) const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -138,7 +138,7 @@ pub(crate) const WORKER_IDLE: Duration = Duration::from_secs(2);
 pub(crate) const WORKER_ERROR_PAUSE: Duration = Duration::from_secs(1);
 /// How long workers may take to release their jobs at shutdown.
 pub(crate) const WORKER_STOP_TIMEOUT: Duration = Duration::from_secs(5);
-/// A submission to the queue provider. Less than [`SUBMIT_TIMEOUT`], which hides the reason.
+/// A submission to the queue provider. Less than [`SUBMIT_TIMEOUT`], which would hide the reason.
 pub(crate) const QUEUE_SUBMIT_TIMEOUT: Duration = Duration::from_secs(45);
 /// A status or result request to the queue provider.
 pub(crate) const QUEUE_POLL_TIMEOUT: Duration = Duration::from_secs(20);

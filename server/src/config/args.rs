@@ -180,37 +180,34 @@ pub(super) struct Settings {
 /// Matches the command line and the environment. All wrong values are reported together: clap
 /// stops at the first one, so it runs again without checking that setting.
 pub(super) fn matches(arguments: &[OsString]) -> Result<ArgMatches, ConfigError> {
-    let mut problems = BTreeMap::<String, String>::new();
+    // By the id of the setting.
+    let mut problems = BTreeMap::new();
     loop {
-        let unchecked: Vec<_> = problems.keys().map(|source| setting_id(source)).collect();
-        let error = match command(&unchecked).try_get_matches_from(arguments) {
+        let error = match command(&problems).try_get_matches_from(arguments) {
             Ok(matches) if problems.is_empty() => return Ok(matches),
             Ok(_) => break,
             Err(error) if error.kind() == ErrorKind::ValueValidation => error,
             Err(error) => return Err(usage_error(&error)),
         };
         let text = |kind| error.get(kind).map(ToString::to_string).unwrap_or_default();
-        let (source, problem) = (text(ContextKind::InvalidArg), text(ContextKind::InvalidValue));
         // An argument that is not a setting is checked again.
-        if problems.insert(source, problem).is_some() {
+        if problems.insert(text(ContextKind::InvalidArg), text(ContextKind::InvalidValue)).is_some()
+        {
             break;
         }
     }
-    let lines = problems.iter().map(|(source, problem)| format!("{source}: {problem}"));
-    Err(ConfigError::Invalid(lines.collect::<Vec<_>>().join("; ")))
+    Err(ConfigError::Invalid(problems.into_values().collect::<Vec<_>>().join("; ")))
 }
 
 /// The command line. All flags are accepted everywhere, so that one environment serves all
 /// commands, but the help of a command shows only those that matter to it. Values of variables
 /// are not in the help, because some are secret.
-fn command(unchecked: &[String]) -> clap::Command {
-    let command = Cli::command().mut_args(|arg| {
+fn command(unchecked: &BTreeMap<String, String>) -> clap::Command {
+    let command = Cli::command().mut_args(|mut arg| {
         let id = arg.get_id().to_string();
-        let arg = if unchecked.contains(&id) {
-            arg.value_parser(OsStringValueParser::new())
-        } else {
-            arg
-        };
+        if unchecked.contains_key(&id) {
+            arg = arg.value_parser(OsStringValueParser::new());
+        }
         arg.env(variable(&id)).global(true).hide_env_values(true).allow_negative_numbers(true)
     });
     let flags: Vec<_> = command.get_arguments().cloned().collect();
@@ -235,12 +232,6 @@ pub(super) fn source(matches: &ArgMatches, id: &str) -> String {
         Some(ValueSource::EnvVariable) => variable(id),
         _ => format!("--{}", id.replace('_', "-")),
     }
-}
-
-/// The reverse of [`source`].
-fn setting_id(source: &str) -> String {
-    let name = source.trim_start_matches("--").trim_start_matches("PROMPTARIUM_");
-    name.replace('-', "_").to_ascii_lowercase()
 }
 
 /// An error of clap in one line.

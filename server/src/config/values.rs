@@ -56,7 +56,7 @@ where
 {
     type Value = T;
 
-    /// The error has the flag or variable and the problem in its context.
+    /// The error has the id of the argument, and the problem with the flag or variable.
     fn parse_ref_(
         &self,
         _: &Command,
@@ -70,10 +70,11 @@ where
             let flag = flag.split([' ', '[']).next().unwrap_or_default();
             let variable = arg.and_then(Arg::get_env).and_then(OsStr::to_str);
             let variable = variable.filter(|_| source == ValueSource::EnvVariable);
+            let problem = format!("{}: {problem}", variable.unwrap_or(flag));
+            let id = arg.map(|arg| arg.get_id().to_string()).unwrap_or_default();
             let mut error = clap::Error::new(ErrorKind::ValueValidation);
-            let mut insert = |kind, text| error.insert(kind, ContextValue::String(text));
-            insert(ContextKind::InvalidArg, variable.unwrap_or(flag).to_owned());
-            insert(ContextKind::InvalidValue, problem);
+            error.insert(ContextKind::InvalidArg, ContextValue::String(id));
+            error.insert(ContextKind::InvalidValue, ContextValue::String(problem));
             error
         })
     }

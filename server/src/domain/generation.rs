@@ -85,25 +85,22 @@ impl Media {
 
     /// The value of `Content-Type`.
     pub const fn content_type(self) -> &'static str {
-        match self {
-            Self::Png => "image/png",
-            Self::Jpeg => "image/jpeg",
-            Self::Webp => "image/webp",
-            Self::Gif => "image/gif",
-            Self::Mp4 => "video/mp4",
-            Self::Webm => "video/webm",
-        }
+        self.names().0
     }
 
     /// The file name extension, without a dot.
     pub const fn extension(self) -> &'static str {
+        self.names().1
+    }
+
+    const fn names(self) -> (&'static str, &'static str) {
         match self {
-            Self::Png => "png",
-            Self::Jpeg => "jpg",
-            Self::Webp => "webp",
-            Self::Gif => "gif",
-            Self::Mp4 => "mp4",
-            Self::Webm => "webm",
+            Self::Png => ("image/png", "png"),
+            Self::Jpeg => ("image/jpeg", "jpg"),
+            Self::Webp => ("image/webp", "webp"),
+            Self::Gif => ("image/gif", "gif"),
+            Self::Mp4 => ("video/mp4", "mp4"),
+            Self::Webm => ("video/webm", "webm"),
         }
     }
 }

@@ -50,10 +50,10 @@ async fn an_embedded_server_without_a_seed_has_a_key_of_its_own() {
         async || EmbeddedServer::builder().database_url(database.url()).start().await.unwrap();
     let (one, two) = (start().await, start().await);
     assert_ne!(one.api_key(), two.api_key());
-    let made = call(&one, "POST", "/prompts", Some(PROMPT)).await.json();
-    let id = &made["data"]["id"];
+    let created = call(&one, "POST", "/prompts", Some(PROMPT)).await.json();
+    let id = &created["data"]["id"];
     let seen = call(&two, "GET", &format!("/prompts/{id}"), None).await;
-    assert_eq!(seen.json()["data"], made["data"], "the keys belong to the same account");
+    assert_eq!(seen.json()["data"], created["data"], "the keys belong to the same account");
 }
 
 #[tokio::test]
@@ -115,14 +115,14 @@ async fn a_revoked_key_is_refused_on_every_path_of_every_server() {
 async fn readiness_needs_the_database_and_health_does_not() {
     let database = ScratchDatabase::create().await.unwrap();
     let server = embedded(&database).await;
-    let ask = async |path: &str| {
+    let get = async |path: &str| {
         let mut connection = Connection::to(&server).await;
         connection.send(format!("GET {path} HTTP/1.1\r\nhost: test\r\n\r\n")).await;
         connection.response().await.unwrap()
     };
-    assert_eq!(ask("/readyz").await.status, 200);
+    assert_eq!(get("/readyz").await.status, 200);
     drop(database);
-    let unavailable = ask("/readyz").await;
+    let unavailable = get("/readyz").await;
     assert_eq!(
         (unavailable.status, unavailable.header("retry-after")),
         (503, Some("2")),
@@ -130,7 +130,7 @@ async fn readiness_needs_the_database_and_health_does_not() {
         unavailable.body
     );
     assert!(unavailable.json()["data"].is_null());
-    assert_eq!(ask("/healthz").await.status, 200);
+    assert_eq!(get("/healthz").await.status, 200);
 
     for (method, path, body) in [
         ("GET", "/vaults", None),

@@ -59,8 +59,8 @@ async fn its_clock_can_be_set() {
     let server =
         EmbeddedServer::builder().clock(Clock::Manual(clock.clone())).start().await.unwrap();
     clock.advance(Duration::from_micros(1));
-    let made = call(&server, "POST", "/vaults", Some(r#"{"name":"v"}"#)).await;
-    assert_eq!(made.json()["data"]["createdAt"], "2026-01-02T03:04:05.600001Z");
+    let created = call(&server, "POST", "/vaults", Some(r#"{"name":"v"}"#)).await;
+    assert_eq!(created.json()["data"]["createdAt"], "2026-01-02T03:04:05.600001Z");
 }
 
 #[tokio::test]

@@ -116,7 +116,7 @@ async fn the_log_has_one_line_per_request_and_no_secret() {
     assert!(!log.contains("s3cret") && !log.contains("q3uery"), "{log}");
     let lines: Vec<serde_json::Value> =
         log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let answered: Vec<_> = lines
+    let requests: Vec<_> = lines
         .iter()
         .filter(|line| line["message"] == "answered")
         .map(|line| {
@@ -127,7 +127,7 @@ async fn the_log_has_one_line_per_request_and_no_secret() {
         })
         .collect();
     assert_eq!(
-        answered,
+        requests,
         [r#""one" "GET" "/prompts/{promptId}" 404"#, r#""two" "GET" "unknown" 404"#]
     );
 }

@@ -194,7 +194,7 @@ async fn a_failed_put_is_503_and_leaves_nothing() {
     store.set(Failure::Gone);
     assert_eq!(slot.put(&bytes).await.status, 503);
     assert_eq!(slot.get().await.status, 503);
-    assert_eq!(slot.ask("HEAD", "").await.status, 503);
+    assert_eq!(slot.request("HEAD").await.status, 503);
     assert_eq!(call(&server, "GET", "/vaults", None).await.status, 200, "the server continues");
 
     store.set(Failure::None);

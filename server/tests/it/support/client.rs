@@ -1,4 +1,4 @@
-//! A client that sends exactly what it is told and shows exactly what comes.
+//! An HTTP/1.1 client that sends bytes as they are and shows responses as they are.
 
 use promptarium_server::EmbeddedServer;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -163,7 +163,7 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// Asks for one.
+    /// Requests one.
     pub(crate) async fn of(base_url: &str, key: &str, content_type: &str, size: usize) -> Self {
         let body = format!(r#"{{"contentType":"{content_type}","size":{size}}}"#);
         let mut connection = Connection::open(base_url).await;
@@ -203,14 +203,14 @@ impl Slot {
 
     /// Asks for the asset.
     pub(crate) async fn get(&self) -> Response {
-        self.ask("GET", "").await
+        self.request("GET").await
     }
 
-    /// Asks for the asset with another method, or with further lines.
-    pub(crate) async fn ask(&self, method: &str, further: &str) -> Response {
+    /// Asks for the asset with this method.
+    pub(crate) async fn request(&self, method: &str) -> Response {
         let mut connection = self.connection().await;
         let path = &self.path;
-        connection.send(format!("{method} {path} HTTP/1.1\r\nhost: test\r\n{further}\r\n")).await;
+        connection.send(format!("{method} {path} HTTP/1.1\r\nhost: test\r\n\r\n")).await;
         let response = match method {
             "HEAD" => connection.head_response().await,
             _ => connection.response().await,
