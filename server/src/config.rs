@@ -14,7 +14,7 @@ use clap::{ArgMatches, FromArgMatches};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
 pub(crate) use self::args::{AccountCommand, AdminCommand, KeyCommand};
-use self::args::{Cli, CliCommand, Settings, source};
+use self::args::{Cli, CliCommand, Settings, is_flag, source};
 pub use self::seed_key::SeedKey;
 use self::values::ProviderKind;
 use crate::blobs::BlobSetting;
@@ -135,9 +135,15 @@ impl Command {
         let matches = args::matches(&arguments)?;
         let Cli { settings, command } =
             Cli::from_arg_matches(&matches).map_err(|e| args::usage_error(&e))?;
+        // clap drops the values before the command if there are others after it.
+        let seed_flags = arguments.iter().filter(|argument| is_flag(argument, "seed_key"));
+        if seed_flags.count() > settings.seed_key.len() {
+            let problem = "--seed-key: given before and after the command; use one place";
+            return Err(ConfigError::Invalid(problem.to_owned()));
+        }
         let command = match command {
             None | Some(CliCommand::Serve) => {
-                serve(settings, &matches, &arguments).map(|config| Self::Serve(config.into()))
+                serve(settings, &matches).map(|config| Self::Serve(config.into()))
             }
             Some(CliCommand::Admin(command)) => {
                 admin(settings, &matches, command).map(|config| Self::Admin(config.into()))
@@ -151,10 +157,9 @@ impl Command {
     }
 }
 
-fn serve(s: Settings, matches: &ArgMatches, arguments: &[OsString]) -> Result<ServeConfig, String> {
+fn serve(s: Settings, matches: &ArgMatches) -> Result<ServeConfig, String> {
     let (database, provider) = (database(&s, matches), provider(&s, matches));
-    let seeds =
-        seed_key::parse_all(&s.seed_key, &s.vendor, &source(matches, "seed_key"), arguments);
+    let seeds = seed_key::parse_all(&s.seed_key, &s.vendor, &source(matches, "seed_key"));
     let (database, provider, seeds) = match (database, provider, seeds) {
         (Ok(database), Ok(provider), Ok(seeds)) => (database, provider, seeds),
         (database, provider, seeds) => {

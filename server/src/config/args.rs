@@ -1,7 +1,7 @@
 //! The command line as clap sees it, and clap's errors in one line.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -183,7 +183,7 @@ pub(super) fn matches(arguments: &[OsString]) -> Result<ArgMatches, ConfigError>
     // By the id of the setting.
     let mut problems = BTreeMap::new();
     loop {
-        let error = match command(&problems).try_get_matches_from(arguments) {
+        let error = match command(arguments, &problems).try_get_matches_from(arguments) {
             Ok(matches) if problems.is_empty() => return Ok(matches),
             Ok(_) => break,
             Err(error) if error.kind() == ErrorKind::ValueValidation => error,
@@ -202,13 +202,17 @@ pub(super) fn matches(arguments: &[OsString]) -> Result<ArgMatches, ConfigError>
 /// The command line. All flags are accepted everywhere, so that one environment serves all
 /// commands, but the help of a command shows only those that matter to it. Values of variables
 /// are not in the help, because some are secret.
-fn command(unchecked: &BTreeMap<String, String>) -> clap::Command {
+fn command(arguments: &[OsString], unchecked: &BTreeMap<String, String>) -> clap::Command {
     let command = Cli::command().mut_args(|mut arg| {
         let id = arg.get_id().to_string();
         if unchecked.contains_key(&id) {
             arg = arg.value_parser(OsStringValueParser::new());
         }
-        arg.env(variable(&id)).global(true).hide_env_values(true).allow_negative_numbers(true)
+        // Below a subcommand clap would check the variable although the flag above wins.
+        if !arguments.iter().any(|argument| is_flag(argument, &id)) {
+            arg = arg.env(variable(&id));
+        }
+        arg.global(true).hide_env_values(true).allow_negative_numbers(true)
     });
     let flags: Vec<_> = command.get_arguments().cloned().collect();
     command.mut_subcommands(|command| {
@@ -226,11 +230,20 @@ fn variable(id: &str) -> String {
     format!("PROMPTARIUM_{}", id.to_ascii_uppercase())
 }
 
+/// Whether an argument is the flag of this setting, with or without a value.
+pub(super) fn is_flag(argument: &OsStr, id: &str) -> bool {
+    argument.to_string_lossy().split('=').next() == Some(&flag(id))
+}
+
+fn flag(id: &str) -> String {
+    format!("--{}", id.replace('_', "-"))
+}
+
 /// The flag or variable that a setting came from; the flag if it has its default.
 pub(super) fn source(matches: &ArgMatches, id: &str) -> String {
     match matches.value_source(id) {
         Some(ValueSource::EnvVariable) => variable(id),
-        _ => format!("--{}", id.replace('_', "-")),
+        _ => flag(id),
     }
 }
 

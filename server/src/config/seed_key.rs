@@ -3,8 +3,6 @@
 //! Tests and emulations choose their keys this way. No error contains any part of the text,
 //! because it may be a secret.
 
-use std::ffi::OsString;
-
 use promptarium::Scope;
 
 use crate::domain::{KeyError, NewKey, Scopes, Vendor};
@@ -65,14 +63,7 @@ pub(super) fn parse_all(
     values: &[String],
     vendor: &Vendor,
     source: &str,
-    arguments: &[OsString],
 ) -> Result<Vec<SeedKey>, String> {
-    let is_flag = |text: &str| text == "--seed-key" || text.starts_with("--seed-key=");
-    let flags = arguments.iter().filter_map(|argument| argument.to_str()).filter(|a| is_flag(a));
-    // clap drops the values before the command if there are others after it.
-    if flags.count() > values.len() {
-        return Err("--seed-key: given before and after the command; use one place".to_owned());
-    }
     if values.iter().any(|value| value.trim().is_empty()) {
         return Err(format!("{source}: the value is empty"));
     }
