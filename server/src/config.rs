@@ -1,24 +1,21 @@
 //! Settings from flags and environment variables, parsed and checked at the start.
 //!
 //! Every setting is a flag and a variable: `--listen` is `PROMPTARIUM_LISTEN`. A flag wins
-//! over its variable. All problems are reported together, each with the flag or variable it
-//! came from. The value of a secret never appears in an error.
+//! over its variable. All wrong values are reported together, each with the flag or variable
+//! it came from. The value of a secret never appears in an error.
 
 mod args;
 mod seed_key;
-mod setting;
 mod values;
 
 use std::ffi::OsString;
 
-use clap::FromArgMatches;
+use clap::{ArgMatches, FromArgMatches};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
 pub(crate) use self::args::{AccountCommand, AdminCommand, KeyCommand};
-use self::args::{Cli, CliCommand, Settings, usage_error};
+use self::args::{Cli, CliCommand, Settings, is_flag, source};
 pub use self::seed_key::SeedKey;
-pub(crate) use self::seed_key::SeedKeyError;
-use self::setting::{Setting, check, optional};
 use self::values::ProviderKind;
 use crate::blobs::BlobSetting;
 use crate::domain::{ModelNamespace, PublicUrl, Scopes, SigningKey, Vendor};
@@ -38,7 +35,10 @@ pub(crate) enum Command {
     Serve(Box<ServeConfig>),
     Admin(Box<AdminConfig>),
     /// Print the OpenAPI document.
-    OpenApi(OpenApiConfig),
+    OpenApi {
+        public_url: Option<PublicUrl>,
+        model_namespace: ModelNamespace,
+    },
 }
 
 #[derive(Debug)]
@@ -88,12 +88,6 @@ pub(crate) struct AdminConfig {
     pub(crate) json: bool,
 }
 
-#[derive(Debug)]
-pub(crate) struct OpenApiConfig {
-    pub(crate) public_url: Option<PublicUrl>,
-    pub(crate) model_namespace: ModelNamespace,
-}
-
 /// HOST:PORT, and the flag or variable it came from, for errors of binding.
 #[derive(Debug)]
 pub(crate) struct Address {
@@ -138,163 +132,132 @@ impl Command {
         arguments: impl IntoIterator<Item = OsString>,
     ) -> Result<Self, ConfigError> {
         let arguments: Vec<_> = arguments.into_iter().collect();
-        let matches =
-            args::command().try_get_matches_from(&arguments).map_err(|e| usage_error(&e))?;
+        let matches = args::matches(&arguments)?;
         let Cli { settings, command } =
-            Cli::from_arg_matches(&matches).map_err(|e| usage_error(&e))?;
+            Cli::from_arg_matches(&matches).map_err(|e| args::usage_error(&e))?;
+        // clap drops the values before the command if there are others after it.
+        let seed_flags = arguments.iter().filter(|argument| is_flag(argument, "seed_key"));
+        if seed_flags.count() > settings.seed_key.len() {
+            let problem = "--seed-key: given before and after the command; use one place";
+            return Err(ConfigError::Invalid(problem.to_owned()));
+        }
         let command = match command {
             None | Some(CliCommand::Serve) => {
-                serve(settings, &arguments).map(|config| Self::Serve(config.into()))
+                serve(settings, &matches).map(|config| Self::Serve(config.into()))
             }
             Some(CliCommand::Admin(command)) => {
-                admin(settings, command).map(|config| Self::Admin(config.into()))
+                admin(settings, &matches, command).map(|config| Self::Admin(config.into()))
             }
-            Some(CliCommand::Openapi) => open_api(settings).map(Self::OpenApi),
+            Some(CliCommand::Openapi) => Ok(Self::OpenApi {
+                public_url: settings.public_url,
+                model_namespace: settings.model_namespace,
+            }),
         };
         command.map_err(ConfigError::Invalid)
     }
 }
 
-fn serve(settings: Settings, arguments: &[OsString]) -> Result<ServeConfig, String> {
-    let s = settings;
-    let seeds = seed_key::parse_all(&s.seed_key, &s.vendor, arguments);
-    let (provider, database) = (provider(&s), database(&s));
-    check(&[
-        &s.listen,
-        &s.admin_listen,
-        &s.public_url,
-        &s.database_url,
-        &s.migrate,
-        &s.database_pool,
-        &database,
-        &s.blob_store,
-        &s.provider_private_outputs,
-        &provider,
-        &s.workers,
-        &s.model_namespace,
-        &s.vendor,
-        &seeds,
-        &s.signing_key,
-        &s.log,
-        &s.log_format,
-        &s.max_connections,
-        &s.drain_delay,
-        &s.drain_timeout,
-        &s.json,
-    ])?;
-    let blobs = match (optional(s.blob_store)?, &s.database_url) {
-        (Some(blobs), _) => blobs,
-        (None, Some(_)) => BlobSetting::Folder(BLOB_FOLDER_DEFAULT.into()),
-        (None, None) => BlobSetting::Memory,
+fn serve(s: Settings, matches: &ArgMatches) -> Result<ServeConfig, String> {
+    let (database, provider) = (database(&s, matches), provider(&s, matches));
+    let seeds = seed_key::parse_all(&s.seed_key, &s.vendor, &source(matches, "seed_key"));
+    let (database, provider, seeds) = match (database, provider, seeds) {
+        (Ok(database), Ok(provider), Ok(seeds)) => (database, provider, seeds),
+        (database, provider, seeds) => {
+            let problems = [database.err(), provider.err(), seeds.err()];
+            return Err(problems.into_iter().flatten().collect::<Vec<_>>().join("; "));
+        }
     };
+    let blobs = s.blob_store.unwrap_or_else(|| match database {
+        Some(_) => BlobSetting::Folder(BLOB_FOLDER_DEFAULT.into()),
+        None => BlobSetting::Memory,
+    });
+    let address = |id, text| Address { text, source: source(matches, id) };
     Ok(ServeConfig {
-        listen: bind_address(s.listen)?,
-        admin_listen: s.admin_listen.map(bind_address).transpose()?,
-        public_url: optional(s.public_url)?,
-        database: database?,
+        listen: address("listen", s.listen),
+        admin_listen: s.admin_listen.map(|text| address("admin_listen", text)),
+        public_url: s.public_url,
+        database,
         service: ServiceConfig {
-            vendor: s.vendor.value?,
-            model_namespace: s.model_namespace.value?,
-            seeds: seeds?,
-            signing_key: optional(s.signing_key)?,
+            vendor: s.vendor,
+            model_namespace: s.model_namespace,
+            seeds,
+            signing_key: s.signing_key,
             blobs,
-            provider: provider?,
-            workers: s.workers.value?,
+            provider,
+            workers: s.workers,
         },
         limits: Limits {
-            connections_max: s.max_connections.value?,
-            drain_delay: s.drain_delay.value?,
-            drain_timeout: s.drain_timeout.value?,
+            connections_max: s.max_connections,
+            drain_delay: s.drain_delay,
+            drain_timeout: s.drain_timeout,
             ..Limits::default()
         },
-        log: log(s.log, s.log_format, LevelFilter::INFO)?,
-        json: optional(s.json)?.unwrap_or(false),
+        log: LogConfig::new(s.log, s.log_format, LevelFilter::INFO),
+        json: s.json.unwrap_or_default(),
     })
 }
 
-fn admin(settings: Settings, command: AdminCommand) -> Result<AdminConfig, String> {
-    let s = settings;
-    let missing = || "--database-url: missing; set it or PROMPTARIUM_DATABASE_URL".to_owned();
-    let database = database(&s).and_then(|database| database.ok_or_else(missing));
-    let command = match command {
-        AdminCommand::Key(KeyCommand::Create { scope, .. })
-            if scope.len() > 1 && scope.contains(&Scopes::default()) =>
-        {
-            Err("--scope: `none` excludes all others".to_owned())
-        }
-        command => Ok(command),
-    };
-    check(&[
-        &s.database_url,
-        &s.migrate,
-        &s.database_pool,
-        &database,
-        &command,
-        &s.vendor,
-        &s.log,
-        &s.log_format,
-        &s.json,
-    ])?;
-    Ok(AdminConfig {
-        database: database?,
-        command: command?,
-        vendor: s.vendor.value?,
-        log: log(s.log, s.log_format, LevelFilter::WARN)?,
-        json: optional(s.json)?.unwrap_or(false),
-    })
-}
-
-fn open_api(settings: Settings) -> Result<OpenApiConfig, String> {
-    check(&[&settings.public_url, &settings.model_namespace])?;
-    Ok(OpenApiConfig {
-        public_url: optional(settings.public_url)?,
-        model_namespace: settings.model_namespace.value?,
-    })
-}
-
-fn bind_address(setting: Setting<String>) -> Result<Address, String> {
-    Ok(Address { text: setting.value?, source: setting.source })
-}
-
-fn log(
-    filter: Option<Setting<Targets>>,
-    format: Option<Setting<LogFormat>>,
-    default: LevelFilter,
-) -> Result<LogConfig, String> {
-    let filter = optional(filter)?.unwrap_or_else(|| Targets::new().with_default(default));
-    Ok(LogConfig { filter, format: optional(format)? })
-}
-
-fn database(settings: &Settings) -> Result<Option<DatabaseConfig>, String> {
-    let migration = settings.migrate.value.clone()?;
-    let pool = settings.database_pool.clone();
-    let Some(url) = settings.database_url.clone() else {
-        return pool.map_or(Ok(None), |pool| Err(format!("{}: needs --database-url", pool.source)));
-    };
-    let (source, mut url) = (url.source, url.value?);
-    if let Some(connections) = optional(pool)? {
-        url = url.with_connections(connections);
+fn admin(
+    settings: Settings,
+    matches: &ArgMatches,
+    command: AdminCommand,
+) -> Result<AdminConfig, String> {
+    let database = database(&settings, matches)?
+        .ok_or("--database-url: missing; set it or PROMPTARIUM_DATABASE_URL")?;
+    if let AdminCommand::Key(KeyCommand::Create { scope, .. }) = &command
+        && scope.len() > 1
+        && scope.contains(&Scopes::default())
+    {
+        return Err("--scope: `none` excludes all others".to_owned());
     }
-    Ok(Some(DatabaseConfig { url, source, migration }))
+    Ok(AdminConfig {
+        database,
+        command,
+        vendor: settings.vendor,
+        log: LogConfig::new(settings.log, settings.log_format, LevelFilter::WARN),
+        json: settings.json.unwrap_or_default(),
+    })
+}
+
+impl LogConfig {
+    fn new(filter: Option<Targets>, format: Option<LogFormat>, default: LevelFilter) -> Self {
+        let filter = filter.unwrap_or_else(|| Targets::new().with_default(default));
+        Self { filter, format }
+    }
+}
+
+fn database(settings: &Settings, matches: &ArgMatches) -> Result<Option<DatabaseConfig>, String> {
+    let url = match (settings.database_url.clone(), settings.database_pool) {
+        (None, None) => return Ok(None),
+        (None, Some(_)) => {
+            return Err(format!("{}: needs --database-url", source(matches, "database_pool")));
+        }
+        (Some(url), None) => url,
+        (Some(url), Some(connections)) => url.with_connections(connections),
+    };
+    let source = source(matches, "database_url");
+    Ok(Some(DatabaseConfig { url, source, migration: settings.migrate }))
 }
 
 /// Checks here that the queue provider is complete, instead of failing at the first generation.
-fn provider(settings: &Settings) -> Result<ProviderSetting, String> {
-    let kind = &settings.provider;
-    let private = optional(settings.provider_private_outputs.clone())?.unwrap_or(false);
-    let (url, key) = match (kind.value.clone()?, &settings.provider_url, &settings.provider_key) {
+fn provider(settings: &Settings, matches: &ArgMatches) -> Result<ProviderSetting, String> {
+    let fault = |id, problem: &str| Err(format!("{}: {problem}", source(matches, id)));
+    let (url, key) = match (settings.provider, &settings.provider_url, &settings.provider_key) {
         (ProviderKind::Local, None, _) => return Ok(ProviderSetting::Local),
-        (ProviderKind::Local, Some(_), _) => Err("must be queue, because --provider-url is set"),
-        (ProviderKind::Queue, None, _) => Err("queue needs --provider-url"),
-        (ProviderKind::Queue, _, None) => Err("queue needs --provider-key"),
-        (ProviderKind::Queue, Some(url), Some(key)) => Ok((url, key)),
+        (ProviderKind::Local, Some(_), _) => {
+            return fault("provider", "must be queue, because --provider-url is set");
+        }
+        (ProviderKind::Queue, None, _) => return fault("provider", "queue needs --provider-url"),
+        (ProviderKind::Queue, _, None) => return fault("provider", "queue needs --provider-key"),
+        (ProviderKind::Queue, Some(url), Some(key)) => (url, key),
+    };
+    let private = settings.provider_private_outputs.unwrap_or_default();
+    match QueueSetting::new(url, key) {
+        Ok(queue) if private => Ok(ProviderSetting::Queue(queue.with_private_outputs().into())),
+        Ok(queue) => Ok(ProviderSetting::Queue(queue.into())),
+        Err(e @ QueueSettingError::Url) => fault("provider_url", &format!("the value {e}")),
+        Err(e @ QueueSettingError::Key) => fault("provider_key", &format!("the value {e}")),
     }
-    .map_err(|problem| format!("{}: {problem}", kind.source))?;
-    let queue = QueueSetting::new(&url.value.clone()?, &key.value.clone()?).map_err(|e| {
-        let source = if e == QueueSettingError::Url { &url.source } else { &key.source };
-        format!("{source}: the value {e}")
-    })?;
-    Ok(ProviderSetting::Queue(if private { queue.with_private_outputs() } else { queue }.into()))
 }
 
 #[cfg(test)]

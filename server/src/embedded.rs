@@ -1,7 +1,5 @@
 //! A server inside another program, for tests and examples.
 
-mod error;
-
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,14 +8,13 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-pub use self::error::EmbedError;
 use crate::blobs::{BlobSetting, Blobs};
 use crate::clock::Clock;
 use crate::config::{SeedKey, ServiceConfig, WORKERS_DEFAULT};
 use crate::domain::{ModelNamespace, PublicUrl, Scopes, Vendor};
 use crate::generate::{Provider, ProviderSetting};
 use crate::serve::listener::{Limits, serve};
-use crate::start::{self, DEFAULT_ACCOUNT, ServiceParts, StoreKind};
+use crate::start::{self, DEFAULT_ACCOUNT, ServiceParts, StartError, StoreKind};
 use crate::store::Store;
 use crate::store::memory::MemoryStore;
 use crate::store::postgres::{ConnectError, DatabaseUrl, Migration, PostgresStore};
@@ -63,6 +60,24 @@ pub struct EmbeddedServerBuilder {
     public_url: Option<String>,
 }
 
+/// Why an [`EmbeddedServer`] did not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EmbedError {
+    /// A setting is not valid. The text says which one and why, without a secret.
+    #[error("{0}")]
+    Setting(String),
+    /// The database cannot be used.
+    #[error("the database cannot be used: {0}")]
+    Database(#[from] ConnectError),
+    /// The service could not be assembled.
+    #[error("the service could not be started")]
+    Start(#[from] StartError),
+    /// No port could be bound.
+    #[error("no port of this machine could be bound")]
+    Listen(#[from] std::io::Error),
+}
+
 /// How long [`EmbeddedServer::shutdown`] waits for requests in flight.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -99,11 +114,8 @@ impl EmbeddedServer {
     /// Stops the server. Requests in flight have five seconds to complete. Submissions to the
     /// provider are completed and recorded, however long that takes.
     pub async fn shutdown(mut self) {
-        if let Some(stop) = self.stop.take() {
-            // Fails only if the server has ended already.
-            let _ = stop.send(());
-        }
-        // Likewise.
+        // Both fail only if the server has ended already.
+        let _ = self.stop.take().map(|stop| stop.send(()));
         let _ = (&mut self.serving).await;
     }
 }
@@ -115,9 +127,9 @@ impl Drop for EmbeddedServer {
 }
 
 impl EmbeddedServerBuilder {
-    /// Adds a known key, `KEY=ACCOUNT[:SCOPE,…]`, and its account. Without scopes it has all of them; `:none` gives it none and
-    /// `:revoked` makes it a revoked one. An example is
-    /// `promptarium_live_a1_s3cret=alice:prompts:write`.
+    /// Adds a known key and its account: `KEY=ACCOUNT[:SCOPE,…]`, for example
+    /// `promptarium_live_a1_s3cret=alice:prompts:write`. Without scopes the key has all of
+    /// them; `:none` gives it none, `:revoked` makes it a revoked key.
     pub fn seed_key(mut self, seed: impl Into<String>) -> Self {
         self.seed_keys.push(seed.into());
         self
@@ -189,14 +201,15 @@ impl EmbeddedServerBuilder {
     /// If a setting is not valid, the database cannot be used, or no port is free.
     pub async fn start(self) -> Result<EmbeddedServer, EmbedError> {
         let vendor = Vendor::new(self.vendor.as_deref().unwrap_or("promptarium"))
-            .ok_or(EmbedError::Vendor)?;
-        let model_namespace =
-            ModelNamespace::new(self.model_namespace.as_deref().unwrap_or("local"))
-                .ok_or(EmbedError::ModelNamespace)?;
-        let (mut seeds, mut seeded_key) = read_seeds(&self.seed_keys, &vendor)?;
+            .ok_or_else(|| setting("the vendor must be lower-case letters and digits"))?;
+        let namespace = self.model_namespace.as_deref().unwrap_or("local");
+        let model_namespace = ModelNamespace::new(namespace).ok_or_else(|| {
+            setting("the model namespace must be letters, digits, `.`, `_` and `-`")
+        })?;
+        let (mut seeds, mut api_key) = read_seeds(&self.seed_keys, &vendor)?;
         if self.database_url.is_some() && seeds.is_empty() {
             let key = vendor.make();
-            seeded_key = Some(key.expose().to_owned());
+            api_key = Some(key.expose().to_owned());
             let key = start::new_key(&key, Scopes::ALL);
             seeds.push(SeedKey { account: DEFAULT_ACCOUNT.to_owned(), key });
         }
@@ -210,18 +223,29 @@ impl EmbeddedServerBuilder {
             workers: self.workers.unwrap_or(WORKERS_DEFAULT),
         };
         let clock = self.clock;
-        let store = store_kind(self.database_url.as_deref(), self.store, &clock).await?;
+        let store = match (self.database_url, self.store) {
+            (Some(url), _) => {
+                let url = DatabaseUrl::parse(&url).map_err(ConnectError::from)?;
+                let store = PostgresStore::open(&url, Migration::Auto, clock.clone());
+                StoreKind::Shared(store.await?)
+            }
+            (None, Some(store)) => StoreKind::Single(store),
+            (None, None) => StoreKind::Single(Arc::new(MemoryStore::new(clock.clone()))),
+        };
         let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
         let local_addr = listener.local_addr()?;
         let public = match &self.public_url {
-            Some(url) => PublicUrl::parse(url)?,
+            Some(url) => {
+                PublicUrl::parse(url).map_err(|e| setting(format!("the public URL {e}")))?
+            }
             None => PublicUrl::of_listener(local_addr),
         };
         let base_url = public.base_url();
         let (provider, blobs, with_metrics) = (self.provider, self.blobs, false);
         let parts = ServiceParts { store, clock, public, provider, blobs, with_metrics };
         let service = start::start(config, parts).await?;
-        let made = service.generated_key.map(|key| key.expose().to_owned());
+        let generated = service.generated_key.map(|key| key.expose().to_owned());
+        let api_key = api_key.or(generated).unwrap_or_default();
         let (stop, stopped) = oneshot::channel();
         let limits = Limits { drain_timeout: DRAIN_TIMEOUT, ..Limits::default() };
         let serving = tokio::spawn(async move {
@@ -235,38 +259,24 @@ impl EmbeddedServerBuilder {
             serve(listener, service.app, limits, readiness, stop).await;
             service.background.stop().await;
         });
-        let api_key = seeded_key.or(made).unwrap_or_default();
         Ok(EmbeddedServer { base_url, local_addr, api_key, stop: Some(stop), serving })
     }
 }
 
-async fn store_kind(
-    database_url: Option<&str>,
-    store: Option<Arc<dyn Store>>,
-    clock: &Clock,
-) -> Result<StoreKind, EmbedError> {
-    if let Some(url) = database_url {
-        return open(url, clock).await.map(StoreKind::Shared).map_err(EmbedError::from);
-    }
-    Ok(StoreKind::Single(store.unwrap_or_else(|| Arc::new(MemoryStore::new(clock.clone())))))
+fn setting(problem: impl Into<String>) -> EmbedError {
+    EmbedError::Setting(problem.into())
 }
 
-async fn open(url: &str, clock: &Clock) -> Result<PostgresStore, ConnectError> {
-    let url = DatabaseUrl::parse(url)?;
-    PostgresStore::open(&url, Migration::Auto, clock.clone()).await
-}
-
-/// The parsed seeds, and the key that `EmbeddedServer::api_key` returns.
+/// The parsed seeds, and the key that [`EmbeddedServer::api_key`] returns.
 fn read_seeds(
     texts: &[String],
     vendor: &Vendor,
 ) -> Result<(Vec<SeedKey>, Option<String>), EmbedError> {
-    let mut seeds = Vec::with_capacity(texts.len());
-    for (at, text) in texts.iter().enumerate() {
-        let seed = SeedKey::parse(text, vendor)
-            .map_err(|fault| EmbedError::Seed { position: at + 1, fault })?;
-        seeds.push(seed);
-    }
+    let parse = |(at, text): (usize, &String)| {
+        let numbered = |problem| setting(format!("seed key number {} {problem}", at + 1));
+        SeedKey::parse(text, vendor).map_err(numbered)
+    };
+    let seeds = texts.iter().enumerate().map(parse).collect::<Result<Vec<_>, _>>()?;
     let usable = |seed: &SeedKey| !seed.key.revoked;
     let best = seeds
         .iter()
@@ -276,13 +286,9 @@ fn read_seeds(
     Ok((seeds, key))
 }
 
+/// Without the seeded keys and the database's URL, which are secret.
 impl std::fmt::Debug for EmbeddedServerBuilder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("EmbeddedServerBuilder")
-            .field("seed_keys", &self.seed_keys.len())
-            .field("with_database", &self.database_url.is_some())
-            .field("vendor", &self.vendor)
-            .field("model_namespace", &self.model_namespace)
-            .finish_non_exhaustive()
+        f.debug_struct("EmbeddedServerBuilder").finish_non_exhaustive()
     }
 }

@@ -11,19 +11,18 @@ use std::time::Duration;
 pub(crate) const CONNECTIONS_MAX: usize = 10_000;
 /// Connections of the metrics listener.
 pub(crate) const ADMIN_CONNECTIONS_MAX: usize = 64;
-/// File descriptors that are not for client connections: database, files, S3, provider.
+/// File descriptors for other things than client connections: database, files, S3, provider.
 pub(crate) const DESCRIPTORS_RESERVED: u64 = 128;
 /// Default of `--drain-timeout`.
 pub(crate) const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
 /// A request head, from its first byte; also a new connection until its first request.
 pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
-/// A connection without a request. Longer than the 60 seconds for which common balancers keep
-/// an idle connection: they must be the ones to close, or they send requests into the close.
+/// A connection without a request. Longer than the 60 seconds of common load balancers: the
+/// balancer must be the one that closes, or it sends requests into the close.
 pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(75);
 /// Response bytes that wait for the peer to read [`PROGRESS_BYTES`].
 pub(crate) const WRITE_STALL_TIMEOUT: Duration = Duration::from_secs(30);
-/// An HTTP/2 request for which neither side transfers [`PROGRESS_BYTES`]. Longer than any wait
-/// for the database, the object store or the provider.
+/// An HTTP/2 request that transfers less than [`PROGRESS_BYTES`]. Longer than any wait inside.
 pub(crate) const REQUEST_STALL_TIMEOUT: Duration = Duration::from_secs(120);
 /// An idle connection after it was told to close.
 pub(crate) const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -31,43 +30,37 @@ pub(crate) const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 pub(crate) const PROGRESS_BYTES: usize = 16 * 1024;
 /// Interval of HTTP/2 pings on a quiet connection, and the time for their response.
 pub(crate) const PING_INTERVAL: Duration = Duration::from_secs(20);
-/// See [`PING_INTERVAL`].
 pub(crate) const PING_TIMEOUT: Duration = Duration::from_secs(20);
 /// Concurrent requests on one HTTP/2 connection.
 pub(crate) const STREAMS_MAX: u32 = 200;
 /// HTTP/2 flow control window of one request body.
 pub(crate) const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
-/// HTTP/2 flow control window of a connection: enough for all its request bodies, so that
-/// those that wait leave room for the others.
+/// The same of a connection: enough for all its bodies, so that none blocks the others.
 pub(crate) const CONNECTION_WINDOW_BYTES: u32 = STREAMS_MAX * STREAM_WINDOW_BYTES;
 /// First and longest pause after a failed accept, for instance for want of descriptors.
 pub(crate) const ACCEPT_RETRY_MIN: Duration = Duration::from_millis(5);
-/// See [`ACCEPT_RETRY_MIN`].
 pub(crate) const ACCEPT_RETRY_MAX: Duration = Duration::from_secs(1);
-
 /// A JSON body.
 pub const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// The arrival of a whole JSON body, in seconds. Large uploads have longer.
 pub const BODY_SECONDS_MAX: u64 = 30;
 /// How long the rest of a body is read and discarded after the response, and how much of it.
 pub(crate) const DISCARD_TIMEOUT: Duration = Duration::from_secs(3);
-/// See [`DISCARD_TIMEOUT`].
 pub(crate) const DISCARD_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Chunks of a streamed list are sent when they have this size.
 pub(crate) const LISTING_CHUNK_BYTES: usize = 32 * 1024;
 /// Longest `x-request-id` of a client that is used.
 pub(crate) const REQUEST_ID_CHARS_MAX: usize = 128;
-/// How long `/readyz` waits for the store, so that its client has a response before it times out.
+/// How long `/readyz` waits for the store: less than the timeout of its clients.
 pub(crate) const READINESS_TIMEOUT: Duration = Duration::from_secs(2);
 /// Value of `Retry-After` on 503, in seconds.
 pub(crate) const RETRY_AFTER_SECONDS: &str = "2";
-/// How often durations are sorted into their buckets, also when no one reads the metrics.
+/// How often durations are sorted into their buckets, even if no one reads the metrics.
 pub(crate) const METRICS_UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 
 // PostgreSQL.
 
-/// Connections of one server, unless the address or a flag says otherwise. One more listens
-/// for jobs.
+/// Default of `--database-pool`. One more connection listens for jobs.
 pub(crate) const DATABASE_CONNECTIONS: usize = 16;
 /// The most pipelined connections among them, and the most as a part of all.
 pub(crate) const SHARED_CLIENTS_MAX: usize = 4;
@@ -78,8 +71,7 @@ pub(crate) const POOL_WAIT: Duration = Duration::from_secs(4);
 pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long sent bytes may go unacknowledged (Linux).
 pub(crate) const TCP_USER_TIMEOUT: Duration = Duration::from_secs(10);
-/// After this time an idle connection is probed, in this interval, and closed after this many
-/// probes without an answer.
+/// TCP keepalive: idle time before the first probe, interval, and probes without a response.
 pub(crate) const KEEPALIVE_IDLE: Duration = Duration::from_secs(15);
 pub(crate) const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
 pub(crate) const KEEPALIVE_RETRIES: u32 = 3;
@@ -114,47 +106,39 @@ pub(crate) const LISTEN_PAUSE_MAX: Duration = Duration::from_secs(5);
 
 /// Longest submission to a provider.
 pub(crate) const SUBMIT_TIMEOUT: Duration = Duration::from_secs(60);
-/// A submission without a result for this long has lost its process; its job is failed. Longer
-/// than [`SUBMIT_TIMEOUT`] and [`SUBMIT_RECORD_RETRY_FOR`] together.
+/// A submission without a result for this long is failed: its process died. Longer than
+/// [`SUBMIT_TIMEOUT`] and [`SUBMIT_RECORD_RETRY_FOR`] together.
 pub(crate) const SUBMIT_LIMIT: Duration = Duration::from_secs(120);
 /// How long recording the result of a submission is retried while the store is unavailable.
 pub(crate) const SUBMIT_RECORD_RETRY_FOR: Duration = Duration::from_secs(10);
 /// How long a repeated request waits for the first one's submission.
 pub(crate) const SUBMIT_WAIT: Duration = Duration::from_secs(30);
-/// First pause between two looks at the store during a submission; it doubles.
+/// First and longest pause between two looks at the store during a submission; it doubles.
 pub(crate) const SUBMIT_RETRY_DELAY_MIN: Duration = Duration::from_millis(5);
-/// Longest such pause.
 pub(crate) const SUBMIT_RETRY_DELAY_MAX: Duration = Duration::from_secs(1);
-
 /// How long a claimed job belongs to its worker without a heartbeat.
 pub(crate) const JOB_LEASE: Duration = Duration::from_secs(20);
 /// Interval at which a worker renews its lease.
 pub(crate) const JOB_HEARTBEAT: Duration = Duration::from_secs(5);
 /// Longest poll of a provider, the download of the outputs included.
 pub(crate) const JOB_POLL_TIMEOUT: Duration = Duration::from_secs(300);
-/// Shortest interval between two polls of a job.
+/// Between these bounds, a job is polled after each such part of its age.
 pub(crate) const JOB_POLL_INTERVAL_MIN: Duration = Duration::from_millis(100);
-/// Longest interval between two polls of a job.
 pub(crate) const JOB_POLL_INTERVAL_MAX: Duration = Duration::from_secs(2);
-/// Between those bounds a job is polled after each such part of its age.
 pub(crate) const JOB_POLL_AGE_DIVISOR: u32 = 5;
-/// Delay after the first failed attempt; it doubles with each further one.
+/// First and longest delay after a failed attempt; it doubles.
 pub(crate) const JOB_RETRY_DELAY_MIN: Duration = Duration::from_secs(1);
-/// Longest delay after a failed attempt.
 pub(crate) const JOB_RETRY_DELAY_MAX: Duration = Duration::from_secs(300);
-/// A job whose attempts have failed for this long in a row is failed. Its output is paid for,
-/// so this is longer than an outage of a provider or of the blob store should last.
+/// A job is failed after failed attempts for this long. Its output is paid for, so this is
+/// longer than an outage of a provider or of the blob store should last.
 pub(crate) const JOB_RETRY_FOR: Duration = Duration::from_secs(24 * 3600);
-
 /// Longest sleep of an idle worker.
 pub(crate) const WORKER_IDLE: Duration = Duration::from_secs(2);
 /// Pause of a worker after the store failed.
 pub(crate) const WORKER_ERROR_PAUSE: Duration = Duration::from_secs(1);
 /// How long workers may take to release their jobs at shutdown.
 pub(crate) const WORKER_STOP_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// A submission to the queue provider. Less than [`SUBMIT_TIMEOUT`], so that the provider's
-/// client knows why there was no response.
+/// A submission to the queue provider. Less than [`SUBMIT_TIMEOUT`], which would hide the reason.
 pub(crate) const QUEUE_SUBMIT_TIMEOUT: Duration = Duration::from_secs(45);
 /// A status or result request to the queue provider.
 pub(crate) const QUEUE_POLL_TIMEOUT: Duration = Duration::from_secs(20);
@@ -171,32 +155,28 @@ pub(crate) const PROVIDER_REQUEST_ID_CHARS_MAX: usize = 256;
 
 // Uploads and assets.
 
-/// Minimum rate of an upload in bytes per second, beyond the seconds that every body has. An
-/// upload of 10 MiB may take 350 seconds.
+/// Bytes per second of an upload, beyond the time of every body: 10 MiB may take 350 seconds.
 pub(crate) const UPLOAD_RATE_MIN: u64 = 32 * 1024;
-/// Bytes of an upload that are collected in memory before they are written to a file.
+/// Bytes of an upload that are buffered before they are written to a file.
 pub(crate) const UPLOAD_BUFFER_BYTES: usize = 256 * 1024;
 /// Bytes of uploads that are in memory at once on their way to S3.
 pub(crate) const S3_UPLOAD_BYTES_MAX: u32 = 40 * 1024 * 1024;
 /// How long a complete upload waits for its share of [`S3_UPLOAD_BYTES_MAX`].
 pub(crate) const S3_UPLOAD_WAIT: Duration = Duration::from_secs(30);
-/// Maximum time until S3 responds, and between two pieces of a response. The largest upload is
-/// sent within it.
+/// Until S3 responds, the sending of the largest upload included, and between two pieces.
 pub(crate) const S3_READ_TIMEOUT: Duration = Duration::from_secs(60);
-/// Retries of a request to S3. A client waits for the outcome, so they are few.
+/// Retries of a request to S3, and when the last may start. Few, because a client waits.
 pub(crate) const S3_RETRIES_MAX: usize = 3;
-/// No retry of a request to S3 starts later than this.
 pub(crate) const S3_RETRY_FOR: Duration = Duration::from_secs(20);
+/// First and longest wait before a retry of a request to S3; it doubles.
+pub(crate) const S3_BACKOFF_FIRST: Duration = Duration::from_millis(100);
+pub(crate) const S3_BACKOFF_MAX: Duration = Duration::from_secs(2);
 /// Files are read in pieces of this size; each costs a thread switch.
 pub(crate) const ASSET_PIECE_BYTES: usize = 128 * 1024;
 /// Time limit of name resolution, TCP connect and TLS handshake together.
 pub(crate) const OUTBOUND_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Idle outbound connections are closed after this time. Most servers wait longer, so requests
-/// rarely meet a connection that the other side is closing.
+/// Idle outbound connections. Shorter than the timeout of most servers, so that requests rarely
+/// meet a connection that the other side is closing.
 pub(crate) const OUTBOUND_IDLE_TIMEOUT: Duration = Duration::from_secs(20);
-/// Wait before the first retry of a request to S3; it doubles up to [`S3_BACKOFF_MAX`].
-pub(crate) const S3_BACKOFF_FIRST: Duration = Duration::from_millis(100);
-/// Longest wait between two tries of a request to S3.
-pub(crate) const S3_BACKOFF_MAX: Duration = Duration::from_secs(2);
-/// How long a look may take that settles whether a failed put has stored the file.
+/// The request that finds out whether a failed put has stored the file.
 pub(crate) const S3_CONFIRM_TIMEOUT: Duration = Duration::from_secs(10);

@@ -1,9 +1,8 @@
 //! The program: reads the configuration, then serves until a signal, or runs one command.
 
 mod commands;
-mod logging;
+mod process;
 mod ready_line;
-mod signals;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -13,8 +12,9 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
+use self::commands::CommandError;
+use self::process::{StopSignals, init_log};
 use self::ready_line::ReadyLine;
-use self::signals::Signals;
 use crate::api::openapi;
 use crate::blobs::BlobSetting;
 use crate::clock::Clock;
@@ -40,16 +40,15 @@ const EXIT_SECOND_SIGNAL: u8 = 130;
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let result = match Command::parse(arguments) {
         Ok(Command::Serve(config)) => {
-            logging::init(&config.log);
+            init_log(&config.log);
             block_on(serve_until_signal(*config))
         }
         Ok(Command::Admin(config)) => {
-            logging::init(&config.log);
+            init_log(&config.log);
             block_on(run_command(*config))
         }
-        Ok(Command::OpenApi(config)) => {
-            let (public, model_namespace) = (config.public_url.as_ref(), &config.model_namespace);
-            let document = openapi::document(public, model_namespace);
+        Ok(Command::OpenApi { public_url, model_namespace }) => {
+            let document = openapi::document(public_url.as_ref(), &model_namespace);
             Ok(print(&format!("{document:#}\n")))
         }
         Err(ConfigError::Help(text)) => Ok(print(&text)),
@@ -81,16 +80,14 @@ fn block_on(program: impl Future<Output = Result<ExitCode, String>>) -> Result<E
 async fn run_command(config: AdminConfig) -> Result<ExitCode, String> {
     match commands::run(config, &mut io::stdout()).await {
         Ok(()) => Ok(ExitCode::SUCCESS),
-        Err(error) if error.is_precondition_failure() => {
-            Ok(fail(EXIT_PRECONDITION, &error.to_string()))
-        }
-        Err(error) => Err(error_chain(&error)),
+        Err(CommandError::Precondition(problem)) => Ok(fail(EXIT_PRECONDITION, &problem)),
+        Err(CommandError::Failure(problem)) => Err(problem),
     }
 }
 
 async fn serve_until_signal(config: ServeConfig) -> Result<ExitCode, String> {
     let mut signals =
-        Signals::new().map_err(|error| format!("signals cannot be received: {error}"))?;
+        StopSignals::new().map_err(|error| format!("signals cannot be received: {error}"))?;
     let listener = bind(&config.listen).await?;
     let admin = match &config.admin_listen {
         Some(address) => Some(bind(address).await?),
@@ -125,7 +122,7 @@ async fn serve_until_signal(config: ServeConfig) -> Result<ExitCode, String> {
         dashboard_url: None,
         store: app.api.store.name(),
     };
-    if let Err(error) = ready_line.print(config.json) {
+    if let Err(error) = print_ready_line(&ready_line, config.json) {
         tracing::warn!(%error, "the ready line could not be written");
     }
 
@@ -154,6 +151,14 @@ async fn serve_until_signal(config: ServeConfig) -> Result<ExitCode, String> {
             Ok(ExitCode::from(EXIT_SECOND_SIGNAL))
         }
     }
+}
+
+fn print_ready_line(ready_line: &ReadyLine<'_>, json: bool) -> io::Result<()> {
+    let text =
+        if json { serde_json::to_string(ready_line)? + "\n" } else { ready_line.to_string() };
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
 }
 
 fn exit_code(drained: Drained) -> ExitCode {

@@ -68,10 +68,9 @@ pub struct Service {
 /// Why the service could not be assembled.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The public id of a seeded key belongs to another key.
+    /// The public id of a seeded key belongs to a key with another secret, scopes or state.
     #[error(
-        "seed key number {0} has the public id of another key, or of one that is revoked or has \
-         other scopes"
+        "seed key number {0} has the public id of another key, or of one that is revoked or has other scopes"
     )]
     SeedTaken(usize),
     /// The stored signing key is not valid.

@@ -1,15 +1,20 @@
 //! The command line as clap sees it, and clap's errors in one line.
 
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::str::FromStr;
 use std::time::Duration;
 
+use clap::builder::OsStringValueParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, CommandFactory, Parser, Subcommand};
 use tracing_subscriber::filter::Targets;
 
-use super::setting::{Setting, quoted, secret};
 use super::values::{
     ProviderKind, account_name, address, boolean, database_url, integer, log_filter, log_format,
-    migration, model_namespace, provider, public_id, scopes, seconds, signing_key, text, vendor,
+    migration, model_namespace, provider, public_id, quoted, scopes, seconds, secret, signing_key,
+    vendor,
 };
 use super::{ConfigError, LogFormat};
 use crate::blobs::BlobSetting;
@@ -54,7 +59,7 @@ pub(crate) enum AccountCommand {
     /// Create an account. `key create` makes keys for it.
     Create {
         /// Unique name of the account.
-        #[arg(value_name = "NAME", value_parser = account_name)]
+        #[arg(value_name = "NAME", value_parser = quoted(account_name))]
         name: String,
     },
     /// List all accounts.
@@ -66,119 +71,148 @@ pub(crate) enum KeyCommand {
     /// Create a key and print it. It cannot be shown again: only its digest is stored.
     Create {
         /// Account of the key.
-        #[arg(long, value_name = "NAME", value_parser = account_name)]
+        #[arg(long, value_name = "NAME", value_parser = quoted(account_name))]
         account: String,
         /// What the key may do; repeatable. Default: everything. With `none` it can only read.
-        #[arg(long, value_name = "prompts:write|none", value_parser = scopes)]
+        #[arg(long, value_name = "prompts:write|none", value_parser = quoted(scopes))]
         scope: Vec<Scopes>,
     },
     /// List keys, without their secrets.
     List {
         /// Only the keys of this account.
-        #[arg(long, value_name = "NAME", value_parser = account_name)]
+        #[arg(long, value_name = "NAME", value_parser = quoted(account_name))]
         account: Option<String>,
     },
     /// Revoke a key permanently. All servers of the database refuse it at once.
     Revoke {
         /// The part of the key between `_live_` and the last `_`.
-        #[arg(value_name = "PUBLIC_ID", value_parser = public_id)]
+        #[arg(value_name = "PUBLIC_ID", value_parser = secret(public_id))]
         public_id: String,
     },
 }
 
 /// The settings. Flags are accepted before and after the command. The variable of `--some-flag`
-/// is `PROMPTARIUM_SOME_FLAG`; see [`command`].
+/// is `PROMPTARIUM_SOME_FLAG`.
 #[derive(Args)]
 pub(super) struct Settings {
     /// PostgreSQL database, postgres://USER:PASSWORD@HOST/NAME. Default: all data is in memory.
     #[arg(long, value_name = "URL", value_parser = secret(database_url))]
-    pub(super) database_url: Option<Setting<DatabaseUrl>>,
+    pub(super) database_url: Option<DatabaseUrl>,
     /// Apply missing migrations at the start (auto), or refuse to start without them (off).
     #[arg(long, value_name = "auto|off", default_value = "auto", value_parser = quoted(migration))]
-    pub(super) migrate: Setting<Migration>,
+    pub(super) migrate: Migration,
     /// Most connections to the database. Default: 16, or pool_max_conns in the URL.
     #[arg(long, value_name = "NUMBER", value_parser = quoted(integer::<1, 10_000>))]
-    pub(super) database_pool: Option<Setting<usize>>,
+    pub(super) database_pool: Option<usize>,
     /// Address to listen on; port 0 picks a free port.
     #[arg(long, value_name = "HOST:PORT", value_parser = quoted(address))]
     #[arg(default_value = "127.0.0.1:8080")]
-    pub(super) listen: Setting<String>,
+    pub(super) listen: String,
     /// URL under which clients reach the server, without /api/v1. Default: the listener's.
     #[arg(long, value_name = "URL", value_parser = secret(PublicUrl::parse))]
-    pub(super) public_url: Option<Setting<PublicUrl>>,
+    pub(super) public_url: Option<PublicUrl>,
     /// Store of uploaded and generated files: memory:, file:PATH or s3://BUCKET/PREFIX.
     /// Default: memory:, or file:./data/blobs with a database.
     #[arg(long, value_name = "STORE", value_parser = secret(BlobSetting::parse))]
-    pub(super) blob_store: Option<Setting<BlobSetting>>,
+    pub(super) blob_store: Option<BlobSetting>,
     /// Provider of generations: the server itself (local), or a service that speaks the fal.ai
     /// queue protocol (queue).
     #[arg(long, value_name = "local|queue", value_parser = quoted(provider))]
     #[arg(default_value = "local")]
-    pub(super) provider: Setting<ProviderKind>,
+    pub(super) provider: ProviderKind,
     /// URL of the queue provider; the model's id is appended.
-    #[arg(long, value_name = "URL", value_parser = secret(text))]
-    pub(super) provider_url: Option<Setting<String>>,
+    #[arg(long, value_name = "URL", value_parser = secret(String::from_str))]
+    pub(super) provider_url: Option<String>,
     /// Secret key of the queue provider.
-    #[arg(long, value_name = "SECRET", value_parser = secret(text), allow_hyphen_values = true)]
-    pub(super) provider_key: Option<Setting<String>>,
+    #[arg(long, value_name = "SECRET", value_parser = secret(String::from_str), allow_hyphen_values = true)]
+    pub(super) provider_key: Option<String>,
     /// Allow outputs of the queue provider to be fetched from private addresses.
     #[arg(long, value_name = "true|false", value_parser = quoted(boolean))]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    pub(super) provider_private_outputs: Option<Setting<bool>>,
+    pub(super) provider_private_outputs: Option<bool>,
     /// Number of generations processed at once.
     #[arg(long, value_name = "NUMBER", default_value = "2", value_parser = quoted(integer::<0, 1000>))]
-    pub(super) workers: Setting<usize>,
+    pub(super) workers: usize,
     /// Prefix of the provider's model ids.
     #[arg(long, value_name = "PREFIX", value_parser = quoted(model_namespace))]
     #[arg(default_value = "local")]
-    pub(super) model_namespace: Setting<ModelNamespace>,
+    pub(super) model_namespace: ModelNamespace,
     /// Prefix of API keys.
     #[arg(long, value_name = "NAME", value_parser = quoted(vendor))]
     #[arg(default_value = "promptarium")]
-    pub(super) vendor: Setting<Vendor>,
+    pub(super) vendor: Vendor,
     /// Create an account with exactly this key at the start; repeatable. Without scopes the key
     /// has all of them; `none` gives it none, `revoked` makes it a revoked key. In the variable,
     /// white space separates several.
-    #[arg(long, value_name = "KEY=ACCOUNT[:SCOPE,…]", value_parser = secret(text))]
-    pub(super) seed_key: Vec<Setting<String>>,
+    #[arg(long, value_name = "KEY=ACCOUNT[:SCOPE,…]", value_parser = secret(String::from_str))]
+    pub(super) seed_key: Vec<String>,
     /// Secret that signs cursors and upload URLs, at least 32 characters. Default: a random one,
     /// stored in the database if there is one.
     #[arg(long, value_name = "SECRET", value_parser = secret(signing_key))]
     #[arg(allow_hyphen_values = true)]
-    pub(super) signing_key: Option<Setting<SigningKey>>,
+    pub(super) signing_key: Option<SigningKey>,
     /// What to log to stderr: a level, or a list of target=level. Default: info for serve, warn
     /// for other commands.
     #[arg(long, value_name = "FILTER", value_parser = quoted(log_filter))]
-    pub(super) log: Option<Setting<Targets>>,
+    pub(super) log: Option<Targets>,
     /// Format of the log. Default: pretty on a terminal, otherwise json.
     #[arg(long, value_name = "pretty|json", value_parser = quoted(log_format))]
-    pub(super) log_format: Option<Setting<LogFormat>>,
+    pub(super) log_format: Option<LogFormat>,
     /// Address of /metrics for Prometheus. Default: no metrics.
     #[arg(long, value_name = "HOST:PORT", value_parser = quoted(address))]
-    pub(super) admin_listen: Option<Setting<String>>,
+    pub(super) admin_listen: Option<String>,
     /// Most client connections at once; further ones wait.
     #[arg(long, value_name = "NUMBER", value_parser = quoted(integer::<1, 1_000_000>))]
     #[arg(default_value = "10000")]
-    pub(super) max_connections: Setting<usize>,
+    pub(super) max_connections: usize,
     /// Time to continue serving after a stop signal, while /readyz answers 503.
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = quoted(seconds))]
-    pub(super) drain_delay: Setting<Duration>,
+    pub(super) drain_delay: Duration,
     /// Time after that for requests in flight to finish.
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = quoted(seconds))]
-    pub(super) drain_timeout: Setting<Duration>,
+    pub(super) drain_timeout: Duration,
     /// Print the ready line, or the result of a command, as one line of JSON on stdout.
     #[arg(long, value_name = "true|false", value_parser = quoted(boolean))]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    pub(super) json: Option<Setting<bool>>,
+    pub(super) json: Option<bool>,
+}
+
+/// Matches the command line and the environment. All wrong values are reported together: clap
+/// stops at the first one, so it runs again without checking that setting.
+pub(super) fn matches(arguments: &[OsString]) -> Result<ArgMatches, ConfigError> {
+    // By the id of the setting.
+    let mut problems = BTreeMap::new();
+    loop {
+        let error = match command(arguments, &problems).try_get_matches_from(arguments) {
+            Ok(matches) if problems.is_empty() => return Ok(matches),
+            Ok(_) => break,
+            Err(error) if error.kind() == ErrorKind::ValueValidation => error,
+            Err(error) => return Err(usage_error(&error)),
+        };
+        let text = |kind| error.get(kind).map(ToString::to_string).unwrap_or_default();
+        // An argument that is not a setting is checked again.
+        if problems.insert(text(ContextKind::InvalidArg), text(ContextKind::InvalidValue)).is_some()
+        {
+            break;
+        }
+    }
+    Err(ConfigError::Invalid(problems.into_values().collect::<Vec<_>>().join("; ")))
 }
 
 /// The command line. All flags are accepted everywhere, so that one environment serves all
 /// commands, but the help of a command shows only those that matter to it. Values of variables
 /// are not in the help, because some are secret.
-pub(super) fn command() -> clap::Command {
-    let command = Cli::command().mut_args(|arg| {
-        let variable = format!("PROMPTARIUM_{}", arg.get_id().as_str().to_ascii_uppercase());
-        arg.env(variable).global(true).hide_env_values(true).allow_negative_numbers(true)
+fn command(arguments: &[OsString], unchecked: &BTreeMap<String, String>) -> clap::Command {
+    let command = Cli::command().mut_args(|mut arg| {
+        let id = arg.get_id().to_string();
+        if unchecked.contains_key(&id) {
+            arg = arg.value_parser(OsStringValueParser::new());
+        }
+        // Below a subcommand clap would check the variable although the flag above wins.
+        if !arguments.iter().any(|argument| is_flag(argument, &id)) {
+            arg = arg.env(variable(&id));
+        }
+        arg.global(true).hide_env_values(true).allow_negative_numbers(true)
     });
     let flags: Vec<_> = command.get_arguments().cloned().collect();
     command.mut_subcommands(|command| {
@@ -192,15 +226,32 @@ pub(super) fn command() -> clap::Command {
     })
 }
 
+fn variable(id: &str) -> String {
+    format!("PROMPTARIUM_{}", id.to_ascii_uppercase())
+}
+
+/// Whether an argument is the flag of this setting, with or without a value.
+pub(super) fn is_flag(argument: &OsStr, id: &str) -> bool {
+    argument.to_string_lossy().split('=').next() == Some(&flag(id))
+}
+
+fn flag(id: &str) -> String {
+    format!("--{}", id.replace('_', "-"))
+}
+
+/// The flag or variable that a setting came from; the flag if it has its default.
+pub(super) fn source(matches: &ArgMatches, id: &str) -> String {
+    match matches.value_source(id) {
+        Some(ValueSource::EnvVariable) => variable(id),
+        _ => flag(id),
+    }
+}
+
 /// An error of clap in one line.
 pub(super) fn usage_error(error: &clap::Error) -> ConfigError {
     let problem = match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             return ConfigError::Help(error.render().to_string());
-        }
-        ErrorKind::ValueValidation => {
-            let problem = std::error::Error::source(error).map(ToString::to_string);
-            return ConfigError::Invalid(argument(error) + &problem.unwrap_or_default());
         }
         ErrorKind::UnknownArgument => "unknown argument",
         ErrorKind::InvalidSubcommand => "unknown command",

@@ -189,7 +189,7 @@ fn problems_are_one_line_and_name_the_flag_but_no_secret() {
     --log-format: "xml" is not one of: pretty, json
     --drain-timeout: "-1" is not a time; use whole seconds from 0 to 3600
     --json: "maybe" is not one of: true, false, 1, 0
-    --listen: "here" is not an address; use HOST:PORT; --migrate: "x" is not one of: auto, off; --database-pool: "x" is not an integer from 1 to 10000; --vendor: "" is not a vendor; use lower-case letters and digits
+    --database-pool: "x" is not an integer from 1 to 10000; --listen: "here" is not an address; use HOST:PORT; --migrate: "x" is not one of: auto, off; --vendor: "" is not a vendor; use lower-case letters and digits
     a subcommand is missing; see promptarium-server --help
     <NAME>: missing; see promptarium-server --help
     <NAME>: "a:b" is not an account name; use 1 to 200 characters without spaces, `:`, `,` and `=`

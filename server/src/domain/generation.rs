@@ -1,4 +1,5 @@
-//! A generation request, and the prompt that its outputs are saved as.
+//! Generation requests, the media types and models they name, and the prompt that the outputs
+//! are saved as.
 
 use std::sync::Arc;
 
@@ -57,6 +58,68 @@ impl OutputKind {
             Self::Image => "image",
             Self::Video => "video",
         }
+    }
+}
+
+/// A media type of a stored file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Media {
+    /// `image/png`
+    Png,
+    /// `image/jpeg`
+    Jpeg,
+    /// `image/webp`
+    Webp,
+    /// `image/gif`
+    Gif,
+    /// `video/mp4`
+    Mp4,
+    /// `video/webm`
+    Webm,
+}
+
+impl Media {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Png, Self::Jpeg, Self::Webp, Self::Gif, Self::Mp4, Self::Webm];
+
+    /// The value of `Content-Type`.
+    pub const fn content_type(self) -> &'static str {
+        self.names().0
+    }
+
+    /// The file name extension, without a dot.
+    pub const fn extension(self) -> &'static str {
+        self.names().1
+    }
+
+    const fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Png => ("image/png", "png"),
+            Self::Jpeg => ("image/jpeg", "jpg"),
+            Self::Webp => ("image/webp", "webp"),
+            Self::Gif => ("image/gif", "gif"),
+            Self::Mp4 => ("video/mp4", "mp4"),
+            Self::Webm => ("video/webm", "webm"),
+        }
+    }
+}
+
+/// The namespace of a provider's models: letters, digits, `.`, `_` and `-`. A model id is
+/// `<namespace>/<model>`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelNamespace(Box<str>);
+
+impl ModelNamespace {
+    /// Accepts at least one letter, digit, `.`, `_` or `-`.
+    pub fn new(text: &str) -> Option<Self> {
+        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        (!text.is_empty() && text.chars().all(allowed)).then(|| Self(text.into()))
+    }
+
+    /// The namespace, without a slash.
+    pub fn as_str(&self) -> &str {
+        &self.0
     }
 }
 

@@ -70,7 +70,7 @@ pub struct PromptInputs {
 }
 
 /// A partial update; `None` leaves a field unchanged.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PromptPatch {
     /// New title.
     pub title: Option<Arc<str>>,
@@ -89,13 +89,7 @@ pub struct PromptPatch {
 impl PromptPatch {
     /// Whether no field is set.
     pub fn is_empty(&self) -> bool {
-        let Self { title, text, kind, platform, inputs, vault } = self;
-        title.is_none()
-            && text.is_none()
-            && kind.is_none()
-            && platform.is_none()
-            && *inputs == PromptInputs::default()
-            && vault.is_none()
+        *self == Self::default()
     }
 }
 

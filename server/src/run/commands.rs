@@ -2,45 +2,38 @@
 //!
 //! They need no server. Running servers see the changes at once.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use promptarium::Scope;
 use serde_json::{Value, json};
 
 use crate::clock::Clock;
-use crate::config::{AccountCommand, AdminCommand, AdminConfig, KeyCommand};
+use crate::config::{AccountCommand, AdminCommand, AdminConfig, DatabaseConfig, KeyCommand};
 use crate::domain::{Scopes, Vendor};
+use crate::error_chain::error_chain;
 use crate::start::new_key;
 use crate::store::StoreError;
-use crate::store::postgres::{AccountEntry, ConnectError, KeyEntry, PostgresStore};
+use crate::store::postgres::{AccountEntry, KeyEntry, PostgresStore};
 
 /// Why a command failed.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum AdminError {
-    #[error("there is no account {0}; `account create {0}` creates it")]
-    NoAccount(String),
-    #[error("the account {0} already exists")]
-    AccountExists(String),
-    #[error("there is no key with the public id {0}")]
-    NoKey(String),
-    /// The database cannot be opened.
-    #[error("{url_source}")]
-    Database {
-        /// The flag or variable of the database's URL.
-        url_source: String,
-        #[source]
-        error: ConnectError,
-    },
-    #[error("the database failed")]
-    Store(#[from] StoreError),
-    #[error("cannot write to stdout")]
-    Output(#[from] io::Error),
+pub(super) enum CommandError {
+    /// It does not fit the accounts and keys that exist.
+    Precondition(String),
+    /// The database or stdout failed.
+    Failure(String),
 }
 
-impl AdminError {
-    /// Whether the command does not fit the accounts and keys that exist.
-    pub(super) fn is_precondition_failure(&self) -> bool {
-        matches!(self, Self::NoAccount(_) | Self::AccountExists(_) | Self::NoKey(_))
+impl CommandError {
+    fn no_account(name: &str) -> Self {
+        Self::Precondition(format!(
+            "there is no account {name}; `account create {name}` creates it"
+        ))
+    }
+}
+
+impl From<StoreError> for CommandError {
+    fn from(error: StoreError) -> Self {
+        Self::Failure(format!("the database failed: {}", error_chain(&error)))
     }
 }
 
@@ -61,33 +54,29 @@ struct Output {
 }
 
 /// Runs a command and prints its result.
-pub(super) async fn run(config: AdminConfig, out: &mut dyn Write) -> Result<(), AdminError> {
+pub(super) async fn run(config: AdminConfig, out: &mut dyn Write) -> Result<(), CommandError> {
     let as_json = config.json;
     let Output { text, json } = execute(config).await?;
     let result = if as_json { format!("{json}\n") } else { text };
-    out.write_all(result.as_bytes())?;
-    Ok(out.flush()?)
+    let written = out.write_all(result.as_bytes()).and_then(|()| out.flush());
+    written.map_err(|error| CommandError::Failure(format!("cannot write to stdout: {error}")))
 }
 
-async fn execute(config: AdminConfig) -> Result<Output, AdminError> {
-    let AdminConfig { database, command, vendor, .. } = config;
-    let failed = |error| AdminError::Database { url_source: database.source.clone(), error };
-    let open = async || {
-        let store = PostgresStore::open(&database.url, database.migration, Clock::System).await;
-        store.map_err(failed)
-    };
+async fn execute(config: AdminConfig) -> Result<Output, CommandError> {
+    let AdminConfig {
+        database: DatabaseConfig { url, source, migration }, command, vendor, ..
+    } = config;
+    let failed = |error| CommandError::Failure(format!("{source}: {}", error_chain(&error)));
+    let open = async || PostgresStore::open(&url, migration, Clock::System).await.map_err(failed);
     match command {
-        AdminCommand::Migrate => {
-            Ok(migrated(&PostgresStore::migrate(&database.url).await.map_err(failed)?))
-        }
+        AdminCommand::Migrate => Ok(migrated(&PostgresStore::migrate(&url).await.map_err(failed)?)),
         AdminCommand::Account(AccountCommand::Create { name }) => {
             if !open().await?.create_account(&name).await? {
-                return Err(AdminError::AccountExists(name));
+                let problem = format!("the account {name} already exists");
+                return Err(CommandError::Precondition(problem));
             }
-            Ok(Output {
-                text: format!("created account {name}\n"),
-                json: json!({ "account": name }),
-            })
+            let text = format!("created account {name}\n");
+            Ok(Output { text, json: json!({ "account": name }) })
         }
         AdminCommand::Account(AccountCommand::List) => {
             let accounts = open().await?.accounts().await?;
@@ -96,18 +85,20 @@ async fn execute(config: AdminConfig) -> Result<Output, AdminError> {
         AdminCommand::Key(KeyCommand::Create { account, scope }) => {
             create_key(&open().await?, account, &scope, &vendor).await
         }
-        AdminCommand::Key(KeyCommand::List { account: None }) => {
-            let keys = open().await?.keys().await?;
-            Ok(list("keys", &KEY_COLUMNS, keys.iter().map(key_json)))
-        }
-        AdminCommand::Key(KeyCommand::List { account: Some(account) }) => {
-            let keys = open().await?.keys_of(&account).await?;
-            let keys = keys.ok_or(AdminError::NoAccount(account))?;
+        AdminCommand::Key(KeyCommand::List { account }) => {
+            let keys = match account {
+                None => open().await?.keys().await?,
+                Some(account) => {
+                    let keys = open().await?.keys_of(&account).await?;
+                    keys.ok_or_else(|| CommandError::no_account(&account))?
+                }
+            };
             Ok(list("keys", &KEY_COLUMNS, keys.iter().map(key_json)))
         }
         AdminCommand::Key(KeyCommand::Revoke { public_id }) => {
+            let problem = || format!("there is no key with the public id {public_id}");
             let key = open().await?.revoke_key(&public_id).await?;
-            Ok(revoked(&key.ok_or(AdminError::NoKey(public_id))?))
+            Ok(revoked(&key.ok_or_else(|| CommandError::Precondition(problem()))?))
         }
     }
 }
@@ -118,12 +109,11 @@ async fn create_key(
     account: String,
     scopes: &[Scopes],
     vendor: &Vendor,
-) -> Result<Output, AdminError> {
+) -> Result<Output, CommandError> {
     let prompts_write = scopes.is_empty() || scopes.contains(&Scopes::ALL);
-    let scopes = Scopes { prompts_write };
-    let key = vendor.make();
+    let (key, scopes) = (vendor.make(), Scopes { prompts_write });
     if !store.create_key(&account, &new_key(&key, scopes)).await? {
-        return Err(AdminError::NoAccount(account));
+        return Err(CommandError::no_account(&account));
     }
     let json = json!({
         "api_key": key.expose(),

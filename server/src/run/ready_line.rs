@@ -1,7 +1,6 @@
 //! The ready line: what the program prints to stdout once it accepts requests.
 
 use std::fmt;
-use std::io::{self, Write};
 
 use serde::Serialize;
 
@@ -16,19 +15,6 @@ pub(super) struct ReadyLine<'a> {
     /// Not served yet.
     pub(super) dashboard_url: Option<&'a str>,
     pub(super) store: &'a str,
-}
-
-impl ReadyLine<'_> {
-    pub(super) fn print(&self, json: bool) -> io::Result<()> {
-        let mut stdout = io::stdout().lock();
-        if json {
-            serde_json::to_writer(&mut stdout, self)?;
-            writeln!(stdout)?;
-        } else {
-            write!(stdout, "{self}")?;
-        }
-        stdout.flush()
-    }
 }
 
 /// For a person, with a request to try.

@@ -17,7 +17,7 @@ use crate::{TAKEOVER_MAX, TIMEOUT};
 
 const KEY: &str = "promptarium_live_c1_s3cretOfAClient";
 /// Logs how each claim ends.
-const LOG: &str = "warn,promptarium_server::test_support::worker=debug";
+const LOG: &str = "warn,promptarium_server::generate::worker=debug";
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// A server whose worker waits for the provider to tell the status of a job.

@@ -86,8 +86,8 @@ async fn a_flag_wins_over_its_variable() {
 
 #[tokio::test]
 async fn an_address_that_cannot_be_bound_is_named() {
-    let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = taken.local_addr().unwrap().to_string();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
     for (arguments, variables, source) in [
         (&["--listen", &address][..], &[][..], "--listen"),
         (&[], &[("PROMPTARIUM_LISTEN", address.as_str())], "PROMPTARIUM_LISTEN"),
@@ -120,7 +120,7 @@ async fn white_space_separates_seed_keys_in_the_variable() {
         let request =
             crate::support::client::request(key, "POST", "/vaults", Some(r#"{"name":"v"}"#));
         connection.send(request).await;
-        assert_eq!(connection.answer().await.unwrap().status, status);
+        assert_eq!(connection.response().await.unwrap().status, status);
     }
 }
 

@@ -76,7 +76,7 @@ async fn a_key_is_created_used_listed_and_revoked() {
     let mut connection = Connection::open(server.base_url()).await;
     let mut status = async || {
         connection.send(request(key, "POST", "/uploads/images", Some(SLOT))).await;
-        connection.answer().await.unwrap().status
+        connection.response().await.unwrap().status
     };
     assert_eq!(status().await, 201);
     let revoked = run(url, &["key", "revoke", public_id, "--json"]).await.json();

@@ -1,4 +1,4 @@
-//! Connections that are not as they should be, or not as they mostly are.
+//! Connections and bodies: time limits, size limits, HTTP/2, streamed responses.
 
 use std::time::Duration;
 
@@ -6,56 +6,19 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use promptarium_server::EmbeddedServer;
+use promptarium_server::test_support::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
 use tokio::net::TcpStream;
 
 use crate::support::client::{Connection, call, head, request};
-
-#[tokio::test]
-async fn requests_sent_ahead_are_answered_in_their_order() {
-    let server = EmbeddedServer::start().await.unwrap();
-    let mut connection = Connection::to(&server).await;
-    let key = server.api_key();
-    let all = [
-        request(key, "POST", "/vaults", Some(r#"{"name":"one"}"#)),
-        request(key, "GET", "/nothing", None),
-        request(key, "DELETE", "/vaults/1", None),
-        request(key, "GET", "/vaults", None),
-    ];
-    connection.send(all.concat()).await;
-    for status in [201, 404, 400, 200] {
-        assert_eq!(connection.answer().await.unwrap().status, status);
-    }
-}
 
 #[tokio::test]
 async fn a_body_that_nobody_reads_does_not_spoil_the_next_request() {
     let server = EmbeddedServer::start().await.unwrap();
     let mut connection = Connection::to(&server).await;
     connection.send(request("nobody", "POST", "/prompts", Some(&"x".repeat(200_000)))).await;
-    assert_eq!(connection.answer().await.unwrap().status, 401);
+    assert_eq!(connection.response().await.unwrap().status, 401);
     connection.send(request(server.api_key(), "GET", "/prompts", Some("{}"))).await;
-    assert_eq!(connection.answer().await.unwrap().status, 200);
-}
-
-#[tokio::test]
-async fn garbage_is_refused_and_hurts_nobody() {
-    let server = EmbeddedServer::start().await.unwrap();
-    for garbage in [
-        "nonsense\r\n\r\n",
-        "GET / HTTP/9.9\r\n\r\n",
-        "GET /api/v1/prompts HTTP/1.1\r\nbad header\r\n\r\n",
-        "GET /api/v1/prompts HTTP/1.1\r\nhost: t\r\ncontent-length: x\r\n\r\n",
-        "POST /api/v1/prompts HTTP/1.1\r\nhost: t\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n",
-        "\0\x01\x02\r\n\r\n",
-        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nnonsense that is no frame",
-    ] {
-        let mut connection = Connection::to(&server).await;
-        connection.send(garbage).await;
-        if let Some(answer) = connection.answer().await {
-            assert_eq!(answer.status, 400, "{garbage:?}");
-        }
-    }
-    assert_eq!(call(&server, "GET", "/prompts", None).await.status, 200);
+    assert_eq!(connection.response().await.unwrap().status, 200);
 }
 
 #[tokio::test]
@@ -84,7 +47,7 @@ async fn an_idle_connection_is_kept_for_75_seconds() {
     let mut connection = Connection::to(&server).await;
     for _ in 0..3 {
         connection.send(request(server.api_key(), "GET", "/prompts", None)).await;
-        assert_eq!(connection.answer().await.unwrap().status, 200);
+        assert_eq!(connection.response().await.unwrap().status, 200);
         tokio::time::sleep(Duration::from_millis(50)).await;
         tokio::time::pause();
         tokio::time::advance(Duration::from_secs(70)).await;
@@ -98,9 +61,9 @@ async fn an_idle_connection_is_kept_for_75_seconds() {
 }
 
 #[tokio::test]
-async fn http_2_is_spoken_with_prior_knowledge() {
+async fn http_2_works_with_prior_knowledge() {
     let server = EmbeddedServer::start().await.unwrap();
-    let address = server.base_url().split('/').nth(2).unwrap();
+    let address = server.local_addr();
     let stream = TokioIo::new(TcpStream::connect(address).await.unwrap());
     let (sender, connection) =
         hyper::client::conn::http2::handshake::<_, _, Full<Bytes>>(TokioExecutor::new(), stream)
@@ -116,42 +79,104 @@ async fn http_2_is_spoken_with_prior_knowledge() {
             .body(Full::from(body))
             .unwrap();
         async move {
-            let answer = sender.send_request(request).await.unwrap();
-            assert_eq!(answer.status(), 201);
-            assert!(answer.headers().contains_key("x-request-id"));
-            answer.into_body().collect().await.unwrap().to_bytes()
+            let response = sender.send_request(request).await.unwrap();
+            assert_eq!(response.status(), 201);
+            response.into_body().collect().await.unwrap().to_bytes()
         }
     });
-    let answers = futures::future::join_all(calls).await;
-    assert_eq!(answers.len(), 50);
-    assert!(answers.iter().all(|body| body.starts_with(br#"{"data":{"id":"#)));
+    let responses = futures::future::join_all(calls).await;
+    assert!(responses.iter().all(|body| body.starts_with(br#"{"data":{"id":"#)));
+
+    let head = http::Request::head(format!("{}/vaults", server.base_url()));
+    let mut sender = sender;
+    let response = sender.send_request(head.body(Full::default()).unwrap()).await.unwrap();
+    assert_eq!(response.status(), 405);
+    assert_ne!(response.headers()["content-length"], "0");
+    assert_eq!(response.into_body().collect().await.unwrap().to_bytes(), "");
 }
 
 #[tokio::test]
-async fn the_answer_to_a_head_has_no_body_in_http_2() {
-    let server = EmbeddedServer::start().await.unwrap();
-    let address = server.base_url().split('/').nth(2).unwrap();
-    let stream = TokioIo::new(TcpStream::connect(address).await.unwrap());
-    let (mut sender, connection) =
-        hyper::client::conn::http2::handshake::<_, _, Full<Bytes>>(TokioExecutor::new(), stream)
-            .await
-            .unwrap();
-    tokio::spawn(connection);
-    let request = http::Request::head(format!("{}/vaults", server.base_url()));
-    let answer = sender.send_request(request.body(Full::default()).unwrap()).await.unwrap();
-    assert_eq!(answer.status(), 405);
-    assert_ne!(answer.headers()["content-length"], "0");
-    assert_eq!(answer.into_body().collect().await.unwrap().to_bytes(), "");
-}
-
-#[tokio::test]
-async fn the_request_id_is_taken_over_or_made() {
+async fn a_broken_preface_of_http_2_harms_no_other_connection() {
     let server = EmbeddedServer::start().await.unwrap();
     let mut connection = Connection::to(&server).await;
-    for (given, kept) in [("x-request-id: my.id-1\r\n", true), ("x-request-id: a b\r\n", false)] {
-        connection.send(head("nobody", "GET", "/nothing", given)).await;
-        let answer = connection.answer().await.unwrap();
-        let id = answer.header("x-request-id").unwrap();
-        assert_eq!(id == "my.id-1", kept, "{id}");
+    connection.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nnonsense that is no frame").await;
+    assert!(connection.response().await.is_none());
+    assert_eq!(call(&server, "GET", "/prompts", None).await.status, 200);
+}
+
+/// A body of exactly this size that is a valid prompt.
+fn prompt_of(size: usize) -> String {
+    let (before, after) = (r#"{"title":"t","prompt":"p","padding":""#, r#""}"#);
+    format!("{before}{}{after}", "x".repeat(size - before.len() - after.len()))
+}
+
+#[tokio::test]
+async fn a_body_that_announces_too_much_is_refused_unread() {
+    let server = EmbeddedServer::start().await.unwrap();
+    let mut connection = Connection::to(&server).await;
+    let length = format!("content-length: {}\r\n", BODY_BYTES_MAX + 1);
+    connection.send(head(server.api_key(), "POST", "/prompts", &length)).await;
+    let response = connection.response().await.unwrap();
+    assert_eq!(response.status, 413);
+    assert_eq!(response.json()["details"], serde_json::json!({}));
+}
+
+#[tokio::test]
+async fn the_refusal_reaches_a_client_that_sends_on() {
+    let server = EmbeddedServer::start().await.unwrap();
+    let body = prompt_of(4 * BODY_BYTES_MAX);
+    assert_eq!(call(&server, "POST", "/prompts", Some(&body)).await.status, 413);
+}
+
+#[tokio::test]
+async fn a_chunked_body_is_counted_as_it_comes() {
+    let server = EmbeddedServer::start().await.unwrap();
+    for (size, status) in [(BODY_BYTES_MAX, 201), (BODY_BYTES_MAX + 1, 413)] {
+        let mut connection = Connection::to(&server).await;
+        let chunked = "transfer-encoding: chunked\r\n";
+        connection.send(head(server.api_key(), "POST", "/prompts", chunked)).await;
+        for chunk in prompt_of(size).as_bytes().chunks(1_000_000) {
+            connection.send(format!("{:x}\r\n", chunk.len())).await;
+            connection.send(chunk).await;
+            connection.send("\r\n").await;
+        }
+        connection.send("0\r\n\r\n").await;
+        assert_eq!(connection.response().await.unwrap().status, status, "{size}");
     }
+}
+
+#[tokio::test]
+async fn a_body_that_does_not_come_is_given_up() {
+    let server = EmbeddedServer::start().await.unwrap();
+    let mut connection = Connection::to(&server).await;
+    connection.send(head(server.api_key(), "POST", "/prompts", "content-length: 9\r\n")).await;
+    connection.send("{").await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(BODY_SECONDS_MAX + 1)).await;
+    tokio::time::resume();
+    let response = connection.response().await.unwrap();
+    assert_eq!(response.status, 408);
+    assert!(response.json()["error"].as_str().unwrap().contains("30 seconds"));
+}
+
+#[tokio::test]
+async fn a_large_vault_is_streamed_and_whole() {
+    let server = EmbeddedServer::start().await.unwrap();
+    let mut connection = Connection::to(&server).await;
+    let text = "é\\n\\\"".repeat(1_000);
+    for number in 0..300 {
+        let body = format!(r#"{{"title":"{number}","prompt":"{text}","vaultId":1}}"#);
+        connection.send(request(server.api_key(), "POST", "/prompts", Some(&body))).await;
+        assert_eq!(connection.response().await.unwrap().status, 201);
+    }
+    connection.send(request(server.api_key(), "GET", "/vaults/1/prompts", None)).await;
+    let response = connection.response().await.unwrap();
+    assert_eq!(response.header("transfer-encoding"), Some("chunked"));
+    let json = response.json();
+    let titles: Vec<_> =
+        json["data"].as_array().unwrap().iter().map(|prompt| &prompt["title"]).collect();
+    let expected: Vec<_> = (0..300).rev().map(|number| number.to_string()).collect();
+    assert_eq!(titles, expected.iter().collect::<Vec<_>>());
+    assert!(json["error"].is_null());
 }

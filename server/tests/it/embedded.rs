@@ -1,13 +1,14 @@
 //! The server inside another program.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use promptarium_server::{Clock, ManualClock};
 use promptarium_server::{EmbedError, EmbeddedServer};
 use tokio::net::TcpStream;
 
+use crate::generations::SlowProvider;
 use crate::support::client::{Connection, call, request};
-use crate::support::failing::FailingStore;
 
 #[tokio::test]
 async fn two_servers_share_nothing() {
@@ -18,11 +19,11 @@ async fn two_servers_share_nothing() {
     assert_eq!(call(&two, "GET", "/prompts", None).await.json()["data"], serde_json::json!([]));
     let mut connection = Connection::to(&two).await;
     connection.send(request(one.api_key(), "GET", "/prompts", None)).await;
-    assert_eq!(connection.answer().await.unwrap().status, 401);
+    assert_eq!(connection.response().await.unwrap().status, 401);
 }
 
 #[tokio::test]
-async fn the_first_key_that_can_write_is_handed_out() {
+async fn api_key_is_the_first_key_that_can_write() {
     let builder = EmbeddedServer::builder()
         .seed_key("acme_live_a_1=alice:revoked")
         .seed_key("acme_live_b_2=alice:none")
@@ -36,7 +37,7 @@ async fn the_first_key_that_can_write_is_handed_out() {
 }
 
 #[tokio::test]
-async fn a_wrong_setting_is_told_without_the_key() {
+async fn an_error_about_a_setting_does_not_contain_the_key() {
     let builders = [
         EmbeddedServer::builder().seed_key("promptarium_live_a1_s3cret"),
         EmbeddedServer::builder().vendor("A"),
@@ -53,13 +54,13 @@ async fn a_wrong_setting_is_told_without_the_key() {
 }
 
 #[tokio::test]
-async fn its_clock_can_be_held() {
+async fn its_clock_can_be_set() {
     let clock = ManualClock::new("2026-01-02T03:04:05.6Z".parse().unwrap());
     let server =
         EmbeddedServer::builder().clock(Clock::Manual(clock.clone())).start().await.unwrap();
     clock.advance(Duration::from_micros(1));
-    let made = call(&server, "POST", "/vaults", Some(r#"{"name":"v"}"#)).await;
-    assert_eq!(made.json()["data"]["createdAt"], "2026-01-02T03:04:05.600001Z");
+    let created = call(&server, "POST", "/vaults", Some(r#"{"name":"v"}"#)).await;
+    assert_eq!(created.json()["data"]["createdAt"], "2026-01-02T03:04:05.600001Z");
 }
 
 #[tokio::test]
@@ -84,15 +85,17 @@ async fn dropping_it_stops_it() {
 
 #[tokio::test]
 async fn shutdown_waits_for_a_request_in_flight() {
-    let store = FailingStore::new(0);
-    let server = EmbeddedServer::builder().store(store.clone()).start().await.unwrap();
+    let provider = SlowProvider::new(Ok(()), 1000);
+    let server = EmbeddedServer::builder().provider(provider.clone()).start().await.unwrap();
     let mut connection = Connection::to(&server).await;
-    connection.send(request(server.api_key(), "GET", "/vaults", None)).await;
-    store.waiting.notified().await;
+    let body = r#"{"modelId":"m","prompt":"p"}"#;
+    connection.send(request(server.api_key(), "POST", "/generations", Some(body))).await;
+    while provider.submits.load(Ordering::SeqCst) == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
     let shutdown = tokio::spawn(server.shutdown());
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert!(!shutdown.is_finished());
-    store.go.notify_one();
-    assert_eq!(connection.answer().await.unwrap().status, 200);
+    assert_eq!(connection.response().await.unwrap().status, 202);
     shutdown.await.unwrap();
 }

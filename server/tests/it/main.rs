@@ -1,11 +1,11 @@
-//! What only a socket or a process shows; the scenarios of the conformance suite
-//! show the rest.
+//! What only a socket or a process can show. The scenarios of the conformance suite prove
+//! the behaviour of the API.
 
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    reason = "what a test takes for granted fails the test where it is not so"
+    reason = "a test fails where something unexpected happens"
 )]
 
 mod support;
@@ -18,12 +18,9 @@ mod database;
 
 mod connections;
 mod embedded;
-mod failing_store;
 mod generations;
-mod limits;
 mod metrics;
 mod openapi;
-mod streams;
 mod uploads;
 
 mod paths;

@@ -9,13 +9,13 @@ async fn requests_are_counted_by_route_and_class_of_status() {
     let mut connection = Connection::open(server.base_url()).await;
     for path in ["/prompts/1", "/prompts/2", "/prompts", "/nothing"] {
         connection.send(head(server.api_key(), "GET", path, "")).await;
-        connection.answer().await.unwrap();
+        connection.response().await.unwrap();
     }
 
     let event = server.event("serving metrics").await;
     let mut admin = Connection::open(event["address"].as_str().unwrap()).await;
     admin.send("GET /metrics HTTP/1.1\r\nhost: test\r\n\r\n").await;
-    let page = admin.answer().await.unwrap();
+    let page = admin.response().await.unwrap();
     assert_eq!(page.header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
     let has = |name: &str, labels: &[&str], value: &str| {
         let found = page.body.lines().any(|line| {
@@ -35,7 +35,7 @@ async fn requests_are_counted_by_route_and_class_of_status() {
 
     for (request, status) in [("GET /", 404), ("POST /metrics", 405), ("GET /healthz", 404)] {
         admin.send(format!("{request} HTTP/1.1\r\nhost: test\r\n\r\n")).await;
-        assert_eq!(admin.answer().await.unwrap().status, status, "{request}");
+        assert_eq!(admin.response().await.unwrap().status, status, "{request}");
     }
 }
 
@@ -44,5 +44,5 @@ async fn the_main_listener_shows_none() {
     let server = Running::start(&[], &[]).await;
     let mut connection = Connection::open(server.base_url()).await;
     connection.send("GET /metrics HTTP/1.1\r\nhost: test\r\n\r\n").await;
-    assert_eq!(connection.answer().await.unwrap().status, 404);
+    assert_eq!(connection.response().await.unwrap().status, 404);
 }

@@ -5,16 +5,16 @@ use std::collections::BTreeSet;
 use promptarium_server::EmbeddedServer;
 use serde_json::Value;
 
-use crate::support::client::{Answer, Connection, call};
+use crate::support::client::{Connection, Response, call};
 use crate::support::program::{output, program};
 
 /// A request for the document without a key.
-async fn get(connection: &mut Connection, method: &str, headers: &str) -> Answer {
+async fn get(connection: &mut Connection, method: &str, headers: &str) -> Response {
     let request = format!("{method} /api/v1/openapi.json HTTP/1.1\r\nhost: a\r\n{headers}\r\n");
     connection.send(request).await;
     match method {
-        "HEAD" => connection.answer_to_head().await.unwrap(),
-        _ => connection.answer().await.unwrap(),
+        "HEAD" => connection.head_response().await.unwrap(),
+        _ => connection.response().await.unwrap(),
     }
 }
 
@@ -88,11 +88,11 @@ async fn required_fields_are_those_of_the_document() {
             let path = path.replace("{promptId}", "1").replace("{vaultId}", "1");
             let path = path.replace("{vaultPromptId}", "1");
             let path = path.strip_prefix("/api/v1").unwrap();
-            let answer = call(&server, &method.to_uppercase(), path, Some("{}")).await;
-            let answer = answer.json();
-            let details = answer["details"].as_object().into_iter().flatten();
+            let response = call(&server, &method.to_uppercase(), path, Some("{}")).await;
+            let response = response.json();
+            let details = response["details"].as_object().into_iter().flatten();
             let missing: BTreeSet<_> = details.map(|(name, _)| name.as_str()).collect();
-            assert_eq!(missing, required, "{method} {path}: {answer}");
+            assert_eq!(missing, required, "{method} {path}: {response}");
             checked += 1;
         }
     }

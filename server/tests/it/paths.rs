@@ -6,7 +6,7 @@ use promptarium::{PromptId, VaultId, VaultPromptId, path};
 use promptarium_server::test_support::BASE_PATH;
 use promptarium_server::test_support::{Routes, route_table};
 
-/// Every template of the SDK that this server answers.
+/// Every template of the SDK that this server responses.
 const SERVED: [&str; 14] = [
     path::PROMPTS,
     path::PROMPT,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::time::timeout;
 
-use crate::support::PATIENCE;
+use crate::support::TIMEOUT;
 use crate::support::client::{Connection, head, request};
 use crate::support::program::{Running, program};
 
@@ -22,7 +22,7 @@ async fn the_json_ready_line_has_base_url_key_and_store() {
 
     let mut connection = Connection::open(server.base_url()).await;
     connection.send(request(server.api_key(), "POST", "/prompts", Some(PROMPT))).await;
-    assert_eq!(connection.answer().await.unwrap().status, 201);
+    assert_eq!(connection.response().await.unwrap().status, 201);
 }
 
 #[tokio::test]
@@ -31,7 +31,7 @@ async fn without_json_the_ready_line_is_text() {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut text = Vec::new();
     while text.len() < 6 {
-        let line = timeout(PATIENCE, lines.next_line()).await.expect("a line in time");
+        let line = timeout(TIMEOUT, lines.next_line()).await.expect("a line in time");
         text.push(line.unwrap().expect("a line"));
     }
     assert_eq!(text[0], "Promptarium is ready.");
@@ -52,7 +52,7 @@ async fn after_a_signal_a_request_in_flight_is_completed() {
         server.signal(signal).await;
         assert!(idle.ends().await, "an idle connection is closed at once");
         busy.send(&PROMPT[10..]).await;
-        assert_eq!(busy.answer().await.unwrap().status, 201, "{signal}");
+        assert_eq!(busy.response().await.unwrap().status, 201, "{signal}");
         let ended = server.end().await;
         assert_eq!(ended.code, Some(0), "{}", ended.stderr);
         assert_eq!(ended.stdout, "");
@@ -88,7 +88,7 @@ async fn readyz_is_503_during_the_drain_delay() {
     let get = async |path: &str| {
         let mut connection = Connection::open(server.base_url()).await;
         connection.send(format!("GET {path} HTTP/1.1\r\nhost: test\r\n\r\n")).await;
-        connection.answer().await.unwrap()
+        connection.response().await.unwrap()
     };
     assert_eq!(get("/readyz").await.status, 200);
     server.signal("TERM").await;
@@ -108,7 +108,7 @@ async fn the_log_has_one_line_per_request_and_no_secret() {
     for (path, id) in [("/prompts/7?a=q3uery", "one"), ("/nothing", "two")] {
         let header = format!("x-request-id: {id}\r\n");
         connection.send(head("promptarium_live_a1_s3cret", "GET", path, &header)).await;
-        connection.answer().await.unwrap();
+        connection.response().await.unwrap();
     }
     drop(connection);
     server.signal("TERM").await;
@@ -116,7 +116,7 @@ async fn the_log_has_one_line_per_request_and_no_secret() {
     assert!(!log.contains("s3cret") && !log.contains("q3uery"), "{log}");
     let lines: Vec<serde_json::Value> =
         log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let answered: Vec<_> = lines
+    let requests: Vec<_> = lines
         .iter()
         .filter(|line| line["message"] == "answered")
         .map(|line| {
@@ -127,7 +127,7 @@ async fn the_log_has_one_line_per_request_and_no_secret() {
         })
         .collect();
     assert_eq!(
-        answered,
+        requests,
         [r#""one" "GET" "/prompts/{promptId}" 404"#, r#""two" "GET" "unknown" 404"#]
     );
 }
@@ -138,12 +138,12 @@ async fn a_connection_above_the_limit_waits_for_another_to_close() {
     let list_prompts = request(server.api_key(), "GET", "/prompts", None);
     let mut first = Connection::open(server.base_url()).await;
     first.send(&list_prompts).await;
-    assert_eq!(first.answer().await.unwrap().status, 200);
+    assert_eq!(first.response().await.unwrap().status, 200);
 
     let mut second = Connection::open(server.base_url()).await;
     second.send(&list_prompts).await;
-    let response = timeout(Duration::from_millis(300), second.answer()).await;
+    let response = timeout(Duration::from_millis(300), second.response()).await;
     assert!(response.is_err(), "{response:?}");
     drop(first);
-    assert_eq!(second.answer().await.unwrap().status, 200);
+    assert_eq!(second.response().await.unwrap().status, 200);
 }

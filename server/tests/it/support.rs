@@ -1,14 +1,31 @@
-//! What the tests share: a plain client, the program as a child, stores that
-//! fail, uploads.
+//! What the tests share: a plain client, the program as a child, a failing blob store.
 
+pub(crate) mod blobs;
 pub(crate) mod client;
-pub(crate) mod failing;
-pub(crate) mod folder;
 pub(crate) mod program;
-pub(crate) mod slot;
-pub(crate) mod troubled;
 
 use std::time::Duration;
 
+use tempfile::TempDir;
+
 /// No test waits longer for anything.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A folder as a value of `--blob-store`.
+pub(crate) fn folder_store(folder: &TempDir) -> String {
+    format!("file:{}", folder.path().display())
+}
+
+/// The names of all files in a folder and below it.
+pub(crate) fn files(folder: &TempDir) -> Vec<String> {
+    let (mut names, mut folders) = (Vec::new(), vec![folder.path().to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            match entry.path() {
+                path if path.is_dir() => folders.push(path),
+                _ => names.push(entry.file_name().into_string().unwrap()),
+            }
+        }
+    }
+    names
+}

@@ -1,18 +1,21 @@
-//! Uploads and assets, over real sockets.
+//! Uploads and assets: expiry, time limits, memory, failures of the blob store, the log.
 
-mod assets;
-mod failures;
-mod load;
-mod sizes;
-mod tokens;
-
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use promptarium_server::EmbeddedServer;
+use promptarium_server::test_support::Blobs;
 use promptarium_server::{Clock, ManualClock};
+use tempfile::TempDir;
 
-use crate::support::client::{Connection, call, request};
-use crate::support::slot::Slot;
+use crate::support::blobs::{FailingBlobs, Failure};
+use crate::support::client::{Connection, Slot, call, head, request};
+use crate::support::program::Running;
+use crate::support::{files, folder_store};
+
+/// The largest upload.
+const SIZE: usize = 10_485_760;
+const UPLOADS: usize = 64;
+const MEBIBYTE: u64 = 1024 * 1024;
 
 /// Bytes that are not text.
 fn sample(size: usize) -> Vec<u8> {
@@ -21,99 +24,6 @@ fn sample(size: usize) -> Vec<u8> {
 
 async fn slot_of(server: &EmbeddedServer, size: usize) -> Slot {
     Slot::of(server.base_url(), server.api_key(), "image/png", size).await
-}
-
-#[tokio::test]
-async fn a_slot_has_urls_token_and_lifetime() {
-    let server = EmbeddedServer::start().await.unwrap();
-    for (content_type, ending) in
-        [("image/png", "png"), ("image/jpeg", "jpg"), ("image/webp", "webp"), ("image/gif", "gif")]
-    {
-        let body = format!(r#"{{"contentType":"{content_type}","size":10485760}}"#);
-        let answer = call(&server, "POST", "/uploads/images", Some(&body)).await;
-        assert_eq!(answer.status, 201);
-        let json = answer.json();
-        assert!(json["error"].is_null());
-        let data = &json["data"];
-        assert_eq!(data["contentType"], content_type);
-        assert_eq!(data["size"], 10_485_760);
-        assert_eq!(data["expiresIn"], 7200);
-        let root = server.base_url().strip_suffix("/api/v1").unwrap();
-        let path = data["path"].as_str().unwrap();
-        let name = path.strip_prefix("images/").unwrap();
-        assert!(name.ends_with(&format!(".{ending}")) && name.len() == 27 + ending.len(), "{name}");
-        assert_eq!(data["url"], format!("{root}/assets/{name}"));
-        let upload_url = data["uploadUrl"].as_str().unwrap();
-        assert!(upload_url.starts_with(&format!("{root}/storage/{name}?slot=")), "{upload_url}");
-        assert_eq!(data["token"].as_str().unwrap().len(), 43);
-        assert_eq!(data.as_object().unwrap().len(), 7);
-    }
-}
-
-#[tokio::test]
-async fn every_invalid_field_of_a_slot_request_is_named() {
-    let server = EmbeddedServer::start().await.unwrap();
-    for (body, fields) in [
-        (r"{}", &["contentType", "size"][..]),
-        (r#"{"contentType":"image/png"}"#, &["size"]),
-        (r#"{"size":1}"#, &["contentType"]),
-        (r#"{"contentType":"image/svg+xml","size":0}"#, &["contentType", "size"]),
-        (r#"{"contentType":"IMAGE/PNG","size":1}"#, &["contentType"]),
-        (r#"{"contentType":"video/mp4","size":1}"#, &["contentType"]),
-        (r#"{"contentType":null,"size":null}"#, &["contentType", "size"]),
-        (r#"{"contentType":"image/png","size":10485761}"#, &["size"]),
-        (r#"{"contentType":"image/png","size":-1}"#, &["size"]),
-        (r#"{"contentType":"image/png","size":1.0}"#, &["size"]),
-        (r#"{"contentType":"image/png","size":99999999999999999999}"#, &["size"]),
-    ] {
-        let answer = call(&server, "POST", "/uploads/images", Some(body)).await;
-        assert_eq!(answer.status, 400, "{body}");
-        let json = answer.json();
-        let named: Vec<_> = json["details"].as_object().unwrap().keys().collect();
-        assert_eq!(named, fields, "{body}");
-    }
-    let answer = call(&server, "GET", "/uploads/images", None).await;
-    assert_eq!((answer.status, answer.header("allow")), (405, Some("POST")));
-}
-
-#[tokio::test]
-async fn an_upload_is_live_at_once_and_unchanged() {
-    let server = EmbeddedServer::start().await.unwrap();
-    for size in [1, 1_000, 3_000_000, 10_485_760] {
-        let (slot, bytes) = (slot_of(&server, size).await, sample(size));
-        let before = slot.get().await;
-        assert_eq!(before.status, 404);
-        assert!(before.json()["data"].is_null());
-        assert_eq!(before.header("cache-control"), Some("no-store"));
-
-        let put = slot.put(&bytes).await;
-        assert_eq!((put.status, &*put.body), (200, ""), "{size}");
-        assert_eq!(put.header("content-length"), Some("0"));
-        assert_eq!(put.header("content-type"), None);
-        assert!(put.header("x-request-id").is_some());
-        let got = slot.get().await;
-        assert_eq!(got.status, 200);
-        assert!(got.bytes == bytes, "{size}");
-    }
-}
-
-#[tokio::test]
-async fn of_concurrent_uploads_one_succeeds() {
-    let server = EmbeddedServer::start().await.unwrap();
-    for _ in 0..5 {
-        let slot = slot_of(&server, 300_000).await;
-        let puts = (b'a'..b'i').map(|letter| {
-            let slot = slot.clone();
-            async move { (letter, slot.put(&vec![letter; 300_000]).await.status) }
-        });
-        let outcomes = futures::future::join_all(puts).await;
-        let winners: Vec<_> = outcomes.iter().filter(|(_, status)| *status == 200).collect();
-        assert_eq!(winners.len(), 1, "{outcomes:?}");
-        assert!(outcomes.iter().all(|(_, status)| matches!(status, 200 | 400)), "{outcomes:?}");
-        assert!(slot.get().await.bytes == vec![winners[0].0; 300_000]);
-        let again = slot.put(&vec![b'z'; 300_000]).await;
-        assert!(again.json()["error"].as_str().unwrap().contains("has been used"));
-    }
 }
 
 #[tokio::test]
@@ -134,35 +44,13 @@ async fn a_slot_expires_after_7200_seconds() {
 }
 
 #[tokio::test]
-async fn an_upload_url_is_refused_as_the_url_of_an_image() {
-    let server = EmbeddedServer::start().await.unwrap();
-    let slot = slot_of(&server, 1).await;
-    let prompt =
-        |field: &str, value: &str| format!(r#"{{"title":"t","prompt":"p","{field}":{value}}}"#);
-    let elsewhere = slot.upload_url.replace("127.0.0.1", "localhost");
-    for url in [&slot.upload_url, &elsewhere] {
-        let bodies = [
-            ("imageUrl", prompt("imageUrl", &format!("\"{url}\""))),
-            ("referenceMediaUrls", prompt("referenceMediaUrls", &format!("[\"{url}\"]"))),
-        ];
-        for (field, body) in bodies {
-            for (method, path) in [("POST", "/prompts"), ("PATCH", "/prompts/1")] {
-                let answer = call(&server, method, path, Some(&body)).await;
-                assert_eq!(answer.status, 400, "{method} {field}");
-                let json = answer.json();
-                let said = json["details"][field].as_str().unwrap();
-                assert!(said.contains("use the slot's url"), "{said}");
-                assert!(!answer.body.contains("slot="), "{}", answer.body);
-            }
-        }
-    }
-    for (field, value) in [
-        ("imageUrl", format!("\"{}\"", slot.url)),
-        ("referenceMediaUrls", format!("[\"{}\"]", slot.url)),
-    ] {
-        let answer = call(&server, "POST", "/prompts", Some(&prompt(field, &value))).await;
-        assert_eq!(answer.status, 201);
-    }
+async fn a_slot_of_another_server_is_401() {
+    let one = EmbeddedServer::start().await.unwrap();
+    let two = EmbeddedServer::start().await.unwrap();
+    let slot = slot_of(&one, 1).await;
+    let there = Slot { base_url: two.base_url().to_owned(), ..slot.clone() };
+    assert_eq!(there.put(b"x").await.status, 401);
+    assert_eq!(slot.put(b"x").await.status, 200);
 }
 
 #[tokio::test]
@@ -173,8 +61,243 @@ async fn a_connection_is_usable_after_a_refused_upload() {
     for (slot, body, status) in [(&one, "1234", 200), (&two, "123", 400), (&two, "1234", 200)] {
         connection.send(slot.head(&format!("content-length: {}\r\n", body.len()))).await;
         connection.send(body).await;
-        assert_eq!(connection.answer().await.unwrap().status, status);
+        assert_eq!(connection.response().await.unwrap().status, status);
     }
     connection.send(request(server.api_key(), "GET", "/vaults", None)).await;
-    assert_eq!(connection.answer().await.unwrap().status, 200);
+    assert_eq!(connection.response().await.unwrap().status, 200);
+}
+
+#[tokio::test]
+async fn a_stalled_upload_is_408() {
+    let server = EmbeddedServer::start().await.unwrap();
+    let slot = slot_of(&server, 10_485_760).await;
+    let mut connection = slot.connection().await;
+    connection.send(slot.head("content-length: 10485760\r\n")).await;
+    connection.send("x").await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(349)).await;
+    tokio::time::resume();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    connection.send("x").await;
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(2)).await;
+    tokio::time::resume();
+    let response = connection.response().await.unwrap();
+    assert_eq!(response.status, 408);
+    assert!(
+        response.json()["error"].as_str().unwrap().contains("350 seconds"),
+        "{}",
+        response.body
+    );
+    assert_eq!(slot.get().await.status, 404);
+}
+
+#[tokio::test]
+async fn expect_100_continue_is_answered_before_the_body() {
+    let server = EmbeddedServer::start().await.unwrap();
+    let slot = slot_of(&server, 4).await;
+    let expecting =
+        |length: usize| slot.head(&format!("content-length: {length}\r\nexpect: 100-continue\r\n"));
+    let mut connection = slot.connection().await;
+    connection.send(expecting(5)).await;
+    assert_eq!(connection.response().await.unwrap().status, 413);
+    let mut connection = slot.connection().await;
+    connection.send(expecting(4)).await;
+    assert_eq!(connection.head_response().await.unwrap().status, 100);
+    connection.send("1234").await;
+    assert_eq!(connection.response().await.unwrap().status, 200);
+}
+
+/// The peak memory of a process in bytes.
+fn peak_memory(process_id: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process_id}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let kibibytes: u64 = line.trim().strip_suffix(" kB").unwrap().parse().unwrap();
+    kibibytes * 1024
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn sixty_four_large_uploads_at_once_take_at_most_128_mebibytes() {
+    let folder = TempDir::new().unwrap();
+    let server = Running::start(&["--blob-store", &folder_store(&folder)], &[]).await;
+    let mut slots = Vec::new();
+    for _ in 0..UPLOADS {
+        slots.push(Slot::of(server.base_url(), server.api_key(), "image/png", SIZE).await);
+    }
+    let bytes = sample(SIZE);
+    let start = Instant::now();
+    let responses = futures::future::join_all(slots.iter().map(|slot| slot.put(&bytes))).await;
+    let time = start.elapsed();
+    assert!(responses.iter().all(|response| response.status == 200), "{responses:?}");
+    let peak = peak_memory(server.process_id()) / MEBIBYTE;
+    println!("{UPLOADS} uploads of {SIZE} bytes: {time:?}, at most {peak} MiB");
+    assert!(peak <= 128, "{peak} MiB");
+
+    assert!(slots[UPLOADS - 1].get().await.bytes == bytes);
+    assert_eq!(files(&folder).len(), UPLOADS);
+}
+
+#[tokio::test]
+async fn stalled_uploads_delay_no_other_upload() {
+    let server = EmbeddedServer::start().await.unwrap();
+    let mut stalled = Vec::new();
+    for _ in 0..UPLOADS {
+        let slot = slot_of(&server, SIZE).await;
+        let mut connection = slot.connection().await;
+        connection.send(slot.head(&format!("content-length: {SIZE}\r\n"))).await;
+        connection.send("x").await;
+        stalled.push(connection);
+    }
+    let slot = slot_of(&server, SIZE).await;
+    let start = Instant::now();
+    assert_eq!(slot.put(&sample(SIZE)).await.status, 200);
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+}
+
+#[tokio::test]
+async fn a_client_that_disconnects_does_not_affect_others() {
+    let server = EmbeddedServer::start().await.unwrap();
+    let (slot, bytes) = (slot_of(&server, SIZE).await, sample(SIZE));
+    assert_eq!(slot.put(&bytes).await.status, 200);
+    for _ in 0..20 {
+        let mut connection = slot.connection().await;
+        connection.send(format!("GET {} HTTP/1.1\r\nhost: test\r\n\r\n", slot.path)).await;
+        connection.head_response().await.unwrap();
+    }
+    assert!(slot.get().await.bytes == bytes);
+}
+
+#[tokio::test]
+async fn a_failed_put_is_503_and_leaves_nothing() {
+    let store = FailingBlobs::new();
+    let blobs = Blobs::over(store.clone());
+    let server = EmbeddedServer::builder().blobs(blobs).start().await.unwrap();
+    let (slot, bytes) = (slot_of(&server, 50_000).await, sample(50_000));
+    for (failure, expected) in
+        [(Failure::Full, "no space left"), (Failure::BreaksWhilePutting, "try again")]
+    {
+        store.set(failure);
+        let response = slot.put(&bytes).await;
+        assert_eq!(response.status, 503);
+        let json = response.json();
+        assert!(json["data"].is_null() && json["details"] == serde_json::json!({}));
+        assert!(json["error"].as_str().unwrap().contains(expected), "{json}");
+        assert!(!response.body.contains("inner workings"), "{}", response.body);
+        assert_eq!(store.halves.lock().unwrap().pop().unwrap().len(), 25_000);
+
+        store.set(Failure::None);
+        assert_eq!(slot.get().await.status, 404);
+    }
+    store.set(Failure::Gone);
+    assert_eq!(slot.put(&bytes).await.status, 503);
+    assert_eq!(slot.get().await.status, 503);
+    assert_eq!(slot.request("HEAD").await.status, 503);
+    assert_eq!(call(&server, "GET", "/vaults", None).await.status, 200, "the server continues");
+
+    store.set(Failure::None);
+    assert_eq!(slot.put(&bytes).await.status, 200, "a failure does not use the slot up");
+    assert!(slot.get().await.bytes == bytes);
+}
+
+#[tokio::test]
+async fn an_asset_that_breaks_off_ends_the_connection() {
+    let store = FailingBlobs::new();
+    let blobs = Blobs::over(store.clone());
+    let server = EmbeddedServer::builder().blobs(blobs).start().await.unwrap();
+    let slot = slot_of(&server, 50_000).await;
+    assert_eq!(slot.put(&sample(50_000)).await.status, 200);
+    store.set(Failure::BreaksWhileGetting);
+    let mut connection = slot.connection().await;
+    connection.send(format!("GET {} HTTP/1.1\r\nhost: test\r\n\r\n", slot.path)).await;
+    assert!(connection.response().await.is_none(), "the connection is cut");
+    store.set(Failure::None);
+    assert_eq!(slot.get().await.status, 200);
+}
+
+#[tokio::test]
+async fn a_full_folder_is_503_and_leaves_no_file() {
+    let folder = TempDir::new().unwrap();
+    // No file may have more than 64 blocks of 512 bytes. The signal for it would end the
+    // program.
+    let shell = "trap '' XFSZ; ulimit -f 64";
+    let server = Running::start_after(shell, &["--blob-store", &folder_store(&folder)]).await;
+    let of = async |size| Slot::of(server.base_url(), server.api_key(), "image/gif", size).await;
+    let (small, large) = (of(1_000).await, of(1_000_000).await);
+    let response = large.put(&sample(1_000_000)).await;
+    assert_eq!(response.status, 503, "{response:?}");
+    assert!(response.json()["error"].as_str().unwrap().contains("no space left"));
+    assert_eq!(large.get().await.status, 404);
+    assert!(files(&folder).is_empty(), "{:?}", files(&folder));
+    assert_eq!(small.put(&sample(1_000)).await.status, 200);
+    assert_eq!(files(&folder), [small.path.rsplit('/').next().unwrap()]);
+    let log = server.log_at_end().await;
+    assert!(
+        log.contains("the blob store failed") && !log.contains(&folder_store(&folder)),
+        "{log}"
+    );
+}
+
+#[tokio::test]
+async fn a_folder_keeps_its_files_across_restarts() {
+    let folder = TempDir::new().unwrap();
+    let store = folder_store(&folder);
+    let server = Running::start(&["--blob-store", &store], &[]).await;
+    let slot = Slot::of(server.base_url(), server.api_key(), "image/webp", 9).await;
+    assert_eq!(slot.put(b"permanent").await.status, 200);
+    server.signal("TERM").await;
+    server.end().await;
+
+    let server = Running::start(&[], &[("PROMPTARIUM_BLOB_STORE", &store)]).await;
+    let slot = Slot { base_url: server.base_url().to_owned(), ..slot };
+    let response = slot.get().await;
+    assert_eq!((response.status, &*response.body), (200, "permanent"));
+    assert_eq!(response.header("content-type"), Some("image/webp"));
+}
+
+#[tokio::test]
+async fn the_log_contains_no_secret_and_no_asset_name() {
+    let folder = TempDir::new().unwrap();
+    let server =
+        Running::start(&["--log", "trace", "--blob-store", &folder_store(&folder)], &[]).await;
+    let slot = Slot::of(server.base_url(), server.api_key(), "image/png", 4).await;
+    assert_eq!(slot.put(b"123").await.status, 400);
+    assert_eq!(slot.put(b"1234").await.status, 200);
+    assert_eq!(slot.put(b"1234").await.status, 400);
+    assert_eq!(Slot { token: "wr0ng".to_owned(), ..slot.clone() }.put(b"1234").await.status, 401);
+    let body = format!(r#"{{"title":"t","prompt":"p","imageUrl":"{}"}}"#, slot.upload_url);
+    let mut connection = Connection::open(server.base_url()).await;
+    let length = format!("content-length: {}\r\n", body.len());
+    connection.send(head(server.api_key(), "POST", "/prompts", &length) + &body).await;
+    assert_eq!(connection.response().await.unwrap().status, 400);
+    let key = server.api_key().to_owned();
+    drop(connection);
+
+    let log = server.log_at_end().await;
+    assert!(log.contains("/storage/{name}"), "{log}");
+    let signature = slot.upload_url.split_once("slot=").unwrap().1;
+    let name = slot.path.rsplit('/').next().unwrap();
+    for secret in [&*slot.token, signature, &key, "wr0ng", name] {
+        assert!(!log.contains(secret), "{secret} in:\n{log}");
+    }
+}
+
+#[tokio::test]
+async fn a_panic_is_a_500_and_the_server_continues() {
+    let store = FailingBlobs::new();
+    let server = EmbeddedServer::builder().blobs(Blobs::over(store.clone())).start().await.unwrap();
+    let slot = slot_of(&server, 1).await;
+    store.set(Failure::Panic);
+    for _ in 0..2 {
+        let response = slot.get().await;
+        assert_eq!(response.status, 500);
+        assert!(response.header("x-request-id").is_some());
+        assert!(!response.body.contains("inner workings"), "{}", response.body);
+        let json = response.json();
+        assert!(json["data"].is_null() && json["error"].is_string());
+        assert_eq!(json["details"], serde_json::json!({}));
+    }
+    assert_eq!(call(&server, "GET", "/prompts", None).await.status, 200);
 }

@@ -82,3 +82,30 @@ impl<T> Listing<T> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt;
+
+    use super::*;
+
+    /// The list of this many entries, after which the store fails.
+    async fn failing_after(entries: usize) -> Result<Response, ApiError> {
+        let texts = stream::iter(0..entries).map(|_| Ok("x".repeat(4_000)));
+        let failure = stream::iter([Err(StoreError::KeyTaken)]);
+        let write: WriteEntry<String> = |text, chunk| {
+            chunk.extend_from_slice(text.as_bytes());
+            Ok(())
+        };
+        listing(texts.chain(failure).boxed(), write).await
+    }
+
+    #[tokio::test]
+    async fn a_failure_in_the_first_chunk_is_an_error_and_a_later_one_ends_the_body() {
+        assert!(failing_after(0).await.is_err() && failing_after(8).await.is_err());
+        let mut body = failing_after(9).await.unwrap().into_body();
+        assert!(body.frame().await.unwrap().is_ok());
+        assert!(body.frame().await.unwrap().is_err());
+        assert!(body.frame().await.is_none());
+    }
+}

@@ -1,15 +1,15 @@
-//! A client that sends exactly what it is told and shows exactly what comes.
+//! An HTTP/1.1 client that sends bytes as they are and shows responses as they are.
 
 use promptarium_server::EmbeddedServer;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::PATIENCE;
+use super::TIMEOUT;
 
-/// An answer of HTTP/1.1.
+/// A response of HTTP/1.1.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct Response {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, String)>,
     /// The body as text, as far as it is text.
@@ -23,7 +23,7 @@ pub(crate) struct Connection {
     read: Vec<u8>,
 }
 
-impl Answer {
+impl Response {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|(field, _)| field.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
@@ -47,27 +47,27 @@ impl Connection {
     }
 
     pub(crate) async fn send(&mut self, bytes: impl AsRef<[u8]>) {
-        timeout(PATIENCE, self.stream.write_all(bytes.as_ref())).await.unwrap().unwrap();
+        timeout(TIMEOUT, self.stream.write_all(bytes.as_ref())).await.unwrap().unwrap();
     }
 
-    /// The next answer; `None` if the connection ends first.
-    pub(crate) async fn answer(&mut self) -> Option<Answer> {
-        timeout(PATIENCE, self.read_answer(true)).await.expect("an answer in time")
+    /// The next response; `None` if the connection ends first.
+    pub(crate) async fn response(&mut self) -> Option<Response> {
+        timeout(TIMEOUT, self.read_response(true)).await.expect("a response in time")
     }
 
-    /// The next answer, to a request of the method HEAD.
-    pub(crate) async fn answer_to_head(&mut self) -> Option<Answer> {
-        timeout(PATIENCE, self.read_answer(false)).await.expect("an answer in time")
+    /// The next response, to a request of the method HEAD.
+    pub(crate) async fn head_response(&mut self) -> Option<Response> {
+        timeout(TIMEOUT, self.read_response(false)).await.expect("a response in time")
     }
 
     /// Whether the peer ends the connection with nothing more to say.
     pub(crate) async fn ends(&mut self) -> bool {
-        let end = timeout(PATIENCE, self.stream.read_buf(&mut self.read)).await;
+        let end = timeout(TIMEOUT, self.stream.read_buf(&mut self.read)).await;
         let ended = matches!(end.expect("an end in time"), Ok(0) | Err(_));
         ended && self.read.is_empty()
     }
 
-    async fn read_answer(&mut self, with_body: bool) -> Option<Answer> {
+    async fn read_response(&mut self, with_body: bool) -> Option<Response> {
         let head = self.read_to(b"\r\n\r\n").await?;
         let mut lines = head.trim_end().lines();
         let status = lines.next()?.split(' ').nth(1)?.parse().ok()?;
@@ -75,15 +75,15 @@ impl Connection {
             .filter_map(|line| line.split_once(": "))
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect();
-        let mut answer = Answer { status, headers, body: String::new(), bytes: Vec::new() };
-        if with_body && answer.header("transfer-encoding").is_some() {
-            answer.bytes = self.read_chunks().await?;
+        let mut response = Response { status, headers, body: String::new(), bytes: Vec::new() };
+        if with_body && response.header("transfer-encoding").is_some() {
+            response.bytes = self.read_chunks().await?;
         } else if with_body {
-            let length = answer.header("content-length").map_or("0", |length| length);
-            answer.bytes = self.read_bytes(length.parse().ok()?).await?;
+            let length = response.header("content-length").map_or("0", |length| length);
+            response.bytes = self.read_bytes(length.parse().ok()?).await?;
         }
-        answer.body = String::from_utf8_lossy(&answer.bytes).into_owned();
-        Some(answer)
+        response.body = String::from_utf8_lossy(&response.bytes).into_owned();
+        Some(response)
     }
 
     async fn read_chunks(&mut self) -> Option<Vec<u8>> {
@@ -131,10 +131,10 @@ pub(crate) async fn call(
     method: &str,
     path: &str,
     body: Option<&str>,
-) -> Answer {
+) -> Response {
     let mut connection = Connection::to(server).await;
     connection.send(request(server.api_key(), method, path, body)).await;
-    connection.answer().await.unwrap()
+    connection.response().await.unwrap()
 }
 
 /// A request as bytes.
@@ -149,4 +149,76 @@ pub(crate) fn head(key: &str, method: &str, path: &str, further: &str) -> String
         "{method} /api/v1{path} HTTP/1.1\r\nhost: test\r\nauthorization: Bearer {key}\r\n\
          content-type: application/json\r\n{further}\r\n"
     )
+}
+
+/// An upload slot; paths begin at the root of the server.
+#[derive(Clone)]
+pub(crate) struct Slot {
+    pub(crate) base_url: String,
+    pub(crate) upload_path: String,
+    pub(crate) upload_url: String,
+    pub(crate) token: String,
+    pub(crate) path: String,
+    pub(crate) content_type: String,
+}
+
+impl Slot {
+    /// Requests one.
+    pub(crate) async fn of(base_url: &str, key: &str, content_type: &str, size: usize) -> Self {
+        let body = format!(r#"{{"contentType":"{content_type}","size":{size}}}"#);
+        let mut connection = Connection::open(base_url).await;
+        connection.send(request(key, "POST", "/uploads/images", Some(&body))).await;
+        let response = connection.response().await.unwrap();
+        assert_eq!(response.status, 201, "{response:?}");
+        let json = response.json();
+        let text = |name: &str| json["data"][name].as_str().unwrap().to_owned();
+        let root = base_url.strip_suffix("/api/v1").unwrap();
+        let below = |url: String| url.strip_prefix(root).unwrap().to_owned();
+        Self {
+            base_url: base_url.to_owned(),
+            upload_path: below(text("uploadUrl")),
+            upload_url: text("uploadUrl"),
+            token: text("token"),
+            path: below(text("url")),
+            content_type: text("contentType"),
+        }
+    }
+
+    /// The head of the upload, with further lines.
+    pub(crate) fn head(&self, further: &str) -> String {
+        let Self { upload_path, token, content_type, .. } = self;
+        format!(
+            "PUT {upload_path} HTTP/1.1\r\nhost: test\r\nauthorization: Bearer {token}\r\n\
+             content-type: {content_type}\r\n{further}\r\n"
+        )
+    }
+
+    /// Uploads, with a declared length.
+    pub(crate) async fn put(&self, bytes: &[u8]) -> Response {
+        let mut connection = self.connection().await;
+        connection.send(self.head(&format!("content-length: {}\r\n", bytes.len()))).await;
+        connection.send(bytes).await;
+        connection.response().await.unwrap()
+    }
+
+    /// Asks for the asset.
+    pub(crate) async fn get(&self) -> Response {
+        self.request("GET").await
+    }
+
+    /// Asks for the asset with this method.
+    pub(crate) async fn request(&self, method: &str) -> Response {
+        let mut connection = self.connection().await;
+        let path = &self.path;
+        connection.send(format!("{method} {path} HTTP/1.1\r\nhost: test\r\n\r\n")).await;
+        let response = match method {
+            "HEAD" => connection.head_response().await,
+            _ => connection.response().await,
+        };
+        response.unwrap()
+    }
+
+    pub(crate) async fn connection(&self) -> Connection {
+        Connection::open(&self.base_url).await
+    }
 }

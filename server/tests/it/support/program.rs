@@ -9,7 +9,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::time::timeout;
 
-use super::PATIENCE;
+use super::TIMEOUT;
 
 /// The program with these arguments and variables, not yet started.
 pub(crate) fn program<S: AsRef<OsStr>>(arguments: &[S], variables: &[(&str, &OsStr)]) -> Command {
@@ -23,7 +23,7 @@ const ANYWHERE: [&str; 3] = ["--listen", "127.0.0.1:0", "--json"];
 
 /// Runs the program to its end.
 pub(crate) async fn output(mut command: Command) -> Output {
-    timeout(PATIENCE, command.output()).await.expect("an end in time").unwrap()
+    timeout(TIMEOUT, command.output()).await.expect("an end in time").unwrap()
 }
 
 /// The program, ready for requests.
@@ -63,7 +63,7 @@ impl Running {
         let mut child = command.kill_on_drop(true).spawn().unwrap();
         let mut stdout = BufReader::new(child.stdout.take().unwrap()).lines();
         let stderr = BufReader::new(child.stderr.take().unwrap()).lines();
-        let line = timeout(PATIENCE, stdout.next_line()).await.expect("a line in time");
+        let line = timeout(TIMEOUT, stdout.next_line()).await.expect("a line in time");
         let ready = serde_json::from_str(&line.unwrap().expect("a ready line")).unwrap();
         Self { child, ready, stdout, stderr }
     }
@@ -83,7 +83,7 @@ impl Running {
     /// The next event in the log with this message.
     pub(crate) async fn event(&mut self, message: &str) -> Value {
         loop {
-            let line = timeout(PATIENCE, self.stderr.next_line()).await.expect("a line in time");
+            let line = timeout(TIMEOUT, self.stderr.next_line()).await.expect("a line in time");
             let event: Value = serde_json::from_str(&line.unwrap().expect("a line")).unwrap();
             if event["message"] == message {
                 return event;
@@ -106,7 +106,7 @@ impl Running {
 
     /// Waits for its end.
     pub(crate) async fn end(mut self) -> Ended {
-        let status = timeout(PATIENCE, self.child.wait()).await.expect("an end in time").unwrap();
+        let status = timeout(TIMEOUT, self.child.wait()).await.expect("an end in time").unwrap();
         let (mut stdout, mut stderr) = (String::new(), String::new());
         self.stdout.get_mut().read_to_string(&mut stdout).await.unwrap();
         self.stderr.get_mut().read_to_string(&mut stderr).await.unwrap();

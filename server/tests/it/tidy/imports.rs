@@ -37,11 +37,7 @@ pub(super) fn modules<'a>(files: impl Iterator<Item = (Vec<String>, &'a str)>) -
 
 /// Every path of this crate that a file names, in full: `use` trees are taken apart.
 fn used_paths(text: &str, module: &[String]) -> Vec<Vec<String>> {
-    let code: String = text
-        .lines()
-        .filter(|line| !line.trim_start().starts_with("//"))
-        .collect::<Vec<_>>()
-        .join("\n");
+    let code = super::code_lines(text).collect::<Vec<_>>().join("\n");
     let mut paths = Vec::new();
     let mut rest = code.as_str();
     while let Some(at) = ["crate::", "super::", "self::"].iter().filter_map(|r| rest.find(r)).min()
@@ -112,33 +108,19 @@ fn absolute(path: &str, module: &[String]) -> Option<Vec<String>> {
     (!full.is_empty()).then_some(full)
 }
 
-/// The names along one cycle of the graph, if there is any.
-pub(super) fn cycle(graph: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
-    fn walk(
-        graph: &BTreeMap<String, BTreeSet<String>>,
-        node: &String,
-        trail: &mut Vec<String>,
-        done: &mut BTreeSet<String>,
-    ) -> bool {
-        if let Some(at) = trail.iter().position(|one| one == node) {
-            trail.drain(..at);
-            return true;
+/// The nodes that are on a cycle of the graph, or between two cycles.
+pub(super) fn cyclic(mut graph: BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
+    loop {
+        let (before, sources) = (graph.len(), graph.keys().cloned().collect::<BTreeSet<_>>());
+        let targets: BTreeSet<_> = graph.values().flatten().cloned().collect();
+        graph.retain(|node, next| {
+            next.retain(|target| sources.contains(target));
+            !next.is_empty() && targets.contains(node)
+        });
+        if graph.len() == before {
+            return graph.into_keys().collect();
         }
-        if done.contains(node) {
-            return false;
-        }
-        trail.push(node.clone());
-        for next in graph.get(node).into_iter().flatten() {
-            if walk(graph, next, trail, done) {
-                return true;
-            }
-        }
-        trail.pop();
-        done.insert(node.clone());
-        false
     }
-    let (mut trail, mut done) = (Vec::new(), BTreeSet::new());
-    graph.keys().any(|node| walk(graph, node, &mut trail, &mut done)).then_some(trail)
 }
 
 #[test]
@@ -152,13 +134,13 @@ fn imports_are_read_from_trees_and_inline_paths() {
 
 #[test]
 fn a_cycle_is_found_and_a_tree_has_none() {
-    let graph = |edges: &[(&str, &str)]| {
+    let nodes_on_cycles = |edges: &[(&str, &str)]| {
         let mut graph = BTreeMap::<String, BTreeSet<String>>::new();
         for (from, to) in edges {
             graph.entry((*from).to_owned()).or_default().insert((*to).to_owned());
         }
-        graph
+        cyclic(graph)
     };
-    assert_eq!(cycle(&graph(&[("a", "b"), ("a", "c"), ("b", "c")])), None);
-    assert!(cycle(&graph(&[("a", "b"), ("b", "c"), ("c", "b")])).is_some());
+    assert!(nodes_on_cycles(&[("a", "b"), ("a", "c"), ("b", "c")]).is_empty());
+    assert_eq!(nodes_on_cycles(&[("a", "b"), ("b", "c"), ("c", "b"), ("c", "d")]), ["b", "c"]);
 }

@@ -1,7 +1,6 @@
-//! A store of files in memory that fails as it is told.
+//! A blob store in memory that fails on demand.
 
 use std::io;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -15,83 +14,78 @@ use object_store::{
     ObjectMeta, ObjectStore, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
-/// What goes wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Trouble {
+/// How the store fails.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Failure {
+    #[default]
     None,
-    /// Putting stops in the middle: there is no space left.
+    /// Writing stops in the middle: there is no space left.
     Full,
-    /// Putting stops in the middle for another reason.
+    /// Writing stops in the middle for another reason.
     BreaksWhilePutting,
-    /// Getting stops in the middle.
+    /// Reading stops in the middle.
     BreaksWhileGetting,
     /// Nothing works.
     Gone,
+    /// Reading panics.
+    Panic,
 }
 
-#[derive(Debug)]
-pub(crate) struct TroubledBlobs {
+#[derive(Debug, Default)]
+pub(crate) struct FailingBlobs {
     inner: InMemory,
-    trouble: AtomicU8,
-    /// What was written when putting stopped.
+    failure: Mutex<Failure>,
+    /// What was written when writing stopped.
     pub(crate) halves: Mutex<Vec<Bytes>>,
 }
 
-const ALL: [Trouble; 5] = [
-    Trouble::None,
-    Trouble::Full,
-    Trouble::BreaksWhilePutting,
-    Trouble::BreaksWhileGetting,
-    Trouble::Gone,
-];
-
-impl TroubledBlobs {
+impl FailingBlobs {
     pub(crate) fn new() -> Arc<Self> {
-        let (inner, halves) = (InMemory::new(), Mutex::default());
-        Arc::new(Self { inner, trouble: AtomicU8::new(0), halves })
+        Arc::default()
     }
 
-    pub(crate) fn set(&self, trouble: Trouble) {
-        self.trouble.store(trouble as u8, Ordering::SeqCst);
+    pub(crate) fn set(&self, failure: Failure) {
+        *self.failure.lock().unwrap() = failure;
     }
 
-    fn trouble(&self) -> Trouble {
-        ALL[usize::from(self.trouble.load(Ordering::SeqCst))]
+    fn failure(&self) -> Failure {
+        *self.failure.lock().unwrap()
     }
 }
 
-fn failure(kind: io::ErrorKind) -> Error {
+fn error(kind: io::ErrorKind) -> Error {
     let source = Box::new(io::Error::new(kind, "inner workings"));
-    Error::Generic { store: "troubled", source }
+    Error::Generic { store: "failing", source }
 }
 
 #[async_trait]
-impl ObjectStore for TroubledBlobs {
+impl ObjectStore for FailingBlobs {
     async fn put_opts(
         &self,
         location: &Path,
         payload: PutPayload,
         options: PutOptions,
     ) -> Result<PutResult> {
-        let kind = match self.trouble() {
-            Trouble::None | Trouble::BreaksWhileGetting => {
+        let kind = match self.failure() {
+            Failure::None | Failure::BreaksWhileGetting | Failure::Panic => {
                 return self.inner.put_opts(location, payload, options).await;
             }
-            Trouble::Full => io::ErrorKind::StorageFull,
-            Trouble::BreaksWhilePutting | Trouble::Gone => io::ErrorKind::BrokenPipe,
+            Failure::Full => io::ErrorKind::StorageFull,
+            Failure::BreaksWhilePutting | Failure::Gone => io::ErrorKind::BrokenPipe,
         };
         let bytes = Bytes::from(payload);
         self.halves.lock().unwrap().push(bytes.slice(..bytes.len() / 2));
-        Err(failure(kind))
+        Err(error(kind))
     }
 
     async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
-        match self.trouble() {
-            Trouble::Gone => Err(failure(io::ErrorKind::ConnectionRefused)),
-            Trouble::BreaksWhileGetting if !options.head => {
+        match self.failure() {
+            Failure::Gone => Err(error(io::ErrorKind::ConnectionRefused)),
+            Failure::Panic => panic!("inner workings"),
+            Failure::BreaksWhileGetting if !options.head => {
                 let mut got = self.inner.get_opts(location, options).await?;
                 let half = got.meta.size as usize / 2;
-                let pieces = [Ok(vec![0; half].into()), Err(failure(io::ErrorKind::BrokenPipe))];
+                let pieces = [Ok(vec![0; half].into()), Err(error(io::ErrorKind::BrokenPipe))];
                 got.payload = GetResultPayload::Stream(stream::iter(pieces).boxed());
                 Ok(got)
             }
@@ -127,8 +121,8 @@ impl ObjectStore for TroubledBlobs {
     }
 }
 
-impl std::fmt::Display for TroubledBlobs {
+impl std::fmt::Display for FailingBlobs {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("troubled")
+        f.write_str("failing")
     }
 }
