@@ -8,10 +8,9 @@ use http::StatusCode;
 use serde::Serialize;
 use tokio::time::timeout;
 
-use super::view::SMALL_BYTES;
-use super::{Api, Request};
+use super::{Api, HandlerResult, Request};
 use crate::http::error::ApiError;
-use crate::http::response::{self, Response};
+use crate::http::response;
 use crate::limits::READINESS_TIMEOUT;
 use crate::store::StoreError;
 
@@ -37,16 +36,16 @@ struct Status {
 }
 
 /// `GET /healthz`
-pub(crate) async fn health(_: &Api, _: Request<'_>) -> Result<Response, ApiError> {
-    Ok(response::data(StatusCode::OK, &Status { status: "ok" }, SMALL_BYTES)?)
+pub(crate) async fn health(_: &Api, _: Request<'_>) -> HandlerResult {
+    Ok(response::data(StatusCode::OK, &Status { status: "ok" })?)
 }
 
 /// `GET /readyz`
-pub(crate) async fn readiness(api: &Api, _: Request<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn readiness(api: &Api, _: Request<'_>) -> HandlerResult {
     if api.readiness.is_stopping() {
         return Err(ApiError::Stopping);
     }
     let checked = timeout(READINESS_TIMEOUT, api.store.check()).await;
     checked.map_err(|_| StoreError::Unavailable("it did not answer within 2 seconds".into()))??;
-    Ok(response::data(StatusCode::OK, &Status { status: "ready" }, SMALL_BYTES)?)
+    Ok(response::data(StatusCode::OK, &Status { status: "ready" })?)
 }

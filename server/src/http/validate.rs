@@ -1,20 +1,19 @@
 //! Validation of a request that reports every failing field at once.
 //!
 //! A [`Form`] holds the fields of a body or a query. A handler takes each field with a rule and
-//! gets a valid value or nothing; the form collects the errors. [`Form::errors`] then has
-//! all of them. Rules know nothing of endpoints, and endpoints nothing of JSON.
+//! gets a valid value or nothing; the form collects the errors, and [`Form::finish`] returns
+//! them. Rules know nothing of endpoints, and endpoints nothing of JSON.
 
 mod fields;
-mod text;
-mod values;
+mod rules;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 pub(crate) use self::fields::{BodyError, RawField, json_fields, query_fields};
-pub(crate) use self::text::{absolute_url, model_id, one_of, one_of_in_query, text};
-pub(crate) use self::values::{
-    id, id_from_1, id_in_query, integer, integer_in_query, list, object,
+pub(crate) use self::rules::{
+    absolute_url, id, id_from_1, id_in_query, integer, integer_in_query, list, model_id, object,
+    one_of, one_of_in_query, text,
 };
 
 /// What is wrong with one field, for a person: "must be …, but is …".
@@ -57,13 +56,11 @@ impl<V> Form<V> {
         name: &'static str,
         rule: impl FnOnce(V) -> Result<T, FieldError>,
     ) -> Option<T> {
-        match self.take(name) {
-            Some(value) => self.check(name, value, rule),
-            None => {
-                self.reject(name, "is required".to_owned());
-                None
-            }
-        }
+        let Some(value) = self.take(name) else {
+            self.reject(name, "is required".to_owned());
+            return None;
+        };
+        self.check(name, value, rule)
     }
 
     /// Takes an optional field.
@@ -88,12 +85,13 @@ impl<V> Form<V> {
 
     /// Ends the validation.
     pub(crate) fn finish(self) -> Result<(), FieldErrors> {
-        if self.is_clean() { Ok(()) } else { Err(self.errors) }
+        self.finish_with(Some(()))
     }
 
-    /// All errors, for a handler that lacks a value because of one.
-    pub(crate) fn errors(self) -> FieldErrors {
-        self.errors
+    /// Ends the validation of a request whose required fields are in `value`, which is `None`
+    /// only after an error.
+    pub(crate) fn finish_with<T>(self, value: Option<T>) -> Result<T, FieldErrors> {
+        value.filter(|_| self.is_clean()).ok_or(self.errors)
     }
 }
 

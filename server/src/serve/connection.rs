@@ -12,8 +12,10 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use http::Request;
-use hyper::body::Incoming;
+use http_body_util::BodyExt;
+use hyper::body::{Body, Incoming};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
@@ -21,8 +23,8 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-use self::activity::{Next, SharedActivity, TrackedBody, TrackedStream};
-use crate::http::response::Response;
+use self::activity::{InFlight, Next, SharedActivity, TrackedStream};
+use crate::http::response::{Response, ResponseBody, ResponseBodyError};
 use crate::limits;
 
 /// Handles the requests of one listener.
@@ -85,10 +87,10 @@ pub(super) async fn serve_connection(
         let service = service.clone();
         async move {
             let response = service.handle(request).await;
-            Ok::<_, Infallible>(response.map(|body| TrackedBody::new(body, in_flight)))
+            Ok::<_, Infallible>(response.map(|body| tracked(body, in_flight)))
         }
     });
-    let stream = TrackedStream::new(stream, activity.clone());
+    let stream = TrackedStream { stream, activity: activity.clone() };
     let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), answer));
     let mut check = pin!(sleep_until(Instant::now() + timeouts.check_interval()));
     let (mut draining, mut closing) = (false, false);
@@ -124,6 +126,17 @@ pub(super) async fn serve_connection(
             }
         }
     }
+}
+
+/// Keeps the request in flight until hyper drops the body of its response.
+fn tracked(
+    body: ResponseBody,
+    in_flight: InFlight,
+) -> impl Body<Data = Bytes, Error = ResponseBodyError> + Send + 'static {
+    body.map_err(move |_| {
+        let _ = &in_flight;
+        ResponseBodyError
+    })
 }
 
 #[cfg(test)]

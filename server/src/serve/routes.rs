@@ -2,7 +2,6 @@
 //! tests all read this table. A new endpoint is a new row.
 
 use std::collections::BTreeMap;
-use std::future::ready;
 
 use futures::future::BoxFuture;
 use http::{HeaderValue, Method};
@@ -10,25 +9,24 @@ use matchit::Router;
 use promptarium::path;
 
 use crate::api::{
-    Api, AuthedRequest, Request, assets, generations, health, memberships, openapi, prompts,
+    Api, HandlerResult, Request, assets, generations, health, memberships, openapi, prompts,
     uploads, vaults,
 };
 use crate::blobs::asset_url::{ASSETS, STORAGE};
-use crate::domain::BASE_PATH;
+use crate::domain::{BASE_PATH, Caller};
 use crate::http::auth::Access;
 use crate::http::error::ApiError;
-use crate::http::path::{PathParams, RequestTarget, ResourceKind, RouteError};
-use crate::http::response::Response;
+use crate::http::path::{PathParams, RequestTarget};
 
-type Outcome<'a> = BoxFuture<'a, Result<Response, ApiError>>;
+type HandlerFuture<'a> = BoxFuture<'a, HandlerResult>;
 
 /// What answers the requests of a route.
 #[derive(Clone, Copy, Debug)]
 pub enum Handler {
     /// A handler that needs no key, or checks an upload token itself.
-    Open(for<'a> fn(&'a Api, Request<'a>) -> Outcome<'a>),
+    Open(for<'a> fn(&'a Api, Request<'a>) -> HandlerFuture<'a>),
     /// A handler for an authenticated caller.
-    Authed(for<'a> fn(&'a Api, AuthedRequest<'a>) -> Outcome<'a>),
+    Authed(for<'a> fn(&'a Api, &'a Caller, Request<'a>) -> HandlerFuture<'a>),
     /// A browser session, which does not exist yet.
     Session,
 }
@@ -57,7 +55,7 @@ pub struct Route {
 #[rustfmt::skip]
 pub fn table() -> Vec<Route> {
     macro_rules! authed {
-        ($handler:path) => { Handler::Authed(|api, request| Box::pin($handler(api, request))) };
+        ($handler:path) => { Handler::Authed(|api, caller, request| Box::pin($handler(api, caller, request))) };
     }
     macro_rules! open {
         ($handler:path) => { Handler::Open(|api, request| Box::pin($handler(api, request))) };
@@ -70,7 +68,6 @@ pub fn table() -> Vec<Route> {
     let root = |name, method, path, access, handler| {
         Route { base: "", ..api(name, method, path, access, handler) }
     };
-    let document = Handler::Open(|api, request| Box::pin(ready(openapi::get(api, &request))));
     vec![
         api("listPrompts", M::GET, path::PROMPTS, Key, authed!(prompts::list)),
         api("createPrompt", M::POST, path::PROMPTS, Write, authed!(prompts::create)),
@@ -102,7 +99,7 @@ pub fn table() -> Vec<Route> {
         },
         api("createApiKey", M::POST, path::API_KEYS, Access::Session, Handler::Session),
 
-        root("openapi", M::GET, openapi::PATH, Access::None, document),
+        root("openapi", M::GET, openapi::PATH, Access::None, open!(openapi::get)),
         root("getAsset", M::GET, ASSETS, Access::None, open!(assets::get)),
         root("headAsset", M::HEAD, ASSETS, Access::None, open!(assets::get)),
         root("putUpload", M::PUT, STORAGE, UploadToken, open!(uploads::put)),
@@ -141,9 +138,9 @@ impl Route {
     }
 
     /// What an error response says about its requests.
-    pub fn target(&self) -> RequestTarget {
+    pub(crate) fn target(&self) -> RequestTarget {
         let reads = matches!(self.method, Method::GET | Method::HEAD);
-        RequestTarget { resource: ResourceKind::of_template(self.path), writes: !reads }
+        RequestTarget::new(self.path, !reads)
     }
 }
 
@@ -171,17 +168,13 @@ impl Routes {
     }
 
     /// The route of a request, by method and path.
-    pub fn find<'a>(
-        &'a self,
-        method: &Method,
-        path: &'a str,
-    ) -> Result<RouteMatch<'a>, RouteError> {
-        let found = self.router.at(path).map_err(|_| RouteError::UnknownPath)?;
+    pub fn find<'a>(&'a self, method: &Method, path: &'a str) -> Result<RouteMatch<'a>, ApiError> {
+        let found = self.router.at(path).map_err(|_| ApiError::UnknownPath)?;
         let rows = || found.value.rows.iter().copied();
         let index = rows()
             .find(|row| self.rows[*row].method == *method)
             .or_else(|| rows().find(|row| self.rows[*row].access == Access::UploadToken))
-            .ok_or_else(|| RouteError::WrongMethod { allow: found.value.allow.clone() })?;
+            .ok_or_else(|| ApiError::WrongMethod(found.value.allow.clone()))?;
         let params = found.params.iter().map(|(_, value)| value).collect();
         Ok(RouteMatch { index, route: &self.rows[index], params })
     }
@@ -249,10 +242,10 @@ mod tests {
             "/api/v1/healthz",
             "/healthz/",
         ] {
-            assert_eq!(find(Method::GET, path), Err(RouteError::UnknownPath), "{path}");
+            assert!(matches!(find(Method::GET, path), Err(ApiError::UnknownPath)), "{path}");
         }
         let allow = |method, path| match routes.find(&method, path) {
-            Err(RouteError::WrongMethod { allow }) => allow.to_str().unwrap().to_owned(),
+            Err(ApiError::WrongMethod(allow)) => allow.to_str().unwrap().to_owned(),
             other => panic!("{other:?}"),
         };
         assert_eq!(allow(Method::PUT, "/api/v1/prompts"), "GET, POST");

@@ -13,18 +13,17 @@ use http::{HeaderName, HeaderValue, Method, StatusCode, Version};
 use hyper::body::Incoming;
 use tracing::Instrument;
 
-use crate::api::{Api, AuthedRequest, Request};
+use crate::api::{Api, Request};
 use crate::domain::Vendor;
 use crate::error_chain::error_chain;
 use crate::http::auth::{self, AuthError};
-use crate::http::body::RequestBody;
+use crate::http::body;
 use crate::http::error::ApiError;
-use crate::http::host;
 use crate::http::path::RequestTarget;
 use crate::http::response::{self, Response};
 use crate::serve::listener::HttpService;
 use crate::serve::metrics::Metrics;
-use crate::serve::request_id::RequestId;
+use crate::serve::request_head::{check_host, request_id};
 use crate::serve::routes::{Handler, RouteMatch, Routes};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -38,37 +37,31 @@ pub struct ApiService {
     /// The prefix of valid keys.
     pub vendor: Vendor,
     /// Where requests are counted, if metrics are served.
-    pub metrics: Option<Metrics>,
+    pub metrics: Option<Arc<Metrics>>,
 }
 
 impl HttpService for Arc<ApiService> {
     /// Every request gets a response, also if its handler panics.
     async fn handle(&self, request: http::Request<Incoming>) -> Response {
         let started = Instant::now();
-        let (parts, incoming) = request.into_parts();
-        let id = RequestId::from_headers(&parts.headers.get_all(&REQUEST_ID));
-        let mut body = RequestBody::new(incoming);
+        let (parts, mut incoming) = request.into_parts();
+        let id = request_id(&parts.headers.get_all(&REQUEST_ID));
         let found = self.routes.find(&parts.method, parts.uri.path());
         let route = found.as_ref().ok().copied();
-        let (api, body_ref) = (&self.api, &mut body);
+        let (api, body) = (&self.api, &mut incoming);
         let work = async {
-            host::check(&parts)?;
+            check_host(&parts)?;
             let RouteMatch { route, params, .. } = found?;
+            let request = Request { params, parts: &parts, body };
             let handler = match route.handler {
-                Handler::Open(handler) => {
-                    return handler(api, Request { params, parts: &parts, body: body_ref }).await;
-                }
+                Handler::Open(handler) => return handler(api, request).await,
                 Handler::Session => return Err(AuthError::Session.into()),
                 Handler::Authed(handler) => handler,
             };
             let caller = auth::authenticate(&parts.headers, &self.vendor, &*api.store).await?;
             let outcome = match auth::authorize(&caller, route.access) {
                 Err(error) => Err(error.into()),
-                Ok(()) => {
-                    let caller = caller.clone();
-                    let body = body_ref;
-                    handler(api, AuthedRequest { caller, params, parts: &parts, body }).await
-                }
+                Ok(()) => handler(api, &caller, request).await,
             };
             // The one place where a revoked key is refused that no step of the store checked.
             let recheck = match &outcome {
@@ -81,27 +74,30 @@ impl HttpService for Arc<ApiService> {
             outcome
         };
         // Unwind safe: all shared state is behind the store, whose steps are atomic.
-        let span = tracing::debug_span!("request", id = id.as_str());
+        let id_text = id.to_str().unwrap_or_default();
+        let span = tracing::debug_span!("request", id = id_text);
         let outcome = AssertUnwindSafe(work).catch_unwind().instrument(span).await;
         let outcome = outcome.unwrap_or_else(|panic| Err(ApiError::Panic(panic_text(&*panic))));
         if parts.version < Version::HTTP_2 {
-            body.discard();
+            body::discard(incoming);
         }
 
-        let target = route.map_or(RequestTarget::UNKNOWN, |found| found.route.target());
         let (mut response, error) = match outcome {
             Ok(response) => (response, None),
-            Err(error) => (response::failure(&error, target), Some(error)),
+            Err(error) => {
+                let target = route.map_or(RequestTarget::UNKNOWN, |found| found.route.target());
+                (response::failure(&error, target), Some(error))
+            }
         };
         if parts.method == Method::HEAD {
             response = response::without_body(response);
         }
         let (status, elapsed) = (response.status(), started.elapsed());
-        self.record(&parts.method, route, status, elapsed, &id, error.as_ref());
+        self.record(&parts.method, route, status, elapsed, id_text, error.as_ref());
         let headers = response.headers_mut();
         headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        headers.insert(REQUEST_ID, id.into_header());
+        headers.insert(REQUEST_ID, id);
         response
     }
 }
@@ -114,7 +110,7 @@ impl ApiService {
         found: Option<RouteMatch<'_>>,
         status: StatusCode,
         elapsed: Duration,
-        id: &RequestId,
+        request_id: &str,
         error: Option<&ApiError>,
     ) {
         if let Some(metrics) = &self.metrics {
@@ -122,15 +118,14 @@ impl ApiService {
         }
         let route = found.map_or("unknown", |found| found.route.path);
         let (status, duration_us) = (status.as_u16(), elapsed.as_micros());
-        let request_id = id.as_str();
-        match error.and_then(ApiError::cause).map(error_chain) {
+        let cause = error.and_then(ApiError::cause).map(error_chain);
+        match cause {
             Some(cause) if status >= 500 => {
                 tracing::error!(%method, route, status, duration_us, request_id, cause, "failed");
             }
-            Some(cause) => {
+            cause => {
                 tracing::info!(%method, route, status, duration_us, request_id, cause, "answered");
             }
-            None => tracing::info!(%method, route, status, duration_us, request_id, "answered"),
         }
     }
 }

@@ -4,7 +4,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
+use serde::Deserializer;
+use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use url::form_urlencoded;
 
@@ -12,24 +13,12 @@ use crate::http::validate::Form;
 
 /// One JSON value of a body, not yet parsed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RawField<'a>(&'a RawValue);
+pub(crate) struct RawField<'a>(pub(super) &'a RawValue);
 
-/// Why a body is no JSON object.
+/// Why a body is no JSON object, for a person.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BodyError {
-    /// It is empty.
-    #[error("is empty, but must be a JSON object")]
-    Empty,
-    /// It is not UTF-8.
-    #[error("is not UTF-8 text: the byte at position {0} cannot be part of it")]
-    Encoding(usize),
-    /// It is not JSON.
-    #[error("is not JSON: {0}")]
-    Syntax(String),
-    /// It is JSON of another type.
-    #[error("must be a JSON object, but is {0}")]
-    NoObject(&'static str),
-}
+#[error("{0}")]
+pub struct BodyError(pub(crate) String);
 
 /// The fields among `known` of the JSON object in `body`. Of a repeated field the last one
 /// counts.
@@ -37,21 +26,28 @@ pub(crate) fn json_fields<'a>(
     body: &'a [u8],
     known: &'static [&'static str],
 ) -> Result<Form<RawField<'a>>, BodyError> {
-    let body =
-        std::str::from_utf8(body).map_err(|error| BodyError::Encoding(error.valid_up_to()))?;
+    let body = std::str::from_utf8(body).map_err(|error| {
+        let at = error.valid_up_to();
+        BodyError(format!("is not UTF-8 text: the byte at position {at} cannot be part of it"))
+    })?;
     if body.trim_ascii().is_empty() {
-        return Err(BodyError::Empty);
+        return Err(BodyError("is empty, but must be a JSON object".to_owned()));
     }
     if let Some(at) = lone_surrogate(body) {
-        return Err(BodyError::Syntax(format!("half a surrogate pair {}", position(body, at))));
+        // In the words of serde_json.
+        let line = body[..at].matches('\n').count() + 1;
+        let column = at - body[..at].rfind('\n').map_or(0, |end| end + 1) + 1;
+        let text = format!("is not JSON: half a surrogate pair at line {line} column {column}");
+        return Err(BodyError(text));
     }
-    let syntax = |error: serde_json::Error| BodyError::Syntax(error.to_string());
-    let mut reader = serde_json::Deserializer::from_str(body);
+    let syntax = |error: serde_json::Error| BodyError(format!("is not JSON: {error}"));
     if !body.trim_ascii_start().starts_with('{') {
         let value: &RawValue = serde_json::from_str(body).map_err(syntax)?;
-        return Err(BodyError::NoObject(RawField(value).kind()));
+        let kind = RawField(value).kind();
+        return Err(BodyError(format!("must be a JSON object, but is {kind}")));
     }
-    let form = FieldSet(known).deserialize(&mut reader).map_err(syntax)?;
+    let mut reader = serde_json::Deserializer::from_str(body);
+    let form = reader.deserialize_map(KnownFields(known)).map_err(syntax)?;
     reader.end().map_err(syntax)?;
     Ok(form)
 }
@@ -77,19 +73,7 @@ fn lone_surrogate(body: &str) -> Option<usize> {
     None
 }
 
-/// In the words of serde_json.
-fn position(body: &str, at: usize) -> String {
-    let line = body[..at].matches('\n').count() + 1;
-    let column = at - body[..at].rfind('\n').map_or(0, |end| end + 1) + 1;
-    format!("at line {line} column {column}")
-}
-
 impl<'a> RawField<'a> {
-    /// An entry of a list.
-    pub(super) fn new(raw: &'a RawValue) -> Self {
-        Self(raw)
-    }
-
     /// The value as it was sent.
     pub(crate) fn raw(self) -> &'a str {
         self.0.get()
@@ -114,17 +98,9 @@ impl<'a> RawField<'a> {
 }
 
 /// Reads an object and keeps the fields with these names.
-struct FieldSet(&'static [&'static str]);
+struct KnownFields(&'static [&'static str]);
 
-impl<'de> DeserializeSeed<'de> for FieldSet {
-    type Value = Form<RawField<'de>>;
-
-    fn deserialize<D: serde::Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
-        from.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for FieldSet {
+impl<'de> Visitor<'de> for KnownFields {
     type Value = Form<RawField<'de>>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -134,16 +110,12 @@ impl<'de> Visitor<'de> for FieldSet {
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
         let mut form = Form::new();
         while let Some(FieldName(name)) = map.next_key()? {
-            match self.0.iter().find(|known| **known == name) {
-                Some(known) => {
-                    let value = RawField(map.next_value()?);
-                    form.take(known);
-                    form.fields.push((known, value));
-                }
-                None => {
-                    map.next_value::<IgnoredAny>()?;
-                }
-            }
+            let Some(known) = self.0.iter().find(|known| **known == name) else {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            form.take(known);
+            form.fields.push((known, RawField(map.next_value()?)));
         }
         Ok(form)
     }

@@ -37,7 +37,7 @@ impl HttpService for Fixture {
             "/silent" => std::future::pending().await,
             _ => Bytes::new(),
         };
-        Response::new(ResponseBody::full(body))
+        Response::new(ResponseBody::Left(body.into()))
     }
 }
 
