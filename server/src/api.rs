@@ -40,36 +40,26 @@ pub(crate) type HandlerResult = Result<Response, ApiError>;
 /// What the handlers need.
 #[derive(Clone)]
 pub struct Api {
-    /// The store of prompts, vaults, keys and jobs.
     pub store: Arc<dyn Store>,
     /// The prefix of the provider's model ids.
     pub model_namespace: Box<str>,
-    /// Signs the cursors of lists.
     pub cursors: Cursors,
-    /// Submits generations.
     pub submitter: Submitter,
     /// The base URL of the API (EN-01).
     pub base_url: Arc<str>,
-    /// The object store of uploads and outputs.
     pub blobs: Blobs,
-    /// The URLs of assets.
     pub assets: Assets,
-    /// Signs and verifies upload slots.
     pub slots: Slots,
     /// Whether the server wants requests.
     pub readiness: Readiness,
-    /// The OpenAPI document.
     pub openapi: Document,
 }
 
 /// A request, as its handler gets it.
 #[derive(Debug)]
 pub struct Request<'a> {
-    /// The parameters in the path.
     pub params: PathParams<'a>,
-    /// Method, URI and headers.
     pub parts: &'a Parts,
-    /// The body, not yet read.
     pub body: &'a mut Incoming,
 }
 

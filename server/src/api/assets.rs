@@ -156,18 +156,9 @@ mod tests {
 
     #[test]
     fn other_ranges_are_ignored() {
-        for text in [
-            "",
-            "bytes",
-            "bytes=",
-            "bytes=-",
-            "bytes=a-b",
-            "bytes=3-2",
-            "bytes=+1-2",
-            "lines=0-1",
-            "bytes=0-1,3-4",
-            "bytes=1 - 2",
-        ] {
+        let ignored = "|bytes|bytes=|bytes=-|bytes=a-b|bytes=3-2|bytes=+1-2|lines=0-1|\
+                       bytes=0-1,3-4|bytes=1 - 2";
+        for text in ignored.split('|') {
             assert_eq!(requested_range(&headers(&[(RANGE, text)]), "\"t\""), None, "{text}");
         }
         assert_eq!(requested_range(&HeaderMap::new(), "\"t\""), None);

@@ -20,7 +20,6 @@ use crate::http::validate::{
     FieldError, Form, RawField, id, integer, json_fields, list as list_of, object, one_of, text,
 };
 
-/// The body fields of a generation.
 pub(crate) const FIELDS: &[&str] = &[
     "modelId",
     "prompt",
@@ -37,7 +36,6 @@ pub(crate) const FIELDS: &[&str] = &[
     "imageEditEndpointId",
 ];
 
-/// What can be generated.
 pub(crate) const KINDS: &[(&str, OutputKind)] =
     &[("image", OutputKind::Image), ("video", OutputKind::Video)];
 

@@ -14,7 +14,7 @@ use crate::http::response;
 use crate::limits::READINESS_TIMEOUT;
 use crate::store::StoreError;
 
-/// Whether the server wants requests. The listener clears it at shutdown, `/readyz` shows it.
+/// Whether the server wants requests: not after the listener was asked to stop.
 #[derive(Clone, Debug, Default)]
 pub struct Readiness(Arc<AtomicBool>);
 
@@ -22,11 +22,6 @@ impl Readiness {
     /// Makes the server not ready. It still answers requests.
     pub fn stop(&self) {
         self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether [`Readiness::stop`] was called.
-    pub fn is_stopping(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
     }
 }
 
@@ -42,7 +37,7 @@ pub(crate) async fn health(_: &Api, _: Request<'_>) -> HandlerResult {
 
 /// `GET /readyz`
 pub(crate) async fn readiness(api: &Api, _: Request<'_>) -> HandlerResult {
-    if api.readiness.is_stopping() {
+    if api.readiness.0.load(Ordering::Relaxed) {
         return Err(ApiError::Stopping);
     }
     let checked = timeout(READINESS_TIMEOUT, api.store.check()).await;

@@ -10,10 +10,7 @@ use crate::domain::Caller;
 use crate::http::response;
 use crate::http::validate::{id, id_from_1, json_fields, list as list_of};
 
-/// The body field of add.
 pub(crate) const ADD_FIELDS: &[&str] = &["promptIds"];
-
-/// The body field of move.
 pub(crate) const MOVE_FIELDS: &[&str] = &["targetVaultId"];
 
 /// The response to adding (VC-11). `added` counts those that were not in the vault before.

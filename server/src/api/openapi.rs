@@ -18,7 +18,6 @@ use super::{Api, HandlerResult, Request};
 use crate::domain::{ModelNamespace, PublicUrl};
 use crate::http::response;
 
-/// Path of the document.
 pub(crate) const PATH: &str = "/api/v1/openapi.json";
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
@@ -64,7 +63,6 @@ pub struct Document {
 }
 
 impl Document {
-    /// Serializes a document.
     #[must_use]
     pub fn new(document: &Value) -> Self {
         let json = Bytes::from(document.to_string());

@@ -19,7 +19,6 @@ use crate::http::validate::{
     list as list_of, model_id, one_of, one_of_in_query, query_fields, text,
 };
 
-/// The body fields of create and update.
 pub(crate) const FIELDS: &[&str] = &[
     "title",
     "prompt",
@@ -32,13 +31,9 @@ pub(crate) const FIELDS: &[&str] = &[
     "referenceMediaUrls",
 ];
 
-/// The body field of save.
 pub(crate) const SAVE_FIELDS: &[&str] = &["vaultId"];
-
-/// The parameters of the list.
 pub(crate) const QUERY: &[&str] = &["limit", "cursor", "vaultId", "type"];
 
-/// The values of `promptType`.
 pub(crate) const KINDS: &[(&str, PromptKind)] =
     &[("image", PromptKind::Image), ("text", PromptKind::Text), ("video", PromptKind::Video)];
 

@@ -2,7 +2,6 @@
 //!
 //! Nothing of an upload is visible before its last byte has arrived and been checked.
 
-use http::header::{CONTENT_TYPE, HeaderMap};
 use http::{HeaderValue, Method, StatusCode};
 use promptarium::limits;
 use serde::Serialize;
@@ -12,12 +11,11 @@ use crate::blobs::PutError;
 use crate::blobs::upload_slot::SlotError;
 use crate::domain::{Caller, Media};
 use crate::http::auth::bearer;
-use crate::http::body::ExactBody;
+use crate::http::body::{ExactBody, content_type};
 use crate::http::error::ApiError;
 use crate::http::response;
 use crate::http::validate::{integer, json_fields, one_of};
 
-/// The body fields of the request for a slot.
 pub(crate) const FIELDS: &[&str] = &["contentType", "size"];
 
 /// The accepted types (LI-15).
@@ -49,7 +47,7 @@ pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>)
     let size = form.required("size", integer(limits::UPLOAD_SIZE_BYTES));
     let (media, size) = form.finish_with(media.zip(size))?;
 
-    // No store call of this handler checks the key; the route asks for a recheck.
+    // No step of the store checks the key; the route asks for a recheck.
     let slot = api.slots.issue(caller.account, media, size);
     let view = SlotView {
         upload_url: &slot.upload_url,
@@ -73,7 +71,8 @@ pub(crate) async fn put(api: &Api, request: Request<'_>) -> HandlerResult {
         return Err(ApiError::WrongMethod(HeaderValue::from_static("PUT")));
     }
     let declared = slot.name.media().content_type();
-    if !has_content_type(&parts.headers, declared) {
+    let given = content_type(&parts.headers);
+    if !given.is_some_and(|given| given.eq_ignore_ascii_case(declared.as_bytes())) {
         return Err(ApiError::OtherType(declared));
     }
     // Spares the bytes of a repeated upload. Concurrent ones are decided by the put.
@@ -90,13 +89,4 @@ pub(crate) async fn put(api: &Api, request: Request<'_>) -> HandlerResult {
         Err(PutError::Taken) => Err(ApiError::SlotUsed),
         Err(PutError::Failed(error)) => Err(error.into()),
     }
-}
-
-/// Whether the headers contain exactly this type, once.
-fn has_content_type(headers: &HeaderMap, content_type: &str) -> bool {
-    let mut values = headers.get_all(CONTENT_TYPE).iter();
-    let (Some(value), None) = (values.next(), values.next()) else {
-        return false;
-    };
-    value.as_bytes().trim_ascii().eq_ignore_ascii_case(content_type.as_bytes())
 }

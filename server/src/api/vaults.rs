@@ -9,10 +9,8 @@ use crate::domain::{Caller, NewVault, VaultPatch, VaultRecord, VaultVisibility};
 use crate::http::response;
 use crate::http::validate::{json_fields, one_of, text};
 
-/// The body fields of create and update.
 pub(crate) const FIELDS: &[&str] = &["name", "description", "visibility"];
 
-/// The values of `visibility`.
 pub(crate) const VISIBILITIES: &[(&str, VaultVisibility)] = &[
     ("private", VaultVisibility::Private),
     ("unlisted", VaultVisibility::Unlisted),

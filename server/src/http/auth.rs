@@ -14,7 +14,6 @@ use crate::store::{Store, StoreError};
 /// What a request must bring to use a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Nothing.
     None,
     /// A valid key with any scopes.
     Key,
@@ -67,14 +66,6 @@ pub(crate) async fn authenticate(
         .filter(|record| bool::from(record.key.digest.ct_eq(&digest)) && !record.key.revoked)
         .map(|record| record.caller())
         .ok_or(AuthError::Invalid)
-}
-
-/// Whether the key of a caller has the scope that a route asks for.
-pub(crate) fn authorize(caller: &Caller, access: Access) -> Result<(), AuthError> {
-    match access {
-        Access::Write if !caller.scopes.prompts_write => Err(AuthError::Scope),
-        _ => Ok(()),
-    }
 }
 
 /// What follows `Bearer` in the only header `Authorization`.

@@ -14,25 +14,19 @@ use tokio::time::{Instant, timeout, timeout_at};
 pub use crate::limits::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
 use crate::limits::{DISCARD_BYTES_MAX, DISCARD_TIMEOUT, UPLOAD_RATE_MIN};
 
-/// Why a body could not be read.
+/// Why a body could not be read. Sizes are those of an upload slot, times are seconds.
 #[derive(Debug, thiserror::Error)]
 pub enum BodyReadError {
-    /// The header `Content-Type` is not JSON.
     #[error("the request needs one header `Content-Type: application/json`")]
     NotJson,
-    /// It is, or is declared, larger than [`BODY_BYTES_MAX`].
     #[error("the body has more than {BODY_BYTES_MAX} bytes")]
     TooLarge,
-    /// It is, or is declared, larger than its upload slot.
     #[error("the body has more than the {0} bytes that were declared")]
     Longer(u64),
-    /// It is, or is declared, smaller than its upload slot.
     #[error("the body has fewer than the {0} bytes that were declared")]
     Shorter(u64),
-    /// It took longer than this many seconds.
     #[error("the body did not arrive within {0} seconds")]
     TooSlow(u64),
-    /// The connection or its framing broke.
     #[error("the body broke off")]
     Broken(#[source] hyper::Error),
 }
@@ -125,13 +119,16 @@ async fn next_data(body: &mut Incoming) -> Result<Option<Bytes>, BodyReadError> 
     Ok(None)
 }
 
-fn declares_json(headers: &HeaderMap) -> bool {
+/// The only `Content-Type`.
+pub(crate) fn content_type(headers: &HeaderMap) -> Option<&[u8]> {
     let mut values = headers.get_all(CONTENT_TYPE).iter();
-    let (Some(value), None) = (values.next(), values.next()) else {
-        return false;
-    };
-    let essence = value.as_bytes().split(|byte| *byte == b';').next().unwrap_or_default();
-    essence.trim_ascii().eq_ignore_ascii_case(b"application/json")
+    let value = values.next().filter(|_| values.next().is_none())?;
+    Some(value.as_bytes().trim_ascii())
+}
+
+fn declares_json(headers: &HeaderMap) -> bool {
+    let essence = content_type(headers).and_then(|value| value.split(|byte| *byte == b';').next());
+    essence.is_some_and(|text| text.trim_ascii().eq_ignore_ascii_case(b"application/json"))
 }
 
 #[cfg(test)]

@@ -16,11 +16,8 @@ const SIGNATURE_BYTES: usize = 16;
 /// The listing that a cursor belongs to.
 #[derive(Clone, Copy, Debug)]
 pub struct Listing {
-    /// The account of the prompts.
     pub account: AccountId,
-    /// The filter `vaultId`.
     pub vault: Option<VaultId>,
-    /// The filter `type`.
     pub kind: Option<PromptKind>,
 }
 
@@ -31,7 +28,6 @@ pub struct Cursors {
 }
 
 impl Cursors {
-    /// Cursors that are signed with this key.
     pub fn new(signing_key: &SigningKey) -> Self {
         Self { mac: signing_key.mac("promptarium cursor 1") }
     }
@@ -80,12 +76,6 @@ fn parts(text: &str) -> Option<([u8; POSITION_BYTES], [u8; SIGNATURE_BYTES])> {
     Some((*position, signature.try_into().ok()?))
 }
 
-impl std::fmt::Debug for Cursors {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Cursors").finish_non_exhaustive()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,17 +87,10 @@ mod tests {
     const PLAIN: Listing = Listing { account: AccountId(1), vault: None, kind: None };
 
     #[test]
-    fn a_cursor_is_read_in_its_own_listing() {
+    fn a_cursor_is_valid_for_its_own_listing_and_key_only() {
         let cursors = Cursors::new(&key(b'k'));
         let text = cursors.write(&PLAIN, PromptId::new(42));
-        assert_eq!(cursors.read(&PLAIN, &text), Some(PromptId::new(42)));
         assert_eq!(Cursors::new(&key(b'k')).read(&PLAIN, &text), Some(PromptId::new(42)));
-    }
-
-    #[test]
-    fn a_cursor_is_not_valid_for_another_listing_or_key() {
-        let cursors = Cursors::new(&key(b'k'));
-        let text = cursors.write(&PLAIN, PromptId::new(42));
         let others = [
             Listing { account: AccountId(2), ..PLAIN },
             Listing { vault: Some(VaultId::new(0)), ..PLAIN },

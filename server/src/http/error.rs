@@ -24,64 +24,50 @@ use crate::store::StoreError;
 /// Why a request fails. Where [`ApiError::problem`] has no other text, the caller gets this one.
 #[derive(Debug, thiserror::Error)]
 pub enum ApiError {
-    /// No route has this path.
     #[error("there is nothing at this path")]
     UnknownPath,
-    /// A route has this path, but not with this method; with the methods that it takes.
+    /// With the methods that the path takes.
     #[error("this path does not take this method; it takes {}", .0.to_str().unwrap_or_default())]
     WrongMethod(HeaderValue),
-    /// The `Host` header is not valid.
     #[error("an HTTP/1.1 request needs exactly one valid Host header")]
     Host,
-    /// The caller is not authenticated, or lacks the scope.
     #[error(transparent)]
     Auth(#[from] AuthError),
-    /// The body could not be read.
     #[error(transparent)]
     Body(#[from] BodyReadError),
-    /// The body is no JSON object.
     #[error("the body {0}")]
     Malformed(#[from] BodyError),
-    /// Fields are not valid.
     #[error(transparent)]
     Invalid(#[from] FieldErrors),
     /// The path names what cannot exist.
     #[error("no such thing")]
     NotFound,
-    /// A step of the store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The provider did not accept a generation.
     #[error(transparent)]
     Provider(#[from] SubmitError),
-    /// The upload token is missing or not valid (S-43).
     #[error(transparent)]
     Slot(#[from] SlotError),
-    /// The upload has another type than the slot.
+    /// With the type of the slot.
     #[error("the upload needs one header `Content-Type: {0}`, the type that was declared")]
     OtherType(&'static str),
-    /// The slot has been used (UP-14).
     #[error("this upload address has been used; ask for a new slot")]
     SlotUsed,
-    /// The requested range is outside an asset of this size.
+    /// With the size of the asset.
     #[error("the range is outside the {0} bytes of the asset")]
     OutOfRange(u64),
-    /// The object store failed.
     #[error(transparent)]
     Blobs(#[from] BlobError),
-    /// An equal request is in progress.
     #[error(
         "an equal request with this clientJobId is still being handed to the provider; send it \
          again in a while"
     )]
     Busy,
-    /// The server is stopping.
     #[error("the server is shutting down")]
     Stopping,
-    /// The response could not be written as JSON.
     #[error("the response could not be written")]
     Serialize(#[from] serde_json::Error),
-    /// A handler panicked with this message.
+    /// With the message of the panic.
     #[error("a handler panicked: {0}")]
     Panic(String),
 }

@@ -45,6 +45,14 @@ const PARAMS_MAX: usize = 2;
 pub struct PathParams<'a>([&'a str; PARAMS_MAX]);
 
 impl<'a> PathParams<'a> {
+    pub(crate) fn new(values: impl Iterator<Item = &'a str>) -> Self {
+        let mut params = Self::default();
+        for (param, value) in params.0.iter_mut().zip(values) {
+            *param = value;
+        }
+        params
+    }
+
     /// The id at this index. An id has one spelling: decimal digits without a sign or leading
     /// zeros.
     pub fn id(&self, index: usize) -> Option<i64> {
@@ -67,16 +75,6 @@ impl<'a> PathParams<'a> {
     }
 }
 
-impl<'a> FromIterator<&'a str> for PathParams<'a> {
-    fn from_iter<I: IntoIterator<Item = &'a str>>(values: I) -> Self {
-        let mut params = Self::default();
-        for (param, value) in params.0.iter_mut().zip(values) {
-            *param = value;
-        }
-        params
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use promptarium::{JobId, path};
@@ -84,7 +82,7 @@ mod tests {
     use super::*;
 
     fn params(text: &str) -> PathParams<'_> {
-        [text].into_iter().collect()
+        PathParams::new([text].into_iter())
     }
 
     #[test]

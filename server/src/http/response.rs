@@ -10,7 +10,7 @@ use http::header::{CONTENT_LENGTH, CONTENT_TYPE, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 use http_body_util::{Either, Full, StreamBody};
 use hyper::body::{Body as _, Frame};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::http::error::ApiError;
 use crate::http::path::RequestTarget;
@@ -48,12 +48,7 @@ struct Pagination<'a> {
 struct ErrorEnvelope<'a> {
     data: (),
     error: &'a str,
-    #[serde(serialize_with = "details")]
     details: &'a FieldErrors,
-}
-
-fn details<S: Serializer>(errors: &&FieldErrors, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(errors.iter())
 }
 
 /// One resource or a whole list.
@@ -78,12 +73,10 @@ fn encode<T: Serialize>(envelope: &T) -> serde_json::Result<Bytes> {
     Ok(json.into())
 }
 
-/// A response of JSON.
 pub(crate) fn json(status: StatusCode, json: Bytes) -> Response {
     with_type(status, "application/json", full(json))
 }
 
-/// A response of this content type.
 pub(crate) fn with_type(status: StatusCode, of: &'static str, body: ResponseBody) -> Response {
     let mut response = Response::new(body);
     *response.status_mut() = status;
@@ -139,10 +132,9 @@ pub(crate) fn without_body(response: Response) -> Response {
     Response::from_parts(parts, full(Bytes::new()))
 }
 
-/// Writes one entry of a list as JSON.
 type WriteEntry<T> = fn(&T, &mut Vec<u8>) -> serde_json::Result<()>;
 
-struct Listing<T> {
+struct ListWriter<T> {
     entries: BoxStream<'static, Result<T, StoreError>>,
     write: WriteEntry<T>,
     separator: &'static [u8],
@@ -159,7 +151,7 @@ pub(crate) async fn listing<T: Send + 'static>(
     entries: BoxStream<'static, Result<T, StoreError>>,
     write: WriteEntry<T>,
 ) -> Result<Response, ApiError> {
-    let mut list = Listing { entries, write, separator: b"", ended: false };
+    let mut list = ListWriter { entries, write, separator: b"", ended: false };
     let first = list.chunk(br#"{"data":["#).await?;
     if list.ended {
         return Ok(json(StatusCode::OK, first));
@@ -171,7 +163,7 @@ pub(crate) async fn listing<T: Send + 'static>(
     Ok(with_type(StatusCode::OK, "application/json", body))
 }
 
-impl<T> Listing<T> {
+impl<T> ListWriter<T> {
     /// Entries after `head`, until the chunk is full or the list has ended.
     async fn chunk(&mut self, head: &[u8]) -> Result<Bytes, ApiError> {
         // The last entry of a chunk exceeds its size.

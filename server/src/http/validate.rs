@@ -10,6 +10,8 @@ mod rules;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use serde::Serialize;
+
 pub(crate) use self::fields::{BodyError, RawField, json_fields, query_fields};
 pub(crate) use self::rules::{
     absolute_url, id, id_from_1, id_in_query, integer, integer_in_query, list, model_id, object,
@@ -27,7 +29,7 @@ pub(crate) struct Form<V> {
 }
 
 /// Every failing field of one request with its error (ER-03).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FieldErrors(BTreeMap<&'static str, FieldError>);
 
 impl<V> Form<V> {
@@ -80,7 +82,7 @@ impl<V> Form<V> {
 
     /// Whether there is no error so far.
     pub(crate) fn is_clean(&self) -> bool {
-        self.errors.is_empty()
+        self.errors.0.is_empty()
     }
 
     /// Ends the validation.
@@ -109,17 +111,12 @@ impl<'a> Form<RawField<'a>> {
 
 impl FieldErrors {
     /// The error of one field.
-    pub fn of(name: &'static str, error: impl Into<FieldError>) -> Self {
+    pub(crate) fn of(name: &'static str, error: impl Into<FieldError>) -> Self {
         Self(BTreeMap::from([(name, error.into())]))
     }
 
-    /// Whether there is no error.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Field and error, in the order of the fields' names.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.0.iter().map(|(name, error)| (*name, error.as_str()))
     }
 }

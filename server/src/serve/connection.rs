@@ -33,18 +33,16 @@ pub trait HttpService: Clone + Send + Sync + 'static {
     fn handle(&self, request: Request<Incoming>) -> impl Future<Output = Response> + Send;
 }
 
-/// How long a connection may go without progress, by what it is waiting for.
+/// How long a connection may go without progress, by what it is waiting for; `limits` says why.
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectionTimeouts {
-    /// From the first byte of a request head to its last. Also from the start of a
-    /// connection to the end of its first head.
+    /// From the first byte of a request head, or the start of the connection, to its last.
     pub head: Duration,
-    /// Between two requests.
     pub idle: Duration,
     /// While response bytes wait for the peer to read.
     pub write_stall: Duration,
     /// While an HTTP/2 request is in flight: the peer may hold back its body or the flow
-    /// control window. Every wait of our own is shorter.
+    /// control window.
     pub request_stall: Duration,
     /// After the peer was told that the connection is closing.
     pub close: Duration,
@@ -80,7 +78,7 @@ pub(super) async fn serve_connection(
 ) {
     // Small responses go out at once. A failure only costs time.
     let _ = stream.set_nodelay(true);
-    let activity = SharedActivity::new(Instant::now());
+    let activity = SharedActivity::new();
     let requests = activity.clone();
     let answer = service_fn(move |request: Request<Incoming>| {
         let in_flight = requests.begin_request(request.version());

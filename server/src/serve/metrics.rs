@@ -30,10 +30,8 @@ const DURATION: &str = "promptarium_http_request_duration_seconds";
 const BUCKETS_SECONDS: &[f64] =
     &[0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
 
-/// Status classes, by the first digit.
 const CLASSES: [&str; 4] = ["2xx", "3xx", "4xx", "5xx"];
 
-/// The metrics of one server.
 pub struct Metrics {
     /// One per row of the route table, and one for unknown routes.
     routes: Vec<RouteMetrics>,
@@ -46,7 +44,6 @@ struct RouteMetrics {
 }
 
 impl Metrics {
-    /// Metrics for the routes of `table`.
     pub(crate) fn new(table: &[Route]) -> Result<Self, BuildError> {
         let recorder = PrometheusBuilder::new().set_buckets(BUCKETS_SECONDS)?.build_recorder();
         let routes = metrics::with_local_recorder(&recorder, || {
@@ -84,15 +81,11 @@ impl RouteMetrics {
     }
 }
 
-#[derive(Clone)]
-struct MetricsService(Arc<Metrics>);
-
 /// Serves `/metrics` until it is cancelled.
 pub(crate) async fn serve_metrics(listener: TcpListener, metrics: Arc<Metrics>) {
     let limits = Limits { connections_max: ADMIN_CONNECTIONS_MAX, ..Limits::default() };
-    let service = MetricsService(metrics.clone());
     let forever = std::future::pending::<()>();
-    let serving = serve(listener, service, limits, Readiness::default(), forever);
+    let serving = serve(listener, metrics.clone(), limits, Readiness::default(), forever);
     let upkeep = async {
         let mut ticks = interval(METRICS_UPKEEP_INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -105,12 +98,12 @@ pub(crate) async fn serve_metrics(listener: TcpListener, metrics: Arc<Metrics>) 
     tokio::join!(serving, upkeep);
 }
 
-impl HttpService for MetricsService {
+impl HttpService for Arc<Metrics> {
     async fn handle(&self, request: Request<Incoming>) -> Response {
         const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
         let error = match (request.uri().path(), request.method()) {
             ("/metrics", &Method::GET) => {
-                let text = Bytes::from(self.0.handle.render());
+                let text = Bytes::from(self.handle.render());
                 return response::with_type(StatusCode::OK, TEXT, ResponseBody::Left(text.into()));
             }
             ("/metrics", _) => ApiError::WrongMethod(HeaderValue::from_static("GET")),

@@ -16,7 +16,7 @@ use tracing::Instrument;
 use crate::api::{Api, Request};
 use crate::domain::Vendor;
 use crate::error_chain::error_chain;
-use crate::http::auth::{self, AuthError};
+use crate::http::auth::{Access, AuthError, authenticate};
 use crate::http::body;
 use crate::http::error::ApiError;
 use crate::http::path::RequestTarget;
@@ -32,7 +32,7 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 pub struct ApiService {
     /// The route table.
     pub routes: Routes,
-    /// What the handlers need.
+    /// What handlers need.
     pub api: Api,
     /// The prefix of valid keys.
     pub vendor: Vendor,
@@ -58,10 +58,10 @@ impl HttpService for Arc<ApiService> {
                 Handler::Session => return Err(AuthError::Session.into()),
                 Handler::Authed(handler) => handler,
             };
-            let caller = auth::authenticate(&parts.headers, &self.vendor, &*api.store).await?;
-            let outcome = match auth::authorize(&caller, route.access) {
-                Err(error) => Err(error.into()),
-                Ok(()) => handler(api, &caller, request).await,
+            let caller = authenticate(&parts.headers, &self.vendor, &*api.store).await?;
+            let outcome = match route.access {
+                Access::Write if !caller.scopes.prompts_write => Err(AuthError::Scope.into()),
+                _ => handler(api, &caller, request).await,
             };
             // The one place where a revoked key is refused that no step of the store checked.
             let recheck = match &outcome {
@@ -118,8 +118,7 @@ impl ApiService {
         }
         let route = found.map_or("unknown", |found| found.route.path);
         let (status, duration_us) = (status.as_u16(), elapsed.as_micros());
-        let cause = error.and_then(ApiError::cause).map(error_chain);
-        match cause {
+        match error.and_then(ApiError::cause).map(error_chain) {
             Some(cause) if status >= 500 => {
                 tracing::error!(%method, route, status, duration_us, request_id, cause, "failed");
             }

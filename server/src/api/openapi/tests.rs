@@ -305,8 +305,15 @@ fn limits_are_those_of_the_sdk() {
 }
 
 #[test]
-fn urls_in_lists_have_the_limit_of_the_sdk() {
+fn limits_of_entries_responses_and_bodies_are_those_of_the_code() {
     let document = resolved();
+    let responses = &document["components"]["responses"];
+    let at = |place: &str| responses.pointer(place).unwrap();
+    let page = at("/PromptPage/content/application~1json/schema/properties/data/maxItems");
+    assert_eq!(*page, json!(l::PAGE_SIZE.end()));
+    let added =
+        at("/AddedPrompts/content/application~1json/schema/properties/data/properties/added");
+    assert_eq!(added["maximum"], json!(l::ADDED_PROMPTS.end()));
     for place in [
         "createPrompt.referenceMediaUrls",
         "updatePrompt.referenceMediaUrls",
@@ -316,18 +323,6 @@ fn urls_in_lists_have_the_limit_of_the_sdk() {
         let limit = &schema_of(&document, place)["items"]["maxLength"];
         assert_eq!(*limit, json!(l::URL_CHARS_MAX), "{place}");
     }
-}
-
-#[test]
-fn limits_of_responses_and_bodies_are_those_of_the_server() {
-    let document = resolved();
-    let responses = &document["components"]["responses"];
-    let at = |place: &str| responses.pointer(place).unwrap();
-    let page = at("/PromptPage/content/application~1json/schema/properties/data/maxItems");
-    assert_eq!(*page, json!(l::PAGE_SIZE.end()));
-    let added =
-        at("/AddedPrompts/content/application~1json/schema/properties/data/properties/added");
-    assert_eq!(added["maximum"], json!(l::ADDED_PROMPTS.end()));
     for (place, text) in [
         ("/ContentTooLarge/description", format!("more than {BODY_BYTES_MAX} bytes")),
         ("/RequestTimeout/description", format!("within {BODY_SECONDS_MAX} seconds")),

@@ -143,6 +143,7 @@ pub(crate) fn integer<T: TryFrom<i64> + PartialOrd + Display>(
 }
 
 /// An id in a query.
+#[expect(clippy::needless_pass_by_value, reason = "a rule is given its field")]
 pub(crate) fn id_in_query<Id: From<i64>>(field: Cow<'_, str>) -> Result<Id, FieldError> {
     decimal(&field).and_then(in_64_bits).map(Id::from)
 }

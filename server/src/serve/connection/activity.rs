@@ -13,7 +13,6 @@ use tokio::time::Instant;
 use super::ConnectionTimeouts;
 use crate::limits;
 
-#[derive(Debug)]
 pub(super) struct Activity {
     requests_in_flight: usize,
     is_http2: bool,
@@ -28,7 +27,6 @@ pub(super) struct Activity {
 }
 
 /// What to do with a connection.
-#[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
     CheckAt(Instant),
     /// It is idle.
@@ -70,11 +68,12 @@ impl Activity {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct SharedActivity(Arc<Mutex<Activity>>);
 
 impl SharedActivity {
-    pub(super) fn new(now: Instant) -> Self {
+    pub(super) fn new() -> Self {
+        let now = Instant::now();
         Self(Arc::new(Mutex::new(Activity {
             requests_in_flight: 0,
             is_http2: false,
@@ -100,7 +99,6 @@ impl SharedActivity {
 }
 
 /// A request whose response has not been handed to hyper completely.
-#[derive(Debug)]
 pub(super) struct InFlight(SharedActivity);
 
 impl Drop for InFlight {

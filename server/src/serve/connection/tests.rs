@@ -162,11 +162,3 @@ async fn a_slow_head_is_cut_long_before_an_idle_connection() {
     stream.write_all(b"G").await.unwrap();
     assert!(is_closed(&mut stream).await);
 }
-
-#[tokio::test]
-async fn an_idle_connection_is_closed() {
-    let address = server(ConnectionTimeouts { idle: SHORT, ..TIMEOUTS }).await;
-    let mut stream = TcpStream::connect(address).await.unwrap();
-    send(&mut stream, "/").await;
-    assert!(is_closed(&mut stream).await);
-}
