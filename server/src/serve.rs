@@ -3,6 +3,5 @@
 mod connection;
 pub(crate) mod listener;
 pub(crate) mod metrics;
-pub(crate) mod request_head;
 pub(crate) mod routes;
 pub(crate) mod service;

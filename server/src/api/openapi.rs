@@ -89,6 +89,3 @@ pub(crate) async fn get(api: &Api, request: Request<'_>) -> HandlerResult {
 
 #[cfg(test)]
 mod tests;
-
-#[cfg(test)]
-mod validity;

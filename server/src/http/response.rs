@@ -152,23 +152,22 @@ pub(crate) async fn listing<T: Send + 'static>(
     write: WriteEntry<T>,
 ) -> Result<Response, ApiError> {
     let mut list = ListWriter { entries, write, separator: b"", ended: false };
-    let first = list.chunk(br#"{"data":["#).await?;
+    let first = list.fill(br#"{"data":["#.to_vec()).await?;
     if list.ended {
         return Ok(json(StatusCode::OK, first));
     }
     let rest = stream::try_unfold(list, |mut list| async move {
-        if list.ended { Ok(None) } else { Ok(Some((list.chunk(b"").await?, list))) }
+        // The last entry of a chunk exceeds its size.
+        let chunk = Vec::with_capacity(LISTING_CHUNK_BYTES + LISTING_CHUNK_BYTES / 4);
+        if list.ended { Ok(None) } else { Ok(Some((list.fill(chunk).await?, list))) }
     });
     let body = stream(stream::iter([Ok::<_, ApiError>(first)]).chain(rest));
     Ok(with_type(StatusCode::OK, "application/json", body))
 }
 
 impl<T> ListWriter<T> {
-    /// Entries after `head`, until the chunk is full or the list has ended.
-    async fn chunk(&mut self, head: &[u8]) -> Result<Bytes, ApiError> {
-        // The last entry of a chunk exceeds its size.
-        let mut chunk = Vec::with_capacity(LISTING_CHUNK_BYTES + LISTING_CHUNK_BYTES / 4);
-        chunk.extend_from_slice(head);
+    /// Writes entries until the chunk is full or the list has ended.
+    async fn fill(&mut self, mut chunk: Vec<u8>) -> Result<Bytes, ApiError> {
         while chunk.len() < LISTING_CHUNK_BYTES && !self.ended {
             match self.entries.next().await.transpose()? {
                 Some(entry) => {

@@ -78,7 +78,6 @@ fn urls_are_absolute() {
         (r#"" https://example.com""#, SPACES),
         (r#""https://example.com/a b""#, SPACES),
         (r#""https://example.com/\n""#, SPACES),
-        ("1", "f must be a string, but is a number"),
     ];
     check(absolute_url, &rows);
 }
@@ -95,9 +94,6 @@ fn model_ids_begin_with_their_namespace() {
         (r#""local/\n""#, WRONG),
         (r#""local""#, WRONG),
         (r#""Local/plasma""#, WRONG),
-        (r#""other/plasma""#, WRONG),
-        (r#""xlocal/plasma""#, WRONG),
-        ("1", "f must be a string, but is a number"),
     ];
     check(model_id("local"), &rows);
 }
@@ -130,13 +126,10 @@ fn ids_are_integers_of_64_bits() {
             "f must be an integer of 64 bits, but is 100000000000000000000000...",
         ),
         ("1.0", "f must be an integer, but is 1.0"),
-        ("1.5", "f must be an integer, but is 1.5"),
         ("1e2", "f must be an integer, but is 1e2"),
         ("true", "f must be an integer, but is a boolean"),
         ("null", "f must be an integer, but is null"),
         (r#""1""#, "f must be an integer, but is a string"),
-        ("[1]", "f must be an integer, but is an array"),
-        ("{}", "f must be an integer, but is an object"),
     ];
     check(id::<PromptId>, &rows);
     let rows = [
@@ -159,8 +152,6 @@ fn words_are_those_of_a_table() {
             r#""a word that is far too long""#,
             r#"f must be one of image, text, video, but is "a word that is far too l...""#,
         ),
-        ("2", "f must be a string, but is a number"),
-        ("null", "f must be a string, but is null"),
     ];
     check(one_of(WORDS), &rows);
 }
@@ -179,8 +170,6 @@ fn lists_name_every_entry_that_fails() {
              entry 3 must be an integer, but is a boolean",
         ),
         ("1", "f must be an array, but is a number"),
-        ("{}", "f must be an array, but is an object"),
-        ("null", "f must be an array, but is null"),
     ];
     check(&rule, &rows);
     let many = format!("[{}1]", "1,".repeat(100_000));
@@ -215,7 +204,6 @@ fn integers_in_queries_are_decimal_digits() {
     check_query(integer_in_query(1..=100), &rows);
     let rows = [
         ("f=7", "Some(7)"),
-        ("f=0", "Some(0)"),
         ("f=-7", "Some(-7)"),
         ("f=9223372036854775808", "f must be an integer of 64 bits, but is 9223372036854775808"),
         ("f=x", DIGITS),
@@ -322,10 +310,8 @@ fn objects_have_any_keys_but_no_nul_and_a_bounded_depth() {
             r#"{"a": Object {"b": Array [Null, String("c")]}, "seed": Number(7)}"#,
         ),
         ("[]", "f must be an object, but is an array"),
-        ("null", "f must be an object, but is null"),
         (r#""{}""#, "f must be an object, but is a string"),
         ("1", "f must be an object, but is a number"),
-        ("true", "f must be an object, but is a boolean"),
         (r#"{"a":"\u0000"}"#, "f must not hold the character U+0000"),
         (r#"{"\u0000":1}"#, "f must not hold the character U+0000"),
         (r#"{"a":[{"b\u0000":1}]}"#, "f must not hold the character U+0000"),
