@@ -4,7 +4,6 @@ pub(crate) mod auth;
 pub(crate) mod body;
 pub(crate) mod cursor;
 pub(crate) mod error;
-pub(crate) mod host;
 pub(crate) mod path;
 pub(crate) mod response;
 pub(crate) mod validate;

@@ -21,8 +21,8 @@ use crate::clock::Clock;
 use crate::config::{Address, AdminConfig, Command, ConfigError, DatabaseConfig, ServeConfig};
 use crate::domain::{GeneratedKey, PublicUrl};
 use crate::error_chain::error_chain;
-use crate::serve::admin::serve_metrics;
 use crate::serve::listener::{Drained, serve};
+use crate::serve::metrics::serve_metrics;
 use crate::start::{self, Service, ServiceParts, StoreKind};
 use crate::store::memory::MemoryStore;
 use crate::store::postgres::PostgresStore;
@@ -111,10 +111,10 @@ async fn serve_until_signal(config: ServeConfig) -> Result<ExitCode, String> {
     let Service { app, generated_key, background } =
         start::start(config.service, parts).await.map_err(|error| error_chain(&error))?;
 
-    if let Some(admin) = admin {
+    if let (Some(admin), Some(metrics)) = (admin, app.metrics.clone()) {
         let address = admin.local_addr().map(|address| address.to_string()).unwrap_or_default();
         tracing::info!(address, "serving metrics");
-        tokio::spawn(serve_metrics(admin, app.clone()));
+        tokio::spawn(serve_metrics(admin, metrics));
     }
     let ready_line = ReadyLine {
         base_url: &app.api.base_url,

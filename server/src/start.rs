@@ -159,7 +159,7 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
     let worker = Worker::new(store.clone(), provider.clone(), outputs, clock.clone());
 
     let table = routes::table();
-    let metrics = if with_metrics { Some(Metrics::new(&table)?) } else { None };
+    let metrics = if with_metrics { Some(Arc::new(Metrics::new(&table)?)) } else { None };
     let model_namespace = &config.model_namespace;
     let document = Document::new(&openapi::document(Some(&public), model_namespace));
     let submitter = Submitter::new(store.clone(), provider);

@@ -3,15 +3,14 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bytes::Bytes;
-use futures::stream;
+use futures::stream::{self, StreamExt};
 use http::{Request, StatusCode};
-use http_body_util::BodyExt;
+use http_body_util::{BodyExt, StreamBody};
 use hyper::body::Incoming;
 use promptarium_server::test_support::ApiService;
 use promptarium_server::test_support::HttpService;
 use promptarium_server::test_support::check_host;
-use promptarium_server::test_support::{Response, ResponseBody};
+use promptarium_server::test_support::{Response, ResponseBody, ResponseBodyError};
 
 use crate::description::{Description, Status};
 
@@ -50,18 +49,18 @@ impl HttpService for Door {
         let body = match payload.collect().await {
             Ok(body) => body.to_bytes(),
             // What broke off goes on breaking off.
-            Err(error) => {
-                let broken = stream::iter([Err::<Bytes, _>(error)]);
-                return Response::from_parts(parts, ResponseBody::stream(broken));
+            Err(_) => {
+                let broken = stream::iter([Err(ResponseBodyError)]).boxed();
+                return Response::from_parts(parts, ResponseBody::Right(StreamBody::new(broken)));
             }
         };
         // What HTTP itself refuses reaches no operation, and none describes it.
         if for_nobody && parts.status == StatusCode::BAD_REQUEST {
-            return Response::from_parts(parts, ResponseBody::full(body));
+            return Response::from_parts(parts, ResponseBody::Left(body.into()));
         }
         let judged = self.description.judge(&method, &path, parts.status, &parts.headers, &body);
         let of = |violation| format!("  {method} {path}: {violation}");
         self.log.add(judged.seen, judged.violations.into_iter().map(of).collect());
-        Response::from_parts(parts, ResponseBody::full(body))
+        Response::from_parts(parts, ResponseBody::Left(body.into()))
     }
 }

@@ -141,7 +141,7 @@ fn below_root(path: &str) -> (bool, String) {
 }
 
 fn reply(answer: Answer) -> Response {
-    let mut reply = Response::new(ResponseBody::full(answer.body));
+    let mut reply = Response::new(ResponseBody::Left(answer.body.into()));
     *reply.status_mut() = answer.status;
     *reply.headers_mut() = of_the_message(answer.headers);
     reply

@@ -4,24 +4,22 @@
 
 use std::ops::Range;
 
-use futures::StreamExt;
 use http::header::{
     ACCEPT_RANGES, ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE,
     CONTENT_TYPE, ETAG, IF_NONE_MATCH, IF_RANGE, RANGE, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
-use super::{Api, Request};
-use crate::blobs::{AssetName, Blob};
-use crate::http::error::{ApiError, StorageError};
-use crate::http::response::{self, Response, ResponseBody, ResponseBodyError};
+use super::{Api, HandlerResult, Request};
+use crate::blobs::AssetName;
+use crate::http::error::ApiError;
+use crate::http::response::{self, Response};
 
 const IMMUTABLE: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 
 /// The requested part of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RequestedRange {
-    Whole,
     /// From the first position to the last one, inclusive, or to the end.
     From(u64, Option<u64>),
     /// The last bytes.
@@ -29,26 +27,31 @@ enum RequestedRange {
 }
 
 /// `GET` and `HEAD` of an asset (UP-15, UP-19).
-pub(crate) async fn get(api: &Api, request: Request<'_>) -> Result<Response, ApiError> {
-    let name = request.file().ok_or(ApiError::NotFound)?;
+pub(crate) async fn get(api: &Api, request: Request<'_>) -> HandlerResult {
+    let name = request.asset().ok_or(ApiError::NotFound)?;
     let headers = &request.parts.headers;
     let etag = format!("\"{name}\"");
-    let is_head = request.parts.method == Method::HEAD;
-    let not_modified = matches_etag(headers, &etag);
-    let requested = if is_head { RequestedRange::Whole } else { requested_range(headers, &etag) };
+    let size = async || api.blobs.size_of(&name).await?.ok_or(ApiError::NotFound);
+    let read = async |range| api.blobs.get(&name, range).await?.ok_or(ApiError::NotFound);
     // A plain GET takes one call to the store, everything else needs the size first.
-    let mut reply = if is_head || not_modified || requested != RequestedRange::Whole {
-        let size = api.blobs.size_of(&name).await?.ok_or(ApiError::NotFound)?;
-        match requested.within(size) {
-            _ if not_modified => response::empty(StatusCode::NOT_MODIFIED),
-            None => return Err(StorageError::OutOfRange(size).into()),
-            Some(_) if is_head => describe(response::empty(StatusCode::OK), &name, size),
-            Some(range) => partial_content(api, &name, range, size).await?,
-        }
+    let mut reply = if matches_etag(headers, &etag) {
+        size().await?;
+        response::empty(StatusCode::NOT_MODIFIED)
+    } else if request.parts.method == Method::HEAD {
+        describe(response::empty(StatusCode::OK), &name, size().await?)
+    } else if let Some(requested) = requested_range(headers, &etag) {
+        let size = size().await?;
+        let range = requested.within(size).ok_or(ApiError::OutOfRange(size))?;
+        let blob = read(Some(range.clone())).await?;
+        let body = Response::new(response::stream(blob.bytes));
+        let mut reply = describe(body, &name, range.end - range.start);
+        *reply.status_mut() = StatusCode::PARTIAL_CONTENT;
+        let content_range = format!("bytes {}-{}/{size}", range.start, range.end - 1);
+        insert_text(reply.headers_mut(), CONTENT_RANGE, &content_range);
+        reply
     } else {
-        let blob = api.blobs.get(&name, None).await?.ok_or(ApiError::NotFound)?;
-        let size = blob.size;
-        describe(Response::new(stream(blob)), &name, size)
+        let blob = read(None).await?;
+        describe(Response::new(response::stream(blob.bytes)), &name, blob.size)
     };
     let headers = reply.headers_mut();
     insert_text(headers, ETAG, &etag);
@@ -56,30 +59,6 @@ pub(crate) async fn get(api: &Api, request: Request<'_>) -> Result<Response, Api
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     Ok(reply)
-}
-
-async fn partial_content(
-    api: &Api,
-    name: &AssetName,
-    range: Range<u64>,
-    size: u64,
-) -> Result<Response, ApiError> {
-    let blob = api.blobs.get(name, Some(range.clone())).await?.ok_or(ApiError::NotFound)?;
-    let mut reply = describe(Response::new(stream(blob)), name, range.end - range.start);
-    *reply.status_mut() = StatusCode::PARTIAL_CONTENT;
-    let content_range = format!("bytes {}-{}/{size}", range.start, range.end - 1);
-    insert_text(reply.headers_mut(), CONTENT_RANGE, &content_range);
-    Ok(reply)
-}
-
-/// A failure after the head was sent is logged and closes the connection.
-fn stream(blob: Blob) -> ResponseBody {
-    ResponseBody::stream(blob.bytes.map(|piece| {
-        piece.map_err(|error| {
-            tracing::error!(%error, "reading an asset failed while it was being sent");
-            ResponseBodyError
-        })
-    }))
 }
 
 /// Adds the headers that describe the body, also where HEAD leaves it out.
@@ -91,7 +70,7 @@ fn describe(mut reply: Response, name: &AssetName, length: u64) -> Response {
     reply
 }
 
-/// The texts are ours and always valid.
+/// The texts are always valid header values.
 fn insert_text(headers: &mut HeaderMap, name: HeaderName, text: &str) {
     if let Ok(value) = HeaderValue::from_str(text) {
         headers.insert(name, value);
@@ -102,7 +81,6 @@ impl RequestedRange {
     /// The range in a file of this size; `None` if it contains no byte of it.
     fn within(self, size: u64) -> Option<Range<u64>> {
         let range = match self {
-            Self::Whole => return Some(0..size),
             Self::From(first, None) => first..size,
             Self::From(first, Some(last)) => first..size.min(last.saturating_add(1)),
             Self::Last(count) => size.saturating_sub(count)..size,
@@ -111,26 +89,21 @@ impl RequestedRange {
     }
 }
 
-/// Parses `Range`. Several ranges, other units and malformed ones are ignored, as is a range
-/// whose `If-Range` is not `etag` (RFC 9110, 14.2).
-fn requested_range(headers: &HeaderMap, etag: &str) -> RequestedRange {
+/// The range that is asked for. Several ranges, other units and malformed ones are ignored, as
+/// is a range whose `If-Range` is not `etag` (RFC 9110, 14.2).
+fn requested_range(headers: &HeaderMap, etag: &str) -> Option<RequestedRange> {
     let mut ranges = headers.get_all(RANGE).iter();
     let (Some(range), None) = (ranges.next(), ranges.next()) else {
-        return RequestedRange::Whole;
+        return None;
     };
     if headers.get_all(IF_RANGE).iter().any(|condition| condition != etag) {
-        return RequestedRange::Whole;
+        return None;
     }
-    range.to_str().ok().and_then(parse_range).unwrap_or(RequestedRange::Whole)
-}
-
-fn parse_range(text: &str) -> Option<RequestedRange> {
-    let (unit, range) = text.split_once('=')?;
-    let (first, last) = range.trim().split_once('-')?;
+    let (unit, range) = range.to_str().ok()?.split_once('=')?;
     if !unit.trim().eq_ignore_ascii_case("bytes") {
         return None;
     }
-    match (first, last) {
+    match range.trim().split_once('-')? {
         ("", count) => position(count).map(RequestedRange::Last),
         (first, "") => position(first).map(|first| RequestedRange::From(first, None)),
         (first, last) => {
@@ -175,33 +148,20 @@ mod tests {
             ("bytes=99999999999999999999-", RequestedRange::From(u64::MAX, None), None),
             ("bytes=0-99999999999999999999", RequestedRange::From(0, Some(u64::MAX)), Some(0..10)),
         ] {
-            assert_eq!(requested_range(&headers(&[(RANGE, text)]), "\"t\""), range, "{text}");
+            let requested = requested_range(&headers(&[(RANGE, text)]), "\"t\"");
+            assert_eq!(requested, Some(range), "{text}");
             assert_eq!(range.within(10), within, "{text}");
         }
     }
 
     #[test]
     fn other_ranges_are_ignored() {
-        for text in [
-            "",
-            "bytes",
-            "bytes=",
-            "bytes=-",
-            "bytes=a-b",
-            "bytes=3-2",
-            "bytes=+1-2",
-            "lines=0-1",
-            "bytes=0-1,3-4",
-            "bytes=1 - 2",
-        ] {
-            assert_eq!(
-                requested_range(&headers(&[(RANGE, text)]), "\"t\""),
-                RequestedRange::Whole,
-                "{text}"
-            );
+        let ignored = "|bytes|bytes=|bytes=-|bytes=a-b|bytes=3-2|bytes=+1-2|lines=0-1|\
+                       bytes=0-1,3-4|bytes=1 - 2";
+        for text in ignored.split('|') {
+            assert_eq!(requested_range(&headers(&[(RANGE, text)]), "\"t\""), None, "{text}");
         }
-        assert_eq!(requested_range(&HeaderMap::new(), "\"t\""), RequestedRange::Whole);
-        assert_eq!(RequestedRange::Whole.within(0), Some(0..0));
+        assert_eq!(requested_range(&HeaderMap::new(), "\"t\""), None);
     }
 
     #[test]
@@ -213,11 +173,8 @@ mod tests {
             ("Mon, 02 Jan 2006 15:04:05 GMT", false),
         ] {
             let headers = headers(&[(RANGE, "bytes=0-0"), (IF_RANGE, condition)]);
-            assert_eq!(
-                requested_range(&headers, "\"t\"") != RequestedRange::Whole,
-                applies,
-                "{condition}"
-            );
+            let requested = requested_range(&headers, "\"t\"");
+            assert_eq!(requested.is_some(), applies, "{condition}");
         }
     }
 

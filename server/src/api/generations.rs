@@ -3,23 +3,23 @@
 use std::sync::Arc;
 
 use http::StatusCode;
-use promptarium::{JobId, limits, path};
+use promptarium::{JobId, PromptId, VaultId, limits, path};
+use serde::Serialize;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::prompts::image_url;
-use super::view::generation::{JobView, Queued};
-use super::{Api, AuthedRequest, view};
+use super::view::Time;
+use super::{Api, HandlerResult, Request};
 use crate::blobs::asset_url::Assets;
-use crate::domain::{GenerationRequest, NewJob, OutputKind};
+use crate::domain::{Caller, GenerationRequest, JobRecord, JobState, NewJob, OutputKind};
 use crate::generate::request_digest;
 use crate::http::error::ApiError;
-use crate::http::response::{self, Response};
+use crate::http::response;
 use crate::http::validate::{
     FieldError, Form, RawField, id, integer, json_fields, list as list_of, object, one_of, text,
 };
 
-/// The body fields of a generation.
 pub(crate) const FIELDS: &[&str] = &[
     "modelId",
     "prompt",
@@ -36,18 +36,62 @@ pub(crate) const FIELDS: &[&str] = &[
     "imageEditEndpointId",
 ];
 
-/// What can be generated.
 pub(crate) const KINDS: &[(&str, OutputKind)] =
     &[("image", OutputKind::Image), ("video", OutputKind::Video)];
 
+/// The response to a queued generation (GE-02).
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Queued<'a> {
+    success: bool,
+    client_job_id: &'a str,
+    provider_request_id: &'a str,
+    status_url: &'a str,
+}
+
+/// The status of a generation (S-34).
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct JobView<'a> {
+    client_job_id: &'a str,
+    provider_request_id: Option<&'a str>,
+    status: &'static str,
+    generation_type: &'static str,
+    vault_id: VaultId,
+    prompt_id: Option<PromptId>,
+    error: Option<&'a str>,
+    created_at: Time,
+    updated_at: Time,
+}
+
+impl<'a> JobView<'a> {
+    fn new(job: &'a JobRecord) -> Self {
+        let (status, prompt_id, error) = match &job.state {
+            // The store does not return submitting jobs to callers.
+            JobState::Submitting | JobState::Queued(_) => ("queued", None, None),
+            JobState::InProgress(_) => ("in_progress", None, None),
+            JobState::Completed(_, prompt) => ("completed", Some(*prompt), None),
+            JobState::Failed(_, reason) => ("failed", None, Some(&**reason)),
+        };
+        Self {
+            client_job_id: &job.key.client_job_id,
+            provider_request_id: job.state.ticket().map(|ticket| &*ticket.request_id),
+            status,
+            generation_type: job.request.kind.as_str(),
+            vault_id: job.vault,
+            prompt_id,
+            error,
+            created_at: Time(job.created_at),
+            updated_at: Time(job.updated_at),
+        }
+    }
+}
+
 /// `POST /generations` (GE-01 to GE-27).
-pub(crate) async fn create(
-    api: &Api,
-    mut request: AuthedRequest<'_>,
-) -> Result<Response, ApiError> {
+pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>) -> HandlerResult {
     let body = request.json().await?;
     let new = new_job(&body, &api.assets)?;
-    let (job, ticket) = api.submitter.submit(&request.caller, new).await?;
+    let (job, ticket) = api.submitter.submit(caller, new).await?;
 
     let name = &*job.client_job_id;
     let status_url = format!("{}{}", api.base_url, path::generation_status(&JobId::from(name)));
@@ -57,14 +101,14 @@ pub(crate) async fn create(
         provider_request_id: &ticket.request_id,
         status_url: &status_url,
     };
-    let size = view::SMALL_BYTES + name.len() + status_url.len();
-    Ok(response::data(StatusCode::ACCEPTED, &queued, size)?)
+    Ok(response::data(StatusCode::ACCEPTED, &queued)?)
 }
 
 /// `GET /generations/{clientJobId}/status` (GE-28, GE-31, GE-32).
-pub(crate) async fn status(api: &Api, request: AuthedRequest<'_>) -> Result<Response, ApiError> {
-    let job = api.store.job(&request.caller, &request.job()?).await?;
-    Ok(response::data(StatusCode::OK, &JobView::from(&job), 2 * view::SMALL_BYTES)?)
+pub(crate) async fn status(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
+    let name = request.params.text(0).ok_or(ApiError::NotFound)?;
+    let job = api.store.job(caller, &name).await?;
+    Ok(response::data(StatusCode::OK, &JobView::new(&job))?)
 }
 
 /// Checks the body; reports all failing fields at once.
@@ -75,10 +119,7 @@ fn new_job(body: &[u8], assets: &Assets) -> Result<NewJob, ApiError> {
     let client_job_id = form.optional("clientJobId", client_job_id);
     let vault = form.optional("vaultId", id);
     let options = options(&mut form, assets);
-    let (Some(model_id), Some(prompt)) = (model_id, prompt) else {
-        return Err(form.errors().into());
-    };
-    form.finish()?;
+    let (model_id, prompt) = form.finish_with(model_id.zip(prompt))?;
 
     let (model_id, prompt) = ((*model_id).into(), (*prompt).into());
     let request = GenerationRequest { model_id, prompt, ..options };

@@ -8,14 +8,13 @@ use http::StatusCode;
 use serde::Serialize;
 use tokio::time::timeout;
 
-use super::view::SMALL_BYTES;
-use super::{Api, Request};
+use super::{Api, HandlerResult, Request};
 use crate::http::error::ApiError;
-use crate::http::response::{self, Response};
+use crate::http::response;
 use crate::limits::READINESS_TIMEOUT;
 use crate::store::StoreError;
 
-/// Whether the server wants requests. The listener clears it at shutdown, `/readyz` shows it.
+/// Whether the server wants requests: not after the listener was asked to stop.
 #[derive(Clone, Debug, Default)]
 pub struct Readiness(Arc<AtomicBool>);
 
@@ -23,11 +22,6 @@ impl Readiness {
     /// Makes the server not ready. It still answers requests.
     pub fn stop(&self) {
         self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether [`Readiness::stop`] was called.
-    pub fn is_stopping(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
     }
 }
 
@@ -37,16 +31,16 @@ struct Status {
 }
 
 /// `GET /healthz`
-pub(crate) async fn health(_: &Api, _: Request<'_>) -> Result<Response, ApiError> {
-    Ok(response::data(StatusCode::OK, &Status { status: "ok" }, SMALL_BYTES)?)
+pub(crate) async fn health(_: &Api, _: Request<'_>) -> HandlerResult {
+    Ok(response::data(StatusCode::OK, &Status { status: "ok" })?)
 }
 
 /// `GET /readyz`
-pub(crate) async fn readiness(api: &Api, _: Request<'_>) -> Result<Response, ApiError> {
-    if api.readiness.is_stopping() {
+pub(crate) async fn readiness(api: &Api, _: Request<'_>) -> HandlerResult {
+    if api.readiness.0.load(Ordering::Relaxed) {
         return Err(ApiError::Stopping);
     }
     let checked = timeout(READINESS_TIMEOUT, api.store.check()).await;
     checked.map_err(|_| StoreError::Unavailable("it did not answer within 2 seconds".into()))??;
-    Ok(response::data(StatusCode::OK, &Status { status: "ready" }, SMALL_BYTES)?)
+    Ok(response::data(StatusCode::OK, &Status { status: "ready" })?)
 }

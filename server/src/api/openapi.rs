@@ -14,12 +14,10 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::assets::matches_etag;
-use super::{Api, Request};
+use super::{Api, HandlerResult, Request};
 use crate::domain::{ModelNamespace, PublicUrl};
-use crate::http::error::ApiError;
-use crate::http::response::{self, Response};
+use crate::http::response;
 
-/// Path of the document.
 pub(crate) const PATH: &str = "/api/v1/openapi.json";
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
@@ -65,7 +63,6 @@ pub struct Document {
 }
 
 impl Document {
-    /// Serializes a document.
     #[must_use]
     pub fn new(document: &Value) -> Self {
         let json = Bytes::from(document.to_string());
@@ -77,13 +74,10 @@ impl Document {
 }
 
 /// `GET /openapi.json` (S-54).
-///
-/// # Errors
-/// None: the document was serialized when the server started.
-pub(crate) fn get(api: &Api, request: &Request<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn get(api: &Api, request: Request<'_>) -> HandlerResult {
     let Document { json, tag } = &api.openapi;
-    let mut response = match tag.to_str().is_ok_and(|tag| matches_etag(&request.parts.headers, tag))
-    {
+    let is_known = tag.to_str().is_ok_and(|tag| matches_etag(&request.parts.headers, tag));
+    let mut response = match is_known {
         true => response::empty(StatusCode::NOT_MODIFIED),
         false => response::json(StatusCode::OK, json.clone()),
     };
@@ -95,6 +89,3 @@ pub(crate) fn get(api: &Api, request: &Request<'_>) -> Result<Response, ApiError
 
 #[cfg(test)]
 mod tests;
-
-#[cfg(test)]
-mod validity;

@@ -5,19 +5,20 @@ use std::sync::Arc;
 use http::StatusCode;
 use promptarium::{PromptId, VaultId, limits};
 
-use super::view::{self, Deleted, PromptView, PromptsView};
-use super::{Api, AuthedRequest};
+use super::view::{Deleted, PromptView};
+use super::{Api, HandlerResult, Request};
 use crate::blobs::asset_url::Assets;
-use crate::domain::{NewPrompt, PromptInputs, PromptKind, PromptPatch, PromptQuery, PromptRecord};
+use crate::domain::{
+    Caller, NewPrompt, PromptInputs, PromptKind, PromptPatch, PromptQuery, PromptRecord,
+};
 use crate::http::cursor::{Cursors, Listing};
-use crate::http::error::{ApiError, MODEL_REQUIRED};
-use crate::http::response::{self, Response};
+use crate::http::error::MODEL_REQUIRED;
+use crate::http::response;
 use crate::http::validate::{
     FieldError, Form, RawField, absolute_url, id, id_in_query, integer_in_query, json_fields,
     list as list_of, model_id, one_of, one_of_in_query, query_fields, text,
 };
 
-/// The body fields of create and update.
 pub(crate) const FIELDS: &[&str] = &[
     "title",
     "prompt",
@@ -30,46 +31,38 @@ pub(crate) const FIELDS: &[&str] = &[
     "referenceMediaUrls",
 ];
 
-/// The body field of save.
 pub(crate) const SAVE_FIELDS: &[&str] = &["vaultId"];
-
-/// The parameters of the list.
 pub(crate) const QUERY: &[&str] = &["limit", "cursor", "vaultId", "type"];
 
-/// The values of `promptType`.
 pub(crate) const KINDS: &[(&str, PromptKind)] =
     &[("image", PromptKind::Image), ("text", PromptKind::Text), ("video", PromptKind::Video)];
 
 /// `GET /prompts` (PG-01 to PG-09, PR-13 to PR-18).
-pub(crate) async fn list(api: &Api, request: AuthedRequest<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn list(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
     let mut form = query_fields(request.parts.uri.query(), QUERY);
     let limit = form.optional("limit", integer_in_query(limits::PAGE_SIZE));
-    let vault = form.optional("vaultId", id_in_query::<VaultId>());
+    let vault = form.optional("vaultId", id_in_query::<VaultId>);
     let kind = form.optional("type", one_of_in_query(KINDS));
-    let listing = Listing { account: request.caller.account, vault, kind };
+    let listing = Listing { account: caller.account, vault, kind };
     // A cursor is signed for its filters. If they are not valid, only its form can be checked.
     let filters_are_valid = form.is_clean();
     let after = form.optional("cursor", |cursor| match api.cursors.read(&listing, &cursor) {
-        Ok(position) => Ok(position),
-        Err(_) if !filters_are_valid && Cursors::has_form(&cursor) => Ok(PromptId::new(0)),
-        Err(_) => Err("must be the nextCursor of a page with the same vaultId and type".to_owned()),
+        Some(position) => Ok(position),
+        None if !filters_are_valid && Cursors::has_form(&cursor) => Ok(PromptId::new(0)),
+        None => Err("must be the nextCursor of a page with the same vaultId and type".to_owned()),
     });
     form.finish()?;
 
     let limit = limit.unwrap_or(limits::PAGE_SIZE_DEFAULT) as usize;
-    let page =
-        api.store.list_prompts(&request.caller, PromptQuery { vault, kind, after, limit }).await?;
+    let page = api.store.list_prompts(caller, PromptQuery { vault, kind, after, limit }).await?;
     let next =
         page.prompts.last().filter(|_| page.more).map(|last| api.cursors.write(&listing, last.id));
-    let size = page.prompts.iter().map(|prompt| view::prompt_bytes(prompt)).sum();
-    Ok(response::page(&PromptsView(&page.prompts), next.as_deref(), size)?)
+    let views: Vec<_> = page.prompts.iter().map(|prompt| PromptView::new(prompt)).collect();
+    Ok(response::page(&views, next.as_deref())?)
 }
 
 /// `POST /prompts` (PR-19 to PR-29).
-pub(crate) async fn create(
-    api: &Api,
-    mut request: AuthedRequest<'_>,
-) -> Result<Response, ApiError> {
+pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>) -> HandlerResult {
     let body = request.json().await?;
     let mut form = json_fields(&body, FIELDS)?;
     let title = form.required("title", text(limits::PROMPT_TITLE_CHARS));
@@ -81,27 +74,21 @@ pub(crate) async fn create(
     if kind.needs_model() && inputs.model_id.is_none() {
         form.reject("modelId", MODEL_REQUIRED.to_owned());
     }
-    let (Some(title), Some(text)) = (title, prompt) else {
-        return Err(form.errors().into());
-    };
-    form.finish()?;
+    let (title, text) = form.finish_with(title.zip(prompt))?;
 
     let new = NewPrompt { title, text, kind, platform, inputs, vault };
-    let prompt = api.store.create_prompt(&request.caller, new).await?;
+    let prompt = api.store.create_prompt(caller, new).await?;
     prompt_response(StatusCode::CREATED, &prompt)
 }
 
 /// `GET /prompts/{promptId}` (PR-30).
-pub(crate) async fn get(api: &Api, request: AuthedRequest<'_>) -> Result<Response, ApiError> {
-    let prompt = api.store.prompt(&request.caller, request.prompt()?).await?;
+pub(crate) async fn get(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
+    let prompt = api.store.prompt(caller, request.id(0)?).await?;
     prompt_response(StatusCode::OK, &prompt)
 }
 
 /// `PATCH /prompts/{promptId}` (PR-31 to PR-39).
-pub(crate) async fn update(
-    api: &Api,
-    mut request: AuthedRequest<'_>,
-) -> Result<Response, ApiError> {
+pub(crate) async fn update(api: &Api, caller: &Caller, mut request: Request<'_>) -> HandlerResult {
     let body = request.json().await?;
     let mut form = json_fields(&body, FIELDS)?;
     let patch = PromptPatch {
@@ -114,26 +101,25 @@ pub(crate) async fn update(
     };
     form.finish()?;
 
-    let prompt = api.store.update_prompt(&request.caller, request.prompt()?, patch).await?;
+    let prompt = api.store.update_prompt(caller, request.id(0)?, patch).await?;
     prompt_response(StatusCode::OK, &prompt)
 }
 
 /// `DELETE /prompts/{promptId}` (PR-40 to PR-43).
-pub(crate) async fn delete(api: &Api, request: AuthedRequest<'_>) -> Result<Response, ApiError> {
-    let id = request.prompt()?;
-    api.store.delete_prompt(&request.caller, id).await?;
-    Ok(response::data(StatusCode::OK, &Deleted::new(id), view::SMALL_BYTES)?)
+pub(crate) async fn delete(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
+    let id: PromptId = request.id(0)?;
+    api.store.delete_prompt(caller, id).await?;
+    Ok(response::data(StatusCode::OK, &Deleted { id, deleted: true })?)
 }
 
 /// `POST /prompts/{promptId}/save` (PR-44 to PR-47).
-pub(crate) async fn save(api: &Api, mut request: AuthedRequest<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn save(api: &Api, caller: &Caller, mut request: Request<'_>) -> HandlerResult {
     let body = request.json().await?;
     let mut form = json_fields(&body, SAVE_FIELDS)?;
-    let Some(vault) = form.required("vaultId", id) else {
-        return Err(form.errors().into());
-    };
+    let vault = form.required("vaultId", id);
+    let vault = form.finish_with(vault)?;
 
-    let prompt = api.store.save_prompt(&request.caller, request.prompt()?, vault).await?;
+    let prompt = api.store.save_prompt(caller, request.id(0)?, vault).await?;
     prompt_response(StatusCode::OK, &prompt)
 }
 
@@ -151,8 +137,8 @@ fn inputs(form: &mut Form<RawField<'_>>, api: &Api) -> PromptInputs {
     }
 }
 
-fn prompt_response(status: StatusCode, prompt: &PromptRecord) -> Result<Response, ApiError> {
-    Ok(response::data(status, &PromptView::new(prompt), view::prompt_bytes(prompt))?)
+fn prompt_response(status: StatusCode, prompt: &PromptRecord) -> HandlerResult {
+    Ok(response::data(status, &PromptView::new(prompt))?)
 }
 
 /// An absolute URL that is not an upload URL of this server (UP-17).

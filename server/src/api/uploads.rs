@@ -2,23 +2,20 @@
 //!
 //! Nothing of an upload is visible before its last byte has arrived and been checked.
 
-use http::header::{CONTENT_TYPE, HeaderMap};
 use http::{HeaderValue, Method, StatusCode};
 use promptarium::limits;
 use serde::Serialize;
 
-use super::view::SMALL_BYTES;
-use super::{Api, AuthedRequest, Request};
+use super::{Api, HandlerResult, Request};
 use crate::blobs::PutError;
 use crate::blobs::upload_slot::SlotError;
-use crate::domain::Media;
+use crate::domain::{Caller, Media};
 use crate::http::auth::bearer;
-use crate::http::error::{ApiError, StorageError};
-use crate::http::path::RouteError;
-use crate::http::response::{self, Response};
+use crate::http::body::{ExactBody, content_type};
+use crate::http::error::ApiError;
+use crate::http::response;
 use crate::http::validate::{integer, json_fields, one_of};
 
-/// The body fields of the request for a slot.
 pub(crate) const FIELDS: &[&str] = &["contentType", "size"];
 
 /// The accepted types (LI-15).
@@ -43,21 +40,15 @@ struct SlotView<'a> {
 }
 
 /// `POST /uploads/images` (UP-01 to UP-09).
-pub(crate) async fn create(
-    api: &Api,
-    mut request: AuthedRequest<'_>,
-) -> Result<Response, ApiError> {
+pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>) -> HandlerResult {
     let body = request.json().await?;
     let mut form = json_fields(&body, FIELDS)?;
     let media = form.required("contentType", one_of(TYPES));
     let size = form.required("size", integer(limits::UPLOAD_SIZE_BYTES));
-    let (Some(media), Some(size)) = (media, size) else {
-        return Err(form.errors().into());
-    };
-    form.finish()?;
+    let (media, size) = form.finish_with(media.zip(size))?;
 
-    // No store call of this handler checks the key; the route asks for a recheck.
-    let slot = api.slots.issue(request.caller.account, media, size);
+    // No step of the store checks the key; the route asks for a recheck.
+    let slot = api.slots.issue(caller.account, media, size);
     let view = SlotView {
         upload_url: &slot.upload_url,
         token: &slot.token,
@@ -67,43 +58,35 @@ pub(crate) async fn create(
         size,
         expires_in: limits::UPLOAD_SLOT_LIFETIME_SECONDS,
     };
-    Ok(response::data(StatusCode::CREATED, &view, SMALL_BYTES)?)
+    Ok(response::data(StatusCode::CREATED, &view)?)
 }
 
 /// `PUT {uploadUrl}` (UP-10 to UP-14). Every other method is refused here too, after the token is
 /// checked (S-43).
-pub(crate) async fn put(api: &Api, request: Request<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn put(api: &Api, request: Request<'_>) -> HandlerResult {
     let parts = request.parts;
     let token = bearer(&parts.headers).map_err(|_| SlotError::NoToken)?;
-    let slot = api.slots.verify(request.file(), parts.uri.query(), token)?;
+    let slot = api.slots.verify(request.asset(), parts.uri.query(), token)?;
     if parts.method != Method::PUT {
-        return Err(RouteError::WrongMethod { allow: HeaderValue::from_static("PUT") }.into());
+        return Err(ApiError::WrongMethod(HeaderValue::from_static("PUT")));
     }
     let declared = slot.name.media().content_type();
-    if !has_content_type(&parts.headers, declared) {
-        return Err(StorageError::OtherType(declared).into());
+    let given = content_type(&parts.headers);
+    if !given.is_some_and(|given| given.eq_ignore_ascii_case(declared.as_bytes())) {
+        return Err(ApiError::OtherType(declared));
     }
     // Spares the bytes of a repeated upload. Concurrent ones are decided by the put.
     if api.blobs.size_of(&slot.name).await?.is_some() {
-        return Err(StorageError::Used.into());
+        return Err(ApiError::SlotUsed);
     }
-    let mut body = request.body.read_exactly(&parts.headers, slot.size)?;
+    let mut body = ExactBody::new(request.body, slot.size)?;
     let mut upload = api.blobs.upload(&slot.name, slot.size);
     while let Some(bytes) = body.next().await? {
         upload.write(&bytes).await?;
     }
     match upload.finish().await {
         Ok(()) => Ok(response::empty(StatusCode::OK)),
-        Err(PutError::Taken) => Err(StorageError::Used.into()),
+        Err(PutError::Taken) => Err(ApiError::SlotUsed),
         Err(PutError::Failed(error)) => Err(error.into()),
     }
-}
-
-/// Whether the headers contain exactly this type, once.
-fn has_content_type(headers: &HeaderMap, content_type: &str) -> bool {
-    let mut values = headers.get_all(CONTENT_TYPE).iter();
-    let (Some(value), None) = (values.next(), values.next()) else {
-        return false;
-    };
-    value.as_bytes().trim_ascii().eq_ignore_ascii_case(content_type.as_bytes())
 }

@@ -1,8 +1,8 @@
 //! Authentication: from the `Authorization` header to a [`Caller`].
 //!
 //! The order of checks is fixed: the form of the key, whether it is valid, its scope. Every
-//! refusal is 401 (ER-07). The key is looked up with [`KeyStore::find_key`](crate::store::KeyStore::find_key), which may answer from
-//! a cache. `ApiService` asks the store again where no step of the store has checked the key.
+//! refusal is 401 (ER-07). `find_key` of the store may answer from a cache; `ApiService` asks
+//! the store again where no step of the store has checked the key.
 
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
@@ -14,7 +14,6 @@ use crate::store::{Store, StoreError};
 /// What a request must bring to use a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Nothing.
     None,
     /// A valid key with any scopes.
     Key,
@@ -55,9 +54,6 @@ pub enum AuthError {
 }
 
 /// The caller whose key is in the headers.
-///
-/// # Errors
-/// If there is no valid key, or it cannot be looked up.
 pub(crate) async fn authenticate(
     headers: &HeaderMap,
     vendor: &Vendor,
@@ -72,21 +68,7 @@ pub(crate) async fn authenticate(
         .ok_or(AuthError::Invalid)
 }
 
-/// Whether the key of a caller has the scope that a route asks for.
-///
-/// # Errors
-/// [`AuthError::Scope`] if not.
-pub(crate) fn authorize(caller: &Caller, access: Access) -> Result<(), AuthError> {
-    match access {
-        Access::Write if !caller.scopes.prompts_write => Err(AuthError::Scope),
-        _ => Ok(()),
-    }
-}
-
 /// What follows `Bearer` in the only header `Authorization`.
-///
-/// # Errors
-/// If the header is missing, repeated or in another form.
 pub(crate) fn bearer(headers: &HeaderMap) -> Result<&str, AuthError> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let value = values.next().ok_or(AuthError::Missing)?;

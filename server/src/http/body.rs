@@ -1,139 +1,134 @@
 //! Reads the body of a request, within limits of size and time.
 //!
-//! Only endpoints that need a body read it. `validate` parses it, and `error` decides the
-//! status of a failure.
-
-pub(crate) mod exact;
+//! Only endpoints that need a body read it.
 
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::header::CONTENT_TYPE;
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 pub use crate::limits::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
-use crate::limits::{DISCARD_BYTES_MAX, DISCARD_TIMEOUT};
+use crate::limits::{DISCARD_BYTES_MAX, DISCARD_TIMEOUT, UPLOAD_RATE_MIN};
 
-/// A request's body. It is read at most once.
-#[derive(Debug)]
-pub struct RequestBody {
-    incoming: Incoming,
-    ended: bool,
-}
-
-/// Why a body could not be read.
+/// Why a body could not be read. Sizes are those of an upload slot, times are seconds.
 #[derive(Debug, thiserror::Error)]
 pub enum BodyReadError {
-    /// The header `Content-Type` is not JSON.
     #[error("the request needs one header `Content-Type: application/json`")]
     NotJson,
-    /// It is, or is declared, larger than [`BODY_BYTES_MAX`].
     #[error("the body has more than {BODY_BYTES_MAX} bytes")]
     TooLarge,
-    /// It is, or is declared, larger than its upload slot.
     #[error("the body has more than the {0} bytes that were declared")]
     Longer(u64),
-    /// It is, or is declared, smaller than its upload slot.
     #[error("the body has fewer than the {0} bytes that were declared")]
     Shorter(u64),
-    /// It took longer than this many seconds.
     #[error("the body did not arrive within {0} seconds")]
     TooSlow(u64),
-    /// The connection or its framing broke.
     #[error("the body broke off")]
     Broken(#[source] hyper::Error),
 }
 
-impl RequestBody {
-    /// A body that is not read yet.
-    pub fn new(incoming: Incoming) -> Self {
-        Self { ended: incoming.is_end_stream(), incoming }
+/// Reads a JSON body (EN-02). One that is declared too large is not read at all.
+pub(crate) async fn read_json(
+    body: &mut Incoming,
+    headers: &HeaderMap,
+) -> Result<Bytes, BodyReadError> {
+    if !declares_json(headers) {
+        return Err(BodyReadError::NotJson);
     }
-
-    /// Reads a JSON body (EN-02). A body in one frame is not copied.
-    ///
-    /// # Errors
-    /// If the headers declare another type or too large a body, or the body is too large, too
-    /// slow or incomplete.
-    pub async fn read_json(&mut self, headers: &HeaderMap) -> Result<Bytes, BodyReadError> {
-        if !declares_json(headers) {
-            return Err(BodyReadError::NotJson);
-        }
-        if declared_bytes(headers) > BODY_BYTES_MAX as u64 {
-            return Err(BodyReadError::TooLarge);
-        }
-        timeout(Duration::from_secs(BODY_SECONDS_MAX), self.read())
-            .await
-            .unwrap_or(Err(BodyReadError::TooSlow(BODY_SECONDS_MAX)))
+    if body.size_hint().lower() > BODY_BYTES_MAX as u64 {
+        return Err(BodyReadError::TooLarge);
     }
-
-    /// Reads and discards the rest in the background, within limits. Closing a socket with
-    /// unread bytes resets the connection, and the client could lose the response.
-    pub fn discard(self) {
-        if self.ended {
-            return;
-        }
-        let mut incoming = self.incoming;
-        tokio::spawn(timeout(DISCARD_TIMEOUT, async move {
-            let mut left = DISCARD_BYTES_MAX;
-            while let Some(Ok(frame)) = incoming.frame().await {
-                match left.checked_sub(frame.data_ref().map_or(0, Bytes::len)) {
-                    Some(rest) => left = rest,
-                    None => break,
-                }
-            }
-        }));
-    }
-
-    async fn read(&mut self) -> Result<Bytes, BodyReadError> {
-        let first = self.next().await?.unwrap_or_default();
-        let Some(second) = self.next().await? else {
-            return Ok(first);
-        };
-        let mut all = BytesMut::with_capacity(first.len() + second.len());
-        all.extend_from_slice(&first);
-        all.extend_from_slice(&second);
-        while let Some(bytes) = self.next().await? {
+    let read = async {
+        let mut all = BytesMut::new();
+        while let Some(bytes) = next_data(body).await? {
             if all.len() + bytes.len() > BODY_BYTES_MAX {
                 return Err(BodyReadError::TooLarge);
             }
             all.extend_from_slice(&bytes);
         }
         Ok(all.freeze())
-    }
+    };
+    let read = timeout(Duration::from_secs(BODY_SECONDS_MAX), read).await;
+    read.unwrap_or(Err(BodyReadError::TooSlow(BODY_SECONDS_MAX)))
+}
 
-    /// The next data frame; trailers are skipped.
-    async fn next(&mut self) -> Result<Option<Bytes>, BodyReadError> {
-        while let Some(frame) = self.incoming.frame().await {
-            if let Ok(bytes) = frame.map_err(BodyReadError::Broken)?.into_data() {
-                return Ok(Some(bytes));
+/// Reads and discards the rest in the background, within limits. Closing a socket with
+/// unread bytes resets the connection, and the client could lose the response.
+pub(crate) fn discard(mut body: Incoming) {
+    if body.is_end_stream() {
+        return;
+    }
+    tokio::spawn(timeout(DISCARD_TIMEOUT, async move {
+        let mut left = DISCARD_BYTES_MAX;
+        while let Ok(Some(bytes)) = next_data(&mut body).await {
+            match left.checked_sub(bytes.len()) {
+                Some(rest) => left = rest,
+                None => break,
             }
         }
-        self.ended = true;
-        Ok(None)
+    }));
+}
+
+/// A body that is read piece by piece and checked for its exact size.
+pub(crate) struct ExactBody<'a> {
+    body: &'a mut Incoming,
+    size: u64,
+    left: u64,
+    seconds: u64,
+    deadline: Instant,
+}
+
+impl<'a> ExactBody<'a> {
+    /// Starts reading a body of exactly `size` bytes. If another size is declared, nothing is
+    /// read.
+    pub(crate) fn new(body: &'a mut Incoming, size: u64) -> Result<Self, BodyReadError> {
+        match body.size_hint().exact() {
+            Some(declared) if declared > size => Err(BodyReadError::Longer(size)),
+            Some(declared) if declared < size => Err(BodyReadError::Shorter(size)),
+            _ => {
+                let seconds = BODY_SECONDS_MAX + size / UPLOAD_RATE_MIN;
+                let deadline = Instant::now() + Duration::from_secs(seconds);
+                Ok(Self { body, size, left: size, seconds, deadline })
+            }
+        }
     }
+
+    /// The next piece; `None` after exactly the declared number of bytes.
+    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, BodyReadError> {
+        let next = timeout_at(self.deadline, next_data(self.body)).await;
+        let Some(bytes) = next.map_err(|_| BodyReadError::TooSlow(self.seconds))?? else {
+            return if self.left > 0 { Err(BodyReadError::Shorter(self.size)) } else { Ok(None) };
+        };
+        let left = self.left.checked_sub(bytes.len() as u64);
+        self.left = left.ok_or(BodyReadError::Longer(self.size))?;
+        Ok(Some(bytes))
+    }
+}
+
+/// The next data frame; trailers are skipped.
+async fn next_data(body: &mut Incoming) -> Result<Option<Bytes>, BodyReadError> {
+    while let Some(frame) = body.frame().await {
+        if let Ok(bytes) = frame.map_err(BodyReadError::Broken)?.into_data() {
+            return Ok(Some(bytes));
+        }
+    }
+    Ok(None)
+}
+
+/// The only `Content-Type`.
+pub(crate) fn content_type(headers: &HeaderMap) -> Option<&[u8]> {
+    let mut values = headers.get_all(CONTENT_TYPE).iter();
+    let value = values.next().filter(|_| values.next().is_none())?;
+    Some(value.as_bytes().trim_ascii())
 }
 
 fn declares_json(headers: &HeaderMap) -> bool {
-    let mut values = headers.get_all(CONTENT_TYPE).iter();
-    let (Some(value), None) = (values.next(), values.next()) else {
-        return false;
-    };
-    let value = value.as_bytes();
-    let essence = value.split(|byte| *byte == b';').next().unwrap_or(value);
-    essence.trim_ascii().eq_ignore_ascii_case(b"application/json")
-}
-
-/// `Content-Length`, or 0 without it. hyper has checked the form of the header.
-fn declared_bytes(headers: &HeaderMap) -> u64 {
-    headers
-        .get(CONTENT_LENGTH)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.trim().parse().ok())
-        .unwrap_or(0)
+    let essence = content_type(headers).and_then(|value| value.split(|byte| *byte == b';').next());
+    essence.is_some_and(|text| text.trim_ascii().eq_ignore_ascii_case(b"application/json"))
 }
 
 #[cfg(test)]

@@ -2,89 +2,38 @@
 
 use std::borrow::Cow;
 
-use http::HeaderValue;
 use percent_encoding::percent_decode_str;
 use promptarium::path;
 
-/// What the parameters of a path name, and so what is missing on 404.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ResourceKind {
-    /// The path has no parameters.
-    None,
-    /// A prompt of the caller.
-    Prompt,
-    /// A vault of the caller.
-    Vault,
-    /// A vault of any account that is not private.
-    SharedVault,
-    /// A membership in a vault of the caller.
-    Membership,
-    /// A generation of the caller.
-    Job,
-    /// A stored file.
-    Asset,
-}
-
-impl ResourceKind {
-    /// What the parameters of a route template name.
-    pub fn of_template(template: &str) -> Self {
-        if template.contains("{vaultPromptId}") {
-            Self::Membership
-        } else if template == path::VAULT_FORK {
-            Self::SharedVault
-        } else if template.contains("{vaultId}") {
-            Self::Vault
-        } else if template.contains("{promptId}") {
-            Self::Prompt
-        } else if template.contains("{clientJobId}") {
-            Self::Job
-        } else if template.contains("{name}") {
-            Self::Asset
-        } else {
-            Self::None
-        }
-    }
-
-    /// The text of a 404.
-    pub fn not_found_text(self) -> &'static str {
-        match self {
-            Self::Prompt => "there is no such prompt in this account",
-            Self::Vault => "there is no such vault in this account",
-            Self::SharedVault => "there is no such vault, or its owner keeps it private",
-            Self::Membership => "there is no such vault in this account, or no such prompt in it",
-            Self::Job => "there is no generation of this clientJobId in this account",
-            Self::Asset => "there is nothing at this address, or nothing yet",
-            Self::None => "there is no such thing in this account",
-        }
-    }
-}
+/// The text of a 404, by a part of the route's template.
+const NOT_FOUND: [(&str, &str); 6] = [
+    ("{vaultPromptId}", "there is no such vault in this account, or no such prompt in it"),
+    (path::VAULT_FORK, "there is no such vault, or its owner keeps it private"),
+    ("{vaultId}", "there is no such vault in this account"),
+    ("{promptId}", "there is no such prompt in this account"),
+    ("{clientJobId}", "there is no generation of this clientJobId in this account"),
+    ("{name}", "there is nothing at this address, or nothing yet"),
+];
 
 /// What an error response says about the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RequestTarget {
-    /// What its path names.
-    pub resource: ResourceKind,
-    /// Whether it could have changed something.
+pub(crate) struct RequestTarget {
+    /// The text of a 404.
+    pub not_found: &'static str,
+    /// Whether the request could have changed something.
     pub writes: bool,
 }
 
 impl RequestTarget {
     /// A request that has no route.
-    pub const UNKNOWN: Self = Self { resource: ResourceKind::None, writes: false };
-}
+    pub(crate) const UNKNOWN: Self =
+        Self { not_found: "there is no such thing in this account", writes: false };
 
-/// Why a request has no route.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RouteError {
-    /// No route has this path.
-    #[error("there is nothing at this path")]
-    UnknownPath,
-    /// A route has this path, but not with this method.
-    #[error("this path does not take this method; it takes {}", allow.to_str().unwrap_or_default())]
-    WrongMethod {
-        /// The methods it takes, for the header `Allow`.
-        allow: HeaderValue,
-    },
+    /// The target of a route.
+    pub(crate) fn new(template: &str, writes: bool) -> Self {
+        let named = NOT_FOUND.iter().find(|(part, _)| template.contains(part));
+        Self { not_found: named.map_or(Self::UNKNOWN.not_found, |(_, text)| text), writes }
+    }
 }
 
 /// The most parameters that a path has.
@@ -96,6 +45,14 @@ const PARAMS_MAX: usize = 2;
 pub struct PathParams<'a>([&'a str; PARAMS_MAX]);
 
 impl<'a> PathParams<'a> {
+    pub(crate) fn new(values: impl Iterator<Item = &'a str>) -> Self {
+        let mut params = Self::default();
+        for (param, value) in params.0.iter_mut().zip(values) {
+            *param = value;
+        }
+        params
+    }
+
     /// The id at this index. An id has one spelling: decimal digits without a sign or leading
     /// zeros.
     pub fn id(&self, index: usize) -> Option<i64> {
@@ -118,16 +75,6 @@ impl<'a> PathParams<'a> {
     }
 }
 
-impl<'a> FromIterator<&'a str> for PathParams<'a> {
-    fn from_iter<I: IntoIterator<Item = &'a str>>(values: I) -> Self {
-        let mut params = Self::default();
-        for (param, value) in params.0.iter_mut().zip(values) {
-            *param = value;
-        }
-        params
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use promptarium::{JobId, path};
@@ -135,7 +82,30 @@ mod tests {
     use super::*;
 
     fn params(text: &str) -> PathParams<'_> {
-        [text].into_iter().collect()
+        PathParams::new([text].into_iter())
+    }
+
+    #[test]
+    fn a_404_names_what_is_missing() {
+        let templates = [
+            path::PROMPT,
+            path::VAULT,
+            path::VAULT_FORK,
+            path::VAULT_PROMPT_PIN,
+            path::GENERATION_STATUS,
+            "/assets/{name}",
+            path::VAULTS,
+        ];
+        let texts = templates.map(|template| RequestTarget::new(template, false).not_found);
+        insta::assert_snapshot!(texts.join("\n"), @r"
+        there is no such prompt in this account
+        there is no such vault in this account
+        there is no such vault, or its owner keeps it private
+        there is no such vault in this account, or no such prompt in it
+        there is no generation of this clientJobId in this account
+        there is nothing at this address, or nothing yet
+        there is no such thing in this account
+        ");
     }
 
     #[test]

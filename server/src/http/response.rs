@@ -2,33 +2,35 @@
 //!
 //! `error` decides status and text of a failure, `api::view` the form of a resource.
 
-mod body;
-mod listing;
+use std::fmt::Display;
 
 use bytes::Bytes;
+use futures::stream::{self, BoxStream, Stream, StreamExt, TryStreamExt};
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
-use hyper::body::Body as _;
-use serde::{Serialize, Serializer};
+use http_body_util::{Either, Full, StreamBody};
+use hyper::body::{Body as _, Frame};
+use serde::Serialize;
 
-pub use self::body::ResponseBody;
-pub(crate) use self::body::ResponseBodyError;
-pub(crate) use self::listing::listing;
 use crate::http::error::ApiError;
 use crate::http::path::RequestTarget;
 use crate::http::validate::FieldErrors;
+use crate::limits::LISTING_CHUNK_BYTES;
+use crate::store::StoreError;
+
+/// A streamed body failed, which cuts the connection. The cause is in the log.
+#[derive(Debug, thiserror::Error)]
+#[error("the response failed while it was sent")]
+pub struct ResponseBodyError;
+
+/// The body of a response: bytes in memory, or bytes that are produced while they are sent.
+pub type ResponseBody =
+    Either<Full<Bytes>, StreamBody<BoxStream<'static, Result<Frame<Bytes>, ResponseBodyError>>>>;
 
 /// A response with a body in memory or a streamed one.
 pub type Response = http::Response<ResponseBody>;
 
-/// The content type of every response but metrics and assets.
-pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
-
-/// A view could not be written as JSON, which is a bug.
-pub(crate) type SerializeError = serde_json::Error;
-
 #[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
 struct Envelope<'a, T> {
     data: &'a T,
     error: (),
@@ -46,82 +48,77 @@ struct Pagination<'a> {
 struct ErrorEnvelope<'a> {
     data: (),
     error: &'a str,
-    #[serde(serialize_with = "details")]
     details: &'a FieldErrors,
 }
 
-fn details<S: Serializer>(errors: &&FieldErrors, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(errors.iter())
-}
-
-/// One resource or a whole list. `size_bytes` estimates the JSON's size: a good estimate saves
-/// copies.
-pub(crate) fn data<T: Serialize>(
-    status: StatusCode,
-    data: &T,
-    size_bytes: usize,
-) -> Result<Response, SerializeError> {
-    let envelope = Envelope { data, error: (), pagination: None };
-    Ok(json(status, encode(&envelope, size_bytes)?))
+/// One resource or a whole list.
+pub(crate) fn data<T: Serialize>(status: StatusCode, data: &T) -> serde_json::Result<Response> {
+    Ok(json(status, encode(&Envelope { data, error: (), pagination: None })?))
 }
 
 /// A page of a list, with the cursor of the next page if there is one (EN-07).
 pub(crate) fn page<T: Serialize>(
     data: &T,
     next_cursor: Option<&str>,
-    size_bytes: usize,
-) -> Result<Response, SerializeError> {
-    let envelope = Envelope { data, error: (), pagination: Some(Pagination { next_cursor }) };
-    Ok(json(StatusCode::OK, encode(&envelope, size_bytes)?))
+) -> serde_json::Result<Response> {
+    let pagination = Some(Pagination { next_cursor });
+    Ok(json(StatusCode::OK, encode(&Envelope { data, error: (), pagination })?))
 }
 
-fn encode<T: Serialize>(
-    envelope: &Envelope<'_, T>,
-    size_bytes: usize,
-) -> Result<Bytes, SerializeError> {
-    const ENVELOPE_BYTES: usize = 96;
-    let mut json = Vec::with_capacity(size_bytes + ENVELOPE_BYTES);
+fn encode<T: Serialize>(envelope: &T) -> serde_json::Result<Bytes> {
+    /// Enough for most single resources.
+    const CAPACITY: usize = 1024;
+    let mut json = Vec::with_capacity(CAPACITY);
     serde_json::to_writer(&mut json, envelope)?;
     Ok(json.into())
 }
 
-/// A response of JSON.
-pub(crate) fn json(status: StatusCode, json: impl Into<ResponseBody>) -> Response {
-    let mut response = Response::new(json.into());
+pub(crate) fn json(status: StatusCode, json: Bytes) -> Response {
+    with_type(status, "application/json", full(json))
+}
+
+pub(crate) fn with_type(status: StatusCode, of: &'static str, body: ResponseBody) -> Response {
+    let mut response = Response::new(body);
     *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, JSON);
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(of));
     response
+}
+
+/// A response without a body.
+pub(crate) fn empty(status: StatusCode) -> Response {
+    let mut response = Response::new(full(Bytes::new()));
+    *response.status_mut() = status;
+    response
+}
+
+fn full(bytes: Bytes) -> ResponseBody {
+    Either::Left(Full::new(bytes))
+}
+
+/// A body that is produced while it is sent. A failure is logged and cuts the connection, so
+/// that the response does not look complete.
+pub(crate) fn stream<E: Display + 'static>(
+    bytes: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
+) -> ResponseBody {
+    let frames = bytes.map_ok(Frame::data).map_err(|error| {
+        tracing::error!(%error, "a response failed while it was sent");
+        ResponseBodyError
+    });
+    Either::Right(StreamBody::new(frames.boxed()))
 }
 
 /// The failure of a request in its envelope (ER-01).
 pub(crate) fn failure(error: &ApiError, target: RequestTarget) -> Response {
-    const NO_TEXT: &[u8] = br#"{"data":null,"error":"the failure has no text","details":{}}"#;
     let problem = error.problem(target);
     let envelope = ErrorEnvelope { data: (), error: &problem.text, details: &problem.details };
     // Strings can always be written.
-    let body = serde_json::to_vec(&envelope).map_or(Bytes::from_static(NO_TEXT), Bytes::from);
-    let mut response = json(problem.status, body);
+    let mut response = json(problem.status, encode(&envelope).unwrap_or_default());
     if problem.status == StatusCode::UNAUTHORIZED {
         response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
     if let Some((name, value)) = problem.header {
         response.headers_mut().insert(name, value);
     }
-    response
-}
-
-/// Metrics in the text format of Prometheus.
-pub(crate) fn metrics(text: String) -> Response {
-    let mut response = json(StatusCode::OK, Bytes::from(text));
-    let plain = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
-    response.headers_mut().insert(CONTENT_TYPE, plain);
-    response
-}
-
-/// A response without a body.
-pub(crate) fn empty(status: StatusCode) -> Response {
-    let mut response = Response::new(ResponseBody::full(Bytes::new()));
-    *response.status_mut() = status;
     response
 }
 
@@ -132,5 +129,85 @@ pub(crate) fn without_body(response: Response) -> Response {
     if let Some(length @ 1..) = body.size_hint().exact() {
         parts.headers.entry(CONTENT_LENGTH).or_insert(length.into());
     }
-    Response::from_parts(parts, ResponseBody::full(Bytes::new()))
+    Response::from_parts(parts, full(Bytes::new()))
+}
+
+type WriteEntry<T> = fn(&T, &mut Vec<u8>) -> serde_json::Result<()>;
+
+struct ListWriter<T> {
+    entries: BoxStream<'static, Result<T, StoreError>>,
+    write: WriteEntry<T>,
+    separator: &'static [u8],
+    ended: bool,
+}
+
+/// A list of entries, each written by `write` while it is read from the store. Memory holds one
+/// chunk, however long the list is. A list that fits into the first chunk is sent with its
+/// length.
+///
+/// # Errors
+/// What fails before the first chunk is full. A later failure cuts the connection.
+pub(crate) async fn listing<T: Send + 'static>(
+    entries: BoxStream<'static, Result<T, StoreError>>,
+    write: WriteEntry<T>,
+) -> Result<Response, ApiError> {
+    let mut list = ListWriter { entries, write, separator: b"", ended: false };
+    let first = list.fill(br#"{"data":["#.to_vec()).await?;
+    if list.ended {
+        return Ok(json(StatusCode::OK, first));
+    }
+    let rest = stream::try_unfold(list, |mut list| async move {
+        // The last entry of a chunk exceeds its size.
+        let chunk = Vec::with_capacity(LISTING_CHUNK_BYTES + LISTING_CHUNK_BYTES / 4);
+        if list.ended { Ok(None) } else { Ok(Some((list.fill(chunk).await?, list))) }
+    });
+    let body = stream(stream::iter([Ok::<_, ApiError>(first)]).chain(rest));
+    Ok(with_type(StatusCode::OK, "application/json", body))
+}
+
+impl<T> ListWriter<T> {
+    /// Writes entries until the chunk is full or the list has ended.
+    async fn fill(&mut self, mut chunk: Vec<u8>) -> Result<Bytes, ApiError> {
+        while chunk.len() < LISTING_CHUNK_BYTES && !self.ended {
+            match self.entries.next().await.transpose()? {
+                Some(entry) => {
+                    chunk.extend_from_slice(self.separator);
+                    self.separator = b",";
+                    (self.write)(&entry, &mut chunk)?;
+                }
+                None => {
+                    chunk.extend_from_slice(br#"],"error":null}"#);
+                    self.ended = true;
+                }
+            }
+        }
+        Ok(chunk.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt;
+
+    use super::*;
+
+    /// The list of this many entries, after which the store fails.
+    async fn failing_after(entries: usize) -> Result<Response, ApiError> {
+        let texts = stream::iter(0..entries).map(|_| Ok("x".repeat(4_000)));
+        let failure = stream::iter([Err(StoreError::KeyTaken)]);
+        let write: WriteEntry<String> = |text, chunk| {
+            chunk.extend_from_slice(text.as_bytes());
+            Ok(())
+        };
+        listing(texts.chain(failure).boxed(), write).await
+    }
+
+    #[tokio::test]
+    async fn a_failure_in_the_first_chunk_is_an_error_and_a_later_one_ends_the_body() {
+        assert!(failing_after(0).await.is_err() && failing_after(8).await.is_err());
+        let mut body = failing_after(9).await.unwrap().into_body();
+        assert!(body.frame().await.unwrap().is_ok());
+        assert!(body.frame().await.unwrap().is_err());
+        assert!(body.frame().await.is_none());
+    }
 }

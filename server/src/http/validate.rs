@@ -1,20 +1,24 @@
 //! Validation of a request that reports every failing field at once.
 //!
 //! A [`Form`] holds the fields of a body or a query. A handler takes each field with a rule and
-//! gets a valid value or nothing; the form collects the errors. [`Form::errors`] then has
-//! all of them. Rules know nothing of endpoints, and endpoints nothing of JSON.
+//! gets a valid value or nothing; the form collects the errors, and [`Form::finish`] returns
+//! them. Rules know nothing of endpoints, and endpoints nothing of JSON. Unknown fields are
+//! skipped without being built.
 
-mod fields;
-mod text;
-mod values;
+mod rules;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-pub(crate) use self::fields::{BodyError, RawField, json_fields, query_fields};
-pub(crate) use self::text::{absolute_url, model_id, one_of, one_of_in_query, text};
-pub(crate) use self::values::{
-    id, id_from_1, id_in_query, integer, integer_in_query, list, object,
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserializer, Serialize};
+use serde_json::value::RawValue;
+use url::form_urlencoded;
+
+pub(crate) use self::rules::{
+    absolute_url, id, id_from_1, id_in_query, integer, integer_in_query, list, model_id, object,
+    one_of, one_of_in_query, text,
 };
 
 /// What is wrong with one field, for a person: "must be …, but is …".
@@ -28,7 +32,7 @@ pub(crate) struct Form<V> {
 }
 
 /// Every failing field of one request with its error (ER-03).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FieldErrors(BTreeMap<&'static str, FieldError>);
 
 impl<V> Form<V> {
@@ -57,13 +61,11 @@ impl<V> Form<V> {
         name: &'static str,
         rule: impl FnOnce(V) -> Result<T, FieldError>,
     ) -> Option<T> {
-        match self.take(name) {
-            Some(value) => self.check(name, value, rule),
-            None => {
-                self.reject(name, "is required".to_owned());
-                None
-            }
-        }
+        let Some(value) = self.take(name) else {
+            self.reject(name, "is required".to_owned());
+            return None;
+        };
+        self.check(name, value, rule)
     }
 
     /// Takes an optional field.
@@ -83,17 +85,18 @@ impl<V> Form<V> {
 
     /// Whether there is no error so far.
     pub(crate) fn is_clean(&self) -> bool {
-        self.errors.is_empty()
+        self.errors.0.is_empty()
     }
 
     /// Ends the validation.
     pub(crate) fn finish(self) -> Result<(), FieldErrors> {
-        if self.is_clean() { Ok(()) } else { Err(self.errors) }
+        self.finish_with(Some(()))
     }
 
-    /// All errors, for a handler that lacks a value because of one.
-    pub(crate) fn errors(self) -> FieldErrors {
-        self.errors
+    /// Ends the validation of a request whose required fields are in `value`, which is `None`
+    /// only after an error.
+    pub(crate) fn finish_with<T>(self, value: Option<T>) -> Result<T, FieldErrors> {
+        value.filter(|_| self.is_clean()).ok_or(self.errors)
     }
 }
 
@@ -111,17 +114,12 @@ impl<'a> Form<RawField<'a>> {
 
 impl FieldErrors {
     /// The error of one field.
-    pub fn of(name: &'static str, error: impl Into<FieldError>) -> Self {
+    pub(crate) fn of(name: &'static str, error: impl Into<FieldError>) -> Self {
         Self(BTreeMap::from([(name, error.into())]))
     }
 
-    /// Whether there is no error.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Field and error, in the order of the fields' names.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.0.iter().map(|(name, error)| (*name, error.as_str()))
     }
 }
@@ -141,6 +139,142 @@ impl fmt::Display for FieldErrors {
 }
 
 impl std::error::Error for FieldErrors {}
+
+/// One JSON value of a body, not yet parsed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RawField<'a>(&'a RawValue);
+
+/// Why a body is no JSON object, for a person.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct BodyError(pub(crate) String);
+
+/// The fields among `known` of the JSON object in `body`. Of a repeated field the last one
+/// counts.
+pub(crate) fn json_fields<'a>(
+    body: &'a [u8],
+    known: &'static [&'static str],
+) -> Result<Form<RawField<'a>>, BodyError> {
+    let body = std::str::from_utf8(body).map_err(|error| {
+        let at = error.valid_up_to();
+        BodyError(format!("is not UTF-8 text: the byte at position {at} cannot be part of it"))
+    })?;
+    if body.trim_ascii().is_empty() {
+        return Err(BodyError("is empty, but must be a JSON object".to_owned()));
+    }
+    if let Some(at) = lone_surrogate(body) {
+        // In the words of serde_json.
+        let line = body[..at].matches('\n').count() + 1;
+        let column = at - body[..at].rfind('\n').map_or(0, |end| end + 1) + 1;
+        let text = format!("is not JSON: half a surrogate pair at line {line} column {column}");
+        return Err(BodyError(text));
+    }
+    let syntax = |error: serde_json::Error| BodyError(format!("is not JSON: {error}"));
+    if !body.trim_ascii_start().starts_with('{') {
+        let value: &RawValue = serde_json::from_str(body).map_err(syntax)?;
+        let kind = RawField(value).kind();
+        return Err(BodyError(format!("must be a JSON object, but is {kind}")));
+    }
+    let mut reader = serde_json::Deserializer::from_str(body);
+    let form = reader.deserialize_map(KnownFields(known)).map_err(syntax)?;
+    reader.end().map_err(syntax)?;
+    Ok(form)
+}
+
+/// Where an escape is half a surrogate pair, which is no character. serde_json would notice
+/// only in strings that a rule reads.
+fn lone_surrogate(body: &str) -> Option<usize> {
+    let unit = |at: usize| {
+        let digits = body.get(at..at + 6)?.strip_prefix("\\u")?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let mut at = 0;
+    while let Some(next) = body.get(at..)?.find('\\') {
+        at += next;
+        let low_follows = || matches!(unit(at + 6), Some(0xDC00..=0xDFFF));
+        match unit(at) {
+            Some(0xD800..=0xDBFF) if low_follows() => at += 12,
+            Some(0xD800..=0xDFFF) => return Some(at),
+            // Skip the escaped character, which may be a backslash.
+            _ => at += 1 + body[at + 1..].chars().next().map_or(0, char::len_utf8),
+        }
+    }
+    None
+}
+
+impl<'a> RawField<'a> {
+    /// The value as it was sent.
+    pub(crate) fn raw(self) -> &'a str {
+        self.0.get()
+    }
+
+    /// Whether it is `null`.
+    pub(crate) fn is_null(self) -> bool {
+        self.raw() == "null"
+    }
+
+    /// Its type, for "but is …".
+    fn kind(self) -> &'static str {
+        match self.raw().as_bytes().first() {
+            Some(b'"') => "a string",
+            Some(b'{') => "an object",
+            Some(b'[') => "an array",
+            Some(b't' | b'f') => "a boolean",
+            Some(b'n') => "null",
+            _ => "a number",
+        }
+    }
+}
+
+/// Reads an object and keeps the fields with these names.
+struct KnownFields(&'static [&'static str]);
+
+impl<'de> Visitor<'de> for KnownFields {
+    type Value = Form<RawField<'de>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
+        let mut form = Form::new();
+        while let Some(FieldName(name)) = map.next_key()? {
+            let Some(known) = self.0.iter().find(|known| **known == name) else {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            form.take(known);
+            form.fields.push((known, RawField(map.next_value()?)));
+        }
+        Ok(form)
+    }
+}
+
+/// The name of a field, copied only if it has escapes.
+#[derive(serde::Deserialize)]
+struct FieldName<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// The parameters among `known` of a query string. A known parameter that is repeated or empty
+/// is an error.
+pub(crate) fn query_fields<'a>(
+    query: Option<&'a str>,
+    known: &'static [&'static str],
+) -> Form<Cow<'a, str>> {
+    let mut form = Form::new();
+    for (name, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
+        let Some(known) = known.iter().find(|known| **known == name) else {
+            continue;
+        };
+        if form.fields.iter().any(|(field, _)| field == known) {
+            form.reject(known, "must be given once, but is given more than once".to_owned());
+        } else if value.is_empty() {
+            form.reject(known, "must not be empty; leave it out instead".to_owned());
+        } else {
+            form.fields.push((known, value));
+        }
+    }
+    form
+}
 
 #[cfg(test)]
 mod tests;

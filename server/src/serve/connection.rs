@@ -12,8 +12,10 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use http::Request;
-use hyper::body::Incoming;
+use http_body_util::BodyExt;
+use hyper::body::{Body, Incoming};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
@@ -21,8 +23,8 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-use self::activity::{Next, SharedActivity, TrackedBody, TrackedStream};
-use crate::http::response::Response;
+use self::activity::{InFlight, Next, SharedActivity, TrackedStream};
+use crate::http::response::{Response, ResponseBody, ResponseBodyError};
 use crate::limits;
 
 /// Handles the requests of one listener.
@@ -31,18 +33,16 @@ pub trait HttpService: Clone + Send + Sync + 'static {
     fn handle(&self, request: Request<Incoming>) -> impl Future<Output = Response> + Send;
 }
 
-/// How long a connection may go without progress, by what it is waiting for.
+/// How long a connection may go without progress, by what it is waiting for; `limits` says why.
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectionTimeouts {
-    /// From the first byte of a request head to its last. Also from the start of a
-    /// connection to the end of its first head.
+    /// From the first byte of a request head, or the start of the connection, to its last.
     pub head: Duration,
-    /// Between two requests.
     pub idle: Duration,
     /// While response bytes wait for the peer to read.
     pub write_stall: Duration,
     /// While an HTTP/2 request is in flight: the peer may hold back its body or the flow
-    /// control window. Every wait of our own is shorter.
+    /// control window.
     pub request_stall: Duration,
     /// After the peer was told that the connection is closing.
     pub close: Duration,
@@ -78,17 +78,17 @@ pub(super) async fn serve_connection(
 ) {
     // Small responses go out at once. A failure only costs time.
     let _ = stream.set_nodelay(true);
-    let activity = SharedActivity::new(Instant::now());
+    let activity = SharedActivity::new();
     let requests = activity.clone();
     let answer = service_fn(move |request: Request<Incoming>| {
         let in_flight = requests.begin_request(request.version());
         let service = service.clone();
         async move {
             let response = service.handle(request).await;
-            Ok::<_, Infallible>(response.map(|body| TrackedBody::new(body, in_flight)))
+            Ok::<_, Infallible>(response.map(|body| tracked(body, in_flight)))
         }
     });
-    let stream = TrackedStream::new(stream, activity.clone());
+    let stream = TrackedStream { stream, activity: activity.clone() };
     let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), answer));
     let mut check = pin!(sleep_until(Instant::now() + timeouts.check_interval()));
     let (mut draining, mut closing) = (false, false);
@@ -124,6 +124,17 @@ pub(super) async fn serve_connection(
             }
         }
     }
+}
+
+/// Keeps the request in flight until hyper drops the body of its response.
+fn tracked(
+    body: ResponseBody,
+    in_flight: InFlight,
+) -> impl Body<Data = Bytes, Error = ResponseBodyError> + Send + 'static {
+    body.map_err(move |_| {
+        let _ = &in_flight;
+        ResponseBodyError
+    })
 }
 
 #[cfg(test)]

@@ -59,27 +59,25 @@ impl Limits {
         }
     }
 
-    fn within(mut self, descriptors: u64) -> Self {
+    fn within(self, descriptors: u64) -> Self {
         let available = descriptors.saturating_sub(limits::DESCRIPTORS_RESERVED).max(1);
-        let available = usize::try_from(available).unwrap_or(usize::MAX);
-        if available < self.connections_max {
-            let asked = self.connections_max;
-            self.connections_max = available;
+        let asked = self.connections_max;
+        let connections_max = usize::try_from(available).unwrap_or(usize::MAX).min(asked);
+        if connections_max < asked {
             tracing::warn!(
-                connections_max = available,
+                connections_max,
                 asked,
                 descriptors,
                 "fewer connections than asked for: the limit of file descriptors is too low"
             );
         }
-        self
+        Self { connections_max, ..self }
     }
 }
 
 /// How serving ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drained {
-    /// Every request in flight was answered.
     All,
     /// The drain timeout ran out, and this many connections were cut.
     Cut(usize),
@@ -148,7 +146,7 @@ async fn accept(
     listener: &TcpListener,
     permits: &Arc<Semaphore>,
 ) -> (TcpStream, Option<OwnedSemaphorePermit>) {
-    // The semaphore is never closed, so this always gives a permit.
+    // `None` only after the semaphore was closed, which never happens.
     let permit = permits.clone().acquire_owned().await.ok();
     let mut pause = limits::ACCEPT_RETRY_MIN;
     loop {

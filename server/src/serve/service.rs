@@ -7,24 +7,26 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use data_encoding::HEXLOWER;
 use futures::FutureExt;
-use http::header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
-use http::{HeaderName, HeaderValue, Method, StatusCode, Version};
+use http::header::{CACHE_CONTROL, GetAll, HOST, X_CONTENT_TYPE_OPTIONS};
+use http::request::Parts;
+use http::uri::Authority;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version};
 use hyper::body::Incoming;
 use tracing::Instrument;
 
-use crate::api::{Api, AuthedRequest, Request};
+use crate::api::{Api, Request};
 use crate::domain::Vendor;
 use crate::error_chain::error_chain;
-use crate::http::auth::{self, AuthError};
-use crate::http::body::RequestBody;
+use crate::http::auth::{Access, AuthError, authenticate};
+use crate::http::body;
 use crate::http::error::ApiError;
-use crate::http::host;
 use crate::http::path::RequestTarget;
 use crate::http::response::{self, Response};
+use crate::limits::REQUEST_ID_CHARS_MAX;
 use crate::serve::listener::HttpService;
 use crate::serve::metrics::Metrics;
-use crate::serve::request_id::RequestId;
 use crate::serve::routes::{Handler, RouteMatch, Routes};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -33,42 +35,36 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 pub struct ApiService {
     /// The route table.
     pub routes: Routes,
-    /// What the handlers need.
+    /// What handlers need.
     pub api: Api,
     /// The prefix of valid keys.
     pub vendor: Vendor,
     /// Where requests are counted, if metrics are served.
-    pub metrics: Option<Metrics>,
+    pub metrics: Option<Arc<Metrics>>,
 }
 
 impl HttpService for Arc<ApiService> {
     /// Every request gets a response, also if its handler panics.
     async fn handle(&self, request: http::Request<Incoming>) -> Response {
         let started = Instant::now();
-        let (parts, incoming) = request.into_parts();
-        let id = RequestId::from_headers(&parts.headers.get_all(&REQUEST_ID));
-        let mut body = RequestBody::new(incoming);
+        let (parts, mut incoming) = request.into_parts();
+        let id = request_id(&parts.headers.get_all(&REQUEST_ID));
         let found = self.routes.find(&parts.method, parts.uri.path());
         let route = found.as_ref().ok().copied();
-        let (api, body_ref) = (&self.api, &mut body);
+        let (api, body) = (&self.api, &mut incoming);
         let work = async {
-            host::check(&parts)?;
+            check_host(&parts)?;
             let RouteMatch { route, params, .. } = found?;
+            let request = Request { params, parts: &parts, body };
             let handler = match route.handler {
-                Handler::Open(handler) => {
-                    return handler(api, Request { params, parts: &parts, body: body_ref }).await;
-                }
+                Handler::Open(handler) => return handler(api, request).await,
                 Handler::Session => return Err(AuthError::Session.into()),
                 Handler::Authed(handler) => handler,
             };
-            let caller = auth::authenticate(&parts.headers, &self.vendor, &*api.store).await?;
-            let outcome = match auth::authorize(&caller, route.access) {
-                Err(error) => Err(error.into()),
-                Ok(()) => {
-                    let caller = caller.clone();
-                    let body = body_ref;
-                    handler(api, AuthedRequest { caller, params, parts: &parts, body }).await
-                }
+            let caller = authenticate(&parts.headers, &self.vendor, &*api.store).await?;
+            let outcome = match route.access {
+                Access::Write if !caller.scopes.prompts_write => Err(AuthError::Scope.into()),
+                _ => handler(api, &caller, request).await,
             };
             // The one place where a revoked key is refused that no step of the store checked.
             let recheck = match &outcome {
@@ -81,27 +77,30 @@ impl HttpService for Arc<ApiService> {
             outcome
         };
         // Unwind safe: all shared state is behind the store, whose steps are atomic.
-        let span = tracing::debug_span!("request", id = id.as_str());
+        let id_text = id.to_str().unwrap_or_default();
+        let span = tracing::debug_span!("request", id = id_text);
         let outcome = AssertUnwindSafe(work).catch_unwind().instrument(span).await;
         let outcome = outcome.unwrap_or_else(|panic| Err(ApiError::Panic(panic_text(&*panic))));
         if parts.version < Version::HTTP_2 {
-            body.discard();
+            body::discard(incoming);
         }
 
-        let target = route.map_or(RequestTarget::UNKNOWN, |found| found.route.target());
         let (mut response, error) = match outcome {
             Ok(response) => (response, None),
-            Err(error) => (response::failure(&error, target), Some(error)),
+            Err(error) => {
+                let target = route.map_or(RequestTarget::UNKNOWN, |found| found.route.target());
+                (response::failure(&error, target), Some(error))
+            }
         };
         if parts.method == Method::HEAD {
             response = response::without_body(response);
         }
         let (status, elapsed) = (response.status(), started.elapsed());
-        self.record(&parts.method, route, status, elapsed, &id, error.as_ref());
+        self.record(&parts.method, route, status, elapsed, id_text, error.as_ref());
         let headers = response.headers_mut();
         headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        headers.insert(REQUEST_ID, id.into_header());
+        headers.insert(REQUEST_ID, id);
         response
     }
 }
@@ -114,7 +113,7 @@ impl ApiService {
         found: Option<RouteMatch<'_>>,
         status: StatusCode,
         elapsed: Duration,
-        id: &RequestId,
+        request_id: &str,
         error: Option<&ApiError>,
     ) {
         if let Some(metrics) = &self.metrics {
@@ -122,15 +121,13 @@ impl ApiService {
         }
         let route = found.map_or("unknown", |found| found.route.path);
         let (status, duration_us) = (status.as_u16(), elapsed.as_micros());
-        let request_id = id.as_str();
         match error.and_then(ApiError::cause).map(error_chain) {
             Some(cause) if status >= 500 => {
                 tracing::error!(%method, route, status, duration_us, request_id, cause, "failed");
             }
-            Some(cause) => {
+            cause => {
                 tracing::info!(%method, route, status, duration_us, request_id, cause, "answered");
             }
-            None => tracing::info!(%method, route, status, duration_us, request_id, "answered"),
         }
     }
 }
@@ -141,4 +138,89 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("(no text)")
         .to_owned()
+}
+
+/// Checks `Host` up to HTTP/1.1; HTTP/2 has `:authority`, which hyper has checked. The server
+/// does not use it, but a proxy in front may read a request without, with two or with an
+/// invalid one otherwise, and HTTP/1.1 wants such a request refused (RFC 9112, section 3.2).
+pub fn check_host(parts: &Parts) -> Result<(), ApiError> {
+    let required = parts.version == Version::HTTP_11;
+    let is_valid = parts.version > Version::HTTP_11 || has_valid_host(&parts.headers, required);
+    if is_valid { Ok(()) } else { Err(ApiError::Host) }
+}
+
+fn has_valid_host(headers: &HeaderMap, required: bool) -> bool {
+    let mut hosts = headers.get_all(HOST).iter();
+    match (hosts.next().map(HeaderValue::as_bytes), hosts.next()) {
+        (None, _) => !required,
+        // It is empty where the target has no host.
+        (Some(b""), None) => true,
+        (Some(host), None) => !host.contains(&b'@') && Authority::try_from(host).is_ok(),
+        _ => false,
+    }
+}
+
+/// The id of a request, for its response and the log: a client's own id of 1 to 128 letters,
+/// digits, `.`, `_` and `-`, or a random one. Anything else could break a log line.
+fn request_id(given: &GetAll<'_, HeaderValue>) -> HeaderValue {
+    let mut given = given.iter();
+    match (given.next(), given.next()) {
+        (Some(id), None) if is_usable(id.as_bytes()) => id.clone(),
+        _ => random_id(),
+    }
+}
+
+fn is_usable(id: &[u8]) -> bool {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    (1..=REQUEST_ID_CHARS_MAX).contains(&id.len()) && id.iter().all(plain)
+}
+
+fn random_id() -> HeaderValue {
+    let mut text = [0; 32];
+    let encoded = HEXLOWER.encode_mut_str(&rand::random::<[u8; 16]>(), &mut text);
+    HeaderValue::from_str(encoded).unwrap_or_else(|_| HeaderValue::from_static("none"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(name: &'static str, values: &[&str]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for value in values {
+            headers.append(name, HeaderValue::from_str(value).unwrap());
+        }
+        headers
+    }
+
+    #[test]
+    fn exactly_one_valid_host_is_required_by_http_1_1() {
+        let is_valid =
+            |values: &[&str], required| has_valid_host(&headers("host", values), required);
+        for host in ["a.example", "127.0.0.1:8080", "[::1]:80", ""] {
+            assert!(is_valid(&[host], true), "{host}");
+        }
+        for host in ["a b", "a/b", "[::1", "a@b:1", "a:b:c"] {
+            assert!(!is_valid(&[host], true), "{host}");
+        }
+        assert_eq!([false, true].map(|required| is_valid(&[], required)), [true, false]);
+        assert!(!is_valid(&["a", "a"], true) && !is_valid(&["a", "b"], false));
+    }
+
+    #[test]
+    fn a_request_id_that_is_not_usable_is_replaced_by_a_random_one() {
+        let id_of = |given: &[&str]| {
+            let headers = headers("x-request-id", given);
+            request_id(&headers.get_all("x-request-id")).to_str().unwrap().to_owned()
+        };
+        let (longest, too_long) = ("x".repeat(128), "x".repeat(129));
+        for usable in ["a.B_c-9", &longest] {
+            assert_eq!(id_of(&[usable]), usable);
+        }
+        for given in [&[][..], &[""], &["a b"], &["a\"b"], &[&too_long], &["a", "b"]] {
+            let id = id_of(given);
+            assert_eq!(id.len(), 32, "{given:?}");
+            assert_ne!(id, id_of(given));
+        }
+    }
 }

@@ -5,18 +5,14 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
-use bytes::Bytes;
 use http::Version;
-use hyper::body::{Body, Frame, SizeHint};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
 use super::ConnectionTimeouts;
-use crate::http::response::{ResponseBody, ResponseBodyError};
 use crate::limits;
 
-#[derive(Debug)]
 pub(super) struct Activity {
     requests_in_flight: usize,
     is_http2: bool,
@@ -31,7 +27,6 @@ pub(super) struct Activity {
 }
 
 /// What to do with a connection.
-#[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
     CheckAt(Instant),
     /// It is idle.
@@ -73,11 +68,12 @@ impl Activity {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct SharedActivity(Arc<Mutex<Activity>>);
 
 impl SharedActivity {
-    pub(super) fn new(now: Instant) -> Self {
+    pub(super) fn new() -> Self {
+        let now = Instant::now();
         Self(Arc::new(Mutex::new(Activity {
             requests_in_flight: 0,
             is_http2: false,
@@ -103,7 +99,6 @@ impl SharedActivity {
 }
 
 /// A request whose response has not been handed to hyper completely.
-#[derive(Debug)]
 pub(super) struct InFlight(SharedActivity);
 
 impl Drop for InFlight {
@@ -114,49 +109,13 @@ impl Drop for InFlight {
     }
 }
 
-/// A response body that keeps its request in flight.
-pub(super) struct TrackedBody {
-    body: ResponseBody,
-    _in_flight: InFlight,
-}
-
-impl TrackedBody {
-    pub(super) fn new(body: ResponseBody, in_flight: InFlight) -> Self {
-        Self { body, _in_flight: in_flight }
-    }
-}
-
-impl Body for TrackedBody {
-    type Data = Bytes;
-    type Error = ResponseBodyError;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, ResponseBodyError>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
-}
-
 /// A socket that reports what it reads and writes.
 pub(super) struct TrackedStream {
-    stream: TcpStream,
-    activity: SharedActivity,
+    pub stream: TcpStream,
+    pub activity: SharedActivity,
 }
 
 impl TrackedStream {
-    pub(super) fn new(stream: TcpStream, activity: SharedActivity) -> Self {
-        Self { stream, activity }
-    }
-
     fn written(&self, outcome: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         match &outcome {
             Poll::Pending => {

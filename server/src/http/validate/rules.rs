@@ -1,0 +1,260 @@
+//! Rules for the values of fields. Lengths of strings count Unicode scalar values. An integer is
+//! a JSON number in a body, and plain decimal digits in a query.
+
+use std::borrow::Cow;
+use std::fmt::{self, Display};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use promptarium::limits;
+use serde::Deserializer;
+use serde::de::{IgnoredAny, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use url::Url;
+
+use crate::http::validate::{FieldError, RawField};
+
+/// A string with this many characters, without U+0000, which PostgreSQL cannot store.
+pub(crate) fn text(
+    length: RangeInclusive<usize>,
+) -> impl for<'a> Fn(RawField<'a>) -> Result<Arc<str>, FieldError> {
+    move |field| {
+        let text = string(field)?;
+        let count = text.chars().count();
+        if length.contains(&count) {
+            Ok(Arc::from(text))
+        } else {
+            Err(format!("must be {}, but has {count}", span(&length, "characters")))
+        }
+    }
+}
+
+/// An absolute URL or URI: it has a scheme, parses, and holds no spaces.
+pub(crate) fn absolute_url(field: RawField<'_>) -> Result<Arc<str>, FieldError> {
+    let text = text(0..=limits::URL_CHARS_MAX)(field)?;
+    if text.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        return Err("must be a URL, but holds spaces or control characters".to_owned());
+    }
+    match Url::parse(&text) {
+        Ok(_) => Ok(text),
+        Err(url::ParseError::RelativeUrlWithoutBase) => {
+            Err("must be an absolute URL such as https://example.com/a.png".to_owned())
+        }
+        Err(error) => Err(format!("must be a URL, but does not parse: {error}")),
+    }
+}
+
+/// A model's id: `<namespace>/` and at least one character (PR-25).
+pub(crate) fn model_id(
+    namespace: &str,
+) -> impl for<'a> Fn(RawField<'a>) -> Result<Arc<str>, FieldError> + use<'_> {
+    move |field| {
+        let text = text(0..=limits::MODEL_ID_CHARS_MAX)(field)?;
+        let name = text.strip_prefix(namespace).and_then(|rest| rest.strip_prefix('/'));
+        // The rule is the pattern `^<namespace>/.+`, and `.` takes no line break.
+        let first = name.and_then(|name| name.chars().next());
+        if first.is_some_and(|c| !matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}')) {
+            Ok(text)
+        } else {
+            Err(format!(
+                "must be a model id that begins with {namespace}/, such as {namespace}/name"
+            ))
+        }
+    }
+}
+
+/// One of some strings, each with the value that it means.
+pub(crate) fn one_of<T: Copy>(
+    words: &'static [(&'static str, T)],
+) -> impl for<'a> Fn(RawField<'a>) -> Result<T, FieldError> {
+    move |field| choose(words, &string(field)?)
+}
+
+/// The same in a query.
+pub(crate) fn one_of_in_query<T: Copy>(
+    words: &'static [(&'static str, T)],
+) -> impl for<'a> Fn(Cow<'a, str>) -> Result<T, FieldError> {
+    move |field| choose(words, &field)
+}
+
+fn choose<T: Copy>(words: &[(&str, T)], field: &str) -> Result<T, FieldError> {
+    words.iter().find(|(word, _)| *word == field).map(|(_, value)| *value).ok_or_else(|| {
+        let all = words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
+        format!("must be one of {all}, but is {:?}", shorten(field))
+    })
+}
+
+fn string(field: RawField<'_>) -> Result<Cow<'_, str>, FieldError> {
+    #[derive(serde::Deserialize)]
+    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+    if !field.raw().starts_with('"') {
+        return Err(format!("must be a string, but is {}", field.kind()));
+    }
+    let Text(text) = serde_json::from_str(field.raw())
+        .map_err(|error| format!("must be a string, but does not parse: {error}"))?;
+    if text.contains('\0') {
+        return Err("must not hold the character U+0000".to_owned());
+    }
+    Ok(text)
+}
+
+/// "1 to 120 characters", "at most 10 entries".
+fn span(range: &RangeInclusive<usize>, units: &str) -> String {
+    match (range.start(), range.end()) {
+        (0, most) => format!("at most {most} {units}"),
+        (least, most) => format!("{least} to {most} {units}"),
+    }
+}
+
+/// A value as it was sent, shortened so that it does not fill the response.
+fn shorten(text: &str) -> String {
+    const MOST: usize = 24;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// An id: any integer of 64 bits. The store says whether it names anything.
+pub(crate) fn id<Id: From<i64>>(field: RawField<'_>) -> Result<Id, FieldError> {
+    whole_number(field).map(Id::from)
+}
+
+/// An id of at least 1.
+pub(crate) fn id_from_1<Id: From<i64>>(field: RawField<'_>) -> Result<Id, FieldError> {
+    match whole_number(field)? {
+        number @ 1.. => Ok(Id::from(number)),
+        number => Err(format!("must be at least 1, but is {number}")),
+    }
+}
+
+/// An integer between two bounds.
+pub(crate) fn integer<T: TryFrom<i64> + PartialOrd + Display>(
+    range: RangeInclusive<T>,
+) -> impl for<'a> Fn(RawField<'a>) -> Result<T, FieldError> {
+    move |field| {
+        let number = whole_number(field)?;
+        let in_range = T::try_from(number).ok().filter(|number| range.contains(number));
+        in_range
+            .ok_or_else(|| format!("must be {} to {}, but is {number}", range.start(), range.end()))
+    }
+}
+
+/// An id in a query.
+#[expect(clippy::needless_pass_by_value, reason = "a rule is given its field")]
+pub(crate) fn id_in_query<Id: From<i64>>(field: Cow<'_, str>) -> Result<Id, FieldError> {
+    decimal(&field).and_then(in_64_bits).map(Id::from)
+}
+
+/// An integer of a query between two bounds.
+pub(crate) fn integer_in_query(
+    range: RangeInclusive<u32>,
+) -> impl for<'a> Fn(Cow<'a, str>) -> Result<u32, FieldError> {
+    move |field| {
+        let number = decimal(&field)?.parse().ok().filter(|number| range.contains(number));
+        number.ok_or_else(|| {
+            format!("must be {} to {}, but is {}", range.start(), range.end(), shorten(&field))
+        })
+    }
+}
+
+fn whole_number(field: RawField<'_>) -> Result<i64, FieldError> {
+    match (field.kind(), field.raw()) {
+        ("a number", text) if is_decimal(text) => in_64_bits(text),
+        ("a number", text) => Err(format!("must be an integer, but is {}", shorten(text))),
+        (kind, _) => Err(format!("must be an integer, but is {kind}")),
+    }
+}
+
+fn decimal(text: &str) -> Result<&str, FieldError> {
+    is_decimal(text).then_some(text).ok_or("must be an integer in decimal digits".to_owned())
+}
+
+/// Digits, with an optional minus sign: no point, no exponent, no plus.
+fn is_decimal(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn in_64_bits(text: &str) -> Result<i64, FieldError> {
+    text.parse().map_err(|_| format!("must be an integer of 64 bits, but is {}", shorten(text)))
+}
+
+/// An array. The error names every entry that fails, counted from 1.
+pub(crate) fn list<T>(
+    length: RangeInclusive<usize>,
+    entry: impl for<'a> Fn(RawField<'a>) -> Result<T, FieldError>,
+) -> impl for<'a> Fn(RawField<'a>) -> Result<Vec<T>, FieldError> {
+    move |field| {
+        if !field.raw().starts_with('[') {
+            return Err(format!("must be an array, but is {}", field.kind()));
+        }
+        let (first, count) = serde_json::Deserializer::from_str(field.raw())
+            .deserialize_seq(AtMost(*length.end()))
+            .map_err(|error| format!("must be an array, but does not parse: {error}"))?;
+        if !length.contains(&count) {
+            return Err(format!("must have {}, but has {count}", span(&length, "entries")));
+        }
+        let mut values = Vec::with_capacity(count);
+        let mut errors = Vec::new();
+        for (at, field) in first.into_iter().enumerate() {
+            match entry(field) {
+                Ok(value) => values.push(value),
+                Err(error) => errors.push(format!("entry {} {error}", at + 1)),
+            }
+        }
+        if errors.is_empty() { Ok(values) } else { Err(errors.join("; ")) }
+    }
+}
+
+/// Keeps the first entries and only counts the others, so that an array of millions takes no
+/// memory.
+struct AtMost(usize);
+
+impl<'de> Visitor<'de> for AtMost {
+    type Value = (Vec<RawField<'de>>, usize);
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array")
+    }
+
+    fn visit_seq<S: SeqAccess<'de>>(self, mut seq: S) -> Result<Self::Value, S::Error> {
+        let mut first = Vec::new();
+        while first.len() < self.0 {
+            let Some(raw) = seq.next_element::<&RawValue>()? else { break };
+            first.push(RawField(raw));
+        }
+        let mut count = first.len();
+        while seq.next_element::<IgnoredAny>()?.is_some() {
+            count += 1;
+        }
+        Ok((first, count))
+    }
+}
+
+/// A JSON object with any keys. Its strings must not hold U+0000 either.
+pub(crate) fn object(field: RawField<'_>) -> Result<Map<String, Value>, FieldError> {
+    if !field.raw().starts_with('{') {
+        return Err(format!("must be an object, but is {}", field.kind()));
+    }
+    let object: Map<String, Value> = serde_json::from_str(field.raw())
+        .map_err(|error| format!("must be an object, but cannot be read: {error}"))?;
+    if object.iter().any(|(name, value)| name.contains('\0') || holds_nul(value)) {
+        return Err("must not hold the character U+0000".to_owned());
+    }
+    Ok(object)
+}
+
+/// serde_json bounds the depth of the recursion.
+fn holds_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(values) => values.iter().any(holds_nul),
+        Value::Object(fields) => {
+            fields.iter().any(|(name, value)| name.contains('\0') || holds_nul(value))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
