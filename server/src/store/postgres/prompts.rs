@@ -8,7 +8,7 @@ use promptarium::{PromptId, VaultId};
 use tokio_postgres::Row;
 
 use super::db::{Params, Statement, column};
-use super::rows::{self, caller, locked_prompt_columns, prompt_columns};
+use super::rows::{self, caller, prompt_columns};
 use super::{PostgresStore, listing};
 use crate::domain::{
     Caller, NewPrompt, PromptKind, PromptPage, PromptPatch, PromptQuery, PromptRecord, SharedPrompt,
@@ -50,14 +50,15 @@ macro_rules! locked_vault {
 }
 
 /// The most frequent write has a statement of its own: just the insert.
-static CREATE: Statement =
-    Statement::writing("prompts.create", insert!(concat!(caller!("$10::timestamptz"), " caller")))
-        .pipelined();
+static CREATE: Statement = Statement::writing(
+    "prompts.create",
+    insert!(concat!(caller!(subquery "$10::timestamptz"), " caller")),
+)
+.pipelined();
 
 static CREATE_IN_VAULT: Statement = Statement::writing(
     "prompts.create_in_vault",
     concat!(
-        "WITH caller AS MATERIALIZED ",
         caller!("$10::timestamptz"),
         ", ",
         locked_vault!("$11"),
@@ -76,7 +77,6 @@ static CREATE_IN_VAULT: Statement = Statement::writing(
 static GET: Statement = Statement::reading(
     "prompts.get",
     concat!(
-        "WITH caller AS ",
         caller!(),
         " SELECT ",
         prompt_columns!(),
@@ -90,7 +90,6 @@ static GET: Statement = Statement::reading(
 static UPDATE: Statement = Statement::writing(
     "prompts.update",
     concat!(
-        "WITH caller AS MATERIALIZED ",
         caller!("$12::timestamptz"),
         ", ",
         locked_vault!("$13"),
@@ -117,7 +116,7 @@ static UPDATE: Statement = Statement::writing(
              ON CONFLICT DO NOTHING
          )
          SELECT ",
-        locked_prompt_columns!(),
+        prompt_columns!(locked),
         ", target.id AS vault,
              (SELECT before.model_id IS NOT NULL FROM prompt before
               WHERE before.account_id = caller.account_id AND before.id = $2) AS has_model
@@ -130,7 +129,6 @@ static UPDATE: Statement = Statement::writing(
 static SAVE: Statement = Statement::writing(
     "prompts.save",
     concat!(
-        "WITH caller AS MATERIALIZED ",
         caller!(),
         ", ",
         locked_vault!("$3"),
@@ -146,7 +144,7 @@ static SAVE: Statement = Statement::writing(
              ON CONFLICT DO NOTHING
          )
          SELECT ",
-        locked_prompt_columns!(),
+        prompt_columns!(locked),
         ", target.id AS vault
          FROM caller LEFT JOIN locked p ON true LEFT JOIN target ON true"
     ),
@@ -157,7 +155,6 @@ static SAVE: Statement = Statement::writing(
 static DELETE: Statement = Statement::writing(
     "prompts.delete",
     concat!(
-        "WITH caller AS MATERIALIZED ",
         caller!(),
         ", locked AS MATERIALIZED (
              SELECT v.id FROM caller
