@@ -15,8 +15,8 @@
 #[cfg(test)]
 mod contract_tests;
 #[cfg(test)]
-pub(crate) mod differential;
-pub(crate) mod jobs;
+mod differential;
+mod jobs;
 mod memberships;
 pub(crate) mod memory;
 pub(crate) mod postgres;

@@ -31,13 +31,13 @@ async fn a_prompt_is_returned_as_it_was_created(db: Arc<StoreUnderTest>) {
     for kind in KINDS {
         for vault in [None, Some(vault)] {
             let new = new_prompt(kind, vault);
-            let made = db.store.create_prompt(&alice, new.clone()).await.unwrap();
-            assert_eq!((&made.title, &made.text), (&new.title, &new.text));
-            assert_eq!((made.kind, &made.platform), (kind, &new.platform));
-            assert_eq!((&made.inputs, made.images.len()), (&new.inputs, 0));
-            assert_eq!(made.vault_ids, vault.into_iter().collect::<Vec<_>>());
-            assert_eq!(made.created_at, made.updated_at);
-            assert_eq!(db.store.prompt(&alice, made.id).await.unwrap(), made);
+            let created = db.store.create_prompt(&alice, new.clone()).await.unwrap();
+            assert_eq!((&created.title, &created.text), (&new.title, &new.text));
+            assert_eq!((created.kind, &created.platform), (kind, &new.platform));
+            assert_eq!((&created.inputs, created.images.len()), (&new.inputs, 0));
+            assert_eq!(created.vault_ids, vault.into_iter().collect::<Vec<_>>());
+            assert_eq!(created.created_at, created.updated_at);
+            assert_eq!(db.store.prompt(&alice, created.id).await.unwrap(), created);
         }
         let unknown = db.store.create_prompt(&alice, new_prompt(kind, Some(NO_VAULT))).await;
         assert_error!(unknown, StoreError::UnknownVault);
@@ -119,11 +119,11 @@ async fn an_update_is_later_than_the_previous_one_even_if_the_clock_stands_still
     db: Arc<StoreUnderTest>,
 ) {
     let alice = db.caller("alice").await;
-    let made = db.prompt(&alice, None).await;
-    let mut before = made.updated_at;
+    let created = db.prompt(&alice, None).await;
+    let mut before = created.updated_at;
     for _ in 0..3 {
         let patch = PromptPatch { title: Some("x".into()), ..PromptPatch::default() };
-        let after = db.store.update_prompt(&alice, made.id, patch).await.unwrap();
+        let after = db.store.update_prompt(&alice, created.id, patch).await.unwrap();
         assert_eq!(after.updated_at, before + jiff::SignedDuration::from_micros(1));
         before = after.updated_at;
     }
@@ -253,12 +253,12 @@ async fn prompts_of_another_account_do_not_exist(db: Arc<StoreUnderTest>) {
 async fn a_response_never_shows_a_later_change(db: Arc<StoreUnderTest>) {
     let alice = db.caller("alice").await;
     let vault = db.private(&alice, &[]).await;
-    let made = db.prompt(&alice, Some(vault)).await;
+    let created = db.prompt(&alice, Some(vault)).await;
     let contents = db.store.contents(&alice, vault).await.unwrap();
-    db.store.delete_prompt(&alice, made.id).await.unwrap();
+    db.store.delete_prompt(&alice, created.id).await.unwrap();
     db.prompt(&alice, Some(vault)).await;
     let contents: Vec<_> = futures::TryStreamExt::try_collect(contents).await.unwrap();
     assert_eq!(contents.len(), 1);
-    assert_eq!((&contents[0].prompt, &made.vault_ids[..]), (&made, &[vault][..]));
-    assert!(found(db.store.prompt(&alice, made.id).await).is_none());
+    assert_eq!((&contents[0].prompt, &created.vault_ids[..]), (&created, &[vault][..]));
+    assert!(found(db.store.prompt(&alice, created.id).await).is_none());
 }

@@ -48,12 +48,12 @@ async fn a_vault_is_returned_as_it_was_created(db: Arc<StoreUnderTest>) {
         description: Some("stars".into()),
         visibility: VaultVisibility::Unlisted,
     };
-    let made = db.store.create_vault(&alice, new).await.unwrap();
-    assert_eq!((&*made.name, made.description.as_deref()), ("Night Sky", Some("stars")));
-    assert_eq!((&*made.slug, made.visibility), ("night-sky", VaultVisibility::Unlisted));
-    assert_eq!((made.prompt_count, made.system, &made.cover_image_url), (0, false, &None));
-    assert_eq!(made.created_at, made.updated_at);
-    assert_eq!(db.store.vault(&alice, made.id).await.unwrap(), made);
+    let created = db.store.create_vault(&alice, new).await.unwrap();
+    assert_eq!((&*created.name, created.description.as_deref()), ("Night Sky", Some("stars")));
+    assert_eq!((&*created.slug, created.visibility), ("night-sky", VaultVisibility::Unlisted));
+    assert_eq!((created.prompt_count, created.system, &created.cover_image_url), (0, false, &None));
+    assert_eq!(created.created_at, created.updated_at);
+    assert_eq!(db.store.vault(&alice, created.id).await.unwrap(), created);
 }
 
 async fn vaults_are_listed_newest_first_with_their_counts(db: Arc<StoreUnderTest>) {

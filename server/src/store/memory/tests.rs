@@ -130,13 +130,13 @@ fn an_account_that_does_not_exist_has_nothing() {
 fn responses_and_changed_records_share_their_texts() {
     let store = new_store();
     let alice = caller(&store, "alice");
-    let made = prompt(&store, &alice);
+    let created = prompt(&store, &alice);
     let query = PromptQuery { vault: None, kind: None, after: None, limit: 1 };
     let page = done(store.list_prompts(&alice, query)).unwrap();
-    assert!(Arc::ptr_eq(&page.prompts[0], &made));
+    assert!(Arc::ptr_eq(&page.prompts[0], &created));
     let general = done(store.vaults(&alice)).unwrap()[0].id;
-    let saved = done(store.save_prompt(&alice, made.id, general)).unwrap();
-    assert!(Arc::ptr_eq(&made.text, &saved.text));
+    let saved = done(store.save_prompt(&alice, created.id, general)).unwrap();
+    assert!(Arc::ptr_eq(&created.text, &saved.text));
 }
 
 /// Otherwise a walk over pages could miss a prompt that appears on a page it has passed.

@@ -95,33 +95,33 @@ static COMPLETE: Statement = Statement::settling(
     "jobs.complete",
     concat!(
         "WITH moment AS MATERIALIZED (SELECT coalesce($4::timestamptz, clock_timestamp()) AS now), \
-         held AS MATERIALIZED ( \
+         leased AS MATERIALIZED ( \
              SELECT account_id, name_digest, vault_id FROM job \
              WHERE account_id = $1 AND name_digest = $2 AND fence = $3 \
                  AND state IN ('queued', 'in_progress') \
              FOR UPDATE), \
-         home AS MATERIALIZED ( \
-             SELECT v.account_id, v.id FROM held \
-             JOIN account ON account.id = held.account_id \
-             JOIN vault v ON v.account_id = held.account_id \
-                 AND v.id IN (held.vault_id, account.general_vault_id) \
-             ORDER BY v.id = held.vault_id DESC LIMIT 1 FOR KEY SHARE OF v), \
-         made AS ( \
+         target AS MATERIALIZED ( \
+             SELECT v.account_id, v.id FROM leased \
+             JOIN account ON account.id = leased.account_id \
+             JOIN vault v ON v.account_id = leased.account_id \
+                 AND v.id IN (leased.vault_id, account.general_vault_id) \
+             ORDER BY v.id = leased.vault_id DESC LIMIT 1 FOR KEY SHARE OF v), \
+         created AS ( \
              INSERT INTO prompt (account_id, kind, title, body, platform, model_id, aspect_ratio, \
                  image_url, reference_media_urls, images, created_at, updated_at) \
              SELECT account_id, $5, $6, $7, $8, $9, $10, $11, $12, $13, now, now \
-             FROM home, moment \
+             FROM target, moment \
              RETURNING account_id, id, kind), \
-         joined AS ( \
+         added AS ( \
              INSERT INTO membership (account_id, vault_id, prompt_id, kind) \
-             SELECT made.account_id, home.id, made.id, made.kind FROM made, home), \
+             SELECT created.account_id, target.id, created.id, created.kind FROM created, target), \
          ended AS ( \
-             UPDATE job j SET state = 'completed', prompt_id = made.id, vault_id = home.id, \
+             UPDATE job j SET state = 'completed', prompt_id = created.id, vault_id = target.id, \
                  due_at = NULL, fence = NULL, updated_at = ",
         later!(),
-        " FROM held, home, made, moment \
-             WHERE j.account_id = held.account_id AND j.name_digest = held.name_digest) \
-         SELECT made.id FROM held LEFT JOIN made ON true",
+        " FROM leased, target, created, moment \
+             WHERE j.account_id = leased.account_id AND j.name_digest = leased.name_digest) \
+         SELECT created.id FROM leased LEFT JOIN created ON true",
     ),
 );
 

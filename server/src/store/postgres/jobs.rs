@@ -49,22 +49,22 @@ static RESERVE: Statement = Statement::settling(
     "jobs.reserve",
     concat!(
         caller!("$2::timestamptz"),
-        ", there AS ( \
+        ", existing AS ( \
              SELECT j.* FROM caller JOIN job j ON j.account_id = caller.account_id \
              WHERE j.name_digest = $3), \
-         made AS ( \
+         created AS ( \
              INSERT INTO job (account_id, name_digest, client_job_id, request_digest, job_order, \
                  vault_id, reservation, state, submitting_since, created_at, updated_at) \
              SELECT v.account_id, $3, $4, $5, $6, v.id, $8, 'submitting', now, now, now \
              FROM caller JOIN account ON account.id = caller.account_id \
              JOIN vault v ON v.account_id = account.id \
                  AND v.id = coalesce($7::bigint, account.general_vault_id) \
-             WHERE NOT EXISTS (SELECT FROM there) \
+             WHERE NOT EXISTS (SELECT FROM existing) \
              RETURNING *) \
          SELECT j.request_digest, \
              j.reservation = $8 AND j.submitting_since IS NOT NULL AS fresh, ",
         job_columns!(),
-        " FROM caller LEFT JOIN (TABLE there UNION ALL TABLE made) AS j ON true"
+        " FROM caller LEFT JOIN (TABLE existing UNION ALL TABLE created) AS j ON true"
     ),
 );
 
@@ -226,7 +226,7 @@ pub(super) fn job_or_none(row: &Row) -> Result<Option<JobRecord>> {
     let ended = matches!(state, JobState::Completed(..) | JobState::Failed(..));
     let request = match column::<Json<GenerationRequest>>(row, "job_order") {
         Ok(Json(request)) => request,
-        // Nothing is made from the request of an ended job, and its status must be shown.
+        // Nothing is created from the request of an ended job, and its status must be shown.
         Err(_) if ended => GenerationRequest::default(),
         Err(error) => return Err(error),
     };

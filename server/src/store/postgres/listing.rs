@@ -162,14 +162,19 @@ pub(super) async fn contents(
     let params: Params<'_> = &[&caller.key.0, &vault.get()];
     let rows = db.rows_of_caller(&SMALL_VAULT, params).await?;
     if rows.len() <= STREAM_BATCH {
-        let small: Vec<_> = rows.iter().filter_map(|row| listed(row).transpose()).collect();
-        let small = small.into_iter().collect::<Result<Vec<_>>>()?;
+        let small = rows.iter().filter_map(|row| listed(row).transpose());
+        let small = small.collect::<Result<Vec<_>>>()?;
         return Ok(stream::iter(small.into_iter().map(Ok)).boxed());
     }
     drop(rows);
     // From the beginning: rows of two statements would not be those of one instant.
-    let (row, cursor) = db.cursor_of_caller(caller.account, &LARGE_VAULT, params).await?;
-    let first = stream::iter(listed(&row)?.map(Ok));
+    let (row, mut cursor) = db.cursor_of_caller(caller.account, &LARGE_VAULT, params).await?;
+    let mut first: Vec<_> = listed(&row)?.into_iter().collect();
+    let more = fill(&mut first, &mut cursor).await?;
+    let first = stream::iter(first.into_iter().map(Ok));
+    if !more {
+        return Ok(first.boxed());
+    }
     let (sender, receiver) = mpsc::channel(1);
     let reading = tokio::spawn(read_ahead(cursor, sender, stall_timeout));
     let rest = stream::try_unfold((receiver, reading), async |(mut receiver, reading)| {
