@@ -15,10 +15,8 @@
 #[cfg(test)]
 mod contract_tests;
 #[cfg(test)]
-pub(crate) mod differential;
-mod error;
-pub(crate) mod jobs;
-mod keys;
+mod differential;
+mod jobs;
 mod memberships;
 pub(crate) mod memory;
 pub(crate) mod postgres;
@@ -26,10 +24,9 @@ mod prompts;
 mod vaults;
 
 use async_trait::async_trait;
+use promptarium::PromptId;
 
-pub use self::error::{Cause, Result, StoreError};
 pub use self::jobs::{JobQueue, JobStore};
-pub use self::keys::KeyStore;
 pub use self::memberships::{Added, Contents, MembershipStore, Moved};
 pub use self::prompts::PromptStore;
 pub use self::vaults::VaultStore;
@@ -54,6 +51,88 @@ pub trait Store:
     /// # Errors
     /// [`StoreError::Unavailable`].
     async fn check(&self) -> Result<()>;
+}
+
+/// API keys, and the accounts that are created with them. See the [module](self) for the
+/// rules that all methods share.
+#[async_trait]
+pub trait KeyStore: Send + Sync + 'static {
+    /// Creates the account named `account` with its General vault unless it exists,
+    /// and adds `key` to it. Idempotent: the identical key again changes nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::KeyTaken`] if the public id is in use with another secret, account,
+    /// scopes or revocation state. Nothing changes then.
+    async fn seed_key(&self, account: &str, key: NewKey) -> Result<()>;
+
+    /// The key with this public id, revoked or not. The secret is not verified here.
+    ///
+    /// The result may come from a cache and be stale: the key may have been revoked
+    /// since. Therefore every method with a [`Caller`] checks the key again and fails
+    /// with [`StoreError::KeyRevoked`]. A request that calls no such method must call
+    /// [`KeyStore::confirm_key`].
+    async fn find_key(&self, public_id: &str) -> Result<Option<KeyRecord>>;
+
+    /// Checks that the caller's key is not revoked at this moment.
+    ///
+    /// # Errors
+    /// [`StoreError::KeyRevoked`].
+    async fn confirm_key(&self, caller: &Caller) -> Result<()>;
+}
+
+/// The underlying error of a store failure; for the log only.
+pub type Cause = Box<dyn std::error::Error + Send + Sync>;
+
+/// The result of a store method.
+pub type Result<T, E = StoreError> = std::result::Result<T, E>;
+
+/// Why a store method failed.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The addressed resource does not exist for this caller.
+    #[error("the resource does not exist for this caller")]
+    NotFound,
+    /// A vault that the request refers to does not exist for this caller.
+    #[error("the vault referred to does not exist for this caller")]
+    UnknownVault,
+    /// The vault to move into does not exist for this caller.
+    #[error("the target vault does not exist for this caller")]
+    UnknownTargetVault,
+    /// Prompts that the request refers to do not exist for this caller; in the
+    /// order given, without duplicates.
+    #[error("prompts referred to do not exist for this caller: {0:?}")]
+    UnknownPrompts(Vec<PromptId>),
+    /// The prompt would become an image or video prompt without a model.
+    #[error("a prompt of this type needs a model")]
+    ModelRequired,
+    /// A system vault cannot be renamed.
+    #[error("a system vault cannot be renamed")]
+    SystemVaultRename,
+    /// A system vault cannot be deleted.
+    #[error("a system vault cannot be deleted")]
+    SystemVaultDelete,
+    /// The vault is the caller's own private vault; private vaults cannot be forked.
+    #[error("a private vault cannot be forked")]
+    ForkOfPrivateVault,
+    /// A job with this client id exists and was created by a different request.
+    #[error("a different job with this client id exists")]
+    JobConflict,
+    /// The lease has expired and another worker holds the job, or the job has ended.
+    #[error("the lease on the job is lost")]
+    LeaseLost,
+    /// The caller's key was revoked after it was authenticated.
+    #[error("the caller's key has been revoked")]
+    KeyRevoked,
+    /// The database is unreachable or overloaded. The change was not made, or it is
+    /// unknown whether it was.
+    #[error("the store is unavailable")]
+    Unavailable(#[source] Cause),
+    /// The database returned something unexpected; a bug.
+    #[error("the store failed")]
+    Broken(#[source] Cause),
+    /// Another key has this public id.
+    #[error("a different key with this public id exists")]
+    KeyTaken,
 }
 
 /// The traits of all resources, for tests that work with a concrete store.

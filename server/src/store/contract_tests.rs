@@ -2,8 +2,8 @@
 //! stores: [`contract_tests`] makes two tests of it.
 
 mod concurrency;
+pub(super) mod jobs;
 mod keys;
-mod memberships;
 mod prompts;
 mod vaults;
 
@@ -30,9 +30,7 @@ macro_rules! contract_tests {
             $(
                 #[tokio::test(flavor = "multi_thread")]
                 async fn $name() {
-                    let on = std::sync::Arc::new(super::super::StoreUnderTest::memory());
-                    super::$name(std::sync::Arc::clone(&on)).await;
-                    on.check().await;
+                    super::super::run(super::super::StoreUnderTest::memory(), super::$name).await;
                 }
             )*
         }
@@ -41,15 +39,20 @@ macro_rules! contract_tests {
             $(
                 #[tokio::test(flavor = "multi_thread")]
                 async fn $name() {
-                    let on = std::sync::Arc::new(super::super::StoreUnderTest::postgres().await);
-                    super::$name(std::sync::Arc::clone(&on)).await;
-                    on.check().await;
+                    let db = super::super::StoreUnderTest::postgres().await;
+                    super::super::run(db, super::$name).await;
                 }
             )*
         }
     };
 }
 use contract_tests;
+
+async fn run(db: StoreUnderTest, test: impl AsyncFnOnce(Arc<StoreUnderTest>)) {
+    let db = Arc::new(db);
+    test(Arc::clone(&db)).await;
+    db.check().await;
+}
 
 /// Asserts that a result is this error.
 macro_rules! assert_error {
@@ -112,9 +115,9 @@ impl StoreUnderTest {
     }
 
     /// Sets the cover of a vault, for which there is no method.
-    async fn set_cover(&self, by: &Caller, vault: VaultId, url: &str) {
+    async fn set_cover(&self, caller: &Caller, vault: VaultId, url: &str) {
         match &self.kind {
-            Kind::Memory(store) => store.set_cover(by, vault, url),
+            Kind::Memory(store) => store.set_cover(caller, vault, url),
             Kind::Postgres(..) => {
                 let update = "UPDATE vault SET cover_image_url = $1 WHERE id = $2";
                 self.sql().await.execute(update, &[&url, &vault.get()]).await.unwrap();
@@ -123,7 +126,7 @@ impl StoreUnderTest {
     }
 
     /// How many accounts there are.
-    async fn accounts(&self) -> usize {
+    pub(super) async fn accounts(&self) -> usize {
         match &self.kind {
             Kind::Memory(store) => store.account_count(),
             Kind::Postgres(store, _) => store.accounts().await.unwrap().len(),
@@ -141,65 +144,65 @@ impl StoreUnderTest {
         self.store.find_key(&public_id).await.unwrap().unwrap().caller()
     }
 
-    async fn general(&self, by: &Caller) -> VaultRecord {
-        self.store.vaults(by).await.unwrap().pop().unwrap()
+    pub(super) async fn general(&self, caller: &Caller) -> VaultRecord {
+        self.store.vaults(caller).await.unwrap().pop().unwrap()
     }
 
     /// A new vault with these prompts, the last one on top.
     async fn vault(
         &self,
-        by: &Caller,
+        caller: &Caller,
         visibility: VaultVisibility,
         prompts: &[PromptId],
     ) -> VaultId {
         let new = NewVault { visibility, ..named("Sky") };
-        let id = self.store.create_vault(by, new).await.unwrap().id;
-        self.store.add_prompts(by, id, prompts).await.unwrap();
+        let id = self.store.create_vault(caller, new).await.unwrap().id;
+        self.store.add_prompts(caller, id, prompts).await.unwrap();
         id
     }
 
-    async fn private(&self, by: &Caller, prompts: &[PromptId]) -> VaultId {
-        self.vault(by, VaultVisibility::Private, prompts).await
+    pub(super) async fn private(&self, caller: &Caller, prompts: &[PromptId]) -> VaultId {
+        self.vault(caller, VaultVisibility::Private, prompts).await
     }
 
-    async fn public(&self, by: &Caller, prompts: &[PromptId]) -> VaultId {
-        self.vault(by, VaultVisibility::Public, prompts).await
+    pub(super) async fn public(&self, caller: &Caller, prompts: &[PromptId]) -> VaultId {
+        self.vault(caller, VaultVisibility::Public, prompts).await
     }
 
-    async fn prompt(&self, by: &Caller, vault: Option<VaultId>) -> SharedPrompt {
-        self.store.create_prompt(by, new_prompt(PromptKind::Text, vault)).await.unwrap()
+    pub(super) async fn prompt(&self, caller: &Caller, vault: Option<VaultId>) -> SharedPrompt {
+        self.store.create_prompt(caller, new_prompt(PromptKind::Text, vault)).await.unwrap()
     }
 
-    async fn prompts<const N: usize>(&self, by: &Caller) -> [PromptId; N] {
+    async fn prompts<const N: usize>(&self, caller: &Caller) -> [PromptId; N] {
         let mut ids = [PromptId::new(0); N];
         for id in &mut ids {
-            *id = self.prompt(by, None).await.id;
+            *id = self.prompt(caller, None).await.id;
         }
         ids
     }
 
-    async fn contents(&self, by: &Caller, vault: VaultId) -> Vec<ListedPrompt> {
-        self.store.contents(by, vault).await.unwrap().try_collect().await.unwrap()
+    pub(super) async fn contents(&self, caller: &Caller, vault: VaultId) -> Vec<ListedPrompt> {
+        self.store.contents(caller, vault).await.unwrap().try_collect().await.unwrap()
     }
 
     /// The prompts of a vault in display order; checks the vault's count.
-    async fn shown(&self, by: &Caller, vault: VaultId) -> Vec<PromptId> {
-        let contents = self.contents(by, vault).await;
-        let count = self.store.vault(by, vault).await.unwrap().prompt_count;
+    async fn shown(&self, caller: &Caller, vault: VaultId) -> Vec<PromptId> {
+        let contents = self.contents(caller, vault).await;
+        let count = self.store.vault(caller, vault).await.unwrap().prompt_count;
         assert_eq!(count, contents.len() as u64);
         contents.iter().map(|listed| listed.prompt.id).collect()
     }
 
-    async fn membership(&self, by: &Caller, vault: VaultId, prompt: PromptId) -> VaultPromptId {
-        let contents = self.contents(by, vault).await;
+    async fn membership(&self, caller: &Caller, vault: VaultId, prompt: PromptId) -> VaultPromptId {
+        let contents = self.contents(caller, vault).await;
         contents.iter().find(|listed| listed.prompt.id == prompt).unwrap().membership
     }
 
     /// All prompts of a query, page by page.
-    async fn pages(&self, by: &Caller, mut query: PromptQuery) -> Vec<PromptId> {
+    async fn pages(&self, caller: &Caller, mut query: PromptQuery) -> Vec<PromptId> {
         let mut ids = Vec::new();
         loop {
-            let page = self.store.list_prompts(by, query).await.unwrap();
+            let page = self.store.list_prompts(caller, query).await.unwrap();
             assert!(page.prompts.len() == query.limit || !page.more, "a short page has no next");
             ids.extend(page.prompts.iter().map(|prompt| prompt.id));
             assert!(ids.is_sorted_by(|a, b| a > b), "twice or out of order");
@@ -213,11 +216,11 @@ impl StoreUnderTest {
 
 const ALL_PROMPTS: PromptQuery = PromptQuery { vault: None, kind: None, after: None, limit: 3 };
 
-fn key(public_id: &str) -> NewKey {
+pub(super) fn key(public_id: &str) -> NewKey {
     NewKey { public_id: public_id.into(), digest: [7; 32], scopes: Scopes::ALL, revoked: false }
 }
 
-fn named(name: &str) -> NewVault {
+pub(super) fn named(name: &str) -> NewVault {
     NewVault { name: name.into(), description: None, visibility: VaultVisibility::Private }
 }
 
@@ -225,7 +228,7 @@ fn renamed(name: &str) -> VaultPatch {
     VaultPatch { name: Some(name.into()), ..VaultPatch::default() }
 }
 
-fn new_prompt(kind: PromptKind, vault: Option<VaultId>) -> NewPrompt {
+pub(super) fn new_prompt(kind: PromptKind, vault: Option<VaultId>) -> NewPrompt {
     NewPrompt {
         title: "A title".into(),
         text: "A text".into(),

@@ -6,11 +6,9 @@
 //! sequences of `PROMPTARIUM_DIFFERENTIAL_LENGTH`, each on an empty database. A failing
 //! sequence is shortened before it is printed.
 
-mod ids;
 mod jobs;
 pub(crate) mod ops;
 pub(crate) mod runner;
-mod shrink;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
@@ -91,6 +89,33 @@ async fn difference(sql: &str, ops: &[Op]) -> Option<String> {
     }
 }
 
+/// Removes operations as long as `fails` holds for the rest, with at most `attempts` calls
+/// of `fails`.
+async fn shrink(
+    mut ops: Vec<Op>,
+    mut attempts: usize,
+    fails: impl AsyncFn(&[Op]) -> bool,
+) -> Vec<Op> {
+    let mut size = ops.len() / 2;
+    while size > 0 {
+        let (mut at, before) = (0, ops.len());
+        while at < ops.len() && attempts > 0 {
+            let end = ops.len().min(at + size);
+            let shorter = [&ops[..at], &ops[end..]].concat();
+            attempts -= 1;
+            if fails(&shorter).await {
+                ops = shorter;
+            } else {
+                at = end;
+            }
+        }
+        // Single operations are tried again as long as that helps.
+        let again = size == 1 && ops.len() < before && attempts > 0;
+        size = if again { 1 } else { size / 2 };
+    }
+    ops
+}
+
 fn setting<T: FromStr>(name: &str) -> Option<T> {
     let text = std::env::var(format!("PROMPTARIUM_DIFFERENTIAL_{name}")).ok()?;
     let number = text.parse().ok();
@@ -108,7 +133,7 @@ async fn both_stores_return_and_leave_the_same() {
             let ops = sequence(seed ^ ((part as u64) << 32), length);
             if let Some(found) = difference("", &ops).await {
                 let fails = async |ops: &[Op]| difference("", ops).await.is_some();
-                let ops = shrink::shrink(ops, SHRINK_ATTEMPTS, fails).await;
+                let ops = shrink(ops, SHRINK_ATTEMPTS, fails).await;
                 let found = difference("", &ops).await.unwrap_or(found);
                 panic!("PROMPTARIUM_DIFFERENTIAL_SEED={seed}, part {part}: {ops:#?}\n{found}");
             }
@@ -178,4 +203,14 @@ async fn random_operations_reach_every_error_and_job_state() {
     assert!(errors.iter().eq(expected), "{errors:?}");
     assert!(failed * 2 < all, "{failed} of {all} operations failed");
     assert!(events.len() == 7 && events.values().all(|times| *times >= 5), "{events:?}");
+}
+
+#[tokio::test]
+async fn only_the_operations_that_matter_remain() {
+    let ops = sequence(1, 100);
+    let needed = [ops[17].seed, ops[80].seed];
+    let fails = async |ops: &[Op]| needed.iter().all(|seed| ops.iter().any(|op| op.seed == *seed));
+    let left = shrink(ops.clone(), 1000, fails).await;
+    assert_eq!(left.iter().map(|op| op.seed).collect::<Vec<_>>(), needed);
+    assert_eq!(shrink(ops, 1, async |_| true).await.len(), 54, "one attempt halves once");
 }

@@ -5,14 +5,13 @@
 //! [`JobStore::job_submitted`], [`JobStore::discard_job`] or [`JobStore::job_lost`] records the
 //! result. From then on workers claim the job through [`JobQueue`]. Every method is atomic.
 
-#[cfg(test)]
-pub(crate) mod contract_tests;
-
 use std::time::Duration;
 
 use async_trait::async_trait;
 use promptarium::PromptId;
 
+use super::Result;
+#[cfg(doc)]
 use super::StoreError;
 use crate::domain::{
     Caller, Claim, JobKey, JobRecord, Lease, NewJob, PromptImage, ProviderTicket, Release, Reserved,
@@ -28,40 +27,36 @@ pub trait JobStore: Send + Sync + 'static {
     /// # Errors
     /// [`StoreError::UnknownVault`]; [`StoreError::JobConflict`] if the name belongs to a job
     /// with another digest. Nothing is stored then.
-    async fn reserve_job(&self, caller: &Caller, new: NewJob) -> Result<Reserved, StoreError>;
+    async fn reserve_job(&self, caller: &Caller, new: NewJob) -> Result<Reserved>;
 
     /// The provider accepted the job: it is queued.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] if the job is not being submitted (any more).
-    async fn job_submitted(
-        &self,
-        job: &JobKey,
-        ticket: ProviderTicket,
-    ) -> Result<JobRecord, StoreError>;
+    async fn job_submitted(&self, job: &JobKey, ticket: ProviderTicket) -> Result<JobRecord>;
 
     /// The provider certainly did not accept the job: it is deleted and its name is free. A job
     /// that is not being submitted stays as it is.
-    async fn discard_job(&self, job: &JobKey) -> Result<(), StoreError>;
+    async fn discard_job(&self, job: &JobKey) -> Result<()>;
 
     /// It is not known whether the provider accepted the job: it has failed for this reason and
     /// is never submitted again.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] if the job is not being submitted (any more).
-    async fn job_lost(&self, job: &JobKey, reason: &str) -> Result<JobRecord, StoreError>;
+    async fn job_lost(&self, job: &JobKey, reason: &str) -> Result<JobRecord>;
 
     /// One job of the caller.
     ///
     /// # Errors
     /// [`StoreError::NotFound`], also for a job that is still being submitted.
-    async fn job(&self, caller: &Caller, client_job_id: &str) -> Result<JobRecord, StoreError>;
+    async fn job(&self, caller: &Caller, client_job_id: &str) -> Result<JobRecord>;
 
     /// One job by its key, in any state.
     ///
     /// # Errors
     /// [`StoreError::NotFound`].
-    async fn job_by_key(&self, job: &JobKey) -> Result<JobRecord, StoreError>;
+    async fn job_by_key(&self, job: &JobKey) -> Result<JobRecord>;
 }
 
 /// Jobs as workers see them. A method that takes a [`Lease`] changes nothing and returns
@@ -73,35 +68,22 @@ pub trait JobQueue: Send + Sync + 'static {
     /// running lease, or one that has been submitting for longer than `submit_limit`. No two
     /// claims hold one job. Taking over an expired lease counts as a failed attempt. A job
     /// whose record cannot be read is failed, and the next one is claimed.
-    async fn claim_job(
-        &self,
-        lease: Duration,
-        submit_limit: Duration,
-    ) -> Result<Option<Claim>, StoreError>;
+    async fn claim_job(&self, lease: Duration, submit_limit: Duration) -> Result<Option<Claim>>;
 
     /// Extends a lease to this long from now.
-    async fn renew_lease(&self, lease: &Lease, lasting: Duration) -> Result<(), StoreError>;
+    async fn renew_lease(&self, lease: &Lease, lasting: Duration) -> Result<()>;
 
     /// Gives a job back, due again after `pause`. [`Release::FailedAttempt`] increments its
     /// failed attempts, [`Release::Shutdown`] keeps them, the others reset them;
     /// [`Release::InProgress`] also sets its state.
-    async fn release_job(
-        &self,
-        lease: &Lease,
-        pause: Duration,
-        outcome: Release,
-    ) -> Result<(), StoreError>;
+    async fn release_job(&self, lease: &Lease, pause: Duration, outcome: Release) -> Result<()>;
 
     /// Completes a job, in one step and exactly once: creates one prompt of the request's type
     /// with these images, in the job's vault or in General if that is gone.
-    async fn complete_job(
-        &self,
-        lease: &Lease,
-        images: Vec<PromptImage>,
-    ) -> Result<PromptId, StoreError>;
+    async fn complete_job(&self, lease: &Lease, images: Vec<PromptImage>) -> Result<PromptId>;
 
     /// Fails a job, with the reason shown to the caller.
-    async fn fail_job(&self, lease: &Lease, reason: &str) -> Result<(), StoreError>;
+    async fn fail_job(&self, lease: &Lease, reason: &str) -> Result<()>;
 
     /// Waits until a job may be due, `at_most` this long. A hint: it may return late or early.
     async fn job_due(&self, at_most: Duration);

@@ -8,11 +8,7 @@
 //! Two accounts are never locked at once.
 
 mod account;
-#[cfg(test)]
-mod invariants;
 mod jobs;
-mod keys;
-mod memberships;
 mod prompts;
 mod schedule;
 #[cfg(test)]
@@ -25,14 +21,13 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use promptarium::{PromptId, VaultId, VaultPromptId};
+use promptarium::VaultId;
 
 use self::account::Account;
-use self::keys::Keys;
 use self::schedule::Schedule;
-use super::{Result, Store, StoreError};
+use super::{KeyStore, Result, Store, StoreError};
 use crate::clock::Clock;
-use crate::domain::AccountId;
+use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewKey, NewVault, VaultVisibility};
 
 /// A [`Store`] in memory. Its futures are ready at once, except for
 /// [`job_due`](super::JobQueue::job_due).
@@ -79,6 +74,55 @@ impl Store for MemoryStore {
     }
 }
 
+#[derive(Debug, Default)]
+struct Keys {
+    by_public_id: HashMap<Box<str>, KeyRecord>,
+    accounts: HashMap<Box<str>, AccountId>,
+}
+
+#[async_trait]
+impl KeyStore for MemoryStore {
+    async fn seed_key(&self, account: &str, key: NewKey) -> Result<()> {
+        let mut keys = write(&self.keys);
+        let existing = keys.accounts.get(account).copied();
+        if let Some(known) = keys.by_public_id.get(&key.public_id) {
+            let same = Some(known.account) == existing && known.key == key;
+            return if same { Ok(()) } else { Err(StoreError::KeyTaken) };
+        }
+        let owner = existing.unwrap_or_else(|| {
+            let id = self.create_account();
+            keys.accounts.insert(account.into(), id);
+            id
+        });
+        let id = KeyId(i64::try_from(keys.by_public_id.len()).unwrap_or(i64::MAX));
+        let public_id = key.public_id.clone();
+        keys.by_public_id.insert(public_id, KeyRecord { id, account: owner, key });
+        Ok(())
+    }
+
+    async fn find_key(&self, public_id: &str) -> Result<Option<KeyRecord>> {
+        Ok(read(&self.keys).by_public_id.get(public_id).cloned())
+    }
+
+    async fn confirm_key(&self, _: &Caller) -> Result<()> {
+        // This store never revokes a key, so the result of `find_key` is never stale.
+        Ok(())
+    }
+}
+
+impl MemoryStore {
+    /// Creates an account with its General vault.
+    fn create_account(&self) -> AccountId {
+        let mut account = Account::new(AccountId(self.shared.accounts.next()));
+        let visibility = VaultVisibility::Private;
+        let general = NewVault { name: "General".into(), description: None, visibility };
+        account.insert_vault(general, &self.shared).record.system = true;
+        let id = account.id;
+        write(&self.accounts).insert(id, Arc::new(RwLock::new(account)));
+        id
+    }
+}
+
 /// What all accounts share. It may be used while an account is locked and never locks one.
 #[derive(Debug)]
 struct Shared {
@@ -87,6 +131,7 @@ struct Shared {
     prompts: Counter,
     vaults: Counter,
     memberships: Counter,
+    pins: Counter,
     owners: RwLock<HashMap<VaultId, AccountId>>,
     schedule: Schedule,
 }
@@ -100,6 +145,7 @@ impl Shared {
             prompts: Counter::default(),
             vaults: Counter::default(),
             memberships: Counter::default(),
+            pins: Counter::default(),
             owners: RwLock::default(),
         }
     }
@@ -108,31 +154,11 @@ impl Shared {
         self.clock.now()
     }
 
-    fn next_account(&self) -> AccountId {
-        AccountId(self.accounts.next())
-    }
-
-    fn next_prompt(&self) -> PromptId {
-        PromptId::new(self.prompts.next())
-    }
-
-    fn next_membership(&self) -> VaultPromptId {
-        VaultPromptId::new(self.memberships.next())
-    }
-
     /// Assigns the id of a new vault and registers its owner.
     fn register_vault(&self, owner: AccountId) -> VaultId {
         let vault = VaultId::new(self.vaults.next());
         write(&self.owners).insert(vault, owner);
         vault
-    }
-
-    fn unregister_vault(&self, vault: VaultId) {
-        write(&self.owners).remove(&vault);
-    }
-
-    fn owner(&self, vault: VaultId) -> Option<AccountId> {
-        read(&self.owners).get(&vault).copied()
     }
 }
 
@@ -143,7 +169,6 @@ struct Counter(AtomicI64);
 
 impl Counter {
     fn next(&self) -> i64 {
-        // The account's lock orders the ids of one account; the counter need not.
         self.0.fetch_add(1, Ordering::Relaxed) + 1
     }
 }

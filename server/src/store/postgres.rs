@@ -24,12 +24,9 @@
 //! `open` assembles a store, `db` sends statements, `connect` has the connections, and `client`
 //! is one of them.
 
-mod accounts;
 mod client;
 mod connect;
-mod contents;
 mod db;
-mod fork;
 mod job_queue;
 mod jobs;
 mod keys;
@@ -52,9 +49,8 @@ mod vaults;
 
 use async_trait::async_trait;
 
-pub(crate) use self::accounts::AccountEntry;
 use self::db::Db;
-pub(crate) use self::keys::KeyEntry;
+pub(crate) use self::keys::{AccountEntry, KeyEntry};
 pub use self::migrate::Migration;
 pub(crate) use self::open::ConnectError;
 pub use self::url::DatabaseUrl;

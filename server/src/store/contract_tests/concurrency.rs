@@ -10,19 +10,25 @@ use rand::rngs::StdRng;
 use rand::seq::IndexedRandom as _;
 use rand::{RngExt as _, SeedableRng as _};
 
+use super::jobs::{claim, image, new, queued, reserved, ticket};
 use super::vaults::NAMES;
-use super::{ALL_PROMPTS, StoreUnderTest, contract_tests, found, named, new_prompt, renamed};
-use crate::domain::{Caller, PromptInputs, PromptKind, PromptPatch, PromptQuery, VaultPatch, slug};
+use super::{
+    ALL_PROMPTS, StoreUnderTest, assert_error, contract_tests, found, key, named, new_prompt,
+    renamed,
+};
+use crate::domain::{
+    Caller, JobState, PromptInputs, PromptKind, PromptPatch, PromptQuery, Reserved, VaultPatch,
+    slug,
+};
 use crate::store::StoreError;
 
 contract_tests! {
+    concurrent_seeds_create_one_account
     of_many_moves_of_one_membership_exactly_one_succeeds
     each_of_many_additions_returns_its_own_count
     the_same_prompts_added_in_any_order_are_added_once
-    a_prompt_is_created_in_a_vault_or_the_vault_is_deleted_before
-    of_two_deletions_of_a_prompt_one_succeeds
-    a_prompt_is_saved_before_its_deletion_or_not_found
-    a_prompt_is_saved_before_the_deletion_of_the_vault_or_the_vault_is_unknown
+    a_prompt_comes_into_a_vault_before_the_vault_is_deleted_or_not_at_all
+    a_prompt_is_saved_before_its_deletion_or_not_found_and_deleted_once
     of_two_changes_the_later_response_shows_both
     filters_follow_concurrent_changes_of_type
     counts_and_indexes_survive_random_concurrent_changes
@@ -31,166 +37,158 @@ contract_tests! {
     forks_in_both_directions_do_not_deadlock
     fifty_vaults_of_one_name_have_the_first_fifty_slugs
     concurrent_renames_keep_slugs_unique
+    of_many_reservations_of_one_name_one_is_new
+    no_two_claims_hold_one_job
+    of_many_ends_under_one_lease_one_counts
+    a_vault_that_is_deleted_at_the_end_of_a_job_loses_no_output
 }
 
 const ROUNDS: usize = 30;
 
-/// Runs the futures as tasks of their own, in parallel.
-async fn parallel<T: Send + 'static>(
-    futures: impl IntoIterator<Item = impl Future<Output = T> + Send + 'static>,
-) -> Vec<T> {
-    let tasks: Vec<_> = futures.into_iter().map(tokio::spawn).collect();
+/// The results of calls `0..count`, which run as tasks of their own.
+async fn parallel<T, Task>(
+    db: &Arc<StoreUnderTest>,
+    caller: &Caller,
+    count: usize,
+    call: impl Fn(Arc<StoreUnderTest>, Caller, usize) -> Task,
+) -> Vec<T>
+where
+    T: Send + 'static,
+    Task: Future<Output = T> + Send + 'static,
+{
+    let task = |number| tokio::spawn(call(Arc::clone(db), caller.clone(), number));
+    let tasks: Vec<_> = (0..count).map(task).collect();
     join_all(tasks).await.into_iter().map(Result::unwrap).collect()
 }
 
-/// The results of calls that run in parallel, each with its own clone of `$on` and `$by`.
+/// The results of calls that run in parallel, each with its own clone of `$db` and `$caller`.
 macro_rules! together {
-    ($on:ident, $by:ident; $($call:expr),+ $(,)?) => {
+    ($db:ident, $caller:ident; $($call:expr),+ $(,)?) => {
         tokio::join!($({
-            let ($on, $by) = (Arc::clone(&$on), $by.clone());
+            let ($db, $caller) = (Arc::clone(&$db), $caller.clone());
             let task = tokio::spawn(async move { $call.await });
             async { task.await.unwrap() }
         }),+)
     };
 }
 
-async fn of_many_moves_of_one_membership_exactly_one_succeeds(on: Arc<StoreUnderTest>) {
-    let by = on.caller("alice").await;
-    let [prompt] = on.prompts(&by).await;
-    let mut here = on.private(&by, &[prompt]).await;
-    let mut vaults = vec![here];
-    for _ in 0..5 {
-        vaults.push(on.private(&by, &[]).await);
+async fn concurrent_seeds_create_one_account(db: Arc<StoreUnderTest>) {
+    let alice = db.caller("alice").await;
+    let seeds = parallel(&db, &alice, 16, |db, _, number| async move {
+        db.store.seed_key("bob", key(["a", "b"][number % 2])).await
+    });
+    assert!(seeds.await.iter().all(Result::is_ok));
+    assert_eq!(db.accounts().await, 2);
+}
+
+async fn of_many_moves_of_one_membership_exactly_one_succeeds(db: Arc<StoreUnderTest>) {
+    let alice = db.caller("alice").await;
+    let [prompt] = db.prompts(&alice).await;
+    let mut here = db.private(&alice, &[prompt]).await;
+    let mut vaults = [here; 6];
+    for vault in &mut vaults[1..] {
+        *vault = db.private(&alice, &[]).await;
     }
     for _ in 0..ROUNDS {
-        let old = on.membership(&by, here, prompt).await;
-        let moves = vaults.iter().map(|&to| {
-            let (on, by) = (Arc::clone(&on), by.clone());
-            async move { found(on.store.move_membership(&by, here, old, to).await).map(|_| to) }
+        let old = db.membership(&alice, here, prompt).await;
+        let moves = parallel(&db, &alice, vaults.len(), |db, alice, number| async move {
+            let target = vaults[number];
+            found(db.store.move_membership(&alice, here, old, target).await).map(|_| target)
         });
-        let moved: Vec<_> = parallel(moves).await.into_iter().flatten().collect();
-        let [to] = moved[..] else { panic!("{moved:?}") };
-        assert_eq!(on.shown(&by, to).await, [prompt]);
-        assert_ne!(on.membership(&by, to, prompt).await, old);
-        here = to;
+        let moved: Vec<_> = moves.await.into_iter().flatten().collect();
+        let [target] = moved[..] else { panic!("{moved:?}") };
+        assert_eq!(db.shown(&alice, target).await, [prompt]);
+        assert_ne!(db.membership(&alice, target, prompt).await, old);
+        here = target;
     }
 }
 
-async fn each_of_many_additions_returns_its_own_count(on: Arc<StoreUnderTest>) {
-    let by = on.caller("alice").await;
-    let ids: [_; 100] = on.prompts(&by).await;
-    let vault = on.private(&by, &[]).await;
-    let additions = ids.chunks(5).map(|some| {
-        let (on, by, some) = (Arc::clone(&on), by.clone(), some.to_vec());
-        async move { on.store.add_prompts(&by, vault, &some).await.unwrap().prompt_count }
+async fn each_of_many_additions_returns_its_own_count(db: Arc<StoreUnderTest>) {
+    let alice = db.caller("alice").await;
+    let ids: [_; 100] = db.prompts(&alice).await;
+    let vault = db.private(&alice, &[]).await;
+    let additions = parallel(&db, &alice, 20, |db, alice, number| async move {
+        let five = &ids[number * 5..][..5];
+        db.store.add_prompts(&alice, vault, five).await.unwrap().prompt_count
     });
-    let mut counts = parallel(additions).await;
+    let mut counts = additions.await;
     counts.sort_unstable();
     assert_eq!(counts, (1..=20).map(|turn| turn * 5).collect::<Vec<_>>());
-    assert_eq!(on.shown(&by, vault).await.len(), 100);
+    assert_eq!(db.shown(&alice, vault).await.len(), 100);
 }
 
-async fn the_same_prompts_added_in_any_order_are_added_once(on: Arc<StoreUnderTest>) {
-    let by = on.caller("alice").await;
-    let ids: [_; 40] = on.prompts(&by).await;
-    let vaults = [on.private(&by, &[]).await, on.private(&by, &[]).await];
-    let additions = (0..24_usize).map(|turn| {
-        let (on, by, mut some) = (Arc::clone(&on), by.clone(), ids);
-        some.rotate_left(turn);
-        if turn % 2 == 0 {
+async fn the_same_prompts_added_in_any_order_are_added_once(db: Arc<StoreUnderTest>) {
+    let alice = db.caller("alice").await;
+    let ids: [_; 40] = db.prompts(&alice).await;
+    let vaults = [db.private(&alice, &[]).await, db.private(&alice, &[]).await];
+    let additions = parallel(&db, &alice, 24, |db, alice, number| async move {
+        let mut some = ids;
+        some.rotate_left(number);
+        if number % 2 == 0 {
             some.reverse();
         }
-        async move { on.store.add_prompts(&by, vaults[turn % 2], &some).await.unwrap().added }
+        db.store.add_prompts(&alice, vaults[number % 2], &some).await.unwrap().added
     });
-    assert_eq!(parallel(additions).await.into_iter().sum::<usize>(), 80);
+    assert_eq!(additions.await.into_iter().sum::<usize>(), 80);
 }
 
-async fn a_prompt_is_created_in_a_vault_or_the_vault_is_deleted_before(on: Arc<StoreUnderTest>) {
-    let by = on.caller("alice").await;
-    let mut created = 0;
+async fn a_prompt_comes_into_a_vault_before_the_vault_is_deleted_or_not_at_all(
+    db: Arc<StoreUnderTest>,
+) {
+    let alice = db.caller("alice").await;
+    let general = db.general(&alice).await.id;
+    let id = db.prompt(&alice, Some(general)).await.id;
+    let mut prompts = 1;
     for _ in 0..ROUNDS {
-        let vault = on.private(&by, &[]).await;
-        let (result, deleted) = together!(
-            on, by;
-            on.store.create_prompt(&by, new_prompt(PromptKind::Text, Some(vault))),
-            on.store.delete_vault(&by, vault),
+        let vault = db.private(&alice, &[]).await;
+        let patch = PromptPatch { vault: Some(vault), ..PromptPatch::default() };
+        let (created, saved, updated, deleted) = together!(
+            db, alice;
+            db.store.create_prompt(&alice, new_prompt(PromptKind::Text, Some(vault))),
+            db.store.save_prompt(&alice, id, vault),
+            db.store.update_prompt(&alice, id, patch),
+            db.store.delete_vault(&alice, vault),
         );
         deleted.unwrap();
-        match result {
-            Ok(_) => created += 1,
-            Err(error) => assert!(matches!(error, StoreError::UnknownVault), "{error:?}"),
+        prompts += usize::from(created.is_ok());
+        for (result, before) in [(created, &[][..]), (saved, &[general]), (updated, &[general])] {
+            match result {
+                Ok(prompt) => assert_eq!(prompt.vault_ids, [before, &[vault]].concat()),
+                Err(error) => assert!(matches!(error, StoreError::UnknownVault), "{error:?}"),
+            }
         }
+        assert_eq!(db.store.prompt(&alice, id).await.unwrap().vault_ids, [general]);
     }
-    assert_eq!(on.pages(&by, ALL_PROMPTS).await.len(), created);
+    assert_eq!(db.pages(&alice, ALL_PROMPTS).await.len(), prompts);
 }
 
-async fn of_two_deletions_of_a_prompt_one_succeeds(on: Arc<StoreUnderTest>) {
-    let by = on.caller("alice").await;
-    let vault = on.private(&by, &[]).await;
+async fn a_prompt_is_saved_before_its_deletion_or_not_found_and_deleted_once(
+    db: Arc<StoreUnderTest>,
+) {
+    let alice = db.caller("alice").await;
+    let (vault, other) = (db.private(&alice, &[]).await, db.private(&alice, &[]).await);
     for _ in 0..ROUNDS {
-        let id = on.prompt(&by, Some(vault)).await.id;
-        let deletions = [(); 2].map(|()| {
-            let (on, by) = (Arc::clone(&on), by.clone());
-            async move { on.store.delete_prompt(&by, id).await }
-        });
-        let results = parallel(deletions).await;
-        let (done, refused): (Vec<_>, Vec<_>) = results.into_iter().partition(Result::is_ok);
-        assert_eq!((done.len(), refused.len()), (1, 1));
-        assert!(refused.into_iter().all(|result| found(result).is_none()));
-    }
-    assert!(on.shown(&by, vault).await.is_empty());
-}
-
-async fn a_prompt_is_saved_before_its_deletion_or_not_found(on: Arc<StoreUnderTest>) {
-    let by = on.caller("alice").await;
-    let (vault, other) = (on.private(&by, &[]).await, on.private(&by, &[]).await);
-    for _ in 0..ROUNDS {
-        let id = on.prompt(&by, Some(other)).await.id;
-        let (saved, deleted) = together!(
-            on, by;
-            on.store.save_prompt(&by, id, vault),
-            on.store.delete_prompt(&by, id),
+        let id = db.prompt(&alice, Some(other)).await.id;
+        let (saved, one, two) = together!(
+            db, alice;
+            db.store.save_prompt(&alice, id, vault),
+            db.store.delete_prompt(&alice, id),
+            db.store.delete_prompt(&alice, id),
         );
-        deleted.unwrap();
         match saved {
             Ok(prompt) => assert_eq!(prompt.vault_ids, [vault, other]),
             Err(error) => assert!(matches!(error, StoreError::NotFound), "{error:?}"),
         }
+        assert!(found(one).is_some() != found(two).is_some());
     }
-    assert!(on.shown(&by, vault).await.is_empty() && on.shown(&by, other).await.is_empty());
+    assert!(db.shown(&alice, vault).await.is_empty() && db.shown(&alice, other).await.is_empty());
 }
 
-async fn a_prompt_is_saved_before_the_deletion_of_the_vault_or_the_vault_is_unknown(
-    on: Arc<StoreUnderTest>,
-) {
-    let by = on.caller("alice").await;
-    let general = on.general(&by).await.id;
-    let id = on.prompt(&by, Some(general)).await.id;
+async fn of_two_changes_the_later_response_shows_both(db: Arc<StoreUnderTest>) {
+    let alice = db.caller("alice").await;
+    let (one, two) = (db.private(&alice, &[]).await, db.private(&alice, &[]).await);
     for _ in 0..ROUNDS {
-        let vault = on.private(&by, &[]).await;
-        let patch = PromptPatch { vault: Some(vault), ..PromptPatch::default() };
-        let (saved, updated, deleted) = together!(
-            on, by;
-            on.store.save_prompt(&by, id, vault),
-            on.store.update_prompt(&by, id, patch),
-            on.store.delete_vault(&by, vault),
-        );
-        deleted.unwrap();
-        for result in [saved, updated] {
-            match result {
-                Ok(prompt) => assert_eq!(prompt.vault_ids, [general, vault]),
-                Err(error) => assert!(matches!(error, StoreError::UnknownVault), "{error:?}"),
-            }
-        }
-        assert_eq!(on.store.prompt(&by, id).await.unwrap().vault_ids, [general]);
-    }
-}
-
-async fn of_two_changes_the_later_response_shows_both(on: Arc<StoreUnderTest>) {
-    let by = on.caller("alice").await;
-    let (one, two) = (on.private(&by, &[]).await, on.private(&by, &[]).await);
-    for _ in 0..ROUNDS {
-        let id = on.prompt(&by, None).await.id;
+        let id = db.prompt(&alice, None).await.id;
         let patch = |title: Option<&str>, text: Option<&str>, vault| PromptPatch {
             title: title.map(Into::into),
             text: text.map(Into::into),
@@ -200,142 +198,144 @@ async fn of_two_changes_the_later_response_shows_both(on: Arc<StoreUnderTest>) {
         let into = patch(None, Some("y"), Some(one));
         let title = patch(Some("x"), None, None);
         let (updated, saved, titled) = together!(
-            on, by;
-            on.store.update_prompt(&by, id, into),
-            on.store.save_prompt(&by, id, two),
-            on.store.update_prompt(&by, id, title),
+            db, alice;
+            db.store.update_prompt(&alice, id, into),
+            db.store.save_prompt(&alice, id, two),
+            db.store.update_prompt(&alice, id, title),
         );
         let (updated, saved, titled) = (updated.unwrap(), saved.unwrap(), titled.unwrap());
         let update_shows_save = updated.vault_ids == [one, two];
         let save_shows_update = saved.vault_ids == [one, two] && &*saved.text == "y";
         assert!(update_shows_save != save_shows_update, "{updated:?} and {saved:?}");
-        let latest = on.store.prompt(&by, id).await.unwrap().updated_at;
+        let latest = db.store.prompt(&alice, id).await.unwrap().updated_at;
         let (a, b) = (updated.updated_at, titled.updated_at);
         assert!(a != b && a.max(b) == latest, "{a} and {b}, then {latest}");
     }
 }
 
-async fn filters_follow_concurrent_changes_of_type(on: Arc<StoreUnderTest>) {
-    let by = on.caller("alice").await;
-    let vault = on.private(&by, &[]).await;
+async fn filters_follow_concurrent_changes_of_type(db: Arc<StoreUnderTest>) {
+    let alice = db.caller("alice").await;
+    let vault = db.private(&alice, &[]).await;
     for _ in 0..ROUNDS {
         let new = new_prompt(PromptKind::Image, None);
-        let id = on.store.create_prompt(&by, new).await.unwrap().id;
+        let id = db.store.create_prompt(&alice, new).await.unwrap().id;
         let kind = |kind| PromptPatch { kind: Some(kind), ..PromptPatch::default() };
         let results = together!(
-            on, by;
-            on.store.update_prompt(&by, id, kind(PromptKind::Video)),
-            on.store.save_prompt(&by, id, vault),
-            on.store.update_prompt(&by, id, kind(PromptKind::Text)),
+            db, alice;
+            db.store.update_prompt(&alice, id, kind(PromptKind::Video)),
+            db.store.save_prompt(&alice, id, vault),
+            db.store.update_prompt(&alice, id, kind(PromptKind::Text)),
         );
         assert!(results.0.is_ok() && results.1.is_ok() && results.2.is_ok(), "{results:?}");
     }
     let mut in_filters = 0;
     for kind in [PromptKind::Image, PromptKind::Video, PromptKind::Text] {
         let query = PromptQuery { vault: Some(vault), kind: Some(kind), ..ALL_PROMPTS };
-        in_filters += on.pages(&by, query).await.len();
+        in_filters += db.pages(&alice, query).await.len();
     }
-    assert_eq!((in_filters, on.shown(&by, vault).await.len()), (ROUNDS, ROUNDS));
+    assert_eq!((in_filters, db.shown(&alice, vault).await.len()), (ROUNDS, ROUNDS));
 }
 
 /// One random call. Whether it finds what it addresses does not matter.
-async fn random_call(on: &StoreUnderTest, by: &Caller, vaults: &[VaultId], random: &mut StdRng) {
-    let store = &on.store;
+async fn random_call(
+    db: &StoreUnderTest,
+    caller: &Caller,
+    vaults: &[VaultId],
+    random: &mut StdRng,
+) {
+    let store = &db.store;
     let (vault, target) = (*vaults.choose(random).unwrap(), *vaults.choose(random).unwrap());
-    let listed = on.contents(by, vault).await.choose(random).cloned();
+    let listed = db.contents(caller, vault).await.choose(random).cloned();
     match (random.random_range(0..12), listed) {
         (0 | 1, _) => {
             let new = new_prompt(PromptKind::Image, Some(vault));
-            found(store.create_prompt(by, new).await);
+            found(store.create_prompt(caller, new).await);
         }
-        (2, Some(listed)) => drop(found(store.delete_prompt(by, listed.prompt.id).await)),
+        (2, Some(listed)) => drop(found(store.delete_prompt(caller, listed.prompt.id).await)),
         (3, Some(listed)) => {
-            found(store.remove_membership(by, vault, listed.membership).await);
+            found(store.remove_membership(caller, vault, listed.membership).await);
         }
         (4, Some(listed)) => {
             let kind = [PromptKind::Text, PromptKind::Image].choose(random).copied();
             let inputs = PromptInputs { model_id: Some("m".into()), ..PromptInputs::default() };
             let patch = PromptPatch { kind, inputs, vault: Some(target), ..PromptPatch::default() };
-            found(store.update_prompt(by, listed.prompt.id, patch).await);
-            found(store.save_prompt(by, listed.prompt.id, target).await);
+            found(store.update_prompt(caller, listed.prompt.id, patch).await);
+            found(store.save_prompt(caller, listed.prompt.id, target).await);
         }
         (5 | 6, Some(listed)) => {
-            found(store.set_pinned(by, vault, listed.membership, !listed.pinned).await);
+            found(store.set_pinned(caller, vault, listed.membership, !listed.pinned).await);
         }
         (7..=9, Some(listed)) => {
-            found(store.move_membership(by, vault, listed.membership, target).await);
+            found(store.move_membership(caller, vault, listed.membership, target).await);
         }
-        (10, _) => temporary_vault(on, by, vault).await,
+        (10, _) => temporary_vault(db, caller, vault).await,
         _ => {
             let query = PromptQuery { limit: 8, ..ALL_PROMPTS };
-            let page = store.list_prompts(by, query).await.unwrap();
+            let page = store.list_prompts(caller, query).await.unwrap();
             let ids: Vec<_> = page.prompts.iter().map(|prompt| prompt.id).collect();
-            found(store.add_prompts(by, vault, &ids).await);
+            found(store.add_prompts(caller, vault, &ids).await);
         }
     }
 }
 
 /// A vault is created, and deleted while memberships come into it and it is forked.
-async fn temporary_vault(on: &StoreUnderTest, by: &Caller, from: VaultId) {
-    let store = &on.store;
-    let vault = on.public(by, &[]).await;
-    let contents = on.contents(by, from).await;
+async fn temporary_vault(db: &StoreUnderTest, caller: &Caller, from: VaultId) {
+    let store = &db.store;
+    let vault = db.public(caller, &[]).await;
+    let contents = db.contents(caller, from).await;
     let ids: Vec<_> = contents.iter().map(|listed| listed.prompt.id).take(8).collect();
     let moves = contents.iter().take(3).map(|listed| async {
-        found(store.move_membership(by, from, listed.membership, vault).await);
+        found(store.move_membership(caller, from, listed.membership, vault).await);
     });
     let (_, _, copy, deleted) = tokio::join!(
         join_all(moves),
-        async { found(store.add_prompts(by, vault, &ids).await) },
-        async { found(store.fork_vault(by, vault).await) },
-        async { store.delete_vault(by, vault).await },
+        async { found(store.add_prompts(caller, vault, &ids).await) },
+        async { found(store.fork_vault(caller, vault).await) },
+        async { store.delete_vault(caller, vault).await },
     );
     deleted.unwrap();
     if let Some(copy) = copy {
-        store.delete_vault(by, copy.id).await.unwrap();
+        store.delete_vault(caller, copy.id).await.unwrap();
     }
 }
 
-async fn counts_and_indexes_survive_random_concurrent_changes(on: Arc<StoreUnderTest>) {
-    let by = on.caller("alice").await;
-    let ids: [PromptId; 20] = on.prompts(&by).await;
-    let mut vaults = Vec::new();
-    for _ in 0..4 {
-        vaults.push(on.private(&by, &ids).await);
+async fn counts_and_indexes_survive_random_concurrent_changes(db: Arc<StoreUnderTest>) {
+    let alice = db.caller("alice").await;
+    let ids: [PromptId; 20] = db.prompts(&alice).await;
+    let mut vaults = [VaultId::new(0); 4];
+    for vault in &mut vaults {
+        *vault = db.private(&alice, &ids).await;
     }
-    let tasks = (0..8).map(|seed| {
-        let (on, by, vaults) = (Arc::clone(&on), by.clone(), vaults.clone());
-        async move {
-            let mut random = StdRng::seed_from_u64(seed);
-            for _ in 0..100 {
-                random_call(&on, &by, &vaults, &mut random).await;
-            }
+    let changes = parallel(&db, &alice, 8, |db, alice, seed| async move {
+        let mut random = StdRng::seed_from_u64(seed as u64);
+        for _ in 0..100 {
+            random_call(&db, &alice, &vaults, &mut random).await;
         }
     });
-    parallel(tasks).await;
+    changes.await;
     for vault in vaults {
-        on.shown(&by, vault).await;
+        db.shown(&alice, vault).await;
     }
 }
 
-async fn a_walk_over_pages_returns_each_prompt_that_stays_once(on: Arc<StoreUnderTest>) {
-    let by = on.caller("alice").await;
-    let all: [_; 80] = on.prompts(&by).await;
-    let changes: Vec<_> = (0..4)
-        .map(|task| {
-            let (on, by) = (Arc::clone(&on), by.clone());
-            async move {
-                for id in all.iter().skip(1 + 2 * task).step_by(8) {
-                    on.store.delete_prompt(&by, *id).await.unwrap();
-                    on.prompt(&by, None).await;
+async fn a_walk_over_pages_returns_each_prompt_that_stays_once(db: Arc<StoreUnderTest>) {
+    let alice = db.caller("alice").await;
+    let all: [_; 80] = db.prompts(&alice).await;
+    let changes = {
+        let (db, alice) = (Arc::clone(&db), alice.clone());
+        tokio::spawn(async move {
+            let changes = parallel(&db, &alice, 4, |db, alice, number| async move {
+                for id in all.iter().skip(1 + 2 * number).step_by(8) {
+                    db.store.delete_prompt(&alice, *id).await.unwrap();
+                    db.prompt(&alice, None).await;
                 }
-            }
+            });
+            changes.await;
         })
-        .collect();
-    let changes = tokio::spawn(parallel(changes));
+    };
     loop {
         let last = changes.is_finished();
-        let seen: BTreeSet<_> = on.pages(&by, ALL_PROMPTS).await.into_iter().collect();
+        let seen: BTreeSet<_> = db.pages(&alice, ALL_PROMPTS).await.into_iter().collect();
         assert!(all.iter().step_by(2).all(|id| seen.contains(id)), "a prompt was skipped");
         if last {
             break;
@@ -344,32 +344,32 @@ async fn a_walk_over_pages_returns_each_prompt_that_stays_once(on: Arc<StoreUnde
     changes.await.unwrap();
 }
 
-async fn a_fork_during_changes_sees_one_instant(on: Arc<StoreUnderTest>) {
-    let (alice, bob) = (on.caller("alice").await, on.caller("bob").await);
-    let source = on.public(&alice, &[]).await;
-    let ids: [_; 80] = on.prompts(&alice).await;
+async fn a_fork_during_changes_sees_one_instant(db: Arc<StoreUnderTest>) {
+    let (alice, bob) = (db.caller("alice").await, db.caller("bob").await);
+    let source = db.public(&alice, &[]).await;
+    let ids: [_; 80] = db.prompts(&alice).await;
     let changes = {
-        let (on, alice) = (Arc::clone(&on), alice.clone());
+        let (db, alice) = (Arc::clone(&db), alice.clone());
         tokio::spawn(async move {
             for (round, pair) in ids.chunks(2).enumerate() {
                 // Name and description change together, and prompts come in pairs.
                 let text = format!("{round}");
                 let (name, description) = (Some((*text).into()), Some(Some((*text).into())));
                 let patch = VaultPatch { name, description, visibility: None };
-                on.store.update_vault(&alice, source, patch).await.unwrap();
-                on.store.add_prompts(&alice, source, pair).await.unwrap();
+                db.store.update_vault(&alice, source, patch).await.unwrap();
+                db.store.add_prompts(&alice, source, pair).await.unwrap();
             }
         })
     };
-    for by in [&alice, &bob].into_iter().cycle() {
+    for caller in [&alice, &bob].into_iter().cycle() {
         let last = changes.is_finished();
-        let copy = on.store.fork_vault(by, source).await.unwrap();
+        let copy = db.store.fork_vault(caller, source).await.unwrap();
         if &*copy.name != "Sky" {
             assert_eq!(copy.description.as_ref(), Some(&copy.name));
         }
         assert_eq!(copy.prompt_count % 2, 0, "half a pair");
-        assert_eq!(on.shown(by, copy.id).await.len() as u64, copy.prompt_count);
-        on.store.delete_vault(by, copy.id).await.unwrap();
+        assert_eq!(db.shown(caller, copy.id).await.len() as u64, copy.prompt_count);
+        db.store.delete_vault(caller, copy.id).await.unwrap();
         if last {
             break;
         }
@@ -377,55 +377,129 @@ async fn a_fork_during_changes_sees_one_instant(on: Arc<StoreUnderTest>) {
     changes.await.unwrap();
 }
 
-async fn forks_in_both_directions_do_not_deadlock(on: Arc<StoreUnderTest>) {
-    let callers = [on.caller("alice").await, on.caller("bob").await];
-    let mut sources = Vec::new();
-    for by in &callers {
-        let ids: [_; 3] = on.prompts(by).await;
-        sources.push(on.public(by, &ids).await);
+async fn forks_in_both_directions_do_not_deadlock(db: Arc<StoreUnderTest>) {
+    let (alice, bob) = (db.caller("alice").await, db.caller("bob").await);
+    let of_alice = db.public(&alice, &db.prompts::<3>(&alice).await).await;
+    let sources = [of_alice, db.public(&bob, &db.prompts::<3>(&bob).await).await];
+    let fork = |db: Arc<StoreUnderTest>, caller: Caller, number: usize| async move {
+        db.store.fork_vault(&caller, sources[number % 2]).await.unwrap().slug
+    };
+    let forks = tokio::join!(parallel(&db, &alice, 20, fork), parallel(&db, &bob, 20, fork));
+    for slugs in [forks.0, forks.1] {
+        assert!(slugs.iter().any(|slug| **slug == *"sky-21"), "{slugs:?}");
     }
-    let forks = (0..40).map(|round| {
-        let (on, by) = (Arc::clone(&on), callers[round % 2].clone());
-        let source = sources[round / 2 % 2];
-        async move { on.store.fork_vault(&by, source).await.unwrap().slug }
-    });
-    let slugs: BTreeSet<_> = parallel(forks).await.into_iter().collect();
-    assert!(slugs.contains("sky-21"), "{slugs:?}");
 }
 
-async fn fifty_vaults_of_one_name_have_the_first_fifty_slugs(on: Arc<StoreUnderTest>) {
-    let by = on.caller("alice").await;
-    let vaults = (0..50).map(|_| {
-        let (on, by) = (Arc::clone(&on), by.clone());
-        async move { on.store.create_vault(&by, named("Sky")).await.unwrap().slug.to_string() }
+async fn fifty_vaults_of_one_name_have_the_first_fifty_slugs(db: Arc<StoreUnderTest>) {
+    let alice = db.caller("alice").await;
+    let vaults = parallel(&db, &alice, 50, |db, alice, _| async move {
+        db.store.create_vault(&alice, named("Sky")).await.unwrap().slug.to_string()
     });
-    let slugs: BTreeSet<_> = parallel(vaults).await.into_iter().collect();
+    let slugs: BTreeSet<_> = vaults.await.into_iter().collect();
     assert_eq!(slugs, (1..=50).map(|n| slug::candidate("sky", n)).collect());
 }
 
-async fn concurrent_renames_keep_slugs_unique(on: Arc<StoreUnderTest>) {
-    let by = on.caller("alice").await;
-    let tasks = (0..16).map(|seed| {
-        let (on, by) = (Arc::clone(&on), by.clone());
-        async move {
-            let mut random = StdRng::seed_from_u64(seed);
-            let mut name = || *NAMES.choose(&mut random).unwrap();
-            let mut id = on.store.create_vault(&by, named(name())).await.unwrap().id;
-            for round in 0..10 {
-                if round % 3 == 0 {
-                    on.store.delete_vault(&by, id).await.unwrap();
-                    id = on.store.create_vault(&by, named(name())).await.unwrap().id;
-                }
-                let name = name();
-                let slug = on.store.update_vault(&by, id, renamed(name)).await.unwrap().slug;
-                let base = slug::base(name);
-                let mut candidates = (1..=20).map(|n| slug::candidate(&base, n));
-                assert!(candidates.any(|candidate| *candidate == *slug), "{slug} for {name:?}");
+async fn concurrent_renames_keep_slugs_unique(db: Arc<StoreUnderTest>) {
+    let alice = db.caller("alice").await;
+    let changes = parallel(&db, &alice, 16, |db, alice, seed| async move {
+        let mut random = StdRng::seed_from_u64(seed as u64);
+        let mut name = || *NAMES.choose(&mut random).unwrap();
+        let mut id = db.store.create_vault(&alice, named(name())).await.unwrap().id;
+        for round in 0..10 {
+            if round % 3 == 0 {
+                db.store.delete_vault(&alice, id).await.unwrap();
+                id = db.store.create_vault(&alice, named(name())).await.unwrap().id;
             }
+            let name = name();
+            let slug = db.store.update_vault(&alice, id, renamed(name)).await.unwrap().slug;
+            let base = slug::base(name);
+            let mut candidates = (1..=20).map(|n| slug::candidate(&base, n));
+            assert!(candidates.any(|candidate| *candidate == *slug), "{slug} for {name:?}");
         }
     });
-    parallel(tasks).await;
-    let vaults = on.store.vaults(&by).await.unwrap();
+    changes.await;
+    let vaults = db.store.vaults(&alice).await.unwrap();
     let slugs: BTreeSet<_> = vaults.iter().map(|vault| &vault.slug).collect();
     assert_eq!((vaults.len(), slugs.len()), (17, 17));
+}
+
+async fn of_many_reservations_of_one_name_one_is_new(db: Arc<StoreUnderTest>) {
+    let alice = db.caller("alice").await;
+    for round in 0..10 {
+        let reservations = parallel(&db, &alice, 8, |db, alice, number| async move {
+            let job = new(&format!("{round}"), u8::from(number % 2 == 0), None);
+            db.store.reserve_job(&alice, job).await
+        });
+        let mut counts = [0; 3];
+        for outcome in reservations.await {
+            counts[match outcome {
+                Ok(Reserved::New(_)) => 0,
+                Ok(Reserved::Existing(_)) => 1,
+                Err(StoreError::JobConflict) => 2,
+                outcome => panic!("{outcome:?}"),
+            }] += 1;
+        }
+        assert_eq!(counts, [1, 3, 4], "round {round}");
+    }
+}
+
+async fn no_two_claims_hold_one_job(db: Arc<StoreUnderTest>) {
+    let alice = db.caller("alice").await;
+    for number in 0..200 {
+        queued(&*db.store, &alice, &format!("{number}")).await;
+    }
+    let work = |db: Arc<StoreUnderTest>, _, _| async move {
+        let mut names = Vec::new();
+        while let Some(claim) = claim(&*db.store).await {
+            names.push(claim.job.key.client_job_id);
+        }
+        names
+    };
+    let mut names = parallel(&db, &alice, 8, work).await.concat();
+    // A worker that found only jobs which others had locked has stopped early.
+    names.extend(parallel(&db, &alice, 1, work).await.concat());
+    assert_eq!(names.len(), 200);
+    assert_eq!(names.into_iter().collect::<BTreeSet<_>>().len(), 200);
+}
+
+async fn of_many_ends_under_one_lease_one_counts(db: Arc<StoreUnderTest>) {
+    let alice = db.caller("alice").await;
+    for round in 0..10 {
+        queued(&*db.store, &alice, &format!("{round}")).await;
+        let lease = Arc::new(claim(&*db.store).await.unwrap().lease);
+        let ends = parallel(&db, &alice, 6, |db, _, number| {
+            let lease = lease.clone();
+            async move {
+                match number % 3 {
+                    0 => db.store.fail_job(&lease, "as asked").await,
+                    _ => db.store.complete_job(&lease, vec![image()]).await.map(drop),
+                }
+            }
+        });
+        let (ended, lost): (Vec<_>, Vec<_>) = ends.await.into_iter().partition(Result::is_ok);
+        assert_eq!((ended.len(), lost.len()), (1, 5));
+        for end in lost {
+            assert_error!(end, StoreError::LeaseLost);
+        }
+    }
+}
+
+async fn a_vault_that_is_deleted_at_the_end_of_a_job_loses_no_output(db: Arc<StoreUnderTest>) {
+    let alice = db.caller("alice").await;
+    for round in 0..ROUNDS {
+        let (vault, name) = (db.public(&alice, &[]).await, format!("{round}"));
+        let job = reserved(&*db.store, &alice, new(&name, 1, Some(vault))).await;
+        db.store.job_submitted(&job.key, ticket()).await.unwrap();
+        let lease = claim(&*db.store).await.unwrap().lease;
+        let completing = parallel(&db, &alice, 1, |db, _, _| {
+            let lease = lease.clone();
+            async move { db.store.complete_job(&lease, vec![image()]).await.unwrap() }
+        });
+        let (prompt, deleted) = tokio::join!(completing, db.store.delete_vault(&alice, vault));
+        deleted.unwrap();
+        let state = db.store.job(&alice, &name).await.unwrap().state;
+        assert_eq!(state, JobState::Completed(ticket(), prompt[0]));
+    }
+    // The output is in General or in no vault.
+    assert_eq!(db.pages(&alice, ALL_PROMPTS).await.len(), ROUNDS);
 }

@@ -25,25 +25,25 @@ contract_tests! {
 
 const KINDS: [PromptKind; 3] = [PromptKind::Text, PromptKind::Image, PromptKind::Video];
 
-async fn a_prompt_is_returned_as_it_was_created(on: Arc<StoreUnderTest>) {
-    let by = on.caller("alice").await;
-    let vault = on.private(&by, &[]).await;
+async fn a_prompt_is_returned_as_it_was_created(db: Arc<StoreUnderTest>) {
+    let alice = db.caller("alice").await;
+    let vault = db.private(&alice, &[]).await;
     for kind in KINDS {
         for vault in [None, Some(vault)] {
             let new = new_prompt(kind, vault);
-            let made = on.store.create_prompt(&by, new.clone()).await.unwrap();
-            assert_eq!((&made.title, &made.text), (&new.title, &new.text));
-            assert_eq!((made.kind, &made.platform), (kind, &new.platform));
-            assert_eq!((&made.inputs, made.images.len()), (&new.inputs, 0));
-            assert_eq!(made.vault_ids, vault.into_iter().collect::<Vec<_>>());
-            assert_eq!(made.created_at, made.updated_at);
-            assert_eq!(on.store.prompt(&by, made.id).await.unwrap(), made);
+            let created = db.store.create_prompt(&alice, new.clone()).await.unwrap();
+            assert_eq!((&created.title, &created.text), (&new.title, &new.text));
+            assert_eq!((created.kind, &created.platform), (kind, &new.platform));
+            assert_eq!((&created.inputs, created.images.len()), (&new.inputs, 0));
+            assert_eq!(created.vault_ids, vault.into_iter().collect::<Vec<_>>());
+            assert_eq!(created.created_at, created.updated_at);
+            assert_eq!(db.store.prompt(&alice, created.id).await.unwrap(), created);
         }
-        let unknown = on.store.create_prompt(&by, new_prompt(kind, Some(NO_VAULT))).await;
+        let unknown = db.store.create_prompt(&alice, new_prompt(kind, Some(NO_VAULT))).await;
         assert_error!(unknown, StoreError::UnknownVault);
     }
-    assert_eq!(on.pages(&by, ALL_PROMPTS).await.len(), 6);
-    assert_eq!(on.shown(&by, vault).await.len(), 3);
+    assert_eq!(db.pages(&alice, ALL_PROMPTS).await.len(), 6);
+    assert_eq!(db.shown(&alice, vault).await.len(), 3);
 }
 
 /// A patch, and the change it makes to a record.
@@ -92,99 +92,99 @@ fn changes() -> Vec<Change> {
     ]
 }
 
-async fn an_update_changes_the_fields_it_names_and_no_other(on: Arc<StoreUnderTest>) {
-    let by = on.caller("alice").await;
-    let vault = on.private(&by, &[]).await;
+async fn an_update_changes_the_fields_it_names_and_no_other(db: Arc<StoreUnderTest>) {
+    let alice = db.caller("alice").await;
+    let vault = db.private(&alice, &[]).await;
     let new = new_prompt(PromptKind::Image, Some(vault));
-    let mut before: SharedPrompt = on.store.create_prompt(&by, new).await.unwrap();
+    let mut before: SharedPrompt = db.store.create_prompt(&alice, new).await.unwrap();
     for (patch, change) in changes() {
-        let after = on.store.update_prompt(&by, before.id, patch.clone()).await.unwrap();
+        let after = db.store.update_prompt(&alice, before.id, patch.clone()).await.unwrap();
         assert_eq!(after.updated_at > before.updated_at, !patch.is_empty());
         let mut expected = PromptRecord { updated_at: after.updated_at, ..(*before).clone() };
         change(&mut expected);
         assert_eq!(*after, expected, "{patch:?}");
-        assert_eq!(on.store.prompt(&by, before.id).await.unwrap(), after);
+        assert_eq!(db.store.prompt(&alice, before.id).await.unwrap(), after);
         let query = PromptQuery { vault: Some(vault), kind: Some(after.kind), ..ALL_PROMPTS };
-        assert_eq!(on.pages(&by, query).await, [after.id], "the filters follow the type");
+        assert_eq!(db.pages(&alice, query).await, [after.id], "the filters follow the type");
         before = after;
     }
-    let general = on.general(&by).await.id;
+    let general = db.general(&alice).await.id;
     let into = PromptPatch { vault: Some(general), ..PromptPatch::default() };
-    let after = on.store.update_prompt(&by, before.id, into).await.unwrap();
+    let after = db.store.update_prompt(&alice, before.id, into).await.unwrap();
     assert_eq!(after.vault_ids, [general, vault]);
-    assert_eq!(on.shown(&by, general).await, [before.id]);
+    assert_eq!(db.shown(&alice, general).await, [before.id]);
 }
 
 async fn an_update_is_later_than_the_previous_one_even_if_the_clock_stands_still(
-    on: Arc<StoreUnderTest>,
+    db: Arc<StoreUnderTest>,
 ) {
-    let by = on.caller("alice").await;
-    let made = on.prompt(&by, None).await;
-    let mut before = made.updated_at;
+    let alice = db.caller("alice").await;
+    let created = db.prompt(&alice, None).await;
+    let mut before = created.updated_at;
     for _ in 0..3 {
         let patch = PromptPatch { title: Some("x".into()), ..PromptPatch::default() };
-        let after = on.store.update_prompt(&by, made.id, patch).await.unwrap();
+        let after = db.store.update_prompt(&alice, created.id, patch).await.unwrap();
         assert_eq!(after.updated_at, before + jiff::SignedDuration::from_micros(1));
         before = after.updated_at;
     }
 }
 
-async fn errors_of_an_update_have_an_order(on: Arc<StoreUnderTest>) {
-    let by = on.caller("alice").await;
-    let id = on.prompt(&by, None).await.id;
+async fn errors_of_an_update_have_an_order(db: Arc<StoreUnderTest>) {
+    let alice = db.caller("alice").await;
+    let id = db.prompt(&alice, None).await.id;
     let missing = promptarium::PromptId::new(i64::MAX);
-    let before = on.store.prompt(&by, id).await.unwrap();
+    let before = db.store.prompt(&alice, id).await.unwrap();
     let image = Some(PromptKind::Image);
     for (kind, vault) in [(image, Some(NO_VAULT)), (None, Some(NO_VAULT)), (image, None)] {
         let patch = || PromptPatch { kind, vault, ..PromptPatch::default() };
-        assert_error!(on.store.update_prompt(&by, missing, patch()).await, StoreError::NotFound);
-        let error = on.store.update_prompt(&by, id, patch()).await;
+        assert_error!(db.store.update_prompt(&alice, missing, patch()).await, StoreError::NotFound);
+        let error = db.store.update_prompt(&alice, id, patch()).await;
         if vault.is_some() {
             assert_error!(error, StoreError::UnknownVault);
         } else {
             assert_error!(error, StoreError::ModelRequired);
         }
     }
-    let general = on.general(&by).await.id;
-    assert_error!(on.store.save_prompt(&by, missing, NO_VAULT).await, StoreError::NotFound);
-    assert_error!(on.store.save_prompt(&by, missing, general).await, StoreError::NotFound);
-    assert_error!(on.store.save_prompt(&by, id, NO_VAULT).await, StoreError::UnknownVault);
-    assert_eq!(on.store.prompt(&by, id).await.unwrap(), before);
+    let general = db.general(&alice).await.id;
+    assert_error!(db.store.save_prompt(&alice, missing, NO_VAULT).await, StoreError::NotFound);
+    assert_error!(db.store.save_prompt(&alice, missing, general).await, StoreError::NotFound);
+    assert_error!(db.store.save_prompt(&alice, id, NO_VAULT).await, StoreError::UnknownVault);
+    assert_eq!(db.store.prompt(&alice, id).await.unwrap(), before);
 }
 
-async fn a_saved_prompt_keeps_its_position_when_saved_again(on: Arc<StoreUnderTest>) {
-    let by = on.caller("alice").await;
-    let [a, b] = on.prompts(&by).await;
-    let vault = on.private(&by, &[]).await;
+async fn a_saved_prompt_keeps_its_position_when_saved_again(db: Arc<StoreUnderTest>) {
+    let alice = db.caller("alice").await;
+    let [a, b] = db.prompts(&alice).await;
+    let vault = db.private(&alice, &[]).await;
     for id in [a, b, a] {
-        let saved = on.store.save_prompt(&by, id, vault).await.unwrap();
+        let saved = db.store.save_prompt(&alice, id, vault).await.unwrap();
         assert_eq!(saved.vault_ids, [vault]);
     }
-    assert_eq!(on.shown(&by, vault).await, [b, a]);
+    assert_eq!(db.shown(&alice, vault).await, [b, a]);
 }
 
-async fn a_deleted_prompt_leaves_its_vaults(on: Arc<StoreUnderTest>) {
-    let by = on.caller("alice").await;
-    let [a, b] = on.prompts(&by).await;
-    let vaults = [on.private(&by, &[a, b]).await, on.private(&by, &[b, a]).await];
-    on.store.delete_prompt(&by, a).await.unwrap();
+async fn a_deleted_prompt_leaves_its_vaults(db: Arc<StoreUnderTest>) {
+    let alice = db.caller("alice").await;
+    let [a, b] = db.prompts(&alice).await;
+    let vaults = [db.private(&alice, &[a, b]).await, db.private(&alice, &[b, a]).await];
+    db.store.delete_prompt(&alice, a).await.unwrap();
     for vault in vaults {
-        assert_eq!(on.shown(&by, vault).await, [b]);
+        assert_eq!(db.shown(&alice, vault).await, [b]);
     }
-    assert_error!(on.store.delete_prompt(&by, a).await, StoreError::NotFound);
-    assert_error!(on.store.prompt(&by, a).await, StoreError::NotFound);
-    assert_eq!(on.pages(&by, ALL_PROMPTS).await, [b]);
+    assert_error!(db.store.delete_prompt(&alice, a).await, StoreError::NotFound);
+    assert_error!(db.store.prompt(&alice, a).await, StoreError::NotFound);
+    assert_eq!(db.pages(&alice, ALL_PROMPTS).await, [b]);
 }
 
-async fn a_page_has_exactly_the_prompts_of_its_filter(on: Arc<StoreUnderTest>) {
-    let (by, other) = (on.caller("alice").await, on.caller("bob").await);
-    let (vault, theirs) = (on.private(&by, &[]).await, on.private(&other, &[]).await);
+async fn a_page_has_exactly_the_prompts_of_its_filter(db: Arc<StoreUnderTest>) {
+    let (alice, other) = (db.caller("alice").await, db.caller("bob").await);
+    let (vault, theirs) = (db.private(&alice, &[]).await, db.private(&other, &[]).await);
     let mut all = Vec::new();
     for number in 0..24 {
         let kind = KINDS[number % 4 % 3];
         let place = (number % 3 != 0).then_some(vault);
-        all.push(on.store.create_prompt(&by, new_prompt(kind, place)).await.unwrap());
-        on.store.create_prompt(&other, new_prompt(kind, Some(theirs))).await.unwrap();
+        all.push(db.store.create_prompt(&alice, new_prompt(kind, place)).await.unwrap());
+        db.store.create_prompt(&other, new_prompt(kind, Some(theirs))).await.unwrap();
     }
     all.reverse();
     for kind in KINDS.into_iter().map(Some).chain([None]) {
@@ -198,67 +198,67 @@ async fn a_page_has_exactly_the_prompts_of_its_filter(on: Arc<StoreUnderTest>) {
             let ids: Vec<_> = expected.iter().map(|prompt| prompt.id).collect();
             for limit in [1, 4, 7, 100] {
                 let query = PromptQuery { vault, kind, limit, ..ALL_PROMPTS };
-                assert_eq!(on.pages(&by, query).await, ids, "{query:?}");
+                assert_eq!(db.pages(&alice, query).await, ids, "{query:?}");
             }
             let query = PromptQuery { vault, kind, limit: 100, ..ALL_PROMPTS };
-            assert_eq!(on.store.list_prompts(&by, query).await.unwrap().prompts, expected);
+            assert_eq!(db.store.list_prompts(&alice, query).await.unwrap().prompts, expected);
         }
     }
 }
 
-async fn an_empty_page_differs_from_an_unknown_vault(on: Arc<StoreUnderTest>) {
-    let (by, other) = (on.caller("alice").await, on.caller("bob").await);
-    let (general, theirs) = (on.general(&by).await.id, on.general(&other).await.id);
+async fn an_empty_page_differs_from_an_unknown_vault(db: Arc<StoreUnderTest>) {
+    let (alice, other) = (db.caller("alice").await, db.caller("bob").await);
+    let (general, theirs) = (db.general(&alice).await.id, db.general(&other).await.id);
     for kind in [None, Some(PromptKind::Text)] {
         for vault in [None, Some(general)] {
             let query = PromptQuery { vault, kind, ..ALL_PROMPTS };
-            assert!(on.pages(&by, query).await.is_empty(), "{query:?}");
+            assert!(db.pages(&alice, query).await.is_empty(), "{query:?}");
         }
         for vault in [theirs, NO_VAULT] {
             let query = PromptQuery { vault: Some(vault), kind, ..ALL_PROMPTS };
-            assert_error!(on.store.list_prompts(&by, query).await, StoreError::UnknownVault);
+            assert_error!(db.store.list_prompts(&alice, query).await, StoreError::UnknownVault);
         }
     }
 }
 
-async fn prompts_of_another_account_do_not_exist(on: Arc<StoreUnderTest>) {
-    let (owner, other) = (on.caller("alice").await, on.caller("bob").await);
-    let (theirs, mine) = (on.general(&owner).await.id, on.general(&other).await.id);
-    let (id, own) = (on.prompt(&owner, None).await.id, on.prompt(&other, None).await.id);
+async fn prompts_of_another_account_do_not_exist(db: Arc<StoreUnderTest>) {
+    let (owner, other) = (db.caller("alice").await, db.caller("bob").await);
+    let (theirs, mine) = (db.general(&owner).await.id, db.general(&other).await.id);
+    let (id, own) = (db.prompt(&owner, None).await.id, db.prompt(&other, None).await.id);
     let patch = |title: Option<&str>, vault| PromptPatch {
         title: title.map(Into::into),
         vault,
         ..PromptPatch::default()
     };
     for error in [
-        on.store.prompt(&other, id).await.err(),
-        on.store.update_prompt(&other, id, patch(Some("x"), None)).await.err(),
-        on.store.update_prompt(&other, id, patch(None, None)).await.err(),
-        on.store.save_prompt(&other, id, mine).await.err(),
-        on.store.delete_prompt(&other, id).await.err(),
+        db.store.prompt(&other, id).await.err(),
+        db.store.update_prompt(&other, id, patch(Some("x"), None)).await.err(),
+        db.store.update_prompt(&other, id, patch(None, None)).await.err(),
+        db.store.save_prompt(&other, id, mine).await.err(),
+        db.store.delete_prompt(&other, id).await.err(),
     ] {
         assert!(matches!(error, Some(StoreError::NotFound)), "{error:?}");
     }
     for error in [
-        on.store.create_prompt(&other, new_prompt(PromptKind::Text, Some(theirs))).await.err(),
-        on.store.update_prompt(&other, own, patch(None, Some(theirs))).await.err(),
-        on.store.save_prompt(&other, own, theirs).await.err(),
+        db.store.create_prompt(&other, new_prompt(PromptKind::Text, Some(theirs))).await.err(),
+        db.store.update_prompt(&other, own, patch(None, Some(theirs))).await.err(),
+        db.store.save_prompt(&other, own, theirs).await.err(),
     ] {
         assert!(matches!(error, Some(StoreError::UnknownVault)), "{error:?}");
     }
-    assert!(on.shown(&owner, theirs).await.is_empty());
-    assert_eq!(on.pages(&other, ALL_PROMPTS).await, [own]);
+    assert!(db.shown(&owner, theirs).await.is_empty());
+    assert_eq!(db.pages(&other, ALL_PROMPTS).await, [own]);
 }
 
-async fn a_response_never_shows_a_later_change(on: Arc<StoreUnderTest>) {
-    let by = on.caller("alice").await;
-    let vault = on.private(&by, &[]).await;
-    let made = on.prompt(&by, Some(vault)).await;
-    let contents = on.store.contents(&by, vault).await.unwrap();
-    on.store.delete_prompt(&by, made.id).await.unwrap();
-    on.prompt(&by, Some(vault)).await;
+async fn a_response_never_shows_a_later_change(db: Arc<StoreUnderTest>) {
+    let alice = db.caller("alice").await;
+    let vault = db.private(&alice, &[]).await;
+    let created = db.prompt(&alice, Some(vault)).await;
+    let contents = db.store.contents(&alice, vault).await.unwrap();
+    db.store.delete_prompt(&alice, created.id).await.unwrap();
+    db.prompt(&alice, Some(vault)).await;
     let contents: Vec<_> = futures::TryStreamExt::try_collect(contents).await.unwrap();
     assert_eq!(contents.len(), 1);
-    assert_eq!((&contents[0].prompt, &made.vault_ids[..]), (&made, &[vault][..]));
-    assert!(found(on.store.prompt(&by, made.id).await).is_none());
+    assert_eq!((&contents[0].prompt, &created.vault_ids[..]), (&created, &[vault][..]));
+    assert!(found(db.store.prompt(&alice, created.id).await).is_none());
 }

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use futures::TryStreamExt;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
-use super::ids::Ids;
-use super::ops::{Action, Op, Values};
+use super::ops::{Action, Ids, Op, Values};
 use crate::domain::{
     AccountId, Caller, KeyId, KeyRecord, ListedPrompt, NewKey, NewVault, PromptQuery, PromptRecord,
     Scopes, VaultPatch, VaultRecord,

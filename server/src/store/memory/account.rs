@@ -47,20 +47,14 @@ pub(super) struct Vault {
     /// In the order of addition.
     pub(super) members: BTreeMap<VaultPromptId, Member>,
     pub(super) by_prompt: HashMap<PromptId, VaultPromptId>,
-    /// In reverse display order.
-    pub(super) order: BTreeMap<Position, PromptId>,
-    pub(super) last_pin: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Member {
     pub(super) prompt: PromptId,
-    /// The number of the pin in this vault, if it is pinned; later pins are greater.
-    pub(super) pin: Option<u64>,
+    /// If it is pinned; later pins are greater.
+    pub(super) pin: Option<i64>,
 }
-
-/// Pinned memberships sort after unpinned ones, the last pinned or added last.
-pub(super) type Position = (Option<u64>, VaultPromptId);
 
 impl Account {
     /// An empty account.
@@ -97,7 +91,7 @@ impl Account {
         if let Some(vault) = new.vault {
             self.check_vault(vault)?;
         }
-        let (id, now) = (shared.next_prompt(), shared.now());
+        let (id, now) = (PromptId::new(shared.prompts.next()), shared.now());
         self.insert_prompt(PromptRecord {
             id,
             title: new.title,
@@ -141,8 +135,6 @@ impl Account {
             record,
             members: BTreeMap::new(),
             by_prompt: HashMap::new(),
-            order: BTreeMap::new(),
-            last_pin: 0,
         })
     }
 
@@ -174,10 +166,9 @@ impl Account {
         };
         Arc::make_mut(prompt).vault_ids.insert(index, vault_id);
         self.index.insert(Some(vault_id), prompt.kind, prompt_id);
-        let membership = shared.next_membership();
+        let membership = VaultPromptId::new(shared.memberships.next());
         vault.members.insert(membership, Member { prompt: prompt_id, pin: None });
         vault.by_prompt.insert(prompt_id, membership);
-        vault.order.insert((None, membership), prompt_id);
         vault.record.prompt_count += 1;
         Some(membership)
     }
@@ -191,19 +182,14 @@ impl Account {
         self.index.remove(Some(vault_id), prompt.kind, prompt_id);
         if let Some(vault) = self.vaults.get_mut(&vault_id)
             && let Some(membership) = vault.by_prompt.remove(&prompt_id)
-            && let Some(member) = vault.members.remove(&membership)
         {
-            vault.order.remove(&(member.pin, membership));
+            vault.members.remove(&membership);
             vault.record.prompt_count -= 1;
         }
     }
 }
 
 impl Vault {
-    pub(super) fn id(&self) -> VaultId {
-        self.record.id
-    }
-
     /// The prompt of a membership of this vault.
     pub(super) fn prompt_of(&self, membership: VaultPromptId) -> Result<PromptId> {
         self.members.get(&membership).map(|member| member.prompt).ok_or(StoreError::NotFound)

@@ -9,14 +9,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use promptarium::{PromptId, VaultId};
 
-use super::account::{Account, Job, Vault, later};
+use super::account::{Account, Job, later};
 use super::schedule::{DueEntry, Waiting};
 use super::{MemoryStore, Shared};
 use crate::domain::{
     Caller, Claim, JobKey, JobRecord, JobState, Lease, NewJob, PromptImage, ProviderTicket,
     Release, Reserved, output_prompt,
 };
-use crate::store::{JobQueue, JobStore, StoreError};
+use crate::store::{JobQueue, JobStore, Result, StoreError};
 
 impl Job {
     fn enter(&mut self, state: JobState, shared: &Shared) {
@@ -39,7 +39,7 @@ impl Job {
 }
 
 impl Account {
-    fn reserve_job(&mut self, new: NewJob, shared: &Shared) -> Result<Reserved, StoreError> {
+    fn reserve_job(&mut self, new: NewJob, shared: &Shared) -> Result<Reserved> {
         if let Some(job) = self.jobs.get(&new.client_job_id) {
             let same = job.digest == new.digest;
             let existing = same.then(|| Reserved::Existing(job.record.clone()));
@@ -94,7 +94,7 @@ impl Account {
         lease: &Lease,
         images: Vec<PromptImage>,
         shared: &Shared,
-    ) -> Result<PromptId, StoreError> {
+    ) -> Result<PromptId> {
         let record = &self.leased_job(lease)?.record;
         // A job that the provider never accepted has no output.
         let ticket = record.state.ticket().cloned().ok_or(StoreError::LeaseLost)?;
@@ -112,32 +112,28 @@ impl Account {
         Ok(prompt)
     }
 
-    fn submitting_job(&mut self, name: &str) -> Result<&mut Job, StoreError> {
+    fn submitting_job(&mut self, name: &str) -> Result<&mut Job> {
         let job = self.jobs.get_mut(name);
         job.filter(|job| job.record.state == JobState::Submitting).ok_or(StoreError::NotFound)
     }
 
-    fn leased_job(&mut self, lease: &Lease) -> Result<&mut Job, StoreError> {
+    fn leased_job(&mut self, lease: &Lease) -> Result<&mut Job> {
         let job = self.jobs.get_mut(&lease.job.client_job_id);
         job.filter(|job| job.fence == Some(lease.fence)).ok_or(StoreError::LeaseLost)
     }
 
     fn general(&self) -> Option<VaultId> {
-        self.vaults.values().find(|vault| vault.record.system).map(Vault::id)
+        self.vaults.values().find(|vault| vault.record.system).map(|vault| vault.record.id)
     }
 }
 
 #[async_trait]
 impl JobStore for MemoryStore {
-    async fn reserve_job(&self, caller: &Caller, new: NewJob) -> Result<Reserved, StoreError> {
+    async fn reserve_job(&self, caller: &Caller, new: NewJob) -> Result<Reserved> {
         self.write(caller.account, |account, shared| account.reserve_job(new, shared))
     }
 
-    async fn job_submitted(
-        &self,
-        job: &JobKey,
-        ticket: ProviderTicket,
-    ) -> Result<JobRecord, StoreError> {
+    async fn job_submitted(&self, job: &JobKey, ticket: ProviderTicket) -> Result<JobRecord> {
         self.write(job.account, |account, shared| {
             let job = account.submitting_job(&job.client_job_id)?;
             // A worker that took the submission for lost loses its lease.
@@ -148,7 +144,7 @@ impl JobStore for MemoryStore {
         })
     }
 
-    async fn discard_job(&self, job: &JobKey) -> Result<(), StoreError> {
+    async fn discard_job(&self, job: &JobKey) -> Result<()> {
         self.write(job.account, |account, shared| {
             if let Ok(found) = account.submitting_job(&job.client_job_id) {
                 shared.schedule.remove(found.entry);
@@ -158,7 +154,7 @@ impl JobStore for MemoryStore {
         })
     }
 
-    async fn job_lost(&self, job: &JobKey, reason: &str) -> Result<JobRecord, StoreError> {
+    async fn job_lost(&self, job: &JobKey, reason: &str) -> Result<JobRecord> {
         self.write(job.account, |account, shared| {
             let job = account.submitting_job(&job.client_job_id)?;
             job.end(JobState::Failed(None, reason.into()), shared);
@@ -166,13 +162,13 @@ impl JobStore for MemoryStore {
         })
     }
 
-    async fn job(&self, caller: &Caller, client_job_id: &str) -> Result<JobRecord, StoreError> {
+    async fn job(&self, caller: &Caller, client_job_id: &str) -> Result<JobRecord> {
         let key = JobKey { account: caller.account, client_job_id: client_job_id.into() };
         let job = self.job_by_key(&key).await?;
         if job.state == JobState::Submitting { Err(StoreError::NotFound) } else { Ok(job) }
     }
 
-    async fn job_by_key(&self, job: &JobKey) -> Result<JobRecord, StoreError> {
+    async fn job_by_key(&self, job: &JobKey) -> Result<JobRecord> {
         self.read(job.account, |account| {
             let job = account.jobs.get(&job.client_job_id);
             job.map(|job| job.record.clone()).ok_or(StoreError::NotFound)
@@ -182,11 +178,7 @@ impl JobStore for MemoryStore {
 
 #[async_trait]
 impl JobQueue for MemoryStore {
-    async fn claim_job(
-        &self,
-        lease: Duration,
-        submit_limit: Duration,
-    ) -> Result<Option<Claim>, StoreError> {
+    async fn claim_job(&self, lease: Duration, submit_limit: Duration) -> Result<Option<Claim>> {
         // The account is not locked between taking an entry and using it, so the entry may be
         // out of date by then.
         while let Some((entry, job)) = self.shared.schedule.take_due(submit_limit) {
@@ -200,19 +192,14 @@ impl JobQueue for MemoryStore {
         Ok(None)
     }
 
-    async fn renew_lease(&self, lease: &Lease, lasting: Duration) -> Result<(), StoreError> {
+    async fn renew_lease(&self, lease: &Lease, lasting: Duration) -> Result<()> {
         self.write(lease.job.account, |account, shared| {
             account.leased_job(lease)?.schedule(lasting, shared);
             Ok(())
         })
     }
 
-    async fn release_job(
-        &self,
-        lease: &Lease,
-        pause: Duration,
-        outcome: Release,
-    ) -> Result<(), StoreError> {
+    async fn release_job(&self, lease: &Lease, pause: Duration, outcome: Release) -> Result<()> {
         self.write(lease.job.account, |account, shared| {
             let job = account.leased_job(lease)?;
             match outcome {
@@ -230,15 +217,11 @@ impl JobQueue for MemoryStore {
         })
     }
 
-    async fn complete_job(
-        &self,
-        lease: &Lease,
-        images: Vec<PromptImage>,
-    ) -> Result<PromptId, StoreError> {
+    async fn complete_job(&self, lease: &Lease, images: Vec<PromptImage>) -> Result<PromptId> {
         self.write(lease.job.account, |account, shared| account.complete_job(lease, images, shared))
     }
 
-    async fn fail_job(&self, lease: &Lease, reason: &str) -> Result<(), StoreError> {
+    async fn fail_job(&self, lease: &Lease, reason: &str) -> Result<()> {
         self.write(lease.job.account, |account, shared| {
             let job = account.leased_job(lease)?;
             let ticket = job.record.state.ticket().cloned();

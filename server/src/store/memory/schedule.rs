@@ -14,19 +14,15 @@ use tokio::time::{Instant, sleep};
 use crate::clock::Clock;
 use crate::domain::JobKey;
 
-/// The time since the start of the schedule, and a number that makes the entry unique.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct DueEntry {
-    at: Duration,
-    number: u64,
-}
-
 /// What a job is waiting for since the time of its entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Waiting {
     ForSubmission,
     ForWorker,
 }
+
+/// The time is since the start of the schedule; the number makes the entry unique.
+pub(super) type DueEntry = (Waiting, Duration, u64);
 
 /// The entries of all jobs that have not ended.
 #[derive(Debug)]
@@ -40,8 +36,7 @@ pub(super) struct Schedule {
 #[derive(Debug, Default)]
 struct Entries {
     last_number: u64,
-    submitting: BTreeMap<DueEntry, JobKey>,
-    due: BTreeMap<DueEntry, JobKey>,
+    jobs: BTreeMap<DueEntry, JobKey>,
 }
 
 impl Schedule {
@@ -65,47 +60,43 @@ impl Schedule {
         pause: Duration,
         former: Option<DueEntry>,
     ) -> DueEntry {
+        self.remove(former);
         let mut entries = self.entries();
-        entries.remove(former);
         entries.last_number += 1;
-        let entry = DueEntry { at: self.now() + pause, number: entries.last_number };
-        match waiting {
-            Waiting::ForSubmission => entries.submitting.insert(entry, job),
-            Waiting::ForWorker => entries.due.insert(entry, job),
-        };
+        let entry = (waiting, self.now() + pause, entries.last_number);
+        entries.jobs.insert(entry, job);
         drop(entries);
         self.changed.notify_one();
         entry
     }
 
     pub(super) fn remove(&self, entry: Option<DueEntry>) {
-        self.entries().remove(entry);
+        if let Some(entry) = entry {
+            self.entries().jobs.remove(&entry);
+        }
     }
 
     /// Takes the entry that has been due longest. A submission is due after `submit_limit`.
     pub(super) fn take_due(&self, submit_limit: Duration) -> Option<(DueEntry, JobKey)> {
         let now = self.now();
         let mut entries = self.entries();
-        let due = entries.due.first_key_value().map(|(entry, _)| entry.at);
-        let late = entries.submitting.first_key_value().map(|(entry, _)| entry.at + submit_limit);
-        let (due, late) = (due.filter(|at| *at <= now), late.filter(|at| *at <= now));
-        match (due, late) {
-            (None, None) => None,
-            (due, Some(late)) if due.is_none_or(|due| late < due) => entries.submitting.pop_first(),
-            _ => entries.due.pop_first(),
-        }
+        let due = entries.first(Waiting::ForWorker).map(|entry| (entry.1, entry));
+        let late =
+            entries.first(Waiting::ForSubmission).map(|entry| (entry.1 + submit_limit, entry));
+        let both = due.into_iter().chain(late).filter(|(at, _)| *at <= now);
+        let (_, first) = both.min_by_key(|(at, _)| *at)?;
+        entries.jobs.remove_entry(&first)
     }
 
     /// Waits until an entry is due or something has changed, `at_most` this long.
     pub(super) async fn due(&self, at_most: Duration) {
-        let first = self.entries().due.first_key_value().map(|(entry, _)| entry.at);
-        let wait = first.map_or(at_most, |at| at.saturating_sub(self.now()));
-        if wait.is_zero() {
-            return;
-        }
-        tokio::select! {
-            () = self.changed.notified() => {}
-            () = sleep(wait.min(at_most)) => {}
+        let first = self.entries().first(Waiting::ForWorker);
+        let wait = first.map_or(at_most, |(_, at, _)| at.saturating_sub(self.now()));
+        if !wait.is_zero() {
+            tokio::select! {
+                () = self.changed.notified() => {}
+                () = sleep(wait.min(at_most)) => {}
+            }
         }
     }
 
@@ -115,17 +106,13 @@ impl Schedule {
 
     #[cfg(test)]
     pub(super) fn all(&self) -> BTreeMap<DueEntry, JobKey> {
-        let entries = self.entries();
-        let all = entries.due.iter().chain(&entries.submitting);
-        all.map(|(entry, job)| (*entry, job.clone())).collect()
+        self.entries().jobs.clone()
     }
 }
 
 impl Entries {
-    fn remove(&mut self, entry: Option<DueEntry>) {
-        if let Some(entry) = entry {
-            self.due.remove(&entry);
-            self.submitting.remove(&entry);
-        }
+    fn first(&self, waiting: Waiting) -> Option<DueEntry> {
+        let (entry, _) = self.jobs.range((waiting, Duration::ZERO, 0)..).next()?;
+        (entry.0 == waiting).then_some(*entry)
     }
 }

@@ -1,84 +1,156 @@
-//! Tests of this store only. The contract tests cover what both stores do.
+//! Invariants of the data, and tests of this store only. The contract tests cover what both
+//! stores do.
 
-mod jobs;
-
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use futures::FutureExt;
-use jiff::Timestamp;
-use promptarium::PromptId;
+use promptarium::{PromptId, VaultId};
+use tokio::time::{Instant, timeout};
 
-use super::{MemoryStore, write};
-use crate::clock::{Clock, ManualClock};
+use super::account::{Account, PromptIndex, Vault};
+use super::{MemoryStore, read, write};
+use crate::clock::Clock;
 use crate::domain::{
-    AccountId, Caller, KeyId, NewKey, NewPrompt, PromptInputs, PromptKind, PromptQuery, Scopes,
-    SharedPrompt,
+    AccountId, Caller, JobState, KeyId, PromptKind, PromptQuery, Release, Scopes, SharedPrompt,
 };
 use crate::store::StoreError;
+use crate::store::contract_tests::jobs::{LEASE, LIMIT, SECOND, queued};
+use crate::store::contract_tests::{key, new_prompt};
 use crate::store::prelude::*;
+
+impl MemoryStore {
+    /// Panics if the data is inconsistent.
+    pub(in crate::store) fn check_invariants(&self) {
+        let accounts = read(&self.accounts);
+        let named: BTreeSet<_> = read(&self.keys).accounts.values().copied().collect();
+        assert_eq!(named, accounts.keys().copied().collect(), "an account without a name");
+        let (mut owners, mut entries) = (HashMap::new(), BTreeMap::new());
+        for (id, account) in &*accounts {
+            let account = read(account);
+            assert_eq!(*id, account.id);
+            account.check_invariants();
+            owners.extend(account.vaults.keys().map(|vault| (*vault, *id)));
+            let jobs = account.jobs.values();
+            entries.extend(jobs.filter_map(|job| Some((job.entry?, job.record.key.clone()))));
+        }
+        assert_eq!(*read(&self.shared.owners), owners);
+        assert_eq!(self.shared.schedule.all(), entries);
+    }
+
+    pub(in crate::store) fn account_count(&self) -> usize {
+        read(&self.accounts).len()
+    }
+
+    /// Sets the cover of a vault, for which there is no method.
+    pub(in crate::store) fn set_cover(&self, caller: &Caller, vault: VaultId, url: &str) {
+        let account = self.account(caller.account).unwrap();
+        let vaults = &mut write(&account).vaults;
+        vaults.get_mut(&vault).unwrap().record.cover_image_url = Some(url.into());
+    }
+}
+
+impl Account {
+    fn check_invariants(&self) {
+        assert_eq!(self.vaults.values().filter(|vault| vault.record.system).count(), 1);
+        let slugs: BTreeSet<_> =
+            self.vaults.values().map(|vault| vault.record.slug.clone()).collect();
+        assert_eq!(slugs.len(), self.vaults.len(), "two vaults have one slug");
+        assert_eq!(slugs, self.slugs);
+
+        let mut index = PromptIndex::default();
+        let mut vaults_of: BTreeMap<PromptId, Vec<_>> = BTreeMap::new();
+        for (id, vault) in &self.vaults {
+            assert_eq!(*id, vault.record.id);
+            vault.check_invariants();
+            for prompt in vault.by_prompt.keys() {
+                index.insert(Some(*id), self.prompts[prompt].kind, *prompt);
+                vaults_of.entry(*prompt).or_default().push(*id);
+            }
+        }
+        for (id, prompt) in &self.prompts {
+            assert_eq!(*id, prompt.id);
+            index.insert(None, prompt.kind, *id);
+            assert_eq!(prompt.vault_ids, vaults_of.remove(id).unwrap_or_default());
+            assert!(prompt.updated_at >= prompt.created_at);
+            assert!(!prompt.kind.needs_model() || prompt.inputs.model_id.is_some());
+        }
+        assert_eq!(index, self.index);
+        assert!(vaults_of.is_empty(), "a membership of a prompt that does not exist");
+        for (name, job) in &self.jobs {
+            assert_eq!((name, self.id), (&job.record.key.client_job_id, job.record.key.account));
+            let ended = matches!(job.record.state, JobState::Completed(..) | JobState::Failed(..));
+            assert_eq!(job.entry.is_none(), ended, "only a job that has not ended is scheduled");
+            assert!(!(ended && job.fence.is_some()), "a job that has ended has a lease");
+            assert!(job.record.updated_at >= job.record.created_at);
+        }
+    }
+}
+
+impl Vault {
+    fn check_invariants(&self) {
+        let members = self.members.iter();
+        let by_prompt: HashMap<_, _> = members.map(|(id, member)| (member.prompt, *id)).collect();
+        assert_eq!(by_prompt.len(), self.members.len(), "a prompt is in a vault twice");
+        assert_eq!(by_prompt, self.by_prompt);
+        let pins: Vec<_> = self.members.values().filter_map(|member| member.pin).collect();
+        assert_eq!(pins.iter().collect::<BTreeSet<_>>().len(), pins.len());
+        assert_eq!(self.record.prompt_count, self.members.len() as u64);
+    }
+}
 
 /// The futures of this store are ready at once.
 fn done<T>(call: impl Future<Output = T>) -> T {
     call.now_or_never().expect("the future is ready")
 }
 
-fn manual_clock() -> (ManualClock, Clock) {
-    let clock = ManualClock::new(Timestamp::UNIX_EPOCH);
-    (clock.clone(), Clock::Manual(clock))
+fn new_store() -> MemoryStore {
+    MemoryStore::new(Clock::System)
 }
 
 /// The caller of a new key of an account, which is created if it does not exist.
 fn caller(store: &MemoryStore, account: &str) -> Caller {
-    let (public_id, digest, scopes) = (account.into(), [7; 32], Scopes::ALL);
-    done(store.seed_key(account, NewKey { public_id, digest, scopes, revoked: false })).unwrap();
+    done(store.seed_key(account, key(account))).unwrap();
     done(store.find_key(account)).unwrap().unwrap().caller()
 }
 
-fn prompt(store: &MemoryStore, by: &Caller) -> SharedPrompt {
-    let new = NewPrompt {
-        title: "A title".into(),
-        text: "A text".into(),
-        kind: PromptKind::Text,
-        platform: None,
-        inputs: PromptInputs::default(),
-        vault: None,
-    };
-    done(store.create_prompt(by, new)).unwrap()
+fn prompt(store: &MemoryStore, caller: &Caller) -> SharedPrompt {
+    done(store.create_prompt(caller, new_prompt(PromptKind::Text, None))).unwrap()
 }
 
 #[test]
 fn an_account_that_does_not_exist_has_nothing() {
-    let store = MemoryStore::new(manual_clock().1);
-    let by = Caller { key: KeyId(9), account: AccountId(9), scopes: Scopes::default() };
-    assert!(matches!(done(store.vaults(&by)), Err(StoreError::NotFound)));
-    assert!(matches!(done(store.prompt(&by, PromptId::new(1))), Err(StoreError::NotFound)));
+    let store = new_store();
+    let alice = Caller { key: KeyId(9), account: AccountId(9), scopes: Scopes::default() };
+    assert!(matches!(done(store.vaults(&alice)), Err(StoreError::NotFound)));
+    assert!(matches!(done(store.prompt(&alice, PromptId::new(1))), Err(StoreError::NotFound)));
 }
 
 #[test]
 fn responses_and_changed_records_share_their_texts() {
-    let store = MemoryStore::new(manual_clock().1);
-    let by = caller(&store, "alice");
-    let made = prompt(&store, &by);
+    let store = new_store();
+    let alice = caller(&store, "alice");
+    let created = prompt(&store, &alice);
     let query = PromptQuery { vault: None, kind: None, after: None, limit: 1 };
-    let page = done(store.list_prompts(&by, query)).unwrap();
-    assert!(Arc::ptr_eq(&page.prompts[0], &made));
-    let general = done(store.vaults(&by)).unwrap()[0].id;
-    let saved = done(store.save_prompt(&by, made.id, general)).unwrap();
-    assert!(Arc::ptr_eq(&made.text, &saved.text));
+    let page = done(store.list_prompts(&alice, query)).unwrap();
+    assert!(Arc::ptr_eq(&page.prompts[0], &created));
+    let general = done(store.vaults(&alice)).unwrap()[0].id;
+    let saved = done(store.save_prompt(&alice, created.id, general)).unwrap();
+    assert!(Arc::ptr_eq(&created.text, &saved.text));
 }
 
 /// Otherwise a walk over pages could miss a prompt that appears on a page it has passed.
 #[test]
 fn a_new_prompt_never_appears_below_a_visible_one() {
-    let store = MemoryStore::new(manual_clock().1);
-    let by = caller(&store, "alice");
+    let store = new_store();
+    let alice = caller(&store, "alice");
     let query = PromptQuery { vault: None, kind: None, after: None, limit: usize::MAX };
     let mut seen = Vec::new();
     std::thread::scope(|scope| {
-        let create = || (0..500).for_each(|_| drop(prompt(&store, &by)));
+        let create = || (0..500).for_each(|_| drop(prompt(&store, &alice)));
         let threads = [(); 4].map(|()| scope.spawn(create));
         while seen.len() < 4 * 500 {
-            let page = done(store.list_prompts(&by, query)).unwrap().prompts;
+            let page = done(store.list_prompts(&alice, query)).unwrap().prompts;
             let now: Vec<_> = page.iter().map(|prompt| prompt.id).collect();
             assert!(now.ends_with(&seen));
             seen = now;
@@ -91,13 +163,41 @@ fn a_new_prompt_never_appears_below_a_visible_one() {
 
 #[test]
 fn a_panic_under_the_lock_does_not_disable_the_account() {
-    let store = MemoryStore::new(manual_clock().1);
-    let by = caller(&store, "alice");
-    let account = store.account(by.account).unwrap();
+    let store = new_store();
+    let alice = caller(&store, "alice");
+    let account = store.account(alice.account).unwrap();
     let poisoned = std::thread::spawn(move || {
         let _locked = write(&account);
         panic!("a request fails");
     });
     assert!(poisoned.join().is_err());
-    prompt(&store, &by);
+    prompt(&store, &alice);
+}
+
+#[tokio::test(start_paused = true)]
+async fn job_due_returns_when_a_job_is_due_or_changes() {
+    let store = new_store();
+    let alice = caller(&store, "alice");
+    let before = Instant::now();
+    store.job_due(5 * SECOND).await;
+    assert_eq!(before.elapsed(), 5 * SECOND);
+
+    let waiting = async {
+        store.job_due(60 * SECOND).await;
+        before.elapsed()
+    };
+    let submitting = async {
+        tokio::time::sleep(SECOND).await;
+        queued(&store, &alice, "j").await;
+    };
+    assert_eq!(tokio::join!(waiting, submitting).0, 6 * SECOND);
+
+    let claim = store.claim_job(LEASE, LIMIT).await.unwrap().unwrap();
+    store.release_job(&claim.lease, 7 * SECOND, Release::Waiting).await.unwrap();
+    // What has changed already may end the first wait at once.
+    store.job_due(SECOND / 1000).await;
+    let due = Instant::now();
+    timeout(60 * SECOND, store.job_due(60 * SECOND)).await.unwrap();
+    assert!(due.elapsed() <= 7 * SECOND, "{:?}", due.elapsed());
+    assert!(store.claim_job(LEASE, LIMIT).await.unwrap().is_some());
 }

@@ -1,19 +1,21 @@
-//! Vaults and forks.
+//! Vaults, forks and memberships.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use promptarium::VaultId;
+use futures::{StreamExt, stream};
+use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use super::account::{Account, later, remove_vault_id, set};
-use super::{MemoryStore, Shared};
+use super::{MemoryStore, Shared, read, write};
 use crate::domain::{
-    AccountId, Caller, NewVault, PromptRecord, SharedPrompt, VaultPatch, VaultRecord,
+    AccountId, Caller, ListedPrompt, NewVault, PromptRecord, SharedPrompt, VaultPatch, VaultRecord,
     VaultVisibility,
 };
-use crate::store::{Result, StoreError, VaultStore};
+use crate::store::{Added, Contents, MembershipStore, Moved, Result, StoreError, VaultStore};
 
 #[async_trait]
 impl VaultStore for MemoryStore {
@@ -77,7 +79,7 @@ impl VaultStore for MemoryStore {
                 return Err(StoreError::SystemVaultDelete);
             }
             let vault = vault.remove();
-            shared.unregister_vault(id);
+            write(&shared.owners).remove(&id);
             account.slugs.remove(&vault.record.slug);
             for id_of_prompt in vault.by_prompt.keys() {
                 if let Some(prompt) = account.prompts.get_mut(id_of_prompt) {
@@ -92,7 +94,7 @@ impl VaultStore for MemoryStore {
     /// Reads the source and writes the copy in two steps, so that two accounts are never
     /// locked at once. Within one account both happen under one lock.
     async fn fork_vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord> {
-        let owner = self.shared.owner(id).ok_or(StoreError::NotFound)?;
+        let owner = read(&self.shared.owners).get(&id).copied().ok_or(StoreError::NotFound)?;
         if owner == caller.account {
             return self.write(owner, |account, shared| {
                 let source = Source::read(account, id, owner)?;
@@ -101,6 +103,94 @@ impl VaultStore for MemoryStore {
         }
         let source = self.read(owner, |account| Source::read(account, id, caller.account))?;
         self.write(caller.account, |account, shared| Ok(source.copy_into(account, shared)))
+    }
+}
+
+#[async_trait]
+impl MembershipStore for MemoryStore {
+    async fn contents(&self, caller: &Caller, vault: VaultId) -> Result<Contents> {
+        let snapshot = self.read(caller.account, |account| {
+            let members = &account.vault(vault)?.members;
+            let mut snapshot = Vec::with_capacity(members.len());
+            snapshot.extend(members.iter().filter_map(|(membership, member)| {
+                let prompt = Arc::clone(account.prompts.get(&member.prompt)?);
+                Some((
+                    member.pin,
+                    ListedPrompt { prompt, membership: *membership, pinned: member.pin.is_some() },
+                ))
+            }));
+            snapshot.sort_unstable_by_key(|(pin, listed)| Reverse((*pin, listed.membership)));
+            Ok(snapshot)
+        })?;
+        Ok(stream::iter(snapshot).map(|(_, listed)| Ok(listed)).boxed())
+    }
+
+    async fn add_prompts(
+        &self,
+        caller: &Caller,
+        vault: VaultId,
+        prompts: &[PromptId],
+    ) -> Result<Added> {
+        self.write(caller.account, |account, shared| {
+            account.vault(vault)?;
+            let mut seen = BTreeSet::new();
+            let unknown = prompts.iter().filter(|id| !account.prompts.contains_key(id));
+            let unknown: Vec<_> = unknown.filter(|id| seen.insert(**id)).copied().collect();
+            if !unknown.is_empty() {
+                return Err(StoreError::UnknownPrompts(unknown));
+            }
+            let added = prompts.iter().filter_map(|id| account.add_member(vault, *id, shared));
+            let added = added.count();
+            Ok(Added { added, prompt_count: account.vault(vault)?.record.prompt_count })
+        })
+    }
+
+    async fn remove_membership(
+        &self,
+        caller: &Caller,
+        vault: VaultId,
+        membership: VaultPromptId,
+    ) -> Result<()> {
+        self.write(caller.account, |account, _| {
+            let prompt = account.vault(vault)?.prompt_of(membership)?;
+            account.remove_member(vault, prompt);
+            Ok(())
+        })
+    }
+
+    async fn move_membership(
+        &self,
+        caller: &Caller,
+        vault: VaultId,
+        membership: VaultPromptId,
+        target: VaultId,
+    ) -> Result<Moved> {
+        self.write(caller.account, |account, shared| {
+            let prompt = account.vault(vault)?.prompt_of(membership)?;
+            account.vault(target).map_err(|_| StoreError::UnknownTargetVault)?;
+            account.remove_member(vault, prompt);
+            account.remove_member(target, prompt);
+            let membership = account.add_member(target, prompt, shared);
+            Ok(Moved { prompt, membership: membership.ok_or(StoreError::NotFound)? })
+        })
+    }
+
+    async fn set_pinned(
+        &self,
+        caller: &Caller,
+        vault: VaultId,
+        membership: VaultPromptId,
+        pinned: bool,
+    ) -> Result<()> {
+        self.write(caller.account, |account, shared| {
+            let vault = account.vaults.get_mut(&vault);
+            let member = vault.and_then(|vault| vault.members.get_mut(&membership));
+            let member = member.ok_or(StoreError::NotFound)?;
+            if member.pin.is_some() != pinned {
+                member.pin = pinned.then(|| shared.pins.next());
+            }
+            Ok(())
+        })
     }
 }
 
@@ -131,7 +221,7 @@ impl Source {
         let mut copy = vault.record.clone();
         for prompt in self.prompts {
             let prompt = PromptRecord {
-                id: shared.next_prompt(),
+                id: PromptId::new(shared.prompts.next()),
                 vault_ids: Vec::new(),
                 created_at: copy.created_at,
                 updated_at: copy.created_at,

@@ -7,18 +7,18 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use promptarium::{PromptId, VaultId};
-use serde::Serialize;
 use tokio_postgres::Row;
-use tokio_postgres::types::{Json, ToSql};
+use tokio_postgres::types::Json;
 use uuid::Uuid;
 
 use super::PostgresStore;
-use super::db::{Db, Statement, column};
-use super::jobs::{job_columns, job_key, job_or_none, later, name_digest, random_id};
+use super::db::{Db, Params, Statement, column};
+use super::jobs::{job_columns, job_key, job_or_none, later, random_id, rows_of_job};
 use super::notify::CHANNEL;
+use super::rows::StoredImage;
 use crate::domain::{Claim, GenerationRequest, Lease, PromptImage, Release, output_prompt};
 use crate::error_chain::error_chain;
-use crate::store::{JobQueue, StoreError};
+use crate::store::{JobQueue, Result, StoreError};
 
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] = &[&CLAIM, &RENEW, &RELEASE, &REQUEST, &COMPLETE, &FAIL];
@@ -95,33 +95,33 @@ static COMPLETE: Statement = Statement::idempotent(
     "jobs.complete",
     concat!(
         "WITH moment AS MATERIALIZED (SELECT coalesce($4::timestamptz, clock_timestamp()) AS now), \
-         held AS MATERIALIZED ( \
+         leased AS MATERIALIZED ( \
              SELECT account_id, name_digest, vault_id FROM job \
              WHERE account_id = $1 AND name_digest = $2 AND fence = $3 \
                  AND state IN ('queued', 'in_progress') \
              FOR UPDATE), \
-         home AS MATERIALIZED ( \
-             SELECT v.account_id, v.id FROM held \
-             JOIN account ON account.id = held.account_id \
-             JOIN vault v ON v.account_id = held.account_id \
-                 AND v.id IN (held.vault_id, account.general_vault_id) \
-             ORDER BY v.id = held.vault_id DESC LIMIT 1 FOR KEY SHARE OF v), \
-         made AS ( \
+         target AS MATERIALIZED ( \
+             SELECT v.account_id, v.id FROM leased \
+             JOIN account ON account.id = leased.account_id \
+             JOIN vault v ON v.account_id = leased.account_id \
+                 AND v.id IN (leased.vault_id, account.general_vault_id) \
+             ORDER BY v.id = leased.vault_id DESC LIMIT 1 FOR KEY SHARE OF v), \
+         created AS ( \
              INSERT INTO prompt (account_id, kind, title, body, platform, model_id, aspect_ratio, \
                  image_url, reference_media_urls, images, created_at, updated_at) \
              SELECT account_id, $5, $6, $7, $8, $9, $10, $11, $12, $13, now, now \
-             FROM home, moment \
+             FROM target, moment \
              RETURNING account_id, id, kind), \
-         joined AS ( \
+         added AS ( \
              INSERT INTO membership (account_id, vault_id, prompt_id, kind) \
-             SELECT made.account_id, home.id, made.id, made.kind FROM made, home), \
+             SELECT created.account_id, target.id, created.id, created.kind FROM created, target), \
          ended AS ( \
-             UPDATE job j SET state = 'completed', prompt_id = made.id, vault_id = home.id, \
+             UPDATE job j SET state = 'completed', prompt_id = created.id, vault_id = target.id, \
                  due_at = NULL, fence = NULL, updated_at = ",
         later!(),
-        " FROM held, home, made, moment \
-             WHERE j.account_id = held.account_id AND j.name_digest = held.name_digest) \
-         SELECT made.id FROM held LEFT JOIN made ON true",
+        " FROM leased, target, created, moment \
+             WHERE j.account_id = leased.account_id AND j.name_digest = leased.name_digest) \
+         SELECT created.id FROM leased LEFT JOIN created ON true",
     ),
 );
 
@@ -142,15 +142,11 @@ const UNREADABLE: &str = "the stored request cannot be read";
 
 #[async_trait]
 impl JobQueue for PostgresStore {
-    async fn claim_job(
-        &self,
-        lease: Duration,
-        submit_limit: Duration,
-    ) -> Result<Option<Claim>, StoreError> {
+    async fn claim_job(&self, lease: Duration, submit_limit: Duration) -> Result<Option<Claim>> {
         let (lasting, submit_limit) = (micros(lease), micros(submit_limit));
         loop {
             let fence = random_id();
-            let params: &[&(dyn ToSql + Sync)] = &[&self.db.now(), &fence, &lasting, &submit_limit];
+            let params: Params<'_> = &[&self.db.now(), &fence, &lasting, &submit_limit];
             let rows = self.db.rows(&CLAIM, params).await?;
             let Some(row) = rows.first() else { return Ok(None) };
             let lease = Lease { job: job_key(row)?, fence: fence.as_u128() };
@@ -171,34 +167,25 @@ impl JobQueue for PostgresStore {
         }
     }
 
-    async fn renew_lease(&self, lease: &Lease, lasting: Duration) -> Result<(), StoreError> {
+    async fn renew_lease(&self, lease: &Lease, lasting: Duration) -> Result<()> {
         let lasting = micros(lasting);
         fenced(&self.db, &RENEW, lease, &[&self.db.now(), &lasting]).await.map(drop)
     }
 
-    async fn release_job(
-        &self,
-        lease: &Lease,
-        pause: Duration,
-        outcome: Release,
-    ) -> Result<(), StoreError> {
+    async fn release_job(&self, lease: &Lease, pause: Duration, outcome: Release) -> Result<()> {
         let outcome = match outcome {
             Release::Waiting => "waiting",
             Release::InProgress => "in_progress",
             Release::FailedAttempt => "failed_attempt",
             Release::Shutdown => "shutdown",
         };
-        let params: &[&(dyn ToSql + Sync)] = &[&self.db.now(), &micros(pause), &outcome, &CHANNEL];
+        let params: Params<'_> = &[&self.db.now(), &micros(pause), &outcome, &CHANNEL];
         fenced(&self.db, &RELEASE, lease, params).await?;
         self.notifier.wake_after(pause);
         Ok(())
     }
 
-    async fn complete_job(
-        &self,
-        lease: &Lease,
-        images: Vec<PromptImage>,
-    ) -> Result<PromptId, StoreError> {
+    async fn complete_job(&self, lease: &Lease, images: Vec<PromptImage>) -> Result<PromptId> {
         // The request never changes, so reading it in a statement of its own is safe.
         let row = fenced(&self.db, &REQUEST, lease, &[]).await?;
         let Json(request) = column::<Json<GenerationRequest>>(&row, "job_order")?;
@@ -206,7 +193,7 @@ impl JobQueue for PostgresStore {
         let prompt = output_prompt(&request, VaultId::new(0));
         let inputs = &prompt.inputs;
         let media = inputs.reference_media_urls.as_deref();
-        let params: &[&(dyn ToSql + Sync)] = &[
+        let params: Params<'_> = &[
             &self.db.now(),
             &prompt.kind.as_str(),
             &&*prompt.title,
@@ -216,14 +203,14 @@ impl JobQueue for PostgresStore {
             &inputs.aspect_ratio.as_deref(),
             &inputs.image_url.as_deref(),
             &media.map(|urls| urls.iter().map(|url| &**url).collect::<Vec<_>>()),
-            &Json(images.iter().map(StoredImage::from).collect::<Vec<_>>()),
+            &Json(images.into_iter().map(StoredImage::from).collect::<Vec<_>>()),
         ];
         let row = fenced(&self.db, &COMPLETE, lease, params).await?;
         let prompt: Option<i64> = column(&row, "id")?;
         prompt.map(PromptId::new).ok_or(StoreError::UnknownVault)
     }
 
-    async fn fail_job(&self, lease: &Lease, reason: &str) -> Result<(), StoreError> {
+    async fn fail_job(&self, lease: &Lease, reason: &str) -> Result<()> {
         fenced(&self.db, &FAIL, lease, &[&self.db.now(), &reason]).await.map(drop)
     }
 
@@ -234,38 +221,15 @@ impl JobQueue for PostgresStore {
 
 /// Runs a statement whose first parameters are account, name and fence. It returns a row exactly
 /// if the lease still holds.
-async fn fenced(
-    db: &Db,
-    statement: &Statement,
-    lease: &Lease,
-    params: &[&(dyn ToSql + Sync)],
-) -> Result<Row, StoreError> {
-    let name = name_digest(&lease.job.client_job_id);
+async fn fenced(db: &Db, statement: &Statement, lease: &Lease, params: Params<'_>) -> Result<Row> {
     let fence = Uuid::from_u128(lease.fence);
-    let name = &name[..];
-    let mut all: Vec<&(dyn ToSql + Sync)> = vec![&lease.job.account.0, &name, &fence];
-    all.extend_from_slice(params);
-    db.rows(statement, &all).await?.into_iter().next().ok_or(StoreError::LeaseLost)
+    let params = [&[&fence as _], params].concat();
+    let rows = rows_of_job(db, statement, &lease.job, &params).await?;
+    rows.into_iter().next().ok_or(StoreError::LeaseLost)
 }
 
 /// In microseconds; at most a century, which the database can add to any time.
 fn micros(duration: Duration) -> i64 {
     const MAX: i64 = 100 * 366 * 24 * 3_600_000_000;
     i64::try_from(duration.as_micros()).map_or(MAX, |micros| micros.min(MAX))
-}
-
-/// An image as it is stored in `prompt.images`.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct StoredImage<'a> {
-    url: &'a str,
-    width: u32,
-    height: u32,
-    created_at: i64,
-}
-
-impl<'a> From<&'a PromptImage> for StoredImage<'a> {
-    fn from(PromptImage { url, width, height, created_at }: &'a PromptImage) -> Self {
-        Self { url, width: *width, height: *height, created_at: created_at.as_microsecond() }
-    }
 }

@@ -14,14 +14,14 @@ use tokio_postgres::types::{Json, ToSql};
 use uuid::Uuid;
 
 use super::PostgresStore;
-use super::db::{Statement, column};
+use super::db::{Db, Params, Statement, column};
 use super::notify::CHANNEL;
 use super::rows::caller;
 use crate::domain::{
     AccountId, Caller, GenerationRequest, JobKey, JobRecord, JobState, NewJob, ProviderTicket,
     Reserved,
 };
-use crate::store::{JobStore, StoreError};
+use crate::store::{JobStore, Result, StoreError};
 
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] = &[&RESERVE, &SUBMITTED, &DISCARD, &LOST, &GET, &GET_BY_KEY];
@@ -48,26 +48,23 @@ pub(super) use later;
 static RESERVE: Statement = Statement::idempotent(
     "jobs.reserve",
     concat!(
-        "WITH caller AS ",
-        caller!(),
-        ", moment AS MATERIALIZED (SELECT coalesce($2::timestamptz, clock_timestamp()) AS now), \
-         there AS ( \
+        caller!("$2::timestamptz"),
+        ", existing AS ( \
              SELECT j.* FROM caller JOIN job j ON j.account_id = caller.account_id \
              WHERE j.name_digest = $3), \
-         made AS ( \
+         created AS ( \
              INSERT INTO job (account_id, name_digest, client_job_id, request_digest, job_order, \
                  vault_id, reservation, state, submitting_since, created_at, updated_at) \
              SELECT v.account_id, $3, $4, $5, $6, v.id, $8, 'submitting', now, now, now \
-             FROM moment, caller \
-             JOIN account ON account.id = caller.account_id \
+             FROM caller JOIN account ON account.id = caller.account_id \
              JOIN vault v ON v.account_id = account.id \
                  AND v.id = coalesce($7::bigint, account.general_vault_id) \
-             WHERE NOT EXISTS (SELECT FROM there) \
+             WHERE NOT EXISTS (SELECT FROM existing) \
              RETURNING *) \
          SELECT j.request_digest, \
              j.reservation = $8 AND j.submitting_since IS NOT NULL AS fresh, ",
         job_columns!(),
-        " FROM caller LEFT JOIN (TABLE there UNION ALL TABLE made) AS j ON true"
+        " FROM caller LEFT JOIN (TABLE existing UNION ALL TABLE created) AS j ON true"
     ),
 );
 
@@ -107,7 +104,6 @@ static LOST: Statement = Statement::non_idempotent(
 static GET: Statement = Statement::read_only(
     "jobs.get",
     concat!(
-        "WITH caller AS ",
         caller!(),
         " SELECT ",
         job_columns!(),
@@ -127,7 +123,7 @@ static GET_BY_KEY: Statement = Statement::read_only(
 
 #[async_trait]
 impl JobStore for PostgresStore {
-    async fn reserve_job(&self, caller: &Caller, new: NewJob) -> Result<Reserved, StoreError> {
+    async fn reserve_job(&self, caller: &Caller, new: NewJob) -> Result<Reserved> {
         let NewJob { client_job_id, digest, request, vault } = new;
         let (name, reservation) = (name_digest(&client_job_id), random_id());
         let (vault, request) = (vault.map(VaultId::get), encode(&request)?);
@@ -154,42 +150,48 @@ impl JobStore for PostgresStore {
         Ok(if column(&row, "fresh")? { Reserved::New(job) } else { Reserved::Existing(job) })
     }
 
-    async fn job_submitted(
-        &self,
-        job: &JobKey,
-        ticket: ProviderTicket,
-    ) -> Result<JobRecord, StoreError> {
-        let (name, now) = (name_digest(&job.client_job_id), self.db.now());
+    async fn job_submitted(&self, job: &JobKey, ticket: ProviderTicket) -> Result<JobRecord> {
         let (request_id, memo) = (&*ticket.request_id, &*ticket.provider_state);
-        let params: &[&(dyn ToSql + Sync)] =
-            &[&job.account.0, &&name[..], &now, &request_id, &memo, &CHANNEL];
-        first_job(&self.db.rows(&SUBMITTED, params).await?)
+        let params: Params<'_> = &[&self.db.now(), &request_id, &memo, &CHANNEL];
+        first_job(&rows_of_job(&self.db, &SUBMITTED, job, params).await?)
     }
 
-    async fn discard_job(&self, job: &JobKey) -> Result<(), StoreError> {
-        let name = name_digest(&job.client_job_id);
-        self.db.rows(&DISCARD, &[&job.account.0, &&name[..]]).await.map(drop)
+    async fn discard_job(&self, job: &JobKey) -> Result<()> {
+        rows_of_job(&self.db, &DISCARD, job, &[]).await.map(drop)
     }
 
-    async fn job_lost(&self, job: &JobKey, reason: &str) -> Result<JobRecord, StoreError> {
-        let (name, now) = (name_digest(&job.client_job_id), self.db.now());
-        first_job(&self.db.rows(&LOST, &[&job.account.0, &&name[..], &now, &reason]).await?)
+    async fn job_lost(&self, job: &JobKey, reason: &str) -> Result<JobRecord> {
+        let params: Params<'_> = &[&self.db.now(), &reason];
+        first_job(&rows_of_job(&self.db, &LOST, job, params).await?)
     }
 
-    async fn job(&self, caller: &Caller, client_job_id: &str) -> Result<JobRecord, StoreError> {
+    async fn job(&self, caller: &Caller, client_job_id: &str) -> Result<JobRecord> {
         let name = name_digest(client_job_id);
         let row = self.db.row_of_caller(&GET, &[&caller.key.0, &&name[..]]).await?;
         job_or_none(&row)?.ok_or(StoreError::NotFound)
     }
 
-    async fn job_by_key(&self, job: &JobKey) -> Result<JobRecord, StoreError> {
-        let name = name_digest(&job.client_job_id);
-        first_job(&self.db.rows(&GET_BY_KEY, &[&job.account.0, &&name[..]]).await?)
+    async fn job_by_key(&self, job: &JobKey) -> Result<JobRecord> {
+        first_job(&rows_of_job(&self.db, &GET_BY_KEY, job, &[]).await?)
     }
 }
 
+/// Runs a statement whose first parameters are the account and the name of a job.
+pub(super) async fn rows_of_job(
+    db: &Db,
+    statement: &Statement,
+    job: &JobKey,
+    params: Params<'_>,
+) -> Result<Vec<Row>> {
+    let name = name_digest(&job.client_job_id);
+    let name = &name[..];
+    let mut all: Vec<&(dyn ToSql + Sync)> = vec![&job.account.0, &name];
+    all.extend_from_slice(params);
+    db.rows(statement, &all).await
+}
+
 /// The database's key of a job, of fixed size.
-pub(super) fn name_digest(client_job_id: &str) -> [u8; 32] {
+fn name_digest(client_job_id: &str) -> [u8; 32] {
     Sha256::digest(client_job_id).into()
 }
 
@@ -198,25 +200,25 @@ pub(super) fn random_id() -> Uuid {
 }
 
 /// The request as JSON that is known to read back: a row that cannot be read could never end.
-fn encode(request: &GenerationRequest) -> Result<Box<RawValue>, StoreError> {
+fn encode(request: &GenerationRequest) -> Result<Box<RawValue>> {
     let encoded = to_raw_value(request).map_err(|error| StoreError::Broken(error.into()))?;
     serde_json::from_str::<GenerationRequest>(encoded.get())
         .map_err(|error| StoreError::Broken(error.into()))?;
     Ok(encoded)
 }
 
-fn first_job(rows: &[Row]) -> Result<JobRecord, StoreError> {
+fn first_job(rows: &[Row]) -> Result<JobRecord> {
     rows.first().map(job_or_none).transpose()?.flatten().ok_or(StoreError::NotFound)
 }
 
 /// The key of the job in a row of [`job_columns`].
-pub(super) fn job_key(row: &Row) -> Result<JobKey, StoreError> {
+pub(super) fn job_key(row: &Row) -> Result<JobKey> {
     let client_job_id = column::<&str>(row, "client_job_id")?.into();
     Ok(JobKey { account: AccountId(column(row, "account_id")?), client_job_id })
 }
 
 /// The job in a row of [`job_columns`]; `None` where an outer join found none.
-pub(super) fn job_or_none(row: &Row) -> Result<Option<JobRecord>, StoreError> {
+pub(super) fn job_or_none(row: &Row) -> Result<Option<JobRecord>> {
     if column::<Option<i64>>(row, "account_id")?.is_none() {
         return Ok(None);
     }
@@ -224,7 +226,7 @@ pub(super) fn job_or_none(row: &Row) -> Result<Option<JobRecord>, StoreError> {
     let ended = matches!(state, JobState::Completed(..) | JobState::Failed(..));
     let request = match column::<Json<GenerationRequest>>(row, "job_order") {
         Ok(Json(request)) => request,
-        // Nothing is made from the request of an ended job, and its status must be shown.
+        // Nothing is created from the request of an ended job, and its status must be shown.
         Err(_) if ended => GenerationRequest::default(),
         Err(error) => return Err(error),
     };
@@ -238,7 +240,7 @@ pub(super) fn job_or_none(row: &Row) -> Result<Option<JobRecord>, StoreError> {
     }))
 }
 
-fn job_state(row: &Row) -> Result<JobState, StoreError> {
+fn job_state(row: &Row) -> Result<JobState> {
     let request_id: Option<&str> = column(row, "request_id")?;
     let memo: Option<&str> = column(row, "memo")?;
     let ticket = request_id.zip(memo).map(|(request_id, memo)| ProviderTicket {

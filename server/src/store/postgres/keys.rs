@@ -1,6 +1,5 @@
-//! API keys: authentication, seeding, and the key commands of the operator.
+//! Accounts and API keys: authentication, seeding, and the commands of the operator.
 
-use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -9,15 +8,62 @@ use quick_cache::sync::Cache;
 use tokio_postgres::Row;
 
 use super::PostgresStore;
-use super::accounts::{GENERAL, flag, new_account};
 use super::db::{Params, Statement, column};
-use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes, slug};
+use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes};
 use crate::limits::KEY_CACHE_SIZE;
 use crate::store::{KeyStore, Result, StoreError};
 
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] =
-    &[&SEED, &SEED_FIRST, &FIND, &CONFIRM, &CREATE, &LIST, &LIST_OF, &REVOKE];
+    &[&ACCOUNT, &ACCOUNTS, &SEED, &FIRST, &FIND, &CONFIRM, &CREATE, &LIST, &LIST_OF, &REVOKE];
+
+/// CTEs that create an account with its General vault if a condition holds: `$1` is its
+/// name, `$2` the time. `clock` has the time; `fresh` has the new ids, or no row. Account and
+/// vault reference each other through deferred constraints, which are checked at commit.
+macro_rules! new_account {
+    ($condition:literal) => {
+        concat!(
+            "clock AS MATERIALIZED (SELECT coalesce($2::timestamptz, clock_timestamp()) AS now
+            ), fresh AS MATERIALIZED (
+                SELECT nextval('account_id_seq') AS account_id, nextval('vault_id_seq') AS vault_id
+                WHERE ",
+            $condition,
+            "), new_account AS (
+                INSERT INTO account (id, name, general_vault_id, created_at)
+                SELECT account_id, $1::text, vault_id, now FROM fresh, clock
+            ), new_vault AS (
+                INSERT INTO vault
+                    (account_id, id, name, slug, visibility, system, created_at, updated_at)
+                SELECT account_id, vault_id, 'General', 'general', 'private', true, now, now
+                FROM fresh, clock
+            )"
+        )
+    };
+}
+
+/// The CTE that adds the key `$3` to `$6` to the account in `owner`, if there is one.
+macro_rules! new_key {
+    () => {
+        "new_key AS (
+            INSERT INTO api_key
+                (account_id, public_id, digest, prompts_write, created_at, revoked_at)
+            SELECT id, $3::text, $4::bytea, $5::boolean, now, CASE WHEN $6::boolean THEN now END
+            FROM owner, clock
+        )"
+    };
+}
+
+static ACCOUNT: Statement = Statement::non_idempotent(
+    "accounts.create",
+    concat!(
+        "WITH ",
+        new_account!("NOT EXISTS (SELECT FROM account WHERE name = $1::text)"),
+        " SELECT EXISTS (SELECT FROM fresh)"
+    ),
+);
+
+static ACCOUNTS: Statement =
+    Statement::read_only("accounts.list", "SELECT name, created_at FROM account ORDER BY id");
 
 /// The account is created only if the key can be: nothing changes if another key has the
 /// public id. Of two concurrent seeds one violates a constraint, runs again and finds the
@@ -26,40 +72,43 @@ static SEED: Statement = Statement::idempotent(
     "keys.seed",
     concat!(
         "WITH known AS (
-            SELECT a.name = $1::text AND k.digest = $5::bytea AND k.prompts_write = $6::boolean
-                AND (k.revoked_at IS NOT NULL) = $7::boolean AS same
-            FROM api_key k JOIN account a ON a.id = k.account_id WHERE k.public_id = $4::text
+            SELECT a.name = $1::text AND k.digest = $4::bytea AND k.prompts_write = $5::boolean
+                AND (k.revoked_at IS NOT NULL) = $6::boolean AS same
+            FROM api_key k JOIN account a ON a.id = k.account_id WHERE k.public_id = $3::text
         ), existing AS (
             SELECT id FROM account WHERE name = $1::text
         ), ",
         new_account!("NOT EXISTS (SELECT FROM existing) AND NOT EXISTS (SELECT FROM known)"),
         ", owner AS (
-            SELECT id FROM existing UNION ALL SELECT account_id FROM fresh
-        ), new_key AS (
-            INSERT INTO api_key
-                (account_id, public_id, digest, prompts_write, created_at, revoked_at)
-            SELECT id, $4, $5, $6, now, CASE WHEN $7 THEN now END
-            FROM owner, clock WHERE NOT EXISTS (SELECT FROM known)
-        )
-        SELECT coalesce((SELECT same FROM known), true) AS same"
+            SELECT id FROM existing WHERE NOT EXISTS (SELECT FROM known)
+            UNION ALL SELECT account_id FROM fresh
+        ), ",
+        new_key!(),
+        " SELECT coalesce((SELECT same FROM known), true)"
     ),
 );
 
 /// Not idempotent: a second execution would find the account of the first, report that it
 /// created none, and the new key would never be shown.
-static SEED_FIRST: Statement = Statement::non_idempotent(
+static FIRST: Statement = Statement::non_idempotent(
     "keys.seed_first",
     concat!(
         "WITH ",
         new_account!("NOT EXISTS (SELECT FROM account ORDER BY id LIMIT 1)"),
-        ", new_key AS (
-            INSERT INTO api_key
-                (account_id, public_id, digest, prompts_write, created_at, revoked_at)
-            SELECT account_id, $4::text, $5::bytea, $6::boolean, now,
-                CASE WHEN $7::boolean THEN now END
-            FROM fresh, clock
-        )
-        SELECT EXISTS (SELECT FROM fresh) AS created"
+        ", owner AS (SELECT account_id AS id FROM fresh), ",
+        new_key!(),
+        " SELECT EXISTS (SELECT FROM fresh)"
+    ),
+);
+
+/// No row in `owner` if there is no such account.
+static CREATE: Statement = Statement::non_idempotent(
+    "keys.create",
+    concat!(
+        "WITH clock AS MATERIALIZED (SELECT coalesce($2::timestamptz, clock_timestamp()) AS now),
+        owner AS (SELECT id FROM account WHERE name = $1::text), ",
+        new_key!(),
+        " SELECT EXISTS (SELECT FROM owner)"
     ),
 );
 
@@ -72,16 +121,6 @@ static FIND: Statement = Statement::read_only(
 static CONFIRM: Statement = Statement::read_only(
     "keys.confirm",
     "SELECT FROM api_key WHERE id = $1::bigint AND revoked_at IS NULL",
-);
-
-/// No row if there is no such account.
-static CREATE: Statement = Statement::non_idempotent(
-    "keys.create",
-    "INSERT INTO api_key (account_id, public_id, digest, prompts_write, created_at, revoked_at)
-     SELECT id, $2::text, $3::bytea, $4::boolean, now, CASE WHEN $5::boolean THEN now END
-     FROM account, (SELECT coalesce($6::timestamptz, clock_timestamp()) AS now) clock
-     WHERE name = $1::text
-     RETURNING id",
 );
 
 static LIST: Statement = Statement::read_only(
@@ -111,7 +150,7 @@ static REVOKE: Statement = Statement::idempotent(
 /// Keys that were found before, so that a request costs no look-up. Whether a key was revoked
 /// since is checked by every statement. Only keys that exist are cached, so that guessing keys
 /// evicts none.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(super) struct KeyCache(Arc<Cache<Box<str>, KeyRecord>>);
 
 impl KeyCache {
@@ -120,17 +159,10 @@ impl KeyCache {
     }
 }
 
-impl fmt::Debug for KeyCache {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("KeyCache").finish_non_exhaustive()
-    }
-}
-
 #[async_trait]
 impl KeyStore for PostgresStore {
     async fn seed_key(&self, account: &str, key: NewKey) -> Result<()> {
-        let same = self.seed(&SEED, "same", account, &key).await?;
-        if same { Ok(()) } else { Err(StoreError::KeyTaken) }
+        if self.seed(&SEED, account, &key).await? { Ok(()) } else { Err(StoreError::KeyTaken) }
     }
 
     async fn find_key(&self, public_id: &str) -> Result<Option<KeyRecord>> {
@@ -154,48 +186,54 @@ impl KeyStore for PostgresStore {
     }
 }
 
+/// An account as the operator sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AccountEntry {
+    pub(crate) name: String,
+    pub(crate) created_at: Timestamp,
+}
+
 /// An API key as the operator sees it, without its secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyEntry {
-    /// The public part of the key.
-    pub public_id: String,
+    pub(crate) public_id: String,
     /// The name of its account.
-    pub account: String,
-    /// What the key may do.
-    pub scopes: Scopes,
-    /// When it was created.
-    pub created_at: Timestamp,
-    /// When it was revoked, if it was.
-    pub revoked_at: Option<Timestamp>,
+    pub(crate) account: String,
+    pub(crate) scopes: Scopes,
+    pub(crate) created_at: Timestamp,
+    pub(crate) revoked_at: Option<Timestamp>,
 }
 
+/// What the operator does. Fails with [`StoreError::Unavailable`] or [`StoreError::Broken`].
 impl PostgresStore {
+    /// Creates an account with its General vault; `false`, and no change, if the name is
+    /// in use.
+    pub(crate) async fn create_account(&self, name: &str) -> Result<bool> {
+        flag(&self.db.rows(&ACCOUNT, &[&name, &self.db.now()]).await?)
+    }
+
+    /// All accounts, oldest first.
+    pub(crate) async fn accounts(&self) -> Result<Vec<AccountEntry>> {
+        let rows = self.db.rows(&ACCOUNTS, &[]).await?;
+        let entry = |row| {
+            Ok(AccountEntry { name: column(row, "name")?, created_at: column(row, "created_at")? })
+        };
+        rows.iter().map(entry).collect()
+    }
+
     /// Creates a key of an existing account; `false` if there is no such account.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`] or [`StoreError::Broken`].
-    pub async fn create_key(&self, account: &str, key: &NewKey) -> Result<bool> {
-        let NewKey { public_id, digest, scopes, revoked } = key;
-        let (public_id, digest, now) = (&**public_id, &digest[..], self.db.now());
-        let params: Params<'_> =
-            &[&account, &public_id, &digest, &scopes.prompts_write, revoked, &now];
-        Ok(!self.db.rows(&CREATE, params).await?.is_empty())
+    pub(crate) async fn create_key(&self, account: &str, key: &NewKey) -> Result<bool> {
+        self.seed(&CREATE, account, key).await
     }
 
     /// All keys of all accounts, ordered by account, then by age.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`] or [`StoreError::Broken`].
-    pub async fn keys(&self) -> Result<Vec<KeyEntry>> {
+    pub(crate) async fn keys(&self) -> Result<Vec<KeyEntry>> {
         let rows = self.db.rows(&LIST, &[]).await?;
         rows.iter().map(key_entry).collect()
     }
 
     /// All keys of one account, oldest first; `None` if there is no such account.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`] or [`StoreError::Broken`].
-    pub async fn keys_of(&self, account: &str) -> Result<Option<Vec<KeyEntry>>> {
+    pub(crate) async fn keys_of(&self, account: &str) -> Result<Option<Vec<KeyEntry>>> {
         let rows = self.db.rows(&LIST_OF, &[&account]).await?;
         if rows.is_empty() {
             return Ok(None);
@@ -206,9 +244,6 @@ impl PostgresStore {
 
     /// Revokes a key permanently, on every server of this database at once. `None` if
     /// there is no such key.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`] or [`StoreError::Broken`].
     pub async fn revoke_key(&self, public_id: &str) -> Result<Option<KeyEntry>> {
         let rows = self.db.rows(&REVOKE, &[&public_id, &self.db.now()]).await?;
         rows.first().map(key_entry).transpose()
@@ -216,26 +251,16 @@ impl PostgresStore {
 
     /// Creates this account and this key if the database has no account at all, and
     /// returns whether it did. Of several concurrent calls one succeeds.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`] or [`StoreError::Broken`].
-    pub async fn seed_first_key(&self, account: &str, key: &NewKey) -> Result<bool> {
-        self.seed(&SEED_FIRST, "created", account, key).await
+    pub(crate) async fn seed_first_key(&self, account: &str, key: &NewKey) -> Result<bool> {
+        self.seed(&FIRST, account, key).await
     }
 
-    async fn seed(
-        &self,
-        statement: &Statement,
-        result: &str,
-        account: &str,
-        key: &NewKey,
-    ) -> Result<bool> {
+    async fn seed(&self, statement: &Statement, account: &str, key: &NewKey) -> Result<bool> {
         let NewKey { public_id, digest, scopes, revoked } = key;
-        let (slug, public_id, digest) = (slug::base(GENERAL), &**public_id, &digest[..]);
-        let now = self.db.now();
+        let (now, public_id, digest) = (self.db.now(), &**public_id, &digest[..]);
         let params: Params<'_> =
-            &[&account, &slug, &now, &public_id, &digest, &scopes.prompts_write, revoked];
-        flag(&self.db.rows(statement, params).await?, result)
+            &[&account, &now, &public_id, &digest, &scopes.prompts_write, revoked];
+        flag(&self.db.rows(statement, params).await?)
     }
 }
 
@@ -262,4 +287,10 @@ fn key_entry(row: &Row) -> Result<KeyEntry> {
         created_at: column(row, "created_at")?,
         revoked_at: column(row, "revoked_at")?,
     })
+}
+
+/// The result of a statement that always returns one row.
+fn flag(rows: &[Row]) -> Result<bool> {
+    let row = rows.first().ok_or_else(|| StoreError::Broken("there is no row".into()))?;
+    column(row, 0)
 }

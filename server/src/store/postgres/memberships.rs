@@ -8,8 +8,9 @@ use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use super::db::{Params, Statement, column};
 use super::rows::caller;
-use super::{PostgresStore, contents};
+use super::{PostgresStore, listing};
 use crate::domain::Caller;
+use crate::limits::STREAM_STALL_TIMEOUT;
 use crate::store::{Added, Contents, MembershipStore, Moved, Result, StoreError};
 
 #[cfg(test)]
@@ -20,7 +21,6 @@ pub(super) static ALL: &[&Statement] = &[&ADD, &REMOVE, &MOVE, &PIN];
 static ADD: Statement = Statement::non_idempotent(
     "memberships.add",
     concat!(
-        "WITH caller AS ",
         caller!(),
         ", wanted AS (
             SELECT id, min(ord) AS ord
@@ -52,7 +52,6 @@ static ADD: Statement = Statement::non_idempotent(
 static REMOVE: Statement = Statement::non_idempotent(
     "memberships.remove",
     concat!(
-        "WITH caller AS ",
         caller!(),
         ", v AS (
             SELECT v.account_id, v.id
@@ -76,7 +75,6 @@ static REMOVE: Statement = Statement::non_idempotent(
 static MOVE: Statement = Statement::non_idempotent(
     "memberships.move",
     concat!(
-        "WITH caller AS ",
         caller!(),
         ", locked_vaults AS (
             SELECT v.id
@@ -117,7 +115,6 @@ static MOVE: Statement = Statement::non_idempotent(
 static PIN: Statement = Statement::non_idempotent(
     "memberships.pin",
     concat!(
-        "WITH caller AS ",
         caller!(),
         ", changed AS (
             UPDATE membership m
@@ -133,7 +130,7 @@ static PIN: Statement = Statement::non_idempotent(
 #[async_trait]
 impl MembershipStore for PostgresStore {
     async fn contents(&self, caller: &Caller, vault: VaultId) -> Result<Contents> {
-        contents::stream(&self.db, caller, vault).await
+        listing::contents(&self.db, caller, vault, STREAM_STALL_TIMEOUT).await
     }
 
     async fn add_prompts(

@@ -8,7 +8,7 @@ use promptarium::{PromptId, VaultId};
 use tokio_postgres::Row;
 
 use super::db::{Params, Statement, column};
-use super::rows::{self, caller, locked_prompt_columns, prompt_columns};
+use super::rows::{self, caller, prompt_columns};
 use super::{PostgresStore, listing};
 use crate::domain::{
     Caller, NewPrompt, PromptKind, PromptPage, PromptPatch, PromptQuery, PromptRecord, SharedPrompt,
@@ -52,14 +52,13 @@ macro_rules! locked_vault {
 /// The most frequent write has a statement of its own: just the insert.
 static CREATE: Statement = Statement::non_idempotent(
     "prompts.create",
-    insert!(concat!(caller!("$10::timestamptz"), " caller")),
+    insert!(concat!(caller!(subquery "$10::timestamptz"), " caller")),
 )
 .pipelined();
 
 static CREATE_IN_VAULT: Statement = Statement::non_idempotent(
     "prompts.create_in_vault",
     concat!(
-        "WITH caller AS MATERIALIZED ",
         caller!("$10::timestamptz"),
         ", ",
         locked_vault!("$11"),
@@ -78,7 +77,6 @@ static CREATE_IN_VAULT: Statement = Statement::non_idempotent(
 static GET: Statement = Statement::read_only(
     "prompts.get",
     concat!(
-        "WITH caller AS ",
         caller!(),
         " SELECT ",
         prompt_columns!(),
@@ -92,7 +90,6 @@ static GET: Statement = Statement::read_only(
 static UPDATE: Statement = Statement::non_idempotent(
     "prompts.update",
     concat!(
-        "WITH caller AS MATERIALIZED ",
         caller!("$12::timestamptz"),
         ", ",
         locked_vault!("$13"),
@@ -119,7 +116,7 @@ static UPDATE: Statement = Statement::non_idempotent(
              ON CONFLICT DO NOTHING
          )
          SELECT ",
-        locked_prompt_columns!(),
+        prompt_columns!(locked),
         ", target.id AS vault,
              (SELECT before.model_id IS NOT NULL FROM prompt before
               WHERE before.account_id = caller.account_id AND before.id = $2) AS has_model
@@ -132,7 +129,6 @@ static UPDATE: Statement = Statement::non_idempotent(
 static SAVE: Statement = Statement::non_idempotent(
     "prompts.save",
     concat!(
-        "WITH caller AS MATERIALIZED ",
         caller!(),
         ", ",
         locked_vault!("$3"),
@@ -148,7 +144,7 @@ static SAVE: Statement = Statement::non_idempotent(
              ON CONFLICT DO NOTHING
          )
          SELECT ",
-        locked_prompt_columns!(),
+        prompt_columns!(locked),
         ", target.id AS vault
          FROM caller LEFT JOIN locked p ON true LEFT JOIN target ON true"
     ),
@@ -158,7 +154,6 @@ static SAVE: Statement = Statement::non_idempotent(
 static DELETE: Statement = Statement::non_idempotent(
     "prompts.delete",
     concat!(
-        "WITH caller AS MATERIALIZED ",
         caller!(),
         ", locked AS MATERIALIZED (
              SELECT v.id FROM caller

@@ -1,13 +1,12 @@
 //! SQL fragments that statements share, and conversion of rows into records.
 
-use std::error::Error;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use promptarium::{PromptId, VaultId};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
-use tokio_postgres::types::{FromSql, Json, Type};
+use tokio_postgres::types::{FromSql, Json};
 
 use super::db::column;
 use crate::domain::{
@@ -15,14 +14,17 @@ use crate::domain::{
 };
 use crate::store::{Result, StoreError};
 
-/// The subquery for the CTE `caller`: the account of the key `$1`, or no row if the key is
-/// revoked. With a parameter such as `"$5"` it also has the current time as `now`: that
-/// parameter, or the database's clock if it is NULL.
+/// Begins a statement with the CTE `caller`: the account of the key `$1`, or no row if the
+/// key is revoked. With a parameter such as `"$5"` it also has the current time as `now`:
+/// that parameter, or the database's clock if it is NULL.
 macro_rules! caller {
     () => {
-        "(SELECT account_id FROM api_key WHERE id = $1 AND revoked_at IS NULL)"
+        "WITH caller AS (SELECT account_id FROM api_key WHERE id = $1 AND revoked_at IS NULL)"
     };
     ($now:literal) => {
+        concat!("WITH caller AS ", $crate::store::postgres::rows::caller!(subquery $now))
+    };
+    (subquery $now:literal) => {
         concat!(
             "(SELECT account_id, coalesce(",
             $now,
@@ -32,41 +34,32 @@ macro_rules! caller {
 }
 pub(super) use caller;
 
-/// The columns of a prompt itself, of a table or subquery named `p`.
-macro_rules! prompt_fields {
-    () => {
-        "p.id, p.kind, p.title, p.body, p.platform, p.model_id, p.aspect_ratio, p.image_url, \
-         p.reference_media_urls, p.images, p.created_at, p.updated_at"
-    };
-}
-pub(super) use prompt_fields;
-
 /// The columns that [`prompt`] reads, of a table or subquery named `p`. They come first
 /// in the `SELECT` list; other columns follow.
+///
+/// `locked` is for a statement that has locked the prompt: the volatile function `vaults_of`
+/// takes a new snapshot, so it sees memberships that were committed while this statement
+/// waited for the lock.
 macro_rules! prompt_columns {
     () => {
+        $crate::store::postgres::rows::prompt_columns!(
+            "ARRAY(SELECT m.vault_id FROM membership m \
+                 WHERE m.account_id = p.account_id AND m.prompt_id = p.id ORDER BY m.vault_id)"
+        )
+    };
+    (locked) => {
+        $crate::store::postgres::rows::prompt_columns!("vaults_of(p.account_id, p.id)")
+    };
+    ($vault_ids:literal) => {
         concat!(
-            $crate::store::postgres::rows::prompt_fields!(),
-            ", ARRAY(SELECT m.vault_id FROM membership m \
-                     WHERE m.account_id = p.account_id AND m.prompt_id = p.id \
-                     ORDER BY m.vault_id) AS vault_ids"
+            "p.id, p.kind, p.title, p.body, p.platform, p.model_id, p.aspect_ratio, p.image_url, \
+             p.reference_media_urls, p.images, p.created_at, p.updated_at, ",
+            $vault_ids,
+            " AS vault_ids"
         )
     };
 }
 pub(super) use prompt_columns;
-
-/// As [`prompt_columns`], for a statement that has locked the prompt. The volatile
-/// function `vaults_of` takes a new snapshot, so it sees memberships that were committed
-/// while this statement waited for the lock.
-macro_rules! locked_prompt_columns {
-    () => {
-        concat!(
-            $crate::store::postgres::rows::prompt_fields!(),
-            ", vaults_of(p.account_id, p.id) AS vault_ids"
-        )
-    };
-}
-pub(super) use locked_prompt_columns;
 
 /// The columns that [`vault`] reads, of a table or subquery named `v`.
 macro_rules! vault_columns {
@@ -77,12 +70,12 @@ macro_rules! vault_columns {
 }
 pub(super) use vault_columns;
 
-/// The prompt in a row of [`prompt_columns`]; `None` if they are NULL because an outer
-/// join found no prompt.
+/// The prompt in a row of [`prompt_columns`]; `None` if an outer join found no prompt.
 ///
 /// # Errors
 /// [`StoreError::Broken`] if the row is not a valid prompt.
 pub(super) fn prompt(row: &Row) -> Result<Option<SharedPrompt>> {
+    use PromptKind::{Image, Text, Video};
     let mut columns = Columns { row, next: 0 };
     let Some(id) = columns.take()? else {
         return Ok(None);
@@ -90,7 +83,7 @@ pub(super) fn prompt(row: &Row) -> Result<Option<SharedPrompt>> {
     // Fields are evaluated in source order, which is the order of the columns.
     Ok(Some(Arc::new(PromptRecord {
         id: PromptId::new(id),
-        kind: kind(columns.take()?)?,
+        kind: columns.one_of([Image, Text, Video], PromptKind::as_str)?,
         title: columns.text()?,
         text: columns.text()?,
         platform: columns.optional_text()?,
@@ -98,21 +91,21 @@ pub(super) fn prompt(row: &Row) -> Result<Option<SharedPrompt>> {
             model_id: columns.optional_text()?,
             aspect_ratio: columns.optional_text()?,
             image_url: columns.optional_text()?,
-            reference_media_urls: columns.texts()?,
+            reference_media_urls: columns.take::<Option<Vec<Box<str>>>>()?.map(Into::into),
         },
-        images: columns.take::<Images>()?.0,
+        images: columns.images()?,
         created_at: columns.take()?,
         updated_at: columns.take()?,
         vault_ids: columns.take::<Vec<i64>>()?.into_iter().map(VaultId::new).collect(),
     })))
 }
 
-/// The vault in a row of [`vault_columns`]; `None` if they are NULL because an outer join
-/// found no vault.
+/// The vault in a row of [`vault_columns`]; `None` if an outer join found no vault.
 ///
 /// # Errors
 /// [`StoreError::Broken`] if the row is not a valid vault.
 pub(super) fn vault(row: &Row) -> Result<Option<VaultRecord>> {
+    use VaultVisibility::{Private, Public, Unlisted};
     let mut columns = Columns { row, next: 0 };
     let Some(id) = columns.take()? else {
         return Ok(None);
@@ -122,7 +115,7 @@ pub(super) fn vault(row: &Row) -> Result<Option<VaultRecord>> {
         name: columns.text()?,
         description: columns.optional_text()?,
         slug: columns.text()?,
-        visibility: visibility(columns.take()?)?,
+        visibility: columns.one_of([Private, Unlisted, Public], VaultVisibility::as_str)?,
         cover_image_url: columns.optional_text()?,
         system: columns.take()?,
         prompt_count: columns.take::<i64>()?.unsigned_abs(),
@@ -153,31 +146,24 @@ impl<'a> Columns<'a> {
         Ok(self.take::<Option<&str>>()?.map(Arc::from))
     }
 
-    fn texts(&mut self) -> Result<Option<Arc<[Box<str>]>>, StoreError> {
-        let texts = self.take::<Option<Vec<&str>>>()?;
-        Ok(texts.map(|texts| texts.into_iter().map(Box::from).collect()))
+    /// The value that has this text.
+    fn one_of<T: Copy>(&mut self, values: [T; 3], text_of: fn(T) -> &'static str) -> Result<T> {
+        let text = self.take::<&str>()?;
+        let found = values.into_iter().find(|value| text_of(*value) == text);
+        found.ok_or_else(|| StoreError::Broken(format!("unknown value {text:?}").into()))
+    }
+
+    fn images(&mut self) -> Result<Arc<[PromptImage]>> {
+        let Json(images) = self.take::<Json<Vec<StoredImage>>>()?;
+        let images = images.into_iter().map(PromptImage::try_from).collect::<Result<_, _>>();
+        images.map_err(|error| StoreError::Broken(error.into()))
     }
 }
 
-fn kind(text: &str) -> Result<PromptKind> {
-    let kinds = [PromptKind::Image, PromptKind::Text, PromptKind::Video];
-    let found = kinds.into_iter().find(|kind| kind.as_str() == text);
-    found.ok_or_else(|| StoreError::Broken(format!("unknown prompt type {text:?}").into()))
-}
-
-fn visibility(text: &str) -> Result<VaultVisibility> {
-    use VaultVisibility::{Private, Public, Unlisted};
-    let found = [Private, Unlisted, Public].into_iter().find(|one| one.as_str() == text);
-    found.ok_or_else(|| StoreError::Broken(format!("unknown visibility {text:?}").into()))
-}
-
-/// The column `prompt.images`, a JSON array.
-struct Images(Arc<[PromptImage]>);
-
-/// An element of it.
-#[derive(Deserialize)]
+/// An element of the JSON array `prompt.images`.
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Image {
+pub(super) struct StoredImage {
     url: Box<str>,
     width: u32,
     height: u32,
@@ -185,24 +171,17 @@ struct Image {
     created_at: i64,
 }
 
-/// The binary format of an empty `jsonb` array: the format version, then the text.
-const NO_IMAGES: &[u8] = b"\x01[]";
-
-impl<'a> FromSql<'a> for Images {
-    fn from_sql(of: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
-        // Most prompts have no images; this skips the JSON parser.
-        if raw == NO_IMAGES {
-            return Ok(Self(Arc::default()));
-        }
-        let Json(images) = Json::<Vec<Image>>::from_sql(of, raw)?;
-        let images = images.into_iter().map(|Image { url, width, height, created_at }| {
-            let created_at = Timestamp::from_microsecond(created_at)?;
-            Ok::<_, jiff::Error>(PromptImage { url, width, height, created_at })
-        });
-        Ok(Self(images.collect::<Result<_, _>>()?))
+impl From<PromptImage> for StoredImage {
+    fn from(PromptImage { url, width, height, created_at }: PromptImage) -> Self {
+        Self { url, width, height, created_at: created_at.as_microsecond() }
     }
+}
 
-    fn accepts(of: &Type) -> bool {
-        *of == Type::JSONB
+impl TryFrom<StoredImage> for PromptImage {
+    type Error = jiff::Error;
+
+    fn try_from(image: StoredImage) -> Result<Self, jiff::Error> {
+        let StoredImage { url, width, height, created_at } = image;
+        Ok(Self { url, width, height, created_at: Timestamp::from_microsecond(created_at)? })
     }
 }

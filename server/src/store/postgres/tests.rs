@@ -2,28 +2,28 @@
 //! stores do.
 
 pub(super) mod cluster;
-pub(super) mod fixture;
+mod contents;
 mod invariants;
 mod jobs;
 mod keys;
+mod notify;
 mod outage;
 mod plans;
 
+use tokio_postgres::Row;
+
+use super::db::Params;
 use super::scratch::ScratchDatabase;
 use super::{DatabaseUrl, Migration, PostgresStore};
 use crate::clock::Clock;
-use crate::domain::{Caller, NewKey, Scopes};
+use crate::domain::Caller;
+use crate::store::contract_tests::key;
 use crate::store::prelude::*;
 
 /// A store in an empty database, which is dropped with the second value.
 pub(super) async fn store() -> (PostgresStore, ScratchDatabase) {
-    store_at(Clock::System).await
-}
-
-/// The same, with this clock.
-async fn store_at(clock: Clock) -> (PostgresStore, ScratchDatabase) {
     let database = ScratchDatabase::create().await.unwrap();
-    (store_in(&database, clock).await, database)
+    (store_in(&database, Clock::System).await, database)
 }
 
 async fn store_in(database: &ScratchDatabase, clock: Clock) -> PostgresStore {
@@ -34,10 +34,18 @@ async fn store_in(database: &ScratchDatabase, clock: Clock) -> PostgresStore {
 /// The caller of a key of a new account of this name.
 pub(super) async fn caller(store: &PostgresStore, account: &str) -> Caller {
     let public_id = format!("key-of-{account}");
-    let (digest, scopes) = ([7; 32], Scopes::ALL);
-    let key = NewKey { public_id: public_id.as_str().into(), digest, scopes, revoked: false };
-    store.seed_key(account, key).await.unwrap();
+    store.seed_key(account, key(&public_id)).await.unwrap();
     store.find_key(&public_id).await.unwrap().unwrap().caller()
+}
+
+/// The number that a statement returns.
+async fn number(store: &PostgresStore, statement: &str) -> i64 {
+    query(store, statement, &[]).await[0].get(0)
+}
+
+/// All rows of a statement, which is sent over a connection of its own.
+async fn query(store: &PostgresStore, statement: &str, params: Params<'_>) -> Vec<Row> {
+    store.db.exclusive().await.unwrap().query(statement, params).await.unwrap()
 }
 
 #[tokio::test]

@@ -9,20 +9,19 @@ use std::cmp::Reverse;
 use async_trait::async_trait;
 use promptarium::VaultId;
 
+use super::PostgresStore;
 use super::db::{Params, Statement, column};
 use super::rows::{self, caller, vault_columns};
-use super::{PostgresStore, fork};
 use crate::domain::{Caller, NewVault, VaultPatch, VaultRecord, VaultVisibility, slug};
 use crate::store::{Result, StoreError, VaultStore};
 
 #[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[&LIST, &GET, &CREATE, &UPDATE, &DELETE];
+pub(super) static ALL: &[&Statement] = &[&LIST, &GET, &CREATE, &UPDATE, &DELETE, &SOURCE, &COPY];
 
 /// Without `ORDER BY`: sorting here is faster than in the database.
 static LIST: Statement = Statement::read_only(
     "vaults.list",
     concat!(
-        "WITH caller AS ",
         caller!(),
         " SELECT ",
         vault_columns!(),
@@ -33,7 +32,6 @@ static LIST: Statement = Statement::read_only(
 static GET: Statement = Statement::read_only(
     "vaults.get",
     concat!(
-        "WITH caller AS ",
         caller!(),
         " SELECT ",
         vault_columns!(),
@@ -44,7 +42,6 @@ static GET: Statement = Statement::read_only(
 static CREATE: Statement = Statement::non_idempotent(
     "vaults.create",
     concat!(
-        "WITH caller AS ",
         caller!("$6"),
         ", v AS (
             INSERT INTO vault
@@ -66,7 +63,6 @@ static CREATE: Statement = Statement::non_idempotent(
 static UPDATE: Statement = Statement::non_idempotent(
     "vaults.update",
     concat!(
-        "WITH caller AS ",
         caller!("$8"),
         ", found AS (
             SELECT o.account_id, o.id, o.system, coalesce(o.name <> $3, false) AS renamed
@@ -97,7 +93,6 @@ static UPDATE: Statement = Statement::non_idempotent(
 static DELETE: Statement = Statement::non_idempotent(
     "vaults.delete",
     concat!(
-        "WITH caller AS ",
         caller!(),
         ", deleted AS (
             DELETE FROM vault v USING caller
@@ -106,6 +101,62 @@ static DELETE: Statement = Statement::non_idempotent(
         )
         SELECT EXISTS (SELECT FROM deleted) AS deleted, coalesce(v.system, false) AS system
         FROM caller LEFT JOIN vault v ON v.account_id = caller.account_id AND v.id = $2",
+    ),
+);
+
+/// Forking is the one thing that reads another account. The slug of the copy derives from the
+/// name of the source, so the name is read first, and [`COPY`] copies only a source that still
+/// has that name. It reads everything else from one snapshot.
+static SOURCE: Statement = Statement::read_only(
+    "fork.source",
+    concat!(
+        caller!(),
+        " SELECT v.name, v.account_id = caller.account_id AS own,
+            v.visibility = 'private' AS private
+        FROM caller LEFT JOIN vault v ON v.id = $2",
+    ),
+);
+
+/// Identity values are assigned in the order of the SELECT.
+static COPY: Statement = Statement::non_idempotent(
+    "fork.copy",
+    concat!(
+        caller!("$5"),
+        ", source AS (
+            SELECT v.* FROM caller, vault v
+            WHERE v.id = $2 AND v.name = $3 AND v.visibility <> 'private'
+        ), copy AS (
+            INSERT INTO vault (account_id, name, description, cover_image_url, visibility, slug,
+                created_at, updated_at)
+            SELECT caller.account_id, source.name, source.description, source.cover_image_url,
+                'private', free_slug(caller.account_id, $4, 0), caller.now, caller.now
+            FROM caller, source
+            RETURNING *
+        ), prompts AS (
+            INSERT INTO prompt (account_id, kind, title, body, platform, model_id, aspect_ratio,
+                image_url, reference_media_urls, images, created_at, updated_at)
+            SELECT copy.account_id, p.kind, p.title, p.body, p.platform, p.model_id,
+                p.aspect_ratio, p.image_url, p.reference_media_urls, p.images,
+                copy.created_at, copy.created_at
+            FROM copy, source
+                JOIN membership m ON m.account_id = source.account_id AND m.vault_id = source.id
+                JOIN prompt p ON p.account_id = m.account_id AND p.id = m.prompt_id
+            ORDER BY m.id
+            RETURNING id, kind
+        ), added AS (
+            INSERT INTO membership (account_id, vault_id, prompt_id, kind)
+            SELECT copy.account_id, copy.id, prompts.id, prompts.kind FROM copy, prompts
+            ORDER BY prompts.id
+            RETURNING 1
+        ), v AS (
+            SELECT copy.id, copy.name, copy.description, copy.slug, copy.visibility,
+                copy.cover_image_url, copy.system, (SELECT count(*) FROM added) AS prompt_count,
+                copy.created_at, copy.updated_at
+            FROM copy
+        )
+        SELECT ",
+        vault_columns!(),
+        " FROM caller LEFT JOIN v ON true",
     ),
 );
 
@@ -179,6 +230,20 @@ impl VaultStore for PostgresStore {
     }
 
     async fn fork_vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord> {
-        fork::fork(&self.db, caller, id).await
+        // Repeats only while the source is renamed, hidden or deleted between the statements.
+        loop {
+            let row = self.db.row_of_caller(&SOURCE, &[&caller.key.0, &id.get()]).await?;
+            let name: &str = column::<Option<_>>(&row, "name")?.ok_or(StoreError::NotFound)?;
+            match (column(&row, "own")?, column(&row, "private")?) {
+                (_, false) => {}
+                (true, true) => return Err(StoreError::ForkOfPrivateVault),
+                (false, true) => return Err(StoreError::NotFound),
+            }
+            let params: Params<'_> =
+                &[&caller.key.0, &id.get(), &name, &slug::base(name), &self.db.now()];
+            if let Some(copy) = rows::vault(&self.db.row_of_caller(&COPY, params).await?)? {
+                return Ok(copy);
+            }
+        }
     }
 }

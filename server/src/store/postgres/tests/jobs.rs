@@ -1,111 +1,251 @@
-//! Generations: the facts of every store, and those of this one.
+//! Jobs: row locks, unreadable rows, and workers on this store.
 
-mod crowd;
-mod end;
-mod notify;
-mod plan;
-mod work;
-
+use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
-use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, NoTls, Row};
+use async_trait::async_trait;
+use futures::TryStreamExt;
+use promptarium::limits;
+use tokio::sync::Notify;
+use tokio::time::{sleep, timeout};
+use tokio_postgres::{Client, NoTls};
+use url::Url;
 
-use super::caller;
-use crate::clock::{Clock, ManualClock};
-use crate::domain::Caller;
-use crate::store::Store;
-use crate::store::jobs::contract_tests::{StoreUnderTest, job_contract_tests};
-use crate::store::postgres::scratch::ScratchDatabase;
-use crate::store::postgres::{DatabaseUrl, Migration, PostgresStore};
+use super::{caller, query, store, store_in};
+use crate::blobs::Blobs;
+use crate::blobs::asset_url::Assets;
+use crate::clock::Clock;
+use crate::domain::{GenerationRequest, JobState, Lease, NewJob, ProviderTicket, SigningKey};
+use crate::generate::local::LocalProvider;
+use crate::generate::output_store::AssetOutputStore;
+use crate::generate::submit::Submitter;
+use crate::generate::worker::{Worker, WorkerPool};
+use crate::generate::{PollError, Progress, Provider, SubmitError};
+use crate::store::contract_tests::StoreUnderTest;
+use crate::store::contract_tests::jobs::{
+    LEASE, LIMIT, SECOND, claim, image, new, queued, reserved, ticket,
+};
+use crate::store::postgres::scratch;
+use crate::store::prelude::*;
+use crate::store::{Store, StoreError};
 
-/// A database with a store in it, and a connection to look behind the store.
-struct InPostgres {
-    store: PostgresStore,
-    clock: Option<ManualClock>,
-    behind: Client,
-    database: ScratchDatabase,
+/// Completes the job while another transaction, with `statement` done, holds a lock that
+/// this waits for; then runs `end` in that transaction.
+async fn complete_beside(
+    db: &StoreUnderTest,
+    lease: Lease,
+    statement: &str,
+    end: &str,
+) -> Result<promptarium::PromptId, StoreError> {
+    let (other, observer) = (db.sql().await, db.sql().await);
+    other.batch_execute(&format!("BEGIN; {statement}")).await.unwrap();
+    let store = db.store.clone();
+    let completed = tokio::spawn(async move { store.complete_job(&lease, vec![image()]).await });
+    let waiting = "SELECT count(*) FROM pg_stat_activity \
+                   WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    while number(&observer, waiting).await == 0 {
+        tokio::task::yield_now().await;
+    }
+    other.batch_execute(end).await.unwrap();
+    completed.await.unwrap()
 }
 
-/// With time that stands until it is moved.
-async fn in_postgres() -> InPostgres {
-    let clock = ManualClock::new(Timestamp::UNIX_EPOCH);
-    InPostgres::new(Some(clock)).await
+async fn number(client: &Client, sql: &str) -> i64 {
+    client.query_one(sql, &[]).await.unwrap().get(0)
 }
 
-/// With the database's own time.
-async fn in_real_time() -> InPostgres {
-    InPostgres::new(None).await
+#[tokio::test]
+async fn output_goes_to_general_exactly_if_the_vault_is_deleted_meanwhile() {
+    for (end, deleted) in [("COMMIT", true), ("ROLLBACK", false)] {
+        let db = StoreUnderTest::postgres().await;
+        let alice = db.caller("alice").await;
+        let vault = db.public(&alice, &[]).await;
+        let job = reserved(&*db.store, &alice, new("j", 1, Some(vault))).await;
+        db.store.job_submitted(&job.key, ticket()).await.unwrap();
+        let lease = claim(&*db.store).await.unwrap().lease;
+        let delete = format!("DELETE FROM vault WHERE id = {vault}");
+        let prompt = complete_beside(&db, lease, &delete, end).await.unwrap();
+        let expected = if deleted { db.general(&alice).await.id } else { vault };
+        let contents = db.contents(&alice, expected).await;
+        assert_eq!((contents.len(), contents[0].prompt.id), (1, prompt), "{end}");
+        assert_eq!(db.store.job(&alice, "j").await.unwrap().vault, expected, "{end}");
+        db.check().await;
+    }
 }
 
-impl InPostgres {
-    async fn new(clock: Option<ManualClock>) -> Self {
-        let database = ScratchDatabase::create().await.unwrap();
-        let store = opened(&database, clock.clone()).await;
-        let behind = connected(&database).await;
-        Self { store, clock, behind, database }
+#[tokio::test]
+async fn a_claim_during_the_completion_takes_the_lease() {
+    let db = StoreUnderTest::postgres().await;
+    let alice = db.caller("alice").await;
+    queued(&*db.store, &alice, "j").await;
+    let lease = claim(&*db.store).await.unwrap().lease;
+    db.clock.advance(LEASE);
+    let end = "UPDATE job SET fence = gen_random_uuid(); COMMIT";
+    let completed = complete_beside(&db, lease, "SELECT FROM job FOR UPDATE", end).await;
+    assert!(matches!(completed, Err(StoreError::LeaseLost)), "{completed:?}");
+    assert_eq!(number(&db.sql().await, "SELECT count(*) FROM prompt").await, 0);
+    assert!(claim(&*db.store).await.is_some());
+}
+
+#[tokio::test]
+async fn a_row_that_another_claim_has_locked_is_skipped() {
+    let db = StoreUnderTest::postgres().await;
+    let alice = db.caller("alice").await;
+    queued(&*db.store, &alice, "a").await;
+    queued(&*db.store, &alice, "b").await;
+    let other = db.sql().await;
+    let lock = "BEGIN; SELECT FROM job WHERE client_job_id = 'a' FOR UPDATE";
+    other.batch_execute(lock).await.unwrap();
+    let claim = timeout(LEASE, claim(&*db.store)).await.unwrap().unwrap();
+    assert_eq!(&*claim.job.key.client_job_id, "b");
+}
+
+#[tokio::test]
+async fn an_unreadable_job_is_failed_and_holds_up_no_other() {
+    let db = StoreUnderTest::postgres().await;
+    let (alice, bob) = (db.caller("alice").await, db.caller("bob").await);
+    queued(&*db.store, &alice, "unreadable").await;
+    reserved(&*db.store, &alice, new("unreadable too", 1, None)).await;
+    let nested = format!(r#"{{"parameters":{{"a":{}{}}}}}"#, "[".repeat(126), "]".repeat(126));
+    let update = "UPDATE job SET job_order = $1::text::json";
+    db.sql().await.execute(update, &[&nested]).await.unwrap();
+    db.clock.advance(LIMIT);
+    queued(&*db.store, &bob, "good").await;
+    assert_eq!(&*claim(&*db.store).await.unwrap().job.key.client_job_id, "good");
+    assert!(claim(&*db.store).await.is_none());
+    for (name, ticket) in [("unreadable", Some(ticket())), ("unreadable too", None)] {
+        let job = db.store.job(&alice, name).await.unwrap();
+        let reason = "the stored request cannot be read";
+        assert_eq!(job.state, JobState::Failed(ticket, reason.into()), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_would_not_read_back_is_not_stored() {
+    let db = StoreUnderTest::postgres().await;
+    let alice = db.caller("alice").await;
+    let nested = |levels| {
+        let value = (0..levels).fold(serde_json::Value::Null, |inner, _| vec![inner].into());
+        let parameters = Some(serde_json::Map::from_iter([("a".to_owned(), value)]));
+        let request = GenerationRequest { parameters, ..GenerationRequest::default() };
+        NewJob { request: request.into(), ..new("j", 1, None) }
+    };
+    let outcome = db.store.reserve_job(&alice, nested(126)).await;
+    assert!(matches!(outcome, Err(StoreError::Broken(_))), "{outcome:?}");
+    assert_eq!(number(&db.sql().await, "SELECT count(*) FROM job").await, 0);
+    let deepest = limits::GENERATION_PARAMETERS_DEPTH_MAX - 1;
+    reserved(&*db.store, &alice, nested(deepest)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn worker_pools_on_two_stores_complete_every_job_once() {
+    const COUNT: usize = 12;
+    let (store, database) = store().await;
+    let alice = caller(&store, "alice").await;
+    let assets = Assets::new(&Url::parse("http://localhost").unwrap());
+    let blobs = Blobs::in_memory();
+    let provider = Arc::new(LocalProvider::new(Clock::System, assets.clone(), blobs.clone()));
+    let stores: [Arc<dyn Store>; 2] =
+        [Arc::new(store.clone()), Arc::new(store_in(&database, Clock::System).await)];
+    let outputs =
+        Arc::new(AssetOutputStore::new(blobs.clone(), assets.clone(), &SigningKey::random()));
+    let pools = stores.clone().map(|store| {
+        let worker = Worker::new(store, provider.clone(), outputs.clone(), Clock::System);
+        WorkerPool::start(&worker, 2)
+    });
+    let submitter = Submitter::new(stores[0].clone(), provider.clone());
+    for at in 0..COUNT {
+        let model_id = if at == 0 { "local/fail" } else { "local/plasma" };
+        let request = GenerationRequest {
+            model_id: model_id.into(),
+            prompt: "A harbour".into(),
+            aspect_ratio: "1:1".into(),
+            batch_count: 2,
+            ..GenerationRequest::default()
+        };
+        let job = NewJob { request: request.into(), ..new(&format!("{at}"), 1, None) };
+        submitter.submit(&alice, job).await.unwrap();
+    }
+    let mut image_count = 0;
+    for at in 0..COUNT {
+        let ended = async {
+            loop {
+                match store.job(&alice, &format!("{at}")).await.unwrap().state {
+                    JobState::Completed(..) => return true,
+                    JobState::Failed(..) => return false,
+                    _ => sleep(Duration::from_millis(20)).await,
+                }
+            }
+        };
+        let completed = timeout(60 * SECOND, ended).await.expect("a job does not end");
+        assert_eq!(completed, at != 0, "job {at}");
+    }
+    for pool in pools {
+        pool.stop().await;
+    }
+    let general = store.vaults(&alice).await.unwrap()[0].id;
+    let contents = store.contents(&alice, general).await.unwrap();
+    let contents: Vec<_> = contents.try_collect().await.unwrap();
+    assert_eq!(contents.len(), COUNT - 1);
+    for listed in contents {
+        for image in &*listed.prompt.images {
+            let name = assets.name_in(&image.url).unwrap();
+            assert!(blobs.read_all(&name).await.unwrap().is_some());
+            image_count += 1;
+        }
+    }
+    assert_eq!(image_count, 2 * (COUNT - 1));
+    assert_eq!(store.broken_invariants().await, Vec::<String>::new());
+}
+
+/// Accepts a submission when `go` is notified.
+#[derive(Default)]
+struct Slow {
+    asked: Notify,
+    go: Notify,
+}
+
+#[async_trait]
+impl Provider for Slow {
+    async fn submit(&self, _: &GenerationRequest) -> Result<ProviderTicket, SubmitError> {
+        self.asked.notify_one();
+        self.go.notified().await;
+        Ok(ticket())
     }
 
-    /// Another store on the same database, as another server has it.
-    async fn another_store(&self) -> PostgresStore {
-        opened(&self.database, self.clock.clone()).await
-    }
-
-    /// Done without the store.
-    async fn sql(&self, sql: &str, params: &[&(dyn ToSql + Sync)]) -> Vec<Row> {
-        self.behind.query(sql, params).await.unwrap()
-    }
-
-    async fn number(&self, sql: &str) -> i64 {
-        self.sql(sql, &[]).await[0].get(0)
+    async fn poll(&self, _: &ProviderTicket, _: &GenerationRequest) -> Result<Progress, PollError> {
+        Ok(Progress::Queued)
     }
 }
 
-async fn opened(database: &ScratchDatabase, clock: Option<ManualClock>) -> PostgresStore {
-    let url = DatabaseUrl::parse(&database.url()).unwrap();
-    let clock = clock.map_or(Clock::System, Clock::Manual);
-    PostgresStore::open(&url, Migration::Auto, clock).await.unwrap()
-}
-
-async fn connected(database: &ScratchDatabase) -> Client {
-    let (client, connection) = tokio_postgres::connect(&database.url(), NoTls).await.unwrap();
+#[tokio::test(flavor = "multi_thread")]
+async fn an_accepted_submission_is_recorded_after_a_database_outage() {
+    let (store, _database) = store().await;
+    let alice = caller(&store, "alice").await;
+    let name: String = query(&store, "SELECT current_database()::text", &[]).await[0].get(0);
+    let server = std::env::var(scratch::VARIABLE).unwrap();
+    let (admin, connection) = tokio_postgres::connect(&server, NoTls).await.unwrap();
     tokio::spawn(connection);
-    client
+    let open = async |open: bool| {
+        let allow = format!("ALTER DATABASE {name} ALLOW_CONNECTIONS {open}");
+        admin.batch_execute(&allow).await.unwrap();
+    };
+    let provider = Arc::new(Slow::default());
+    let submitter = Submitter::new(Arc::new(store.clone()), provider.clone());
+    let mut submitting = {
+        let alice = alice.clone();
+        tokio::spawn(async move { submitter.submit(&alice, new("j", 1, None)).await })
+    };
+    provider.asked.notified().await;
+    open(false).await;
+    let all = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1";
+    admin.query(all, &[&name]).await.unwrap();
+    assert!(store.check().await.is_err(), "the database is there");
+    provider.go.notify_one();
+    let early = timeout(Duration::from_millis(500), &mut submitting).await;
+    assert!(early.is_err(), "{early:?}");
+    open(true).await;
+    let (_, recorded) = submitting.await.unwrap().unwrap();
+    assert_eq!(recorded, ticket());
+    assert_eq!(store.job(&alice, "j").await.unwrap().state, JobState::Queued(ticket()));
 }
-
-impl StoreUnderTest for InPostgres {
-    fn store(&self) -> &dyn Store {
-        &self.store
-    }
-
-    fn pass(&self, time: Duration) {
-        self.clock.as_ref().expect("its time cannot be moved").advance(time);
-    }
-
-    async fn caller(&self, account: &str) -> Caller {
-        caller(&self.store, account).await
-    }
-
-    /// Constraints keep what they can; this is the rest.
-    async fn check(&self) {
-        let wrong = self.number(
-            "SELECT count(*) FROM vault v WHERE prompt_count <> (SELECT count(*) \
-             FROM membership m WHERE (m.account_id, m.vault_id) = (v.account_id, v.id))",
-        );
-        assert_eq!(wrong.await, 0, "a vault counts wrong");
-        let wrong = self.number(
-            "SELECT count(*) FROM job WHERE state = 'completed' AND NOT EXISTS (SELECT \
-             FROM membership m WHERE m.account_id = job.account_id AND m.vault_id = job.vault_id \
-                 AND m.prompt_id = job.prompt_id)",
-        );
-        assert_eq!(wrong.await, 0, "a job's output is not where the job says");
-        let wrong = self.number(
-            "SELECT count(*) FROM prompt p WHERE NOT EXISTS (SELECT FROM job j \
-             WHERE j.account_id = p.account_id AND j.prompt_id = p.id)",
-        );
-        assert_eq!(wrong.await, 0, "there is a prompt that is no job's output");
-    }
-}
-
-job_contract_tests!(in_postgres);

@@ -3,24 +3,18 @@
 use futures::StreamExt;
 use promptarium::VaultPromptId;
 
-use super::fixture::{self, query};
-use super::{caller, store};
-use crate::domain::{
-    GenerationRequest, NewJob, NewKey, NewVault, PromptKind, PromptPatch, PromptQuery, Scopes,
-    VaultPatch, VaultVisibility,
-};
+use super::{caller, number, query, store};
+use crate::domain::{PromptKind, PromptPatch, PromptQuery, VaultPatch};
+use crate::store::contract_tests::jobs::{LEASE, LIMIT, new, queued};
+use crate::store::contract_tests::{key, named, new_prompt};
 use crate::store::postgres::{KeyEntry, PostgresStore};
 use crate::store::prelude::*;
 use crate::store::{Result, StoreError};
 
-fn key(public_id: &str) -> NewKey {
-    NewKey { public_id: public_id.into(), digest: [7; 32], scopes: Scopes::ALL, revoked: false }
-}
-
 async fn counts(store: &PostgresStore) -> [i64; 3] {
     let mut counts = [0; 3];
     for (count, table) in counts.iter_mut().zip(["account", "vault", "api_key"]) {
-        *count = fixture::number(store, &format!("SELECT count(*) FROM {table}")).await;
+        *count = number(store, &format!("SELECT count(*) FROM {table}")).await;
     }
     counts
 }
@@ -38,7 +32,7 @@ async fn an_account_is_created_once_with_its_general_vault() {
     let general = "SELECT count(*) FROM vault v
         JOIN account a ON a.id = v.account_id AND a.general_vault_id = v.id
         WHERE (v.name, v.slug, v.visibility) = ('General', 'general', 'private') AND v.system";
-    assert_eq!(fixture::number(&store, general).await, 2);
+    assert_eq!(number(&store, general).await, 2);
 }
 
 #[tokio::test]
@@ -79,15 +73,15 @@ async fn keys_are_created_for_existing_accounts_and_listed_by_account_and_age() 
 #[tokio::test]
 async fn a_key_is_revoked_once_and_permanently() {
     let (store, _database) = store().await;
-    let by = caller(&store, "alice").await;
-    store.confirm_key(&by).await.unwrap();
+    let alice = caller(&store, "alice").await;
+    store.confirm_key(&alice).await.unwrap();
     let first = store.revoke_key("key-of-alice").await.unwrap().unwrap();
     assert!(first.revoked_at.is_some());
     assert_eq!(store.revoke_key("key-of-alice").await.unwrap(), Some(first));
     assert_eq!(store.revoke_key("b").await.unwrap(), None);
     // The cached record is stale until the key is confirmed.
     assert!(!store.find_key("key-of-alice").await.unwrap().unwrap().key.revoked);
-    assert!(matches!(store.confirm_key(&by).await, Err(StoreError::KeyRevoked)));
+    assert!(matches!(store.confirm_key(&alice).await, Err(StoreError::KeyRevoked)));
     assert!(store.find_key("key-of-alice").await.unwrap().unwrap().key.revoked);
 }
 
@@ -103,13 +97,12 @@ async fn fingerprint(store: &PostgresStore) -> String {
 #[tokio::test]
 async fn every_method_refuses_a_revoked_key_and_changes_nothing() {
     let (store, _database) = store().await;
-    let by = caller(&store, "alice").await;
-    let prompt = store.create_prompt(&by, fixture::new(PromptKind::Text, None)).await.unwrap().id;
-    let new =
-        || NewVault { name: "Sky".into(), description: None, visibility: VaultVisibility::Public };
-    let vault = store.create_vault(&by, new()).await.unwrap().id;
-    store.add_prompts(&by, vault, &[prompt]).await.unwrap();
-    let contents = store.contents(&by, vault).await.unwrap();
+    let alice = caller(&store, "alice").await;
+    let prompt = store.create_prompt(&alice, new_prompt(PromptKind::Text, None)).await.unwrap().id;
+    let vault = store.create_vault(&alice, named("Sky")).await.unwrap().id;
+    queued(&store, &alice, "j").await;
+    store.add_prompts(&alice, vault, &[prompt]).await.unwrap();
+    let contents = store.contents(&alice, vault).await.unwrap();
     let member: VaultPromptId = contents.map(Result::unwrap).next().await.unwrap().membership;
     store.revoke_key("key-of-alice").await.unwrap();
     let before = fingerprint(&store).await;
@@ -118,39 +111,39 @@ async fn every_method_refuses_a_revoked_key_and_changes_nothing() {
     let (kind, in_vault) = (Some(PromptKind::Text), Some(vault));
     let title = PromptPatch { title: Some("x".into()), ..PromptPatch::default() };
     let name = VaultPatch { name: Some("x".into()), ..VaultPatch::default() };
-    let order = GenerationRequest { prompt: "Sea".into(), ..GenerationRequest::default() }.into();
-    let job =
-        NewJob { client_job_id: "j".into(), digest: [1; 32], request: order, vault: in_vault };
-    let results: [Result<()>; 24] = [
-        store.create_prompt(&by, fixture::new(PromptKind::Text, None)).await.map(drop),
-        store.create_prompt(&by, fixture::new(PromptKind::Text, in_vault)).await.map(drop),
-        store.prompt(&by, prompt).await.map(drop),
-        store.list_prompts(&by, page(None, None)).await.map(drop),
-        store.list_prompts(&by, page(None, kind)).await.map(drop),
-        store.list_prompts(&by, page(in_vault, None)).await.map(drop),
-        store.list_prompts(&by, page(in_vault, kind)).await.map(drop),
-        store.update_prompt(&by, prompt, title).await.map(drop),
-        store.update_prompt(&by, prompt, PromptPatch::default()).await.map(drop),
-        store.save_prompt(&by, prompt, vault).await.map(drop),
-        store.delete_prompt(&by, prompt).await,
-        store.vaults(&by).await.map(drop),
-        store.vault(&by, vault).await.map(drop),
-        store.create_vault(&by, new()).await.map(drop),
-        store.update_vault(&by, vault, name).await.map(drop),
-        store.update_vault(&by, vault, VaultPatch::default()).await.map(drop),
-        store.fork_vault(&by, vault).await.map(drop),
-        store.delete_vault(&by, vault).await,
-        store.contents(&by, vault).await.map(drop),
-        store.add_prompts(&by, vault, &[prompt]).await.map(drop),
-        store.remove_membership(&by, vault, member).await,
-        store.move_membership(&by, vault, member, vault).await.map(drop),
-        store.set_pinned(&by, vault, member, true).await,
-        store.reserve_job(&by, job).await.map(drop),
+    let results: [Result<()>; 27] = [
+        store.create_prompt(&alice, new_prompt(PromptKind::Text, None)).await.map(drop),
+        store.create_prompt(&alice, new_prompt(PromptKind::Text, in_vault)).await.map(drop),
+        store.prompt(&alice, prompt).await.map(drop),
+        store.list_prompts(&alice, page(None, None)).await.map(drop),
+        store.list_prompts(&alice, page(None, kind)).await.map(drop),
+        store.list_prompts(&alice, page(in_vault, None)).await.map(drop),
+        store.list_prompts(&alice, page(in_vault, kind)).await.map(drop),
+        store.update_prompt(&alice, prompt, title).await.map(drop),
+        store.update_prompt(&alice, prompt, PromptPatch::default()).await.map(drop),
+        store.save_prompt(&alice, prompt, vault).await.map(drop),
+        store.delete_prompt(&alice, prompt).await,
+        store.vaults(&alice).await.map(drop),
+        store.vault(&alice, vault).await.map(drop),
+        store.create_vault(&alice, named("Sky")).await.map(drop),
+        store.update_vault(&alice, vault, name).await.map(drop),
+        store.update_vault(&alice, vault, VaultPatch::default()).await.map(drop),
+        store.fork_vault(&alice, vault).await.map(drop),
+        store.delete_vault(&alice, vault).await,
+        store.contents(&alice, vault).await.map(drop),
+        store.add_prompts(&alice, vault, &[prompt]).await.map(drop),
+        store.remove_membership(&alice, vault, member).await,
+        store.move_membership(&alice, vault, member, vault).await.map(drop),
+        store.set_pinned(&alice, vault, member, true).await,
+        store.reserve_job(&alice, new("j", 1, None)).await.map(drop),
+        store.reserve_job(&alice, new("k", 1, in_vault)).await.map(drop),
+        store.job(&alice, "j").await.map(drop),
+        store.confirm_key(&alice).await,
     ];
     for (number, result) in results.iter().enumerate() {
         assert!(matches!(result, Err(StoreError::KeyRevoked)), "{number}: {result:?}");
     }
-    let job = store.job(&by, "j").await;
-    assert!(matches!(job, Err(StoreError::KeyRevoked)), "{job:?}");
     assert_eq!(fingerprint(&store).await, before);
+    let claimed = store.claim_job(LEASE, LIMIT).await.unwrap();
+    assert!(claimed.is_some(), "a job that was accepted before goes on");
 }

@@ -4,27 +4,20 @@
 //! sequential scans all but forbidden (`enable_seqscan = off`). If one is planned all the
 //! same, an index is missing.
 
-mod pages;
+mod costs;
 mod plan;
-mod scans;
 mod sources;
 
 use self::plan::Plan;
 use super::super::db::{Effect, Statement};
-use super::super::{
-    accounts, contents, db, fork, job_queue, jobs, keys, listing, memberships, open, prompts,
-    vaults,
-};
+use super::super::{db, job_queue, jobs, keys, listing, memberships, open, prompts, vaults};
 use super::store;
 use crate::store::postgres::connect::Pooled;
 use crate::store::postgres::scratch::ScratchDatabase;
 
 /// The statements of every module.
-const MODULES: [&[&Statement]; 12] = [
-    accounts::ALL,
-    contents::ALL,
+const MODULES: [&[&Statement]; 9] = [
     db::ALL,
-    fork::ALL,
     job_queue::ALL,
     jobs::ALL,
     keys::ALL,

@@ -44,17 +44,17 @@ fn sources() -> Vec<(String, String)> {
 
 /// The names of the statements in a source.
 fn names_in(code: &str) -> Vec<String> {
-    let makers =
-        ["read_only", "idempotent", "non_idempotent"].map(|made| format!("Statement::{made}(\""));
-    let made = makers.iter().flat_map(|maker| code.split(maker.as_str()).skip(1));
-    made.map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
+    let makers = ["read_only", "idempotent", "non_idempotent"]
+        .map(|declared| format!("Statement::{declared}(\""));
+    let declared = makers.iter().flat_map(|maker| code.split(maker.as_str()).skip(1));
+    declared.map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
 }
 
 #[test]
 fn every_statement_is_explained_and_has_its_own_name() {
-    let made: Vec<_> = sources().iter().flat_map(|(_, code)| names_in(code)).collect();
-    let names: BTreeSet<_> = made.iter().map(String::as_str).collect();
-    assert_eq!(names.len(), made.len(), "two statements have one name");
+    let declared: Vec<_> = sources().iter().flat_map(|(_, code)| names_in(code)).collect();
+    let names: BTreeSet<_> = declared.iter().map(String::as_str).collect();
+    assert_eq!(names.len(), declared.len(), "two statements have one name");
     let looked_at: BTreeSet<_> = statements().map(|statement| statement.name).collect();
     let missed: Vec<_> = names.symmetric_difference(&looked_at).collect();
     assert!(missed.is_empty(), "in no module's ALL, or in no source: {missed:?}");
@@ -63,8 +63,8 @@ fn every_statement_is_explained_and_has_its_own_name() {
 #[test]
 fn every_statement_is_declared_in_the_form_that_this_test_finds() {
     for (path, code) in sources() {
-        let made = code.matches(":Statement=").count();
-        assert_eq!(made, names_in(&code).len(), "{path} declares statements in another form");
+        let declared = code.matches(":Statement=").count();
+        assert_eq!(declared, names_in(&code).len(), "{path} declares statements in another form");
     }
 }
 

@@ -1,0 +1,171 @@
+//! What statements read: blocks of pages and claims, and scans that no plan shows.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use promptarium::limits;
+use tokio_postgres::{Client, NoTls};
+
+use crate::clock::{Clock, ManualClock};
+use crate::store::contract_tests::jobs::{LEASE, LIMIT};
+use crate::store::differential::ops::sequence;
+use crate::store::differential::runner::Runner;
+use crate::store::postgres::db::Statement;
+use crate::store::postgres::listing::{ALL_PROMPTS, IN_VAULT, OF_KIND, OF_KIND_IN_VAULT, PAGE_MAX};
+use crate::store::postgres::scratch::ScratchDatabase;
+use crate::store::postgres::tests::{caller, query, store, store_in};
+use crate::store::postgres::{PostgresStore, job_queue};
+use crate::store::prelude::*;
+
+#[test]
+fn the_limit_in_the_sql_is_one_more_than_the_largest_page() {
+    assert_eq!(usize::try_from(*limits::PAGE_SIZE.end()).unwrap(), PAGE_MAX);
+    let limit = format!("LIMIT {}\n", PAGE_MAX + 1);
+    let pages = [&ALL_PROMPTS, &OF_KIND, &IN_VAULT, &OF_KIND_IN_VAULT];
+    assert!(pages.iter().all(|page| page.sql.contains(&limit)));
+}
+
+/// Blocks that a statement reads, whatever its parameters are.
+async fn blocks(store: &PostgresStore, statement: &Statement, arguments: &str) -> i64 {
+    let client = store.db.exclusive().await.unwrap();
+    let setting =
+        "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off";
+    let prepare = format!("{setting}; PREPARE measured AS {}", statement.sql);
+    client.batch_execute(&prepare).await.unwrap();
+    let explain = format!("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE measured({arguments})");
+    // The first execution also reads the system catalogs.
+    let mut found = serde_json::Value::Null;
+    for _ in 0..2 {
+        found = client.query_one(&explain, &[]).await.unwrap().get(0);
+    }
+    client.batch_execute("DEALLOCATE measured; RESET ALL").await.unwrap();
+    found[0]["Plan"]["Shared Hit Blocks"].as_i64().unwrap()
+        + found[0]["Plan"]["Shared Read Blocks"].as_i64().unwrap()
+}
+
+#[tokio::test]
+async fn a_page_costs_the_same_in_a_large_account() {
+    let (store, _database) = store().await;
+    let alice = caller(&store, "alice").await;
+    let vault = store.vaults(&alice).await.unwrap()[0].id;
+    let fill = "WITH created AS (
+             INSERT INTO prompt (account_id, kind, title, body, created_at, updated_at)
+             SELECT $1, CASE WHEN n % 500 = 0 THEN 'video' ELSE 'text' END, 'T', 'B', now(), now()
+             FROM generate_series(1, $3::integer) n RETURNING id, kind
+         )
+         INSERT INTO membership (account_id, vault_id, prompt_id, kind)
+         SELECT $1, $2, id, kind FROM created";
+    query(&store, fill, &[&alice.account.0, &vault.get(), &5_000]).await;
+    let vault = vault.get();
+    for (statement, more) in [
+        (&ALL_PROMPTS, String::new()),
+        (&OF_KIND, ", 'video'".into()),
+        (&IN_VAULT, format!(", {vault}")),
+        (&OF_KIND_IN_VAULT, format!(", {vault}, 'video'")),
+    ] {
+        let arguments = format!("{}, {}, 3{more}", alice.key.0, i64::MAX);
+        let blocks = blocks(&store, statement, &arguments).await;
+        assert!(blocks < 80, "{} read {blocks} blocks for 3 prompts", statement.name);
+    }
+}
+
+/// Jobs that have ended, and one in a hundred that is due.
+const JOBS: &str = "INSERT INTO job (account_id, name_digest, client_job_id, request_digest,
+        job_order, vault_id, state, request_id, memo, prompt_id, reservation, due_at,
+        created_at, updated_at)
+    SELECT $1, sha256(n::text::bytea), n::text, sha256('r'), '{}', 1,
+        CASE WHEN n % 101 = 0 THEN 'queued' ELSE 'completed' END, 'r', '',
+        CASE WHEN n % 101 = 0 THEN NULL ELSE n END, gen_random_uuid(),
+        CASE WHEN n % 101 = 0 THEN now() END, now(), now()
+    FROM generate_series(1, 101000) AS n";
+
+#[tokio::test]
+async fn a_claim_reads_no_ended_jobs() {
+    let (store, _database) = store().await;
+    let alice = caller(&store, "alice").await;
+    query(&store, JOBS, &[&alice.account.0]).await;
+    query(&store, "ANALYZE job", &[]).await;
+    let claim = job_queue::ALL.iter().find(|statement| statement.name == "jobs.claim").unwrap();
+    let arguments = "NULL, gen_random_uuid(), 20000000, 120000000";
+    let blocks = blocks(&store, claim, arguments).await;
+    assert!(blocks < 200, "it read {blocks} blocks");
+    assert!(store.claim_job(LEASE, LIMIT).await.unwrap().is_some());
+}
+
+/// The trigger function's statement is planned once per connection.
+#[tokio::test]
+async fn a_count_finds_its_vault_by_key_after_an_insert_of_many_memberships() {
+    let (store, _database) = store().await;
+    let alice = caller(&store, "alice").await;
+    let general = store.vaults(&alice).await.unwrap()[0].id;
+    let vaults = "INSERT INTO vault (account_id, name, slug, visibility, created_at, updated_at)
+         SELECT $1, 'V', 'v-' || n, 'private', now(), now() FROM generate_series(1, 2000) n";
+    query(&store, vaults, &[&alice.account.0]).await;
+    let prompts = "INSERT INTO prompt (account_id, kind, title, body, created_at, updated_at)
+         SELECT $1, 'text', 'T', 'B', now(), now() FROM generate_series(1, 20000)";
+    query(&store, prompts, &[&alice.account.0]).await;
+    query(&store, "ANALYZE", &[]).await;
+
+    let mut client = store.db.exclusive().await.unwrap();
+    let transaction = client.transaction().await.unwrap();
+    let join = "INSERT INTO membership (account_id, vault_id, prompt_id, kind)
+         SELECT account_id, $1, id, kind FROM prompt ORDER BY id LIMIT $2";
+    transaction.execute(join, &[&general.get(), &20_000_i64]).await.unwrap();
+    let scans = "SELECT seq_scan FROM pg_stat_xact_user_tables WHERE relname = 'vault'";
+    let before: i64 = transaction.query_one(scans, &[]).await.unwrap().get(0);
+    transaction.execute(join, &[&(general.get() + 1), &1_i64]).await.unwrap();
+    let after: i64 = transaction.query_one(scans, &[]).await.unwrap().get(0);
+    assert_eq!(after - before, 0, "all vaults were read to count one prompt");
+}
+
+const OPERATIONS: usize = 400;
+
+/// Tables that were scanned sequentially, with the number of scans.
+async fn whole_scans(client: &Client) -> Vec<(String, i64)> {
+    let counts = "SELECT relname::text, seq_scan FROM pg_stat_user_tables WHERE seq_scan > 0";
+    let rows = client.query(counts, &[]).await.unwrap();
+    rows.iter().map(|row| (row.get(0), row.get(1))).collect()
+}
+
+/// Waits for the end of all other connections, which then have reported their counters.
+async fn until_alone(client: &Client) {
+    let others = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() \
+                  AND backend_type = 'client backend' AND pid <> pg_backend_pid()";
+    while client.query_one(others, &[]).await.unwrap().get::<_, i64>(0) > 0 {
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn run_operations(database: &ScratchDatabase) {
+    let clock = ManualClock::new(Timestamp::UNIX_EPOCH);
+    let store = store_in(database, Clock::Manual(clock.clone())).await;
+    let mut runner = Runner::new(&store).await;
+    for op in sequence(1, OPERATIONS) {
+        clock.advance(Duration::from_millis(300));
+        runner.apply(&op).await;
+    }
+}
+
+/// Triggers, functions and foreign keys have queries of their own, which no plan shows.
+#[tokio::test]
+async fn no_operation_causes_a_sequential_scan() {
+    let database = ScratchDatabase::create().await.unwrap();
+    drop(store_in(&database, Clock::System).await);
+    let (client, connection) = tokio_postgres::connect(&database.url(), NoTls).await.unwrap();
+    tokio::spawn(connection);
+    until_alone(&client).await;
+    let settings = "DO $$ BEGIN
+        EXECUTE format('ALTER DATABASE %I SET enable_seqscan = off', current_database());
+        EXECUTE format('ALTER DATABASE %I SET plan_cache_mode = force_generic_plan',
+            current_database());
+    END $$; SELECT pg_stat_reset()";
+    client.batch_execute(settings).await.unwrap();
+
+    run_operations(&database).await;
+    until_alone(&client).await;
+    assert_eq!(whole_scans(&client).await, []);
+
+    client.batch_execute("SELECT count(*) FROM prompt WHERE title = 'x'").await.unwrap();
+    client.batch_execute("SELECT pg_stat_force_next_flush()").await.unwrap();
+    assert_eq!(whole_scans(&client).await, [("prompt".to_owned(), 1)], "scans are not counted");
+}
