@@ -5,7 +5,6 @@
 
 use std::error::Error;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -15,9 +14,6 @@ pub(crate) use reqwest::Request;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder};
-use rustls::ClientConfig;
-use rustls::crypto::aws_lc_rs;
-use rustls_platform_verifier::BuilderVerifierExt;
 use tokio::net::lookup_host;
 use tokio::time::timeout;
 use url::{Host, Url};
@@ -32,7 +28,6 @@ const USER_AGENT: &str = concat!("promptarium-server/", env!("CARGO_PKG_VERSION"
 #[derive(Clone, Debug)]
 pub(crate) struct Outbound {
     client: Client,
-    tls: ClientConfig,
     policy: AddressPolicy,
 }
 
@@ -50,7 +45,7 @@ pub(crate) struct Limits {
 pub enum OutboundError {
     /// Usually no trusted certificates are installed.
     #[error("TLS cannot be set up with the certificates of this system")]
-    Tls(#[source] rustls::Error),
+    Tls(#[source] reqwest::Error),
     /// Nothing was sent.
     #[error("the address is not an http or https URL")]
     Address,
@@ -78,53 +73,48 @@ impl OutboundError {
     }
 }
 
+/// What all clients have in common.
+fn builder(policy: AddressPolicy) -> ClientBuilder {
+    Client::builder()
+        .dns_resolver(PolicyResolver(policy))
+        .redirect(Policy::none())
+        .no_proxy()
+        .referer(false)
+        .http1_only()
+        .user_agent(USER_AGENT)
+        .connect_timeout(OUTBOUND_CONNECT_TIMEOUT)
+        .pool_idle_timeout(OUTBOUND_IDLE_TIMEOUT)
+}
+
+/// A further client, after [`Outbound::new`] has built one with the same TLS settings.
+#[expect(clippy::expect_used, reason = "only TLS settings can fail, and these have worked")]
+fn build_again(builder: ClientBuilder) -> Client {
+    builder.build().expect("valid settings")
+}
+
 impl Outbound {
     /// A client that trusts the certificates of the system.
     pub(crate) fn new(policy: AddressPolicy) -> Result<Self, OutboundError> {
-        let tls = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
-            .with_safe_default_protocol_versions()
-            .and_then(BuilderVerifierExt::with_platform_verifier)
-            .map_err(OutboundError::Tls)?
-            .with_no_client_auth();
-        Ok(Self::build(&tls, policy, |builder| builder))
+        let client = builder(policy).build().map_err(OutboundError::Tls)?;
+        Ok(Self { client, policy })
     }
 
     /// A client with another policy and with connections of its own.
     pub(crate) fn with_policy(&self, policy: AddressPolicy) -> Self {
-        Self::build(&self.tls, policy, |builder| builder)
+        Self { client: build_again(builder(policy)), policy }
     }
 
     /// A client that opens a connection for each request. A request that must not be sent twice
     /// then never meets a pooled connection that the other side is just closing.
     pub(crate) fn with_new_connections(&self) -> Self {
-        Self::build(&self.tls, self.policy, |builder| builder.pool_max_idle_per_host(0))
+        let builder = builder(self.policy).pool_max_idle_per_host(0);
+        Self { client: build_again(builder), policy: self.policy }
     }
 
     /// A client for the S3 library, which has limits of its own.
     pub(crate) fn for_s3(&self, https_only: bool) -> Client {
-        let set =
-            |builder: ClientBuilder| builder.https_only(https_only).read_timeout(S3_READ_TIMEOUT);
-        Self::build(&self.tls, self.policy, set).client
-    }
-
-    #[expect(clippy::expect_used, reason = "only invalid settings fail, and these are constant")]
-    fn build(
-        tls: &ClientConfig,
-        policy: AddressPolicy,
-        set: impl FnOnce(ClientBuilder) -> ClientBuilder,
-    ) -> Self {
-        let builder = Client::builder()
-            .tls_backend_preconfigured(tls.clone())
-            .dns_resolver(PolicyResolver(policy))
-            .redirect(Policy::none())
-            .no_proxy()
-            .referer(false)
-            .http1_only()
-            .user_agent(USER_AGENT)
-            .connect_timeout(OUTBOUND_CONNECT_TIMEOUT)
-            .pool_idle_timeout(OUTBOUND_IDLE_TIMEOUT);
-        let client = set(builder).build().expect("valid settings");
-        Self { client, tls: tls.clone(), policy }
+        let builder = builder(self.policy).https_only(https_only);
+        build_again(builder.read_timeout(S3_READ_TIMEOUT))
     }
 
     /// Sends a request and reads the whole response.

@@ -92,8 +92,6 @@ impl Response {
 
 impl Http {
     pub(crate) fn new() -> Self {
-        // Fails from the second client on, which finds it installed.
-        let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let client = Client::builder().no_proxy().retry(reqwest::retry::never());
         let client = client.timeout(REQUEST_TIMEOUT).pool_idle_timeout(IDLE_TIMEOUT);
         Self(client.build().unwrap())
