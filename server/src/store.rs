@@ -2,7 +2,7 @@
 //!
 //! Each method is one atomic step: it takes effect completely or not at all, and no
 //! other call sees an intermediate state. The traits know nothing of HTTP;
-//! [`crate::http::error`] maps a [`StoreError`] to a status.
+//! `http::error` maps a [`StoreError`] to a status.
 //!
 //! A method that takes a [`Caller`] reads and changes that caller's account only. A
 //! resource of another account is treated exactly like one that does not exist. The one

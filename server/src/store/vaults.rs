@@ -15,7 +15,7 @@ pub trait VaultStore: Send + Sync + 'static {
     async fn vaults(&self, caller: &Caller) -> Result<Vec<VaultRecord>>;
 
     /// Creates a vault with a slug that no other vault of the account has
-    /// (see [`slug`](crate::domain::slug)).
+    /// (see `domain::slug`).
     async fn create_vault(&self, caller: &Caller, new: NewVault) -> Result<VaultRecord>;
 
     /// One vault.
