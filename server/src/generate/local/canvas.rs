@@ -23,8 +23,10 @@ impl Canvas {
         for y in range(cy, self.image.height()) {
             for x in range(cx, self.image.width()) {
                 let share = cover(((x as f32 + 0.5) / unit - cx, (y as f32 + 0.5) / unit - cy));
-                let pixel = self.image.get_pixel_mut(x, y);
-                *pixel = mix(*pixel, colour, share);
+                if share > 0.003 {
+                    let pixel = self.image.get_pixel_mut(x, y);
+                    *pixel = mix(*pixel, colour, share);
+                }
             }
         }
     }

@@ -66,9 +66,9 @@ fn two_halves(format: ImageFormat) -> Vec<u8> {
 #[test]
 fn outputs_have_the_size_of_the_ratio_and_differ() {
     for (ratio, kind, expected) in [
-        ("16:9", "image", (640, 360)),
-        ("1.91:1", "image", (640, 335)),
-        ("4:1", "image", (640, 160)),
+        ("16:9", "image", (512, 288)),
+        ("1.91:1", "image", (512, 268)),
+        ("4:1", "image", (512, 128)),
         ("4:1", "video", (320, 80)),
     ] {
         let request = plasma(json!({ "aspectRatio": ratio, "kind": kind, "batchCount": 2 }));
