@@ -3,6 +3,8 @@ use std::time::Duration;
 use serde_json::json;
 use url::Url;
 
+use image::ImageFormat;
+
 use super::*;
 use crate::clock::ManualClock;
 
