@@ -29,7 +29,7 @@ pub(crate) const WORKERS_DEFAULT: usize = 2;
 /// Default of `--blob-store` with a database: files have to last as long as it does.
 const BLOB_FOLDER_DEFAULT: &str = "./data/blobs";
 
-/// What the program shall do.
+/// The command to run, with its checked settings.
 #[derive(Debug)]
 pub(crate) enum Command {
     Serve(Box<ServeConfig>),
@@ -117,7 +117,7 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-/// Why there is no configuration.
+/// Why the command line was not turned into a [`Command`].
 #[derive(Debug)]
 pub(crate) enum ConfigError {
     /// Help or version was requested; this is the text.

@@ -112,7 +112,7 @@ impl EmbeddedServer {
     }
 
     /// Stops the server. Requests in flight have five seconds to complete. Submissions to the
-    /// provider are completed and recorded, however long that takes.
+    /// provider have two minutes to complete and to be recorded.
     pub async fn shutdown(mut self) {
         // Both fail only if the server has ended already.
         let _ = self.stop.take().map(|stop| stop.send(()));

@@ -24,7 +24,7 @@ pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(75);
 pub(crate) const WRITE_STALL_TIMEOUT: Duration = Duration::from_secs(30);
 /// An HTTP/2 request that transfers less than [`PROGRESS_BYTES`]. Longer than any wait inside.
 pub(crate) const REQUEST_STALL_TIMEOUT: Duration = Duration::from_secs(120);
-/// An idle connection after it was told to close.
+/// A connection after the server has started to close it.
 pub(crate) const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Fewer bytes than this are no progress: a peer that reads one at a time is stalled.
 pub(crate) const PROGRESS_BYTES: usize = 16 * 1024;

@@ -20,7 +20,7 @@ pub(crate) const STORAGE: &str = "/storage/{name}";
 const ASSETS_PREFIX: &str = "/assets/";
 const STORAGE_PREFIX: &str = "/storage/";
 
-/// 128 random bits, which nobody guesses.
+/// 128 random bits, which cannot be guessed.
 const ID_BYTES: usize = 16;
 /// Characters that encode [`ID_BYTES`].
 const ID_CHARS: usize = 26;

@@ -1,8 +1,8 @@
 //! One connection: serves it with hyper, and closes it when the peer is idle, sends a
 //! request head too slowly, or does not read its responses.
 //!
-//! hyper's own timers cannot tell an idle connection from a slow head, count a PING as a sign
-//! of life, and never end a write. So the socket and the requests report to one [`Activity`],
+//! hyper's own timers cannot tell an idle connection from a slow head, count a PING as activity,
+//! and never end a write. So the socket and the requests report to one [`Activity`],
 //! and a single timer per connection reads it.
 
 mod activity;
@@ -68,7 +68,7 @@ impl ConnectionTimeouts {
 }
 
 /// Serves one connection until it ends, is idle for too long, or stalls. When `drain` closes,
-/// requests in flight are answered and the connection is closed.
+/// requests in flight are completed and the connection is closed.
 pub(super) async fn serve_connection(
     stream: TcpStream,
     builder: Arc<auto::Builder<TokioExecutor>>,

@@ -78,7 +78,7 @@ impl Db {
         retry.connection(|| self.pool.get()).await
     }
 
-    /// A connection that nothing else uses, and that has just answered.
+    /// A connection that nothing else uses, and that has just responded.
     #[cfg(test)]
     pub(super) async fn exclusive(&self) -> Result<Pooled, StoreError> {
         let mut retry = Retry::new(&PING);
@@ -98,7 +98,7 @@ impl Db {
         retry.connection(|| self.shared.get()).await.map(drop)
     }
 
-    /// Makes sure that the database answers, and soon.
+    /// Checks that the database responds in time.
     pub(super) async fn check(&self) -> Result<(), StoreError> {
         let answer = timeout(POOL_WAIT, self.rows(&PING, &[])).await;
         answer.unwrap_or_else(|_| Err(timed_out(POOL_WAIT))).map(drop)
@@ -143,7 +143,8 @@ impl Db {
         rows.into_iter().next().ok_or(StoreError::KeyRevoked)
     }
 
-    /// The first row of a caller's statement, and a cursor for all others. Fails also if too many streams last too long.
+    /// The first row of a caller's statement, and a cursor for all others. Fails also if no
+    /// stream permit is free in time.
     pub(super) async fn cursor_of_caller(
         &self,
         account: AccountId,

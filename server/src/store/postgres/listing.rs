@@ -130,14 +130,14 @@ pub(super) async fn page(
     PromptQuery { vault, kind, after, limit }: PromptQuery,
 ) -> Result<PromptPage> {
     let limit = limit.min(PAGE_MAX);
-    let asked = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
+    let row_limit = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
     let before = after.map_or(i64::MAX, PromptId::get);
     let (key, vault, kind) = (caller.key.0, vault.map(VaultId::get), kind.map(PromptKind::as_str));
     let (statement, params): (_, Params<'_>) = match (&vault, &kind) {
-        (None, None) => (&ALL_PROMPTS, &[&key, &before, &asked]),
-        (None, Some(kind)) => (&OF_KIND, &[&key, &before, &asked, kind]),
-        (Some(vault), None) => (&IN_VAULT, &[&key, &before, &asked, vault]),
-        (Some(vault), Some(kind)) => (&OF_KIND_IN_VAULT, &[&key, &before, &asked, vault, kind]),
+        (None, None) => (&ALL_PROMPTS, &[&key, &before, &row_limit]),
+        (None, Some(kind)) => (&OF_KIND, &[&key, &before, &row_limit, kind]),
+        (Some(vault), None) => (&IN_VAULT, &[&key, &before, &row_limit, vault]),
+        (Some(vault), Some(kind)) => (&OF_KIND_IN_VAULT, &[&key, &before, &row_limit, vault, kind]),
     };
     let rows = db.rows_of_caller(statement, params).await?;
     if let Some(row) = rows.first().filter(|_| vault.is_some()) {

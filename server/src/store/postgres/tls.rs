@@ -47,7 +47,7 @@ impl TlsMode {
         }
     }
 
-    /// What the driver is told. Certificates are checked by the connector.
+    /// The mode of the driver. The connector checks certificates.
     pub(super) fn ssl_mode(&self) -> SslMode {
         match self {
             Self::Disable => SslMode::Disable,
