@@ -1,27 +1,27 @@
 //! The handlers, one file per resource: each decodes, validates, calls the store once, and
-//! encodes.
+//! encodes. `/healthz` and `/readyz` are here.
 //!
 //! A handler returns a response or an error; it knows neither sockets nor the statuses of
 //! errors. The order of checks is the same everywhere: the form of body and query, then what
 //! the path names, then what the fields refer to.
 
-pub(crate) mod assets;
+pub(crate) mod files;
 pub(crate) mod generations;
-pub(crate) mod health;
-pub(crate) mod memberships;
 pub(crate) mod openapi;
 pub(crate) mod prompts;
-pub(crate) mod uploads;
 pub(crate) mod vaults;
 pub(crate) mod view;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
+use http::StatusCode;
 use http::request::Parts;
 use hyper::body::Incoming;
+use serde_json::json;
+use tokio::time::timeout;
 
-use self::health::Readiness;
 use self::openapi::Document;
 use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
@@ -31,8 +31,9 @@ use crate::http::body::{BodyReadError, read_json};
 use crate::http::cursor::Cursors;
 use crate::http::error::ApiError;
 use crate::http::path::PathParams;
-use crate::http::response::Response;
-use crate::store::Store;
+use crate::http::response::{self, Response};
+use crate::limits::READINESS_TIMEOUT;
+use crate::store::{Store, StoreError};
 
 /// What a handler returns.
 pub(crate) type HandlerResult = Result<Response, ApiError>;
@@ -78,4 +79,30 @@ impl Request<'_> {
     fn asset(&self) -> Option<AssetName> {
         AssetName::parse(&self.params.text(0)?)
     }
+}
+
+/// Whether the server wants requests: not after the listener was asked to stop.
+#[derive(Clone, Debug, Default)]
+pub struct Readiness(Arc<AtomicBool>);
+
+impl Readiness {
+    /// Makes the server not ready. It still answers requests.
+    pub fn stop(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// `GET /healthz`: the process answers.
+pub(crate) async fn health(_: &Api, _: Request<'_>) -> HandlerResult {
+    response::data(StatusCode::OK, &json!({ "status": "ok" }))
+}
+
+/// `GET /readyz`: the server wants requests, and its store works.
+pub(crate) async fn readiness(api: &Api, _: Request<'_>) -> HandlerResult {
+    if api.readiness.0.load(Ordering::Relaxed) {
+        return Err(ApiError::Stopping);
+    }
+    let checked = timeout(READINESS_TIMEOUT, api.store.check()).await;
+    checked.map_err(|_| StoreError::Unavailable("it did not answer within 2 seconds".into()))??;
+    response::data(StatusCode::OK, &json!({ "status": "ready" }))
 }

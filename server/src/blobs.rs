@@ -3,12 +3,11 @@
 //! A file is put once under a new name, becomes visible only as a whole, and never changes.
 
 pub(crate) mod asset_url;
-mod error;
 mod setting;
 mod staging;
 pub(crate) mod upload_slot;
 
-use std::io::{Seek, SeekFrom};
+use std::io::{self, Seek, SeekFrom};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -25,9 +24,9 @@ use tokio::time::timeout;
 use tokio_util::io::ReaderStream;
 
 pub(crate) use self::asset_url::AssetName;
-pub(crate) use self::error::{BlobError, BlobOpenError, PutError};
 pub use self::setting::BlobSetting;
 use self::staging::Staging;
+use crate::error_chain::error_chain;
 use crate::limits::{ASSET_PIECE_BYTES, S3_CONFIRM_TIMEOUT};
 
 /// Where files are stored. Cheap to clone; clones share everything.
@@ -41,7 +40,6 @@ pub struct Blobs {
 pub struct Blob {
     /// Size of the whole file.
     pub size: u64,
-    /// The requested bytes.
     pub bytes: BoxStream<'static, Result<Bytes, BlobError>>,
 }
 
@@ -57,13 +55,18 @@ impl Blobs {
         Self { store, staging: Staging::Memory }
     }
 
+    /// In memory; each put takes this long.
+    #[cfg(test)]
+    pub(crate) fn slow(put: std::time::Duration) -> Self {
+        use object_store::throttle::{ThrottleConfig, ThrottledStore};
+        let config = ThrottleConfig { wait_put_per_call: put, ..ThrottleConfig::default() };
+        Self::over(Arc::new(ThrottledStore::new(InMemory::new(), config)))
+    }
+
     /// Puts a whole file under a name that has none, in one step: of several concurrent calls
     /// exactly one succeeds, and no reader sees a partial file.
     pub async fn put_new(&self, name: &AssetName, bytes: Bytes) -> Result<(), PutError> {
-        match &self.staging {
-            Staging::Folder(folder) => folder.put(None, bytes, name).await,
-            Staging::Memory | Staging::TempFile(_) => self.put_object(name, bytes.into()).await,
-        }
+        self.publish(name, None, bytes).await
     }
 
     /// The size of a file; `None` if there is none.
@@ -126,10 +129,90 @@ fn key(name: &AssetName) -> Path {
 /// Turns absence into `None`.
 fn found<T>(outcome: Result<T, Error>) -> Result<Option<T>, BlobError> {
     match outcome {
-        Ok(value) => Ok(Some(value)),
         Err(Error::NotFound { .. }) => Ok(None),
-        Err(error) => Err(error.into()),
+        outcome => Ok(Some(outcome?)),
     }
+}
+
+/// The store failed. The text is for the log and contains no names of assets, which are the
+/// assets' only protection.
+#[derive(Debug, thiserror::Error)]
+#[error("the blob store failed: {text}")]
+pub struct BlobError {
+    text: String,
+    full: bool,
+}
+
+/// A store cannot be used at all.
+#[derive(Debug, thiserror::Error)]
+#[error("the blob store cannot be used: {0}")]
+pub struct BlobOpenError(String);
+
+/// Why a file was not put.
+#[derive(Debug, thiserror::Error)]
+pub enum PutError {
+    #[error("there is a file of this name already")]
+    Taken,
+    /// No part of the file is visible.
+    #[error(transparent)]
+    Failed(#[from] BlobError),
+}
+
+impl BlobError {
+    /// Whether there is no space left.
+    pub fn is_full(&self) -> bool {
+        self.full
+    }
+
+    fn busy() -> Self {
+        Self { text: "too many uploads are on their way to it".to_owned(), full: false }
+    }
+
+    fn new(error: &(dyn std::error::Error + 'static)) -> Self {
+        use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        let mut causes = std::iter::successors(Some(error), |error| (*error).source());
+        let full = causes.any(|cause| {
+            let kind = cause.downcast_ref().map(io::Error::kind);
+            matches!(kind, Some(StorageFull | QuotaExceeded | FileTooLarge))
+        });
+        Self { text: redact_names(&without_xml(&error_chain(error))), full }
+    }
+}
+
+impl From<object_store::Error> for BlobError {
+    fn from(error: object_store::Error) -> Self {
+        Self::new(&error)
+    }
+}
+
+impl From<io::Error> for BlobError {
+    fn from(error: io::Error) -> Self {
+        Self::new(&error)
+    }
+}
+
+/// Leaves out the XML of an S3 response except for its error code: the response to a refused
+/// request repeats the request's signature.
+fn without_xml(text: &str) -> String {
+    let Some((before, xml)) = text.split_once('<') else {
+        return text.to_owned();
+    };
+    let code = xml.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>"));
+    match code.filter(|(code, _)| code.chars().all(|c| c.is_ascii_alphanumeric())) {
+        Some((code, _)) => format!("{before}{code}"),
+        None => before.trim_end_matches([' ', ':']).to_owned(),
+    }
+}
+
+fn redact_names(text: &str) -> String {
+    let words = text.split_inclusive(|c: char| !c.is_ascii_alphanumeric() && c != '.');
+    words
+        .map(|word| {
+            let name = word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+            let is_name = AssetName::parse(name).is_some();
+            if is_name { word.replace(name, "<asset>") } else { word.to_owned() }
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use jiff::Timestamp;
 
-/// The service's clock. Times are whole microseconds, so that stored and returned
-/// timestamps are equal.
+/// The service's clock.
 #[derive(Clone, Debug, Default)]
 pub enum Clock {
     /// The system clock.
@@ -21,12 +20,13 @@ pub enum Clock {
 pub struct ManualClock(Arc<AtomicI64>);
 
 impl Clock {
-    /// The current time, in whole microseconds.
+    /// The current time, in whole microseconds, so that stored and returned timestamps are equal.
     pub fn now(&self) -> Timestamp {
-        match self {
-            Self::System => whole_microseconds(Timestamp::now().as_microsecond()),
-            Self::Manual(clock) => whole_microseconds(clock.0.load(Ordering::SeqCst)),
-        }
+        let microseconds = match self {
+            Self::System => Timestamp::now().as_microsecond(),
+            Self::Manual(clock) => clock.0.load(Ordering::SeqCst),
+        };
+        Timestamp::from_microsecond(microseconds).unwrap_or(Timestamp::MAX)
     }
 }
 
@@ -41,9 +41,4 @@ impl ManualClock {
         let microseconds = i64::try_from(by.as_micros()).unwrap_or(i64::MAX);
         self.0.fetch_add(microseconds, Ordering::SeqCst);
     }
-}
-
-/// Saturates at the end of the calendar.
-fn whole_microseconds(microseconds: i64) -> Timestamp {
-    Timestamp::from_microsecond(microseconds).unwrap_or(Timestamp::MAX)
 }

@@ -1,11 +1,9 @@
 //! Settings from flags and environment variables, parsed and checked at the start.
 //!
-//! Every setting is a flag and a variable: `--listen` is `PROMPTARIUM_LISTEN`. A flag wins
-//! over its variable. All wrong values are reported together, each with the flag or variable
-//! it came from. The value of a secret never appears in an error.
+//! `--listen` is `PROMPTARIUM_LISTEN`, and a flag wins over its variable. All wrong values are
+//! reported together, each with its flag or variable. No error contains the value of a secret.
 
 mod args;
-mod seed_key;
 mod values;
 
 use std::ffi::OsString;
@@ -15,17 +13,14 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 
 pub(crate) use self::args::{AccountCommand, AdminCommand, KeyCommand};
 use self::args::{Cli, CliCommand, Settings, is_flag, source};
-pub use self::seed_key::SeedKey;
-use self::values::ProviderKind;
+pub use self::values::SeedKey;
+use self::values::{ProviderKind, seed_keys};
 use crate::blobs::BlobSetting;
 use crate::domain::{ModelNamespace, PublicUrl, Scopes, SigningKey, Vendor};
-use crate::generate::ProviderSetting;
 use crate::generate::queue::{QueueSetting, QueueSettingError};
 use crate::serve::listener::Limits;
 use crate::store::postgres::{DatabaseUrl, Migration};
 
-/// Default of `--workers`.
-pub(crate) const WORKERS_DEFAULT: usize = 2;
 /// Default of `--blob-store` with a database: files have to last as long as it does.
 const BLOB_FOLDER_DEFAULT: &str = "./data/blobs";
 
@@ -45,19 +40,15 @@ pub(crate) enum Command {
 pub(crate) struct ServeConfig {
     pub(crate) listen: Address,
     pub(crate) admin_listen: Option<Address>,
-    /// Default: the URL of the listener.
     pub(crate) public_url: Option<PublicUrl>,
-    /// Without a database all data is in memory.
     pub(crate) database: Option<DatabaseConfig>,
     pub(crate) service: ServiceConfig,
     pub(crate) limits: Limits,
     pub(crate) log: LogConfig,
-    /// Whether the ready line is JSON.
     pub(crate) json: bool,
 }
 
-/// What a service is assembled from. Flags set it for the program; an embedded server sets it
-/// itself.
+/// What a service is assembled from, by the program and by an embedded server.
 #[derive(Clone, Debug)]
 pub struct ServiceConfig {
     /// The prefix of API keys.
@@ -66,13 +57,12 @@ pub struct ServiceConfig {
     pub model_namespace: ModelNamespace,
     /// Keys that exist from the start.
     pub seeds: Vec<SeedKey>,
-    /// Signs cursors, upload slots and output names. Default: the key in the database;
-    /// without a database a random one that is valid until the server stops.
+    /// Default: the key in the database; without a database a random one.
     pub signing_key: Option<SigningKey>,
     /// Where uploaded and generated files are kept.
     pub blobs: BlobSetting,
-    /// The provider of generations.
-    pub provider: ProviderSetting,
+    /// The provider of generations; the built-in one if `None`.
+    pub provider: Option<QueueSetting>,
     /// Number of generation workers; 0 is allowed.
     pub workers: usize,
 }
@@ -81,14 +71,12 @@ pub struct ServiceConfig {
 pub(crate) struct AdminConfig {
     pub(crate) database: DatabaseConfig,
     pub(crate) command: AdminCommand,
-    /// Prefix of new keys.
     pub(crate) vendor: Vendor,
     pub(crate) log: LogConfig,
-    /// Whether the result is printed as JSON.
     pub(crate) json: bool,
 }
 
-/// HOST:PORT, and the flag or variable it came from, for errors of binding.
+/// HOST:PORT, and the flag or variable it came from.
 #[derive(Debug)]
 pub(crate) struct Address {
     pub(crate) text: String,
@@ -98,7 +86,7 @@ pub(crate) struct Address {
 #[derive(Debug)]
 pub(crate) struct DatabaseConfig {
     pub(crate) url: DatabaseUrl,
-    /// The flag or variable the URL came from, for errors of connecting.
+    /// The flag or variable of the URL.
     pub(crate) source: String,
     pub(crate) migration: Migration,
 }
@@ -113,16 +101,15 @@ pub(crate) struct LogConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LogFormat {
     Pretty,
-    /// One JSON object per line.
     Json,
 }
 
-/// Why the command line was not turned into a [`Command`].
+/// Why there is no [`Command`].
 #[derive(Debug)]
 pub(crate) enum ConfigError {
-    /// Help or version was requested; this is the text.
+    /// The text of the help or of the version was requested.
     Help(String),
-    /// The command line or the environment is wrong; one line.
+    /// One line about a wrong command line or environment.
     Invalid(String),
 }
 
@@ -159,7 +146,7 @@ impl Command {
 
 fn serve(s: Settings, matches: &ArgMatches) -> Result<ServeConfig, String> {
     let (database, provider) = (database(&s, matches), provider(&s, matches));
-    let seeds = seed_key::parse_all(&s.seed_key, &s.vendor, &source(matches, "seed_key"));
+    let seeds = seed_keys(&s.seed_key, &s.vendor, &source(matches, "seed_key"));
     let (database, provider, seeds) = match (database, provider, seeds) {
         (Ok(database), Ok(provider), Ok(seeds)) => (database, provider, seeds),
         (database, provider, seeds) => {
@@ -233,17 +220,20 @@ fn database(settings: &Settings, matches: &ArgMatches) -> Result<Option<Database
             return Err(format!("{}: needs --database-url", source(matches, "database_pool")));
         }
         (Some(url), None) => url,
-        (Some(url), Some(connections)) => url.with_connections(connections),
+        (Some(mut url), Some(connections)) => {
+            url.connections = connections;
+            url
+        }
     };
     let source = source(matches, "database_url");
     Ok(Some(DatabaseConfig { url, source, migration: settings.migrate }))
 }
 
 /// Checks here that the queue provider is complete, instead of failing at the first generation.
-fn provider(settings: &Settings, matches: &ArgMatches) -> Result<ProviderSetting, String> {
+fn provider(settings: &Settings, matches: &ArgMatches) -> Result<Option<QueueSetting>, String> {
     let fault = |id, problem: &str| Err(format!("{}: {problem}", source(matches, id)));
     let (url, key) = match (settings.provider, &settings.provider_url, &settings.provider_key) {
-        (ProviderKind::Local, None, _) => return Ok(ProviderSetting::Local),
+        (ProviderKind::Local, None, _) => return Ok(None),
         (ProviderKind::Local, Some(_), _) => {
             return fault("provider", "must be queue, because --provider-url is set");
         }
@@ -253,8 +243,10 @@ fn provider(settings: &Settings, matches: &ArgMatches) -> Result<ProviderSetting
     };
     let private = settings.provider_private_outputs.unwrap_or_default();
     match QueueSetting::new(url, key) {
-        Ok(queue) if private => Ok(ProviderSetting::Queue(queue.with_private_outputs().into())),
-        Ok(queue) => Ok(ProviderSetting::Queue(queue.into())),
+        Ok(mut queue) => {
+            queue.private_outputs = private;
+            Ok(Some(queue))
+        }
         Err(e @ QueueSettingError::Url) => fault("provider_url", &format!("the value {e}")),
         Err(e @ QueueSettingError::Key) => fault("provider_key", &format!("the value {e}")),
     }

@@ -6,23 +6,22 @@ use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::blobs::{BlobSetting, Blobs};
 use crate::clock::Clock;
-use crate::config::{SeedKey, ServiceConfig, WORKERS_DEFAULT};
+use crate::config::{SeedKey, ServiceConfig};
 use crate::domain::{ModelNamespace, PublicUrl, Scopes, Vendor};
-use crate::generate::{Provider, ProviderSetting};
-use crate::serve::listener::{Limits, serve};
+use crate::generate::Provider;
+use crate::limits::WORKERS_DEFAULT;
+use crate::serve::listener::Limits;
 use crate::start::{self, DEFAULT_ACCOUNT, ServiceParts, StartError, StoreKind};
 use crate::store::Store;
 use crate::store::memory::MemoryStore;
 use crate::store::postgres::{ConnectError, DatabaseUrl, Migration, PostgresStore};
 
-/// A server on a free loopback port, in memory by default. It stops when dropped.
-///
-/// Each server in memory has its own data, so that tests with a server each are
-/// independent of one another.
+/// A server on a free loopback port. It stops when dropped. By default it is in memory and has
+/// data of its own, so that tests with a server each are independent.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -40,8 +39,9 @@ pub struct EmbeddedServer {
     base_url: String,
     local_addr: SocketAddr,
     api_key: String,
-    stop: Option<oneshot::Sender<()>>,
-    serving: JoinHandle<()>,
+    // Dropped before `stop`: the server is aborted, not drained.
+    serving: AbortOnDropHandle<()>,
+    stop: oneshot::Sender<()>,
 }
 
 /// Settings of an [`EmbeddedServer`]; see [`EmbeddedServer::builder`].
@@ -83,9 +83,6 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl EmbeddedServer {
     /// Starts a server with one account and one key that may do everything.
-    ///
-    /// # Errors
-    /// If no port is free.
     pub async fn start() -> Result<Self, EmbedError> {
         Self::builder().start().await
     }
@@ -113,21 +110,15 @@ impl EmbeddedServer {
 
     /// Stops the server. Requests in flight have five seconds to complete. Submissions to the
     /// provider have two minutes to complete and to be recorded.
-    pub async fn shutdown(mut self) {
+    pub async fn shutdown(self) {
         // Both fail only if the server has ended already.
-        let _ = self.stop.take().map(|stop| stop.send(()));
-        let _ = (&mut self.serving).await;
-    }
-}
-
-impl Drop for EmbeddedServer {
-    fn drop(&mut self) {
-        self.serving.abort();
+        let _ = self.stop.send(());
+        let _ = self.serving.await;
     }
 }
 
 impl EmbeddedServerBuilder {
-    /// Adds a known key and its account: `KEY=ACCOUNT[:SCOPE,…]`, for example
+    /// Adds a key and its account: `KEY=ACCOUNT[:SCOPE,…]`, for example
     /// `promptarium_live_a1_s3cret=alice:prompts:write`. Without scopes the key has all of
     /// them; `:none` gives it none, `:revoked` makes it a revoked key.
     pub fn seed_key(mut self, seed: impl Into<String>) -> Self {
@@ -160,10 +151,8 @@ impl EmbeddedServerBuilder {
     }
 
     /// Uses this PostgreSQL database, `postgres://user:password@host/name`, and migrates its
-    /// schema. Servers of one database share all data, including the signing key. Without
-    /// a seeded key each server creates one in the account `default`.
-    ///
-    /// Files stay in this server's memory.
+    /// schema. Servers of one database share all data and the signing key. Without a seeded key
+    /// each server creates one in the account `default`. Files stay in this server's memory.
     pub fn database_url(mut self, url: impl Into<String>) -> Self {
         self.database_url = Some(url.into());
         self
@@ -188,8 +177,8 @@ impl EmbeddedServerBuilder {
         self
     }
 
-    /// The URL at which clients reach the server, without `/api/v1`; the listener's by
-    /// default. Servers of one database use the same URL.
+    /// The URL at which clients reach the server, without `/api/v1`; by default the listener's.
+    /// Servers of one database use the same URL.
     pub fn public_url(mut self, url: impl Into<String>) -> Self {
         self.public_url = Some(url.into());
         self
@@ -206,26 +195,20 @@ impl EmbeddedServerBuilder {
         let model_namespace = ModelNamespace::new(namespace).ok_or_else(|| {
             setting("the model namespace must be letters, digits, `.`, `_` and `-`")
         })?;
-        let (mut seeds, mut api_key) = read_seeds(&self.seed_keys, &vendor)?;
-        if self.database_url.is_some() && seeds.is_empty() {
-            let key = vendor.make();
-            api_key = Some(key.expose().to_owned());
-            let key = start::new_key(&key, Scopes::ALL);
-            seeds.push(SeedKey { account: DEFAULT_ACCOUNT.to_owned(), key });
-        }
+        let (seeds, api_key) = read_seeds(&self.seed_keys, &vendor)?;
         let config = ServiceConfig {
             vendor,
             model_namespace,
             seeds,
             signing_key: None,
             blobs: BlobSetting::Memory,
-            provider: ProviderSetting::Local,
+            provider: None,
             workers: self.workers.unwrap_or(WORKERS_DEFAULT),
         };
         let clock = self.clock;
         let store = match (self.database_url, self.store) {
             (Some(url), _) => {
-                let url = DatabaseUrl::parse(&url).map_err(ConnectError::from)?;
+                let url = DatabaseUrl::parse(&url).map_err(ConnectError::Address)?;
                 let store = PostgresStore::open(&url, Migration::Auto, clock.clone());
                 StoreKind::Shared(store.await?)
             }
@@ -244,22 +227,14 @@ impl EmbeddedServerBuilder {
         let (provider, blobs, with_metrics) = (self.provider, self.blobs, false);
         let parts = ServiceParts { store, clock, public, provider, blobs, with_metrics };
         let service = start::start(config, parts).await?;
-        let generated = service.generated_key.map(|key| key.expose().to_owned());
-        let api_key = api_key.or(generated).unwrap_or_default();
         let (stop, stopped) = oneshot::channel();
         let limits = Limits { drain_timeout: DRAIN_TIMEOUT, ..Limits::default() };
-        let serving = tokio::spawn(async move {
-            let readiness = service.app.api.readiness.clone();
-            let stop = async {
-                // A server whose handle was leaked runs as long as its runtime.
-                if stopped.await.is_err() {
-                    std::future::pending::<()>().await;
-                }
-            };
-            serve(listener, service.app, limits, readiness, stop).await;
-            service.background.stop().await;
-        });
-        Ok(EmbeddedServer { base_url, local_addr, api_key, stop: Some(stop), serving })
+        let serving = AbortOnDropHandle::new(tokio::spawn(async move {
+            // It fails only where this task is aborted.
+            let stopped = async { stopped.await.unwrap_or_default() };
+            service.serve(listener, limits, stopped).await;
+        }));
+        Ok(EmbeddedServer { base_url, local_addr, api_key, serving, stop })
     }
 }
 
@@ -267,22 +242,24 @@ fn setting(problem: impl Into<String>) -> EmbedError {
     EmbedError::Setting(problem.into())
 }
 
-/// The parsed seeds, and the key that [`EmbeddedServer::api_key`] returns.
-fn read_seeds(
-    texts: &[String],
-    vendor: &Vendor,
-) -> Result<(Vec<SeedKey>, Option<String>), EmbedError> {
+/// The seeds, and the key that [`EmbeddedServer::api_key`] returns. Without seeds one is generated.
+fn read_seeds(texts: &[String], vendor: &Vendor) -> Result<(Vec<SeedKey>, String), EmbedError> {
+    if texts.is_empty() {
+        let generated = vendor.make();
+        let key = start::new_key(&generated, Scopes::ALL);
+        let seed = SeedKey { account: DEFAULT_ACCOUNT.to_owned(), key };
+        return Ok((vec![seed], generated.expose().to_owned()));
+    }
     let parse = |(at, text): (usize, &String)| {
         let numbered = |problem| setting(format!("seed key number {} {problem}", at + 1));
         SeedKey::parse(text, vendor).map_err(numbered)
     };
     let seeds = texts.iter().enumerate().map(parse).collect::<Result<Vec<_>, _>>()?;
-    let usable = |seed: &SeedKey| !seed.key.revoked;
-    let best = seeds
-        .iter()
-        .position(|seed| usable(seed) && seed.key.scopes.prompts_write)
-        .or_else(|| seeds.iter().position(usable));
-    let key = best.and_then(|at| texts[at].split_once('=')).map(|(key, _)| key.to_owned());
+    let usable = seeds.iter().zip(texts).filter(|(seed, _)| !seed.key.revoked);
+    // `max_by_key` returns the last of equal ones.
+    let best = usable.rev().max_by_key(|(seed, _)| seed.key.scopes.prompts_write);
+    let key = best.and_then(|(_, text)| text.split_once('=')).map_or("", |(key, _)| key);
+    let key = key.to_owned();
     Ok((seeds, key))
 }
 

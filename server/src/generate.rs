@@ -4,30 +4,23 @@
 //! [`submit`] hands new jobs to it once, [`worker`] polls it and saves the outputs.
 
 pub(crate) mod local;
-pub(crate) mod output_store;
 pub(crate) mod queue;
 pub(crate) mod submit;
 #[cfg(test)]
 mod tests;
 pub(crate) mod worker;
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use bytes::Bytes;
 use promptarium::VaultId;
 use sha2::{Digest, Sha256};
 
-use self::local::LocalProvider;
-use self::queue::{QueueProvider, QueueSetting};
 use self::submit::Submitter;
 use self::worker::WorkerPool;
-use crate::blobs::Blobs;
 use crate::blobs::asset_url::Assets;
-use crate::clock::Clock;
-use crate::domain::{GenerationRequest, Media, ProviderTicket};
+use crate::blobs::{AssetName, BlobError, Blobs, PutError};
+use crate::domain::{GenerationRequest, JobRecord, Media, ProviderTicket, SigningKey};
 use crate::limits::PROVIDER_REASON_CHARS_MAX;
-use crate::outbound::{AddressPolicy, Outbound, OutboundError};
 
 /// Generates images and videos.
 #[async_trait]
@@ -95,43 +88,41 @@ pub enum SubmitError {
 #[error("the provider could not be polled: {0}")]
 pub struct PollError(pub String);
 
-/// The provider chosen by the operator.
-#[derive(Clone, Debug, Default)]
-pub enum ProviderSetting {
-    /// The built-in one.
-    #[default]
-    Local,
-    /// An external service, called over HTTP.
-    Queue(Box<QueueSetting>),
+/// Stores outputs as assets, where clients can download them.
+#[derive(Clone)]
+pub(crate) struct OutputStore {
+    pub(crate) blobs: Blobs,
+    pub(crate) assets: Assets,
+    /// URLs cannot be guessed without it.
+    pub(crate) key: SigningKey,
 }
 
-impl ProviderSetting {
-    /// Creates the provider.
-    ///
-    /// # Errors
-    /// If there can be no HTTP client.
-    pub fn open(
+impl OutputStore {
+    /// Stores one output of a job and returns its URL, which is the same for each call with the
+    /// same job, ticket and index. After an error nothing of it is visible.
+    async fn put(
         &self,
-        clock: Clock,
-        assets: Assets,
-        blobs: Blobs,
-    ) -> Result<Arc<dyn Provider>, OutboundError> {
-        Ok(match self {
-            Self::Local => Arc::new(LocalProvider::new(clock, assets, blobs)),
-            // The operator chose the provider's address, so it may be private.
-            Self::Queue(settings) => Arc::new(QueueProvider::new(
-                (**settings).clone(),
-                Outbound::new(AddressPolicy::Any)?,
-            )),
-        })
+        job: &JobRecord,
+        ticket: &ProviderTicket,
+        index: usize,
+        output: &Output,
+    ) -> Result<Box<str>, BlobError> {
+        let (account, name, id) = (job.key.account.0, &job.key.client_job_id, &ticket.request_id);
+        // A memory store assigns the same account ids at each start, and a name may be used again.
+        let created = job.created_at.as_microsecond();
+        let context = format!("{account} {created} {index} {id:?} {name:?}");
+        let name = AssetName::derived(&self.key, context.as_bytes(), output.media);
+        match self.blobs.put_new(&name, output.bytes.clone()).await {
+            // An earlier attempt has stored it.
+            Ok(()) | Err(PutError::Taken) => Ok(self.assets.url_of(&name).into()),
+            Err(PutError::Failed(error)) => Err(error),
+        }
     }
 }
 
 /// What a server does for generations outside of requests.
 pub struct BackgroundTasks {
-    /// Its submissions outlive the requests that started them.
     pub submitter: Submitter,
-    /// Polls the provider.
     pub workers: WorkerPool,
 }
 

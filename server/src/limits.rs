@@ -1,7 +1,6 @@
 //! Every timeout, size and pool bound of the server.
 //!
-//! Limits of the API's fields are in [`promptarium::limits`], which the SDK shares. Settings
-//! that an operator can change have their defaults here.
+//! Limits of the API's fields are in [`promptarium::limits`].
 
 use std::time::Duration;
 
@@ -17,8 +16,8 @@ pub(crate) const DESCRIPTORS_RESERVED: u64 = 128;
 pub(crate) const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
 /// A request head, from its first byte; also a new connection until its first request.
 pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
-/// A connection without a request. Longer than the 60 seconds of common load balancers: the
-/// balancer must be the one that closes, or it sends requests into the close.
+/// A connection without a request. Longer than the 60 seconds of load balancers, which must close
+/// first, or they send requests into the close.
 pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(75);
 /// Response bytes that wait for the peer to read [`PROGRESS_BYTES`].
 pub(crate) const WRITE_STALL_TIMEOUT: Duration = Duration::from_secs(30);
@@ -37,12 +36,12 @@ pub(crate) const STREAMS_MAX: u32 = 200;
 pub(crate) const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
 /// The same of a connection: enough for all its bodies, so that none blocks the others.
 pub(crate) const CONNECTION_WINDOW_BYTES: u32 = STREAMS_MAX * STREAM_WINDOW_BYTES;
-/// First and longest pause after a failed accept, for instance for want of descriptors.
+/// First and longest pause after a failed accept.
 pub(crate) const ACCEPT_RETRY_MIN: Duration = Duration::from_millis(5);
 pub(crate) const ACCEPT_RETRY_MAX: Duration = Duration::from_secs(1);
 /// A JSON body.
 pub const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// The arrival of a whole JSON body, in seconds. Large uploads have longer.
+/// The arrival of a whole JSON body, in seconds.
 pub const BODY_SECONDS_MAX: u64 = 30;
 /// How long the rest of a body is read and discarded after the response, and how much of it.
 pub(crate) const DISCARD_TIMEOUT: Duration = Duration::from_secs(3);
@@ -55,8 +54,6 @@ pub(crate) const REQUEST_ID_CHARS_MAX: usize = 128;
 pub(crate) const READINESS_TIMEOUT: Duration = Duration::from_secs(2);
 /// Value of `Retry-After` on 503, in seconds.
 pub(crate) const RETRY_AFTER_SECONDS: &str = "2";
-/// How often durations are sorted into their buckets, even if no one reads the metrics.
-pub(crate) const METRICS_UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 
 // PostgreSQL.
 
@@ -106,8 +103,7 @@ pub(crate) const LISTEN_PAUSE_MAX: Duration = Duration::from_secs(5);
 
 /// Longest submission to a provider.
 pub(crate) const SUBMIT_TIMEOUT: Duration = Duration::from_secs(60);
-/// A submission without a result for this long is failed: its process died. Longer than
-/// [`SUBMIT_TIMEOUT`] and [`SUBMIT_RECORD_RETRY_FOR`] together.
+/// A submission without a result for this long, more than the two times around it, has failed.
 pub(crate) const SUBMIT_LIMIT: Duration = Duration::from_secs(120);
 /// How long recording the result of a submission is retried while the store is unavailable.
 pub(crate) const SUBMIT_RECORD_RETRY_FOR: Duration = Duration::from_secs(10);
@@ -129,9 +125,10 @@ pub(crate) const JOB_POLL_AGE_DIVISOR: u32 = 5;
 /// First and longest delay after a failed attempt; it doubles.
 pub(crate) const JOB_RETRY_DELAY_MIN: Duration = Duration::from_secs(1);
 pub(crate) const JOB_RETRY_DELAY_MAX: Duration = Duration::from_secs(300);
-/// A job is failed after failed attempts for this long. Its output is paid for, so this is
-/// longer than an outage of a provider or of the blob store should last.
+/// A job fails after failed attempts for this long. Outages end earlier: its output is paid for.
 pub(crate) const JOB_RETRY_FOR: Duration = Duration::from_secs(24 * 3600);
+/// Default of `--workers`.
+pub(crate) const WORKERS_DEFAULT: usize = 2;
 /// Longest sleep of an idle worker.
 pub(crate) const WORKER_IDLE: Duration = Duration::from_secs(2);
 /// Pause of a worker after the store failed.
@@ -175,8 +172,7 @@ pub(crate) const S3_BACKOFF_MAX: Duration = Duration::from_secs(2);
 pub(crate) const ASSET_PIECE_BYTES: usize = 128 * 1024;
 /// Time limit of name resolution, TCP connect and TLS handshake together.
 pub(crate) const OUTBOUND_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Idle outbound connections. Shorter than the timeout of most servers, so that requests rarely
-/// meet a connection that the other side is closing.
+/// Idle outbound connections. Most servers close theirs later, so that requests meet no close.
 pub(crate) const OUTBOUND_IDLE_TIMEOUT: Duration = Duration::from_secs(20);
 /// The request that finds out whether a failed put has stored the file.
 pub(crate) const S3_CONFIRM_TIMEOUT: Duration = Duration::from_secs(10);

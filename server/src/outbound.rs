@@ -31,12 +31,10 @@ pub(crate) struct Outbound {
     policy: AddressPolicy,
 }
 
-/// Limits of one request.
+/// Limits of one request: time to the last byte of the response, and size of its body.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// From the call to the last byte of the response.
     pub time: Duration,
-    /// Maximum size of the response body.
     pub bytes: usize,
 }
 
@@ -46,22 +44,16 @@ pub enum OutboundError {
     /// Usually no trusted certificates are installed.
     #[error("TLS cannot be set up with the certificates of this system")]
     Tls(#[source] reqwest::Error),
-    /// Nothing was sent.
     #[error("the address is not an http or https URL")]
     Address,
-    /// [`AddressPolicy::Public`] refused the host. Nothing was sent.
     #[error("{0} is not a public address")]
     NotPublic(String),
-    /// Nothing was sent.
     #[error("no connection to {0}")]
     Connect(String, #[source] BoxError),
-    /// The request may have arrived.
     #[error("the connection to {0} broke")]
     Broken(String, #[source] BoxError),
-    /// The request may have arrived.
     #[error("no response within {} s", .0.as_secs_f32())]
     TimedOut(Duration),
-    /// The response is longer than its limit.
     #[error("the response has more than {0} bytes")]
     TooLarge(usize),
 }
@@ -99,7 +91,7 @@ impl Outbound {
         Ok(Self { client, policy })
     }
 
-    /// A client with another policy and with connections of its own.
+    /// A client with another policy and its own connections.
     pub(crate) fn with_policy(&self, policy: AddressPolicy) -> Self {
         Self { client: build_again(builder(policy)), policy }
     }
@@ -170,9 +162,8 @@ fn send_error(host: String, error: reqwest::Error) -> OutboundError {
 /// Which addresses a client may connect to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AddressPolicy {
-    /// Addresses of the public Internet only. A request whose address a caller chose must not
-    /// reach what only this server can reach: this machine, its network, the metadata service of
-    /// a cloud.
+    /// Public addresses only. A request whose address a caller chose must not reach what only
+    /// this server can reach: this machine, its network, the metadata service of a cloud.
     Public,
     /// Every address; for URLs that the operator configured.
     Any,
@@ -180,12 +171,15 @@ pub(crate) enum AddressPolicy {
 
 impl AddressPolicy {
     fn allows(self, address: IpAddr) -> bool {
-        self == Self::Any || is_public(address)
+        self == Self::Any
+            || match address.to_canonical() {
+                IpAddr::V4(address) => is_public_v4(address),
+                IpAddr::V6(address) => is_public_v6(address),
+            }
     }
 }
 
-/// Resolves names with the system's resolver and returns allowed addresses only. As it checks
-/// after the resolution, a name that changes its address gains nothing.
+/// Checks after the resolution, so that a name that changes its address gains nothing.
 struct PolicyResolver(AddressPolicy);
 
 #[derive(Debug, thiserror::Error)]
@@ -206,16 +200,7 @@ impl Resolve for PolicyResolver {
     }
 }
 
-/// Whether an address is public: not private, loopback, link-local, shared, multicast, reserved
-/// or for documentation, and not an IPv6 form of such an IPv4 address.
-fn is_public(address: IpAddr) -> bool {
-    match address.to_canonical() {
-        IpAddr::V4(address) => is_public_v4(address),
-        IpAddr::V6(address) => is_public_v6(address),
-    }
-}
-
-/// From the IANA registry of special-purpose addresses (RFC 6890 and later).
+/// Without the special-purpose addresses of the IANA registry (RFC 6890 and later).
 fn is_public_v4(address: Ipv4Addr) -> bool {
     !matches!(
         address.octets(),

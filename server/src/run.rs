@@ -1,29 +1,32 @@
 //! The program: reads the configuration, then serves until a signal, or runs one command.
 
 mod commands;
-mod process;
-mod ready_line;
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::fmt;
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use serde::Serialize;
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
+#[cfg(unix)]
+use tokio::signal::unix::{SignalKind, signal};
+use tracing::Level;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
-use self::commands::CommandError;
-use self::process::{StopSignals, init_log};
-use self::ready_line::ReadyLine;
 use crate::api::openapi;
 use crate::blobs::BlobSetting;
 use crate::clock::Clock;
-use crate::config::{Address, AdminConfig, Command, ConfigError, DatabaseConfig, ServeConfig};
+use crate::config::{
+    Address, Command, ConfigError, DatabaseConfig, LogConfig, LogFormat, ServeConfig,
+};
 use crate::domain::{GeneratedKey, PublicUrl};
 use crate::error_chain::error_chain;
-use crate::serve::listener::{Drained, serve};
+use crate::serve::listener::Drained;
 use crate::serve::metrics::serve_metrics;
-use crate::start::{self, Service, ServiceParts, StoreKind};
+use crate::start::{self, DEFAULT_ACCOUNT, ServiceParts, StoreKind};
 use crate::store::memory::MemoryStore;
 use crate::store::postgres::PostgresStore;
 
@@ -36,6 +39,15 @@ const EXIT_FAILURE: u8 = 2;
 /// A second signal ended the program; what shells report for an interrupted program.
 const EXIT_SECOND_SIGNAL: u8 = 130;
 
+/// An exit code, and one line for stderr.
+struct Failure(u8, String);
+
+impl From<String> for Failure {
+    fn from(problem: String) -> Self {
+        Self(EXIT_FAILURE, problem)
+    }
+}
+
 /// Runs the program with these arguments, its name first.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let result = match Command::parse(arguments) {
@@ -45,30 +57,34 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
         Ok(Command::Admin(config)) => {
             init_log(&config.log);
-            block_on(run_command(*config))
+            block_on(commands::run(*config))
         }
         Ok(Command::OpenApi { public_url, model_namespace }) => {
             let document = openapi::document(public_url.as_ref(), &model_namespace);
-            Ok(print(&format!("{document:#}\n")))
+            Ok(print_text(&format!("{document:#}\n")))
         }
-        Err(ConfigError::Help(text)) => Ok(print(&text)),
-        Err(ConfigError::Invalid(problem)) => Err(problem),
+        Err(ConfigError::Help(text)) => Ok(print_text(&text)),
+        Err(ConfigError::Invalid(problem)) => Err(problem.into()),
     };
-    result.unwrap_or_else(|problem| fail(EXIT_FAILURE, &problem))
+    result.unwrap_or_else(|Failure(code, problem)| {
+        let _ = writeln!(io::stderr(), "promptarium-server: {problem}");
+        ExitCode::from(code)
+    })
 }
 
-fn print(text: &str) -> ExitCode {
-    // It fails only if the reader closed stdout.
-    let _ = io::stdout().write_all(text.as_bytes());
+/// For texts whose reader may close stdout before their end.
+fn print_text(text: &str) -> ExitCode {
+    let _ = print(text);
     ExitCode::SUCCESS
 }
 
-fn fail(code: u8, problem: &str) -> ExitCode {
-    let _ = writeln!(io::stderr(), "promptarium-server: {problem}");
-    ExitCode::from(code)
+fn print(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
 }
 
-fn block_on(program: impl Future<Output = Result<ExitCode, String>>) -> Result<ExitCode, String> {
+fn block_on(program: impl Future<Output = Result<ExitCode, Failure>>) -> Result<ExitCode, Failure> {
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|error| format!("the Tokio runtime cannot be started: {error}"))?;
     let code = runtime.block_on(program);
@@ -77,17 +93,10 @@ fn block_on(program: impl Future<Output = Result<ExitCode, String>>) -> Result<E
     code
 }
 
-async fn run_command(config: AdminConfig) -> Result<ExitCode, String> {
-    match commands::run(config, &mut io::stdout()).await {
-        Ok(()) => Ok(ExitCode::SUCCESS),
-        Err(CommandError::Precondition(problem)) => Ok(fail(EXIT_PRECONDITION, &problem)),
-        Err(CommandError::Failure(problem)) => Err(problem),
-    }
-}
-
-async fn serve_until_signal(config: ServeConfig) -> Result<ExitCode, String> {
-    let mut signals =
-        StopSignals::new().map_err(|error| format!("signals cannot be received: {error}"))?;
+async fn serve_until_signal(config: ServeConfig) -> Result<ExitCode, Failure> {
+    let signals =
+        |number| stop_signals(number).map_err(|e| format!("signals cannot be received: {e}"));
+    let (first, second) = (signals(1)?, signals(2)?);
     let listener = bind(&config.listen).await?;
     let admin = match &config.admin_listen {
         Some(address) => Some(bind(address).await?),
@@ -108,57 +117,36 @@ async fn serve_until_signal(config: ServeConfig) -> Result<ExitCode, String> {
         blobs: None,
         with_metrics: admin.is_some(),
     };
-    let Service { app, generated_key, background } =
-        start::start(config.service, parts).await.map_err(|error| error_chain(&error))?;
+    let service = start::start(config.service, parts).await.map_err(|error| error_chain(&error))?;
 
-    if let (Some(admin), Some(metrics)) = (admin, app.metrics.clone()) {
+    if let (Some(admin), Some(metrics)) = (admin, service.app.metrics.clone()) {
         let address = admin.local_addr().map(|address| address.to_string()).unwrap_or_default();
         tracing::info!(address, "serving metrics");
         tokio::spawn(serve_metrics(admin, metrics));
     }
     let ready_line = ReadyLine {
-        base_url: &app.api.base_url,
-        api_key: generated_key.as_ref().map(GeneratedKey::expose),
+        base_url: &service.app.api.base_url,
+        api_key: service.generated_key.as_ref().map(GeneratedKey::expose),
         dashboard_url: None,
-        store: app.api.store.name(),
+        store: service.app.api.store.name(),
     };
-    if let Err(error) = print_ready_line(&ready_line, config.json) {
+    if let Err(error) = ready_line.print(config.json) {
         tracing::warn!(%error, "the ready line could not be written");
     }
 
-    let readiness = app.api.readiness.clone();
-    let (stop, stopped) = oneshot::channel::<()>();
-    let limits = config.limits.within_descriptors();
-    let mut serving = std::pin::pin!(serve(listener, app, limits, readiness, async {
-        // The sender is not dropped before it has sent.
-        let _ = stopped.await;
-    }));
-    tokio::select! {
-        drained = &mut serving => return Ok(exit_code(drained)),
-        () = signals.recv() => {}
-    }
-    tracing::info!("stopping: waiting for requests in flight");
-    let _ = stop.send(());
-    let shutdown = async {
-        let drained = serving.await;
-        background.stop().await;
-        drained
+    let stop = async {
+        first.await;
+        tracing::info!("stopping: waiting for requests in flight");
     };
     tokio::select! {
-        drained = shutdown => Ok(exit_code(drained)),
-        () = signals.recv() => {
+        drained = service.serve(listener, config.limits.within_descriptors(), stop) => {
+            Ok(exit_code(drained))
+        }
+        () = second => {
             tracing::warn!("stopped immediately by a second signal");
             Ok(ExitCode::from(EXIT_SECOND_SIGNAL))
         }
     }
-}
-
-fn print_ready_line(ready_line: &ReadyLine<'_>, json: bool) -> io::Result<()> {
-    let text =
-        if json { serde_json::to_string(ready_line)? + "\n" } else { ready_line.to_string() };
-    let mut stdout = io::stdout().lock();
-    stdout.write_all(text.as_bytes())?;
-    stdout.flush()
 }
 
 fn exit_code(drained: Drained) -> ExitCode {
@@ -187,4 +175,119 @@ async fn bind(Address { text, source }: &Address) -> Result<TcpListener, String>
         io::ErrorKind::AddrInUse => format!("{source}: {text} is already in use"),
         _ => format!("{source}: cannot listen on {text}: {error}"),
     })
+}
+
+/// How to reach the server, printed once it accepts requests. It contains a key, therefore no
+/// `Debug`.
+#[derive(Serialize)]
+struct ReadyLine<'a> {
+    base_url: &'a str,
+    /// The key that was created at the start, if one was.
+    api_key: Option<&'a str>,
+    /// Not served yet.
+    dashboard_url: Option<&'a str>,
+    store: &'a str,
+}
+
+impl ReadyLine<'_> {
+    fn print(&self, json: bool) -> io::Result<()> {
+        print(&if json { serde_json::to_string(self)? + "\n" } else { self.to_string() })
+    }
+}
+
+/// For a person, with a request to try.
+impl fmt::Display for ReadyLine<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { base_url, api_key, store, .. } = self;
+        writeln!(f, "Promptarium is ready.\n  base URL  {base_url}\n  store     {store}")?;
+        match api_key {
+            Some(key) => writeln!(f, "  API key   {key}  (new, account {DEFAULT_ACCOUNT})")?,
+            None if *store == "memory" => writeln!(f, "  API keys  as seeded")?,
+            None => writeln!(f, "  API keys  in the database; `key create` adds one")?,
+        }
+        let key = api_key.unwrap_or("$PROMPTARIUM_API_KEY");
+        writeln!(f, "Try:\n  curl -H \"Authorization: Bearer {key}\" {base_url}/vaults")
+    }
+}
+
+/// Waits for this many signals to stop: SIGINT or SIGTERM; on other systems Ctrl-C. From the
+/// call on they do not end the process.
+#[cfg(unix)]
+fn stop_signals(number: usize) -> io::Result<impl Future<Output = ()>> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    Ok(async move {
+        for _ in 0..number {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+        }
+    })
+}
+
+#[cfg(not(unix))]
+fn stop_signals(number: usize) -> io::Result<impl Future<Output = ()>> {
+    Ok(async move {
+        for _ in 0..number {
+            if tokio::signal::ctrl_c().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        }
+    })
+}
+
+/// Logs the events of this process to stderr from now on, one line each. If the embedding
+/// program has a subscriber already, nothing changes.
+fn init_log(config: &LogConfig) {
+    let terminal = io::stderr().is_terminal();
+    let default = if terminal { LogFormat::Pretty } else { LogFormat::Json };
+    let lines = tracing_subscriber::fmt().with_max_level(Level::TRACE).with_writer(io::stderr);
+    let filter = config.filter.clone();
+    let result = match config.format.unwrap_or(default) {
+        LogFormat::Pretty => {
+            lines.with_ansi(terminal).with_target(false).finish().with(filter).try_init()
+        }
+        LogFormat::Json => {
+            let lines = lines.json().flatten_event(true).with_current_span(false);
+            lines.finish().with(filter).try_init()
+        }
+    };
+    if result.is_ok() {
+        // The default message of a panic would mix with the lines of the log.
+        std::panic::set_hook(Box::new(|panic| tracing::error!(%panic, "panicked")));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const READY: ReadyLine<'_> = ReadyLine {
+        base_url: "http://127.0.0.1:8080/api/v1",
+        api_key: Some("promptarium_live_p1_s"),
+        dashboard_url: None,
+        store: "memory",
+    };
+
+    #[test]
+    fn the_text_contains_a_request_to_try() {
+        insta::assert_snapshot!(READY, @r#"
+    Promptarium is ready.
+      base URL  http://127.0.0.1:8080/api/v1
+      store     memory
+      API key   promptarium_live_p1_s  (new, account default)
+    Try:
+      curl -H "Authorization: Bearer promptarium_live_p1_s" http://127.0.0.1:8080/api/v1/vaults
+    "#);
+    }
+
+    #[test]
+    fn without_a_new_key_the_text_says_where_keys_are() {
+        for (store, expected) in [("memory", "as seeded"), ("postgres", "in the database")] {
+            let text = ReadyLine { api_key: None, store, ..READY }.to_string();
+            assert!(text.contains(&format!("API keys  {expected}")), "{text}");
+            assert!(text.contains("Bearer $PROMPTARIUM_API_KEY"), "{text}");
+        }
+    }
 }

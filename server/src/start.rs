@@ -1,25 +1,27 @@
 //! Assembles a service: store, seeded keys, blob store, provider, routes and workers.
 //!
-//! The program and the embedded server both use it. Sockets are not its concern.
+//! The program and the embedded server both use it.
 
-use std::fmt;
 use std::sync::Arc;
 
-use crate::api::Api;
-use crate::api::health::Readiness;
+use tokio::net::TcpListener;
+
 use crate::api::openapi::{self, Document};
+use crate::api::{Api, Readiness};
 use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
 use crate::blobs::{BlobOpenError, Blobs};
 use crate::clock::Clock;
 use crate::config::ServiceConfig;
 use crate::domain::{GeneratedKey, NewKey, PublicUrl, Scopes, SigningKey, Vendor};
-use crate::generate::output_store::AssetOutputStore;
+use crate::generate::local::LocalProvider;
+use crate::generate::queue::QueueProvider;
 use crate::generate::submit::Submitter;
 use crate::generate::worker::{Worker, WorkerPool};
-use crate::generate::{BackgroundTasks, Provider};
+use crate::generate::{BackgroundTasks, OutputStore, Provider};
 use crate::http::cursor::Cursors;
 use crate::outbound::OutboundError;
+use crate::serve::listener::{Drained, Limits, serve};
 use crate::serve::metrics::Metrics;
 use crate::serve::routes::{self, Routes};
 use crate::serve::service::ApiService;
@@ -65,42 +67,41 @@ pub struct Service {
     pub background: BackgroundTasks,
 }
 
+impl Service {
+    /// Serves until `stop` is ready, then drains and ends the background work.
+    pub(crate) async fn serve(
+        self,
+        listener: TcpListener,
+        limits: Limits,
+        stop: impl Future<Output = ()>,
+    ) -> Drained {
+        let readiness = self.app.api.readiness.clone();
+        let drained = serve(listener, self.app, limits, readiness, stop).await;
+        self.background.stop().await;
+        drained
+    }
+}
+
 /// Why the service could not be assembled.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The public id of a seeded key belongs to a key with another secret, scopes or state.
     #[error(
         "seed key number {0} has the public id of another key, or of one that is revoked or has other scopes"
     )]
     SeedTaken(usize),
-    /// The stored signing key is not valid.
     #[error("the signing key in the database is too short to be one")]
     SigningKey,
-    /// The store failed.
     #[error("the store failed")]
     Store(#[from] StoreError),
-    /// The blob store cannot be used.
     #[error(transparent)]
     Blobs(#[from] BlobOpenError),
-    /// The HTTP client of the provider could not be built.
     #[error("the HTTP client of the provider could not be built")]
     Provider(#[from] OutboundError),
-    /// The route table is not valid.
     #[error("two routes have the same path")]
     Routes(#[from] matchit::InsertError),
-    /// The metrics recorder could not be built.
-    #[error("the metrics could not be set up")]
-    Metrics(#[from] metrics_exporter_prometheus::BuildError),
 }
 
 impl StoreKind {
-    fn store(&self) -> Arc<dyn Store> {
-        match self {
-            Self::Single(store) => store.clone(),
-            Self::Shared(store) => Arc::new(store.clone()),
-        }
-    }
-
     async fn signing_key(&self) -> Result<SigningKey, StartError> {
         match self {
             Self::Single(_) => Ok(SigningKey::random()),
@@ -111,57 +112,60 @@ impl StoreKind {
     }
 
     /// Creates a key of the default account, where the store needs one.
-    async fn first_key(&self, vendor: &Vendor) -> Result<Option<GeneratedKey>, StartError> {
+    async fn first_key(&self, vendor: &Vendor) -> Result<Option<GeneratedKey>, StoreError> {
         let key = vendor.make();
         let new = new_key(&key, Scopes::ALL);
-        let made = match self {
-            Self::Single(store) => {
-                store.seed_key(DEFAULT_ACCOUNT, new).await?;
-                true
-            }
+        let created = match self {
+            Self::Single(store) => store.seed_key(DEFAULT_ACCOUNT, new).await.map(|_| true)?,
             Self::Shared(store) => store.seed_first_key(DEFAULT_ACCOUNT, &new).await?,
         };
-        Ok(made.then_some(key))
+        Ok(created.then_some(key))
     }
 }
 
 /// The record of a new key, without its secret.
 pub(crate) fn new_key(key: &GeneratedKey, scopes: Scopes) -> NewKey {
-    let presented = key.presented();
-    let (public_id, digest) = (presented.public_id().into(), presented.digest());
+    let (public_id, digest) = (key.public_id().into(), key.digest());
     NewKey { public_id, digest, scopes, revoked: false }
 }
 
-/// Creates the seeded accounts and keys, assembles the service, and starts its workers on
-/// the current Tokio runtime.
-///
-/// # Errors
-/// If a seeded key conflicts with another key, or a part cannot be used.
+/// Creates the seeded accounts and keys, assembles the service, and starts its workers.
 pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service, StartError> {
     let ServiceParts { store: kind, clock, public, provider, blobs, with_metrics } = parts;
-    let store = kind.store();
-    let generated_key = seed(&*store, &kind, &config).await?;
+    let store = match &kind {
+        StoreKind::Single(store) => store.clone(),
+        StoreKind::Shared(store) => Arc::new(store.clone()),
+    };
+    for (at, seed) in config.seeds.iter().enumerate() {
+        match store.seed_key(&seed.account, seed.key.clone()).await {
+            Err(StoreError::KeyTaken) => return Err(StartError::SeedTaken(at + 1)),
+            outcome => outcome?,
+        }
+    }
+    let generated_key =
+        if config.seeds.is_empty() { kind.first_key(&config.vendor).await? } else { None };
     let signing_key = match config.signing_key {
         Some(given) => given,
         None => kind.signing_key().await?,
     };
 
     let assets = Assets::new(public.url());
-    let blobs = match blobs {
-        Some(blobs) => blobs,
-        None => Blobs::open(&config.blobs)?,
+    let blobs = blobs.map_or_else(|| Blobs::open(&config.blobs), Ok)?;
+    let outputs =
+        OutputStore { blobs: blobs.clone(), assets: assets.clone(), key: signing_key.clone() };
+    let provider = match (provider, &config.provider) {
+        (Some(given), _) => given,
+        (None, Some(queue)) => Arc::new(QueueProvider::new(queue.clone())?),
+        (None, None) => {
+            let OutputStore { blobs, assets, .. } = outputs.clone();
+            Arc::new(LocalProvider { clock: clock.clone(), assets, blobs })
+        }
     };
-    let provider = match provider {
-        Some(provider) => provider,
-        None => config.provider.open(clock.clone(), assets.clone(), blobs.clone())?,
-    };
-    let outputs = Arc::new(AssetOutputStore::new(blobs.clone(), assets.clone(), &signing_key));
-    let worker = Worker::new(store.clone(), provider.clone(), outputs, clock.clone());
+    let worker =
+        Worker { store: store.clone(), provider: provider.clone(), outputs, clock: clock.clone() };
 
     let table = routes::table();
-    let metrics = if with_metrics { Some(Arc::new(Metrics::new(&table)?)) } else { None };
-    let model_namespace = &config.model_namespace;
-    let document = Document::new(&openapi::document(Some(&public), model_namespace));
+    let metrics = if with_metrics { Some(Arc::new(Metrics::new(&table))) } else { None };
     let submitter = Submitter::new(store.clone(), provider);
     let api = Api {
         submitter: submitter.clone(),
@@ -173,33 +177,10 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         blobs,
         assets,
         readiness: Readiness::default(),
-        openapi: document,
+        openapi: Document::new(&openapi::document(Some(&public), &config.model_namespace)),
     };
     let app = ApiService { routes: Routes::new(table)?, api, vendor: config.vendor, metrics };
     let workers = WorkerPool::start(&worker, config.workers);
     let background = BackgroundTasks { submitter, workers };
     Ok(Service { app: Arc::new(app), generated_key, background })
-}
-
-/// Creates the seeded keys. Returns the key that was created because none is seeded.
-async fn seed(
-    store: &dyn Store,
-    kind: &StoreKind,
-    config: &ServiceConfig,
-) -> Result<Option<GeneratedKey>, StartError> {
-    for (at, seed) in config.seeds.iter().enumerate() {
-        match store.seed_key(&seed.account, seed.key.clone()).await {
-            Err(StoreError::KeyTaken) => return Err(StartError::SeedTaken(at + 1)),
-            outcome => outcome?,
-        }
-    }
-    if config.seeds.is_empty() { kind.first_key(&config.vendor).await } else { Ok(None) }
-}
-
-impl fmt::Debug for Service {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Service")
-            .field("generated_key", &self.generated_key)
-            .finish_non_exhaustive()
-    }
 }

@@ -4,10 +4,9 @@
 //! other call sees an intermediate state. The traits know nothing of HTTP;
 //! `http::error` maps a [`StoreError`] to a status.
 //!
-//! A method that takes a [`Caller`] reads and changes that caller's account only. A
-//! resource of another account is treated exactly like one that does not exist. The one
-//! exception is [`VaultStore::fork_vault`], which reads public and unlisted vaults of
-//! any account.
+//! A method that takes a [`Caller`] reads and changes that caller's account only. A resource of
+//! another account is treated exactly like one that does not exist. The one exception is
+//! [`VaultStore::fork_vault`], which reads public and unlisted vaults of any account.
 //!
 //! Ids are positive and never reused, and they increase: a prompt, vault or membership
 //! has a greater id than those created before it in the same account.
@@ -17,7 +16,6 @@ mod contract_tests;
 #[cfg(test)]
 mod differential;
 mod jobs;
-mod memberships;
 pub(crate) mod memory;
 pub(crate) mod postgres;
 mod prompts;
@@ -27,9 +25,8 @@ use async_trait::async_trait;
 use promptarium::PromptId;
 
 pub use self::jobs::{JobQueue, JobStore};
-pub use self::memberships::{Added, Contents, MembershipStore, Moved};
 pub use self::prompts::PromptStore;
-pub use self::vaults::VaultStore;
+pub use self::vaults::{Added, Contents, MembershipStore, Moved, VaultStore};
 pub use crate::domain::{
     AccountId, Caller, Claim, JobKey, JobRecord, JobState, KeyId, KeyRecord, Lease, ListedPrompt,
     NewJob, NewKey, NewPrompt, NewVault, PromptImage, PromptInputs, PromptKind, PromptPage,
@@ -37,8 +34,7 @@ pub use crate::domain::{
     SharedPrompt, VaultPatch, VaultRecord, VaultVisibility,
 };
 
-/// Everything that the service persists except files. See the [module](self) for the
-/// rules that all methods share.
+/// Everything that the service persists except files.
 #[async_trait]
 pub trait Store:
     PromptStore + VaultStore + MembershipStore + KeyStore + JobStore + JobQueue
@@ -53,8 +49,7 @@ pub trait Store:
     async fn check(&self) -> Result<()>;
 }
 
-/// API keys, and the accounts that are created with them. See the [module](self) for the
-/// rules that all methods share.
+/// API keys, and the accounts that are created with them.
 #[async_trait]
 pub trait KeyStore: Send + Sync + 'static {
     /// Creates the account named `account` with its General vault unless it exists,
@@ -129,7 +124,7 @@ pub enum StoreError {
     Unavailable(#[source] Cause),
     /// The database returned something unexpected; a bug.
     #[error("the store failed")]
-    Broken(#[source] Cause),
+    Internal(#[source] Cause),
     /// Another key has this public id.
     #[error("a different key with this public id exists")]
     KeyTaken,

@@ -4,7 +4,6 @@
 use std::error::Error;
 
 use promptarium_server::test_support::BlobSetting;
-use promptarium_server::test_support::ProviderSetting;
 use promptarium_server::test_support::{ModelNamespace, Vendor};
 use promptarium_server::test_support::{SeedKey, ServiceConfig};
 
@@ -24,7 +23,7 @@ pub(crate) fn config(workers: usize) -> Result<ServiceConfig, NotStarted> {
         seeds,
         signing_key: None,
         blobs: BlobSetting::Memory,
-        provider: ProviderSetting::Local,
+        provider: None,
         workers,
     })
 }

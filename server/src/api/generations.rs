@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use http::StatusCode;
-use promptarium::{JobId, PromptId, VaultId, limits, path};
-use serde::Serialize;
-use serde_json::{Map, Value};
+use promptarium::{JobId, limits, path};
+use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::prompts::image_url;
@@ -17,7 +16,7 @@ use crate::generate::request_digest;
 use crate::http::error::ApiError;
 use crate::http::response;
 use crate::http::validate::{
-    FieldError, Form, RawField, id, integer, json_fields, list as list_of, object, one_of, text,
+    Field, FieldError, Form, id, integer, json_fields, list as list_of, object, one_of, text,
 };
 
 pub(crate) const FIELDS: &[&str] = &[
@@ -39,52 +38,26 @@ pub(crate) const FIELDS: &[&str] = &[
 pub(crate) const KINDS: &[(&str, OutputKind)] =
     &[("image", OutputKind::Image), ("video", OutputKind::Video)];
 
-/// The response to a queued generation (GE-02).
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Queued<'a> {
-    success: bool,
-    client_job_id: &'a str,
-    provider_request_id: &'a str,
-    status_url: &'a str,
-}
-
 /// The status of a generation (S-34).
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct JobView<'a> {
-    client_job_id: &'a str,
-    provider_request_id: Option<&'a str>,
-    status: &'static str,
-    generation_type: &'static str,
-    vault_id: VaultId,
-    prompt_id: Option<PromptId>,
-    error: Option<&'a str>,
-    created_at: Time,
-    updated_at: Time,
-}
-
-impl<'a> JobView<'a> {
-    fn new(job: &'a JobRecord) -> Self {
-        let (status, prompt_id, error) = match &job.state {
-            // The store does not return submitting jobs to callers.
-            JobState::Submitting | JobState::Queued(_) => ("queued", None, None),
-            JobState::InProgress(_) => ("in_progress", None, None),
-            JobState::Completed(_, prompt) => ("completed", Some(*prompt), None),
-            JobState::Failed(_, reason) => ("failed", None, Some(&**reason)),
-        };
-        Self {
-            client_job_id: &job.key.client_job_id,
-            provider_request_id: job.state.ticket().map(|ticket| &*ticket.request_id),
-            status,
-            generation_type: job.request.kind.as_str(),
-            vault_id: job.vault,
-            prompt_id,
-            error,
-            created_at: Time(job.created_at),
-            updated_at: Time(job.updated_at),
-        }
-    }
+fn job_view(job: &JobRecord) -> Value {
+    let (status, prompt_id, error) = match &job.state {
+        // The store does not return submitting jobs to callers.
+        JobState::Submitting | JobState::Queued(_) => ("queued", None, None),
+        JobState::InProgress(_) => ("in_progress", None, None),
+        JobState::Completed(_, prompt) => ("completed", Some(*prompt), None),
+        JobState::Failed(_, reason) => ("failed", None, Some(&**reason)),
+    };
+    json!({
+        "clientJobId": &*job.key.client_job_id,
+        "providerRequestId": job.state.ticket().map(|ticket| &*ticket.request_id),
+        "status": status,
+        "generationType": job.request.kind,
+        "vaultId": job.vault,
+        "promptId": prompt_id,
+        "error": error,
+        "createdAt": Time(job.created_at),
+        "updatedAt": Time(job.updated_at),
+    })
 }
 
 /// `POST /generations` (GE-01 to GE-27).
@@ -95,20 +68,20 @@ pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>)
 
     let name = &*job.client_job_id;
     let status_url = format!("{}{}", api.base_url, path::generation_status(&JobId::from(name)));
-    let queued = Queued {
-        success: true,
-        client_job_id: name,
-        provider_request_id: &ticket.request_id,
-        status_url: &status_url,
-    };
-    Ok(response::data(StatusCode::ACCEPTED, &queued)?)
+    let queued = json!({
+        "success": true,
+        "clientJobId": name,
+        "providerRequestId": &*ticket.request_id,
+        "statusUrl": status_url,
+    });
+    response::data(StatusCode::ACCEPTED, &queued)
 }
 
 /// `GET /generations/{clientJobId}/status` (GE-28, GE-31, GE-32).
 pub(crate) async fn status(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
     let name = request.params.text(0).ok_or(ApiError::NotFound)?;
     let job = api.store.job(caller, &name).await?;
-    Ok(response::data(StatusCode::OK, &JobView::new(&job))?)
+    response::data(StatusCode::OK, &job_view(&job))
 }
 
 /// Checks the body; reports all failing fields at once.
@@ -132,7 +105,7 @@ fn new_job(body: &[u8], assets: &Assets) -> Result<NewJob, ApiError> {
 }
 
 /// The optional fields, with their defaults (GE-09, GE-17, GE-19).
-fn options(form: &mut Form<RawField<'_>>, assets: &Assets) -> GenerationRequest {
+fn options(form: &mut Form<'_>, assets: &Assets) -> GenerationRequest {
     let owned = |text: Option<Arc<str>>| text.map(|text| Box::from(&*text));
     let url = image_url(assets);
     let urls = |most| list_of(0..=most, move |entry| url(entry).map(|url| Box::<str>::from(&*url)));
@@ -163,7 +136,7 @@ fn options(form: &mut Form<RawField<'_>>, assets: &Assets) -> GenerationRequest 
 
 /// The name of a job: one segment of `statusUrl`. Every character can be percent-encoded, but
 /// `.` and `..` stay dot segments in any spelling, and URL libraries remove those.
-fn client_job_id(given: RawField<'_>) -> Result<Arc<str>, FieldError> {
+fn client_job_id(given: &Field<'_>) -> Result<Arc<str>, FieldError> {
     let id = text(limits::CLIENT_JOB_ID_CHARS)(given)?;
     match &*id {
         "." | ".." => Err("must not be . or .., which no URL can hold as a segment".to_owned()),
@@ -173,7 +146,7 @@ fn client_job_id(given: RawField<'_>) -> Result<Arc<str>, FieldError> {
 
 /// An object of any keys, of bounded size and depth. The JSON reader refuses 128 levels, and a
 /// stored request adds levels of its own around these, so the bound is far below that.
-fn parameters(given: RawField<'_>) -> Result<Map<String, Value>, FieldError> {
+fn parameters(given: &Field<'_>) -> Result<Map<String, Value>, FieldError> {
     const BYTES_MAX: usize = limits::GENERATION_PARAMETERS_BYTES_MAX;
     const DEPTH_MAX: usize = limits::GENERATION_PARAMETERS_DEPTH_MAX;
     let bytes = given.raw().len();

@@ -7,16 +7,16 @@ use std::sync::LazyLock;
 
 use bytes::Bytes;
 use data_encoding::HEXLOWER;
-use http::header::{CACHE_CONTROL, ETAG};
-use http::{HeaderValue, StatusCode};
+use http::StatusCode;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG};
 use saphyr::{LoadableYamlNode, Scalar, Yaml};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::assets::matches_etag;
+use super::files::matches_etag;
 use super::{Api, HandlerResult, Request};
 use crate::domain::{ModelNamespace, PublicUrl};
-use crate::http::response;
+use crate::http::response::{self, ResponseBody};
 
 pub(crate) const PATH: &str = "/api/v1/openapi.json";
 
@@ -59,32 +59,27 @@ pub fn document(public: Option<&PublicUrl>, model_namespace: &ModelNamespace) ->
 #[derive(Clone, Debug)]
 pub struct Document {
     json: Bytes,
-    tag: HeaderValue,
+    etag: String,
 }
 
 impl Document {
     #[must_use]
     pub fn new(document: &Value) -> Self {
         let json = Bytes::from(document.to_string());
-        let digest = HEXLOWER.encode(&Sha256::digest(&json)[..16]);
-        let tag = HeaderValue::from_str(&format!("\"{digest}\""));
-        // Hexadecimal digits are always a valid header value.
-        Self { json, tag: tag.unwrap_or_else(|_| HeaderValue::from_static("\"none\"")) }
+        let etag = format!("\"{}\"", HEXLOWER.encode(&Sha256::digest(&json)[..16]));
+        Self { json, etag }
     }
 }
 
 /// `GET /openapi.json` (S-54).
 pub(crate) async fn get(api: &Api, request: Request<'_>) -> HandlerResult {
-    let Document { json, tag } = &api.openapi;
-    let is_known = tag.to_str().is_ok_and(|tag| matches_etag(&request.parts.headers, tag));
-    let mut response = match is_known {
-        true => response::empty(StatusCode::NOT_MODIFIED),
-        false => response::json(StatusCode::OK, json.clone()),
-    };
-    let headers = response.headers_mut();
-    headers.insert(ETAG, tag.clone());
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    Ok(response)
+    let Document { json, etag } = &api.openapi;
+    let reply = http::Response::builder().header(ETAG, etag).header(CACHE_CONTROL, "no-cache");
+    if matches_etag(&request.parts.headers, etag) {
+        return Ok(reply.status(StatusCode::NOT_MODIFIED).body(response::no_body())?);
+    }
+    let body = ResponseBody::Left(json.clone().into());
+    Ok(reply.header(CONTENT_TYPE, "application/json").body(body)?)
 }
 
 #[cfg(test)]

@@ -4,19 +4,18 @@ use std::sync::Arc;
 
 use http::StatusCode;
 use promptarium::{PromptId, VaultId, limits};
+use serde_json::json;
 
-use super::view::{Deleted, PromptView};
+use super::view::PromptView;
 use super::{Api, HandlerResult, Request};
 use crate::blobs::asset_url::Assets;
-use crate::domain::{
-    Caller, NewPrompt, PromptInputs, PromptKind, PromptPatch, PromptQuery, PromptRecord,
-};
+use crate::domain::{Caller, NewPrompt, PromptInputs, PromptKind, PromptPatch, PromptQuery};
 use crate::http::cursor::{Cursors, Listing};
 use crate::http::error::MODEL_REQUIRED;
 use crate::http::response;
 use crate::http::validate::{
-    FieldError, Form, RawField, absolute_url, id, id_in_query, integer_in_query, json_fields,
-    list as list_of, model_id, one_of, one_of_in_query, query_fields, text,
+    Field, FieldError, Form, absolute_url, id, integer, json_fields, list as list_of, model_id,
+    one_of, query_fields, text,
 };
 
 pub(crate) const FIELDS: &[&str] = &[
@@ -40,15 +39,15 @@ pub(crate) const KINDS: &[(&str, PromptKind)] =
 /// `GET /prompts` (PG-01 to PG-09, PR-13 to PR-18).
 pub(crate) async fn list(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
     let mut form = query_fields(request.parts.uri.query(), QUERY);
-    let limit = form.optional("limit", integer_in_query(limits::PAGE_SIZE));
-    let vault = form.optional("vaultId", id_in_query::<VaultId>);
-    let kind = form.optional("type", one_of_in_query(KINDS));
+    let limit = form.optional("limit", integer(limits::PAGE_SIZE));
+    let vault = form.optional("vaultId", id::<VaultId>);
+    let kind = form.optional("type", one_of(KINDS));
     let listing = Listing { account: caller.account, vault, kind };
     // A cursor is signed for its filters. If they are not valid, only its form can be checked.
     let filters_are_valid = form.is_clean();
-    let after = form.optional("cursor", |cursor| match api.cursors.read(&listing, &cursor) {
+    let after = form.optional("cursor", |cursor| match api.cursors.read(&listing, cursor.raw()) {
         Some(position) => Ok(position),
-        None if !filters_are_valid && Cursors::has_form(&cursor) => Ok(PromptId::new(0)),
+        None if !filters_are_valid && Cursors::has_form(cursor.raw()) => Ok(PromptId::new(0)),
         None => Err("must be the nextCursor of a page with the same vaultId and type".to_owned()),
     });
     form.finish()?;
@@ -58,7 +57,7 @@ pub(crate) async fn list(api: &Api, caller: &Caller, request: Request<'_>) -> Ha
     let next =
         page.prompts.last().filter(|_| page.more).map(|last| api.cursors.write(&listing, last.id));
     let views: Vec<_> = page.prompts.iter().map(|prompt| PromptView::new(prompt)).collect();
-    Ok(response::page(&views, next.as_deref())?)
+    response::page(&views, next.as_deref())
 }
 
 /// `POST /prompts` (PR-19 to PR-29).
@@ -78,13 +77,13 @@ pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>)
 
     let new = NewPrompt { title, text, kind, platform, inputs, vault };
     let prompt = api.store.create_prompt(caller, new).await?;
-    prompt_response(StatusCode::CREATED, &prompt)
+    response::data(StatusCode::CREATED, &PromptView::new(&prompt))
 }
 
 /// `GET /prompts/{promptId}` (PR-30).
 pub(crate) async fn get(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
     let prompt = api.store.prompt(caller, request.id(0)?).await?;
-    prompt_response(StatusCode::OK, &prompt)
+    response::data(StatusCode::OK, &PromptView::new(&prompt))
 }
 
 /// `PATCH /prompts/{promptId}` (PR-31 to PR-39).
@@ -102,14 +101,14 @@ pub(crate) async fn update(api: &Api, caller: &Caller, mut request: Request<'_>)
     form.finish()?;
 
     let prompt = api.store.update_prompt(caller, request.id(0)?, patch).await?;
-    prompt_response(StatusCode::OK, &prompt)
+    response::data(StatusCode::OK, &PromptView::new(&prompt))
 }
 
 /// `DELETE /prompts/{promptId}` (PR-40 to PR-43).
 pub(crate) async fn delete(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
     let id: PromptId = request.id(0)?;
     api.store.delete_prompt(caller, id).await?;
-    Ok(response::data(StatusCode::OK, &Deleted { id, deleted: true })?)
+    response::data(StatusCode::OK, &json!({ "id": id, "deleted": true }))
 }
 
 /// `POST /prompts/{promptId}/save` (PR-44 to PR-47).
@@ -120,11 +119,11 @@ pub(crate) async fn save(api: &Api, caller: &Caller, mut request: Request<'_>) -
     let vault = form.finish_with(vault)?;
 
     let prompt = api.store.save_prompt(caller, request.id(0)?, vault).await?;
-    prompt_response(StatusCode::OK, &prompt)
+    response::data(StatusCode::OK, &PromptView::new(&prompt))
 }
 
 /// The fields that create and update share and no response shows (PR-12).
-fn inputs(form: &mut Form<RawField<'_>>, api: &Api) -> PromptInputs {
+fn inputs(form: &mut Form<'_>, api: &Api) -> PromptInputs {
     let image_url = image_url(&api.assets);
     let references = list_of(0..=limits::PROMPT_REFERENCE_MEDIA_URLS_MAX, |entry| {
         image_url(entry).map(|url| Box::from(&*url))
@@ -137,21 +136,16 @@ fn inputs(form: &mut Form<RawField<'_>>, api: &Api) -> PromptInputs {
     }
 }
 
-fn prompt_response(status: StatusCode, prompt: &PromptRecord) -> HandlerResult {
-    Ok(response::data(status, &PromptView::new(prompt))?)
-}
-
 /// An absolute URL that is not an upload URL of this server (UP-17).
 pub(super) fn image_url(
     assets: &Assets,
-) -> impl for<'a> Fn(RawField<'a>) -> Result<Arc<str>, FieldError> + Copy + use<'_> {
+) -> impl Fn(&Field<'_>) -> Result<Arc<str>, FieldError> + Copy + use<'_> {
     |field| {
         let url = absolute_url(field)?;
         if assets.is_upload_url(&url) {
             // The message does not repeat it: it could be used to upload.
-            Err("is an upload address; use the slot's url".to_owned())
-        } else {
-            Ok(url)
+            return Err("is an upload address; use the slot's url".to_owned());
         }
+        Ok(url)
     }
 }

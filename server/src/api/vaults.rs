@@ -1,15 +1,18 @@
-//! `/vaults`. Their prompts are in `memberships`.
+//! `/vaults`, and the prompts in them.
 
 use http::StatusCode;
-use promptarium::{VaultId, limits};
+use promptarium::{VaultId, VaultPromptId, limits};
+use serde_json::json;
 
-use super::view::{Deleted, VaultView};
+use super::view::{ListedPromptView, VaultView};
 use super::{Api, HandlerResult, Request};
-use crate::domain::{Caller, NewVault, VaultPatch, VaultRecord, VaultVisibility};
+use crate::domain::{Caller, NewVault, VaultPatch, VaultVisibility};
 use crate::http::response;
-use crate::http::validate::{json_fields, one_of, text};
+use crate::http::validate::{id, id_from_1, json_fields, list as list_of, one_of, text};
 
 pub(crate) const FIELDS: &[&str] = &["name", "description", "visibility"];
+pub(crate) const ADD_FIELDS: &[&str] = &["promptIds"];
+pub(crate) const MOVE_FIELDS: &[&str] = &["targetVaultId"];
 
 pub(crate) const VISIBILITIES: &[(&str, VaultVisibility)] = &[
     ("private", VaultVisibility::Private),
@@ -21,7 +24,7 @@ pub(crate) const VISIBILITIES: &[(&str, VaultVisibility)] = &[
 pub(crate) async fn list(api: &Api, caller: &Caller, _: Request<'_>) -> HandlerResult {
     let vaults = api.store.vaults(caller).await?;
     let views: Vec<_> = vaults.iter().map(VaultView::new).collect();
-    Ok(response::data(StatusCode::OK, &views)?)
+    response::data(StatusCode::OK, &views)
 }
 
 /// `POST /vaults` (VA-16 to VA-20).
@@ -34,14 +37,15 @@ pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>)
     let visibility = form.optional("visibility", one_of(VISIBILITIES)).unwrap_or_default();
     let name = form.finish_with(name)?;
 
-    let vault = api.store.create_vault(caller, NewVault { name, description, visibility });
-    vault_response(StatusCode::CREATED, &vault.await?)
+    let new = NewVault { name, description, visibility };
+    let vault = api.store.create_vault(caller, new).await?;
+    response::data(StatusCode::CREATED, &VaultView::new(&vault))
 }
 
 /// `GET /vaults/{vaultId}` (VA-21).
 pub(crate) async fn get(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
     let vault = api.store.vault(caller, request.id(0)?).await?;
-    vault_response(StatusCode::OK, &vault)
+    response::data(StatusCode::OK, &VaultView::new(&vault))
 }
 
 /// `PATCH /vaults/{vaultId}` (VA-22 to VA-25).
@@ -56,22 +60,111 @@ pub(crate) async fn update(api: &Api, caller: &Caller, mut request: Request<'_>)
     form.finish()?;
 
     let vault = api.store.update_vault(caller, request.id(0)?, patch).await?;
-    vault_response(StatusCode::OK, &vault)
+    response::data(StatusCode::OK, &VaultView::new(&vault))
 }
 
 /// `DELETE /vaults/{vaultId}` (VA-26 to VA-28).
 pub(crate) async fn delete(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
     let id: VaultId = request.id(0)?;
     api.store.delete_vault(caller, id).await?;
-    Ok(response::data(StatusCode::OK, &Deleted { id, deleted: true })?)
+    response::data(StatusCode::OK, &json!({ "id": id, "deleted": true }))
 }
 
 /// `POST /vaults/{vaultId}/fork` (VA-29 to VA-34).
 pub(crate) async fn fork(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
     let vault = api.store.fork_vault(caller, request.id(0)?).await?;
-    vault_response(StatusCode::CREATED, &vault)
+    response::data(StatusCode::CREATED, &VaultView::new(&vault))
 }
 
-fn vault_response(status: StatusCode, vault: &VaultRecord) -> HandlerResult {
-    Ok(response::data(status, &VaultView::new(vault))?)
+/// `GET /vaults/{vaultId}/prompts` (VC-04 to VC-09).
+pub(crate) async fn list_prompts(
+    api: &Api,
+    caller: &Caller,
+    request: Request<'_>,
+) -> HandlerResult {
+    let contents = api.store.contents(caller, request.id(0)?).await?;
+    response::listing(contents, |prompt, json| {
+        serde_json::to_writer(json, &ListedPromptView::new(prompt))
+    })
+    .await
+}
+
+/// `POST /vaults/{vaultId}/prompts` (VC-10 to VC-14).
+pub(crate) async fn add_prompts(
+    api: &Api,
+    caller: &Caller,
+    mut request: Request<'_>,
+) -> HandlerResult {
+    let body = request.json().await?;
+    let mut form = json_fields(&body, ADD_FIELDS)?;
+    let prompts = form.required("promptIds", list_of(limits::ADDED_PROMPTS, id));
+    let prompts = form.finish_with(prompts)?;
+
+    let vault_id: VaultId = request.id(0)?;
+    let added = api.store.add_prompts(caller, vault_id, &prompts).await?;
+    let view = json!({
+        "added": added.added,
+        "vaultId": vault_id,
+        "promptCount": added.prompt_count,
+    });
+    response::data(StatusCode::CREATED, &view)
+}
+
+/// `DELETE /vaults/{vaultId}/prompts/{vaultPromptId}` (VC-15, VC-16).
+pub(crate) async fn remove_prompt(
+    api: &Api,
+    caller: &Caller,
+    request: Request<'_>,
+) -> HandlerResult {
+    let membership: VaultPromptId = request.id(1)?;
+    api.store.remove_membership(caller, request.id(0)?, membership).await?;
+    response::data(StatusCode::OK, &json!({ "vaultPromptId": membership, "removed": true }))
+}
+
+/// `POST …/move` (VC-17 to VC-24).
+pub(crate) async fn move_prompt(
+    api: &Api,
+    caller: &Caller,
+    mut request: Request<'_>,
+) -> HandlerResult {
+    let body = request.json().await?;
+    let mut form = json_fields(&body, MOVE_FIELDS)?;
+    let target = form.required("targetVaultId", id_from_1);
+    let target: VaultId = form.finish_with(target)?;
+
+    let source: VaultId = request.id(0)?;
+    let moved = api.store.move_membership(caller, source, request.id(1)?, target).await?;
+    let view = json!({
+        "promptId": moved.prompt,
+        "sourceVaultId": source,
+        "targetVaultId": target,
+        "vaultPromptId": moved.membership,
+    });
+    response::data(StatusCode::OK, &view)
+}
+
+/// `POST …/pin` (VC-25, VC-27, VC-29).
+pub(crate) async fn pin_prompt(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
+    set_pinned(api, caller, request, true).await
+}
+
+/// `DELETE …/pin` (VC-26, VC-28, VC-30).
+pub(crate) async fn unpin_prompt(
+    api: &Api,
+    caller: &Caller,
+    request: Request<'_>,
+) -> HandlerResult {
+    set_pinned(api, caller, request, false).await
+}
+
+async fn set_pinned(
+    api: &Api,
+    caller: &Caller,
+    request: Request<'_>,
+    is_pinned: bool,
+) -> HandlerResult {
+    let membership: VaultPromptId = request.id(1)?;
+    api.store.set_pinned(caller, request.id(0)?, membership, is_pinned).await?;
+    let view = json!({ "vaultPromptId": membership, "isPinned": is_pinned });
+    response::data(StatusCode::OK, &view)
 }

@@ -59,13 +59,6 @@ pub(crate) struct VaultView<'a> {
     updated_at: Time,
 }
 
-/// The response to deleting a prompt or a vault (PR-40, VA-26).
-#[derive(Serialize)]
-pub(crate) struct Deleted<Id> {
-    pub id: Id,
-    pub deleted: bool,
-}
-
 /// A timestamp in RFC 3339, UTC, with microseconds (EN-09).
 pub(crate) struct Time(pub Timestamp);
 

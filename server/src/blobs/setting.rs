@@ -10,7 +10,7 @@ use object_store::local::LocalFileSystem;
 use object_store::prefix::PrefixStore;
 use object_store::{BackoffConfig, ObjectStore, RetryConfig};
 
-use super::staging::{Folder, Staging};
+use super::staging::Staging;
 use super::{BlobError, BlobOpenError, Blobs};
 use crate::error_chain::error_chain;
 use crate::limits::{S3_BACKOFF_FIRST, S3_BACKOFF_MAX, S3_RETRIES_MAX, S3_RETRY_FOR};
@@ -33,28 +33,20 @@ pub enum BlobSetting {
     },
 }
 
-/// Why a setting is not valid. The text does not repeat it, because it may contain a key by
-/// mistake.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct BlobSettingError(&'static str);
-
 impl BlobSetting {
-    /// Parses a setting.
-    pub fn parse(text: &str) -> Result<Self, BlobSettingError> {
-        if let Some(path) = text.strip_prefix("file:") {
-            let path = (!path.is_empty()).then(|| Self::Folder(path.into()));
-            return path.ok_or(BlobSettingError("needs a path after file:"));
-        }
-        match text.strip_prefix("s3://") {
-            Some(rest) => parse_s3(rest),
-            None if text == "memory:" => Ok(Self::Memory),
-            None => Err(BlobSettingError("must be memory:, file:PATH or s3://BUCKET/PREFIX")),
+    /// Parses a setting. The error does not repeat it, because it may contain a key by mistake.
+    pub fn parse(text: &str) -> Result<Self, &'static str> {
+        match text.split_once(':') {
+            Some(("memory", "")) => Ok(Self::Memory),
+            Some(("file", "")) => Err("needs a path after file:"),
+            Some(("file", path)) => Ok(Self::Folder(path.into())),
+            Some(("s3", rest)) if rest.starts_with("//") => parse_s3(&rest[2..]),
+            _ => Err("must be memory:, file:PATH or s3://BUCKET/PREFIX"),
         }
     }
 }
 
-fn parse_s3(text: &str) -> Result<BlobSetting, BlobSettingError> {
+fn parse_s3(text: &str) -> Result<BlobSetting, &'static str> {
     let (bucket, prefix) = text.split_once('/').unwrap_or((text, ""));
     let prefix = prefix.strip_suffix('/').unwrap_or(prefix);
     let is_plain = |word: &str| {
@@ -62,15 +54,11 @@ fn parse_s3(text: &str) -> Result<BlobSetting, BlobSettingError> {
         !word.is_empty() && word.chars().all(allowed) && !matches!(word, "." | "..")
     };
     if !is_plain(bucket) {
-        return Err(BlobSettingError(
-            "needs the name of a bucket after s3://, of letters, digits, `.`, `_` and `-`",
-        ));
+        return Err("needs the name of a bucket after s3://, of letters, digits, `.`, `_` and `-`");
     }
     if !prefix.is_empty() && !prefix.split('/').all(is_plain) {
-        return Err(BlobSettingError(
-            "needs a prefix of letters, digits, `.`, `_`, `-` and single slashes after the \
-             bucket; keys and endpoint go into AWS_... variables",
-        ));
+        return Err("needs a prefix of letters, digits, `.`, `_`, `-` and single slashes after \
+                    the bucket; keys and endpoint go into AWS_... variables");
     }
     Ok(BlobSetting::S3 { bucket: bucket.into(), prefix: prefix.into() })
 }
@@ -82,36 +70,26 @@ impl Blobs {
         match setting {
             BlobSetting::Memory => Ok(Self::in_memory()),
             BlobSetting::Folder(path) => {
-                let folder = Folder::open(path).map_err(|error| {
+                let staging = Staging::folder(path).map_err(|error| {
                     let path = path.display();
                     BlobOpenError(format!("nothing can be written in the folder {path}: {error}"))
                 })?;
                 let store = Arc::new(LocalFileSystem::new_with_prefix(path).map_err(unusable)?);
-                Ok(Self { store, staging: Staging::Folder(folder) })
+                Ok(Self { store, staging })
             }
             BlobSetting::S3 { bucket, prefix } => {
-                let variables = std::env::vars_os().filter_map(|(name, value)| {
-                    Some((name.into_string().ok()?, value.into_string().ok()?))
-                });
-                open_s3(bucket, prefix, variables)
+                open_s3(bucket, prefix, AmazonS3Builder::from_env())
             }
         }
     }
 }
 
-/// `variables` that are not settings of S3 are ignored.
+/// `builder` has what the variables `AWS_…` set.
 pub(super) fn open_s3(
     bucket: &str,
     prefix: &str,
-    variables: impl Iterator<Item = (String, String)>,
+    builder: AmazonS3Builder,
 ) -> Result<Blobs, BlobOpenError> {
-    let settings = variables.filter(|(name, _)| name.starts_with("AWS_"));
-    let builder = settings.fold(AmazonS3Builder::new(), |builder, (name, value)| {
-        match name.to_ascii_lowercase().parse() {
-            Ok(key) => builder.with_config(key, value),
-            Err(_) => builder,
-        }
-    });
     let value = |key: AmazonS3ConfigKey| builder.get_config_value(&key).unwrap_or_default();
     let endpoints = [value(AmazonS3ConfigKey::Endpoint), value(AmazonS3ConfigKey::S3Endpoint)];
     let allow_http = value(AmazonS3ConfigKey::Client(ClientConfigKey::AllowHttp)) == "true";

@@ -29,13 +29,9 @@ pub(super) enum Staging {
     Memory,
     /// In a temporary file, for S3; the semaphore counts bytes on their way to S3.
     TempFile(Arc<Semaphore>),
-    /// In a temporary file of a folder store.
-    Folder(Folder),
+    /// In a temporary file below the root of a folder store.
+    Folder(Arc<Path>),
 }
-
-/// The root of a folder store.
-#[derive(Clone)]
-pub(super) struct Folder(Arc<Path>);
 
 /// A file that is being uploaded. Dropping it discards what has been written.
 pub struct Upload {
@@ -53,6 +49,23 @@ impl Staging {
     pub(super) fn temp_file() -> Self {
         Self::TempFile(Arc::new(Semaphore::new(S3_UPLOAD_BYTES_MAX as usize)))
     }
+
+    /// Prepares a folder, proves that it is writable, and removes temporary files that a killed
+    /// server has left.
+    pub(super) fn folder(root: &Path) -> std::io::Result<Self> {
+        let temp = root.join(TEMP_FOLDER);
+        fs::create_dir_all(&temp)?;
+        TempFile::create(&temp)?;
+        for entry in fs::read_dir(&temp)?.flatten() {
+            let modified = entry.metadata().and_then(|file| file.modified());
+            let age = modified.ok().and_then(|modified| modified.elapsed().ok());
+            // No upload that is under way is older than this.
+            if age > Some(Duration::from_secs(UPLOAD_SLOT_LIFETIME_SECONDS)) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+        Ok(Self::Folder(root.into()))
+    }
 }
 
 impl Blobs {
@@ -60,6 +73,28 @@ impl Blobs {
     pub fn upload(&self, name: &AssetName, size: u64) -> Upload {
         let size = usize::try_from(size).unwrap_or(usize::MAX);
         Upload { blobs: self.clone(), name: *name, size, buffer: Vec::new(), file: None }
+    }
+
+    /// Publishes what the temporary file of a folder contains, followed by `tail`.
+    pub(super) async fn publish(
+        &self,
+        name: &AssetName,
+        file: Option<TempFile>,
+        tail: Bytes,
+    ) -> Result<(), PutError> {
+        let Staging::Folder(root) = &self.staging else {
+            return self.put_object(name, tail.into()).await;
+        };
+        let (temp, target) = (root.join(TEMP_FOLDER), root.join(name.path()));
+        blocking(move || {
+            let mut file =
+                file.map_or_else(|| TempFile::create(&temp), Ok).map_err(BlobError::from)?;
+            match file.publish(&tail, &target) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(PutError::Taken),
+                outcome => Ok(outcome.map_err(BlobError::from)?),
+            }
+        })
+        .await
     }
 }
 
@@ -85,22 +120,19 @@ impl Upload {
     /// Publishes the file. After an error nothing is visible.
     pub async fn finish(self) -> Result<(), PutError> {
         let Self { blobs, name, size, buffer, file } = self;
-        match &blobs.staging {
-            Staging::Memory => blobs.put_object(&name, buffer.into()).await,
-            Staging::Folder(folder) => folder.put(file, buffer.into(), &name).await,
-            Staging::TempFile(in_memory) => {
-                let bytes = u32::try_from(size).unwrap_or(u32::MAX).min(S3_UPLOAD_BYTES_MAX);
-                let permit = timeout(S3_UPLOAD_WAIT, in_memory.acquire_many(bytes)).await;
-                let _permit = permit.map_err(|_| BlobError::busy())?;
-                let bytes = blocking(move || read_back(file, buffer, size)).await?;
-                blobs.put_object(&name, bytes.into()).await
-            }
-        }
+        let Staging::TempFile(in_memory) = &blobs.staging else {
+            return blobs.publish(&name, file, buffer.into()).await;
+        };
+        let bytes = u32::try_from(size).unwrap_or(u32::MAX).min(S3_UPLOAD_BYTES_MAX);
+        let permit = timeout(S3_UPLOAD_WAIT, in_memory.acquire_many(bytes)).await;
+        let _permit = permit.map_err(|_| BlobError::busy())?;
+        let bytes = blocking(move || read_back(file, buffer, size)).await?;
+        blobs.publish(&name, None, bytes.into()).await
     }
 
     async fn flush(&mut self) -> Result<(), BlobError> {
         let in_store = match &self.blobs.staging {
-            Staging::Folder(folder) => Some(folder.temp()),
+            Staging::Folder(root) => Some(root.join(TEMP_FOLDER)),
             Staging::Memory | Staging::TempFile(_) => None,
         };
         let (file, mut buffer) = (self.file.take(), std::mem::take(&mut self.buffer));
@@ -127,49 +159,6 @@ fn read_back(file: Option<TempFile>, buffer: Vec<u8>, size: usize) -> Result<Vec
     file.0.rewind().and_then(|()| file.0.read_to_end(&mut bytes)).map_err(BlobError::from)?;
     bytes.extend_from_slice(&buffer);
     Ok(bytes)
-}
-
-impl Folder {
-    /// Prepares a folder, proves that it is writable, and removes temporary files that a killed
-    /// server has left.
-    pub(super) fn open(root: &Path) -> std::io::Result<Self> {
-        let folder = Self(root.into());
-        let temp = folder.temp();
-        fs::create_dir_all(&temp)?;
-        TempFile::create(&temp)?;
-        for entry in fs::read_dir(&temp)?.flatten() {
-            let modified = entry.metadata().and_then(|file| file.modified());
-            let age = modified.ok().and_then(|modified| modified.elapsed().ok());
-            // No upload that is under way is older than this.
-            if age > Some(Duration::from_secs(UPLOAD_SLOT_LIFETIME_SECONDS)) {
-                let _ = fs::remove_file(entry.path());
-            }
-        }
-        Ok(folder)
-    }
-
-    fn temp(&self) -> PathBuf {
-        self.0.join(TEMP_FOLDER)
-    }
-
-    /// Publishes what the temporary file contains, followed by `tail`.
-    pub(super) async fn put(
-        &self,
-        file: Option<TempFile>,
-        tail: Bytes,
-        name: &AssetName,
-    ) -> Result<(), PutError> {
-        let (temp, target) = (self.temp(), self.0.join(name.path()));
-        blocking(move || {
-            let mut file =
-                file.map_or_else(|| TempFile::create(&temp), Ok).map_err(BlobError::from)?;
-            match file.publish(&tail, &target) {
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(PutError::Taken),
-                outcome => Ok(outcome.map_err(BlobError::from)?),
-            }
-        })
-        .await
-    }
 }
 
 impl TempFile {

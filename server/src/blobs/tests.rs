@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
@@ -11,53 +10,37 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use object_store::aws::AmazonS3Builder;
+use tempfile::TempDir;
 use tokio::net::TcpListener;
 
 use super::setting::open_s3;
-use super::staging::random_id;
 use super::*;
 use crate::domain::Media;
 use crate::limits::UPLOAD_BUFFER_BYTES;
 
-/// A folder that is removed when the test ends.
-struct TestFolder(PathBuf);
-
-impl TestFolder {
-    fn new() -> Self {
-        Self(std::env::temp_dir().join(format!("promptarium-blobs-{}", random_id())))
-    }
-
-    fn open(&self) -> Blobs {
-        Blobs::open(&BlobSetting::Folder(self.0.clone())).unwrap()
-    }
-
-    /// All files, relative to the folder.
-    fn files(&self) -> Vec<String> {
-        let (mut files, mut folders) = (Vec::new(), vec![self.0.clone()]);
-        while let Some(folder) = folders.pop() {
-            for entry in std::fs::read_dir(folder).unwrap() {
-                let path = entry.unwrap().path();
-                if path.is_dir() {
-                    folders.push(path);
-                } else {
-                    files.push(path.strip_prefix(&self.0).unwrap().to_str().unwrap().to_owned());
-                }
-            }
-        }
-        files
-    }
+fn open_folder(folder: &TempDir) -> Blobs {
+    Blobs::open(&BlobSetting::Folder(folder.path().to_owned())).unwrap()
 }
 
-impl Drop for TestFolder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+/// All files, relative to the folder.
+fn files(folder: &TempDir) -> Vec<String> {
+    let (mut files, mut folders) = (Vec::new(), vec![folder.path().to_owned()]);
+    while let Some(below) = folders.pop() {
+        for path in std::fs::read_dir(below).unwrap().map(|entry| entry.unwrap().path()) {
+            match path.strip_prefix(folder.path()).unwrap().to_str().unwrap() {
+                _ if path.is_dir() => folders.push(path),
+                file => files.push(file.to_owned()),
+            }
+        }
     }
+    files
 }
 
 /// A store of each kind; the last one stages uploads as S3 does.
-fn stores() -> (TestFolder, [Blobs; 3]) {
-    let folder = TestFolder::new();
-    let in_folder = folder.open();
+fn stores() -> (TempDir, [Blobs; 3]) {
+    let folder = TempDir::new().unwrap();
+    let in_folder = open_folder(&folder);
     let like_s3 = Blobs { staging: Staging::temp_file(), ..Blobs::in_memory() };
     (folder, [Blobs::in_memory(), in_folder, like_s3])
 }
@@ -120,7 +103,7 @@ async fn an_upload_is_visible_once_it_is_finished() {
         let mut dropped = blobs.upload(&AssetName::random(Media::Png), 1_000_000);
         dropped.write(&sample(999_999)).await.unwrap();
     }
-    let files = folder.files();
+    let files = files(&folder);
     assert!(files.len() == 21 && files.iter().all(|file| file.starts_with("images/")), "{files:?}");
 }
 
@@ -153,24 +136,23 @@ async fn of_concurrent_puts_of_a_name_one_succeeds() {
 
 #[tokio::test]
 async fn a_folder_keeps_its_files_and_removes_old_temporary_files() {
-    let folder = TestFolder::new();
+    let folder = TempDir::new().unwrap();
     let name = AssetName::random(Media::Jpeg);
-    folder.open().put_new(&name, sample(10)).await.unwrap();
-    let [old, new] = ["old", "new"].map(|name| folder.0.join(".uploads").join(name));
+    open_folder(&folder).put_new(&name, sample(10)).await.unwrap();
+    let [old, new] = ["old", "new"].map(|name| folder.path().join(".uploads").join(name));
     for (path, age) in [(&old, 7201), (&new, 7100)] {
         let file = File::create(path).unwrap();
         file.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
     }
-    let blobs = folder.open();
+    let blobs = open_folder(&folder);
     assert_eq!(blobs.read_all(&name).await.unwrap(), Some(sample(10)));
     assert!(!old.exists() && new.exists());
 }
 
 #[test]
 fn an_unusable_folder_is_named() {
-    let folder = TestFolder::new();
-    std::fs::create_dir_all(&folder.0).unwrap();
-    let file = folder.0.join("file");
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("file");
     std::fs::write(&file, b"").unwrap();
     for path in [file.clone(), file.join("below")] {
         let error = Blobs::open(&BlobSetting::Folder(path)).err().unwrap();
@@ -204,7 +186,7 @@ fn settings_are_parsed() {
         ("s3://bucket/a?key=b", Err("needs a prefix")),
     ] {
         match (BlobSetting::parse(text), expected) {
-            (Err(error), Err(begin)) => assert!(error.to_string().starts_with(begin), "{text}"),
+            (Err(error), Err(begin)) => assert!(error.starts_with(begin), "{text}"),
             (parsed, expected) => assert_eq!(parsed.map_err(|_| ""), expected, "{text}"),
         }
     }
@@ -295,22 +277,24 @@ async fn respond(
     Ok(response.status(206).header("content-range", content_range).body(part.into()).unwrap())
 }
 
-fn variables(endpoint: &str) -> Vec<(String, String)> {
+fn settings(endpoint: &str) -> [(&'static str, &str); 5] {
     [
-        ("AWS_ENDPOINT", endpoint),
-        ("AWS_ALLOW_HTTP", "true"),
-        ("AWS_ACCESS_KEY_ID", "id"),
-        ("AWS_SECRET_ACCESS_KEY", "s3cret"),
-        ("AWS_REGION", "here"),
-        ("AWS_NOT_A_SETTING", "x"),
-        ("OTHER", "x"),
+        ("aws_endpoint", endpoint),
+        ("aws_allow_http", "true"),
+        ("aws_access_key_id", "id"),
+        ("aws_secret_access_key", "s3cret"),
+        ("aws_region", "here"),
     ]
-    .map(|(name, value)| (name.to_owned(), value.to_owned()))
-    .to_vec()
+}
+
+fn with_settings<'a>(settings: impl IntoIterator<Item = (&'a str, &'a str)>) -> AmazonS3Builder {
+    settings.into_iter().fold(AmazonS3Builder::new(), |builder, (name, value)| {
+        builder.with_config(name.parse().unwrap(), value)
+    })
 }
 
 fn open(prefix: &str, endpoint: &str) -> Blobs {
-    open_s3("pictures", prefix, variables(endpoint).into_iter()).unwrap()
+    open_s3("pictures", prefix, with_settings(settings(endpoint))).unwrap()
 }
 
 #[tokio::test]
@@ -382,11 +366,40 @@ async fn an_error_contains_no_response_body_and_no_asset_name() {
 #[tokio::test]
 async fn incomplete_settings_are_refused_at_the_start() {
     for (missing, expected) in
-        [("AWS_ALLOW_HTTP", "AWS_ALLOW_HTTP=true"), ("AWS_ACCESS_KEY_ID", "AccessKeyId")]
+        [("aws_allow_http", "AWS_ALLOW_HTTP=true"), ("aws_access_key_id", "AccessKeyId")]
     {
-        let mut variables = variables("http://127.0.0.1:1");
-        variables.retain(|(name, _)| name != missing);
-        let error = open_s3("pictures", "", variables.into_iter()).err().unwrap().to_string();
+        let settings = settings("http://127.0.0.1:1").into_iter();
+        let builder = with_settings(settings.filter(|(name, _)| *name != missing));
+        let error = open_s3("pictures", "", builder).err().unwrap().to_string();
         assert!(error.contains(expected) && !error.contains("s3cret"), "{error}");
     }
+}
+
+#[test]
+fn the_text_has_no_xml_and_no_asset_name() {
+    let xml = "403 Forbidden: <?xml version=\"1.0\"?><Error><Code>SignatureDoesNotMatch</Code>\
+               <SignatureProvided>s3cret</SignatureProvided></Error>";
+    let name = "0123456789abcdefghijklmno0.png";
+    for (text, expected) in [
+        (xml, "403 Forbidden: SignatureDoesNotMatch"),
+        ("500: <html>s3cret", "500"),
+        ("500: <Code>s3 cret</Code>", "500"),
+        ("no response", "no response"),
+        (
+            &format!("PUT http://h/b/images/{name}: {name}. x"),
+            "PUT http://h/b/images/<asset>: <asset>. x",
+        ),
+        (&format!("\"{name}\", /x/{name}#1"), "\"<asset>\", /x/<asset>#1"),
+    ] {
+        let source = io::Error::other(text.to_owned());
+        assert_eq!(BlobError::from(source).text, expected);
+    }
+}
+
+#[test]
+fn a_full_disk_is_recognised_in_the_causes() {
+    let full = Box::new(io::Error::from(io::ErrorKind::StorageFull));
+    let wrapped = object_store::Error::Generic { store: "t", source: full };
+    assert!(BlobError::from(wrapped).is_full());
+    assert!(!BlobError::from(io::Error::from(io::ErrorKind::PermissionDenied)).is_full());
 }

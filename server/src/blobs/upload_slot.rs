@@ -15,7 +15,7 @@ use super::asset_url::{AssetName, Assets};
 use crate::clock::Clock;
 use crate::domain::{AccountId, Media, SigningKey};
 
-/// The query parameter of an upload URL that contains the signed claims.
+/// The parameter of an upload URL that contains the signed claims.
 const PARAMETER: &str = "slot";
 /// Size, account and expiry, eight bytes each.
 const CLAIMS_BYTES: usize = 24;
@@ -29,14 +29,12 @@ pub struct Slots {
     clock: Clock,
 }
 
-/// What a slot permits.
+/// The upload that a slot permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlotClaims {
-    /// The name of the file, which includes its type.
+    /// It includes the type of the file.
     pub name: AssetName,
-    /// The exact size in bytes.
     pub size: u64,
-    /// The account that asked for the slot.
     pub account: AccountId,
     /// Unix time in microseconds.
     expires: i64,
@@ -55,13 +53,11 @@ pub struct IssuedSlot {
 /// Why an upload is not permitted. No text repeats what the request contained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SlotError {
-    /// The request has no well-formed token.
     #[error(
         "this address takes one upload, by PUT with `Authorization: Bearer <token of the slot>`; \
          the image is at the slot's url, not here"
     )]
     NoToken,
-    /// URL and token do not belong together, or one of them was changed.
     #[error("the token is not the one for this upload address, or the address was changed")]
     Invalid,
     /// [`UPLOAD_SLOT_LIFETIME_SECONDS`] have passed (LI-16).
@@ -70,7 +66,6 @@ pub enum SlotError {
 }
 
 impl Slots {
-    /// Slots whose URLs are below those of `assets`.
     pub fn new(signing_key: &SigningKey, assets: Assets, clock: Clock) -> Self {
         Self {
             url_mac: signing_key.mac("promptarium upload address 1"),
@@ -80,17 +75,19 @@ impl Slots {
         }
     }
 
-    /// A new slot for a file of this type and size.
     pub fn issue(&self, account: AccountId, media: Media, size: u64) -> IssuedSlot {
         let lifetime = UPLOAD_SLOT_LIFETIME_SECONDS.cast_signed() * 1_000_000;
         let expires = self.clock.now().as_microsecond() + lifetime;
-        let claims = SlotClaims { name: AssetName::random(media), size, account, expires };
-        let (name, bytes) = (claims.name, claims.to_bytes());
-        let sign = |mac| signature(mac, &name, &bytes).finalize().into_bytes();
-        let signed = [&bytes[..], &sign(&self.url_mac)].concat();
+        let name = AssetName::random(media);
+        let mut claims = Vec::with_capacity(CLAIMS_BYTES);
+        claims.put_u64(size);
+        claims.put_i64(account.0);
+        claims.put_i64(expires);
+        let sign = |mac| signature(mac, &name, &claims).finalize().into_bytes();
+        let signed = [&claims[..], &sign(&self.url_mac)].concat();
         let upload_url = self.assets.upload_url_of(&name);
         IssuedSlot {
-            claims,
+            claims: SlotClaims { name, size, account, expires },
             upload_url: format!("{upload_url}?{PARAMETER}={}", BASE64URL_NOPAD.encode(&signed)),
             token: BASE64URL_NOPAD.encode(&sign(&self.token_mac)),
             url: self.assets.url_of(&name),
@@ -107,36 +104,21 @@ impl Slots {
         let decode = |text: &str| BASE64URL_NOPAD.decode(text.as_bytes()).ok();
         let name = name.ok_or(SlotError::Invalid)?;
         let signed = query.and_then(slot_parameter).and_then(decode).ok_or(SlotError::Invalid)?;
-        let (claims, url_signature) = signed.split_first_chunk().ok_or(SlotError::Invalid)?;
+        let (mut claims, url_signature) =
+            signed.split_at_checked(CLAIMS_BYTES).ok_or(SlotError::Invalid)?;
         let token = decode(token).ok_or(SlotError::Invalid)?;
         let url_is_valid = signature(&self.url_mac, &name, claims).verify_slice(url_signature);
         let token_is_valid = signature(&self.token_mac, &name, claims).verify_slice(&token);
         url_is_valid.and(token_is_valid).map_err(|_| SlotError::Invalid)?;
-        let claims = SlotClaims::from_bytes(name, claims);
+        let (size, account) = (claims.get_u64(), AccountId(claims.get_i64()));
+        let claims = SlotClaims { name, size, account, expires: claims.get_i64() };
         let expired = self.clock.now().as_microsecond() > claims.expires;
         if expired { Err(SlotError::Expired) } else { Ok(claims) }
     }
 }
 
-impl SlotClaims {
-    fn to_bytes(self) -> [u8; CLAIMS_BYTES] {
-        let mut bytes = [0; CLAIMS_BYTES];
-        let mut rest = &mut bytes[..];
-        rest.put_u64(self.size);
-        rest.put_i64(self.account.0);
-        rest.put_i64(self.expires);
-        bytes
-    }
-
-    fn from_bytes(name: AssetName, bytes: &[u8; CLAIMS_BYTES]) -> Self {
-        let mut rest = &bytes[..];
-        let (size, account) = (rest.get_u64(), AccountId(rest.get_i64()));
-        Self { name, size, account, expires: rest.get_i64() }
-    }
-}
-
 /// Comparing it takes constant time. All parts have a fixed length but the type, which is last.
-fn signature(mac: &Hmac<Sha256>, name: &AssetName, claims: &[u8; CLAIMS_BYTES]) -> Hmac<Sha256> {
+fn signature(mac: &Hmac<Sha256>, name: &AssetName, claims: &[u8]) -> Hmac<Sha256> {
     let mut mac = mac.clone();
     mac.update(&name.id);
     mac.update(claims);
@@ -235,23 +217,15 @@ mod tests {
     }
 
     #[test]
-    fn the_type_is_part_of_the_claims() {
+    fn the_type_is_part_of_the_claims_and_the_signature_of_the_url_is_no_token() {
         let (slots, _) = slots();
-        let mut parts = parts(&slots.issue(ALICE, Media::Png, 1));
-        let name = parts.name.unwrap().to_string().replace(".png", ".gif");
-        parts.name = AssetName::parse(&name);
-        assert!(parts.name.is_some());
-        assert_eq!(verify(&slots, &parts), Err(SlotError::Invalid));
-    }
-
-    #[test]
-    fn the_signature_of_the_url_is_no_token() {
-        let (slots, _) = slots();
-        let mut parts = parts(&slots.issue(ALICE, Media::Png, 1));
-        let signed =
-            BASE64URL_NOPAD.decode(slot_parameter(&parts.query).unwrap().as_bytes()).unwrap();
-        parts.token = BASE64URL_NOPAD.encode(&signed[CLAIMS_BYTES..]);
-        assert_eq!(verify(&slots, &parts), Err(SlotError::Invalid));
+        let issued = parts(&slots.issue(ALICE, Media::Png, 1));
+        let name = AssetName::parse(&issued.name.unwrap().to_string().replace(".png", ".gif"));
+        assert!(name.is_some());
+        let signed = BASE64URL_NOPAD.decode(slot_parameter(&issued.query).unwrap().as_bytes());
+        let token = BASE64URL_NOPAD.encode(&signed.unwrap()[CLAIMS_BYTES..]);
+        assert_eq!(slots.verify(name, Some(&issued.query), &issued.token), Err(SlotError::Invalid));
+        assert_eq!(slots.verify(issued.name, Some(&issued.query), &token), Err(SlotError::Invalid));
     }
 
     #[test]

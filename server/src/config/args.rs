@@ -1,24 +1,26 @@
 //! The command line as clap sees it, and clap's errors in one line.
 
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::ffi::{OsStr, OsString};
 use std::str::FromStr;
 use std::time::Duration;
 
 use clap::builder::OsStringValueParser;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::error::{ContextKind, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, Parser, Subcommand};
 use tracing_subscriber::filter::Targets;
 
 use super::values::{
-    ProviderKind, account_name, address, boolean, database_url, integer, log_filter, log_format,
-    migration, model_namespace, provider, public_id, quoted, scopes, seconds, secret, signing_key,
-    vendor,
+    BOOLEANS, LOG_FORMATS, MIGRATIONS, PROVIDERS, ProviderKind, account_name, address,
+    database_url, integer, log_filter, model_namespace, one_of, public_id, quoted, scopes, seconds,
+    secret, signing_key, vendor,
 };
 use super::{ConfigError, LogFormat};
 use crate::blobs::BlobSetting;
 use crate::domain::{ModelNamespace, PublicUrl, Scopes, SigningKey, Vendor};
+use crate::limits::{CONNECTIONS_MAX, WORKERS_DEFAULT};
 use crate::store::postgres::{DatabaseUrl, Migration};
 
 /// The Promptarium reference server.
@@ -99,7 +101,7 @@ pub(super) struct Settings {
     #[arg(long, value_name = "URL", value_parser = secret(database_url))]
     pub(super) database_url: Option<DatabaseUrl>,
     /// Apply missing migrations at the start (auto), or refuse to start without them (off).
-    #[arg(long, value_name = "auto|off", default_value = "auto", value_parser = quoted(migration))]
+    #[arg(long, value_name = "auto|off", default_value = "auto", value_parser = one_of(&MIGRATIONS))]
     pub(super) migrate: Migration,
     /// Most connections to the database. Default: 16, or pool_max_conns in the URL.
     #[arg(long, value_name = "NUMBER", value_parser = quoted(integer::<1, 10_000>))]
@@ -117,7 +119,7 @@ pub(super) struct Settings {
     pub(super) blob_store: Option<BlobSetting>,
     /// Provider of generations: the server itself (local), or a service that speaks the fal.ai
     /// queue protocol (queue).
-    #[arg(long, value_name = "local|queue", value_parser = quoted(provider))]
+    #[arg(long, value_name = "local|queue", value_parser = one_of(&PROVIDERS))]
     #[arg(default_value = "local")]
     pub(super) provider: ProviderKind,
     /// URL of the queue provider; the model's id is appended.
@@ -127,11 +129,12 @@ pub(super) struct Settings {
     #[arg(long, value_name = "SECRET", value_parser = secret(String::from_str), allow_hyphen_values = true)]
     pub(super) provider_key: Option<String>,
     /// Allow outputs of the queue provider to be fetched from private addresses.
-    #[arg(long, value_name = "true|false", value_parser = quoted(boolean))]
+    #[arg(long, value_name = "true|false", value_parser = one_of(&BOOLEANS))]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(super) provider_private_outputs: Option<bool>,
     /// Number of generations processed at once.
-    #[arg(long, value_name = "NUMBER", default_value = "2", value_parser = quoted(integer::<0, 1000>))]
+    #[arg(long, value_name = "NUMBER", value_parser = quoted(integer::<0, 1000>))]
+    #[arg(default_value_t = WORKERS_DEFAULT)]
     pub(super) workers: usize,
     /// Prefix of the provider's model ids.
     #[arg(long, value_name = "PREFIX", value_parser = quoted(model_namespace))]
@@ -156,14 +159,14 @@ pub(super) struct Settings {
     #[arg(long, value_name = "FILTER", value_parser = quoted(log_filter))]
     pub(super) log: Option<Targets>,
     /// Format of the log. Default: pretty on a terminal, otherwise json.
-    #[arg(long, value_name = "pretty|json", value_parser = quoted(log_format))]
+    #[arg(long, value_name = "pretty|json", value_parser = one_of(&LOG_FORMATS))]
     pub(super) log_format: Option<LogFormat>,
     /// Address of /metrics for Prometheus. Default: no metrics.
     #[arg(long, value_name = "HOST:PORT", value_parser = quoted(address))]
     pub(super) admin_listen: Option<String>,
     /// Most client connections at once; further ones wait.
     #[arg(long, value_name = "NUMBER", value_parser = quoted(integer::<1, 1_000_000>))]
-    #[arg(default_value = "10000")]
+    #[arg(default_value_t = CONNECTIONS_MAX)]
     pub(super) max_connections: usize,
     /// Time to continue serving after a stop signal, while /readyz answers 503.
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = quoted(seconds))]
@@ -172,7 +175,7 @@ pub(super) struct Settings {
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = quoted(seconds))]
     pub(super) drain_timeout: Duration,
     /// Print the ready line, or the result of a command, as one line of JSON on stdout.
-    #[arg(long, value_name = "true|false", value_parser = quoted(boolean))]
+    #[arg(long, value_name = "true|false", value_parser = one_of(&BOOLEANS))]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(super) json: Option<bool>,
 }
@@ -189,10 +192,15 @@ pub(super) fn matches(arguments: &[OsString]) -> Result<ArgMatches, ConfigError>
             Err(error) if error.kind() == ErrorKind::ValueValidation => error,
             Err(error) => return Err(usage_error(&error)),
         };
-        let text = |kind| error.get(kind).map(ToString::to_string).unwrap_or_default();
+        let arg = error.get(ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
+        let name = arg.split([' ', '[']).next().unwrap_or_default();
+        let id = name.trim_start_matches('-').replace('-', "_");
+        let from_flag = arguments.iter().any(|argument| is_flag(argument, &id));
+        let from_variable = name.starts_with("--") && !from_flag;
+        let source = if from_variable { variable(&id) } else { name.to_owned() };
+        let problem = error.source().map(ToString::to_string).unwrap_or_default();
         // An argument that is not a setting is checked again.
-        if problems.insert(text(ContextKind::InvalidArg), text(ContextKind::InvalidValue)).is_some()
-        {
+        if problems.insert(id, format!("{source}: {problem}")).is_some() {
             break;
         }
     }
@@ -268,12 +276,9 @@ pub(super) fn usage_error(error: &clap::Error) -> ConfigError {
 /// if it looks like a flag or a command: a secret may have slipped into its place.
 fn argument(error: &clap::Error) -> String {
     let kinds = [ContextKind::InvalidArg, ContextKind::InvalidSubcommand];
-    let name = match kinds.iter().find_map(|kind| error.get(*kind)) {
-        Some(ContextValue::String(name)) => name,
-        Some(ContextValue::Strings(names)) => names.first().map_or("", String::as_str),
-        _ => return String::new(),
-    };
-    let name = name.split(['=', ' ']).next().unwrap_or_default();
+    let Some(names) = kinds.iter().find_map(|kind| error.get(*kind)) else { return String::new() };
+    let names = names.to_string();
+    let name = names.split(['=', ' ', ',']).next().unwrap_or_default();
     let placeholder = name.starts_with('<') && name.ends_with('>');
     let plain = name.len() < 32 && name.chars().all(|c| c.is_ascii_lowercase() || c == '-');
     let short_flag = name.starts_with('-') && !name.starts_with("--");

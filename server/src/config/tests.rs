@@ -27,13 +27,15 @@ fn problem(arguments: &[&str]) -> String {
 fn every_setting_has_its_documented_default() {
     let config = serve(&[]);
     assert_eq!(config.listen.text, "127.0.0.1:8080");
-    assert_eq!(config.service.workers, WORKERS_DEFAULT);
+    assert_eq!(config.service.workers, 2);
     assert_eq!(config.service.vendor.to_string(), "promptarium");
     assert_eq!(config.service.model_namespace.as_str(), "local");
     assert_eq!(format!("{:?}", config.limits), format!("{:?}", Limits::default()));
-    assert!(matches!(config.service.provider, ProviderSetting::Local));
+    assert!(config.service.provider.is_none());
     assert!(config.service.seeds.is_empty() && config.service.signing_key.is_none());
     assert!(config.admin_listen.is_none() && config.public_url.is_none() && !config.json);
+    assert_eq!(config.service.blobs, BlobSetting::Memory);
+    assert_eq!(serve(&DATABASE).service.blobs, BlobSetting::Folder("./data/blobs".into()));
 }
 
 #[test]
@@ -57,7 +59,7 @@ fn every_flag_is_read() {
     assert_eq!(database.unwrap().migration, Migration::Off);
     let (bucket, prefix) = ("bucket".into(), "prefix".into());
     assert_eq!(service.blobs, BlobSetting::S3 { bucket, prefix });
-    assert!(matches!(service.provider, ProviderSetting::Queue(_)));
+    assert!(service.provider.is_some());
     assert_eq!((service.workers, service.model_namespace.as_str()), (0, "acme"));
     assert_eq!((service.vendor.to_string().as_str(), service.seeds.len()), ("acme", 1));
     assert!(service.signing_key.is_some() && json);
@@ -79,14 +81,6 @@ fn flags_are_accepted_before_and_after_the_command() {
         let accounts: Vec<_> = config.service.seeds.iter().map(|seed| &seed.account).collect();
         assert_eq!(accounts, ["a", "b"], "{arguments:?}");
     }
-}
-
-#[test]
-fn files_are_in_a_folder_by_default_with_a_database() {
-    assert_eq!(serve(&[]).service.blobs, BlobSetting::Memory);
-    assert_eq!(serve(&DATABASE).service.blobs, BlobSetting::Folder("./data/blobs".into()));
-    let memory = [&DATABASE[..], &["--blob-store=memory:"]].concat();
-    assert_eq!(serve(&memory).service.blobs, BlobSetting::Memory);
 }
 
 #[test]

@@ -1,22 +1,16 @@
-//! Value parsers of the flags and variables.
+//! Value parsers of the flags and variables, and the keys of `--seed-key`.
 //!
-//! clap's own errors repeat a wrong value and name the flag even if the value came from the
-//! variable, so every value goes through [`quoted`] or [`secret`].
+//! clap's own errors repeat a wrong value, so every value goes through [`quoted`] or [`secret`],
+//! and only their problem is shown.
 
-use std::ffi::OsStr;
 use std::fmt::Display;
 use std::time::Duration;
 
-use clap::builder::TypedValueParser;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::parser::ValueSource;
-use clap::{Arg, Command};
-use promptarium::Scope;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use tracing_subscriber::filter::Targets;
 
 use super::LogFormat;
-use super::seed_key::{is_account_name, parse_scopes};
-use crate::domain::{ModelNamespace, Scopes, SigningKey, Vendor};
+use crate::domain::{KeyError, ModelNamespace, NewKey, Scopes, SigningKey, Vendor};
 use crate::store::postgres::{DatabaseUrl, Migration};
 
 /// The value of `--provider`.
@@ -28,10 +22,10 @@ pub(super) enum ProviderKind {
 
 /// Parses a value that may appear in an error. The error of `parse` continues a sentence that
 /// begins with the value.
-pub(super) fn quoted<T: Clone + Send + Sync + 'static, E: Display + 'static>(
-    parse: fn(&str) -> Result<T, E>,
+pub(super) fn quoted<T: Clone + Send + Sync + 'static, E: Display>(
+    parse: impl Fn(&str) -> Result<T, E> + Clone + Send + Sync + 'static,
 ) -> impl TypedValueParser<Value = T> {
-    ValueParser(move |text: &str| {
+    checked(move |text: &str| {
         // What could be a secret in the wrong place is not repeated.
         let suspicious = text.len() > 40 || text.contains("_live_") || text.contains('@');
         let shown = || if suspicious { "the value".to_owned() } else { format!("{text:?}") };
@@ -43,51 +37,38 @@ pub(super) fn quoted<T: Clone + Send + Sync + 'static, E: Display + 'static>(
 pub(super) fn secret<T: Clone + Send + Sync + 'static, E: Display + 'static>(
     parse: fn(&str) -> Result<T, E>,
 ) -> impl TypedValueParser<Value = T> {
-    ValueParser(move |text: &str| parse(text).map_err(|problem| format!("the value {problem}")))
+    checked(move |text: &str| parse(text).map_err(|problem| format!("the value {problem}")))
 }
 
-#[derive(Clone)]
-struct ValueParser<F>(F);
-
-impl<F, T> TypedValueParser for ValueParser<F>
-where
-    F: Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static,
-    T: Clone + Send + Sync + 'static,
-{
-    type Value = T;
-
-    /// The error has the id of the argument, and the problem with the flag or variable.
-    fn parse_ref_(
-        &self,
-        _: &Command,
-        arg: Option<&Arg>,
-        value: &OsStr,
-        source: ValueSource,
-    ) -> Result<T, clap::Error> {
-        let parsed = value.to_str().ok_or_else(|| "the value is not UTF-8 text".to_owned());
-        parsed.and_then(&self.0).map_err(|problem| {
-            let flag = arg.map(ToString::to_string).unwrap_or_default();
-            let flag = flag.split([' ', '[']).next().unwrap_or_default();
-            let variable = arg.and_then(Arg::get_env).and_then(OsStr::to_str);
-            let variable = variable.filter(|_| source == ValueSource::EnvVariable);
-            let problem = format!("{}: {problem}", variable.unwrap_or(flag));
-            let id = arg.map(|arg| arg.get_id().to_string()).unwrap_or_default();
-            let mut error = clap::Error::new(ErrorKind::ValueValidation);
-            error.insert(ContextKind::InvalidArg, ContextValue::String(id));
-            error.insert(ContextKind::InvalidValue, ContextValue::String(problem));
-            error
-        })
-    }
-
-    fn parse_ref(
-        &self,
-        command: &Command,
-        arg: Option<&Arg>,
-        value: &OsStr,
-    ) -> Result<T, clap::Error> {
-        self.parse_ref_(command, arg, value, ValueSource::CommandLine)
-    }
+/// The problem is the source of clap's error.
+fn checked<T: Clone + Send + Sync + 'static>(
+    parse: impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static,
+) -> impl TypedValueParser<Value = T> {
+    OsStringValueParser::new().try_map(move |value| match value.to_str() {
+        Some(text) => parse(text),
+        None => Err("the value is not UTF-8 text".to_owned()),
+    })
 }
+
+/// Parses one of several words.
+pub(super) fn one_of<T: Copy + Send + Sync + 'static>(
+    choices: &'static [(&str, T)],
+) -> impl TypedValueParser<Value = T> {
+    quoted(move |text| {
+        let choice = choices.iter().find(|(name, _)| *name == text).map(|(_, value)| *value);
+        let names = || choices.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+        choice.ok_or_else(|| format!("is not one of: {}", names()))
+    })
+}
+
+pub(super) const BOOLEANS: [(&str, bool); 4] =
+    [("true", true), ("false", false), ("1", true), ("0", false)];
+pub(super) const MIGRATIONS: [(&str, Migration); 2] =
+    [("auto", Migration::Auto), ("off", Migration::Off)];
+pub(super) const PROVIDERS: [(&str, ProviderKind); 2] =
+    [("local", ProviderKind::Local), ("queue", ProviderKind::Queue)];
+pub(super) const LOG_FORMATS: [(&str, LogFormat); 2] =
+    [("pretty", LogFormat::Pretty), ("json", LogFormat::Json)];
 
 /// HOST:PORT. Whether the host exists turns out when the address is bound.
 pub(super) fn address(text: &str) -> Result<String, &'static str> {
@@ -106,28 +87,6 @@ pub(super) fn integer<const MIN: usize, const MAX: usize>(text: &str) -> Result<
 pub(super) fn seconds(text: &str) -> Result<Duration, &'static str> {
     let seconds = text.parse().ok().filter(|seconds| (0..=3600).contains(seconds));
     seconds.map(Duration::from_secs).ok_or("is not a time; use whole seconds from 0 to 3600")
-}
-
-pub(super) fn boolean(text: &str) -> Result<bool, String> {
-    one_of(text, &[("true", true), ("false", false), ("1", true), ("0", false)])
-}
-
-pub(super) fn migration(text: &str) -> Result<Migration, String> {
-    one_of(text, &[("auto", Migration::Auto), ("off", Migration::Off)])
-}
-
-pub(super) fn provider(text: &str) -> Result<ProviderKind, String> {
-    one_of(text, &[("local", ProviderKind::Local), ("queue", ProviderKind::Queue)])
-}
-
-pub(super) fn log_format(text: &str) -> Result<LogFormat, String> {
-    one_of(text, &[("pretty", LogFormat::Pretty), ("json", LogFormat::Json)])
-}
-
-fn one_of<T: Copy>(text: &str, choices: &[(&str, T)]) -> Result<T, String> {
-    let choice = choices.iter().find(|(name, _)| *name == text).map(|(_, value)| *value);
-    let names = || choices.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-    choice.ok_or_else(|| format!("is not one of: {}", names()))
 }
 
 pub(super) fn database_url(text: &str) -> Result<DatabaseUrl, String> {
@@ -153,16 +112,21 @@ pub(super) fn signing_key(text: &str) -> Result<SigningKey, String> {
     SigningKey::new(text.as_bytes()).ok_or_else(too_short)
 }
 
+/// A name that fits into a seed key.
 pub(super) fn account_name(text: &str) -> Result<String, &'static str> {
-    let valid = is_account_name(text).then(|| text.to_owned());
-    valid.ok_or("is not an account name; use 1 to 200 characters without spaces, `:`, `,` and `=`")
+    let reserved = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '=' | ',' | ':');
+    let valid = (1..=200).contains(&text.chars().count()) && !text.contains(reserved);
+    valid
+        .then(|| text.to_owned())
+        .ok_or("is not an account name; use 1 to 200 characters without spaces, `:`, `,` and `=`")
 }
 
-pub(super) fn scopes(text: &str) -> Result<Scopes, String> {
-    parse_scopes(text).ok_or_else(|| {
-        let known: Vec<_> = Scope::KNOWN.iter().map(Scope::as_str).collect();
-        format!("is not one of: {}, none", known.join(", "))
-    })
+pub(super) fn scopes(text: &str) -> Result<Scopes, &'static str> {
+    match text {
+        "none" => Ok(Scopes::default()),
+        list if list.split(',').all(|name| name == "prompts:write") => Ok(Scopes::ALL),
+        _ => Err("is not one of: prompts:write, none"),
+    }
 }
 
 /// May be a whole key by mistake.
@@ -170,4 +134,113 @@ pub(super) fn public_id(text: &str) -> Result<String, &'static str> {
     let valid = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let problem = "is not a public id; use the part of the key between `_live_` and the last `_`";
     valid.then(|| text.to_owned()).ok_or(problem)
+}
+
+const UNKNOWN_SCOPE: &str = "has an unknown scope after the account; the scopes are: \
+                             prompts:write (or `none`, or `revoked`)";
+
+/// An account and one of its keys, both created at the start.
+#[derive(Clone, Debug)]
+pub struct SeedKey {
+    /// Name of the account.
+    pub account: String,
+    /// The key, with a digest of its secret.
+    pub key: NewKey,
+}
+
+impl SeedKey {
+    /// Parses `KEY=ACCOUNT[:SCOPE,…]`. The name of the account ends at the first colon.
+    /// Without scopes the key has all of them; `none` gives it none, `revoked` makes it a
+    /// revoked key.
+    ///
+    /// # Errors
+    /// The first problem; it continues a sentence that begins with the number of the key.
+    pub fn parse(text: &str, vendor: &Vendor) -> Result<Self, String> {
+        let (key, rest) = text
+            .split_once('=')
+            .ok_or("has no `=` between key and account (KEY=ACCOUNT[:SCOPE,...])")?;
+        let key = vendor.read(key).map_err(|error| match error {
+            KeyError::Form => {
+                format!("has no key of the form {vendor}_live_<public id>_<secret> before the `=`")
+            }
+            KeyError::Checksum => {
+                "has a key with a wrong checksum: it was cut short or mistyped".to_owned()
+            }
+        })?;
+        let mut parts = rest.splitn(2, ':');
+        let account = account_name(parts.next().unwrap_or_default()).map_err(|_| {
+            "needs an account name of at most 200 characters after the `=`, without spaces, `,` \
+             or `=` (KEY=ACCOUNT[:SCOPE,...])"
+        })?;
+        let (scopes, revoked) = match parts.next() {
+            None => (Scopes::ALL, false),
+            Some("revoked") => (Scopes::ALL, true),
+            Some(list) => (scopes(list).map_err(|_| UNKNOWN_SCOPE)?, false),
+        };
+        let (public_id, digest) = (key.public_id().into(), key.digest());
+        Ok(Self { account, key: NewKey { public_id, digest, scopes, revoked } })
+    }
+}
+
+/// Parses the values of `--seed-key` or its variable. White space separates several in one value.
+pub(super) fn seed_keys(
+    values: &[String],
+    vendor: &Vendor,
+    source: &str,
+) -> Result<Vec<SeedKey>, String> {
+    if values.iter().any(|value| value.trim().is_empty()) {
+        return Err(format!("{source}: the value is empty"));
+    }
+    let parts = values.iter().flat_map(|value| value.split_whitespace());
+    let parse = |(at, part)| {
+        SeedKey::parse(part, vendor).map_err(|e| format!("{source}: number {} {e}", at + 1))
+    };
+    parts.enumerate().map(parse).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<SeedKey, String> {
+        SeedKey::parse(text, &Vendor::new("promptarium").unwrap())
+    }
+
+    #[test]
+    fn parses_account_scopes_and_revocation() {
+        for (rest, account, prompts_write, revoked) in [
+            ("alice", "alice", true, false),
+            ("alice:prompts:write", "alice", true, false),
+            ("alice:none", "alice", false, false),
+            ("alice:revoked", "alice", true, true),
+        ] {
+            let seed = parse(&format!("promptarium_live_a1_s3cret={rest}")).unwrap();
+            assert_eq!((seed.account.as_str(), &*seed.key.public_id), (account, "a1"), "{rest}");
+            assert_eq!(seed.key.scopes, Scopes { prompts_write }, "{rest}");
+            assert_eq!(seed.key.revoked, revoked, "{rest}");
+        }
+    }
+
+    #[test]
+    fn errors_do_not_contain_the_text() {
+        let (name, form) = ("needs an account name", "has no key of the form promptarium_live_");
+        let scope = "has an unknown scope";
+        for (text, expected) in [
+            ("promptarium_live_a1_s3cret", "has no `=`"),
+            ("promptarium_live_a1_s3cret=", name),
+            ("promptarium_live_a1_s3cret=:prompts:write", name),
+            ("promptarium_live_a1_s3cret=a b", name),
+            ("promptarium_live_a1_s3cret=alice,promptarium_live_b1_s3cret=bob", name),
+            ("s3cret=alice", form),
+            ("other_live_a1_s3cret=alice", form),
+            ("promptarium_live_p1aaaaaaaaaaaaaa_s3cret=alice", "has a key with a wrong checksum"),
+            ("promptarium_live_a1_s3cret=alice:prompts:read", scope),
+            ("promptarium_live_a1_s3cret=alice:", scope),
+            ("promptarium_live_a1_x=alice:prompts:write,promptarium_live_b1_s3cret=bob", scope),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(!error.contains("s3cret"), "{error}");
+            assert!(error.starts_with(expected), "{text}: {error}");
+        }
+    }
 }

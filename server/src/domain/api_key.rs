@@ -1,10 +1,10 @@
-//! API keys as text: format, generation and checksum.
+//! API keys: their records, the callers they authenticate, and their text.
 //!
-//! A key is `<vendor>_live_<public_id>_<secret>` (KE-01). The public id identifies the
-//! record; the SHA-256 of the whole text verifies the secret, which is never stored
-//! (KE-04). Generated keys carry a checksum, so that a mistyped key is rejected without a
-//! look-up. Seeded keys need none. The store knows owner and scopes of a key.
+//! A key is `<vendor>_live_<public_id>_<secret>` (KE-01). Only the SHA-256 of the whole text
+//! is stored (KE-04). Generated keys carry a checksum, so that a mistyped key is rejected
+//! without a look-up; seeded keys need none.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use rand::distr::{Alphanumeric, SampleString};
@@ -19,32 +19,88 @@ const CHECKSUM_CHARS: usize = 6;
 const BASE32: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
+/// Id of an account inside the service; never on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AccountId(pub i64);
+
+/// Id of an API key inside the service; never on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KeyId(pub i64);
+
+/// The authenticated caller of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caller {
+    /// The key it authenticated with. It may have been revoked since.
+    pub key: KeyId,
+    /// The account that the request reads and changes.
+    pub account: AccountId,
+    /// What the key may do.
+    pub scopes: Scopes,
+}
+
+/// Scopes of a key. Reading needs none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Scopes {
+    /// The scope `prompts:write`.
+    pub prompts_write: bool,
+}
+
+impl Scopes {
+    /// All scopes.
+    pub const ALL: Self = Self { prompts_write: true };
+}
+
+/// A key to create. Its secret is known by digest only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewKey {
+    /// The public part of the key; unique in the service.
+    pub public_id: Box<str>,
+    /// SHA-256 of the whole key.
+    pub digest: [u8; 32],
+    /// What the key may do.
+    pub scopes: Scopes,
+    /// Whether it is created as a revoked key.
+    pub revoked: bool,
+}
+
+/// A stored key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyRecord {
+    /// Id inside the service.
+    pub id: KeyId,
+    /// The account it belongs to.
+    pub account: AccountId,
+    /// Its public part, digest, scopes and state.
+    pub key: NewKey,
+}
+
+impl KeyRecord {
+    /// The caller that this key authenticates.
+    pub const fn caller(&self) -> Caller {
+        Caller { key: self.id, account: self.account, scopes: self.key.scopes }
+    }
+}
+
 /// The prefix of a deployment's keys: lower-case letters and digits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vendor(Box<str>);
 
-/// A key from a request: well-formed, not yet verified.
-#[derive(Clone, Copy)]
-pub struct PresentedKey<'a> {
-    whole: &'a str,
-    public_id: &'a str,
+/// The text of a key: generated, or from a request and not yet verified. `Debug` shows the
+/// public id only.
+#[derive(Clone)]
+pub struct ApiKey<'a> {
+    whole: Cow<'a, str>,
+    public_id: Cow<'a, str>,
 }
 
-/// A generated key, with its secret. `Debug` shows the public id only.
-#[derive(Clone)]
-pub struct GeneratedKey {
-    whole: Box<str>,
-    public_id: Box<str>,
-}
+pub(crate) type GeneratedKey = ApiKey<'static>;
 
 /// Why a text is not an API key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyError {
     /// It lacks one of the four parts, or has another vendor's prefix.
-    #[error("it does not have the form <vendor>_live_<public id>_<secret>")]
     Form,
     /// It looks like a generated key, but the checksum does not match.
-    #[error("its checksum is wrong: it was cut short or mistyped")]
     Checksum,
 }
 
@@ -59,32 +115,29 @@ impl Vendor {
     ///
     /// # Errors
     /// If the text is malformed. The error never contains the text.
-    pub fn read<'a>(&self, whole: &'a str) -> Result<PresentedKey<'a>, KeyError> {
+    pub fn read<'a>(&self, whole: &'a str) -> Result<ApiKey<'a>, KeyError> {
         let (public_id, secret) = whole
             .strip_prefix(&*self.0)
             .and_then(|rest| rest.strip_prefix("_live_"))
             .and_then(|rest| rest.split_once('_'))
             .filter(|(public_id, secret)| is_word(public_id) && is_word(secret))
             .ok_or(KeyError::Form)?;
-        if is_made_form(public_id) && !has_checksum(whole, secret) {
+        if is_generated(public_id) && !has_checksum(whole, secret) {
             return Err(KeyError::Checksum);
         }
-        Ok(PresentedKey { whole, public_id })
+        Ok(ApiKey { whole: whole.into(), public_id: public_id.into() })
     }
 
     /// Generates a key with 256 bits of secret.
     pub fn make(&self) -> GeneratedKey {
-        let mut public_id = String::with_capacity(PUBLIC_ID_CHARS);
-        public_id.push_str(PUBLIC_ID_PREFIX);
-        public_id.extend(
-            rand::random::<[u8; PUBLIC_ID_CHARS - PUBLIC_ID_PREFIX.len()]>()
-                .map(|byte| char::from(BASE32[usize::from(byte % 32)])),
-        );
+        let random = rand::random::<[u8; PUBLIC_ID_CHARS - PUBLIC_ID_PREFIX.len()]>();
+        let random = random.map(|byte| char::from(BASE32[usize::from(byte % 32)]));
+        let public_id = format!("{PUBLIC_ID_PREFIX}{}", String::from_iter(random));
         let mut whole = format!("{}_live_{public_id}_", self.0);
         Alphanumeric.append_string(&mut rand::rng(), &mut whole, SECRET_RANDOM_CHARS);
         let checksum = checksum(&whole);
         whole.extend(checksum.map(char::from));
-        GeneratedKey { whole: whole.into(), public_id: public_id.into() }
+        ApiKey { whole: whole.into(), public_id: public_id.into() }
     }
 }
 
@@ -94,39 +147,26 @@ impl fmt::Display for Vendor {
     }
 }
 
-impl<'a> PresentedKey<'a> {
+impl ApiKey<'_> {
     /// The public part, which identifies the key.
-    pub fn public_id(&self) -> &'a str {
-        self.public_id
+    pub fn public_id(&self) -> &str {
+        &self.public_id
     }
 
     /// SHA-256 of the whole key. Nothing else of it is stored.
     pub fn digest(&self) -> [u8; 32] {
-        Sha256::digest(self.whole).into()
+        Sha256::digest(&*self.whole).into()
     }
-}
 
-impl GeneratedKey {
     /// The whole key, to be shown to its owner once.
     pub fn expose(&self) -> &str {
         &self.whole
     }
-
-    /// The key as its owner will send it.
-    pub fn presented(&self) -> PresentedKey<'_> {
-        PresentedKey { whole: &self.whole, public_id: &self.public_id }
-    }
 }
 
-impl fmt::Debug for PresentedKey<'_> {
+impl fmt::Debug for ApiKey<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PresentedKey").field("public_id", &self.public_id).finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for GeneratedKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("GeneratedKey").field("public_id", &self.public_id).finish_non_exhaustive()
+        f.debug_struct("ApiKey").field("public_id", &self.public_id).finish_non_exhaustive()
     }
 }
 
@@ -134,11 +174,10 @@ fn is_word(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-fn is_made_form(public_id: &str) -> bool {
+fn is_generated(public_id: &str) -> bool {
+    let is_random = |rest: &str| rest.bytes().all(|byte| BASE32.contains(&byte));
     public_id.len() == PUBLIC_ID_CHARS
-        && public_id
-            .strip_prefix(PUBLIC_ID_PREFIX)
-            .is_some_and(|rest| rest.bytes().all(|byte| BASE32.contains(&byte)))
+        && public_id.strip_prefix(PUBLIC_ID_PREFIX).is_some_and(is_random)
 }
 
 fn has_checksum(whole: &str, secret: &str) -> bool {
@@ -170,19 +209,19 @@ mod tests {
 
     #[test]
     fn a_generated_key_parses_and_has_the_documented_lengths() {
-        let made = vendor().make();
-        let read = vendor().read(made.expose()).unwrap();
-        assert_eq!(read.public_id().len(), 16);
-        assert!(read.public_id().starts_with("p1"));
-        assert_eq!(made.expose().rsplit('_').next().unwrap().len(), 49);
-        assert_eq!(read.digest(), made.presented().digest());
-        assert_ne!(vendor().make().expose(), made.expose());
+        let generated = vendor().make();
+        let parsed = vendor().read(generated.expose()).unwrap();
+        assert_eq!(parsed.public_id().len(), 16);
+        assert!(parsed.public_id().starts_with("p1"));
+        assert_eq!(generated.expose().rsplit('_').next().unwrap().len(), 49);
+        assert_eq!(parsed.digest(), generated.digest());
+        assert_ne!(vendor().make().expose(), generated.expose());
     }
 
     #[test]
     fn the_checksum_detects_every_single_wrong_character_and_every_cut() {
-        let made = vendor().make();
-        let whole = made.expose();
+        let generated = vendor().make();
+        let whole = generated.expose();
         let secret_at = whole.rfind('_').unwrap() + 1;
         for at in secret_at..whole.len() {
             let other = if &whole[at..=at] == "x" { "y" } else { "x" };
@@ -225,10 +264,10 @@ mod tests {
     #[test]
     fn debug_shows_the_public_id_only() {
         let key = vendor().read("promptarium_live_a1_s3cret").unwrap();
-        assert_eq!(format!("{key:?}"), r#"PresentedKey { public_id: "a1", .. }"#);
-        let made = vendor().make();
-        let secret = made.expose().rsplit('_').next().unwrap();
-        assert!(!format!("{made:?}").contains(secret));
+        assert_eq!(format!("{key:?}"), r#"ApiKey { public_id: "a1", .. }"#);
+        let generated = vendor().make();
+        let secret = generated.expose().rsplit('_').next().unwrap();
+        assert!(!format!("{generated:?}").contains(secret));
     }
 
     #[test]

@@ -1,13 +1,14 @@
-//! Generation requests, the media types and models they name, and the prompt that the outputs
-//! are saved as.
+//! Generation requests, their jobs with the lease of a worker on one, and the prompt that the
+//! outputs are saved as.
 
 use std::sync::Arc;
 
-use promptarium::{VaultId, limits};
+use jiff::Timestamp;
+use promptarium::{PromptId, VaultId, limits};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{NewPrompt, PromptInputs, PromptKind};
+use super::{AccountId, NewPrompt, PromptInputs, PromptKind};
 
 /// A checked request: what to generate, without what only the service needs.
 ///
@@ -49,16 +50,6 @@ pub enum OutputKind {
     Image,
     /// `video`
     Video,
-}
-
-impl OutputKind {
-    /// The value in the API.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Image => "image",
-            Self::Video => "video",
-        }
-    }
 }
 
 /// A media type of a stored file.
@@ -105,26 +96,126 @@ impl Media {
     }
 }
 
-/// The namespace of a provider's models: letters, digits, `.`, `_` and `-`. A model id is
-/// `<namespace>/<model>`.
+/// A job to be created.
+#[derive(Clone, Debug)]
+pub struct NewJob {
+    /// Given by the caller or generated; unique in the account.
+    pub client_job_id: Arc<str>,
+    /// SHA-256 of the request. Tells a repeated request from another one with the same name.
+    pub digest: [u8; 32],
+    /// What to generate.
+    pub request: Arc<GenerationRequest>,
+    /// Where the output goes; General if `None`.
+    pub vault: Option<VaultId>,
+}
+
+/// Identifies a job in the service.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct JobKey {
+    /// The owner.
+    pub account: AccountId,
+    /// Its name in that account.
+    pub client_job_id: Arc<str>,
+}
+
+/// The provider's handle of a job that it accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ModelNamespace(Box<str>);
+pub struct ProviderTicket {
+    /// Shown to the caller as `providerRequestId`.
+    pub request_id: Box<str>,
+    /// State of the provider's client, needed for polling. Never shown.
+    pub provider_state: Box<str>,
+}
 
-impl ModelNamespace {
-    /// Accepts at least one letter, digit, `.`, `_` or `-`.
-    pub fn new(text: &str) -> Option<Self> {
-        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-        (!text.is_empty() && text.chars().all(allowed)).then(|| Self(text.into()))
-    }
+/// The state of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JobState {
+    /// It is being sent to the provider; the caller has no response yet.
+    Submitting,
+    /// The provider has accepted it.
+    Queued(ProviderTicket),
+    /// The provider is working on it.
+    InProgress(ProviderTicket),
+    /// The output is saved as this prompt.
+    Completed(ProviderTicket, PromptId),
+    /// It has failed, for this reason. There is no ticket if it is not known whether the
+    /// provider accepted it.
+    Failed(Option<ProviderTicket>, Arc<str>),
+}
 
-    /// The namespace, without a slash.
-    pub fn as_str(&self) -> &str {
-        &self.0
+impl JobState {
+    /// The provider's handle, if the provider accepted the job.
+    pub const fn ticket(&self) -> Option<&ProviderTicket> {
+        match self {
+            Self::Queued(ticket) | Self::InProgress(ticket) | Self::Completed(ticket, _) => {
+                Some(ticket)
+            }
+            Self::Failed(ticket, _) => ticket.as_ref(),
+            Self::Submitting => None,
+        }
     }
 }
 
-/// The title where the request's text is only white space.
-const UNTITLED: &str = "Untitled";
+/// A stored job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobRecord {
+    /// Its key.
+    pub key: JobKey,
+    /// What to generate.
+    pub request: Arc<GenerationRequest>,
+    /// The requested vault, or General.
+    pub vault: VaultId,
+    /// Its state.
+    pub state: JobState,
+    /// When it was reserved.
+    pub created_at: Timestamp,
+    /// When its state last changed.
+    pub updated_at: Timestamp,
+}
+
+/// The outcome of reserving a job.
+#[derive(Clone, Debug)]
+pub enum Reserved {
+    /// The name was free. The caller of this step must submit the job and record the result.
+    New(JobRecord),
+    /// The job of an equal earlier request. It may still be [`JobState::Submitting`].
+    Existing(JobRecord),
+}
+
+/// The right to work on one job until it expires. The fencing token is new for each claim, so
+/// a worker that was too slow cannot overwrite its successor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// The job.
+    pub job: JobKey,
+    /// Random; known only to the holder and the store.
+    pub fence: u128,
+}
+
+/// A claimed job.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    /// The right to work on it.
+    pub lease: Lease,
+    /// The job. [`JobState::Submitting`] here means that the submitting server died and it is
+    /// not known whether the provider accepted the job.
+    pub job: JobRecord,
+    /// Failed attempts since the last successful one.
+    pub failed_attempts: u32,
+}
+
+/// Why a worker releases a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Release {
+    /// The provider has it in its queue.
+    Waiting,
+    /// The provider is working on it.
+    InProgress,
+    /// The attempt failed for a reason that may pass.
+    FailedAttempt,
+    /// The worker shuts down before the attempt ended.
+    Shutdown,
+}
 
 /// The prompt that holds the outputs of a request, still without images. Its title and text are
 /// the beginning of the request's text (S-39).
@@ -134,7 +225,10 @@ pub(crate) fn output_prompt(request: &GenerationRequest, vault: VaultId) -> NewP
     NewPrompt {
         title: title(&request.prompt).into(),
         text: beginning(&request.prompt, *limits::PROMPT_TEXT_CHARS.end()).into(),
-        kind: request.kind.into(),
+        kind: match request.kind {
+            OutputKind::Image => PromptKind::Image,
+            OutputKind::Video => PromptKind::Video,
+        },
         platform: None,
         inputs: PromptInputs {
             model_id: Some((*request.model_id).into()),
@@ -149,22 +243,13 @@ pub(crate) fn output_prompt(request: &GenerationRequest, vault: VaultId) -> NewP
 /// Trimmed, and never empty.
 fn title(text: &str) -> &str {
     match beginning(text.trim_start(), *limits::PROMPT_TITLE_CHARS.end()).trim_end() {
-        "" => UNTITLED,
+        "" => "Untitled",
         title => title,
     }
 }
 
 fn beginning(text: &str, chars_max: usize) -> &str {
     text.char_indices().nth(chars_max).map_or(text, |(end, _)| &text[..end])
-}
-
-impl From<OutputKind> for PromptKind {
-    fn from(kind: OutputKind) -> Self {
-        match kind {
-            OutputKind::Image => Self::Image,
-            OutputKind::Video => Self::Video,
-        }
-    }
 }
 
 #[cfg(test)]
@@ -178,7 +263,7 @@ mod tests {
         for (text, expected) in [
             ("A harbour", "A harbour"),
             ("\n  A harbour \t", "A harbour"),
-            (" \n", UNTITLED),
+            (" \n", "Untitled"),
             (&ends, &ends),
             (&long, &ends),
             (&spaced, &"a".repeat(119)),

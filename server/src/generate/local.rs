@@ -1,10 +1,8 @@
 //! The provider that needs no outside service: it paints pictures.
 //!
-//! Model, prompt and `parameters.seed` decide the picture; the words of the prompt suggest
-//! its palette and its scene. It keeps no state between calls.
-//!
-//! Every name under `local/` is a model. Three are for tests: `local/slow` takes 3
-//! seconds, or `parameters.seconds`; `local/fail` accepts a request and fails;
+//! Model, prompt and `parameters.seed` decide the picture; the words of the prompt suggest its
+//! palette and its scene. Every name under `local/` is a model. Three are for tests: `local/slow`
+//! takes 3 seconds, or `parameters.seconds`; `local/fail` accepts a request and fails;
 //! `local/refuse` accepts none.
 
 mod canvas;
@@ -14,14 +12,13 @@ use std::io::{Cursor, Write};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use data_encoding::BASE32_DNSSEC;
 use fastrand::Rng;
 use image::codecs::gif::{GifEncoder, Repeat};
 use image::codecs::png::{self, CompressionType, PngEncoder};
 use image::imageops::{self, FilterType};
 use image::{Delay, DynamicImage, Frame, ImageReader, ImageResult, Limits, Pixel, Rgb, RgbImage};
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tokio::task::spawn_blocking;
 
@@ -33,7 +30,6 @@ use crate::blobs::{AssetName, Blobs};
 use crate::clock::Clock;
 use crate::domain::{GenerationRequest, Media, OutputKind, ProviderTicket};
 
-const NAMESPACE: &str = "local/";
 /// How long `local/slow` takes, and the longest that `parameters.seconds` can ask for.
 const SLOW_SECONDS: f64 = 3.0;
 const SLOW_SECONDS_MAX: f64 = 600.0;
@@ -44,25 +40,18 @@ const ANIMATION: u32 = 320;
 const RATIO_MAX: f64 = 4.0;
 const FRAMES: u16 = 16;
 const FRAME_MILLIS: u32 = 90;
-/// Of an input image: the longer side in pixels, and memory to decode it.
-const INPUT_SIDE_MAX: u32 = 16_384;
+/// Memory to decode an input image.
 const INPUT_MEMORY_MAX: u64 = 256 << 20;
 
-/// Paints. Input images count if they are assets of this service; nothing is fetched from
-/// anywhere else.
+/// Input images count if they are assets of this service; nothing is fetched from elsewhere.
 #[derive(Clone)]
 pub(crate) struct LocalProvider {
-    clock: Clock,
-    assets: Assets,
-    blobs: Blobs,
+    pub(crate) clock: Clock,
+    pub(crate) assets: Assets,
+    pub(crate) blobs: Blobs,
 }
 
 impl LocalProvider {
-    /// `assets` and `blobs` are where input images are found.
-    pub(crate) const fn new(clock: Clock, assets: Assets, blobs: Blobs) -> Self {
-        Self { clock, assets, blobs }
-    }
-
     /// The input images that are assets of this service.
     fn inputs(&self, request: &GenerationRequest) -> Vec<AssetName> {
         let urls = request.image_input.iter().chain(&request.image_inputs);
@@ -72,10 +61,10 @@ impl LocalProvider {
     async fn paint(&self, request: &GenerationRequest) -> Result<Progress, PollError> {
         let mut bases = Vec::new();
         for name in self.inputs(request) {
-            match self.blobs.read_all(&name).await {
-                Ok(Some(bytes)) => bases.push(bytes),
-                Ok(None) => return Ok(Progress::Failed(not_uploaded(&name))),
-                Err(error) => return Err(PollError(error.to_string())),
+            let read = self.blobs.read_all(&name).await;
+            match read.map_err(|error| PollError(error.to_string()))? {
+                Some(bytes) => bases.push(bytes),
+                None => return Ok(Progress::Failed(not_uploaded(&name))),
             }
         }
         let request = request.clone();
@@ -90,24 +79,21 @@ impl LocalProvider {
 #[async_trait]
 impl Provider for LocalProvider {
     async fn submit(&self, request: &GenerationRequest) -> Result<ProviderTicket, SubmitError> {
-        let model = model(request);
-        if model.strip_prefix(NAMESPACE).is_none_or(str::is_empty) {
-            return Err(SubmitError::Refused(format!("there is no model {}", quoted(model))));
-        }
-        if model == "local/refuse" {
-            return Err(SubmitError::Refused("local/refuse accepts no requests".into()));
+        let refused = |reason| Err(SubmitError::Refused(reason));
+        match model(request).strip_prefix("local/") {
+            None | Some("") => return refused(format!("there is no model {:?}", model(request))),
+            Some("refuse") => return refused("local/refuse accepts no requests".into()),
+            Some(_) => {}
         }
         size(&request.aspect_ratio, request.kind).map_err(SubmitError::Refused)?;
         for name in self.inputs(request) {
-            match self.blobs.size_of(&name).await {
-                Ok(Some(_)) => {}
-                Ok(None) => return Err(SubmitError::Refused(not_uploaded(&name))),
-                Err(error) => return Err(SubmitError::Unavailable(error.to_string())),
+            let found = self.blobs.size_of(&name).await;
+            if found.map_err(|error| SubmitError::Unavailable(error.to_string()))?.is_none() {
+                return refused(not_uploaded(&name));
             }
         }
-        let id: [u8; 16] = rand::random();
         Ok(ProviderTicket {
-            request_id: BASE32_DNSSEC.encode(&id).into(),
+            request_id: format!("{:032x}", rand::random::<u128>()).into(),
             provider_state: self.clock.now().to_string().into(),
         })
     }
@@ -117,10 +103,8 @@ impl Provider for LocalProvider {
         ticket: &ProviderTicket,
         request: &GenerationRequest,
     ) -> Result<Progress, PollError> {
-        let submitted: Timestamp = ticket
-            .provider_state
-            .parse()
-            .map_err(|_| PollError("a ticket of another provider".into()))?;
+        let submitted = ticket.provider_state.parse::<Timestamp>();
+        let submitted = submitted.map_err(|_| PollError("a ticket of another provider".into()))?;
         let age = self.clock.now().duration_since(submitted).as_secs_f64();
         match model(request) {
             "local/fail" => Ok(Progress::Failed("local/fail always fails".into())),
@@ -131,29 +115,20 @@ impl Provider for LocalProvider {
     }
 }
 
-fn parameter<'a>(request: &'a GenerationRequest, name: &str) -> Option<&'a Value> {
-    request.parameters.as_ref()?.get(name)
+fn parameter<'a>(request: &'a GenerationRequest, name: &str) -> &'a Value {
+    request.parameters.as_ref().and_then(|all| all.get(name)).unwrap_or(&Value::Null)
 }
 
 fn slow_seconds(request: &GenerationRequest) -> f64 {
-    let seconds = parameter(request, "seconds").and_then(Value::as_f64).unwrap_or(SLOW_SECONDS);
+    let seconds = parameter(request, "seconds").as_f64().unwrap_or(SLOW_SECONDS);
     seconds.clamp(0.0, SLOW_SECONDS_MAX)
 }
 
 /// From model, prompt and `parameters.seed`, which is any JSON value.
 fn seed(request: &GenerationRequest) -> u64 {
-    let seed = parameter(request, "seed").map(Value::to_string).unwrap_or_default();
-    let mut digest = Sha256::new();
-    for part in [model(request), &request.prompt, &seed] {
-        digest.update((part.len() as u64).to_be_bytes());
-        digest.update(part);
-    }
-    digest.finalize().iter().take(8).fold(0, |seed, byte| seed << 8 | u64::from(*byte))
-}
-
-/// The beginning of a text from a request.
-fn quoted(text: &str) -> String {
-    format!("{:?}", text.chars().take(80).collect::<String>())
+    let parts = json!([model(request), request.prompt, parameter(request, "seed")]);
+    let digest = Sha256::digest(parts.to_string());
+    digest.iter().take(8).fold(0, |seed, byte| seed << 8 | u64::from(*byte))
 }
 
 fn not_uploaded(name: &AssetName) -> String {
@@ -162,15 +137,12 @@ fn not_uploaded(name: &AssetName) -> String {
 
 /// Width and height for a ratio such as `16:9` or `1.91:1`, or why there are none.
 fn size(ratio: &str, kind: OutputKind) -> Result<(u32, u32), String> {
-    let side = |text: &str| {
-        let is_plain = text.len() <= 9 && text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-        text.parse().ok().filter(|side: &f64| is_plain && *side > 0.0)
-    };
+    let side = |text: &str| text.parse().ok().filter(|side: &f64| side.is_normal() && *side > 0.0);
     let sides = ratio.split_once(':').and_then(|(w, h)| Some((side(w)?, side(h)?)));
-    let (width, height) = sides
-        .ok_or_else(|| format!("the aspect ratio {} is not of the form 16:9", quoted(ratio)))?;
-    if width / height > RATIO_MAX || height / width > RATIO_MAX {
-        return Err(format!("the aspect ratio {} is beyond 4:1 or 1:4", quoted(ratio)));
+    let (width, height) =
+        sides.ok_or_else(|| format!("the aspect ratio {ratio:?} is not of the form 16:9"))?;
+    if (width / height).max(height / width) > RATIO_MAX {
+        return Err(format!("the aspect ratio {ratio:?} is beyond 4:1 or 1:4"));
     }
     let long = if kind == OutputKind::Image { PICTURE } else { ANIMATION };
     let unit = f64::from(long) / width.max(height);
@@ -199,7 +171,13 @@ fn outputs(request: &GenerationRequest, bases: &[Bytes]) -> Result<Vec<Output>, 
         };
         let mut file = Cursor::new(Vec::new());
         let (media, written) = match request.kind {
-            OutputKind::Image => (Media::Png, write_png(&mut file, &moment(0.0))),
+            OutputKind::Image => {
+                // One filter for all rows: choosing one for each takes longer than painting.
+                let filter = png::FilterType::Up;
+                let encoder =
+                    PngEncoder::new_with_quality(&mut file, CompressionType::Fast, filter);
+                (Media::Png, moment(0.0).write_with_encoder(encoder))
+            }
             OutputKind::Video => (Media::Gif, write_gif(&mut file, moment)),
         };
         written.map_err(|error| error.to_string())?;
@@ -211,25 +189,16 @@ fn outputs(request: &GenerationRequest, bases: &[Bytes]) -> Result<Vec<Output>, 
 /// Pictures cut to equal shares of the width; `None` if there are none.
 fn side_by_side(files: &[Bytes], width: u32, height: u32) -> ImageResult<Option<RgbImage>> {
     let mut canvas = RgbImage::new(width, height);
-    let end = |at: usize| (u64::from(width) * at as u64 / files.len() as u64) as u32;
-    for (at, file) in files.iter().enumerate() {
+    let share = width.div_ceil(files.len().max(1) as u32);
+    for (left, file) in (0..width).step_by(share as usize).zip(files) {
         let mut reader = ImageReader::new(Cursor::new(file)).with_guessed_format()?;
         let mut limits = Limits::default();
-        limits.max_image_width = Some(INPUT_SIDE_MAX);
-        limits.max_image_height = Some(INPUT_SIDE_MAX);
         limits.max_alloc = Some(INPUT_MEMORY_MAX);
         reader.limits(limits);
-        let share = end(at + 1) - end(at);
         let picture = reader.decode()?.resize_to_fill(share, height, FilterType::Triangle);
-        imageops::replace(&mut canvas, &picture.into_rgb8(), end(at).into(), 0);
+        imageops::replace(&mut canvas, &picture.into_rgb8(), left.into(), 0);
     }
     Ok((!files.is_empty()).then_some(canvas))
-}
-
-fn write_png(file: impl Write, picture: &RgbImage) -> ImageResult<()> {
-    // One filter for all rows: choosing one for each takes longer than painting.
-    let encoder = PngEncoder::new_with_quality(file, CompressionType::Fast, png::FilterType::Up);
-    picture.write_with_encoder(encoder)
 }
 
 /// An animation that repeats for ever.

@@ -2,11 +2,12 @@
 //! result.
 //!
 //! A submission may cost money, so no request is ever submitted twice: a repeated request finds
-//! the job of the first one (S-36). A submission that has begun is completed in a task of its
-//! own, even if the client disconnects or the server shuts down.
+//! the job of the first one (S-36), and a task of its own completes each submission, even if the
+//! client disconnects or the server shuts down.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -36,10 +37,8 @@ pub struct Submitter {
 /// Why a job was not submitted.
 #[derive(Debug, thiserror::Error)]
 pub enum SubmissionError {
-    /// The store failed or refused it.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The provider did not accept it.
     #[error(transparent)]
     Provider(#[from] SubmitError),
     /// An equal request is still being submitted after [`SUBMIT_WAIT`].
@@ -50,42 +49,36 @@ pub enum SubmissionError {
 type Submission = Result<(JobKey, ProviderTicket), SubmissionError>;
 
 impl Submitter {
-    /// Submits the jobs of `store` to `provider`.
     pub fn new(store: Arc<dyn JobStore>, provider: Arc<dyn Provider>) -> Self {
         Self { store, provider, tasks: TaskTracker::new() }
     }
 
-    /// Submits a job, or finds the one that already has its name.
+    /// Submits a job, or finds the one that already has its name and waits until it is submitted.
     ///
     /// # Errors
     /// After [`SubmitError::Unknown`] the job exists and has failed; after any other error there
     /// is no new job.
     pub async fn submit(&self, caller: &Caller, new: NewJob) -> Submission {
-        let deadline = Instant::now() + SUBMIT_WAIT;
-        loop {
-            match self.store.reserve_job(caller, new.clone()).await? {
-                Reserved::New(job) => {
-                    let this = self.clone();
-                    let task = self.tasks.spawn(async move { this.dispatch(&job).await });
-                    // It catches panics, so it ends early only with the runtime.
-                    return task.await.unwrap_or(Err(SubmissionError::InProgress));
-                }
-                Reserved::Existing(job) => {
-                    if let Some(job) = self.await_submitted(job, deadline).await? {
-                        return submission(job);
-                    }
-                    // The first submission was refused, so the name is free again.
-                }
+        let reserve = || self.store.reserve_job(caller, new.clone());
+        // If the first submission is refused meanwhile, the name is free again.
+        let is_submitting = |reserved: &_| match reserved {
+            Ok(Reserved::Existing(job)) => job.state == JobState::Submitting,
+            _ => false,
+        };
+        match repeat_while(is_submitting, SUBMIT_WAIT, reserve).await? {
+            Reserved::New(job) => {
+                let this = self.clone();
+                let task = self.tasks.spawn(async move { this.dispatch(&job).await });
+                // It catches panics, so it ends early only with the runtime.
+                task.await.unwrap_or(Err(SubmissionError::InProgress))
             }
+            Reserved::Existing(job) => submission(job),
         }
     }
 
     /// Waits for the submissions in progress.
     pub async fn finish(&self) {
         self.tasks.close();
-        if !self.tasks.is_empty() {
-            tracing::info!(count = self.tasks.len(), "waiting for submissions to the provider");
-        }
         // After this time other servers have failed the jobs.
         if timeout(SUBMIT_LIMIT, self.tasks.wait()).await.is_err() {
             tracing::error!(count = self.tasks.len(), "submissions did not end in time");
@@ -94,22 +87,21 @@ impl Submitter {
 
     async fn dispatch(&self, job: &JobRecord) -> Submission {
         let key = &job.key;
-        match self.call_provider(job).await {
-            Ok(ticket) => self.record_accepted(key, ticket).await,
+        let not_accepted = match self.call_provider(job).await {
+            Ok(ticket) => return self.record_accepted(key, ticket).await,
             Err(SubmitError::Unknown(cause)) => {
                 tracing::error!(job = ?key, cause, "a provider may have accepted a generation");
-                submission(self.record(key, || self.store.job_lost(key, SUBMIT_UNKNOWN)).await?)
+                let lost = || self.store.job_lost(key, SUBMIT_UNKNOWN);
+                return submission(self.record(key, lost).await?);
             }
             Err(SubmitError::Unavailable(cause)) => {
                 tracing::warn!(job = ?key, cause, "the provider is unavailable");
-                retry_while_unavailable(|| self.store.discard_job(key)).await?;
-                Err(SubmitError::Unavailable(cause).into())
+                SubmitError::Unavailable(cause)
             }
-            Err(SubmitError::Refused(reason)) => {
-                retry_while_unavailable(|| self.store.discard_job(key)).await?;
-                Err(SubmitError::Refused(bounded_reason(&reason)).into())
-            }
-        }
+            Err(SubmitError::Refused(reason)) => SubmitError::Refused(bounded_reason(&reason)),
+        };
+        retry_while_unavailable(|| self.store.discard_job(key)).await?;
+        Err(not_accepted.into())
     }
 
     async fn call_provider(&self, job: &JobRecord) -> Result<ProviderTicket, SubmitError> {
@@ -152,38 +144,27 @@ impl Submitter {
             result => result,
         }
     }
-
-    /// Waits until the job is submitted; `None` if it is discarded.
-    async fn await_submitted(
-        &self,
-        mut job: JobRecord,
-        deadline: Instant,
-    ) -> Result<Option<JobRecord>, SubmissionError> {
-        let mut delay = SUBMIT_RETRY_DELAY_MIN;
-        while job.state == JobState::Submitting {
-            if Instant::now() + delay > deadline {
-                return Err(SubmissionError::InProgress);
-            }
-            sleep(delay).await;
-            delay = (delay * 2).min(SUBMIT_RETRY_DELAY_MAX);
-            job = match self.store.job_by_key(&job.key).await {
-                Err(StoreError::NotFound) => return Ok(None),
-                job => job?,
-            };
-        }
-        Ok(Some(job))
-    }
 }
 
 async fn retry_while_unavailable<'a, T>(
     step: impl Fn() -> BoxFuture<'a, Result<T, StoreError>>,
 ) -> Result<T, StoreError> {
-    let deadline = Instant::now() + SUBMIT_RECORD_RETRY_FOR;
+    let is_unavailable = |result: &_| matches!(result, Err(StoreError::Unavailable(_)));
+    repeat_while(is_unavailable, SUBMIT_RECORD_RETRY_FOR, step).await
+}
+
+/// Repeats a step with a doubling delay while its result is `transient`, at most for `limit`.
+async fn repeat_while<'a, T>(
+    transient: impl Fn(&T) -> bool,
+    limit: Duration,
+    step: impl Fn() -> BoxFuture<'a, T>,
+) -> T {
+    let deadline = Instant::now() + limit;
     let mut delay = SUBMIT_RETRY_DELAY_MIN;
     loop {
-        match step().await {
-            Err(StoreError::Unavailable(_)) if Instant::now() + delay <= deadline => {}
-            result => return result,
+        let result = step().await;
+        if !transient(&result) || Instant::now() + delay > deadline {
+            return result;
         }
         sleep(delay).await;
         delay = (delay * 2).min(SUBMIT_RETRY_DELAY_MAX);

@@ -3,24 +3,19 @@
 //!
 //! The claim is a lease that expires when the worker dies; writes without a valid lease are
 //! refused. The URLs of outputs are derived from their job, so a repeated step stores them once.
-//!
-//! After a failed poll `Worker::retry_later` releases the job with a growing delay, until the
-//! attempts have failed for [`JOB_RETRY_FOR`] in a row; then the job is failed.
 
-use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
 use jiff::SignedDuration;
-use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
 
-use super::output_store::OutputStore;
 use super::submit::SUBMIT_UNKNOWN;
-use super::{Output, PollError, Progress, Provider, bounded_reason};
+use super::{Output, OutputStore, PollError, Progress, Provider, bounded_reason};
 use crate::clock::Clock;
 use crate::domain::{Claim, JobState, Lease, PromptImage, ProviderTicket, Release};
 use crate::error_chain::error_chain;
@@ -34,10 +29,11 @@ use crate::store::{JobQueue, StoreError};
 /// Processes jobs. Any number may run concurrently, on any number of servers.
 #[derive(Clone)]
 pub struct Worker {
-    store: Arc<dyn JobQueue>,
-    provider: Arc<dyn Provider>,
-    outputs: Arc<dyn OutputStore>,
-    clock: Clock,
+    pub(crate) store: Arc<dyn JobQueue>,
+    pub(crate) provider: Arc<dyn Provider>,
+    pub(crate) outputs: OutputStore,
+    /// Dates images and sets the poll interval.
+    pub(crate) clock: Clock,
 }
 
 /// The result of one step.
@@ -45,50 +41,43 @@ pub struct Worker {
 pub enum Step {
     /// No job was due.
     Idle,
-    /// The provider is not done; the job was released.
+    /// The provider is not done.
     Waiting,
     Completed,
     Failed,
-    /// The attempt failed; the job was released for another one.
     RetryLater,
     /// Another worker has taken the job over, or it has ended.
     LeaseLost,
-    /// The worker was asked to stop and released its job.
     Stopped,
 }
 
-impl Worker {
-    /// The clock dates images and sets the poll interval.
-    pub fn new(
-        store: Arc<dyn JobQueue>,
-        provider: Arc<dyn Provider>,
-        outputs: Arc<dyn OutputStore>,
-        clock: Clock,
-    ) -> Self {
-        Self { store, provider, outputs, clock }
-    }
+type StepResult = Result<Step, StoreError>;
 
+impl Worker {
     /// [`Worker::step_until`] without a stop.
     #[cfg(test)]
-    pub async fn step(&self) -> Result<Step, StoreError> {
+    pub async fn step(&self) -> StepResult {
         self.step_until(std::future::pending()).await
     }
 
     /// Processes one job, if one is due. When `stop` is ready the job is released as it is. If the
     /// store fails, a claimed job is due again when its lease expires.
-    pub async fn step_until(&self, stop: impl Future<Output = ()>) -> Result<Step, StoreError> {
+    pub async fn step_until(&self, stop: impl Future<Output = ()>) -> StepResult {
         let Some(claim) = self.store.claim_job(JOB_LEASE, SUBMIT_LIMIT).await? else {
             return Ok(Step::Idle);
         };
         let lease = &claim.lease;
         let step = tokio::select! {
-            step = self.process_catching_panics(&claim) => step,
+            step = AssertUnwindSafe(self.process(&claim)).catch_unwind() => match step {
+                Ok(step) => step,
+                // No state is inconsistent, since every store method is atomic.
+                Err(_) => self.retry_later(&claim, "processing it panicked", "see the panic").await,
+            },
             error = self.heartbeat(lease) => Err(error),
-            () = stop => self
-                .store
-                .release_job(lease, Duration::ZERO, Release::Shutdown)
-                .await
-                .map(|()| Step::Stopped),
+            () = stop => {
+                let released = self.store.release_job(lease, Duration::ZERO, Release::Shutdown);
+                released.await.map(|()| Step::Stopped)
+            }
         };
         let step = match step {
             Err(StoreError::LeaseLost) => Ok(Step::LeaseLost),
@@ -111,17 +100,7 @@ impl Worker {
         }
     }
 
-    /// A panic is a failed attempt of the job. It leaves no inconsistent state, since every
-    /// store method is atomic.
-    async fn process_catching_panics(&self, claim: &Claim) -> Result<Step, StoreError> {
-        let process = Box::pin(self.process(claim));
-        match AssertUnwindSafe(process).catch_unwind().await {
-            Ok(step) => step,
-            Err(_) => self.retry_later(claim, "processing it panicked", "see the panic").await,
-        }
-    }
-
-    async fn process(&self, claim: &Claim) -> Result<Step, StoreError> {
+    async fn process(&self, claim: &Claim) -> StepResult {
         let (JobState::Queued(ticket) | JobState::InProgress(ticket)) = &claim.job.state else {
             return self.fail(claim, SUBMIT_UNKNOWN).await;
         };
@@ -135,19 +114,14 @@ impl Worker {
             }
             Ok(Progress::Completed(outputs)) => self.save(claim, ticket, &outputs).await,
             Ok(Progress::Failed(reason)) => self.fail(claim, &bounded_reason(&reason)).await,
-            Err(error) => {
-                self.retry_later(claim, "the provider could not be polled", &error.0).await
+            Err(PollError(cause)) => {
+                self.retry_later(claim, "the provider could not be polled", &cause).await
             }
         }
     }
 
     /// Stores the outputs, then completes the job with all of them at once.
-    async fn save(
-        &self,
-        claim: &Claim,
-        ticket: &ProviderTicket,
-        outputs: &[Output],
-    ) -> Result<Step, StoreError> {
+    async fn save(&self, claim: &Claim, ticket: &ProviderTicket, outputs: &[Output]) -> StepResult {
         let mut images = Vec::with_capacity(outputs.len());
         for (index, output) in outputs.iter().enumerate() {
             let url = match self.outputs.put(&claim.job, ticket, index, output).await {
@@ -165,7 +139,7 @@ impl Worker {
         Ok(Step::Completed)
     }
 
-    async fn release(&self, claim: &Claim, outcome: Release) -> Result<Step, StoreError> {
+    async fn release(&self, claim: &Claim, outcome: Release) -> StepResult {
         let age = self.clock.now().duration_since(claim.job.created_at);
         self.store.release_job(&claim.lease, poll_interval(age), outcome).await?;
         Ok(Step::Waiting)
@@ -173,12 +147,7 @@ impl Worker {
 
     /// Releases the job for another attempt, or fails it for `reason` if there were enough.
     /// `cause` is for the log.
-    async fn retry_later(
-        &self,
-        claim: &Claim,
-        reason: &str,
-        cause: &str,
-    ) -> Result<Step, StoreError> {
+    async fn retry_later(&self, claim: &Claim, reason: &str, cause: &str) -> StepResult {
         let failed_attempts = claim.failed_attempts;
         tracing::warn!(job = ?claim.job.key, failed_attempts, cause, "{reason}");
         let retried_for: Duration = (0..failed_attempts).map(retry_delay).sum();
@@ -191,7 +160,7 @@ impl Worker {
         Ok(Step::RetryLater)
     }
 
-    async fn fail(&self, claim: &Claim, reason: &str) -> Result<Step, StoreError> {
+    async fn fail(&self, claim: &Claim, reason: &str) -> StepResult {
         self.store.fail_job(&claim.lease, reason).await?;
         tracing::info!(job = ?claim.job.key, reason, "a job has failed");
         Ok(Step::Failed)
@@ -214,24 +183,21 @@ fn retry_delay(failed_attempts_before: u32) -> Duration {
 /// over when the leases expire.
 #[derive(Debug)]
 pub struct WorkerPool {
-    stop: watch::Sender<bool>,
+    stop: CancellationToken,
     tasks: JoinSet<()>,
 }
 
 impl WorkerPool {
     /// Starts this many workers on the current Tokio runtime; 0 is allowed.
     pub fn start(worker: &Worker, size: usize) -> Self {
-        let (stop, stopping) = watch::channel(false);
-        let mut tasks = JoinSet::new();
-        for _ in 0..size {
-            tasks.spawn(run(worker.clone(), stopping.clone()));
-        }
+        let stop = CancellationToken::new();
+        let tasks = (0..size).map(|_| run(worker.clone(), stop.clone())).collect();
         Self { stop, tasks }
     }
 
     /// Stops the workers; they release their jobs.
     pub async fn stop(mut self) {
-        self.stop.send_replace(true);
+        self.stop.cancel();
         let all = async { while self.tasks.join_next().await.is_some() {} };
         if timeout(WORKER_STOP_TIMEOUT, all).await.is_err() {
             tracing::warn!("some workers did not release their jobs in time");
@@ -239,9 +205,9 @@ impl WorkerPool {
     }
 }
 
-async fn run(worker: Worker, stopping: watch::Receiver<bool>) {
-    while !*stopping.borrow() {
-        let step = worker.step_until(stopped(stopping.clone()));
+async fn run(worker: Worker, stop: CancellationToken) {
+    while !stop.is_cancelled() {
+        let step = worker.step_until(stop.cancelled());
         let pause = match AssertUnwindSafe(step).catch_unwind().await {
             Ok(Ok(Step::Idle)) => worker.store.job_due(WORKER_IDLE),
             Ok(Ok(_)) => continue,
@@ -254,13 +220,8 @@ async fn run(worker: Worker, stopping: watch::Receiver<bool>) {
                 sleep(WORKER_ERROR_PAUSE).boxed()
             }
         };
-        tokio::select! { () = pause => {}, () = stopped(stopping.clone()) => {} }
+        stop.run_until_cancelled(pause).await;
     }
-}
-
-/// Ready when the pool is to stop, or is dropped.
-async fn stopped(mut stopping: watch::Receiver<bool>) {
-    let _ = stopping.wait_for(|stop| *stop).await;
 }
 
 #[cfg(test)]

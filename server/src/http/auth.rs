@@ -1,8 +1,8 @@
 //! Authentication: from the `Authorization` header to a [`Caller`].
 //!
 //! The order of checks is fixed: the form of the key, whether it is valid, its scope. Every
-//! refusal is 401 (ER-07). `find_key` of the store may answer from a cache; `ApiService` asks
-//! the store again where no step of the store has checked the key.
+//! refusal is 401 (ER-07). `find_key` of the store may answer from a cache; where no other step
+//! of the store checks the key, `ApiService` or the handler asks again.
 
 use http::HeaderMap;
 use http::header::AUTHORIZATION;

@@ -27,8 +27,8 @@ pub enum ApiError {
     #[error("there is nothing at this path")]
     UnknownPath,
     /// With the methods that the path takes.
-    #[error("this path does not take this method; it takes {}", .0.to_str().unwrap_or_default())]
-    WrongMethod(HeaderValue),
+    #[error("this path does not take this method; it takes {0}")]
+    WrongMethod(String),
     #[error("an HTTP/1.1 request needs exactly one valid Host header")]
     Host,
     #[error(transparent)]
@@ -45,7 +45,7 @@ pub enum ApiError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
-    Provider(#[from] SubmitError),
+    Submission(#[from] SubmissionError),
     #[error(transparent)]
     Slot(#[from] SlotError),
     /// With the type of the slot.
@@ -58,15 +58,12 @@ pub enum ApiError {
     OutOfRange(u64),
     #[error(transparent)]
     Blobs(#[from] BlobError),
-    #[error(
-        "an equal request with this clientJobId is still being handed to the provider; send it \
-         again in a while"
-    )]
-    Busy,
     #[error("the server is shutting down")]
     Stopping,
     #[error("the response could not be written")]
     Serialize(#[from] serde_json::Error),
+    #[error("a header of the response is not valid")]
+    Header(#[from] http::Error),
     /// With the message of the panic.
     #[error("a handler panicked: {0}")]
     Panic(String),
@@ -87,21 +84,6 @@ pub(crate) struct Problem {
 pub(crate) const MODEL_REQUIRED: &str = "is required when promptType is image or video";
 
 const NO_VAULT: &str = "names no vault of this account";
-const RENAME: &str = "must stay as it is, since this is a system vault";
-const SYSTEM_DELETE: &str = "a system vault cannot be deleted";
-const FORK_OF_PRIVATE: &str =
-    "a private vault cannot be forked; set its visibility to unlisted or public first";
-const JOB_CONFLICT: &str =
-    "belongs to another generation of this account, asked for with another body";
-const DATABASE_AWAY: &str = "the database cannot be reached; try again in a while";
-const OUTCOME_UNKNOWN: &str = "the database cannot be reached, so it is not known whether this \
-                               was carried out; look before you send it again";
-const PROVIDER_AWAY: &str =
-    "the provider cannot be reached; nothing was queued, so the request can be sent again";
-const PROVIDER_UNKNOWN: &str = "it is not known whether the provider took the generation, so it \
-                                counts as failed; another try needs another clientJobId";
-const FILES_FULL: &str = "the storage of files has no space left; nothing was kept";
-const FILES_AWAY: &str = "the storage of files does not work at the moment; try again in a while";
 const INTERNAL: &str =
     "something went wrong in the server; its log says more under this request's x-request-id";
 
@@ -109,13 +91,15 @@ impl ApiError {
     /// The response to the caller.
     pub(crate) fn problem(&self, target: RequestTarget) -> Problem {
         use StatusCode as S;
-        use {BodyReadError as B, SubmitError as P};
+        use {BodyReadError as B, SubmissionError as J, SubmitError as P};
         let own_text = |status| Problem::new(status, self.to_string());
+        let of_body = |error: &str| Problem {
+            details: FieldErrors::of("body", error),
+            ..own_text(S::BAD_REQUEST)
+        };
         match self {
             Self::UnknownPath => own_text(S::NOT_FOUND),
-            Self::WrongMethod(allow) => {
-                own_text(S::METHOD_NOT_ALLOWED).header(ALLOW, allow.clone())
-            }
+            Self::WrongMethod(allow) => own_text(S::METHOD_NOT_ALLOWED).header(ALLOW, allow),
             Self::Host | Self::SlotUsed | Self::Body(B::Shorter(_)) => own_text(S::BAD_REQUEST),
             Self::Auth(AuthError::Store(error)) => {
                 store_problem(error, RequestTarget { writes: false, ..target })
@@ -124,25 +108,39 @@ impl ApiError {
             Self::Body(B::NotJson) | Self::OtherType(_) => own_text(S::UNSUPPORTED_MEDIA_TYPE),
             Self::Body(B::TooLarge | B::Longer(_)) => own_text(S::PAYLOAD_TOO_LARGE),
             Self::Body(B::TooSlow(_)) => own_text(S::REQUEST_TIMEOUT),
-            Self::Body(B::Broken(_)) => own_text(S::BAD_REQUEST).detail("body", "broke off"),
-            Self::Malformed(error) => own_text(S::BAD_REQUEST).detail("body", &error.0),
+            Self::Body(B::Broken(_)) => of_body("broke off"),
+            Self::Malformed(error) => of_body(&error.0),
             Self::Invalid(errors) => Problem::invalid(errors.clone()),
             Self::NotFound => Problem::new(S::NOT_FOUND, target.not_found),
-            Self::Store(error) => store_problem(error, target),
+            Self::Store(error) | Self::Submission(J::Store(error)) => store_problem(error, target),
             // The provider's reason is for the caller where it refused, and for the log where
             // it failed.
-            Self::Provider(P::Refused(_)) => own_text(S::BAD_GATEWAY),
-            Self::Provider(P::Unavailable(_)) => Problem::unavailable(PROVIDER_AWAY),
-            Self::Provider(P::Unknown(_)) => Problem::new(S::BAD_GATEWAY, PROVIDER_UNKNOWN),
-            Self::OutOfRange(size) => {
-                let range = HeaderValue::from_str(&format!("bytes */{size}")).ok();
-                let header = range.map(|range| (CONTENT_RANGE, range));
-                Problem { header, ..own_text(S::RANGE_NOT_SATISFIABLE) }
+            Self::Submission(J::Provider(P::Refused(_))) => own_text(S::BAD_GATEWAY),
+            Self::Submission(J::Provider(P::Unavailable(_))) => Problem::unavailable(
+                "the provider cannot be reached; nothing was queued, so the request can be sent \
+                 again",
+            ),
+            Self::Submission(J::Provider(P::Unknown(_))) => Problem::new(
+                S::BAD_GATEWAY,
+                "it is not known whether the provider took the generation, so it counts as \
+                 failed; another try needs another clientJobId",
+            ),
+            Self::Submission(J::InProgress) => {
+                Problem::unavailable(format!("{self}; send it again in a while"))
             }
-            Self::Blobs(error) if error.is_full() => Problem::unavailable(FILES_FULL),
-            Self::Blobs(_) => Problem::unavailable(FILES_AWAY),
-            Self::Busy | Self::Stopping => Problem::unavailable(self.to_string()),
-            Self::Serialize(_) | Self::Panic(_) => Problem::new(S::INTERNAL_SERVER_ERROR, INTERNAL),
+            Self::OutOfRange(size) => {
+                own_text(S::RANGE_NOT_SATISFIABLE).header(CONTENT_RANGE, &format!("bytes */{size}"))
+            }
+            Self::Blobs(error) if error.is_full() => {
+                Problem::unavailable("the storage of files has no space left; nothing was kept")
+            }
+            Self::Blobs(_) => Problem::unavailable(
+                "the storage of files does not work at the moment; try again in a while",
+            ),
+            Self::Stopping => Problem::unavailable(self.to_string()),
+            Self::Serialize(_) | Self::Header(_) | Self::Panic(_) => {
+                Problem::new(S::INTERNAL_SERVER_ERROR, INTERNAL)
+            }
         }
     }
 
@@ -157,18 +155,21 @@ impl ApiError {
                 | Self::Invalid(_)
                 | Self::NotFound
                 | Self::Store(StoreError::KeyRevoked)
+                | Self::Submission(SubmissionError::Store(StoreError::KeyRevoked))
         )
     }
 
     /// What the log says beyond the status. `None` where the caller's text says everything.
     pub(crate) fn cause(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            Self::Store(error) | Self::Auth(AuthError::Store(error)) => match error {
-                StoreError::Unavailable(cause) | StoreError::Broken(cause) => Some(&**cause),
+            Self::Store(error)
+            | Self::Auth(AuthError::Store(error))
+            | Self::Submission(SubmissionError::Store(error)) => match error {
+                StoreError::Unavailable(cause) | StoreError::Internal(cause) => Some(&**cause),
                 StoreError::KeyTaken | StoreError::LeaseLost => Some(error),
                 _ => None,
             },
-            Self::Serialize(_) | Self::Panic(_) => Some(self),
+            Self::Serialize(_) | Self::Header(_) | Self::Panic(_) => Some(self),
             Self::Body(BodyReadError::Broken(error)) => Some(error),
             Self::Blobs(error) => Some(error),
             _ => None,
@@ -188,17 +189,28 @@ fn store_problem(error: &StoreError, target: RequestTarget) -> Problem {
             field("promptIds", &format!("names prompts that this account does not have: {ids}"))
         }
         StoreError::ModelRequired => field("modelId", MODEL_REQUIRED),
-        StoreError::SystemVaultRename => field("name", RENAME),
-        StoreError::SystemVaultDelete => Problem::new(S::BAD_REQUEST, SYSTEM_DELETE),
-        StoreError::ForkOfPrivateVault => Problem::new(S::BAD_REQUEST, FORK_OF_PRIVATE),
-        StoreError::JobConflict => field("clientJobId", JOB_CONFLICT),
+        StoreError::SystemVaultRename => {
+            field("name", "must stay as it is, since this is a system vault")
+        }
+        StoreError::SystemVaultDelete => Problem::new(S::BAD_REQUEST, error.to_string()),
+        StoreError::ForkOfPrivateVault => Problem::new(
+            S::BAD_REQUEST,
+            "a private vault cannot be forked; set its visibility to unlisted or public first",
+        ),
+        StoreError::JobConflict => {
+            field("clientJobId", "was used before in this account, with a different request")
+        }
         StoreError::KeyRevoked => Problem::new(S::UNAUTHORIZED, AuthError::Invalid.to_string()),
         // Without Retry-After: a retry could do it twice.
-        StoreError::Unavailable(_) if target.writes => {
-            Problem::new(S::SERVICE_UNAVAILABLE, OUTCOME_UNKNOWN)
+        StoreError::Unavailable(_) if target.writes => Problem::new(
+            S::SERVICE_UNAVAILABLE,
+            "the database cannot be reached, so it is not known whether this was carried out; \
+             look before you send it again",
+        ),
+        StoreError::Unavailable(_) => {
+            Problem::unavailable("the database cannot be reached; try again in a while")
         }
-        StoreError::Unavailable(_) => Problem::unavailable(DATABASE_AWAY),
-        StoreError::KeyTaken | StoreError::LeaseLost | StoreError::Broken(_) => {
+        StoreError::KeyTaken | StoreError::LeaseLost | StoreError::Internal(_) => {
             Problem::new(S::INTERNAL_SERVER_ERROR, INTERNAL)
         }
     }
@@ -209,12 +221,8 @@ impl Problem {
         Self { status, text: text.into(), details: FieldErrors::default(), header: None }
     }
 
-    fn header(self, name: HeaderName, value: HeaderValue) -> Self {
-        Self { header: Some((name, value)), ..self }
-    }
-
-    fn detail(self, name: &'static str, error: &str) -> Self {
-        Self { details: FieldErrors::of(name, error), ..self }
+    fn header(self, name: HeaderName, value: &str) -> Self {
+        Self { header: HeaderValue::from_str(value).ok().map(|value| (name, value)), ..self }
     }
 
     fn invalid(details: FieldErrors) -> Self {
@@ -224,20 +232,146 @@ impl Problem {
 
     /// A 503 that invites a retry: certainly nothing was carried out.
     fn unavailable(text: impl Into<String>) -> Self {
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, text)
-            .header(RETRY_AFTER, HeaderValue::from_static(RETRY_AFTER_SECONDS))
-    }
-}
-
-impl From<SubmissionError> for ApiError {
-    fn from(error: SubmissionError) -> Self {
-        match error {
-            SubmissionError::Store(error) => Self::Store(error),
-            SubmissionError::Provider(error) => Self::Provider(error),
-            SubmissionError::InProgress => Self::Busy,
-        }
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, text).header(RETRY_AFTER, RETRY_AFTER_SECONDS)
     }
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use std::fmt::Write;
+
+    use promptarium::PromptId;
+
+    use super::*;
+
+    fn every_failure() -> Vec<ApiError> {
+        vec![
+            ApiError::UnknownPath,
+            ApiError::WrongMethod("GET, POST".to_owned()),
+            AuthError::Missing.into(),
+            AuthError::Repeated.into(),
+            AuthError::Malformed.into(),
+            AuthError::Invalid.into(),
+            AuthError::Scope.into(),
+            AuthError::Session.into(),
+            BodyReadError::NotJson.into(),
+            BodyReadError::TooLarge.into(),
+            BodyReadError::TooSlow(30).into(),
+            BodyReadError::Longer(7).into(),
+            BodyReadError::Shorter(7).into(),
+            SlotError::NoToken.into(),
+            SlotError::Invalid.into(),
+            SlotError::Expired.into(),
+            ApiError::OtherType("image/png"),
+            ApiError::SlotUsed,
+            ApiError::OutOfRange(7),
+            BlobError::from(std::io::Error::other("secret")).into(),
+            BlobError::from(std::io::Error::from(std::io::ErrorKind::StorageFull)).into(),
+            BodyError("is empty, but must be a JSON object".to_owned()).into(),
+            BodyError("must be a JSON object, but is an array".to_owned()).into(),
+            FieldErrors::of("title", "is required").into(),
+            ApiError::NotFound,
+            StoreError::NotFound.into(),
+            StoreError::UnknownVault.into(),
+            StoreError::UnknownTargetVault.into(),
+            StoreError::UnknownPrompts(vec![PromptId::new(7), PromptId::new(9)]).into(),
+            StoreError::ModelRequired.into(),
+            StoreError::SystemVaultRename.into(),
+            StoreError::SystemVaultDelete.into(),
+            StoreError::ForkOfPrivateVault.into(),
+            StoreError::JobConflict.into(),
+            StoreError::KeyRevoked.into(),
+            StoreError::Unavailable("secret".into()).into(),
+            AuthError::Store(StoreError::Unavailable("secret".into())).into(),
+            StoreError::KeyTaken.into(),
+            StoreError::LeaseLost.into(),
+            SubmissionError::from(SubmitError::Refused("no such model".to_owned())).into(),
+            SubmissionError::from(SubmitError::Unavailable("secret".to_owned())).into(),
+            SubmissionError::from(SubmitError::Unknown("secret".to_owned())).into(),
+            SubmissionError::InProgress.into(),
+            ApiError::Stopping,
+            ApiError::Panic("secret".to_owned()),
+        ]
+    }
+
+    const WRITE: RequestTarget =
+        RequestTarget { not_found: "there is no such prompt", writes: true };
+
+    #[test]
+    fn every_failure_has_one_status_and_one_text() {
+        let mut table = String::new();
+        for failure in &every_failure() {
+            let problem = failure.problem(WRITE);
+            let (status, text) = (problem.status.as_u16(), &problem.text);
+            write!(table, "{status} {text}").unwrap();
+            for (name, error) in &problem.details.0 {
+                assert!(text.ends_with(&format!("{name} {error}")), "{failure:?}");
+                write!(table, " [{name}]").unwrap();
+            }
+            table.push('\n');
+            assert!(failure.cause().is_some() || status != 500, "{failure:?}");
+            assert!(failure.cause().is_none() || status >= 500, "{failure:?}");
+        }
+        insta::assert_snapshot!(table, @r"
+        404 there is nothing at this path
+        405 this path does not take this method; it takes GET, POST
+        401 the Authorization header is missing; send `Authorization: Bearer <API key>`
+        401 there is more than one Authorization header; send exactly one
+        401 the Authorization header is malformed; send `Authorization: Bearer <API key>`
+        401 the API key is not valid
+        401 the API key lacks the scope prompts:write
+        401 this needs a browser session; an API key does not do
+        415 the request needs one header `Content-Type: application/json`
+        413 the body has more than 4194304 bytes
+        408 the body did not arrive within 30 seconds
+        413 the body has more than the 7 bytes that were declared
+        400 the body has fewer than the 7 bytes that were declared
+        401 this address takes one upload, by PUT with `Authorization: Bearer <token of the slot>`; the image is at the slot's url, not here
+        401 the token is not the one for this upload address, or the address was changed
+        401 the upload address has run out; ask for a new slot
+        415 the upload needs one header `Content-Type: image/png`, the type that was declared
+        400 this upload address has been used; ask for a new slot
+        416 the range is outside the 7 bytes of the asset
+        503 the storage of files does not work at the moment; try again in a while
+        503 the storage of files has no space left; nothing was kept
+        400 the body is empty, but must be a JSON object [body]
+        400 the body must be a JSON object, but is an array [body]
+        400 title is required [title]
+        404 there is no such prompt
+        404 there is no such prompt
+        400 vaultId names no vault of this account [vaultId]
+        400 targetVaultId names no vault of this account [targetVaultId]
+        400 promptIds names prompts that this account does not have: 7, 9 [promptIds]
+        400 modelId is required when promptType is image or video [modelId]
+        400 name must stay as it is, since this is a system vault [name]
+        400 a system vault cannot be deleted
+        400 a private vault cannot be forked; set its visibility to unlisted or public first
+        400 clientJobId was used before in this account, with a different request [clientJobId]
+        401 the API key is not valid
+        503 the database cannot be reached, so it is not known whether this was carried out; look before you send it again
+        503 the database cannot be reached; try again in a while
+        500 something went wrong in the server; its log says more under this request's x-request-id
+        500 something went wrong in the server; its log says more under this request's x-request-id
+        502 the provider refused the generation: no such model
+        503 the provider cannot be reached; nothing was queued, so the request can be sent again
+        502 it is not known whether the provider took the generation, so it counts as failed; another try needs another clientJobId
+        503 an equal request with this clientJobId is still being handed to the provider; send it again in a while
+        503 the server is shutting down
+        500 something went wrong in the server; its log says more under this request's x-request-id
+        ");
+    }
+
+    #[test]
+    fn a_503_invites_a_retry_unless_its_outcome_is_unknown() {
+        for failure in every_failure() {
+            let problem = failure.problem(WRITE);
+            let retry = problem.header.is_some_and(|(name, _)| name == RETRY_AFTER);
+            let is_503 = problem.status == StatusCode::SERVICE_UNAVAILABLE;
+            assert_eq!(retry, is_503 && !problem.text.contains("not known"), "{failure:?}");
+        }
+        let away = ApiError::from(StoreError::Unavailable("secret".into()));
+        let problem = away.problem(RequestTarget { writes: false, ..WRITE });
+        assert_eq!(problem.text, "the database cannot be reached; try again in a while");
+        assert!(problem.header.is_some());
+    }
+}

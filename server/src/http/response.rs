@@ -11,10 +11,10 @@ use http::{HeaderValue, StatusCode};
 use http_body_util::{Either, Full, StreamBody};
 use hyper::body::{Body as _, Frame};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::http::error::ApiError;
 use crate::http::path::RequestTarget;
-use crate::http::validate::FieldErrors;
 use crate::limits::LISTING_CHUNK_BYTES;
 use crate::store::StoreError;
 
@@ -35,46 +35,35 @@ struct Envelope<'a, T> {
     data: &'a T,
     error: (),
     #[serde(skip_serializing_if = "Option::is_none")]
-    pagination: Option<Pagination<'a>>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Pagination<'a> {
-    next_cursor: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct ErrorEnvelope<'a> {
-    data: (),
-    error: &'a str,
-    details: &'a FieldErrors,
+    pagination: Option<Value>,
 }
 
 /// One resource or a whole list.
-pub(crate) fn data<T: Serialize>(status: StatusCode, data: &T) -> serde_json::Result<Response> {
-    Ok(json(status, encode(&Envelope { data, error: (), pagination: None })?))
+pub(crate) fn data<T: Serialize>(status: StatusCode, data: &T) -> Result<Response, ApiError> {
+    in_envelope(status, data, None)
 }
 
 /// A page of a list, with the cursor of the next page if there is one (EN-07).
 pub(crate) fn page<T: Serialize>(
     data: &T,
     next_cursor: Option<&str>,
-) -> serde_json::Result<Response> {
-    let pagination = Some(Pagination { next_cursor });
-    Ok(json(StatusCode::OK, encode(&Envelope { data, error: (), pagination })?))
+) -> Result<Response, ApiError> {
+    in_envelope(StatusCode::OK, data, Some(json!({ "nextCursor": next_cursor })))
 }
 
-fn encode<T: Serialize>(envelope: &T) -> serde_json::Result<Bytes> {
-    /// Enough for most single resources.
-    const CAPACITY: usize = 1024;
-    let mut json = Vec::with_capacity(CAPACITY);
-    serde_json::to_writer(&mut json, envelope)?;
-    Ok(json.into())
+fn in_envelope<T: Serialize>(
+    status: StatusCode,
+    data: &T,
+    pagination: Option<Value>,
+) -> Result<Response, ApiError> {
+    // Enough for most single resources.
+    let mut bytes = Vec::with_capacity(1024);
+    serde_json::to_writer(&mut bytes, &Envelope { data, error: (), pagination })?;
+    Ok(with_json(status, bytes))
 }
 
-pub(crate) fn json(status: StatusCode, json: Bytes) -> Response {
-    with_type(status, "application/json", full(json))
+fn with_json(status: StatusCode, bytes: impl Into<Bytes>) -> Response {
+    with_type(status, "application/json", ResponseBody::Left(Full::new(bytes.into())))
 }
 
 pub(crate) fn with_type(status: StatusCode, of: &'static str, body: ResponseBody) -> Response {
@@ -84,15 +73,8 @@ pub(crate) fn with_type(status: StatusCode, of: &'static str, body: ResponseBody
     response
 }
 
-/// A response without a body.
-pub(crate) fn empty(status: StatusCode) -> Response {
-    let mut response = Response::new(full(Bytes::new()));
-    *response.status_mut() = status;
-    response
-}
-
-fn full(bytes: Bytes) -> ResponseBody {
-    Either::Left(Full::new(bytes))
+pub(crate) fn no_body() -> ResponseBody {
+    ResponseBody::Left(Full::default())
 }
 
 /// A body that is produced while it is sent. A failure is logged and cuts the connection, so
@@ -110,9 +92,8 @@ pub(crate) fn stream<E: Display + 'static>(
 /// The failure of a request in its envelope (ER-01).
 pub(crate) fn failure(error: &ApiError, target: RequestTarget) -> Response {
     let problem = error.problem(target);
-    let envelope = ErrorEnvelope { data: (), error: &problem.text, details: &problem.details };
-    // Strings can always be written.
-    let mut response = json(problem.status, encode(&envelope).unwrap_or_default());
+    let envelope = json!({ "data": null, "error": problem.text, "details": problem.details });
+    let mut response = with_json(problem.status, envelope.to_string());
     if problem.status == StatusCode::UNAUTHORIZED {
         response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
@@ -129,7 +110,7 @@ pub(crate) fn without_body(response: Response) -> Response {
     if let Some(length @ 1..) = body.size_hint().exact() {
         parts.headers.entry(CONTENT_LENGTH).or_insert(length.into());
     }
-    Response::from_parts(parts, full(Bytes::new()))
+    Response::from_parts(parts, no_body())
 }
 
 type WriteEntry<T> = fn(&T, &mut Vec<u8>) -> serde_json::Result<()>;
@@ -154,7 +135,7 @@ pub(crate) async fn listing<T: Send + 'static>(
     let mut list = ListWriter { entries, write, separator: b"", ended: false };
     let first = list.fill(br#"{"data":["#.to_vec()).await?;
     if list.ended {
-        return Ok(json(StatusCode::OK, first));
+        return Ok(with_json(StatusCode::OK, first));
     }
     let rest = stream::try_unfold(list, |mut list| async move {
         // The last entry of a chunk exceeds its size.

@@ -17,65 +17,70 @@ use serde_json::value::RawValue;
 use url::form_urlencoded;
 
 pub(crate) use self::rules::{
-    absolute_url, id, id_from_1, id_in_query, integer, integer_in_query, list, model_id, object,
-    one_of, one_of_in_query, text,
+    absolute_url, id, id_from_1, integer, list, model_id, object, one_of, text,
 };
 
 /// What is wrong with one field, for a person: "must be …, but is …".
 pub(crate) type FieldError = String;
 
 /// The fields of one request that its endpoint knows, and their errors.
-#[derive(Debug)]
-pub(crate) struct Form<V> {
-    fields: Vec<(&'static str, V)>,
+#[derive(Debug, Default)]
+pub(crate) struct Form<'a> {
+    fields: Vec<(&'static str, Field<'a>)>,
     errors: FieldErrors,
+}
+
+/// The value of one field, not yet parsed.
+#[derive(Debug)]
+pub(crate) enum Field<'a> {
+    /// A JSON value of a body.
+    Json(&'a RawValue),
+    /// A parameter of a query, decoded.
+    Query(Cow<'a, str>),
 }
 
 /// Every failing field of one request with its error (ER-03).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct FieldErrors(BTreeMap<&'static str, FieldError>);
+pub struct FieldErrors(pub(crate) BTreeMap<&'static str, FieldError>);
 
-impl<V> Form<V> {
-    fn new() -> Self {
-        Self { fields: Vec::new(), errors: FieldErrors::default() }
-    }
-
-    /// The value of a field, or `None` if it is absent, which is no error.
-    fn take(&mut self, name: &'static str) -> Option<V> {
+impl<'a> Form<'a> {
+    fn take(&mut self, name: &'static str) -> Option<Field<'a>> {
         let at = self.fields.iter().position(|(field, _)| *field == name)?;
         Some(self.fields.swap_remove(at).1)
-    }
-
-    fn check<T>(
-        &mut self,
-        name: &'static str,
-        value: V,
-        rule: impl FnOnce(V) -> Result<T, FieldError>,
-    ) -> Option<T> {
-        rule(value).map_err(|error| self.reject(name, error)).ok()
     }
 
     /// Takes a required field.
     pub(crate) fn required<T>(
         &mut self,
         name: &'static str,
-        rule: impl FnOnce(V) -> Result<T, FieldError>,
+        rule: impl FnOnce(&Field<'a>) -> Result<T, FieldError>,
     ) -> Option<T> {
-        let Some(value) = self.take(name) else {
+        if self.fields.iter().all(|(field, _)| *field != name) {
             self.reject(name, "is required".to_owned());
-            return None;
-        };
-        self.check(name, value, rule)
+        }
+        self.optional(name, rule)
     }
 
-    /// Takes an optional field.
+    /// Takes an optional field: `None` if it is absent, or not valid.
     pub(crate) fn optional<T>(
         &mut self,
         name: &'static str,
-        rule: impl FnOnce(V) -> Result<T, FieldError>,
+        rule: impl FnOnce(&Field<'a>) -> Result<T, FieldError>,
     ) -> Option<T> {
-        let value = self.take(name)?;
-        self.check(name, value, rule)
+        let field = self.take(name)?;
+        rule(&field).map_err(|error| self.reject(name, error)).ok()
+    }
+
+    /// Takes an optional field that may be `null`, which is `Some(None)`.
+    pub(crate) fn nullable<T>(
+        &mut self,
+        name: &'static str,
+        rule: impl FnOnce(&Field<'a>) -> Result<T, FieldError>,
+    ) -> Option<Option<T>> {
+        self.optional(name, |field| match field.raw() {
+            "null" => Ok(None),
+            _ => rule(field).map(Some),
+        })
     }
 
     /// Adds an error of a field. The first error of a field stays.
@@ -100,121 +105,17 @@ impl<V> Form<V> {
     }
 }
 
-impl<'a> Form<RawField<'a>> {
-    /// Takes an optional field that may be `null`, which is `Some(None)`.
-    pub(crate) fn nullable<T>(
-        &mut self,
-        name: &'static str,
-        rule: impl FnOnce(RawField<'a>) -> Result<T, FieldError>,
-    ) -> Option<Option<T>> {
-        let value = self.take(name)?;
-        if value.is_null() { Some(None) } else { self.check(name, value, rule).map(Some) }
-    }
-}
-
-impl FieldErrors {
-    /// The error of one field.
-    pub(crate) fn of(name: &'static str, error: impl Into<FieldError>) -> Self {
-        Self(BTreeMap::from([(name, error.into())]))
-    }
-
-    /// Field and error, in the order of the fields' names.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        self.0.iter().map(|(name, error)| (*name, error.as_str()))
-    }
-}
-
-/// A summary for a person: the fields, and the error if there is only one.
-impl fmt::Display for FieldErrors {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut all = self.iter();
-        match (all.next(), all.next()) {
-            (Some((name, error)), None) => write!(f, "{name} {error}"),
-            _ => {
-                let names = self.0.keys().copied().collect::<Vec<_>>().join(", ");
-                write!(f, "{} fields are not valid: {names}; details says why", self.0.len())
-            }
-        }
-    }
-}
-
-impl std::error::Error for FieldErrors {}
-
-/// One JSON value of a body, not yet parsed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RawField<'a>(&'a RawValue);
-
-/// Why a body is no JSON object, for a person.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct BodyError(pub(crate) String);
-
-/// The fields among `known` of the JSON object in `body`. Of a repeated field the last one
-/// counts.
-pub(crate) fn json_fields<'a>(
-    body: &'a [u8],
-    known: &'static [&'static str],
-) -> Result<Form<RawField<'a>>, BodyError> {
-    let body = std::str::from_utf8(body).map_err(|error| {
-        let at = error.valid_up_to();
-        BodyError(format!("is not UTF-8 text: the byte at position {at} cannot be part of it"))
-    })?;
-    if body.trim_ascii().is_empty() {
-        return Err(BodyError("is empty, but must be a JSON object".to_owned()));
-    }
-    if let Some(at) = lone_surrogate(body) {
-        // In the words of serde_json.
-        let line = body[..at].matches('\n').count() + 1;
-        let column = at - body[..at].rfind('\n').map_or(0, |end| end + 1) + 1;
-        let text = format!("is not JSON: half a surrogate pair at line {line} column {column}");
-        return Err(BodyError(text));
-    }
-    let syntax = |error: serde_json::Error| BodyError(format!("is not JSON: {error}"));
-    if !body.trim_ascii_start().starts_with('{') {
-        let value: &RawValue = serde_json::from_str(body).map_err(syntax)?;
-        let kind = RawField(value).kind();
-        return Err(BodyError(format!("must be a JSON object, but is {kind}")));
-    }
-    let mut reader = serde_json::Deserializer::from_str(body);
-    let form = reader.deserialize_map(KnownFields(known)).map_err(syntax)?;
-    reader.end().map_err(syntax)?;
-    Ok(form)
-}
-
-/// Where an escape is half a surrogate pair, which is no character. serde_json would notice
-/// only in strings that a rule reads.
-fn lone_surrogate(body: &str) -> Option<usize> {
-    let unit = |at: usize| {
-        let digits = body.get(at..at + 6)?.strip_prefix("\\u")?;
-        u16::from_str_radix(digits, 16).ok()
-    };
-    let mut at = 0;
-    while let Some(next) = body.get(at..)?.find('\\') {
-        at += next;
-        let low_follows = || matches!(unit(at + 6), Some(0xDC00..=0xDFFF));
-        match unit(at) {
-            Some(0xD800..=0xDBFF) if low_follows() => at += 12,
-            Some(0xD800..=0xDFFF) => return Some(at),
-            // Skip the escaped character, which may be a backslash.
-            _ => at += 1 + body[at + 1..].chars().next().map_or(0, char::len_utf8),
-        }
-    }
-    None
-}
-
-impl<'a> RawField<'a> {
+impl Field<'_> {
     /// The value as it was sent.
-    pub(crate) fn raw(self) -> &'a str {
-        self.0.get()
+    pub(crate) fn raw(&self) -> &str {
+        match self {
+            Self::Json(value) => value.get(),
+            Self::Query(text) => text,
+        }
     }
 
-    /// Whether it is `null`.
-    pub(crate) fn is_null(self) -> bool {
-        self.raw() == "null"
-    }
-
-    /// Its type, for "but is …".
-    fn kind(self) -> &'static str {
+    /// The type of a JSON value, for "but is …".
+    fn kind(&self) -> &'static str {
         match self.raw().as_bytes().first() {
             Some(b'"') => "a string",
             Some(b'{') => "an object",
@@ -226,41 +127,129 @@ impl<'a> RawField<'a> {
     }
 }
 
+impl FieldErrors {
+    /// The error of one field.
+    pub(crate) fn of(name: &'static str, error: impl Into<FieldError>) -> Self {
+        Self(BTreeMap::from([(name, error.into())]))
+    }
+}
+
+/// A summary for a person: the fields, and the error if there is only one.
+impl fmt::Display for FieldErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.first_key_value() {
+            Some((name, error)) if self.0.len() == 1 => write!(f, "{name} {error}"),
+            _ => {
+                let names = self.0.keys().copied().collect::<Vec<_>>().join(", ");
+                write!(f, "{} fields are not valid: {names}; details says why", self.0.len())
+            }
+        }
+    }
+}
+
+impl std::error::Error for FieldErrors {}
+
+/// Why a body is no JSON object, for a person.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct BodyError(pub(crate) String);
+
+/// The fields among `known` of the JSON object in `body`. Of a repeated field the last one
+/// counts.
+pub(crate) fn json_fields<'a>(
+    body: &'a [u8],
+    known: &'static [&'static str],
+) -> Result<Form<'a>, BodyError> {
+    let body = std::str::from_utf8(body).map_err(|error| {
+        let at = error.valid_up_to();
+        BodyError(format!("is not UTF-8 text: the byte at position {at} cannot be part of it"))
+    })?;
+    if body.trim_ascii().is_empty() {
+        return Err(BodyError("is empty, but must be a JSON object".to_owned()));
+    }
+    if let Some(at) = lone_surrogate(body) {
+        // In the words of serde_json.
+        let (line, column) = (
+            body[..at].split('\n').count(),
+            at - body[..at].rfind('\n').map_or(0, |end| end + 1) + 1,
+        );
+        let text = format!("is not JSON: half a surrogate pair at line {line} column {column}");
+        return Err(BodyError(text));
+    }
+    let syntax = |error: serde_json::Error| BodyError(format!("is not JSON: {error}"));
+    if !body.trim_ascii_start().starts_with('{') {
+        let kind = Field::Json(serde_json::from_str(body).map_err(syntax)?).kind();
+        return Err(BodyError(format!("must be a JSON object, but is {kind}")));
+    }
+    let mut reader = serde_json::Deserializer::from_str(body);
+    let form = reader.deserialize_map(KnownFields(known)).map_err(syntax)?;
+    reader.end().map_err(syntax)?;
+    Ok(form)
+}
+
+/// Where an escape is half a surrogate pair, which is no character. serde_json would notice
+/// only in strings that a rule reads.
+fn lone_surrogate(body: &str) -> Option<usize> {
+    let mut escapes = unicode_escapes(body).peekable();
+    while let Some((at, unit)) = escapes.next() {
+        let is_low = |&(next, unit): &(usize, u16)| next == at + 6 && unit & 0xFC00 == 0xDC00;
+        match unit {
+            0xD800..=0xDBFF if escapes.next_if(is_low).is_some() => {}
+            0xD800..=0xDFFF => return Some(at),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Where each `\u` escape of a JSON text begins, and what it stands for.
+fn unicode_escapes(json: &str) -> impl Iterator<Item = (usize, u16)> {
+    let mut end = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let at = end + json.get(end..)?.find('\\')?;
+            // The escaped character may be a backslash.
+            end = at + 2;
+            let digits = json.get(at..at + 6).and_then(|escape| escape.strip_prefix("\\u"));
+            if let Some(unit) = digits.and_then(|digits| u16::from_str_radix(digits, 16).ok()) {
+                return Some((at, unit));
+            }
+        }
+    })
+}
+
 /// Reads an object and keeps the fields with these names.
 struct KnownFields(&'static [&'static str]);
 
 impl<'de> Visitor<'de> for KnownFields {
-    type Value = Form<RawField<'de>>;
+    type Value = Form<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON object")
     }
 
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
-        let mut form = Form::new();
-        while let Some(FieldName(name)) = map.next_key()? {
+        let mut form = Form::default();
+        while let Some(Text(name)) = map.next_key()? {
             let Some(known) = self.0.iter().find(|known| **known == name) else {
                 map.next_value::<IgnoredAny>()?;
                 continue;
             };
             form.take(known);
-            form.fields.push((known, RawField(map.next_value()?)));
+            form.fields.push((known, Field::Json(map.next_value()?)));
         }
         Ok(form)
     }
 }
 
-/// The name of a field, copied only if it has escapes.
+/// A JSON string, copied only if it has escapes.
 #[derive(serde::Deserialize)]
-struct FieldName<'a>(#[serde(borrow)] Cow<'a, str>);
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// The parameters among `known` of a query string. A known parameter that is repeated or empty
 /// is an error.
-pub(crate) fn query_fields<'a>(
-    query: Option<&'a str>,
-    known: &'static [&'static str],
-) -> Form<Cow<'a, str>> {
-    let mut form = Form::new();
+pub(crate) fn query_fields<'a>(query: Option<&'a str>, known: &'static [&'static str]) -> Form<'a> {
+    let mut form = Form::default();
     for (name, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
         let Some(known) = known.iter().find(|known| **known == name) else {
             continue;
@@ -270,7 +259,7 @@ pub(crate) fn query_fields<'a>(
         } else if value.is_empty() {
             form.reject(known, "must not be empty; leave it out instead".to_owned());
         } else {
-            form.fields.push((known, value));
+            form.fields.push((known, Field::Query(value)));
         }
     }
     form

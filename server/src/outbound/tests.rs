@@ -125,7 +125,7 @@ const NOT_PUBLIC: &str = "0.0.0.0 10.1.2.3 100.64.0.1 127.0.0.1 127.255.255.254 
 fn special_purpose_addresses_are_not_public() {
     for (addresses, public) in [(PUBLIC, true), (NOT_PUBLIC, false)] {
         for address in addresses.split_whitespace() {
-            assert_eq!(is_public(address.parse().unwrap()), public, "{address}");
+            assert_eq!(AddressPolicy::Public.allows(address.parse().unwrap()), public, "{address}");
         }
     }
 }

@@ -1,86 +1,73 @@
-//! The commands that work on the database: its schema, accounts and keys.
-//!
-//! They need no server. Running servers see the changes at once.
+//! The commands that work on the database: its schema, accounts and keys. They need no server;
+//! running servers see the changes at once.
 
-use std::io::Write;
+use std::process::ExitCode;
 
-use promptarium::Scope;
 use serde_json::{Value, json};
 
+use super::{EXIT_PRECONDITION, Failure, print};
 use crate::clock::Clock;
 use crate::config::{AccountCommand, AdminCommand, AdminConfig, DatabaseConfig, KeyCommand};
 use crate::domain::{Scopes, Vendor};
 use crate::error_chain::error_chain;
 use crate::start::new_key;
 use crate::store::StoreError;
-use crate::store::postgres::{AccountEntry, KeyEntry, PostgresStore};
+use crate::store::postgres::{KeyEntry, PostgresStore};
 
-/// Why a command failed.
-pub(super) enum CommandError {
-    /// It does not fit the accounts and keys that exist.
-    Precondition(String),
-    /// The database or stdout failed.
-    Failure(String),
-}
-
-impl CommandError {
-    fn no_account(name: &str) -> Self {
-        Self::Precondition(format!(
-            "there is no account {name}; `account create {name}` creates it"
-        ))
-    }
-}
-
-impl From<StoreError> for CommandError {
+impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        Self::Failure(format!("the database failed: {}", error_chain(&error)))
+        format!("the database failed: {}", error_chain(&error)).into()
     }
 }
 
-/// Titles of the columns of a list, and the JSON fields in them.
-const ACCOUNT_COLUMNS: [(&str, &str); 2] = [("ACCOUNT", "account"), ("CREATED", "created_at")];
-const KEY_COLUMNS: [(&str, &str); 5] = [
-    ("PUBLIC ID", "public_id"),
-    ("ACCOUNT", "account"),
-    ("SCOPES", "scopes"),
-    ("CREATED", "created_at"),
-    ("REVOKED", "revoked_at"),
-];
-
-/// The result of a command in both forms.
-struct Output {
-    text: String,
-    json: Value,
+fn no_account(name: &str) -> Failure {
+    let problem = format!("there is no account {name}; `account create {name}` creates it");
+    Failure(EXIT_PRECONDITION, problem)
 }
+
+/// The JSON fields that the columns of a list show.
+const KEY_COLUMNS: [&str; 5] = ["public_id", "account", "scopes", "created_at", "revoked_at"];
+
+/// The result of a command as text and as JSON.
+type Output = (String, Value);
 
 /// Runs a command and prints its result.
-pub(super) async fn run(config: AdminConfig, out: &mut dyn Write) -> Result<(), CommandError> {
+pub(super) async fn run(config: AdminConfig) -> Result<ExitCode, Failure> {
     let as_json = config.json;
-    let Output { text, json } = execute(config).await?;
-    let result = if as_json { format!("{json}\n") } else { text };
-    let written = out.write_all(result.as_bytes()).and_then(|()| out.flush());
-    written.map_err(|error| CommandError::Failure(format!("cannot write to stdout: {error}")))
+    let (text, json) = execute(config).await?;
+    print(&if as_json { format!("{json}\n") } else { text })
+        .map_err(|error| format!("cannot write to stdout: {error}"))?;
+    Ok(ExitCode::SUCCESS)
 }
 
-async fn execute(config: AdminConfig) -> Result<Output, CommandError> {
+async fn execute(config: AdminConfig) -> Result<Output, Failure> {
     let AdminConfig {
         database: DatabaseConfig { url, source, migration }, command, vendor, ..
     } = config;
-    let failed = |error| CommandError::Failure(format!("{source}: {}", error_chain(&error)));
+    let failed = |error| Failure::from(format!("{source}: {}", error_chain(&error)));
     let open = async || PostgresStore::open(&url, migration, Clock::System).await.map_err(failed);
     match command {
-        AdminCommand::Migrate => Ok(migrated(&PostgresStore::migrate(&url).await.map_err(failed)?)),
+        AdminCommand::Migrate => {
+            let applied = PostgresStore::migrate(&url).await.map_err(failed)?;
+            let text = match &applied[..] {
+                [] => "the schema is up to date\n".to_owned(),
+                names => names.iter().map(|name| format!("applied {name}\n")).collect(),
+            };
+            Ok((text, json!({ "applied": applied })))
+        }
         AdminCommand::Account(AccountCommand::Create { name }) => {
             if !open().await?.create_account(&name).await? {
                 let problem = format!("the account {name} already exists");
-                return Err(CommandError::Precondition(problem));
+                return Err(Failure(EXIT_PRECONDITION, problem));
             }
             let text = format!("created account {name}\n");
-            Ok(Output { text, json: json!({ "account": name }) })
+            Ok((text, json!({ "account": name })))
         }
         AdminCommand::Account(AccountCommand::List) => {
-            let accounts = open().await?.accounts().await?;
-            Ok(list("accounts", &ACCOUNT_COLUMNS, accounts.iter().map(account_json)))
+            let accounts = open().await?.accounts().await?.into_iter().map(|account| {
+                json!({ "account": account.name, "created_at": account.created_at.to_string() })
+            });
+            Ok(list("accounts", &["account", "created_at"], accounts))
         }
         AdminCommand::Key(KeyCommand::Create { account, scope }) => {
             create_key(&open().await?, account, &scope, &vendor).await
@@ -90,15 +77,19 @@ async fn execute(config: AdminConfig) -> Result<Output, CommandError> {
                 None => open().await?.keys().await?,
                 Some(account) => {
                     let keys = open().await?.keys_of(&account).await?;
-                    keys.ok_or_else(|| CommandError::no_account(&account))?
+                    keys.ok_or_else(|| no_account(&account))?
                 }
             };
             Ok(list("keys", &KEY_COLUMNS, keys.iter().map(key_json)))
         }
         AdminCommand::Key(KeyCommand::Revoke { public_id }) => {
-            let problem = || format!("there is no key with the public id {public_id}");
-            let key = open().await?.revoke_key(&public_id).await?;
-            Ok(revoked(&key.ok_or_else(|| CommandError::Precondition(problem()))?))
+            let Some(key) = open().await?.revoke_key(&public_id).await? else {
+                let problem = format!("there is no key with the public id {public_id}");
+                return Err(Failure(EXIT_PRECONDITION, problem));
+            };
+            let since = key.revoked_at.map(|at| format!(" since {at}")).unwrap_or_default();
+            let text = format!("key {public_id} of account {} is revoked{since}\n", key.account);
+            Ok((text, key_json(&key)))
         }
     }
 }
@@ -109,38 +100,19 @@ async fn create_key(
     account: String,
     scopes: &[Scopes],
     vendor: &Vendor,
-) -> Result<Output, CommandError> {
+) -> Result<Output, Failure> {
     let prompts_write = scopes.is_empty() || scopes.contains(&Scopes::ALL);
     let (key, scopes) = (vendor.make(), Scopes { prompts_write });
     if !store.create_key(&account, &new_key(&key, scopes)).await? {
-        return Err(CommandError::no_account(&account));
+        return Err(no_account(&account));
     }
     let json = json!({
         "api_key": key.expose(),
-        "public_id": key.presented().public_id(),
+        "public_id": key.public_id(),
         "account": account,
         "scopes": scope_names(scopes),
     });
-    Ok(Output { text: format!("{}\n", key.expose()), json })
-}
-
-fn migrated(applied: &[&str]) -> Output {
-    let text = match applied {
-        [] => "the schema is up to date\n".to_owned(),
-        _ => applied.iter().map(|name| format!("applied {name}\n")).collect(),
-    };
-    Output { text, json: json!({ "applied": applied }) }
-}
-
-fn revoked(key: &KeyEntry) -> Output {
-    let KeyEntry { public_id, account, .. } = key;
-    let since = key.revoked_at.map(|at| format!(" since {at}")).unwrap_or_default();
-    let text = format!("key {public_id} of account {account} is revoked{since}\n");
-    Output { text, json: key_json(key) }
-}
-
-fn account_json(account: &AccountEntry) -> Value {
-    json!({ "account": account.name, "created_at": account.created_at.to_string() })
+    Ok((format!("{}\n", key.expose()), json))
 }
 
 fn key_json(key: &KeyEntry) -> Value {
@@ -153,15 +125,16 @@ fn key_json(key: &KeyEntry) -> Value {
     })
 }
 
-fn scope_names(scopes: Scopes) -> Vec<&'static str> {
-    if scopes.prompts_write { vec![Scope::PromptsWrite.as_str()] } else { Vec::new() }
+fn scope_names(scopes: Scopes) -> &'static [&'static str] {
+    if scopes.prompts_write { &["prompts:write"] } else { &[] }
 }
 
 /// A list as an array of objects, and as a table with a row for each of them.
-fn list(name: &str, columns: &[(&str, &str)], entries: impl Iterator<Item = Value>) -> Output {
+fn list(name: &str, columns: &[&str], entries: impl Iterator<Item = Value>) -> Output {
     let entries: Vec<_> = entries.collect();
-    let titles = columns.iter().map(|(title, _)| (*title).to_owned()).collect();
-    let row = |entry: &Value| columns.iter().map(|(_, field)| cell(&entry[field])).collect();
+    let title = |field: &&str| field.trim_end_matches("_at").replace('_', " ").to_uppercase();
+    let titles = columns.iter().map(title).collect();
+    let row = |entry: &Value| columns.iter().map(|field| cell(&entry[field])).collect();
     let rows: Vec<Vec<String>> = std::iter::once(titles).chain(entries.iter().map(row)).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
     let widths: Vec<_> = (0..columns.len()).map(|at| width(at).unwrap_or_default()).collect();
@@ -171,7 +144,7 @@ fn list(name: &str, columns: &[(&str, &str)], entries: impl Iterator<Item = Valu
         text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
         text.push('\n');
     }
-    Output { text, json: json!({ name: entries }) }
+    (text, json!({ name: entries }))
 }
 
 fn cell(value: &Value) -> String {
@@ -198,12 +171,12 @@ mod tests {
             revoked_at: revoked.then_some(at),
         };
         let keys = [key("p1aaaaaaaaaaaaaa", false), key("b1", true)];
-        let output = list("keys", &KEY_COLUMNS, keys.iter().map(key_json));
-        insta::assert_snapshot!(output.text, @r"
+        let (text, json) = list("keys", &KEY_COLUMNS, keys.iter().map(key_json));
+        insta::assert_snapshot!(text, @r"
         PUBLIC ID         ACCOUNT  SCOPES         CREATED                 REVOKED
         p1aaaaaaaaaaaaaa  alice    prompts:write  2026-01-02T03:04:05.6Z  -
         b1                alice    none           2026-01-02T03:04:05.6Z  2026-01-02T03:04:05.6Z
         ");
-        insta::assert_snapshot!(output.json["keys"][1], @r#"{"account":"alice","created_at":"2026-01-02T03:04:05.6Z","public_id":"b1","revoked_at":"2026-01-02T03:04:05.6Z","scopes":[]}"#);
+        insta::assert_snapshot!(json["keys"][1], @r#"{"account":"alice","created_at":"2026-01-02T03:04:05.6Z","public_id":"b1","revoked_at":"2026-01-02T03:04:05.6Z","scopes":[]}"#);
     }
 }

@@ -13,11 +13,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use crate::api::health::Readiness;
+use crate::api::Readiness;
 use crate::limits;
-use crate::serve::connection::serve_connection;
+use crate::serve::connection::{ConnectionTimeouts, serve_connection};
 
-pub(crate) use crate::serve::connection::ConnectionTimeouts;
 pub use crate::serve::connection::HttpService;
 
 /// Limits of a listener.
@@ -61,15 +60,12 @@ impl Limits {
 
     fn within(self, descriptors: u64) -> Self {
         let available = descriptors.saturating_sub(limits::DESCRIPTORS_RESERVED).max(1);
-        let asked = self.connections_max;
-        let connections_max = usize::try_from(available).unwrap_or(usize::MAX).min(asked);
-        if connections_max < asked {
-            tracing::warn!(
-                connections_max,
-                asked,
-                descriptors,
-                "fewer connections than asked for: the limit of file descriptors is too low"
-            );
+        let configured = self.connections_max;
+        let connections_max = usize::try_from(available).unwrap_or(usize::MAX).min(configured);
+        if connections_max < configured {
+            let text =
+                "fewer connections than configured: the limit of file descriptors is too low";
+            tracing::warn!(connections_max, configured, descriptors, "{text}");
         }
         Self { connections_max, ..self }
     }

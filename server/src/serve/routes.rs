@@ -4,19 +4,18 @@
 use std::collections::BTreeMap;
 
 use futures::future::BoxFuture;
-use http::{HeaderValue, Method};
+use http::Method;
 use matchit::Router;
 use promptarium::path;
 
 use crate::api::{
-    Api, HandlerResult, Request, assets, generations, health, memberships, openapi, prompts,
-    uploads, vaults,
+    Api, HandlerResult, Request, files, generations, health, openapi, prompts, readiness, vaults,
 };
 use crate::blobs::asset_url::{ASSETS, STORAGE};
 use crate::domain::{BASE_PATH, Caller};
 use crate::http::auth::Access;
 use crate::http::error::ApiError;
-use crate::http::path::{PathParams, RequestTarget};
+use crate::http::path::PathParams;
 
 type HandlerFuture<'a> = BoxFuture<'a, HandlerResult>;
 
@@ -43,9 +42,6 @@ pub struct Route {
     pub base: &'static str,
     pub access: Access,
     pub handler: Handler,
-    /// Whether a success involves no step of the store, so that the key is still to be checked
-    /// for revocation.
-    pub needs_key_recheck: bool,
 }
 
 /// Every route of the service.
@@ -59,12 +55,10 @@ pub fn table() -> Vec<Route> {
     }
     use Access::{Key, UploadToken, Write};
     use Method as M;
-    let api = |name, method, path, access, handler| {
-        Route { name, method, path, base: BASE_PATH, access, handler, needs_key_recheck: false }
+    let row = |base| move |name, method, path, access, handler| {
+        Route { name, method, path, base, access, handler }
     };
-    let root = |name, method, path, access, handler| {
-        Route { base: "", ..api(name, method, path, access, handler) }
-    };
+    let (api, root) = (row(BASE_PATH), row(""));
     vec![
         api("listPrompts", M::GET, path::PROMPTS, Key, authed!(prompts::list)),
         api("createPrompt", M::POST, path::PROMPTS, Write, authed!(prompts::create)),
@@ -80,28 +74,25 @@ pub fn table() -> Vec<Route> {
         api("deleteVault", M::DELETE, path::VAULT, Write, authed!(vaults::delete)),
         api("forkVault", M::POST, path::VAULT_FORK, Write, authed!(vaults::fork)),
 
-        api("listVaultPrompts", M::GET, path::VAULT_PROMPTS, Key, authed!(memberships::list)),
-        api("addVaultPrompts", M::POST, path::VAULT_PROMPTS, Write, authed!(memberships::add)),
-        api("removeVaultPrompt", M::DELETE, path::VAULT_PROMPT, Write, authed!(memberships::remove)),
-        api("moveVaultPrompt", M::POST, path::VAULT_PROMPT_MOVE, Write, authed!(memberships::move_to)),
-        api("pinVaultPrompt", M::POST, path::VAULT_PROMPT_PIN, Write, authed!(memberships::pin)),
-        api("unpinVaultPrompt", M::DELETE, path::VAULT_PROMPT_PIN, Write, authed!(memberships::unpin)),
+        api("listVaultPrompts", M::GET, path::VAULT_PROMPTS, Key, authed!(vaults::list_prompts)),
+        api("addVaultPrompts", M::POST, path::VAULT_PROMPTS, Write, authed!(vaults::add_prompts)),
+        api("removeVaultPrompt", M::DELETE, path::VAULT_PROMPT, Write, authed!(vaults::remove_prompt)),
+        api("moveVaultPrompt", M::POST, path::VAULT_PROMPT_MOVE, Write, authed!(vaults::move_prompt)),
+        api("pinVaultPrompt", M::POST, path::VAULT_PROMPT_PIN, Write, authed!(vaults::pin_prompt)),
+        api("unpinVaultPrompt", M::DELETE, path::VAULT_PROMPT_PIN, Write, authed!(vaults::unpin_prompt)),
 
         api("createGeneration", M::POST, path::GENERATIONS, Write, authed!(generations::create)),
         api("generationStatus", M::GET, path::GENERATION_STATUS, Key, authed!(generations::status)),
 
-        Route {
-            needs_key_recheck: true,
-            ..api("createUploadSlot", M::POST, path::UPLOADS_IMAGES, Write, authed!(uploads::create))
-        },
+        api("createUploadSlot", M::POST, path::UPLOADS_IMAGES, Write, authed!(files::create_slot)),
         api("createApiKey", M::POST, path::API_KEYS, Access::Session, Handler::Session),
 
         root("openapi", M::GET, openapi::PATH, Access::None, open!(openapi::get)),
-        root("getAsset", M::GET, ASSETS, Access::None, open!(assets::get)),
-        root("headAsset", M::HEAD, ASSETS, Access::None, open!(assets::get)),
-        root("putUpload", M::PUT, STORAGE, UploadToken, open!(uploads::put)),
-        root("health", M::GET, "/healthz", Access::None, open!(health::health)),
-        root("readiness", M::GET, "/readyz", Access::None, open!(health::readiness)),
+        root("getAsset", M::GET, ASSETS, Access::None, open!(files::asset)),
+        root("headAsset", M::HEAD, ASSETS, Access::None, open!(files::asset)),
+        root("putUpload", M::PUT, STORAGE, UploadToken, open!(files::upload)),
+        root("health", M::GET, "/healthz", Access::None, open!(health)),
+        root("readiness", M::GET, "/readyz", Access::None, open!(readiness)),
     ]
 }
 
@@ -117,24 +108,13 @@ pub struct RouteMatch<'a> {
 /// The table, ready for lookup.
 pub struct Routes {
     rows: Vec<Route>,
-    router: Router<PathRoutes>,
-}
-
-/// The routes of one path.
-struct PathRoutes {
-    rows: Vec<usize>,
-    allow: HeaderValue,
+    /// The rows of each path.
+    router: Router<Vec<usize>>,
 }
 
 impl Route {
     pub fn template(&self) -> String {
         format!("{}{}", self.base, self.path)
-    }
-
-    /// What an error response says about its requests.
-    pub(crate) fn target(&self) -> RequestTarget {
-        let reads = matches!(self.method, Method::GET | Method::HEAD);
-        RequestTarget::new(self.path, !reads)
     }
 }
 
@@ -147,10 +127,7 @@ impl Routes {
         }
         let mut router = Router::new();
         for (path, of_path) in paths {
-            let allow = of_path.iter().map(|row| rows[*row].method.as_str()).collect::<Vec<_>>();
-            let allow = HeaderValue::from_str(&allow.join(", "))
-                .unwrap_or_else(|_| HeaderValue::from_static(""));
-            router.insert(path, PathRoutes { rows: of_path, allow })?;
+            router.insert(path, of_path)?;
         }
         Ok(Self { rows, router })
     }
@@ -164,67 +141,40 @@ impl Routes {
     /// The route of a request, by method and path.
     pub fn find<'a>(&'a self, method: &Method, path: &'a str) -> Result<RouteMatch<'a>, ApiError> {
         let found = self.router.at(path).map_err(|_| ApiError::UnknownPath)?;
-        let rows = || found.value.rows.iter().copied();
-        let index = rows()
-            .find(|row| self.rows[*row].method == *method)
-            .or_else(|| rows().find(|row| self.rows[*row].access == Access::UploadToken))
-            .ok_or_else(|| ApiError::WrongMethod(found.value.allow.clone()))?;
+        let rows = || found.value.iter().map(|index| (*index, &self.rows[*index]));
+        let (index, route) = rows()
+            .find(|(_, row)| row.method == *method || row.access == Access::UploadToken)
+            .ok_or_else(|| {
+                let methods = rows().map(|(_, row)| row.method.as_str()).collect::<Vec<_>>();
+                ApiError::WrongMethod(methods.join(", "))
+            })?;
         let params = PathParams::new(found.params.iter().map(|(_, value)| value));
-        Ok(RouteMatch { index, route: &self.rows[index], params })
+        Ok(RouteMatch { index, route, params })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use promptarium::path;
-
     use super::*;
 
-    fn routes() -> Routes {
-        Routes::new(table()).unwrap()
-    }
-
     #[test]
-    fn every_row_is_found_at_its_path() {
-        let routes = routes();
+    fn every_row_is_found_at_its_path_and_other_methods_are_told_which_there_are() {
+        let routes = Routes::new(table()).unwrap();
         for (index, row) in routes.rows().iter().enumerate() {
             let path = row.template().replace("{promptId}", "1").replace("{vaultId}", "2");
             let path = path.replace("{vaultPromptId}", "3").replace("{clientJobId}", "4");
             let path = path.replace("{name}", "5");
             assert_eq!(routes.find(&row.method, &path).unwrap().index, index, "{path}");
+            match routes.find(&Method::TRACE, &path) {
+                Ok(other) => assert_eq!(other.route.access, Access::UploadToken, "{path}"),
+                Err(ApiError::WrongMethod(allow)) => {
+                    assert!(
+                        allow.split(", ").any(|method| method == row.method),
+                        "{path}: {allow}"
+                    );
+                }
+                Err(error) => panic!("{path}: {error}"),
+            }
         }
-    }
-
-    #[test]
-    fn every_route_but_get_needs_the_write_scope() {
-        for row in table() {
-            let expected = match (row.method, row.base) {
-                (Method::PUT, "") => Access::UploadToken,
-                (_, "") => Access::None,
-                (Method::GET, _) => Access::Key,
-                _ if row.path == path::API_KEYS => Access::Session,
-                _ => Access::Write,
-            };
-            assert_eq!(row.access, expected, "{}", row.name);
-        }
-    }
-
-    #[test]
-    fn an_unknown_path_is_404_and_a_wrong_method_405() {
-        let routes = routes();
-        let find = |method, path| routes.find(&method, path).map(|found| found.route.name);
-        let unknown = " / * /api/v1 /api/v1/ /api/v1/prompts/ /api/v1/prompts/1/ /api/v1//prompts \
-                       /api/v2/prompts /prompts /api/v1/Prompts /api/v1/healthz /healthz/";
-        for path in unknown.split(' ') {
-            assert!(matches!(find(Method::GET, path), Err(ApiError::UnknownPath)), "{path}");
-        }
-        let allow = |method, path| match routes.find(&method, path) {
-            Err(ApiError::WrongMethod(allow)) => allow.to_str().unwrap().to_owned(),
-            other => panic!("{other:?}"),
-        };
-        assert_eq!(allow(Method::PUT, "/api/v1/prompts"), "GET, POST");
-        assert_eq!(allow(Method::HEAD, "/api/v1/prompts/x"), "GET, PATCH, DELETE");
-        assert_eq!(allow(Method::OPTIONS, "/api/v1/vaults/1/prompts/2/pin"), "POST, DELETE");
-        assert_eq!(allow(Method::GET, "/api/v1/api-keys"), "POST");
     }
 }

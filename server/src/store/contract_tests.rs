@@ -1,17 +1,16 @@
-//! Tests of the contract of the store traits. Each is one function that runs on both
-//! stores: [`contract_tests`] makes two tests of it.
+//! Tests of the contract of the store traits, without what responses show: the conformance
+//! scenarios prove that on both stores. Each test is one function that runs on both stores:
+//! [`contract_tests`] makes two tests of it.
 
 mod concurrency;
 pub(super) mod jobs;
-mod keys;
-mod prompts;
-mod vaults;
+mod resources;
 
 use std::sync::Arc;
 
 use futures::TryStreamExt;
 use jiff::Timestamp;
-use promptarium::{PromptId, VaultId, VaultPromptId};
+use promptarium::{PromptId, VaultId};
 
 use super::memory::MemoryStore;
 use super::postgres::scratch::ScratchDatabase;
@@ -62,9 +61,6 @@ macro_rules! assert_error {
     }};
 }
 use assert_error;
-
-/// An id that no store assigns.
-const NO_VAULT: VaultId = VaultId::new(i64::MAX);
 
 /// A store with a manual clock.
 pub(super) struct StoreUnderTest {
@@ -133,10 +129,6 @@ impl StoreUnderTest {
         }
     }
 
-    fn now(&self) -> Timestamp {
-        Clock::Manual(self.clock.clone()).now()
-    }
-
     /// The caller of a new key of an account, which is created if it does not exist.
     pub(super) async fn caller(&self, account: &str) -> Caller {
         let public_id = format!("key-of-{account}");
@@ -191,11 +183,6 @@ impl StoreUnderTest {
         let count = self.store.vault(caller, vault).await.unwrap().prompt_count;
         assert_eq!(count, contents.len() as u64);
         contents.iter().map(|listed| listed.prompt.id).collect()
-    }
-
-    async fn membership(&self, caller: &Caller, vault: VaultId, prompt: PromptId) -> VaultPromptId {
-        let contents = self.contents(caller, vault).await;
-        contents.iter().find(|listed| listed.prompt.id == prompt).unwrap().membership
     }
 
     /// All prompts of a query, page by page.

@@ -1,30 +1,31 @@
 //! The in-memory store: needs no setup and loses everything at exit.
 //!
-//! Each account has one lock, which every method holds exactly once, so each method is
-//! atomic. Records are shared snapshots (`Arc`): no lock is held while a response is
-//! written, and a reader never sees a later change.
+//! Each account has one lock, and the jobs of all accounts have one. A method takes each at
+//! most once, so it is atomic. Records are shared snapshots (`Arc`): no lock is held while a
+//! response is written, and a reader never sees a later change.
 //!
-//! Locks are taken in this order: keys, accounts, one account, vault owners and schedule.
+//! Locks are taken in this order: keys, accounts, one account, vault owners, jobs.
 //! Two accounts are never locked at once.
 
 mod account;
 mod jobs;
 mod prompts;
-mod schedule;
 #[cfg(test)]
 mod tests;
 mod vaults;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 use promptarium::VaultId;
+use tokio::sync::Notify;
+use tokio::time::Instant;
 
-use self::account::Account;
-use self::schedule::Schedule;
+use self::account::{Account, PromptIndex};
+use self::jobs::Jobs;
 use super::{KeyStore, Result, Store, StoreError};
 use crate::clock::Clock;
 use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewKey, NewVault, VaultVisibility};
@@ -41,7 +42,30 @@ pub struct MemoryStore {
 impl MemoryStore {
     /// An empty store that takes its times from `clock`.
     pub fn new(clock: Clock) -> Self {
-        Self { shared: Shared::new(clock), keys: RwLock::default(), accounts: RwLock::default() }
+        let shared = Shared {
+            start: (Instant::now(), clock.now()),
+            clock,
+            prompts: AtomicI64::default(),
+            vaults: AtomicI64::default(),
+            memberships: AtomicI64::default(),
+            others: AtomicI64::default(),
+            owners: RwLock::default(),
+            jobs: Mutex::default(),
+            jobs_changed: Notify::new(),
+        };
+        Self { shared, keys: RwLock::default(), accounts: RwLock::default() }
+    }
+
+    /// Creates an account with its General vault.
+    fn create_account(&self) -> AccountId {
+        let id = AccountId(next(&self.shared.others));
+        let (prompts, vaults) = (BTreeMap::new(), BTreeMap::new());
+        let mut account = Account { id, prompts, index: PromptIndex::default(), vaults };
+        let visibility = VaultVisibility::Private;
+        let general = NewVault { name: "General".into(), description: None, visibility };
+        account.insert_vault(general, &self.shared).record.system = true;
+        write(&self.accounts).insert(id, Arc::new(RwLock::new(account)));
+        id
     }
 
     fn account(&self, id: AccountId) -> Result<Arc<RwLock<Account>>> {
@@ -94,8 +118,7 @@ impl KeyStore for MemoryStore {
             keys.accounts.insert(account.into(), id);
             id
         });
-        let id = KeyId(i64::try_from(keys.by_public_id.len()).unwrap_or(i64::MAX));
-        let public_id = key.public_id.clone();
+        let (id, public_id) = (KeyId(next(&self.shared.others)), key.public_id.clone());
         keys.by_public_id.insert(public_id, KeyRecord { id, account: owner, key });
         Ok(())
     }
@@ -110,67 +133,31 @@ impl KeyStore for MemoryStore {
     }
 }
 
-impl MemoryStore {
-    /// Creates an account with its General vault.
-    fn create_account(&self) -> AccountId {
-        let mut account = Account::new(AccountId(self.shared.accounts.next()));
-        let visibility = VaultVisibility::Private;
-        let general = NewVault { name: "General".into(), description: None, visibility };
-        account.insert_vault(general, &self.shared).record.system = true;
-        let id = account.id;
-        write(&self.accounts).insert(id, Arc::new(RwLock::new(account)));
-        id
-    }
-}
-
 /// What all accounts share. It may be used while an account is locked and never locks one.
 #[derive(Debug)]
 struct Shared {
     clock: Clock,
-    accounts: Counter,
-    prompts: Counter,
-    vaults: Counter,
-    memberships: Counter,
-    pins: Counter,
+    start: (Instant, Timestamp),
+    /// The last id of each kind.
+    prompts: AtomicI64,
+    vaults: AtomicI64,
+    memberships: AtomicI64,
+    others: AtomicI64,
     owners: RwLock<HashMap<VaultId, AccountId>>,
-    schedule: Schedule,
+    jobs: Mutex<Jobs>,
+    jobs_changed: Notify,
 }
 
 impl Shared {
-    fn new(clock: Clock) -> Self {
-        Self {
-            schedule: Schedule::new(clock.clone()),
-            clock,
-            accounts: Counter::default(),
-            prompts: Counter::default(),
-            vaults: Counter::default(),
-            memberships: Counter::default(),
-            pins: Counter::default(),
-            owners: RwLock::default(),
-        }
-    }
-
     fn now(&self) -> Timestamp {
         self.clock.now()
     }
-
-    /// Assigns the id of a new vault and registers its owner.
-    fn register_vault(&self, owner: AccountId) -> VaultId {
-        let vault = VaultId::new(self.vaults.next());
-        write(&self.owners).insert(vault, owner);
-        vault
-    }
 }
 
-/// Assigns ids from 1. An id is taken under the lock of the account that gets the new
-/// record, so ids increase within an account; pagination relies on that.
-#[derive(Debug, Default)]
-struct Counter(AtomicI64);
-
-impl Counter {
-    fn next(&self) -> i64 {
-        self.0.fetch_add(1, Ordering::Relaxed) + 1
-    }
+/// The next id of a kind. It is taken under the lock of the account that gets the new record,
+/// so ids increase within an account; pagination relies on that.
+fn next(last: &AtomicI64) -> i64 {
+    last.fetch_add(1, Ordering::Relaxed) + 1
 }
 
 /// Ignores poisoning: a request that panicked must not disable its account.

@@ -20,11 +20,9 @@
 //! - The isolation level is READ COMMITTED: after waiting for a lock, a statement sees the
 //!   latest version of the row it locked, and its original snapshot of everything else.
 //!
-//! Each module below holds the SQL of one resource, beside the method that uses it.
-//! `open` assembles a store, `db` sends statements, `connect` has the connections, and `client`
-//! is one of them.
+//! Each module below holds the SQL of one resource, beside the method that uses it; `db` sends
+//! statements, and `connect` has the connections.
 
-mod client;
 mod connect;
 mod db;
 mod job_queue;
@@ -34,34 +32,118 @@ mod listing;
 mod memberships;
 mod migrate;
 mod notify;
-mod open;
+mod permits;
 mod prompts;
 mod retry;
 mod rows;
 #[cfg(any(test, feature = "test-support"))]
 pub(crate) mod scratch;
-mod stream;
 #[cfg(test)]
 mod tests;
 mod tls;
 mod url;
 mod vaults;
 
-use async_trait::async_trait;
+use std::fmt;
+use std::sync::Arc;
 
-use self::db::Db;
-pub(crate) use self::keys::{AccountEntry, KeyEntry};
+use async_trait::async_trait;
+use tokio::time::timeout;
+use tokio_postgres::Error;
+
+use self::connect::{Connector, DbClient, Unreachable};
+use self::db::{Db, Statement};
+pub(crate) use self::keys::KeyEntry;
+use self::migrate::MigrateError;
 pub use self::migrate::Migration;
-pub(crate) use self::open::ConnectError;
+use self::rows::column;
 pub use self::url::DatabaseUrl;
-use super::{Store, StoreError};
+use super::{Cause, Store, StoreError};
+use crate::clock::Clock;
+use crate::error_chain::error_chain;
+use crate::limits::{CONNECT_TIMEOUT, KEY_CACHE_SIZE};
 
 /// A [`Store`] in PostgreSQL.
 #[derive(Clone)]
 pub struct PostgresStore {
     db: Db,
-    keys: keys::KeyCache,
+    keys: Arc<keys::KeyCache>,
     notifier: notify::JobNotifier,
+}
+
+#[cfg(test)]
+static ALL: &[&Statement] = &[&SIGNING_KEY];
+
+/// An existing value stays.
+static SIGNING_KEY: Statement = Statement::idempotent(
+    "settings.signing_key",
+    "INSERT INTO setting (name, value) VALUES ('signing-key', $1::bytea)
+     ON CONFLICT (name) DO UPDATE SET value = setting.value RETURNING value",
+);
+
+/// Why the store cannot be opened. Each is one line without a password.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    #[error("the database's address cannot be used: {0}")]
+    Address(Cause),
+    #[error(transparent)]
+    Unreachable(#[from] Unreachable),
+    /// A pooler in front of the database loses what a session prepared.
+    #[error(
+        "prepared statements do not survive between transactions ({0}): a connection pooler in \
+         front of the database must pool by session; by transaction, PgBouncer 1.21 or later \
+         with max_prepared_statements above 0 works"
+    )]
+    Pooler(String),
+    #[error("no pool of connections could be made")]
+    Pool(#[from] deadpool::managed::BuildError),
+    #[error("the database does not answer")]
+    Silent(#[from] StoreError),
+    #[error(transparent)]
+    Migrate(#[from] MigrateError),
+}
+
+impl PostgresStore {
+    /// Opens the database and brings its schema up to date if `migration` says so.
+    ///
+    /// # Errors
+    /// If it cannot be reached or has another schema than this program knows.
+    pub async fn open(
+        url: &DatabaseUrl,
+        migration: Migration,
+        clock: Clock,
+    ) -> Result<Self, ConnectError> {
+        let connector = Connector::new(url);
+        migrate_with(&connector, migration).await?;
+        let db = Db::new(&connector, clock)?;
+        // Both kinds of connection: where many servers share few connections, none starts that
+        // would have none.
+        db.warm_up().await?;
+        Ok(Self {
+            db,
+            keys: Arc::new(keys::KeyCache::new(KEY_CACHE_SIZE)),
+            notifier: notify::JobNotifier::new(connector),
+        })
+    }
+
+    /// Brings the schema of a database up to date and returns the names of what was applied.
+    ///
+    /// # Errors
+    /// As for [`PostgresStore::open`].
+    pub async fn migrate(url: &DatabaseUrl) -> Result<Vec<&'static str>, ConnectError> {
+        migrate_with(&Connector::new(url), Migration::Auto).await
+    }
+
+    /// The secret with which all servers of this database sign. The first server creates it.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] or [`StoreError::Internal`].
+    pub async fn signing_key(&self) -> Result<Box<[u8]>, StoreError> {
+        let new = rand::random::<[u8; 32]>();
+        let rows = self.db.rows(&SIGNING_KEY, &[&&new[..]]).await?;
+        let row = rows.first().ok_or_else(|| StoreError::Internal("no signing key".into()))?;
+        column::<&[u8]>(row, "value").map(Box::from)
+    }
 }
 
 #[async_trait]
@@ -72,5 +154,41 @@ impl Store for PostgresStore {
 
     async fn check(&self) -> Result<(), StoreError> {
         self.db.check().await
+    }
+}
+
+impl fmt::Debug for PostgresStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresStore").finish_non_exhaustive()
+    }
+}
+
+/// On a connection of its own, since a migration changes session settings.
+async fn migrate_with(
+    connector: &Connector,
+    migration: Migration,
+) -> Result<Vec<&'static str>, ConnectError> {
+    let mut client = connector.connect().await?;
+    check_pooler(&connector.connect().await?, &client).await?;
+    Ok(migrate::run(&mut client.client, migrate::LIST, migration).await?)
+}
+
+/// Makes sure that a statement prepared in one transaction can be executed in the next.
+///
+/// A pooler that pools by transaction shows itself only if the server connection on which
+/// `client` prepared is taken, so `other` begins a transaction meanwhile.
+async fn check_pooler(client: &DbClient, other: &DbClient) -> Result<(), ConnectError> {
+    let check = async {
+        for _ in 0..3 {
+            let statement = client.prepare("SELECT 1").await?;
+            other.batch_execute("BEGIN").await?;
+            client.query_one(&statement, &[]).await?;
+            other.batch_execute("ROLLBACK").await?;
+        }
+        Ok::<_, Error>(())
+    };
+    match timeout(CONNECT_TIMEOUT, check).await {
+        Ok(outcome) => outcome.map_err(|error| ConnectError::Pooler(error_chain(&error))),
+        Err(_) => Err(ConnectError::Pooler("no answer".to_owned())),
     }
 }

@@ -8,7 +8,7 @@ use super::Result;
 use super::StoreError;
 use crate::domain::{Caller, NewPrompt, PromptPage, PromptPatch, PromptQuery, SharedPrompt};
 
-/// Prompts. See the [parent module](super) for the rules that all methods share.
+/// Prompts.
 #[async_trait]
 pub trait PromptStore: Send + Sync + 'static {
     /// Creates a prompt and, if `new.vault` is set, adds it to that vault.
@@ -23,10 +23,9 @@ pub trait PromptStore: Send + Sync + 'static {
     /// [`StoreError::NotFound`].
     async fn prompt(&self, caller: &Caller, id: PromptId) -> Result<SharedPrompt>;
 
-    /// One page of prompts, newest (greatest id) first. The cost depends on the page
-    /// size, not on the size of the account. Following `after` from page to page returns
-    /// each prompt that exists throughout exactly once, whatever is created or deleted
-    /// meanwhile.
+    /// One page of prompts, newest (greatest id) first. The cost depends on the page size, not on
+    /// the size of the account. Following `after` from page to page returns each prompt that
+    /// exists throughout exactly once, whatever is created or deleted meanwhile.
     ///
     /// # Errors
     /// [`StoreError::UnknownVault`].

@@ -1,21 +1,21 @@
-//! Vaults, without their contents.
+//! Vaults and memberships: which prompts are in which vaults, and in which order.
 
 use async_trait::async_trait;
-use promptarium::VaultId;
+use futures::stream::BoxStream;
+use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use super::Result;
 #[cfg(doc)]
 use super::StoreError;
-use crate::domain::{Caller, NewVault, VaultPatch, VaultRecord};
+use crate::domain::{Caller, ListedPrompt, NewVault, VaultPatch, VaultRecord};
 
-/// Vaults. See the [parent module](super) for the rules that all methods share.
+/// Vaults.
 #[async_trait]
 pub trait VaultStore: Send + Sync + 'static {
     /// All vaults of the caller, newest first: by creation time, then by id.
     async fn vaults(&self, caller: &Caller) -> Result<Vec<VaultRecord>>;
 
-    /// Creates a vault with a slug that no other vault of the account has
-    /// (see `domain::slug`).
+    /// Creates a vault with a slug that no other vault of the account has (see `domain::slug`).
     async fn create_vault(&self, caller: &Caller, new: NewVault) -> Result<VaultRecord>;
 
     /// One vault.
@@ -24,9 +24,8 @@ pub trait VaultStore: Send + Sync + 'static {
     /// [`StoreError::NotFound`].
     async fn vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord>;
 
-    /// Sets the fields that `patch` names; an empty patch changes nothing. Otherwise
-    /// `updated_at` increases. A different name brings a new slug; the same name keeps
-    /// the slug.
+    /// Sets the fields that `patch` names; an empty patch changes nothing. Otherwise `updated_at`
+    /// increases. A different name brings a new slug; the same name keeps the slug.
     ///
     /// # Errors
     /// [`StoreError::NotFound`]; [`StoreError::SystemVaultRename`] if a system vault
@@ -50,8 +49,90 @@ pub trait VaultStore: Send + Sync + 'static {
     /// a snapshot of the source at one instant.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] if there is no such vault or it is a private one of
-    /// another account; [`StoreError::ForkOfPrivateVault`] if it is the caller's own
-    /// private vault.
+    /// [`StoreError::NotFound`] if there is no such vault or it is a private one of another
+    /// account; [`StoreError::ForkOfPrivateVault`] if it is the caller's own private vault.
     async fn fork_vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord>;
+}
+
+/// The contents of a vault as a stream, so that a large vault is never in memory as a whole.
+pub type Contents = BoxStream<'static, Result<ListedPrompt>>;
+
+/// The result of adding prompts to a vault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Added {
+    /// How many were not in the vault before.
+    pub added: usize,
+    /// How many prompts the vault holds now.
+    pub prompt_count: u64,
+}
+
+/// The result of moving a membership.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// The prompt that was moved.
+    pub prompt: PromptId,
+    /// Its new membership in the target vault.
+    pub membership: VaultPromptId,
+}
+
+/// Memberships.
+#[async_trait]
+pub trait MembershipStore: Send + Sync + 'static {
+    /// The prompts of a vault at one instant: pinned ones first, the last pinned on top,
+    /// then the others, the last added on top.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`].
+    async fn contents(&self, caller: &Caller, vault: VaultId) -> Result<Contents>;
+
+    /// Adds prompts in the order given, so that the last one ends up on top. Prompts that
+    /// are in the vault already keep their position; a repeated id counts once.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] for the vault, then [`StoreError::UnknownPrompts`] with
+    /// every id that is not a prompt of the caller. Nothing is added then.
+    async fn add_prompts(
+        &self,
+        caller: &Caller,
+        vault: VaultId,
+        prompts: &[PromptId],
+    ) -> Result<Added>;
+
+    /// Removes one membership; the prompt stays.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] if the vault is not the caller's or does not have this membership.
+    async fn remove_membership(
+        &self,
+        caller: &Caller,
+        vault: VaultId,
+        membership: VaultPromptId,
+    ) -> Result<()>;
+
+    /// Replaces one membership by a new, unpinned one in `target`, on top of the unpinned prompts
+    /// there. If `target` has the prompt already, that membership is replaced too; `target` may be
+    /// the source vault itself. Of two concurrent moves of one membership exactly one succeeds.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] as for [`MembershipStore::remove_membership`], then
+    /// [`StoreError::UnknownTargetVault`]. Nothing changes then.
+    async fn move_membership(
+        &self,
+        caller: &Caller,
+        vault: VaultId,
+        membership: VaultPromptId,
+        target: VaultId,
+    ) -> Result<Moved>;
+
+    /// Pins or unpins one membership. Pinning a pinned one keeps its position.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] as for [`MembershipStore::remove_membership`].
+    async fn set_pinned(
+        &self,
+        caller: &Caller,
+        vault: VaultId,
+        membership: VaultPromptId,
+        pinned: bool,
+    ) -> Result<()>;
 }

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use tokio::process::Command;
-use tokio::time::{Instant, sleep};
 use tokio_postgres::NoTls;
+
+use crate::wait_until;
 
 /// The fencing tokens of the leases on jobs.
 pub(crate) const LEASES: &str = "SELECT fence::text FROM job WHERE fence IS NOT NULL";
@@ -38,13 +39,9 @@ impl Cluster {
         assert_eq!(self.script("start", &DURABLE).await, self.url);
     }
 
-    pub(crate) async fn stop(&self) {
-        self.script("stop", &["fast"]).await;
-    }
-
-    /// Kills all its processes at once.
-    pub(crate) async fn crash(&self) {
-        self.script("stop", &["immediate"]).await;
+    /// In the mode `immediate` all its processes are killed at once.
+    pub(crate) async fn stop(&self, mode: &str) {
+        self.script("stop", &[mode]).await;
     }
 
     /// Repeats a query until its rows fulfil the condition, and returns how long that took.
@@ -54,14 +51,7 @@ impl Cluster {
         query: &str,
         condition: impl Fn(&BTreeSet<String>) -> bool,
     ) -> Option<Duration> {
-        let begin = Instant::now();
-        while begin.elapsed() < limit {
-            if condition(&self.query(query).await) {
-                return Some(begin.elapsed());
-            }
-            sleep(Duration::from_millis(20)).await;
-        }
-        None
+        wait_until(limit, async || condition(&self.query(query).await)).await
     }
 
     pub(crate) async fn query(&self, query: &str) -> BTreeSet<String> {

@@ -119,12 +119,10 @@ pub(crate) async fn send(request: RequestBuilder) -> Outcome {
     let exchange = async {
         let response = request.send().await?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        Ok(Response { status, headers, bytes: response.bytes().await? })
+        Ok(Outcome::Response(Response { status, headers, bytes: response.bytes().await? }))
     };
-    exchange.await.map_or_else(|error: reqwest::Error| outcome_of(&error), Outcome::Response)
-}
-
-fn outcome_of(error: &reqwest::Error) -> Outcome {
-    assert!(!error.is_timeout(), "no response within {REQUEST_TIMEOUT:?}: {error:?}");
-    if error.is_connect() { Outcome::NotSent } else { Outcome::Unknown }
+    exchange.await.unwrap_or_else(|error: reqwest::Error| {
+        assert!(!error.is_timeout(), "no response within {REQUEST_TIMEOUT:?}: {error:?}");
+        if error.is_connect() { Outcome::NotSent } else { Outcome::Unknown }
+    })
 }

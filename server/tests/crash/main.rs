@@ -27,8 +27,25 @@ mod takeover;
 
 use std::time::Duration;
 
+use tokio::time::{Instant, sleep};
+
 /// Limit for steps that take no time of their own.
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// Within this time another worker has taken over the job of a dead worker: the lease of
 /// 20 seconds, and five more.
 const TAKEOVER_MAX: Duration = Duration::from_secs(25);
+
+/// The key of the client in tests with one client.
+const KEY: &str = "promptarium_live_c1_s3cretOfAClient";
+
+/// Waits until a condition is fulfilled. `None` if that takes longer than `limit`.
+async fn wait_until(limit: Duration, condition: impl AsyncFn() -> bool) -> Option<Duration> {
+    let begin = Instant::now();
+    while begin.elapsed() < limit {
+        if condition().await {
+            return Some(begin.elapsed());
+        }
+        sleep(Duration::from_millis(20)).await;
+    }
+    None
+}

@@ -6,13 +6,13 @@ use std::time::Duration;
 use futures::future::{join, join_all};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::time::{Instant, sleep};
+use tokio::time::Instant;
 
 use crate::cluster::{Cluster, signal};
 use crate::http::{Http, Request, Response};
 use crate::server::Server;
+use crate::{KEY, wait_until};
 
-const KEY: &str = "promptarium_live_c1_s3cretOfAClient";
 /// How long a request may take that fails.
 const FAILURE_MAX: Duration = Duration::from_secs(5);
 /// The same while the database does not respond: the statement timeout comes first.
@@ -31,21 +31,14 @@ struct Service {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stopped_database_gives_503_in_time_and_recovery_by_itself() {
+async fn a_stopped_or_crashed_database_gives_503_in_time_and_recovery_by_itself() {
     let service = Service::start("").await;
-    service.cluster.stop().await;
-    service.assert_unavailable(FAILURE_MAX).await;
-    service.cluster.start_again().await;
-    service.assert_recovery().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_crashed_database_gives_503_in_time_and_recovery_by_itself() {
-    let service = Service::start("").await;
-    service.cluster.crash().await;
-    service.assert_unavailable(FAILURE_MAX).await;
-    service.cluster.start_again().await;
-    service.assert_recovery().await;
+    for mode in ["fast", "immediate"] {
+        service.cluster.stop(mode).await;
+        service.assert_unavailable(FAILURE_MAX).await;
+        service.cluster.start_again().await;
+        service.assert_recovery(mode).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -55,7 +48,7 @@ async fn a_frozen_database_gives_503_in_time_and_recovery_by_itself() {
     signal("STOP", &processes).await;
     service.assert_unavailable(FROZEN_FAILURE_MAX).await;
     signal("CONT", &processes).await;
-    service.assert_recovery().await;
+    service.assert_recovery("frozen").await;
 }
 
 impl Service {
@@ -93,6 +86,7 @@ impl Service {
             ("GET", "/vaults", Value::Null),
             ("GET", "/generations/j/status", Value::Null),
             ("POST", "/prompts", prompt.clone()),
+            ("POST", "/prompts", json!({})),
             ("PATCH", &*other, prompt),
             ("DELETE", &*other, Value::Null),
             ("POST", "/generations", job),
@@ -110,7 +104,9 @@ impl Service {
         });
         let health = async {
             let begin = Instant::now();
-            assert_unavailable(&self.get("/readyz").await, "/readyz");
+            let response = self.get("/readyz").await;
+            assert_unavailable(&response, "/readyz");
+            assert_eq!(response.headers["retry-after"], "2");
             assert!(begin.elapsed() < limit, "/readyz took {:?}", begin.elapsed());
             let begin = Instant::now();
             assert_eq!(self.get("/healthz").await.status, 200);
@@ -120,27 +116,21 @@ impl Service {
     }
 
     /// Reads, writes and generations work again in time.
-    async fn assert_recovery(&self) {
-        self.wait_for(|| async { self.get("/readyz").await.status == 200 }).await;
+    async fn assert_recovery(&self, name: &str) {
+        self.wait_for(async || self.get("/readyz").await.status == 200).await;
         let found = self.call(&Request::get(format!("/prompts/{}", self.prompts[0]))).await;
         assert_eq!(found.status, 200, "{}", found.summary());
         self.create_prompt().await;
-        let job = json!({ "modelId": "local/plasma", "prompt": "A mole", "clientJobId": "mole" });
+        let job = json!({ "modelId": "local/plasma", "prompt": "A mole", "clientJobId": name });
         let queued = self.call(&Request::post("/generations", job)).await;
         assert_eq!(queued.status, 202, "{}", queued.summary());
-        self.wait_for(|| async {
-            let status = self.call(&Request::get("/generations/mole/status")).await;
-            status.data()["status"] == "completed"
-        })
-        .await;
+        let status = Request::get(format!("/generations/{name}/status"));
+        self.wait_for(async || self.call(&status).await.data()["status"] == "completed").await;
     }
 
-    async fn wait_for<F: Future<Output = bool>>(&self, condition: impl Fn() -> F) {
-        let begin = Instant::now();
-        while !condition().await {
-            assert!(begin.elapsed() < RECOVERY_MAX, "no recovery: {}", self.server.log());
-            sleep(Duration::from_millis(50)).await;
-        }
+    async fn wait_for(&self, condition: impl AsyncFn() -> bool) {
+        let recovery = wait_until(RECOVERY_MAX, condition).await;
+        assert!(recovery.is_some(), "no recovery: {}", self.server.log());
     }
 
     async fn call(&self, request: &Request) -> Response {

@@ -136,7 +136,7 @@ impl Deployment {
     /// Returns how long jobs kept the leases they had at the kill of a server.
     async fn crash(&mut self, crash: Crash) -> Option<Duration> {
         if matches!(crash, Crash::Database) {
-            self.cluster.crash().await;
+            self.cluster.stop("immediate").await;
             self.pause().await;
             self.cluster.start_again().await;
             return None;
@@ -157,7 +157,7 @@ impl Deployment {
         }
         let takeover = self.cluster.wait_until(TAKEOVER_MAX, LEASES, ended).await;
         assert!(takeover.is_some(), "a job was not taken over within {TAKEOVER_MAX:?}");
-        if !self.servers[victim].is_running() {
+        if self.servers[victim].process.is_none() {
             self.servers[victim].start_again().await;
         }
         takeover.filter(|_| !leases.is_empty())

@@ -10,7 +10,6 @@ use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
 use crate::TIMEOUT;
-use crate::cluster::signal;
 
 /// The common public address of all replicas, as behind a load balancer. Clients of
 /// these tests replace it by the address of one replica.
@@ -22,7 +21,7 @@ pub(crate) struct Server {
     /// Separated by spaces.
     arguments: String,
     log: PathBuf,
-    process: Option<Child>,
+    pub(crate) process: Option<Child>,
 }
 
 impl Server {
@@ -61,14 +60,6 @@ impl Server {
         self.process.take().unwrap().kill().await.unwrap();
     }
 
-    pub(crate) fn is_running(&self) -> bool {
-        self.process.is_some()
-    }
-
-    pub(crate) async fn signal(&self, name: &str) {
-        signal(name, &[self.id()]).await;
-    }
-
     /// Whether SIGSTOP still holds it.
     pub(crate) fn is_stopped(&self) -> bool {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.id())).unwrap();
@@ -80,7 +71,7 @@ impl Server {
         std::fs::read_to_string(&self.log).unwrap_or_default()
     }
 
-    fn id(&self) -> String {
+    pub(crate) fn id(&self) -> String {
         self.process.as_ref().and_then(Child::id).unwrap().to_string()
     }
 }

@@ -1,24 +1,20 @@
 //! The job of a worker that was killed or frozen: a second server completes it in time,
 //! and exactly once.
 
-use std::time::Duration;
-
 use image::{ImageFormat, RgbImage};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::time::{Instant, sleep};
+use tokio::time::Instant;
 use wiremock::matchers::{method, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, signal};
 use crate::http::{Http, Request};
 use crate::server::Server;
-use crate::{TAKEOVER_MAX, TIMEOUT};
+use crate::{KEY, TAKEOVER_MAX, TIMEOUT, wait_until};
 
-const KEY: &str = "promptarium_live_c1_s3cretOfAClient";
 /// Logs how each claim ends.
 const LOG: &str = "warn,promptarium_server::generate::worker=debug";
-const PAUSE: Duration = Duration::from_millis(20);
 
 /// A server whose worker waits for the provider to tell the status of a job.
 struct Fixture {
@@ -41,16 +37,13 @@ async fn the_job_of_a_killed_worker_is_taken_over_in_time_and_completes_once() {
 async fn a_worker_that_was_frozen_beyond_its_lease_changes_nothing() {
     let fixture = Fixture::start().await;
     let frozen = &fixture.server;
-    frozen.signal("STOP").await;
+    signal("STOP", &[frozen.id()]).await;
     let (second, status) = fixture.take_over().await;
     assert!(frozen.is_stopped(), "something woke it: {}", frozen.log());
 
-    frozen.signal("CONT").await;
-    let begin = Instant::now();
-    while !frozen.log().contains("LeaseLost") {
-        assert!(begin.elapsed() < TIMEOUT, "{}", frozen.log());
-        sleep(PAUSE).await;
-    }
+    signal("CONT", &[frozen.id()]).await;
+    let woken = wait_until(TIMEOUT, async || frozen.log().contains("LeaseLost")).await;
+    assert!(woken.is_some(), "{}", frozen.log());
     for server in [frozen, &second] {
         fixture.assert_completed_once(server, &status).await;
     }
@@ -66,11 +59,8 @@ impl Fixture {
         let request = Request::post("/generations", job);
         let response = fixture.http.call(&fixture.server.address, KEY, &request).await.response();
         assert_eq!(response.status, 202, "{}", response.summary());
-        let begin = Instant::now();
-        while fixture.provider_requests("GET").await == 0 {
-            assert!(begin.elapsed() < TIMEOUT, "no worker claims the job");
-            sleep(PAUSE).await;
-        }
+        let claim = wait_until(TIMEOUT, async || fixture.provider_requests("GET").await > 0).await;
+        assert!(claim.is_some(), "no worker claims the job");
         fixture
     }
 
@@ -78,15 +68,13 @@ impl Fixture {
     async fn take_over(&self) -> (Server, Value) {
         let begin = Instant::now();
         let server = start_server(&self.cluster, &self.provider, &self.folder, "second").await;
-        loop {
-            let status = self.get(&server, "/generations/j/status").await;
-            if status["status"] == "completed" {
-                println!("a job was completed by another worker after {:.1?}", begin.elapsed());
-                return (server, status);
-            }
-            assert!(begin.elapsed() <= TAKEOVER_MAX, "the job was not taken over: {status}");
-            sleep(PAUSE).await;
-        }
+        let status = async || self.get(&server, "/generations/j/status").await;
+        let rest = TAKEOVER_MAX.saturating_sub(begin.elapsed());
+        wait_until(rest, async || status().await["status"] == "completed").await;
+        let status = status().await;
+        assert_eq!(status["status"], "completed", "the job was not taken over: {status}");
+        println!("a job was completed by another worker after {:.1?}", begin.elapsed());
+        (server, status)
     }
 
     /// The job was submitted once, and the server shows the same status and one prompt with

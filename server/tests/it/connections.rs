@@ -164,13 +164,16 @@ async fn a_body_that_does_not_come_is_given_up() {
 async fn a_large_vault_is_streamed_and_whole() {
     let server = EmbeddedServer::start().await.unwrap();
     let mut connection = Connection::to(&server).await;
+    connection.send(request(server.api_key(), "GET", "/vaults", None)).await;
+    let general = connection.response().await.unwrap().json()["data"][0]["id"].clone();
     let text = "é\\n\\\"".repeat(1_000);
     for number in 0..300 {
-        let body = format!(r#"{{"title":"{number}","prompt":"{text}","vaultId":1}}"#);
+        let body = format!(r#"{{"title":"{number}","prompt":"{text}","vaultId":{general}}}"#);
         connection.send(request(server.api_key(), "POST", "/prompts", Some(&body))).await;
         assert_eq!(connection.response().await.unwrap().status, 201);
     }
-    connection.send(request(server.api_key(), "GET", "/vaults/1/prompts", None)).await;
+    let path = format!("/vaults/{general}/prompts");
+    connection.send(request(server.api_key(), "GET", &path, None)).await;
     let response = connection.response().await.unwrap();
     assert_eq!(response.header("transfer-encoding"), Some("chunked"));
     let json = response.json();

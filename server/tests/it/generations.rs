@@ -1,4 +1,4 @@
-//! Generations: failing submissions, clients that disconnect, a failing blob store.
+//! Generations: submissions of unknown result, limits, clients that disconnect.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,6 @@ use promptarium::limits;
 use promptarium_server::EmbeddedServer;
 use promptarium_server::provider::{GenerationRequest, ProviderTicket};
 use promptarium_server::provider::{PollError, Progress, Provider, SubmitError};
-use promptarium_server::test_support::{BlobSetting, Blobs};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
@@ -56,46 +55,10 @@ async fn generate(server: &EmbeddedServer, body: Value) -> Response {
     call(server, "POST", "/generations", Some(&body.to_string())).await
 }
 
-/// The path below the base URL that an response to an order says to poll.
-fn status_path(server: &EmbeddedServer, response: &Response) -> String {
-    let url = response.json()["data"]["statusUrl"].as_str().unwrap().to_owned();
-    url.strip_prefix(server.base_url()).unwrap().to_owned()
-}
-
 async fn status(server: &EmbeddedServer, path: &str) -> Value {
     let response = call(server, "GET", path, None).await;
     assert_eq!(response.status, 200, "{response:?}");
     response.json()["data"].clone()
-}
-
-async fn status_when(server: &EmbeddedServer, path: &str, wanted: &str) -> Value {
-    let begun = Instant::now();
-    loop {
-        let status = status(server, path).await;
-        if status["status"] == wanted {
-            return status;
-        }
-        assert!(begun.elapsed() < TIMEOUT, "{status}");
-        sleep(Duration::from_millis(20)).await;
-    }
-}
-
-#[tokio::test]
-async fn a_refused_submission_is_an_error_and_leaves_no_job() {
-    let refused = SubmitError::Refused("no such model".to_owned());
-    let unavailable = SubmitError::Unavailable("secret".to_owned());
-    for (error, status, expected) in
-        [(refused, 502, "no such model"), (unavailable, 503, "cannot be reached")]
-    {
-        let server = server_with(&SlowProvider::new(Err(error), 0)).await;
-        let body = json!({"modelId": "m", "prompt": "p", "clientJobId": "j"});
-        let response = generate(&server, body).await;
-        assert_eq!(response.status, status, "{response:?}");
-        assert!(response.json()["error"].as_str().unwrap().contains(expected), "{response:?}");
-        assert_eq!(response.json()["details"], json!({}));
-        assert!(!response.body.contains("secret"));
-        assert_eq!(call(&server, "GET", "/generations/j/status", None).await.status, 404);
-    }
 }
 
 #[tokio::test]
@@ -191,26 +154,4 @@ async fn a_client_that_disconnects_finds_the_job_later() {
     }
     assert_eq!(generate(&server, serde_json::from_str(body).unwrap()).await.status, 202);
     assert_eq!(provider.submits.load(Ordering::SeqCst), 1);
-}
-
-#[tokio::test]
-async fn a_failing_blob_store_only_delays_the_outputs() {
-    let folder = tempfile::TempDir::new().unwrap();
-    let images = folder.path().join("images");
-    let blobs = Blobs::open(&BlobSetting::Folder(folder.path().to_owned())).unwrap();
-    // A file in place of the folder.
-    std::fs::write(&images, "").unwrap();
-    let server = EmbeddedServer::builder().blobs(blobs).start().await.unwrap();
-    let response =
-        generate(&server, json!({"modelId": "local/plasma", "prompt": "A harbour"})).await;
-    let path = status_path(&server, &response);
-    sleep(Duration::from_millis(1200)).await;
-    assert_ne!(status(&server, &path).await["status"], "completed");
-    std::fs::remove_file(&images).unwrap();
-    let done = status_when(&server, &path, "completed").await;
-    let prompt = call(&server, "GET", &format!("/prompts/{}", done["promptId"]), None).await;
-    assert_eq!(prompt.json()["data"]["images"].as_array().unwrap().len(), 1);
-    let files = std::fs::read_dir(images).unwrap().count();
-    assert_eq!(files, 1, "nothing is left of failed attempts");
-    server.shutdown().await;
 }

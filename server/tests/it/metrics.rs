@@ -12,11 +12,16 @@ async fn requests_are_counted_by_route_and_class_of_status() {
         connection.response().await.unwrap();
     }
 
+    connection.send("GET /metrics HTTP/1.1\r\nhost: test\r\n\r\n").await;
+    assert_eq!(connection.response().await.unwrap().status, 404, "the main listener shows none");
     let event = server.event("serving metrics").await;
     let mut admin = Connection::open(event["address"].as_str().unwrap()).await;
     admin.send("GET /metrics HTTP/1.1\r\nhost: test\r\n\r\n").await;
     let page = admin.response().await.unwrap();
-    assert_eq!(page.header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
+    assert_eq!(
+        page.header("content-type"),
+        Some("application/openmetrics-text; version=1.0.0; charset=utf-8")
+    );
     let has = |name: &str, labels: &[&str], value: &str| {
         let found = page.body.lines().any(|line| {
             line.starts_with(name)
@@ -28,7 +33,7 @@ async fn requests_are_counted_by_route_and_class_of_status() {
     let requests = "promptarium_http_requests_total{";
     has(requests, &[r#"route="/prompts/{promptId}""#, r#"method="GET""#, r#"status="4xx""#], " 2");
     has(requests, &[r#"operation="listPrompts""#, r#"status="2xx""#], " 1");
-    has(requests, &[r#"route="unknown""#, r#"status="4xx""#], " 1");
+    has(requests, &[r#"route="unknown""#, r#"status="4xx""#], " 2");
     let durations = "promptarium_http_request_duration_seconds";
     has(durations, &["_count{", r#"operation="getPrompt""#], " 2");
     has(durations, &["_bucket{", r#"operation="getPrompt""#, r#"le="+Inf""#], " 2");
@@ -37,12 +42,4 @@ async fn requests_are_counted_by_route_and_class_of_status() {
         admin.send(format!("{request} HTTP/1.1\r\nhost: test\r\n\r\n")).await;
         assert_eq!(admin.response().await.unwrap().status, status, "{request}");
     }
-}
-
-#[tokio::test]
-async fn the_main_listener_shows_none() {
-    let server = Running::start(&[], &[]).await;
-    let mut connection = Connection::open(server.base_url()).await;
-    connection.send("GET /metrics HTTP/1.1\r\nhost: test\r\n\r\n").await;
-    assert_eq!(connection.response().await.unwrap().status, 404);
 }

@@ -61,15 +61,6 @@ async fn the_printed_document_is_the_served_one() {
     assert_eq!(text.parse::<Value>().unwrap()["servers"][0]["url"], "/");
 }
 
-#[tokio::test]
-async fn a_wrong_flag_prints_one_line_of_error_and_no_document() {
-    for wrong in ["--nonsense", "--model-namespace=a/b", "more"] {
-        let output = output(program(&["openapi", wrong], &[])).await;
-        assert_eq!((output.status.code(), &*output.stdout), (Some(2), &b""[..]), "{wrong}");
-        assert_eq!(String::from_utf8(output.stderr).unwrap().matches('\n').count(), 1);
-    }
-}
-
 /// The fields that an empty body lacks are those that the document requires.
 #[tokio::test]
 async fn required_fields_are_those_of_the_document() {

@@ -16,7 +16,7 @@ const DEPTH_MAX: usize = 3;
 
 /// Modules of the server from top to bottom. A module imports only from rows below its own.
 const LAYERS: [&[&str]; 14] = [
-    &["main", "test_support"],
+    &["main"],
     &["run"],
     &["embedded"],
     &["start"],

@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use promptarium_server::EmbeddedServer;
 use promptarium_server::test_support::Blobs;
-use promptarium_server::{Clock, ManualClock};
 use tempfile::TempDir;
 
 use crate::support::blobs::{FailingBlobs, Failure};
@@ -24,33 +23,6 @@ fn sample(size: usize) -> Vec<u8> {
 
 async fn slot_of(server: &EmbeddedServer, size: usize) -> Slot {
     Slot::of(server.base_url(), server.api_key(), "image/png", size).await
-}
-
-#[tokio::test]
-async fn a_slot_expires_after_7200_seconds() {
-    let clock = ManualClock::new("2026-01-02T03:04:05Z".parse().unwrap());
-    let builder = EmbeddedServer::builder().clock(Clock::Manual(clock.clone()));
-    let server = builder.start().await.unwrap();
-    let (early, late) = (slot_of(&server, 1).await, slot_of(&server, 1).await);
-    clock.advance(Duration::from_secs(7200));
-    assert_eq!(early.put(b"x").await.status, 200);
-    clock.advance(Duration::from_micros(1));
-    let refused = late.put(b"x").await;
-    assert_eq!(refused.status, 401);
-    assert!(refused.json()["error"].as_str().unwrap().contains("has run out"));
-    assert_eq!(late.get().await.status, 404);
-    clock.advance(Duration::from_secs(1_000_000));
-    assert_eq!(early.get().await.body, "x");
-}
-
-#[tokio::test]
-async fn a_slot_of_another_server_is_401() {
-    let one = EmbeddedServer::start().await.unwrap();
-    let two = EmbeddedServer::start().await.unwrap();
-    let slot = slot_of(&one, 1).await;
-    let there = Slot { base_url: two.base_url().to_owned(), ..slot.clone() };
-    assert_eq!(there.put(b"x").await.status, 401);
-    assert_eq!(slot.put(b"x").await.status, 200);
 }
 
 #[tokio::test]
@@ -238,23 +210,6 @@ async fn a_full_folder_is_503_and_leaves_no_file() {
         log.contains("the blob store failed") && !log.contains(&folder_store(&folder)),
         "{log}"
     );
-}
-
-#[tokio::test]
-async fn a_folder_keeps_its_files_across_restarts() {
-    let folder = TempDir::new().unwrap();
-    let store = folder_store(&folder);
-    let server = Running::start(&["--blob-store", &store], &[]).await;
-    let slot = Slot::of(server.base_url(), server.api_key(), "image/webp", 9).await;
-    assert_eq!(slot.put(b"permanent").await.status, 200);
-    server.signal("TERM").await;
-    server.end().await;
-
-    let server = Running::start(&[], &[("PROMPTARIUM_BLOB_STORE", &store)]).await;
-    let slot = Slot { base_url: server.base_url().to_owned(), ..slot };
-    let response = slot.get().await;
-    assert_eq!((response.status, &*response.body), (200, "permanent"));
-    assert_eq!(response.header("content-type"), Some("image/webp"));
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use promptarium::{Scope, limits as l};
 use serde_json::{Value, json};
 
 use super::document;
-use crate::api::{generations, memberships, prompts, uploads, vaults};
+use crate::api::{files, generations, prompts, vaults};
 use crate::domain::{Media, ModelNamespace, PublicUrl};
 use crate::http::auth::Access;
 use crate::http::body::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
@@ -96,19 +96,6 @@ fn routes_and_operations_are_the_same() {
     assert_eq!(operations.collect::<BTreeSet<_>>(), routes.collect());
 }
 
-/// The headers of an error response, and the schema of its body.
-fn error_form(status: &str) -> (BTreeSet<&str>, &'static str) {
-    let (header, schema) = match status {
-        "400" => (None, "InvalidRequest"),
-        "401" => (Some("WWW-Authenticate"), "Failure"),
-        "405" => (Some("Allow"), "Failure"),
-        "416" => (Some("Content-Range"), "Failure"),
-        "503" => (Some("Retry-After"), "Failure"),
-        _ => (None, "Failure"),
-    };
-    (header.into_iter().chain(["x-request-id"]).collect(), schema)
-}
-
 /// The conformance tests check that the server sends no other statuses.
 #[test]
 fn operations_have_the_responses_that_follow_from_their_routes() {
@@ -138,16 +125,22 @@ fn operations_have_the_responses_that_follow_from_their_routes() {
         expected.extend(others.split_ascii_whitespace());
         assert_eq!(keys(&one["responses"]), expected, "{}", row.name);
         for (status, response) in entries(&one["responses"]) {
-            let (headers, schema) = error_form(status);
-            let body = response.pointer("/content/application~1json/schema");
-            let has_form = match status {
-                status if status < "400" => keys(&response["headers"]).contains("x-request-id"),
-                _ => {
-                    let expected = (row.method != "HEAD").then(|| &schemas[schema]);
-                    body == expected && keys(&response["headers"]) == headers
-                }
+            let headers = keys(&response["headers"]);
+            assert!(headers.contains("x-request-id"), "{} {status}", row.name);
+            let (header, schema) = match status {
+                "400" => (None, "InvalidRequest"),
+                "401" => (Some("WWW-Authenticate"), "Failure"),
+                "405" => (Some("Allow"), "Failure"),
+                "416" => (Some("Content-Range"), "Failure"),
+                "503" => (Some("Retry-After"), "Failure"),
+                success if success < "400" => continue,
+                _ => (None, "Failure"),
             };
-            assert!(has_form, "{} {status}: {response}", row.name);
+            assert_eq!(headers.len(), 1 + header.iter().len(), "{} {status}", row.name);
+            assert!(header.is_none_or(|header| headers.contains(header)), "{} {status}", row.name);
+            let body = response.pointer("/content/application~1json/schema");
+            let expected = (row.method != "HEAD").then(|| &schemas[schema]);
+            assert_eq!(body, expected, "{} {status}", row.name);
         }
     }
 }
@@ -160,10 +153,10 @@ fn requests_have_the_fields_that_the_handlers_take() {
         ("savePrompt", prompts::SAVE_FIELDS),
         ("createVault", vaults::FIELDS),
         ("updateVault", vaults::FIELDS),
-        ("addVaultPrompts", memberships::ADD_FIELDS),
-        ("moveVaultPrompt", memberships::MOVE_FIELDS),
+        ("addVaultPrompts", vaults::ADD_FIELDS),
+        ("moveVaultPrompt", vaults::MOVE_FIELDS),
         ("createGeneration", generations::FIELDS),
-        ("createUploadSlot", uploads::FIELDS),
+        ("createUploadSlot", files::FIELDS),
         ("listPrompts", prompts::QUERY),
         ("putUpload", &["slot"]),
     ]);
@@ -183,7 +176,7 @@ fn enumerations_have_the_words_that_the_handlers_take() {
     fn words<T>(table: &[(&'static str, T)]) -> Vec<&'static str> {
         table.iter().map(|(word, _)| *word).collect()
     }
-    let (outputs, images) = (words(generations::KINDS), words(uploads::TYPES));
+    let (outputs, images) = (words(generations::KINDS), words(files::TYPES));
     let document = resolved();
     for (places, words) in [
         ("listPrompts.type createPrompt.promptType updatePrompt.promptType", words(prompts::KINDS)),
@@ -308,27 +301,25 @@ fn limits_are_those_of_the_sdk() {
 #[test]
 fn limits_of_entries_responses_and_bodies_are_those_of_the_code() {
     let document = resolved();
-    let responses = &document["components"]["responses"];
-    let at = |place: &str| responses.pointer(place).unwrap();
-    let page = at("/PromptPage/content/application~1json/schema/properties/data/maxItems");
-    assert_eq!(*page, json!(l::PAGE_SIZE.end()));
-    let added =
-        at("/AddedPrompts/content/application~1json/schema/properties/data/properties/added");
-    assert_eq!(added["maximum"], json!(l::ADDED_PROMPTS.end()));
-    for place in [
-        "createPrompt.referenceMediaUrls",
-        "updatePrompt.referenceMediaUrls",
-        "createGeneration.imageInputs",
-        "createGeneration.referenceImageUrls",
-    ] {
+    let data = |name: &str| {
+        let response = &document["components"]["responses"][name];
+        &response["content"]["application/json"]["schema"]["properties"]["data"]
+    };
+    assert_eq!(data("PromptPage")["maxItems"], json!(l::PAGE_SIZE.end()));
+    let added = &data("AddedPrompts")["properties"]["added"]["maximum"];
+    assert_eq!(*added, json!(l::ADDED_PROMPTS.end()));
+    let places = "createPrompt.referenceMediaUrls updatePrompt.referenceMediaUrls \
+                  createGeneration.imageInputs createGeneration.referenceImageUrls";
+    for place in places.split(' ') {
         let limit = &schema_of(&document, place)["items"]["maxLength"];
         assert_eq!(*limit, json!(l::URL_CHARS_MAX), "{place}");
     }
-    for (place, text) in [
-        ("/ContentTooLarge/description", format!("more than {BODY_BYTES_MAX} bytes")),
-        ("/RequestTimeout/description", format!("within {BODY_SECONDS_MAX} seconds")),
+    for (name, text) in [
+        ("ContentTooLarge", format!("more than {BODY_BYTES_MAX} bytes")),
+        ("RequestTimeout", format!("within {BODY_SECONDS_MAX} seconds")),
     ] {
-        assert!(at(place).as_str().unwrap().contains(&text), "{place}");
+        let response = &document["components"]["responses"][name];
+        assert!(response["description"].as_str().unwrap().contains(&text), "{name}");
     }
 }
 
@@ -431,43 +422,6 @@ fn components_and_tags_are_used() {
 }
 
 #[test]
-fn links_set_parameters_of_their_operations() {
-    let (document, mut links) = (resolved(), 0);
-    let operations = operations(&document);
-    for (id, (.., one)) in &operations {
-        each(&one["responses"], "", &mut |place, link| {
-            let Some(target) = link["operationId"].as_str() else { return };
-            let parameters = operations[target].2["parameters"].as_array().unwrap();
-            for name in keys(&link["parameters"]) {
-                links += 1;
-                assert!(parameters.iter().any(|one| one["name"] == name), "{id}: {place}");
-            }
-        });
-    }
-    assert!(links > 50, "{links}");
-}
-
-#[test]
-fn cited_rules_are_in_the_docs() {
-    let api = include_str!("../../../../docs/api.md");
-    let choices = include_str!("../../../../docs/silent-points.md");
-    let document = original().to_string();
-    let words = document.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
-    let is_rule = |word: &&str| {
-        let (chapter, number) = word.split_once('-').unwrap_or_default();
-        let is_number = number.len() == 2 && number.bytes().all(|byte| byte.is_ascii_digit());
-        let is_chapter = chapter.bytes().all(|byte| byte.is_ascii_uppercase());
-        is_number && is_chapter && (1..=2).contains(&chapter.len())
-    };
-    let cited: BTreeSet<_> = words.filter(is_rule).collect();
-    assert!(cited.len() > 150, "{}", cited.len());
-    for rule in cited {
-        let is_rule = api.contains(&format!("**{rule}**"));
-        assert!(is_rule || choices.contains(&format!("## {rule} ")), "{rule}");
-    }
-}
-
-#[test]
 fn the_url_and_the_prefix_of_models_are_replaced() {
     let public = PublicUrl::parse("https://prompts.example/behind/").unwrap();
     let document = document(Some(&public), &ModelNamespace::new("a.b").unwrap());
@@ -475,18 +429,13 @@ fn the_url_and_the_prefix_of_models_are_replaced() {
     assert_eq!(original()["servers"], json!([{ "url": "/" }]));
     let schema = &document["components"]["schemas"]["NewPrompt"];
     for (more, valid) in [
-        (json!({}), true),
         (json!({ "promptType": "text" }), true),
         (json!({ "promptType": "image" }), false),
-        (json!({ "promptType": "video" }), false),
-        (json!({ "promptType": "image", "modelId": "a.b/c" }), true),
+        (json!({ "promptType": "video", "modelId": "a.b/c" }), true),
         (json!({ "modelId": "a.b/c/d\n" }), true),
         (json!({ "modelId": "a.b/" }), false),
         (json!({ "modelId": "axb/c" }), false),
-        (json!({ "modelId": "a.b" }), false),
-        (json!({ "modelId": "xa.b/c" }), false),
         (json!({ "modelId": "a.b/\nc" }), false),
-        (json!({ "modelId": "a.b/c\0" }), false),
     ] {
         let mut body = json!({ "title": "t", "prompt": "p" });
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());

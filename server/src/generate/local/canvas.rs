@@ -8,7 +8,6 @@ pub(super) type Point = (f32, f32);
 /// A picture that is being painted. Its shorter side is the unit of places and lengths.
 pub(super) struct Canvas {
     pub(super) image: RgbImage,
-    /// In pixels.
     pub(super) unit: f32,
 }
 
@@ -31,7 +30,6 @@ impl Canvas {
         }
     }
 
-    /// An ellipse turned by an angle.
     pub(super) fn oval(&mut self, centre: Point, (a, b): Point, angle: f32, colour: Colour) {
         let ((sin, cos), pixels) = (angle.sin_cos(), a.min(b) * self.unit);
         self.shape(centre, a.max(b), colour, |(x, y)| {
@@ -40,7 +38,6 @@ impl Canvas {
         });
     }
 
-    /// Light that fades from a centre to nothing.
     pub(super) fn glow(&mut self, centre: Point, radius: f32, colour: Colour, strength: f32) {
         self.shape(centre, radius, colour, |(x, y)| {
             strength * (1.0 - (x * x + y * y) / (radius * radius)).max(0.0).powi(2)

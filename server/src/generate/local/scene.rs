@@ -9,8 +9,6 @@ use image::{DynamicImage, Rgb, RgbImage};
 
 use super::canvas::{Canvas, Colour, Point, fractal_noise, hash, mix, noise, step};
 
-/// Later words choose neither palette nor elements.
-const WORDS_MAX: usize = 400;
 const WHITE: Colour = Rgb([255, 250, 240]);
 
 /// A palette (five colours from dark to light, and an accent), elements, and words. Each row with
@@ -43,7 +41,7 @@ const PALETTES: Range<usize> = 1..18;
 /// Elements for prompts that ask for none.
 const FREE: [&str; 4] = ["", "stars", "sun ridges", "sun water"];
 
-/// An element's name, and what paints it.
+/// An element's name with what paints it.
 type Element = (&'static str, fn(&mut Painter<'_>));
 /// From back to front.
 pub(super) const ELEMENTS: [Element; 9] = [
@@ -58,39 +56,41 @@ pub(super) const ELEMENTS: [Element; 9] = [
     ("rain", |painter| painter.falling(260, (0.0013, 0.03), WHITE)),
 ];
 
-/// The colours and the elements of a picture.
+/// The colours, from dark to light, and the elements of a picture.
 pub(super) struct Theme {
-    /// From dark to light.
     stops: [Colour; 5],
-    /// Contrasts with them.
     accent: Colour,
-    elements: String,
+    /// Of the sun and of windows.
+    light: Colour,
+    elements: Vec<&'static str>,
 }
 
 impl Theme {
     /// What the words of `prompt` ask for; `rng` decides what they leave open.
     pub(super) fn new(prompt: &str, rng: &mut Rng) -> Self {
-        let words = prompt.split(|letter: char| !letter.is_alphanumeric());
-        let words: Vec<String> =
-            words.filter(|word| !word.is_empty()).take(WORDS_MAX).map(str::to_lowercase).collect();
+        let prompt = prompt.to_lowercase();
+        let words: Vec<_> = prompt.split(|letter: char| !letter.is_alphanumeric()).collect();
         let is_asked = |row: &[&str; 3]| {
-            let is_in = |word: &str| row[2].split(' ').any(|known| known == word);
-            words.iter().any(|word| is_in(word) || word.strip_suffix('s').is_some_and(is_in))
+            row[2].split(' ').any(|known| {
+                words.iter().any(|word| *word == known || word.strip_suffix('s') == Some(known))
+            })
         };
         let rows = ROWS.map(|row| std::array::from_fn(|at| row.split('|').nth(at).unwrap_or("")));
         let (free, any) = (FREE[rng.usize(..FREE.len())], rows[rng.usize(PALETTES)][0]);
-        let asked: Vec<[&str; 3]> = rows.into_iter().filter(is_asked).collect();
-        let mut elements = asked.iter().map(|row| row[1]).collect::<Vec<_>>().join(" ");
-        if elements.trim().is_empty() {
-            elements = free.to_owned();
+        let asked: Vec<[&'static str; 3]> = rows.into_iter().filter(is_asked).collect();
+        let mut elements: Vec<_> = asked.iter().flat_map(|row| row[1].split_whitespace()).collect();
+        if elements.is_empty() {
+            elements.extend(free.split_whitespace());
         }
         let palette = asked.iter().map(|row| row[0]).find(|palette| !palette.is_empty());
         let mut colours = palette.unwrap_or(any).split(' ').map(|hex| {
             let [_, rgb @ ..] = u32::from_str_radix(hex, 16).unwrap_or_default().to_be_bytes();
             Rgb(rgb)
         });
-        let mut next = || colours.next().unwrap_or(Rgb([0; 3]));
-        Self { stops: std::array::from_fn(|_| next()), accent: next(), elements }
+        let [stops @ .., accent]: [Colour; 6] =
+            std::array::from_fn(|_| colours.next().unwrap_or(WHITE));
+        let light = mix(mix(stops[4], accent, 0.4), WHITE, 0.5);
+        Self { stops, accent, light, elements }
     }
 
     /// The colour at `t`: 0 is dark, 1 is light.
@@ -101,34 +101,22 @@ impl Theme {
     }
 
     pub(super) fn has(&self, element: &str) -> bool {
-        self.elements.split(' ').any(|name| name == element)
+        self.elements.contains(&element)
     }
 }
 
 /// Paints the moment `phase` of a scene: from 0 to 1, and 1 is 0 again.
-pub(super) fn paint(theme: &Theme, seed: u64, size: (u32, u32), phase: f32) -> RgbImage {
+pub(super) fn paint(theme: &Theme, seed: u64, (width, height): (u32, u32), phase: f32) -> RgbImage {
     let mut rng = Rng::with_seed(seed);
-    let unit = size.0.min(size.1) as f32;
-    let (width, height) = (size.0 as f32 / unit, size.1 as f32 / unit);
-    let horizon = height * if theme.has("water") { 0.5 + 0.14 * rng.f32() } else { 1.0 };
+    let unit = width.min(height) as f32;
+    let size = (width as f32 / unit, height as f32 / unit);
+    let horizon = size.1 * if theme.has("water") { 0.5 + 0.14 * rng.f32() } else { 1.0 };
     let sun_x = 0.14 * rng.f32() + if rng.bool() { 0.22 } else { 0.64 };
-    let sun = (width * sun_x, height * 0.12 + 0.1 * rng.f32());
+    let sun = (size.0 * sun_x, size.1 * 0.12 + 0.1 * rng.f32());
     let drift = ((phase * TAU).cos(), (phase * TAU).sin());
-    let light = mix(mix(theme.at(1.0), theme.accent, 0.4), WHITE, 0.5);
-    let canvas = Canvas { image: RgbImage::new(size.0, size.1), unit };
-    let mut painter = Painter {
-        theme,
-        canvas,
-        width,
-        height,
-        phase,
-        drift,
-        seed: rng.u32(..),
-        horizon,
-        sun,
-        light,
-        rng,
-    };
+    let canvas = Canvas { image: RgbImage::new(width, height), unit };
+    let noise = rng.u32(..);
+    let mut painter = Painter { theme, canvas, size, phase, drift, noise, horizon, sun, rng };
     painter.backdrop();
     for (at, (name, element)) in (1..).zip(ELEMENTS) {
         if theme.has(name) {
@@ -140,21 +128,17 @@ pub(super) fn paint(theme: &Theme, seed: u64, size: (u32, u32), phase: f32) -> R
     painter.canvas.image
 }
 
-/// One moment of a scene.
 pub(super) struct Painter<'a> {
     theme: &'a Theme,
     canvas: Canvas,
-    width: f32,
-    height: f32,
+    size: Point,
     phase: f32,
     /// The moment as a point on a circle, for what moves and comes back.
     drift: Point,
-    seed: u32,
+    noise: u32,
     /// Where water begins; the lower edge if there is none.
     horizon: f32,
     sun: Point,
-    /// The colour of the sun and of windows.
-    light: Colour,
     rng: Rng,
 }
 
@@ -162,7 +146,7 @@ impl Painter<'_> {
     /// A sky with clouds above places, or folds of colour.
     fn backdrop(&mut self) {
         const COARSE: u32 = 5;
-        let (theme, seed) = (self.theme, self.seed);
+        let (theme, seed) = (self.theme, self.noise);
         let (dx, dy) = (self.drift.0 * 0.12, self.drift.1 * 0.12);
         let is_place = ["sun", "skyline", "water"].iter().any(|place| theme.has(place));
         let (width, height) = self.canvas.image.dimensions();
@@ -171,9 +155,9 @@ impl Painter<'_> {
             let unit = self.canvas.unit / COARSE as f32;
             let (x, y) = (x as f32 / unit, y as f32 / unit);
             if is_place {
-                let t = (y / self.horizon.min(self.height * 0.8)).min(1.0);
+                let t = (y / self.horizon.min(self.size.1 * 0.8)).min(1.0);
                 let cloud = step(0.5, 0.78, fractal_noise(seed, x * 1.3 + dx, y * 5.0 + dy, 5));
-                return mix(theme.at(0.34 + 0.6 * t * t), self.light, 0.5 * cloud * (1.1 - t));
+                return mix(theme.at(0.34 + 0.6 * t * t), theme.light, 0.5 * cloud * (1.1 - t));
             }
             let warp = fractal_noise(seed ^ 8, x + dx, y + dy, 3);
             let folds = fractal_noise(seed ^ 24, x * 0.9 + 3.2 * warp, y * 0.9 - 3.2 * warp, 3);
@@ -184,13 +168,10 @@ impl Painter<'_> {
         self.canvas.image = smooth.into_rgb8();
     }
 
-    fn anywhere(&mut self) -> Point {
-        (self.width * self.rng.f32(), self.height * self.rng.f32())
-    }
-
     fn stars(&mut self) {
         for star in 0..150_u8 {
-            let (place, radius) = (self.anywhere(), 0.003 + 0.006 * self.rng.f32().powi(3));
+            let place = (self.size.0 * self.rng.f32(), self.size.1 * self.rng.f32());
+            let radius = 0.003 + 0.006 * self.rng.f32().powi(3);
             let twinkle = 0.7 + 0.3 * (self.phase * TAU + f32::from(star)).sin();
             self.canvas.glow(place, radius * 4.0, self.theme.accent, 0.4 * twinkle);
             self.canvas.glow(place, radius, WHITE, twinkle);
@@ -199,15 +180,15 @@ impl Painter<'_> {
 
     fn sun(&mut self) {
         let swell = 1.0 + 0.05 * self.drift.1;
-        self.canvas.glow(self.sun, 0.62 * swell, self.light, 0.35);
-        self.canvas.glow(self.sun, 0.24 * swell, self.light, 0.4);
-        self.canvas.oval(self.sun, (0.075, 0.075), 0.0, self.light);
+        self.canvas.glow(self.sun, 0.62 * swell, self.theme.light, 0.35);
+        self.canvas.glow(self.sun, 0.24 * swell, self.theme.light, 0.4);
+        self.canvas.oval(self.sun, (0.075, 0.075), 0.0, self.theme.light);
     }
 
     /// Silhouettes one before the other, the near ones dark, perhaps with lit windows.
     /// `profile` gives the height of a layer at a place.
     fn layers(&mut self, count: u32, far: f32, is_lit: bool, profile: fn(u32, f32, f32) -> f32) {
-        let (theme, seed, horizon, light) = (self.theme, self.seed, self.horizon, self.light);
+        let (theme, seed, horizon) = (self.theme, self.noise, self.horizon);
         for layer in 1..=count {
             let (seed, near) = (seed ^ (layer * 8), layer as f32 / count as f32);
             let base = horizon * (far + (1.0 - far) * near);
@@ -216,7 +197,7 @@ impl Painter<'_> {
                 let (column, row) = (x / 0.0136, down / 0.024);
                 let is_pane = row > 1.4 && row.fract() > 0.4 && column.fract() > 0.4;
                 if is_lit && is_pane && hash(seed, column as i32, row as i32) < 0.32 {
-                    return mix(theme.at(0.0), light, 0.3 + 0.6 * near);
+                    return mix(theme.at(0.0), theme.light, 0.3 + 0.6 * near);
                 }
                 theme.at(0.72 - 0.66 * near + 0.2 * step(0.0, 0.3, y - base))
             });
@@ -225,9 +206,9 @@ impl Painter<'_> {
 
     /// What is above the horizon, mirrored in waves that are longer nearby.
     fn water(&mut self) {
-        let (theme, seed, light, (dx, dy)) = (self.theme, self.seed, self.light, self.drift);
+        let (theme, seed, (dx, dy)) = (self.theme, self.noise, self.drift);
         let (above, unit, horizon) = (self.canvas.image.clone(), self.canvas.unit, self.horizon);
-        let (middle, depth_max) = (self.width / 2.0, self.height - horizon);
+        let (middle, depth_max) = (self.size.0 / 2.0, self.size.1 - horizon);
         let colour = |(x, _): Point, down: f32| {
             let depth = down.max(0.0) / depth_max;
             let far = 0.04 + depth;
@@ -243,7 +224,7 @@ impl Painter<'_> {
             let shade = 0.28 + 0.3 * depth + 0.4 * waves * depth.sqrt();
             let water = mix(mirrored, theme.at(0.34 - 0.2 * depth), shade);
             let path = 1.0 / (1.0 + ((x - self.sun.0) / (0.05 + 0.2 * depth)).powi(4));
-            mix(water, light, step(0.2, 0.5, waves + 0.3 * path) * path * 0.9)
+            mix(water, theme.light, step(0.2, 0.5, waves + 0.3 * path) * path * 0.9)
         };
         self.canvas.below(|_| horizon, colour);
     }
@@ -251,9 +232,9 @@ impl Painter<'_> {
     /// What falls through the picture once from the first moment to the last.
     fn falling(&mut self, count: u16, (wide, tall): Point, colour: Colour) {
         for _ in 0..count {
-            let ((x, y), size) = (self.anywhere(), 0.6 + 0.7 * self.rng.f32());
+            let (x, y, size) = (self.rng.f32(), self.rng.f32(), 0.6 + 0.7 * self.rng.f32());
             let angle = if wide > tall { size * 99.0 + self.phase * TAU } else { 0.08 };
-            let place = (x, (y + self.phase * self.height) % self.height);
+            let place = (self.size.0 * x, self.size.1 * (y + self.phase).fract());
             self.canvas.oval(place, (wide * size, tall * size), angle, colour);
         }
     }

@@ -4,7 +4,6 @@ use std::io::Cursor;
 
 use bytes::Bytes;
 use http::Response;
-use http::header::CONTENT_TYPE;
 use image::ImageReader;
 use serde_json::Value;
 
@@ -12,8 +11,8 @@ use super::protocol::OutputFile;
 use crate::domain::{Media, OutputKind};
 use crate::generate::Output;
 
-/// Boxes of MP4: the movie, a track, its header.
-const TO_HEADER: [&[u8]; 3] = [b"moov", b"trak", b"tkhd"];
+/// Boxes of MP4: `moov`, `trak`, `tkhd`, which are the movie, a track, its header.
+const TO_HEADER: [u32; 3] = [0x6d6f_6f76, 0x7472_616b, 0x746b_6864];
 /// Elements of WebM: segment, tracks, a track, its video.
 const TO_VIDEO: [u32; 4] = [0x1853_8067, 0x1654_ae6b, 0xae, 0xe0];
 const PIXEL_WIDTH: u32 = 0xb0;
@@ -25,27 +24,17 @@ pub(super) fn output(
     file: &OutputFile,
     kind: OutputKind,
 ) -> Result<Output, &'static str> {
-    let declared = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let bytes = response.body();
-    let media = detect(bytes).filter(|media| match kind {
+    let bytes = response.into_body();
+    let media = detect(&bytes).filter(|media| match kind {
         OutputKind::Image => !matches!(media, Media::Mp4 | Media::Webm),
         OutputKind::Video => !matches!(media, Media::Png | Media::Jpeg),
     });
-    let (true, Some(media)) = (declared.is_none_or(may_be_media), media) else {
-        return Err("an output is not of a type that is asked for");
-    };
+    let media = media.ok_or("an output is not of a type that is asked for")?;
     let side = |value: &Value| u32::try_from(value.as_u64()?).ok();
-    let declared_size = || nonzero((side(&file.width)?, side(&file.height)?));
+    let declared = || nonzero((side(&file.width)?, side(&file.height)?));
     let (width, height) =
-        dimensions(bytes, media).or_else(declared_size).ok_or("an output cannot be read")?;
-    Ok(Output { bytes: response.into_body(), media, width, height })
-}
-
-/// Whether a declared type is a stored one, or says nothing.
-fn may_be_media(declared: &str) -> bool {
-    let essence = declared.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    let vague = ["application/octet-stream", "binary/octet-stream", "image/jpg", ""];
-    vague.contains(&&*essence) || Media::ALL.iter().any(|media| media.content_type() == essence)
+        dimensions(&bytes, media).or_else(declared).ok_or("an output cannot be read")?;
+    Ok(Output { bytes, media, width, height })
 }
 
 /// The type of a file; `None` if it is not a stored one.
@@ -55,7 +44,12 @@ fn detect(bytes: &[u8]) -> Option<Media> {
         [0xff, 0xd8, 0xff, ..] => Some(Media::Jpeg),
         [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(Media::Gif),
         [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(Media::Webp),
-        [_, _, _, _, b'f', b't', b'y', b'p', brand @ ..] => is_mp4(brand).then_some(Media::Mp4),
+        // HEIF images and QuickTime videos have the same container as MP4.
+        [_, _, _, _, b'f', b't', b'y', b'p', brand @ ..] => {
+            let others = ["avif", "avis", "heic", "heix", "hevc", "mif1", "msf1", "qt  "];
+            let brand = str::from_utf8(brand.get(..4)?).ok();
+            (!brand.is_some_and(|brand| others.contains(&brand))).then_some(Media::Mp4)
+        }
         [0x1a, 0x45, 0xdf, 0xa3, rest @ ..] => {
             let head = &rest[..rest.len().min(64)];
             head.windows(4).any(|word| word == b"webm").then_some(Media::Webm)
@@ -64,53 +58,58 @@ fn detect(bytes: &[u8]) -> Option<Media> {
     }
 }
 
-/// HEIF images and QuickTime videos have the same container as MP4.
-fn is_mp4(brand: &[u8]) -> bool {
-    let others: [&[u8]; 8] =
-        [b"avif", b"avis", b"heic", b"heix", b"hevc", b"mif1", b"msf1", b"qt  "];
-    brand.get(..4).is_some_and(|brand| !others.contains(&brand))
-}
-
 /// Width and height in pixels, if they are found; both at least 1.
 fn dimensions(bytes: &[u8], media: Media) -> Option<(u32, u32)> {
-    let found = match media {
+    match media {
+        Media::Mp4 => find(bytes, &TO_HEADER, split_box, &end_of_header),
+        Media::Webm => find(bytes, &TO_VIDEO, split_element, &|video| {
+            let value = |content: &[u8]| u32::try_from(number(content)).ok();
+            let side = |id| find(video, &[id], split_element, &value);
+            nonzero((side(PIXEL_WIDTH)?, side(PIXEL_HEIGHT)?))
+        }),
         Media::Png | Media::Jpeg | Media::Webp | Media::Gif => {
-            ImageReader::new(Cursor::new(bytes)).with_guessed_format().ok()?.into_dimensions().ok()
+            let reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().ok()?;
+            reader.into_dimensions().ok().and_then(nonzero)
         }
-        Media::Mp4 => of_mp4(bytes, &TO_HEADER),
-        Media::Webm => of_webm(bytes, &TO_VIDEO),
-    };
-    found.and_then(nonzero)
+    }
 }
 
 fn nonzero(size: (u32, u32)) -> Option<(u32, u32)> {
     (size.0 > 0 && size.1 > 0).then_some(size)
 }
 
-/// Follows `path` through the boxes, to the header of a video track.
-fn of_mp4(mut bytes: &[u8], path: &[&[u8]]) -> Option<(u32, u32)> {
-    while let Some((head, rest)) = bytes.split_first_chunk::<8>() {
-        let (size, name) = head.split_at(4);
-        let (skip, size) = match u32::from_be_bytes(size.try_into().ok()?) {
-            0 => (0, rest.len()),
-            1 => {
-                let long = u64::from_be_bytes(*rest.first_chunk()?);
-                (8, usize::try_from(long).ok()?.checked_sub(8)?)
-            }
-            size => (0, usize::try_from(size).ok()?.checked_sub(8)?),
-        };
-        let content = rest.get(skip..size.min(rest.len()))?;
-        let found = match path {
-            [last] if *last == name => end_of_header(content),
-            [next, path @ ..] if *next == name => of_mp4(content, path),
-            _ => None,
-        };
+/// Splits off the first part of a container: its id, its content, and what follows.
+type Split = fn(&[u8]) -> Option<(u32, &[u8], &[u8])>;
+
+/// Follows `path` through nested parts to the first one in which `read` finds something.
+fn find<T>(
+    mut bytes: &[u8],
+    path: &[u32],
+    split: Split,
+    read: &dyn Fn(&[u8]) -> Option<T>,
+) -> Option<T> {
+    let [next, path @ ..] = path else { return read(bytes) };
+    while let Some((id, content, rest)) = split(bytes) {
+        let found = if id == *next { find(content, path, split, read) } else { None };
         if found.is_some() {
             return found;
         }
-        bytes = rest.get(size..)?;
+        bytes = rest;
     }
     None
+}
+
+/// A box of MP4. A size of 0 reaches to the end, and after 1 a long size follows.
+fn split_box(bytes: &[u8]) -> Option<(u32, &[u8], &[u8])> {
+    let (head, rest) = bytes.split_first_chunk::<8>()?;
+    let [s1, s2, s3, s4, id @ ..] = *head;
+    let (skip, size) = match u32::from_be_bytes([s1, s2, s3, s4]) {
+        0 => (0, rest.len()),
+        1 => (8, usize::try_from(u64::from_be_bytes(*rest.first_chunk()?)).ok()?.checked_sub(8)?),
+        size => (0, usize::try_from(size).ok()?.checked_sub(8)?),
+    };
+    let (content, rest) = rest.split_at(size.min(rest.len()));
+    Some((u32::from_be_bytes(id), content.get(skip..)?, rest))
 }
 
 /// Width and height come last, as fixed-point numbers; an audio track has 0.
@@ -119,44 +118,26 @@ fn end_of_header(header: &[u8]) -> Option<(u32, u32)> {
     nonzero((u16::from_be_bytes([w1, w2]).into(), u16::from_be_bytes([h1, h2]).into()))
 }
 
-/// Follows `path` through the elements.
-fn of_webm(mut bytes: &[u8], path: &[u32]) -> Option<(u32, u32)> {
-    let (mut width, mut height) = (0, 0);
-    while !bytes.is_empty() {
-        let (id, rest) = number(bytes, false)?;
-        let (size, rest) = number(rest, true)?;
-        let size = usize::try_from(size).unwrap_or(usize::MAX).min(rest.len());
-        let (content, after) = rest.split_at(size);
-        let value = || content.iter().take(4).fold(0, |value, byte| value << 8 | u32::from(*byte));
-        match (path, u32::try_from(id).ok()?) {
-            ([next, path @ ..], id) if *next == id => {
-                let found = of_webm(content, path);
-                if found.is_some() {
-                    return found;
-                }
-            }
-            ([], PIXEL_WIDTH) => width = value(),
-            ([], PIXEL_HEIGHT) => height = value(),
-            _ => {}
-        }
-        bytes = after;
-    }
-    nonzero((width, height))
+/// An element of WebM. Its id is with a length marker, its size without.
+fn split_element(bytes: &[u8]) -> Option<(u32, &[u8], &[u8])> {
+    let (id, rest) = split_integer(bytes)?;
+    let (size, rest) = split_integer(rest)?;
+    let mask = (1 << (7 * size.len())) - 1;
+    // All ones stand for an unknown size.
+    let known = Some(number(size) & mask).filter(|size| *size != mask);
+    let size = known.and_then(|size| usize::try_from(size).ok()).unwrap_or(usize::MAX);
+    let (content, rest) = rest.split_at(size.min(rest.len()));
+    Some((u32::try_from(number(id)).ok()?, content, rest))
 }
 
-/// A variable-length integer, for an id with its length marker.
-fn number(bytes: &[u8], unmarked: bool) -> Option<(u64, &[u8])> {
-    let first = *bytes.first()?;
-    let length = first.leading_zeros() as usize + 1;
-    let (number, rest) = bytes.split_at_checked(length).filter(|_| length <= 8)?;
-    let value = number.iter().fold(0, |value, byte| value << 8 | u64::from(*byte));
-    let mask = (1 << (7 * length)) - 1;
-    match (unmarked, value & mask) {
-        (false, _) => Some((value, rest)),
-        // The encoding of an unknown size.
-        (true, unmarked) if unmarked == mask => Some((u64::MAX, rest)),
-        (true, unmarked) => Some((unmarked, rest)),
-    }
+/// A variable-length integer with its length marker.
+fn split_integer(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let length = bytes.first()?.leading_zeros() as usize + 1;
+    bytes.split_at_checked(length).filter(|_| length <= 8)
+}
+
+fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0, |value, byte| value << 8 | u64::from(*byte))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::fmt::{self, Display};
 use std::ops::RangeInclusive;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use promptarium::limits;
@@ -13,12 +14,12 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use url::Url;
 
-use crate::http::validate::{FieldError, RawField};
+use super::{Field, FieldError, Text, unicode_escapes};
 
 /// A string with this many characters, without U+0000, which PostgreSQL cannot store.
 pub(crate) fn text(
     length: RangeInclusive<usize>,
-) -> impl for<'a> Fn(RawField<'a>) -> Result<Arc<str>, FieldError> {
+) -> impl Fn(&Field<'_>) -> Result<Arc<str>, FieldError> {
     move |field| {
         let text = string(field)?;
         let count = text.chars().count();
@@ -31,7 +32,7 @@ pub(crate) fn text(
 }
 
 /// An absolute URL or URI: it has a scheme, parses, and holds no spaces.
-pub(crate) fn absolute_url(field: RawField<'_>) -> Result<Arc<str>, FieldError> {
+pub(crate) fn absolute_url(field: &Field<'_>) -> Result<Arc<str>, FieldError> {
     let text = text(0..=limits::URL_CHARS_MAX)(field)?;
     if text.chars().any(|c| c.is_whitespace() || c.is_control()) {
         return Err("must be a URL, but holds spaces or control characters".to_owned());
@@ -48,7 +49,7 @@ pub(crate) fn absolute_url(field: RawField<'_>) -> Result<Arc<str>, FieldError> 
 /// A model's id: `<namespace>/` and at least one character (PR-25).
 pub(crate) fn model_id(
     namespace: &str,
-) -> impl for<'a> Fn(RawField<'a>) -> Result<Arc<str>, FieldError> + use<'_> {
+) -> impl Fn(&Field<'_>) -> Result<Arc<str>, FieldError> + use<'_> {
     move |field| {
         let text = text(0..=limits::MODEL_ID_CHARS_MAX)(field)?;
         let name = text.strip_prefix(namespace).and_then(|rest| rest.strip_prefix('/'));
@@ -67,32 +68,25 @@ pub(crate) fn model_id(
 /// One of some strings, each with the value that it means.
 pub(crate) fn one_of<T: Copy>(
     words: &'static [(&'static str, T)],
-) -> impl for<'a> Fn(RawField<'a>) -> Result<T, FieldError> {
-    move |field| choose(words, &string(field)?)
+) -> impl Fn(&Field<'_>) -> Result<T, FieldError> {
+    move |field| {
+        let text = string(field)?;
+        words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value).ok_or_else(|| {
+            let all = words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
+            format!("must be one of {all}, but is {:?}", shorten(&text))
+        })
+    }
 }
 
-/// The same in a query.
-pub(crate) fn one_of_in_query<T: Copy>(
-    words: &'static [(&'static str, T)],
-) -> impl for<'a> Fn(Cow<'a, str>) -> Result<T, FieldError> {
-    move |field| choose(words, &field)
-}
-
-fn choose<T: Copy>(words: &[(&str, T)], field: &str) -> Result<T, FieldError> {
-    words.iter().find(|(word, _)| *word == field).map(|(_, value)| *value).ok_or_else(|| {
-        let all = words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
-        format!("must be one of {all}, but is {:?}", shorten(field))
-    })
-}
-
-fn string(field: RawField<'_>) -> Result<Cow<'_, str>, FieldError> {
-    #[derive(serde::Deserialize)]
-    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
-
-    if !field.raw().starts_with('"') {
+fn string<'a>(field: &'a Field<'_>) -> Result<Cow<'a, str>, FieldError> {
+    let json = match field {
+        Field::Query(text) => return Ok(Cow::Borrowed(text)),
+        Field::Json(json) => json.get(),
+    };
+    if !json.starts_with('"') {
         return Err(format!("must be a string, but is {}", field.kind()));
     }
-    let Text(text) = serde_json::from_str(field.raw())
+    let Text(text) = serde_json::from_str(json)
         .map_err(|error| format!("must be a string, but does not parse: {error}"))?;
     if text.contains('\0') {
         return Err("must not hold the character U+0000".to_owned());
@@ -118,75 +112,55 @@ fn shorten(text: &str) -> String {
 }
 
 /// An id: any integer of 64 bits. The store says whether it names anything.
-pub(crate) fn id<Id: From<i64>>(field: RawField<'_>) -> Result<Id, FieldError> {
-    whole_number(field).map(Id::from)
+pub(crate) fn id<Id: From<i64>>(field: &Field<'_>) -> Result<Id, FieldError> {
+    let text = decimal(field)?;
+    let number = text.parse().map(i64::into);
+    number.map_err(|_| format!("must be an integer of 64 bits, but is {}", shorten(text)))
 }
 
 /// An id of at least 1.
-pub(crate) fn id_from_1<Id: From<i64>>(field: RawField<'_>) -> Result<Id, FieldError> {
-    match whole_number(field)? {
+pub(crate) fn id_from_1<Id: From<i64>>(field: &Field<'_>) -> Result<Id, FieldError> {
+    match id(field)? {
         number @ 1.. => Ok(Id::from(number)),
         number => Err(format!("must be at least 1, but is {number}")),
     }
 }
 
 /// An integer between two bounds.
-pub(crate) fn integer<T: TryFrom<i64> + PartialOrd + Display>(
+pub(crate) fn integer<T: FromStr + PartialOrd + Display>(
     range: RangeInclusive<T>,
-) -> impl for<'a> Fn(RawField<'a>) -> Result<T, FieldError> {
+) -> impl Fn(&Field<'_>) -> Result<T, FieldError> {
     move |field| {
-        let number = whole_number(field)?;
-        let in_range = T::try_from(number).ok().filter(|number| range.contains(number));
-        in_range
-            .ok_or_else(|| format!("must be {} to {}, but is {number}", range.start(), range.end()))
-    }
-}
-
-/// An id in a query.
-#[expect(clippy::needless_pass_by_value, reason = "a rule is given its field")]
-pub(crate) fn id_in_query<Id: From<i64>>(field: Cow<'_, str>) -> Result<Id, FieldError> {
-    decimal(&field).and_then(in_64_bits).map(Id::from)
-}
-
-/// An integer of a query between two bounds.
-pub(crate) fn integer_in_query(
-    range: RangeInclusive<u32>,
-) -> impl for<'a> Fn(Cow<'a, str>) -> Result<u32, FieldError> {
-    move |field| {
-        let number = decimal(&field)?.parse().ok().filter(|number| range.contains(number));
-        number.ok_or_else(|| {
-            format!("must be {} to {}, but is {}", range.start(), range.end(), shorten(&field))
+        let given = match field {
+            Field::Json(_) => id::<i64>(field)?.to_string(),
+            Field::Query(_) => decimal(field)?.to_owned(),
+        };
+        given.parse().ok().filter(|number| range.contains(number)).ok_or_else(|| {
+            format!("must be {} to {}, but is {}", range.start(), range.end(), shorten(&given))
         })
     }
 }
 
-fn whole_number(field: RawField<'_>) -> Result<i64, FieldError> {
-    match (field.kind(), field.raw()) {
-        ("a number", text) if is_decimal(text) => in_64_bits(text),
-        ("a number", text) => Err(format!("must be an integer, but is {}", shorten(text))),
-        (kind, _) => Err(format!("must be an integer, but is {kind}")),
-    }
-}
-
-fn decimal(text: &str) -> Result<&str, FieldError> {
-    is_decimal(text).then_some(text).ok_or("must be an integer in decimal digits".to_owned())
-}
-
-/// Digits, with an optional minus sign: no point, no exponent, no plus.
-fn is_decimal(text: &str) -> bool {
+/// The text of an integer: digits with an optional minus sign; no point, no exponent, no plus.
+fn decimal<'a>(field: &'a Field<'_>) -> Result<&'a str, FieldError> {
+    let text = field.raw();
     let digits = text.strip_prefix('-').unwrap_or(text);
-    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-fn in_64_bits(text: &str) -> Result<i64, FieldError> {
-    text.parse().map_err(|_| format!("must be an integer of 64 bits, but is {}", shorten(text)))
+    let is_integer = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    match (field, field.kind()) {
+        _ if is_integer => Ok(text),
+        (Field::Json(_), "a number") => {
+            Err(format!("must be an integer, but is {}", shorten(text)))
+        }
+        (Field::Json(_), kind) => Err(format!("must be an integer, but is {kind}")),
+        (Field::Query(_), _) => Err("must be an integer in decimal digits".to_owned()),
+    }
 }
 
 /// An array. The error names every entry that fails, counted from 1.
 pub(crate) fn list<T>(
     length: RangeInclusive<usize>,
-    entry: impl for<'a> Fn(RawField<'a>) -> Result<T, FieldError>,
-) -> impl for<'a> Fn(RawField<'a>) -> Result<Vec<T>, FieldError> {
+    entry: impl Fn(&Field<'_>) -> Result<T, FieldError>,
+) -> impl Fn(&Field<'_>) -> Result<Vec<T>, FieldError> {
     move |field| {
         if !field.raw().starts_with('[') {
             return Err(format!("must be an array, but is {}", field.kind()));
@@ -199,7 +173,7 @@ pub(crate) fn list<T>(
         }
         let mut values = Vec::with_capacity(count);
         let mut errors = Vec::new();
-        for (at, field) in first.into_iter().enumerate() {
+        for (at, field) in first.iter().enumerate() {
             match entry(field) {
                 Ok(value) => values.push(value),
                 Err(error) => errors.push(format!("entry {} {error}", at + 1)),
@@ -214,7 +188,7 @@ pub(crate) fn list<T>(
 struct AtMost(usize);
 
 impl<'de> Visitor<'de> for AtMost {
-    type Value = (Vec<RawField<'de>>, usize);
+    type Value = (Vec<Field<'de>>, usize);
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an array")
@@ -224,7 +198,7 @@ impl<'de> Visitor<'de> for AtMost {
         let mut first = Vec::new();
         while first.len() < self.0 {
             let Some(raw) = seq.next_element::<&RawValue>()? else { break };
-            first.push(RawField(raw));
+            first.push(Field::Json(raw));
         }
         let mut count = first.len();
         while seq.next_element::<IgnoredAny>()?.is_some() {
@@ -235,26 +209,14 @@ impl<'de> Visitor<'de> for AtMost {
 }
 
 /// A JSON object with any keys. Its strings must not hold U+0000 either.
-pub(crate) fn object(field: RawField<'_>) -> Result<Map<String, Value>, FieldError> {
+pub(crate) fn object(field: &Field<'_>) -> Result<Map<String, Value>, FieldError> {
     if !field.raw().starts_with('{') {
         return Err(format!("must be an object, but is {}", field.kind()));
     }
     let object: Map<String, Value> = serde_json::from_str(field.raw())
         .map_err(|error| format!("must be an object, but cannot be read: {error}"))?;
-    if object.iter().any(|(name, value)| name.contains('\0') || holds_nul(value)) {
+    if unicode_escapes(field.raw()).any(|(_, unit)| unit == 0) {
         return Err("must not hold the character U+0000".to_owned());
     }
     Ok(object)
-}
-
-/// serde_json bounds the depth of the recursion.
-fn holds_nul(value: &Value) -> bool {
-    match value {
-        Value::String(text) => text.contains('\0'),
-        Value::Array(values) => values.iter().any(holds_nul),
-        Value::Object(fields) => {
-            fields.iter().any(|(name, value)| name.contains('\0') || holds_nul(value))
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
 }

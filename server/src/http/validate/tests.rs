@@ -1,7 +1,6 @@
-use std::borrow::Cow;
 use std::sync::Arc;
 
-use promptarium::{PromptId, limits};
+use promptarium::PromptId;
 
 use super::*;
 
@@ -10,7 +9,7 @@ const F: &str = "f";
 /// The value or the error of a rule for a field of a body.
 fn outcome<T: fmt::Debug>(
     json: &str,
-    rule: impl Fn(RawField<'_>) -> Result<T, FieldError>,
+    rule: impl Fn(&Field<'_>) -> Result<T, FieldError>,
 ) -> String {
     let body = format!(r#"{{"f":{json}}}"#);
     let mut form = json_fields(body.as_bytes(), &[F]).unwrap();
@@ -21,17 +20,14 @@ fn outcome<T: fmt::Debug>(
     }
 }
 
-fn check<T: fmt::Debug>(
-    rule: impl Fn(RawField<'_>) -> Result<T, FieldError>,
-    rows: &[(&str, &str)],
-) {
+fn check<T: fmt::Debug>(rule: impl Fn(&Field<'_>) -> Result<T, FieldError>, rows: &[(&str, &str)]) {
     for (json, expected) in rows {
         assert_eq!(outcome(json, &rule), *expected, "{json}");
     }
 }
 
 fn check_query<T: fmt::Debug>(
-    rule: impl Fn(Cow<'_, str>) -> Result<T, FieldError>,
+    rule: impl Fn(&Field<'_>) -> Result<T, FieldError>,
     rows: &[(&str, &str)],
 ) {
     for (query, expected) in rows {
@@ -59,8 +55,8 @@ fn strings_have_a_length_in_characters() {
         ("{}", "f must be a string, but is an object"),
     ];
     check(text(1..=3), &rows);
-    check(text(0..=3), &[(r#""abcd""#, "f must be at most 3 characters, but has 4")]);
-    check(text(0..=9), &[(r#""""#, r#""""#)]);
+    let rows = [(r#""""#, r#""""#), (r#""abcd""#, "f must be at most 3 characters, but has 4")];
+    check(text(0..=3), &rows);
 }
 
 #[test]
@@ -70,13 +66,10 @@ fn urls_are_absolute() {
     let rows = [
         (r#""https://example.com/ä?b#c""#, r#""https://example.com/ä?b#c""#),
         (r#""urn:isbn:0451450523""#, r#""urn:isbn:0451450523""#),
-        (r#""""#, RELATIVE),
         (r#""example.com/a.png""#, RELATIVE),
-        (r#""/a.png""#, RELATIVE),
         (r#""https://""#, "f must be a URL, but does not parse: empty host"),
         (r#""https://a:99999/""#, "f must be a URL, but does not parse: invalid port number"),
         (r#"" https://example.com""#, SPACES),
-        (r#""https://example.com/a b""#, SPACES),
         (r#""https://example.com/\n""#, SPACES),
     ];
     check(absolute_url, &rows);
@@ -86,58 +79,34 @@ fn urls_are_absolute() {
 fn model_ids_begin_with_their_namespace() {
     const WRONG: &str = "f must be a model id that begins with local/, such as local/name";
     let rows = [
-        (r#""local/plasma""#, r#""local/plasma""#),
         (r#""local/ ""#, r#""local/ ""#),
         (r#""local/a/b""#, r#""local/a/b""#),
         (r#""local/a\n""#, r#""local/a\n""#),
         (r#""local/""#, WRONG),
         (r#""local/\n""#, WRONG),
-        (r#""local""#, WRONG),
         (r#""Local/plasma""#, WRONG),
     ];
     check(model_id("local"), &rows);
-}
-
-#[test]
-fn urls_and_model_ids_have_a_longest_length() {
-    let of_length = |start: &str, length: usize| {
-        format!("\"{start}{}\"", "é".repeat(length - start.chars().count()))
-    };
-    let url = |length| outcome(&of_length("https://example.com/", length), absolute_url);
-    assert!(!url(limits::URL_CHARS_MAX).contains("must be"));
-    assert_eq!(url(2_049), "f must be at most 2048 characters, but has 2049");
-    let model = |length| outcome(&of_length("local/", length), model_id("local"));
-    assert!(!model(limits::MODEL_ID_CHARS_MAX).contains("must be"));
-    assert_eq!(model(257), "f must be at most 256 characters, but has 257");
+    let long = format!("\"local/{}\"", "é".repeat(251));
+    check(model_id("local"), &[(&long, "f must be at most 256 characters, but has 257")]);
 }
 
 #[test]
 fn ids_are_integers_of_64_bits() {
     let rows = [
-        ("1", "PromptId(1)"),
         ("9223372036854775807", "PromptId(9223372036854775807)"),
-        ("0", "PromptId(0)"),
         ("-0", "PromptId(0)"),
         ("-7", "PromptId(-7)"),
         ("9223372036854775808", "f must be an integer of 64 bits, but is 9223372036854775808"),
-        ("-9223372036854775809", "f must be an integer of 64 bits, but is -9223372036854775809"),
         (
             "1000000000000000000000000",
             "f must be an integer of 64 bits, but is 100000000000000000000000...",
         ),
         ("1.0", "f must be an integer, but is 1.0"),
-        ("1e2", "f must be an integer, but is 1e2"),
-        ("true", "f must be an integer, but is a boolean"),
-        ("null", "f must be an integer, but is null"),
         (r#""1""#, "f must be an integer, but is a string"),
     ];
     check(id::<PromptId>, &rows);
-    let rows = [
-        ("1", "PromptId(1)"),
-        ("0", "f must be at least 1, but is 0"),
-        ("-7", "f must be at least 1, but is -7"),
-        ("1.0", "f must be an integer, but is 1.0"),
-    ];
+    let rows = [("1", "PromptId(1)"), ("-7", "f must be at least 1, but is -7")];
     check(id_from_1::<PromptId>, &rows);
 }
 
@@ -182,51 +151,41 @@ fn integers_in_queries_are_decimal_digits() {
     const EMPTY: &str = "f must not be empty; leave it out instead";
     const TWICE: &str = "f must be given once, but is given more than once";
     let rows = [
-        ("f=1", "Some(1)"),
-        ("f=100", "Some(100)"),
         ("f=007", "Some(7)"),
         ("f=%31", "Some(1)"),
         ("a=b", "None"),
         ("", "None"),
         ("f=0", "f must be 1 to 100, but is 0"),
-        ("f=101", "f must be 1 to 100, but is 101"),
         ("f=-1", "f must be 1 to 100, but is -1"),
         ("f=9999999999999999999999999", "f must be 1 to 100, but is 999999999999999999999999..."),
         ("f=+1", DIGITS),
         ("f=1.0", DIGITS),
-        ("f=1e1", DIGITS),
-        ("f=x", DIGITS),
         ("f=", EMPTY),
         ("f", EMPTY),
         ("f=1&f=1", TWICE),
         ("f=1&f=", TWICE),
     ];
-    check_query(integer_in_query(1..=100), &rows);
+    check_query(integer(1..=100), &rows);
     let rows = [
         ("f=7", "Some(7)"),
         ("f=-7", "Some(-7)"),
         ("f=9223372036854775808", "f must be an integer of 64 bits, but is 9223372036854775808"),
         ("f=x", DIGITS),
     ];
-    check_query(id_in_query::<i64>, &rows);
+    check_query(id::<i64>, &rows);
 }
 
 #[test]
 fn bodies_that_are_no_objects_are_refused() {
     let error = |body: &[u8]| json_fields(body, &[F]).map(drop).unwrap_err().to_string();
-    let rows: [(&[u8], &str); 17] = [
+    let rows: &[(&[u8], &str)] = &[
         (b"", "is empty, but must be a JSON object"),
         (b" \n", "is empty, but must be a JSON object"),
-        (b"null", "must be a JSON object, but is null"),
         (b"[]", "must be a JSON object, but is an array"),
-        (b"\"f\"", "must be a JSON object, but is a string"),
-        (b"1", "must be a JSON object, but is a number"),
         (b"{", "is not JSON: EOF while parsing an object at line 1 column 1"),
         (b"{\"f\":}", "is not JSON: expected value at line 1 column 6"),
-        (b"{\"f\":1,}", "is not JSON: trailing comma at line 1 column 8"),
         (b"{\"f\":1} x", "is not JSON: trailing characters at line 1 column 9"),
         (b"{\n  \"f\": tru\n}", "is not JSON: expected ident at line 3 column 0"),
-        (b"{'f':1}", "is not JSON: key must be a string at line 1 column 2"),
         (b"{\"f\":\"\xff\"}", "is not UTF-8 text: the byte at position 6 cannot be part of it"),
         (b"\xef\xbb\xbf{}", "is not JSON: expected value at line 1 column 1"),
         (br#"{"f":"\ud800"}"#, "is not JSON: half a surrogate pair at line 1 column 7"),
@@ -237,7 +196,7 @@ fn bodies_that_are_no_objects_are_refused() {
         (br#"{"f":"\uDE00\uD83D"}"#, "is not JSON: half a surrogate pair at line 1 column 7"),
     ];
     for (body, expected) in rows {
-        assert_eq!(error(body), expected, "{body:?}");
+        assert_eq!(error(body), *expected, "{body:?}");
     }
 }
 
@@ -293,7 +252,7 @@ fn every_failing_field_is_reported_once() {
     form.reject("prompt", "a second error of one field is dropped".to_owned());
     let errors = form.finish_with(Some(())).unwrap_err();
     insta::assert_snapshot!(errors, @"3 fields are not valid: id, prompt, title; details says why");
-    let all: Vec<_> = errors.iter().map(|(name, error)| format!("{name}: {error}")).collect();
+    let all: Vec<_> = errors.0.iter().map(|(name, error)| format!("{name}: {error}")).collect();
     insta::assert_snapshot!(all.join("\n"), @r"
     id: is required
     prompt: must be a string, but is a number
@@ -309,11 +268,9 @@ fn objects_have_any_keys_but_no_nul_and_a_bounded_depth() {
             r#"{"seed": 7, "a": {"b": [null, "c"]}}"#,
             r#"{"a": Object {"b": Array [Null, String("c")]}, "seed": Number(7)}"#,
         ),
-        ("[]", "f must be an object, but is an array"),
         (r#""{}""#, "f must be an object, but is a string"),
-        ("1", "f must be an object, but is a number"),
-        (r#"{"a":"\u0000"}"#, "f must not hold the character U+0000"),
         (r#"{"\u0000":1}"#, "f must not hold the character U+0000"),
+        (r#"{"a":"\\u0000"}"#, r#"{"a": String("\\u0000")}"#),
         (r#"{"a":[{"b\u0000":1}]}"#, "f must not hold the character U+0000"),
     ];
     check(object, &rows);

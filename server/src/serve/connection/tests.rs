@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 use tokio::time::{sleep, timeout};
 
 use super::*;
-use crate::api::health::Readiness;
+use crate::api::Readiness;
 use crate::http::response::ResponseBody;
 use crate::serve::listener::{Limits, serve};
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use promptarium::{PromptId, VaultId};
+use promptarium::VaultId;
 
-use super::{NO_VAULT, StoreUnderTest, assert_error, contract_tests};
+use super::{StoreUnderTest, assert_error, contract_tests};
 use crate::domain::{
     Caller, Claim, GenerationRequest, JobRecord, JobState, NewJob, PromptImage, ProviderTicket,
     Release, Reserved,
@@ -13,21 +13,15 @@ use crate::domain::{
 use crate::store::{Store, StoreError};
 
 contract_tests! {
-    a_name_is_taken_once_in_an_account
-    a_job_needs_a_vault_of_its_own_account
-    a_digest_conflict_is_reported_before_an_unknown_vault
     a_job_is_visible_to_its_account_once_it_is_submitted
     only_a_submitting_job_is_discarded_and_its_name_is_free_again
     a_lost_job_has_failed_and_is_not_claimed
-    the_job_that_has_been_due_longest_is_claimed_first
     late_submissions_and_due_jobs_are_claimed_in_order_of_time
     an_expired_lease_is_taken_over_and_its_former_holder_changes_nothing
     an_expired_lease_is_valid_until_it_is_taken_over
     a_release_sets_state_and_failed_attempts
     a_late_submission_is_claimed_but_its_result_still_counts
     a_released_late_submission_is_due_again
-    output_goes_to_the_requested_vault_or_to_general
-    a_request_reads_back_unchanged
 }
 
 pub(in crate::store) const LEASE: Duration = Duration::from_secs(20);
@@ -63,58 +57,9 @@ pub(in crate::store) async fn claim(store: &dyn Store) -> Option<Claim> {
     store.claim_job(LEASE, LIMIT).await.expect("the store does not fail")
 }
 
-/// The name of the job that is claimed next.
-async fn claimed(store: &dyn Store) -> String {
-    claim(store).await.expect("one is due").job.key.client_job_id.to_string()
-}
-
 pub(in crate::store) fn image() -> PromptImage {
     let created_at = jiff::Timestamp::from_microsecond(8_000_001).unwrap();
     PromptImage { url: "http://localhost/a.png".into(), width: 1, height: 2, created_at }
-}
-
-/// The prompts of a vault with their images.
-async fn outputs(
-    db: &StoreUnderTest,
-    caller: &Caller,
-    vault: VaultId,
-) -> Vec<(PromptId, Vec<PromptImage>)> {
-    let contents = db.contents(caller, vault).await.into_iter();
-    contents.map(|listed| (listed.prompt.id, listed.prompt.images.to_vec())).collect()
-}
-
-async fn a_name_is_taken_once_in_an_account(db: Arc<StoreUnderTest>) {
-    let store = &*db.store;
-    let (alice, bob) = (db.caller("alice").await, db.caller("bob").await);
-    let job = reserved(store, &alice, new("j", 1, None)).await;
-    assert_eq!(job.state, JobState::Submitting);
-    assert_eq!(job.vault, db.general(&alice).await.id);
-    let again = store.reserve_job(&alice, new("j", 1, None)).await;
-    assert!(matches!(again, Ok(Reserved::Existing(same)) if same == job));
-    let other = store.reserve_job(&alice, new("j", 2, None)).await;
-    assert_error!(other, StoreError::JobConflict);
-    reserved(store, &bob, new("j", 2, None)).await;
-}
-
-async fn a_job_needs_a_vault_of_its_own_account(db: Arc<StoreUnderTest>) {
-    let store = &*db.store;
-    let (alice, bob) = (db.caller("alice").await, db.caller("bob").await);
-    let foreign = db.public(&bob, &[]).await;
-    let refused = store.reserve_job(&alice, new("j", 1, Some(foreign))).await;
-    assert_error!(refused, StoreError::UnknownVault);
-    let own = db.public(&alice, &[]).await;
-    assert_eq!(reserved(store, &alice, new("j", 1, Some(own))).await.vault, own);
-    store.delete_vault(&alice, own).await.unwrap();
-    let again = store.reserve_job(&alice, new("j", 1, Some(own))).await;
-    assert!(matches!(again, Ok(Reserved::Existing(_))), "the same request has the same job");
-}
-
-async fn a_digest_conflict_is_reported_before_an_unknown_vault(db: Arc<StoreUnderTest>) {
-    let alice = db.caller("alice").await;
-    reserved(&*db.store, &alice, new("j", 1, None)).await;
-    let nowhere = Some(NO_VAULT);
-    let other = db.store.reserve_job(&alice, new("j", 2, nowhere)).await;
-    assert_error!(other, StoreError::JobConflict);
 }
 
 async fn a_job_is_visible_to_its_account_once_it_is_submitted(db: Arc<StoreUnderTest>) {
@@ -157,21 +102,6 @@ async fn a_lost_job_has_failed_and_is_not_claimed(db: Arc<StoreUnderTest>) {
     assert!(claim(store).await.is_none());
 }
 
-async fn the_job_that_has_been_due_longest_is_claimed_first(db: Arc<StoreUnderTest>) {
-    let store = &*db.store;
-    let (alice, bob) = (db.caller("alice").await, db.caller("bob").await);
-    queued(store, &alice, "a").await;
-    db.clock.advance(SECOND);
-    queued(store, &bob, "b").await;
-    let a = claim(store).await.unwrap();
-    assert_eq!(&*a.job.key.client_job_id, "a");
-    store.release_job(&a.lease, 2 * SECOND, Release::Waiting).await.unwrap();
-    assert_eq!(claimed(store).await, "b");
-    assert!(claim(store).await.is_none(), "it was handed back until later");
-    db.clock.advance(2 * SECOND);
-    assert_eq!(claimed(store).await, "a");
-}
-
 async fn late_submissions_and_due_jobs_are_claimed_in_order_of_time(db: Arc<StoreUnderTest>) {
     let store = &*db.store;
     let alice = db.caller("alice").await;
@@ -187,7 +117,7 @@ async fn late_submissions_and_due_jobs_are_claimed_in_order_of_time(db: Arc<Stor
     db.clock.advance(LEASE / 2);
     let mut order = Vec::new();
     for _ in 0..4 {
-        order.push(claimed(store).await);
+        order.push(claim(store).await.unwrap().job.key.client_job_id.to_string());
     }
     assert_eq!(order, ["before a", "a", "after a", "b"]);
     assert!(claim(store).await.is_none());
@@ -225,7 +155,9 @@ async fn an_expired_lease_is_taken_over_and_its_former_holder_changes_nothing(
     assert_error!(store.fail_job(&next.lease, "late").await, StoreError::LeaseLost);
     let job = store.job(&alice, "j").await.unwrap();
     assert_eq!(job.state, JobState::Completed(ticket(), prompt));
-    assert_eq!(outputs(&db, &alice, job.vault).await, [(prompt, vec![image()])]);
+    let contents = db.contents(&alice, job.vault).await;
+    let [output] = &contents[..] else { panic!("{contents:?}") };
+    assert_eq!((output.prompt.id, &*output.prompt.images), (prompt, &[image()][..]));
 }
 
 async fn an_expired_lease_is_valid_until_it_is_taken_over(db: Arc<StoreUnderTest>) {
@@ -299,45 +231,4 @@ async fn a_released_late_submission_is_due_again(db: Arc<StoreUnderTest>) {
     store.fail_job(&held.lease, "unknown").await.unwrap();
     let state = store.job(&alice, "j").await.unwrap().state;
     assert_eq!(state, JobState::Failed(None, "unknown".into()));
-}
-
-async fn output_goes_to_the_requested_vault_or_to_general(db: Arc<StoreUnderTest>) {
-    let store = &*db.store;
-    let alice = db.caller("alice").await;
-    let general = db.general(&alice).await.id;
-    let (kept, gone) = (db.public(&alice, &[]).await, db.public(&alice, &[]).await);
-    for (asked, expected) in [(None, general), (Some(kept), kept), (Some(gone), general)] {
-        let name = format!("{asked:?}");
-        let job = reserved(store, &alice, new(&name, 1, asked)).await;
-        store.job_submitted(&job.key, ticket()).await.unwrap();
-        if asked == Some(gone) {
-            store.delete_vault(&alice, gone).await.unwrap();
-        }
-        let held = claim(store).await.unwrap();
-        let prompt = store.complete_job(&held.lease, vec![image()]).await.unwrap();
-        let contents = outputs(&db, &alice, expected).await;
-        assert_eq!(contents.first(), Some(&(prompt, vec![image()])), "{asked:?}");
-        assert_eq!(store.job(&alice, &name).await.unwrap().vault, expected);
-    }
-}
-
-async fn a_request_reads_back_unchanged(db: Arc<StoreUnderTest>) {
-    let store = &*db.store;
-    let alice = db.caller("alice").await;
-    let parameters =
-        r#"{"seed": 18446744073709551615, "w": [1e16, -0.0, 1.0, 5e-324, null], "": {}}"#;
-    let request = GenerationRequest {
-        model_id: "local/plasma".into(),
-        prompt: "A \"harbour\"\n\u{1f30a}".into(),
-        negative_prompt: Some("".into()),
-        parameters: serde_json::from_str(parameters).unwrap(),
-        reference_image_urls: vec!["http://localhost/a.png".into()],
-        ..GenerationRequest::default()
-    };
-    let job = NewJob { request: request.clone().into(), ..new("j", 1, None) };
-    assert_eq!(*reserved(store, &alice, job.clone()).await.request, request);
-    let Reserved::Existing(job) = store.reserve_job(&alice, job).await.unwrap() else {
-        panic!("it was reserved twice");
-    };
-    assert_eq!(format!("{:?}", job.request), format!("{request:?}"));
 }

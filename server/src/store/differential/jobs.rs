@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::ops::{Action, Values};
-use super::runner::{Runner, Snapshot, show};
+use super::runner::{Runner, show};
 use crate::domain::{JobKey, JobRecord, JobState, Lease, NewJob, Release, Reserved};
 use crate::store::{Result, StoreError};
 
@@ -24,12 +24,12 @@ impl Runner<'_> {
     pub(super) async fn on_jobs(
         &mut self,
         action: Action,
-        by: usize,
+        account: usize,
         values: &mut Values,
     ) -> Result<String> {
         let store = self.store;
         let job = match action {
-            Action::ReserveJob => return self.reserve(by, values).await,
+            Action::ReserveJob => return self.reserve(account, values).await,
             Action::JobSubmitted => {
                 let key = self.pick_job(values);
                 let job = store.job_submitted(&key, values.ticket()).await?;
@@ -50,7 +50,7 @@ impl Runner<'_> {
             }
             Action::Job => {
                 let key = self.pick_job(values);
-                store.job(&self.callers[by], &key.client_job_id).await?
+                store.job(&self.callers[account], &key.client_job_id).await?
             }
             Action::JobByKey => store.job_by_key(&self.pick_job(values)).await?,
             _ => return self.work(action, values).await,
@@ -58,7 +58,7 @@ impl Runner<'_> {
         Ok(show(self.normalize_job(job)))
     }
 
-    async fn reserve(&mut self, by: usize, values: &mut Values) -> Result<String> {
+    async fn reserve(&mut self, account: usize, values: &mut Values) -> Result<String> {
         let number = self.jobs.known.len();
         let used = values.chance(25).then(|| values.choose(&self.jobs.known)).flatten();
         let client_job_id: Arc<str> = match used {
@@ -70,9 +70,9 @@ impl Runner<'_> {
             client_job_id: client_job_id.clone(),
             digest: [u8::from(values.chance(20)); 32],
             request: values.request().into(),
-            vault: values.chance(60).then(|| self.vaults.pick(by, values)),
+            vault: values.chance(60).then(|| self.vaults.pick(account, values)),
         };
-        let (new, job) = match self.store.reserve_job(&self.callers[by], new).await? {
+        let (new, job) = match self.store.reserve_job(&self.callers[account], new).await? {
             Reserved::New(job) => (true, job),
             Reserved::Existing(job) => (false, job),
         };
@@ -125,7 +125,7 @@ impl Runner<'_> {
     }
 
     /// The jobs reserved last, at most this many.
-    pub(super) async fn jobs_snapshot(&mut self, most: usize) -> Result<Snapshot> {
+    pub(super) async fn jobs_snapshot(&mut self, most: usize) -> Result<String> {
         let mut text = String::new();
         let last: Vec<_> = self.jobs.known.iter().rev().take(most).cloned().collect();
         for key in last {

@@ -15,8 +15,8 @@ use rand::{RngExt as _, SeedableRng as _};
 use serde_json::json;
 
 use crate::domain::{
-    GenerationRequest, NewPrompt, OutputKind, PromptImage, PromptInputs, PromptKind, PromptPatch,
-    ProviderTicket, VaultVisibility,
+    GenerationRequest, NewPrompt, NewVault, OutputKind, PromptImage, PromptInputs, PromptKind,
+    PromptPatch, ProviderTicket, VaultPatch, VaultVisibility,
 };
 
 /// Declares the actions with their weights.
@@ -124,7 +124,7 @@ impl Values {
         format!("text {}{end}", self.below(100)).into()
     }
 
-    pub(crate) fn name(&mut self) -> Arc<str> {
+    fn name(&mut self) -> Arc<str> {
         self.choose(&NAMES).map_or_else(|| "a".into(), Arc::from)
     }
 
@@ -132,7 +132,7 @@ impl Values {
         [PromptKind::Image, PromptKind::Text, PromptKind::Video][self.below(3)]
     }
 
-    pub(crate) fn visibility(&mut self) -> VaultVisibility {
+    fn visibility(&mut self) -> VaultVisibility {
         use VaultVisibility::{Private, Public, Unlisted};
         [Private, Public, Unlisted][self.below(3)]
     }
@@ -171,9 +171,23 @@ impl Values {
         }
     }
 
+    pub(crate) fn new_vault(&mut self) -> NewVault {
+        let (name, description) = (self.name(), self.maybe(Self::text));
+        NewVault { name, description, visibility: self.visibility() }
+    }
+
+    pub(crate) fn vault_patch(&mut self) -> VaultPatch {
+        VaultPatch {
+            name: self.maybe(Self::name),
+            description: self.maybe(|values| values.maybe(Self::text)),
+            visibility: self.maybe(Self::visibility),
+        }
+    }
+
     pub(crate) fn request(&mut self) -> GenerationRequest {
         let parameters = json!({
-            "nested": { "list": [1, 1.0, -0.5, 1e-9, null, true, "\u{1}", {}], "": &*self.text() },
+            "nested": { "": &*self.text(), "list": [1, 1.0, true, null, "\u{1}", {}] },
+            "numbers": [-0.5, -0.0, 1e16, 1e-9, 5e-324],
             "seed": u64::MAX - self.below(256) as u64,
         });
         let some = |values: &mut Self| Box::from(&*values.text());

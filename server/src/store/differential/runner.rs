@@ -9,9 +9,10 @@ use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use super::ops::{Action, Ids, Op, Values};
 use crate::domain::{
-    AccountId, Caller, KeyId, KeyRecord, ListedPrompt, NewKey, NewVault, PromptQuery, PromptRecord,
-    Scopes, VaultPatch, VaultRecord,
+    AccountId, Caller, KeyId, KeyRecord, ListedPrompt, NewKey, PromptQuery, PromptRecord, Scopes,
+    VaultRecord,
 };
+use crate::store::contract_tests::key;
 use crate::store::{Moved, Result, Store, StoreError};
 
 /// How many accounts take part.
@@ -31,19 +32,13 @@ pub(crate) struct Runner<'s> {
     pub(super) jobs: super::jobs::Jobs,
 }
 
-/// Everything in the store, as text.
-pub(super) type Snapshot = String;
-
 impl<'s> Runner<'s> {
     /// Seeds an empty store with the accounts.
     pub(crate) async fn new(store: &'s dyn Store) -> Self {
         let mut callers = Vec::new();
         for account in 0..ACCOUNTS {
             let public_id = format!("key-of-{account}");
-            let (digest, scopes) = ([0; 32], Scopes::ALL);
-            let key =
-                NewKey { public_id: public_id.as_str().into(), digest, scopes, revoked: false };
-            store.seed_key(&format!("account-{account}"), key).await.unwrap();
+            store.seed_key(&format!("account-{account}"), key(&public_id)).await.unwrap();
             callers.push(store.find_key(&public_id).await.unwrap().unwrap().caller());
         }
         let mut runner = Self {
@@ -64,22 +59,22 @@ impl<'s> Runner<'s> {
     /// Runs one operation and renders its result.
     pub(crate) async fn apply(&mut self, op: &Op) -> String {
         let mut values = Values::new(op.seed);
-        let by = if values.chance(80) { 0 } else { values.below(ACCOUNTS) };
+        let account = if values.chance(80) { 0 } else { values.below(ACCOUNTS) };
         let values = &mut values;
         use Action::*;
         let result = match op.action {
             Wait => Ok(String::new()),
-            SeedKey | FindKey | ConfirmKey => self.on_keys(op.action, by, values).await,
+            SeedKey | FindKey | ConfirmKey => self.on_keys(op.action, account, values).await,
             CreatePrompt | Prompt | ListPrompts | UpdatePrompt | DeletePrompt | SavePrompt => {
-                self.on_prompts(op.action, by, values).await
+                self.on_prompts(op.action, account, values).await
             }
             CreateVault | Vault | UpdateVault | DeleteVault | ForkVault => {
-                self.on_vaults(op.action, by, values).await
+                self.on_vaults(op.action, account, values).await
             }
             Contents | AddPrompts | RemoveMembership | MoveMembership | SetPinned => {
-                self.on_memberships(op.action, by, values).await
+                self.on_memberships(op.action, account, values).await
             }
-            _ => self.on_jobs(op.action, by, values).await,
+            _ => self.on_jobs(op.action, account, values).await,
         };
         match result {
             Ok(text) => text,
@@ -91,7 +86,12 @@ impl<'s> Runner<'s> {
         }
     }
 
-    async fn on_keys(&mut self, action: Action, by: usize, values: &mut Values) -> Result<String> {
+    async fn on_keys(
+        &mut self,
+        action: Action,
+        account: usize,
+        values: &mut Values,
+    ) -> Result<String> {
         let public_id = format!("key-{}", values.below(6));
         match action {
             Action::SeedKey => {
@@ -100,8 +100,8 @@ impl<'s> Runner<'s> {
                 let scopes = Scopes { prompts_write: write };
                 let key = NewKey { public_id: public_id.into(), digest, scopes, revoked };
                 // One account more than there are, so that a seed may create one.
-                let account = format!("account-{}", values.below(ACCOUNTS + 1));
-                self.store.seed_key(&account, key).await.map(show)
+                let name = format!("account-{}", values.below(ACCOUNTS + 1));
+                self.store.seed_key(&name, key).await.map(show)
             }
             Action::FindKey => {
                 let found = self.store.find_key(&public_id).await?;
@@ -111,19 +111,19 @@ impl<'s> Runner<'s> {
                     ..found
                 })))
             }
-            _ => self.store.confirm_key(&self.callers[by]).await.map(show),
+            _ => self.store.confirm_key(&self.callers[account]).await.map(show),
         }
     }
 
     async fn on_prompts(
         &mut self,
         action: Action,
-        by: usize,
+        account: usize,
         values: &mut Values,
     ) -> Result<String> {
-        let (store, caller) = (self.store, &self.callers[by]);
-        let id = self.prompts.pick(by, values);
-        let vault = self.vaults.pick(by, values);
+        let (store, caller) = (self.store, &self.callers[account]);
+        let id = self.prompts.pick(account, values);
+        let vault = self.vaults.pick(account, values);
         let maybe_vault = values.chance(50).then_some(vault);
         let prompt = match action {
             Action::CreatePrompt => {
@@ -149,78 +149,68 @@ impl<'s> Runner<'s> {
             Action::SavePrompt => store.save_prompt(caller, id, vault).await?,
             _ => {
                 store.delete_prompt(caller, id).await?;
-                self.prompts.remove_owned(by, id);
+                self.prompts.remove_owned(account, id);
                 return Ok(show(()));
             }
         };
-        self.prompts.add_owned(by, prompt.id);
+        self.prompts.add_owned(account, prompt.id);
         Ok(show(self.normalize_prompt(&prompt)))
     }
 
     async fn on_vaults(
         &mut self,
         action: Action,
-        by: usize,
+        account: usize,
         values: &mut Values,
     ) -> Result<String> {
-        let (store, caller) = (self.store, &self.callers[by]);
-        let id = self.vaults.pick(by, values);
+        let (store, caller) = (self.store, &self.callers[account]);
+        let id = self.vaults.pick(account, values);
         let vault = match action {
-            Action::CreateVault => {
-                let (name, description) = (values.name(), values.maybe(Values::text));
-                let visibility = values.visibility();
-                store.create_vault(caller, NewVault { name, description, visibility }).await?
-            }
+            Action::CreateVault => store.create_vault(caller, values.new_vault()).await?,
             Action::Vault => store.vault(caller, id).await?,
-            Action::UpdateVault => {
-                let patch = VaultPatch {
-                    name: values.maybe(Values::name),
-                    description: values.maybe(|values| values.maybe(Values::text)),
-                    visibility: values.maybe(Values::visibility),
-                };
-                store.update_vault(caller, id, patch).await?
-            }
+            Action::UpdateVault => store.update_vault(caller, id, values.vault_patch()).await?,
             Action::ForkVault => store.fork_vault(caller, id).await?,
             _ => {
                 store.delete_vault(caller, id).await?;
-                self.vaults.remove_owned(by, id);
+                self.vaults.remove_owned(account, id);
                 return Ok(show(()));
             }
         };
-        self.vaults.add_owned(by, vault.id);
+        self.vaults.add_owned(account, vault.id);
         Ok(show(self.normalize_vault(vault)))
     }
 
     async fn on_memberships(
         &mut self,
         action: Action,
-        by: usize,
+        account: usize,
         values: &mut Values,
     ) -> Result<String> {
-        let (store, caller) = (self.store, &self.callers[by]);
-        let other = self.vaults.pick(by, values);
-        let membership = self.memberships.pick(by, values);
+        let (store, caller) = (self.store, &self.callers[account]);
+        let other = self.vaults.pick(account, values);
+        let membership = self.memberships.pick(account, values);
         let home = self.vault_of.get(&membership).copied().unwrap_or(self.vaults.unknown());
         let vault = if values.chance(10) { other } else { home };
         match action {
             Action::Contents => {
                 let contents = store.contents(caller, other).await?.try_collect().await?;
-                Ok(show(self.normalize_contents(by, other, contents)))
+                Ok(show(self.normalize_contents(account, other, contents)))
             }
             Action::AddPrompts => {
                 let count = 1 + values.below(4);
-                let prompts: Vec<_> = (0..count).map(|_| self.prompts.pick(by, values)).collect();
+                let prompts: Vec<_> =
+                    (0..count).map(|_| self.prompts.pick(account, values)).collect();
                 store.add_prompts(caller, other, &prompts).await.map(show)
             }
             Action::RemoveMembership => {
                 store.remove_membership(caller, vault, membership).await?;
-                self.memberships.remove_owned(by, membership);
+                self.memberships.remove_owned(account, membership);
                 Ok(show(()))
             }
             Action::MoveMembership => {
                 let moved = store.move_membership(caller, vault, membership, other).await?;
-                self.memberships.remove_owned(by, membership);
-                self.memberships.add_owned(by, moved.membership);
+                self.memberships.remove_owned(account, membership);
+                self.memberships.add_owned(account, moved.membership);
                 self.vault_of.insert(moved.membership, other);
                 let prompt = self.prompts.normalize(moved.prompt);
                 let membership = self.memberships.normalize(moved.membership);
@@ -232,7 +222,7 @@ impl<'s> Runner<'s> {
 
     /// Reads everything, in pages of this size, and checks the order of the ids, which
     /// normalized ids do not show.
-    pub(super) async fn snapshot(&mut self, page_size: usize, jobs: usize) -> Snapshot {
+    pub(super) async fn snapshot(&mut self, page_size: usize, jobs: usize) -> String {
         self.prompts.clear_owned();
         self.vaults.clear_owned();
         self.memberships.clear_owned();
@@ -243,7 +233,7 @@ impl<'s> Runner<'s> {
         text + &self.jobs_snapshot(jobs).await.expect("reads succeed")
     }
 
-    async fn account_snapshot(&mut self, account: usize, limit: usize) -> Result<Snapshot> {
+    async fn account_snapshot(&mut self, account: usize, limit: usize) -> Result<String> {
         let (store, caller) = (self.store, self.callers[account].clone());
         let mut text = String::new();
         let vaults = store.vaults(&caller).await?;

@@ -1,34 +1,20 @@
 //! The data of one account, protected by one lock.
 //!
 //! A membership is recorded twice: in the prompt's `vault_ids` and in the vault. Only
-//! [`Account::add_member`], [`Account::remove_member`] and the deletion of a prompt or
-//! vault change it.
+//! [`Account::add_member`] and [`Account::remove_member`] change it.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
-use super::Shared;
-use super::schedule::DueEntry;
+use super::{Shared, next, write};
 use crate::domain::{
-    AccountId, JobRecord, NewPrompt, NewVault, PromptKind, PromptRecord, SharedPrompt, VaultRecord,
-    slug,
+    AccountId, NewPrompt, NewVault, PromptImage, PromptKind, PromptRecord, SharedPrompt,
+    VaultRecord, slug,
 };
 use crate::store::{Result, StoreError};
-
-/// A job with what its workers need.
-#[derive(Debug)]
-pub(super) struct Job {
-    pub(super) record: JobRecord,
-    pub(super) digest: [u8; 32],
-    /// Its entry in the schedule; `None` when it has ended.
-    pub(super) entry: Option<DueEntry>,
-    /// Of the lease on it, which runs until `entry` is due.
-    pub(super) fence: Option<u128>,
-    pub(super) failed_attempts: u32,
-}
 
 #[derive(Debug)]
 pub(super) struct Account {
@@ -36,8 +22,6 @@ pub(super) struct Account {
     pub(super) prompts: BTreeMap<PromptId, SharedPrompt>,
     pub(super) index: PromptIndex,
     pub(super) vaults: BTreeMap<VaultId, Vault>,
-    pub(super) slugs: BTreeSet<Arc<str>>,
-    pub(super) jobs: HashMap<Arc<str>, Job>,
 }
 
 /// A vault and its memberships.
@@ -57,26 +41,19 @@ pub(super) struct Member {
 }
 
 impl Account {
-    /// An empty account.
-    pub(super) fn new(id: AccountId) -> Self {
-        Self {
-            id,
-            prompts: BTreeMap::new(),
-            index: PromptIndex::default(),
-            vaults: BTreeMap::new(),
-            slugs: BTreeSet::new(),
-            jobs: HashMap::new(),
-        }
-    }
-
     /// The vault that a request addresses.
     pub(super) fn vault(&self, id: VaultId) -> Result<&Vault> {
         self.vaults.get(&id).ok_or(StoreError::NotFound)
     }
 
-    /// Checks a vault that a request only refers to.
-    pub(super) fn check_vault(&self, id: VaultId) -> Result<()> {
-        self.vaults.get(&id).map(drop).ok_or(StoreError::UnknownVault)
+    pub(super) fn vault_mut(&mut self, id: VaultId) -> Result<&mut Vault> {
+        self.vaults.get_mut(&id).ok_or(StoreError::NotFound)
+    }
+
+    /// Checks the vault that a request refers to, if it does.
+    pub(super) fn check_vault(&self, id: Option<VaultId>) -> Result<()> {
+        let exists = id.is_none_or(|id| self.vaults.contains_key(&id));
+        exists.then_some(()).ok_or(StoreError::UnknownVault)
     }
 
     pub(super) fn prompt(&self, id: PromptId) -> Result<SharedPrompt> {
@@ -86,42 +63,39 @@ impl Account {
     pub(super) fn create_prompt(
         &mut self,
         new: NewPrompt,
+        images: Arc<[PromptImage]>,
+        now: Timestamp,
         shared: &Shared,
     ) -> Result<SharedPrompt> {
-        if let Some(vault) = new.vault {
-            self.check_vault(vault)?;
-        }
-        let (id, now) = (PromptId::new(shared.prompts.next()), shared.now());
-        self.insert_prompt(PromptRecord {
+        self.check_vault(new.vault)?;
+        let id = PromptId::new(next(&shared.prompts));
+        self.index.insert(None, new.kind, id);
+        let record = PromptRecord {
             id,
             title: new.title,
             text: new.text,
             kind: new.kind,
             platform: new.platform,
             inputs: new.inputs,
-            images: Arc::default(),
+            images,
             vault_ids: Vec::new(),
             created_at: now,
             updated_at: now,
-        });
+        };
+        self.prompts.insert(id, Arc::new(record));
         if let Some(vault) = new.vault {
             self.add_member(vault, id, shared);
         }
         self.prompt(id)
     }
 
-    /// Inserts a prompt that is in no vault yet.
-    pub(super) fn insert_prompt(&mut self, record: PromptRecord) {
-        self.index.insert(None, record.kind, record.id);
-        self.prompts.insert(record.id, Arc::new(record));
-    }
-
     /// Creates an ordinary, empty vault.
     pub(super) fn insert_vault(&mut self, new: NewVault, shared: &Shared) -> &mut Vault {
-        let (id, now) = (shared.register_vault(self.id), shared.now());
+        let (id, now) = (VaultId::new(next(&shared.vaults)), shared.now());
+        write(&shared.owners).insert(id, self.id);
         let record = VaultRecord {
             id,
-            slug: self.take_slug(&new.name),
+            slug: self.free_slug(&new.name, None),
             name: new.name,
             description: new.description,
             visibility: new.visibility,
@@ -131,24 +105,22 @@ impl Account {
             created_at: now,
             updated_at: now,
         };
-        self.vaults.entry(id).or_insert(Vault {
-            record,
-            members: BTreeMap::new(),
-            by_prompt: HashMap::new(),
-        })
+        let (members, by_prompt) = (BTreeMap::new(), HashMap::new());
+        self.vaults.entry(id).or_insert(Vault { record, members, by_prompt })
     }
 
-    /// Reserves the first free slug for a vault of this name.
-    pub(super) fn take_slug(&mut self, name: &str) -> Arc<str> {
+    /// The first free slug for a vault of this name. The slug of `renamed` counts as free.
+    pub(super) fn free_slug(&self, name: &str, renamed: Option<VaultId>) -> Arc<str> {
+        let others = self.vaults.values().filter(|vault| Some(vault.record.id) != renamed);
+        let taken: HashSet<_> = others.map(|vault| &*vault.record.slug).collect();
         let base = slug::base(name);
-        let mut number = 1;
-        loop {
-            let slug = Arc::from(slug::candidate(&base, number));
-            if self.slugs.insert(Arc::clone(&slug)) {
-                return slug;
-            }
-            number += 1;
-        }
+        let mut candidates = (1..).map(|number| slug::candidate(&base, number));
+        candidates.find(|slug| !taken.contains(&**slug)).unwrap_or_default().into()
+    }
+
+    pub(super) fn general(&self) -> Result<VaultId> {
+        let general = self.vaults.values().find(|vault| vault.record.system);
+        general.map(|vault| vault.record.id).ok_or(StoreError::UnknownVault)
     }
 
     /// Adds a prompt to a vault, on top of the unpinned prompts. `None`, and no change, if
@@ -166,7 +138,7 @@ impl Account {
         };
         Arc::make_mut(prompt).vault_ids.insert(index, vault_id);
         self.index.insert(Some(vault_id), prompt.kind, prompt_id);
-        let membership = VaultPromptId::new(shared.memberships.next());
+        let membership = VaultPromptId::new(next(&shared.memberships));
         vault.members.insert(membership, Member { prompt: prompt_id, pin: None });
         vault.by_prompt.insert(prompt_id, membership);
         vault.record.prompt_count += 1;
@@ -178,7 +150,7 @@ impl Account {
         let Some(prompt) = self.prompts.get_mut(&prompt_id) else {
             return;
         };
-        remove_vault_id(prompt, vault_id);
+        Arc::make_mut(prompt).vault_ids.retain(|id| *id != vault_id);
         self.index.remove(Some(vault_id), prompt.kind, prompt_id);
         if let Some(vault) = self.vaults.get_mut(&vault_id)
             && let Some(membership) = vault.by_prompt.remove(&prompt_id)
@@ -222,13 +194,6 @@ impl PromptIndex {
         let end = after.unwrap_or(PromptId::new(i64::MAX));
         let range = (vault, kind, PromptId::new(i64::MIN))..(vault, kind, end);
         self.0.range(range).rev().map(|(_, _, id)| *id)
-    }
-}
-
-/// Removes a vault from a prompt's own list.
-pub(super) fn remove_vault_id(prompt: &mut SharedPrompt, vault: VaultId) {
-    if let Ok(index) = prompt.vault_ids.binary_search(&vault) {
-        Arc::make_mut(prompt).vault_ids.remove(index);
     }
 }
 

@@ -1,164 +1,194 @@
 //! Generation jobs in memory.
 //!
-//! A job is stored in its account, so completing it and creating its prompt are one step.
-//! [`super::schedule`] knows which job is due.
+//! The jobs of all accounts have one lock and one queue, so a claim is one step and scans nothing.
 
-use std::sync::Arc;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use promptarium::{PromptId, VaultId};
+use promptarium::PromptId;
+use tokio::time::sleep;
 
-use super::account::{Account, Job, later};
-use super::schedule::{DueEntry, Waiting};
+use super::account::later;
 use super::{MemoryStore, Shared};
+use crate::clock::Clock;
 use crate::domain::{
     Caller, Claim, JobKey, JobRecord, JobState, Lease, NewJob, PromptImage, ProviderTicket,
     Release, Reserved, output_prompt,
 };
 use crate::store::{JobQueue, JobStore, Result, StoreError};
 
+/// A job with what its workers need.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) record: JobRecord,
+    digest: [u8; 32],
+    /// Its place in the queue; `None` when it has ended.
+    pub(super) due: Option<Due>,
+    /// Of the lease on it, which runs until it is due.
+    pub(super) fence: Option<u128>,
+    failed_attempts: u32,
+}
+
+/// What a job waits for, and the time since the start of the store at which it was reserved
+/// or will be due. That time is monotonic, unless a test moves the clock.
+pub(super) type Due = (Waiting, Duration);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Waiting {
+    ForSubmission,
+    ForWorker,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Jobs {
+    pub(super) by_key: HashMap<JobKey, Job>,
+    pub(super) queue: BTreeSet<(Due, JobKey)>,
+}
+
 impl Job {
+    fn is_submitting(&self) -> bool {
+        self.record.state == JobState::Submitting
+    }
+
     fn enter(&mut self, state: JobState, shared: &Shared) {
         self.record.state = state;
         self.record.updated_at = later(shared.now(), self.record.updated_at);
     }
 
-    /// Makes it due for workers after a pause.
-    fn schedule(&mut self, pause: Duration, shared: &Shared) {
-        let job = self.record.key.clone();
-        self.entry = Some(shared.schedule.put(job, Waiting::ForWorker, pause, self.entry));
-    }
-
     /// Enters a final state.
     fn end(&mut self, state: JobState, shared: &Shared) {
         self.enter(state, shared);
-        shared.schedule.remove(self.entry.take());
-        self.fence = None;
+        (self.due, self.fence) = (None, None);
     }
 }
 
-impl Account {
-    fn reserve_job(&mut self, new: NewJob, shared: &Shared) -> Result<Reserved> {
-        if let Some(job) = self.jobs.get(&new.client_job_id) {
-            let same = job.digest == new.digest;
-            let existing = same.then(|| Reserved::Existing(job.record.clone()));
-            return existing.ok_or(StoreError::JobConflict);
+impl Jobs {
+    /// Runs `step` on a job and then updates the queue; `None` if there is no such job.
+    fn update<T>(&mut self, key: &JobKey, step: impl FnOnce(&mut Job) -> T) -> Option<T> {
+        let job = self.by_key.get_mut(key)?;
+        let before = job.due;
+        let result = step(job);
+        if let Some(before) = before {
+            self.queue.remove(&(before, key.clone()));
         }
-        if let Some(vault) = new.vault {
-            self.check_vault(vault)?;
+        self.queue.extend(job.due.map(|due| (due, key.clone())));
+        Some(result)
+    }
+
+    /// The few jobs that are being submitted come first in the queue.
+    fn first(&self, waiting: Waiting) -> Option<(Duration, &JobKey)> {
+        let ((_, at), key) = self.queue.iter().find(|((of, _), _)| *of == waiting)?;
+        Some((*at, key))
+    }
+
+    /// The job that has been due longest.
+    fn due(&self, now: Duration, submit_limit: Duration) -> Option<JobKey> {
+        let late = self.first(Waiting::ForSubmission).map(|(at, key)| (at + submit_limit, key));
+        let both = self.first(Waiting::ForWorker).into_iter().chain(late);
+        Some(both.filter(|(at, _)| *at <= now).min()?.1.clone())
+    }
+}
+
+impl Shared {
+    pub(super) fn jobs(&self) -> MutexGuard<'_, Jobs> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn elapsed(&self) -> Duration {
+        match &self.clock {
+            Clock::System => self.start.0.elapsed(),
+            Clock::Manual(_) => self.clock.now().duration_since(self.start.1).unsigned_abs(),
         }
-        let vault = new.vault.or(self.general()).ok_or(StoreError::UnknownVault)?;
-        let name = new.client_job_id;
-        let key = JobKey { account: self.id, client_job_id: name.clone() };
-        let now = shared.now();
-        let record = JobRecord {
-            key: key.clone(),
-            request: new.request,
-            vault,
-            state: JobState::Submitting,
-            created_at: now,
-            updated_at: now,
-        };
-        let entry = shared.schedule.put(key, Waiting::ForSubmission, Duration::ZERO, None);
-        let job = Job {
-            record: record.clone(),
-            digest: new.digest,
-            entry: Some(entry),
-            fence: None,
-            failed_attempts: 0,
-        };
-        self.jobs.insert(name, job);
-        Ok(Reserved::New(record))
     }
 
-    /// `None` if the entry is out of date.
-    fn claim_job(
-        &mut self,
-        name: &str,
-        entry: DueEntry,
-        lease: Duration,
-        shared: &Shared,
-    ) -> Option<Claim> {
-        let job = self.jobs.get_mut(name).filter(|job| job.entry == Some(entry))?;
-        job.failed_attempts += u32::from(job.fence.is_some());
-        let fence = rand::random();
-        job.fence = Some(fence);
-        job.schedule(lease, shared);
-        let lease = Lease { job: job.record.key.clone(), fence };
-        Some(Claim { lease, job: job.record.clone(), failed_attempts: job.failed_attempts })
+    /// Due for workers after a pause.
+    fn due_in(&self, pause: Duration) -> Option<Due> {
+        Some((Waiting::ForWorker, self.elapsed() + pause))
     }
 
-    fn complete_job(
-        &mut self,
-        lease: &Lease,
-        images: Vec<PromptImage>,
-        shared: &Shared,
-    ) -> Result<PromptId> {
-        let record = &self.leased_job(lease)?.record;
-        // A job that the provider never accepted has no output.
-        let ticket = record.state.ticket().cloned().ok_or(StoreError::LeaseLost)?;
-        let (request, requested) = (record.request.clone(), record.vault);
-        let exists = self.vaults.contains_key(&requested);
-        let vault = Some(requested).filter(|_| exists).or(self.general());
-        let vault = vault.ok_or(StoreError::UnknownVault)?;
-        let prompt = self.create_prompt(output_prompt(&request, vault), shared)?.id;
-        if let Some(prompt) = self.prompts.get_mut(&prompt) {
-            Arc::make_mut(prompt).images = images.into();
-        }
-        let job = self.leased_job(lease)?;
-        job.record.vault = vault;
-        job.end(JobState::Completed(ticket, prompt), shared);
-        Ok(prompt)
+    /// Runs `step` on a job if it is `valid`; fails with `error` otherwise.
+    fn change_job<T>(
+        &self,
+        key: &JobKey,
+        error: StoreError,
+        valid: impl FnOnce(&Job) -> bool,
+        step: impl FnOnce(&mut Job) -> T,
+    ) -> Result<T> {
+        let result = self.jobs().update(key, |job| valid(job).then(|| step(job)));
+        self.jobs_changed.notify_one();
+        result.flatten().ok_or(error)
     }
 
-    fn submitting_job(&mut self, name: &str) -> Result<&mut Job> {
-        let job = self.jobs.get_mut(name);
-        job.filter(|job| job.record.state == JobState::Submitting).ok_or(StoreError::NotFound)
-    }
-
-    fn leased_job(&mut self, lease: &Lease) -> Result<&mut Job> {
-        let job = self.jobs.get_mut(&lease.job.client_job_id);
-        job.filter(|job| job.fence == Some(lease.fence)).ok_or(StoreError::LeaseLost)
-    }
-
-    fn general(&self) -> Option<VaultId> {
-        self.vaults.values().find(|vault| vault.record.system).map(|vault| vault.record.id)
+    fn change_leased<T>(&self, lease: &Lease, step: impl FnOnce(&mut Job) -> T) -> Result<T> {
+        let valid = |job: &Job| job.fence == Some(lease.fence);
+        self.change_job(&lease.job, StoreError::LeaseLost, valid, step)
     }
 }
 
 #[async_trait]
 impl JobStore for MemoryStore {
     async fn reserve_job(&self, caller: &Caller, new: NewJob) -> Result<Reserved> {
-        self.write(caller.account, |account, shared| account.reserve_job(new, shared))
+        self.read(caller.account, |account| {
+            let shared = &self.shared;
+            let key = JobKey { account: account.id, client_job_id: new.client_job_id };
+            let mut jobs = shared.jobs();
+            if let Some(job) = jobs.by_key.get(&key) {
+                let same = job.digest == new.digest;
+                let existing = same.then(|| Reserved::Existing(job.record.clone()));
+                return existing.ok_or(StoreError::JobConflict);
+            }
+            account.check_vault(new.vault)?;
+            let vault = new.vault.map_or_else(|| account.general(), Ok)?;
+            let now = shared.now();
+            let record = JobRecord {
+                key: key.clone(),
+                request: new.request,
+                vault,
+                state: JobState::Submitting,
+                created_at: now,
+                updated_at: now,
+            };
+            let due = (Waiting::ForSubmission, shared.elapsed());
+            let job = Job {
+                record: record.clone(),
+                digest: new.digest,
+                due: Some(due),
+                fence: None,
+                failed_attempts: 0,
+            };
+            jobs.by_key.insert(key.clone(), job);
+            jobs.queue.insert((due, key));
+            Ok(Reserved::New(record))
+        })
     }
 
     async fn job_submitted(&self, job: &JobKey, ticket: ProviderTicket) -> Result<JobRecord> {
-        self.write(job.account, |account, shared| {
-            let job = account.submitting_job(&job.client_job_id)?;
+        let shared = &self.shared;
+        shared.change_job(job, StoreError::NotFound, Job::is_submitting, |job| {
             // A worker that took the submission for lost loses its lease.
             job.fence = None;
             job.enter(JobState::Queued(ticket), shared);
-            job.schedule(Duration::ZERO, shared);
-            Ok(job.record.clone())
+            job.due = shared.due_in(Duration::ZERO);
+            job.record.clone()
         })
     }
 
     async fn discard_job(&self, job: &JobKey) -> Result<()> {
-        self.write(job.account, |account, shared| {
-            if let Ok(found) = account.submitting_job(&job.client_job_id) {
-                shared.schedule.remove(found.entry);
-                account.jobs.remove(&job.client_job_id);
-            }
-            Ok(())
-        })
+        let mut jobs = self.shared.jobs();
+        let discarded = jobs.update(job, |job| job.is_submitting() && job.due.take().is_some());
+        if discarded == Some(true) {
+            jobs.by_key.remove(job);
+        }
+        Ok(())
     }
 
     async fn job_lost(&self, job: &JobKey, reason: &str) -> Result<JobRecord> {
-        self.write(job.account, |account, shared| {
-            let job = account.submitting_job(&job.client_job_id)?;
+        let shared = &self.shared;
+        shared.change_job(job, StoreError::NotFound, Job::is_submitting, |job| {
             job.end(JobState::Failed(None, reason.into()), shared);
-            Ok(job.record.clone())
+            job.record.clone()
         })
     }
 
@@ -169,39 +199,32 @@ impl JobStore for MemoryStore {
     }
 
     async fn job_by_key(&self, job: &JobKey) -> Result<JobRecord> {
-        self.read(job.account, |account| {
-            let job = account.jobs.get(&job.client_job_id);
-            job.map(|job| job.record.clone()).ok_or(StoreError::NotFound)
-        })
+        let jobs = self.shared.jobs();
+        jobs.by_key.get(job).map(|job| job.record.clone()).ok_or(StoreError::NotFound)
     }
 }
 
 #[async_trait]
 impl JobQueue for MemoryStore {
     async fn claim_job(&self, lease: Duration, submit_limit: Duration) -> Result<Option<Claim>> {
-        // The account is not locked between taking an entry and using it, so the entry may be
-        // out of date by then.
-        while let Some((entry, job)) = self.shared.schedule.take_due(submit_limit) {
-            let claim = self.write(job.account, |account, shared| {
-                Ok(account.claim_job(&job.client_job_id, entry, lease, shared))
-            })?;
-            if claim.is_some() {
-                return Ok(claim);
-            }
-        }
-        Ok(None)
+        let mut jobs = self.shared.jobs();
+        let Some(key) = jobs.due(self.shared.elapsed(), submit_limit) else { return Ok(None) };
+        Ok(jobs.update(&key, |job| {
+            job.failed_attempts += u32::from(job.fence.is_some());
+            let fence = rand::random();
+            job.fence = Some(fence);
+            job.due = self.shared.due_in(lease);
+            let lease = Lease { job: key.clone(), fence };
+            Claim { lease, job: job.record.clone(), failed_attempts: job.failed_attempts }
+        }))
     }
 
     async fn renew_lease(&self, lease: &Lease, lasting: Duration) -> Result<()> {
-        self.write(lease.job.account, |account, shared| {
-            account.leased_job(lease)?.schedule(lasting, shared);
-            Ok(())
-        })
+        self.shared.change_leased(lease, |job| job.due = self.shared.due_in(lasting))
     }
 
     async fn release_job(&self, lease: &Lease, pause: Duration, outcome: Release) -> Result<()> {
-        self.write(lease.job.account, |account, shared| {
-            let job = account.leased_job(lease)?;
+        self.shared.change_leased(lease, |job| {
             match outcome {
                 Release::FailedAttempt => job.failed_attempts += 1,
                 Release::Shutdown => {}
@@ -209,28 +232,45 @@ impl JobQueue for MemoryStore {
             }
             if let (Release::InProgress, JobState::Queued(ticket)) = (outcome, &job.record.state) {
                 let ticket = ticket.clone();
-                job.enter(JobState::InProgress(ticket), shared);
+                job.enter(JobState::InProgress(ticket), &self.shared);
             }
             job.fence = None;
-            job.schedule(pause, shared);
-            Ok(())
+            job.due = self.shared.due_in(pause);
         })
     }
 
     async fn complete_job(&self, lease: &Lease, images: Vec<PromptImage>) -> Result<PromptId> {
-        self.write(lease.job.account, |account, shared| account.complete_job(lease, images, shared))
+        self.write(lease.job.account, |account, shared| {
+            shared.change_leased(lease, |job| {
+                // A job that the provider never accepted has no output.
+                let ticket = job.record.state.ticket().cloned().ok_or(StoreError::LeaseLost)?;
+                if account.check_vault(Some(job.record.vault)).is_err() {
+                    job.record.vault = account.general()?;
+                }
+                let new = output_prompt(&job.record.request, job.record.vault);
+                let prompt = account.create_prompt(new, images.into(), shared.now(), shared)?.id;
+                job.end(JobState::Completed(ticket, prompt), shared);
+                Ok(prompt)
+            })?
+        })
     }
 
     async fn fail_job(&self, lease: &Lease, reason: &str) -> Result<()> {
-        self.write(lease.job.account, |account, shared| {
-            let job = account.leased_job(lease)?;
+        self.shared.change_leased(lease, |job| {
             let ticket = job.record.state.ticket().cloned();
-            job.end(JobState::Failed(ticket, reason.into()), shared);
-            Ok(())
+            job.end(JobState::Failed(ticket, reason.into()), &self.shared);
         })
     }
 
     async fn job_due(&self, at_most: Duration) {
-        self.shared.schedule.due(at_most).await;
+        let shared = &self.shared;
+        let first = shared.jobs().first(Waiting::ForWorker).map(|(at, _)| at);
+        let wait = first.map_or(at_most, |at| at.saturating_sub(shared.elapsed()));
+        if !wait.is_zero() {
+            tokio::select! {
+                () = shared.jobs_changed.notified() => {}
+                () = sleep(wait.min(at_most)) => {}
+            }
+        }
     }
 }

@@ -16,7 +16,9 @@ use crate::store::{PromptStore, Result, StoreError};
 #[async_trait]
 impl PromptStore for MemoryStore {
     async fn create_prompt(&self, caller: &Caller, new: NewPrompt) -> Result<SharedPrompt> {
-        self.write(caller.account, |account, shared| account.create_prompt(new, shared))
+        self.write(caller.account, |account, shared| {
+            account.create_prompt(new, Arc::default(), shared.now(), shared)
+        })
     }
 
     async fn prompt(&self, caller: &Caller, id: PromptId) -> Result<SharedPrompt> {
@@ -26,9 +28,7 @@ impl PromptStore for MemoryStore {
     async fn list_prompts(&self, caller: &Caller, query: PromptQuery) -> Result<PromptPage> {
         let PromptQuery { vault, kind, after, limit } = query;
         self.read(caller.account, |account| {
-            if let Some(vault) = vault {
-                account.check_vault(vault)?;
-            }
+            account.check_vault(vault)?;
             let ids = account.index.page(vault, kind, after).take(limit.saturating_add(1));
             let mut prompts: Vec<_> =
                 ids.filter_map(|id| account.prompts.get(&id).cloned()).collect();
@@ -45,31 +45,26 @@ impl PromptStore for MemoryStore {
         patch: PromptPatch,
     ) -> Result<SharedPrompt> {
         self.write(caller.account, |account, shared| {
-            let prompt = account.prompts.get_mut(&id).ok_or(StoreError::NotFound)?;
-            if let Some(vault) = patch.vault
-                && !account.vaults.contains_key(&vault)
-            {
-                return Err(StoreError::UnknownVault);
-            }
-            let has_model = patch.inputs.model_id.is_some() || prompt.inputs.model_id.is_some();
+            let before = account.prompt(id)?;
+            account.check_vault(patch.vault)?;
+            let has_model = patch.inputs.model_id.is_some() || before.inputs.model_id.is_some();
             if !has_model && patch.kind.is_some_and(PromptKind::needs_model) {
                 return Err(StoreError::ModelRequired);
             }
             if patch.is_empty() {
-                return Ok(Arc::clone(prompt));
+                return Ok(before);
+            }
+            if let Some(kind) = patch.kind {
+                for vault in before.vault_ids.iter().copied().map(Some).chain([None]) {
+                    account.index.remove(vault, before.kind, id);
+                    account.index.insert(vault, kind, id);
+                }
             }
             let vault = patch.vault;
-            let record = Arc::make_mut(prompt);
-            if let Some(kind) = patch.kind {
-                let places = record.vault_ids.iter().copied().map(Some).chain([None]);
-                for place in places {
-                    account.index.remove(place, record.kind, id);
-                    account.index.insert(place, kind, id);
-                }
-                record.kind = kind;
-            }
-            apply(patch, record);
+            let mut record = Arc::unwrap_or_clone(before);
+            apply(patch, &mut record);
             record.updated_at = later(shared.now(), record.updated_at);
+            account.prompts.insert(id, Arc::new(record));
             if let Some(vault) = vault {
                 account.add_member(vault, id, shared);
             }
@@ -97,17 +92,17 @@ impl PromptStore for MemoryStore {
     ) -> Result<SharedPrompt> {
         self.write(caller.account, |account, shared| {
             account.prompt(id)?;
-            account.check_vault(vault)?;
+            account.check_vault(Some(vault))?;
             account.add_member(vault, id, shared);
             account.prompt(id)
         })
     }
 }
 
-/// Sets the fields that are in no index.
 fn apply(patch: PromptPatch, prompt: &mut PromptRecord) {
     set(&mut prompt.title, patch.title);
     set(&mut prompt.text, patch.text);
+    set(&mut prompt.kind, patch.kind);
     set(&mut prompt.platform, patch.platform);
     let PromptInputs { model_id, aspect_ratio, image_url, reference_media_urls } = patch.inputs;
     let inputs = &mut prompt.inputs;

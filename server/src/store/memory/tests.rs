@@ -9,6 +9,7 @@ use promptarium::{PromptId, VaultId};
 use tokio::time::{Instant, timeout};
 
 use super::account::{Account, PromptIndex, Vault};
+use super::jobs::Jobs;
 use super::{MemoryStore, read, write};
 use crate::clock::Clock;
 use crate::domain::{
@@ -25,17 +26,15 @@ impl MemoryStore {
         let accounts = read(&self.accounts);
         let named: BTreeSet<_> = read(&self.keys).accounts.values().copied().collect();
         assert_eq!(named, accounts.keys().copied().collect(), "an account without a name");
-        let (mut owners, mut entries) = (HashMap::new(), BTreeMap::new());
+        let mut owners = HashMap::new();
         for (id, account) in &*accounts {
             let account = read(account);
             assert_eq!(*id, account.id);
             account.check_invariants();
             owners.extend(account.vaults.keys().map(|vault| (*vault, *id)));
-            let jobs = account.jobs.values();
-            entries.extend(jobs.filter_map(|job| Some((job.entry?, job.record.key.clone()))));
         }
         assert_eq!(*read(&self.shared.owners), owners);
-        assert_eq!(self.shared.schedule.all(), entries);
+        self.shared.jobs().check_invariants();
     }
 
     pub(in crate::store) fn account_count(&self) -> usize {
@@ -56,7 +55,6 @@ impl Account {
         let slugs: BTreeSet<_> =
             self.vaults.values().map(|vault| vault.record.slug.clone()).collect();
         assert_eq!(slugs.len(), self.vaults.len(), "two vaults have one slug");
-        assert_eq!(slugs, self.slugs);
 
         let mut index = PromptIndex::default();
         let mut vaults_of: BTreeMap<PromptId, Vec<_>> = BTreeMap::new();
@@ -77,13 +75,21 @@ impl Account {
         }
         assert_eq!(index, self.index);
         assert!(vaults_of.is_empty(), "a membership of a prompt that does not exist");
-        for (name, job) in &self.jobs {
-            assert_eq!((name, self.id), (&job.record.key.client_job_id, job.record.key.account));
+    }
+}
+
+impl Jobs {
+    fn check_invariants(&self) {
+        let mut queue = BTreeSet::new();
+        for (key, job) in &self.by_key {
+            assert_eq!(*key, job.record.key);
+            queue.extend(job.due.map(|due| (due, key.clone())));
             let ended = matches!(job.record.state, JobState::Completed(..) | JobState::Failed(..));
-            assert_eq!(job.entry.is_none(), ended, "only a job that has not ended is scheduled");
+            assert_eq!(job.due.is_none(), ended, "only a job that has not ended is queued");
             assert!(!(ended && job.fence.is_some()), "a job that has ended has a lease");
             assert!(job.record.updated_at >= job.record.created_at);
         }
+        assert_eq!(self.queue, queue);
     }
 }
 

@@ -1,19 +1,18 @@
 //! Vaults, forks and memberships.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
-use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures::{StreamExt, stream};
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
-use super::account::{Account, later, remove_vault_id, set};
-use super::{MemoryStore, Shared, read, write};
+use super::account::{Account, later, set};
+use super::{MemoryStore, Shared, next, read, write};
 use crate::domain::{
-    AccountId, Caller, ListedPrompt, NewVault, PromptRecord, SharedPrompt, VaultPatch, VaultRecord,
-    VaultVisibility,
+    AccountId, Caller, ListedPrompt, NewPrompt, NewVault, PromptRecord, SharedPrompt, VaultPatch,
+    VaultRecord, VaultVisibility,
 };
 use crate::store::{Added, Contents, MembershipStore, Moved, Result, StoreError, VaultStore};
 
@@ -45,48 +44,35 @@ impl VaultStore for MemoryStore {
         patch: VaultPatch,
     ) -> Result<VaultRecord> {
         self.write(caller.account, |account, shared| {
-            let before = account.vault(id)?.record.clone();
-            let renamed = patch.name.as_ref().is_some_and(|name| *name != before.name);
-            if renamed && before.system {
+            let before = &account.vault(id)?.record;
+            let name = patch.name.as_ref().filter(|name| **name != before.name);
+            if name.is_some() && before.system {
                 return Err(StoreError::SystemVaultRename);
             }
-            if patch.is_empty() {
-                return Ok(before);
+            let slug = name.map(|name| account.free_slug(name, Some(id)));
+            let record = &mut account.vault_mut(id)?.record;
+            if !patch.is_empty() {
+                set(&mut record.slug, slug);
+                set(&mut record.name, patch.name);
+                set(&mut record.description, patch.description);
+                set(&mut record.visibility, patch.visibility);
+                record.updated_at = later(shared.now(), record.updated_at);
             }
-            let mut record = before;
-            set(&mut record.name, patch.name);
-            set(&mut record.description, patch.description);
-            set(&mut record.visibility, patch.visibility);
-            record.updated_at = later(shared.now(), record.updated_at);
-            if renamed {
-                // The old slug of this vault is free for its new name.
-                account.slugs.remove(&record.slug);
-                record.slug = account.take_slug(&record.name);
-            }
-            if let Some(vault) = account.vaults.get_mut(&id) {
-                vault.record = record.clone();
-            }
-            Ok(record)
+            Ok(record.clone())
         })
     }
 
     async fn delete_vault(&self, caller: &Caller, id: VaultId) -> Result<()> {
         self.write(caller.account, |account, shared| {
-            let Entry::Occupied(vault) = account.vaults.entry(id) else {
-                return Err(StoreError::NotFound);
-            };
-            if vault.get().record.system {
+            let vault = account.vault(id)?;
+            if vault.record.system {
                 return Err(StoreError::SystemVaultDelete);
             }
-            let vault = vault.remove();
-            write(&shared.owners).remove(&id);
-            account.slugs.remove(&vault.record.slug);
-            for id_of_prompt in vault.by_prompt.keys() {
-                if let Some(prompt) = account.prompts.get_mut(id_of_prompt) {
-                    remove_vault_id(prompt, id);
-                    account.index.remove(Some(id), prompt.kind, prompt.id);
-                }
+            for prompt in vault.by_prompt.clone().into_keys() {
+                account.remove_member(id, prompt);
             }
+            account.vaults.remove(&id);
+            write(&shared.owners).remove(&id);
             Ok(())
         })
     }
@@ -98,31 +84,28 @@ impl VaultStore for MemoryStore {
         if owner == caller.account {
             return self.write(owner, |account, shared| {
                 let source = Source::read(account, id, owner)?;
-                Ok(source.copy_into(account, shared))
+                source.copy_into(account, shared)
             });
         }
         let source = self.read(owner, |account| Source::read(account, id, caller.account))?;
-        self.write(caller.account, |account, shared| Ok(source.copy_into(account, shared)))
+        self.write(caller.account, |account, shared| source.copy_into(account, shared))
     }
 }
 
 #[async_trait]
 impl MembershipStore for MemoryStore {
     async fn contents(&self, caller: &Caller, vault: VaultId) -> Result<Contents> {
-        let snapshot = self.read(caller.account, |account| {
-            let members = &account.vault(vault)?.members;
-            let mut snapshot = Vec::with_capacity(members.len());
-            snapshot.extend(members.iter().filter_map(|(membership, member)| {
-                let prompt = Arc::clone(account.prompts.get(&member.prompt)?);
-                Some((
-                    member.pin,
-                    ListedPrompt { prompt, membership: *membership, pinned: member.pin.is_some() },
-                ))
-            }));
-            snapshot.sort_unstable_by_key(|(pin, listed)| Reverse((*pin, listed.membership)));
-            Ok(snapshot)
+        let snapshot: BTreeMap<_, _> = self.read(caller.account, |account| {
+            let members = account.vault(vault)?.members.iter();
+            let listed = members.filter_map(|(membership, member)| {
+                let prompt = account.prompt(member.prompt).ok()?;
+                let pinned = member.pin.is_some();
+                let listed = ListedPrompt { prompt, membership: *membership, pinned };
+                Some((Reverse((member.pin, *membership)), listed))
+            });
+            Ok(listed.collect())
         })?;
-        Ok(stream::iter(snapshot).map(|(_, listed)| Ok(listed)).boxed())
+        Ok(stream::iter(snapshot.into_values().map(Ok)).boxed())
     }
 
     async fn add_prompts(
@@ -183,11 +166,10 @@ impl MembershipStore for MemoryStore {
         pinned: bool,
     ) -> Result<()> {
         self.write(caller.account, |account, shared| {
-            let vault = account.vaults.get_mut(&vault);
-            let member = vault.and_then(|vault| vault.members.get_mut(&membership));
+            let member = account.vault_mut(vault)?.members.get_mut(&membership);
             let member = member.ok_or(StoreError::NotFound)?;
             if member.pin.is_some() != pinned {
-                member.pin = pinned.then(|| shared.pins.next());
+                member.pin = pinned.then(|| next(&shared.others));
             }
             Ok(())
         })
@@ -213,25 +195,18 @@ impl Source {
         Ok(Self { record: vault.record.clone(), prompts: prompts.collect() })
     }
 
-    fn copy_into(self, account: &mut Account, shared: &Shared) -> VaultRecord {
+    fn copy_into(self, account: &mut Account, shared: &Shared) -> Result<VaultRecord> {
         let VaultRecord { name, description, cover_image_url, .. } = self.record;
         let new = NewVault { name, description, visibility: VaultVisibility::Private };
-        let vault = account.insert_vault(new, shared);
-        vault.record.cover_image_url = cover_image_url;
-        let mut copy = vault.record.clone();
+        let copy = &mut account.insert_vault(new, shared).record;
+        copy.cover_image_url = cover_image_url;
+        let (id, now, vault) = (copy.id, copy.created_at, Some(copy.id));
         for prompt in self.prompts {
-            let prompt = PromptRecord {
-                id: PromptId::new(shared.prompts.next()),
-                vault_ids: Vec::new(),
-                created_at: copy.created_at,
-                updated_at: copy.created_at,
-                ..Arc::unwrap_or_clone(prompt)
-            };
-            let id = prompt.id;
-            account.insert_prompt(prompt);
-            account.add_member(copy.id, id, shared);
-            copy.prompt_count += 1;
+            let PromptRecord { title, text, kind, platform, inputs, images, .. } =
+                Arc::unwrap_or_clone(prompt);
+            let new = NewPrompt { title, text, kind, platform, inputs, vault };
+            account.create_prompt(new, images, now, shared)?;
         }
-        copy
+        Ok(account.vault(id)?.record.clone())
     }
 }

@@ -1,26 +1,26 @@
 //! The connections of a store: opening one, the pool, and the shared clients.
 //!
-//! A pool holds connections for statements that need one of their own. A few shared clients
-//! send many short statements without waiting for one another (pipelining), which costs fewer
-//! wake-ups on both sides. A connection answers in the order of its statements, so only short
-//! statements that wait for no locks may be sent over a shared one; `statement_timeout` is the
-//! limit.
+//! A few shared clients send many statements without waiting for one another (pipelining), which
+//! costs fewer wake-ups on both sides. A connection answers in the order of its statements, so
+//! these must be short and wait for no locks; `statement_timeout` is the limit.
 
+use std::collections::HashMap;
 use std::future::poll_fn;
+use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
 
-use deadpool::managed::{self, Manager, Metrics, QueueMode, RecycleError, RecycleResult};
+use deadpool::managed::{self, Manager, Metrics, RecycleError, RecycleResult};
+use parking_lot::RwLock;
 use tokio::sync::{Mutex, Notify};
 use tokio::time::timeout;
-use tokio_postgres::tls::MakeTlsConnect;
-use tokio_postgres::{AsyncMessage, Connection, Error, Socket};
-use tokio_postgres_rustls::MakeRustlsConnect;
+use tokio_postgres::{AsyncMessage, Client, Config, Error, Statement};
+use tokio_util::task::AbortOnDropHandle;
 
-use super::client::DbClient;
 use super::url::DatabaseUrl;
-use crate::store::Cause;
+use crate::error_chain::error_chain;
+use crate::limits::CONNECT_TIMEOUT;
 
 /// Connections for one statement at a time.
 pub(super) type Pool = managed::Pool<Connector>;
@@ -31,11 +31,14 @@ pub(super) type Pooled = managed::Object<Connector>;
 /// Opens connections, to the first host that accepts one. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct Connector {
-    url: Arc<DatabaseUrl>,
-    tls: MakeRustlsConnect,
+    pub(super) url: Arc<DatabaseUrl>,
     /// The host to begin with: the one that accepted a connection last, so that a host that is
     /// down costs its timeout once and not for every connection.
     first: Arc<AtomicUsize>,
+    /// Connections of an earlier epoch are not used any more.
+    epoch: Arc<AtomicUsize>,
+    /// Gets the notifications of a connection that listens.
+    pub(super) notified: Arc<Notify>,
 }
 
 /// No host accepted a connection: one line, each host with its reason.
@@ -44,84 +47,51 @@ pub(super) struct Connector {
 pub struct Unreachable(String);
 
 impl Connector {
-    /// Fails if TLS cannot be set up as the address asks.
-    pub(super) fn new(url: &DatabaseUrl) -> Result<Self, Cause> {
-        let tls = url.tls.connector()?;
-        Ok(Self { url: Arc::new(url.clone()), tls, first: Arc::default() })
+    pub(super) fn new(url: &DatabaseUrl) -> Self {
+        let (first, epoch, notified) = Default::default();
+        Self { url: Arc::new(url.clone()), first, epoch, notified }
     }
 
     pub(super) async fn connect(&self) -> Result<DbClient, Unreachable> {
-        self.connect_and_listen(Arc::default()).await
-    }
-
-    /// A connection whose notifications are passed on.
-    pub(super) async fn connect_and_listen(
-        &self,
-        notified: Arc<Notify>,
-    ) -> Result<DbClient, Unreachable> {
-        let DatabaseUrl { hosts, connect_timeout, .. } = &*self.url;
-        let limit = if connect_timeout.is_zero() { Duration::MAX } else { *connect_timeout };
-        let start = self.first.load(Ordering::Relaxed);
+        let hosts = &self.url.hosts;
+        let start = self.first.load(Relaxed);
         let mut reasons = Vec::new();
         for index in (start..start + hosts.len()).map(|index| index % hosts.len()) {
+            let (host, config) = &hosts[index];
             // Also for a caller that stops waiting, and tries again.
-            self.first.store((index + 1) % hosts.len(), Ordering::Relaxed);
+            self.first.store((index + 1) % hosts.len(), Relaxed);
+            let limit = config.get_connect_timeout().copied().unwrap_or(Duration::MAX);
             // A large future that is seldom needed.
-            let connecting = Box::pin(self.connect_host(index, notified.clone()));
-            let host = &hosts[index].0;
-            match timeout(limit, connecting).await {
+            match timeout(limit, Box::pin(self.connect_host(config))).await {
                 Ok(Ok(client)) => {
-                    self.first.store(index, Ordering::Relaxed);
+                    self.first.store(index, Relaxed);
                     return Ok(client);
                 }
-                Ok(Err(error)) => reasons.push(format!("{host}: {}", cause(&error))),
+                Ok(Err(error)) => reasons.push(format!("{host}: {}", error_chain(&error))),
                 Err(_) => reasons.push(format!("{host} did not answer for {} s", limit.as_secs())),
             }
         }
         Err(Unreachable(reasons.join("; ")))
     }
 
-    async fn connect_host(&self, index: usize, notified: Arc<Notify>) -> Result<DbClient, Error> {
-        let (client, connection) = self.url.hosts[index].1.connect(self.tls.clone()).await?;
-        let client = DbClient::new(client, self.tls.clone(), drive(connection, notified));
-        client.batch_execute(&self.url.session()).await?;
+    async fn connect_host(&self, config: &Config) -> Result<DbClient, Error> {
+        let epoch = self.epoch.load(Relaxed);
+        let (client, mut connection) = config.connect(self.url.tls.clone()).await?;
+        let notified = self.notified.clone();
+        let driver = AbortOnDropHandle::new(tokio::spawn(async move {
+            loop {
+                match poll_fn(|context| connection.poll_message(context)).await {
+                    Some(Ok(AsyncMessage::Notification(_))) => notified.notify_one(),
+                    Some(Ok(_)) => {}
+                    end => return tracing::debug!(?end, "a connection to the database ended"),
+                }
+            }
+        }));
+        let (connector, statements, closed) = (self.clone(), RwLock::default(), false.into());
+        let client = DbClient { client, connector, epoch, statements, closed, driver };
+        client.batch_execute(&self.url.session).await?;
         Ok(client)
     }
-}
-
-/// Moves bytes until the connection ends.
-async fn drive(
-    mut connection: Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>,
-    notified: Arc<Notify>,
-) {
-    while let Some(message) = poll_fn(|context| connection.poll_message(context)).await {
-        match message {
-            Ok(AsyncMessage::Notification(_)) => notified.notify_one(),
-            Ok(_) => {}
-            Err(error) => {
-                let error = cause(&error);
-                return tracing::debug!(error, "a connection to the database broke");
-            }
-        }
-    }
-}
-
-/// The innermost cause of an error of the driver: what the server or the system says.
-pub(super) fn cause(error: &Error) -> String {
-    if let Some(error) = error.as_db_error() {
-        return error.message().to_owned();
-    }
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(source) = cause.source() {
-        cause = source;
-    }
-    cause.to_string()
-}
-
-/// A pool of at most this many connections. The connection that came back last is used next, so
-/// that few are busy, here and in the database.
-pub(super) fn pool(connector: Connector, size: usize) -> Result<Pool, managed::BuildError> {
-    Pool::builder(connector).max_size(size).queue_mode(QueueMode::Lifo).build()
 }
 
 impl Manager for Connector {
@@ -139,6 +109,81 @@ impl Manager for Connector {
     }
 }
 
+/// An open connection.
+pub(super) struct DbClient {
+    pub(super) client: Client,
+    connector: Connector,
+    epoch: usize,
+    /// By name, each prepared once.
+    pub(super) statements: RwLock<HashMap<&'static str, Statement>>,
+    closed: AtomicBool,
+    /// Runs until the connection has ended.
+    pub(super) driver: AbortOnDropHandle<()>,
+}
+
+impl DbClient {
+    /// A statement, prepared once per connection.
+    pub(super) async fn prepared(&self, name: &'static str, sql: &str) -> Result<Statement, Error> {
+        let known = self.statements.read().get(name).cloned();
+        if let Some(prepared) = known {
+            return Ok(prepared);
+        }
+        let prepared = self.prepare(sql).await?;
+        self.statements.write().insert(name, prepared.clone());
+        Ok(prepared)
+    }
+
+    /// Whether the next statement may be sent on it.
+    pub(super) fn is_usable(&self) -> bool {
+        let current = self.epoch == self.connector.epoch.load(Relaxed);
+        current && !self.closed.load(Relaxed) && !self.client.is_closed()
+    }
+
+    pub(super) fn close(&self) {
+        self.closed.store(true, Relaxed);
+        self.driver.abort();
+    }
+
+    /// What broke this connection broke all of its epoch.
+    pub(super) fn end_epoch(&self) {
+        self.connector.epoch.fetch_max(self.epoch + 1, Relaxed);
+    }
+
+    /// Closes the connection and asks the server to cancel what runs on it, since a server that
+    /// only loses the connection notices when it sends its first row.
+    pub(super) fn abandon(&self) {
+        self.close();
+        let (token, tls) = (self.client.cancel_token(), self.connector.url.tls.clone());
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            // Best effort: `statement_timeout` ends the statement otherwise.
+            runtime.spawn(timeout(CONNECT_TIMEOUT, async move { token.cancel_query(tls).await }));
+        }
+    }
+}
+
+impl Deref for DbClient {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
+    }
+}
+
+/// A connection on which a statement may be running. Dropped meanwhile, as when a client hangs
+/// up, it is abandoned: back in the pool, it would make its next user wait for the statement.
+pub(super) struct Busy<C: Deref<Target = DbClient>> {
+    pub(super) client: C,
+    pub(super) running: bool,
+}
+
+impl<C: Deref<Target = DbClient>> Drop for Busy<C> {
+    fn drop(&mut self) {
+        if self.running {
+            self.client.abandon();
+        }
+    }
+}
+
 /// Connections for many statements at a time. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct SharedClients {
@@ -146,16 +191,11 @@ pub(super) struct SharedClients {
     slots: Arc<[Slot]>,
 }
 
-#[derive(Default)]
-struct Slot {
-    /// Counted by its references: one for each statement that runs or waits for the connection.
-    users: Arc<()>,
-    /// Locked while connecting, so that a slot opens one connection at a time.
-    client: Mutex<Option<Arc<DbClient>>>,
-}
+/// Each statement that runs or waits for the connection holds a reference.
+type Slot = Arc<(RwLock<Option<Arc<DbClient>>>, Connecting)>;
 
-/// A shared client, and the reference that counts its use.
-pub(super) type SharedClient = (Arc<DbClient>, Arc<()>);
+/// Locked while connecting, so that a slot opens one connection at a time.
+type Connecting = Mutex<()>;
 
 impl SharedClients {
     pub(super) fn new(connector: Connector, size: usize) -> Self {
@@ -164,39 +204,28 @@ impl SharedClients {
 
     /// The client with the fewest statements, connected if it is not; another one if no host
     /// accepts a connection.
-    pub(super) async fn get(&self) -> Result<SharedClient, Unreachable> {
-        let least =
-            (0..self.slots.len()).min_by_key(|at| Arc::strong_count(&self.slots[*at].users));
-        let slot = &self.slots[least.unwrap_or(0)];
-        let user = slot.users.clone();
-        let mut current = slot.client.lock().await;
-        if let Some(client) = current.as_ref().filter(|client| client.is_usable()) {
-            return Ok((client.clone(), user));
+    pub(super) async fn get(&self) -> Result<(Arc<DbClient>, Slot), Unreachable> {
+        let usable = |slot: &Slot| {
+            let client = slot.0.read().clone().filter(|client| client.is_usable())?;
+            Some((client, slot.clone()))
+        };
+        let least = (0..self.slots.len()).min_by_key(|at| Arc::strong_count(&self.slots[*at]));
+        let slot = self.slots[least.unwrap_or(0)].clone();
+        if let Some(found) = usable(&slot) {
+            return Ok(found);
+        }
+        let _connecting = slot.1.lock().await;
+        if let Some(found) = usable(&slot) {
+            return Ok(found);
         }
         match self.connector.connect().await {
-            Ok(client) => Ok((current.insert(Arc::new(client)).clone(), user)),
-            Err(error) => {
-                drop(current);
-                self.slots.iter().find_map(Slot::connected).ok_or(error)
+            Ok(client) => {
+                let client = Arc::new(client);
+                *slot.0.write() = Some(client.clone());
+                Ok((client, slot.clone()))
             }
+            Err(error) => self.slots.iter().find_map(usable).ok_or(error),
         }
-    }
-
-    /// Forgets connections that were opened before `moment`: what broke one broke all.
-    pub(super) fn discard_opened_before(&self, moment: Instant) {
-        for slot in &*self.slots {
-            // A slot that is locked is connecting.
-            if let Ok(mut client) = slot.client.try_lock() {
-                client.take_if(|client| client.created < moment);
-            }
-        }
-    }
-}
-
-impl Slot {
-    fn connected(&self) -> Option<SharedClient> {
-        let client = self.client.try_lock().ok()?.clone().filter(|client| client.is_usable())?;
-        Some((client, self.users.clone()))
     }
 }
 

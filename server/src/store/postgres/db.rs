@@ -1,27 +1,30 @@
 //! Sending statements: the one place that takes a connection, prepares, sends, and retries
 //! where that is safe.
 //!
-//! It knows no table. A statement of a caller returns no row if the caller's key is revoked,
+//! Rows of a large vault are read as they come, by a reader that may be slow, on a connection of
+//! their own. PostgreSQL sends no further than the buffers between us hold, so nothing is
+//! gathered here.
+//!
+//! This module knows no table. A statement of a caller returns no row if the caller's key is revoked,
 //! and at least one otherwise; the methods `…_of_caller` make [`StoreError::KeyRevoked`] of it.
-//! Every method fails with [`StoreError::Unavailable`] or [`StoreError::Broken`].
+//! Every method fails with [`StoreError::Unavailable`] or [`StoreError::Internal`].
 
-use std::pin::pin;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-use futures::TryStreamExt;
+use deadpool::managed::{BuildError, QueueMode};
+use futures::future::{FutureExt, join};
+use futures::stream::{self, BoxStream};
+use futures::{StreamExt, TryStreamExt};
 use jiff::Timestamp;
 use tokio::time::timeout;
-use tokio_postgres::Row;
-use tokio_postgres::row::RowIndex;
+use tokio_postgres::{Error, Row, RowStream};
 
-#[cfg(test)]
-pub(super) use super::client::Effect;
-use super::client::{Busy, DbClient};
-pub(super) use super::client::{Params, Statement};
-use super::connect::{Connector, Pool, Pooled, SharedClients, pool};
-use super::retry::{ErrorClass, Failure, Retry, store_error, timed_out};
-use super::stream::{RowCursor, StreamPermits, begin, start};
-use super::url::DatabaseUrl;
+use super::connect::{Busy, Connector, DbClient, Pool, Pooled, SharedClients};
+use super::permits::{Permits, StreamPermits};
+pub(super) use super::retry::{Params, Statement};
+use super::retry::{Retry, store_error, timed_out};
 use crate::clock::Clock;
 use crate::domain::AccountId;
 use crate::limits::{POOL_WAIT, SHARED_CLIENTS_MAX, SHARED_CLIENTS_PART, STATEMENT_GRACE};
@@ -32,6 +35,9 @@ pub(super) static ALL: &[&Statement] = &[&PING];
 
 static PING: Statement = Statement::read_only("ping", "SELECT 1");
 
+/// `statement_timeout` would count the time of a slow reader; each row has a limit instead.
+const BEGIN: &str = "BEGIN READ ONLY; SET LOCAL statement_timeout = 0";
+
 /// The database.
 #[derive(Clone)]
 pub(super) struct Db {
@@ -40,28 +46,23 @@ pub(super) struct Db {
     clock: Clock,
     /// For one statement: the server itself ends it after `statement_timeout`.
     pub(super) limit: Duration,
-    pub(super) streams: StreamPermits,
+    streams: StreamPermits,
 }
 
 impl Db {
-    pub(super) fn new(
-        connector: &Connector,
-        url: &DatabaseUrl,
-        clock: Clock,
-    ) -> Result<Self, deadpool::managed::BuildError> {
-        let shared = (url.connections / SHARED_CLIENTS_PART).clamp(1, SHARED_CLIENTS_MAX);
-        let own = url.connections.saturating_sub(shared).max(1);
-        let limit = match url.statement_timeout.is_zero() {
-            true => Duration::MAX,
-            false => url.statement_timeout.saturating_add(STATEMENT_GRACE),
+    pub(super) fn new(connector: &Connector, clock: Clock) -> Result<Self, BuildError> {
+        let connections = connector.url.connections;
+        let shared = (connections / SHARED_CLIENTS_PART).clamp(1, SHARED_CLIENTS_MAX);
+        let own = connections.saturating_sub(shared).max(1);
+        // The connection that came back last is used next, so that few are busy, here and in
+        // the database.
+        let pool = Pool::builder(connector.clone()).max_size(own).queue_mode(QueueMode::Lifo);
+        let limit = match connector.url.statement_timeout {
+            Duration::ZERO => Duration::MAX,
+            timeout => timeout.saturating_add(STATEMENT_GRACE),
         };
-        Ok(Self {
-            pool: pool(connector.clone(), own)?,
-            shared: SharedClients::new(connector.clone(), shared),
-            clock,
-            limit,
-            streams: StreamPermits::new(own / 2),
-        })
+        let shared = SharedClients::new(connector.clone(), shared);
+        Ok(Self { pool: pool.build()?, shared, clock, limit, streams: StreamPermits::new(own / 2) })
     }
 
     /// The time of a statement, as a parameter for `coalesce($n, clock_timestamp())`: `None`
@@ -73,20 +74,14 @@ impl Db {
         }
     }
 
-    /// A connection that nothing else uses.
-    async fn own(&self, retry: &mut Retry<'_>) -> Result<Pooled, StoreError> {
-        retry.connection(|| self.pool.get()).await
-    }
-
     /// A connection that nothing else uses, and that has just responded.
     #[cfg(test)]
     pub(super) async fn exclusive(&self) -> Result<Pooled, StoreError> {
         let mut retry = Retry::new(&PING);
         loop {
-            let client = self.own(&mut retry).await?;
-            match self.send(&client, &PING, &[], &Ok).await {
-                Ok(_) => return Ok(client),
-                Err(failure) => self.after(&client, failure, &mut retry).await?,
+            let client = retry.connection(|| self.pool.get()).await?;
+            if client.simple_query("").await.is_ok() {
+                return Ok(client);
             }
         }
     }
@@ -94,7 +89,7 @@ impl Db {
     /// Opens a connection of each kind.
     pub(super) async fn warm_up(&self) -> Result<(), StoreError> {
         let mut retry = Retry::new(&PING);
-        let _own = self.own(&mut retry).await?;
+        let _own = retry.connection(|| self.pool.get()).await?;
         retry.connection(|| self.shared.get()).await.map(drop)
     }
 
@@ -104,13 +99,39 @@ impl Db {
         answer.unwrap_or_else(|_| Err(timed_out(POOL_WAIT))).map(drop)
     }
 
-    /// All rows of a statement.
+    /// All rows of a statement, when the server has committed.
     pub(super) async fn rows(
         &self,
         statement: &Statement,
         params: Params<'_>,
     ) -> Result<Vec<Row>, StoreError> {
-        self.records(statement, params, Ok).await
+        let mut retry = Retry::new(statement);
+        loop {
+            let (own, shared);
+            let client: &DbClient = if statement.shared {
+                shared = retry.connection(|| self.shared.get()).await?;
+                &shared.0
+            } else {
+                own = retry.connection(|| self.pool.get()).await?;
+                &own
+            };
+            let sent = AtomicBool::new(false);
+            let sending = async {
+                let prepared = client.prepared(statement.name, statement.sql).await?;
+                sent.store(true, Relaxed);
+                client.query_raw(&prepared, params.iter().copied()).await?.try_collect().await
+            };
+            // On a shared connection a statement whose caller is dropped runs on: it is short,
+            // and cancelling could hit the statement of another caller.
+            let mut busy = Busy { client, running: !statement.shared };
+            let outcome = timeout(self.limit, sending).await;
+            busy.running = outcome.is_err();
+            match outcome.map_err(|_| timed_out(self.limit))? {
+                Ok(rows) => return Ok(rows),
+                Err(error) => retry.after(client, error, sent.into_inner()).await?,
+            }
+            self.pool.retain(|client, _| client.is_usable());
+        }
     }
 
     /// The rows of a caller's statement; at least one.
@@ -119,18 +140,8 @@ impl Db {
         statement: &Statement,
         params: Params<'_>,
     ) -> Result<Vec<Row>, StoreError> {
-        self.records_of_caller(statement, params, Ok).await
-    }
-
-    /// As [`Db::rows_of_caller`], each row read as it comes. Fails also as `read` does.
-    pub(super) async fn records_of_caller<T>(
-        &self,
-        statement: &Statement,
-        params: Params<'_>,
-        read: impl Fn(Row) -> Result<T, StoreError>,
-    ) -> Result<Vec<T>, StoreError> {
-        let records = self.records(statement, params, read).await?;
-        if records.is_empty() { Err(StoreError::KeyRevoked) } else { Ok(records) }
+        let rows = self.rows(statement, params).await?;
+        if rows.is_empty() { Err(StoreError::KeyRevoked) } else { Ok(rows) }
     }
 
     /// The first row of a caller's statement.
@@ -139,119 +150,72 @@ impl Db {
         statement: &Statement,
         params: Params<'_>,
     ) -> Result<Row, StoreError> {
-        let rows = self.rows(statement, params).await?;
-        rows.into_iter().next().ok_or(StoreError::KeyRevoked)
+        self.rows(statement, params).await?.into_iter().next().ok_or(StoreError::KeyRevoked)
     }
 
-    /// The first row of a caller's statement, and a cursor for all others. Fails also if no
+    /// The first row of a caller's statement, and a stream of all others. Fails also if no
     /// stream permit is free in time.
-    pub(super) async fn cursor_of_caller(
+    pub(super) async fn stream_of_caller(
         &self,
         account: AccountId,
         statement: &Statement,
         params: Params<'_>,
-    ) -> Result<(Row, RowCursor), StoreError> {
+    ) -> Result<(Row, Rows), StoreError> {
         let permits = self.streams.acquire(account).await?;
         let (mut retry, limit) = (Retry::new(statement), self.limit);
         loop {
             // After a failure too it is abandoned: parts of the transaction may still be to come.
-            let mut client = Busy { client: self.own(&mut retry).await?, running: true };
+            let client = retry.connection(|| self.pool.get()).await?;
+            let mut client = Busy { client, running: true };
             let begun = timeout(limit, begin(&client.client, statement, params)).await;
-            match begun.unwrap_or_else(|_| Err(Failure::timeout(limit))) {
+            match begun.map_err(|_| timed_out(limit))? {
                 Ok((rows, first)) => {
                     client.running = first.is_some();
-                    let cursor = RowCursor { client, rows, limit, _permits: permits };
-                    return first.map(|first| (first, cursor)).ok_or(StoreError::KeyRevoked);
+                    let first = first.ok_or(StoreError::KeyRevoked)?;
+                    return Ok((first, rest(client, rows, limit, permits)));
                 }
-                Err(failure) => self.after(&client.client, failure, &mut retry).await?,
+                Err(error) => retry.after(&client.client, error, true).await?,
             }
         }
-    }
-
-    async fn records<T>(
-        &self,
-        statement: &Statement,
-        params: Params<'_>,
-        read: impl Fn(Row) -> Result<T, StoreError>,
-    ) -> Result<Vec<T>, StoreError> {
-        let mut retry = Retry::new(statement);
-        loop {
-            let (own, shared);
-            let client: &DbClient = if statement.shared {
-                shared = retry.connection(|| self.shared.get()).await?;
-                &shared.0
-            } else {
-                own = self.own(&mut retry).await?;
-                &own
-            };
-            match self.send(client, statement, params, &read).await {
-                Ok(records) => return records,
-                Err(failure) => self.after(client, failure, &mut retry).await?,
-            }
-        }
-    }
-
-    /// Sends a statement and reads its rows to the end: the stream ends when the server has
-    /// committed, and not before.
-    async fn send<T>(
-        &self,
-        client: &DbClient,
-        statement: &Statement,
-        params: Params<'_>,
-        read: &impl Fn(Row) -> Result<T, StoreError>,
-    ) -> Result<Result<Vec<T>, StoreError>, Failure> {
-        let sending = async {
-            let mut rows = pin!(start(client, statement, params).await?);
-            let mut records = Ok(Vec::new());
-            while let Some(row) = rows.try_next().await.map_err(Failure::sent)? {
-                if let Ok(list) = &mut records {
-                    match read(row) {
-                        Ok(record) => list.push(record),
-                        Err(error) => records = Err(error),
-                    }
-                }
-            }
-            Ok(records)
-        };
-        // On a shared connection a statement whose caller is dropped runs on: it is short, and
-        // cancelling could hit the statement of another caller.
-        let mut busy = Busy { client, running: !statement.shared };
-        let outcome = timeout(self.limit, sending).await;
-        busy.running = outcome.is_err();
-        outcome.unwrap_or_else(|_| Err(Failure::timeout(self.limit)))
-    }
-
-    /// Leaves the connection in a state in which it can be used again, or closes it. Returns
-    /// after a pause if the statement is to be sent again, and else the error.
-    async fn after(
-        &self,
-        client: &DbClient,
-        failure: Failure,
-        retry: &mut Retry<'_>,
-    ) -> Result<(), StoreError> {
-        if failure.closes {
-            client.close();
-        }
-        match failure.class {
-            ErrorClass::StalePlan => client.forget_statements(),
-            // What broke one connection broke all that were open then.
-            ErrorClass::ConnectionLost => {
-                self.pool.retain(|client, _| client.is_usable() && client.created > retry.began);
-                self.shared.discard_opened_before(retry.began);
-            }
-            ErrorClass::Conflict | ErrorClass::Other => {}
-        }
-        retry.after(failure).await
     }
 }
 
-/// A value of a row, by its column's name or index; [`StoreError::Broken`] if the statement
-/// returns no such column.
-pub(super) fn column<'a, T: tokio_postgres::types::FromSql<'a>>(
-    row: &'a Row,
-    at: impl RowIndex + std::fmt::Display,
-) -> Result<T, StoreError> {
-    row.try_get(at).map_err(store_error)
+/// Rows of a statement, read as they come.
+pub(super) type Rows = BoxStream<'static, Result<Row, StoreError>>;
+
+/// The rows that are still to come of a statement. Meanwhile its connection is busy. No row
+/// follows an error.
+pub(super) fn rest(
+    client: Busy<Pooled>,
+    rows: Pin<Box<RowStream>>,
+    limit: Duration,
+    permits: Permits,
+) -> Rows {
+    let rest = stream::try_unfold((client, rows, permits), move |mut open| async move {
+        let row = timeout(limit, open.1.try_next()).await;
+        let row = row.map_err(|_| timed_out(limit))?.map_err(store_error)?;
+        open.0.running = row.is_some();
+        Ok(row.map(|row| (row, open)))
+    });
+    rest.boxed()
+}
+
+/// Starts a statement in a transaction of its own, and returns the first row too. Everything is
+/// sent at once, so that it costs one round trip; the answers come in order.
+async fn begin(
+    client: &DbClient,
+    statement: &Statement,
+    params: Params<'_>,
+) -> Result<(Pin<Box<RowStream>>, Option<Row>), Error> {
+    let prepared = client.prepared(statement.name, statement.sql).await?;
+    let rows = client.query_raw(&prepared, params.iter().copied());
+    let (begun, rows) = join(client.batch_execute(BEGIN), rows).await;
+    // It is sent when it is polled first; nothing depends on its answer.
+    let _ = client.batch_execute("COMMIT").now_or_never();
+    begun?;
+    let mut rows = Box::pin(rows?);
+    let first = rows.try_next().await?;
+    Ok((rows, first))
 }
 
 #[cfg(test)]

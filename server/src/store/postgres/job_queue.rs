@@ -12,10 +12,11 @@ use tokio_postgres::types::Json;
 use uuid::Uuid;
 
 use super::PostgresStore;
-use super::db::{Db, Params, Statement, column};
+use super::db::{Db, Params, Statement};
 use super::jobs::{job_columns, job_key, job_or_none, later, random_id, rows_of_job};
 use super::notify::CHANNEL;
 use super::rows::StoredImage;
+use super::rows::column;
 use crate::domain::{Claim, GenerationRequest, Lease, PromptImage, Release, output_prompt};
 use crate::error_chain::error_chain;
 use crate::store::{JobQueue, Result, StoreError};
@@ -27,17 +28,17 @@ pub(super) static ALL: &[&Statement] = &[&CLAIM, &RENEW, &RELEASE, &REQUEST, &CO
 static CLAIM: Statement = Statement::non_idempotent(
     "jobs.claim",
     concat!(
-        "WITH moment AS MATERIALIZED (SELECT coalesce($1::timestamptz, clock_timestamp()) AS now), \
+        "WITH clock AS MATERIALIZED (SELECT coalesce($1::timestamptz, clock_timestamp()) AS now), \
          due AS MATERIALIZED ( \
              SELECT account_id, name_digest, due_at AS since FROM job \
-             WHERE due_at <= (SELECT now FROM moment) \
+             WHERE due_at <= (SELECT now FROM clock) \
              ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED), \
          late AS MATERIALIZED ( \
              SELECT account_id, name_digest, \
                  submitting_since + $4::bigint * interval '1 microsecond' AS since \
              FROM job \
              WHERE submitting_since \
-                 <= (SELECT now FROM moment) - $4::bigint * interval '1 microsecond' \
+                 <= (SELECT now FROM clock) - $4::bigint * interval '1 microsecond' \
              ORDER BY submitting_since LIMIT 1 FOR UPDATE SKIP LOCKED), \
          first AS MATERIALIZED ( \
              SELECT * FROM (SELECT *, 1 AS place FROM due \
@@ -45,8 +46,8 @@ static CLAIM: Statement = Statement::non_idempotent(
              ORDER BY since, place LIMIT 1) \
          UPDATE job j SET setbacks = j.setbacks + (j.fence IS NOT NULL)::integer, fence = $2, \
              submitting_since = NULL, \
-             due_at = moment.now + $3::bigint * interval '1 microsecond' \
-         FROM first, moment \
+             due_at = clock.now + $3::bigint * interval '1 microsecond' \
+         FROM first, clock \
          WHERE j.account_id = first.account_id AND j.name_digest = first.name_digest \
          RETURNING j.setbacks, ",
         job_columns!(),
@@ -65,9 +66,9 @@ static RENEW: Statement = Statement::idempotent(
 static RELEASE: Statement = Statement::idempotent(
     "jobs.release",
     concat!(
-        "WITH moment AS MATERIALIZED (SELECT coalesce($4::timestamptz, clock_timestamp()) AS now) \
+        "WITH clock AS MATERIALIZED (SELECT coalesce($4::timestamptz, clock_timestamp()) AS now) \
          UPDATE job j SET fence = NULL, \
-             due_at = moment.now + $5::bigint * interval '1 microsecond', \
+             due_at = clock.now + $5::bigint * interval '1 microsecond', \
              setbacks = CASE $6::text WHEN 'failed_attempt' THEN j.setbacks + 1 \
                  WHEN 'shutdown' THEN j.setbacks ELSE 0 END, \
              updated_at = CASE WHEN $6 = 'in_progress' AND j.state = 'queued' THEN ",
@@ -75,7 +76,7 @@ static RELEASE: Statement = Statement::idempotent(
         " ELSE j.updated_at END, \
              state = CASE WHEN $6 = 'in_progress' AND j.state = 'queued' THEN 'in_progress' \
                  ELSE j.state END \
-         FROM moment WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3 \
+         FROM clock WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3 \
          RETURNING CASE WHEN $5::bigint <= 0 THEN pg_notify($7, '')::text END",
     ),
 );
@@ -94,7 +95,7 @@ static REQUEST: Statement = Statement::read_only(
 static COMPLETE: Statement = Statement::idempotent(
     "jobs.complete",
     concat!(
-        "WITH moment AS MATERIALIZED (SELECT coalesce($4::timestamptz, clock_timestamp()) AS now), \
+        "WITH clock AS MATERIALIZED (SELECT coalesce($4::timestamptz, clock_timestamp()) AS now), \
          leased AS MATERIALIZED ( \
              SELECT account_id, name_digest, vault_id FROM job \
              WHERE account_id = $1 AND name_digest = $2 AND fence = $3 \
@@ -110,7 +111,7 @@ static COMPLETE: Statement = Statement::idempotent(
              INSERT INTO prompt (account_id, kind, title, body, platform, model_id, aspect_ratio, \
                  image_url, reference_media_urls, images, created_at, updated_at) \
              SELECT account_id, $5, $6, $7, $8, $9, $10, $11, $12, $13, now, now \
-             FROM target, moment \
+             FROM target, clock \
              RETURNING account_id, id, kind), \
          added AS ( \
              INSERT INTO membership (account_id, vault_id, prompt_id, kind) \
@@ -119,7 +120,7 @@ static COMPLETE: Statement = Statement::idempotent(
              UPDATE job j SET state = 'completed', prompt_id = created.id, vault_id = target.id, \
                  due_at = NULL, fence = NULL, updated_at = ",
         later!(),
-        " FROM leased, target, created, moment \
+        " FROM leased, target, created, clock \
              WHERE j.account_id = leased.account_id AND j.name_digest = leased.name_digest) \
          SELECT created.id FROM leased LEFT JOIN created ON true",
     ),
@@ -128,11 +129,11 @@ static COMPLETE: Statement = Statement::idempotent(
 static FAIL: Statement = Statement::idempotent(
     "jobs.fail",
     concat!(
-        "WITH moment AS MATERIALIZED (SELECT coalesce($4::timestamptz, clock_timestamp()) AS now) \
+        "WITH clock AS MATERIALIZED (SELECT coalesce($4::timestamptz, clock_timestamp()) AS now) \
          UPDATE job j SET state = 'failed', reason = $5, due_at = NULL, fence = NULL, \
              updated_at = ",
         later!(),
-        " FROM moment WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3 \
+        " FROM clock WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3 \
          RETURNING true",
     ),
 );

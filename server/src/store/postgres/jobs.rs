@@ -14,9 +14,9 @@ use tokio_postgres::types::{Json, ToSql};
 use uuid::Uuid;
 
 use super::PostgresStore;
-use super::db::{Db, Params, Statement, column};
+use super::db::{Db, Params, Statement};
 use super::notify::CHANNEL;
-use super::rows::caller;
+use super::rows::{caller, column};
 use crate::domain::{
     AccountId, Caller, GenerationRequest, JobKey, JobRecord, JobState, NewJob, ProviderTicket,
     Reserved,
@@ -35,10 +35,10 @@ macro_rules! job_columns {
 }
 pub(super) use job_columns;
 
-/// The time of a change of `job j` at `moment.now`: always later than the change before it.
+/// The time of a change of `job j` at `clock.now`: always later than the change before it.
 macro_rules! later {
     () => {
-        "greatest(moment.now, j.updated_at + interval '1 microsecond')"
+        "greatest(clock.now, j.updated_at + interval '1 microsecond')"
     };
 }
 pub(super) use later;
@@ -71,11 +71,11 @@ static RESERVE: Statement = Statement::idempotent(
 static SUBMITTED: Statement = Statement::non_idempotent(
     "jobs.submitted",
     concat!(
-        "WITH moment AS MATERIALIZED (SELECT coalesce($3::timestamptz, clock_timestamp()) AS now) \
+        "WITH clock AS MATERIALIZED (SELECT coalesce($3::timestamptz, clock_timestamp()) AS now) \
          UPDATE job j SET state = 'queued', request_id = $4, memo = $5, fence = NULL, \
-             submitting_since = NULL, due_at = moment.now, updated_at = ",
+             submitting_since = NULL, due_at = clock.now, updated_at = ",
         later!(),
-        " FROM moment \
+        " FROM clock \
          WHERE j.account_id = $1 AND j.name_digest = $2 AND j.state = 'submitting' \
          RETURNING pg_notify($6, ''), ",
         job_columns!(),
@@ -90,11 +90,11 @@ static DISCARD: Statement = Statement::idempotent(
 static LOST: Statement = Statement::non_idempotent(
     "jobs.lost",
     concat!(
-        "WITH moment AS MATERIALIZED (SELECT coalesce($3::timestamptz, clock_timestamp()) AS now) \
+        "WITH clock AS MATERIALIZED (SELECT coalesce($3::timestamptz, clock_timestamp()) AS now) \
          UPDATE job j SET state = 'failed', reason = $4, fence = NULL, submitting_since = NULL, \
              due_at = NULL, updated_at = ",
         later!(),
-        " FROM moment \
+        " FROM clock \
          WHERE j.account_id = $1 AND j.name_digest = $2 AND j.state = 'submitting' \
          RETURNING ",
         job_columns!(),
@@ -127,22 +127,17 @@ impl JobStore for PostgresStore {
         let NewJob { client_job_id, digest, request, vault } = new;
         let (name, reservation) = (name_digest(&client_job_id), random_id());
         let (vault, request) = (vault.map(VaultId::get), encode(&request)?);
-        let row = self
-            .db
-            .row_of_caller(
-                &RESERVE,
-                &[
-                    &caller.key.0,
-                    &self.db.now(),
-                    &&name[..],
-                    &&*client_job_id,
-                    &&digest[..],
-                    &Json(&*request),
-                    &vault,
-                    &reservation,
-                ],
-            )
-            .await?;
+        let params: Params<'_> = &[
+            &caller.key.0,
+            &self.db.now(),
+            &&name[..],
+            &&*client_job_id,
+            &&digest[..],
+            &Json(&*request),
+            &vault,
+            &reservation,
+        ];
+        let row = self.db.row_of_caller(&RESERVE, params).await?;
         let job = job_or_none(&row)?.ok_or(StoreError::UnknownVault)?;
         if column::<&[u8]>(&row, "request_digest")? != digest {
             return Err(StoreError::JobConflict);
@@ -201,9 +196,9 @@ pub(super) fn random_id() -> Uuid {
 
 /// The request as JSON that is known to read back: a row that cannot be read could never end.
 fn encode(request: &GenerationRequest) -> Result<Box<RawValue>> {
-    let encoded = to_raw_value(request).map_err(|error| StoreError::Broken(error.into()))?;
+    let encoded = to_raw_value(request).map_err(|error| StoreError::Internal(error.into()))?;
     serde_json::from_str::<GenerationRequest>(encoded.get())
-        .map_err(|error| StoreError::Broken(error.into()))?;
+        .map_err(|error| StoreError::Internal(error.into()))?;
     Ok(encoded)
 }
 
@@ -259,7 +254,7 @@ fn job_state(row: &Row) -> Result<JobState> {
         ("failed", ticket, None, Some(reason)) => JobState::Failed(ticket, reason.into()),
         (state, ..) => {
             let error = format!("a job in state {state:?} has columns of another state");
-            return Err(StoreError::Broken(error.into()));
+            return Err(StoreError::Internal(error.into()));
         }
     })
 }

@@ -1,16 +1,13 @@
 //! Accounts and API keys: authentication, seeding, and the commands of the operator.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use jiff::Timestamp;
-use quick_cache::sync::Cache;
 use tokio_postgres::Row;
 
 use super::PostgresStore;
-use super::db::{Params, Statement, column};
+use super::db::{Params, Statement};
+use super::rows::column;
 use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes};
-use crate::limits::KEY_CACHE_SIZE;
 use crate::store::{KeyStore, Result, StoreError};
 
 #[cfg(test)]
@@ -150,14 +147,7 @@ static REVOKE: Statement = Statement::idempotent(
 /// Keys that were found before, so that a request costs no look-up. Whether a key was revoked
 /// since is checked by every statement. Only keys that exist are cached, so that guessing keys
 /// evicts none.
-#[derive(Clone, Debug)]
-pub(super) struct KeyCache(Arc<Cache<Box<str>, KeyRecord>>);
-
-impl KeyCache {
-    pub(super) fn new() -> Self {
-        Self(Arc::new(Cache::new(KEY_CACHE_SIZE)))
-    }
-}
+pub(super) type KeyCache = quick_cache::sync::Cache<Box<str>, KeyRecord>;
 
 #[async_trait]
 impl KeyStore for PostgresStore {
@@ -166,13 +156,13 @@ impl KeyStore for PostgresStore {
     }
 
     async fn find_key(&self, public_id: &str) -> Result<Option<KeyRecord>> {
-        if let Some(cached) = self.keys.0.get(public_id) {
+        if let Some(cached) = self.keys.get(public_id) {
             return Ok(Some(cached));
         }
         let rows = self.db.rows(&FIND, &[&public_id]).await?;
         let record = rows.first().map(key_record).transpose()?;
         if let Some(record) = record.as_ref().filter(|record| !record.key.revoked) {
-            self.keys.0.insert(record.key.public_id.clone(), record.clone());
+            self.keys.insert(record.key.public_id.clone(), record.clone());
         }
         Ok(record)
     }
@@ -180,7 +170,7 @@ impl KeyStore for PostgresStore {
     async fn confirm_key(&self, caller: &Caller) -> Result<()> {
         let outcome = self.db.rows_of_caller(&CONFIRM, &[&caller.key.0]).await;
         if let Err(StoreError::KeyRevoked) = outcome {
-            self.keys.0.retain(|_, record| record.id != caller.key);
+            self.keys.retain(|_, record| record.id != caller.key);
         }
         outcome.map(drop)
     }
@@ -204,7 +194,7 @@ pub struct KeyEntry {
     pub(crate) revoked_at: Option<Timestamp>,
 }
 
-/// What the operator does. Fails with [`StoreError::Unavailable`] or [`StoreError::Broken`].
+/// What the operator does. Fails with [`StoreError::Unavailable`] or [`StoreError::Internal`].
 impl PostgresStore {
     /// Creates an account with its General vault; `false`, and no change, if the name is
     /// in use.
@@ -266,7 +256,7 @@ impl PostgresStore {
 
 fn key_record(row: &Row) -> Result<KeyRecord> {
     let digest: &[u8] = column(row, "digest")?;
-    let digest = digest.try_into().map_err(|error| StoreError::Broken(Box::new(error)))?;
+    let digest = digest.try_into().map_err(|error| StoreError::Internal(Box::new(error)))?;
     Ok(KeyRecord {
         id: KeyId(column(row, "id")?),
         account: AccountId(column(row, "account_id")?),
@@ -291,6 +281,6 @@ fn key_entry(row: &Row) -> Result<KeyEntry> {
 
 /// The result of a statement that always returns one row.
 fn flag(rows: &[Row]) -> Result<bool> {
-    let row = rows.first().ok_or_else(|| StoreError::Broken("there is no row".into()))?;
+    let row = rows.first().ok_or_else(|| StoreError::Internal("there is no row".into()))?;
     column(row, 0)
 }

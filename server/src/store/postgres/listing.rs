@@ -16,9 +16,8 @@ use promptarium::{PromptId, VaultId, VaultPromptId};
 use tokio::sync::mpsc::{self, Sender, error::SendTimeoutError};
 use tokio_postgres::Row;
 
-use super::db::{Db, Params, Statement, column};
-use super::rows::{self, caller, prompt_columns};
-use super::stream::RowCursor;
+use super::db::{Db, Params, Rows, Statement};
+use super::rows::{self, caller, column, prompt_columns};
 use crate::domain::{Caller, ListedPrompt, PromptKind, PromptPage, PromptQuery};
 use crate::limits::STREAM_BATCH;
 use crate::store::{Contents, Result, StoreError};
@@ -168,24 +167,24 @@ pub(super) async fn contents(
     }
     drop(rows);
     // From the beginning: rows of two statements would not be those of one instant.
-    let (row, mut cursor) = db.cursor_of_caller(caller.account, &LARGE_VAULT, params).await?;
+    let (row, mut rest) = db.stream_of_caller(caller.account, &LARGE_VAULT, params).await?;
     let mut first: Vec<_> = listed(&row)?.into_iter().collect();
-    let more = fill(&mut first, &mut cursor).await?;
+    let more = fill(&mut first, &mut rest).await?;
     let first = stream::iter(first.into_iter().map(Ok));
     if !more {
         return Ok(first.boxed());
     }
     let (sender, receiver) = mpsc::channel(1);
-    let reading = tokio::spawn(read_ahead(cursor, sender, stall_timeout));
-    let rest = stream::try_unfold((receiver, reading), async |(mut receiver, reading)| {
+    let reading = tokio::spawn(read_ahead(rest, sender, stall_timeout));
+    let later = stream::try_unfold((receiver, reading), async |(mut receiver, reading)| {
         let Some(batch) = receiver.recv().await else {
             let outcome =
-                reading.await.unwrap_or_else(|panic| Err(StoreError::Broken(panic.into())));
+                reading.await.unwrap_or_else(|panic| Err(StoreError::Internal(panic.into())));
             return outcome.map(|()| None);
         };
         Ok(Some((stream::iter(batch.into_iter().map(Ok)), (receiver, reading))))
     });
-    Ok(first.chain(rest.try_flatten()).boxed())
+    Ok(first.chain(later.try_flatten()).boxed())
 }
 
 /// `None` for the one row of an empty vault.
@@ -203,7 +202,7 @@ fn listed(row: &Row) -> Result<Option<ListedPrompt>> {
 
 /// Ends with the rows, with an error, or when the reader has gone.
 async fn read_ahead(
-    mut cursor: RowCursor,
+    mut rows: Rows,
     batches: Sender<Vec<ListedPrompt>>,
     stall_timeout: Duration,
 ) -> Result<()> {
@@ -212,11 +211,11 @@ async fn read_ahead(
         let more = tokio::select! {
             biased;
             () = batches.closed() => return Ok(()),
-            more = fill(&mut batch, &mut cursor) => more?,
+            more = fill(&mut batch, &mut rows) => more?,
         };
         if !more {
             // The connection need not wait for the reader.
-            drop(cursor);
+            drop(rows);
             return send(&batches, batch, stall_timeout).await;
         }
         send(&batches, batch, stall_timeout).await?;
@@ -224,9 +223,9 @@ async fn read_ahead(
 }
 
 /// Reads until the batch is full; `false` if there are no more rows.
-async fn fill(batch: &mut Vec<ListedPrompt>, cursor: &mut RowCursor) -> Result<bool> {
+async fn fill(batch: &mut Vec<ListedPrompt>, rows: &mut Rows) -> Result<bool> {
     while batch.len() < STREAM_BATCH {
-        let Some(row) = cursor.next().await? else {
+        let Some(row) = rows.try_next().await? else {
             return Ok(false);
         };
         batch.extend(listed(&row)?);
@@ -240,11 +239,11 @@ async fn send(
     stall_timeout: Duration,
 ) -> Result<()> {
     match batches.send_timeout(batch, stall_timeout).await {
-        // The reader has gone.
-        Ok(()) | Err(SendTimeoutError::Closed(_)) => Ok(()),
         Err(SendTimeoutError::Timeout(_)) => {
             let cause = format!("the reader of a vault took nothing for {stall_timeout:?}");
             Err(StoreError::Unavailable(cause.into()))
         }
+        // Closed if the reader has gone.
+        Ok(()) | Err(SendTimeoutError::Closed(_)) => Ok(()),
     }
 }

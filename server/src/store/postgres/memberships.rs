@@ -6,8 +6,8 @@
 use async_trait::async_trait;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
-use super::db::{Params, Statement, column};
-use super::rows::caller;
+use super::db::{Params, Statement};
+use super::rows::{caller, column};
 use super::{PostgresStore, listing};
 use crate::domain::Caller;
 use crate::limits::STREAM_STALL_TIMEOUT;

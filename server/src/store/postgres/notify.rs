@@ -5,15 +5,13 @@
 //! such as a lease that expired elsewhere or a notification that was lost, a worker stops
 //! waiting after [`JOB_POLL`] and looks itself.
 
-use std::convert::Infallible;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 use tokio_util::task::AbortOnDropHandle;
 
-use super::connect::Connector;
+use super::connect::{Connector, DbClient};
 use crate::limits::{JOB_POLL, LISTEN_PAUSE_MAX, LISTEN_PAUSE_MIN, LISTEN_TIMEOUT};
 use crate::store::Cause;
 
@@ -23,55 +21,53 @@ pub(super) const CHANNEL: &str = "promptarium_job_due";
 /// Wakes workers of this server. Copies wake the same workers.
 #[derive(Clone)]
 pub(super) struct JobNotifier {
+    /// One permit of its `notified` wakes one worker.
     connector: Connector,
-    /// One permit wakes one worker.
-    due: Arc<Notify>,
     /// Started by the first worker that waits.
-    listener: Arc<Mutex<Option<AbortOnDropHandle<()>>>>,
+    listener: Arc<OnceLock<AbortOnDropHandle<()>>>,
 }
 
 impl JobNotifier {
     pub(super) fn new(connector: Connector) -> Self {
-        Self { connector, due: Arc::default(), listener: Arc::default() }
+        Self { connector, listener: Arc::default() }
     }
 
     /// Returns when a job may be due, and after `at_most`.
     pub(super) async fn due(&self, at_most: Duration) {
-        self.start();
+        let listening = || AbortOnDropHandle::new(tokio::spawn(listen(self.connector.clone())));
+        self.listener.get_or_init(listening);
         // Not all at once.
         let poll = JOB_POLL.mul_f64(rand::random_range(0.75..1.25));
-        let _ = timeout(at_most.min(poll), self.due.notified()).await;
+        let _ = timeout(at_most.min(poll), self.connector.notified.notified()).await;
     }
 
     /// Wakes a worker after this pause.
     pub(super) fn wake_after(&self, pause: Duration) {
-        let due = self.due.clone();
+        let due = self.connector.notified.clone();
         tokio::spawn(async move {
             sleep(pause).await;
             due.notify_one();
         });
     }
-
-    fn start(&self) {
-        let mut listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner);
-        if listener.as_ref().is_none_or(AbortOnDropHandle::is_finished) {
-            let listening = listen(self.connector.clone(), self.due.clone());
-            *listener = Some(AbortOnDropHandle::new(tokio::spawn(listening)));
-        }
-    }
 }
 
 /// Listens, and connects again when that ends, until it is aborted. Only a change is logged.
-async fn listen(connector: Connector, due: Arc<Notify>) {
+async fn listen(connector: Connector) {
     let (mut pause, mut is_listening) = (LISTEN_PAUSE_MIN, true);
     loop {
-        let Err(error) = listen_once(&connector, &due, || {
-            if !is_listening {
-                tracing::info!("job notifications are back");
+        let error = match start(&connector).await {
+            Ok(mut client) => {
+                if !is_listening {
+                    tracing::info!("job notifications are back");
+                }
+                (pause, is_listening) = (LISTEN_PAUSE_MIN, true);
+                // A notification may have been missed.
+                connector.notified.notify_one();
+                let _ = (&mut client.driver).await;
+                "the connection ended".into()
             }
-            (pause, is_listening) = (LISTEN_PAUSE_MIN, true);
-        })
-        .await;
+            Err(error) => error,
+        };
         if is_listening {
             tracing::warn!(error, "no job notifications; workers look for jobs once a second");
         }
@@ -81,17 +77,8 @@ async fn listen(connector: Connector, due: Arc<Notify>) {
     }
 }
 
-async fn listen_once(
-    connector: &Connector,
-    due: &Arc<Notify>,
-    started: impl FnOnce(),
-) -> Result<Infallible, Cause> {
-    let mut client = connector.connect_and_listen(due.clone()).await?;
-    let listen = format!("LISTEN {CHANNEL}");
-    timeout(LISTEN_TIMEOUT, client.batch_execute(&listen)).await??;
-    started();
-    // A notification may have been missed.
-    due.notify_one();
-    client.closed().await;
-    Err("the connection ended".into())
+async fn start(connector: &Connector) -> Result<DbClient, Cause> {
+    let client = connector.connect().await?;
+    timeout(LISTEN_TIMEOUT, client.batch_execute(&format!("LISTEN {CHANNEL}"))).await??;
+    Ok(client)
 }

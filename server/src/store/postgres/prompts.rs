@@ -5,10 +5,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use promptarium::{PromptId, VaultId};
-use tokio_postgres::Row;
 
-use super::db::{Params, Statement, column};
-use super::rows::{self, caller, prompt_columns};
+use super::db::{Params, Statement};
+use super::rows::{self, caller, column, prompt_columns};
 use super::{PostgresStore, listing};
 use crate::domain::{
     Caller, NewPrompt, PromptKind, PromptPage, PromptPatch, PromptQuery, PromptRecord, SharedPrompt,
@@ -20,7 +19,7 @@ pub(super) static ALL: &[&Statement] = &[&CREATE, &CREATE_IN_VAULT, &GET, &UPDAT
 
 /// Inserts the prompt with the values `$2` to `$9` and selects from `$from`.
 macro_rules! insert {
-    ($from:expr) => {
+    ($from:literal) => {
         concat!(
             "INSERT INTO prompt AS p (
                  account_id, kind, title, body, platform, model_id, aspect_ratio, image_url,
@@ -52,7 +51,7 @@ macro_rules! locked_vault {
 /// The most frequent write has a statement of its own: just the insert.
 static CREATE: Statement = Statement::non_idempotent(
     "prompts.create",
-    insert!(concat!(caller!(subquery "$10::timestamptz"), " caller")),
+    concat!(caller!("$10::timestamptz"), " ", insert!("caller")),
 )
 .pipelined();
 
@@ -245,10 +244,16 @@ impl PromptStore for PostgresStore {
             &lacks_model,
         ];
         let row = self.db.row_of_caller(&UPDATE, params).await?;
-        match rows::prompt(&row)? {
-            Some(prompt) => Ok(in_vault(prompt, patch.vault)),
-            None => Err(update_error(&row, patch.vault.is_some(), lacks_model)?),
+        if let Some(prompt) = rows::prompt(&row)? {
+            return Ok(in_vault(prompt, patch.vault));
         }
+        let vault: Option<i64> = column(&row, "vault")?;
+        Err(match column::<Option<bool>>(&row, "has_model")? {
+            Some(_) if patch.vault.is_some() && vault.is_none() => StoreError::UnknownVault,
+            Some(false) if lacks_model => StoreError::ModelRequired,
+            // If it has a model, it was deleted after the statement began.
+            _ => StoreError::NotFound,
+        })
     }
 
     async fn delete_prompt(&self, caller: &Caller, id: PromptId) -> Result<()> {
@@ -279,17 +284,4 @@ fn in_vault(mut prompt: SharedPrompt, vault: Option<VaultId>) -> SharedPrompt {
         Arc::make_mut(&mut prompt).vault_ids.insert(index, vault);
     }
     prompt
-}
-
-/// Why [`UPDATE`] changed nothing.
-fn update_error(row: &Row, into_vault: bool, lacks_model: bool) -> Result<StoreError> {
-    let has_model: Option<bool> = column(row, "has_model")?;
-    let vault: Option<i64> = column(row, "vault")?;
-    Ok(match has_model {
-        None => StoreError::NotFound,
-        Some(_) if into_vault && vault.is_none() => StoreError::UnknownVault,
-        Some(false) if lacks_model => StoreError::ModelRequired,
-        // The prompt existed in the statement's snapshot and was deleted concurrently.
-        Some(_) => StoreError::NotFound,
-    })
 }

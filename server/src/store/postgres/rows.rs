@@ -6,13 +6,23 @@ use jiff::Timestamp;
 use promptarium::{PromptId, VaultId};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
+use tokio_postgres::row::RowIndex;
 use tokio_postgres::types::{FromSql, Json};
 
-use super::db::column;
+use super::retry::store_error;
 use crate::domain::{
     PromptImage, PromptInputs, PromptKind, PromptRecord, SharedPrompt, VaultRecord, VaultVisibility,
 };
 use crate::store::{Result, StoreError};
+
+/// A value of a row, by its column's name or index; [`StoreError::Internal`] if the statement
+/// returns no such column.
+pub(super) fn column<'a, T: tokio_postgres::types::FromSql<'a>>(
+    row: &'a Row,
+    at: impl RowIndex + std::fmt::Display,
+) -> Result<T, StoreError> {
+    row.try_get(at).map_err(store_error)
+}
 
 /// Begins a statement with the CTE `caller`: the account of the key `$1`, or no row if the
 /// key is revoked. With a parameter such as `"$5"` it also has the current time as `now`:
@@ -22,11 +32,8 @@ macro_rules! caller {
         "WITH caller AS (SELECT account_id FROM api_key WHERE id = $1 AND revoked_at IS NULL)"
     };
     ($now:literal) => {
-        concat!("WITH caller AS ", $crate::store::postgres::rows::caller!(subquery $now))
-    };
-    (subquery $now:literal) => {
         concat!(
-            "(SELECT account_id, coalesce(",
+            "WITH caller AS (SELECT account_id, coalesce(",
             $now,
             ", clock_timestamp()) AS now FROM api_key WHERE id = $1 AND revoked_at IS NULL)"
         )
@@ -73,7 +80,7 @@ pub(super) use vault_columns;
 /// The prompt in a row of [`prompt_columns`]; `None` if an outer join found no prompt.
 ///
 /// # Errors
-/// [`StoreError::Broken`] if the row is not a valid prompt.
+/// [`StoreError::Internal`] if the row is not a valid prompt.
 pub(super) fn prompt(row: &Row) -> Result<Option<SharedPrompt>> {
     use PromptKind::{Image, Text, Video};
     let mut columns = Columns { row, next: 0 };
@@ -103,7 +110,7 @@ pub(super) fn prompt(row: &Row) -> Result<Option<SharedPrompt>> {
 /// The vault in a row of [`vault_columns`]; `None` if an outer join found no vault.
 ///
 /// # Errors
-/// [`StoreError::Broken`] if the row is not a valid vault.
+/// [`StoreError::Internal`] if the row is not a valid vault.
 pub(super) fn vault(row: &Row) -> Result<Option<VaultRecord>> {
     use VaultVisibility::{Private, Public, Unlisted};
     let mut columns = Columns { row, next: 0 };
@@ -150,13 +157,13 @@ impl<'a> Columns<'a> {
     fn one_of<T: Copy>(&mut self, values: [T; 3], text_of: fn(T) -> &'static str) -> Result<T> {
         let text = self.take::<&str>()?;
         let found = values.into_iter().find(|value| text_of(*value) == text);
-        found.ok_or_else(|| StoreError::Broken(format!("unknown value {text:?}").into()))
+        found.ok_or_else(|| StoreError::Internal(format!("unknown value {text:?}").into()))
     }
 
     fn images(&mut self) -> Result<Arc<[PromptImage]>> {
         let Json(images) = self.take::<Json<Vec<StoredImage>>>()?;
         let images = images.into_iter().map(PromptImage::try_from).collect::<Result<_, _>>();
-        images.map_err(|error| StoreError::Broken(error.into()))
+        images.map_err(|error| StoreError::Internal(error.into()))
     }
 }
 

@@ -12,11 +12,11 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::OnceCell;
 use tokio_postgres::Error;
 
-use super::PostgresStore;
 use super::connect::Connector;
 use super::migrate::LIST;
-use super::open::ConnectError;
-use super::url::{AddressError, DatabaseUrl};
+use super::url::DatabaseUrl;
+use super::{ConnectError, PostgresStore};
+use crate::store::Cause;
 
 /// Names the server.
 pub(crate) const VARIABLE: &str = "PROMPTARIUM_TEST_DATABASE_URL";
@@ -48,7 +48,7 @@ pub enum NoScratch {
     #[error("{VARIABLE} is not set; script/test starts a PostgreSQL server and sets it")]
     Unset,
     #[error("{VARIABLE} is no address of a database: {0}")]
-    Address(#[from] AddressError),
+    Address(Cause),
     #[error("the server that {VARIABLE} names cannot be used: {0}")]
     Connect(#[from] ConnectError),
     #[error("the PostgreSQL server that {VARIABLE} names does not create a database")]
@@ -120,7 +120,7 @@ impl Server {
             client
                 .batch_execute(&format!("CREATE DATABASE {unfinished} TEMPLATE template0"))
                 .await?;
-            let url = DatabaseUrl::parse(&self.url_of(&unfinished))?;
+            let url = DatabaseUrl::parse(&self.url_of(&unfinished)).map_err(NoScratch::Address)?;
             PostgresStore::migrate(&url).await?;
             client.batch_execute(&format!("ALTER DATABASE {unfinished} RENAME TO {name}")).await?;
         }
@@ -128,8 +128,7 @@ impl Server {
     }
 
     fn connector(&self) -> Result<Connector, NoScratch> {
-        let url = DatabaseUrl::parse(&self.url)?;
-        Connector::new(&url).map_err(|error| NoScratch::Connect(ConnectError::Tls(error)))
+        Ok(Connector::new(&DatabaseUrl::parse(&self.url).map_err(NoScratch::Address)?))
     }
 
     /// Commands, each on its own, on the server itself.

@@ -47,9 +47,3 @@ async fn number(store: &PostgresStore, statement: &str) -> i64 {
 async fn query(store: &PostgresStore, statement: &str, params: Params<'_>) -> Vec<Row> {
     store.db.exclusive().await.unwrap().query(statement, params).await.unwrap()
 }
-
-#[tokio::test]
-async fn an_open_store_answers() {
-    let (store, _database) = store().await;
-    store.check().await.unwrap();
-}

@@ -1,6 +1,6 @@
 //! TLS to the database, as `sslmode` and `sslrootcert` ask for it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -14,80 +14,48 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::store::Cause;
 
-/// How a connection is secured.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum TlsMode {
-    /// No TLS.
-    Disable,
-    /// TLS if the server offers it, with any certificate.
-    Prefer,
-    /// TLS, with any certificate.
-    Require,
-    /// TLS, with a certificate for this host from an authority in the file, or from one that
-    /// the system trusts.
-    VerifyFull(Option<PathBuf>),
-}
-
-impl TlsMode {
-    /// From `sslmode` and `sslrootcert`.
-    pub(super) fn parse(mode: Option<&str>, root: Option<&str>) -> Result<Self, &'static str> {
-        match (mode, root.filter(|root| !root.is_empty())) {
-            (Some("verify-full"), None | Some("system")) | (None, Some("system")) => {
-                Ok(Self::VerifyFull(None))
-            }
-            (Some("verify-full"), Some(file)) => Ok(Self::VerifyFull(Some(file.into()))),
-            (_, Some(_)) => Err("its parameter sslrootcert needs sslmode=verify-full: no other \
-                                 mode checks certificates"),
-            (Some("disable"), None) => Ok(Self::Disable),
-            (Some("prefer") | None, None) => Ok(Self::Prefer),
-            (Some("require"), None) => Ok(Self::Require),
-            (Some(_), None) => {
-                Err("its parameter sslmode must be disable, prefer, require or verify-full")
-            }
+/// The mode for the driver, which encrypts, and a connector that checks certificates. Fails if
+/// the parameters are wrong or the file of authorities cannot be used.
+pub(super) fn connector(
+    mode: Option<&str>,
+    root: Option<&str>,
+) -> Result<(SslMode, MakeRustlsConnect), Cause> {
+    let root = root.filter(|root| !root.is_empty());
+    let ssl_mode = match (mode, root) {
+        (Some("verify-full"), _) | (None, Some("system")) => SslMode::Require,
+        (_, Some(_)) => Err("its parameter sslrootcert needs sslmode=verify-full: no other mode \
+                             checks certificates")?,
+        (Some("disable"), None) => SslMode::Disable,
+        (Some("prefer") | None, None) => SslMode::Prefer,
+        (Some("require"), None) => SslMode::Require,
+        _ => Err("its parameter sslmode must be disable, prefer, require or verify-full")?,
+    };
+    let provider = Arc::new(aws_lc_rs::default_provider());
+    let config = ClientConfig::builder_with_provider(provider.clone())
+        .with_safe_default_protocol_versions()?;
+    let config = match root {
+        None if mode != Some("verify-full") => {
+            let verifier = Arc::new(NoVerification(provider));
+            config.dangerous().with_custom_certificate_verifier(verifier)
         }
-    }
-
-    /// The mode of the driver. The connector checks certificates.
-    pub(super) fn ssl_mode(&self) -> SslMode {
-        match self {
-            Self::Disable => SslMode::Disable,
-            Self::Prefer => SslMode::Prefer,
-            Self::Require | Self::VerifyFull(_) => SslMode::Require,
+        None | Some("system") => config.with_platform_verifier()?,
+        Some(path) => {
+            let fault = |cause| format!("its parameter sslrootcert: {path}: {cause}");
+            config.with_root_certificates(roots(path.as_ref()).map_err(fault)?)
         }
-    }
-
-    /// Fails if the file of authorities cannot be used.
-    pub(super) fn connector(&self) -> Result<MakeRustlsConnect, Cause> {
-        let provider = Arc::new(aws_lc_rs::default_provider());
-        let config = ClientConfig::builder_with_provider(provider.clone())
-            .with_safe_default_protocol_versions()?;
-        let config = match self {
-            Self::VerifyFull(Some(path)) => config.with_root_certificates(roots(path)?),
-            Self::VerifyFull(None) => config.with_platform_verifier()?,
-            Self::Disable | Self::Prefer | Self::Require => {
-                let verifier = Arc::new(NoVerification(provider));
-                config.dangerous().with_custom_certificate_verifier(verifier)
-            }
-        };
-        let mut config = config.with_no_client_auth();
-        // `sslnegotiation=direct` needs it.
-        config.alpn_protocols = vec![b"postgresql".to_vec()];
-        Ok(MakeRustlsConnect::new(config))
-    }
+    };
+    let mut config = config.with_no_client_auth();
+    // `sslnegotiation=direct` needs it.
+    config.alpn_protocols = vec![b"postgresql".to_vec()];
+    Ok((ssl_mode, MakeRustlsConnect::new(config)))
 }
 
 fn roots(path: &Path) -> Result<RootCertStore, Cause> {
-    let fault = |problem: &str| format!("sslrootcert: {}: {problem}", path.display());
-    let certificates =
-        CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let mut roots = RootCertStore::empty();
-    for certificate in certificates.map_err(|error| fault(&error.to_string()))? {
-        roots.add(certificate)?;
+    for certificate in CertificateDer::pem_file_iter(path)? {
+        roots.add(certificate?)?;
     }
-    if roots.is_empty() {
-        return Err(fault("it has no certificate in PEM form").into());
-    }
-    Ok(roots)
+    if roots.is_empty() { Err("it has no certificate in PEM form".into()) } else { Ok(roots) }
 }
 
 /// Accepts any certificate whose key the server holds.

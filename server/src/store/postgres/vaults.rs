@@ -10,8 +10,8 @@ use async_trait::async_trait;
 use promptarium::VaultId;
 
 use super::PostgresStore;
-use super::db::{Params, Statement, column};
-use super::rows::{self, caller, vault_columns};
+use super::db::{Params, Statement};
+use super::rows::{self, caller, column, vault_columns};
 use crate::domain::{Caller, NewVault, VaultPatch, VaultRecord, VaultVisibility, slug};
 use crate::store::{Result, StoreError, VaultStore};
 
@@ -163,10 +163,9 @@ static COPY: Statement = Statement::non_idempotent(
 #[async_trait]
 impl VaultStore for PostgresStore {
     async fn vaults(&self, caller: &Caller) -> Result<Vec<VaultRecord>> {
-        let params: Params<'_> = &[&caller.key.0];
-        let read = |row| rows::vault(&row);
-        let vaults = self.db.records_of_caller(&LIST, params, read).await?;
-        let mut vaults: Vec<_> = vaults.into_iter().flatten().collect();
+        let rows = self.db.rows_of_caller(&LIST, &[&caller.key.0]).await?;
+        let vaults = rows.iter().filter_map(|row| rows::vault(row).transpose());
+        let mut vaults = vaults.collect::<Result<Vec<_>>>()?;
         // By time before id: of two vaults created concurrently, the one with the lesser
         // id may have the later time.
         vaults.sort_unstable_by_key(|vault| Reverse((vault.created_at, vault.id)));

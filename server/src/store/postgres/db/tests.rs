@@ -96,7 +96,7 @@ async fn a_statement_is_prepared_again_when_the_schema_changed_or_the_session_wa
     // On more connections than there are attempts.
     for _ in 0..12 {
         let client = db.exclusive().await.unwrap();
-        client.query(&client.prepared(&SETTINGS).await.unwrap(), &[]).await.unwrap();
+        client.prepared(SETTINGS.name, SETTINGS.sql).await.unwrap();
         held.push(client);
     }
     held[0].batch_execute("INSERT INTO setting VALUES ('a', 'b')").await.unwrap();

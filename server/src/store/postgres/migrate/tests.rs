@@ -1,13 +1,11 @@
 //! Migrations, and the way up from each earlier schema.
 
 use tokio::task::JoinSet;
-use tokio_postgres::Client;
+use tokio_postgres::{Client, NoTls};
 
 use super::{LIST, MigrateError, Migration, Version, run};
 use crate::clock::Clock;
 use crate::store::postgres::PostgresStore;
-use crate::store::postgres::client::DbClient;
-use crate::store::postgres::connect::Connector;
 use crate::store::postgres::scratch::ScratchDatabase;
 use crate::store::postgres::{ConnectError, DatabaseUrl};
 
@@ -17,14 +15,15 @@ const PETS: &[Version] = &[
     Version { name: "V2__age", sql: "ALTER TABLE pet ADD COLUMN age int NOT NULL DEFAULT 1" },
 ];
 
-async fn empty() -> (DbClient, ScratchDatabase) {
+async fn empty() -> (Client, ScratchDatabase) {
     let database = ScratchDatabase::empty().await.unwrap();
     (connected(&database).await, database)
 }
 
-async fn connected(database: &ScratchDatabase) -> DbClient {
-    let url = DatabaseUrl::parse(&database.url()).unwrap();
-    Connector::new(&url).unwrap().connect().await.unwrap()
+async fn connected(database: &ScratchDatabase) -> Client {
+    let (client, connection) = tokio_postgres::connect(&database.url(), NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client
 }
 
 /// What the history holds, read as an operator would.
@@ -60,15 +59,6 @@ async fn a_later_programs_schema_is_refused_and_both_versions_are_named() {
         assert!(matches!(error, MigrateError::Newer { .. }), "{error:?}");
         assert!(text.contains("at V2__age, and V1__pets is the last"), "{text}");
     }
-}
-
-#[tokio::test]
-async fn what_is_missing_is_named_and_left_alone_if_nothing_may_be_changed() {
-    let (mut client, _database) = empty().await;
-    run(&mut client, &PETS[..1], Migration::Auto).await.unwrap();
-    let error = run(&mut client, PETS, Migration::Off).await.unwrap_err();
-    assert!(matches!(&error, MigrateError::Missing(names) if names == "V2__age"), "{error:?}");
-    assert_eq!(history(&client).await, ["1 V1__pets"]);
 }
 
 #[tokio::test]
@@ -188,6 +178,7 @@ async fn from_each_version_data_stays_and_the_schema_becomes_that_of_a_new_datab
     let (mut fresh, _fresh_database) = empty().await;
     run(&mut fresh, LIST, Migration::Auto).await.unwrap();
     let schema = catalog(&fresh).await;
+    assert!(schema.len() > 60, "{schema:#?}");
     for earlier in 1..=LIST.len() {
         let (mut client, _database) = empty().await;
         run(&mut client, &LIST[..earlier], Migration::Auto).await.unwrap();
@@ -198,27 +189,5 @@ async fn from_each_version_data_stays_and_the_schema_becomes_that_of_a_new_datab
         let expected = "ada p t general 1 Harbour A harbour 2026-01-04 00:00:00 t queued m \\x0102";
         assert_eq!(found, expected, "from version {earlier}");
         assert_eq!(catalog(&client).await, schema, "from version {earlier}");
-    }
-}
-
-#[tokio::test]
-async fn the_catalog_tells_schemas_apart() {
-    let (mut client, _database) = empty().await;
-    run(&mut client, LIST, Migration::Auto).await.unwrap();
-    let schema = catalog(&client).await;
-    assert!(schema.len() > 60, "{schema:#?}");
-    for change in [
-        "ALTER TABLE job DROP CONSTRAINT job_state_check",
-        "DROP INDEX job_due",
-        "DROP TRIGGER membership_parted ON membership",
-        "ALTER TABLE vault ALTER COLUMN system DROP DEFAULT",
-        "ALTER TABLE prompt ALTER COLUMN title DROP NOT NULL",
-        "CREATE OR REPLACE FUNCTION count_parted() RETURNS trigger LANGUAGE plpgsql
-             AS $$ BEGIN RETURN NULL; END $$",
-        "DROP SEQUENCE membership_pin",
-    ] {
-        let before = catalog(&client).await;
-        client.batch_execute(change).await.unwrap();
-        assert_ne!(catalog(&client).await, before, "{change}");
     }
 }

@@ -154,31 +154,6 @@ async fn slow_readers_of_one_account_do_not_delay_another_account() {
 }
 
 #[tokio::test]
-async fn a_small_vault_and_a_vault_that_does_not_exist_cost_no_connection() {
-    let (store, _database) = store().await;
-    let alice = caller(&store, "alice").await;
-    let vault = new_vault(&store, &alice).await;
-    fill(&store, &alice, vault, 64, 9).await;
-    let opened = "SELECT sessions FROM pg_stat_database WHERE datname = current_database()";
-    let observer = store.db.exclusive().await.unwrap();
-    let sessions = async || -> i64 {
-        observer.execute("SELECT pg_stat_clear_snapshot()", &[]).await.unwrap();
-        observer.query_one(opened, &[]).await.unwrap().get(0)
-    };
-    all(&store, &alice, vault).await;
-    // Statistics come late.
-    tokio::time::sleep(Duration::from_millis(1200)).await;
-    let before = sessions().await;
-    for _ in 0..50 {
-        let missing = store.contents(&alice, VaultId::new(999)).await.err();
-        assert!(matches!(missing, Some(StoreError::NotFound)), "{missing:?}");
-        assert_eq!(all(&store, &alice, vault).await.len(), 64);
-    }
-    tokio::time::sleep(Duration::from_millis(1200)).await;
-    assert_eq!(sessions().await, before);
-}
-
-#[tokio::test]
 async fn a_connection_is_returned_with_its_settings() {
     let (store, _database) = store().await;
     let alice = caller(&store, "alice").await;

@@ -3,29 +3,25 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use futures::TryStreamExt;
 use promptarium::limits;
-use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::Client;
 use url::Url;
 
-use super::{caller, query, store, store_in};
+use super::{caller, store, store_in};
 use crate::blobs::Blobs;
 use crate::blobs::asset_url::Assets;
 use crate::clock::Clock;
-use crate::domain::{GenerationRequest, JobState, Lease, NewJob, ProviderTicket, SigningKey};
+use crate::domain::{GenerationRequest, JobState, Lease, NewJob, SigningKey};
+use crate::generate::OutputStore;
 use crate::generate::local::LocalProvider;
-use crate::generate::output_store::AssetOutputStore;
 use crate::generate::submit::Submitter;
 use crate::generate::worker::{Worker, WorkerPool};
-use crate::generate::{PollError, Progress, Provider, SubmitError};
 use crate::store::contract_tests::StoreUnderTest;
 use crate::store::contract_tests::jobs::{
     LEASE, LIMIT, SECOND, claim, image, new, queued, reserved, ticket,
 };
-use crate::store::postgres::scratch;
 use crate::store::prelude::*;
 use crate::store::{Store, StoreError};
 
@@ -131,7 +127,7 @@ async fn a_request_that_would_not_read_back_is_not_stored() {
         NewJob { request: request.into(), ..new("j", 1, None) }
     };
     let outcome = db.store.reserve_job(&alice, nested(126)).await;
-    assert!(matches!(outcome, Err(StoreError::Broken(_))), "{outcome:?}");
+    assert!(matches!(outcome, Err(StoreError::Internal(_))), "{outcome:?}");
     assert_eq!(number(&db.sql().await, "SELECT count(*) FROM job").await, 0);
     let deepest = limits::GENERATION_PARAMETERS_DEPTH_MAX - 1;
     reserved(&*db.store, &alice, nested(deepest)).await;
@@ -144,13 +140,15 @@ async fn worker_pools_on_two_stores_complete_every_job_once() {
     let alice = caller(&store, "alice").await;
     let assets = Assets::new(&Url::parse("http://localhost").unwrap());
     let blobs = Blobs::in_memory();
-    let provider = Arc::new(LocalProvider::new(Clock::System, assets.clone(), blobs.clone()));
+    let (clock, key) = (Clock::System, SigningKey::random());
+    let provider = LocalProvider { clock, assets: assets.clone(), blobs: blobs.clone() };
+    let provider = Arc::new(provider);
     let stores: [Arc<dyn Store>; 2] =
         [Arc::new(store.clone()), Arc::new(store_in(&database, Clock::System).await)];
-    let outputs =
-        Arc::new(AssetOutputStore::new(blobs.clone(), assets.clone(), &SigningKey::random()));
+    let outputs = OutputStore { blobs: blobs.clone(), assets: assets.clone(), key };
     let pools = stores.clone().map(|store| {
-        let worker = Worker::new(store, provider.clone(), outputs.clone(), Clock::System);
+        let (provider, outputs) = (provider.clone(), outputs.clone());
+        let worker = Worker { store, provider, outputs, clock: Clock::System };
         WorkerPool::start(&worker, 2)
     });
     let submitter = Submitter::new(stores[0].clone(), provider.clone());
@@ -196,56 +194,4 @@ async fn worker_pools_on_two_stores_complete_every_job_once() {
     }
     assert_eq!(image_count, 2 * (COUNT - 1));
     assert_eq!(store.broken_invariants().await, Vec::<String>::new());
-}
-
-/// Accepts a submission when `go` is notified.
-#[derive(Default)]
-struct Slow {
-    asked: Notify,
-    go: Notify,
-}
-
-#[async_trait]
-impl Provider for Slow {
-    async fn submit(&self, _: &GenerationRequest) -> Result<ProviderTicket, SubmitError> {
-        self.asked.notify_one();
-        self.go.notified().await;
-        Ok(ticket())
-    }
-
-    async fn poll(&self, _: &ProviderTicket, _: &GenerationRequest) -> Result<Progress, PollError> {
-        Ok(Progress::Queued)
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_accepted_submission_is_recorded_after_a_database_outage() {
-    let (store, _database) = store().await;
-    let alice = caller(&store, "alice").await;
-    let name: String = query(&store, "SELECT current_database()::text", &[]).await[0].get(0);
-    let server = std::env::var(scratch::VARIABLE).unwrap();
-    let (admin, connection) = tokio_postgres::connect(&server, NoTls).await.unwrap();
-    tokio::spawn(connection);
-    let open = async |open: bool| {
-        let allow = format!("ALTER DATABASE {name} ALLOW_CONNECTIONS {open}");
-        admin.batch_execute(&allow).await.unwrap();
-    };
-    let provider = Arc::new(Slow::default());
-    let submitter = Submitter::new(Arc::new(store.clone()), provider.clone());
-    let mut submitting = {
-        let alice = alice.clone();
-        tokio::spawn(async move { submitter.submit(&alice, new("j", 1, None)).await })
-    };
-    provider.asked.notified().await;
-    open(false).await;
-    let all = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1";
-    admin.query(all, &[&name]).await.unwrap();
-    assert!(store.check().await.is_err(), "the database is there");
-    provider.go.notify_one();
-    let early = timeout(Duration::from_millis(500), &mut submitting).await;
-    assert!(early.is_err(), "{early:?}");
-    open(true).await;
-    let (_, recorded) = submitting.await.unwrap().unwrap();
-    assert_eq!(recorded, ticket());
-    assert_eq!(store.job(&alice, "j").await.unwrap().state, JobState::Queued(ticket()));
 }

@@ -22,6 +22,7 @@ async fn counts(store: &PostgresStore) -> [i64; 3] {
 #[tokio::test]
 async fn an_account_is_created_once_with_its_general_vault() {
     let (store, _database) = store().await;
+    store.check().await.unwrap();
     let all = (0..8).map(|_| store.create_account("alice"));
     let created = futures::future::try_join_all(all).await.unwrap();
     assert_eq!(created.into_iter().filter(|created| *created).count(), 1);
@@ -83,6 +84,13 @@ async fn a_key_is_revoked_once_and_permanently() {
     assert!(!store.find_key("key-of-alice").await.unwrap().unwrap().key.revoked);
     assert!(matches!(store.confirm_key(&alice).await, Err(StoreError::KeyRevoked)));
     assert!(store.find_key("key-of-alice").await.unwrap().unwrap().key.revoked);
+}
+
+#[tokio::test]
+async fn all_servers_of_a_database_get_one_signing_key() {
+    let (store, _database) = store().await;
+    let keys = futures::future::try_join_all((0..8).map(|_| store.signing_key())).await.unwrap();
+    assert!(keys.iter().all(|key| *key == keys[0] && key.len() == 32));
 }
 
 /// A hash of all data.

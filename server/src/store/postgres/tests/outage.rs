@@ -39,7 +39,7 @@ async fn statements(store: &PostgresStore) -> [Result<(), StoreError>; 4] {
         store.check(),
         db.rows(&READ, &[&"x"]),
         db.rows(&WRITE, params),
-        db.cursor_of_caller(AccountId(1), &STREAM, &[]),
+        db.stream_of_caller(AccountId(1), &STREAM, &[]),
     );
     [check, read.map(drop), write.map(drop), stream.map(drop)]
 }

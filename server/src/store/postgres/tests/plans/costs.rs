@@ -106,8 +106,8 @@ async fn a_count_finds_its_vault_by_key_after_an_insert_of_many_memberships() {
     query(&store, prompts, &[&alice.account.0]).await;
     query(&store, "ANALYZE", &[]).await;
 
-    let mut client = store.db.exclusive().await.unwrap();
-    let transaction = client.transaction().await.unwrap();
+    let transaction = store.db.exclusive().await.unwrap();
+    transaction.batch_execute("BEGIN").await.unwrap();
     let join = "INSERT INTO membership (account_id, vault_id, prompt_id, kind)
          SELECT account_id, $1, id, kind FROM prompt ORDER BY id LIMIT $2";
     transaction.execute(join, &[&general.get(), &20_000_i64]).await.unwrap();

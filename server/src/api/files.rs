@@ -1,0 +1,216 @@
+//! Stored files: slots for uploads, the uploads to them, and the assets at their URLs.
+//!
+//! Nothing of an upload is visible before its last byte has arrived and been checked. Assets are
+//! public to everyone who has the URL (S-45). The file at a URL never changes, so clients may
+//! cache it forever, and its name is its ETag.
+
+use std::ops::Range;
+
+use http::header::{
+    ACCEPT_RANGES, ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE,
+    CONTENT_TYPE, ETAG, IF_NONE_MATCH, IF_RANGE, RANGE,
+};
+use http::{HeaderMap, Method, StatusCode};
+use promptarium::limits;
+use serde_json::json;
+
+use super::{Api, HandlerResult, Request};
+use crate::blobs::PutError;
+use crate::blobs::upload_slot::SlotError;
+use crate::domain::{Caller, Media};
+use crate::http::auth::{AuthError, bearer};
+use crate::http::body::{ExactBody, content_type};
+use crate::http::error::ApiError;
+use crate::http::response::{self, Response};
+use crate::http::validate::{integer, json_fields, one_of};
+
+pub(crate) const FIELDS: &[&str] = &["contentType", "size"];
+
+/// The accepted types (LI-15).
+pub(crate) const TYPES: &[(&str, Media)] = &[
+    (Media::Png.content_type(), Media::Png),
+    (Media::Jpeg.content_type(), Media::Jpeg),
+    (Media::Webp.content_type(), Media::Webp),
+    (Media::Gif.content_type(), Media::Gif),
+];
+
+/// `POST /uploads/images` (UP-01 to UP-09).
+pub(crate) async fn create_slot(
+    api: &Api,
+    caller: &Caller,
+    mut request: Request<'_>,
+) -> HandlerResult {
+    let body = request.json().await?;
+    let mut form = json_fields(&body, FIELDS)?;
+    let media = form.required("contentType", one_of(TYPES));
+    let size = form.required("size", integer(limits::UPLOAD_SIZE_BYTES));
+    let (media, size) = form.finish_with(media.zip(size))?;
+
+    // No other step asks the store, so the key may have been found in the cache only.
+    api.store.confirm_key(caller).await.map_err(AuthError::from)?;
+    let slot = api.slots.issue(caller.account, media, size);
+    let view = json!({
+        "uploadUrl": slot.upload_url,
+        "token": slot.token,
+        "url": slot.url,
+        "path": slot.claims.name.path(),
+        "contentType": media.content_type(),
+        "size": size,
+        "expiresIn": limits::UPLOAD_SLOT_LIFETIME_SECONDS,
+    });
+    response::data(StatusCode::CREATED, &view)
+}
+
+/// `PUT {uploadUrl}` (UP-10 to UP-14). Every other method is refused here too, after the token is
+/// checked (S-43).
+pub(crate) async fn upload(api: &Api, request: Request<'_>) -> HandlerResult {
+    let parts = request.parts;
+    let token = bearer(&parts.headers).map_err(|_| SlotError::NoToken)?;
+    let slot = api.slots.verify(request.asset(), parts.uri.query(), token)?;
+    if parts.method != Method::PUT {
+        return Err(ApiError::WrongMethod("PUT".to_owned()));
+    }
+    let declared = slot.name.media().content_type();
+    let given = content_type(&parts.headers);
+    if !given.is_some_and(|given| given.eq_ignore_ascii_case(declared.as_bytes())) {
+        return Err(ApiError::OtherType(declared));
+    }
+    // Spares the bytes of a repeated upload. Concurrent ones are decided by the put.
+    if api.blobs.size_of(&slot.name).await?.is_some() {
+        return Err(ApiError::SlotUsed);
+    }
+    let mut body = ExactBody::new(request.body, slot.size)?;
+    let mut upload = api.blobs.upload(&slot.name, slot.size);
+    while let Some(bytes) = body.next().await? {
+        upload.write(&bytes).await?;
+    }
+    match upload.finish().await {
+        Ok(()) => Ok(Response::new(response::no_body())),
+        Err(PutError::Taken) => Err(ApiError::SlotUsed),
+        Err(PutError::Failed(error)) => Err(error.into()),
+    }
+}
+
+/// `GET` and `HEAD` of an asset (UP-15, UP-19).
+pub(crate) async fn asset(api: &Api, request: Request<'_>) -> HandlerResult {
+    let name = request.asset().ok_or(ApiError::NotFound)?;
+    let headers = &request.parts.headers;
+    let etag = format!("\"{name}\"");
+    // A GET without conditions takes one call to the store, everything else needs the size first.
+    let size = async || api.blobs.size_of(&name).await?.ok_or(ApiError::NotFound);
+    let read = async |range| api.blobs.get(&name, range).await?.ok_or(ApiError::NotFound);
+    let reply = http::Response::builder()
+        .header(ETAG, &etag)
+        .header(CACHE_CONTROL, "public, max-age=31536000, immutable")
+        .header(ACCESS_CONTROL_ALLOW_ORIGIN, "*");
+    if matches_etag(headers, &etag) {
+        size().await?;
+        return Ok(reply.status(StatusCode::NOT_MODIFIED).body(response::no_body())?);
+    }
+    let reply =
+        reply.header(CONTENT_TYPE, name.media().content_type()).header(ACCEPT_RANGES, "bytes");
+    if request.parts.method == Method::HEAD {
+        return Ok(reply.header(CONTENT_LENGTH, size().await?).body(response::no_body())?);
+    }
+    if let Some(range) = only_range(headers, &etag) {
+        let size = size().await?;
+        if let Some(range) = within(range, size) {
+            if range.is_empty() {
+                return Err(ApiError::OutOfRange(size));
+            }
+            let content_range = format!("bytes {}-{}/{size}", range.start, range.end - 1);
+            let reply = reply
+                .status(StatusCode::PARTIAL_CONTENT)
+                .header(CONTENT_RANGE, content_range)
+                .header(CONTENT_LENGTH, range.end - range.start);
+            return Ok(reply.body(response::stream(read(Some(range)).await?.bytes))?);
+        }
+    }
+    let blob = read(None).await?;
+    Ok(reply.header(CONTENT_LENGTH, blob.size).body(response::stream(blob.bytes))?)
+}
+
+/// The header `Range`, if there is one and its `If-Range` is `etag` (RFC 9110, 14.2).
+fn only_range<'a>(headers: &'a HeaderMap, etag: &str) -> Option<&'a str> {
+    let mut ranges = headers.get_all(RANGE).iter();
+    let range = ranges.next().filter(|_| ranges.next().is_none())?;
+    let applies = headers.get_all(IF_RANGE).iter().all(|condition| condition == etag);
+    range.to_str().ok().filter(|_| applies)
+}
+
+/// The bytes that are asked for in a file of this size, which may be none. Several ranges, other
+/// units and malformed ones are ignored.
+fn within(range: &str, size: u64) -> Option<Range<u64>> {
+    let (unit, range) = range.split_once('=')?;
+    if !unit.trim().eq_ignore_ascii_case("bytes") {
+        return None;
+    }
+    match range.trim().split_once('-')? {
+        ("", count) => Some(size.saturating_sub(position(count)?)..size),
+        (first, "") => Some(position(first)?.min(size)..size),
+        (first, last) => {
+            let (first, last) = (position(first)?, position(last)?);
+            (first <= last).then_some(first..size.min(last.saturating_add(1)))
+        }
+    }
+}
+
+/// A number too large to parse is behind the end of every file.
+fn position(text: &str) -> Option<u64> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    digits.then(|| text.parse().unwrap_or(u64::MAX))
+}
+
+/// Whether `If-None-Match` contains this ETag, which must not contain a comma.
+pub(super) fn matches_etag(headers: &HeaderMap, etag: &str) -> bool {
+    let values = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+    let mut etags = values.flat_map(|value| value.split(',')).map(str::trim);
+    etags.any(|given| given == "*" || given.strip_prefix("W/").unwrap_or(given) == etag)
+}
+
+#[cfg(test)]
+mod tests {
+    use http::{HeaderName, HeaderValue};
+
+    use super::*;
+
+    fn headers(all: &[(HeaderName, &'static str)]) -> HeaderMap {
+        all.iter().map(|(name, value)| (name.clone(), HeaderValue::from_static(value))).collect()
+    }
+
+    #[test]
+    fn one_byte_range_is_read_and_others_are_ignored() {
+        for (text, expected) in [
+            ("bytes=0-0", 0..1),
+            ("bytes=2-", 2..10),
+            ("Bytes=2-4", 2..5),
+            ("bytes=2-99", 2..10),
+            ("bytes=-3", 7..10),
+            ("bytes=-99", 0..10),
+            ("bytes=-0", 10..10),
+            ("bytes=10-", 10..10),
+            ("bytes=99999999999999999999-", 10..10),
+            ("bytes=0-99999999999999999999", 0..10),
+        ] {
+            assert_eq!(within(text, 10), Some(expected), "{text}");
+        }
+        let ignored = "|bytes|bytes=|bytes=-|bytes=a-b|bytes=3-2|bytes=+1-2|lines=0-1|\
+                       bytes=0-1,3-4|bytes=1 - 2";
+        for text in ignored.split('|') {
+            assert_eq!(within(text, 10), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn if_range_must_be_the_strong_etag() {
+        for (condition, applies) in [
+            ("\"t\"", true),
+            ("W/\"t\"", false),
+            ("\"u\"", false),
+            ("Mon, 02 Jan 2006 15:04:05 GMT", false),
+        ] {
+            let headers = headers(&[(RANGE, "bytes=0-0"), (IF_RANGE, condition)]);
+            assert_eq!(only_range(&headers, "\"t\"").is_some(), applies, "{condition}");
+        }
+    }
+}

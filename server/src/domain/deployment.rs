@@ -1,0 +1,153 @@
+//! What distinguishes one deployment from another: public URL, signing key, model namespace.
+
+use std::fmt;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use url::Url;
+
+/// Prefix of every path of the API (VE-01).
+pub const BASE_PATH: &str = "/api/v1";
+
+/// A URL at which clients reach the service, such as a load balancer's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PublicUrl(Url);
+
+impl PublicUrl {
+    /// Parses a URL. A path in it is the prefix that a proxy strips.
+    ///
+    /// # Errors
+    /// What the URL must be. The error does not repeat the text, which may hold a password.
+    pub fn parse(text: &str) -> Result<Self, &'static str> {
+        const NO_URL: &str = "must be a URL that begins with http:// or https://";
+        let url = Url::parse(text).map_err(|_| NO_URL)?;
+        if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+            return Err(NO_URL);
+        }
+        let credentials = !url.username().is_empty() || url.password().is_some();
+        if credentials || url.query().is_some() || url.fragment().is_some() {
+            return Err("must have no user, query or fragment");
+        }
+        if url.path().trim_end_matches('/').ends_with(BASE_PATH) {
+            return Err("must not end in /api/v1; the server appends it");
+        }
+        Ok(Self(url))
+    }
+
+    /// The URL of the listener itself; the default.
+    pub fn of_listener(mut local: SocketAddr) -> Self {
+        // Clients cannot call the unspecified address (`0.0.0.0`, `::`).
+        if local.ip().is_unspecified() {
+            let v4 = local.is_ipv4();
+            local.set_ip(if v4 { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() });
+        }
+        let url = Url::parse(&format!("http://{local}"));
+        #[expect(clippy::expect_used, reason = "an IP address and a port are a host and a port")]
+        Self(url.expect("a socket's address makes a URL"))
+    }
+
+    /// The URL as given; it may end in a slash.
+    pub fn url(&self) -> &Url {
+        &self.0
+    }
+
+    /// The root of the API (EN-01).
+    pub fn base_url(&self) -> String {
+        format!("{}{BASE_PATH}", self.0.as_str().trim_end_matches('/'))
+    }
+}
+
+/// A secret that signs what the service hands out. `Debug` hides it.
+#[derive(Clone)]
+pub struct SigningKey(Box<[u8]>);
+
+impl SigningKey {
+    /// Minimum length in bytes.
+    pub const BYTES_MIN: usize = 32;
+
+    /// Accepts a secret of at least [`SigningKey::BYTES_MIN`] bytes.
+    pub fn new(secret: &[u8]) -> Option<Self> {
+        (secret.len() >= Self::BYTES_MIN).then(|| Self(secret.into()))
+    }
+
+    /// A random key.
+    pub fn random() -> Self {
+        Self(Box::new(rand::random::<[u8; Self::BYTES_MIN]>()))
+    }
+
+    /// HMAC-SHA-256 with this key, domain-separated by `context`: a signature made for one
+    /// context never verifies in another.
+    pub fn mac(&self, context: &'static str) -> Hmac<Sha256> {
+        #[expect(clippy::expect_used, reason = "HMAC accepts a key of any length")]
+        let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(&self.0).expect("any key length");
+        mac.update(context.as_bytes());
+        mac.update(b"\0");
+        mac
+    }
+}
+
+impl fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SigningKey").finish_non_exhaustive()
+    }
+}
+
+/// The namespace of a provider's models: letters, digits, `.`, `_` and `-`. A model id is
+/// `<namespace>/<model>`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelNamespace(Box<str>);
+
+impl ModelNamespace {
+    /// Accepts at least one letter, digit, `.`, `_` or `-`.
+    pub fn new(text: &str) -> Option<Self> {
+        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        (!text.is_empty() && text.chars().all(allowed)).then(|| Self(text.into()))
+    }
+
+    /// The namespace, without a slash.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_base_path_is_appended_to_the_public_url() {
+        for (given, base) in [
+            ("https://api.example.com", "https://api.example.com/api/v1"),
+            ("https://api.example.com/", "https://api.example.com/api/v1"),
+            ("http://example.com:8080/prompts/", "http://example.com:8080/prompts/api/v1"),
+        ] {
+            assert_eq!(PublicUrl::parse(given).unwrap().base_url(), base);
+        }
+    }
+
+    #[test]
+    fn the_default_is_the_listeners_address() {
+        let base = |local: &str| PublicUrl::of_listener(local.parse().unwrap()).base_url();
+        assert_eq!(base("127.0.0.1:8080"), "http://127.0.0.1:8080/api/v1");
+        assert_eq!(base("0.0.0.0:8080"), "http://127.0.0.1:8080/api/v1");
+        assert_eq!(base("[::]:8080"), "http://[::1]:8080/api/v1");
+        assert_eq!(base("127.0.0.1:80"), "http://127.0.0.1/api/v1");
+    }
+
+    #[test]
+    fn other_texts_are_rejected() {
+        for (given, fault) in [
+            ("", "must be a URL"),
+            ("example.com", "must be a URL"),
+            ("localhost:8080", "must be a URL"),
+            ("ftp://example.com", "must be a URL"),
+            ("https://user:pw@example.com", "must have no user"),
+            ("https://example.com/?a=b", "must have no user"),
+            ("https://example.com/#a", "must have no user"),
+            ("https://example.com/api/v1/", "must not end in /api/v1"),
+        ] {
+            assert!(PublicUrl::parse(given).unwrap_err().starts_with(fault), "{given}");
+        }
+    }
+}
