@@ -4,6 +4,7 @@
 use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use futures::{StreamExt as _, stream};
 use promptarium_conformance::report::{Outcome, Report};
@@ -135,6 +136,8 @@ async fn come_and_go(account: Account, ended: Arc<AtomicBool>) -> usize {
         account.delete(&format!("/prompts/{prompt}")).await;
         account.delete(&format!("/vaults/{vault}")).await;
         rounds += 1;
+        // Without a pause, two of them take all of two cores from the runs.
+        tokio::time::sleep(Duration::from_millis(100)).await;
     }
     rounds
 }

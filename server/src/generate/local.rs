@@ -35,11 +35,11 @@ const SLOW_SECONDS: f64 = 3.0;
 const SLOW_SECONDS_MAX: f64 = 600.0;
 /// The longer side of a picture and of an animation, in pixels.
 const PICTURE: u32 = 512;
-const ANIMATION: u32 = 320;
+const ANIMATION: u32 = 256;
 /// The longest side in units of the shorter one.
 const RATIO_MAX: f64 = 4.0;
-const FRAMES: u16 = 16;
-const FRAME_MILLIS: u32 = 90;
+const FRAMES: u16 = 12;
+const FRAME_MILLIS: u32 = 120;
 /// Memory to decode an input image.
 const INPUT_MEMORY_MAX: u64 = 256 << 20;
 
@@ -203,7 +203,7 @@ fn side_by_side(files: &[Bytes], width: u32, height: u32) -> ImageResult<Option<
 
 /// An animation that repeats for ever.
 fn write_gif(file: impl Write, moment: impl Fn(f32) -> RgbImage) -> ImageResult<()> {
-    let mut encoder = GifEncoder::new_with_speed(file, 10);
+    let mut encoder = GifEncoder::new_with_speed(file, 30);
     encoder.set_repeat(Repeat::Infinite)?;
     let delay = Delay::from_numer_denom_ms(FRAME_MILLIS, 1);
     encoder.encode_frames((0..FRAMES).map(|frame| {

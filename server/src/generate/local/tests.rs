@@ -74,7 +74,7 @@ fn outputs_have_the_size_of_the_ratio_and_differ() {
         ("16:9", "image", (512, 288)),
         ("1.91:1", "image", (512, 268)),
         ("4:1", "image", (512, 128)),
-        ("4:1", "video", (320, 80)),
+        ("4:1", "video", (256, 64)),
     ] {
         let request = plasma(json!({ "aspectRatio": ratio, "kind": kind, "batchCount": 2 }));
         let outputs = outputs(&request, &[]).unwrap();
