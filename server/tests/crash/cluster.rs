@@ -17,10 +17,6 @@ const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../script/postgres");
 /// By default `script/postgres` starts clusters that lose data in a crash.
 const DURABLE: [&str; 3] = ["fsync=on", "full_page_writes=on", "synchronous_commit=on"];
 
-/// Processes that serve clients.
-const BACKENDS: &str = "SELECT pid::text FROM pg_stat_activity \
-                        WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
-
 /// A running cluster, removed on drop.
 pub(crate) struct Cluster {
     folder: TempDir,
@@ -60,12 +56,17 @@ impl Cluster {
         client.query(query, &[]).await.unwrap().iter().map(|row| row.get(0)).collect()
     }
 
-    /// Ids of the process that accepts connections and of all that serve one.
-    pub(crate) async fn processes(&self) -> Vec<String> {
+    /// Stops all its processes with SIGSTOP, and returns their ids. First the one that accepts
+    /// connections, so that no other starts meanwhile.
+    pub(crate) async fn freeze(&self) -> Vec<String> {
         let file = self.folder.path().join("data/postmaster.pid");
         let text = std::fs::read_to_string(file).unwrap();
         let mut ids = vec![text.lines().next().unwrap().to_owned()];
-        ids.extend(self.query(BACKENDS).await);
+        signal("STOP", &ids).await;
+        let children = Command::new("pgrep").args(["-P", &ids[0]]).output().await.unwrap();
+        ids.extend(String::from_utf8(children.stdout).unwrap().lines().map(str::to_owned));
+        assert!(ids.len() > 1, "it has no other processes");
+        signal("STOP", &ids[1..]).await;
         ids
     }
 

@@ -44,8 +44,7 @@ async fn a_stopped_or_crashed_database_gives_503_in_time_and_recovery_by_itself(
 #[tokio::test(flavor = "multi_thread")]
 async fn a_frozen_database_gives_503_in_time_and_recovery_by_itself() {
     let service = Service::start(STATEMENT_TIMEOUT).await;
-    let processes = service.cluster.processes().await;
-    signal("STOP", &processes).await;
+    let processes = service.cluster.freeze().await;
     service.assert_unavailable(FROZEN_FAILURE_MAX).await;
     signal("CONT", &processes).await;
     service.assert_recovery("frozen").await;
