@@ -99,6 +99,18 @@ pub(crate) const LISTEN_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) const LISTEN_PAUSE_MIN: Duration = Duration::from_millis(100);
 pub(crate) const LISTEN_PAUSE_MAX: Duration = Duration::from_secs(5);
 
+// Sign-in.
+
+/// How long a one-time code can be used.
+pub(crate) const SIGN_IN_CODE_LIFETIME: Duration = Duration::from_secs(15 * 60);
+/// How long a session lasts at most, and how long without a request.
+pub(crate) const SESSION_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
+pub(crate) const SESSION_IDLE: Duration = Duration::from_secs(7 * 24 * 3600);
+/// How exact the recorded times of the last use of sessions and keys are.
+pub(crate) const LAST_USE_PRECISION: Duration = Duration::from_secs(60);
+/// Keys of one account that are not revoked.
+pub(crate) const API_KEYS_MAX: usize = 100;
+
 // Generations.
 
 /// Longest submission to a provider.

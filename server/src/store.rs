@@ -19,6 +19,7 @@ mod jobs;
 pub(crate) mod memory;
 pub(crate) mod postgres;
 mod prompts;
+mod sessions;
 mod vaults;
 
 use async_trait::async_trait;
@@ -26,18 +27,19 @@ use promptarium::PromptId;
 
 pub use self::jobs::{JobQueue, JobStore};
 pub use self::prompts::PromptStore;
+pub use self::sessions::SessionStore;
 pub use self::vaults::{Added, Contents, MembershipStore, Moved, VaultStore};
 pub use crate::domain::{
-    AccountId, Caller, Claim, JobKey, JobRecord, JobState, KeyId, KeyRecord, Lease, ListedPrompt,
-    NewJob, NewKey, NewPrompt, NewVault, PromptImage, PromptInputs, PromptKind, PromptPage,
-    PromptPatch, PromptQuery, PromptRecord, ProviderTicket, Release, Reserved, Scopes,
-    SharedPrompt, VaultPatch, VaultRecord, VaultVisibility,
+    AccountId, ApiKeyRecord, Caller, Claim, JobKey, JobRecord, JobState, KeyId, KeyRecord, Lease,
+    ListedPrompt, NamedKey, NewJob, NewKey, NewPrompt, NewVault, PromptImage, PromptInputs,
+    PromptKind, PromptPage, PromptPatch, PromptQuery, PromptRecord, ProviderTicket, Release,
+    Reserved, Scopes, SessionRecord, SharedPrompt, VaultPatch, VaultRecord, VaultVisibility,
 };
 
 /// Everything that the service persists except files.
 #[async_trait]
 pub trait Store:
-    PromptStore + VaultStore + MembershipStore + KeyStore + JobStore + JobQueue
+    PromptStore + VaultStore + MembershipStore + KeyStore + SessionStore + JobStore + JobQueue
 {
     /// A short name for logs and the ready line: `memory` or `postgres`.
     fn name(&self) -> &'static str;
@@ -125,6 +127,9 @@ pub enum StoreError {
     /// The database returned something unexpected; a bug.
     #[error("the store failed")]
     Internal(#[source] Cause),
+    /// The account has as many keys as it may have.
+    #[error("the account has as many API keys as it may have")]
+    TooManyKeys,
     /// Another key has this public id.
     #[error("a different key with this public id exists")]
     KeyTaken,
@@ -135,6 +140,6 @@ pub enum StoreError {
 pub(crate) mod prelude {
     pub(crate) use super::{
         JobQueue as _, JobStore as _, KeyStore as _, MembershipStore as _, PromptStore as _,
-        Store as _, VaultStore as _,
+        SessionStore as _, Store as _, VaultStore as _,
     };
 }

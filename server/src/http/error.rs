@@ -166,7 +166,9 @@ impl ApiError {
             | Self::Auth(AuthError::Store(error))
             | Self::Submission(SubmissionError::Store(error)) => match error {
                 StoreError::Unavailable(cause) | StoreError::Internal(cause) => Some(&**cause),
-                StoreError::KeyTaken | StoreError::LeaseLost => Some(error),
+                StoreError::KeyTaken | StoreError::TooManyKeys | StoreError::LeaseLost => {
+                    Some(error)
+                }
                 _ => None,
             },
             Self::Serialize(_) | Self::Header(_) | Self::Panic(_) => Some(self),
@@ -210,9 +212,10 @@ fn store_problem(error: &StoreError, target: RequestTarget) -> Problem {
         StoreError::Unavailable(_) => {
             Problem::unavailable("the database cannot be reached; try again in a while")
         }
-        StoreError::KeyTaken | StoreError::LeaseLost | StoreError::Internal(_) => {
-            Problem::new(S::INTERNAL_SERVER_ERROR, INTERNAL)
-        }
+        StoreError::KeyTaken
+        | StoreError::TooManyKeys
+        | StoreError::LeaseLost
+        | StoreError::Internal(_) => Problem::new(S::INTERNAL_SERVER_ERROR, INTERNAL),
     }
 }
 

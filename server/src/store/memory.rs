@@ -10,6 +10,7 @@
 mod account;
 mod jobs;
 mod prompts;
+mod sessions;
 #[cfg(test)]
 mod tests;
 mod vaults;

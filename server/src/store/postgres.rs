@@ -38,6 +38,7 @@ mod retry;
 mod rows;
 #[cfg(any(test, feature = "test-support"))]
 pub(crate) mod scratch;
+mod sessions;
 #[cfg(test)]
 mod tests;
 mod tls;
