@@ -4,6 +4,8 @@
 
 use std::time::Duration;
 
+use jiff::SignedDuration;
+
 // Connections and requests.
 
 /// Default of `--max-connections`.
@@ -54,6 +56,18 @@ pub(crate) const REQUEST_ID_CHARS_MAX: usize = 128;
 pub(crate) const READINESS_TIMEOUT: Duration = Duration::from_secs(2);
 /// Value of `Retry-After` on 503, in seconds.
 pub(crate) const RETRY_AFTER_SECONDS: &str = "2";
+
+/// The body of a form.
+pub(crate) const FORM_BYTES_MAX: usize = 4 * 1024;
+
+// Wrong sign-in codes.
+
+/// How many one address, and all together, may send within [`SIGN_IN_WINDOW`].
+pub(crate) const SIGN_IN_ATTEMPTS_PER_ADDRESS: u32 = 10;
+pub(crate) const SIGN_IN_ATTEMPTS_MAX: u32 = 100;
+pub(crate) const SIGN_IN_WINDOW: SignedDuration = SignedDuration::from_secs(60);
+/// Addresses that are counted by themselves.
+pub(crate) const SIGN_IN_ADDRESSES_MAX: usize = 10_000;
 
 // PostgreSQL.
 

@@ -9,13 +9,15 @@ use matchit::Router;
 use promptarium::path;
 
 use crate::api::{
-    Api, HandlerResult, Request, files, generations, health, openapi, prompts, readiness, vaults,
+    Api, HandlerResult, Request, files, generations, health, keys, openapi, prompts, readiness,
+    vaults,
 };
 use crate::blobs::asset_url::{ASSETS, STORAGE};
 use crate::domain::{BASE_PATH, Caller};
 use crate::http::auth::Access;
 use crate::http::error::ApiError;
 use crate::http::path::PathParams;
+use crate::web;
 
 type HandlerFuture<'a> = BoxFuture<'a, HandlerResult>;
 
@@ -25,8 +27,8 @@ pub enum Handler {
     /// A handler that needs no key, or checks an upload token itself.
     Open(for<'a> fn(&'a Api, Request<'a>) -> HandlerFuture<'a>),
     Authed(for<'a> fn(&'a Api, &'a Caller, Request<'a>) -> HandlerFuture<'a>),
-    /// A browser session, which does not exist yet.
-    Session,
+    /// As [`Handler::Open`], with failures as HTML. Pages are no part of the API document.
+    Page(for<'a> fn(&'a Api, Request<'a>) -> HandlerFuture<'a>),
 }
 
 /// One row of the table.
@@ -53,7 +55,10 @@ pub fn table() -> Vec<Route> {
     macro_rules! open {
         ($handler:path) => { Handler::Open(|api, request| Box::pin($handler(api, request))) };
     }
-    use Access::{Key, UploadToken, Write};
+    macro_rules! page {
+        ($handler:path) => { Handler::Page(|api, request| Box::pin($handler(api, request))) };
+    }
+    use Access::{Key, Session, UploadToken, Write};
     use Method as M;
     let row = |base| move |name, method, path, access, handler| {
         Route { name, method, path, base, access, handler }
@@ -85,7 +90,15 @@ pub fn table() -> Vec<Route> {
         api("generationStatus", M::GET, path::GENERATION_STATUS, Key, authed!(generations::status)),
 
         api("createUploadSlot", M::POST, path::UPLOADS_IMAGES, Write, authed!(files::create_slot)),
-        api("createApiKey", M::POST, path::API_KEYS, Access::Session, Handler::Session),
+
+        api("listApiKeys", M::GET, path::API_KEYS, Session, authed!(keys::list)),
+        api("createApiKey", M::POST, path::API_KEYS, Session, authed!(keys::create)),
+        api("revokeApiKey", M::DELETE, path::API_KEY, Session, authed!(keys::revoke)),
+
+        root("home", M::GET, web::HOME, Access::None, page!(web::home)),
+        root("signInForm", M::GET, web::SIGN_IN, Access::None, page!(web::sign_in_form)),
+        root("signIn", M::POST, web::SIGN_IN, Access::None, page!(web::sign_in)),
+        root("signOut", M::POST, web::SIGN_OUT, Access::None, page!(web::sign_out)),
 
         root("openapi", M::GET, openapi::PATH, Access::None, open!(openapi::get)),
         root("getAsset", M::GET, ASSETS, Access::None, open!(files::asset)),
@@ -113,6 +126,10 @@ pub struct Routes {
 }
 
 impl Route {
+    pub(crate) const fn is_page(&self) -> bool {
+        matches!(self.handler, Handler::Page(_))
+    }
+
     pub fn template(&self) -> String {
         format!("{}{}", self.base, self.path)
     }
@@ -163,7 +180,7 @@ mod tests {
         for (index, row) in routes.rows().iter().enumerate() {
             let path = row.template().replace("{promptId}", "1").replace("{vaultId}", "2");
             let path = path.replace("{vaultPromptId}", "3").replace("{clientJobId}", "4");
-            let path = path.replace("{name}", "5");
+            let path = path.replace("{name}", "5").replace("{publicId}", "6");
             assert_eq!(routes.find(&row.method, &path).unwrap().index, index, "{path}");
             match routes.find(&Method::TRACE, &path) {
                 Ok(other) => assert_eq!(other.route.access, Access::UploadToken, "{path}"),

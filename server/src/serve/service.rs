@@ -3,6 +3,7 @@
 //! A request gets its id, route, caller and handler here, and a failure becomes a response.
 //! Lower layers neither log requests nor count them; this layer knows nothing of sockets.
 
+use std::net::Ipv4Addr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,8 +18,8 @@ use hyper::body::Incoming;
 use tracing::Instrument;
 
 use crate::api::{Api, Request};
-use crate::domain::Vendor;
 use crate::error_chain::error_chain;
+use crate::http::attempts::Peer;
 use crate::http::auth::{Access, AuthError, authenticate};
 use crate::http::body;
 use crate::http::error::ApiError;
@@ -28,6 +29,8 @@ use crate::limits::REQUEST_ID_CHARS_MAX;
 use crate::serve::listener::HttpService;
 use crate::serve::metrics::Metrics;
 use crate::serve::routes::{Handler, RouteMatch, Routes};
+use crate::store::StoreError;
+use crate::web;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -37,8 +40,6 @@ pub struct ApiService {
     pub routes: Routes,
     /// What handlers need.
     pub api: Api,
-    /// The prefix of valid keys.
-    pub vendor: Vendor,
     /// Where requests are counted, if metrics are served.
     pub metrics: Option<Arc<Metrics>>,
 }
@@ -55,20 +56,30 @@ impl HttpService for Arc<ApiService> {
         let work = async {
             check_host(&parts)?;
             let RouteMatch { route, params, .. } = found?;
-            let request = Request { params, parts: &parts, body };
+            let peer = parts.extensions.get::<Peer>();
+            let peer = peer.map_or(Ipv4Addr::UNSPECIFIED.into(), |Peer(address)| *address);
+            let request = Request { params, parts: &parts, peer, body };
             let handler = match route.handler {
-                Handler::Open(handler) => return handler(api, request).await,
-                Handler::Session => return Err(AuthError::Session.into()),
+                Handler::Open(handler) | Handler::Page(handler) => {
+                    return handler(api, request).await;
+                }
                 Handler::Authed(handler) => handler,
             };
-            let caller = authenticate(&parts.headers, &self.vendor, &*api.store).await?;
+            let is_session = route.access == Access::Session;
+            let caller = match is_session {
+                true => api.site.authenticate(&parts, &*api.store).await?.caller(),
+                false => authenticate(&parts.headers, &api.vendor, &*api.store).await?,
+            };
             let outcome = match route.access {
                 Access::Write if !caller.scopes.prompts_write => Err(AuthError::Scope.into()),
                 _ => handler(api, &caller, request).await,
             };
             // A failure is 401 if no step of the store has checked the key and it is revoked.
             if outcome.as_ref().is_err_and(ApiError::needs_key_recheck) {
-                api.store.confirm_key(&caller).await.map_err(AuthError::from)?;
+                api.store.confirm_key(&caller).await.map_err(|error| match error {
+                    StoreError::KeyRevoked if is_session => AuthError::NoSession,
+                    error => error.into(),
+                })?;
             }
             outcome
         };
@@ -86,7 +97,13 @@ impl HttpService for Arc<ApiService> {
             Err(error) => {
                 let template = route.map_or("", |found| found.route.path);
                 let target = RequestTarget::new(template, &parts.method);
-                (response::failure(&error, target), Some(error))
+                let is_page = route.is_some_and(|found| found.route.is_page());
+                let response = if is_page {
+                    web::failure(&error, target, &api.site)
+                } else {
+                    response::failure(&error, target)
+                };
+                (response, Some(error))
             }
         };
         if parts.method == Method::HEAD {

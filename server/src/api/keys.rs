@@ -1,0 +1,59 @@
+//! `/api-keys`: the keys of an account, which only a browser session can manage (KE-05, S-46).
+
+use std::sync::Arc;
+
+use http::StatusCode;
+use promptarium::limits;
+
+use super::view::ApiKeyView;
+use super::{Api, HandlerResult, Request};
+use crate::domain::{Caller, GeneratedKey, NamedKey, NewKey, Scopes};
+use crate::http::error::ApiError;
+use crate::http::response;
+use crate::http::validate::{Field, FieldError, json_fields, list as list_of, one_of, text};
+
+pub(crate) const FIELDS: &[&str] = &["name", "scopes"];
+
+/// The known scopes, each as what a key with it may do.
+pub(crate) const SCOPES: &[(&str, Scopes)] = &[("prompts:write", Scopes::ALL)];
+
+/// `POST /api-keys` (KE-03 to KE-06). The response is the only one with the key.
+pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>) -> HandlerResult {
+    let body = request.json().await?;
+    let mut form = json_fields(&body, FIELDS)?;
+    let name = form.required("name", name);
+    let scopes = form.required("scopes", list_of(0..=SCOPES.len(), one_of(SCOPES)));
+    let (name, scopes) = form.finish_with(name.zip(scopes))?;
+
+    let scopes = scopes.first().copied().unwrap_or_default();
+    let key = api.vendor.make();
+    let new = NamedKey { name: (*name).into(), key: new_key(&key, scopes) };
+    let record = api.store.create_api_key(caller, new).await?;
+    response::data(StatusCode::CREATED, &ApiKeyView::new(&record, Some(key.expose())))
+}
+
+/// `GET /api-keys` (KE-07).
+pub(crate) async fn list(api: &Api, caller: &Caller, _: Request<'_>) -> HandlerResult {
+    let keys = api.store.api_keys(caller).await?;
+    let views: Vec<_> = keys.iter().map(|key| ApiKeyView::new(key, None)).collect();
+    response::data(StatusCode::OK, &views)
+}
+
+/// `DELETE /api-keys/{publicId}` (KE-07). The key stays in the list, as revoked.
+pub(crate) async fn revoke(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
+    let public_id = request.params.text(0).ok_or(ApiError::NotFound)?;
+    let record = api.store.revoke_api_key(caller, &public_id).await?;
+    response::data(StatusCode::OK, &ApiKeyView::new(&record, None))
+}
+
+/// The record of a new key, without its secret.
+pub(crate) fn new_key(key: &GeneratedKey, scopes: Scopes) -> NewKey {
+    let (public_id, digest) = (key.public_id().into(), key.digest());
+    NewKey { public_id, digest, scopes, revoked: false }
+}
+
+/// A text with something to read in it.
+fn name(field: &Field<'_>) -> Result<Arc<str>, FieldError> {
+    let name = text(limits::API_KEY_NAME_CHARS)(field)?;
+    if name.trim().is_empty() { Err("must not be blank".to_owned()) } else { Ok(name) }
+}
