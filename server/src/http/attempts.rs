@@ -21,7 +21,7 @@ use crate::limits::{
 
 /// The other end of a connection, as an extension of its requests.
 #[derive(Clone, Copy, Debug)]
-pub struct Peer(pub IpAddr);
+pub(crate) struct Peer(pub(crate) IpAddr);
 
 /// The attempts of the current minute.
 #[derive(Debug)]
@@ -110,5 +110,112 @@ fn group(peer: IpAddr) -> IpAddr {
             Ipv6Addr::from(network).into()
         }
         address => address,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::clock::ManualClock;
+
+    fn attempts() -> (Attempts, ManualClock) {
+        let clock = ManualClock::new("2026-01-02T03:04:05Z".parse().unwrap());
+        (Attempts::new(Clock::Manual(clock.clone())), clock)
+    }
+
+    fn address(number: u32) -> IpAddr {
+        Ipv4Addr::from(number).into()
+    }
+
+    /// Seconds to wait; `None` for an attempt that is counted.
+    fn refused(result: Result<(), ApiError>) -> Option<u64> {
+        match result {
+            Ok(()) => None,
+            Err(ApiError::TooManyAttempts(seconds)) => Some(seconds),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    fn begin_all(attempts: &Attempts, peer: IpAddr, times: u32) {
+        for _ in 0..times {
+            assert_eq!(refused(attempts.begin(peer)), None);
+        }
+    }
+
+    #[test]
+    fn an_address_has_ten_attempts_in_a_minute() {
+        let (attempts, clock) = attempts();
+        begin_all(&attempts, address(1), 10);
+        assert_eq!(refused(attempts.begin(address(1))), Some(60));
+        assert_eq!(refused(attempts.begin(address(2))), None);
+        clock.advance(Duration::from_millis(59_500));
+        assert_eq!(refused(attempts.begin(address(1))), Some(1));
+        clock.advance(Duration::from_millis(500));
+        assert_eq!(refused(attempts.begin(address(1))), None);
+    }
+
+    #[test]
+    fn a_right_code_does_not_count() {
+        let (attempts, _) = attempts();
+        for _ in 0..200 {
+            begin_all(&attempts, address(1), 1);
+            attempts.take_back(address(1));
+        }
+        assert!(matches!(attempts.wrong(), ApiError::Auth(AuthError::WrongCode)));
+    }
+
+    #[test]
+    fn after_a_hundred_wrong_codes_others_may_still_try_but_are_told_to_wait_if_wrong() {
+        let (attempts, _) = attempts();
+        for number in 0..10 {
+            begin_all(&attempts, address(number), 10);
+        }
+        assert!(matches!(attempts.wrong(), ApiError::Auth(AuthError::WrongCode)));
+        begin_all(&attempts, address(99), 1);
+        assert!(matches!(attempts.wrong(), ApiError::TooManyAttempts(60)));
+    }
+
+    #[test]
+    fn networks_of_ipv6_and_mapped_addresses_of_ipv4_count_as_one() {
+        for (one, other, same) in [
+            ("2001:db8::1", "2001:db8::ffff:1", true),
+            ("2001:db8::1", "2001:db8:0:1::1", false),
+            ("::ffff:192.0.2.1", "192.0.2.1", true),
+            ("192.0.2.1", "192.0.2.2", false),
+        ] {
+            let (attempts, _) = attempts();
+            begin_all(&attempts, one.parse().unwrap(), 10);
+            let refused = refused(attempts.begin(other.parse().unwrap()));
+            assert_eq!(refused.is_some(), same, "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn the_table_is_bounded_and_a_full_one_refuses_nobody_new() {
+        let (attempts, _) = attempts();
+        let most = u32::try_from(SIGN_IN_ADDRESSES_MAX).unwrap();
+        for number in 0..most + 50 {
+            begin_all(&attempts, address(number), 1);
+        }
+        begin_all(&attempts, address(most + 1), 20);
+        begin_all(&attempts, address(1), 9);
+        assert_eq!(refused(attempts.begin(address(1))), Some(60));
+        assert_eq!(attempts.window.lock().by_address.len(), SIGN_IN_ADDRESSES_MAX);
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_starts_a_new_minute() {
+        let (attempts, clock) = attempts();
+        begin_all(&attempts, address(1), 10);
+        attempts.window.lock().began = clock_after(&clock);
+        assert_eq!(refused(attempts.begin(address(1))), None);
+    }
+
+    /// A time that is still to come.
+    fn clock_after(clock: &ManualClock) -> Timestamp {
+        Clock::Manual(clock.clone()).now() + SignedDuration::from_secs(3600)
     }
 }
