@@ -23,7 +23,7 @@ static USED: Statement = Statement::non_idempotent(
     "keys.used",
     "WITH clock AS MATERIALIZED (SELECT coalesce($2::timestamptz, clock_timestamp()) AS now)
      UPDATE api_key k SET last_used_at = now FROM clock
-     WHERE k.id = $1::bigint AND (k.last_used_at IS NULL
+     WHERE k.id = $1::bigint AND k.revoked_at IS NULL AND (k.last_used_at IS NULL
          OR k.last_used_at <= now - $3::bigint * interval '1 microsecond')",
 )
 .pipelined();

@@ -197,8 +197,7 @@ impl SessionStore for PostgresStore {
     }
 
     async fn sign_in(&self, code: [u8; 32], session: [u8; 32]) -> Result<Option<SessionRecord>> {
-        let params: Params<'_> =
-            &[&&code[..], &&session[..], &self.db.now(), &micros(SESSION_MAX)];
+        let params: Params<'_> = &[&&code[..], &&session[..], &self.db.now(), &micros(SESSION_MAX)];
         let rows = self.db.rows(&SIGN_IN, params).await?;
         Ok(rows.first().map(session_record).transpose()?.flatten())
     }
