@@ -16,6 +16,7 @@ mod contract_tests;
 #[cfg(test)]
 mod differential;
 mod jobs;
+mod last_use;
 pub(crate) mod memory;
 pub(crate) mod postgres;
 mod prompts;
@@ -62,7 +63,9 @@ pub trait KeyStore: Send + Sync + 'static {
     /// scopes or revocation state. Nothing changes then.
     async fn seed_key(&self, account: &str, key: NewKey) -> Result<()>;
 
-    /// The key with this public id, revoked or not. The secret is not verified here.
+    /// The key with this public id, revoked or not, but never a session. The secret is not
+    /// verified here. Counts as a use of the key, whose time is recorded without delay to the
+    /// caller.
     ///
     /// The result may come from a cache and be stale: the key may have been revoked
     /// since. Therefore every method with a [`Caller`] checks the key again and fails

@@ -10,7 +10,7 @@ use data_encoding::BASE64URL_NOPAD;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
-use super::{AccountId, Caller, KeyId, NewKey, Scopes};
+use super::{AccountId, Caller, KeyId, NewKey, PublicUrl, Scopes};
 
 /// 256 random bits as 43 characters, which need no escaping in a URL, cookie or form: a one-time
 /// code, or the id of a session. `Debug` does not show it.
@@ -34,6 +34,12 @@ impl SecretToken {
     /// The text, to be shown once.
     pub fn expose(&self) -> &str {
         &self.0
+    }
+
+    /// The link that signs a browser in with this code. A browser sends no fragment, so the code
+    /// is in no log.
+    pub fn sign_in_link(&self, public: &PublicUrl) -> String {
+        format!("{}/sign-in#{}", public.url().as_str().trim_end_matches('/'), self.0)
     }
 
     /// What is stored of it.
@@ -96,4 +102,43 @@ pub struct ApiKeyRecord {
     pub last_used_at: Option<Timestamp>,
     /// When it was revoked, if it is.
     pub revoked_at: Option<Timestamp>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_43_characters_and_read_back_without_white_space() {
+        let token = SecretToken::make();
+        assert_eq!(token.expose().len(), 43);
+        let read = SecretToken::read(&format!(" {}\n", token.expose())).unwrap();
+        assert_eq!(read.expose(), token.expose());
+        assert_ne!(SecretToken::make().expose(), token.expose());
+    }
+
+    #[test]
+    fn a_text_of_another_form_is_no_token() {
+        let token = SecretToken::make();
+        let text = token.expose();
+        for wrong in ["", &text[1..], &format!("{text}A"), &format!("{}=", &text[1..]), "session_1"]
+        {
+            assert!(SecretToken::read(wrong).is_none(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn debug_shows_no_token() {
+        let token = SecretToken::make();
+        assert_eq!(format!("{token:?}"), "SecretToken(..)");
+    }
+
+    #[test]
+    fn a_sign_in_link_has_the_code_in_its_fragment() {
+        let token = SecretToken::make();
+        for public in ["https://example.com/p", "https://example.com/p/"] {
+            let link = token.sign_in_link(&PublicUrl::parse(public).unwrap());
+            assert_eq!(link, format!("https://example.com/p/sign-in#{}", token.expose()));
+        }
+    }
 }
