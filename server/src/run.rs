@@ -130,7 +130,7 @@ async fn serve_until_signal(config: ServeConfig) -> Result<ExitCode, Failure> {
     let ready_line = ReadyLine {
         base_url: &service.app.api.base_url,
         api_key: service.generated_key.as_ref().map(GeneratedKey::expose),
-        dashboard_url: &service.sign_in.dashboard_url,
+        dashboard_url: &service.sign_in.dashboard_url(),
         sign_in_url: sign_in_url.as_deref(),
         store: service.app.api.store.name(),
     };

@@ -76,8 +76,7 @@ pub struct Service {
 #[derive(Clone)]
 pub struct SignInLinks {
     store: Arc<dyn Store>,
-    /// The dashboard, with a slash at its end.
-    pub dashboard_url: Arc<str>,
+    public: PublicUrl,
     /// `None` where there is no such key.
     account: Option<Arc<str>>,
 }
@@ -91,7 +90,12 @@ impl SignInLinks {
         let Some(account) = &self.account else { return Ok(None) };
         let code = SecretToken::make();
         self.store.create_sign_in_code(account, code.digest()).await?;
-        Ok(Some(format!("{}sign-in#{}", self.dashboard_url, code.expose())))
+        Ok(Some(code.sign_in_link(&self.public)))
+    }
+
+    /// The first page, which needs a session.
+    pub fn dashboard_url(&self) -> String {
+        format!("{}/", self.public.url().as_str().trim_end_matches('/'))
     }
 }
 
@@ -176,8 +180,7 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         Some(_) => Some(DEFAULT_ACCOUNT.into()),
         None => config.seeds.first().map(|seed| seed.account.as_str().into()),
     };
-    let dashboard_url = format!("{}/", public.url().as_str().trim_end_matches('/')).into();
-    let sign_in = SignInLinks { store: store.clone(), dashboard_url, account };
+    let sign_in = SignInLinks { store: store.clone(), public: public.clone(), account };
     let signing_key = match config.signing_key {
         Some(given) => given,
         None => kind.signing_key().await?,

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use http::StatusCode;
 use promptarium::limits;
+use serde::Serialize;
 
-use super::view::ApiKeyView;
+use super::view::Time;
 use super::{Api, HandlerResult, Request};
-use crate::domain::{Caller, GeneratedKey, NamedKey, NewKey, Scopes};
+use crate::domain::{ApiKeyRecord, Caller, GeneratedKey, NamedKey, NewKey, Scopes};
 use crate::http::error::ApiError;
 use crate::http::response;
 use crate::http::validate::{Field, FieldError, json_fields, list as list_of, one_of, text};
@@ -16,6 +17,35 @@ pub(crate) const FIELDS: &[&str] = &["name", "scopes"];
 
 /// The known scopes, each as what a key with it may do.
 pub(crate) const SCOPES: &[(&str, Scopes)] = &[("prompts:write", Scopes::ALL)];
+
+/// An API key, with its text only when it is created (KE-04, S-46).
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ApiKeyView<'a> {
+    public_id: &'a str,
+    name: Option<&'a str>,
+    scopes: Vec<&'static str>,
+    created_at: Time,
+    last_used_at: Option<Time>,
+    revoked_at: Option<Time>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<&'a str>,
+}
+
+impl<'a> ApiKeyView<'a> {
+    fn new(record: &'a ApiKeyRecord, key: Option<&'a str>) -> Self {
+        let scopes = SCOPES.iter().filter(|_| record.scopes.prompts_write);
+        Self {
+            public_id: &record.public_id,
+            name: record.name.as_deref(),
+            scopes: scopes.map(|(scope, _)| *scope).collect(),
+            created_at: Time(record.created_at),
+            last_used_at: record.last_used_at.map(Time),
+            revoked_at: record.revoked_at.map(Time),
+            key,
+        }
+    }
+}
 
 /// `POST /api-keys` (KE-03 to KE-06). The response is the only one with the key.
 pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>) -> HandlerResult {

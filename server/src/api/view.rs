@@ -4,8 +4,7 @@ use jiff::Timestamp;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 use serde::{Serialize, Serializer};
 
-use super::keys::SCOPES;
-use crate::domain::{ApiKeyRecord, ListedPrompt, PromptImage, PromptRecord, VaultRecord};
+use crate::domain::{ListedPrompt, PromptImage, PromptRecord, VaultRecord};
 
 /// A prompt (PR-01 to PR-12).
 #[derive(Serialize)]
@@ -60,20 +59,6 @@ pub(crate) struct VaultView<'a> {
     updated_at: Time,
 }
 
-/// An API key, with its text only when it is created (KE-04, S-46).
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ApiKeyView<'a> {
-    public_id: &'a str,
-    name: Option<&'a str>,
-    scopes: Vec<&'static str>,
-    created_at: Time,
-    last_used_at: Option<Time>,
-    revoked_at: Option<Time>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    key: Option<&'a str>,
-}
-
 /// A timestamp in RFC 3339, UTC, with microseconds (EN-09).
 pub(crate) struct Time(pub Timestamp);
 
@@ -126,21 +111,6 @@ impl<'a> VaultView<'a> {
             prompt_count: record.prompt_count,
             created_at: Time(record.created_at),
             updated_at: Time(record.updated_at),
-        }
-    }
-}
-
-impl<'a> ApiKeyView<'a> {
-    pub(crate) fn new(record: &'a ApiKeyRecord, key: Option<&'a str>) -> Self {
-        let scopes = SCOPES.iter().filter(|_| record.scopes.prompts_write);
-        Self {
-            public_id: &record.public_id,
-            name: record.name.as_deref(),
-            scopes: scopes.map(|(scope, _)| *scope).collect(),
-            created_at: Time(record.created_at),
-            last_used_at: record.last_used_at.map(Time),
-            revoked_at: record.revoked_at.map(Time),
-            key,
         }
     }
 }

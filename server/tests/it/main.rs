@@ -21,6 +21,7 @@ mod embedded;
 mod generations;
 mod metrics;
 mod openapi;
+mod sessions;
 mod uploads;
 
 mod paths;
