@@ -23,4 +23,5 @@ pub use self::records::{
     ListedPrompt, NewPrompt, NewVault, PromptImage, PromptInputs, PromptKind, PromptPage,
     PromptPatch, PromptQuery, PromptRecord, SharedPrompt, VaultPatch, VaultRecord, VaultVisibility,
 };
-pub use self::session::{ApiKeyRecord, NamedKey, SecretToken, SessionRecord};
+pub(crate) use self::session::SecretToken;
+pub use self::session::{ApiKeyRecord, NamedKey, SessionRecord};

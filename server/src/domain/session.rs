@@ -15,35 +15,35 @@ use super::{AccountId, Caller, KeyId, NewKey, PublicUrl, Scopes};
 /// 256 random bits as 43 characters, which need no escaping in a URL, cookie or form: a one-time
 /// code, or the id of a session. `Debug` does not show it.
 #[derive(Clone)]
-pub struct SecretToken(Box<str>);
+pub(crate) struct SecretToken(Box<str>);
 
 impl SecretToken {
     /// A new one.
-    pub fn make() -> Self {
+    pub(crate) fn make() -> Self {
         Self(BASE64URL_NOPAD.encode(&rand::random::<[u8; 32]>()).into())
     }
 
     /// What a client sent, if it has the form of a token. White space around it is dropped: codes
     /// are pasted.
-    pub fn read(text: &str) -> Option<Self> {
+    pub(crate) fn read(text: &str) -> Option<Self> {
         let text = text.trim();
         let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).ok()?;
         (bytes.len() == 32).then(|| Self(text.into()))
     }
 
     /// The text, to be shown once.
-    pub fn expose(&self) -> &str {
+    pub(crate) fn expose(&self) -> &str {
         &self.0
     }
 
     /// The link that signs a browser in with this code. A browser sends no fragment, so the code
     /// is in no log.
-    pub fn sign_in_link(&self, public: &PublicUrl) -> String {
+    pub(crate) fn sign_in_link(&self, public: &PublicUrl) -> String {
         format!("{}/sign-in#{}", public.url().as_str().trim_end_matches('/'), self.0)
     }
 
     /// What is stored of it.
-    pub fn digest(&self) -> [u8; 32] {
+    pub(crate) fn digest(&self) -> [u8; 32] {
         Sha256::digest(&*self.0).into()
     }
 }

@@ -12,7 +12,7 @@ use crate::domain::{ApiKeyRecord, Caller, KeyId, NamedKey, SessionRecord};
 #[async_trait]
 pub trait SessionStore: Send + Sync + 'static {
     /// Stores the digest of a one-time code for the account with this name. Codes that have
-    /// expired are forgotten.
+    /// expired are forgotten, and so are sessions at the end of their longest duration.
     ///
     /// # Errors
     /// [`StoreError::NotFound`](super::StoreError::NotFound) if there is no such account.
@@ -24,7 +24,8 @@ pub trait SessionStore: Send + Sync + 'static {
     async fn sign_in(&self, code: [u8; 32], session: [u8; 32]) -> Result<Option<SessionRecord>>;
 
     /// The session with this digest, unless it has ended or expired. Never from a cache. Records
-    /// that it was used.
+    /// that it was used. Only this method and [`SessionStore::sessions`] check the expiry: a
+    /// session that expires during a request may finish it.
     async fn find_session(&self, digest: [u8; 32]) -> Result<Option<SessionRecord>>;
 
     /// The sessions of the caller's account that have neither ended nor expired; newest first.
@@ -34,10 +35,13 @@ pub trait SessionStore: Send + Sync + 'static {
     ///
     /// # Errors
     /// [`StoreError::NotFound`](super::StoreError::NotFound) if the account has had no such
-    /// session.
+    /// session, or it is forgotten. [`StoreError::KeyRevoked`](super::StoreError::KeyRevoked) may
+    /// also mean that the caller has ended its own session by this call: the statement is sent
+    /// again after a lost connection.
     async fn end_session(&self, caller: &Caller, id: KeyId) -> Result<()>;
 
-    /// Creates a key of the caller's account.
+    /// Creates a key of the caller's account. Keys that the operator creates count toward the
+    /// limit, but are not refused by it.
     ///
     /// # Errors
     /// [`StoreError::TooManyKeys`](super::StoreError::TooManyKeys) if the account has
@@ -49,7 +53,9 @@ pub trait SessionStore: Send + Sync + 'static {
     async fn api_keys(&self, caller: &Caller) -> Result<Vec<ApiKeyRecord>>;
 
     /// Revokes a key of the caller's account, on all servers at once. Revoking again keeps the
-    /// first time.
+    /// first time. A key that revokes itself may get
+    /// [`StoreError::KeyRevoked`](super::StoreError::KeyRevoked), as with
+    /// [`SessionStore::end_session`].
     ///
     /// # Errors
     /// [`StoreError::NotFound`](super::StoreError::NotFound) if the account has no such key;

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use async_trait::async_trait;
 
-use super::keys::{Code, Keys, after};
+use super::keys::{Code, Key, Keys, after};
 use super::{MemoryStore, next, read, write};
 use crate::domain::{ApiKeyRecord, Caller, KeyId, KeyRecord, NamedKey, SessionRecord};
 use crate::limits::{API_KEYS_MAX, LAST_USE_PRECISION, SESSION_MAX, SIGN_IN_CODE_LIFETIME};
@@ -103,7 +103,7 @@ impl SessionStore for MemoryStore {
         let own = keys.by_public_id.values().filter(|key| key.record.account == caller.account);
         let mut own: Vec<_> = own.collect();
         own.sort_unstable_by_key(|key| Reverse((key.created_at, key.record.id)));
-        Ok(own.into_iter().map(|key| key.shown()).collect())
+        Ok(own.into_iter().map(Key::shown).collect())
     }
 
     async fn revoke_api_key(&self, caller: &Caller, public_id: &str) -> Result<ApiKeyRecord> {

@@ -86,7 +86,7 @@ impl VaultStore for MemoryStore {
                 source.copy_into(account, shared)
             });
         }
-        let source = Source::read(&*read(&*self.account(owner)?), id, caller.account)?;
+        let source = Source::read(&read(&*self.account(owner)?), id, caller.account)?;
         self.write(caller, |account, shared| source.copy_into(account, shared))
     }
 }
