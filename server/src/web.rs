@@ -107,7 +107,7 @@ pub(crate) fn failure(
     };
     let content = html! {
         div .card {
-            p { (problem.text) "." }
+            p .problem { (problem.text) "." }
             p .soft { "Request id: " code { (request_id) } }
         }
         p { a href=(site.page("")) { "Overview" } " · " a href=(site.page("sign-in")) { "Sign in" } }
