@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::view::Time;
 use super::{Api, HandlerResult, Request};
-use crate::domain::{ApiKeyRecord, Caller, GeneratedKey, NamedKey, NewKey, Scopes};
+use crate::domain::{ApiKeyRecord, Caller, NamedKey, NewKey, Scopes};
 use crate::http::error::ApiError;
 use crate::http::response;
 use crate::http::validate::{Field, FieldError, json_fields, list as list_of, one_of, text};
@@ -57,7 +57,7 @@ pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>)
 
     let scopes = scopes.first().copied().unwrap_or_default();
     let key = api.vendor.make();
-    let new = NamedKey { name: (*name).into(), key: new_key(&key, scopes) };
+    let new = NamedKey { name: (*name).into(), key: NewKey::new(&key, scopes) };
     let record = api.store.create_api_key(caller, new).await?;
     response::data(StatusCode::CREATED, &ApiKeyView::new(&record, Some(key.expose())))
 }
@@ -74,12 +74,6 @@ pub(crate) async fn revoke(api: &Api, caller: &Caller, request: Request<'_>) -> 
     let public_id = request.params.text(0).ok_or(ApiError::NotFound)?;
     let record = api.store.revoke_api_key(caller, &public_id).await?;
     response::data(StatusCode::OK, &ApiKeyView::new(&record, None))
-}
-
-/// The record of a new key, without its secret.
-pub(crate) fn new_key(key: &GeneratedKey, scopes: Scopes) -> NewKey {
-    let (public_id, digest) = (key.public_id().into(), key.digest());
-    NewKey { public_id, digest, scopes, revoked: false }
 }
 
 /// A text with something to read in it.
