@@ -41,6 +41,9 @@ pub const VAULT_NAME_CHARS: RangeInclusive<usize> = 1..=50;
 /// Most characters in the description of a vault.
 pub const VAULT_DESCRIPTION_CHARS_MAX: usize = 200;
 
+/// Characters in the name of an API key.
+pub const API_KEY_NAME_CHARS: RangeInclusive<usize> = 1..=100;
+
 /// Prompts one request may add to a vault.
 pub const ADDED_PROMPTS: RangeInclusive<usize> = 1..=50;
 

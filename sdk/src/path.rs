@@ -41,8 +41,10 @@ pub const GENERATIONS: &str = "/generations";
 pub const GENERATION_STATUS: &str = "/generations/{clientJobId}/status";
 /// Ask for an upload slot.
 pub const UPLOADS_IMAGES: &str = "/uploads/images";
-/// Create API keys (in a browser session only).
+/// List and create API keys (in a browser session only).
 pub const API_KEYS: &str = "/api-keys";
+/// Revoke one API key (in a browser session only).
+pub const API_KEY: &str = "/api-keys/{publicId}";
 
 /// [`PROMPT`] of one prompt.
 #[must_use]

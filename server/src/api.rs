@@ -7,11 +7,13 @@
 
 pub(crate) mod files;
 pub(crate) mod generations;
+pub(crate) mod keys;
 pub(crate) mod openapi;
 pub(crate) mod prompts;
 pub(crate) mod vaults;
 pub(crate) mod view;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -26,8 +28,11 @@ use self::openapi::Document;
 use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
 use crate::blobs::{AssetName, Blobs};
+use crate::domain::Vendor;
 use crate::generate::submit::Submitter;
+use crate::http::attempts::Attempts;
 use crate::http::body::{BodyReadError, read_json};
+use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
 use crate::http::error::ApiError;
 use crate::http::path::PathParams;
@@ -42,6 +47,8 @@ pub(crate) type HandlerResult = Result<Response, ApiError>;
 #[derive(Clone)]
 pub struct Api {
     pub store: Arc<dyn Store>,
+    /// The prefix of API keys.
+    pub vendor: Vendor,
     /// The prefix of the provider's model ids.
     pub model_namespace: Box<str>,
     pub cursors: Cursors,
@@ -51,6 +58,9 @@ pub struct Api {
     pub blobs: Blobs,
     pub assets: Assets,
     pub slots: Slots,
+    pub site: Site,
+    /// Wrong sign-in codes of the last minute.
+    pub attempts: Arc<Attempts>,
     /// Whether the server wants requests.
     pub readiness: Readiness,
     pub openapi: Document,
@@ -61,6 +71,8 @@ pub struct Api {
 pub struct Request<'a> {
     pub params: PathParams<'a>,
     pub parts: &'a Parts,
+    /// Address of the other end of the connection, which may be a proxy's.
+    pub peer: IpAddr,
     pub body: &'a mut Incoming,
 }
 
@@ -71,7 +83,7 @@ impl Request<'_> {
     }
 
     /// The id at this index of the path.
-    fn id<Id: From<i64>>(&self, index: usize) -> Result<Id, ApiError> {
+    pub(crate) fn id<Id: From<i64>>(&self, index: usize) -> Result<Id, ApiError> {
         self.params.id(index).map(Id::from).ok_or(ApiError::NotFound)
     }
 

@@ -72,6 +72,7 @@ pub(crate) struct AdminConfig {
     pub(crate) database: DatabaseConfig,
     pub(crate) command: AdminCommand,
     pub(crate) vendor: Vendor,
+    pub(crate) public_url: Option<PublicUrl>,
     pub(crate) log: LogConfig,
     pub(crate) json: bool,
 }
@@ -189,8 +190,7 @@ fn admin(
     matches: &ArgMatches,
     command: AdminCommand,
 ) -> Result<AdminConfig, String> {
-    let database = database(&settings, matches)?
-        .ok_or("--database-url: missing; set it or PROMPTARIUM_DATABASE_URL")?;
+    let database = database(&settings, matches)?.ok_or_else(|| no_database(&command))?;
     if let AdminCommand::Key(KeyCommand::Create { scope, .. }) = &command
         && scope.len() > 1
         && scope.contains(&Scopes::default())
@@ -201,9 +201,20 @@ fn admin(
         database,
         command,
         vendor: settings.vendor,
+        public_url: settings.public_url,
         log: LogConfig::new(settings.log, settings.log_format, LevelFilter::WARN),
         json: settings.json.unwrap_or_default(),
     })
+}
+
+fn no_database(command: &AdminCommand) -> String {
+    let problem = "--database-url: missing; set it or PROMPTARIUM_DATABASE_URL";
+    match command {
+        AdminCommand::SignIn { .. } => {
+            format!("{problem}. A server in memory prints a new link when it gets SIGUSR1")
+        }
+        _ => problem.to_owned(),
+    }
 }
 
 impl LogConfig {

@@ -7,6 +7,7 @@ mod api_key;
 mod deployment;
 mod generation;
 mod records;
+mod session;
 
 pub use self::api_key::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes, Vendor};
 pub(crate) use self::api_key::{GeneratedKey, KeyError};
@@ -22,3 +23,5 @@ pub use self::records::{
     ListedPrompt, NewPrompt, NewVault, PromptImage, PromptInputs, PromptKind, PromptPage,
     PromptPatch, PromptQuery, PromptRecord, SharedPrompt, VaultPatch, VaultRecord, VaultVisibility,
 };
+pub(crate) use self::session::SecretToken;
+pub use self::session::{ApiKeyRecord, NamedKey, SessionRecord};

@@ -11,14 +11,14 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::blobs::{BlobSetting, Blobs};
 use crate::clock::Clock;
 use crate::config::{SeedKey, ServiceConfig};
-use crate::domain::{ModelNamespace, PublicUrl, Scopes, Vendor};
+use crate::domain::{ModelNamespace, NewKey, PublicUrl, Scopes, Vendor};
 use crate::generate::Provider;
 use crate::limits::WORKERS_DEFAULT;
 use crate::serve::listener::Limits;
-use crate::start::{self, DEFAULT_ACCOUNT, ServiceParts, StartError, StoreKind};
-use crate::store::Store;
+use crate::start::{self, DEFAULT_ACCOUNT, ServiceParts, SignInLinks, StartError, StoreKind};
 use crate::store::memory::MemoryStore;
 use crate::store::postgres::{ConnectError, DatabaseUrl, Migration, PostgresStore};
+use crate::store::{Store, StoreError};
 
 /// A server on a free loopback port. It stops when dropped. By default it is in memory and has
 /// data of its own, so that tests with a server each are independent.
@@ -39,6 +39,7 @@ pub struct EmbeddedServer {
     base_url: String,
     local_addr: SocketAddr,
     api_key: String,
+    sign_in: SignInLinks,
     // Dropped before `stop`: the server is aborted, not drained.
     serving: AbortOnDropHandle<()>,
     stop: oneshot::Sender<()>,
@@ -106,6 +107,16 @@ impl EmbeddedServer {
     /// that is not revoked, else a generated one.
     pub fn api_key(&self) -> &str {
         &self.api_key
+    }
+
+    /// A new link that signs a browser in to the account of the first seeded key, or of the
+    /// generated one. It can be used once, within 15 minutes.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub async fn sign_in_url(&self) -> Result<String, StoreError> {
+        // There is a seeded key in any case.
+        Ok(self.sign_in.make().await?.unwrap_or_default())
     }
 
     /// Stops the server. Requests in flight have five seconds to complete. Submissions to the
@@ -227,6 +238,7 @@ impl EmbeddedServerBuilder {
         let (provider, blobs, with_metrics) = (self.provider, self.blobs, false);
         let parts = ServiceParts { store, clock, public, provider, blobs, with_metrics };
         let service = start::start(config, parts).await?;
+        let sign_in = service.sign_in.clone();
         let (stop, stopped) = oneshot::channel();
         let limits = Limits { drain_timeout: DRAIN_TIMEOUT, ..Limits::default() };
         let serving = AbortOnDropHandle::new(tokio::spawn(async move {
@@ -234,7 +246,7 @@ impl EmbeddedServerBuilder {
             let stopped = async { stopped.await.unwrap_or_default() };
             service.serve(listener, limits, stopped).await;
         }));
-        Ok(EmbeddedServer { base_url, local_addr, api_key, serving, stop })
+        Ok(EmbeddedServer { base_url, local_addr, api_key, sign_in, serving, stop })
     }
 }
 
@@ -246,7 +258,7 @@ fn setting(problem: impl Into<String>) -> EmbedError {
 fn read_seeds(texts: &[String], vendor: &Vendor) -> Result<(Vec<SeedKey>, String), EmbedError> {
     if texts.is_empty() {
         let generated = vendor.make();
-        let key = start::new_key(&generated, Scopes::ALL);
+        let key = NewKey::new(&generated, Scopes::ALL);
         let seed = SeedKey { account: DEFAULT_ACCOUNT.to_owned(), key };
         return Ok((vec![seed], generated.expose().to_owned()));
     }

@@ -1,7 +1,9 @@
 //! Reading requests and writing responses: what the listener and the handlers share.
 
+pub(crate) mod attempts;
 pub(crate) mod auth;
 pub(crate) mod body;
+pub(crate) mod browser;
 pub(crate) mod cursor;
 pub(crate) mod error;
 pub(crate) mod path;

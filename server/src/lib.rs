@@ -12,6 +12,8 @@ mod start;
 
 mod serve;
 
+mod web;
+
 mod api;
 mod http;
 

@@ -4,6 +4,8 @@
 
 use std::time::Duration;
 
+use jiff::SignedDuration;
+
 // Connections and requests.
 
 /// Default of `--max-connections`.
@@ -55,6 +57,18 @@ pub(crate) const READINESS_TIMEOUT: Duration = Duration::from_secs(2);
 /// Value of `Retry-After` on 503, in seconds.
 pub(crate) const RETRY_AFTER_SECONDS: &str = "2";
 
+/// The body of a form.
+pub(crate) const FORM_BYTES_MAX: usize = 4 * 1024;
+
+// Wrong sign-in codes.
+
+/// How many one address, and all together, may send within [`SIGN_IN_WINDOW`].
+pub(crate) const SIGN_IN_ATTEMPTS_PER_ADDRESS: u32 = 10;
+pub(crate) const SIGN_IN_ATTEMPTS_MAX: u32 = 100;
+pub(crate) const SIGN_IN_WINDOW: SignedDuration = SignedDuration::from_secs(60);
+/// Addresses that are counted by themselves.
+pub(crate) const SIGN_IN_ADDRESSES_MAX: usize = 10_000;
+
 // PostgreSQL.
 
 /// Default of `--database-pool`. One more connection listens for jobs.
@@ -98,6 +112,18 @@ pub(crate) const JOB_POLL: Duration = Duration::from_secs(1);
 pub(crate) const LISTEN_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) const LISTEN_PAUSE_MIN: Duration = Duration::from_millis(100);
 pub(crate) const LISTEN_PAUSE_MAX: Duration = Duration::from_secs(5);
+
+// Sign-in.
+
+/// How long a one-time code can be used.
+pub(crate) const SIGN_IN_CODE_LIFETIME: Duration = Duration::from_secs(15 * 60);
+/// How long a session lasts at most, and how long without a request.
+pub(crate) const SESSION_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
+pub(crate) const SESSION_IDLE: Duration = Duration::from_secs(7 * 24 * 3600);
+/// How exact the recorded times of the last use of sessions and keys are.
+pub(crate) const LAST_USE_PRECISION: Duration = Duration::from_secs(60);
+/// Keys of one account that are not revoked.
+pub(crate) const API_KEYS_MAX: usize = 100;
 
 // Generations.
 

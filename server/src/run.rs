@@ -1,6 +1,7 @@
 //! The program: reads the configuration, then serves until a signal, or runs one command.
 
 mod commands;
+mod signals;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -10,12 +11,11 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use tokio::net::TcpListener;
-#[cfg(unix)]
-use tokio::signal::unix::{SignalKind, signal};
 use tracing::Level;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
+use self::signals::{LinkSignals, stop_signals};
 use crate::api::openapi;
 use crate::blobs::BlobSetting;
 use crate::clock::Clock;
@@ -26,7 +26,7 @@ use crate::domain::{GeneratedKey, PublicUrl};
 use crate::error_chain::error_chain;
 use crate::serve::listener::Drained;
 use crate::serve::metrics::serve_metrics;
-use crate::start::{self, DEFAULT_ACCOUNT, ServiceParts, StoreKind};
+use crate::start::{self, DEFAULT_ACCOUNT, ServiceParts, SignInLinks, StoreKind};
 use crate::store::memory::MemoryStore;
 use crate::store::postgres::PostgresStore;
 
@@ -97,6 +97,8 @@ async fn serve_until_signal(config: ServeConfig) -> Result<ExitCode, Failure> {
     let signals =
         |number| stop_signals(number).map_err(|e| format!("signals cannot be received: {e}"));
     let (first, second) = (signals(1)?, signals(2)?);
+    let link_signals =
+        LinkSignals::new().map_err(|error| format!("signals cannot be received: {error}"))?;
     let listener = bind(&config.listen).await?;
     let admin = match &config.admin_listen {
         Some(address) => Some(bind(address).await?),
@@ -124,27 +126,60 @@ async fn serve_until_signal(config: ServeConfig) -> Result<ExitCode, Failure> {
         tracing::info!(address, "serving metrics");
         tokio::spawn(serve_metrics(admin, metrics));
     }
+    let sign_in_url = sign_in_url(&service.sign_in).await;
     let ready_line = ReadyLine {
         base_url: &service.app.api.base_url,
         api_key: service.generated_key.as_ref().map(GeneratedKey::expose),
-        dashboard_url: None,
+        dashboard_url: &service.sign_in.dashboard_url(),
+        sign_in_url: sign_in_url.as_deref(),
         store: service.app.api.store.name(),
     };
     if let Err(error) = ready_line.print(config.json) {
         tracing::warn!(%error, "the ready line could not be written");
     }
 
+    let links =
+        tokio::spawn(print_sign_in_links(link_signals, service.sign_in.clone(), config.json));
+
     let stop = async {
         first.await;
         tracing::info!("stopping: waiting for requests in flight");
     };
-    tokio::select! {
+    let code = tokio::select! {
         drained = service.serve(listener, config.limits.within_descriptors(), stop) => {
-            Ok(exit_code(drained))
+            exit_code(drained)
         }
         () = second => {
             tracing::warn!("stopped immediately by a second signal");
-            Ok(ExitCode::from(EXIT_SECOND_SIGNAL))
+            ExitCode::from(EXIT_SECOND_SIGNAL)
+        }
+    };
+    links.abort();
+    Ok(code)
+}
+
+/// A new sign-in link. A failure is logged: the server works without.
+async fn sign_in_url(links: &SignInLinks) -> Option<String> {
+    links.make().await.unwrap_or_else(|error| {
+        tracing::warn!(error = error_chain(&error), "no sign-in link could be made");
+        None
+    })
+}
+
+/// Prints a new sign-in link for each signal.
+async fn print_sign_in_links(mut signals: LinkSignals, links: SignInLinks, json: bool) {
+    loop {
+        signals.recv().await;
+        let Some(url) = sign_in_url(&links).await else {
+            tracing::warn!("there is no sign-in link to print");
+            continue;
+        };
+        let line = match json {
+            true => format!("{}\n", serde_json::json!({ "sign_in_url": url })),
+            false => format!("Sign in once, within 15 minutes:\n  {url}\n"),
+        };
+        if let Err(error) = print(&line) {
+            tracing::warn!(%error, "the sign-in link could not be written");
         }
     }
 }
@@ -177,15 +212,16 @@ async fn bind(Address { text, source }: &Address) -> Result<TcpListener, String>
     })
 }
 
-/// How to reach the server, printed once it accepts requests. It contains a key, therefore no
-/// `Debug`.
+/// How to reach the server, printed once it accepts requests. It contains a key and a sign-in
+/// code, therefore no `Debug`.
 #[derive(Serialize)]
 struct ReadyLine<'a> {
     base_url: &'a str,
     /// The key that was created at the start, if one was.
     api_key: Option<&'a str>,
-    /// Not served yet.
-    dashboard_url: Option<&'a str>,
+    dashboard_url: &'a str,
+    /// Signs a browser in, once.
+    sign_in_url: Option<&'a str>,
     store: &'a str,
 }
 
@@ -198,43 +234,20 @@ impl ReadyLine<'_> {
 /// For a person, with a request to try.
 impl fmt::Display for ReadyLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { base_url, api_key, store, .. } = self;
+        let Self { base_url, api_key, dashboard_url, sign_in_url, store } = self;
         writeln!(f, "Promptarium is ready.\n  base URL  {base_url}\n  store     {store}")?;
         match api_key {
             Some(key) => writeln!(f, "  API key   {key}  (new, account {DEFAULT_ACCOUNT})")?,
             None if *store == "memory" => writeln!(f, "  API keys  as seeded")?,
             None => writeln!(f, "  API keys  in the database; `key create` adds one")?,
         }
+        match sign_in_url {
+            Some(url) => writeln!(f, "  sign in   {url}  (once, within 15 minutes)")?,
+            None => writeln!(f, "  dashboard {dashboard_url}")?,
+        }
         let key = api_key.unwrap_or("$PROMPTARIUM_API_KEY");
         writeln!(f, "Try:\n  curl -H \"Authorization: Bearer {key}\" {base_url}/vaults")
     }
-}
-
-/// Waits for this many signals to stop: SIGINT or SIGTERM; on other systems Ctrl-C. From the
-/// call on they do not end the process.
-#[cfg(unix)]
-fn stop_signals(number: usize) -> io::Result<impl Future<Output = ()>> {
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    Ok(async move {
-        for _ in 0..number {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-            }
-        }
-    })
-}
-
-#[cfg(not(unix))]
-fn stop_signals(number: usize) -> io::Result<impl Future<Output = ()>> {
-    Ok(async move {
-        for _ in 0..number {
-            if tokio::signal::ctrl_c().await.is_err() {
-                std::future::pending::<()>().await;
-            }
-        }
-    })
 }
 
 /// Logs the events of this process to stderr from now on, one line each. If the embedding
@@ -266,7 +279,8 @@ mod tests {
     const READY: ReadyLine<'_> = ReadyLine {
         base_url: "http://127.0.0.1:8080/api/v1",
         api_key: Some("promptarium_live_p1_s"),
-        dashboard_url: None,
+        dashboard_url: "http://127.0.0.1:8080/",
+        sign_in_url: Some("http://127.0.0.1:8080/sign-in#c0de"),
         store: "memory",
     };
 
@@ -277,6 +291,7 @@ mod tests {
       base URL  http://127.0.0.1:8080/api/v1
       store     memory
       API key   promptarium_live_p1_s  (new, account default)
+      sign in   http://127.0.0.1:8080/sign-in#c0de  (once, within 15 minutes)
     Try:
       curl -H "Authorization: Bearer promptarium_live_p1_s" http://127.0.0.1:8080/api/v1/vaults
     "#);

@@ -13,12 +13,14 @@ use crate::blobs::upload_slot::Slots;
 use crate::blobs::{BlobOpenError, Blobs};
 use crate::clock::Clock;
 use crate::config::ServiceConfig;
-use crate::domain::{GeneratedKey, NewKey, PublicUrl, Scopes, SigningKey, Vendor};
+use crate::domain::{GeneratedKey, NewKey, PublicUrl, Scopes, SecretToken, SigningKey, Vendor};
 use crate::generate::local::LocalProvider;
 use crate::generate::queue::QueueProvider;
 use crate::generate::submit::Submitter;
 use crate::generate::worker::{Worker, WorkerPool};
 use crate::generate::{BackgroundTasks, OutputStore, Provider};
+use crate::http::attempts::Attempts;
+use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
 use crate::outbound::OutboundError;
 use crate::serve::listener::{Drained, Limits, serve};
@@ -63,8 +65,43 @@ pub struct Service {
     pub app: Arc<ApiService>,
     /// The created key, with all scopes; see [`StoreKind`].
     pub generated_key: Option<GeneratedKey>,
+    /// Makes sign-in links.
+    pub sign_in: SignInLinks,
     /// Work on generations outside of requests. Stop it before the process ends.
     pub background: BackgroundTasks,
+}
+
+/// Makes sign-in links for the account of the created key, or of the first seeded one.
+#[derive(Clone)]
+pub struct SignInLinks {
+    store: Arc<dyn Store>,
+    public: PublicUrl,
+    /// `None` where there is no such key.
+    account: Option<Arc<str>>,
+}
+
+impl SignInLinks {
+    /// A link with a new code, which can be used once. `None` without an account.
+    ///
+    /// # Errors
+    /// If the code cannot be stored.
+    pub async fn make(&self) -> Result<Option<String>, StoreError> {
+        let Some(account) = &self.account else { return Ok(None) };
+        let code = SecretToken::make();
+        self.store.create_sign_in_code(account, code.digest()).await?;
+        Ok(Some(code.sign_in_link(&self.public)))
+    }
+
+    /// The first page, which needs a session.
+    pub fn dashboard_url(&self) -> String {
+        format!("{}/", self.public.url().as_str().trim_end_matches('/'))
+    }
+}
+
+impl std::fmt::Debug for SignInLinks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SignInLinks").field("account", &self.account).finish_non_exhaustive()
+    }
 }
 
 impl Service {
@@ -114,19 +151,13 @@ impl StoreKind {
     /// Creates a key of the default account, where the store needs one.
     async fn first_key(&self, vendor: &Vendor) -> Result<Option<GeneratedKey>, StoreError> {
         let key = vendor.make();
-        let new = new_key(&key, Scopes::ALL);
+        let new = NewKey::new(&key, Scopes::ALL);
         let created = match self {
             Self::Single(store) => store.seed_key(DEFAULT_ACCOUNT, new).await.map(|_| true)?,
             Self::Shared(store) => store.seed_first_key(DEFAULT_ACCOUNT, &new).await?,
         };
         Ok(created.then_some(key))
     }
-}
-
-/// The record of a new key, without its secret.
-pub(crate) fn new_key(key: &GeneratedKey, scopes: Scopes) -> NewKey {
-    let (public_id, digest) = (key.public_id().into(), key.digest());
-    NewKey { public_id, digest, scopes, revoked: false }
 }
 
 /// Creates the seeded accounts and keys, assembles the service, and starts its workers.
@@ -144,6 +175,11 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
     }
     let generated_key =
         if config.seeds.is_empty() { kind.first_key(&config.vendor).await? } else { None };
+    let account = match &generated_key {
+        Some(_) => Some(DEFAULT_ACCOUNT.into()),
+        None => config.seeds.first().map(|seed| seed.account.as_str().into()),
+    };
+    let sign_in = SignInLinks { store: store.clone(), public: public.clone(), account };
     let signing_key = match config.signing_key {
         Some(given) => given,
         None => kind.signing_key().await?,
@@ -170,17 +206,20 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
     let api = Api {
         submitter: submitter.clone(),
         store,
+        vendor: config.vendor,
         model_namespace: config.model_namespace.as_str().into(),
         cursors: Cursors::new(&signing_key),
         base_url: public.base_url().into(),
-        slots: Slots::new(&signing_key, assets.clone(), clock),
+        slots: Slots::new(&signing_key, assets.clone(), clock.clone()),
+        site: Site::new(&public),
+        attempts: Arc::new(Attempts::new(clock)),
         blobs,
         assets,
         readiness: Readiness::default(),
         openapi: Document::new(&openapi::document(Some(&public), &config.model_namespace)),
     };
-    let app = ApiService { routes: Routes::new(table)?, api, vendor: config.vendor, metrics };
+    let app = ApiService { routes: Routes::new(table)?, api, metrics };
     let workers = WorkerPool::start(&worker, config.workers);
     let background = BackgroundTasks { submitter, workers };
-    Ok(Service { app: Arc::new(app), generated_key, background })
+    Ok(Service { app: Arc::new(app), generated_key, sign_in, background })
 }

@@ -16,9 +16,11 @@ mod contract_tests;
 #[cfg(test)]
 mod differential;
 mod jobs;
+mod last_use;
 pub(crate) mod memory;
 pub(crate) mod postgres;
 mod prompts;
+mod sessions;
 mod vaults;
 
 use async_trait::async_trait;
@@ -26,18 +28,19 @@ use promptarium::PromptId;
 
 pub use self::jobs::{JobQueue, JobStore};
 pub use self::prompts::PromptStore;
+pub use self::sessions::SessionStore;
 pub use self::vaults::{Added, Contents, MembershipStore, Moved, VaultStore};
 pub use crate::domain::{
-    AccountId, Caller, Claim, JobKey, JobRecord, JobState, KeyId, KeyRecord, Lease, ListedPrompt,
-    NewJob, NewKey, NewPrompt, NewVault, PromptImage, PromptInputs, PromptKind, PromptPage,
-    PromptPatch, PromptQuery, PromptRecord, ProviderTicket, Release, Reserved, Scopes,
-    SharedPrompt, VaultPatch, VaultRecord, VaultVisibility,
+    AccountId, ApiKeyRecord, Caller, Claim, JobKey, JobRecord, JobState, KeyId, KeyRecord, Lease,
+    ListedPrompt, NamedKey, NewJob, NewKey, NewPrompt, NewVault, PromptImage, PromptInputs,
+    PromptKind, PromptPage, PromptPatch, PromptQuery, PromptRecord, ProviderTicket, Release,
+    Reserved, Scopes, SessionRecord, SharedPrompt, VaultPatch, VaultRecord, VaultVisibility,
 };
 
 /// Everything that the service persists except files.
 #[async_trait]
 pub trait Store:
-    PromptStore + VaultStore + MembershipStore + KeyStore + JobStore + JobQueue
+    PromptStore + VaultStore + MembershipStore + KeyStore + SessionStore + JobStore + JobQueue
 {
     /// A short name for logs and the ready line: `memory` or `postgres`.
     fn name(&self) -> &'static str;
@@ -60,13 +63,19 @@ pub trait KeyStore: Send + Sync + 'static {
     /// scopes or revocation state. Nothing changes then.
     async fn seed_key(&self, account: &str, key: NewKey) -> Result<()>;
 
-    /// The key with this public id, revoked or not. The secret is not verified here.
+    /// The key with this public id, revoked or not, but never a session. The secret is not
+    /// verified here. Counts as a use of the key, whose time is recorded without delay to the
+    /// caller.
     ///
     /// The result may come from a cache and be stale: the key may have been revoked
     /// since. Therefore every method with a [`Caller`] checks the key again and fails
     /// with [`StoreError::KeyRevoked`]. A request that calls no such method must call
     /// [`KeyStore::confirm_key`].
     async fn find_key(&self, public_id: &str) -> Result<Option<KeyRecord>>;
+
+    /// Notes that a request has proved to have this key: the time of its last use, to within a
+    /// minute. Does not wait until that is stored.
+    async fn record_use(&self, key: &KeyRecord) -> Result<()>;
 
     /// Checks that the caller's key is not revoked at this moment.
     ///
@@ -125,6 +134,9 @@ pub enum StoreError {
     /// The database returned something unexpected; a bug.
     #[error("the store failed")]
     Internal(#[source] Cause),
+    /// The account has as many keys as it may have.
+    #[error("the account has as many API keys as it may have")]
+    TooManyKeys,
     /// Another key has this public id.
     #[error("a different key with this public id exists")]
     KeyTaken,
@@ -135,6 +147,6 @@ pub enum StoreError {
 pub(crate) mod prelude {
     pub(crate) use super::{
         JobQueue as _, JobStore as _, KeyStore as _, MembershipStore as _, PromptStore as _,
-        Store as _, VaultStore as _,
+        SessionStore as _, Store as _, VaultStore as _,
     };
 }

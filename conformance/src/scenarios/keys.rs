@@ -49,14 +49,14 @@ pub(super) const ALL: &[Scenario] = &[
     ),
     reference!(
         "keys.create.status",
-        "POST /api-keys without a session answers 401 with or without a key (S-46)",
+        "Creating, listing and revoking keys without a session answer 401 with or without a key (S-46)",
         ["KE-05"],
         [ReadOnlyKey],
         status
     ),
     reference!(
         "keys.create.methods",
-        "Other methods on /api-keys answer 405 with Allow: POST (S-46)",
+        "Methods that the paths of keys do not have answer 405 with Allow (S-46)",
         ["KE-05"],
         methods
     ),
@@ -153,16 +153,23 @@ async fn status(case: Case) -> Result<(), Failure> {
             reply.status(401)?.equals("/data", json!(null))?.equals("/details", json!({}))?;
         }
         wire.post_empty("/api-keys").await?.status(401)?;
+        wire.get("/api-keys").await?.status(401)?;
+        wire.call(Method::DELETE, "/api-keys/p1").send().await?.status(401)?;
     }
     Ok(())
 }
 
 async fn methods(case: Case) -> Result<(), Failure> {
-    for method in [Method::GET, Method::PUT, Method::PATCH, Method::DELETE, Method::HEAD] {
-        let reply = case.wire().call(method, "/api-keys").send().await?;
-        let allow = reply.status(405)?.headers().get("allow");
-        let allow = allow.and_then(|allow| allow.to_str().ok()).unwrap_or("none");
-        reply.ensure(allow == "POST", "Allow: POST", allow)?;
+    for (path, expected, methods) in [
+        ("/api-keys", "GET, POST", [Method::PUT, Method::PATCH, Method::DELETE, Method::HEAD]),
+        ("/api-keys/p1", "DELETE", [Method::PUT, Method::PATCH, Method::GET, Method::POST]),
+    ] {
+        for method in methods {
+            let reply = case.wire().call(method, path).send().await?;
+            let allow = reply.status(405)?.headers().get("allow");
+            let allow = allow.and_then(|allow| allow.to_str().ok()).unwrap_or("none");
+            reply.ensure(allow == expected, format!("Allow: {expected}"), allow)?;
+        }
     }
     Ok(())
 }

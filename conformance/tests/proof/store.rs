@@ -6,13 +6,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 use promptarium_server::store::{
-    Added, Contents, JobQueue, JobStore, KeyStore, MembershipStore, Moved, PromptStore, Store,
-    StoreError, VaultStore,
+    Added, Contents, JobQueue, JobStore, KeyStore, MembershipStore, Moved, PromptStore,
+    SessionStore, Store, StoreError, VaultStore,
 };
 use promptarium_server::store::{
-    Caller, Claim, JobKey, JobRecord, KeyRecord, Lease, NewJob, NewKey, NewPrompt, NewVault,
-    PromptImage, PromptPage, PromptPatch, PromptQuery, ProviderTicket, Release, Reserved,
-    SharedPrompt, VaultPatch, VaultRecord,
+    ApiKeyRecord, Caller, Claim, JobKey, JobRecord, KeyId, KeyRecord, Lease, NamedKey, NewJob,
+    NewKey, NewPrompt, NewVault, PromptImage, PromptPage, PromptPatch, PromptQuery, ProviderTicket,
+    Release, Reserved, SessionRecord, SharedPrompt, VaultPatch, VaultRecord,
 };
 
 /// A store that does some steps in its own way.
@@ -67,7 +67,18 @@ steps! {
     KeyStore {
         seed_key(account: &str, key: NewKey) -> Result<(), StoreError>;
         find_key(public_id: &str) -> Result<Option<KeyRecord>, StoreError>;
+        record_use(key: &KeyRecord) -> Result<(), StoreError>;
         confirm_key(caller: &Caller) -> Result<(), StoreError>;
+    }
+    SessionStore {
+        create_sign_in_code(account: &str, digest: [u8; 32]) -> Result<(), StoreError>;
+        sign_in(code: [u8; 32], session: [u8; 32]) -> Result<Option<SessionRecord>, StoreError>;
+        find_session(digest: [u8; 32]) -> Result<Option<SessionRecord>, StoreError>;
+        sessions(caller: &Caller) -> Result<Vec<SessionRecord>, StoreError>;
+        end_session(caller: &Caller, id: KeyId) -> Result<(), StoreError>;
+        create_api_key(caller: &Caller, new: NamedKey) -> Result<ApiKeyRecord, StoreError>;
+        api_keys(caller: &Caller) -> Result<Vec<ApiKeyRecord>, StoreError>;
+        revoke_api_key(caller: &Caller, public_id: &str) -> Result<ApiKeyRecord, StoreError>;
     }
     PromptStore {
         create_prompt(caller: &Caller, new: NewPrompt) -> Result<SharedPrompt, StoreError>;
@@ -107,6 +118,8 @@ steps! {
         discard_job(job: &JobKey) -> Result<(), StoreError>;
         job_lost(job: &JobKey, reason: &str) -> Result<JobRecord, StoreError>;
         job(caller: &Caller, client_job_id: &str) -> Result<JobRecord, StoreError>;
+        jobs(caller: &Caller, before: Option<&str>, limit: usize)
+            -> Result<Vec<JobRecord>, StoreError>;
         job_by_key(job: &JobKey) -> Result<JobRecord, StoreError>;
     }
     JobQueue {

@@ -54,6 +54,13 @@ pub(crate) enum AdminCommand {
     /// Create, list and revoke API keys.
     #[command(subcommand)]
     Key(KeyCommand),
+    /// Print a link and a one-time code that sign a browser in for the next 15 minutes. The link
+    /// needs --public-url.
+    SignIn {
+        /// Account to sign in to.
+        #[arg(value_name = "ACCOUNT", value_parser = quoted(account_name))]
+        account: String,
+    },
 }
 
 #[derive(Debug, PartialEq, Eq, Subcommand)]

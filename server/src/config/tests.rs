@@ -98,6 +98,7 @@ fn every_admin_command_is_read() {
         ("key create --account alice --scope none", create(vec![none])),
         ("key list", list(None)),
         ("key list --account alice", list(Some(name()))),
+        ("sign-in alice", AdminCommand::SignIn { account: name() }),
         ("key revoke a1", AdminCommand::Key(KeyCommand::Revoke { public_id: "a1".to_owned() })),
     ] {
         let words: Vec<_> = arguments.split(' ').collect();
@@ -113,6 +114,8 @@ fn every_admin_command_is_read() {
         }
         assert!(problem(&words).starts_with("--database-url: missing"), "{arguments}");
     }
+    assert!(problem(&["sign-in", "alice"]).contains("SIGUSR1"));
+    assert!(!problem(&["key", "list"]).contains("SIGUSR1"));
 }
 
 /// Wrong command lines, one per line or separated by `|`.

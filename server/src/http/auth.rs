@@ -19,7 +19,7 @@ pub enum Access {
     Key,
     /// A valid key with the scope `prompts:write`.
     Write,
-    /// A browser session. There are none yet, so every request is refused.
+    /// A browser session, and a page of this site as the source of the request.
     Session,
     /// The token of an upload slot, for every method. The handler checks it, so that a
     /// request without one learns nothing about the path.
@@ -47,7 +47,14 @@ pub enum AuthError {
     Scope,
     /// KE-05
     #[error("this needs a browser session; an API key does not do")]
-    Session,
+    KeyForSession,
+    #[error("this needs a browser session; there is none, or it has ended")]
+    NoSession,
+    /// Codes that are unknown, used or expired get the same response.
+    #[error(
+        "this sign-in code is not valid: it was used before, is older than 15 minutes, or was mistyped"
+    )]
+    WrongCode,
     /// The key could not be looked up, so nothing was carried out.
     #[error("the API key could not be looked up")]
     Store(#[from] StoreError),
@@ -62,10 +69,11 @@ pub(crate) async fn authenticate(
     let key = vendor.read(bearer(headers)?).map_err(|_| AuthError::Invalid)?;
     let record = store.find_key(key.public_id()).await?;
     let digest = key.digest();
-    record
+    let record = record
         .filter(|record| bool::from(record.key.digest.ct_eq(&digest)) && !record.key.revoked)
-        .map(|record| record.caller())
-        .ok_or(AuthError::Invalid)
+        .ok_or(AuthError::Invalid)?;
+    store.record_use(&record).await?;
+    Ok(record.caller())
 }
 
 /// What follows `Bearer` in the only header `Authorization`.

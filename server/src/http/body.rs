@@ -13,15 +13,16 @@ use hyper::body::{Body, Incoming};
 use tokio::time::{Instant, timeout, timeout_at};
 
 pub use crate::limits::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
-use crate::limits::{DISCARD_BYTES_MAX, DISCARD_TIMEOUT, UPLOAD_RATE_MIN};
+use crate::limits::{DISCARD_BYTES_MAX, DISCARD_TIMEOUT, FORM_BYTES_MAX, UPLOAD_RATE_MIN};
 
 /// Why a body could not be read. Sizes are those of an upload slot, times are seconds.
 #[derive(Debug, thiserror::Error)]
 pub enum BodyReadError {
-    #[error("the request needs one header `Content-Type: application/json`")]
-    NotJson,
-    #[error("the body has more than {BODY_BYTES_MAX} bytes")]
-    TooLarge,
+    /// With the type that it must have.
+    #[error("the request needs one header `Content-Type: {0}`")]
+    OtherType(&'static str),
+    #[error("the body has more than {0} bytes")]
+    TooLarge(usize),
     #[error("the body has more than the {0} bytes that were declared")]
     Longer(u64),
     #[error("the body has fewer than the {0} bytes that were declared")]
@@ -32,24 +33,43 @@ pub enum BodyReadError {
     Broken(#[source] hyper::Error),
 }
 
-/// Reads a JSON body (EN-02). One that is declared too large is not read at all.
+/// Reads a JSON body (EN-02).
 pub(crate) async fn read_json(
     body: &mut Incoming,
     headers: &HeaderMap,
 ) -> Result<Bytes, BodyReadError> {
-    if !declares_json(headers) {
-        return Err(BodyReadError::NotJson);
+    read(body, headers, "application/json", BODY_BYTES_MAX).await
+}
+
+/// Reads the body of a form in a page.
+pub(crate) async fn read_form(
+    body: &mut Incoming,
+    headers: &HeaderMap,
+) -> Result<Bytes, BodyReadError> {
+    read(body, headers, "application/x-www-form-urlencoded", FORM_BYTES_MAX).await
+}
+
+/// Reads a body of this type. One that is declared too large is not read at all.
+async fn read(
+    body: &mut Incoming,
+    headers: &HeaderMap,
+    of: &'static str,
+    most: usize,
+) -> Result<Bytes, BodyReadError> {
+    let essence = content_type(headers).and_then(|value| value.split(|byte| *byte == b';').next());
+    if !essence.is_some_and(|text| text.trim_ascii().eq_ignore_ascii_case(of.as_bytes())) {
+        return Err(BodyReadError::OtherType(of));
     }
-    if body.size_hint().lower() > BODY_BYTES_MAX as u64 {
-        return Err(BodyReadError::TooLarge);
+    if body.size_hint().lower() > most as u64 {
+        return Err(BodyReadError::TooLarge(most));
     }
-    let read = Limited::new(body, BODY_BYTES_MAX).collect();
+    let read = Limited::new(body, most).collect();
     let read = timeout(Duration::from_secs(BODY_SECONDS_MAX), read).await;
     match read.map_err(|_| BodyReadError::TooSlow(BODY_SECONDS_MAX))? {
         Ok(body) => Ok(body.to_bytes()),
         Err(error) => Err(error
             .downcast()
-            .map_or(BodyReadError::TooLarge, |error| BodyReadError::Broken(*error))),
+            .map_or(BodyReadError::TooLarge(most), |error| BodyReadError::Broken(*error))),
     }
 }
 
@@ -106,9 +126,4 @@ pub(crate) fn content_type(headers: &HeaderMap) -> Option<&[u8]> {
     let mut values = headers.get_all(CONTENT_TYPE).iter();
     let value = values.next().filter(|_| values.next().is_none())?;
     Some(value.as_bytes().trim_ascii())
-}
-
-fn declares_json(headers: &HeaderMap) -> bool {
-    let essence = content_type(headers).and_then(|value| value.split(|byte| *byte == b';').next());
-    essence.is_some_and(|text| text.trim_ascii().eq_ignore_ascii_case(b"application/json"))
 }

@@ -33,6 +33,14 @@ pub enum ApiError {
     Host,
     #[error(transparent)]
     Auth(#[from] AuthError),
+    #[error(
+        "another site may have caused this request; it takes `Sec-Fetch-Site: same-origin`, or an \
+         `Origin` that is this service's"
+    )]
+    CrossSite,
+    /// With the seconds to wait.
+    #[error("too many wrong sign-in codes; try again in {0} seconds")]
+    TooManyAttempts(u64),
     #[error(transparent)]
     Body(#[from] BodyReadError),
     #[error("the body {0}")]
@@ -105,8 +113,12 @@ impl ApiError {
                 store_problem(error, RequestTarget { writes: false, ..target })
             }
             Self::Auth(_) | Self::Slot(_) => own_text(S::UNAUTHORIZED),
-            Self::Body(B::NotJson) | Self::OtherType(_) => own_text(S::UNSUPPORTED_MEDIA_TYPE),
-            Self::Body(B::TooLarge | B::Longer(_)) => own_text(S::PAYLOAD_TOO_LARGE),
+            Self::CrossSite => own_text(S::FORBIDDEN),
+            Self::TooManyAttempts(seconds) => {
+                own_text(S::TOO_MANY_REQUESTS).header(RETRY_AFTER, &seconds.to_string())
+            }
+            Self::Body(B::OtherType(_)) | Self::OtherType(_) => own_text(S::UNSUPPORTED_MEDIA_TYPE),
+            Self::Body(B::TooLarge(_) | B::Longer(_)) => own_text(S::PAYLOAD_TOO_LARGE),
             Self::Body(B::TooSlow(_)) => own_text(S::REQUEST_TIMEOUT),
             Self::Body(B::Broken(_)) => of_body("broke off"),
             Self::Malformed(error) => of_body(&error.0),
@@ -210,6 +222,9 @@ fn store_problem(error: &StoreError, target: RequestTarget) -> Problem {
         StoreError::Unavailable(_) => {
             Problem::unavailable("the database cannot be reached; try again in a while")
         }
+        StoreError::TooManyKeys => {
+            Problem::new(S::BAD_REQUEST, format!("{error}; revoke one first"))
+        }
         StoreError::KeyTaken | StoreError::LeaseLost | StoreError::Internal(_) => {
             Problem::new(S::INTERNAL_SERVER_ERROR, INTERNAL)
         }
@@ -253,9 +268,13 @@ mod tests {
             AuthError::Malformed.into(),
             AuthError::Invalid.into(),
             AuthError::Scope.into(),
-            AuthError::Session.into(),
-            BodyReadError::NotJson.into(),
-            BodyReadError::TooLarge.into(),
+            AuthError::KeyForSession.into(),
+            AuthError::NoSession.into(),
+            AuthError::WrongCode.into(),
+            ApiError::CrossSite,
+            ApiError::TooManyAttempts(9),
+            BodyReadError::OtherType("application/json").into(),
+            BodyReadError::TooLarge(4194304).into(),
             BodyReadError::TooSlow(30).into(),
             BodyReadError::Longer(7).into(),
             BodyReadError::Shorter(7).into(),
@@ -280,6 +299,7 @@ mod tests {
             StoreError::SystemVaultDelete.into(),
             StoreError::ForkOfPrivateVault.into(),
             StoreError::JobConflict.into(),
+            StoreError::TooManyKeys.into(),
             StoreError::KeyRevoked.into(),
             StoreError::Unavailable("secret".into()).into(),
             AuthError::Store(StoreError::Unavailable("secret".into())).into(),
@@ -321,6 +341,10 @@ mod tests {
         401 the API key is not valid
         401 the API key lacks the scope prompts:write
         401 this needs a browser session; an API key does not do
+        401 this needs a browser session; there is none, or it has ended
+        401 this sign-in code is not valid: it was used before, is older than 15 minutes, or was mistyped
+        403 another site may have caused this request; it takes `Sec-Fetch-Site: same-origin`, or an `Origin` that is this service's
+        429 too many wrong sign-in codes; try again in 9 seconds
         415 the request needs one header `Content-Type: application/json`
         413 the body has more than 4194304 bytes
         408 the body did not arrive within 30 seconds
@@ -347,6 +371,7 @@ mod tests {
         400 a system vault cannot be deleted
         400 a private vault cannot be forked; set its visibility to unlisted or public first
         400 clientJobId was used before in this account, with a different request [clientJobId]
+        400 the account has as many API keys as it may have; revoke one first
         401 the API key is not valid
         503 the database cannot be reached, so it is not known whether this was carried out; look before you send it again
         503 the database cannot be reached; try again in a while
@@ -367,7 +392,9 @@ mod tests {
             let problem = failure.problem(WRITE);
             let retry = problem.header.is_some_and(|(name, _)| name == RETRY_AFTER);
             let is_503 = problem.status == StatusCode::SERVICE_UNAVAILABLE;
-            assert_eq!(retry, is_503 && !problem.text.contains("not known"), "{failure:?}");
+            let is_429 = problem.status == StatusCode::TOO_MANY_REQUESTS;
+            let expected = is_429 || is_503 && !problem.text.contains("not known");
+            assert_eq!(retry, expected, "{failure:?}");
         }
         let away = ApiError::from(StoreError::Unavailable("secret".into()));
         let problem = away.problem(RequestTarget { writes: false, ..WRITE });

@@ -7,12 +7,14 @@ use percent_encoding::percent_decode_str;
 use promptarium::path;
 
 /// The text of a 404, by a part of the route's template.
-const NOT_FOUND: [(&str, &str); 6] = [
+const NOT_FOUND: [(&str, &str); 8] = [
     ("{vaultPromptId}", "there is no such vault in this account, or no such prompt in it"),
     (path::VAULT_FORK, "there is no such vault, or its owner keeps it private"),
     ("{vaultId}", "there is no such vault in this account"),
     ("{promptId}", "there is no such prompt in this account"),
     ("{clientJobId}", "there is no generation of this clientJobId in this account"),
+    ("{publicId}", "there is no API key of this public id in this account"),
+    ("{sessionId}", "there is no such session in this account"),
     ("{name}", "there is nothing at this address, or nothing yet"),
 ];
 
@@ -92,6 +94,7 @@ mod tests {
             (path::VAULT_FORK, "no such vault, or its owner keeps it private"),
             (path::VAULT_PROMPT_PIN, "no such vault in this account, or no such prompt in it"),
             (path::GENERATION_STATUS, "no generation of this clientJobId"),
+            (path::API_KEY, "no API key of this public id"),
             ("/assets/{name}", "nothing at this address, or nothing yet"),
             (path::VAULTS, "no such thing"),
         ] {

@@ -13,7 +13,7 @@ use hyper::body::{Body as _, Frame};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, Problem};
 use crate::http::path::RequestTarget;
 use crate::limits::LISTING_CHUNK_BYTES;
 use crate::store::StoreError;
@@ -94,13 +94,18 @@ pub(crate) fn failure(error: &ApiError, target: RequestTarget) -> Response {
     let problem = error.problem(target);
     let envelope = json!({ "data": null, "error": problem.text, "details": problem.details });
     let mut response = with_json(problem.status, envelope.to_string());
+    add_headers(&mut response, problem);
+    response
+}
+
+/// The headers that go with the status of a failure.
+pub(crate) fn add_headers(response: &mut Response, problem: Problem) {
     if problem.status == StatusCode::UNAUTHORIZED {
         response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
     if let Some((name, value)) = problem.header {
         response.headers_mut().insert(name, value);
     }
-    response
 }
 
 /// The same response to `HEAD`: without its body, but with its length. Over HTTP/2 hyper would

@@ -1,4 +1,4 @@
-//! The commands that work on the database: its schema, accounts and keys. They need no server;
+//! The commands that work on the database: its schema, accounts, keys and sign-in. They need no server;
 //! running servers see the changes at once.
 
 use std::process::ExitCode;
@@ -8,11 +8,10 @@ use serde_json::{Value, json};
 use super::{EXIT_PRECONDITION, Failure, print};
 use crate::clock::Clock;
 use crate::config::{AccountCommand, AdminCommand, AdminConfig, DatabaseConfig, KeyCommand};
-use crate::domain::{Scopes, Vendor};
+use crate::domain::{NewKey, PublicUrl, Scopes, SecretToken, Vendor};
 use crate::error_chain::error_chain;
-use crate::start::new_key;
-use crate::store::StoreError;
 use crate::store::postgres::{KeyEntry, PostgresStore};
+use crate::store::{SessionStore, StoreError};
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
@@ -42,7 +41,11 @@ pub(super) async fn run(config: AdminConfig) -> Result<ExitCode, Failure> {
 
 async fn execute(config: AdminConfig) -> Result<Output, Failure> {
     let AdminConfig {
-        database: DatabaseConfig { url, source, migration }, command, vendor, ..
+        database: DatabaseConfig { url, source, migration },
+        command,
+        vendor,
+        public_url,
+        ..
     } = config;
     let failed = |error| Failure::from(format!("{source}: {}", error_chain(&error)));
     let open = async || PostgresStore::open(&url, migration, Clock::System).await.map_err(failed);
@@ -91,7 +94,27 @@ async fn execute(config: AdminConfig) -> Result<Output, Failure> {
             let text = format!("key {public_id} of account {} is revoked{since}\n", key.account);
             Ok((text, key_json(&key)))
         }
+        AdminCommand::SignIn { account } => {
+            sign_in(&open().await?, account, public_url.as_ref()).await
+        }
     }
+}
+
+/// The link, if the URL of the server is known, and the code, a line each.
+async fn sign_in(
+    store: &PostgresStore,
+    account: String,
+    public: Option<&PublicUrl>,
+) -> Result<Output, Failure> {
+    let code = SecretToken::make();
+    match store.create_sign_in_code(&account, code.digest()).await {
+        Err(StoreError::NotFound) => return Err(no_account(&account)),
+        outcome => outcome?,
+    }
+    let link = public.map(|public| code.sign_in_link(public));
+    let lines = link.iter().map(String::as_str).chain([code.expose()]);
+    let text = lines.map(|line| format!("{line}\n")).collect();
+    Ok((text, json!({ "account": account, "link": link, "code": code.expose() })))
 }
 
 /// The text is only the key, so that a script can use it as it is.
@@ -103,7 +126,7 @@ async fn create_key(
 ) -> Result<Output, Failure> {
     let prompts_write = scopes.is_empty() || scopes.contains(&Scopes::ALL);
     let (key, scopes) = (vendor.make(), Scopes { prompts_write });
-    if !store.create_key(&account, &new_key(&key, scopes)).await? {
+    if !store.create_key(&account, &NewKey::new(&key, scopes)).await? {
         return Err(no_account(&account));
     }
     let json = json!({

@@ -24,6 +24,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use self::activity::{InFlight, Next, SharedActivity, TrackedStream};
+use crate::http::attempts::Peer;
 use crate::http::response::{Response, ResponseBody, ResponseBodyError};
 use crate::limits;
 
@@ -78,9 +79,14 @@ pub(super) async fn serve_connection(
 ) {
     // Small responses go out at once. A failure only costs time.
     let _ = stream.set_nodelay(true);
+    // It is not known where the connection has ended already.
+    let peer = stream.peer_addr().ok().map(|address| Peer(address.ip()));
     let activity = SharedActivity::new();
     let requests = activity.clone();
-    let answer = service_fn(move |request: Request<Incoming>| {
+    let answer = service_fn(move |mut request: Request<Incoming>| {
+        if let Some(peer) = peer {
+            request.extensions_mut().insert(peer);
+        }
         let in_flight = requests.begin_request(request.version());
         let service = service.clone();
         async move {

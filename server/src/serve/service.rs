@@ -3,22 +3,23 @@
 //! A request gets its id, route, caller and handler here, and a failure becomes a response.
 //! Lower layers neither log requests nor count them; this layer knows nothing of sockets.
 
+use std::net::Ipv4Addr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use data_encoding::HEXLOWER;
 use futures::FutureExt;
-use http::header::{CACHE_CONTROL, HOST, X_CONTENT_TYPE_OPTIONS};
+use http::header::{CACHE_CONTROL, HOST, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
 use http::uri::Authority;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version};
 use hyper::body::Incoming;
 use tracing::Instrument;
 
-use crate::api::{Api, Request};
-use crate::domain::Vendor;
+use crate::api::{Api, HandlerResult, Request};
 use crate::error_chain::error_chain;
+use crate::http::attempts::Peer;
 use crate::http::auth::{Access, AuthError, authenticate};
 use crate::http::body;
 use crate::http::error::ApiError;
@@ -27,9 +28,14 @@ use crate::http::response::{self, Response};
 use crate::limits::REQUEST_ID_CHARS_MAX;
 use crate::serve::listener::HttpService;
 use crate::serve::metrics::Metrics;
-use crate::serve::routes::{Handler, RouteMatch, Routes};
+use crate::serve::routes::{AuthedHandler, Handler, RouteMatch, Routes};
+use crate::store::StoreError;
+use crate::web;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// A year. Not for subdomains, which may be other services.
+const HSTS: &str = "max-age=31536000";
 
 /// The whole service as a function from request to response.
 pub struct ApiService {
@@ -37,8 +43,6 @@ pub struct ApiService {
     pub routes: Routes,
     /// What handlers need.
     pub api: Api,
-    /// The prefix of valid keys.
-    pub vendor: Vendor,
     /// Where requests are counted, if metrics are served.
     pub metrics: Option<Arc<Metrics>>,
 }
@@ -55,22 +59,20 @@ impl HttpService for Arc<ApiService> {
         let work = async {
             check_host(&parts)?;
             let RouteMatch { route, params, .. } = found?;
-            let request = Request { params, parts: &parts, body };
-            let handler = match route.handler {
-                Handler::Open(handler) => return handler(api, request).await,
-                Handler::Session => return Err(AuthError::Session.into()),
-                Handler::Authed(handler) => handler,
-            };
-            let caller = authenticate(&parts.headers, &self.vendor, &*api.store).await?;
-            let outcome = match route.access {
-                Access::Write if !caller.scopes.prompts_write => Err(AuthError::Scope.into()),
-                _ => handler(api, &caller, request).await,
-            };
-            // A failure is 401 if no step of the store has checked the key and it is revoked.
-            if outcome.as_ref().is_err_and(ApiError::needs_key_recheck) {
-                api.store.confirm_key(&caller).await.map_err(AuthError::from)?;
+            let peer = parts.extensions.get::<Peer>();
+            let peer = peer.map_or(Ipv4Addr::UNSPECIFIED.into(), |Peer(address)| *address);
+            let request = Request { params, parts: &parts, peer, body };
+            match route.handler {
+                Handler::Open(handler) | Handler::Page(handler) => handler(api, request).await,
+                Handler::Dashboard(handler) => {
+                    let outcome = async {
+                        let session = api.site.authenticate(&parts, &*api.store).await?;
+                        handler(api, &session, request).await
+                    };
+                    web::or_sign_in(&api.site, outcome.await)
+                }
+                Handler::Authed(handler) => authed(api, route.access, handler, request).await,
             }
-            outcome
         };
         // Unwind safe: all shared state is behind the store, whose steps are atomic.
         let id_text = id.to_str().unwrap_or_default();
@@ -86,7 +88,13 @@ impl HttpService for Arc<ApiService> {
             Err(error) => {
                 let template = route.map_or("", |found| found.route.path);
                 let target = RequestTarget::new(template, &parts.method);
-                (response::failure(&error, target), Some(error))
+                let is_page = route.is_some_and(|found| found.route.is_page());
+                let response = if is_page {
+                    web::failure(&error, target, &api.site, id_text)
+                } else {
+                    response::failure(&error, target)
+                };
+                (response, Some(error))
             }
         };
         if parts.method == Method::HEAD {
@@ -97,6 +105,9 @@ impl HttpService for Arc<ApiService> {
         let headers = response.headers_mut();
         headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        if self.api.site.is_https() {
+            headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static(HSTS));
+        }
         headers.insert(REQUEST_ID, id);
         response
     }
@@ -127,6 +138,32 @@ impl ApiService {
             }
         }
     }
+}
+
+/// Runs the handler of a request that needs a key, or a session in its place.
+async fn authed(
+    api: &Api,
+    access: Access,
+    handler: AuthedHandler,
+    request: Request<'_>,
+) -> HandlerResult {
+    let (parts, is_session) = (request.parts, access == Access::Session);
+    let caller = match is_session {
+        true => api.site.authenticate(parts, &*api.store).await?.caller(),
+        false => authenticate(&parts.headers, &api.vendor, &*api.store).await?,
+    };
+    let outcome = match access {
+        Access::Write if !caller.scopes.prompts_write => Err(AuthError::Scope.into()),
+        _ => handler(api, &caller, request).await,
+    };
+    // A failure is 401 if no step of the store has checked the key and it is revoked.
+    if outcome.as_ref().is_err_and(ApiError::needs_key_recheck) {
+        api.store.confirm_key(&caller).await.map_err(|error| match error {
+            StoreError::KeyRevoked if is_session => AuthError::NoSession,
+            error => error.into(),
+        })?;
+    }
+    outcome
 }
 
 /// The message of a panic, if it is text.

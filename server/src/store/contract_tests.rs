@@ -5,6 +5,7 @@
 mod concurrency;
 pub(super) mod jobs;
 mod resources;
+pub(super) mod sessions;
 
 use std::sync::Arc;
 

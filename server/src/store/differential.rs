@@ -9,6 +9,7 @@
 mod jobs;
 pub(crate) mod ops;
 pub(crate) mod runner;
+mod sessions;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
@@ -20,12 +21,16 @@ use futures::FutureExt;
 use self::ops::{Action, Op, Values, sequence};
 use self::runner::Runner;
 use super::contract_tests::StoreUnderTest;
+use crate::limits::{LAST_USE_PRECISION, SESSION_IDLE, SESSION_MAX, SIGN_IN_CODE_LIFETIME};
 
 /// How often everything is read and compared: it costs a database more than an operation.
 const SNAPSHOT_EVERY: usize = 20;
 const PAGE_SIZE: usize = 50;
 /// Jobs in a snapshot; the last snapshot has all.
 const SNAPSHOT_JOBS: usize = 8;
+/// Around the lifetimes of codes and sessions.
+const LONG_WAITS: [Duration; 4] =
+    [LAST_USE_PRECISION, SIGN_IN_CODE_LIFETIME, SESSION_IDLE, SESSION_MAX];
 /// How many shorter sequences are tried when one fails.
 const SHRINK_ATTEMPTS: usize = 150;
 
@@ -45,6 +50,7 @@ async fn compare(
     for (number, op) in ops.iter().enumerate() {
         let time = match op.action {
             Action::Wait => Duration::from_secs(Values::new(op.seed).below(7) as u64),
+            Action::WaitLong => LONG_WAITS[Values::new(op.seed).below(LONG_WAITS.len())],
             action if action.is_on_jobs() => Duration::from_micros(1),
             _ => Duration::ZERO,
         };
@@ -152,6 +158,9 @@ async fn faults_in_the_database_are_found() {
         "CREATE FUNCTION forget() RETURNS trigger LANGUAGE plpgsql AS \
          'BEGIN NEW.setbacks := 0; RETURN NEW; END'; \
          CREATE TRIGGER forget BEFORE UPDATE ON job FOR EACH ROW EXECUTE FUNCTION forget()",
+        "CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS \
+         'BEGIN NEW.revoked_at := OLD.revoked_at; RETURN NEW; END'; \
+         CREATE TRIGGER keep BEFORE UPDATE ON api_key FOR EACH ROW EXECUTE FUNCTION keep()",
         "CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; \
          CREATE TRIGGER lose BEFORE INSERT ON membership FOR EACH ROW WHEN (NEW.id % 50 = 0) \
          EXECUTE FUNCTION lose()",
@@ -181,6 +190,10 @@ async fn random_operations_reach_every_error_and_job_state() {
                 ("failed", "state: Failed"),
                 ("claimed after a failed attempt", "\"claimed\",\n    1"),
                 ("completed", "\"completed\""),
+                ("signed in", "\"signed in\",\n    Some"),
+                ("refused a code", "\"signed in\",\n    None"),
+                ("found a session", "\"session\",\n    Some"),
+                ("found no session", "\"session\",\n    None"),
             ];
             for (event, text) in events_of {
                 *events.entry(event).or_insert(0) += u32::from(result.contains(text));
@@ -190,6 +203,7 @@ async fn random_operations_reach_every_error_and_job_state() {
     let expected = [
         "ForkOfPrivateVault",
         "JobConflict",
+        "KeyRevoked",
         "KeyTaken",
         "LeaseLost",
         "ModelRequired",
@@ -202,7 +216,7 @@ async fn random_operations_reach_every_error_and_job_state() {
     ];
     assert!(errors.iter().eq(expected), "{errors:?}");
     assert!(failed * 2 < all, "{failed} of {all} operations failed");
-    assert!(events.len() == 7 && events.values().all(|times| *times >= 5), "{events:?}");
+    assert!(events.len() == 11 && events.values().all(|times| *times >= 5), "{events:?}");
 }
 
 #[tokio::test]

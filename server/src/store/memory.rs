@@ -9,7 +9,9 @@
 
 mod account;
 mod jobs;
+mod keys;
 mod prompts;
+mod sessions;
 #[cfg(test)]
 mod tests;
 mod vaults;
@@ -26,9 +28,10 @@ use tokio::time::Instant;
 
 use self::account::{Account, PromptIndex};
 use self::jobs::Jobs;
-use super::{KeyStore, Result, Store, StoreError};
+use self::keys::Keys;
+use super::{Result, Store, StoreError};
 use crate::clock::Clock;
-use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewKey, NewVault, VaultVisibility};
+use crate::domain::{AccountId, Caller, NewVault, VaultVisibility};
 
 /// A [`Store`] in memory. Its futures are ready at once, except for
 /// [`job_due`](super::JobQueue::job_due).
@@ -72,18 +75,20 @@ impl MemoryStore {
         read(&self.accounts).get(&id).cloned().ok_or(StoreError::NotFound)
     }
 
-    /// Runs `step` under the account's read lock.
-    fn read<T>(&self, id: AccountId, step: impl FnOnce(&Account) -> Result<T>) -> Result<T> {
-        step(&read(&*self.account(id)?))
+    /// Checks the caller's key, and runs `step` under the read lock of its account.
+    fn read<T>(&self, caller: &Caller, step: impl FnOnce(&Account) -> Result<T>) -> Result<T> {
+        read(&self.keys).check(caller)?;
+        step(&read(&*self.account(caller.account)?))
     }
 
-    /// Runs `step` under the account's write lock.
+    /// Checks the caller's key, and runs `step` under the write lock of its account.
     fn write<T>(
         &self,
-        id: AccountId,
+        caller: &Caller,
         step: impl FnOnce(&mut Account, &Shared) -> Result<T>,
     ) -> Result<T> {
-        step(&mut write(&*self.account(id)?), &self.shared)
+        read(&self.keys).check(caller)?;
+        step(&mut write(&*self.account(caller.account)?), &self.shared)
     }
 }
 
@@ -94,41 +99,6 @@ impl Store for MemoryStore {
     }
 
     async fn check(&self) -> Result<()> {
-        Ok(())
-    }
-}
-
-#[derive(Debug, Default)]
-struct Keys {
-    by_public_id: HashMap<Box<str>, KeyRecord>,
-    accounts: HashMap<Box<str>, AccountId>,
-}
-
-#[async_trait]
-impl KeyStore for MemoryStore {
-    async fn seed_key(&self, account: &str, key: NewKey) -> Result<()> {
-        let mut keys = write(&self.keys);
-        let existing = keys.accounts.get(account).copied();
-        if let Some(known) = keys.by_public_id.get(&key.public_id) {
-            let same = Some(known.account) == existing && known.key == key;
-            return if same { Ok(()) } else { Err(StoreError::KeyTaken) };
-        }
-        let owner = existing.unwrap_or_else(|| {
-            let id = self.create_account();
-            keys.accounts.insert(account.into(), id);
-            id
-        });
-        let (id, public_id) = (KeyId(next(&self.shared.others)), key.public_id.clone());
-        keys.by_public_id.insert(public_id, KeyRecord { id, account: owner, key });
-        Ok(())
-    }
-
-    async fn find_key(&self, public_id: &str) -> Result<Option<KeyRecord>> {
-        Ok(read(&self.keys).by_public_id.get(public_id).cloned())
-    }
-
-    async fn confirm_key(&self, _: &Caller) -> Result<()> {
-        // This store never revokes a key, so the result of `find_key` is never stale.
         Ok(())
     }
 }

@@ -8,7 +8,8 @@
 //! # Locks
 //! Row locks are taken in one order, to avoid deadlocks: vaults by id, then prompts by
 //! id, then memberships. A foreign key check would lock its row too late, so a statement
-//! that adds a prompt to a vault locks both explicitly before.
+//! that adds a prompt to a vault locks both explicitly before. A new API key locks its account
+//! and nothing else.
 //!
 //! # CTEs that lock
 //! - PostgreSQL evaluates a `SELECT` in a CTE only as far as another part of the query
@@ -27,6 +28,7 @@ mod connect;
 mod db;
 mod job_queue;
 mod jobs;
+mod key_cache;
 mod keys;
 mod listing;
 mod memberships;
@@ -38,6 +40,7 @@ mod retry;
 mod rows;
 #[cfg(any(test, feature = "test-support"))]
 pub(crate) mod scratch;
+mod sessions;
 #[cfg(test)]
 mod tests;
 mod tls;
@@ -61,13 +64,13 @@ pub use self::url::DatabaseUrl;
 use super::{Cause, Store, StoreError};
 use crate::clock::Clock;
 use crate::error_chain::error_chain;
-use crate::limits::{CONNECT_TIMEOUT, KEY_CACHE_SIZE};
+use crate::limits::CONNECT_TIMEOUT;
 
 /// A [`Store`] in PostgreSQL.
 #[derive(Clone)]
 pub struct PostgresStore {
     db: Db,
-    keys: Arc<keys::KeyCache>,
+    keys: Arc<key_cache::KeyCache>,
     notifier: notify::JobNotifier,
 }
 
@@ -121,7 +124,7 @@ impl PostgresStore {
         db.warm_up().await?;
         Ok(Self {
             db,
-            keys: Arc::new(keys::KeyCache::new(KEY_CACHE_SIZE)),
+            keys: Arc::new(key_cache::KeyCache::new()),
             notifier: notify::JobNotifier::new(connector),
         })
     }

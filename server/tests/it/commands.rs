@@ -92,6 +92,23 @@ async fn a_key_is_created_used_listed_and_revoked() {
     assert_eq!(run(url, &["key", "list", "--json"]).await.json(), list);
 }
 
+#[tokio::test]
+async fn a_sign_in_code_is_printed_with_its_link() {
+    let database = ScratchDatabase::create().await.unwrap();
+    let url = &database.url();
+    run(url, &["account", "create", "alice"]).await;
+    let public = "--public-url=https://example.com/p";
+    let made = run(url, &["sign-in", "alice", public, "--json"]).await.json();
+    let code = made["code"].as_str().unwrap();
+    let link = format!("https://example.com/p/sign-in#{code}");
+    assert_eq!(made, json!({ "account": "alice", "link": link, "code": code }));
+    let text = run(url, &["sign-in", "alice", public]).await;
+    let (link, code) = text.stdout.trim_end().split_once('\n').unwrap();
+    assert_eq!((text.code, link), (Some(0), &*format!("https://example.com/p/sign-in#{code}")));
+    let bare = run(url, &["sign-in", "alice", "--json"]).await.json();
+    assert!(bare["link"].is_null() && bare["code"] != code, "{bare}");
+}
+
 const SLOT: &str = r#"{"contentType":"image/png","size":9}"#;
 
 #[tokio::test]
@@ -104,6 +121,7 @@ async fn missing_and_duplicate_names_exit_with_1() {
         (&["key", "create", "--account", "bob"], "bob"),
         (&["key", "list", "--account", "bob"], "bob"),
         (&["key", "revoke", "a1"], "a1"),
+        (&["sign-in", "bob"], "bob"),
     ] {
         let line = failure(url, arguments, 1).await;
         assert!(line.contains(name), "{line}");

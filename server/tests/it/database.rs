@@ -5,6 +5,7 @@ use promptarium_server::EmbeddedServer;
 use promptarium_server::test_support::ScratchDatabase;
 use promptarium_server::test_support::{DatabaseUrl, Migration, PostgresStore};
 
+use crate::support::browser::{self, OWN, code, create_key, send, sign_in, sign_in_request};
 use crate::support::client::{Connection, call, request};
 use crate::support::program::Running;
 
@@ -53,6 +54,37 @@ async fn an_embedded_server_without_a_seed_has_a_key_of_its_own() {
     let id = &created["data"]["id"];
     let seen = call(&two, "GET", &format!("/prompts/{id}"), None).await;
     assert_eq!(seen.json()["data"], created["data"], "the keys belong to the same account");
+}
+
+#[tokio::test]
+async fn a_session_and_its_keys_begin_and_end_on_all_servers_at_once() {
+    let database = ScratchDatabase::create().await.unwrap();
+    let (one, two) = (embedded(&database).await, embedded(&database).await);
+    let cookie = sign_in(&one).await;
+    let created = create_key(&two, &cookie, "Laptop").await;
+    let key = created["key"].as_str().unwrap();
+    let own = format!("{OWN}{cookie}");
+    let path = format!("/api/v1/api-keys/{}", created["publicId"].as_str().unwrap());
+    for expected in [200, 401] {
+        for server in [&one, &two] {
+            let mut connection = Connection::to(server).await;
+            connection.send(request(key, "GET", "/vaults", None)).await;
+            assert_eq!(connection.response().await.unwrap().status, expected);
+        }
+        let revoked = send(&one, &browser::request("DELETE", &path, &own, "")).await;
+        assert_eq!(revoked.status, 200);
+    }
+
+    let link = sign_in_request(&code(&one).await, "");
+    let (first, second) = tokio::join!(send(&one, &link), send(&two, &link));
+    assert_eq!(first.status.min(second.status), 303);
+    assert_eq!(first.status.max(second.status), 401, "one code, one session");
+
+    assert_eq!(send(&two, &browser::request("POST", "/sign-out", &own, "")).await.status, 303);
+    for server in [&one, &two] {
+        let listed = browser::request("GET", "/api/v1/api-keys", &cookie, "");
+        assert_eq!(send(server, &listed).await.status, 401);
+    }
 }
 
 #[tokio::test]

@@ -17,10 +17,12 @@ mod commands;
 mod database;
 
 mod connections;
+mod dashboard;
 mod embedded;
 mod generations;
 mod metrics;
 mod openapi;
+mod sessions;
 mod uploads;
 
 mod paths;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use promptarium_server::EmbeddedServer;
 use serde_json::Value;
 
+use crate::support::browser::{self, JSON, OWN, send, sign_in};
 use crate::support::client::{Connection, Response, call};
 use crate::support::program::{output, program};
 
@@ -66,6 +67,7 @@ async fn the_printed_document_is_the_served_one() {
 async fn required_fields_are_those_of_the_document() {
     let server = EmbeddedServer::start().await.unwrap();
     let document = get(&mut Connection::to(&server).await, "GET", "").await.json();
+    let cookie = sign_in(&server).await;
     let mut checked = 0;
     for (path, item) in document["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap() {
@@ -79,7 +81,15 @@ async fn required_fields_are_those_of_the_document() {
             let path = path.replace("{promptId}", "1").replace("{vaultId}", "1");
             let path = path.replace("{vaultPromptId}", "1");
             let path = path.strip_prefix("/api/v1").unwrap();
-            let response = call(&server, &method.to_uppercase(), path, Some("{}")).await;
+            let method = method.to_uppercase();
+            let response = match operation["security"][0].get("browserSession") {
+                Some(_) => {
+                    let headers = format!("{JSON}{OWN}{cookie}");
+                    let path = format!("/api/v1{path}");
+                    send(&server, &browser::request(&method, &path, &headers, "{}")).await
+                }
+                None => call(&server, &method, path, Some("{}")).await,
+            };
             let response = response.json();
             let details = response["details"].as_object().into_iter().flatten();
             let missing: BTreeSet<_> = details.map(|(name, _)| name.as_str()).collect();
@@ -87,5 +97,5 @@ async fn required_fields_are_those_of_the_document() {
             checked += 1;
         }
     }
-    assert_eq!(checked, 9);
+    assert_eq!(checked, 10);
 }

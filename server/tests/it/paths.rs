@@ -7,7 +7,7 @@ use promptarium_server::test_support::BASE_PATH;
 use promptarium_server::test_support::{Routes, route_table};
 
 /// Every template of the SDK that this server responses.
-const SERVED: [&str; 14] = [
+const SERVED: [&str; 15] = [
     path::PROMPTS,
     path::PROMPT,
     path::PROMPT_SAVE,
@@ -22,6 +22,7 @@ const SERVED: [&str; 14] = [
     path::GENERATION_STATUS,
     path::UPLOADS_IMAGES,
     path::API_KEYS,
+    path::API_KEY,
 ];
 
 #[test]

@@ -15,9 +15,10 @@ const PROMPT: &str = r#"{"title":"Harbour","prompt":"A harbour at dawn"}"#;
 async fn the_json_ready_line_has_base_url_key_and_store() {
     let server = Running::start(&["serve"], &[]).await;
     let keys: Vec<_> = server.ready.as_object().unwrap().keys().collect();
-    assert_eq!(keys, ["api_key", "base_url", "dashboard_url", "store"]);
+    assert_eq!(keys, ["api_key", "base_url", "dashboard_url", "sign_in_url", "store"]);
     assert!(server.base_url().ends_with("/api/v1"));
-    assert!(server.ready["dashboard_url"].is_null());
+    let root = server.base_url().strip_suffix("api/v1").unwrap();
+    assert_eq!(server.ready["dashboard_url"], root);
     assert_eq!(server.ready["store"], "memory");
 
     let mut connection = Connection::open(server.base_url()).await;
@@ -30,12 +31,13 @@ async fn without_json_the_ready_line_is_text() {
     let mut child = program(&["--listen", "127.0.0.1:0"], &[]).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut text = Vec::new();
-    while text.len() < 6 {
+    while text.len() < 7 {
         let line = timeout(TIMEOUT, lines.next_line()).await.expect("a line in time");
         text.push(line.unwrap().expect("a line"));
     }
     assert_eq!(text[0], "Promptarium is ready.");
-    assert!(text[5].contains("curl -H \"Authorization: Bearer promptarium_live_p1"), "{text:?}");
+    assert!(text[4].contains("/sign-in#"), "{text:?}");
+    assert!(text[6].contains("curl -H \"Authorization: Bearer promptarium_live_p1"), "{text:?}");
 }
 
 #[tokio::test]

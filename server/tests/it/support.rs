@@ -1,6 +1,7 @@
 //! What the tests share: a plain client, the program as a child, a failing blob store.
 
 pub(crate) mod blobs;
+pub(crate) mod browser;
 pub(crate) mod client;
 pub(crate) mod program;
 

@@ -15,13 +15,14 @@ const LINES_MAX: usize = 300;
 const DEPTH_MAX: usize = 3;
 
 /// Modules of the server from top to bottom. A module imports only from rows below its own.
-const LAYERS: [&[&str]; 14] = [
+const LAYERS: [&[&str]; 15] = [
     &["main"],
     &["run"],
     &["embedded"],
     &["start"],
     &["config"],
     &["serve"],
+    &["web"],
     &["api"],
     &["http"],
     &["generate"],

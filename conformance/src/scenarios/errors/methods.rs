@@ -140,7 +140,7 @@ async fn unknown(case: Case) -> Result<(), Failure> {
         "/prompts/1/save/2",
         "/vaults/1/save",
         "/vaults/1/prompts/2/unpin",
-        "/api-keys/1",
+        "/api-keys/1/2",
         "/prompt",
         "/vaults/1/fork/2",
     ] {

@@ -7,7 +7,7 @@ use promptarium::{Scope, limits as l};
 use serde_json::{Value, json};
 
 use super::document;
-use crate::api::{files, generations, prompts, vaults};
+use crate::api::{files, generations, keys as api_keys, prompts, vaults};
 use crate::domain::{Media, ModelNamespace, PublicUrl};
 use crate::http::auth::Access;
 use crate::http::body::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
@@ -83,7 +83,7 @@ fn routes_and_operations_are_the_same() {
     let operations = operations(&document).into_iter().map(|(id, (method, path, one))| {
         (id.to_owned(), method.to_uppercase(), path.to_owned(), one["security"].to_string())
     });
-    let routes = routes::table().into_iter().map(|row| {
+    let routes = routes::table().into_iter().filter(|row| !row.is_page()).map(|row| {
         let security = match row.access {
             Access::None => json!([]),
             Access::Key => json!([{ "apiKey": [] }]),
@@ -102,20 +102,22 @@ fn operations_have_the_responses_that_follow_from_their_routes() {
     let document = resolved();
     let operations = operations(&document);
     let schemas = &document["components"]["schemas"];
-    for row in routes::table() {
+    for row in routes::table().into_iter().filter(|row| !row.is_page()) {
         let one = operations[row.name].2;
         let mut expected = BTreeSet::from(["405", "500"]);
         expected.extend((row.access != Access::None).then_some("401"));
+        let is_change = row.access == Access::Session && row.method != "GET";
+        expected.extend(is_change.then_some("403"));
         let has_id = row.path.contains('{') && row.access != Access::UploadToken;
         expected.extend(has_id.then_some("404"));
         let has_body = one.get("requestBody").is_some();
         expected.extend(has_body.then_some(["400", "408", "413", "415"]).into_iter().flatten());
         let others = match row.name {
-            "createApiKey" => "",
             "health" => "200",
             "openapi" => "200 304",
             "listPrompts" | "deleteVault" => "200 400 503",
-            "createPrompt" | "createVault" | "addVaultPrompts" | "createUploadSlot" => "201 503",
+            "createPrompt" | "createVault" | "addVaultPrompts" | "createUploadSlot"
+            | "createApiKey" => "201 503",
             "forkVault" => "201 400 503",
             "createGeneration" => "202 502 503",
             "getAsset" => "200 206 304 416 503",
@@ -157,6 +159,7 @@ fn requests_have_the_fields_that_the_handlers_take() {
         ("moveVaultPrompt", vaults::MOVE_FIELDS),
         ("createGeneration", generations::FIELDS),
         ("createUploadSlot", files::FIELDS),
+        ("createApiKey", api_keys::FIELDS),
         ("listPrompts", prompts::QUERY),
         ("putUpload", &["slot"]),
     ]);
@@ -190,6 +193,8 @@ fn enumerations_have_the_words_that_the_handlers_take() {
             assert_eq!(schema_of(&document, place)["enum"], json!(words), "{place}");
         }
     }
+    let scopes = &document["components"]["schemas"]["Scopes"]["items"]["enum"];
+    assert_eq!(*scopes, json!(words(api_keys::SCOPES)));
     let files = Media::ALL.map(Media::content_type).to_vec();
     for (place, types) in [
         ("/paths/~1storage~1{name}/put/requestBody/content", images),
@@ -251,6 +256,7 @@ fn limits_are_those_of_the_sdk() {
             "createGeneration.modelId createGeneration.imageEditEndpointId";
         GENERATION_ASPECT_RATIO_CHARS_MAX, "maxLength", "createGeneration.aspectRatio";
         VAULT_NAME_CHARS, "minLength maxLength", "createVault.name updateVault.name Vault.name";
+        API_KEY_NAME_CHARS, "minLength maxLength", "createApiKey.name";
         VAULT_DESCRIPTION_CHARS_MAX, "maxLength",
             "createVault.description updateVault.description Vault.description";
         ADDED_PROMPTS, "minItems maxItems", "addVaultPrompts.promptIds";
@@ -359,7 +365,7 @@ fn close(schema: &Value) -> Value {
 
 /// JSON Schema allows unknown keywords, so that a misspelt one would be ignored.
 const KEYWORDS: &str = "$ref type format pattern const enum not minLength maxLength minimum maximum \
-    items minItems maxItems properties required additionalProperties propertyNames maxProperties \
+    items minItems maxItems uniqueItems properties required additionalProperties propertyNames maxProperties \
     anyOf if then default examples description";
 
 #[test]

@@ -11,6 +11,7 @@ use rand::seq::IndexedRandom as _;
 use rand::{RngExt as _, SeedableRng as _};
 
 use super::jobs::{claim, image, new, queued, reserved, ticket};
+use super::sessions::named_key;
 use super::{
     ALL_PROMPTS, StoreUnderTest, assert_error, contract_tests, found, key, named, new_prompt,
     renamed,
@@ -19,6 +20,7 @@ use crate::domain::{
     Caller, JobState, PromptInputs, PromptKind, PromptPatch, PromptQuery, Reserved, VaultPatch,
     slug,
 };
+use crate::limits::API_KEYS_MAX;
 use crate::store::StoreError;
 
 contract_tests! {
@@ -34,6 +36,9 @@ contract_tests! {
     fifty_vaults_of_one_name_have_the_first_fifty_slugs
     concurrent_renames_keep_slugs_unique
     of_many_reservations_of_one_name_one_is_new
+    of_many_sign_ins_with_one_code_one_starts_a_session
+    keys_created_at_once_stay_within_the_limit
+    of_many_keys_with_one_public_id_one_is_created
     no_two_claims_hold_one_job
     of_many_ends_under_one_lease_one_counts
     a_vault_that_is_deleted_at_the_end_of_a_job_loses_no_output
@@ -381,6 +386,53 @@ async fn of_many_reservations_of_one_name_one_is_new(db: Arc<StoreUnderTest>) {
             }] += 1;
         }
         assert_eq!(counts, [1, 3, 4], "round {round}");
+    }
+}
+
+async fn of_many_sign_ins_with_one_code_one_starts_a_session(db: Arc<StoreUnderTest>) {
+    let alice = db.caller("alice").await;
+    for round in 0..10 {
+        db.store.create_sign_in_code("alice", [round; 32]).await.unwrap();
+        let sign_ins = parallel(&db, &alice, 8, |db, _, number| async move {
+            let mut session = [round; 32];
+            session[0] = 100 + u8::try_from(number).unwrap();
+            db.store.sign_in([round; 32], session).await.unwrap()
+        });
+        let started: Vec<_> = sign_ins.await.into_iter().flatten().collect();
+        assert_eq!(started.len(), 1, "{started:?}");
+        assert_eq!(db.store.sessions(&alice).await.unwrap().len(), usize::from(round) + 1);
+    }
+}
+
+async fn keys_created_at_once_stay_within_the_limit(db: Arc<StoreUnderTest>) {
+    let alice = db.caller("alice").await;
+    // The caller's own key counts.
+    for number in 4..API_KEYS_MAX {
+        db.store.create_api_key(&alice, named_key(&format!("k{number}"))).await.unwrap();
+    }
+    let creations = parallel(&db, &alice, 10, |db, alice, number| async move {
+        db.store.create_api_key(&alice, named_key(&format!("new{number}"))).await
+    });
+    let (created, refused): (Vec<_>, Vec<_>) = creations.await.into_iter().partition(Result::is_ok);
+    assert_eq!((created.len(), refused.len()), (3, 7));
+    for refusal in refused {
+        assert_error!(refusal, StoreError::TooManyKeys);
+    }
+}
+
+async fn of_many_keys_with_one_public_id_one_is_created(db: Arc<StoreUnderTest>) {
+    let callers = [db.caller("alice").await, db.caller("bob").await];
+    for round in 0..10 {
+        let creations = parallel(&db, &callers[0], 8, |db, _, number| {
+            let caller = callers[number % 2].clone();
+            async move { db.store.create_api_key(&caller, named_key(&format!("k{round}"))).await }
+        });
+        let (created, refused): (Vec<_>, Vec<_>) =
+            creations.await.into_iter().partition(Result::is_ok);
+        assert_eq!((created.len(), refused.len()), (1, 7));
+        for refusal in refused {
+            assert_error!(refusal, StoreError::KeyTaken);
+        }
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) const ACCOUNTS: usize = 3;
 pub(crate) struct Runner<'s> {
     pub(super) store: &'s dyn Store,
     pub(super) callers: Vec<Caller>,
-    keys: Ids<KeyId>,
+    pub(super) keys: Ids<KeyId>,
     pub(super) accounts: Ids<AccountId>,
     pub(super) prompts: Ids<PromptId>,
     pub(super) vaults: Ids<VaultId>,
@@ -30,6 +30,7 @@ pub(crate) struct Runner<'s> {
     /// The vault in which each membership was last seen.
     vault_of: HashMap<VaultPromptId, VaultId>,
     pub(super) jobs: super::jobs::Jobs,
+    pub(super) sessions: super::sessions::Sessions,
 }
 
 impl<'s> Runner<'s> {
@@ -51,6 +52,7 @@ impl<'s> Runner<'s> {
             memberships: Ids::new(ACCOUNTS, VaultPromptId::new),
             vault_of: HashMap::new(),
             jobs: super::jobs::Jobs::default(),
+            sessions: super::sessions::Sessions::default(),
         };
         runner.snapshot(10, 0).await;
         runner
@@ -63,8 +65,11 @@ impl<'s> Runner<'s> {
         let values = &mut values;
         use Action::*;
         let result = match op.action {
-            Wait => Ok(String::new()),
+            Wait | WaitLong => Ok(String::new()),
             SeedKey | FindKey | ConfirmKey => self.on_keys(op.action, account, values).await,
+            CreateSignInCode | SignIn | FindSession | EndSession | CreateApiKey | RevokeApiKey => {
+                self.on_sessions(op.action, account, values).await
+            }
             CreatePrompt | Prompt | ListPrompts | UpdatePrompt | DeletePrompt | SavePrompt => {
                 self.on_prompts(op.action, account, values).await
             }
@@ -235,7 +240,7 @@ impl<'s> Runner<'s> {
 
     async fn account_snapshot(&mut self, account: usize, limit: usize) -> Result<String> {
         let (store, caller) = (self.store, self.callers[account].clone());
-        let mut text = String::new();
+        let mut text = self.sessions_snapshot(&caller).await?;
         let vaults = store.vaults(&caller).await?;
         assert!(vaults.is_sorted_by(|a, b| a.id > b.id), "vaults are not newest first");
         for vault in vaults {

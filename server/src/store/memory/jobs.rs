@@ -2,6 +2,7 @@
 //!
 //! The jobs of all accounts have one lock and one queue, so a claim is one step and scans nothing.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,7 +12,7 @@ use promptarium::PromptId;
 use tokio::time::sleep;
 
 use super::account::later;
-use super::{MemoryStore, Shared};
+use super::{MemoryStore, Shared, read, write};
 use crate::clock::Clock;
 use crate::domain::{
     Caller, Claim, JobKey, JobRecord, JobState, Lease, NewJob, PromptImage, ProviderTicket,
@@ -130,7 +131,7 @@ impl Shared {
 #[async_trait]
 impl JobStore for MemoryStore {
     async fn reserve_job(&self, caller: &Caller, new: NewJob) -> Result<Reserved> {
-        self.read(caller.account, |account| {
+        self.read(caller, |account| {
             let shared = &self.shared;
             let key = JobKey { account: account.id, client_job_id: new.client_job_id };
             let mut jobs = shared.jobs();
@@ -193,9 +194,30 @@ impl JobStore for MemoryStore {
     }
 
     async fn job(&self, caller: &Caller, client_job_id: &str) -> Result<JobRecord> {
+        read(&self.keys).check(caller)?;
         let key = JobKey { account: caller.account, client_job_id: client_job_id.into() };
         let job = self.job_by_key(&key).await?;
         if job.state == JobState::Submitting { Err(StoreError::NotFound) } else { Ok(job) }
+    }
+
+    async fn jobs(
+        &self,
+        caller: &Caller,
+        before: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<JobRecord>> {
+        read(&self.keys).check(caller)?;
+        let jobs = self.shared.jobs();
+        let own = jobs.by_key.values().filter(|job| job.record.key.account == caller.account);
+        let mut own: Vec<_> =
+            own.filter(|job| !job.is_submitting()).map(|job| &job.record).collect();
+        own.sort_by_cached_key(|job| {
+            Reverse((job.created_at, JobKey::name_digest(&job.key.client_job_id)))
+        });
+        let at = |name: &str| own.iter().position(|job| *job.key.client_job_id == *name);
+        let start =
+            before.map_or(Ok(0), |name| at(name).map(|at| at + 1).ok_or(StoreError::NotFound))?;
+        Ok(own.into_iter().skip(start).take(limit).cloned().collect())
     }
 
     async fn job_by_key(&self, job: &JobKey) -> Result<JobRecord> {
@@ -240,19 +262,19 @@ impl JobQueue for MemoryStore {
     }
 
     async fn complete_job(&self, lease: &Lease, images: Vec<PromptImage>) -> Result<PromptId> {
-        self.write(lease.job.account, |account, shared| {
-            shared.change_leased(lease, |job| {
-                // A job that the provider never accepted has no output.
-                let ticket = job.record.state.ticket().cloned().ok_or(StoreError::LeaseLost)?;
-                if account.check_vault(Some(job.record.vault)).is_err() {
-                    job.record.vault = account.general()?;
-                }
-                let new = output_prompt(&job.record.request, job.record.vault);
-                let prompt = account.create_prompt(new, images.into(), shared.now(), shared)?.id;
-                job.end(JobState::Completed(ticket, prompt), shared);
-                Ok(prompt)
-            })?
-        })
+        let (account, shared) = (self.account(lease.job.account)?, &self.shared);
+        let mut account = write(&account);
+        shared.change_leased(lease, |job| {
+            // A job that the provider never accepted has no output.
+            let ticket = job.record.state.ticket().cloned().ok_or(StoreError::LeaseLost)?;
+            if account.check_vault(Some(job.record.vault)).is_err() {
+                job.record.vault = account.general()?;
+            }
+            let new = output_prompt(&job.record.request, job.record.vault);
+            let prompt = account.create_prompt(new, images.into(), shared.now(), shared)?.id;
+            job.end(JobState::Completed(ticket, prompt), shared);
+            Ok(prompt)
+        })?
     }
 
     async fn fail_job(&self, lease: &Lease, reason: &str) -> Result<()> {

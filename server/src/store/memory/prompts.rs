@@ -16,18 +16,18 @@ use crate::store::{PromptStore, Result, StoreError};
 #[async_trait]
 impl PromptStore for MemoryStore {
     async fn create_prompt(&self, caller: &Caller, new: NewPrompt) -> Result<SharedPrompt> {
-        self.write(caller.account, |account, shared| {
+        self.write(caller, |account, shared| {
             account.create_prompt(new, Arc::default(), shared.now(), shared)
         })
     }
 
     async fn prompt(&self, caller: &Caller, id: PromptId) -> Result<SharedPrompt> {
-        self.read(caller.account, |account| account.prompt(id))
+        self.read(caller, |account| account.prompt(id))
     }
 
     async fn list_prompts(&self, caller: &Caller, query: PromptQuery) -> Result<PromptPage> {
         let PromptQuery { vault, kind, after, limit } = query;
-        self.read(caller.account, |account| {
+        self.read(caller, |account| {
             account.check_vault(vault)?;
             let ids = account.index.page(vault, kind, after).take(limit.saturating_add(1));
             let mut prompts: Vec<_> =
@@ -44,7 +44,7 @@ impl PromptStore for MemoryStore {
         id: PromptId,
         patch: PromptPatch,
     ) -> Result<SharedPrompt> {
-        self.write(caller.account, |account, shared| {
+        self.write(caller, |account, shared| {
             let before = account.prompt(id)?;
             account.check_vault(patch.vault)?;
             let has_model = patch.inputs.model_id.is_some() || before.inputs.model_id.is_some();
@@ -73,7 +73,7 @@ impl PromptStore for MemoryStore {
     }
 
     async fn delete_prompt(&self, caller: &Caller, id: PromptId) -> Result<()> {
-        self.write(caller.account, |account, _| {
+        self.write(caller, |account, _| {
             let prompt = account.prompt(id)?;
             for vault in &prompt.vault_ids {
                 account.remove_member(*vault, id);
@@ -90,7 +90,7 @@ impl PromptStore for MemoryStore {
         id: PromptId,
         vault: VaultId,
     ) -> Result<SharedPrompt> {
-        self.write(caller.account, |account, shared| {
+        self.write(caller, |account, shared| {
             account.prompt(id)?;
             account.check_vault(Some(vault))?;
             account.add_member(vault, id, shared);

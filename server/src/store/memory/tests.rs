@@ -1,7 +1,7 @@
 //! Invariants of the data, and tests of this store only. The contract tests cover what both
 //! stores do.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use futures::FutureExt;
@@ -10,6 +10,7 @@ use tokio::time::{Instant, timeout};
 
 use super::account::{Account, PromptIndex, Vault};
 use super::jobs::Jobs;
+use super::keys::Keys;
 use super::{MemoryStore, read, write};
 use crate::clock::Clock;
 use crate::domain::{
@@ -24,7 +25,10 @@ impl MemoryStore {
     /// Panics if the data is inconsistent.
     pub(in crate::store) fn check_invariants(&self) {
         let accounts = read(&self.accounts);
-        let named: BTreeSet<_> = read(&self.keys).accounts.values().copied().collect();
+        let keys = read(&self.keys);
+        keys.check_invariants();
+        let named: BTreeSet<_> = keys.accounts.values().copied().collect();
+        drop(keys);
         assert_eq!(named, accounts.keys().copied().collect(), "an account without a name");
         let mut owners = HashMap::new();
         for (id, account) in &*accounts {
@@ -46,6 +50,21 @@ impl MemoryStore {
         let account = self.account(caller.account).unwrap();
         let vaults = &mut write(&account).vaults;
         vaults.get_mut(&vault).unwrap().record.cover_image_url = Some(url.into());
+    }
+}
+
+impl Keys {
+    fn check_invariants(&self) {
+        let mut ids: HashSet<_> = self.sessions.values().map(|session| session.id).collect();
+        let sessions = ids.len();
+        for (public_id, key) in &self.by_public_id {
+            assert_eq!(*public_id, key.record.key.public_id);
+            assert_eq!(key.record.key.revoked, key.revoked_at.is_some());
+            assert_eq!(self.live.contains(&key.record.id), key.revoked_at.is_none());
+            ids.insert(key.record.id);
+        }
+        assert_eq!(ids.len(), sessions + self.by_public_id.len(), "two keys have one id");
+        assert!(self.live.is_subset(&ids), "a key is live that does not exist");
     }
 }
 
@@ -125,11 +144,11 @@ fn prompt(store: &MemoryStore, caller: &Caller) -> SharedPrompt {
 }
 
 #[test]
-fn an_account_that_does_not_exist_has_nothing() {
+fn a_key_that_does_not_exist_is_refused() {
     let store = new_store();
     let alice = Caller { key: KeyId(9), account: AccountId(9), scopes: Scopes::default() };
-    assert!(matches!(done(store.vaults(&alice)), Err(StoreError::NotFound)));
-    assert!(matches!(done(store.prompt(&alice, PromptId::new(1))), Err(StoreError::NotFound)));
+    assert!(matches!(done(store.vaults(&alice)), Err(StoreError::KeyRevoked)));
+    assert!(matches!(done(store.prompt(&alice, PromptId::new(1))), Err(StoreError::KeyRevoked)));
 }
 
 #[test]

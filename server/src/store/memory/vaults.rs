@@ -19,7 +19,7 @@ use crate::store::{Added, Contents, MembershipStore, Moved, Result, StoreError, 
 #[async_trait]
 impl VaultStore for MemoryStore {
     async fn vaults(&self, caller: &Caller) -> Result<Vec<VaultRecord>> {
-        self.read(caller.account, |account| {
+        self.read(caller, |account| {
             let vaults = account.vaults.values();
             let mut vaults: Vec<_> = vaults.map(|vault| vault.record.clone()).collect();
             vaults.sort_unstable_by_key(|vault| Reverse((vault.created_at, vault.id)));
@@ -28,13 +28,11 @@ impl VaultStore for MemoryStore {
     }
 
     async fn create_vault(&self, caller: &Caller, new: NewVault) -> Result<VaultRecord> {
-        self.write(caller.account, |account, shared| {
-            Ok(account.insert_vault(new, shared).record.clone())
-        })
+        self.write(caller, |account, shared| Ok(account.insert_vault(new, shared).record.clone()))
     }
 
     async fn vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord> {
-        self.read(caller.account, |account| Ok(account.vault(id)?.record.clone()))
+        self.read(caller, |account| Ok(account.vault(id)?.record.clone()))
     }
 
     async fn update_vault(
@@ -43,7 +41,7 @@ impl VaultStore for MemoryStore {
         id: VaultId,
         patch: VaultPatch,
     ) -> Result<VaultRecord> {
-        self.write(caller.account, |account, shared| {
+        self.write(caller, |account, shared| {
             let before = &account.vault(id)?.record;
             let name = patch.name.as_ref().filter(|name| **name != before.name);
             if name.is_some() && before.system {
@@ -63,7 +61,7 @@ impl VaultStore for MemoryStore {
     }
 
     async fn delete_vault(&self, caller: &Caller, id: VaultId) -> Result<()> {
-        self.write(caller.account, |account, shared| {
+        self.write(caller, |account, shared| {
             let vault = account.vault(id)?;
             if vault.record.system {
                 return Err(StoreError::SystemVaultDelete);
@@ -80,22 +78,23 @@ impl VaultStore for MemoryStore {
     /// Reads the source and writes the copy in two steps, so that two accounts are never
     /// locked at once. Within one account both happen under one lock.
     async fn fork_vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord> {
+        read(&self.keys).check(caller)?;
         let owner = read(&self.shared.owners).get(&id).copied().ok_or(StoreError::NotFound)?;
         if owner == caller.account {
-            return self.write(owner, |account, shared| {
+            return self.write(caller, |account, shared| {
                 let source = Source::read(account, id, owner)?;
                 source.copy_into(account, shared)
             });
         }
-        let source = self.read(owner, |account| Source::read(account, id, caller.account))?;
-        self.write(caller.account, |account, shared| source.copy_into(account, shared))
+        let source = Source::read(&read(&*self.account(owner)?), id, caller.account)?;
+        self.write(caller, |account, shared| source.copy_into(account, shared))
     }
 }
 
 #[async_trait]
 impl MembershipStore for MemoryStore {
     async fn contents(&self, caller: &Caller, vault: VaultId) -> Result<Contents> {
-        let snapshot: BTreeMap<_, _> = self.read(caller.account, |account| {
+        let snapshot: BTreeMap<_, _> = self.read(caller, |account| {
             let members = account.vault(vault)?.members.iter();
             let listed = members.filter_map(|(membership, member)| {
                 let prompt = account.prompt(member.prompt).ok()?;
@@ -114,7 +113,7 @@ impl MembershipStore for MemoryStore {
         vault: VaultId,
         prompts: &[PromptId],
     ) -> Result<Added> {
-        self.write(caller.account, |account, shared| {
+        self.write(caller, |account, shared| {
             account.vault(vault)?;
             let mut seen = BTreeSet::new();
             let unknown = prompts.iter().filter(|id| !account.prompts.contains_key(id));
@@ -134,7 +133,7 @@ impl MembershipStore for MemoryStore {
         vault: VaultId,
         membership: VaultPromptId,
     ) -> Result<()> {
-        self.write(caller.account, |account, _| {
+        self.write(caller, |account, _| {
             let prompt = account.vault(vault)?.prompt_of(membership)?;
             account.remove_member(vault, prompt);
             Ok(())
@@ -148,7 +147,7 @@ impl MembershipStore for MemoryStore {
         membership: VaultPromptId,
         target: VaultId,
     ) -> Result<Moved> {
-        self.write(caller.account, |account, shared| {
+        self.write(caller, |account, shared| {
             let prompt = account.vault(vault)?.prompt_of(membership)?;
             account.vault(target).map_err(|_| StoreError::UnknownTargetVault)?;
             account.remove_member(vault, prompt);
@@ -165,7 +164,7 @@ impl MembershipStore for MemoryStore {
         membership: VaultPromptId,
         pinned: bool,
     ) -> Result<()> {
-        self.write(caller.account, |account, shared| {
+        self.write(caller, |account, shared| {
             let member = account.vault_mut(vault)?.members.get_mut(&membership);
             let member = member.ok_or(StoreError::NotFound)?;
             if member.pin.is_some() != pinned {

@@ -38,7 +38,7 @@ const BEGIN: &str = "BEGIN READ ONLY; SET LOCAL statement_timeout = 0";
 pub(super) struct Db {
     pool: Pool,
     shared: SharedClients,
-    clock: Clock,
+    pub(super) clock: Clock,
     /// For one statement: the server itself ends it after `statement_timeout`.
     pub(super) limit: Duration,
     streams: StreamPermits,

@@ -15,8 +15,7 @@ use super::PostgresStore;
 use super::db::{Db, Params, Statement};
 use super::jobs::{job_columns, job_key, job_or_none, later, random_id, rows_of_job};
 use super::notify::CHANNEL;
-use super::rows::StoredImage;
-use super::rows::column;
+use super::rows::{StoredImage, column, micros};
 use crate::domain::{Claim, GenerationRequest, Lease, PromptImage, Release, output_prompt};
 use crate::error_chain::error_chain;
 use crate::store::{JobQueue, Result, StoreError};
@@ -227,10 +226,4 @@ async fn fenced(db: &Db, statement: &Statement, lease: &Lease, params: Params<'_
     let params = [&[&fence as _], params].concat();
     let rows = rows_of_job(db, statement, &lease.job, &params).await?;
     rows.into_iter().next().ok_or(StoreError::LeaseLost)
-}
-
-/// In microseconds; at most a century, which the database can add to any time.
-fn micros(duration: Duration) -> i64 {
-    const MAX: i64 = 100 * 366 * 24 * 3_600_000_000;
-    i64::try_from(duration.as_micros()).map_or(MAX, |micros| micros.min(MAX))
 }

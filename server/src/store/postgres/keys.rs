@@ -6,7 +6,7 @@ use tokio_postgres::Row;
 
 use super::PostgresStore;
 use super::db::{Params, Statement};
-use super::rows::column;
+use super::rows::{column, is_no_session};
 use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes};
 use crate::store::{KeyStore, Result, StoreError};
 
@@ -111,8 +111,11 @@ static CREATE: Statement = Statement::non_idempotent(
 
 static FIND: Statement = Statement::read_only(
     "keys.find",
-    "SELECT id, account_id, public_id, digest, prompts_write, revoked_at IS NOT NULL AS revoked
-     FROM api_key WHERE public_id = $1::text",
+    concat!(
+        "SELECT id, account_id, public_id, digest, prompts_write, revoked_at IS NOT NULL AS revoked
+        FROM api_key k WHERE public_id = $1::text AND ",
+        is_no_session!()
+    ),
 );
 
 static CONFIRM: Statement = Statement::read_only(
@@ -122,32 +125,37 @@ static CONFIRM: Statement = Statement::read_only(
 
 static LIST: Statement = Statement::read_only(
     "keys.list",
-    "SELECT a.name, k.public_id, k.prompts_write, k.created_at, k.revoked_at
-     FROM api_key k JOIN account a ON a.id = k.account_id ORDER BY k.account_id, k.id",
+    concat!(
+        "SELECT a.name, k.public_id, k.prompts_write, k.created_at, k.revoked_at
+        FROM api_key k JOIN account a ON a.id = k.account_id WHERE ",
+        is_no_session!(),
+        " ORDER BY k.account_id, k.id"
+    ),
 );
 
 /// No row if there is no such account; one row of NULLs if it has no key.
 static LIST_OF: Statement = Statement::read_only(
     "keys.list_of",
-    "SELECT a.name, k.public_id, k.prompts_write, k.created_at, k.revoked_at
-     FROM account a LEFT JOIN api_key k ON k.account_id = a.id
-     WHERE a.name = $1::text ORDER BY k.id",
+    concat!(
+        "SELECT a.name, k.public_id, k.prompts_write, k.created_at, k.revoked_at
+        FROM account a LEFT JOIN api_key k ON k.account_id = a.id AND ",
+        is_no_session!(),
+        " WHERE a.name = $1::text ORDER BY k.id"
+    ),
 );
 
-/// Revoking again keeps the first time.
+/// Revoking again keeps the first time. A session is ended by its account, not here.
 static REVOKE: Statement = Statement::idempotent(
     "keys.revoke",
-    "UPDATE api_key k
-     SET revoked_at = coalesce(k.revoked_at, $2::timestamptz, clock_timestamp())
-     FROM account a
-     WHERE k.public_id = $1::text AND a.id = k.account_id
-     RETURNING a.name, k.public_id, k.prompts_write, k.created_at, k.revoked_at",
+    concat!(
+        "UPDATE api_key k
+        SET revoked_at = coalesce(k.revoked_at, $2::timestamptz, clock_timestamp())
+        FROM account a
+        WHERE k.public_id = $1::text AND a.id = k.account_id AND ",
+        is_no_session!(),
+        " RETURNING a.name, k.public_id, k.prompts_write, k.created_at, k.revoked_at"
+    ),
 );
-
-/// Keys that were found before, so that a request costs no look-up. Whether a key was revoked
-/// since is checked by every statement. Only keys that exist are cached, so that guessing keys
-/// evicts none.
-pub(super) type KeyCache = quick_cache::sync::Cache<Box<str>, KeyRecord>;
 
 #[async_trait]
 impl KeyStore for PostgresStore {
@@ -156,21 +164,26 @@ impl KeyStore for PostgresStore {
     }
 
     async fn find_key(&self, public_id: &str) -> Result<Option<KeyRecord>> {
-        if let Some(cached) = self.keys.get(public_id) {
+        if let Some(cached) = self.keys.find(public_id) {
             return Ok(Some(cached));
         }
         let rows = self.db.rows(&FIND, &[&public_id]).await?;
         let record = rows.first().map(key_record).transpose()?;
         if let Some(record) = record.as_ref().filter(|record| !record.key.revoked) {
-            self.keys.insert(record.key.public_id.clone(), record.clone());
+            self.keys.insert(record.clone());
         }
         Ok(record)
+    }
+
+    async fn record_use(&self, key: &KeyRecord) -> Result<()> {
+        self.keys.record_use(&self.db, &key.key.public_id);
+        Ok(())
     }
 
     async fn confirm_key(&self, caller: &Caller) -> Result<()> {
         let outcome = self.db.rows_of_caller(&CONFIRM, &[&caller.key.0]).await;
         if let Err(StoreError::KeyRevoked) = outcome {
-            self.keys.retain(|_, record| record.id != caller.key);
+            self.keys.remove(caller.key);
         }
         outcome.map(drop)
     }

@@ -24,6 +24,7 @@ pub(super) const LIST: &[Version] = &[
         name: "V3__drop_vault_mark",
         sql: include_str!("../../../migrations/V3__drop_vault_mark.sql"),
     },
+    Version { name: "V4__sessions", sql: include_str!("../../../migrations/V4__sessions.sql") },
 ];
 
 /// Any number that is the same for all servers: "prompts" in ASCII.

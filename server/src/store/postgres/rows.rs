@@ -1,6 +1,7 @@
 //! SQL fragments that statements share, and conversion of rows into records.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use promptarium::{PromptId, VaultId};
@@ -24,6 +25,12 @@ pub(super) fn column<'a, T: tokio_postgres::types::FromSql<'a>>(
     row.try_get(at).map_err(store_error)
 }
 
+/// In microseconds; at most a century, which the database can add to any time.
+pub(super) fn micros(duration: Duration) -> i64 {
+    const MAX: i64 = 100 * 366 * 24 * 3_600_000_000;
+    i64::try_from(duration.as_micros()).map_or(MAX, |micros| micros.min(MAX))
+}
+
 /// Begins a statement with the CTE `caller`: the account of the key `$1`, or no row if the
 /// key is revoked. With a parameter such as `"$5"` it also has the current time as `now`:
 /// that parameter, or the database's clock if it is NULL.
@@ -40,6 +47,15 @@ macro_rules! caller {
     };
 }
 pub(super) use caller;
+
+/// Whether the key `k` is no session. Not `NOT EXISTS`, which may be made a join with all
+/// sessions.
+macro_rules! is_no_session {
+    () => {
+        "(SELECT s.key_id FROM session s WHERE s.key_id = k.id) IS NULL"
+    };
+}
+pub(super) use is_no_session;
 
 /// The columns that [`prompt`] reads, of a table or subquery named `p`. They come first
 /// in the `SELECT` list; other columns follow.

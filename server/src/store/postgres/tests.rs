@@ -9,6 +9,7 @@ mod keys;
 mod notify;
 mod outage;
 mod plans;
+mod sessions;
 
 use tokio_postgres::Row;
 

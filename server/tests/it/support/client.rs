@@ -1,8 +1,10 @@
 //! An HTTP/1.1 client that sends bytes as they are and shows responses as they are.
 
+use std::net::Ipv4Addr;
+
 use promptarium_server::EmbeddedServer;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
 
 use super::TIMEOUT;
@@ -40,6 +42,13 @@ impl Connection {
         let address = address.strip_prefix("http://").unwrap_or(address);
         let address = address.split('/').next().unwrap();
         Self { stream: TcpStream::connect(address).await.unwrap(), read: Vec::new() }
+    }
+
+    /// From this address of this machine.
+    pub(crate) async fn from(source: Ipv4Addr, server: &EmbeddedServer) -> Self {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind((source, 0).into()).unwrap();
+        Self { stream: socket.connect(server.local_addr()).await.unwrap(), read: Vec::new() }
     }
 
     pub(crate) async fn to(server: &EmbeddedServer) -> Self {

@@ -80,6 +80,12 @@ impl Running {
         self.ready["api_key"].as_str().unwrap()
     }
 
+    /// The next line of stdout, which is JSON.
+    pub(crate) async fn line(&mut self) -> Value {
+        let line = timeout(TIMEOUT, self.stdout.next_line()).await.expect("a line in time");
+        serde_json::from_str(&line.unwrap().expect("a line")).unwrap()
+    }
+
     /// The next event in the log with this message.
     pub(crate) async fn event(&mut self, message: &str) -> Value {
         loop {

@@ -3,7 +3,7 @@
 use crate::store::postgres::PostgresStore;
 
 /// Each invariant's violation and the query that finds it.
-const VIOLATIONS: [(&str, &str); 9] = [
+const VIOLATIONS: [(&str, &str); 10] = [
     (
         "a vault's count is not the number of its memberships",
         "SELECT 1 FROM vault v WHERE prompt_count <> (SELECT count(*) FROM membership m \
@@ -37,6 +37,11 @@ const VIOLATIONS: [(&str, &str); 9] = [
     (
         "a job that has ended is under a lease",
         "SELECT 1 FROM job WHERE state IN ('completed', 'failed') AND fence IS NOT NULL",
+    ),
+    (
+        "a session has another digest than its key, or a key that a client could send",
+        "SELECT 1 FROM session s JOIN api_key k ON k.id = s.key_id \
+         WHERE s.digest <> k.digest OR k.public_id NOT LIKE 'session\\_%'",
     ),
     (
         "two statements deadlocked",

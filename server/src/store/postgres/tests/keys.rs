@@ -6,6 +6,7 @@ use promptarium::VaultPromptId;
 use super::{caller, number, query, store};
 use crate::domain::{PromptKind, PromptPatch, PromptQuery, VaultPatch};
 use crate::store::contract_tests::jobs::{LEASE, LIMIT, new, queued};
+use crate::store::contract_tests::sessions::named_key;
 use crate::store::contract_tests::{key, named, new_prompt};
 use crate::store::postgres::{KeyEntry, PostgresStore};
 use crate::store::prelude::*;
@@ -98,6 +99,7 @@ async fn fingerprint(store: &PostgresStore) -> String {
     let all = "SELECT md5(string_agg(line, '' ORDER BY line)) FROM (
         SELECT vault::text FROM vault UNION ALL SELECT prompt::text FROM prompt
         UNION ALL SELECT membership::text FROM membership UNION ALL SELECT job::text FROM job
+        UNION ALL SELECT (public_id, revoked_at)::text FROM api_key
     ) AS lines (line)";
     query(store, all, &[]).await[0].get(0)
 }
@@ -112,6 +114,9 @@ async fn every_method_refuses_a_revoked_key_and_changes_nothing() {
     store.add_prompts(&alice, vault, &[prompt]).await.unwrap();
     let contents = store.contents(&alice, vault).await.unwrap();
     let member: VaultPromptId = contents.map(Result::unwrap).next().await.unwrap().membership;
+    store.seed_key("alice", key("other")).await.unwrap();
+    store.create_sign_in_code("alice", [1; 32]).await.unwrap();
+    let session = store.sign_in([1; 32], [1; 32]).await.unwrap().unwrap().id;
     store.revoke_key("key-of-alice").await.unwrap();
     let before = fingerprint(&store).await;
 
@@ -119,7 +124,7 @@ async fn every_method_refuses_a_revoked_key_and_changes_nothing() {
     let (kind, in_vault) = (Some(PromptKind::Text), Some(vault));
     let title = PromptPatch { title: Some("x".into()), ..PromptPatch::default() };
     let name = VaultPatch { name: Some("x".into()), ..VaultPatch::default() };
-    let results: [Result<()>; 27] = [
+    let results: [Result<()>; 32] = [
         store.create_prompt(&alice, new_prompt(PromptKind::Text, None)).await.map(drop),
         store.create_prompt(&alice, new_prompt(PromptKind::Text, in_vault)).await.map(drop),
         store.prompt(&alice, prompt).await.map(drop),
@@ -146,6 +151,11 @@ async fn every_method_refuses_a_revoked_key_and_changes_nothing() {
         store.reserve_job(&alice, new("j", 1, None)).await.map(drop),
         store.reserve_job(&alice, new("k", 1, in_vault)).await.map(drop),
         store.job(&alice, "j").await.map(drop),
+        store.sessions(&alice).await.map(drop),
+        store.end_session(&alice, session).await,
+        store.create_api_key(&alice, named_key("k")).await.map(drop),
+        store.api_keys(&alice).await.map(drop),
+        store.revoke_api_key(&alice, "other").await.map(drop),
         store.confirm_key(&alice).await,
     ];
     for (number, result) in results.iter().enumerate() {

@@ -13,21 +13,25 @@ use std::path::Path;
 
 use self::plan::Plan;
 use super::super::db::Statement;
-use super::super::{db, job_queue, jobs, keys, listing, memberships, prompts, vaults};
+use super::super::{
+    db, job_queue, jobs, key_cache, keys, listing, memberships, prompts, sessions, vaults,
+};
 use super::store;
 use crate::store::postgres::connect::Pooled;
 use crate::store::postgres::scratch::ScratchDatabase;
 
 /// The statements of every module.
-const MODULES: [&[&Statement]; 9] = [
+const MODULES: [&[&Statement]; 11] = [
     db::ALL,
     job_queue::ALL,
     jobs::ALL,
+    key_cache::ALL,
     keys::ALL,
     listing::ALL,
     memberships::ALL,
     super::super::ALL,
     prompts::ALL,
+    sessions::ALL,
     vaults::ALL,
 ];
 
@@ -45,7 +49,7 @@ fn statements() -> impl Iterator<Item = &'static Statement> {
 /// Whether a statement returns a page, whose rows must come from an index in order. The
 /// contents of a vault are not a page: their keys may be sorted.
 fn is_page(name: &str) -> bool {
-    name.starts_with("listing.")
+    name.starts_with("listing.") || name == "jobs.list"
 }
 
 /// A hundred accounts, each with prompts, vaults and jobs, and fresh statistics.
@@ -55,6 +59,13 @@ const MANY: &str = "
         SELECT id, id, id * 10, now() FROM generate_series(1, 100) AS id;
     INSERT INTO api_key (account_id, public_id, digest, prompts_write, created_at)
         SELECT id, id, sha256(''), true, now() FROM account;
+    INSERT INTO api_key (account_id, public_id, digest, prompts_write, created_at)
+        SELECT 1 + at % 100, 'session_' || at, sha256(at::text::bytea), true, now()
+        FROM generate_series(1, 2000) AS at;
+    INSERT INTO session (key_id, digest, last_seen_at, expires_at)
+        SELECT id, digest, now(), now() FROM api_key WHERE public_id LIKE 'session%';
+    INSERT INTO sign_in_code (digest, account_id, expires_at)
+        SELECT sha256(at::text::bytea), 1, now() FROM generate_series(1, 500) AS at;
     INSERT INTO vault (account_id, id, name, slug, visibility, system, created_at, updated_at)
         SELECT account.id, account.id * 10 + at, 'v', at, 'public', at = 0, now(), now()
         FROM account, generate_series(0, 9) AS at;

@@ -1,0 +1,94 @@
+//! `/api-keys`: the keys of an account, which only a browser session can manage (KE-05, S-46).
+
+use std::sync::Arc;
+
+use http::StatusCode;
+use promptarium::limits;
+use serde::Serialize;
+
+use super::view::Time;
+use super::{Api, HandlerResult, Request};
+use crate::domain::{ApiKeyRecord, Caller, GeneratedKey, NamedKey, NewKey, Scopes};
+use crate::http::error::ApiError;
+use crate::http::response;
+use crate::http::validate::{Field, FieldError, json_fields, list as list_of, one_of, text};
+use crate::store::StoreError;
+
+pub(crate) const FIELDS: &[&str] = &["name", "scopes"];
+
+/// The known scopes, each as what a key with it may do.
+pub(crate) const SCOPES: &[(&str, Scopes)] = &[("prompts:write", Scopes::ALL)];
+
+/// An API key, with its text only when it is created (KE-04, S-46).
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ApiKeyView<'a> {
+    public_id: &'a str,
+    name: Option<&'a str>,
+    scopes: Vec<&'static str>,
+    created_at: Time,
+    last_used_at: Option<Time>,
+    revoked_at: Option<Time>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<&'a str>,
+}
+
+impl<'a> ApiKeyView<'a> {
+    fn new(record: &'a ApiKeyRecord, key: Option<&'a str>) -> Self {
+        let scopes = SCOPES.iter().filter(|_| record.scopes.prompts_write);
+        Self {
+            public_id: &record.public_id,
+            name: record.name.as_deref(),
+            scopes: scopes.map(|(scope, _)| *scope).collect(),
+            created_at: Time(record.created_at),
+            last_used_at: record.last_used_at.map(Time),
+            revoked_at: record.revoked_at.map(Time),
+            key,
+        }
+    }
+}
+
+/// `POST /api-keys` (KE-03 to KE-06). The response is the only one with the key.
+pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>) -> HandlerResult {
+    let body = request.json().await?;
+    let mut form = json_fields(&body, FIELDS)?;
+    let name = form.required("name", name);
+    let scopes = form.required("scopes", list_of(0..=SCOPES.len(), one_of(SCOPES)));
+    let (name, scopes) = form.finish_with(name.zip(scopes))?;
+
+    let scopes = scopes.first().copied().unwrap_or_default();
+    let (record, key) = issue(api, caller, &name, scopes).await?;
+    response::data(StatusCode::CREATED, &ApiKeyView::new(&record, Some(key.expose())))
+}
+
+/// Creates a key. Its text is kept nowhere.
+pub(crate) async fn issue(
+    api: &Api,
+    caller: &Caller,
+    name: &str,
+    scopes: Scopes,
+) -> Result<(ApiKeyRecord, GeneratedKey), StoreError> {
+    let key = api.vendor.make();
+    let new = NamedKey { name: name.into(), key: NewKey::new(&key, scopes) };
+    Ok((api.store.create_api_key(caller, new).await?, key))
+}
+
+/// `GET /api-keys` (KE-07).
+pub(crate) async fn list(api: &Api, caller: &Caller, _: Request<'_>) -> HandlerResult {
+    let keys = api.store.api_keys(caller).await?;
+    let views: Vec<_> = keys.iter().map(|key| ApiKeyView::new(key, None)).collect();
+    response::data(StatusCode::OK, &views)
+}
+
+/// `DELETE /api-keys/{publicId}` (KE-07). The key stays in the list, as revoked.
+pub(crate) async fn revoke(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
+    let public_id = request.params.text(0).ok_or(ApiError::NotFound)?;
+    let record = api.store.revoke_api_key(caller, &public_id).await?;
+    response::data(StatusCode::OK, &ApiKeyView::new(&record, None))
+}
+
+/// A text with something to read in it.
+pub(crate) fn name(field: &Field<'_>) -> Result<Arc<str>, FieldError> {
+    let name = text(limits::API_KEY_NAME_CHARS)(field)?;
+    if name.trim().is_empty() { Err("must not be blank".to_owned()) } else { Ok(name) }
+}

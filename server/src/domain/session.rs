@@ -1,0 +1,144 @@
+//! Browser sessions, and the one-time codes that start them.
+//!
+//! A session is a key of its account that a browser keeps in a cookie: it has a [`KeyId`], so
+//! every step of the store checks it as it checks a key, and ending it is revoking it. Only the
+//! SHA-256 of a code or of a session's id is stored.
+
+use std::fmt;
+
+use data_encoding::BASE64URL_NOPAD;
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+
+use super::{AccountId, Caller, KeyId, NewKey, PublicUrl, Scopes};
+
+/// 256 random bits as 43 characters, which need no escaping in a URL, cookie or form: a one-time
+/// code, or the id of a session. `Debug` does not show it.
+#[derive(Clone)]
+pub(crate) struct SecretToken(Box<str>);
+
+impl SecretToken {
+    /// A new one.
+    pub(crate) fn make() -> Self {
+        Self(BASE64URL_NOPAD.encode(&rand::random::<[u8; 32]>()).into())
+    }
+
+    /// What a client sent, if it has the form of a token. White space around it is dropped: codes
+    /// are pasted.
+    pub(crate) fn read(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).ok()?;
+        (bytes.len() == 32).then(|| Self(text.into()))
+    }
+
+    /// The text, to be shown once.
+    pub(crate) fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// The link that signs a browser in with this code. A browser sends no fragment, so the code
+    /// is in no log.
+    pub(crate) fn sign_in_link(&self, public: &PublicUrl) -> String {
+        format!("{}/sign-in#{}", public.url().as_str().trim_end_matches('/'), self.0)
+    }
+
+    /// What is stored of it.
+    pub(crate) fn digest(&self) -> [u8; 32] {
+        Sha256::digest(&*self.0).into()
+    }
+}
+
+impl fmt::Debug for SecretToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SecretToken(..)")
+    }
+}
+
+/// A session that has not ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionRecord {
+    /// Also its id in the dashboard; it gives access to nothing.
+    pub id: KeyId,
+    /// The account that is signed in.
+    pub account: AccountId,
+    /// Name of the account.
+    pub account_name: Box<str>,
+    /// When the code was used.
+    pub created_at: Timestamp,
+    /// The last request, to within a minute.
+    pub last_seen_at: Timestamp,
+    /// When it ends at the latest. It ends earlier if it is idle for too long.
+    pub expires_at: Timestamp,
+}
+
+impl SessionRecord {
+    /// The caller that this session authenticates. It may do everything.
+    pub const fn caller(&self) -> Caller {
+        Caller { key: self.id, account: self.account, scopes: Scopes::ALL }
+    }
+}
+
+/// A key to create in the dashboard or over HTTP.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedKey {
+    /// What its owner calls it.
+    pub name: Box<str>,
+    /// The key.
+    pub key: NewKey,
+}
+
+/// What an owner sees of a key: never its secret, which is not stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApiKeyRecord {
+    /// The public part, which is in the key.
+    pub public_id: Box<str>,
+    /// `None` for keys that were not created with a name.
+    pub name: Option<Box<str>>,
+    /// What the key may do.
+    pub scopes: Scopes,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// The last request with it, to within a minute.
+    pub last_used_at: Option<Timestamp>,
+    /// When it was revoked, if it is.
+    pub revoked_at: Option<Timestamp>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_43_characters_and_read_back_without_white_space() {
+        let token = SecretToken::make();
+        assert_eq!(token.expose().len(), 43);
+        let read = SecretToken::read(&format!(" {}\n", token.expose())).unwrap();
+        assert_eq!(read.expose(), token.expose());
+        assert_ne!(SecretToken::make().expose(), token.expose());
+    }
+
+    #[test]
+    fn a_text_of_another_form_is_no_token() {
+        let token = SecretToken::make();
+        let text = token.expose();
+        for wrong in ["", &text[1..], &format!("{text}A"), &format!("{}=", &text[1..]), "session_1"]
+        {
+            assert!(SecretToken::read(wrong).is_none(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn debug_shows_no_token() {
+        let token = SecretToken::make();
+        assert_eq!(format!("{token:?}"), "SecretToken(..)");
+    }
+
+    #[test]
+    fn a_sign_in_link_has_the_code_in_its_fragment() {
+        let token = SecretToken::make();
+        for public in ["https://example.com/p", "https://example.com/p/"] {
+            let link = token.sign_in_link(&PublicUrl::parse(public).unwrap());
+            assert_eq!(link, format!("https://example.com/p/sign-in#{}", token.expose()));
+        }
+    }
+}

@@ -1,0 +1,363 @@
+//! Sign-in, sessions and the keys of an account.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::jobs::{SECOND, new};
+use super::{StoreUnderTest, assert_error, contract_tests, key, named};
+use crate::domain::{
+    ApiKeyRecord, Caller, KeyId, NamedKey, NewKey, PromptQuery, Scopes, SessionRecord,
+};
+use crate::limits::{
+    API_KEYS_MAX, LAST_USE_PRECISION, SESSION_IDLE, SESSION_MAX, SIGN_IN_CODE_LIFETIME,
+};
+use crate::store::StoreError;
+
+contract_tests! {
+    a_code_starts_one_session
+    a_code_is_for_an_existing_account
+    a_code_expires
+    an_expired_code_stays_expired_when_another_one_is_created
+    a_session_ends_when_it_is_idle
+    a_session_in_use_ends_after_its_longest_duration
+    the_last_request_of_a_session_is_recorded_once_a_minute
+    a_session_that_expires_during_a_request_may_finish_it
+    every_call_after_the_end_of_a_session_is_refused
+    a_session_is_ended_by_its_own_account_only
+    ending_a_session_again_is_no_error
+    the_id_of_a_key_is_no_session
+    sessions_that_have_not_ended_are_listed_newest_first
+    a_forgotten_session_is_refused_and_cannot_be_ended
+    a_created_key_is_found_and_listed_as_it_was_given
+    keys_are_listed_newest_first_with_revoked_ones_and_without_sessions
+    a_public_id_in_use_is_refused
+    revoked_keys_and_sessions_do_not_count_toward_the_limit
+    a_revoked_key_is_refused_by_the_next_call
+    revoking_again_keeps_the_first_time
+    a_key_that_the_account_does_not_have_cannot_be_revoked
+    the_last_use_of_a_key_is_recorded_once_a_minute
+}
+
+pub(in crate::store) fn named_key(public_id: &str) -> NamedKey {
+    NamedKey { name: format!("name of {public_id}").into(), key: key(public_id) }
+}
+
+impl StoreUnderTest {
+    /// A new session of an account that exists, with an id of this digest.
+    pub(super) async fn session(&self, account: &str, digest: u8) -> SessionRecord {
+        self.store.create_sign_in_code(account, [digest; 32]).await.unwrap();
+        self.store.sign_in([digest; 32], [digest; 32]).await.unwrap().unwrap()
+    }
+
+    async fn find(&self, digest: u8) -> Option<SessionRecord> {
+        self.store.find_session([digest; 32]).await.unwrap()
+    }
+
+    /// The keys of the caller's account, without the times of their last use.
+    async fn keys(&self, caller: &Caller) -> Vec<ApiKeyRecord> {
+        let keys = self.store.api_keys(caller).await.unwrap().into_iter();
+        keys.map(|key| ApiKeyRecord { last_used_at: None, ..key }).collect()
+    }
+
+    /// Waits until the last use of the caller's only key is at this time.
+    async fn until_last_used(&self, caller: &Caller, at: Timestamp) {
+        while self.store.api_keys(caller).await.unwrap()[0].last_used_at != Some(at) {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+fn at(time: Duration) -> Timestamp {
+    Timestamp::UNIX_EPOCH + SignedDuration::try_from(time).unwrap()
+}
+
+async fn a_code_starts_one_session(db: Arc<StoreUnderTest>) {
+    let alice = db.caller("alice").await;
+    db.clock.advance(SECOND);
+    db.store.create_sign_in_code("alice", [1; 32]).await.unwrap();
+    assert_eq!(db.store.sign_in([2; 32], [9; 32]).await.unwrap(), None);
+    let session = db.store.sign_in([1; 32], [9; 32]).await.unwrap().unwrap();
+    let expected = SessionRecord {
+        id: session.id,
+        account: alice.account,
+        account_name: "alice".into(),
+        created_at: at(SECOND),
+        last_seen_at: at(SECOND),
+        expires_at: at(SECOND + SESSION_MAX),
+    };
+    assert_eq!(session, expected);
+    assert_eq!(db.find(9).await, Some(session));
+    assert_eq!(db.find(1).await, None);
+    assert_eq!(db.store.sign_in([1; 32], [8; 32]).await.unwrap(), None);
+    assert_eq!(db.find(8).await, None);
+}
+
+async fn a_code_is_for_an_existing_account(db: Arc<StoreUnderTest>) {
+    assert_error!(db.store.create_sign_in_code("bob", [1; 32]).await, StoreError::NotFound);
+    db.caller("bob").await;
+    assert_eq!(db.store.sign_in([1; 32], [9; 32]).await.unwrap(), None);
+}
+
+async fn a_code_expires(db: Arc<StoreUnderTest>) {
+    db.caller("alice").await;
+    for (lifetime, valid) in
+        [(SIGN_IN_CODE_LIFETIME - SECOND, true), (SIGN_IN_CODE_LIFETIME, false)]
+    {
+        db.store.create_sign_in_code("alice", [1; 32]).await.unwrap();
+        db.clock.advance(lifetime);
+        let session = db.store.sign_in([1; 32], [u8::from(valid); 32]).await.unwrap();
+        assert_eq!(session.is_some(), valid, "{lifetime:?}");
+    }
+}
+
+async fn an_expired_code_stays_expired_when_another_one_is_created(db: Arc<StoreUnderTest>) {
+    db.caller("alice").await;
+    db.store.create_sign_in_code("alice", [1; 32]).await.unwrap();
+    db.clock.advance(SIGN_IN_CODE_LIFETIME);
+    db.store.create_sign_in_code("alice", [2; 32]).await.unwrap();
+    assert_eq!(db.store.sign_in([1; 32], [1; 32]).await.unwrap(), None);
+    assert!(db.store.sign_in([2; 32], [2; 32]).await.unwrap().is_some());
+}
+
+async fn a_session_ends_when_it_is_idle(db: Arc<StoreUnderTest>) {
+    let alice = db.caller("alice").await;
+    db.session("alice", 1).await;
+    db.clock.advance(SESSION_IDLE - SECOND);
+    assert!(db.find(1).await.is_some());
+    db.clock.advance(SESSION_IDLE);
+    assert_eq!(db.find(1).await, None);
+    assert_eq!(db.store.sessions(&alice).await.unwrap(), []);
+}
+
+async fn a_session_in_use_ends_after_its_longest_duration(db: Arc<StoreUnderTest>) {
+    let alice = db.caller("alice").await;
+    db.session("alice", 1).await;
+    let part = SESSION_MAX / 6;
+    for _ in 0..5 {
+        db.clock.advance(part);
+        assert!(db.find(1).await.is_some());
+    }
+    db.clock.advance(part - SECOND);
+    assert!(db.find(1).await.is_some());
+    db.clock.advance(SECOND);
+    assert_eq!(db.find(1).await, None);
+    assert_eq!(db.store.sessions(&alice).await.unwrap(), []);
+}
+
+async fn the_last_request_of_a_session_is_recorded_once_a_minute(db: Arc<StoreUnderTest>) {
+    db.caller("alice").await;
+    db.session("alice", 1).await;
+    db.clock.advance(LAST_USE_PRECISION - SECOND);
+    assert_eq!(db.find(1).await.unwrap().last_seen_at, at(Duration::ZERO));
+    db.clock.advance(SECOND);
+    for _ in 0..2 {
+        assert_eq!(db.find(1).await.unwrap().last_seen_at, at(LAST_USE_PRECISION));
+        db.clock.advance(SECOND);
+    }
+}
+
+async fn a_session_that_expires_during_a_request_may_finish_it(db: Arc<StoreUnderTest>) {
+    db.caller("alice").await;
+    let caller = db.session("alice", 1).await.caller();
+    db.clock.advance(SESSION_MAX);
+    assert!(db.store.vaults(&caller).await.is_ok());
+}
+
+async fn every_call_after_the_end_of_a_session_is_refused(db: Arc<StoreUnderTest>) {
+    let (alice, store) = (db.caller("alice").await, &db.store);
+    let session = db.session("alice", 1).await;
+    let caller = session.caller();
+    let vault = store.create_vault(&caller, named("Sky")).await.unwrap().id;
+    let prompt = db.prompt(&caller, Some(vault)).await.id;
+    store.confirm_key(&caller).await.unwrap();
+    store.end_session(&alice, session.id).await.unwrap();
+    assert_eq!(db.find(1).await, None);
+    let query = PromptQuery { vault: None, kind: None, after: None, limit: 3 };
+    let results = [
+        store.confirm_key(&caller).await,
+        store.prompt(&caller, prompt).await.map(drop),
+        store.list_prompts(&caller, query).await.map(drop),
+        store.delete_prompt(&caller, prompt).await,
+        store.vaults(&caller).await.map(drop),
+        store.create_vault(&caller, named("Sky")).await.map(drop),
+        store.fork_vault(&caller, vault).await.map(drop),
+        store.contents(&caller, vault).await.map(drop),
+        store.reserve_job(&caller, new("j", 1, None)).await.map(drop),
+        store.job(&caller, "j").await.map(drop),
+        store.sessions(&caller).await.map(drop),
+        store.end_session(&caller, session.id).await,
+        store.create_api_key(&caller, named_key("k")).await.map(drop),
+        store.api_keys(&caller).await.map(drop),
+        store.revoke_api_key(&caller, "key-of-alice").await.map(drop),
+    ];
+    for (number, result) in results.into_iter().enumerate() {
+        assert!(matches!(result, Err(StoreError::KeyRevoked)), "{number}: {result:?}");
+    }
+}
+
+async fn a_session_is_ended_by_its_own_account_only(db: Arc<StoreUnderTest>) {
+    let bob = db.caller("bob").await;
+    db.caller("alice").await;
+    let session = db.session("alice", 1).await;
+    assert_error!(db.store.end_session(&bob, session.id).await, StoreError::NotFound);
+    assert_eq!(db.find(1).await, Some(session));
+}
+
+async fn ending_a_session_again_is_no_error(db: Arc<StoreUnderTest>) {
+    let alice = db.caller("alice").await;
+    let session = db.session("alice", 1).await;
+    for _ in 0..2 {
+        db.store.end_session(&alice, session.id).await.unwrap();
+    }
+}
+
+async fn the_id_of_a_key_is_no_session(db: Arc<StoreUnderTest>) {
+    let alice = db.caller("alice").await;
+    for id in [alice.key, KeyId(i64::MAX)] {
+        assert_error!(db.store.end_session(&alice, id).await, StoreError::NotFound);
+    }
+    db.store.confirm_key(&alice).await.unwrap();
+}
+
+async fn sessions_that_have_not_ended_are_listed_newest_first(db: Arc<StoreUnderTest>) {
+    let (alice, bob) = (db.caller("alice").await, db.caller("bob").await);
+    let mut sessions = Vec::new();
+    for digest in 0..4 {
+        sessions.insert(0, db.session("alice", digest).await);
+        // Two are of one time.
+        db.clock.advance(SECOND * u32::from(digest % 2));
+    }
+    let of_bob = db.session("bob", 9).await;
+    db.store.end_session(&alice, sessions.remove(1).id).await.unwrap();
+    assert_eq!(db.store.sessions(&alice).await.unwrap(), sessions);
+    assert_eq!(db.store.sessions(&of_bob.caller()).await.unwrap(), [of_bob]);
+    assert_eq!(db.store.sessions(&bob).await.unwrap().len(), 1);
+}
+
+async fn a_forgotten_session_is_refused_and_cannot_be_ended(db: Arc<StoreUnderTest>) {
+    let alice = db.caller("alice").await;
+    let session = db.session("alice", 1).await;
+    db.clock.advance(SESSION_MAX);
+    db.session("alice", 2).await;
+    assert_error!(db.store.vaults(&session.caller()).await, StoreError::KeyRevoked);
+    assert_error!(db.store.end_session(&alice, session.id).await, StoreError::NotFound);
+    assert!(db.find(2).await.is_some());
+}
+
+async fn a_created_key_is_found_and_listed_as_it_was_given(db: Arc<StoreUnderTest>) {
+    let alice = db.caller("alice").await;
+    db.clock.advance(SECOND);
+    let read_only = NewKey { scopes: Scopes::default(), digest: [9; 32], ..key("k") };
+    let new = NamedKey { name: "laptop".into(), key: read_only.clone() };
+    let created = db.store.create_api_key(&alice, new).await.unwrap();
+    let expected = ApiKeyRecord {
+        public_id: "k".into(),
+        name: Some("laptop".into()),
+        scopes: Scopes::default(),
+        created_at: at(SECOND),
+        last_used_at: None,
+        revoked_at: None,
+    };
+    assert_eq!(created, expected);
+    assert_eq!(db.keys(&alice).await[0], created);
+    let found = db.store.find_key("k").await.unwrap().unwrap();
+    assert_eq!((found.account, found.key), (alice.account, read_only));
+}
+
+async fn keys_are_listed_newest_first_with_revoked_ones_and_without_sessions(
+    db: Arc<StoreUnderTest>,
+) {
+    let alice = db.caller("alice").await;
+    let bob = db.caller("bob").await;
+    db.session("alice", 1).await;
+    for public_id in ["a", "b", "c"] {
+        db.store.create_api_key(&alice, named_key(public_id)).await.unwrap();
+    }
+    db.store.create_api_key(&bob, named_key("d")).await.unwrap();
+    db.store.revoke_api_key(&alice, "b").await.unwrap();
+    let keys = db.keys(&alice).await;
+    let listed: Vec<_> = keys.iter().map(|key| (&*key.public_id, key.name.as_deref())).collect();
+    let names = ["c", "b", "a"].map(|id| format!("name of {id}"));
+    let expected = [
+        ("c", Some(&*names[0])),
+        ("b", Some(&*names[1])),
+        ("a", Some(&*names[2])),
+        ("key-of-alice", None),
+    ];
+    assert_eq!(listed, expected);
+    assert!(keys.iter().all(|key| key.revoked_at.is_some() == (&*key.public_id == "b")));
+}
+
+async fn a_public_id_in_use_is_refused(db: Arc<StoreUnderTest>) {
+    let (alice, bob) = (db.caller("alice").await, db.caller("bob").await);
+    db.store.create_api_key(&alice, named_key("k")).await.unwrap();
+    let before = db.keys(&bob).await;
+    for caller in [&alice, &bob] {
+        let again = db.store.create_api_key(caller, named_key("k")).await;
+        assert_error!(again, StoreError::KeyTaken);
+    }
+    assert_eq!(db.keys(&bob).await, before);
+}
+
+async fn revoked_keys_and_sessions_do_not_count_toward_the_limit(db: Arc<StoreUnderTest>) {
+    let (alice, bob) = (db.caller("alice").await, db.caller("bob").await);
+    db.session("alice", 1).await;
+    for number in 1..API_KEYS_MAX {
+        db.store.create_api_key(&alice, named_key(&format!("k{number}"))).await.unwrap();
+    }
+    for name in ["one-more", "k1"] {
+        let refused = db.store.create_api_key(&alice, named_key(name)).await;
+        assert_error!(refused, StoreError::TooManyKeys);
+    }
+    assert_eq!(db.keys(&alice).await.len(), API_KEYS_MAX);
+    db.store.create_api_key(&bob, named_key("of-bob")).await.unwrap();
+    db.store.revoke_api_key(&alice, "k1").await.unwrap();
+    db.store.create_api_key(&alice, named_key("one-more")).await.unwrap();
+}
+
+async fn a_revoked_key_is_refused_by_the_next_call(db: Arc<StoreUnderTest>) {
+    let alice = db.caller("alice").await;
+    db.store.create_api_key(&alice, named_key("k")).await.unwrap();
+    let caller = db.store.find_key("k").await.unwrap().unwrap().caller();
+    db.store.vaults(&caller).await.unwrap();
+    db.store.revoke_api_key(&alice, "k").await.unwrap();
+    assert_error!(db.store.vaults(&caller).await, StoreError::KeyRevoked);
+    assert_error!(db.store.confirm_key(&caller).await, StoreError::KeyRevoked);
+    assert!(db.store.find_key("k").await.unwrap().unwrap().key.revoked);
+    db.store.vaults(&alice).await.unwrap();
+}
+
+async fn revoking_again_keeps_the_first_time(db: Arc<StoreUnderTest>) {
+    let alice = db.caller("alice").await;
+    db.store.create_api_key(&alice, named_key("k")).await.unwrap();
+    db.clock.advance(SECOND);
+    let revoked = db.store.revoke_api_key(&alice, "k").await.unwrap();
+    assert_eq!(revoked.revoked_at, Some(at(SECOND)));
+    db.clock.advance(SECOND);
+    assert_eq!(db.store.revoke_api_key(&alice, "k").await.unwrap(), revoked);
+}
+
+async fn a_key_that_the_account_does_not_have_cannot_be_revoked(db: Arc<StoreUnderTest>) {
+    let (alice, bob) = (db.caller("alice").await, db.caller("bob").await);
+    for public_id in ["key-of-bob", "unknown", ""] {
+        let refused = db.store.revoke_api_key(&alice, public_id).await;
+        assert_error!(refused, StoreError::NotFound);
+    }
+    db.store.confirm_key(&bob).await.unwrap();
+}
+
+async fn the_last_use_of_a_key_is_recorded_once_a_minute(db: Arc<StoreUnderTest>) {
+    let alice = db.caller("alice").await;
+    let key = db.store.find_key("key-of-alice").await.unwrap().unwrap();
+    assert_eq!(db.store.api_keys(&alice).await.unwrap()[0].last_used_at, None);
+    db.store.record_use(&key).await.unwrap();
+    db.until_last_used(&alice, at(Duration::ZERO)).await;
+    db.clock.advance(LAST_USE_PRECISION - SECOND);
+    db.store.record_use(&key).await.unwrap();
+    db.clock.advance(SECOND);
+    db.store.record_use(&key).await.unwrap();
+    // Had the use before been recorded, this one would not be.
+    db.until_last_used(&alice, at(LAST_USE_PRECISION)).await;
+}

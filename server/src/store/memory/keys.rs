@@ -1,0 +1,124 @@
+//! Accounts by name, keys, sessions and one-time codes, protected by one lock.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use super::{MemoryStore, next, read, write};
+use crate::domain::{AccountId, ApiKeyRecord, Caller, KeyId, KeyRecord, NewKey, SessionRecord};
+use crate::limits::SESSION_IDLE;
+use crate::store::last_use::LastUse;
+use crate::store::{KeyStore, Result, StoreError};
+
+#[derive(Debug, Default)]
+pub(super) struct Keys {
+    pub(super) accounts: HashMap<Box<str>, AccountId>,
+    pub(super) by_public_id: HashMap<Box<str>, Key>,
+    /// By the digest of what the browser keeps.
+    pub(super) sessions: HashMap<[u8; 32], SessionRecord>,
+    pub(super) codes: HashMap<[u8; 32], Code>,
+    /// The ids of keys that are not revoked and of sessions that have not ended.
+    pub(super) live: HashSet<KeyId>,
+}
+
+#[derive(Debug)]
+pub(super) struct Key {
+    pub(super) record: KeyRecord,
+    pub(super) name: Option<Box<str>>,
+    pub(super) created_at: Timestamp,
+    pub(super) last_use: LastUse,
+    pub(super) revoked_at: Option<Timestamp>,
+}
+
+/// What a one-time code stands for.
+#[derive(Debug)]
+pub(super) struct Code {
+    pub(super) account: AccountId,
+    pub(super) account_name: Box<str>,
+    pub(super) expires_at: Timestamp,
+}
+
+impl Keys {
+    /// Checks that the caller's key is not revoked.
+    pub(super) fn check(&self, caller: &Caller) -> Result<()> {
+        if self.live.contains(&caller.key) { Ok(()) } else { Err(StoreError::KeyRevoked) }
+    }
+
+    /// Adds a key whose public id is free.
+    pub(super) fn insert(
+        &mut self,
+        record: KeyRecord,
+        name: Option<Box<str>>,
+        now: Timestamp,
+    ) -> &Key {
+        let revoked_at = record.key.revoked.then_some(now);
+        if revoked_at.is_none() {
+            self.live.insert(record.id);
+        }
+        let public_id = record.key.public_id.clone();
+        let key = Key { record, name, created_at: now, last_use: LastUse::default(), revoked_at };
+        self.by_public_id.entry(public_id).or_insert(key)
+    }
+
+    pub(super) fn is_valid(&self, session: &SessionRecord, now: Timestamp) -> bool {
+        self.live.contains(&session.id)
+            && session.expires_at > now
+            && after(session.last_seen_at, SESSION_IDLE) > now
+    }
+}
+
+impl Key {
+    /// What its owner sees.
+    pub(super) fn shown(&self) -> ApiKeyRecord {
+        ApiKeyRecord {
+            public_id: self.record.key.public_id.clone(),
+            name: self.name.clone(),
+            scopes: self.record.key.scopes,
+            created_at: self.created_at,
+            last_used_at: self.last_use.get(),
+            revoked_at: self.revoked_at,
+        }
+    }
+}
+
+/// The time this long after another.
+pub(super) fn after(time: Timestamp, by: Duration) -> Timestamp {
+    time.checked_add(by).unwrap_or(Timestamp::MAX)
+}
+
+#[async_trait]
+impl KeyStore for MemoryStore {
+    async fn seed_key(&self, account: &str, key: NewKey) -> Result<()> {
+        let mut keys = write(&self.keys);
+        let existing = keys.accounts.get(account).copied();
+        if let Some(Key { record, .. }) = keys.by_public_id.get(&key.public_id) {
+            let same = Some(record.account) == existing && record.key == key;
+            return if same { Ok(()) } else { Err(StoreError::KeyTaken) };
+        }
+        let owner = existing.unwrap_or_else(|| {
+            let id = self.create_account();
+            keys.accounts.insert(account.into(), id);
+            id
+        });
+        let id = KeyId(next(&self.shared.others));
+        keys.insert(KeyRecord { id, account: owner, key }, None, self.shared.now());
+        Ok(())
+    }
+
+    async fn find_key(&self, public_id: &str) -> Result<Option<KeyRecord>> {
+        Ok(read(&self.keys).by_public_id.get(public_id).map(|key| key.record.clone()))
+    }
+
+    async fn record_use(&self, key: &KeyRecord) -> Result<()> {
+        if let Some(key) = read(&self.keys).by_public_id.get(&key.key.public_id) {
+            key.last_use.record(self.shared.now());
+        }
+        Ok(())
+    }
+
+    async fn confirm_key(&self, caller: &Caller) -> Result<()> {
+        read(&self.keys).check(caller)
+    }
+}

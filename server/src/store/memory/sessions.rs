@@ -1,0 +1,121 @@
+//! Sign-in, sessions and the keys of an account.
+
+use std::cmp::Reverse;
+
+use async_trait::async_trait;
+
+use super::keys::{Code, Key, Keys, after};
+use super::{MemoryStore, next, read, write};
+use crate::domain::{ApiKeyRecord, Caller, KeyId, KeyRecord, NamedKey, SessionRecord};
+use crate::limits::{API_KEYS_MAX, LAST_USE_PRECISION, SESSION_MAX, SIGN_IN_CODE_LIFETIME};
+use crate::store::{Result, SessionStore, StoreError};
+
+#[async_trait]
+impl SessionStore for MemoryStore {
+    async fn create_sign_in_code(&self, account: &str, digest: [u8; 32]) -> Result<()> {
+        let (mut keys, now) = (write(&self.keys), self.shared.now());
+        let Keys { accounts, sessions, codes, live, .. } = &mut *keys;
+        codes.retain(|_, code| code.expires_at > now);
+        sessions.retain(|_, session| {
+            let keep = session.expires_at > now;
+            if !keep {
+                live.remove(&session.id);
+            }
+            keep
+        });
+        let owner = *accounts.get(account).ok_or(StoreError::NotFound)?;
+        codes.entry(digest).or_insert_with(|| Code {
+            account: owner,
+            account_name: account.into(),
+            expires_at: after(now, SIGN_IN_CODE_LIFETIME),
+        });
+        Ok(())
+    }
+
+    async fn sign_in(&self, code: [u8; 32], session: [u8; 32]) -> Result<Option<SessionRecord>> {
+        let (mut keys, now) = (write(&self.keys), self.shared.now());
+        let Some(code) = keys.codes.remove(&code).filter(|code| code.expires_at > now) else {
+            return Ok(None);
+        };
+        let record = SessionRecord {
+            id: KeyId(next(&self.shared.others)),
+            account: code.account,
+            account_name: code.account_name,
+            created_at: now,
+            last_seen_at: now,
+            expires_at: after(now, SESSION_MAX),
+        };
+        keys.live.insert(record.id);
+        keys.sessions.insert(session, record.clone());
+        Ok(Some(record))
+    }
+
+    async fn find_session(&self, digest: [u8; 32]) -> Result<Option<SessionRecord>> {
+        let (mut keys, now) = (write(&self.keys), self.shared.now());
+        let Some(session) = keys.sessions.get(&digest).filter(|found| keys.is_valid(found, now))
+        else {
+            return Ok(None);
+        };
+        let mut session = session.clone();
+        if after(session.last_seen_at, LAST_USE_PRECISION) <= now {
+            session.last_seen_at = now;
+            keys.sessions.insert(digest, session.clone());
+        }
+        Ok(Some(session))
+    }
+
+    async fn sessions(&self, caller: &Caller) -> Result<Vec<SessionRecord>> {
+        let (keys, now) = (read(&self.keys), self.shared.now());
+        keys.check(caller)?;
+        let own = keys.sessions.values().filter(|session| session.account == caller.account);
+        let mut valid: Vec<_> = own.filter(|found| keys.is_valid(found, now)).cloned().collect();
+        valid.sort_unstable_by_key(|session| Reverse((session.created_at, session.id)));
+        Ok(valid)
+    }
+
+    async fn end_session(&self, caller: &Caller, id: KeyId) -> Result<()> {
+        let mut keys = write(&self.keys);
+        keys.check(caller)?;
+        let mut own = keys.sessions.values().filter(|session| session.account == caller.account);
+        own.find(|session| session.id == id).ok_or(StoreError::NotFound)?;
+        keys.live.remove(&id);
+        Ok(())
+    }
+
+    async fn create_api_key(&self, caller: &Caller, new: NamedKey) -> Result<ApiKeyRecord> {
+        let mut keys = write(&self.keys);
+        keys.check(caller)?;
+        let own = keys.by_public_id.values().filter(|key| key.record.account == caller.account);
+        if own.filter(|key| key.revoked_at.is_none()).count() >= API_KEYS_MAX {
+            return Err(StoreError::TooManyKeys);
+        }
+        if keys.by_public_id.contains_key(&new.key.public_id) {
+            return Err(StoreError::KeyTaken);
+        }
+        let id = KeyId(next(&self.shared.others));
+        let record = KeyRecord { id, account: caller.account, key: new.key };
+        Ok(keys.insert(record, Some(new.name), self.shared.now()).shown())
+    }
+
+    async fn api_keys(&self, caller: &Caller) -> Result<Vec<ApiKeyRecord>> {
+        let keys = read(&self.keys);
+        keys.check(caller)?;
+        let own = keys.by_public_id.values().filter(|key| key.record.account == caller.account);
+        let mut own: Vec<_> = own.collect();
+        own.sort_unstable_by_key(|key| Reverse((key.created_at, key.record.id)));
+        Ok(own.into_iter().map(Key::shown).collect())
+    }
+
+    async fn revoke_api_key(&self, caller: &Caller, public_id: &str) -> Result<ApiKeyRecord> {
+        let (mut keys, now) = (write(&self.keys), self.shared.now());
+        keys.check(caller)?;
+        let keys = &mut *keys;
+        let key = keys.by_public_id.get_mut(public_id);
+        let own = key.filter(|key| key.record.account == caller.account);
+        let key = own.ok_or(StoreError::NotFound)?;
+        key.revoked_at.get_or_insert(now);
+        key.record.key.revoked = true;
+        keys.live.remove(&key.record.id);
+        Ok(key.shown())
+    }
+}

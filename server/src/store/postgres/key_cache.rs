@@ -1,0 +1,75 @@
+//! Keys that were found before, so that a request costs no look-up, and the time of their last
+//! use.
+//!
+//! Whether a key was revoked since is checked by every statement. Only keys that exist are
+//! cached, so that guessing keys evicts none.
+
+use std::sync::Arc;
+
+use quick_cache::sync::Cache;
+
+use super::db::{Db, Statement};
+use super::rows::micros;
+use crate::domain::{KeyId, KeyRecord};
+use crate::error_chain::error_chain;
+use crate::limits::{KEY_CACHE_SIZE, LAST_USE_PRECISION};
+use crate::store::last_use::LastUse;
+
+#[cfg(test)]
+pub(super) static ALL: &[&Statement] = &[&USED];
+
+/// Other servers record uses of the key too.
+static USED: Statement = Statement::non_idempotent(
+    "keys.used",
+    "WITH clock AS MATERIALIZED (SELECT coalesce($2::timestamptz, clock_timestamp()) AS now)
+     UPDATE api_key k SET last_used_at = now FROM clock
+     WHERE k.id = $1::bigint AND k.revoked_at IS NULL AND (k.last_used_at IS NULL
+         OR k.last_used_at <= now - $3::bigint * interval '1 microsecond')",
+)
+.pipelined();
+
+/// The cache, by public id.
+pub(super) struct KeyCache(Cache<Box<str>, Arc<CachedKey>>);
+
+struct CachedKey {
+    record: KeyRecord,
+    /// As this server has recorded it.
+    last_use: LastUse,
+}
+
+impl KeyCache {
+    pub(super) fn new() -> Self {
+        Self(Cache::new(KEY_CACHE_SIZE))
+    }
+
+    pub(super) fn find(&self, public_id: &str) -> Option<KeyRecord> {
+        self.0.get(public_id).map(|key| key.record.clone())
+    }
+
+    pub(super) fn insert(&self, record: KeyRecord) {
+        let public_id = record.key.public_id.clone();
+        self.0.insert(public_id, Arc::new(CachedKey { record, last_use: LastUse::default() }));
+    }
+
+    /// Records a use of a cached key. The request does not wait for it. If it fails, the time of
+    /// the next use is recorded.
+    pub(super) fn record_use(&self, db: &Db, public_id: &str) {
+        let Some(key) = self.0.get(public_id).filter(|key| key.last_use.record(db.clock.now()))
+        else {
+            return;
+        };
+        let (id, db) = (key.record.id.0, db.clone());
+        tokio::spawn(async move {
+            let precision = micros(LAST_USE_PRECISION);
+            if let Err(error) = db.rows(&USED, &[&id, &db.now(), &precision]).await {
+                let error = error_chain(&error);
+                tracing::debug!(error, "the last use of a key is not recorded");
+            }
+        });
+    }
+
+    /// Forgets a key that is revoked.
+    pub(super) fn remove(&self, id: KeyId) {
+        self.0.retain(|_, key| key.record.id != id);
+    }
+}
