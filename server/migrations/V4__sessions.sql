@@ -35,3 +35,6 @@ BEGIN
             -- Not NOT EXISTS, which may be made a join with all sessions.
             AND (SELECT s.key_id FROM session s WHERE s.key_id = k.id) IS NULL);
 END $$;
+
+-- The jobs of an account, newest first.
+CREATE INDEX job_newest ON job (account_id, created_at, name_digest);

@@ -83,7 +83,7 @@ impl Request<'_> {
     }
 
     /// The id at this index of the path.
-    fn id<Id: From<i64>>(&self, index: usize) -> Result<Id, ApiError> {
+    pub(crate) fn id<Id: From<i64>>(&self, index: usize) -> Result<Id, ApiError> {
         self.params.id(index).map(Id::from).ok_or(ApiError::NotFound)
     }
 

@@ -117,6 +117,8 @@ steps! {
         discard_job(job: &JobKey) -> Result<(), StoreError>;
         job_lost(job: &JobKey, reason: &str) -> Result<JobRecord, StoreError>;
         job(caller: &Caller, client_job_id: &str) -> Result<JobRecord, StoreError>;
+        jobs(caller: &Caller, before: Option<&str>, limit: usize)
+            -> Result<Vec<JobRecord>, StoreError>;
         job_by_key(job: &JobKey) -> Result<JobRecord, StoreError>;
     }
     JobQueue {

@@ -63,7 +63,7 @@ fn job_view(job: &JobRecord) -> Value {
 /// `POST /generations` (GE-01 to GE-27).
 pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>) -> HandlerResult {
     let body = request.json().await?;
-    let new = new_job(&body, &api.assets)?;
+    let new = new_job(json_fields(&body, FIELDS)?, &api.assets)?;
     let (job, ticket) = api.submitter.submit(caller, new).await?;
 
     let name = &*job.client_job_id;
@@ -84,9 +84,8 @@ pub(crate) async fn status(api: &Api, caller: &Caller, request: Request<'_>) -> 
     response::data(StatusCode::OK, &job_view(&job))
 }
 
-/// Checks the body; reports all failing fields at once.
-fn new_job(body: &[u8], assets: &Assets) -> Result<NewJob, ApiError> {
-    let mut form = json_fields(body, FIELDS)?;
+/// Checks the fields; reports all failing ones at once.
+pub(crate) fn new_job(mut form: Form<'_>, assets: &Assets) -> Result<NewJob, ApiError> {
     let model_id = form.required("modelId", text(limits::GENERATION_MODEL_ID_CHARS));
     let prompt = form.required("prompt", text(1..=limits::GENERATION_PROMPT_CHARS_MAX));
     let client_job_id = form.optional("clientJobId", client_job_id);

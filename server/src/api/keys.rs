@@ -12,6 +12,7 @@ use crate::domain::{ApiKeyRecord, Caller, GeneratedKey, NamedKey, NewKey, Scopes
 use crate::http::error::ApiError;
 use crate::http::response;
 use crate::http::validate::{Field, FieldError, json_fields, list as list_of, one_of, text};
+use crate::store::StoreError;
 
 pub(crate) const FIELDS: &[&str] = &["name", "scopes"];
 
@@ -56,10 +57,20 @@ pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>)
     let (name, scopes) = form.finish_with(name.zip(scopes))?;
 
     let scopes = scopes.first().copied().unwrap_or_default();
-    let key = api.vendor.make();
-    let new = NamedKey { name: (*name).into(), key: new_key(&key, scopes) };
-    let record = api.store.create_api_key(caller, new).await?;
+    let (record, key) = issue(api, caller, &name, scopes).await?;
     response::data(StatusCode::CREATED, &ApiKeyView::new(&record, Some(key.expose())))
+}
+
+/// Creates a key. Its text is kept nowhere.
+pub(crate) async fn issue(
+    api: &Api,
+    caller: &Caller,
+    name: &str,
+    scopes: Scopes,
+) -> Result<(ApiKeyRecord, GeneratedKey), StoreError> {
+    let key = api.vendor.make();
+    let new = NamedKey { name: name.into(), key: new_key(&key, scopes) };
+    Ok((api.store.create_api_key(caller, new).await?, key))
 }
 
 /// `GET /api-keys` (KE-07).
@@ -83,7 +94,7 @@ pub(crate) fn new_key(key: &GeneratedKey, scopes: Scopes) -> NewKey {
 }
 
 /// A text with something to read in it.
-fn name(field: &Field<'_>) -> Result<Arc<str>, FieldError> {
+pub(crate) fn name(field: &Field<'_>) -> Result<Arc<str>, FieldError> {
     let name = text(limits::API_KEY_NAME_CHARS)(field)?;
     if name.trim().is_empty() { Err("must not be blank".to_owned()) } else { Ok(name) }
 }

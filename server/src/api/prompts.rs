@@ -9,9 +9,11 @@ use serde_json::json;
 use super::view::PromptView;
 use super::{Api, HandlerResult, Request};
 use crate::blobs::asset_url::Assets;
-use crate::domain::{Caller, NewPrompt, PromptInputs, PromptKind, PromptPatch, PromptQuery};
+use crate::domain::{
+    Caller, NewPrompt, PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery,
+};
 use crate::http::cursor::{Cursors, Listing};
-use crate::http::error::MODEL_REQUIRED;
+use crate::http::error::{ApiError, MODEL_REQUIRED};
 use crate::http::response;
 use crate::http::validate::{
     Field, FieldError, Form, absolute_url, id, integer, json_fields, list as list_of, model_id,
@@ -38,7 +40,18 @@ pub(crate) const KINDS: &[(&str, PromptKind)] =
 
 /// `GET /prompts` (PG-01 to PG-09, PR-13 to PR-18).
 pub(crate) async fn list(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
-    let mut form = query_fields(request.parts.uri.query(), QUERY);
+    let form = query_fields(request.parts.uri.query(), QUERY);
+    let (page, next) = page_of(api, caller, form).await?;
+    let views: Vec<_> = page.prompts.iter().map(|prompt| PromptView::new(prompt)).collect();
+    response::page(&views, next.as_deref())
+}
+
+/// One page, with the cursor of the next one.
+pub(crate) async fn page_of(
+    api: &Api,
+    caller: &Caller,
+    mut form: Form<'_>,
+) -> Result<(PromptPage, Option<String>), ApiError> {
     let limit = form.optional("limit", integer(limits::PAGE_SIZE));
     let vault = form.optional("vaultId", id::<VaultId>);
     let kind = form.optional("type", one_of(KINDS));
@@ -54,10 +67,9 @@ pub(crate) async fn list(api: &Api, caller: &Caller, request: Request<'_>) -> Ha
 
     let limit = limit.unwrap_or(limits::PAGE_SIZE_DEFAULT) as usize;
     let page = api.store.list_prompts(caller, PromptQuery { vault, kind, after, limit }).await?;
-    let next =
-        page.prompts.last().filter(|_| page.more).map(|last| api.cursors.write(&listing, last.id));
-    let views: Vec<_> = page.prompts.iter().map(|prompt| PromptView::new(prompt)).collect();
-    response::page(&views, next.as_deref())
+    let last = page.prompts.last().filter(|_| page.more);
+    let next = last.map(|last| api.cursors.write(&listing, last.id));
+    Ok((page, next))
 }
 
 /// `POST /prompts` (PR-19 to PR-29).

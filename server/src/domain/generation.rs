@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use promptarium::{PromptId, VaultId, limits};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 
 use super::{AccountId, NewPrompt, PromptInputs, PromptKind};
 
@@ -116,6 +117,13 @@ pub struct JobKey {
     pub account: AccountId,
     /// Its name in that account.
     pub client_job_id: Arc<str>,
+}
+
+impl JobKey {
+    /// What stands for a name of any length where keys have a fixed size: its SHA-256.
+    pub(crate) fn name_digest(client_job_id: &str) -> [u8; 32] {
+        Sha256::digest(client_job_id).into()
+    }
 }
 
 /// The provider's handle of a job that it accepted.

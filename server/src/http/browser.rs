@@ -44,6 +44,11 @@ impl Site {
         }
     }
 
+    /// Whether clients reach the service by HTTPS only.
+    pub(crate) fn is_https(&self) -> bool {
+        self.origin.starts_with("https:")
+    }
+
     /// The address of a page of this site, without scheme and host.
     pub(crate) fn page(&self, name: &str) -> String {
         format!("{}{name}", self.root)

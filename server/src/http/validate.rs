@@ -35,8 +35,8 @@ pub(crate) struct Form<'a> {
 pub(crate) enum Field<'a> {
     /// A JSON value of a body.
     Json(&'a RawValue),
-    /// A parameter of a query, decoded.
-    Query(Cow<'a, str>),
+    /// A parameter of a query or a field of a form, decoded.
+    Text(Cow<'a, str>),
 }
 
 /// Every failing field of one request with its error (ER-03).
@@ -83,6 +83,11 @@ impl<'a> Form<'a> {
         })
     }
 
+    /// Sets a field that a page does not ask for.
+    pub(crate) fn set(&mut self, name: &'static str, text: impl Into<Cow<'a, str>>) {
+        self.fields.push((name, Field::Text(text.into())));
+    }
+
     /// Adds an error of a field. The first error of a field stays.
     pub(crate) fn reject(&mut self, name: &'static str, error: FieldError) {
         self.errors.0.entry(name).or_insert(error);
@@ -110,7 +115,7 @@ impl Field<'_> {
     pub(crate) fn raw(&self) -> &str {
         match self {
             Self::Json(value) => value.get(),
-            Self::Query(text) => text,
+            Self::Text(text) => text,
         }
     }
 
@@ -249,17 +254,33 @@ struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 /// The parameters among `known` of a query string. A known parameter that is repeated or empty
 /// is an error.
 pub(crate) fn query_fields<'a>(query: Option<&'a str>, known: &'static [&'static str]) -> Form<'a> {
+    encoded_fields(query.unwrap_or_default().as_bytes(), known, |form, name| {
+        form.reject(name, "must not be empty; leave it out instead".to_owned());
+    })
+}
+
+/// The fields among `known` of a form in a page, from its body or query. Browsers send fields
+/// that were left empty, so an empty one counts as absent.
+pub(crate) fn form_fields<'a>(form: &'a [u8], known: &'static [&'static str]) -> Form<'a> {
+    encoded_fields(form, known, |_, _| {})
+}
+
+fn encoded_fields<'a>(
+    text: &'a [u8],
+    known: &'static [&'static str],
+    on_empty: impl Fn(&mut Form<'a>, &'static str),
+) -> Form<'a> {
     let mut form = Form::default();
-    for (name, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
+    for (name, value) in form_urlencoded::parse(text) {
         let Some(known) = known.iter().find(|known| **known == name) else {
             continue;
         };
         if form.fields.iter().any(|(field, _)| field == known) {
             form.reject(known, "must be given once, but is given more than once".to_owned());
         } else if value.is_empty() {
-            form.reject(known, "must not be empty; leave it out instead".to_owned());
+            on_empty(&mut form, known);
         } else {
-            form.fields.push((known, Field::Query(value)));
+            form.fields.push((known, Field::Text(value)));
         }
     }
     form

@@ -13,7 +13,7 @@ use crate::api::{
     vaults,
 };
 use crate::blobs::asset_url::{ASSETS, STORAGE};
-use crate::domain::{BASE_PATH, Caller};
+use crate::domain::{BASE_PATH, Caller, SessionRecord};
 use crate::http::auth::Access;
 use crate::http::error::ApiError;
 use crate::http::path::PathParams;
@@ -21,14 +21,19 @@ use crate::web;
 
 type HandlerFuture<'a> = BoxFuture<'a, HandlerResult>;
 
+/// A handler that needs a caller.
+pub type AuthedHandler = for<'a> fn(&'a Api, &'a Caller, Request<'a>) -> HandlerFuture<'a>;
+
 /// What answers the requests of a route.
 #[derive(Clone, Copy, Debug)]
 pub enum Handler {
     /// A handler that needs no key, or checks an upload token itself.
     Open(for<'a> fn(&'a Api, Request<'a>) -> HandlerFuture<'a>),
-    Authed(for<'a> fn(&'a Api, &'a Caller, Request<'a>) -> HandlerFuture<'a>),
+    Authed(AuthedHandler),
     /// As [`Handler::Open`], with failures as HTML. Pages are no part of the API document.
     Page(for<'a> fn(&'a Api, Request<'a>) -> HandlerFuture<'a>),
+    /// A page that needs a session, and leads to the sign-in without one.
+    Dashboard(for<'a> fn(&'a Api, &'a SessionRecord, Request<'a>) -> HandlerFuture<'a>),
 }
 
 /// One row of the table.
@@ -57,6 +62,9 @@ pub fn table() -> Vec<Route> {
     }
     macro_rules! page {
         ($handler:path) => { Handler::Page(|api, request| Box::pin($handler(api, request))) };
+    }
+    macro_rules! dashboard {
+        ($handler:path) => { Handler::Dashboard(|api, session, request| Box::pin($handler(api, session, request))) };
     }
     use Access::{Key, Session, UploadToken, Write};
     use Method as M;
@@ -95,10 +103,24 @@ pub fn table() -> Vec<Route> {
         api("createApiKey", M::POST, path::API_KEYS, Session, authed!(keys::create)),
         api("revokeApiKey", M::DELETE, path::API_KEY, Session, authed!(keys::revoke)),
 
-        root("home", M::GET, web::HOME, Access::None, page!(web::home)),
         root("signInForm", M::GET, web::SIGN_IN, Access::None, page!(web::sign_in_form)),
         root("signIn", M::POST, web::SIGN_IN, Access::None, page!(web::sign_in)),
         root("signOut", M::POST, web::SIGN_OUT, Access::None, page!(web::sign_out)),
+
+        root("homePage", M::GET, "/", Session, dashboard!(web::home::show)),
+        root("promptsPage", M::GET, "/prompts", Session, dashboard!(web::prompts::list)),
+        root("promptPage", M::GET, "/prompts/{promptId}", Session, dashboard!(web::prompts::show)),
+        root("newPicture", M::POST, "/prompts/{promptId}/pictures", Session, dashboard!(web::prompts::new_picture)),
+        root("vaultsPage", M::GET, "/vaults", Session, dashboard!(web::vaults::list)),
+        root("vaultPage", M::GET, "/vaults/{vaultId}", Session, dashboard!(web::vaults::show)),
+        root("jobsPage", M::GET, "/jobs", Session, dashboard!(web::jobs::list)),
+        root("keysPage", M::GET, "/keys", Session, dashboard!(web::keys::list)),
+        root("newKey", M::POST, "/keys", Session, dashboard!(web::keys::create)),
+        root("revokeKeyPage", M::GET, "/keys/{publicId}/revoke", Session, dashboard!(web::keys::confirm)),
+        root("revokeKey", M::POST, "/keys/{publicId}/revoke", Session, dashboard!(web::keys::revoke)),
+        root("sessionsPage", M::GET, "/sessions", Session, dashboard!(web::sessions::list)),
+        root("endOtherSessions", M::POST, "/sessions/end-others", Session, dashboard!(web::sessions::end_others)),
+        root("endSession", M::POST, "/sessions/{sessionId}/end", Session, dashboard!(web::sessions::end)),
 
         root("openapi", M::GET, openapi::PATH, Access::None, open!(openapi::get)),
         root("getAsset", M::GET, ASSETS, Access::None, open!(files::asset)),
@@ -127,7 +149,7 @@ pub struct Routes {
 
 impl Route {
     pub(crate) const fn is_page(&self) -> bool {
-        matches!(self.handler, Handler::Page(_))
+        matches!(self.handler, Handler::Page(_) | Handler::Dashboard(_))
     }
 
     pub fn template(&self) -> String {
@@ -181,6 +203,7 @@ mod tests {
             let path = row.template().replace("{promptId}", "1").replace("{vaultId}", "2");
             let path = path.replace("{vaultPromptId}", "3").replace("{clientJobId}", "4");
             let path = path.replace("{name}", "5").replace("{publicId}", "6");
+            let path = path.replace("{sessionId}", "7");
             assert_eq!(routes.find(&row.method, &path).unwrap().index, index, "{path}");
             match routes.find(&Method::TRACE, &path) {
                 Ok(other) => assert_eq!(other.route.access, Access::UploadToken, "{path}"),

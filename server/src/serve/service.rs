@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 
 use data_encoding::HEXLOWER;
 use futures::FutureExt;
-use http::header::{CACHE_CONTROL, HOST, X_CONTENT_TYPE_OPTIONS};
+use http::header::{CACHE_CONTROL, HOST, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
 use http::uri::Authority;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version};
 use hyper::body::Incoming;
 use tracing::Instrument;
 
-use crate::api::{Api, Request};
+use crate::api::{Api, HandlerResult, Request};
 use crate::error_chain::error_chain;
 use crate::http::attempts::Peer;
 use crate::http::auth::{Access, AuthError, authenticate};
@@ -28,11 +28,14 @@ use crate::http::response::{self, Response};
 use crate::limits::REQUEST_ID_CHARS_MAX;
 use crate::serve::listener::HttpService;
 use crate::serve::metrics::Metrics;
-use crate::serve::routes::{Handler, RouteMatch, Routes};
+use crate::serve::routes::{AuthedHandler, Handler, RouteMatch, Routes};
 use crate::store::StoreError;
 use crate::web;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// A year. Not for subdomains, which may be other services.
+const HSTS: &str = "max-age=31536000";
 
 /// The whole service as a function from request to response.
 pub struct ApiService {
@@ -59,29 +62,17 @@ impl HttpService for Arc<ApiService> {
             let peer = parts.extensions.get::<Peer>();
             let peer = peer.map_or(Ipv4Addr::UNSPECIFIED.into(), |Peer(address)| *address);
             let request = Request { params, parts: &parts, peer, body };
-            let handler = match route.handler {
-                Handler::Open(handler) | Handler::Page(handler) => {
-                    return handler(api, request).await;
+            match route.handler {
+                Handler::Open(handler) | Handler::Page(handler) => handler(api, request).await,
+                Handler::Dashboard(handler) => {
+                    let outcome = async {
+                        let session = api.site.authenticate(&parts, &*api.store).await?;
+                        handler(api, &session, request).await
+                    };
+                    web::or_sign_in(&api.site, outcome.await)
                 }
-                Handler::Authed(handler) => handler,
-            };
-            let is_session = route.access == Access::Session;
-            let caller = match is_session {
-                true => api.site.authenticate(&parts, &*api.store).await?.caller(),
-                false => authenticate(&parts.headers, &api.vendor, &*api.store).await?,
-            };
-            let outcome = match route.access {
-                Access::Write if !caller.scopes.prompts_write => Err(AuthError::Scope.into()),
-                _ => handler(api, &caller, request).await,
-            };
-            // A failure is 401 if no step of the store has checked the key and it is revoked.
-            if outcome.as_ref().is_err_and(ApiError::needs_key_recheck) {
-                api.store.confirm_key(&caller).await.map_err(|error| match error {
-                    StoreError::KeyRevoked if is_session => AuthError::NoSession,
-                    error => error.into(),
-                })?;
+                Handler::Authed(handler) => authed(api, route.access, handler, request).await,
             }
-            outcome
         };
         // Unwind safe: all shared state is behind the store, whose steps are atomic.
         let id_text = id.to_str().unwrap_or_default();
@@ -99,7 +90,7 @@ impl HttpService for Arc<ApiService> {
                 let target = RequestTarget::new(template, &parts.method);
                 let is_page = route.is_some_and(|found| found.route.is_page());
                 let response = if is_page {
-                    web::failure(&error, target, &api.site)
+                    web::failure(&error, target, &api.site, id_text)
                 } else {
                     response::failure(&error, target)
                 };
@@ -114,6 +105,9 @@ impl HttpService for Arc<ApiService> {
         let headers = response.headers_mut();
         headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        if self.api.site.is_https() {
+            headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static(HSTS));
+        }
         headers.insert(REQUEST_ID, id);
         response
     }
@@ -144,6 +138,32 @@ impl ApiService {
             }
         }
     }
+}
+
+/// Runs the handler of a request that needs a key, or a session in its place.
+async fn authed(
+    api: &Api,
+    access: Access,
+    handler: AuthedHandler,
+    request: Request<'_>,
+) -> HandlerResult {
+    let (parts, is_session) = (request.parts, access == Access::Session);
+    let caller = match is_session {
+        true => api.site.authenticate(parts, &*api.store).await?.caller(),
+        false => authenticate(&parts.headers, &api.vendor, &*api.store).await?,
+    };
+    let outcome = match access {
+        Access::Write if !caller.scopes.prompts_write => Err(AuthError::Scope.into()),
+        _ => handler(api, &caller, request).await,
+    };
+    // A failure is 401 if no step of the store has checked the key and it is revoked.
+    if outcome.as_ref().is_err_and(ApiError::needs_key_recheck) {
+        api.store.confirm_key(&caller).await.map_err(|error| match error {
+            StoreError::KeyRevoked if is_session => AuthError::NoSession,
+            error => error.into(),
+        })?;
+    }
+    outcome
 }
 
 /// The message of a panic, if it is text.

@@ -158,6 +158,15 @@ impl JobStore for Outage {
         self.inner.job(by, client_job_id).await
     }
 
+    async fn jobs(
+        &self,
+        by: &Caller,
+        before: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<JobRecord>, StoreError> {
+        self.inner.jobs(by, before, limit).await
+    }
+
     async fn job_by_key(&self, job: &JobKey) -> Result<JobRecord, StoreError> {
         self.inner.job_by_key(job).await
     }

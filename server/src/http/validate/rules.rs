@@ -1,5 +1,5 @@
 //! Rules for the values of fields. Lengths of strings count Unicode scalar values. An integer is
-//! a JSON number in a body, and plain decimal digits in a query.
+//! a JSON number in a body, and plain decimal digits in a query or form.
 
 use std::borrow::Cow;
 use std::fmt::{self, Display};
@@ -79,15 +79,15 @@ pub(crate) fn one_of<T: Copy>(
 }
 
 fn string<'a>(field: &'a Field<'_>) -> Result<Cow<'a, str>, FieldError> {
-    let json = match field {
-        Field::Query(text) => return Ok(Cow::Borrowed(text)),
-        Field::Json(json) => json.get(),
+    let text = match field {
+        Field::Text(text) => Cow::Borrowed(&**text),
+        Field::Json(json) if json.get().starts_with('"') => {
+            let Text(text) = serde_json::from_str(json.get())
+                .map_err(|error| format!("must be a string, but does not parse: {error}"))?;
+            text
+        }
+        Field::Json(_) => return Err(format!("must be a string, but is {}", field.kind())),
     };
-    if !json.starts_with('"') {
-        return Err(format!("must be a string, but is {}", field.kind()));
-    }
-    let Text(text) = serde_json::from_str(json)
-        .map_err(|error| format!("must be a string, but does not parse: {error}"))?;
     if text.contains('\0') {
         return Err("must not hold the character U+0000".to_owned());
     }
@@ -133,7 +133,7 @@ pub(crate) fn integer<T: FromStr + PartialOrd + Display>(
     move |field| {
         let given = match field {
             Field::Json(_) => id::<i64>(field)?.to_string(),
-            Field::Query(_) => decimal(field)?.to_owned(),
+            Field::Text(_) => decimal(field)?.to_owned(),
         };
         given.parse().ok().filter(|number| range.contains(number)).ok_or_else(|| {
             format!("must be {} to {}, but is {}", range.start(), range.end(), shorten(&given))
@@ -152,7 +152,7 @@ fn decimal<'a>(field: &'a Field<'_>) -> Result<&'a str, FieldError> {
             Err(format!("must be an integer, but is {}", shorten(text)))
         }
         (Field::Json(_), kind) => Err(format!("must be an integer, but is {kind}")),
-        (Field::Query(_), _) => Err("must be an integer in decimal digits".to_owned()),
+        (Field::Text(_), _) => Err("must be an integer in decimal digits".to_owned()),
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! The jobs of all accounts have one lock and one queue, so a claim is one step and scans nothing.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
@@ -197,6 +198,33 @@ impl JobStore for MemoryStore {
         let key = JobKey { account: caller.account, client_job_id: client_job_id.into() };
         let job = self.job_by_key(&key).await?;
         if job.state == JobState::Submitting { Err(StoreError::NotFound) } else { Ok(job) }
+    }
+
+    async fn jobs(
+        &self,
+        caller: &Caller,
+        before: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<JobRecord>> {
+        read(&self.keys).check(caller)?;
+        let jobs = self.shared.jobs();
+        let place = |job: &Job| {
+            let name = JobKey::name_digest(&job.record.key.client_job_id);
+            Reverse((job.record.created_at, name))
+        };
+        let before = before.map(|name| {
+            let key = JobKey { account: caller.account, client_job_id: name.into() };
+            jobs.by_key.get(&key).map(place).ok_or(StoreError::NotFound)
+        });
+        let before = before.transpose()?;
+        let own = jobs
+            .by_key
+            .values()
+            .filter(|job| job.record.key.account == caller.account && !job.is_submitting());
+        let mut own: Vec<_> = own.map(|job| (place(job), job)).collect();
+        own.sort_unstable_by_key(|(place, _)| *place);
+        let after = own.into_iter().filter(|(place, _)| before.is_none_or(|of| *place > of));
+        Ok(after.take(limit).map(|(_, job)| job.record.clone()).collect())
     }
 
     async fn job_by_key(&self, job: &JobKey) -> Result<JobRecord> {

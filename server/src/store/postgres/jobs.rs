@@ -8,7 +8,6 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use promptarium::{PromptId, VaultId};
 use serde_json::value::{RawValue, to_raw_value};
-use sha2::{Digest, Sha256};
 use tokio_postgres::Row;
 use tokio_postgres::types::{Json, ToSql};
 use uuid::Uuid;
@@ -24,7 +23,8 @@ use crate::domain::{
 use crate::store::{JobStore, Result, StoreError};
 
 #[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[&RESERVE, &SUBMITTED, &DISCARD, &LOST, &GET, &GET_BY_KEY];
+pub(super) static ALL: &[&Statement] =
+    &[&RESERVE, &SUBMITTED, &DISCARD, &LOST, &GET, &LIST, &GET_BY_KEY];
 
 /// The columns that [`job_or_none`] reads, of a table or subquery `j`.
 macro_rules! job_columns {
@@ -112,6 +112,31 @@ static GET: Statement = Statement::read_only(
     ),
 );
 
+/// One row of NULLs if there is none. The job `$2` of the caller is where the page begins.
+static LIST: Statement = Statement::read_only(
+    "jobs.list",
+    concat!(
+        caller!(),
+        ", before AS ( \
+             SELECT b.created_at, b.name_digest FROM caller JOIN job b \
+             ON b.account_id = caller.account_id AND b.name_digest = $2) \
+         SELECT EXISTS (SELECT FROM before) AS begins, ",
+        job_columns!(),
+        " FROM caller \
+         LEFT JOIN LATERAL ( \
+             SELECT * FROM ( \
+                 SELECT * FROM job \
+                 WHERE account_id = caller.account_id AND state <> 'submitting' \
+                     AND (created_at, name_digest) < ( \
+                         coalesce((SELECT created_at FROM before), 'infinity'), \
+                         coalesce((SELECT name_digest FROM before), '')) \
+                 ORDER BY created_at DESC, name_digest DESC LIMIT 101 \
+             ) ahead LIMIT $3 \
+         ) j ON true \
+         ORDER BY j.created_at DESC, j.name_digest DESC"
+    ),
+);
+
 static GET_BY_KEY: Statement = Statement::read_only(
     "jobs.get_by_key",
     concat!(
@@ -125,7 +150,7 @@ static GET_BY_KEY: Statement = Statement::read_only(
 impl JobStore for PostgresStore {
     async fn reserve_job(&self, caller: &Caller, new: NewJob) -> Result<Reserved> {
         let NewJob { client_job_id, digest, request, vault } = new;
-        let (name, reservation) = (name_digest(&client_job_id), random_id());
+        let (name, reservation) = (JobKey::name_digest(&client_job_id), random_id());
         let (vault, request) = (vault.map(VaultId::get), encode(&request)?);
         let params: Params<'_> = &[
             &caller.key.0,
@@ -161,9 +186,26 @@ impl JobStore for PostgresStore {
     }
 
     async fn job(&self, caller: &Caller, client_job_id: &str) -> Result<JobRecord> {
-        let name = name_digest(client_job_id);
+        let name = JobKey::name_digest(client_job_id);
         let row = self.db.row_of_caller(&GET, &[&caller.key.0, &&name[..]]).await?;
         job_or_none(&row)?.ok_or(StoreError::NotFound)
+    }
+
+    async fn jobs(
+        &self,
+        caller: &Caller,
+        before: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<JobRecord>> {
+        let name = before.map(JobKey::name_digest);
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let params: Params<'_> = &[&caller.key.0, &name.as_ref().map(|name| &name[..]), &limit];
+        let rows = self.db.rows_of_caller(&LIST, params).await?;
+        let begins = rows.first().map_or(Ok(false), |row| column(row, "begins"))?;
+        if before.is_some() && !begins {
+            return Err(StoreError::NotFound);
+        }
+        rows.iter().filter_map(|row| job_or_none(row).transpose()).collect()
     }
 
     async fn job_by_key(&self, job: &JobKey) -> Result<JobRecord> {
@@ -178,16 +220,11 @@ pub(super) async fn rows_of_job(
     job: &JobKey,
     params: Params<'_>,
 ) -> Result<Vec<Row>> {
-    let name = name_digest(&job.client_job_id);
+    let name = JobKey::name_digest(&job.client_job_id);
     let name = &name[..];
     let mut all: Vec<&(dyn ToSql + Sync)> = vec![&job.account.0, &name];
     all.extend_from_slice(params);
     db.rows(statement, &all).await
-}
-
-/// The database's key of a job, of fixed size.
-fn name_digest(client_job_id: &str) -> [u8; 32] {
-    Sha256::digest(client_job_id).into()
 }
 
 pub(super) fn random_id() -> Uuid {

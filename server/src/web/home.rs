@@ -1,0 +1,49 @@
+//! The first page: numbers, and what to do next.
+
+use maud::{Markup, html};
+
+use super::jobs::{PAGE_JOBS, is_running};
+use super::layout::Page;
+use crate::api::{Api, HandlerResult, Request};
+use crate::domain::SessionRecord;
+
+/// `GET /`.
+pub(crate) async fn show(api: &Api, session: &SessionRecord, _: Request<'_>) -> HandlerResult {
+    let caller = session.caller();
+    let vaults = api.store.vaults(&caller).await?;
+    let jobs = api.store.jobs(&caller, None, PAGE_JOBS).await?;
+    let keys = api.store.api_keys(&caller).await?;
+    let sessions = api.store.sessions(&caller).await?;
+
+    let running = jobs.iter().filter(|job| is_running(job)).count();
+    let valid = keys.iter().filter(|key| key.revoked_at.is_none()).count();
+    let is_empty = vaults.iter().all(|vault| vault.prompt_count == 0);
+    let link = |to: &str, text: &str| html! { a href=(api.site.page(to)) { (text) } };
+    let content = html! {
+        dl .numbers {
+            (number(&link("vaults", "Vaults"), vaults.len()))
+            (number(&link("jobs", "Running jobs"), running))
+            (number(&link("keys", "Valid keys"), valid))
+            (number(&link("sessions", "Sessions"), sessions.len()))
+        }
+        h2 { "What to do next" }
+        ul {
+            @if is_empty {
+                li {
+                    "There is nothing in your vaults. " (link("keys", "Create a key"))
+                    ", and with it a prompt through the API at " code { (api.base_url) } "."
+                }
+            } @else {
+                li { (link("prompts", "Look at your prompts")) ", and queue a picture for one." }
+                li { (link("keys", "Create a key")) " for each program that uses the API." }
+            }
+            @if running > 0 { li { (link("jobs", "Watch the running jobs")) "." } }
+            li { "Read " (link("openapi.yaml", "the description of the API")) "." }
+        }
+    };
+    Page::of(&api.site, session, "", "Overview").show(&content)
+}
+
+fn number(name: &Markup, count: usize) -> Markup {
+    html! { div { dt { (name) } dd { (count) } } }
+}

@@ -1,0 +1,206 @@
+//! What all pages share: head, navigation, policy, and the parts that lists are made of.
+
+use std::sync::LazyLock;
+
+use data_encoding::BASE64;
+use http::header::{CONTENT_SECURITY_POLICY, LOCATION, REFERRER_POLICY, SET_COOKIE};
+use http::{HeaderName, HeaderValue, StatusCode};
+use jiff::Timestamp;
+use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
+use sha2::{Digest, Sha256};
+use url::form_urlencoded;
+
+use crate::api::HandlerResult;
+use crate::domain::SessionRecord;
+use crate::http::browser::Site;
+use crate::http::response::{self, Response, ResponseBody};
+
+const STYLE: &str = include_str!("style.css");
+
+/// The only script. A second link in the same tab changes the fragment only and does not load
+/// the page again.
+pub(super) const FILL_IN: &str = "\
+function fillIn() {
+  if (location.hash.length < 2) return;
+  document.querySelector('input').value = location.hash.slice(1);
+  history.replaceState(null, '', location.pathname);
+  document.querySelector('button').focus();
+}
+addEventListener('hashchange', fillIn);
+fillIn();
+";
+
+/// Pictures and videos are assets of this service, at its own origin.
+static POLICY: LazyLock<String> = LazyLock::new(|| {
+    let hash = |text| BASE64.encode(&Sha256::digest(text));
+    format!(
+        "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; \
+         img-src 'self'; media-src 'self'; style-src 'sha256-{}'; script-src 'sha256-{}'",
+        hash(STYLE),
+        hash(FILL_IN)
+    )
+});
+
+/// The pages of the navigation: address and text.
+const SECTIONS: [(&str, &str); 6] = [
+    ("", "Overview"),
+    ("prompts", "Prompts"),
+    ("vaults", "Vaults"),
+    ("jobs", "Jobs"),
+    ("keys", "Keys"),
+    ("sessions", "Sessions"),
+];
+
+/// Bytes of a list in one page, so that a page stays small whatever is in it.
+const LIST_BYTES_MAX: usize = 24 * 1024;
+
+/// A page of the dashboard, beside its content.
+pub(super) struct Page<'a> {
+    pub(super) site: &'a Site,
+    /// `None` on pages that need no session.
+    pub(super) session: Option<&'a SessionRecord>,
+    /// Address of its section in the navigation.
+    pub(super) section: &'static str,
+    /// Its heading; also the beginning of its title.
+    pub(super) title: &'a str,
+    /// Whether the browser loads it again after a few seconds.
+    pub(super) refreshes: bool,
+}
+
+impl<'a> Page<'a> {
+    /// A page that needs a session.
+    pub(super) const fn of(
+        site: &'a Site,
+        session: &'a SessionRecord,
+        section: &'static str,
+        title: &'a str,
+    ) -> Self {
+        Self { site, session: Some(session), section, title, refreshes: false }
+    }
+
+    /// A page that needs none.
+    pub(super) const fn open(site: &'a Site, title: &'a str) -> Self {
+        Self { site, session: None, section: "", title, refreshes: false }
+    }
+
+    pub(super) fn show(&self, content: &Markup) -> HandlerResult {
+        Ok(self.response(StatusCode::OK, content))
+    }
+
+    pub(super) fn response(&self, status: StatusCode, content: &Markup) -> Response {
+        let body = ResponseBody::Left(self.html(content).into_string().into());
+        let mut response = response::with_type(status, "text/html; charset=utf-8", body);
+        let headers = response.headers_mut();
+        let policy = HeaderValue::from_str(&POLICY);
+        headers.extend(policy.map(|policy| (CONTENT_SECURITY_POLICY, policy)));
+        // With `no-referrer` browsers would send `Origin: null` with the forms.
+        headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+        response
+    }
+
+    fn html(&self, content: &Markup) -> Markup {
+        html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    @if self.refreshes { meta http-equiv="refresh" content="3"; }
+                    title { (self.title) " – Promptarium" }
+                    style { (PreEscaped(STYLE)) }
+                }
+                body {
+                    a .skip href="#content" { "Skip to the content" }
+                    @if let Some(session) = self.session { (self.header(session)) }
+                    main #content tabindex="-1" { h1 { (self.title) } (content) }
+                }
+            }
+        }
+    }
+
+    fn header(&self, session: &SessionRecord) -> Markup {
+        html! {
+            header {
+                nav aria-label="Main" {
+                    ul {
+                        @for (address, text) in SECTIONS {
+                            @let current = (address == self.section).then_some("page");
+                            li { a href=(self.site.page(address)) aria-current=[current] { (text) } }
+                        }
+                    }
+                }
+                form method="post" action=(self.site.page("sign-out")) {
+                    span .soft { "Account " (shortened(&session.account_name, 40)) }
+                    button { "Sign out" }
+                }
+            }
+        }
+    }
+}
+
+/// An item of a list: a link to its page, and lines below.
+pub(super) fn item(href: &str, title: &str, below: &Markup) -> Markup {
+    html! { li { a href=(href) { (shortened(title, 120)) } p .soft { (below) } } }
+}
+
+/// A list, up to a size in bytes, or what to do while there is nothing.
+pub(super) fn list<T>(
+    entries: &[T],
+    empty: &Markup,
+    mut render: impl FnMut(&T) -> Markup,
+) -> Markup {
+    let (mut rows, mut shown) = (String::new(), 0);
+    for entry in entries {
+        let row = render(entry).into_string();
+        if rows.len() + row.len() > LIST_BYTES_MAX {
+            break;
+        }
+        rows.push_str(&row);
+        shown += 1;
+    }
+    html! {
+        @if entries.is_empty() { div .empty { (empty) } }
+        // Rows are markup already.
+        @else { ul .list { (PreEscaped(rows)) } }
+        @if shown < entries.len() {
+            p .soft { "Shown are " (shown) " of " (entries.len()) ". The API lists all." }
+        }
+    }
+}
+
+/// The beginning of a text, with a sign if there is more.
+pub(super) fn shortened(text: &str, chars_max: usize) -> String {
+    match text.char_indices().nth(chars_max) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// A time, to the second.
+pub(super) struct When(pub(super) Timestamp);
+
+impl Render for When {
+    fn render(&self) -> Markup {
+        let text = self.0.strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
+        html! { time datetime=(format!("{:.0}", self.0)) { (text) } }
+    }
+}
+
+/// `name?field=value&…` of a page, with the fields that have a value.
+pub(super) fn address(page: &str, fields: &[(&str, Option<&str>)]) -> String {
+    let mut query = form_urlencoded::Serializer::new(format!("{page}?"));
+    for (name, value) in fields {
+        query.extend_pairs(value.map(|value| (name, value)));
+    }
+    query.finish()
+}
+
+pub(super) fn redirect(site: &Site, page: &str, cookie: Option<HeaderValue>) -> HandlerResult {
+    let mut response = http::Response::builder()
+        .status(StatusCode::SEE_OTHER)
+        .header(LOCATION, site.page(page))
+        .body(response::no_body())?;
+    let cookie = cookie.map(|cookie| (SET_COOKIE, cookie));
+    response.headers_mut().extend::<Option<(HeaderName, HeaderValue)>>(cookie);
+    Ok(response)
+}

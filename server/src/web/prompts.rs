@@ -1,0 +1,215 @@
+//! Prompts, their pictures, and the form for a new one.
+
+use maud::{Markup, html};
+use promptarium::{PromptId, limits};
+use url::form_urlencoded;
+use uuid::Uuid;
+
+use super::layout::{Page, When, address, item, list as list_of, redirect, shortened};
+use crate::api::generations::new_job;
+use crate::api::prompts::{KINDS, page_of};
+use crate::api::{Api, HandlerResult, Request};
+use crate::domain::{Media, PromptImage, PromptKind, PromptRecord, SessionRecord, VaultRecord};
+use crate::http::body::read_form;
+use crate::http::validate::form_fields;
+
+const QUERY: &[&str] = &["cursor", "vaultId", "type"];
+const PICTURE_FIELDS: &[&str] = &["modelId", "aspectRatio", "clientJobId"];
+
+/// Characters of a prompt's text in its page.
+const TEXT_CHARS_MAX: usize = 4_000;
+/// Vaults in the filter.
+const VAULTS_MAX: usize = 50;
+
+/// `GET /prompts`.
+pub(crate) async fn list(
+    api: &Api,
+    session: &SessionRecord,
+    request: Request<'_>,
+) -> HandlerResult {
+    let caller = session.caller();
+    let query = request.parts.uri.query().unwrap_or_default().as_bytes();
+    let (page, next) = page_of(api, &caller, form_fields(query, QUERY)).await?;
+    let vaults = api.store.vaults(&caller).await?;
+
+    let given = |name: &str| {
+        let mut fields = form_urlencoded::parse(query).filter(|(field, _)| field == name);
+        fields.next().map(|(_, value)| value.into_owned()).filter(|value| !value.is_empty())
+    };
+    let (vault, kind) = (given("vaultId"), given("type"));
+    let filters = [("vaultId", vault.as_deref()), ("type", kind.as_deref())];
+    let empty = html! {
+        @if vault.is_some() || kind.is_some() {
+            p { "No prompt matches. " a href=(api.site.page("prompts")) { "Show all prompts" } }
+        } @else {
+            p { "There is no prompt. Create a key, and with it a prompt through the API:" }
+            p { code { "POST " (api.base_url) "/prompts" } }
+            p { a href=(api.site.page("keys")) { "Show keys" } }
+        }
+    };
+    let content = html! {
+        (filter(api, &vaults, filters))
+        (list_of(&page.prompts, &empty, |prompt| {
+            item(&prompt_address(api, prompt.id), &prompt.title, &facts(prompt))
+        }))
+        @if given("cursor").is_some() {
+            p { a href=(api.site.page(&address("prompts", &filters))) { "First page" } }
+        }
+        @if let Some(next) = &next {
+            @let next = address("prompts", &[filters[0], filters[1], ("cursor", Some(next))]);
+            p { a rel="next" href=(api.site.page(&next)) { "Next page" } }
+        }
+    };
+    Page::of(&api.site, session, "prompts", "Prompts").show(&content)
+}
+
+fn filter(api: &Api, vaults: &[VaultRecord], chosen: [(&str, Option<&str>); 2]) -> Markup {
+    let [(_, vault), (_, kind)] = chosen;
+    html! {
+        form .fields action=(api.site.page("prompts")) {
+            div {
+                label for="vault" { "Vault" }
+                select #vault name="vaultId" {
+                    option value="" { "All vaults" }
+                    @for (at, other) in vaults.iter().enumerate() {
+                        @let is_chosen = vault.is_some_and(|id| id == other.id.to_string());
+                        @if at < VAULTS_MAX || is_chosen {
+                            option value=(other.id) selected[is_chosen] { (other.name) }
+                        }
+                    }
+                }
+            }
+            div {
+                label for="type" { "Type" }
+                select #type name="type" {
+                    option value="" { "All types" }
+                    @for (word, _) in KINDS {
+                        option value=(word) selected[kind == Some(word)] { (word) }
+                    }
+                }
+            }
+            button { "Filter" }
+        }
+    }
+}
+
+/// `GET /prompts/{promptId}`.
+pub(crate) async fn show(
+    api: &Api,
+    session: &SessionRecord,
+    request: Request<'_>,
+) -> HandlerResult {
+    let prompt = api.store.prompt(&session.caller(), request.id(0)?).await?;
+    let vaults = prompt.vault_ids.iter().take(VAULTS_MAX);
+    let content = html! {
+        p .soft {
+            (facts(&prompt))
+            @for vault in vaults {
+                " · " a href=(api.site.page(&format!("vaults/{vault}"))) { "vault " (vault) }
+            }
+        }
+        pre tabindex="0" aria-label="Text of the prompt" { (shortened(&prompt.text, TEXT_CHARS_MAX)) }
+        @if prompt.text.chars().count() > TEXT_CHARS_MAX {
+            p .soft { "The API returns the whole text." }
+        }
+        h2 { "Pictures" }
+        @if prompt.images.is_empty() {
+            div .empty { p { "This prompt has no picture. Queue one below." } }
+        } @else {
+            div .pictures { @for image in &*prompt.images { (picture(api, image)) } }
+        }
+        (picture_form(api, &prompt))
+    };
+    let title = shortened(&prompt.title, 120);
+    Page::of(&api.site, session, "prompts", &title).show(&content)
+}
+
+/// An asset of this service is shown; anything else is only linked to, if browsers can follow it
+/// without running something.
+fn picture(api: &Api, image: &PromptImage) -> Markup {
+    let (url, width, height) = (&*image.url, image.width, image.height);
+    if let Some(name) = api.assets.name_in(url) {
+        let source = api.site.page(&format!("assets/{name}"));
+        let alt = format!("Picture of {width} by {height} pixels");
+        return match name.media() {
+            Media::Mp4 | Media::Webm => html! {
+                video controls preload="metadata" src=(source) width=(width) height=(height)
+                    aria-label=(alt) {}
+            },
+            _ => html! {
+                a href=(source) {
+                    img loading="lazy" src=(source) width=(width) height=(height) alt=(alt);
+                }
+            },
+        };
+    }
+    let text = shortened(url, 80);
+    match url.starts_with("https://") || url.starts_with("http://") {
+        true => html! { a href=(url) rel="noopener noreferrer nofollow" { (text) } },
+        false => html! { span { (text) } },
+    }
+}
+
+/// Sending the form twice queues one job, since its name is in the form.
+fn picture_form(api: &Api, prompt: &PromptRecord) -> Markup {
+    let action = format!("prompts/{}/pictures", prompt.id);
+    html! {
+        h2 { "New picture" }
+        form .fields method="post" action=(api.site.page(&action)) {
+            input type="hidden" name="clientJobId" value=(Uuid::new_v4());
+            div {
+                label for="model" { "Model" }
+                input #model name="modelId" required autocomplete="off" spellcheck="false"
+                    maxlength=(limits::GENERATION_MODEL_ID_CHARS.end())
+                    value=[prompt.inputs.model_id.as_deref()] aria-describedby="picture-help";
+            }
+            div {
+                label for="ratio" { "Aspect ratio" }
+                input #ratio name="aspectRatio" size="6" autocomplete="off"
+                    maxlength=(limits::GENERATION_ASPECT_RATIO_CHARS_MAX)
+                    value=(prompt.inputs.aspect_ratio.as_deref()
+                        .unwrap_or(limits::GENERATION_ASPECT_RATIO_DEFAULT));
+            }
+            button .main { "Queue picture" }
+        }
+        p #picture-help .soft {
+            "A server without a provider of its own takes every model below " code { "local/" }
+            ", such as " code { "local/plasma" } ". The result becomes a new prompt in the same vault."
+        }
+    }
+}
+
+/// `POST /prompts/{promptId}/pictures`.
+pub(crate) async fn new_picture(
+    api: &Api,
+    session: &SessionRecord,
+    request: Request<'_>,
+) -> HandlerResult {
+    let (caller, id) = (session.caller(), request.id(0)?);
+    let body = read_form(request.body, &request.parts.headers).await?;
+    let prompt = api.store.prompt(&caller, id).await?;
+    let mut form = form_fields(&body, PICTURE_FIELDS);
+    form.set("prompt", &*prompt.text);
+    if prompt.kind == PromptKind::Video {
+        form.set("generationType", PromptKind::Video.as_str());
+    }
+    if let Some(vault) = prompt.vault_ids.first() {
+        form.set("vaultId", vault.to_string());
+    }
+    api.submitter.submit(&caller, new_job(form, &api.assets)?).await?;
+    redirect(&api.site, "jobs", None)
+}
+
+pub(super) fn prompt_address(api: &Api, id: PromptId) -> String {
+    api.site.page(&format!("prompts/{id}"))
+}
+
+fn facts(prompt: &PromptRecord) -> Markup {
+    let pictures = prompt.images.len();
+    html! {
+        (prompt.kind.as_str())
+        @if let Some(platform) = &prompt.platform { " · " (shortened(platform, 60)) }
+        @if pictures > 0 { " · " (pictures) (if pictures == 1 { " picture" } else { " pictures" }) }
+        " · " (When(prompt.created_at))
+    }
+}
