@@ -1,5 +1,6 @@
 //! A browser as a person uses it: what is clicked, filled in and seen.
 
+use std::mem::ManuallyDrop;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -13,7 +14,9 @@ const INTERVAL: Duration = Duration::from_millis(50);
 
 /// A browser with a profile of its own.
 pub(crate) struct Browser {
-    pub(crate) driver: WebDriver,
+    /// Not dropped: after a failed test that would wait for the browser, which ends with the
+    /// driver of this process in any case.
+    pub(crate) driver: ManuallyDrop<WebDriver>,
     /// What no page and no address may contain.
     secrets: Vec<String>,
 }
@@ -37,7 +40,7 @@ impl Browser {
         wanted.add_arg("--disable-dev-shm-usage").unwrap();
         wanted.add_experimental_option("prefs", preferences).unwrap();
         let driver = WebDriver::new(driver::url(), wanted).await.unwrap();
-        Self { driver, secrets: Vec::new() }
+        Self { driver: ManuallyDrop::new(driver), secrets: Vec::new() }
     }
 
     /// From now on this must not be on a page or in an address.
@@ -78,6 +81,11 @@ impl Browser {
                 self.keep_secret(&cookie.value);
             }
         }
+        self.check_source().await
+    }
+
+    /// The source of the page, which must not have a secret.
+    pub(crate) async fn check_source(&self) -> String {
         let source = self.driver.source().await.unwrap();
         self.check("the page", &source);
         source
@@ -119,7 +127,7 @@ impl Browser {
                 self.check("a request", line);
             }
         }
-        self.driver.quit().await.unwrap();
+        ManuallyDrop::into_inner(self.driver).quit().await.unwrap();
     }
 }
 

@@ -14,6 +14,8 @@ mod driver;
 mod proxy;
 mod site;
 
+mod keys;
+mod prompts;
 mod sign_in;
 
 use std::io::Write;

@@ -47,7 +47,7 @@ async fn a_code_signs_in_once(site: Site) {
     browser.see(FORM).await;
     browser.fill("code", &code).await;
     browser.click("Sign in").await;
-    browser.see("This did not work").await;
+    browser.see("code is not valid").await;
     browser.open(&site.page("")).await;
     browser.see(FORM).await;
     browser.end(&site).await;
