@@ -9,6 +9,9 @@
 //! `PROMPTARIUM_BASE_URL` and `PROMPTARIUM_API_KEY` to take the tour on another
 //! service, and `PROMPTARIUM_IMAGE_MODEL` to name a model it has; all that can be
 //! deleted there the tour deletes again.
+//!
+//! With `-- --keep-running` it deletes nothing, prints a link to the dashboard of its
+//! own server, and ends with Ctrl-C.
 
 #![expect(clippy::print_stdout, reason = "the tour is told to a person")]
 
@@ -22,6 +25,11 @@ type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 
 #[tokio::main]
 async fn main() -> Result {
+    let keep_running = match std::env::args().skip(1).collect::<Vec<_>>().as_slice() {
+        [] => false,
+        [flag] if flag == "--keep-running" => true,
+        _ => return Err("quickstart takes no arguments but --keep-running".into()),
+    };
     let service = Service::find().await?;
     println!("Promptarium quickstart, on {}", service.told());
     let client = &service.client;
@@ -35,6 +43,9 @@ async fn main() -> Result {
     errors(client).await?;
     let harbour = upload(client).await?;
     generate(client, &harbour, landscapes).await?;
+    if keep_running {
+        return dashboard(&service).await;
+    }
     tidy_up(client, &[landscapes, portraits, copy]).await?;
 
     println!(
@@ -188,6 +199,15 @@ async fn tidy_up(client: &Client, vaults: &[VaultId]) -> Result {
     }
     println!("  {} vaults and {deleted} prompts", vaults.len());
     Ok(())
+}
+
+/// Serves until Ctrl-C.
+async fn dashboard(service: &Service) -> Result {
+    let server = service.embedded.as_ref().ok_or("--keep-running is for the tour's own server")?;
+    chapter("The dashboard");
+    println!("  {}", server.sign_in_url().await?);
+    println!("  The link signs you in once. Ctrl-C ends the server and everything in it.");
+    Ok(tokio::signal::ctrl_c().await?)
 }
 
 fn chapter(title: &str) {

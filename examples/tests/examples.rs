@@ -5,17 +5,22 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
+use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 fn run(example: &str, arguments: &[&str]) -> Output {
     run_with(example, arguments, &[])
 }
 
-fn run_with(example: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Output {
+fn program(example: &str) -> PathBuf {
     let here = std::env::current_exe().unwrap();
     let built = here.ancestors().nth(2).map_or_else(PathBuf::new, |dir| dir.join("examples"));
-    let program = built.join(example);
+    built.join(example)
+}
+
+fn run_with(example: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Output {
+    let program = program(example);
     Command::new(&program)
         .args(arguments)
         .env_remove("PROMPTARIUM_BASE_URL")
@@ -70,6 +75,26 @@ fn pictures_in(told: &str) -> Vec<(String, image::DynamicImage)> {
     let files = files.filter(|line| !line.contains("://"));
     let open = |file: &str| image::open(file).unwrap_or_else(|error| panic!("{file}: {error}"));
     files.map(|file| (file.to_owned(), open(file))).collect()
+}
+
+#[test]
+fn the_quickstart_that_keeps_running_has_a_link_to_the_dashboard() {
+    let mut tour = Command::new(program("quickstart"))
+        .arg("--keep-running")
+        .env_remove("PROMPTARIUM_BASE_URL")
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(tour.stdout.take().unwrap()).lines();
+    let found = lines.any(|line| line.unwrap().contains("/sign-in#"));
+    tour.kill().unwrap();
+    tour.wait().unwrap();
+    assert!(found);
+}
+
+#[test]
+fn the_quickstart_refuses_arguments_that_it_does_not_know() {
+    assert!(!run("quickstart", &["--keep"]).status.success());
 }
 
 #[test]

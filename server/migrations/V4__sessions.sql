@@ -37,4 +37,5 @@ BEGIN
 END $$;
 
 -- The jobs of an account, newest first.
-CREATE INDEX job_newest ON job (account_id, created_at, name_digest);
+CREATE INDEX job_newest ON job (account_id, created_at, name_digest)
+    WHERE state <> 'submitting';

@@ -11,7 +11,7 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::blobs::{BlobSetting, Blobs};
 use crate::clock::Clock;
 use crate::config::{SeedKey, ServiceConfig};
-use crate::domain::{ModelNamespace, PublicUrl, Scopes, Vendor};
+use crate::domain::{ModelNamespace, NewKey, PublicUrl, Scopes, Vendor};
 use crate::generate::Provider;
 use crate::limits::WORKERS_DEFAULT;
 use crate::serve::listener::Limits;
@@ -258,7 +258,7 @@ fn setting(problem: impl Into<String>) -> EmbedError {
 fn read_seeds(texts: &[String], vendor: &Vendor) -> Result<(Vec<SeedKey>, String), EmbedError> {
     if texts.is_empty() {
         let generated = vendor.make();
-        let key = start::new_key(&generated, Scopes::ALL);
+        let key = NewKey::new(&generated, Scopes::ALL);
         let seed = SeedKey { account: DEFAULT_ACCOUNT.to_owned(), key };
         return Ok((vec![seed], generated.expose().to_owned()));
     }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use tokio::net::TcpListener;
 
-pub(crate) use crate::api::keys::new_key;
 use crate::api::openapi::{self, Document};
 use crate::api::{Api, Readiness};
 use crate::blobs::asset_url::Assets;
@@ -14,7 +13,7 @@ use crate::blobs::upload_slot::Slots;
 use crate::blobs::{BlobOpenError, Blobs};
 use crate::clock::Clock;
 use crate::config::ServiceConfig;
-use crate::domain::{GeneratedKey, PublicUrl, Scopes, SecretToken, SigningKey, Vendor};
+use crate::domain::{GeneratedKey, NewKey, PublicUrl, Scopes, SecretToken, SigningKey, Vendor};
 use crate::generate::local::LocalProvider;
 use crate::generate::queue::QueueProvider;
 use crate::generate::submit::Submitter;
@@ -152,7 +151,7 @@ impl StoreKind {
     /// Creates a key of the default account, where the store needs one.
     async fn first_key(&self, vendor: &Vendor) -> Result<Option<GeneratedKey>, StoreError> {
         let key = vendor.make();
-        let new = new_key(&key, Scopes::ALL);
+        let new = NewKey::new(&key, Scopes::ALL);
         let created = match self {
             Self::Single(store) => store.seed_key(DEFAULT_ACCOUNT, new).await.map(|_| true)?,
             Self::Shared(store) => store.seed_first_key(DEFAULT_ACCOUNT, &new).await?,

@@ -73,6 +73,10 @@ pub trait KeyStore: Send + Sync + 'static {
     /// [`KeyStore::confirm_key`].
     async fn find_key(&self, public_id: &str) -> Result<Option<KeyRecord>>;
 
+    /// Notes that a request has proved to have this key: the time of its last use, to within a
+    /// minute. Does not wait until that is stored.
+    async fn record_use(&self, key: &KeyRecord) -> Result<()>;
+
     /// Checks that the caller's key is not revoked at this moment.
     ///
     /// # Errors

@@ -58,15 +58,11 @@ pub(crate) async fn sign_in(api: &Api, request: Request<'_>) -> HandlerResult {
     let Request { parts, body, peer, .. } = request;
     api.site.check_source(&parts.method, &parts.headers)?;
     let form = read_form(body, &parts.headers).await?;
-    api.attempts.begin(peer)?;
-    let Some(code) = only_code(&form) else { return Err(api.attempts.wrong()) };
+    let Some(code) = only_code(&form) else { return Err(api.attempts.wrong(peer)) };
     let token = SecretToken::make();
     match api.store.sign_in(code.digest(), token.digest()).await {
-        Ok(None) => Err(api.attempts.wrong()),
-        Ok(Some(_)) => {
-            api.attempts.take_back(peer);
-            redirect(&api.site, "", Some(api.site.cookie_of(&token)?))
-        }
+        Ok(None) => Err(api.attempts.wrong(peer)),
+        Ok(Some(_)) => redirect(&api.site, "", Some(api.site.cookie_of(&token)?)),
         Err(error) => Err(error.into()),
     }
 }
@@ -74,7 +70,11 @@ pub(crate) async fn sign_in(api: &Api, request: Request<'_>) -> HandlerResult {
 /// `POST /sign-out`. Without a session it only removes the cookie.
 pub(crate) async fn sign_out(api: &Api, request: Request<'_>) -> HandlerResult {
     match api.site.authenticate(request.parts, &*api.store).await {
-        Ok(session) => api.store.end_session(&session.caller(), session.id).await?,
+        Ok(session) => match api.store.end_session(&session.caller(), session.id).await {
+            // It was ended meanwhile.
+            Ok(()) | Err(StoreError::KeyRevoked) => {}
+            Err(error) => return Err(error.into()),
+        },
         Err(ApiError::Auth(AuthError::NoSession)) => {
             api.site.check_source(&request.parts.method, &request.parts.headers)?;
         }
@@ -107,7 +107,7 @@ pub(crate) fn failure(
     };
     let content = html! {
         div .card {
-            p { (problem.text) "." }
+            p .problem { (problem.text) "." }
             p .soft { "Request id: " code { (request_id) } }
         }
         p { a href=(site.page("")) { "Overview" } " · " a href=(site.page("sign-in")) { "Sign in" } }

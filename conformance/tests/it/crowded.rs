@@ -82,6 +82,11 @@ async fn fill(account: &Account) -> Vec<String> {
     jobs
 }
 
+/// Patient: two runs share the processor with other tests, and speed is not what is tested.
+fn patient(base_url: &str) -> Arc<Target> {
+    target(base_url, Manners { time_scale: "5".parse().unwrap(), ..Manners::default() })
+}
+
 async fn run(target: Arc<Target>) -> Report {
     let selection = Selection::new(Profile::Reference, Vec::new()).unwrap();
     Run::new(target, selection).carry_out(pending(), |_, _| {}).await
@@ -104,7 +109,7 @@ async fn among_thousands_of_foreign_things_all_is_green_and_none_of_them_is_touc
     let before =
         [Inventory::of(&accounts[0], &jobs[0]).await, Inventory::of(&accounts[1], &jobs[1]).await];
     assert!(before.iter().all(|one| one.prompts.len() >= PROMPTS && one.vaults.len() > VAULTS));
-    let report = run(target(server.base_url(), Manners::default())).await;
+    let report = run(patient(server.base_url())).await;
     assert_green(&report);
     for (n, account) in accounts.iter().enumerate() {
         let after = Inventory::of(account, &jobs[n]).await;
@@ -150,7 +155,7 @@ async fn two_runs_at_once_and_somebody_who_comes_and_goes_do_not_disturb_each_ot
     let others: Vec<_> = [MAIN, OTHER]
         .map(|key| tokio::spawn(come_and_go(Account::new(base_url, key), Arc::clone(&ended))))
         .into();
-    let runs = [0, 1].map(|_| run(target(base_url, Manners::default())));
+    let runs = [0, 1].map(|_| run(patient(base_url)));
     let [first, second] = runs;
     let (first, second) = tokio::join!(first, second);
     ended.store(true, Ordering::Relaxed);

@@ -67,6 +67,7 @@ steps! {
     KeyStore {
         seed_key(account: &str, key: NewKey) -> Result<(), StoreError>;
         find_key(public_id: &str) -> Result<Option<KeyRecord>, StoreError>;
+        record_use(key: &KeyRecord) -> Result<(), StoreError>;
         confirm_key(caller: &Caller) -> Result<(), StoreError>;
     }
     SessionStore {

@@ -69,7 +69,7 @@ pub(crate) async fn issue(
     scopes: Scopes,
 ) -> Result<(ApiKeyRecord, GeneratedKey), StoreError> {
     let key = api.vendor.make();
-    let new = NamedKey { name: name.into(), key: new_key(&key, scopes) };
+    let new = NamedKey { name: name.into(), key: NewKey::new(&key, scopes) };
     Ok((api.store.create_api_key(caller, new).await?, key))
 }
 
@@ -85,12 +85,6 @@ pub(crate) async fn revoke(api: &Api, caller: &Caller, request: Request<'_>) -> 
     let public_id = request.params.text(0).ok_or(ApiError::NotFound)?;
     let record = api.store.revoke_api_key(caller, &public_id).await?;
     response::data(StatusCode::OK, &ApiKeyView::new(&record, None))
-}
-
-/// The record of a new key, without its secret.
-pub(crate) fn new_key(key: &GeneratedKey, scopes: Scopes) -> NewKey {
-    let (public_id, digest) = (key.public_id().into(), key.digest());
-    NewKey { public_id, digest, scopes, revoked: false }
 }
 
 /// A text with something to read in it.

@@ -63,6 +63,14 @@ pub struct NewKey {
     pub revoked: bool,
 }
 
+impl NewKey {
+    /// The record of a generated key.
+    pub(crate) fn new(key: &GeneratedKey, scopes: Scopes) -> Self {
+        let (public_id, digest) = (key.public_id().into(), key.digest());
+        Self { public_id, digest, scopes, revoked: false }
+    }
+}
+
 /// A stored key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyRecord {

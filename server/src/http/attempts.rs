@@ -1,12 +1,11 @@
 //! Limits how often wrong sign-in codes are tried.
 //!
-//! A code has 256 bits and cannot be guessed: the limits keep attempts from the store. An attempt
-//! counts before its code is looked up, so that concurrent ones cannot pass the limit together; it
-//! is taken back if the code is right. Only an address that has used up its own attempts is
-//! refused unseen. The limit of all addresses decides how a wrong code is answered, so that nobody
-//! can lock out the right one.
+//! A code has 256 bits and cannot be guessed; the limits slow down whoever tries. They decide only
+//! how a wrong code is answered, so that nobody can lock out the right one: behind a proxy all
+//! clients have one address.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::net::{IpAddr, Ipv6Addr};
 
 use jiff::{SignedDuration, Timestamp};
@@ -58,46 +57,28 @@ impl Attempts {
         Self { clock, window: Mutex::new(window) }
     }
 
-    /// Counts an attempt, unless the address has used up its own.
-    pub(crate) fn begin(&self, peer: IpAddr) -> Result<(), ApiError> {
+    /// Counts a wrong code, and returns the answer to it.
+    pub(crate) fn wrong(&self, peer: IpAddr) -> ApiError {
         let now = self.clock.now();
         let mut window = self.window.lock();
         if window.left(now).is_none() {
             *window = Window { began: now, total: 0, by_address: HashMap::new() };
         }
+        window.total = window.total.saturating_add(1);
         // With more addresses than this, further ones count in the total only.
         let is_full = window.by_address.len() >= SIGN_IN_ADDRESSES_MAX;
-        let count = match window.by_address.get_mut(&group(peer)) {
-            Some(count) => Some(count),
-            None if is_full => None,
-            None => Some(window.by_address.entry(group(peer)).or_default()),
-        };
-        match count {
-            Some(count) if *count >= SIGN_IN_ATTEMPTS_PER_ADDRESS => {
-                return Err(window.too_many(now));
+        let count = match window.by_address.entry(group(peer)) {
+            Entry::Vacant(_) if is_full => 0,
+            entry => {
+                let count = entry.or_default();
+                *count = count.saturating_add(1);
+                *count
             }
-            Some(count) => *count += 1,
-            None => {}
-        }
-        window.total = window.total.saturating_add(1);
-        Ok(())
-    }
-
-    /// Takes an attempt back: its code was right.
-    pub(crate) fn take_back(&self, peer: IpAddr) {
-        let mut window = self.window.lock();
-        window.total = window.total.saturating_sub(1);
-        if let Some(count) = window.by_address.get_mut(&group(peer)) {
-            *count = count.saturating_sub(1);
-        }
-    }
-
-    /// The answer to a wrong code.
-    pub(crate) fn wrong(&self) -> ApiError {
-        let window = self.window.lock();
-        match window.total {
-            0..=SIGN_IN_ATTEMPTS_MAX => AuthError::WrongCode.into(),
-            _ => window.too_many(self.clock.now()),
+        };
+        if count > SIGN_IN_ATTEMPTS_PER_ADDRESS || window.total > SIGN_IN_ATTEMPTS_MAX {
+            window.too_many(now)
+        } else {
+            AuthError::WrongCode.into()
         }
     }
 }
@@ -130,52 +111,41 @@ mod tests {
         Ipv4Addr::from(number).into()
     }
 
-    /// Seconds to wait; `None` for an attempt that is counted.
-    fn refused(result: Result<(), ApiError>) -> Option<u64> {
-        match result {
-            Ok(()) => None,
-            Err(ApiError::TooManyAttempts(seconds)) => Some(seconds),
-            Err(error) => panic!("{error}"),
+    /// Seconds to wait; `None` if a wrong code is only called wrong.
+    fn wrong(attempts: &Attempts, peer: IpAddr) -> Option<u64> {
+        match attempts.wrong(peer) {
+            ApiError::TooManyAttempts(seconds) => Some(seconds),
+            ApiError::Auth(AuthError::WrongCode) => None,
+            error => panic!("{error}"),
         }
     }
 
-    fn begin_all(attempts: &Attempts, peer: IpAddr, times: u32) {
+    /// Wrong codes that are within the limits.
+    fn try_often(attempts: &Attempts, peer: IpAddr, times: u32) {
         for _ in 0..times {
-            assert_eq!(refused(attempts.begin(peer)), None);
+            assert_eq!(wrong(attempts, peer), None);
         }
     }
 
     #[test]
-    fn an_address_has_ten_attempts_in_a_minute() {
+    fn an_address_has_ten_wrong_codes_in_a_minute() {
         let (attempts, clock) = attempts();
-        begin_all(&attempts, address(1), 10);
-        assert_eq!(refused(attempts.begin(address(1))), Some(60));
-        assert_eq!(refused(attempts.begin(address(2))), None);
+        try_often(&attempts, address(1), 10);
+        assert_eq!(wrong(&attempts, address(1)), Some(60));
+        assert_eq!(wrong(&attempts, address(2)), None);
         clock.advance(Duration::from_millis(59_500));
-        assert_eq!(refused(attempts.begin(address(1))), Some(1));
+        assert_eq!(wrong(&attempts, address(1)), Some(1));
         clock.advance(Duration::from_millis(500));
-        assert_eq!(refused(attempts.begin(address(1))), None);
+        assert_eq!(wrong(&attempts, address(1)), None);
     }
 
     #[test]
-    fn a_right_code_does_not_count() {
-        let (attempts, _) = attempts();
-        for _ in 0..200 {
-            begin_all(&attempts, address(1), 1);
-            attempts.take_back(address(1));
-        }
-        assert!(matches!(attempts.wrong(), ApiError::Auth(AuthError::WrongCode)));
-    }
-
-    #[test]
-    fn after_a_hundred_wrong_codes_others_may_still_try_but_are_told_to_wait_if_wrong() {
+    fn all_addresses_have_a_hundred_wrong_codes_in_a_minute() {
         let (attempts, _) = attempts();
         for number in 0..10 {
-            begin_all(&attempts, address(number), 10);
+            try_often(&attempts, address(number), 10);
         }
-        assert!(matches!(attempts.wrong(), ApiError::Auth(AuthError::WrongCode)));
-        begin_all(&attempts, address(99), 1);
-        assert!(matches!(attempts.wrong(), ApiError::TooManyAttempts(60)));
+        assert_eq!(wrong(&attempts, address(99)), Some(60));
     }
 
     #[test]
@@ -187,35 +157,27 @@ mod tests {
             ("192.0.2.1", "192.0.2.2", false),
         ] {
             let (attempts, _) = attempts();
-            begin_all(&attempts, one.parse().unwrap(), 10);
-            let refused = refused(attempts.begin(other.parse().unwrap()));
+            try_often(&attempts, one.parse().unwrap(), 10);
+            let refused = wrong(&attempts, other.parse().unwrap());
             assert_eq!(refused.is_some(), same, "{one} {other}");
         }
     }
 
     #[test]
-    fn the_table_is_bounded_and_a_full_one_refuses_nobody_new() {
+    fn the_table_is_bounded() {
         let (attempts, _) = attempts();
-        let most = u32::try_from(SIGN_IN_ADDRESSES_MAX).unwrap();
-        for number in 0..most + 50 {
-            begin_all(&attempts, address(number), 1);
+        for number in 0..u32::try_from(SIGN_IN_ADDRESSES_MAX).unwrap() + 50 {
+            attempts.wrong(address(number));
         }
-        begin_all(&attempts, address(most + 1), 20);
-        begin_all(&attempts, address(1), 9);
-        assert_eq!(refused(attempts.begin(address(1))), Some(60));
         assert_eq!(attempts.window.lock().by_address.len(), SIGN_IN_ADDRESSES_MAX);
     }
 
     #[test]
     fn a_clock_that_is_set_back_starts_a_new_minute() {
         let (attempts, clock) = attempts();
-        begin_all(&attempts, address(1), 10);
-        attempts.window.lock().began = clock_after(&clock);
-        assert_eq!(refused(attempts.begin(address(1))), None);
-    }
-
-    /// A time that is still to come.
-    fn clock_after(clock: &ManualClock) -> Timestamp {
-        Clock::Manual(clock.clone()).now() + SignedDuration::from_secs(3600)
+        try_often(&attempts, address(1), 10);
+        let now = Clock::Manual(clock).now();
+        attempts.window.lock().began = now + SignedDuration::from_secs(3600);
+        assert_eq!(wrong(&attempts, address(1)), None);
     }
 }

@@ -69,10 +69,11 @@ pub(crate) async fn authenticate(
     let key = vendor.read(bearer(headers)?).map_err(|_| AuthError::Invalid)?;
     let record = store.find_key(key.public_id()).await?;
     let digest = key.digest();
-    record
+    let record = record
         .filter(|record| bool::from(record.key.digest.ct_eq(&digest)) && !record.key.revoked)
-        .map(|record| record.caller())
-        .ok_or(AuthError::Invalid)
+        .ok_or(AuthError::Invalid)?;
+    store.record_use(&record).await?;
+    Ok(record.caller())
 }
 
 /// What follows `Bearer` in the only header `Authorization`.

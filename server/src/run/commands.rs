@@ -8,9 +8,8 @@ use serde_json::{Value, json};
 use super::{EXIT_PRECONDITION, Failure, print};
 use crate::clock::Clock;
 use crate::config::{AccountCommand, AdminCommand, AdminConfig, DatabaseConfig, KeyCommand};
-use crate::domain::{PublicUrl, Scopes, SecretToken, Vendor};
+use crate::domain::{NewKey, PublicUrl, Scopes, SecretToken, Vendor};
 use crate::error_chain::error_chain;
-use crate::start::new_key;
 use crate::store::postgres::{KeyEntry, PostgresStore};
 use crate::store::{SessionStore, StoreError};
 
@@ -127,7 +126,7 @@ async fn create_key(
 ) -> Result<Output, Failure> {
     let prompts_write = scopes.is_empty() || scopes.contains(&Scopes::ALL);
     let (key, scopes) = (vendor.make(), Scopes { prompts_write });
-    if !store.create_key(&account, &new_key(&key, scopes)).await? {
+    if !store.create_key(&account, &NewKey::new(&key, scopes)).await? {
         return Err(no_account(&account));
     }
     let json = json!({

@@ -22,7 +22,7 @@ use crate::web;
 type HandlerFuture<'a> = BoxFuture<'a, HandlerResult>;
 
 /// A handler that needs a caller.
-pub type AuthedHandler = for<'a> fn(&'a Api, &'a Caller, Request<'a>) -> HandlerFuture<'a>;
+pub(crate) type AuthedHandler = for<'a> fn(&'a Api, &'a Caller, Request<'a>) -> HandlerFuture<'a>;
 
 /// What answers the requests of a route.
 #[derive(Clone, Copy, Debug)]

@@ -52,9 +52,9 @@ pub trait JobStore: Send + Sync + 'static {
     /// [`StoreError::NotFound`], also for a job that is still being submitted.
     async fn job(&self, caller: &Caller, client_job_id: &str) -> Result<JobRecord>;
 
-    /// At most `limit` jobs of the caller, newest first; of one time, in an order that stays.
-    /// With `before`, only those that follow the job of this name. Jobs that are still being
-    /// submitted are left out.
+    /// The newest `limit` jobs of the caller, at most 100, newest first; those of one time are in
+    /// an order that stays. With `before`, only those that follow the job of this name. Jobs that
+    /// are still being submitted are left out.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] if there is no job named `before`.

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::jobs::{PAGE_JOBS, is_running};
 use super::layout::Page;
-use crate::api::{Api, HandlerResult, Request};
+use crate::api::{Api, HandlerResult, Request, openapi};
 use crate::domain::SessionRecord;
 
 /// `GET /`.
@@ -38,7 +38,7 @@ pub(crate) async fn show(api: &Api, session: &SessionRecord, _: Request<'_>) -> 
                 li { (link("keys", "Create a key")) " for each program that uses the API." }
             }
             @if running > 0 { li { (link("jobs", "Watch the running jobs")) "." } }
-            li { "Read " (link("openapi.yaml", "the description of the API")) "." }
+            li { "Read " (link(openapi::PATH.trim_start_matches('/'), "the description of the API")) "." }
         }
     };
     Page::of(&api.site, session, "", "Overview").show(&content)

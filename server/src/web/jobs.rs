@@ -2,8 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::layout::{Page, When, address, list as list_of, shortened};
-use super::prompts::prompt_address;
+use super::layout::{Page, When, address, list as list_of, prompt_address, shortened};
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{JobRecord, JobState, SessionRecord};
 use crate::http::validate::{form_fields, text};

@@ -7,10 +7,11 @@ use http::header::{CONTENT_SECURITY_POLICY, LOCATION, REFERRER_POLICY, SET_COOKI
 use http::{HeaderName, HeaderValue, StatusCode};
 use jiff::Timestamp;
 use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
+use promptarium::{PromptId, VaultId};
 use sha2::{Digest, Sha256};
 use url::form_urlencoded;
 
-use crate::api::HandlerResult;
+use crate::api::{Api, HandlerResult};
 use crate::domain::SessionRecord;
 use crate::http::browser::Site;
 use crate::http::response::{self, Response, ResponseBody};
@@ -193,6 +194,14 @@ pub(super) fn address(page: &str, fields: &[(&str, Option<&str>)]) -> String {
         query.extend_pairs(value.map(|value| (name, value)));
     }
     query.finish()
+}
+
+pub(super) fn prompt_address(api: &Api, id: PromptId) -> String {
+    api.site.page(&format!("prompts/{id}"))
+}
+
+pub(super) fn vault_address(api: &Api, id: VaultId) -> String {
+    api.site.page(&format!("vaults/{id}"))
 }
 
 pub(super) fn redirect(site: &Site, page: &str, cookie: Option<HeaderValue>) -> HandlerResult {

@@ -1,11 +1,13 @@
 //! Prompts, their pictures, and the form for a new one.
 
 use maud::{Markup, html};
-use promptarium::{PromptId, limits};
+use promptarium::limits;
 use url::form_urlencoded;
 use uuid::Uuid;
 
-use super::layout::{Page, When, address, item, list as list_of, redirect, shortened};
+use super::layout::{
+    Page, When, address, item, list as list_of, prompt_address, redirect, shortened, vault_address,
+};
 use crate::api::generations::new_job;
 use crate::api::prompts::{KINDS, page_of};
 use crate::api::{Api, HandlerResult, Request};
@@ -100,12 +102,13 @@ pub(crate) async fn show(
     request: Request<'_>,
 ) -> HandlerResult {
     let prompt = api.store.prompt(&session.caller(), request.id(0)?).await?;
-    let vaults = prompt.vault_ids.iter().take(VAULTS_MAX);
+    let vaults = api.store.vaults(&session.caller()).await?;
+    let vaults = vaults.iter().filter(|vault| prompt.vault_ids.contains(&vault.id));
     let content = html! {
         p .soft {
             (facts(&prompt))
-            @for vault in vaults {
-                " · " a href=(api.site.page(&format!("vaults/{vault}"))) { "vault " (vault) }
+            @for vault in vaults.take(VAULTS_MAX) {
+                " · in " a href=(vault_address(api, vault.id)) { (vault.name) }
             }
         }
         pre tabindex="0" aria-label="Text of the prompt" { (shortened(&prompt.text, TEXT_CHARS_MAX)) }
@@ -198,10 +201,6 @@ pub(crate) async fn new_picture(
     }
     api.submitter.submit(&caller, new_job(form, &api.assets)?).await?;
     redirect(&api.site, "jobs", None)
-}
-
-pub(super) fn prompt_address(api: &Api, id: PromptId) -> String {
-    api.site.page(&format!("prompts/{id}"))
 }
 
 fn facts(prompt: &PromptRecord) -> Markup {

@@ -4,8 +4,9 @@ use futures::{StreamExt, TryStreamExt};
 use maud::{Markup, html};
 use promptarium::VaultId;
 
-use super::layout::{Page, When, address, item, list as list_of, shortened};
-use super::prompts::prompt_address;
+use super::layout::{
+    Page, When, address, item, list as list_of, prompt_address, shortened, vault_address,
+};
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{ListedPrompt, SessionRecord, VaultRecord};
 
@@ -18,8 +19,7 @@ pub(crate) async fn list(api: &Api, session: &SessionRecord, _: Request<'_>) -> 
     // Every account has the vault General.
     let empty = html! { p { "There is no vault. Create one through the API." } };
     let content = list_of(&vaults, &empty, |vault| {
-        let href = api.site.page(&format!("vaults/{}", vault.id));
-        item(&href, &vault.name, &facts(vault))
+        item(&vault_address(api, vault.id), &vault.name, &facts(vault))
     });
     Page::of(&api.site, session, "vaults", "Vaults").show(&content)
 }

@@ -17,6 +17,7 @@ mod commands;
 mod database;
 
 mod connections;
+mod dashboard;
 mod embedded;
 mod generations;
 mod metrics;

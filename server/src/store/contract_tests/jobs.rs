@@ -14,6 +14,7 @@ use crate::store::{Store, StoreError};
 
 contract_tests! {
     a_job_is_visible_to_its_account_once_it_is_submitted
+    jobs_are_listed_newest_first_from_any_of_them_on
     only_a_submitting_job_is_discarded_and_its_name_is_free_again
     a_lost_job_has_failed_and_is_not_claimed
     late_submissions_and_due_jobs_are_claimed_in_order_of_time
@@ -74,6 +75,40 @@ async fn a_job_is_visible_to_its_account_once_it_is_submitted(db: Arc<StoreUnder
     assert_eq!(store.job(&alice, "j").await.unwrap(), job);
     assert_error!(store.job(&bob, "j").await, StoreError::NotFound);
     assert_error!(store.job_submitted(&job.key, ticket()).await, StoreError::NotFound);
+}
+
+async fn jobs_are_listed_newest_first_from_any_of_them_on(db: Arc<StoreUnderTest>) {
+    let store = &*db.store;
+    let (alice, bob) = (db.caller("alice").await, db.caller("bob").await);
+    let names = async |caller: &Caller, before: Option<&str>, limit| {
+        let jobs = store.jobs(caller, before, limit).await.unwrap();
+        jobs.iter().map(|job| job.key.client_job_id.to_string()).collect::<Vec<_>>()
+    };
+    assert!(names(&alice, None, 9).await.is_empty());
+    for name in ["a", "b", "c", "d"] {
+        queued(store, &alice, name).await;
+        db.clock.advance(SECOND);
+    }
+    queued(store, &bob, "e").await;
+    reserved(store, &alice, new("submitting", 1, None)).await;
+    assert_eq!(names(&alice, None, 9).await, ["d", "c", "b", "a"]);
+    assert_eq!(names(&alice, None, 2).await, ["d", "c"]);
+    assert_eq!(names(&alice, Some("c"), 1).await, ["b"]);
+    assert!(names(&alice, Some("a"), 9).await.is_empty());
+    for name in ["e", "submitting"] {
+        assert_error!(store.jobs(&alice, Some(name), 9).await, StoreError::NotFound);
+    }
+    let listed = store.jobs(&bob, None, 9).await.unwrap();
+    assert_eq!(listed, [store.job(&bob, "e").await.unwrap()]);
+
+    // Of one time.
+    queued(store, &bob, "f").await;
+    queued(store, &bob, "g").await;
+    let all = names(&bob, None, 9).await;
+    assert_eq!(all.len(), 3);
+    for (at, name) in all.iter().enumerate() {
+        assert_eq!(names(&bob, Some(name), 9).await, all[at + 1..]);
+    }
 }
 
 async fn only_a_submitting_job_is_discarded_and_its_name_is_free_again(db: Arc<StoreUnderTest>) {

@@ -350,11 +350,14 @@ async fn a_key_that_the_account_does_not_have_cannot_be_revoked(db: Arc<StoreUnd
 
 async fn the_last_use_of_a_key_is_recorded_once_a_minute(db: Arc<StoreUnderTest>) {
     let alice = db.caller("alice").await;
+    let key = db.store.find_key("key-of-alice").await.unwrap().unwrap();
+    assert_eq!(db.store.api_keys(&alice).await.unwrap()[0].last_used_at, None);
+    db.store.record_use(&key).await.unwrap();
     db.until_last_used(&alice, at(Duration::ZERO)).await;
     db.clock.advance(LAST_USE_PRECISION - SECOND);
-    db.store.find_key("key-of-alice").await.unwrap();
+    db.store.record_use(&key).await.unwrap();
     db.clock.advance(SECOND);
-    db.store.find_key("key-of-alice").await.unwrap();
+    db.store.record_use(&key).await.unwrap();
     // Had the use before been recorded, this one would not be.
     db.until_last_used(&alice, at(LAST_USE_PRECISION)).await;
 }

@@ -208,23 +208,16 @@ impl JobStore for MemoryStore {
     ) -> Result<Vec<JobRecord>> {
         read(&self.keys).check(caller)?;
         let jobs = self.shared.jobs();
-        let place = |job: &Job| {
-            let name = JobKey::name_digest(&job.record.key.client_job_id);
-            Reverse((job.record.created_at, name))
-        };
-        let before = before.map(|name| {
-            let key = JobKey { account: caller.account, client_job_id: name.into() };
-            jobs.by_key.get(&key).map(place).ok_or(StoreError::NotFound)
+        let own = jobs.by_key.values().filter(|job| job.record.key.account == caller.account);
+        let mut own: Vec<_> =
+            own.filter(|job| !job.is_submitting()).map(|job| &job.record).collect();
+        own.sort_by_cached_key(|job| {
+            Reverse((job.created_at, JobKey::name_digest(&job.key.client_job_id)))
         });
-        let before = before.transpose()?;
-        let own = jobs
-            .by_key
-            .values()
-            .filter(|job| job.record.key.account == caller.account && !job.is_submitting());
-        let mut own: Vec<_> = own.map(|job| (place(job), job)).collect();
-        own.sort_unstable_by_key(|(place, _)| *place);
-        let after = own.into_iter().filter(|(place, _)| before.is_none_or(|of| *place > of));
-        Ok(after.take(limit).map(|(_, job)| job.record.clone()).collect())
+        let at = |name: &str| own.iter().position(|job| *job.key.client_job_id == *name);
+        let start =
+            before.map_or(Ok(0), |name| at(name).map(|at| at + 1).ok_or(StoreError::NotFound))?;
+        Ok(own.into_iter().skip(start).take(limit).cloned().collect())
     }
 
     async fn job_by_key(&self, job: &JobKey) -> Result<JobRecord> {

@@ -108,12 +108,14 @@ impl KeyStore for MemoryStore {
     }
 
     async fn find_key(&self, public_id: &str) -> Result<Option<KeyRecord>> {
-        let keys = read(&self.keys);
-        let Some(key) = keys.by_public_id.get(public_id) else { return Ok(None) };
-        if key.revoked_at.is_none() {
+        Ok(read(&self.keys).by_public_id.get(public_id).map(|key| key.record.clone()))
+    }
+
+    async fn record_use(&self, key: &KeyRecord) -> Result<()> {
+        if let Some(key) = read(&self.keys).by_public_id.get(&key.key.public_id) {
             key.last_use.record(self.shared.now());
         }
-        Ok(Some(key.record.clone()))
+        Ok(())
     }
 
     async fn confirm_key(&self, caller: &Caller) -> Result<()> {

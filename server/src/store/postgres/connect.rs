@@ -1,8 +1,4 @@
 //! The connections of a store: opening one, the pool, and the shared clients.
-//!
-//! A few shared clients send many statements without waiting for one another (pipelining), which
-//! costs fewer wake-ups on both sides. A connection answers in the order of its statements, so
-//! these must be short and wait for no locks; `statement_timeout` is the limit.
 
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -184,7 +180,9 @@ impl<C: Deref<Target = DbClient>> Drop for Busy<C> {
     }
 }
 
-/// Connections for many statements at a time. Cheap to clone.
+/// Connections that many statements share without waiting for one another (pipelining), which
+/// costs fewer wake-ups on both sides. Answers come in order, so these statements must be short
+/// and wait for no locks; `statement_timeout` is the limit. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct SharedClients {
     connector: Connector,

@@ -1,13 +1,9 @@
 //! Sending statements: the one place that takes a connection, prepares, sends, and retries
 //! where that is safe.
 //!
-//! Rows of a large vault are read as they come, by a reader that may be slow, on a connection of
-//! their own. PostgreSQL sends no further than the buffers between us hold, so nothing is
-//! gathered here.
-//!
-//! This module knows no table. A statement of a caller returns no row if the caller's key is revoked,
-//! and at least one otherwise; the methods `…_of_caller` make [`StoreError::KeyRevoked`] of it.
-//! Every method fails with [`StoreError::Unavailable`] or [`StoreError::Internal`].
+//! A statement of a caller returns no row if the caller's key is revoked, and at least one
+//! otherwise; the methods `…_of_caller` make [`StoreError::KeyRevoked`] of it. Every method fails
+//! with [`StoreError::Unavailable`] or [`StoreError::Internal`].
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -18,16 +14,15 @@ use futures::future::{FutureExt, join};
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 use jiff::Timestamp;
-use tokio::time::timeout;
 use tokio_postgres::{Error, Row, RowStream};
 
 use super::connect::{Busy, Connector, DbClient, Pool, Pooled, SharedClients};
 use super::permits::{Permits, StreamPermits};
 pub(super) use super::retry::{Params, Statement};
-use super::retry::{Retry, store_error, timed_out};
+use super::retry::{Retry, store_error, within};
 use crate::clock::Clock;
 use crate::domain::AccountId;
-use crate::limits::{POOL_WAIT, SHARED_CLIENTS_MAX, SHARED_CLIENTS_PART, STATEMENT_GRACE};
+use crate::limits::{SHARED_CLIENTS_MAX, SHARED_CLIENTS_PART, STATEMENT_GRACE};
 use crate::store::StoreError;
 
 #[cfg(test)]
@@ -74,18 +69,6 @@ impl Db {
         }
     }
 
-    /// A connection that nothing else uses, and that has just responded.
-    #[cfg(test)]
-    pub(super) async fn exclusive(&self) -> Result<Pooled, StoreError> {
-        let mut retry = Retry::new(&PING);
-        loop {
-            let client = retry.connection(|| self.pool.get()).await?;
-            if client.simple_query("").await.is_ok() {
-                return Ok(client);
-            }
-        }
-    }
-
     /// Opens a connection of each kind.
     pub(super) async fn warm_up(&self) -> Result<(), StoreError> {
         let mut retry = Retry::new(&PING);
@@ -93,10 +76,9 @@ impl Db {
         retry.connection(|| self.shared.get()).await.map(drop)
     }
 
-    /// Checks that the database responds in time.
+    /// Checks that the database responds.
     pub(super) async fn check(&self) -> Result<(), StoreError> {
-        let answer = timeout(POOL_WAIT, self.rows(&PING, &[])).await;
-        answer.unwrap_or_else(|_| Err(timed_out(POOL_WAIT))).map(drop)
+        self.rows(&PING, &[]).await.map(drop)
     }
 
     /// All rows of a statement, when the server has committed.
@@ -124,9 +106,9 @@ impl Db {
             // On a shared connection a statement whose caller is dropped runs on: it is short,
             // and cancelling could hit the statement of another caller.
             let mut busy = Busy { client, running: !statement.shared };
-            let outcome = timeout(self.limit, sending).await;
+            let outcome = within(self.limit, sending).await;
             busy.running = outcome.is_err();
-            match outcome.map_err(|_| timed_out(self.limit))? {
+            match outcome? {
                 Ok(rows) => return Ok(rows),
                 Err(error) => retry.after(client, error, sent.into_inner()).await?,
             }
@@ -167,8 +149,7 @@ impl Db {
             // After a failure too it is abandoned: parts of the transaction may still be to come.
             let client = retry.connection(|| self.pool.get()).await?;
             let mut client = Busy { client, running: true };
-            let begun = timeout(limit, begin(&client.client, statement, params)).await;
-            match begun.map_err(|_| timed_out(limit))? {
+            match within(limit, begin(&client.client, statement, params)).await? {
                 Ok((rows, first)) => {
                     client.running = first.is_some();
                     let first = first.ok_or(StoreError::KeyRevoked)?;
@@ -180,7 +161,8 @@ impl Db {
     }
 }
 
-/// Rows of a statement, read as they come.
+/// Rows of a statement, read as they come by a reader that may be slow. PostgreSQL sends no more
+/// than the buffers between us hold.
 pub(super) type Rows = BoxStream<'static, Result<Row, StoreError>>;
 
 /// The rows that are still to come of a statement. Meanwhile its connection is busy. No row
@@ -192,8 +174,7 @@ pub(super) fn rest(
     permits: Permits,
 ) -> Rows {
     let rest = stream::try_unfold((client, rows, permits), move |mut open| async move {
-        let row = timeout(limit, open.1.try_next()).await;
-        let row = row.map_err(|_| timed_out(limit))?.map_err(store_error)?;
+        let row = within(limit, open.1.try_next()).await?.map_err(store_error)?;
         open.0.running = row.is_some();
         Ok(row.map(|row| (row, open)))
     });

@@ -112,26 +112,29 @@ static GET: Statement = Statement::read_only(
     ),
 );
 
-/// One row of NULLs if there is none. The job `$2` of the caller is where the page begins.
+/// One row of NULLs if there is none. The page begins after the job `$2`. Its keys are a range of
+/// one index, as in [`super::listing`].
 static LIST: Statement = Statement::read_only(
     "jobs.list",
     concat!(
         caller!(),
-        ", before AS ( \
-             SELECT b.created_at, b.name_digest FROM caller JOIN job b \
-             ON b.account_id = caller.account_id AND b.name_digest = $2) \
+        ", before AS (SELECT b.created_at, b.name_digest FROM caller JOIN job b \
+             ON b.account_id = caller.account_id AND b.name_digest = $2 \
+                 AND b.state <> 'submitting') \
          SELECT EXISTS (SELECT FROM before) AS begins, ",
         job_columns!(),
         " FROM caller \
          LEFT JOIN LATERAL ( \
-             SELECT * FROM ( \
-                 SELECT * FROM job \
-                 WHERE account_id = caller.account_id AND state <> 'submitting' \
-                     AND (created_at, name_digest) < ( \
-                         coalesce((SELECT created_at FROM before), 'infinity'), \
-                         coalesce((SELECT name_digest FROM before), '')) \
-                 ORDER BY created_at DESC, name_digest DESC LIMIT 101 \
-             ) ahead LIMIT $3 \
+             SELECT one.* FROM (SELECT name_digest FROM ( \
+                     SELECT created_at, name_digest FROM job \
+                     WHERE account_id = caller.account_id AND state <> 'submitting' \
+                         AND (created_at, name_digest) < ( \
+                             coalesce((SELECT created_at FROM before), 'infinity'), \
+                             coalesce((SELECT name_digest FROM before), '')) \
+                     ORDER BY created_at DESC, name_digest DESC LIMIT 101) ahead LIMIT $3 \
+             ) page CROSS JOIN LATERAL (SELECT * FROM job \
+                 WHERE account_id = caller.account_id AND name_digest = page.name_digest OFFSET 0 \
+             ) one \
          ) j ON true \
          ORDER BY j.created_at DESC, j.name_digest DESC"
     ),

@@ -42,34 +42,23 @@ impl KeyCache {
         Self(Cache::new(KEY_CACHE_SIZE))
     }
 
-    /// The key if it is cached, which counts as a use of it.
-    pub(super) fn find(&self, db: &Db, public_id: &str) -> Option<KeyRecord> {
-        let key = self.0.get(public_id)?;
-        key.record_use(db);
-        Some(key.record.clone())
+    pub(super) fn find(&self, public_id: &str) -> Option<KeyRecord> {
+        self.0.get(public_id).map(|key| key.record.clone())
     }
 
-    /// Caches a key that is about to be used.
-    pub(super) fn insert(&self, db: &Db, record: KeyRecord) {
+    pub(super) fn insert(&self, record: KeyRecord) {
         let public_id = record.key.public_id.clone();
-        let key = Arc::new(CachedKey { record, last_use: LastUse::default() });
-        key.record_use(db);
-        self.0.insert(public_id, key);
+        self.0.insert(public_id, Arc::new(CachedKey { record, last_use: LastUse::default() }));
     }
 
-    /// Forgets a key that is revoked.
-    pub(super) fn remove(&self, id: KeyId) {
-        self.0.retain(|_, key| key.record.id != id);
-    }
-}
-
-impl CachedKey {
-    /// The request does not wait for it. If it fails, the time of the next use is recorded.
-    fn record_use(&self, db: &Db) {
-        if !self.last_use.record(db.clock.now()) {
+    /// Records a use of a cached key. The request does not wait for it. If it fails, the time of
+    /// the next use is recorded.
+    pub(super) fn record_use(&self, db: &Db, public_id: &str) {
+        let Some(key) = self.0.get(public_id).filter(|key| key.last_use.record(db.clock.now()))
+        else {
             return;
-        }
-        let (id, db) = (self.record.id.0, db.clone());
+        };
+        let (id, db) = (key.record.id.0, db.clone());
         tokio::spawn(async move {
             let precision = micros(LAST_USE_PRECISION);
             if let Err(error) = db.rows(&USED, &[&id, &db.now(), &precision]).await {
@@ -77,5 +66,10 @@ impl CachedKey {
                 tracing::debug!(error, "the last use of a key is not recorded");
             }
         });
+    }
+
+    /// Forgets a key that is revoked.
+    pub(super) fn remove(&self, id: KeyId) {
+        self.0.retain(|_, key| key.record.id != id);
     }
 }

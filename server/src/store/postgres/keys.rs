@@ -164,15 +164,20 @@ impl KeyStore for PostgresStore {
     }
 
     async fn find_key(&self, public_id: &str) -> Result<Option<KeyRecord>> {
-        if let Some(cached) = self.keys.find(&self.db, public_id) {
+        if let Some(cached) = self.keys.find(public_id) {
             return Ok(Some(cached));
         }
         let rows = self.db.rows(&FIND, &[&public_id]).await?;
         let record = rows.first().map(key_record).transpose()?;
         if let Some(record) = record.as_ref().filter(|record| !record.key.revoked) {
-            self.keys.insert(&self.db, record.clone());
+            self.keys.insert(record.clone());
         }
         Ok(record)
+    }
+
+    async fn record_use(&self, key: &KeyRecord) -> Result<()> {
+        self.keys.record_use(&self.db, &key.key.public_id);
+        Ok(())
     }
 
     async fn confirm_key(&self, caller: &Caller) -> Result<()> {

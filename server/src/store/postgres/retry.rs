@@ -98,9 +98,13 @@ pub(super) fn store_error(error: Error) -> StoreError {
     if unavailable { StoreError::Unavailable(cause) } else { StoreError::Internal(cause) }
 }
 
-/// No answer for too long.
-pub(super) fn timed_out(limit: Duration) -> StoreError {
-    StoreError::Unavailable(format!("the database did not answer for {limit:?}").into())
+/// Waits for an answer, but not for too long.
+pub(super) async fn within<T>(
+    limit: Duration,
+    answer: impl Future<Output = T>,
+) -> Result<T, StoreError> {
+    let silent = || format!("the database did not answer for {limit:?}").into();
+    timeout(limit, answer).await.map_err(|_| StoreError::Unavailable(silent()))
 }
 
 /// The attempts at one statement.
@@ -134,9 +138,9 @@ impl<'a> Retry<'a> {
                 pause(round).await;
             }
         };
-        let outcome = timeout(self.wait_left, getting).await;
+        let outcome = within(self.wait_left, getting).await;
         self.wait_left = self.wait_left.saturating_sub(began.elapsed());
-        outcome.map_err(|_| last.unwrap_or_else(|| timed_out(POOL_WAIT)))
+        outcome.map_err(|silent| last.unwrap_or(silent))
     }
 
     /// Leaves the connection in a state in which it can be used again, or unusable. Returns after

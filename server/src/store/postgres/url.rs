@@ -21,6 +21,10 @@ use crate::limits::{
 };
 use crate::store::Cause;
 
+const ENCODING: &str = "in a user or a password, `/`, `?`, `@`, `:` and `%` are written `%2F`, `%3F`, `%40`, `%3A`, `%25`";
+const HOSTS: &str =
+    "it must name its hosts, without an `@`, before the `/` or in one parameter `host`";
+
 /// The address of a database. `Debug` shows its hosts only.
 #[derive(Clone)]
 pub struct DatabaseUrl {
@@ -31,9 +35,8 @@ pub struct DatabaseUrl {
     pub(crate) connections: usize,
     /// Zero is no limit.
     pub(super) statement_timeout: Duration,
-    /// SQL that sets up each session. It is sent after connecting, since poolers refuse startup
-    /// parameters. Statements are written for `read committed`, and compiling one takes longer
-    /// than running it.
+    /// SQL for the start of each session: poolers refuse startup parameters. Statements need
+    /// `read committed`; compiling one takes longer than running it.
     pub(super) session: String,
 }
 
@@ -44,8 +47,7 @@ impl DatabaseUrl {
     /// If it is not one, or has a parameter that is not supported. The error never quotes what
     /// may be a password.
     pub fn parse(text: &str) -> Result<Self, Cause> {
-        let rest =
-            ["postgres://", "postgresql://"].iter().find_map(|scheme| text.strip_prefix(scheme));
+        let rest = text.strip_prefix("postgres://").or(text.strip_prefix("postgresql://"));
         let rest = rest.ok_or("it must begin with postgres:// or postgresql://")?;
         // As in libpq, credentials end at the first `@` unless a `/` comes before it.
         let at = rest.find(['@', '/']).filter(|at| rest.as_bytes()[*at] == b'@');
@@ -77,22 +79,14 @@ impl DatabaseUrl {
             // a password as if it were a host.
             let tail = format!("{host}/{database}?{parameters}").replace('@', "%40");
             let config = format!("postgres://{credentials}{tail}").parse::<Config>();
-            let mut config = config.map_err(|error| {
-                format!(
-                    "{}; in a user or a password, `/`, `?`, `@`, `:` and `%` are written `%2F`, \
-                     `%3F`, `%40`, `%3A` and `%25`",
-                    error_chain(&error)
-                )
-            })?;
+            let mut config =
+                config.map_err(|error| format!("{}; {ENCODING}", error_chain(&error)))?;
             let name = if host.is_empty() { host_parameter } else { host };
             let name = percent_decode_str(name).decode_utf8_lossy().into_owned();
             let is_name = !name.is_empty() && !name.starts_with(':') && !name.contains('@');
             if !is_name || config.get_hosts().len() > 1 {
                 // Without the host, since it may be part of a password.
-                Err(
-                    "it must name its hosts, without an `@` in them, either before the `/` or in one \
-                     parameter `host`",
-                )?;
+                Err(HOSTS)?;
             }
             let local = matches!(config.get_hosts(), [Host::Unix(_)]);
             config.ssl_mode(if local { SslMode::Disable } else { ssl_mode });

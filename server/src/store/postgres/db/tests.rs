@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use futures::future::try_join_all;
 use tokio::time::timeout;
 
-use super::{Db, Statement};
+use super::{Db, PING, Pooled, Retry, Statement};
 use crate::clock::Clock;
 use crate::limits::SHARED_CLIENTS_MAX;
 use crate::store::StoreError;
@@ -38,6 +38,19 @@ const QUICK_WRITE: Statement = Statement::non_idempotent("test.quick_write", "SE
 const SLEEP: Statement = Statement::read_only("test.sleep", "SELECT pg_sleep($1)");
 const SLEEP_WRITE: Statement = Statement::non_idempotent("test.sleep_write", "SELECT pg_sleep($1)");
 const SETTINGS: Statement = Statement::non_idempotent("test.settings", "SELECT * FROM setting");
+
+impl Db {
+    /// A connection that nothing else uses, and that has just responded.
+    pub(in crate::store::postgres) async fn exclusive(&self) -> Result<Pooled, StoreError> {
+        let mut retry = Retry::new(&PING);
+        loop {
+            let client = retry.connection(|| self.pool.get()).await?;
+            if client.simple_query("").await.is_ok() {
+                return Ok(client);
+            }
+        }
+    }
+}
 
 async fn db(query: &str) -> (Db, ScratchDatabase) {
     let database = ScratchDatabase::create().await.unwrap();

@@ -103,7 +103,8 @@ fn is_one_row(node: &Value) -> bool {
     let keys = ["api_key_pkey", "prompt_pkey", "vault_pkey", "vault_id"];
     text(node, "Index Name").is_some_and(|index| {
         let condition = text(node, "Index Cond").unwrap_or_default();
-        keys.contains(&index) && condition.contains("(id = ")
+        let is_job = index == "job_pkey" && condition.contains("(name_digest = ");
+        is_job || keys.contains(&index) && condition.contains("(id = ")
     })
 }
 
