@@ -15,6 +15,7 @@ mod proxy;
 mod site;
 
 mod keys;
+mod pages;
 mod prompts;
 mod sign_in;
 
