@@ -2,16 +2,19 @@
 
 use maud::{Markup, html};
 
-use super::jobs::{PAGE_JOBS, is_running};
+use super::jobs::is_running;
 use super::layout::Page;
 use crate::api::{Api, HandlerResult, Request, openapi};
 use crate::domain::SessionRecord;
+
+/// Jobs among which the running ones are counted.
+const JOBS_MAX: usize = 100;
 
 /// `GET /`.
 pub(crate) async fn show(api: &Api, session: &SessionRecord, _: Request<'_>) -> HandlerResult {
     let caller = session.caller();
     let vaults = api.store.vaults(&caller).await?;
-    let jobs = api.store.jobs(&caller, None, PAGE_JOBS).await?;
+    let jobs = api.store.jobs(&caller, None, JOBS_MAX).await?;
     let keys = api.store.api_keys(&caller).await?;
     let sessions = api.store.sessions(&caller).await?;
 

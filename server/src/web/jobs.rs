@@ -7,8 +7,8 @@ use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{JobRecord, JobState, SessionRecord};
 use crate::http::validate::{form_fields, text};
 
-/// Jobs in a page.
-pub(super) const PAGE_JOBS: usize = 20;
+/// Jobs in a page: so few, and their texts so short, that none is left out for its size.
+const PAGE_JOBS: usize = 10;
 
 /// `GET /jobs`. The page is loaded again while a job in it runs.
 pub(crate) async fn list(
@@ -63,14 +63,14 @@ fn entry(api: &Api, job: &JobRecord) -> Markup {
                         a href=(prompt_address(api, *prompt)) { "prompt " (prompt) }
                     }
                     JobState::Failed(_, reason) => {
-                        span .bad { "Failed: " } (shortened(reason, 300))
+                        span .bad { "Failed: " } (shortened(reason, 160))
                     }
                 }
             }
             p .soft {
-                code { (shortened(&job.request.model_id, 60)) } " · "
-                (shortened(&job.request.aspect_ratio, 20)) " · " (When(job.created_at)) " · "
-                code { (shortened(&job.key.client_job_id, 40)) }
+                code { (shortened(&job.request.model_id, 40)) } " · "
+                (shortened(&job.request.aspect_ratio, 10)) " · " (When(job.created_at)) " · "
+                code { (shortened(&job.key.client_job_id, 36)) }
             }
         }
     }

@@ -52,7 +52,8 @@ const SECTIONS: [(&str, &str); 6] = [
     ("sessions", "Sessions"),
 ];
 
-/// Bytes of a list in one page, so that a page stays small whatever is in it.
+/// Bytes of a list in one page, so that a page stays small whatever is in it. Lists with a link to
+/// more entries have shorter ones: what is left out would be in no page.
 const LIST_BYTES_MAX: usize = 24 * 1024;
 
 /// A page of the dashboard, beside its content.
@@ -141,7 +142,7 @@ impl<'a> Page<'a> {
 
 /// An item of a list: a link to its page, and lines below.
 pub(super) fn item(href: &str, title: &str, below: &Markup) -> Markup {
-    html! { li { a href=(href) { (shortened(title, 120)) } p .soft { (below) } } }
+    html! { li { a href=(href) { (shortened(title, 100)) } p .soft { (below) } } }
 }
 
 /// A list, up to a size in bytes, or what to do while there is nothing.

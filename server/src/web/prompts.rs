@@ -76,7 +76,7 @@ fn filter(api: &Api, vaults: &[VaultRecord], chosen: [(&str, Option<&str>); 2]) 
                     @for (at, other) in vaults.iter().enumerate() {
                         @let is_chosen = vault.is_some_and(|id| id == other.id.to_string());
                         @if at < VAULTS_MAX || is_chosen {
-                            option value=(other.id) selected[is_chosen] { (other.name) }
+                            option value=(other.id) selected[is_chosen] { (shortened(&other.name, 30)) }
                         }
                     }
                 }
@@ -207,7 +207,7 @@ fn facts(prompt: &PromptRecord) -> Markup {
     let pictures = prompt.images.len();
     html! {
         (prompt.kind.as_str())
-        @if let Some(platform) = &prompt.platform { " · " (shortened(platform, 60)) }
+        @if let Some(platform) = &prompt.platform { " · " (shortened(platform, 40)) }
         @if pictures > 0 { " · " (pictures) (if pictures == 1 { " picture" } else { " pictures" }) }
         " · " (When(prompt.created_at))
     }

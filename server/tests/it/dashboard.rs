@@ -1,12 +1,13 @@
 //! The dashboard over a socket: what each page shows, who may see it, and what its forms do.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
-use promptarium_server::EmbeddedServer;
 use promptarium_server::provider::{
     GenerationRequest, PollError, Progress, Provider, ProviderTicket, SubmitError,
 };
+use promptarium_server::{Clock, EmbeddedServer, ManualClock};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -213,7 +214,7 @@ impl Provider for HostileProvider {
     }
 
     async fn poll(&self, _: &ProviderTicket, _: &GenerationRequest) -> Result<Progress, PollError> {
-        Ok(Progress::Failed(HOSTILE.to_owned()))
+        Ok(Progress::Failed(format!("{HOSTILE}{}", "\"".repeat(500))))
     }
 }
 
@@ -375,19 +376,26 @@ async fn a_finished_picture_is_in_the_jobs_and_in_its_prompt() {
 #[tokio::test]
 async fn jobs_go_on_with_older_ones() {
     let provider = SlowProvider::new(Ok(()), 0);
-    let builder = EmbeddedServer::builder().provider(provider);
+    let clock = ManualClock::new("2026-01-02T03:04:05Z".parse().unwrap());
+    let builder = EmbeddedServer::builder().provider(provider).clock(Clock::Manual(clock.clone()));
     let browser = Browser::on(builder.start().await.unwrap()).await;
     for number in 0..21 {
+        clock.advance(Duration::from_secs(1));
         let job =
             json!({ "modelId": "m", "prompt": "p", "clientJobId": format!("job & {number:02}") });
         browser.create("/generations", job).await;
     }
-    let first = browser.page("/jobs").await;
-    assert!(first.contains("job &amp; 20") && !first.contains("job &amp; 00"), "{first}");
-    let older =
-        browser.page(&attribute(&first, "rel=\"next\" href=\"").replace("&amp;", "&")).await;
-    assert!(older.contains("job &amp; 00") && !older.contains("job &amp; 01"), "{older}");
-    assert!(!older.contains("Older jobs"), "{older}");
+    let (mut path, mut seen) = ("/jobs".to_owned(), Vec::new());
+    loop {
+        let page = browser.page(&path).await;
+        let names = page.split("<code>job &amp; ").skip(1);
+        seen.extend(names.map(|rest| rest[..2].parse::<u32>().unwrap()));
+        if !page.contains("Older jobs") {
+            break;
+        }
+        path = attribute(&page, "rel=\"next\" href=\"").replace("&amp;", "&");
+    }
+    assert!(seen.iter().copied().eq((0..21).rev()), "{seen:?}");
     assert_eq!(browser.get("/jobs?before=unknown").await.status, 404);
 }
 
@@ -456,7 +464,7 @@ async fn what_another_account_has_is_not_found() {
 #[tokio::test]
 async fn pages_of_large_accounts_stay_small() {
     let browser = Browser::open().await;
-    let name = "&".repeat(50);
+    let name = "\"".repeat(50);
     let vault = browser.create("/vaults", json!({ "name": name })).await["id"].clone();
     for _ in 0..60 {
         browser.create("/vaults", json!({ "name": name })).await;
@@ -464,8 +472,8 @@ async fn pages_of_large_accounts_stay_small() {
     let mut last = json!(0);
     for _ in 0..60 {
         let prompt = json!({
-            "title": "&".repeat(120), "prompt": "&".repeat(15_000), "vaultId": vault,
-            "platform": "&".repeat(100),
+            "title": "\"".repeat(120), "prompt": "\"".repeat(15_000), "vaultId": vault,
+            "platform": "\"".repeat(100),
         });
         last = browser.create("/prompts", prompt).await["id"].clone();
     }
@@ -477,6 +485,21 @@ async fn pages_of_large_accounts_stay_small() {
     assert!(browser.page("/prompts").await.contains("Next page"));
     assert!(!browser.page("/prompts").await.contains("Shown are"));
     assert!(browser.page(&format!("/vaults/{vault}")).await.contains("Shown are"));
+}
+
+#[tokio::test]
+async fn a_page_of_jobs_leaves_none_out_for_its_size() {
+    let builder = EmbeddedServer::builder().provider(Arc::new(HostileProvider));
+    let browser = Browser::on(builder.start().await.unwrap()).await;
+    for number in 0..11 {
+        let name = format!("{number:02}{}", "\"".repeat(200));
+        let long = "\"".repeat(60);
+        let job = json!({ "modelId": long.repeat(4), "prompt": long.repeat(9), "clientJobId": name,
+            "aspectRatio": long });
+        browser.create("/generations", job).await;
+    }
+    let page = browser.ended_jobs().await;
+    assert_eq!(page.matches("Failed: ").count(), 10, "{page}");
 }
 
 #[tokio::test]

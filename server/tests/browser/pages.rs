@@ -1,0 +1,203 @@
+//! How the pages look, and whether everyone can use them.
+
+use std::fs;
+use std::path::PathBuf;
+
+use data_encoding::BASE64;
+use promptarium::Client;
+use serde_json::{Value, json};
+use thirtyfour::prelude::*;
+
+use crate::browser::Browser;
+use crate::site::Site;
+use crate::{say, tests_on};
+
+// What a page looks like does not depend on the store.
+tests_on!(in_memory: pages_fit_a_narrow_screen, the_keyboard_reaches_everything, axe_finds_nothing);
+
+/// The page that answers a form.
+const NEW_KEY: &str = "key-new";
+
+/// Pages by the name of their screenshot. `{prompt}` and others are the data of [`fill`].
+const PAGES: [(&str, &str); 16] = [
+    ("overview", ""),
+    ("prompts", "prompts"),
+    ("prompts-empty", "prompts?vaultId={empty}"),
+    ("prompt", "prompts/{prompt}"),
+    ("prompt-with-picture", "prompts/{picture}"),
+    ("vaults", "vaults"),
+    ("vault", "vaults/{vault}"),
+    ("vault-empty", "vaults/{empty}"),
+    ("jobs", "jobs"),
+    ("keys", "keys"),
+    ("key-to-revoke", "keys/{key}/revoke"),
+    ("sessions", "sessions"),
+    ("not-found", "prompts/999999"),
+    ("not-valid", "prompts?type=nothing"),
+    ("sign-in", "sign-in"),
+    (NEW_KEY, "keys"),
+];
+
+const WIDTHS: [u32; 2] = [1280, 320];
+const SCHEMES: [&str; 2] = ["light", "dark"];
+
+/// The folder of the build, below which screenshots and `axe.min.js` are.
+fn target() -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().to_owned()
+}
+
+/// An account with long texts and words; gives the addresses of the pages.
+async fn fill(site: &Site) -> Vec<(&'static str, String)> {
+    let client: Client = site.client();
+    let word = "Donaudampfschifffahrtsgesellschaftskapitaen".repeat(3);
+    let vault = client.vaults().create(format!("Vault of {}", &word[..41])).await.unwrap();
+    let empty = client.vaults().create("Empty").await.unwrap();
+    let title = format!("Harbour {}", &word[..100]);
+    let creating =
+        client.prompts().create(&*title, format!("{}{word}", "A long text. ".repeat(40)));
+    let prompt = creating.vault(vault.id).await.unwrap();
+    let generations = client.generations();
+    let painting = generations.create("local/plasma", "A harbour before sunrise");
+    let painted = generations.wait(painting.vault(vault.id).await.unwrap()).await.unwrap();
+    let failing = generations.create("local/fail", format!("Fails {word}")).await.unwrap();
+    generations.wait(failing).await.unwrap_err();
+    for number in 0..20 {
+        client.prompts().create(format!("Prompt {number}"), "text").await.unwrap();
+    }
+    let names = [
+        ("{prompt}", prompt.id.to_string()),
+        ("{picture}", painted.status.prompt_id.unwrap().to_string()),
+        ("{vault}", vault.id.to_string()),
+        ("{empty}", empty.id.to_string()),
+        ("{key}", "b1".to_owned()),
+    ];
+    let address = |page: &str| {
+        let filled = names.iter().fold(page.to_owned(), |page, (name, id)| page.replace(name, id));
+        site.page(&filled)
+    };
+    PAGES.iter().map(|(name, page)| (*name, address(page))).collect()
+}
+
+/// A browser that is signed in beside another one, and the pages.
+async fn signed_in(site: &Site) -> (Browser, Vec<(&'static str, String)>) {
+    let pages = fill(site).await;
+    let mut browser = Browser::start().await;
+    browser.sign_in(site).await;
+    browser.driver.delete_all_cookies().await.unwrap();
+    browser.sign_in(site).await;
+    (browser, pages)
+}
+
+async fn open(browser: &Browser, name: &str, address: &str) {
+    browser.open(address).await;
+    if name == NEW_KEY {
+        browser.fill("name", "laptop").await;
+        browser.click("Create key").await;
+        browser.find("//pre").await;
+    }
+}
+
+async fn set_width(browser: &Browser, width: u32) {
+    let screen = json!({ "width": width, "height": 800, "deviceScaleFactor": 1, "mobile": false });
+    browser.devtools("Emulation.setDeviceMetricsOverride", screen).await;
+    browser.devtools("Emulation.setScrollbarsHidden", json!({ "hidden": true })).await;
+}
+
+async fn set_scheme(browser: &Browser, scheme: &str) {
+    let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
+    browser.devtools("Emulation.setEmulatedMedia", json!({ "features": features })).await;
+}
+
+async fn run(browser: &Browser, script: &str) -> Value {
+    browser.driver.execute(script, Vec::new()).await.unwrap().json().clone()
+}
+
+/// Makes a picture of the whole page.
+async fn screenshot(browser: &Browser, name: &str) {
+    let whole = json!({ "captureBeyondViewport": true });
+    let picture = browser.devtools("Page.captureScreenshot", whole).await;
+    let bytes = BASE64.decode(picture["data"].as_str().unwrap().as_bytes()).unwrap();
+    let folder = target().join("screenshots");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join(format!("{name}.png")), bytes).unwrap();
+}
+
+/// Elements that reach beyond the right edge of the window.
+const WIDER: &str = "
+    const page = document.documentElement;
+    if (page.scrollWidth <= page.clientWidth) return [];
+    return [...document.body.querySelectorAll('*')]
+        .filter(e => e.getBoundingClientRect().right > page.clientWidth)
+        .map(e => e.outerHTML.slice(0, 200)).concat(['something']);";
+
+async fn look_at(browser: &Browser, name: &str) {
+    for scheme in SCHEMES {
+        set_scheme(browser, scheme).await;
+        for width in WIDTHS {
+            set_width(browser, width).await;
+            screenshot(browser, &format!("{name}-{scheme}-{width}")).await;
+            let wider = run(browser, WIDER).await;
+            assert_eq!(wider, json!([]), "{name} is wider than {width} pixels");
+        }
+    }
+}
+
+async fn pages_fit_a_narrow_screen(site: Site) {
+    let (browser, pages) = signed_in(&site).await;
+    for (name, address) in pages {
+        open(&browser, name, &address).await;
+        look_at(&browser, name).await;
+        browser.check_source().await;
+    }
+    browser.end(&site).await;
+}
+
+/// What a person can do something with.
+const CONTROLS: &str = "
+    return [...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, \
+        textarea, video[controls], [tabindex=\"0\"]')];";
+
+/// What has the focus: its number among the controls, and how that shows.
+const FOCUSED: &str = "
+    const focused = document.activeElement, style = getComputedStyle(focused);
+    const rect = focused.getBoundingClientRect();
+    const inside = rect.right > 0 && rect.left < innerWidth && rect.width > 0;
+    return [CONTROLS().indexOf(focused),
+        inside && style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2,
+        focused.outerHTML.slice(0, 200)];";
+
+async fn the_keyboard_reaches_everything(site: Site) {
+    let (browser, pages) = signed_in(&site).await;
+    let focused = FOCUSED.replace("CONTROLS()", &format!("(() => {{{CONTROLS}}})()"));
+    for (name, address) in pages {
+        open(&browser, name, &address).await;
+        let controls = run(&browser, &CONTROLS.replace("];", "].length;")).await;
+        for expected in 0..controls.as_u64().unwrap() {
+            browser.driver.action_chain().send_keys(Key::Tab).perform().await.unwrap();
+            let got = run(&browser, &focused).await;
+            assert_eq!(got[0], expected, "{name}: Tab leads to {}", got[2]);
+            assert_eq!(got[1], true, "{name}: the focus does not show on {}", got[2]);
+        }
+    }
+    browser.end(&site).await;
+}
+
+async fn axe_finds_nothing(site: Site) {
+    let path = target().join("browser/axe.min.js");
+    let Ok(axe) = fs::read_to_string(&path) else {
+        return say("TEST WITH AXE SKIPPED: script/test puts axe.min.js into target/browser");
+    };
+    let (browser, pages) = signed_in(&site).await;
+    for (name, address) in pages {
+        open(&browser, name, &address).await;
+        run(&browser, &axe).await;
+        for scheme in SCHEMES {
+            set_scheme(&browser, scheme).await;
+            let audit = "axe.run().then(found => arguments[0](found.violations.map(rule =>
+                [rule.id, rule.help, rule.nodes.map(node => node.html.slice(0, 200))])))";
+            let found = browser.driver.execute_async(audit, Vec::new()).await.unwrap();
+            assert_eq!(*found.json(), json!([]), "{name} in {scheme}");
+        }
+    }
+    browser.end(&site).await;
+}
