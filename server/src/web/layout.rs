@@ -18,8 +18,8 @@ use crate::http::response::{self, Response, ResponseBody};
 
 const STYLE: &str = include_str!("style.css");
 
-/// The only script. A second link in the same tab changes the fragment only and does not load
-/// the page again.
+/// On the page of the sign-in. A second link in the same tab changes the fragment only and does
+/// not load the page again.
 pub(super) const FILL_IN: &str = "\
 function fillIn() {
   if (location.hash.length < 2) return;
@@ -31,14 +31,23 @@ addEventListener('hashchange', fillIn);
 fillIn();
 ";
 
+/// On pages of an account. For its back button Chromium keeps even pages with `no-store`, and shows
+/// them after signing out. With this, what it keeps is empty and is asked for again.
+const ASK_AGAIN: &str = "\
+addEventListener('pagehide', () => { document.body.hidden = true; });
+addEventListener('pageshow', event => { if (event.persisted) location.reload(); });
+";
+
 /// Pictures and videos are assets of this service, at its own origin.
 static POLICY: LazyLock<String> = LazyLock::new(|| {
     let hash = |text| BASE64.encode(&Sha256::digest(text));
     format!(
         "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; \
-         img-src 'self'; media-src 'self'; style-src 'sha256-{}'; script-src 'sha256-{}'",
+         img-src 'self'; media-src 'self'; style-src 'sha256-{}'; script-src 'sha256-{}' \
+         'sha256-{}'",
         hash(STYLE),
-        hash(FILL_IN)
+        hash(FILL_IN),
+        hash(ASK_AGAIN)
     )
 });
 
@@ -113,7 +122,10 @@ impl<'a> Page<'a> {
                 }
                 body {
                     a .skip href="#content" { "Skip to the content" }
-                    @if let Some(session) = self.session { (self.header(session)) }
+                    @if let Some(session) = self.session {
+                        (self.header(session))
+                        script { (PreEscaped(ASK_AGAIN)) }
+                    }
                     main #content tabindex="-1" { h1 { (self.title) } (content) }
                 }
             }
