@@ -1,12 +1,11 @@
 //! A browser as a person uses it: what is clicked, filled in and seen.
 
-use std::mem::ManuallyDrop;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use thirtyfour::prelude::*;
 
 use crate::site::Site;
+use crate::webdriver::{Element, WebDriver};
 use crate::{TIMEOUT, driver};
 
 /// How often an element that is awaited is looked for.
@@ -14,9 +13,8 @@ const INTERVAL: Duration = Duration::from_millis(50);
 
 /// A browser with a profile of its own.
 pub(crate) struct Browser {
-    /// Not dropped: after a failed test that would wait for the browser, which ends with the
-    /// driver of this process in any case.
-    pub(crate) driver: ManuallyDrop<WebDriver>,
+    /// After a failed test the browser ends with the driver of this process.
+    pub(crate) driver: WebDriver,
     /// What no page and no address may contain.
     secrets: Vec<String>,
 }
@@ -32,15 +30,13 @@ impl Browser {
     }
 
     async fn with_preferences(preferences: Value) -> Self {
-        let mut wanted = DesiredCapabilities::chrome();
-        wanted.add_arg("--headless=new").unwrap();
+        let mut arguments = vec!["--headless=new", "--disable-dev-shm-usage"];
         if is_root() {
-            wanted.add_arg("--no-sandbox").unwrap();
+            arguments.push("--no-sandbox");
         }
-        wanted.add_arg("--disable-dev-shm-usage").unwrap();
-        wanted.add_experimental_option("prefs", preferences).unwrap();
-        let driver = WebDriver::new(driver::url(), wanted).await.unwrap();
-        Self { driver: ManuallyDrop::new(driver), secrets: Vec::new() }
+        let options = json!({ "args": arguments, "prefs": preferences });
+        let driver = WebDriver::start(driver::url(), options).await;
+        Self { driver, secrets: Vec::new() }
     }
 
     /// From now on this must not be on a page or in an address.
@@ -50,35 +46,48 @@ impl Browser {
     }
 
     pub(crate) async fn open(&self, url: &str) {
-        self.driver.goto(url).await.unwrap();
+        self.driver.goto(url).await;
     }
 
     /// The element of this XPath, as soon as there is one.
-    pub(crate) async fn find(&self, xpath: &str) -> WebElement {
-        let query = self.driver.query(By::XPath(xpath)).wait(TIMEOUT, INTERVAL);
-        match query.first().await {
-            Ok(element) => element,
-            Err(error) => panic!("no {xpath}: {error}\n{}", self.driver.source().await.unwrap()),
+    pub(crate) async fn find(&self, xpath: &str) -> Element {
+        let deadline = Instant::now() + TIMEOUT;
+        loop {
+            if let Some(element) = self.driver.find_all(xpath).await.first() {
+                return element.clone();
+            }
+            if Instant::now() > deadline {
+                panic!("no {xpath}:\n{}", self.driver.source().await);
+            }
+            tokio::time::sleep(INTERVAL).await;
         }
     }
 
     /// Clicks on the link or the button with this text.
     pub(crate) async fn click(&self, text: &str) {
-        let element = format!("//*[self::a or self::button][normalize-space()='{text}']");
-        self.find(&element).await.click().await.unwrap();
+        self.click_on(&format!("//*[self::a or self::button][normalize-space()='{text}']")).await;
+    }
+
+    /// Clicks on the element of this XPath, again if the page was loaded again meanwhile.
+    pub(crate) async fn click_on(&self, xpath: &str) {
+        let deadline = Instant::now() + TIMEOUT;
+        while let Err(error) = self.find(xpath).await.click().await {
+            assert!(Instant::now() < deadline, "{xpath}: {error}");
+            tokio::time::sleep(INTERVAL).await;
+        }
     }
 
     pub(crate) async fn fill(&self, name: &str, text: &str) {
         let field = format!("//*[self::input or self::textarea][@name='{name}']");
-        self.find(&field).await.send_keys(text).await.unwrap();
+        self.find(&field).await.send_keys(text).await;
     }
 
     /// Waits for a page with this text, and looks whether it has a secret.
     pub(crate) async fn see(&mut self, text: &str) -> String {
         self.find(&format!("//body//*[contains(normalize-space(), '{text}')]")).await;
-        for cookie in self.driver.get_all_cookies().await.unwrap() {
-            if !self.secrets.contains(&cookie.value) {
-                self.keep_secret(&cookie.value);
+        for cookie in self.driver.cookies().await {
+            if !self.secrets.contains(&cookie) {
+                self.keep_secret(&cookie);
             }
         }
         self.check_source().await
@@ -86,7 +95,7 @@ impl Browser {
 
     /// The source of the page, which must not have a secret.
     pub(crate) async fn check_source(&self) -> String {
-        let source = self.driver.source().await.unwrap();
+        let source = self.driver.source().await;
         self.check("the page", &source);
         source
     }
@@ -106,15 +115,10 @@ impl Browser {
         code
     }
 
-    /// A command of the DevTools protocol.
-    pub(crate) async fn devtools(&self, command: &str, parameters: Value) -> Value {
-        self.driver.cdp().send_raw(command, parameters).await.unwrap()
-    }
-
     /// Ends the browser and looks for secrets in the addresses it visited: its history, and the
     /// lines of requests that name an address.
     pub(crate) async fn end(self, site: &Site) {
-        let history = self.devtools("Page.getNavigationHistory", json!({})).await;
+        let history = self.driver.devtools("Page.getNavigationHistory", json!({})).await;
         for entry in history["entries"].as_array().unwrap() {
             self.check("the history", entry["url"].as_str().unwrap());
         }
@@ -127,7 +131,7 @@ impl Browser {
                 self.check("a request", line);
             }
         }
-        ManuallyDrop::into_inner(self.driver).quit().await.unwrap();
+        self.driver.quit().await;
     }
 }
 

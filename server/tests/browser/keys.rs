@@ -15,7 +15,7 @@ async fn create_key(browser: &mut Browser, name: &str) -> String {
     browser.fill("name", name).await;
     browser.click("Create key").await;
     browser.see("Copy it now").await;
-    let line = browser.find("//pre").await.text().await.unwrap();
+    let line = browser.find("//pre").await.text().await;
     let key = line.strip_prefix("export PROMPTARIUM_API_KEY=").unwrap().to_owned();
     browser.keep_secret(&key);
     key
@@ -40,9 +40,9 @@ async fn a_key_is_shown_once_and_works_until_it_is_revoked(site: Site) {
     browser.click("I have copied it; show all keys").await;
     browser.see("laptop").await;
     // A browser that is asked to does send the form again, which makes another key.
-    browser.driver.back().await.unwrap();
+    browser.driver.back().await;
     browser.check_source().await;
-    browser.driver.refresh().await.unwrap();
+    browser.driver.refresh().await;
     browser.check_source().await;
 
     browser.open(&site.page("keys")).await;

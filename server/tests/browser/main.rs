@@ -13,6 +13,7 @@ mod browser;
 mod driver;
 mod proxy;
 mod site;
+mod webdriver;
 
 mod keys;
 mod pages;

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use futures::StreamExt;
 use futures::stream;
-use thirtyfour::By;
 
 use crate::browser::Browser;
 use crate::site::Site;
@@ -28,18 +27,12 @@ async fn a_queued_picture_appears_by_itself(site: Site) {
     let page = browser.see("local/slow").await;
     assert!(!page.contains("http-equiv"), "the page is still loaded again:\n{page}");
 
-    browser
-        .find("//main//a[starts-with(normalize-space(), 'prompt ')]")
-        .await
-        .click()
-        .await
-        .unwrap();
+    browser.click_on("//main//a[starts-with(normalize-space(), 'prompt ')]").await;
     let picture = browser.find("//main//img").await;
     let loaded = "const picture = arguments[0], done = arguments[1];
         picture.decode().then(() => done(picture.naturalWidth), error => done(String(error)))";
-    let width =
-        browser.driver.execute_async(loaded, vec![picture.to_json().unwrap()]).await.unwrap();
-    assert!(width.json().as_u64().is_some_and(|width| width > 0), "{width:?}");
+    let width = browser.driver.execute_async(loaded, vec![picture.reference]).await;
+    assert!(width.as_u64().is_some_and(|width| width > 0), "{width:?}");
     browser.end(&site).await;
 }
 
@@ -59,12 +52,12 @@ async fn the_pages_of_a_list_show_each_prompt_once(site: Site) {
     let mut seen = Vec::new();
     loop {
         browser.find("//main//ul/li").await;
-        for link in browser.driver.find_all(By::Css("main ul.list > li > a")).await.unwrap() {
-            seen.push(link.text().await.unwrap());
+        for link in browser.driver.find_all("//main//ul[@class='list']/li/a").await {
+            seen.push(link.text().await);
         }
-        let next = browser.driver.find_all(By::Css("a[rel=next]")).await.unwrap();
+        let next = browser.driver.find_all("//a[@rel='next']").await;
         let Some(next) = next.first() else { break };
-        let address = next.prop("href").await.unwrap().unwrap();
+        let address = next.property("href").await;
         assert!(seen.len() < COUNT, "{address} follows the last prompt");
         browser.open(&address).await;
     }
