@@ -1,9 +1,9 @@
 //! The pages: signing in and out here, the dashboard behind it in the modules.
 //!
-//! A page loads nothing and works without scripts. One script empties pages that the browser keeps
-//! for its back button. The other one moves a code from the fragment of a sign-in link into the
-//! form. It does not send the form: a link of someone else would sign the reader in to that
-//! person's account unnoticed.
+//! A page loads no scripts or styles from elsewhere and works without scripts. One inline script
+//! reloads pages from the back/forward cache. The other copies a code from the fragment of a sign-in
+//! link into the form. It does not submit the form: somebody else's link would sign the reader in
+//! to that person's account unnoticed.
 
 pub(crate) mod home;
 pub(crate) mod jobs;

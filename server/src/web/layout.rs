@@ -31,9 +31,10 @@ addEventListener('hashchange', fillIn);
 fillIn();
 ";
 
-/// On pages of an account. For its back button Chromium keeps even pages with `no-store`, and shows
-/// them after signing out. With this, what it keeps is empty and is asked for again.
-const ASK_AGAIN: &str = "\
+/// On pages that need a session. Chromium keeps even pages with `no-store` in its back/forward cache
+/// and shows them after signing out. This hides a page that is left, and reloads one that is shown
+/// again.
+const RELOAD: &str = "\
 addEventListener('pagehide', () => { document.body.hidden = true; });
 addEventListener('pageshow', event => { if (event.persisted) location.reload(); });
 ";
@@ -47,7 +48,7 @@ static POLICY: LazyLock<String> = LazyLock::new(|| {
          'sha256-{}'",
         hash(STYLE),
         hash(FILL_IN),
-        hash(ASK_AGAIN)
+        hash(RELOAD)
     )
 });
 
@@ -124,7 +125,7 @@ impl<'a> Page<'a> {
                     a .skip href="#content" { "Skip to the content" }
                     @if let Some(session) = self.session {
                         (self.header(session))
-                        script { (PreEscaped(ASK_AGAIN)) }
+                        script { (PreEscaped(RELOAD)) }
                     }
                     main #content tabindex="-1" { h1 { (self.title) } (content) }
                 }
@@ -157,7 +158,7 @@ pub(super) fn item(href: &str, title: &str, below: &Markup) -> Markup {
     html! { li { a href=(href) { (shortened(title, 100)) } p .soft { (below) } } }
 }
 
-/// A list, up to a size in bytes, or what to do while there is nothing.
+/// A list of at most [`LIST_BYTES_MAX`], or `empty`, which says what to do next.
 pub(super) fn list<T>(
     entries: &[T],
     empty: &Markup,
@@ -182,7 +183,7 @@ pub(super) fn list<T>(
     }
 }
 
-/// The beginning of a text, with a sign if there is more.
+/// At most so many characters of a text, with an ellipsis where it is longer.
 pub(super) fn shortened(text: &str, chars_max: usize) -> String {
     match text.char_indices().nth(chars_max) {
         Some((end, _)) => format!("{}…", &text[..end]),

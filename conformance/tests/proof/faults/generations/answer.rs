@@ -182,7 +182,8 @@ fn counted() -> How {
 
 /// The images of a job that is done soon.
 async fn media(ask: &Ask, upstream: &Upstream, id: &str) -> Option<Value> {
-    for _ in 0..100 {
+    // The longest job of the listed scenarios takes 10 s, and more on a busy machine.
+    for _ in 0..1000 {
         let path = format!("/generations/{id}/status");
         let status = upstream.send(&ask.another(Method::GET, path)).await;
         if let Some(prompt) = status.json()["data"]["promptId"].as_i64() {
