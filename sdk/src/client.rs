@@ -1,16 +1,12 @@
-//! The client: a thin face over requests, replies and the one function that sends.
-//!
-//! Each resource has a room of its own; none of them knows how a request travels.
+//! The client: a module for each resource, and below them what all calls share.
 
 mod backoff;
 mod builder;
-pub mod call;
-mod clock;
+mod call;
 mod config;
 mod environment;
 mod error;
 mod meta;
-mod mode;
 mod options;
 mod pages;
 mod raw;
@@ -28,47 +24,53 @@ mod prompts;
 mod uploads;
 mod vaults;
 
-// Last, so that its methods come after the awaited ones in the documentation.
 #[cfg(feature = "blocking")]
 pub mod blocking;
 
 use std::fmt;
 use std::sync::Arc;
 
-pub use assets::Asset;
+pub use assets::{Asset, Assets, DownloadAsset, SaveAsset};
 pub use builder::ClientBuilder;
-pub use clock::Clock;
+pub use contents::{
+    AddPrompts, FindVaultPrompt, ListVaultPrompts, MovePrompt, PinPrompt, RemovePrompt,
+    VaultContents, VaultHandle,
+};
 pub use error::{Error, ErrorKind};
-pub use generations::{FinishedGeneration, Watch};
+pub use generations::{
+    CreateAndWait, CreateGeneration, FinishedGeneration, GenerationRef, Generations,
+    GetGenerationStatus, JobHandle, Wait, Watch,
+};
 pub use meta::{Meta, WithMeta};
 pub use pages::{Items, Pages};
-pub use raw::RawResponse;
+pub use prompts::{
+    CreatePrompt, DeletePrompt, GetPrompt, GetPromptOpt, ListPrompts, Prompts, SavePrompt,
+    UpdatePrompt,
+};
+pub use raw::{RawRequest, RawResponse};
 pub use retry::{RetryBudget, RetryPolicy};
-pub use uploads::{UploadProgress, UploadSource, UploadedImage};
+pub use uploads::{
+    CreateUploadSlot, UploadImage, UploadProgress, UploadSource, UploadedImage, Uploads,
+};
+pub use vaults::{
+    CreateVault, DeleteVault, ForkVault, GetVault, GetVaultOpt, ListVaults, UpdateVault, Vaults,
+};
 
 use crate::model::VaultId;
-use assets::Assets;
-use call::Call;
 use config::Config;
-use contents::VaultHandle;
-use generations::Generations;
-use mode::{Async, Bound};
-use prompts::Prompts;
-use uploads::Uploads;
-use vaults::Vaults;
 
-/// Speaks to one deployment of the API with one key.
+/// A client of one deployment of the API with one API key.
 ///
-/// Cheap to clone: clones share connections and settings. `Debug` shows the base
-/// URL and never the key.
+/// Cheap to clone; clones share connections and settings. Calls need a Tokio runtime, or the
+/// feature [`blocking`](crate#features). `Debug` shows the base URL and never the key.
 #[derive(Clone)]
 pub struct Client(Arc<Config>);
 
 impl Client {
-    /// A client with every setting at its default.
+    /// A client with default settings.
     ///
-    /// `base_url` is the root of the API, up to and including `/api/v1` (`EN-01`).
-    /// Reads nothing from the environment and sends nothing.
+    /// `base_url` is the root of the API, `/api/v1` included. Reads no environment and sends
+    /// nothing.
     ///
     /// # Errors
     ///
@@ -87,8 +89,8 @@ impl Client {
         Self::builder().base_url(base_url).api_key(api_key).build()
     }
 
-    /// A client from `PROMPTARIUM_BASE_URL` and `PROMPTARIUM_API_KEY`, with every
-    /// other setting at its default.
+    /// A client with default settings from the variables `PROMPTARIUM_BASE_URL` and
+    /// `PROMPTARIUM_API_KEY`.
     ///
     /// # Errors
     ///
@@ -102,60 +104,51 @@ impl Client {
         ClientBuilder::from_env()?.build()
     }
 
-    /// Starts from the defaults; see [`ClientBuilder`] for what can be set.
+    /// A builder with default settings.
     pub fn builder() -> ClientBuilder {
         ClientBuilder::default()
     }
 
-    /// The root of the API, without a slash at its end.
+    /// The root of the API, without a trailing slash.
     #[must_use]
     pub fn base_url(&self) -> &str {
         self.0.base_url.as_str().trim_end_matches('/')
     }
 
-    /// The caller's prompts.
+    /// The prompts of the account.
     #[must_use]
     pub fn prompts(&self) -> Prompts {
-        Prompts::new(self.bound())
+        Prompts { client: self.clone() }
     }
 
-    /// The caller's vaults.
+    /// The vaults of the account.
     #[must_use]
     pub fn vaults(&self) -> Vaults {
-        Vaults::new(self.bound())
+        Vaults { client: self.clone() }
     }
 
-    /// What is in one vault. Sends nothing, and does not check that the vault is
-    /// there.
+    /// One vault and the prompts in it. Sends nothing.
     #[must_use]
     pub fn vault(&self, id: VaultId) -> VaultHandle {
-        VaultHandle::new(self.bound(), id)
+        VaultHandle { client: self.clone(), id }
     }
 
-    /// Media that external models make.
+    /// Image and video generations.
     #[must_use]
     pub fn generations(&self) -> Generations {
-        Generations::new(self.bound())
+        Generations { client: self.clone() }
     }
 
-    /// Images for later calls.
+    /// Image uploads.
     #[must_use]
     pub fn uploads(&self) -> Uploads {
-        Uploads::new(self.bound())
+        Uploads { client: self.clone() }
     }
 
-    /// The bytes of uploaded and generated media.
+    /// Downloads of uploaded and generated media.
     #[must_use]
     pub fn assets(&self) -> Assets {
-        Assets::new(self.bound())
-    }
-
-    fn call<E>(&self, endpoint: E) -> Call<E> {
-        self.bound().call(endpoint)
-    }
-
-    fn bound(&self) -> Bound<Async> {
-        Bound { client: self.clone(), mode: Async }
+        Assets { client: self.clone() }
     }
 }
 

@@ -13,10 +13,30 @@ mod client;
 pub use client::blocking;
 #[cfg(feature = "client")]
 pub use client::{
-    Asset, Client, ClientBuilder, Clock, Error, ErrorKind, FinishedGeneration, Items, Meta, Pages,
-    RawResponse, RetryBudget, RetryPolicy, UploadProgress, UploadSource, UploadedImage, Watch,
-    WithMeta, call, transport,
+    Asset, Client, ClientBuilder, Error, ErrorKind, FinishedGeneration, GenerationRef, Items, Meta,
+    Pages, RawResponse, RetryBudget, RetryPolicy, UploadProgress, UploadSource, UploadedImage,
+    Watch, WithMeta, transport,
 };
+
+/// The resources of the API, as the methods of [`Client`] return them.
+#[cfg(feature = "client")]
+pub mod resources {
+    pub use crate::client::{
+        Assets, Generations, JobHandle, Prompts, Uploads, VaultContents, VaultHandle, Vaults,
+    };
+}
+
+/// The calls of the API, one type each, with the methods that set optional arguments.
+#[cfg(feature = "client")]
+pub mod request {
+    pub use crate::client::{
+        AddPrompts, CreateAndWait, CreateGeneration, CreatePrompt, CreateUploadSlot, CreateVault,
+        DeletePrompt, DeleteVault, DownloadAsset, FindVaultPrompt, ForkVault, GetGenerationStatus,
+        GetPrompt, GetPromptOpt, GetVault, GetVaultOpt, ListPrompts, ListVaultPrompts, ListVaults,
+        MovePrompt, PinPrompt, RawRequest, RemovePrompt, SaveAsset, SavePrompt, UpdatePrompt,
+        UpdateVault, UploadImage, Wait,
+    };
+}
 
 pub mod limits;
 

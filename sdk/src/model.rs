@@ -18,6 +18,7 @@ mod upload;
 mod vault;
 
 pub use change::Change;
+pub(crate) use generation::OutputHint;
 pub use generation::{GenerationJob, GenerationState, GenerationStatus, GenerationType};
 pub use id::{JobId, ParseIdError, PromptId, VaultId, VaultPromptId};
 pub use key::Scope;

@@ -39,14 +39,9 @@
 //! # }
 //! ```
 
-mod clock;
-#[doc(hidden)]
-pub mod demo;
-pub mod error;
 pub mod fixture;
 mod script;
 
-pub use clock::VirtualClock;
 pub use script::{Answer, On, Script, SeenRequest, Unmet};
 
 use crate::{Client, ClientBuilder};
@@ -91,10 +86,5 @@ pub fn client(script: &Script) -> Client {
 /// # Ok::<(), promptarium::Error>(())
 /// ```
 pub fn builder(script: &Script) -> ClientBuilder {
-    Client::builder()
-        .base_url(BASE_URL)
-        .api_key(API_KEY)
-        .transport(script.clone())
-        .clock(script.clock().clone())
-        .retry_seed(0)
+    Client::builder().base_url(BASE_URL).api_key(API_KEY).transport(script.clone())
 }

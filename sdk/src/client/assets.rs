@@ -1,100 +1,146 @@
-//! Assets: the bytes behind a permanent address.
+//! Downloads of uploaded and generated media.
 
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use futures_core::future::BoxFuture;
+use tokio::fs::File;
+use tokio::io::AsyncWriteExt as _;
+use tokio::time::Instant;
 
-use super::Error;
-use super::mode::{Async, Bound, Mode};
+use super::config::until;
 use super::trace::Span;
+use super::{Client, Error};
 use crate::model::AssetUrl;
 
-/// Uploaded and generated media; made by [`Client::assets`](crate::Client::assets).
+/// Uploaded and generated media; returned by [`Client::assets`].
 #[derive(Debug, Clone)]
-pub struct Assets<M = Async> {
-    client: Bound<M>,
+pub struct Assets {
+    pub(super) client: Client,
 }
 
-impl<M: Mode> Assets<M> {
-    pub(super) const fn new(client: Bound<M>) -> Self {
-        Self { client }
-    }
-
-    /// Fetches an asset (`UP-15`), of at most [`GetAsset::DEFAULT_MAX_SIZE`] bytes
-    /// unless told.
+impl Assets {
+    /// Downloads an asset into memory, or with [`save`](DownloadAsset::save) to a file.
     ///
-    /// The API key does not go there: an asset needs none, and its address may be
-    /// anywhere. Redirects are followed.
+    /// The API key is not sent: assets are public, and their URL may be of any host. Redirects
+    /// are followed.
     ///
     /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), Box<dyn std::error::Error>> {
+    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
     /// # use promptarium::PromptId;
     /// let prompt = client.prompts().get(PromptId::new(7)).await?;
-    /// for image in &prompt.images {
-    ///     let asset = client.assets().get(&image.url).await?;
-    ///     std::fs::write(format!("picture.{}", asset.extension().unwrap_or("bin")), &asset.bytes)?;
+    /// for (number, image) in prompt.images.iter().enumerate() {
+    ///     client.assets().download(&image.url).save(format!("{number}.png")).await?;
     /// }
     /// # Ok(())
     /// # }
-    /// # promptarium::testing::demo::run(example);
     /// ```
-    pub fn get(&self, url: impl Into<AssetUrl>) -> GetAsset<M> {
-        let (max_size, timeout) = (GetAsset::DEFAULT_MAX_SIZE, Duration::MAX);
-        GetAsset { client: self.client.clone(), url: url.into(), max_size, timeout }
+    pub fn download(&self, url: impl Into<AssetUrl>) -> DownloadAsset {
+        let (max_size, timeout) = (DownloadAsset::DEFAULT_MAX_SIZE, Duration::MAX);
+        DownloadAsset { client: self.client.clone(), url: url.into(), max_size, timeout }
     }
 }
 
-/// Fetches one asset. Nothing is sent until it is awaited.
+/// Downloads one asset; returned by [`Assets::download`]. Nothing is sent until it is awaited.
 ///
-/// No step may stand still for longer than the client's
-/// [`idle_timeout`](crate::ClientBuilder::idle_timeout); together they may take as long
-/// as they need, unless a [`timeout`](Self::timeout) is set.
+/// The client's [`idle_timeout`](crate::ClientBuilder::idle_timeout) applies to every step; the
+/// whole has no time limit unless [`timeout`](Self::timeout) is set.
 ///
 /// # Errors
 ///
-/// [`Error::is_too_large`], [`Error::is_not_found`], [`Error::is_redirect`] for one
-/// that leads nowhere, and whatever can go wrong on the way.
+/// [`Error::is_too_large`], [`Error::is_not_found`], [`Error::is_redirect`] for a redirect that
+/// cannot be followed, and errors of the connection.
 #[derive(Debug, Clone)]
-#[must_use = "an asset is fetched only when this is awaited, or by `send`"]
-pub struct GetAsset<M = Async> {
-    pub(super) client: Bound<M>,
+#[must_use = "an asset is downloaded only when this is awaited, or by `send`"]
+pub struct DownloadAsset {
+    client: Client,
     url: AssetUrl,
     max_size: u64,
     timeout: Duration,
 }
 
-impl GetAsset {
-    /// Bytes of an asset unless told otherwise: 64 MiB.
+impl DownloadAsset {
+    /// The largest asset in bytes by default: 64 MiB.
     pub const DEFAULT_MAX_SIZE: u64 = 64 * 1024 * 1024;
-}
 
-impl<M> GetAsset<M> {
-    /// Bytes the asset may have. They are held in memory.
+    /// The largest asset in bytes.
     pub const fn max_size(mut self, bytes: u64) -> Self {
         self.max_size = bytes;
         self
     }
 
-    /// How long the whole may take; as long as it needs unless told. Running out of it
-    /// is [`Error::is_timeout`].
+    /// How long the whole may take; no limit by default. After it the download fails with
+    /// [`Error::is_timeout`].
     pub const fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    pub(super) async fn run(self) -> Result<Asset, Error> {
-        let time = &self.client.0.time;
+    /// Writes the asset to this file in place of keeping it in memory. Returns its size in bytes.
+    ///
+    /// An existing file is replaced, after the last byte was received; a download that fails
+    /// leaves it as it was.
+    pub fn save(self, path: impl Into<PathBuf>) -> SaveAsset {
+        SaveAsset { download: self, path: path.into() }
+    }
+
+    /// Downloads the asset and blocks the thread until it is there; see
+    /// [`blocking`](crate::blocking).
+    ///
+    /// # Errors
+    ///
+    /// As awaiting it.
+    #[cfg(feature = "blocking")]
+    pub fn send_blocking(self) -> Result<Asset, Error> {
+        crate::client::blocking::wait(self.run())?
+    }
+
+    async fn run(self) -> Result<Asset, Error> {
+        self.in_time(async |span| {
+            let mut download =
+                self.client.open_asset(self.url.as_str(), self.max_size, span).await?;
+            let mut bytes = BytesMut::new();
+            while let Some(chunk) = download.chunk().await? {
+                bytes.extend_from_slice(&chunk);
+            }
+            Ok(Asset { content_type: download.content_type(), bytes: bytes.freeze() })
+        })
+        .await
+    }
+
+    async fn run_to_file(&self, path: &Path) -> Result<u64, Error> {
+        self.in_time(async |span| {
+            let mut download =
+                self.client.open_asset(self.url.as_str(), self.max_size, span).await?;
+            let unwritable = |source| Error::unwritable_file(path, source);
+            let mut partial = PartialFile::create(path).await.map_err(unwritable)?;
+            let mut size = 0;
+            while let Some(chunk) = download.chunk().await? {
+                partial.file.write_all(&chunk).await.map_err(unwritable)?;
+                size += chunk.len() as u64;
+            }
+            partial.finish(path).await.map_err(unwritable)?;
+            Ok(size)
+        })
+        .await
+    }
+
+    /// Runs a download within its span and time limit.
+    async fn in_time<T>(
+        &self,
+        work: impl AsyncFnOnce(&Span) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let span = Span::asset();
-        let fetching = span.around(self.client.fetch(self.url.as_str(), self.max_size, &span));
-        let fetched = time.until(time.after(self.timeout), fetching).await;
+        let end = Instant::now().checked_add(self.timeout);
+        let outcome = until(end, span.around(work(&span))).await;
         let late = |_| Err(Error::call_timed_out(self.url.as_str(), self.timeout));
-        let fetched = fetched.unwrap_or_else(late).inspect_err(|error| span.failed(error));
-        fetched.map(|(content_type, bytes)| Asset { content_type, bytes })
+        outcome.unwrap_or_else(late).inspect_err(|error| span.failed(error))
     }
 }
 
-impl IntoFuture for GetAsset {
+impl IntoFuture for DownloadAsset {
     type Output = Result<Asset, Error>;
     type IntoFuture = BoxFuture<'static, Self::Output>;
 
@@ -103,29 +149,96 @@ impl IntoFuture for GetAsset {
     }
 }
 
+/// Downloads one asset to a file; returned by [`DownloadAsset::save`]. Nothing is sent until it is
+/// awaited.
+///
+/// # Errors
+///
+/// As [`DownloadAsset`], and [`Error::is_input`] if the file cannot be written.
+#[derive(Debug, Clone)]
+#[must_use = "an asset is downloaded only when this is awaited, or by `send_blocking`"]
+pub struct SaveAsset {
+    download: DownloadAsset,
+    path: PathBuf,
+}
+
+impl SaveAsset {
+    /// Downloads the asset and blocks the thread until it is saved; see
+    /// [`blocking`](crate::blocking).
+    ///
+    /// # Errors
+    ///
+    /// As awaiting it.
+    #[cfg(feature = "blocking")]
+    pub fn send_blocking(self) -> Result<u64, Error> {
+        crate::client::blocking::wait(self.download.run_to_file(&self.path))?
+    }
+}
+
+impl IntoFuture for SaveAsset {
+    type Output = Result<u64, Error>;
+    type IntoFuture = BoxFuture<'static, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move { self.download.run_to_file(&self.path).await })
+    }
+}
+
+/// A file beside the target that becomes it when it is complete. Dropped earlier, it is deleted.
+struct PartialFile {
+    file: File,
+    path: Option<PathBuf>,
+}
+
+impl PartialFile {
+    async fn create(target: &Path) -> io::Result<Self> {
+        let mut name = target.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".{}.part", uuid::Uuid::new_v4()));
+        let path = target.with_file_name(name);
+        Ok(Self { file: File::create_new(&path).await?, path: Some(path) })
+    }
+
+    async fn finish(mut self, target: &Path) -> io::Result<()> {
+        self.file.flush().await?;
+        if let Some(path) = &self.path {
+            tokio::fs::rename(path, target).await?;
+        }
+        self.path = None;
+        Ok(())
+    }
+}
+
+impl Drop for PartialFile {
+    fn drop(&mut self) {
+        if let Some(path) = &self.path {
+            // There is nobody to tell if this fails.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
 /// The bytes of an asset.
 ///
 /// ```
 /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
-/// let asset = client.assets().get("https://cdn.example/images/1.png").await?;
+/// let asset = client.assets().download("https://cdn.example/images/1.png").await?;
 /// assert_eq!(asset.extension(), Some("png"));
 /// println!("{} bytes", asset.bytes.len());
 /// # Ok(())
 /// # }
-/// # promptarium::testing::demo::run(example);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Asset {
-    /// What it is, as its `Content-Type` says.
+    /// Its `Content-Type`.
     pub content_type: Option<String>,
-    /// The whole of it.
+    /// The bytes.
     pub bytes: Bytes,
 }
 
 impl Asset {
-    /// The usual ending of a file of this type, without a dot; `None` for a type that
-    /// is no common image or video.
+    /// The usual file extension of this type, without a dot; `None` for other types than common
+    /// images and videos.
     #[must_use]
     pub fn extension(&self) -> Option<&'static str> {
         let essence = self.content_type.as_deref()?.split(';').next()?.trim();

@@ -4,8 +4,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::backoff::Dice;
-use super::clock::{Clock, Time};
 use super::config::{self, Config, Limits};
 use super::retry::{RetryBudget, RetryPolicy};
 use super::transport::Transport;
@@ -37,8 +35,6 @@ pub struct ClientBuilder {
     max_response_size: u64,
     retry: RetryPolicy,
     budget: RetryBudget,
-    dice: Dice,
-    clock: Option<Arc<dyn Clock>>,
     transport: Option<Arc<dyn Transport>>,
 }
 
@@ -51,14 +47,13 @@ impl Default for ClientBuilder {
             limits: Limits {
                 connect: Self::DEFAULT_CONNECT_TIMEOUT,
                 idle: Self::DEFAULT_IDLE_TIMEOUT,
+                first_byte: Self::DEFAULT_IDLE_TIMEOUT,
                 attempt: Self::DEFAULT_REQUEST_TIMEOUT,
                 call: Self::DEFAULT_OVERALL_TIMEOUT,
             },
             max_response_size: Self::DEFAULT_MAX_RESPONSE_SIZE,
             retry: RetryPolicy::new(),
             budget: RetryBudget::default(),
-            dice: Dice::default(),
-            clock: None,
             transport: None,
         }
     }
@@ -116,6 +111,7 @@ impl ClientBuilder {
     /// It holds for uploads and assets too, which have no other limit by themselves.
     pub const fn idle_timeout(mut self, timeout: Duration) -> Self {
         self.limits.idle = timeout;
+        self.limits.first_byte = timeout;
         self
     }
 
@@ -154,19 +150,6 @@ impl ClientBuilder {
     /// otherwise.
     pub fn retry_budget(mut self, budget: RetryBudget) -> Self {
         self.budget = budget;
-        self
-    }
-
-    /// Draws the delays between attempts from this seed, so that a test meets the same
-    /// ones each time.
-    pub fn retry_seed(mut self, seed: u64) -> Self {
-        self.dice = Dice::seeded(seed);
-        self
-    }
-
-    /// Gets the time from there, for every limit and delay.
-    pub fn clock(mut self, clock: impl Clock) -> Self {
-        self.clock = Some(Arc::new(clock));
         self
     }
 
@@ -219,8 +202,6 @@ impl ClientBuilder {
             max_response_size: self.max_response_size,
             retry: self.retry,
             budget: self.budget,
-            dice: self.dice,
-            time: self.clock.map_or(Time::System, Time::of),
             transport,
         })))
     }

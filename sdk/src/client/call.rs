@@ -1,162 +1,210 @@
-//! One call of the API: what is asked, by which client, not yet sent.
-//!
-//! Every endpoint is the same kind of value, so whatever holds for all calls is
-//! written once, here.
+//! What every call has in common: its options, sending it, and reading the response.
 
-use std::time::Duration;
-
-use futures_core::future::BoxFuture;
-
-use super::Error;
 use super::meta::{Meta, WithMeta};
-use super::mode::Bound;
 use super::options::CallOptions;
 use super::reply::Reply;
 use super::request::Request;
-use super::retry::RetryPolicy;
+use super::{Client, Error};
 
-pub use super::assets::{Assets, GetAsset};
-pub use super::contents::{
-    AddPrompts, ListVaultPrompts, MovePrompt, PinPrompt, RemovePrompt, VaultContents, VaultHandle,
-};
-pub use super::generations::{CreateGeneration, Generations, GetGenerationStatus, JobHandle, Wait};
-pub use super::mode::{Async, Mode};
-pub use super::pages::Paginated;
-pub use super::prompts::{
-    CreatePrompt, DeletePrompt, GetPrompt, ListPrompts, PromptInput, Prompts, SavePrompt,
-    UpdatePrompt,
-};
-pub use super::raw::RawRequest;
-pub use super::uploads::{CreateUploadSlot, UploadImage, Uploads};
-pub use super::vaults::{
-    CreateVault, DeleteVault, ForkVault, GetVault, ListVaults, UpdateVault, VaultInput, Vaults,
-};
-
-/// One call of the API. Nothing is sent until it is awaited.
-///
-/// What a call cannot do without is given when it is made; the rest is chained.
-///
-/// # Errors
-///
-/// Awaiting gives an [`Error`] when the call cannot be sent, when the service
-/// refuses it, and when the answer cannot be read.
-///
-/// ```
-/// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
-/// let call = client.prompts().create("Dusk", "A harbour at dusk").platform("poster");
-/// let prompt = call.await?;
-/// # Ok(())
-/// # }
-/// # promptarium::testing::demo::run(example);
-/// ```
+/// The client that makes a call, and the options of the call.
 #[derive(Debug, Clone)]
-#[must_use = "a call is sent only when it is awaited, or by `send`"]
-pub struct Call<E, M = Async> {
-    pub(super) client: Bound<M>,
-    pub(super) endpoint: E,
+pub(super) struct Context {
+    pub(super) client: Client,
     pub(super) options: CallOptions,
 }
 
-/// What any call may have different from its client.
-impl<E: Endpoint, M> Call<E, M> {
-    /// How long the call may take with all its attempts and the delays between them,
-    /// in place of the client's
-    /// [`overall_timeout`](crate::ClientBuilder::overall_timeout).
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.options.timeout(timeout);
-        self
-    }
-
-    /// How long one attempt may take, in place of the client's
-    /// [`request_timeout`](crate::ClientBuilder::request_timeout).
-    pub fn request_timeout(mut self, timeout: Duration) -> Self {
-        self.options.request_timeout(timeout);
-        self
-    }
-
-    /// How the call is tried again, in place of the client's
-    /// [`retry`](crate::ClientBuilder::retry).
-    pub fn retry(mut self, policy: RetryPolicy) -> Self {
-        self.options.retry(policy);
-        self
-    }
-
-    /// One more header, for a proxy or a trace say.
-    ///
-    /// Sending fails with [`Error::is_input`] for what cannot be a header, and for
-    /// those that the client sets itself: `Authorization`, `Content-Type`, `Host` and
-    /// what belongs to the connection.
-    pub fn header(mut self, name: impl AsRef<str>, value: impl AsRef<str>) -> Self {
-        self.options.header(name.as_ref(), value.as_ref());
-        self
-    }
-
-    pub(super) async fn reply(self) -> Result<Reply, Error> {
-        self.client.send(self.endpoint.request()?, &self.options).await
-    }
-
-    pub(super) async fn with_meta(self) -> Result<WithMeta<E::Output>, Error> {
-        let reply = self.reply().await?;
-        let meta = Meta::of(&reply);
-        Ok(WithMeta { value: E::read(reply)?, meta })
+impl Client {
+    /// The context of a new call.
+    pub(super) fn context(&self) -> Context {
+        Context { client: self.clone(), options: CallOptions::default() }
     }
 }
 
-impl<E: Endpoint> Call<E> {
-    /// Sends the call; awaiting it is the same.
-    ///
-    /// # Errors
-    ///
-    /// As for every [`Call`].
-    pub async fn send(self) -> Result<E::Output, Error> {
-        self.await
-    }
-
-    /// Sends the call, and gives the answer's status, headers, request id and body
-    /// beside the value.
-    ///
-    /// # Errors
-    ///
-    /// As for every [`Call`].
-    ///
-    /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
-    /// # use promptarium::PromptId;
-    /// let prompt = client.prompts().get(PromptId::new(7)).send_with_meta().await?;
-    /// println!("{} (request id {:?})", prompt.title, prompt.meta.request_id());
-    /// # Ok(())
-    /// # }
-    /// # promptarium::testing::demo::run(example);
-    /// ```
-    pub async fn send_with_meta(self) -> Result<WithMeta<E::Output>, Error> {
-        self.with_meta().await
-    }
-}
-
-impl<E: Endpoint> IntoFuture for Call<E> {
-    type Output = Result<E::Output, Error>;
-    type IntoFuture = BoxFuture<'static, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move { E::read(self.reply().await?) })
-    }
-}
-
-/// One endpoint of the API with its arguments. Implemented in this crate only.
-pub trait Endpoint: sealed::Sealed + Send + 'static {
-    /// What a success gives.
+/// One endpoint of the API with its arguments; written by [`endpoint!`].
+pub(super) trait Endpoint: Sized + Send + Sync + 'static {
+    /// The value of a success.
     type Output: Send + 'static;
 
-    /// What to send. Pure.
-    #[doc(hidden)]
+    fn context(&self) -> &Context;
+
+    /// The request. Pure.
     fn request(&self) -> Result<Request, Error>;
 
-    /// What came back. Pure.
-    #[doc(hidden)]
-    fn read(reply: Reply) -> Result<Self::Output, Error>;
+    /// The value in the response. Pure.
+    fn read(&self, reply: Reply) -> Result<Self::Output, Error>;
+
+    /// Sends the request, and retries it where that is safe.
+    fn exchange(&self) -> impl Future<Output = Result<Reply, Error>> + Send {
+        async {
+            let Context { client, options } = self.context();
+            client.send(self.request()?, options).await
+        }
+    }
+
+    /// Sends the request and reads the response.
+    fn run(self) -> impl Future<Output = Result<Self::Output, Error>> + Send {
+        async move { self.read(self.exchange().await?) }
+    }
+
+    /// The same, with status, headers and body of the response.
+    fn run_with_meta(self) -> impl Future<Output = Result<WithMeta<Self::Output>, Error>> + Send {
+        async move {
+            let reply = self.exchange().await?;
+            let meta = Meta::of(&reply);
+            Ok(WithMeta { value: self.read(reply)?, meta })
+        }
+    }
 }
 
-pub(super) mod sealed {
-    /// Keeps [`Endpoint`](super::Endpoint) to this crate.
-    pub trait Sealed {}
+/// Declares a call: its documentation, arguments, response, request, and how the response is
+/// read if it is not the `data` of the envelope.
+macro_rules! endpoint {
+    (
+        $(#[$doc:meta])*
+        $name:ident { $($field:ident: $type:ty),* $(,)? } -> $output:ty,
+        $request:expr
+        $(, $read:expr)? $(,)?
+    ) => {
+        $(#[$doc])*
+        ///
+        /// Nothing is sent until the call is awaited.
+        #[derive(Debug, Clone)]
+        #[must_use = "a call is sent only when it is awaited, or by `send`"]
+        pub struct $name {
+            context: $crate::client::call::Context,
+            $($field: $type,)*
+        }
+
+        impl $crate::client::call::Endpoint for $name {
+            type Output = $output;
+
+            fn context(&self) -> &$crate::client::call::Context {
+                &self.context
+            }
+
+            fn request(&self) -> Result<$crate::client::request::Request, $crate::Error> {
+                let request: fn(&Self) -> _ = $request;
+                request(self)
+            }
+
+            fn read(&self, reply: $crate::client::reply::Reply) -> Result<$output, $crate::Error> {
+                $crate::client::call::endpoint!(@read self, reply $(, $read)?)
+            }
+        }
+
+        $crate::client::call::sendable!($name -> $output);
+    };
+    (@read $self:ident, $reply:ident) => { $reply.data() };
+    (@read $self:ident, $reply:ident, $read:expr) => {{
+        let read: fn(&Self, $crate::client::reply::Reply) -> _ = $read;
+        read($self, $reply)
+    }};
 }
+
+/// The methods that every call has.
+macro_rules! sendable {
+    ($name:ident -> $output:ty) => {
+        /// Options of the call, and sending it.
+        impl $name {
+            /// How long the call may take, all attempts and the backoff between them included;
+            /// the client's [`overall_timeout`](crate::ClientBuilder::overall_timeout) otherwise.
+            pub fn timeout(mut self, timeout: std::time::Duration) -> Self {
+                self.context.options.timeout(timeout);
+                self
+            }
+
+            /// How long one attempt may take, in place of the client's
+            /// [`request_timeout`](crate::ClientBuilder::request_timeout).
+            pub fn request_timeout(mut self, timeout: std::time::Duration) -> Self {
+                self.context.options.request_timeout(timeout);
+                self
+            }
+
+            /// How long an attempt may go without receiving or sending a byte, in place of the
+            /// client's [`idle_timeout`](crate::ClientBuilder::idle_timeout).
+            pub fn idle_timeout(mut self, timeout: std::time::Duration) -> Self {
+                self.context.options.idle_timeout(timeout);
+                self
+            }
+
+            /// How the call is retried, in place of the client's
+            /// [`retry`](crate::ClientBuilder::retry).
+            pub fn retry(mut self, policy: crate::RetryPolicy) -> Self {
+                self.context.options.retry(policy);
+                self
+            }
+
+            /// Adds a header, for example for tracing.
+            ///
+            /// Sending fails with [`Error::is_input`](crate::Error::is_input) for an invalid
+            /// header and for those that the client sets itself: `Authorization`,
+            /// `Content-Type`, `Host` and the headers of the connection.
+            pub fn header(mut self, name: impl AsRef<str>, value: impl AsRef<str>) -> Self {
+                self.context.options.header(name.as_ref(), value.as_ref());
+                self
+            }
+
+            /// Sends the call, as awaiting it does.
+            ///
+            /// # Errors
+            ///
+            /// An [`Error`](crate::Error) if the call cannot be sent, if the service answers
+            /// with an error status, or if the response cannot be decoded.
+            pub async fn send(self) -> Result<$output, crate::Error> {
+                $crate::client::call::Endpoint::run(self).await
+            }
+
+            /// Sends the call; returns status, headers, request id and body of the response
+            /// with the value.
+            ///
+            /// # Errors
+            ///
+            /// As [`send`](Self::send).
+            pub async fn send_with_meta(self) -> Result<crate::WithMeta<$output>, crate::Error> {
+                $crate::client::call::Endpoint::run_with_meta(self).await
+            }
+
+            /// Sends the call and blocks the thread until the response is there; see
+            /// [`blocking`](crate::blocking).
+            ///
+            /// # Errors
+            ///
+            /// As [`send`](Self::send).
+            #[cfg(feature = "blocking")]
+            pub fn send_blocking(self) -> Result<$output, crate::Error> {
+                $crate::client::blocking::wait($crate::client::call::Endpoint::run(self))?
+            }
+        }
+
+        impl IntoFuture for $name {
+            type Output = Result<$output, crate::Error>;
+            type IntoFuture = futures_core::future::BoxFuture<'static, Self::Output>;
+
+            fn into_future(self) -> Self::IntoFuture {
+                Box::pin($crate::client::call::Endpoint::run(self))
+            }
+        }
+    };
+}
+
+/// Setters of optional fields of a call: one for a value, one for a value that may be absent.
+macro_rules! optional {
+    ($($(#[$doc:meta])* $name:ident, $set:ident => $($path:ident).+: $type:ty;)*) => {$(
+        $(#[$doc])*
+        pub fn $name(mut self, value: impl Into<$type>) -> Self {
+            self.$($path).+ = Some(value.into());
+            self
+        }
+
+        #[doc = concat!("As [`", stringify!($name), "`](Self::", stringify!($name), "), if there ")]
+        /// is a value. `None` changes nothing.
+        pub fn $set(self, value: Option<impl Into<$type>>) -> Self {
+            match value {
+                Some(value) => self.$name(value),
+                None => self,
+            }
+        }
+    )*};
+}
+
+pub(super) use {endpoint, optional, sendable};

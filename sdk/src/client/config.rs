@@ -8,11 +8,10 @@ use std::time::Duration;
 
 use http::header::{ACCEPT, AUTHORIZATION, USER_AGENT};
 use http::{HeaderMap, HeaderValue};
+use tokio::time::Instant;
 use url::Url;
 
 use super::Error;
-use super::backoff::Dice;
-use super::clock::Time;
 use super::retry::{RetryBudget, RetryPolicy};
 use super::transport::Transport;
 
@@ -26,8 +25,6 @@ pub(super) struct Config {
     pub(super) max_response_size: u64,
     pub(super) retry: RetryPolicy,
     pub(super) budget: RetryBudget,
-    pub(super) dice: Dice,
-    pub(super) time: Time,
     pub(super) transport: Arc<dyn Transport>,
 }
 
@@ -36,6 +33,8 @@ pub(super) struct Config {
 pub(super) struct Limits {
     pub(super) connect: Duration,
     pub(super) idle: Duration,
+    /// As `idle`, for the beginning of the response.
+    pub(super) first_byte: Duration,
     pub(super) attempt: Duration,
     pub(super) call: Duration,
 }
@@ -105,4 +104,19 @@ pub(super) fn http_client(connect_timeout: Duration) -> Result<reqwest::Client, 
         .retry(reqwest::retry::never())
         .build()
         .map_err(Error::set_up)
+}
+
+/// A time limit ran out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Elapsed;
+
+/// Runs `work` until `end`; without one there is no time limit.
+pub(super) async fn until<T>(
+    end: Option<Instant>,
+    work: impl Future<Output = T>,
+) -> Result<T, Elapsed> {
+    match end {
+        Some(end) => tokio::time::timeout_at(end, work).await.map_err(|_| Elapsed),
+        None => Ok(work.await),
+    }
 }

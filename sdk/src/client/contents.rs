@@ -1,12 +1,10 @@
-//! What is in one vault: listing, adding, removing, moving, pinning.
+//! The prompts in one vault: list, find, add, remove, move, pin.
 
 use http::Method;
-use serde::Serialize;
+use serde_json::json;
 
-use super::Error;
-use super::call::{Call, Endpoint, sealed::Sealed};
-use super::mode::{Async, Bound, Mode};
-use super::reply::Reply;
+use super::Client;
+use super::call::endpoint;
 use super::request::Request;
 use crate::model::{
     AddedPrompts, MovedPrompt, PinState, PromptId, RemovedPrompt, VaultId, VaultPrompt,
@@ -14,7 +12,7 @@ use crate::model::{
 };
 use crate::path;
 
-/// One vault, by its id; made by [`Client::vault`](crate::Client::vault).
+/// One vault; returned by [`Client::vault`].
 ///
 /// ```
 /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
@@ -23,39 +21,34 @@ use crate::path;
 /// println!("{} prompts", vault.prompts().list().await?.len());
 /// # Ok(())
 /// # }
-/// # promptarium::testing::demo::run(example);
 /// ```
 #[derive(Debug, Clone)]
-pub struct VaultHandle<M = Async> {
-    client: Bound<M>,
-    id: VaultId,
+pub struct VaultHandle {
+    pub(super) client: Client,
+    pub(super) id: VaultId,
 }
 
-impl<M: Mode> VaultHandle<M> {
-    pub(super) const fn new(client: Bound<M>, id: VaultId) -> Self {
-        Self { client, id }
-    }
-
-    /// The prompts that are in the vault.
+impl VaultHandle {
+    /// The prompts in the vault.
     #[must_use]
-    pub fn prompts(&self) -> VaultContents<M> {
+    pub fn prompts(&self) -> VaultContents {
         VaultContents { client: self.client.clone(), vault: self.id }
     }
 }
 
-/// The prompts that are in one vault; made by [`VaultHandle::prompts`].
+/// The prompts in one vault; returned by [`VaultHandle::prompts`].
 ///
-/// Removing, moving and pinning go by the membership's id, which the listing gives
-/// (`VC-01`).
+/// To remove, move and pin, give the id of the membership (`vaultPromptId`), which
+/// [`list`](Self::list) and [`find`](Self::find) return.
 #[derive(Debug, Clone)]
-pub struct VaultContents<M = Async> {
-    client: Bound<M>,
+pub struct VaultContents {
+    pub(super) client: Client,
     vault: VaultId,
 }
 
-impl<M: Mode> VaultContents<M> {
-    /// Lists everything in the vault: pinned prompts first, then the newest members
-    /// (`VC-04` to `VC-09`). One answer holds it all.
+impl VaultContents {
+    /// Lists the prompts in the vault: pinned prompts first, then the newest members. This list
+    /// has no pages.
     ///
     /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
@@ -65,14 +58,29 @@ impl<M: Mode> VaultContents<M> {
     /// }
     /// # Ok(())
     /// # }
-    /// # promptarium::testing::demo::run(example);
     /// ```
-    pub fn list(&self) -> Call<ListVaultPrompts, M> {
-        self.client.call(ListVaultPrompts { vault: self.vault })
+    pub fn list(&self) -> ListVaultPrompts {
+        ListVaultPrompts { context: self.client.context(), vault: self.vault }
     }
 
-    /// Adds prompts of the caller, [`ADDED_PROMPTS`](crate::limits::ADDED_PROMPTS)
-    /// at a time (`VC-10` to `VC-14`, `LI-08`).
+    /// Finds the membership of a prompt, which pinning, moving and removing ask for; `None` if
+    /// the prompt is not in the vault.
+    ///
+    /// ```
+    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+    /// # use promptarium::{PromptId, VaultId};
+    /// let contents = client.vault(VaultId::new(3)).prompts();
+    /// if let Some(member) = contents.find(PromptId::new(7)).await? {
+    ///     contents.pin(member.vault_prompt_id).await?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn find(&self, prompt: PromptId) -> FindVaultPrompt {
+        FindVaultPrompt { context: self.client.context(), vault: self.vault, prompt }
+    }
+
+    /// Adds prompts of the account, [`ADDED_PROMPTS`](crate::limits::ADDED_PROMPTS) at a time.
     ///
     /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
@@ -82,15 +90,13 @@ impl<M: Mode> VaultContents<M> {
     /// println!("{} added, {} now", done.added, done.prompt_count);
     /// # Ok(())
     /// # }
-    /// # promptarium::testing::demo::run(example);
     /// ```
-    pub fn add(&self, prompts: impl IntoIterator<Item = PromptId>) -> Call<AddPrompts, M> {
+    pub fn add(&self, prompts: impl IntoIterator<Item = PromptId>) -> AddPrompts {
         let prompt_ids = prompts.into_iter().collect();
-        self.client.call(AddPrompts { vault: self.vault, prompt_ids })
+        AddPrompts { context: self.client.context(), vault: self.vault, prompt_ids }
     }
 
-    /// Takes a prompt out of the vault. The prompt itself remains (`VC-15`,
-    /// `VC-16`).
+    /// Removes a prompt from the vault. The prompt itself remains.
     ///
     /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
@@ -98,14 +104,13 @@ impl<M: Mode> VaultContents<M> {
     /// client.vault(VaultId::new(3)).prompts().remove(VaultPromptId::new(21)).await?;
     /// # Ok(())
     /// # }
-    /// # promptarium::testing::demo::run(example);
     /// ```
-    pub fn remove(&self, membership: VaultPromptId) -> Call<RemovePrompt, M> {
-        self.client.call(RemovePrompt { vault: self.vault, membership })
+    pub fn remove(&self, membership: VaultPromptId) -> RemovePrompt {
+        RemovePrompt { context: self.client.context(), vault: self.vault, membership }
     }
 
-    /// Moves a prompt to another vault of the caller, in one step (`VC-17` to
-    /// `VC-24`). The answer has its new membership.
+    /// Moves a prompt to another vault of the account, atomically. The response has its new
+    /// membership.
     ///
     /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
@@ -115,14 +120,12 @@ impl<M: Mode> VaultContents<M> {
     /// client.vault(VaultId::new(4)).prompts().pin(moved.vault_prompt_id).await?;
     /// # Ok(())
     /// # }
-    /// # promptarium::testing::demo::run(example);
     /// ```
-    pub fn move_to(&self, membership: VaultPromptId, target: VaultId) -> Call<MovePrompt, M> {
-        self.client.call(MovePrompt { vault: self.vault, membership, target_vault_id: target })
+    pub fn move_to(&self, membership: VaultPromptId, target: VaultId) -> MovePrompt {
+        MovePrompt { context: self.client.context(), vault: self.vault, membership, target }
     }
 
-    /// Pins a prompt to the top of the vault. Pinning again changes nothing
-    /// (`VC-25`, `VC-27`, `VC-29`).
+    /// Pins a prompt to the top of the vault. Idempotent.
     ///
     /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
@@ -131,14 +134,17 @@ impl<M: Mode> VaultContents<M> {
     /// assert!(state.is_pinned);
     /// # Ok(())
     /// # }
-    /// # promptarium::testing::demo::run(example);
     /// ```
-    pub fn pin(&self, membership: VaultPromptId) -> Call<PinPrompt, M> {
-        self.client.call(PinPrompt { vault: self.vault, membership, method: Method::POST })
+    pub fn pin(&self, membership: VaultPromptId) -> PinPrompt {
+        PinPrompt {
+            context: self.client.context(),
+            vault: self.vault,
+            membership,
+            method: Method::POST,
+        }
     }
 
-    /// Puts a pinned prompt back where the order has it. Unpinning again changes
-    /// nothing (`VC-26`, `VC-28`, `VC-30`).
+    /// Unpins a prompt. Idempotent.
     ///
     /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
@@ -146,124 +152,82 @@ impl<M: Mode> VaultContents<M> {
     /// client.vault(VaultId::new(3)).prompts().unpin(VaultPromptId::new(21)).await?;
     /// # Ok(())
     /// # }
-    /// # promptarium::testing::demo::run(example);
     /// ```
-    pub fn unpin(&self, membership: VaultPromptId) -> Call<PinPrompt, M> {
-        self.client.call(PinPrompt { vault: self.vault, membership, method: Method::DELETE })
+    pub fn unpin(&self, membership: VaultPromptId) -> PinPrompt {
+        PinPrompt {
+            context: self.client.context(),
+            vault: self.vault,
+            membership,
+            method: Method::DELETE,
+        }
     }
 }
 
-/// `GET /vaults/{vaultId}/prompts`.
-#[derive(Debug, Clone)]
-pub struct ListVaultPrompts {
-    vault: VaultId,
+endpoint! {
+    /// Lists the prompts in a vault: `GET /vaults/{vaultId}/prompts`; returned by
+    /// [`VaultContents::list`].
+    ListVaultPrompts { vault: VaultId } -> Vec<VaultPrompt>,
+    |call| Ok(Request::new(Method::GET, path::VAULT_PROMPTS, path::vault_prompts(call.vault)))
 }
 
-impl Sealed for ListVaultPrompts {}
-
-impl Endpoint for ListVaultPrompts {
-    type Output = Vec<VaultPrompt>;
-
-    fn request(&self) -> Result<Request, Error> {
-        Ok(Request::new(Method::GET, path::VAULT_PROMPTS, path::vault_prompts(self.vault)))
-    }
-
-    fn read(reply: Reply) -> Result<Vec<VaultPrompt>, Error> {
-        reply.data()
+endpoint! {
+    /// Finds a prompt in a vault: `GET /vaults/{vaultId}/prompts`; returned by
+    /// [`VaultContents::find`].
+    FindVaultPrompt { vault: VaultId, prompt: PromptId } -> Option<VaultPrompt>,
+    |call| Ok(Request::new(Method::GET, path::VAULT_PROMPTS, path::vault_prompts(call.vault))),
+    |call, reply| {
+        let members: Vec<VaultPrompt> = reply.data()?;
+        Ok(members.into_iter().find(|member| member.id == call.prompt))
     }
 }
 
-/// `POST /vaults/{vaultId}/prompts`.
-#[derive(Debug, Clone, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct AddPrompts {
-    #[serde(skip)]
-    vault: VaultId,
-    prompt_ids: Vec<PromptId>,
-}
-
-impl Sealed for AddPrompts {}
-
-impl Endpoint for AddPrompts {
-    type Output = AddedPrompts;
-
-    fn request(&self) -> Result<Request, Error> {
-        Request::new(Method::POST, path::VAULT_PROMPTS, path::vault_prompts(self.vault)).json(self)
-    }
-
-    fn read(reply: Reply) -> Result<AddedPrompts, Error> {
-        reply.data()
+endpoint! {
+    /// Adds prompts to a vault: `POST /vaults/{vaultId}/prompts`; returned by
+    /// [`VaultContents::add`].
+    AddPrompts { vault: VaultId, prompt_ids: Vec<PromptId> } -> AddedPrompts,
+    |call| {
+        let path = path::vault_prompts(call.vault);
+        let body = json!({ "promptIds": call.prompt_ids });
+        Request::new(Method::POST, path::VAULT_PROMPTS, path).json(&body)
     }
 }
 
-/// `DELETE /vaults/{vaultId}/prompts/{vaultPromptId}`.
-#[derive(Debug, Clone)]
-pub struct RemovePrompt {
-    vault: VaultId,
-    membership: VaultPromptId,
-}
-
-impl Sealed for RemovePrompt {}
-
-impl Endpoint for RemovePrompt {
-    type Output = RemovedPrompt;
-
-    fn request(&self) -> Result<Request, Error> {
-        let path = path::vault_prompt(self.vault, self.membership);
+endpoint! {
+    /// Removes a prompt from a vault: `DELETE /vaults/{vaultId}/prompts/{vaultPromptId}`;
+    /// returned by [`VaultContents::remove`].
+    RemovePrompt { vault: VaultId, membership: VaultPromptId } -> RemovedPrompt,
+    |call| {
+        let path = path::vault_prompt(call.vault, call.membership);
         Ok(Request::new(Method::DELETE, path::VAULT_PROMPT, path))
-    }
-
-    fn read(reply: Reply) -> Result<RemovedPrompt, Error> {
-        reply.data()
-    }
-}
-
-/// `POST /vaults/{vaultId}/prompts/{vaultPromptId}/move`.
-#[derive(Debug, Clone, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct MovePrompt {
-    #[serde(skip)]
-    vault: VaultId,
-    #[serde(skip)]
-    membership: VaultPromptId,
-    target_vault_id: VaultId,
-}
-
-impl Sealed for MovePrompt {}
-
-impl Endpoint for MovePrompt {
-    type Output = MovedPrompt;
-
-    fn request(&self) -> Result<Request, Error> {
-        let path = path::vault_prompt_move(self.vault, self.membership);
-        Request::new(Method::POST, path::VAULT_PROMPT_MOVE, path).json(self)
-    }
-
-    fn read(reply: Reply) -> Result<MovedPrompt, Error> {
-        reply.data()
+    },
+    |call, reply| {
+        reply.data_or(|| RemovedPrompt { vault_prompt_id: call.membership, removed: true })
     }
 }
 
-/// `POST` and `DELETE /vaults/{vaultId}/prompts/{vaultPromptId}/pin`.
-#[derive(Debug, Clone)]
-pub struct PinPrompt {
-    vault: VaultId,
-    membership: VaultPromptId,
-    method: Method,
+endpoint! {
+    /// Moves a prompt to another vault:
+    /// `POST /vaults/{vaultId}/prompts/{vaultPromptId}/move`; returned by
+    /// [`VaultContents::move_to`].
+    MovePrompt { vault: VaultId, membership: VaultPromptId, target: VaultId } -> MovedPrompt,
+    |call| {
+        let path = path::vault_prompt_move(call.vault, call.membership);
+        let body = json!({ "targetVaultId": call.target });
+        Request::new(Method::POST, path::VAULT_PROMPT_MOVE, path).json(&body)
+    }
 }
 
-impl Sealed for PinPrompt {}
-
-impl Endpoint for PinPrompt {
-    type Output = PinState;
-
-    fn request(&self) -> Result<Request, Error> {
-        let path = path::vault_prompt_pin(self.vault, self.membership);
-        // Pinning again changes nothing (`VC-29`), and unpinning neither.
-        Ok(Request::new(self.method.clone(), path::VAULT_PROMPT_PIN, path).harmless())
-    }
-
-    fn read(reply: Reply) -> Result<PinState, Error> {
-        reply.data()
+endpoint! {
+    /// Pins or unpins a prompt: `POST` or `DELETE`
+    /// `/vaults/{vaultId}/prompts/{vaultPromptId}/pin`; returned by [`VaultContents::pin`] and
+    /// [`VaultContents::unpin`].
+    PinPrompt { vault: VaultId, membership: VaultPromptId, method: Method } -> PinState,
+    |call| {
+        let path = path::vault_prompt_pin(call.vault, call.membership);
+        Ok(Request::new(call.method.clone(), path::VAULT_PROMPT_PIN, path).idempotent())
+    },
+    |call, reply| {
+        let is_pinned = call.method == Method::POST;
+        reply.data_or(|| PinState { vault_prompt_id: call.membership, is_pinned })
     }
 }

@@ -40,7 +40,6 @@ pub(super) use kind::Refusal;
 /// }
 /// # Ok(())
 /// # }
-/// # promptarium::testing::demo::run(example);
 /// ```
 pub struct Error(Box<Inner>);
 
@@ -52,8 +51,10 @@ struct Inner {
     attempts: u32,
     /// The key that the call carried.
     job: Option<JobId>,
-    /// Of a refusal.
+    /// Of an error response.
     body: Option<Bytes>,
+    /// Whether the request may have been carried out although the call failed.
+    outcome_unknown: bool,
     kind: Kind,
 }
 
@@ -95,10 +96,12 @@ pub enum ErrorKind {
     PaginationLoop,
     /// A generation ended without output.
     JobFailed,
+    /// A generation completed, but its output was not found.
+    OutputNotFound,
     /// A generation did not end in time.
-    Deadline,
+    WaitTimeout,
     /// An upload would have to be read twice.
-    OneShot,
+    NotReplayable,
 }
 
 impl fmt::Display for Error {
@@ -114,8 +117,11 @@ impl fmt::Display for Error {
         if self.0.attempts > 1 {
             notes.push(format!("after {} attempts", self.0.attempts));
         }
-        if let Some(wish) = self.0.retry_after {
-            notes.push(format!("come back after {wish:?}"));
+        if self.0.outcome_unknown {
+            notes.push("it is not known whether the job was queued".to_owned());
+        }
+        if let Some(after) = self.0.retry_after {
+            notes.push(format!("retry after {after:?}"));
         }
         if notes.is_empty() { Ok(()) } else { write!(f, " ({})", notes.join(", ")) }
     }

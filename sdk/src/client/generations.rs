@@ -1,48 +1,36 @@
-//! Generations: queueing one, asking how far it is, waiting for it.
+//! Generations: queue a job, ask for its status, wait for its output.
 
 mod create;
+mod output;
 mod wait;
 mod watch;
 
 #[cfg(test)]
 mod tests;
 
-use futures_core::future::BoxFuture;
 use http::Method;
 
-use super::Error;
-use super::call::{Call, Endpoint, sealed::Sealed};
-use super::mode::{Async, Bound, Mode};
-use super::reply::Reply;
+use super::call::endpoint;
 use super::request::Request;
-use super::retry::RetryPolicy;
+use super::{Client, Error};
 use crate::model::{GenerationStatus, JobId};
 use crate::path;
 pub use create::CreateGeneration;
-pub use wait::{FinishedGeneration, Wait};
-use watch::Answer;
+pub use wait::{CreateAndWait, FinishedGeneration, GenerationRef, Wait};
 pub use watch::Watch;
 
-/// Media that external models make; made by [`Client::generations`](crate::Client::generations).
+/// Image and video generations; returned by [`Client::generations`].
 #[derive(Debug, Clone)]
-pub struct Generations<M = Async> {
-    pub(super) client: Bound<M>,
+pub struct Generations {
+    pub(super) client: Client,
 }
 
-impl<M: Mode> Generations<M> {
-    pub(super) const fn new(client: Bound<M>) -> Self {
-        Self { client }
-    }
-
-    /// Queues a generation (`GE-01`): an image unless told (`GE-09`).
+impl Generations {
+    /// Queues a generation: an image by default. See [`CreateGeneration`] for its retries, which
+    /// never pay twice.
     ///
     /// The prompt has at most
-    /// [`GENERATION_PROMPT_CHARS_MAX`](crate::limits::GENERATION_PROMPT_CHARS_MAX)
-    /// characters (`LI-09`).
-    ///
-    /// The job has its id before the call is sent (see [`Call::job_id`]), so the same
-    /// call can be sent again when its answer was lost: it is the same job, and there
-    /// is no second picture to pay for.
+    /// [`GENERATION_PROMPT_CHARS_MAX`](crate::limits::GENERATION_PROMPT_CHARS_MAX) characters.
     ///
     /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
@@ -50,7 +38,7 @@ impl<M: Mode> Generations<M> {
     ///     .generations()
     ///     .create("local/plasma", "A harbour at dusk")
     ///     .aspect_ratio("16:9")
-    ///     .batch_count(2)
+    ///     .batch_count(2_u32)
     ///     .await?;
     /// let finished = client.generations().wait(job).await?;
     /// for image in finished.images() {
@@ -58,148 +46,97 @@ impl<M: Mode> Generations<M> {
     /// }
     /// # Ok(())
     /// # }
-    /// # promptarium::testing::demo::run(example);
     /// ```
     pub fn create(
         &self,
         model_id: impl Into<String>,
         prompt: impl Into<String>,
-    ) -> Call<CreateGeneration, M> {
-        self.client.call(CreateGeneration::new(model_id.into(), prompt.into()))
+    ) -> CreateGeneration {
+        let body = create::NewGeneration::new(model_id.into(), prompt.into());
+        CreateGeneration { context: self.client.context(), body }
     }
 
-    /// Asks once how far a job has come (`GE-31`).
+    /// Asks once for the status of a job.
     ///
     /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
     /// let status = client.generations().status("invoice-17").await?;
-    /// println!("{}", status.status);
+    /// println!("{}", status.state);
     /// # Ok(())
     /// # }
-    /// # promptarium::testing::demo::run(example);
     /// ```
-    pub fn status(&self, job: impl Into<JobId>) -> Call<GetGenerationStatus, M> {
-        self.client.call(GetGenerationStatus { job: job.into() })
+    pub fn status(&self, job: impl Into<JobId>) -> GetGenerationStatus {
+        GetGenerationStatus { context: self.client.context(), job: job.into() }
     }
 
-    /// Everything that can be asked of one job. Sends nothing, and needs no more than
-    /// the id, which can be kept and used in another process.
+    /// A handle of one job. Sends nothing. The id is all that is needed, also in another process.
     ///
     /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
-    /// let kept = std::fs::read_to_string("job.txt").unwrap_or_default();
-    /// let finished = client.generations().job(kept).wait().await?;
+    /// let job = client.generations().job("invoice-17");
+    /// println!("{} is {}", job.id(), job.status().await?.state);
+    /// let finished = job.wait().await?;
     /// # Ok(())
     /// # }
-    /// # promptarium::testing::demo::run(example);
     /// ```
-    pub fn job(&self, job: impl Into<JobId>) -> JobHandle<M> {
-        JobHandle { client: self.client.clone(), id: job.into() }
+    pub fn job(&self, job: impl Into<GenerationRef>) -> JobHandle {
+        JobHandle { client: self.client.clone(), job: job.into() }
     }
 
-    /// Waits until a job has ended, and brings its output; see [`Wait`].
-    pub fn wait(&self, job: impl Into<JobId>) -> Wait<M> {
+    /// Waits until a job has ended, and returns its output; see [`Wait`].
+    pub fn wait(&self, job: impl Into<GenerationRef>) -> Wait {
         self.job(job).wait()
     }
-}
 
-impl Generations {
-    /// What becomes of a job, as a stream; see [`Watch`].
-    pub fn watch(&self, job: impl Into<JobId>) -> Watch {
+    /// The status of a job whenever it changes, as a stream; see [`Watch`].
+    pub fn watch(&self, job: impl Into<GenerationRef>) -> Watch {
         self.job(job).watch()
     }
 }
 
-/// One job; made by [`Generations::job`].
-///
-/// ```
-/// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
-/// let job = client.generations().job("invoice-17");
-/// println!("{} is {}", job.id(), job.status().await?.status);
-/// let finished = job.wait().await?;
-/// # Ok(())
-/// # }
-/// # promptarium::testing::demo::run(example);
-/// ```
+/// One job; returned by [`Generations::job`].
 #[derive(Debug, Clone)]
-pub struct JobHandle<M = Async> {
-    pub(super) client: Bound<M>,
-    id: JobId,
-}
-
-impl<M: Mode> JobHandle<M> {
-    /// Names the job.
-    #[must_use]
-    pub const fn id(&self) -> &JobId {
-        &self.id
-    }
-
-    /// Asks once how far the job has come (`GE-31`).
-    pub fn status(&self) -> Call<GetGenerationStatus, M> {
-        self.client.call(GetGenerationStatus { job: self.id.clone() })
-    }
-
-    /// Waits until the job has ended, and brings its output; see [`Wait`].
-    pub fn wait(&self) -> Wait<M> {
-        let prompts = self.client.prompts();
-        Wait::new(self.client.mode.clone(), self.changes(), move |prompt| {
-            prompts.get(prompt).retry(RetryPolicy::never()).into_future()
-        })
-    }
-
-    pub(super) fn changes(&self) -> Watch {
-        let config = &self.client.0;
-        // Asking again is what a watch does by itself.
-        let call = self.status().retry(RetryPolicy::never());
-        let (time, dice) = (config.time.clone(), config.dice.clone());
-        Watch::new(self.id.clone(), time, dice, move || ask(call.clone()))
-    }
+pub struct JobHandle {
+    client: Client,
+    job: GenerationRef,
 }
 
 impl JobHandle {
-    /// What becomes of the job, as a stream; see [`Watch`].
+    /// The id of the job.
+    #[must_use]
+    pub const fn id(&self) -> &JobId {
+        &self.job.id
+    }
+
+    /// Asks once for the status.
+    pub fn status(&self) -> GetGenerationStatus {
+        GetGenerationStatus { context: self.client.context(), job: self.job.id.clone() }
+    }
+
+    /// Waits until the job has ended, and returns its output; see [`Wait`].
+    pub fn wait(&self) -> Wait {
+        Wait::new(self.client.clone(), self.job.clone())
+    }
+
+    /// The status whenever it changes, as a stream; see [`Watch`].
     pub fn watch(&self) -> Watch {
-        self.changes()
+        Watch::new(self.client.clone(), self.job.id.clone())
     }
 }
 
-/// The status with what a [`Call`] leaves out: how long the service asks to be left
-/// alone.
-fn ask<M: Mode>(call: Call<GetGenerationStatus, M>) -> BoxFuture<'static, Result<Answer, Error>> {
-    Box::pin(async move {
-        let time = call.client.0.time.clone();
-        let reply = call.reply().await?;
-        let retry_after = reply.retry_after(&time);
-        let status = GetGenerationStatus::read(reply)?;
-        Ok(Answer { status, retry_after })
-    })
-}
-
-/// `GET /generations/{clientJobId}/status`.
-///
-/// The address is made from the id. The one that [`create`](Generations::create)
-/// gave is the same by the rules (`GE-05`); if it were another, the key would not
-/// belong there.
-#[derive(Debug, Clone)]
-pub struct GetGenerationStatus {
-    job: JobId,
-}
-
-impl Sealed for GetGenerationStatus {}
-
-impl Endpoint for GetGenerationStatus {
-    type Output = GenerationStatus;
-
-    fn request(&self) -> Result<Request, Error> {
-        if matches!(self.job.as_str(), "" | "." | "..") {
-            let text = format!("the job id \"{}\" cannot stand in an address", self.job);
+endpoint! {
+    /// Asks for the status of a job: `GET /generations/{clientJobId}/status`; returned by
+    /// [`Generations::status`].
+    ///
+    /// The URL is made from the id, not taken from
+    /// [`GenerationJob::status_url`](crate::GenerationJob), since the API key is sent to it.
+    GetGenerationStatus { job: JobId } -> GenerationStatus,
+    |call| {
+        if matches!(call.job.as_str(), "" | "." | "..") {
+            let text = format!("the job id \"{}\" cannot be part of a URL", call.job);
             return Err(Error::input(text));
         }
-        let address = path::generation_status(&self.job);
-        Ok(Request::new(Method::GET, path::GENERATION_STATUS, address))
-    }
-
-    fn read(reply: Reply) -> Result<GenerationStatus, Error> {
-        reply.data()
+        let path = path::generation_status(&call.job);
+        Ok(Request::new(Method::GET, path::GENERATION_STATUS, path))
     }
 }

@@ -23,6 +23,7 @@ pub(super) struct CallOptions(Option<Box<Options>>);
 struct Options {
     timeout: Option<Duration>,
     request_timeout: Option<Duration>,
+    idle_timeout: Option<Duration>,
     retry: Option<RetryPolicy>,
     headers: HeaderMap,
     /// What is wrong with a header, told when the call is sent.
@@ -36,6 +37,10 @@ impl CallOptions {
 
     pub(super) fn request_timeout(&mut self, timeout: Duration) {
         self.own().request_timeout = Some(timeout);
+    }
+
+    pub(super) fn idle_timeout(&mut self, timeout: Duration) {
+        self.own().idle_timeout = Some(timeout);
     }
 
     pub(super) fn retry(&mut self, policy: RetryPolicy) {
@@ -74,6 +79,10 @@ impl CallOptions {
         if let Some(own) = &self.0 {
             limits.call = own.timeout.unwrap_or(limits.call);
             limits.attempt = own.request_timeout.unwrap_or(limits.attempt);
+            limits.idle = own.idle_timeout.unwrap_or(limits.idle);
+            // A call that may take longer than usual may wait longer for the first byte.
+            let longer = own.request_timeout.or(own.timeout).unwrap_or_default();
+            limits.first_byte = limits.idle.max(longer);
         }
         limits
     }

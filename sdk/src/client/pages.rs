@@ -1,5 +1,4 @@
-//! Pagination, once for every list: a function from cursor to page becomes a
-//! stream of pages. Knows no resource and sends nothing itself.
+//! Pagination of every list: a function from cursor to page becomes a stream of pages.
 
 mod items;
 mod list;
@@ -20,47 +19,44 @@ use futures_core::future::BoxFuture;
 use super::Error;
 use crate::model::{Cursor, Page};
 pub use items::Items;
-pub use list::Paginated;
-pub(super) use list::Paging;
+pub(super) use list::{Paging, paginated};
 
 type Fetch<T> = dyn FnMut(Option<Cursor>) -> Fetching<T> + Send;
 type Fetching<T> = BoxFuture<'static, Result<Page<T>, Error>>;
 
-/// The pages of a list, each fetched when it is asked for, or
-/// [one ahead](crate::call::Call::look_ahead).
+/// A stream of the pages of a list. A page is requested when the stream is polled for it, or
+/// [one page earlier](crate::request::ListPrompts::prefetch).
 ///
-/// Ends after the last page, after the [limit](crate::call::Call::limit), and after an
-/// error, from which [`retry`](Self::retry) goes on. Owns its client, so it can be moved
-/// to another task; there is no task behind it, and dropping it stops its traffic. An
-/// empty page that has a cursor does not end it (`PG-07`); a cursor that was used before
-/// does, with [`Error::is_pagination_loop`], since the list would never end.
+/// It ends after the last page, after `max_items`, and after an error, from which
+/// [`retry`](Self::retry) resumes. An empty page with a cursor does not end it; a cursor that the
+/// service returns a second time ends it with [`Error::is_pagination_loop`]. It owns its client;
+/// dropping it cancels the request in flight.
 ///
 /// ```
 /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
 /// let mut pages = client.prompts().list().page_size(100).pages();
 /// while let Some(page) = pages.next().await {
-///     println!("{} prompts, go on from {:?}", page?.items.len(), pages.cursor());
+///     println!("{} prompts, resume from {:?}", page?.items.len(), pages.cursor());
 /// }
 /// # Ok(())
 /// # }
-/// # promptarium::testing::demo::run(example);
 /// ```
 #[must_use = "a stream fetches only when it is polled"]
 pub struct Pages<T> {
     fetch: Box<Fetch<T>>,
     state: State<T>,
-    /// Where the page that was not handed out yet is asked from.
+    /// The cursor of the page that comes next.
     cursor: Option<Cursor>,
     used: Used,
-    /// Entries that may still come.
+    /// Items that may still come.
     left: Option<usize>,
-    look_ahead: bool,
+    prefetch: bool,
 }
 
 enum State<T> {
     Idle,
     Fetching(Fetching<T>),
-    /// Not handed out yet.
+    /// Received, but not yet returned.
     Fetched(Result<Page<T>, Error>),
     Failed,
     Looping,
@@ -72,22 +68,22 @@ impl<T> Pages<T> {
         paging: Paging,
         fetch: impl FnMut(Option<Cursor>) -> Fetching<T> + Send + 'static,
     ) -> Self {
-        let Paging { cursor, limit, look_ahead, .. } = paging;
+        let Paging { cursor, max_items, prefetch, .. } = paging;
         let mut used = Used::default();
         if let Some(cursor) = &cursor {
             used.insert(cursor);
         }
-        let state = if limit == Some(0) { State::Ended } else { State::Idle };
-        Self { fetch: Box::new(fetch), state, cursor, used, left: limit, look_ahead }
+        let state = if max_items == Some(0) { State::Ended } else { State::Idle };
+        Self { fetch: Box::new(fetch), state, cursor, used, left: max_items, prefetch }
     }
 
-    /// Where the list goes on: the page that comes next, or after an error the page
-    /// that failed. A page that was fetched ahead is still one that comes next.
+    /// The cursor of the next page, or after an error of the page that failed. A prefetched page
+    /// is still the next one.
     ///
-    /// A later list takes it as its `from_cursor`, with the same filters, also in
-    /// another process: it can be kept as text or by serde. `None` is the beginning of
-    /// the list, and the end when the stream ended without error. It names the last
-    /// page again if the limit cut that one, so that no entry is missed.
+    /// Give it to [`cursor`](crate::request::ListPrompts::cursor) of a later list with the same
+    /// filters, also in another process: it is text and implements serde. `None` is the beginning
+    /// of the list, and the end if the stream ended without error. If `max_items` cut a page, it
+    /// is the cursor of that page, so that no item is missed.
     #[must_use]
     pub const fn cursor(&self) -> Option<&Cursor> {
         self.cursor.as_ref()
@@ -95,18 +91,16 @@ impl<T> Pages<T> {
 
     /// The next page; `None` when the stream has ended.
     ///
-    /// Nothing is lost if the future is dropped: the next call goes on with the same
-    /// request.
+    /// Cancel safe: if the future is dropped, the next call continues the same request.
     pub async fn next(&mut self) -> Option<Result<Page<T>, Error>> {
         poll_fn(|cx| self.poll_page(cx)).await
     }
 
-    /// Lets a stream that ended with an error ask for the page that failed once more,
-    /// when it is polled next. Nothing comes twice and nothing is left out.
+    /// After an error: requests the page that failed again when the stream is polled next. Nothing
+    /// comes twice and nothing is skipped.
     ///
-    /// Whether there is such a page: `false`, without effect, if the last thing that
-    /// came is no error, or is [`Error::is_pagination_loop`], which asking again does
-    /// not mend.
+    /// `false`, without effect, if the stream did not end with an error, or with
+    /// [`Error::is_pagination_loop`], which a retry does not mend.
     ///
     /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
@@ -122,15 +116,6 @@ impl<T> Pages<T> {
     /// }
     /// # Ok(())
     /// # }
-    /// # use promptarium::testing::{Answer, demo};
-    /// # let trouble = Answer::refusal(503, "busy");
-    /// # demo::run_with(
-    /// #     |script| drop((0..3).fold(script.get("/prompts"), |on, _| on.answer(trouble.clone()))),
-    /// #     |client| {
-    /// #         tokio::time::pause();
-    /// #         example(client)
-    /// #     },
-    /// # );
     /// ```
     pub fn retry(&mut self) -> bool {
         let failed = matches!(self.state, State::Failed);
@@ -140,12 +125,27 @@ impl<T> Pages<T> {
         failed
     }
 
+    /// The next page; `Ok(None)` when the stream has ended. Cancel safe.
+    ///
+    /// # Errors
+    ///
+    /// That of the page that failed.
+    pub async fn try_next(&mut self) -> Result<Option<Page<T>>, Error> {
+        self.next().await.transpose()
+    }
+
+    /// The stream as a blocking iterator; see [`blocking`](crate::blocking).
+    #[cfg(feature = "blocking")]
+    pub const fn blocking(self) -> crate::blocking::Blocking<Self> {
+        crate::blocking::Blocking::new(self)
+    }
+
     fn poll_page(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Page<T>, Error>>> {
-        self.fetch_on(cx);
+        self.advance(cx);
         match mem::replace(&mut self.state, State::Ended) {
             State::Fetched(Ok(mut page)) => {
-                self.turn(&mut page);
-                self.fetch_ahead(cx);
+                self.finish_page(&mut page);
+                self.prefetch_page(cx);
                 Poll::Ready(Some(Ok(page)))
             }
             State::Fetched(Err(error)) => {
@@ -161,17 +161,15 @@ impl<T> Pages<T> {
         }
     }
 
-    /// Moves the request for the next page on, if pages are to be fetched ahead.
-    ///
-    /// A request needs to be polled to get anywhere, and there is no task that would do
-    /// so; whoever hands out entries calls this with each of them.
-    fn fetch_ahead(&mut self, cx: &mut Context<'_>) {
-        if self.look_ahead {
-            self.fetch_on(cx);
+    /// Starts or advances the request for the next page, if pages are prefetched. There is no task
+    /// that would poll it, so this is called with each item.
+    fn prefetch_page(&mut self, cx: &mut Context<'_>) {
+        if self.prefetch {
+            self.advance(cx);
         }
     }
 
-    fn fetch_on(&mut self, cx: &mut Context<'_>) {
+    fn advance(&mut self, cx: &mut Context<'_>) {
         if matches!(self.state, State::Idle) {
             self.state = State::Fetching((self.fetch)(self.cursor.clone()));
         }
@@ -182,8 +180,8 @@ impl<T> Pages<T> {
         }
     }
 
-    /// What comes after this page, which is cut to the limit.
-    fn turn(&mut self, page: &mut Page<T>) {
+    /// Cuts the page to `max_items` and finds what comes after it.
+    fn finish_page(&mut self, page: &mut Page<T>) {
         if let Some(left) = &mut self.left {
             if page.items.len() > *left {
                 page.items.truncate(*left);

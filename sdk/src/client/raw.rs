@@ -1,5 +1,5 @@
-//! Calls of endpoints that this crate does not know: the same sending, trying again
-//! and errors, and an answer that is not looked into.
+//! Calls of endpoints that this crate does not know, with the same authentication, retries and
+//! errors.
 
 use std::borrow::Cow;
 
@@ -8,28 +8,17 @@ use http::{HeaderMap, Method, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::call::{Call, Endpoint, sealed::Sealed};
+use super::call::endpoint;
 use super::reply::{Reply, request_id};
 use super::request::Request;
 use super::{Client, Error};
 
-/// A call of any endpoint; made by [`Client::request`]. `Debug` shows neither the
-/// values of its query nor its body: they may hold anything.
-#[derive(Clone)]
-pub struct RawRequest {
-    method: Method,
-    path: String,
-    query: Vec<(String, String)>,
-    body: Option<Result<Bytes, String>>,
-    repeatable: bool,
-}
-
 impl Client {
-    /// Calls an endpoint that this crate does not know, by its path after the base
-    /// URL, such as `/prompts/7`. What the path has to say of ids has to be encoded
-    /// already; a query goes into [`query`](Call::query).
+    /// Calls an endpoint that this crate does not know, by its path after the base URL, such as
+    /// `/prompts/7`. The path is sent as it is, so encode what needs it; query parameters go into
+    /// [`query`](RawRequest::query).
     ///
-    /// Authentication, limits, trying again and errors are those of every call.
+    /// Authentication, timeouts, retries and errors are those of every call.
     ///
     /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
@@ -42,11 +31,11 @@ impl Client {
     /// let usage: Usage = answer.data()?;
     /// # Ok(())
     /// # }
-    /// # promptarium::testing::demo::run(example);
     /// ```
-    pub fn request(&self, method: Method, path: impl Into<String>) -> Call<RawRequest> {
-        let path = path.into();
-        self.call(RawRequest { method, path, query: Vec::new(), body: None, repeatable: false })
+    pub fn request(&self, method: Method, path: impl Into<String>) -> RawRequest {
+        let (query, body) = (Vec::new(), None);
+        let raw = Raw { method, path: path.into(), query, body, idempotent: false };
+        RawRequest { context: self.context(), raw }
     }
 
     /// `GET` of any path; see [`request`](Self::request).
@@ -57,9 +46,8 @@ impl Client {
     /// assert_eq!(usage["prompts"], 12);
     /// # Ok(())
     /// # }
-    /// # promptarium::testing::demo::run(example);
     /// ```
-    pub fn get(&self, path: impl Into<String>) -> Call<RawRequest> {
+    pub fn get(&self, path: impl Into<String>) -> RawRequest {
         self.request(Method::GET, path)
     }
 
@@ -68,12 +56,11 @@ impl Client {
     /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
     /// let vault = serde_json::json!({ "vaultId": 3 });
-    /// client.post("/prompts/7/save").json(&vault).repeatable().await?;
+    /// client.post("/prompts/7/save").json(&vault).idempotent().await?;
     /// # Ok(())
     /// # }
-    /// # promptarium::testing::demo::run(example);
     /// ```
-    pub fn post(&self, path: impl Into<String>) -> Call<RawRequest> {
+    pub fn post(&self, path: impl Into<String>) -> RawRequest {
         self.request(Method::POST, path)
     }
 
@@ -85,9 +72,8 @@ impl Client {
     /// client.put("/usage/limit").json(&limit).await?;
     /// # Ok(())
     /// # }
-    /// # promptarium::testing::demo::run(example);
     /// ```
-    pub fn put(&self, path: impl Into<String>) -> Call<RawRequest> {
+    pub fn put(&self, path: impl Into<String>) -> RawRequest {
         self.request(Method::PUT, path)
     }
 
@@ -99,9 +85,8 @@ impl Client {
     /// client.patch("/prompts/7").json(&change).await?;
     /// # Ok(())
     /// # }
-    /// # promptarium::testing::demo::run(example);
     /// ```
-    pub fn patch(&self, path: impl Into<String>) -> Call<RawRequest> {
+    pub fn patch(&self, path: impl Into<String>) -> RawRequest {
         self.request(Method::PATCH, path)
     }
 
@@ -112,41 +97,57 @@ impl Client {
     /// client.delete("/usage/limit").await?;
     /// # Ok(())
     /// # }
-    /// # promptarium::testing::demo::run(example);
     /// ```
-    pub fn delete(&self, path: impl Into<String>) -> Call<RawRequest> {
+    pub fn delete(&self, path: impl Into<String>) -> RawRequest {
         self.request(Method::DELETE, path)
     }
 }
 
-impl<M> Call<RawRequest, M> {
+/// The arguments of a raw call. `Debug` shows neither the values of the query nor the body, which
+/// may hold secrets.
+#[derive(Clone)]
+struct Raw {
+    method: Method,
+    path: String,
+    query: Vec<(String, String)>,
+    body: Option<Result<Bytes, String>>,
+    idempotent: bool,
+}
+
+endpoint! {
+    /// A call of any endpoint; returned by [`Client::request`].
+    RawRequest { raw: Raw } -> RawResponse,
+    |call| call.raw.request(),
+    |_, reply| reply.accepted().map(|reply| RawResponse(reply.detached()))
+}
+
+/// The request.
+impl RawRequest {
     /// Adds a query parameter.
     #[expect(clippy::needless_pass_by_value, reason = "numbers and texts are given as they are")]
     pub fn query(mut self, name: impl Into<String>, value: impl ToString) -> Self {
-        self.endpoint.query.push((name.into(), value.to_string()));
+        self.raw.query.push((name.into(), value.to_string()));
         self
     }
 
-    /// Sends this as JSON. If it cannot be written as JSON, sending fails with
-    /// [`Error::is_input`].
+    /// Sends this as JSON. If it cannot be serialized, sending fails with [`Error::is_input`].
     pub fn json(mut self, body: &impl Serialize) -> Self {
         let written = serde_json::to_vec(body).map(Bytes::from);
-        self.endpoint.body = Some(written.map_err(|source| source.to_string()));
+        self.raw.body = Some(written.map_err(|source| source.to_string()));
         self
     }
 
-    /// Says that sending it twice does no more than sending it once, so that it may be
-    /// tried again as a `GET` is.
-    pub const fn repeatable(mut self) -> Self {
-        self.endpoint.repeatable = true;
+    /// Says that the request is idempotent, so that it is retried as a `GET` is.
+    pub const fn idempotent(mut self) -> Self {
+        self.raw.idempotent = true;
         self
     }
 }
 
-impl std::fmt::Debug for RawRequest {
+impl std::fmt::Debug for Raw {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let query: Vec<_> = self.query.iter().map(|(name, _)| name).collect();
-        f.debug_struct("RawRequest")
+        f.debug_struct("Raw")
             .field("method", &self.method)
             .field("path", &self.path)
             .field("query", &query)
@@ -154,16 +155,12 @@ impl std::fmt::Debug for RawRequest {
     }
 }
 
-impl Sealed for RawRequest {}
-
-impl Endpoint for RawRequest {
-    type Output = RawResponse;
-
+impl Raw {
     fn request(&self) -> Result<Request, Error> {
         check(&self.path)
             .map_err(|problem| Error::input(format!("the path of the call {problem}")))?;
-        let mut request =
-            Request::new(self.method.clone(), self.path.clone(), Cow::Owned(self.path.clone()));
+        let path = Cow::Owned(self.path.clone());
+        let mut request = Request::new(self.method.clone(), self.path.clone(), path);
         for (name, value) in &self.query {
             request = request.query(name.clone(), Some(value));
         }
@@ -171,19 +168,15 @@ impl Endpoint for RawRequest {
             None => {}
             Some(Ok(body)) => request.body = Some(body.clone()),
             Some(Err(problem)) => {
-                let text = format!("the body of the request cannot be written as JSON: {problem}");
+                let text = format!("the body of the request cannot be serialized: {problem}");
                 return Err(Error::input(text));
             }
         }
-        Ok(if self.repeatable { request.harmless() } else { request })
-    }
-
-    fn read(reply: Reply) -> Result<RawResponse, Error> {
-        reply.accepted().map(|reply| RawResponse(reply.apart()))
+        Ok(if self.idempotent { request.idempotent() } else { request })
     }
 }
 
-/// The key goes with the call, so the path may not lead out of the base URL.
+/// The API key is sent with the call, so the path must not lead out of the base URL.
 fn check(path: &str) -> Result<(), &'static str> {
     if !path.starts_with('/') {
         return Err("has to begin with a slash");
@@ -201,7 +194,7 @@ fn check(path: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// An answer of success that was not looked into.
+/// A response with a success status, not decoded.
 ///
 /// ```
 /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
@@ -211,7 +204,6 @@ fn check(path: &str) -> Result<(), &'static str> {
 /// assert_eq!(whole["data"]["prompts"], 12);
 /// # Ok(())
 /// # }
-/// # promptarium::testing::demo::run(example);
 /// ```
 pub struct RawResponse(Reply);
 
@@ -228,32 +220,32 @@ impl RawResponse {
         &self.0.headers
     }
 
-    /// What the service calls the request in its own logs (`x-request-id`).
+    /// The id of the request in the logs of the service (`x-request-id`).
     #[must_use]
     pub fn request_id(&self) -> Option<String> {
         request_id(&self.0.headers)
     }
 
-    /// The body as it came.
+    /// The body.
     #[must_use]
     pub const fn bytes(&self) -> &Bytes {
         &self.0.body
     }
 
-    /// The `data` of the envelope (`EN-03`).
+    /// The `data` of the envelope.
     ///
     /// # Errors
     ///
-    /// [`Error::is_decode`], naming the place that cannot be read.
+    /// [`Error::is_decode`], naming the place that cannot be decoded.
     pub fn data<T: DeserializeOwned>(self) -> Result<T, Error> {
         self.0.data()
     }
 
-    /// The whole body, whatever its form.
+    /// The whole body as JSON.
     ///
     /// # Errors
     ///
-    /// [`Error::is_decode`], naming the place that cannot be read.
+    /// [`Error::is_decode`], naming the place that cannot be decoded.
     pub fn json<T: DeserializeOwned>(self) -> Result<T, Error> {
         self.0.whole()
     }

@@ -10,7 +10,6 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::Error;
-use super::clock::Time;
 use super::error::{Excerpt, Refusal};
 use super::request::Route;
 use super::trace::Span;
@@ -20,7 +19,7 @@ const RETRY_AFTER_MS: HeaderName = HeaderName::from_static("retry-after-ms");
 
 /// One answer of the service.
 #[derive(Debug)]
-pub struct Reply {
+pub(super) struct Reply {
     pub(super) route: Route,
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
@@ -31,8 +30,8 @@ pub struct Reply {
     pub(super) attempts: u32,
     /// The key the call carried.
     pub(super) job: Option<JobId>,
-    /// How long the service asks to be left alone.
-    pub(super) wish: Option<Duration>,
+    /// `Retry-After` of the response.
+    pub(super) retry_after: Option<Duration>,
     /// The call, which goes on until its answer has been read.
     span: Span,
     /// What authorised the call, which no error may repeat.
@@ -66,7 +65,7 @@ impl Reply {
             withheld: false,
             attempts: 1,
             job: None,
-            wish: None,
+            retry_after: None,
             span: Span::none(),
             authorization: None,
         }
@@ -94,7 +93,7 @@ impl Reply {
     }
 
     /// The same answer, whose call has ended although it may not have been read.
-    pub(super) fn apart(self) -> Self {
+    pub(super) fn detached(self) -> Self {
         Self { span: Span::none(), ..self }
     }
 
@@ -110,6 +109,24 @@ impl Reply {
         self.envelope().map(|envelope| envelope.data)
     }
 
+    /// The `data` of a success, or this value for a response without a body (204).
+    pub(super) fn data_or<T: DeserializeOwned>(
+        self,
+        empty: impl FnOnce() -> T,
+    ) -> Result<T, Error> {
+        let reply = self.accepted()?;
+        if reply.body.is_empty() { Ok(empty()) } else { reply.data() }
+    }
+
+    /// The `data` of a success; `None` if the service does not have it.
+    pub(super) fn data_if_found<T: DeserializeOwned>(self) -> Result<Option<T>, Error> {
+        match self.data() {
+            Ok(data) => Ok(Some(data)),
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// One page of a paginated list.
     ///
     /// An empty cursor names no place, so it ends the list as `null` does.
@@ -119,14 +136,14 @@ impl Reply {
         Ok(Page::new(data, next.filter(|cursor| !cursor.as_str().is_empty())))
     }
 
-    /// How long the service asks to be left alone, by this clock.
-    pub(super) fn retry_after(&self, time: &Time) -> Option<Duration> {
-        retry_after(&self.headers, || time.date())
+    /// `Retry-After` of the headers.
+    pub(super) fn retry_after(&self) -> Option<Duration> {
+        retry_after(&self.headers, Timestamp::now)
     }
 
-    /// The same answer with that wish read from its headers.
-    pub(super) fn with_wish(mut self, time: &Time) -> Self {
-        self.wish = self.retry_after(time);
+    /// The same response with `Retry-After` read from its headers.
+    pub(super) fn with_retry_after(mut self) -> Self {
+        self.retry_after = self.retry_after();
         self
     }
 
@@ -195,7 +212,7 @@ impl Reply {
             Refusal::Withheld => None,
             _ => Some(self.body.clone()),
         };
-        let error = Error::refused(self.status, refusal).with_retry_after(self.wish);
+        let error = Error::refused(self.status, refusal).with_retry_after(self.retry_after);
         self.tell(error.with_body(kept))
     }
 

@@ -1,6 +1,4 @@
-//! A request as a plain value: what a call says, before anything is sent.
-//!
-//! It knows neither the base URL nor the key, and does no I/O.
+//! A request as a plain value, relative to the base URL and without the key.
 
 use std::borrow::Cow;
 
@@ -12,7 +10,7 @@ use super::Error;
 use super::retry::Resend;
 use crate::model::JobId;
 
-/// What kind of call it is: the same for every id, fit for errors and logs.
+/// Method and path template of a call, for errors and logs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Route {
     pub(super) method: Method,
@@ -27,15 +25,15 @@ impl Route {
 
 /// One request, relative to a base URL.
 #[derive(Debug, Clone)]
-pub struct Request {
+pub(super) struct Request {
     pub(super) route: Route,
     pub(super) path: Cow<'static, str>,
     pub(super) query: Vec<(Cow<'static, str>, String)>,
-    /// JSON; its content type goes without saying.
+    /// JSON.
     pub(super) body: Option<Bytes>,
-    /// What sending it twice would do.
+    /// The effect of sending it twice.
     pub(super) resend: Resend,
-    /// The caller's own key, by which the service knows a request that comes again.
+    /// The id of the job that it creates.
     pub(super) job: Option<JobId>,
 }
 
@@ -50,16 +48,16 @@ impl Request {
         Self { route, path: path.into(), query: Vec::new(), body: None, resend, job: None }
     }
 
-    /// The rules say that sending it twice does no more than sending it once.
-    pub(super) const fn harmless(mut self) -> Self {
-        self.resend = Resend::Harmless;
+    /// Marks the request as idempotent, so that it is retried as a `GET` is.
+    pub(super) const fn idempotent(mut self) -> Self {
+        self.resend = Resend::Idempotent;
         self
     }
 
-    /// The service knows it again by the id of its job, so that twice is once.
-    pub(super) fn keyed(mut self, job: JobId) -> Self {
+    /// Names the job that the request creates, for errors.
+    pub(super) fn job(mut self, job: JobId) -> Self {
         self.job = Some(job);
-        self.harmless()
+        self
     }
 
     /// Adds a query parameter, if there is a value.

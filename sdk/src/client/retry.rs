@@ -1,5 +1,4 @@
-//! Whether a call is sent again, after how long, and at whose expense. Values only:
-//! nothing here sends or sleeps.
+//! Whether a call is retried, and after how long. Values only: nothing here sends or sleeps.
 
 mod budget;
 mod policy;
@@ -7,54 +6,45 @@ mod table;
 
 pub use budget::RetryBudget;
 pub use policy::RetryPolicy;
-pub(super) use table::{Fate, Resend, may_pass};
+pub(super) use table::{AttemptFailure, Resend, is_transient};
 
 use std::time::Duration;
 
-use super::backoff::{Backoff, Dice};
+use super::backoff::Backoff;
 
-/// The attempts at one call.
+/// The attempts of one call.
 pub(super) struct Attempts<'a> {
     policy: &'a RetryPolicy,
     budget: &'a RetryBudget,
     resend: Resend,
     backoff: Backoff,
-    /// Which one is under way, counting from 1.
+    /// The current attempt, counting from 1.
     pub(super) number: u32,
 }
 
 impl<'a> Attempts<'a> {
-    /// The first one, which is never held back.
-    pub(super) fn first(
-        policy: &'a RetryPolicy,
-        budget: &'a RetryBudget,
-        dice: &Dice,
-        resend: Resend,
-    ) -> Self {
+    pub(super) fn first(policy: &'a RetryPolicy, budget: &'a RetryBudget, resend: Resend) -> Self {
         budget.earn();
-        let backoff = Backoff::doubling(&policy.delays, dice.clone());
-        Self { policy, budget, resend, backoff, number: 1 }
+        Self { policy, budget, resend, backoff: policy.backoff(), number: 1 }
     }
 
-    /// How long to wait before the next one; `None` if this failure is the answer.
-    ///
-    /// `wish` is for how long the service asks to be left alone. `left` is what is left
-    /// of the time for the whole call: a delay that takes all of it is not begun.
-    pub(super) fn after(
+    /// The backoff before the next attempt; `None` if this failure is final. A backoff that takes
+    /// all the time `left` for the call is not started.
+    pub(super) fn backoff(
         &mut self,
-        fate: Fate,
-        wish: Option<Duration>,
+        failure: AttemptFailure,
+        retry_after: Option<Duration>,
         left: Option<Duration>,
     ) -> Option<Duration> {
-        let again = self.number < self.policy.max_attempts && self.resend.allows(fate);
-        if !again || wish.is_some_and(|wish| wish > self.policy.longest_wish) {
+        let again = self.number < self.policy.max_attempts && self.resend.allows(failure);
+        if !again || self.policy.is_too_long(retry_after) {
             return None;
         }
-        let delay = self.backoff.delay(wish);
-        if left.is_some_and(|left| delay >= left) || !self.budget.spend() {
+        let backoff = self.backoff.delay(retry_after);
+        if left.is_some_and(|left| backoff >= left) || !self.budget.spend() {
             return None;
         }
         self.number += 1;
-        Some(delay)
+        Some(backoff)
     }
 }

@@ -1,6 +1,5 @@
-//! The one place that sends to the service, and sends again. Which failures allow
-//! that is the table of [`retry`](super::retry); what goes elsewhere, without the
-//! key, is below.
+//! Sends calls to the service and retries them. `retry` decides which failures are retried; `get`
+//! and `put` send to other hosts, without the key.
 
 mod attempt;
 mod get;
@@ -16,43 +15,43 @@ use super::config::Config;
 use super::options::CallOptions;
 use super::reply::{Reply, repeats, request_id};
 use super::request::Request;
-use super::retry::{Attempts, Fate};
+use super::retry::{AttemptFailure, Attempts};
 use super::trace::Span;
 use super::transport::OutgoingBody;
 use super::{Client, Error};
 
 impl Client {
-    /// Sends a request until it has an answer that stands, and collects that,
-    /// whatever its status.
+    /// Sends a request, with retries, and returns the last response, whatever its status.
     pub(super) async fn send(
         &self,
         request: Request,
         options: &CallOptions,
     ) -> Result<Reply, Error> {
+        // Without this, the first timer panics.
+        tokio::runtime::Handle::try_current().map_err(|_| Error::no_runtime())?;
         let config = &*self.0;
         let sending = Sending::new(config, &request, options)?;
         let (policy, budget) = (options.policy(config), &config.budget);
-        let mut attempts = Attempts::first(policy, budget, &config.dice, request.resend);
+        let mut attempts = Attempts::first(policy, budget, request.resend);
         let span = Span::call(&request.route, &config.base_url);
         loop {
             let attempt = span.attempt(&request.route, &config.base_url, attempts.number);
             let outcome = attempt.around(sending.attempt(config)).await;
             let status = outcome.as_ref().map(|reply| reply.status);
             attempt.ended(status);
-            let (fate, wish) = match &outcome {
+            let (failure, retry_after) = match &outcome {
                 Ok(reply) if reply.status.is_success() => (None, None),
-                Ok(reply) => (Some(Fate::Refused(reply.status)), reply.retry_after(&config.time)),
-                Err(error) => (error.fate(), None),
+                Ok(reply) => (Some(AttemptFailure::Status(reply.status)), reply.retry_after()),
+                Err(error) => (error.attempt_failure(), None),
             };
-            let delay = match fate {
-                Some(fate) => attempts.after(fate, wish, sending.left(config)),
-                None => None,
-            };
-            let Some(delay) = delay else {
+            let backoff =
+                failure.and_then(|failure| attempts.backoff(failure, retry_after, sending.left()));
+            let Some(backoff) = backoff else {
                 let (number, job) = (attempts.number, request.job);
                 return match outcome {
                     Ok(mut reply) => {
-                        (reply.attempts, reply.job, reply.wish) = (number, job, wish);
+                        (reply.attempts, reply.job) = (number, job);
+                        reply.retry_after = retry_after;
                         Ok(reply.within(span).to(config.headers.get(AUTHORIZATION)))
                     }
                     Err(error) => {
@@ -61,8 +60,8 @@ impl Client {
                     }
                 };
             };
-            span.again(attempts.number, delay, status);
-            config.time.sleep(delay).await;
+            span.again(attempts.number, backoff, status);
+            tokio::time::sleep(backoff).await;
         }
     }
 }
@@ -92,8 +91,8 @@ fn body(request: &Request) -> OutgoingBody {
     request.body.clone().map_or(OutgoingBody::EMPTY, OutgoingBody::whole)
 }
 
-/// Whether an answer repeats what may authorise a request by its address. Some storages
-/// quote the request they refuse.
+/// Whether a response repeats a query parameter, which may be a signature. Some storages quote the
+/// request that they refuse.
 fn repeats_query(body: &[u8], url: &Url) -> bool {
     let text = String::from_utf8_lossy(body);
     let as_sent = url.query().into_iter().flat_map(|query| query.split(['&', '=']));

@@ -1,16 +1,14 @@
-//! Uploads: a slot from the service, then the bytes to the storage.
+//! Uploads in two steps: a slot from the service, then the bytes to the storage.
 
 mod image;
 mod media;
 mod source;
 
 use http::Method;
-use serde::Serialize;
+use serde_json::json;
 
-use super::Error;
-use super::call::{Call, Endpoint, sealed::Sealed};
-use super::mode::{Async, Bound, Mode};
-use super::reply::Reply;
+use super::Client;
+use super::call::endpoint;
 use super::request::Request;
 use crate::model::{ImageContentType, UploadSlot};
 use crate::path;
@@ -18,25 +16,19 @@ pub use image::{UploadImage, UploadProgress, UploadedImage};
 pub(super) use source::Feed;
 pub use source::UploadSource;
 
-/// Images for later calls; made by [`Client::uploads`](crate::Client::uploads).
+/// Image uploads; returned by [`Client::uploads`].
 #[derive(Debug, Clone)]
-pub struct Uploads<M = Async> {
-    client: Bound<M>,
+pub struct Uploads {
+    pub(super) client: Client,
 }
 
-impl<M: Mode> Uploads<M> {
-    pub(super) const fn new(client: Bound<M>) -> Self {
-        Self { client }
-    }
-
-    /// Uploads an image, both steps in one: a slot, then the bytes (`UP-01`,
-    /// `UP-10`). See [`UploadImage`] for what can be chained.
+impl Uploads {
+    /// Uploads an image in both steps: requests a slot and sends the bytes. Takes the path of a
+    /// file, bytes, or an [`UploadSource`]; a `&str` is a path.
     ///
     /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
-    /// use promptarium::UploadSource;
-    ///
-    /// let image = client.uploads().image(UploadSource::path("harbour.png")).await?;
+    /// let image = client.uploads().image("harbour.png").await?;
     /// let job = client
     ///     .generations()
     ///     .create("local/plasma", "The same at night")
@@ -44,15 +36,13 @@ impl<M: Mode> Uploads<M> {
     ///     .await?;
     /// # Ok(())
     /// # }
-    /// # promptarium::testing::demo::run_with_files(example);
     /// ```
-    pub fn image(&self, source: impl Into<UploadSource>) -> UploadImage<M> {
+    pub fn image(&self, source: impl Into<UploadSource>) -> UploadImage {
         UploadImage::new(self.client.clone(), source.into())
     }
 
-    /// Asks for a slot only (`UP-01`), for bytes that another program will send, a
-    /// browser say. What is sent has to have exactly this type and size (`UP-12`,
-    /// `UP-13`).
+    /// Requests a slot only, for bytes that another program sends, for example a browser. The
+    /// bytes must have exactly this type and size.
     ///
     /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
@@ -62,32 +52,21 @@ impl<M: Mode> Uploads<M> {
     /// println!("PUT to {} with the token", slot.upload_url);
     /// # Ok(())
     /// # }
-    /// # promptarium::testing::demo::run(example);
     /// ```
-    pub fn slot(&self, content_type: ImageContentType, size: u64) -> Call<CreateUploadSlot, M> {
-        self.client.call(CreateUploadSlot { content_type, size })
+    pub fn slot(&self, content_type: ImageContentType, size: u64) -> CreateUploadSlot {
+        CreateUploadSlot { context: self.client.context(), content_type, size }
     }
 }
 
-/// `POST /uploads/images`.
-#[derive(Debug, Clone, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct CreateUploadSlot {
-    content_type: ImageContentType,
-    size: u64,
-}
-
-impl Sealed for CreateUploadSlot {}
-
-impl Endpoint for CreateUploadSlot {
-    type Output = UploadSlot;
-
-    fn request(&self) -> Result<Request, Error> {
-        // A slot that is not used comes to nothing.
-        Request::new(Method::POST, path::UPLOADS_IMAGES, path::UPLOADS_IMAGES).harmless().json(self)
-    }
-
-    fn read(reply: Reply) -> Result<UploadSlot, Error> {
-        reply.withheld().data()
-    }
+endpoint! {
+    /// Requests an upload slot: `POST /uploads/images`; returned by [`Uploads::slot`].
+    CreateUploadSlot { content_type: ImageContentType, size: u64 } -> UploadSlot,
+    |call| {
+        // Retries are safe: a slot that is not used has no effect.
+        let body = json!({ "contentType": call.content_type, "size": call.size });
+        Request::new(Method::POST, path::UPLOADS_IMAGES, path::UPLOADS_IMAGES)
+            .idempotent()
+            .json(&body)
+    },
+    |_, reply| reply.withheld().data()
 }

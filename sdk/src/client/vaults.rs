@@ -1,32 +1,24 @@
-//! The caller's vaults: one method an endpoint, one type a call. What is in a vault
-//! has a room of its own.
-
-mod write;
+//! The account's vaults: one method and one call for each endpoint. The prompts in a vault are
+//! in `contents`.
 
 use http::Method;
+use serde::Serialize;
 
-use super::Error;
-use super::call::{Call, Endpoint, sealed::Sealed};
-use super::mode::{Async, Bound, Mode};
-use super::reply::Reply;
+use super::Client;
+use super::call::{endpoint, optional};
 use super::request::Request;
-use crate::model::{Deleted, Vault, VaultId};
+use crate::model::{Change, Deleted, Vault, VaultId, Visibility};
 use crate::path;
-pub use write::{CreateVault, UpdateVault, VaultInput};
 
-/// The caller's vaults; made by [`Client::vaults`](crate::Client::vaults).
+/// The account's vaults; returned by [`Client::vaults`].
 #[derive(Debug, Clone)]
-pub struct Vaults<M = Async> {
-    client: Bound<M>,
+pub struct Vaults {
+    pub(super) client: Client,
 }
 
-impl<M: Mode> Vaults<M> {
-    pub(super) const fn new(client: Bound<M>) -> Self {
-        Self { client }
-    }
-
-    /// Lists all vaults of the caller, those the service made among them, newest
-    /// first (`VA-13` to `VA-15`). One answer holds them all.
+impl Vaults {
+    /// Lists all vaults of the account, the system vaults included, newest first. This list has
+    /// no pages.
     ///
     /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
@@ -35,16 +27,14 @@ impl<M: Mode> Vaults<M> {
     /// }
     /// # Ok(())
     /// # }
-    /// # promptarium::testing::demo::run(example);
     /// ```
-    pub fn list(&self) -> Call<ListVaults, M> {
-        self.client.call(ListVaults)
+    pub fn list(&self) -> ListVaults {
+        ListVaults { context: self.client.context() }
     }
 
-    /// Makes a vault (`VA-16`), a private one unless told (`VA-19`).
+    /// Creates a vault; it is private unless [`visibility`](CreateVault::visibility) is set.
     ///
-    /// The name has [`VAULT_NAME_CHARS`](crate::limits::VAULT_NAME_CHARS) characters
-    /// (`LI-06`).
+    /// The name has [`VAULT_NAME_CHARS`](crate::limits::VAULT_NAME_CHARS) characters.
     ///
     /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
@@ -58,13 +48,13 @@ impl<M: Mode> Vaults<M> {
     ///     .await?;
     /// # Ok(())
     /// # }
-    /// # promptarium::testing::demo::run(example);
     /// ```
-    pub fn create(&self, name: impl Into<String>) -> Call<CreateVault, M> {
-        self.client.call(CreateVault::new(name.into()))
+    pub fn create(&self, name: impl Into<String>) -> CreateVault {
+        let body = VaultFields { name: Some(name.into()), ..VaultFields::default() };
+        CreateVault { context: self.client.context(), body }
     }
 
-    /// Reads one vault of the caller, whatever its visibility (`VA-21`).
+    /// Reads one vault of the account.
     ///
     /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
@@ -72,14 +62,18 @@ impl<M: Mode> Vaults<M> {
     /// let vault = client.vaults().get(VaultId::new(3)).await?;
     /// # Ok(())
     /// # }
-    /// # promptarium::testing::demo::run(example);
     /// ```
-    pub fn get(&self, id: VaultId) -> Call<GetVault, M> {
-        self.client.call(GetVault { id })
+    pub fn get(&self, id: VaultId) -> GetVault {
+        GetVault { context: self.client.context(), id }
     }
 
-    /// Changes what is chained, and leaves the rest as it is (`VA-23`). Gives the
-    /// whole vault as it is afterwards (`VA-22`).
+    /// Reads one vault; `None` if the service does not have it.
+    pub fn get_opt(&self, id: VaultId) -> GetVaultOpt {
+        GetVaultOpt { context: self.client.context(), id }
+    }
+
+    /// Changes the fields that are set, and no others. Returns the whole vault as it is
+    /// afterwards.
     ///
     /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
@@ -87,13 +81,12 @@ impl<M: Mode> Vaults<M> {
     /// let vault = client.vaults().update(VaultId::new(3)).name("Ports").clear_description().await?;
     /// # Ok(())
     /// # }
-    /// # promptarium::testing::demo::run(example);
     /// ```
-    pub fn update(&self, id: VaultId) -> Call<UpdateVault, M> {
-        self.client.call(UpdateVault::new(id))
+    pub fn update(&self, id: VaultId) -> UpdateVault {
+        UpdateVault { context: self.client.context(), id, body: VaultFields::default() }
     }
 
-    /// Deletes a vault for good. Its prompts remain (`VA-26` to `VA-28`).
+    /// Deletes a vault permanently. Its prompts remain.
     ///
     /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
@@ -101,14 +94,13 @@ impl<M: Mode> Vaults<M> {
     /// client.vaults().delete(VaultId::new(3)).await?;
     /// # Ok(())
     /// # }
-    /// # promptarium::testing::demo::run(example);
     /// ```
-    pub fn delete(&self, id: VaultId) -> Call<DeleteVault, M> {
-        self.client.call(DeleteVault { id })
+    pub fn delete(&self, id: VaultId) -> DeleteVault {
+        DeleteVault { context: self.client.context(), id }
     }
 
-    /// Copies a public or unlisted vault with all its prompts into the caller's
-    /// account (`VA-29` to `VA-34`). Gives the new vault, which is private.
+    /// Copies a public or unlisted vault with all its prompts into the account. Returns the new
+    /// vault, which is private.
     ///
     /// ```
     /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
@@ -117,88 +109,110 @@ impl<M: Mode> Vaults<M> {
     /// println!("{} prompts copied", copy.prompt_count);
     /// # Ok(())
     /// # }
-    /// # promptarium::testing::demo::run(example);
     /// ```
-    pub fn fork(&self, id: VaultId) -> Call<ForkVault, M> {
-        self.client.call(ForkVault { id })
+    pub fn fork(&self, id: VaultId) -> ForkVault {
+        ForkVault { context: self.client.context(), id }
     }
 }
 
-/// `GET /vaults`.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct ListVaults;
-
-impl Sealed for ListVaults {}
-
-impl Endpoint for ListVaults {
-    type Output = Vec<Vault>;
-
-    fn request(&self) -> Result<Request, Error> {
-        Ok(Request::new(Method::GET, path::VAULTS, path::VAULTS))
-    }
-
-    fn read(reply: Reply) -> Result<Vec<Vault>, Error> {
-        reply.data()
-    }
+endpoint! {
+    /// Lists all vaults: `GET /vaults`; returned by [`Vaults::list`].
+    ListVaults {} -> Vec<Vault>,
+    |_| Ok(Request::new(Method::GET, path::VAULTS, path::VAULTS))
 }
 
-/// `GET /vaults/{vaultId}`.
-#[derive(Debug, Clone)]
-pub struct GetVault {
-    id: VaultId,
+endpoint! {
+    /// Reads one vault: `GET /vaults/{vaultId}`; returned by [`Vaults::get`].
+    GetVault { id: VaultId } -> Vault,
+    |call| Ok(Request::new(Method::GET, path::VAULT, path::vault(call.id)))
 }
 
-impl Sealed for GetVault {}
-
-impl Endpoint for GetVault {
-    type Output = Vault;
-
-    fn request(&self) -> Result<Request, Error> {
-        Ok(Request::new(Method::GET, path::VAULT, path::vault(self.id)))
-    }
-
-    fn read(reply: Reply) -> Result<Vault, Error> {
-        reply.data()
-    }
+endpoint! {
+    /// Reads one vault that may be absent: `GET /vaults/{vaultId}`; returned by
+    /// [`Vaults::get_opt`].
+    GetVaultOpt { id: VaultId } -> Option<Vault>,
+    |call| Ok(Request::new(Method::GET, path::VAULT, path::vault(call.id))),
+    |_, reply| reply.data_if_found()
 }
 
-/// `DELETE /vaults/{vaultId}`.
-#[derive(Debug, Clone)]
-pub struct DeleteVault {
-    id: VaultId,
+endpoint! {
+    /// Deletes a vault: `DELETE /vaults/{vaultId}`; returned by [`Vaults::delete`].
+    DeleteVault { id: VaultId } -> Deleted<VaultId>,
+    |call| Ok(Request::new(Method::DELETE, path::VAULT, path::vault(call.id))),
+    |call, reply| reply.data_or(|| Deleted { id: call.id, deleted: true })
 }
 
-impl Sealed for DeleteVault {}
-
-impl Endpoint for DeleteVault {
-    type Output = Deleted<VaultId>;
-
-    fn request(&self) -> Result<Request, Error> {
-        Ok(Request::new(Method::DELETE, path::VAULT, path::vault(self.id)))
-    }
-
-    fn read(reply: Reply) -> Result<Deleted<VaultId>, Error> {
-        reply.data()
-    }
+endpoint! {
+    /// Copies a vault: `POST /vaults/{vaultId}/fork`; returned by [`Vaults::fork`].
+    ForkVault { id: VaultId } -> Vault,
+    |call| Ok(Request::new(Method::POST, path::VAULT_FORK, path::vault_fork(call.id)))
 }
 
-/// `POST /vaults/{vaultId}/fork`.
-#[derive(Debug, Clone)]
-pub struct ForkVault {
-    id: VaultId,
+#[derive(Debug, Clone, Default, Serialize)]
+struct VaultFields {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(skip_serializing_if = "Change::is_leave")]
+    description: Change<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    visibility: Option<Visibility>,
 }
 
-impl Sealed for ForkVault {}
+/// The setters of [`VaultFields`] that create and update share.
+macro_rules! fields {
+    () => {
+        optional! {
+            /// Who may see the vault.
+            visibility, set_visibility => body.visibility: Visibility;
+        }
 
-impl Endpoint for ForkVault {
-    type Output = Vault;
+        /// The description, of at most
+        /// [`VAULT_DESCRIPTION_CHARS_MAX`](crate::limits::VAULT_DESCRIPTION_CHARS_MAX)
+        /// characters.
+        pub fn description(mut self, description: impl Into<String>) -> Self {
+            self.body.description = Change::Set(description.into());
+            self
+        }
 
-    fn request(&self) -> Result<Request, Error> {
-        Ok(Request::new(Method::POST, path::VAULT_FORK, path::vault_fork(self.id)))
+        /// As [`description`](Self::description), if there is a value. `None` changes nothing.
+        pub fn set_description(self, description: Option<impl Into<String>>) -> Self {
+            match description {
+                Some(description) => self.description(description),
+                None => self,
+            }
+        }
+    };
+}
+
+endpoint! {
+    /// Creates a vault: `POST /vaults`; returned by [`Vaults::create`].
+    CreateVault { body: VaultFields } -> Vault,
+    |call| Request::new(Method::POST, path::VAULTS, path::VAULTS).json(&call.body)
+}
+
+/// Fields of the vault.
+impl CreateVault {
+    fields!();
+}
+
+endpoint! {
+    /// Changes a vault: `PATCH /vaults/{vaultId}`; returned by [`Vaults::update`].
+    UpdateVault { id: VaultId, body: VaultFields } -> Vault,
+    |call| Request::new(Method::PATCH, path::VAULT, path::vault(call.id)).json(&call.body)
+}
+
+/// Fields to change.
+impl UpdateVault {
+    optional! {
+        /// A new name of [`VAULT_NAME_CHARS`](crate::limits::VAULT_NAME_CHARS) characters.
+        name, set_name => body.name: String;
     }
 
-    fn read(reply: Reply) -> Result<Vault, Error> {
-        reply.data()
+    /// Removes the description.
+    pub fn clear_description(mut self) -> Self {
+        self.body.description = Change::Clear;
+        self
     }
+
+    fields!();
 }

@@ -15,7 +15,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// use promptarium::Change;
 ///
 /// assert_eq!(Change::from("new"), Change::Set("new"));
-/// assert_eq!(Change::<&str>::from(None), Change::Clear);
 /// assert!(Change::<&str>::default().is_leave());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -56,23 +55,9 @@ impl<T> From<T> for Change<T> {
     }
 }
 
-impl<T> From<Option<T>> for Change<T> {
-    /// `Some` sets, `None` clears.
-    fn from(value: Option<T>) -> Self {
-        value.map_or(Self::Clear, Self::Set)
-    }
-}
-
 impl From<&str> for Change<String> {
     fn from(value: &str) -> Self {
         Self::Set(value.to_owned())
-    }
-}
-
-impl From<Option<&str>> for Change<String> {
-    /// `Some` sets, `None` clears.
-    fn from(value: Option<&str>) -> Self {
-        Self::from(value.map(str::to_owned))
     }
 }
 
@@ -87,6 +72,6 @@ impl<T: Serialize> Serialize for Change<T> {
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Change<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Option::<T>::deserialize(deserializer).map(Self::from)
+        Option::<T>::deserialize(deserializer).map(|value| value.map_or(Self::Clear, Self::Set))
     }
 }

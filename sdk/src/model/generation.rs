@@ -1,18 +1,18 @@
-//! Generations: media an external model makes, and how far a job has come.
+//! Generations: images and videos made by a model provider.
 
 mod status;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::JobId;
 use crate::model::open_enum::open_enum;
+use crate::model::{JobId, Timestamp, VaultId};
 pub use status::GenerationStatus;
 
 open_enum! {
-    /// What a generation makes.
+    /// The type of the output.
     #[derive(Default)]
     GenerationType {
-        /// Pictures: what a generation makes unless it says otherwise.
+        /// Images, the default.
         #[default]
         Image = "image",
         /// Videos.
@@ -21,23 +21,22 @@ open_enum! {
 }
 
 open_enum! {
-    /// How far a job has come. The specification shows `completed`; the others are
-    /// those of the reference server.
+    /// The state of a job. The specification names `completed`; the others are those of the
+    /// reference server.
     GenerationState {
-        /// Waiting for its turn.
+        /// Not started.
         Queued = "queued",
-        /// The model is at work.
+        /// Running.
         InProgress = "in_progress",
-        /// Done; the output is in the target vault.
+        /// Finished; the output is in the target vault.
         Completed = "completed",
-        /// Given up; there is no output.
+        /// Failed; there is no output.
         Failed = "failed",
     }
 }
 
 impl GenerationState {
-    /// Whether the job stays as it is from now on. An unknown state does not count
-    /// as final.
+    /// Whether the job has ended. An unknown state is not final.
     #[must_use]
     pub const fn is_final(&self) -> bool {
         matches!(self, Self::Completed | Self::Failed)
@@ -50,19 +49,33 @@ impl GenerationState {
     }
 }
 
-/// A generation was queued. Its output appears in the target vault later.
+/// A queued generation. Its output appears in the target vault later.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct GenerationJob {
-    /// `true`.
-    pub success: bool,
-    /// Names the job: the caller's own id, or a UUID the service made.
+    /// The id of the job: the caller's own, or a UUID.
     pub client_job_id: JobId,
-    /// Names the request at the external model provider.
-    pub provider_request_id: String,
-    /// Where the job can be polled.
-    pub status_url: String,
+    /// The id of the request at the model provider, if the service returned it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider_request_id: Option<String>,
+    /// Where the status of the job can be polled, if the service returned it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status_url: Option<String>,
+    /// How to find the output if the status of the job does not name it.
+    #[serde(skip)]
+    pub(crate) output: OutputHint,
+}
+
+/// What a client knows of the output of a job before the job has ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct OutputHint {
+    pub(crate) vault: Option<VaultId>,
+    pub(crate) text: Option<String>,
+    /// The number of outputs.
+    pub(crate) outputs: Option<u32>,
+    /// When the job was queued, by the clock of the client.
+    pub(crate) since: Option<Timestamp>,
 }
 
 impl From<GenerationJob> for JobId {

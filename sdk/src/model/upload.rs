@@ -140,12 +140,6 @@ impl AssetUrl {
     pub fn as_str(&self) -> &str {
         &self.0
     }
-
-    /// Each of these, which are said to be such.
-    #[cfg(feature = "client")]
-    pub(crate) fn all(urls: impl IntoIterator<Item: Into<String>>) -> Vec<Self> {
-        urls.into_iter().map(|url| Self(url.into())).collect()
-    }
 }
 
 impl fmt::Debug for AssetUrl {

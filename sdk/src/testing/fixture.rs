@@ -16,6 +16,7 @@ use bytes::Bytes;
 use serde_json::json;
 
 use super::{ASSETS_URL, STORAGE_URL};
+use crate::model::OutputHint;
 use crate::{
     AddedPrompts, Asset, AssetUrl, Deleted, FinishedGeneration, GenerationJob, GenerationState,
     GenerationStatus, GenerationType, ImageContentType, JobId, MovedPrompt, Page, PinState,
@@ -126,10 +127,10 @@ pub const fn pin_state() -> PinState {
 #[must_use]
 pub fn generation_job() -> GenerationJob {
     GenerationJob {
-        success: true,
         client_job_id: JobId::from("job-1"),
-        provider_request_id: "request-1".to_owned(),
-        status_url: format!("{}/generations/job-1/status", super::BASE_URL),
+        provider_request_id: Some("request-1".to_owned()),
+        status_url: Some(format!("{}/generations/job-1/status", super::BASE_URL)),
+        output: OutputHint::default(),
     }
 }
 
@@ -154,7 +155,8 @@ pub fn generation_status(state: GenerationState) -> GenerationStatus {
         error: failed.then(|| "the model gave up".to_owned()),
         created_at: Some(CREATED),
         updated_at: Some(UPDATED),
-        status: state,
+        state,
+        prompt_ids: Vec::new(),
     }
 }
 
@@ -162,7 +164,7 @@ pub fn generation_status(state: GenerationState) -> GenerationStatus {
 #[must_use]
 pub fn finished_generation() -> FinishedGeneration {
     let status = generation_status(GenerationState::Completed);
-    FinishedGeneration { status, prompt: Some(prompt()) }
+    FinishedGeneration { status, prompts: vec![prompt()] }
 }
 
 /// A slot for [`png`], good for five minutes.

@@ -16,7 +16,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use http::Method;
 
-use super::VirtualClock;
 pub use answer::Answer;
 use entry::Entry;
 pub use entry::On;
@@ -65,13 +64,7 @@ pub use unmet::Unmet;
 /// # }
 /// ```
 #[derive(Clone, Default)]
-pub struct Script(Arc<Inner>);
-
-#[derive(Default)]
-struct Inner {
-    clock: VirtualClock,
-    state: Mutex<State>,
-}
+pub struct Script(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
@@ -85,18 +78,6 @@ impl Script {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// A script by this clock.
-    #[must_use]
-    pub fn with_clock(clock: VirtualClock) -> Self {
-        Self(Arc::new(Inner { clock, state: Mutex::default() }))
-    }
-
-    /// The clock of its delays, and of clients made for it.
-    #[must_use]
-    pub fn clock(&self) -> &VirtualClock {
-        &self.0.clock
     }
 
     /// Requests of this method and path.
@@ -165,7 +146,7 @@ impl Script {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -38,12 +38,14 @@ impl Error {
     }
 
     /// The generation that failed or took too long; of a
-    /// [`create`](crate::call::Generations::create), the id that was sent, by which the
+    /// [`create`](crate::resources::Generations::create), the id that was sent, by which the
     /// job can be found if the service took the call all the same (`GE-11`).
     #[must_use]
     pub fn job_id(&self) -> Option<&JobId> {
         match &self.0.kind {
-            Kind::JobFailed { job, .. } | Kind::Deadline { job, .. } => Some(job),
+            Kind::JobFailed { job, .. }
+            | Kind::OutputNotFound { job, .. }
+            | Kind::WaitTimeout { job, .. } => Some(job),
             _ => self.0.job.as_ref(),
         }
     }
@@ -52,8 +54,8 @@ impl Error {
     #[must_use]
     pub fn last_status(&self) -> Option<&GenerationStatus> {
         match &self.0.kind {
-            Kind::JobFailed { status, .. } => Some(status),
-            Kind::Deadline { last, .. } => last.as_deref(),
+            Kind::JobFailed { status, .. } | Kind::OutputNotFound { status, .. } => Some(status),
+            Kind::WaitTimeout { last, .. } => last.as_deref(),
             _ => None,
         }
     }

@@ -7,7 +7,7 @@ use http::StatusCode;
 use url::Url;
 
 use super::{Error, ErrorKind, Excerpt, TimeLimit};
-use crate::client::retry::Fate;
+use crate::client::retry::AttemptFailure;
 use crate::client::transport::Failure;
 use crate::model::{GenerationStatus, JobId, Problem};
 
@@ -21,6 +21,9 @@ pub(super) enum Kind {
 
     #[error("{name} cannot be read")]
     Source { name: String, source: io::Error },
+
+    #[error("{path} cannot be written")]
+    File { path: String, source: io::Error },
 
     #[error("the {what} cannot be set up")]
     SetUp { what: &'static str, source: Box<dyn std::error::Error + Send + Sync> },
@@ -74,7 +77,7 @@ pub(super) enum Kind {
         "the upload has to be sent again, but the image came from a reader, which can be read \
          only once"
     )]
-    OneShot(#[source] Error),
+    NotReplayable(#[source] Error),
 
     #[error("{status}, but the answer is larger than the {max} bytes allowed")]
     TooLarge { status: StatusCode, max: u64 },
@@ -82,12 +85,15 @@ pub(super) enum Kind {
     #[error("the generation \"{}\" failed{}", short(.job), because(.status))]
     JobFailed { job: JobId, status: Box<GenerationStatus> },
 
+    #[error("the output of the generation \"{}\" was not found: {place}", short(.job))]
+    OutputNotFound { job: JobId, status: Box<GenerationStatus>, place: String },
+
     #[error(
         "the generation \"{}\" was not finished within {after:?}{}",
         short(.job),
         last_heard(.last.as_deref())
     )]
-    Deadline {
+    WaitTimeout {
         job: JobId,
         after: Duration,
         last: Option<Box<GenerationStatus>>,
@@ -116,14 +122,16 @@ impl Kind {
     }
 
     /// What it means for sending the call again; `None` if that cannot help.
-    pub(super) fn fate(&self) -> Option<Fate> {
+    pub(super) fn attempt_failure(&self) -> Option<AttemptFailure> {
         Some(match self {
-            Self::Failed { source, .. } if source.is_connecting() => Fate::Unsent,
-            Self::Failed { .. } => Fate::Unanswered,
+            Self::Failed { source, .. } if source.is_connecting() => AttemptFailure::NotSent,
+            Self::Failed { .. } => AttemptFailure::NoResponse,
             Self::TimedOut { limit: TimeLimit::Call, .. } => return None,
-            Self::TimedOut { status: None, .. } => Fate::Unanswered,
-            Self::TimedOut { status: Some(_), .. } | Self::BrokenOff { .. } => Fate::BrokenOff,
-            Self::Refused { status, .. } => Fate::Refused(*status),
+            Self::TimedOut { status: None, .. } => AttemptFailure::NoResponse,
+            Self::TimedOut { status: Some(_), .. } | Self::BrokenOff { .. } => {
+                AttemptFailure::Incomplete
+            }
+            Self::Refused { status, .. } => AttemptFailure::Status(*status),
             _ => return None,
         })
     }
@@ -131,7 +139,9 @@ impl Kind {
     pub(super) fn name(&self) -> ErrorKind {
         match self {
             Self::Config(_) | Self::SetUp { .. } => ErrorKind::Config,
-            Self::Input(_) | Self::Source { .. } | Self::Unwritable(_) => ErrorKind::Input,
+            Self::Input(_) | Self::Source { .. } | Self::File { .. } | Self::Unwritable(_) => {
+                ErrorKind::Input
+            }
             Self::Failed { source, .. } if source.is_timeout() => ErrorKind::Timeout,
             Self::Failed { source, .. } if source.is_connecting() => ErrorKind::Connect,
             Self::BrokenOff { source, .. } if source.is_timeout() => ErrorKind::Timeout,
@@ -145,8 +155,9 @@ impl Kind {
             Self::TooLarge { .. } => ErrorKind::TooLarge,
             Self::PaginationLoop { .. } => ErrorKind::PaginationLoop,
             Self::JobFailed { .. } => ErrorKind::JobFailed,
-            Self::Deadline { .. } => ErrorKind::Deadline,
-            Self::OneShot(_) => ErrorKind::OneShot,
+            Self::OutputNotFound { .. } => ErrorKind::OutputNotFound,
+            Self::WaitTimeout { .. } => ErrorKind::WaitTimeout,
+            Self::NotReplayable(_) => ErrorKind::NotReplayable,
         }
     }
 
@@ -246,7 +257,7 @@ fn because(status: &GenerationStatus) -> String {
 fn last_heard(status: Option<&GenerationStatus>) -> String {
     match status {
         Some(last) => {
-            format!("; it was {} when last asked", Excerpt::start(last.status.as_str().as_bytes()))
+            format!("; it was {} when last asked", Excerpt::start(last.state.as_str().as_bytes()))
         }
         None => "; nothing was heard of it".to_owned(),
     }

@@ -1,6 +1,7 @@
 //! How the other rooms make an error.
 
 use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -20,6 +21,7 @@ impl Error {
             attempts: 0,
             job: None,
             body: None,
+            outcome_unknown: false,
             kind,
         }))
     }
@@ -31,6 +33,12 @@ impl Error {
     pub(in crate::client) fn set_up(source: reqwest::Error) -> Self {
         let source = Box::new(source.without_url());
         Self::new(Kind::SetUp { what: "HTTP client", source })
+    }
+
+    pub(in crate::client) fn no_runtime() -> Self {
+        Self::config(
+            "no Tokio runtime is running; await the call inside one, or use the feature `blocking`",
+        )
     }
 
     #[cfg(feature = "blocking")]
@@ -112,12 +120,16 @@ impl Error {
         Self::timed_out(kind::without_query(address), TimeLimit::Call, after, None)
     }
 
+    pub(in crate::client) fn unwritable_file(path: &Path, source: io::Error) -> Self {
+        Self::new(Kind::File { path: path.display().to_string(), source })
+    }
+
     pub(in crate::client) fn answered_early(status: StatusCode) -> Self {
         Self::new(Kind::AnsweredEarly { status })
     }
 
-    pub(in crate::client) fn one_shot(cause: Self) -> Self {
-        Self::new(Kind::OneShot(cause))
+    pub(in crate::client) fn not_replayable(cause: Self) -> Self {
+        Self::new(Kind::NotReplayable(cause))
     }
 
     pub(in crate::client) fn too_large(status: StatusCode, max: u64) -> Self {
@@ -128,13 +140,27 @@ impl Error {
         Self::new(Kind::JobFailed { job, status: Box::new(status) })
     }
 
-    pub(in crate::client) fn deadline(
+    pub(in crate::client) fn wait_timeout(
         job: JobId,
         after: Duration,
         last: Option<GenerationStatus>,
         cause: Option<Self>,
     ) -> Self {
-        Self::new(Kind::Deadline { job, after, last: last.map(Box::new), cause })
+        Self::new(Kind::WaitTimeout { job, after, last: last.map(Box::new), cause })
+    }
+
+    /// The same error, of a call that may have been carried out.
+    pub(in crate::client) fn outcome_unknown(mut self) -> Self {
+        self.0.outcome_unknown = true;
+        self
+    }
+
+    pub(in crate::client) fn output_not_found(
+        job: JobId,
+        status: GenerationStatus,
+        place: String,
+    ) -> Self {
+        Self::new(Kind::OutputNotFound { job, status: Box::new(status), place })
     }
 
     /// The same error, of an answer that asked to be left alone for a while.

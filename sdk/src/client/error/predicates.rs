@@ -2,8 +2,8 @@
 
 use http::StatusCode;
 
-use super::{Error, Kind};
-use crate::client::retry::{Fate, may_pass};
+use super::{Error, ErrorKind, Kind};
+use crate::client::retry::{AttemptFailure, is_transient};
 use crate::client::transport::Failure;
 
 impl Error {
@@ -57,7 +57,7 @@ impl Error {
     /// that is too large or of another type than was said.
     #[must_use]
     pub fn is_input(&self) -> bool {
-        matches!(self.0.kind, Kind::Input(_) | Kind::Source { .. })
+        self.kind() == ErrorKind::Input
     }
 
     /// The answer points to another address. Calls of the API follow none, since the
@@ -81,11 +81,26 @@ impl Error {
         matches!(self.0.kind, Kind::JobFailed { .. })
     }
 
+    /// The generation completed, but its output is not there: the prompt that the status names was
+    /// deleted, or the status names none and the target vault does not hold it. The text says
+    /// where it was looked for.
+    #[must_use]
+    pub fn is_output_not_found(&self) -> bool {
+        matches!(self.0.kind, Kind::OutputNotFound { .. })
+    }
+
+    /// It is not known whether the generation was queued. [`job_id`](Self::job_id) names the job;
+    /// ask for its status later.
+    #[must_use]
+    pub fn is_outcome_unknown(&self) -> bool {
+        self.0.outcome_unknown
+    }
+
     /// Waiting for a generation took longer than it was allowed to. The job goes on;
     /// wait for its [`job_id`](Self::job_id) again, here or in another process.
     #[must_use]
-    pub fn is_deadline(&self) -> bool {
-        matches!(self.0.kind, Kind::Deadline { .. })
+    pub fn is_wait_timeout(&self) -> bool {
+        matches!(self.0.kind, Kind::WaitTimeout { .. })
     }
 
     /// The storage did not accept the slot of an upload: it ran out, or was used
@@ -100,8 +115,8 @@ impl Error {
     /// An upload has to be sent again, but its source can be read only once. The
     /// `source` of the error says why the first sending failed.
     #[must_use]
-    pub fn is_one_shot(&self) -> bool {
-        matches!(self.0.kind, Kind::OneShot(_))
+    pub fn is_not_replayable(&self) -> bool {
+        matches!(self.0.kind, Kind::NotReplayable(_))
     }
 
     /// A download is larger than allowed.
@@ -118,8 +133,8 @@ impl Error {
     /// asked.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
-        match self.fate() {
-            Some(Fate::Refused(status)) => may_pass(status),
+        match self.attempt_failure() {
+            Some(AttemptFailure::Status(status)) => is_transient(status),
             Some(_) => true,
             // The call as a whole took too long; what comes later may be faster.
             None => matches!(self.0.kind, Kind::TimedOut { .. }),
@@ -127,8 +142,16 @@ impl Error {
     }
 
     /// What it means for sending the call again; `None` if that cannot help.
-    pub(in crate::client) fn fate(&self) -> Option<Fate> {
-        self.0.kind.fate()
+    pub(in crate::client) fn attempt_failure(&self) -> Option<AttemptFailure> {
+        self.0.kind.attempt_failure()
+    }
+
+    /// Whether the request may have been carried out although no response says so.
+    pub(in crate::client) fn leaves_outcome_open(&self) -> bool {
+        matches!(
+            self.attempt_failure(),
+            Some(AttemptFailure::NoResponse | AttemptFailure::Incomplete)
+        ) || matches!(self.0.kind, Kind::TimedOut { .. })
     }
 
     /// Whether it was the storage that answered, which knows nothing of keys.

@@ -1,31 +1,48 @@
-//! Queueing a generation.
+//! Queues a generation, and never twice: after an ambiguous failure the service is asked whether
+//! it has the job before the request is sent again.
 
-use http::Method;
+use http::{Method, StatusCode};
 use serde::Serialize;
 use serde_json::{Map, Value};
+use tokio::time::{Instant, sleep};
 
+use super::GetGenerationStatus;
+use super::wait::{CreateAndWait, GenerationRef, Wait};
 use crate::client::Error;
-use crate::client::call::{Call, Endpoint, sealed::Sealed};
+use crate::client::call::{Context, Endpoint, optional, sendable};
+use crate::client::config::until;
 use crate::client::reply::Reply;
 use crate::client::request::Request;
-use crate::model::{AssetUrl, GenerationJob, GenerationType, JobId, VaultId};
+use crate::model::{
+    AssetUrl, GenerationJob, GenerationType, JobId, OutputHint, Problem, Timestamp, VaultId,
+};
 use crate::path;
 
-/// `POST /generations`.
-#[derive(Debug, Clone, Serialize)]
-#[serde(rename_all = "camelCase")]
+/// Queues a generation: `POST /generations`; returned by
+/// [`Generations::create`](super::Generations::create).
+///
+/// Nothing is sent until the call is awaited.
+///
+/// # Retries
+///
+/// A job costs money, so the request is never blindly repeated. After a failure that leaves open
+/// whether the job was queued (connection lost, timeout, 502, 503, 504), the call asks for the
+/// status of the job. If the service has the job, the call succeeds; if it answers 404, the request
+/// is sent again; otherwise the call fails with [`Error::is_outcome_unknown`], and
+/// [`Error::job_id`] names the job.
+#[derive(Debug, Clone)]
+#[must_use = "a call is sent only when it is awaited, or by `send`"]
 pub struct CreateGeneration {
-    model_id: String,
-    prompt: String,
-    client_job_id: JobId,
-    #[serde(flatten)]
-    options: Options,
+    pub(super) context: Context,
+    pub(super) body: NewGeneration,
 }
 
-/// What a generation can do without.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Options {
+pub(super) struct NewGeneration {
+    pub(super) model_id: String,
+    pub(super) prompt: String,
+    pub(super) client_job_id: JobId,
     #[serde(skip_serializing_if = "Option::is_none")]
     generation_type: Option<GenerationType>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,18 +65,31 @@ struct Options {
     image_edit_endpoint_id: Option<String>,
 }
 
-impl CreateGeneration {
+impl NewGeneration {
     pub(super) fn new(model_id: String, prompt: String) -> Self {
-        let client_job_id = JobId::new(uuid::Uuid::new_v4().to_string());
-        Self { model_id, prompt, client_job_id, options: Options::default() }
+        Self {
+            model_id,
+            prompt,
+            client_job_id: JobId::new(uuid::Uuid::new_v4().to_string()),
+            generation_type: None,
+            negative_prompt: None,
+            image_input: None,
+            image_inputs: None,
+            aspect_ratio: None,
+            batch_count: None,
+            parameters: None,
+            vault_id: None,
+            reference_image_urls: None,
+            image_edit_endpoint_id: None,
+        }
     }
 }
 
-impl<M> Call<CreateGeneration, M> {
-    /// The id the job will have: the one given, or a UUID made with the call.
+/// Fields of the generation.
+impl CreateGeneration {
+    /// The id of the job: the one that was set, or a UUID made with the call.
     ///
-    /// Keep it before the call is sent, and the job can be found even when the answer
-    /// is lost.
+    /// Store it before the call is sent, and the job can be found after a crash.
     ///
     /// ```
     /// # let client = promptarium::Client::new("https://prompts.example/api/v1", "k")?;
@@ -71,128 +101,205 @@ impl<M> Call<CreateGeneration, M> {
     /// ```
     #[must_use]
     pub const fn job_id(&self) -> &JobId {
-        &self.endpoint.client_job_id
+        &self.body.client_job_id
     }
 
-    /// The caller's own id for the job, in place of a made one (`GE-11`). Letters,
-    /// digits, `-` and `_` are accepted everywhere.
+    /// Your own id for the job. Letters, digits, `-` and `_` are accepted by every service.
     pub fn client_job_id(mut self, id: impl Into<JobId>) -> Self {
-        self.endpoint.client_job_id = id.into();
+        self.body.client_job_id = id.into();
         self
     }
 
-    /// Makes a video (`GE-09`).
+    /// Makes a video in place of an image.
     pub fn video(self) -> Self {
         self.generation_type(GenerationType::Video)
     }
 
-    /// What is made; an image unless told (`GE-09`).
-    pub fn generation_type(mut self, generation_type: GenerationType) -> Self {
-        self.endpoint.options.generation_type = Some(generation_type);
-        self
+    optional! {
+        /// The type of the output; an image by default.
+        generation_type, set_generation_type => body.generation_type: GenerationType;
+        /// What the output must not show, in at most
+        /// [`GENERATION_NEGATIVE_PROMPT_CHARS_MAX`](crate::limits::GENERATION_NEGATIVE_PROMPT_CHARS_MAX)
+        /// characters. Models without negative prompts ignore it.
+        negative_prompt, set_negative_prompt => body.negative_prompt: String;
+        /// The image to start from: a public URL, or that of an upload.
+        image_input, set_image_input => body.image_input: AssetUrl;
+        /// The aspect ratio, such as `16:9`; by default
+        /// [`GENERATION_ASPECT_RATIO_DEFAULT`](crate::limits::GENERATION_ASPECT_RATIO_DEFAULT).
+        aspect_ratio, set_aspect_ratio => body.aspect_ratio: String;
+        /// The number of outputs:
+        /// [`GENERATION_BATCH_COUNT`](crate::limits::GENERATION_BATCH_COUNT), by default one.
+        batch_count, set_batch_count => body.batch_count: u32;
+        /// All parameters of the model, as a JSON object, in place of those set before. Sending
+        /// anything but an object fails with [`Error::is_input`].
+        parameters, set_parameters => body.parameters: Value;
+        /// The vault that takes the output; General by default.
+        vault, set_vault => body.vault_id: VaultId;
+        /// The endpoint of an editing model, which then edits
+        /// [`image_input`](Self::image_input).
+        image_edit_endpoint, set_image_edit_endpoint => body.image_edit_endpoint_id: String;
     }
 
-    /// What is not wanted (`GE-13`), in at most
-    /// [`GENERATION_NEGATIVE_PROMPT_CHARS_MAX`](crate::limits::GENERATION_NEGATIVE_PROMPT_CHARS_MAX)
-    /// characters (`LI-10`). A model that knows no such thing ignores it (`GE-14`).
-    pub fn negative_prompt(mut self, text: impl Into<String>) -> Self {
-        self.endpoint.options.negative_prompt = Some(text.into());
-        self
-    }
-
-    /// An image to start from (`GE-15`): a public URL, or the
-    /// [`AssetUrl`](crate::AssetUrl) of an upload.
-    pub fn image_input(mut self, url: impl Into<String>) -> Self {
-        self.endpoint.options.image_input = Some(url.into().into());
-        self
-    }
-
-    /// Images to start from (`GE-16`): at most
-    /// [`GENERATION_IMAGE_INPUTS_MAX`](crate::limits::GENERATION_IMAGE_INPUTS_MAX)
-    /// (`LI-11`).
+    /// Images to start from: at most
+    /// [`GENERATION_IMAGE_INPUTS_MAX`](crate::limits::GENERATION_IMAGE_INPUTS_MAX).
     pub fn image_inputs<I>(mut self, urls: I) -> Self
     where
-        I: IntoIterator<Item: Into<String>>,
+        I: IntoIterator<Item: Into<AssetUrl>>,
     {
-        self.endpoint.options.image_inputs = Some(AssetUrl::all(urls));
+        self.body.image_inputs = Some(urls.into_iter().map(Into::into).collect());
         self
     }
 
-    /// The shape of the output, such as `16:9` (`GE-18`);
-    /// [`GENERATION_ASPECT_RATIO_DEFAULT`](crate::limits::GENERATION_ASPECT_RATIO_DEFAULT)
-    /// unless told (`GE-17`).
-    pub fn aspect_ratio(mut self, aspect_ratio: impl Into<String>) -> Self {
-        self.endpoint.options.aspect_ratio = Some(aspect_ratio.into());
+    /// Reference images: at most
+    /// [`GENERATION_REFERENCE_IMAGE_URLS_MAX`](crate::limits::GENERATION_REFERENCE_IMAGE_URLS_MAX).
+    pub fn reference_image_urls<I>(mut self, urls: I) -> Self
+    where
+        I: IntoIterator<Item: Into<AssetUrl>>,
+    {
+        self.body.reference_image_urls = Some(urls.into_iter().map(Into::into).collect());
         self
     }
 
-    /// How many outputs are made (`GE-19`, `GE-30`):
-    /// [`GENERATION_BATCH_COUNT`](crate::limits::GENERATION_BATCH_COUNT) (`LI-13`),
-    /// one unless told.
-    pub fn batch_count(mut self, outputs: u32) -> Self {
-        self.endpoint.options.batch_count = Some(outputs);
-        self
-    }
-
-    /// All parameters of the model at once, as a JSON object (`GE-20`). They replace
-    /// those given before.
-    ///
-    /// Sending anything but an object fails with [`Error::is_input`].
-    pub fn parameters(mut self, parameters: impl Into<Value>) -> Self {
-        self.endpoint.options.parameters = Some(parameters.into());
-        self
-    }
-
-    /// One parameter of the model (`GE-20`), beside those given before.
+    /// One parameter of the model, beside those set before.
     pub fn parameter(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
-        let parameters = &mut self.endpoint.options.parameters;
-        let parameters = parameters.get_or_insert_with(|| Value::Object(Map::new()));
-        // What is no object stays as it is, and is told when the call is sent.
+        let parameters = self.body.parameters.get_or_insert_with(|| Value::Object(Map::new()));
+        // Anything but an object stays as it is; sending reports it.
         if let Value::Object(members) = parameters {
             members.insert(name.into(), value.into());
         }
         self
     }
 
-    /// The vault that takes the output (`GE-21`); General unless told (`GE-22`).
-    pub fn vault(mut self, vault: VaultId) -> Self {
-        self.endpoint.options.vault_id = Some(vault);
-        self
+    /// Queues the generation, waits until it has ended, and returns its output; see [`Wait`].
+    ///
+    /// ```
+    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+    /// let finished =
+    ///     client.generations().create("local/plasma", "A harbour at dusk").and_wait().await?;
+    /// for image in finished.images() {
+    ///     println!("{}", image.url);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn and_wait(self) -> CreateAndWait {
+        let job = GenerationRef { id: self.body.client_job_id.clone(), output: self.output() };
+        let wait = Wait::new(self.context.client.clone(), job);
+        CreateAndWait { create: self, wait }
     }
 
-    /// Images to go by (`GE-23`): at most
-    /// [`GENERATION_REFERENCE_IMAGE_URLS_MAX`](crate::limits::GENERATION_REFERENCE_IMAGE_URLS_MAX)
-    /// (`LI-12`).
-    pub fn reference_image_urls<I>(mut self, urls: I) -> Self
-    where
-        I: IntoIterator<Item: Into<String>>,
-    {
-        self.endpoint.options.reference_image_urls = Some(AssetUrl::all(urls));
-        self
-    }
-
-    /// The endpoint of an editing model, which then works on
-    /// [`image_input`](Self::image_input) (`GE-24`).
-    pub fn image_edit_endpoint(mut self, endpoint_id: impl Into<String>) -> Self {
-        self.endpoint.options.image_edit_endpoint_id = Some(endpoint_id.into());
-        self
+    fn output(&self) -> OutputHint {
+        OutputHint {
+            vault: self.body.vault_id,
+            text: Some(self.body.prompt.clone()),
+            outputs: self.body.batch_count,
+            since: Some(Timestamp::now()),
+        }
     }
 }
-
-impl Sealed for CreateGeneration {}
 
 impl Endpoint for CreateGeneration {
     type Output = GenerationJob;
 
-    fn request(&self) -> Result<Request, Error> {
-        if !matches!(self.options.parameters, None | Some(Value::Object(_))) {
-            return Err(Error::input("the parameters of a generation are no JSON object"));
-        }
-        let request = Request::new(Method::POST, path::GENERATIONS, path::GENERATIONS);
-        request.keyed(self.client_job_id.clone()).json(self)
+    fn context(&self) -> &Context {
+        &self.context
     }
 
-    fn read(reply: Reply) -> Result<GenerationJob, Error> {
-        reply.data()
+    fn request(&self) -> Result<Request, Error> {
+        if !matches!(self.body.parameters, None | Some(Value::Object(_))) {
+            return Err(Error::input("the parameters of a generation are not a JSON object"));
+        }
+        let request = Request::new(Method::POST, path::GENERATIONS, path::GENERATIONS);
+        request.job(self.body.client_job_id.clone()).json(&self.body)
+    }
+
+    fn read(&self, reply: Reply) -> Result<GenerationJob, Error> {
+        // The job was queued, but it is not certain that it has this id.
+        let mut data: Value = reply.data().map_err(Error::outcome_unknown)?;
+        let text = |name: &str, data: &mut Value| match data.get_mut(name).map(Value::take) {
+            Some(Value::String(text)) => Some(text),
+            _ => None,
+        };
+        Ok(GenerationJob {
+            client_job_id: text("clientJobId", &mut data)
+                .map_or_else(|| self.body.client_job_id.clone(), JobId::new),
+            provider_request_id: text("providerRequestId", &mut data),
+            status_url: text("statusUrl", &mut data),
+            output: self.output(),
+        })
+    }
+
+    async fn exchange(&self) -> Result<Reply, Error> {
+        let Context { client, options } = &self.context;
+        let limit = options.limits(&client.0).call;
+        let end = Instant::now().checked_add(limit);
+        match until(end, self.queue_once()).await {
+            Ok(outcome) => outcome,
+            Err(_) => {
+                let job = Some(self.body.client_job_id.clone());
+                let error = Error::call_timed_out(client.base_url(), limit).after_attempts(1, job);
+                Err(error.outcome_unknown())
+            }
+        }
+    }
+}
+
+sendable!(CreateGeneration -> GenerationJob);
+
+impl CreateGeneration {
+    /// Sends the request until it is known whether the service has the job.
+    async fn queue_once(&self) -> Result<Reply, Error> {
+        let Context { client, options } = &self.context;
+        let (request, policy) = (self.request()?, options.policy(&client.0));
+        let mut backoff = policy.backoff();
+        let mut number = 1;
+        loop {
+            let (error, id_refused) = match client.send(request.clone(), options).await {
+                Ok(reply) if is_ambiguous(reply.status) => (reply.refused(), false),
+                // An earlier attempt may have been carried out.
+                Ok(reply) if number > 1 && refuses_job_id(&reply) => (reply.refused(), true),
+                Ok(reply) => return Ok(reply),
+                Err(error) if error.leaves_outcome_open() => (error, false),
+                Err(error) => return Err(error),
+            };
+            let retry_after = error.retry_after();
+            if policy.max_attempts <= 1 || policy.is_too_long(retry_after) {
+                return Err(error.outcome_unknown());
+            }
+            sleep(backoff.delay(retry_after)).await;
+            let status = GetGenerationStatus {
+                context: self.context.clone(),
+                job: self.body.client_job_id.clone(),
+            };
+            match status.exchange().await.and_then(Reply::accepted) {
+                Ok(reply) => return Ok(reply),
+                Err(unknown)
+                    if unknown.is_not_found()
+                        && !id_refused
+                        && number < policy.max_attempts
+                        && client.0.budget.spend() => {}
+                Err(_) => return Err(error.outcome_unknown()),
+            }
+            number += 1;
+        }
+    }
+}
+
+/// Whether a server or a proxy may answer so although the job was queued.
+fn is_ambiguous(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 408 | 502 | 503 | 504)
+}
+
+/// Whether the service refuses the id of the job, because it has it already or never takes one
+/// twice.
+fn refuses_job_id(reply: &Reply) -> bool {
+    match reply.status {
+        StatusCode::CONFLICT => true,
+        StatusCode::BAD_REQUEST => {
+            serde_json::from_slice(&reply.body).is_ok_and(|problem: Problem| {
+                problem.field_errors().any(|(field, _)| field == "clientJobId")
+            })
+        }
+        _ => false,
     }
 }

@@ -1,30 +1,67 @@
-//! Waiting for the end of a job, and for what came of it.
+//! Waits for the end of a job, and returns its output.
 
 use std::fmt;
-use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 
+use super::create::CreateGeneration;
+use super::output;
 use super::watch::Watch;
-use crate::client::Error;
-use crate::client::mode::Async;
 use crate::client::trace::Span;
-use crate::model::{GenerationStatus, Prompt, PromptId, PromptImage};
+use crate::client::{Client, Error};
+use crate::model::{
+    GenerationJob, GenerationStatus, JobId, OutputHint, Prompt, PromptImage, VaultId,
+};
 
-type Fetch = dyn FnMut(PromptId) -> BoxFuture<'static, Result<Prompt, Error>> + Send;
 type OnChange = dyn FnMut(&GenerationStatus) + Send;
 
-/// Waits until a job has ended. Nothing is sent until it is awaited.
+/// A job to wait for: its id, or the [`GenerationJob`] that
+/// [`create`](crate::resources::Generations::create) returned, which also knows the vault and the
+/// text of the output.
+#[derive(Debug, Clone)]
+pub struct GenerationRef {
+    pub(super) id: JobId,
+    pub(super) output: OutputHint,
+}
+
+impl From<&GenerationJob> for GenerationRef {
+    fn from(job: &GenerationJob) -> Self {
+        Self { id: job.client_job_id.clone(), output: job.output.clone() }
+    }
+}
+
+impl From<GenerationJob> for GenerationRef {
+    fn from(job: GenerationJob) -> Self {
+        Self::from(&job)
+    }
+}
+
+macro_rules! from_id {
+    ($($id:ty),*) => {$(
+        impl From<$id> for GenerationRef {
+            fn from(id: $id) -> Self {
+                Self { id: id.into(), output: OutputHint::default() }
+            }
+        }
+    )*};
+}
+
+from_id!(JobId, &JobId, &str, String);
+
+/// Waits until a job has ended, and returns its output. Nothing is sent until it is awaited.
 ///
-/// Made by [`Generations::wait`](crate::call::Generations::wait). It polls as
-/// [`Watch`] does. Dropping the future stops all its traffic.
+/// Returned by [`Generations::wait`](crate::resources::Generations::wait). It polls as [`Watch`]
+/// does. If the status of the completed job does not name its prompts, they are looked up in the
+/// target vault: new prompts with images and the text of the job. Dropping the future stops the
+/// polling.
 ///
 /// # Errors
 ///
-/// [`Error::is_job_failed`] when the generation ended without output, and
-/// [`Error::is_deadline`] when it did not end in time; both name the job. A poll that
-/// fails for good, with 401 or 404 say, is that call's error.
+/// [`Error::is_job_failed`] if the generation failed, [`Error::is_wait_timeout`] if it did not end
+/// in time, and [`Error::is_output_not_found`] if it completed without output that can be found;
+/// all name the job. A poll that fails with an error that is not transient, such as 401 or 404,
+/// ends the wait.
 ///
 /// ```
 /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
@@ -33,59 +70,99 @@ type OnChange = dyn FnMut(&GenerationStatus) + Send;
 /// let finished = client
 ///     .generations()
 ///     .wait("invoice-17")
-///     .deadline(Duration::from_secs(120))
-///     .on_change(|status| println!("{}", status.status))
+///     .timeout(Duration::from_secs(120))
+///     .on_change(|status| println!("{}", status.state))
 ///     .await;
 /// match finished {
-///     Ok(finished) => println!("{} images", finished.images().len()),
+///     Ok(finished) => println!("{} images", finished.images().count()),
 ///     Err(error) if error.is_job_failed() => println!("no image: {error}"),
-///     Err(error) if error.is_deadline() => println!("still at it: {error}"),
+///     Err(error) if error.is_wait_timeout() => println!("still running: {error}"),
 ///     Err(error) => return Err(error),
 /// }
 /// # Ok(())
 /// # }
-/// # promptarium::testing::demo::run(example);
 /// ```
-#[must_use = "a job is waited for only when this is awaited, or by `send`"]
-pub struct Wait<M = Async> {
-    pub(in crate::client) mode: M,
+#[must_use = "a job is waited for only when this is awaited, or by `send_blocking`"]
+pub struct Wait {
+    client: Client,
     watch: Watch,
-    fetch: Box<Fetch>,
+    output: OutputHint,
     on_change: Box<OnChange>,
 }
 
-impl<M> Wait<M> {
-    pub(super) fn new(
-        mode: M,
-        watch: Watch,
-        fetch: impl FnMut(PromptId) -> BoxFuture<'static, Result<Prompt, Error>> + Send + 'static,
-    ) -> Self {
-        Self { mode, watch, fetch: Box::new(fetch), on_change: Box::new(|_| ()) }
+/// The methods of [`Wait`] that [`CreateAndWait`] has too.
+macro_rules! wait_options {
+    ($($field:ident)?) => {
+        /// The delay before the second poll; [`Watch::DEFAULT_POLL_INTERVAL`] by default.
+        pub const fn poll_interval(mut self, interval: Duration) -> Self {
+            self.$($field.)?watch.set_poll_interval(interval);
+            self
+        }
+
+        /// The longest delay between two polls; [`Watch::DEFAULT_MAX_POLL_INTERVAL`] by default.
+        pub const fn max_poll_interval(mut self, interval: Duration) -> Self {
+            self.$($field.)?watch.set_max_poll_interval(interval);
+            self
+        }
+
+        /// How long to wait; [`Watch::DEFAULT_TIMEOUT`] by default, [`Duration::MAX`] for no
+        /// limit. The job itself continues after it.
+        pub const fn timeout(mut self, timeout: Duration) -> Self {
+            self.$($field.)?watch.set_timeout(timeout);
+            self
+        }
+
+        /// Calls this with the first status, each that differs from the one before, and the final
+        /// one.
+        pub fn on_change(
+            mut self,
+            on_change: impl FnMut(&GenerationStatus) + Send + 'static,
+        ) -> Self {
+            self.$($field.)?on_change = Box::new(on_change);
+            self
+        }
+    };
+}
+
+impl Wait {
+    pub(super) fn new(client: Client, job: GenerationRef) -> Self {
+        let watch = Watch::new(client.clone(), job.id);
+        Self { client, watch, output: job.output, on_change: Box::new(|_| ()) }
     }
 
-    /// How long to wait before asking again, from the first time to the longest;
-    /// [`Watch::DEFAULT_POLL_EVERY`] otherwise.
-    pub fn poll_every(mut self, delays: RangeInclusive<Duration>) -> Self {
-        self.watch = self.watch.poll_every(delays);
+    wait_options!();
+
+    /// The same wait for the job that the service returned.
+    fn of(mut self, job: GenerationJob) -> Self {
+        self.watch.set_job(job.client_job_id);
+        self.output = job.output;
         self
     }
 
-    /// How long the whole may take; [`Watch::DEFAULT_DEADLINE`] otherwise, and
-    /// [`Duration::MAX`] for as long as it needs. What the service does is not
-    /// touched by it.
-    pub fn deadline(mut self, deadline: Duration) -> Self {
-        self.watch = self.watch.deadline(deadline);
+    /// The vault that takes the output, for a job that is known by its id only.
+    pub fn vault(mut self, vault: VaultId) -> Self {
+        self.output.vault = Some(vault);
         self
     }
 
-    /// Is told the first status and each that differs from the one before, the final
-    /// one included.
-    pub fn on_change(mut self, told: impl FnMut(&GenerationStatus) + Send + 'static) -> Self {
-        self.on_change = Box::new(told);
+    /// The text of the generation, for a job that is known by its id only. It tells its output
+    /// from that of other jobs in the same vault.
+    pub fn text(mut self, text: impl Into<String>) -> Self {
+        self.output.text = Some(text.into());
         self
     }
 
-    pub(in crate::client) async fn run(self) -> Result<FinishedGeneration, Error> {
+    /// Waits, and blocks the thread until the job has ended; see [`blocking`](crate::blocking).
+    ///
+    /// # Errors
+    ///
+    /// As awaiting it.
+    #[cfg(feature = "blocking")]
+    pub fn send_blocking(self) -> Result<FinishedGeneration, Error> {
+        crate::client::blocking::wait(self.run())?
+    }
+
+    async fn run(self) -> Result<FinishedGeneration, Error> {
         let span = Span::wait(self.watch.job_id());
         let outcome = span.around(self.run_within(&span)).await;
         outcome.inspect_err(|error| span.failed(error))
@@ -96,26 +173,34 @@ impl<M> Wait<M> {
             let status = change?;
             span.changed(&status);
             (self.on_change)(&status);
-            if status.status.is_success() {
-                let prompt = self.output(&status).await?;
-                return Ok(FinishedGeneration { status, prompt });
+            if status.state.is_success() {
+                let prompts = self.find_output(&status).await?;
+                return Ok(FinishedGeneration { status, prompts });
             }
-            if status.status.is_final() {
+            if status.state.is_final() {
                 return Err(Error::job_failed(self.watch.job_id().clone(), status));
             }
         }
         // A watch ends only after one of the above.
-        Err(self.watch.too_late())
+        Err(self.watch.timed_out())
     }
 
-    /// The prompt with the output. It is no failure of the job if it has been deleted
-    /// meanwhile, or if the service did not say which it is.
-    async fn output(&mut self, status: &GenerationStatus) -> Result<Option<Prompt>, Error> {
-        let Some(id) = status.prompt_id else { return Ok(None) };
-        match self.watch.insist(|| (self.fetch)(id)).await {
-            Ok(prompt) => Ok(Some(prompt)),
-            Err(error) if error.is_not_found() => Ok(None),
-            Err(error) => Err(error),
+    /// Looks for the output several times, since a service may show it a little later.
+    async fn find_output(&mut self, status: &GenerationStatus) -> Result<Vec<Prompt>, Error> {
+        const ATTEMPTS: u32 = 4;
+        let (client, hint) = (self.client.clone(), self.output.clone());
+        let mut attempt = 1;
+        loop {
+            let find = || Box::pin(output::find(&client, status, &hint)) as BoxFuture<'_, _>;
+            match self.watch.retrying(find).await? {
+                Ok(prompts) => return Ok(prompts),
+                Err(place) if attempt == ATTEMPTS => {
+                    let job = self.watch.job_id().clone();
+                    return Err(Error::output_not_found(job, status.clone(), place));
+                }
+                Err(_) => self.watch.pause().await?,
+            }
+            attempt += 1;
         }
     }
 }
@@ -129,16 +214,54 @@ impl IntoFuture for Wait {
     }
 }
 
-impl<M: fmt::Debug> fmt::Debug for Wait<M> {
+impl fmt::Debug for Wait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Wait")
-            .field("mode", &self.mode)
-            .field("watch", &self.watch)
-            .finish_non_exhaustive()
+        f.debug_struct("Wait").field("watch", &self.watch).finish_non_exhaustive()
     }
 }
 
-/// A generation that completed (`GE-28`), with its output (`GE-29`).
+/// Queues a generation and waits for its output; returned by
+/// [`CreateGeneration::and_wait`](crate::request::CreateGeneration::and_wait). Nothing is sent
+/// until it is awaited.
+///
+/// # Errors
+///
+/// As [`CreateGeneration`](crate::request::CreateGeneration) and [`Wait`].
+#[derive(Debug)]
+#[must_use = "a generation is queued only when this is awaited, or by `send_blocking`"]
+pub struct CreateAndWait {
+    pub(super) create: CreateGeneration,
+    pub(super) wait: Wait,
+}
+
+impl CreateAndWait {
+    wait_options!(wait);
+
+    /// Queues the generation and blocks the thread until it has ended; see
+    /// [`blocking`](crate::blocking).
+    ///
+    /// # Errors
+    ///
+    /// As awaiting it.
+    #[cfg(feature = "blocking")]
+    pub fn send_blocking(self) -> Result<FinishedGeneration, Error> {
+        crate::client::blocking::wait(self.into_future())?
+    }
+}
+
+impl IntoFuture for CreateAndWait {
+    type Output = Result<FinishedGeneration, Error>;
+    type IntoFuture = BoxFuture<'static, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let job = self.create.await?;
+            self.wait.of(job).await
+        })
+    }
+}
+
+/// A completed generation with its output.
 ///
 /// ```
 /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
@@ -148,23 +271,19 @@ impl<M: fmt::Debug> fmt::Debug for Wait<M> {
 /// }
 /// # Ok(())
 /// # }
-/// # promptarium::testing::demo::run(example);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FinishedGeneration {
     /// The final status.
     pub status: GenerationStatus,
-    /// The prompt that holds the output. `None` if the service did not name it, or if
-    /// it is gone already; the output of the former is in the target vault (`GE-32`).
-    pub prompt: Option<Prompt>,
+    /// The prompts that hold the output; never empty.
+    pub prompts: Vec<Prompt>,
 }
 
 impl FinishedGeneration {
-    /// What was made, one entry for each output; empty without
-    /// [`prompt`](Self::prompt).
-    #[must_use]
-    pub fn images(&self) -> &[PromptImage] {
-        self.prompt.as_ref().map_or(&[], |prompt| &prompt.images)
+    /// The images of all prompts: one for each output.
+    pub fn images(&self) -> impl Iterator<Item = &PromptImage> {
+        self.prompts.iter().flat_map(|prompt| &prompt.images)
     }
 }

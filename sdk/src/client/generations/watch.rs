@@ -1,184 +1,219 @@
-//! Asking for a job's status again and again, as a stream of what changed.
-//!
-//! Knows no resource and sends nothing itself: it is handed the question. There is
-//! no task behind it, so dropping it ends everything it does.
+//! Polls the status of a job and streams its changes. There is no task: dropping the stream stops
+//! the polling.
 
 use std::fmt;
 use std::future::poll_fn;
-use std::ops::RangeInclusive;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_core::Stream;
 use futures_core::future::BoxFuture;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep, sleep_until};
 
-use crate::client::Error;
-use crate::client::backoff::{Backoff, Dice};
-use crate::client::clock::Time;
+use super::GetGenerationStatus;
+use crate::client::backoff::Backoff;
+use crate::client::call::Endpoint as _;
+use crate::client::config::until;
+use crate::client::{Client, Error, RetryPolicy};
 use crate::model::{GenerationStatus, JobId};
 
-type Ask = dyn FnMut() -> Asking + Send;
-type Asking = BoxFuture<'static, Result<Answer, Error>>;
+type Polling = BoxFuture<'static, Result<Polled, Error>>;
 type Change = Result<GenerationStatus, Error>;
 
-/// One answer to the question how far a job has come.
-pub(super) struct Answer {
-    pub(super) status: GenerationStatus,
-    /// How long the service asks to be left alone.
-    pub(super) retry_after: Option<Duration>,
+/// The response to one poll.
+struct Polled {
+    status: GenerationStatus,
+    retry_after: Option<Duration>,
 }
 
-/// What becomes of a job, as a stream: its status at once, then each status that
-/// differs from the one before, and last the final one.
+/// A stream of the status of a job: the first one, each that differs from the one before, and
+/// last the final one. Returned by [`Generations::watch`](crate::resources::Generations::watch).
 ///
-/// Made by [`Generations::watch`](crate::call::Generations::watch). The job is asked
-/// for again after a delay that grows, is never the same twice, and is never shorter
-/// than the service asks for. A poll that fails in a way that may pass
-/// ([`Error::is_retryable`]) does not end the stream; any other failure does, as an
-/// error, and so does the deadline ([`Error::is_deadline`]). A job that failed is no
-/// error here: its final status says so.
-///
-/// The deadline starts when the stream is first polled, and needs a Tokio runtime.
-/// Dropping the stream stops all its traffic.
+/// The delay between polls grows, has jitter, and is at least `Retry-After`. A poll that fails
+/// with a transient error ([`Error::is_retryable`]) or cannot be decoded does not end the stream;
+/// another error and the timeout ([`Error::is_wait_timeout`]) do. A failed job is not an error
+/// here: its final status says so. The timeout starts with the first poll.
 ///
 /// ```
 /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
 /// let mut changes = client.generations().watch("invoice-17");
 /// while let Some(status) = changes.next().await {
-///     println!("{}", status?.status);
+///     println!("{}", status?.state);
 /// }
 /// # Ok(())
 /// # }
-/// # promptarium::testing::demo::run(example);
 /// ```
-#[must_use = "a stream asks only when it is polled"]
+#[must_use = "a stream polls the job only when it is polled"]
 pub struct Watch {
+    client: Client,
     job: JobId,
-    ask: Box<Ask>,
-    time: Time,
-    backoff: Backoff,
-    deadline: Duration,
-    over: Option<Over>,
+    poll_interval: Duration,
+    max_poll_interval: Duration,
+    timeout: Duration,
+    backoff: Option<Backoff>,
+    deadline: Option<Deadline>,
     state: State,
-    last: Option<GenerationStatus>,
-    failure: Option<Error>,
+    last_status: Option<GenerationStatus>,
+    last_error: Option<Error>,
 }
 
 enum State {
     Due,
-    Asking(Asking),
+    Polling(Polling),
     Waiting(BoxFuture<'static, ()>),
     Ended,
 }
 
-/// The deadline, running; without a moment it is never reached.
-struct Over {
+/// The end of the timeout; `at` is `None` if it is never reached.
+struct Deadline {
     at: Option<Instant>,
     sleep: BoxFuture<'static, ()>,
 }
 
 impl Watch {
-    /// How long the whole may take unless told otherwise: 10 minutes.
-    pub const DEFAULT_DEADLINE: Duration = Duration::from_secs(600);
+    /// How long to wait for the end of a job by default: 10 minutes.
+    pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
 
-    /// How long to wait before asking again unless told otherwise: a quarter of a
-    /// second at first, then longer, up to 5 seconds.
-    pub const DEFAULT_POLL_EVERY: RangeInclusive<Duration> =
-        Duration::from_millis(250)..=Duration::from_secs(5);
+    /// The delay before the second poll by default: 250 milliseconds.
+    pub const DEFAULT_POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-    pub(super) fn new(
-        job: JobId,
-        time: Time,
-        dice: Dice,
-        ask: impl FnMut() -> Asking + Send + 'static,
-    ) -> Self {
+    /// The longest delay between two polls by default: 3 seconds.
+    pub const DEFAULT_MAX_POLL_INTERVAL: Duration = Duration::from_secs(3);
+
+    pub(super) const fn new(client: Client, job: JobId) -> Self {
         Self {
+            client,
             job,
-            ask: Box::new(ask),
-            time,
-            backoff: Backoff::new(&Self::DEFAULT_POLL_EVERY, dice),
-            deadline: Self::DEFAULT_DEADLINE,
-            over: None,
+            poll_interval: Self::DEFAULT_POLL_INTERVAL,
+            max_poll_interval: Self::DEFAULT_MAX_POLL_INTERVAL,
+            timeout: Self::DEFAULT_TIMEOUT,
+            backoff: None,
+            deadline: None,
             state: State::Due,
-            last: None,
-            failure: None,
+            last_status: None,
+            last_error: None,
         }
     }
 
-    /// How long to wait before asking again, from the first time to the longest. Each
-    /// delay is drawn between half its length and the whole.
-    pub fn poll_every(mut self, delays: RangeInclusive<Duration>) -> Self {
-        self.backoff = self.backoff.with_lengths(&delays);
+    /// The delay before the second poll. It doubles with each poll; with jitter, the delay is
+    /// between half of it and the whole.
+    pub const fn poll_interval(mut self, interval: Duration) -> Self {
+        self.set_poll_interval(interval);
         self
     }
 
-    /// How long the whole may take, a poll on its way included;
-    /// [`Duration::MAX`] for as long as it needs.
-    pub const fn deadline(mut self, deadline: Duration) -> Self {
-        self.deadline = deadline;
+    /// The longest delay between two polls.
+    pub const fn max_poll_interval(mut self, interval: Duration) -> Self {
+        self.set_max_poll_interval(interval);
         self
     }
 
-    /// Names the job.
+    /// How long to wait for the end of the job; [`Duration::MAX`] for no limit.
+    pub const fn timeout(mut self, timeout: Duration) -> Self {
+        self.set_timeout(timeout);
+        self
+    }
+
+    pub(super) fn set_job(&mut self, job: JobId) {
+        self.job = job;
+    }
+
+    pub(super) const fn set_poll_interval(&mut self, interval: Duration) {
+        self.poll_interval = interval;
+    }
+
+    pub(super) const fn set_max_poll_interval(&mut self, interval: Duration) {
+        self.max_poll_interval = interval;
+    }
+
+    pub(super) const fn set_timeout(&mut self, timeout: Duration) {
+        self.timeout = timeout;
+    }
+
+    /// The id of the job.
     #[must_use]
     pub const fn job_id(&self) -> &JobId {
         &self.job
     }
 
-    /// The last status that was heard of, also when it did not differ.
+    /// The status of the last poll that succeeded.
     #[must_use]
-    pub const fn last(&self) -> Option<&GenerationStatus> {
-        self.last.as_ref()
+    pub const fn last_status(&self) -> Option<&GenerationStatus> {
+        self.last_status.as_ref()
     }
 
-    /// Why the last poll failed, if it did and may yet succeed.
+    /// The transient error of the last poll, if it failed.
     #[must_use]
-    pub const fn last_failure(&self) -> Option<&Error> {
-        self.failure.as_ref()
+    pub const fn last_error(&self) -> Option<&Error> {
+        self.last_error.as_ref()
     }
 
-    /// The next change; `None` when the stream has ended.
+    /// The next change; `None` when the stream has ended. Cancel safe.
     pub async fn next(&mut self) -> Option<Change> {
         poll_fn(|cx| self.poll_change(cx)).await
     }
 
-    /// Makes a call that belongs to the waiting again and again, under the same
-    /// deadline, until it succeeds or fails for good.
-    pub(super) async fn insist<T>(
+    /// The stream as a blocking iterator; see [`blocking`](crate::blocking).
+    #[cfg(feature = "blocking")]
+    pub const fn blocking(self) -> crate::blocking::Blocking<Self> {
+        crate::blocking::Blocking::new(self)
+    }
+
+    /// Retries a call until it succeeds or fails with an error that is not transient, within the
+    /// same timeout.
+    pub(super) async fn retrying<'a, T>(
         &mut self,
-        mut call: impl FnMut() -> BoxFuture<'static, Result<T, Error>>,
+        mut call: impl FnMut() -> BoxFuture<'a, Result<T, Error>>,
     ) -> Result<T, Error> {
-        let limit = self.over.as_ref().map_or_else(|| Some(self.time.now()), |over| over.at);
-        let time = self.time.clone();
-        let tries = async {
-            loop {
-                match call().await {
-                    Err(error) if error.is_retryable() => {
-                        let delay = self.backoff.delay(error.retry_after());
-                        self.failure = Some(error);
-                        time.sleep(delay).await;
-                    }
-                    outcome => return outcome,
+        loop {
+            let deadline = self.deadline();
+            match until(deadline, call()).await {
+                Ok(Err(error)) if error.is_retryable() => {
+                    let delay = self.delay(error.retry_after());
+                    self.last_error = Some(error);
+                    self.sleep(delay).await?;
                 }
+                Ok(outcome) => return outcome,
+                Err(_) => return Err(self.timed_out()),
             }
-        };
-        match time.until(limit, tries).await {
-            Ok(outcome) => outcome,
-            Err(_) => Err(self.too_late()),
         }
     }
 
+    /// Waits as long as between two polls.
+    pub(super) async fn pause(&mut self) -> Result<(), Error> {
+        let delay = self.delay(None);
+        self.sleep(delay).await
+    }
+
+    async fn sleep(&mut self, delay: Duration) -> Result<(), Error> {
+        let slept = until(self.deadline(), sleep(delay)).await;
+        slept.map_err(|_| self.timed_out())
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.deadline.as_ref().and_then(|deadline| deadline.at)
+    }
+
+    fn delay(&mut self, retry_after: Option<Duration>) -> Duration {
+        let (initial, max) = (self.poll_interval, self.max_poll_interval);
+        self.backoff.get_or_insert_with(|| Backoff::new(initial, max)).delay(retry_after)
+    }
+
     fn poll_change(&mut self, cx: &mut Context<'_>) -> Poll<Option<Change>> {
-        self.over.get_or_insert_with(|| Over {
-            at: self.time.after(self.deadline),
-            sleep: self.time.sleep(self.deadline),
+        let timeout = self.timeout;
+        self.deadline.get_or_insert_with(|| {
+            let at = Instant::now().checked_add(timeout);
+            let sleep: BoxFuture<'static, ()> = match at {
+                Some(at) => Box::pin(sleep_until(at)),
+                None => Box::pin(std::future::pending()),
+            };
+            Deadline { at, sleep }
         });
         loop {
             match &mut self.state {
-                State::Due => self.state = State::Asking((self.ask)()),
-                State::Asking(asking) => match asking.as_mut().poll(cx) {
+                State::Due => self.state = State::Polling(self.poll_once()),
+                State::Polling(polling) => match polling.as_mut().poll(cx) {
                     Poll::Ready(outcome) => {
                         if let Some(change) = self.take(outcome) {
                             return Poll::Ready(Some(change));
@@ -195,47 +230,61 @@ impl Watch {
         }
     }
 
-    /// Decides what follows from an answer, and whether anybody is told of it.
-    fn take(&mut self, outcome: Result<Answer, Error>) -> Option<Change> {
-        let asked = match outcome {
-            Err(error) if !error.is_retryable() => {
-                self.state = State::Ended;
-                return Some(Err(error));
-            }
-            Ok(Answer { ref status, .. }) if status.status.is_final() => None,
-            Ok(Answer { retry_after, .. }) => Some(retry_after),
-            Err(ref error) => Some(error.retry_after()),
+    /// One poll. It is not retried by itself, since the watch polls again.
+    fn poll_once(&self) -> Polling {
+        let call = GetGenerationStatus { context: self.client.context(), job: self.job.clone() };
+        let call = call.retry(RetryPolicy::never());
+        Box::pin(async move {
+            let reply = call.exchange().await?;
+            let retry_after = reply.retry_after();
+            Ok(Polled { status: call.read(reply)?, retry_after })
+        })
+    }
+
+    /// Decides what follows from a poll, and whether it is a change.
+    fn take(&mut self, outcome: Result<Polled, Error>) -> Option<Change> {
+        let (retry_after, is_final) = match &outcome {
+            Err(error) if error.is_retryable() || error.is_decode() => (error.retry_after(), false),
+            Err(_) => (None, true),
+            Ok(polled) => (polled.retry_after, polled.status.state.is_final()),
         };
-        self.state = match asked {
-            None => State::Ended,
-            Some(asked) => State::Waiting(self.time.sleep(self.backoff.delay(asked))),
+        self.state = if is_final {
+            State::Ended
+        } else {
+            let delay = self.delay(retry_after);
+            State::Waiting(Box::pin(sleep(delay)))
         };
         match outcome {
-            Ok(Answer { status, .. }) => {
-                self.failure = None;
-                let changed = self.last.as_ref() != Some(&status);
-                self.last = Some(status.clone());
+            Ok(Polled { status, .. }) => {
+                self.last_error = None;
+                let changed = self.last_status.as_ref() != Some(&status);
+                self.last_status = Some(status.clone());
                 changed.then_some(Ok(status))
             }
+            Err(error) if is_final => Some(Err(error)),
             Err(error) => {
-                self.failure = Some(error);
+                self.last_error = Some(error);
                 None
             }
         }
     }
 
     fn poll_deadline(&mut self, cx: &mut Context<'_>) -> Poll<Option<Change>> {
-        if self.over.as_mut().is_some_and(|over| over.sleep.as_mut().poll(cx).is_pending()) {
+        if self
+            .deadline
+            .as_mut()
+            .is_none_or(|deadline| deadline.sleep.as_mut().poll(cx).is_pending())
+        {
             return Poll::Pending;
         }
         self.state = State::Ended;
-        Poll::Ready(Some(Err(self.too_late())))
+        Poll::Ready(Some(Err(self.timed_out())))
     }
 
-    /// That the job has not ended in time.
-    pub(super) fn too_late(&mut self) -> Error {
-        let last = self.last.clone();
-        Error::deadline(self.job.clone(), self.deadline, last, self.failure.take())
+    /// The error of the timeout.
+    pub(super) fn timed_out(&mut self) -> Error {
+        let last = self.last_status.clone();
+        Error::wait_timeout(self.job.clone(), self.timeout, last, self.last_error.take())
     }
 }
 
@@ -251,8 +300,8 @@ impl fmt::Debug for Watch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Watch")
             .field("job", &self.job)
-            .field("deadline", &self.deadline)
-            .field("last", &self.last)
+            .field("timeout", &self.timeout)
+            .field("last_status", &self.last_status)
             .finish_non_exhaustive()
     }
 }

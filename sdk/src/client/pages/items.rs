@@ -1,4 +1,4 @@
-//! The entries of a list, one by one, over whatever pages they come in.
+//! The items of a list, over all its pages.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -12,21 +12,20 @@ use super::Pages;
 use crate::client::Error;
 use crate::model::Cursor;
 
-/// The entries of a list over all its pages, each page fetched when the one before
-/// is used up, or [while it is used](crate::call::Call::look_ahead).
+/// A stream of the items of a list over all its pages. A page is requested when the items of the
+/// page before are used up, or [earlier](crate::request::ListPrompts::prefetch).
 ///
-/// Ends as [`Pages`] does: after the last entry, after the limit, and after an error,
-/// from which [`retry`](Self::retry) goes on.
+/// It ends after the last item, after `max_items`, and after an error, from which
+/// [`retry`](Self::retry) resumes.
 ///
 /// ```
 /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
-/// let mut prompts = client.prompts().list().stream();
-/// while let Some(prompt) = prompts.next().await {
-///     println!("{}", prompt?.title);
+/// let mut prompts = client.prompts().list().items();
+/// while let Some(prompt) = prompts.try_next().await? {
+///     println!("{}", prompt.title);
 /// }
 /// # Ok(())
 /// # }
-/// # promptarium::testing::demo::run(example);
 /// ```
 #[must_use = "a stream fetches only when it is polled"]
 pub struct Items<T> {
@@ -37,29 +36,56 @@ pub struct Items<T> {
 }
 
 impl<T> Items<T> {
-    pub(super) fn new(pages: Pages<T>) -> Self {
+    pub(in crate::client) fn new(pages: Pages<T>) -> Self {
         Self { pages, page: Vec::new().into_iter(), page_cursor: None }
     }
 
-    /// Where a later list can go on without missing an entry.
+    /// The cursor from which a later list misses no item.
     ///
-    /// While entries of a page are left it names that page, so that those of it
-    /// which came already come again; otherwise it is [`Pages::cursor`].
+    /// While items of a page are left it is the cursor of that page, so its first items come
+    /// again; otherwise it is [`Pages::cursor`].
     #[must_use]
     pub fn cursor(&self) -> Option<&Cursor> {
         if self.page.len() == 0 { self.pages.cursor() } else { self.page_cursor.as_ref() }
     }
 
-    /// The next entry; `None` when the stream has ended.
+    /// The next item; `None` when the stream has ended.
     ///
-    /// Nothing is lost if the future is dropped: the next call goes on with the same
-    /// request.
+    /// Cancel safe: if the future is dropped, the next call continues the same request.
     pub async fn next(&mut self) -> Option<Result<T, Error>> {
         poll_fn(|cx| self.poll_item(cx)).await
     }
 
-    /// Lets a stream that ended with an error ask for the page that failed once more;
-    /// as [`Pages::retry`]. The entries go on after the last that came.
+    /// The next item; `Ok(None)` when the stream has ended. Cancel safe.
+    ///
+    /// # Errors
+    ///
+    /// That of the page that failed.
+    pub async fn try_next(&mut self) -> Result<Option<T>, Error> {
+        self.next().await.transpose()
+    }
+
+    /// The rest of the list in one vector.
+    ///
+    /// # Errors
+    ///
+    /// That of the first page that fails; the items before it are lost.
+    pub async fn collect(mut self) -> Result<Vec<T>, Error> {
+        let mut items = Vec::new();
+        while let Some(item) = self.try_next().await? {
+            items.push(item);
+        }
+        Ok(items)
+    }
+
+    /// The stream as a blocking iterator; see [`blocking`](crate::blocking).
+    #[cfg(feature = "blocking")]
+    pub const fn blocking(self) -> crate::blocking::Blocking<Self> {
+        crate::blocking::Blocking::new(self)
+    }
+
+    /// After an error: requests the page that failed again when the stream is polled next, as
+    /// [`Pages::retry`]. The items continue after the last one that came.
     pub fn retry(&mut self) -> bool {
         self.pages.retry()
     }
@@ -67,7 +93,7 @@ impl<T> Items<T> {
     fn poll_item(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, Error>>> {
         loop {
             if let Some(item) = self.page.next() {
-                self.pages.fetch_ahead(cx);
+                self.pages.prefetch_page(cx);
                 return Poll::Ready(Some(Ok(item)));
             }
             let asked = self.pages.cursor().cloned();

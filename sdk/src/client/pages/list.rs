@@ -1,136 +1,106 @@
-//! What can be told to every list that comes in pages, and the ways to take one.
+//! The options of a list that has pages, and the ways to read it.
 
-use super::{Items, Pages};
-use crate::client::Error;
-use crate::client::call::{Call, Endpoint};
 use crate::client::request::Request;
 use crate::limits::PAGE_SIZE_DEFAULT;
-use crate::model::{Cursor, Page};
+use crate::model::Cursor;
 
-/// An endpoint that answers in pages. Implemented in this crate only.
-///
-/// [`Call`] can be taken as a stream for each of them.
-pub trait Paginated: Endpoint<Output = Page<Self::Item>> + Clone {
-    /// One entry of the list.
-    type Item: Send + 'static;
-
-    #[doc(hidden)]
-    fn paging(&mut self) -> &mut Paging;
-}
-
-/// How a list is taken: where from, in what steps, how far.
+/// The options of a list.
 #[derive(Debug, Clone, Default)]
-pub struct Paging {
-    pub(super) page_size: Option<u32>,
-    pub(super) cursor: Option<Cursor>,
-    pub(super) limit: Option<usize>,
-    pub(super) look_ahead: bool,
+pub(in crate::client) struct Paging {
+    pub(in crate::client) page_size: Option<u32>,
+    pub(in crate::client) cursor: Option<Cursor>,
+    pub(in crate::client) max_items: Option<usize>,
+    pub(in crate::client) prefetch: bool,
 }
 
 impl Paging {
-    /// The parameters of one page.
-    pub(in crate::client) fn on(&self, request: Request) -> Request {
+    /// Adds the query parameters of one page.
+    pub(in crate::client) fn apply(&self, request: Request) -> Request {
         request.query("limit", self.page_size).query("cursor", self.cursor.as_ref())
     }
 
-    /// No page larger than all that is wanted. It is one size for the whole walk, since
-    /// nothing says that a service takes a cursor with another.
-    fn fit_page_to_limit(&mut self) {
-        let limit = self.limit.and_then(|limit| u32::try_from(limit).ok());
-        if let Some(limit) = limit.filter(|limit| *limit > 0)
-            && limit < self.page_size.unwrap_or(PAGE_SIZE_DEFAULT)
+    /// Makes pages no larger than the number of items that are wanted. The size stays the same
+    /// for all pages, as a service may refuse a cursor with another one.
+    pub(in crate::client) fn fit_page_size(&mut self) {
+        let max = self.max_items.and_then(|max| u32::try_from(max).ok());
+        if let Some(max) = max.filter(|max| *max > 0)
+            && max < self.page_size.unwrap_or(PAGE_SIZE_DEFAULT)
         {
-            self.page_size = Some(limit);
+            self.page_size = Some(max);
         }
     }
 }
 
-/// Lists that come in pages.
-impl<E: Paginated, M> Call<E, M> {
-    /// Entries a page may hold: [`PAGE_SIZE`](crate::limits::PAGE_SIZE), or
-    /// [`PAGE_SIZE_DEFAULT`] unless told (`PG-02`, `LI-01`). It bounds a page, not the
-    /// list; that is [`limit`](Self::limit).
-    pub fn page_size(mut self, entries: u32) -> Self {
-        self.endpoint.paging().page_size = Some(entries);
-        self
-    }
+/// The methods of a call that lists pages of `$item`.
+macro_rules! paginated {
+    ($name:ident, $item:ty) => {
+        /// Pagination.
+        impl $name {
+            $crate::client::call::optional! {
+                /// Items per page: [`PAGE_SIZE`](crate::limits::PAGE_SIZE), by default
+                /// [`PAGE_SIZE_DEFAULT`](crate::limits::PAGE_SIZE_DEFAULT). It bounds a page, not
+                /// the list; [`max_items`](Self::max_items) bounds the list.
+                page_size, set_page_size => paging.page_size: u32;
+                /// Resumes where an earlier list with the same filters stopped.
+                cursor, set_cursor => paging.cursor: crate::Cursor;
+            }
 
-    /// Starts where an earlier list with the same filters stopped (`PG-06`).
-    pub fn from_cursor(mut self, cursor: impl Into<Cursor>) -> Self {
-        self.endpoint.paging().cursor = Some(cursor.into());
-        self
-    }
+            /// Ends the list after this many items: pages are no larger, the last page is cut to
+            /// it, and no request is sent that is not needed for them (none at all for 0).
+            ///
+            /// It bounds [`items`](Self::items), [`pages`](Self::pages) and
+            /// [`collect`](Self::collect), not [`page`](Self::page).
+            pub const fn max_items(mut self, items: usize) -> Self {
+                self.paging.max_items = Some(items);
+                self
+            }
 
-    /// Ends a stream after this many entries, without a request that is not needed
-    /// for them: none at all for 0, and pages no larger than this. The last page is cut
-    /// to it.
-    ///
-    /// It bounds [`stream`](Self::stream) and [`pages`](Self::pages), not
-    /// [`page`](Self::page).
-    ///
-    /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
-    /// let mut newest = client.prompts().list().limit(250).page_size(100).stream();
-    /// while let Some(prompt) = newest.next().await {
-    ///     println!("{}", prompt?.title);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// # promptarium::testing::demo::run(example);
-    /// ```
-    pub fn limit(mut self, entries: usize) -> Self {
-        self.endpoint.paging().limit = Some(entries);
-        self
-    }
+            /// Whether streams request the next page while the items of this one are used; off
+            /// by default.
+            ///
+            /// At most one page is requested ahead. There is no background task: the request
+            /// advances when the stream is polled. If it fails, the error comes after the items
+            /// of the page before it.
+            pub const fn prefetch(mut self, on: bool) -> Self {
+                self.paging.prefetch = on;
+                self
+            }
 
-    /// Whether a stream fetches the next page while the one at hand is used; not
-    /// unless told.
-    ///
-    /// Never more than one page ahead, and none past the limit. There is no task behind
-    /// it: the request goes out with the page before it and moves on whenever the stream
-    /// is polled, on a second connection where one carries one request at a time. If the
-    /// page ahead fails, the error comes in its place, after the entries before it.
-    ///
-    /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
-    /// # async fn archive(_: promptarium::Prompt) {}
-    /// let mut prompts = client.prompts().list().page_size(100).look_ahead(true).stream();
-    /// while let Some(prompt) = prompts.next().await {
-    ///     archive(prompt?).await;
-    /// }
-    /// # Ok(())
-    /// # }
-    /// # promptarium::testing::demo::run(example);
-    /// ```
-    pub fn look_ahead(mut self, yes: bool) -> Self {
-        self.endpoint.paging().look_ahead = yes;
-        self
-    }
+            /// One page, with the cursor of the next. Awaiting the call does the same.
+            ///
+            /// # Errors
+            ///
+            /// As [`send`](Self::send).
+            pub async fn page(self) -> Result<crate::Page<$item>, crate::Error> {
+                self.await
+            }
+
+            /// A stream of the pages.
+            pub fn pages(mut self) -> crate::Pages<$item> {
+                self.paging.fit_page_size();
+                crate::Pages::new(self.paging.clone(), move |cursor| {
+                    let mut call = self.clone();
+                    call.paging.cursor = cursor;
+                    call.into_future()
+                })
+            }
+
+            /// A stream of the items of all pages.
+            pub fn items(self) -> crate::Items<$item> {
+                crate::Items::new(self.pages())
+            }
+
+            /// All items of all pages in one vector.
+            ///
+            /// # Errors
+            ///
+            /// As [`send`](Self::send); the items before the error are lost. Use
+            /// [`items`](Self::items) to keep them.
+            pub async fn collect(self) -> Result<Vec<$item>, crate::Error> {
+                self.items().collect().await
+            }
+        }
+    };
 }
 
-impl<E: Paginated> Call<E> {
-    /// One page, with the cursor of the next. Awaiting the call itself is the same.
-    ///
-    /// # Errors
-    ///
-    /// As for every [`Call`].
-    pub async fn page(self) -> Result<Page<E::Item>, Error> {
-        self.await
-    }
-
-    /// Every page from here on, each fetched when it is asked for.
-    pub fn pages(mut self) -> Pages<E::Item> {
-        let paging = self.endpoint.paging();
-        paging.fit_page_to_limit();
-        Pages::new(paging.clone(), move |cursor| {
-            let mut call = self.clone();
-            call.endpoint.paging().cursor = cursor;
-            call.into_future()
-        })
-    }
-
-    /// Every entry from here on, over all pages.
-    pub fn stream(self) -> Items<E::Item> {
-        Items::new(self.pages())
-    }
-}
+pub(in crate::client) use paginated;

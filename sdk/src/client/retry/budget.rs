@@ -1,24 +1,23 @@
-//! What all calls of a client may spend on trying again, together.
+//! The retry budget of a client.
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A hundredth of a retry is the unit, so that a share of a call can be earned.
+/// The unit is a hundredth of a retry.
 const RETRY: u64 = 100;
 
-/// Keeps many calls that fail together from multiplying the load of a server that is
-/// in trouble.
+/// Limits the retries of all calls of a client together, so that retries do not multiply the load
+/// of a server that is failing.
 ///
-/// Each call earns a share of a retry and each retry spends one; a reserve is there
-/// from the beginning, and no more than that is ever saved. When nothing is left,
-/// calls fail with what their first attempt met. Clones share what there is; so do
-/// the clones of a client, and several clients may be given the same budget.
+/// Each call earns a fraction of a retry and each retry spends one. The budget starts full, with
+/// `reserve` retries, and never holds more. When it is empty, calls fail with their first error.
+/// Clones share the budget.
 ///
 /// ```
 /// use promptarium::{Client, RetryBudget};
 ///
-/// let budget = RetryBudget::new(20, 5);
+/// let budget = RetryBudget::new().reserve(20).percent(5);
 /// let builder = Client::builder().retry_budget(budget.clone());
 /// # let _ = builder;
 /// ```
@@ -32,18 +31,16 @@ struct Shared {
 }
 
 impl RetryBudget {
-    /// Retries that are there from the beginning unless told otherwise: 80.
+    /// Retries at the start by default: 80.
     pub const DEFAULT_RESERVE: u32 = 80;
 
-    /// Retries that 100 calls earn unless told otherwise: 10.
+    /// Retries that 100 calls earn by default: 10.
     pub const DEFAULT_PERCENT: u8 = 10;
 
-    /// A budget with a reserve of this many retries, to which 100 calls add `percent`.
+    /// The default budget.
     #[must_use]
-    pub fn new(reserve: u32, percent: u8) -> Self {
-        let reserve = u64::from(reserve) * RETRY;
-        let left = AtomicU64::new(reserve);
-        Self(Some(Arc::new(Shared { left, reserve, share: u64::from(percent) })))
+    pub fn new() -> Self {
+        Self::full(u64::from(Self::DEFAULT_RESERVE) * RETRY, u64::from(Self::DEFAULT_PERCENT))
     }
 
     /// As many retries as the policy of each call allows.
@@ -52,18 +49,36 @@ impl RetryBudget {
         Self(None)
     }
 
+    /// A full budget of this many retries, apart from its clones.
+    #[must_use]
+    pub fn reserve(self, retries: u32) -> Self {
+        let share = self.0.map_or(u64::from(Self::DEFAULT_PERCENT), |shared| shared.share);
+        Self::full(u64::from(retries) * RETRY, share)
+    }
+
+    /// A full budget to which 100 calls add this many retries, apart from its clones.
+    #[must_use]
+    pub fn percent(self, percent: u8) -> Self {
+        let default = u64::from(Self::DEFAULT_RESERVE) * RETRY;
+        Self::full(self.0.map_or(default, |shared| shared.reserve), u64::from(percent))
+    }
+
+    fn full(reserve: u64, share: u64) -> Self {
+        Self(Some(Arc::new(Shared { left: AtomicU64::new(reserve), reserve, share })))
+    }
+
     pub(super) fn earn(&self) {
         if let Some(shared) = &self.0
             && shared.left.load(Ordering::Relaxed) < shared.reserve
         {
             let more = |left: u64| Some((left + shared.share).min(shared.reserve));
-            // The function never declines.
+            // The closure never returns `None`.
             let _ = shared.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
         }
     }
 
     /// Takes one retry, if there is one.
-    pub(super) fn spend(&self) -> bool {
+    pub(in crate::client) fn spend(&self) -> bool {
         self.0.as_ref().is_none_or(|shared| {
             let less = |left: u64| left.checked_sub(RETRY);
             shared.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
@@ -73,7 +88,7 @@ impl RetryBudget {
 
 impl Default for RetryBudget {
     fn default() -> Self {
-        Self::new(Self::DEFAULT_RESERVE, Self::DEFAULT_PERCENT)
+        Self::new()
     }
 }
 
@@ -91,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_reserve_is_spent_once_and_earned_again_by_calls() {
-        let budget = RetryBudget::new(2, 10);
+        let budget = RetryBudget::new().reserve(2).percent(10);
         let clone = budget.clone();
         assert!(budget.spend() && clone.spend());
         assert!(!budget.spend() && !clone.spend());
@@ -105,7 +120,7 @@ mod tests {
 
     #[test]
     fn no_more_than_the_reserve_is_saved() {
-        let budget = RetryBudget::new(1, 100);
+        let budget = RetryBudget::new().reserve(1).percent(100);
         for _ in 0..10 {
             budget.earn();
         }

@@ -1,12 +1,13 @@
-//! How often, and after how long.
+//! How often a call is retried, and after how long.
 
-use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// How a client, or one call, tries again.
+use crate::client::backoff::Backoff;
+
+/// How a client, or one call, retries.
 ///
-/// Which failures are tried again at all is no setting: it depends on whether
-/// sending twice could do twice, and is the table in the documentation of this crate.
+/// Which failures are retried is no setting: it depends on whether the request is idempotent; see
+/// the retry table in the documentation of this crate.
 ///
 /// ```
 /// use std::time::Duration;
@@ -14,7 +15,8 @@ use std::time::Duration;
 ///
 /// let patient = RetryPolicy::new()
 ///     .max_attempts(6)
-///     .delays(Duration::from_millis(500)..=Duration::from_secs(20));
+///     .initial_backoff(Duration::from_millis(500))
+///     .max_backoff(Duration::from_secs(20));
 /// let client = Client::builder()
 ///     .base_url("https://prompts.example/api/v1")
 ///     .api_key("promptarium_live_a1_s3cret")
@@ -25,56 +27,73 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub struct RetryPolicy {
-    pub(super) max_attempts: u32,
-    pub(super) delays: RangeInclusive<Duration>,
-    pub(super) longest_wish: Duration,
+    pub(in crate::client) max_attempts: u32,
+    initial_backoff: Duration,
+    max_backoff: Duration,
+    max_retry_after: Duration,
 }
 
 impl RetryPolicy {
-    /// How often a call is sent at most unless told otherwise: 3 times.
+    /// Attempts per call by default: 3.
     pub const DEFAULT_MAX_ATTEMPTS: u32 = 3;
 
-    /// The delays between attempts unless told otherwise: 200 milliseconds at first,
-    /// doubled each time, up to 10 seconds.
-    pub const DEFAULT_DELAYS: RangeInclusive<Duration> =
-        Duration::from_millis(200)..=Duration::from_secs(10);
+    /// The first backoff by default: 200 milliseconds.
+    pub const DEFAULT_INITIAL_BACKOFF: Duration = Duration::from_millis(200);
 
-    /// The longest `Retry-After` that is waited for unless told otherwise: 60 seconds.
-    pub const DEFAULT_LONGEST_RETRY_AFTER: Duration = Duration::from_secs(60);
+    /// The longest backoff by default: 10 seconds.
+    pub const DEFAULT_MAX_BACKOFF: Duration = Duration::from_secs(10);
 
-    /// The default.
+    /// The longest `Retry-After` that is waited for by default: 60 seconds.
+    pub const DEFAULT_MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
+
+    /// The default policy.
     pub const fn new() -> Self {
         Self {
             max_attempts: Self::DEFAULT_MAX_ATTEMPTS,
-            delays: Self::DEFAULT_DELAYS,
-            longest_wish: Self::DEFAULT_LONGEST_RETRY_AFTER,
+            initial_backoff: Self::DEFAULT_INITIAL_BACKOFF,
+            max_backoff: Self::DEFAULT_MAX_BACKOFF,
+            max_retry_after: Self::DEFAULT_MAX_RETRY_AFTER,
         }
     }
 
-    /// Every call is sent once.
+    /// No retries.
     pub const fn never() -> Self {
         Self::new().max_attempts(1)
     }
 
-    /// How often a call is sent at most, the first time included; 0 counts as 1.
+    /// Attempts per call, the first included; 0 counts as 1.
     pub const fn max_attempts(mut self, attempts: u32) -> Self {
         self.max_attempts = attempts;
         self
     }
 
-    /// The first delay and the longest. A delay is drawn between half its length and
-    /// the whole, so that clients which failed together do not come back together.
-    pub const fn delays(mut self, delays: RangeInclusive<Duration>) -> Self {
-        self.delays = delays;
+    /// The backoff before the first retry. It doubles with each retry; with jitter, the delay is
+    /// between half of it and the whole.
+    pub const fn initial_backoff(mut self, backoff: Duration) -> Self {
+        self.initial_backoff = backoff;
         self
     }
 
-    /// The longest `Retry-After` that is waited for. A longer one fails the call at
-    /// once; [`Error::retry_after`](crate::Error::retry_after) then says when to come
-    /// back.
-    pub const fn longest_retry_after(mut self, longest: Duration) -> Self {
-        self.longest_wish = longest;
+    /// The longest backoff.
+    pub const fn max_backoff(mut self, backoff: Duration) -> Self {
+        self.max_backoff = backoff;
         self
+    }
+
+    /// The longest `Retry-After` that is waited for. A longer one fails the call at once;
+    /// [`Error::retry_after`](crate::Error::retry_after) returns it.
+    pub const fn max_retry_after(mut self, longest: Duration) -> Self {
+        self.max_retry_after = longest;
+        self
+    }
+
+    /// Whether this `Retry-After` is longer than what is waited for.
+    pub(in crate::client) fn is_too_long(&self, retry_after: Option<Duration>) -> bool {
+        retry_after.is_some_and(|after| after > self.max_retry_after)
+    }
+
+    pub(in crate::client) fn backoff(&self) -> Backoff {
+        Backoff::new(self.initial_backoff, self.max_backoff)
     }
 }
 

@@ -1,57 +1,54 @@
-//! The table of the documentation: what may be sent again after what.
+//! Which failures are retried: the retry table of the documentation.
 
 use http::{Method, StatusCode};
 
-/// What sending a call twice would do.
+/// The effect of sending a request twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::client) enum Resend {
-    /// Nothing: it only reads, or it carries a key by which the service knows it
-    /// again, or the rules say that doing it twice is doing it once and gives the
-    /// same answer.
-    Harmless,
-    /// The same state, but another answer the second time.
+    /// The same as once, with the same response.
+    Idempotent,
+    /// The same as once, but with another response.
     SameState,
-    /// Something else.
-    Harmful,
+    /// More than once.
+    Unsafe,
 }
 
-/// What became of an attempt that failed.
+/// How an attempt failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::client) enum Fate {
-    /// It was not sent.
-    Unsent,
-    /// It was, or may have been, sent, and there was no answer.
-    Unanswered,
-    /// The service did it, and its answer broke off.
-    BrokenOff,
-    /// It was answered, and not with success.
-    Refused(StatusCode),
+pub(in crate::client) enum AttemptFailure {
+    /// The request was not sent.
+    NotSent,
+    /// The request may have been sent, and no response was received.
+    NoResponse,
+    /// The service answered with success, and the body was not received in full.
+    Incomplete,
+    /// The service answered with an error status.
+    Status(StatusCode),
 }
 
 impl Resend {
-    /// What the method says by itself.
     pub(in crate::client) fn of(method: &Method) -> Self {
         match *method {
-            Method::GET | Method::HEAD | Method::OPTIONS => Self::Harmless,
+            Method::GET | Method::HEAD | Method::OPTIONS => Self::Idempotent,
             Method::DELETE | Method::PUT => Self::SameState,
-            _ => Self::Harmful,
+            _ => Self::Unsafe,
         }
     }
 
-    /// Whether a call may be sent again after this.
-    pub(in crate::client) fn allows(self, fate: Fate) -> bool {
-        match fate {
-            Fate::Unsent | Fate::Refused(StatusCode::TOO_MANY_REQUESTS) => true,
-            Fate::Unanswered => self != Self::Harmful,
-            Fate::BrokenOff => self == Self::Harmless,
-            // A service, or a proxy in front of it, may say so after the work is done.
-            Fate::Refused(status) => self != Self::Harmful && may_pass(status),
+    /// Whether the request may be sent again after this failure.
+    pub(in crate::client) fn allows(self, failure: AttemptFailure) -> bool {
+        match failure {
+            AttemptFailure::NotSent | AttemptFailure::Status(StatusCode::TOO_MANY_REQUESTS) => true,
+            AttemptFailure::NoResponse => self != Self::Unsafe,
+            AttemptFailure::Incomplete => self == Self::Idempotent,
+            // A server, or a proxy before it, may answer so after the work is done.
+            AttemptFailure::Status(status) => self != Self::Unsafe && is_transient(status),
         }
     }
 }
 
-/// Whether the same request may meet with a better answer soon.
-pub(in crate::client) fn may_pass(status: StatusCode) -> bool {
+/// Whether the same request may succeed soon.
+pub(in crate::client) fn is_transient(status: StatusCode) -> bool {
     matches!(
         status,
         StatusCode::REQUEST_TIMEOUT

@@ -1,10 +1,10 @@
-//! One attempt at a call: sent once, and its answer collected.
+//! One attempt of a call: sends the request once and receives the response.
 
 use bytes::{Bytes, BytesMut};
 use http::StatusCode;
 use tokio::time::Instant;
 
-use super::limit::{Over, Running};
+use super::limit::{Running, TimedOut};
 use super::{body, headers, request_id, url};
 use crate::client::Error;
 use crate::client::config::{Config, Limits};
@@ -13,15 +13,15 @@ use crate::client::reply::Reply;
 use crate::client::request::Request;
 use crate::client::transport::{Failure, IncomingBody, Outgoing};
 
-/// Bytes of a refusal that are looked at.
+/// Bytes of an error response that are kept.
 pub(super) const REFUSAL_BYTES_MAX: usize = 256 * 1024;
 
-/// A request that may have to be sent more than once.
+/// A request and the limits of its call.
 pub(super) struct Sending<'a> {
     request: &'a Request,
     options: &'a CallOptions,
     limits: Limits,
-    /// When the call as a whole has to be done.
+    /// When the call times out.
     end: Option<Instant>,
 }
 
@@ -33,26 +33,24 @@ impl<'a> Sending<'a> {
     ) -> Result<Self, Error> {
         options.check()?;
         let limits = options.limits(config);
-        let end = config.time.after(limits.call);
-        Ok(Self { request, options, limits, end })
+        Ok(Self { request, options, limits, end: Instant::now().checked_add(limits.call) })
     }
 
-    /// What is left of the time for the call; `None` for as much as it needs.
-    pub(super) fn left(&self, config: &Config) -> Option<std::time::Duration> {
-        self.end.map(|end| end.saturating_duration_since(config.time.now()))
+    /// The time left for the call; `None` without a limit.
+    pub(super) fn left(&self) -> Option<std::time::Duration> {
+        self.end.map(|end| end.saturating_duration_since(Instant::now()))
     }
 
     pub(super) async fn attempt(&self, config: &Config) -> Result<Reply, Error> {
-        let Limits { idle, attempt, call, .. } = self.limits;
-        let running = Running::new(&config.time, idle, attempt, call, self.end);
+        let running = Running::new(self.limits, self.end);
         let (route, url) = (&self.request.route, url(config, self.request));
         let headers = headers(config, self.request, self.options);
         let outgoing =
             Outgoing::new(route.method.clone(), url.clone(), headers, body(self.request));
         let origin = || url.origin().ascii_serialization();
-        let answered = running.wait(config.transport.send(outgoing)).await;
+        let answered = running.first(config.transport.send(outgoing)).await;
         let incoming = answered
-            .map_err(|over| over.told(origin(), None))
+            .map_err(|timed_out| timed_out.error(origin(), None))
             .and_then(|answered| answered.map_err(|source| Error::failed(origin(), source)))
             .map_err(|error| error.of(route.clone(), None))?;
         if let Some(elsewhere) = incoming.elsewhere(&url) {
@@ -63,37 +61,36 @@ impl<'a> Sending<'a> {
         match collect(incoming.body, status, config.max_response_size, &running).await {
             Ok(body) => Ok(Reply::new(route.clone(), status, headers, body)),
             Err(broken) => {
-                let error = broken.told(status, origin);
+                let error = broken.error(status, origin);
                 Err(error.of(route.clone(), request_id(&headers)))
             }
         }
     }
 }
 
-/// Why a body did not come as a whole.
+/// Why a body is incomplete.
 pub(super) enum Broken {
-    Over(Over),
+    TimedOut(TimedOut),
     Failed(Failure),
     TooLarge(u64),
 }
 
 impl Broken {
-    pub(super) fn told(self, status: StatusCode, origin: impl FnOnce() -> String) -> Error {
+    pub(super) fn error(self, status: StatusCode, origin: impl FnOnce() -> String) -> Error {
         match self {
-            Self::Over(over) => over.told(origin(), Some(status)),
+            Self::TimedOut(limit) => limit.error(origin(), Some(status)),
             Self::Failed(source) => Error::broken_off(status, source),
             Self::TooLarge(max) => Error::too_large(status, max),
         }
     }
 }
 
-/// The body of an answer. That of a refusal is kept as far as it came: its status says
-/// more than how it ended.
+/// The body of a response. That of an error may be incomplete: its status says more.
 pub(super) async fn collect(
     body: IncomingBody,
     status: StatusCode,
     max: u64,
-    running: &Running<'_>,
+    running: &Running,
 ) -> Result<Bytes, Broken> {
     if status.is_client_error() || status.is_server_error() {
         return Ok(collect_start(body, running).await);
@@ -104,7 +101,7 @@ pub(super) async fn collect(
 pub(super) async fn collect_whole(
     mut body: IncomingBody,
     max: u64,
-    running: &Running<'_>,
+    running: &Running,
 ) -> Result<Bytes, Broken> {
     if body.length().is_some_and(|length| length > max) {
         return Err(Broken::TooLarge(max));
@@ -112,11 +109,11 @@ pub(super) async fn collect_whole(
     let mut taken = 0;
     let mut next = async || {
         let chunk = running.step(body.chunk()).await;
-        let chunk = chunk.map_err(Broken::Over)?.map_err(Broken::Failed)?;
+        let chunk = chunk.map_err(Broken::TimedOut)?.map_err(Broken::Failed)?;
         taken += chunk.as_ref().map_or(0, |chunk| chunk.len() as u64);
         if taken > max { Err(Broken::TooLarge(max)) } else { Ok(chunk) }
     };
-    // An answer that comes in one piece is not copied.
+    // A body of one chunk is not copied.
     let Some(first) = next().await? else { return Ok(Bytes::new()) };
     let Some(second) = next().await? else { return Ok(first) };
     let mut whole = BytesMut::from(first);
@@ -127,8 +124,8 @@ pub(super) async fn collect_whole(
     Ok(whole.freeze())
 }
 
-/// The beginning of the body of a refusal, as far as it comes.
-pub(super) async fn collect_start(mut body: IncomingBody, running: &Running<'_>) -> Bytes {
+/// The beginning of the body of an error response, as far as it arrives.
+pub(super) async fn collect_start(mut body: IncomingBody, running: &Running) -> Bytes {
     let mut start = BytesMut::new();
     while start.len() < REFUSAL_BYTES_MAX {
         let Ok(Ok(Some(chunk))) = running.step(body.chunk()).await else { break };

@@ -1,37 +1,36 @@
-//! Fetching an asset: from wherever it is, and without the key.
+//! Downloads an asset, from any host and without the key.
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, LOCATION, USER_AGENT};
 use http::{HeaderMap, Method, StatusCode};
 use url::Url;
 
-use super::attempt::{collect_start, collect_whole};
+use super::attempt::{Broken, collect_start};
 use super::limit::Running;
 use super::{repeats_query, request_id};
 use crate::client::error::Refusal;
 use crate::client::reply::Reply;
 use crate::client::request::Route;
 use crate::client::trace::Span;
-use crate::client::transport::{Incoming, Outgoing, OutgoingBody};
+use crate::client::transport::{Incoming, IncomingBody, Outgoing, OutgoingBody};
 use crate::client::{Client, Error};
 
-/// How often an asset may be somewhere else.
+/// Redirects that are followed.
 const REDIRECTS_MAX: u32 = 5;
 
 impl Client {
-    /// The bytes at an address and their type. Redirects are followed: there is no key
-    /// that they could lead astray, and an asset may be at a storage (S-45 of the silent
-    /// points).
-    pub(in crate::client) async fn fetch(
+    /// Requests the asset at this URL and receives the head of the response. Redirects are
+    /// followed, since there is no key that they could leak (S-45 of the silent points).
+    pub(in crate::client) async fn open_asset(
         &self,
         url: &str,
-        size_max: u64,
+        max_size: u64,
         span: &Span,
-    ) -> Result<(Option<String>, Bytes), Error> {
+    ) -> Result<Download, Error> {
         let route = Route::new(Method::GET, "{url}");
-        let unfit = || Error::input("the address of the asset is no absolute http or https URL");
-        let mut url = Url::parse(url).ok().filter(is_web).ok_or_else(unfit)?;
-        let running = Running::idle_only(&self.0.time, self.0.limits.idle);
+        let invalid = || Error::input("the URL of the asset is not an absolute http or https URL");
+        let mut url = Url::parse(url).ok().filter(is_web).ok_or_else(invalid)?;
+        let running = Running::idle_only(self.0.limits);
         let mut redirects = 0;
         let Incoming { status, headers, body, .. } = loop {
             let attempt = span.attempt(&route, &url, redirects + 1);
@@ -51,32 +50,67 @@ impl Client {
         if !status.is_success() {
             let body = collect_start(body, &running).await;
             let withheld = repeats_query(&body, &url);
-            let reply = Reply::new(route, status, headers, body).with_wish(&self.0.time);
+            let reply = Reply::new(route, status, headers, body).with_retry_after();
             return Err(if withheld {
                 reply.refused_with(Refusal::Withheld)
             } else {
                 reply.refused()
             });
         }
-        let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        let content_type = content_type.map(str::to_owned);
-        match collect_whole(body, size_max, &running).await {
-            Ok(bytes) => Ok((content_type, bytes)),
-            Err(broken) => {
-                let error = broken.told(status, || url.origin().ascii_serialization());
-                Err(error.of(route, request_id(&headers)))
-            }
+        let download =
+            Download { route, url, status, headers, body, running, max_size, received: 0 };
+        if download.body.length().is_some_and(|length| length > max_size) {
+            return Err(download.error(Broken::TooLarge(max_size)));
         }
+        Ok(download)
     }
 
-    async fn get_once(&self, url: &Url, running: &Running<'_>) -> Result<Incoming, Error> {
+    async fn get_once(&self, url: &Url, running: &Running) -> Result<Incoming, Error> {
         let mut headers = HeaderMap::new();
         headers.insert(USER_AGENT, self.0.user_agent.clone());
         let request = Outgoing::new(Method::GET, url.clone(), headers, OutgoingBody::EMPTY);
         let origin = || url.origin().ascii_serialization();
-        let answered = running.step(self.0.transport.send(request)).await;
-        let answered = answered.map_err(|over| over.told(origin(), None))?;
+        let answered = running.first(self.0.transport.send(request)).await;
+        let answered = answered.map_err(|limit| limit.error(origin(), None))?;
         answered.map_err(|source| Error::failed(origin(), source))
+    }
+}
+
+/// An asset whose body is being received.
+pub(in crate::client) struct Download {
+    route: Route,
+    url: Url,
+    status: StatusCode,
+    headers: HeaderMap,
+    body: IncomingBody,
+    running: Running,
+    max_size: u64,
+    received: u64,
+}
+
+impl Download {
+    pub(in crate::client) fn content_type(&self) -> Option<String> {
+        let value = self.headers.get(CONTENT_TYPE)?;
+        value.to_str().ok().map(str::to_owned)
+    }
+
+    /// The next chunk; `None` at the end.
+    pub(in crate::client) async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
+        let chunk = match self.running.step(self.body.chunk()).await {
+            Ok(chunk) => chunk.map_err(Broken::Failed),
+            Err(timed_out) => Err(Broken::TimedOut(timed_out)),
+        };
+        let chunk = chunk.map_err(|broken| self.error(broken))?;
+        self.received += chunk.as_ref().map_or(0, |chunk| chunk.len() as u64);
+        if self.received > self.max_size {
+            return Err(self.error(Broken::TooLarge(self.max_size)));
+        }
+        Ok(chunk)
+    }
+
+    fn error(&self, broken: Broken) -> Error {
+        let error = broken.error(self.status, || self.url.origin().ascii_serialization());
+        error.of(self.route.clone(), request_id(&self.headers))
     }
 }
 

@@ -1,74 +1,69 @@
-//! The time limits of one exchange, each step under all of them.
+//! The time limits of one exchange; each step is under all of them.
 
-use std::future::poll_fn;
-use std::pin::pin;
-use std::task::Poll;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use crate::client::Error;
-use crate::client::clock::Time;
+use crate::client::config::{Limits, until};
 use crate::client::error::TimeLimit;
 
-/// Limits that have begun to run.
-pub(super) struct Running<'a> {
-    time: &'a Time,
+/// Time limits that have started.
+pub(super) struct Running {
     idle: Duration,
-    /// The nearer of those that do not begin again with each step, and its length.
+    first_byte: Duration,
+    /// The earlier end of those that do not start again with each step, and its length.
     end: Option<(Instant, TimeLimit, Duration)>,
 }
 
-/// Which limit ran out, and how long it was.
+/// The limit that ran out, and its length.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Over {
+pub(super) struct TimedOut {
     limit: TimeLimit,
     after: Duration,
 }
 
-impl<'a> Running<'a> {
-    pub(super) const fn idle_only(time: &'a Time, idle: Duration) -> Self {
-        Self { time, idle, end: None }
+impl Running {
+    pub(super) const fn idle_only(limits: Limits) -> Self {
+        Self { idle: limits.idle, first_byte: limits.first_byte, end: None }
     }
 
-    /// `attempt` runs from now; `call` runs already, and ends at `call_end`.
-    pub(super) fn new(
-        time: &'a Time,
-        idle: Duration,
-        attempt: Duration,
-        call: Duration,
-        call_end: Option<Instant>,
-    ) -> Self {
-        let attempt_end = time.after(attempt).map(|end| (end, TimeLimit::Attempt, attempt));
-        let call_end = call_end.map(|end| (end, TimeLimit::Call, call));
+    /// The limits of an attempt that starts now, within a call that ends at `call_end`.
+    pub(super) fn new(limits: Limits, call_end: Option<Instant>) -> Self {
+        let attempt_end = Instant::now().checked_add(limits.attempt);
+        let attempt_end = attempt_end.map(|end| (end, TimeLimit::Attempt, limits.attempt));
+        let call_end = call_end.map(|end| (end, TimeLimit::Call, limits.call));
         let end = attempt_end.into_iter().chain(call_end).min_by_key(|(end, ..)| *end);
-        Self { time, idle, end }
+        Self { end, ..Self::idle_only(limits) }
     }
 
-    /// One step that is often there already, and then needs neither clock nor timer.
-    /// After each the limit for standing still begins anew.
-    pub(super) async fn step<T>(&self, step: impl Future<Output = T>) -> Result<T, Over> {
-        let mut step = pin!(step);
-        match poll_fn(|cx| Poll::Ready(step.as_mut().poll(cx))).await {
-            Poll::Ready(outcome) => Ok(outcome),
-            Poll::Pending => self.wait(step).await,
-        }
+    /// A step that transfers bytes.
+    pub(super) async fn step<T>(&self, step: impl Future<Output = T>) -> Result<T, TimedOut> {
+        self.within(self.idle, step).await
     }
 
-    /// One step that is never there at once, so that looking would only cost time.
-    pub(super) async fn wait<T>(&self, step: impl Future<Output = T>) -> Result<T, Over> {
-        let idle = self.time.after(self.idle).map(|end| (end, TimeLimit::Idle, self.idle));
-        let first = self.end.into_iter().chain(idle).min_by_key(|(end, ..)| *end);
-        let outcome = self.time.until(first.map(|(end, ..)| end), step).await;
-        outcome.map_err(|_| {
-            let (_, limit, after) = first.unwrap_or((self.time.now(), TimeLimit::Idle, self.idle));
-            Over { limit, after }
+    /// The wait for the beginning of the response.
+    pub(super) async fn first<T>(&self, step: impl Future<Output = T>) -> Result<T, TimedOut> {
+        self.within(self.first_byte, step).await
+    }
+
+    async fn within<T>(
+        &self,
+        idle: Duration,
+        step: impl Future<Output = T>,
+    ) -> Result<T, TimedOut> {
+        let idle_end = Instant::now().checked_add(idle).map(|end| (end, TimeLimit::Idle, idle));
+        let first = self.end.into_iter().chain(idle_end).min_by_key(|(end, ..)| *end);
+        until(first.map(|(end, ..)| end), step).await.map_err(|_| {
+            let (limit, after) =
+                first.map_or((TimeLimit::Idle, idle), |(_, limit, after)| (limit, after));
+            TimedOut { limit, after }
         })
     }
 }
 
-impl Over {
-    pub(super) fn told(self, origin: String, status: Option<http::StatusCode>) -> Error {
+impl TimedOut {
+    pub(super) fn error(self, origin: String, status: Option<http::StatusCode>) -> Error {
         Error::timed_out(origin, self.limit, self.after, status)
     }
 }

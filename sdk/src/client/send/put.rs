@@ -12,7 +12,7 @@ use http_body::{Body, Frame, SizeHint};
 use tokio::sync::mpsc;
 
 use super::attempt::collect_start;
-use super::limit::{Over, Running};
+use super::limit::{Running, TimedOut};
 use super::{repeats_query, request_id};
 use crate::client::error::Refusal;
 use crate::client::reply::{Reply, repeats};
@@ -34,15 +34,15 @@ impl Client {
         &self,
         slot: &UploadSlot,
         feed: Feed<'_>,
-        told: &mut (dyn FnMut(u64) + Send),
+        on_sent: &mut (dyn FnMut(u64) + Send),
     ) -> Result<StatusCode, Error> {
         let route = Route::new(Method::PUT, "{uploadUrl}");
         let origin = || slot.upload_url.expose().origin().ascii_serialization();
-        let running = Running::idle_only(&self.0.time, self.0.limits.idle);
+        let running = Running::idle_only(self.0.limits);
         let (pieces, waiting) = mpsc::channel(WAITING_PIECES);
         let request = self.upload(slot, Waiting { pieces: waiting, left: feed.size() })?;
         let mut sending = pin!(self.0.transport.send(request));
-        let mut feeding = pin!(feed_all(feed, pieces, &running, told));
+        let mut feeding = pin!(feed_all(feed, pieces, &running, on_sent));
 
         let mut fed = false;
         let first = poll_fn(|cx| {
@@ -53,14 +53,14 @@ impl Client {
         });
         let answered = match first.await {
             First::Answered(answered) => answered,
-            First::Fed(Err(Fault::Source(error))) => return Err(error),
-            First::Fed(Err(Fault::Over(over))) => {
-                return Err(over.told(origin(), None).of(route, None));
+            First::Fed(Err(FeedError::Source(error))) => return Err(error),
+            First::Fed(Err(FeedError::TimedOut(limit))) => {
+                return Err(limit.error(origin(), None).of(route, None));
             }
             First::Fed(Ok(())) => {
                 fed = true;
-                let answered = running.step(sending).await;
-                answered.map_err(|over| over.told(origin(), None).of(route.clone(), None))?
+                let answered = running.first(sending).await;
+                answered.map_err(|limit| limit.error(origin(), None).of(route.clone(), None))?
             }
         };
         let incoming =
@@ -90,7 +90,7 @@ impl Client {
         fed: bool,
         slot: &UploadSlot,
         route: Route,
-        running: &Running<'_>,
+        running: &Running,
     ) -> Result<StatusCode, Error> {
         if let Some(elsewhere) = incoming.elsewhere(slot.upload_url.expose()) {
             let error = Error::followed(incoming.status, elsewhere.as_str());
@@ -105,7 +105,7 @@ impl Client {
         let token = slot.token.expose();
         let withheld = repeats_query(&body, slot.upload_url.expose())
             || repeats(&String::from_utf8_lossy(&body), token);
-        let reply = Reply::new(route, status, headers, body).with_wish(&self.0.time);
+        let reply = Reply::new(route, status, headers, body).with_retry_after();
         Err(if withheld { reply.refused_with(Refusal::Withheld) } else { reply.refused() })
     }
 }
@@ -113,27 +113,27 @@ impl Client {
 /// What comes first: the end of the bytes, or an answer before it.
 #[expect(clippy::large_enum_variant, reason = "there is one, for as long as it is looked at")]
 enum First {
-    Fed(Result<(), Fault>),
+    Fed(Result<(), FeedError>),
     Answered(Result<Incoming, Failure>),
 }
 
-enum Fault {
+enum FeedError {
     Source(Error),
-    Over(Over),
+    TimedOut(TimedOut),
 }
 
 async fn feed_all(
     mut feed: Feed<'_>,
     pieces: mpsc::Sender<Bytes>,
-    running: &Running<'_>,
-    told: &mut (dyn FnMut(u64) + Send),
-) -> Result<(), Fault> {
-    while let Some(piece) = feed.next().await.map_err(Fault::Source)? {
+    running: &Running,
+    on_sent: &mut (dyn FnMut(u64) + Send),
+) -> Result<(), FeedError> {
+    while let Some(piece) = feed.next().await.map_err(FeedError::Source)? {
         match running.step(pieces.send(piece)).await {
-            Ok(Ok(())) => told(feed.sent()),
+            Ok(Ok(())) => on_sent(feed.sent()),
             // The connection wants no more; why is for the answer to say.
             Ok(Err(_)) => pending().await,
-            Err(over) => return Err(Fault::Over(over)),
+            Err(limit) => return Err(FeedError::TimedOut(limit)),
         }
     }
     Ok(())

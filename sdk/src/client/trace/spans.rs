@@ -171,7 +171,7 @@ impl Span {
 
     /// The generation that is waited for has come further.
     pub(in crate::client) fn changed(&self, status: &GenerationStatus) {
-        let status = status.status.as_str();
+        let status = status.state.as_str();
         info!(target: TARGET, parent: &self.0, { promptarium.job.status = status }, "the job changed");
     }
 }
@@ -240,7 +240,8 @@ const fn word(kind: ErrorKind) -> &'static str {
         ErrorKind::TooLarge => "too_large",
         ErrorKind::PaginationLoop => "pagination_loop",
         ErrorKind::JobFailed => "job_failed",
-        ErrorKind::Deadline => "deadline",
-        ErrorKind::OneShot => "one_shot",
+        ErrorKind::OutputNotFound => "output_not_found",
+        ErrorKind::WaitTimeout => "deadline",
+        ErrorKind::NotReplayable => "one_shot",
     }
 }

@@ -1,5 +1,4 @@
-//! Where the bytes of an upload come from, and how they are read: piece by piece,
-//! and from the beginning again where that is possible.
+//! The source of an upload: a file, bytes or a reader, read in chunks.
 
 use std::fmt;
 use std::io::{self, SeekFrom};
@@ -19,11 +18,10 @@ const PIECE_BYTES: usize = 64 * 1024;
 
 type Reader = Pin<Box<dyn AsyncRead + Send>>;
 
-/// Where the bytes of an image come from.
+/// The source of the bytes of an image.
 ///
-/// Files and bytes can be sent again if the first sending fails; a reader cannot.
-/// Nothing is opened or read before the upload is awaited, and of files and readers
-/// no more than a piece is held at any time.
+/// Files and bytes can be sent again when an upload is retried; a reader cannot. Nothing is opened
+/// or read before the upload is awaited. Files and readers are read in chunks.
 ///
 /// ```
 /// use promptarium::UploadSource;
@@ -42,8 +40,7 @@ enum Kind {
 }
 
 impl UploadSource {
-    /// A file. Its size is taken when the upload begins; if it has another when the
-    /// bytes have been read, the upload fails.
+    /// A file. If its size changes while it is read, the upload fails.
     pub fn path(path: impl Into<PathBuf>) -> Self {
         Self(Kind::Path(path.into()))
     }
@@ -53,10 +50,10 @@ impl UploadSource {
         Self(Kind::Bytes(bytes.into()))
     }
 
-    /// A reader that gives at least `size` bytes; what comes after them is not read.
+    /// The first `size` bytes of a reader.
     ///
-    /// It can be read only once: where the upload would have to be sent again, it
-    /// fails with [`Error::is_one_shot`].
+    /// It can be read only once: where the upload would be retried, it fails with
+    /// [`Error::is_not_replayable`].
     pub fn reader(reader: impl AsyncRead + Send + 'static, size: u64) -> Self {
         Self(Kind::Reader(Box::pin(reader), size))
     }
@@ -72,17 +69,18 @@ impl fmt::Debug for UploadSource {
     }
 }
 
-impl From<PathBuf> for UploadSource {
-    fn from(path: PathBuf) -> Self {
-        Self::path(path)
-    }
+/// Paths of a file.
+macro_rules! from_path {
+    ($($path:ty),*) => {$(
+        impl From<$path> for UploadSource {
+            fn from(path: $path) -> Self {
+                Self::path(path)
+            }
+        }
+    )*};
 }
 
-impl From<&Path> for UploadSource {
-    fn from(path: &Path) -> Self {
-        Self::path(path)
-    }
-}
+from_path!(&str, String, &Path, PathBuf, &PathBuf);
 
 impl From<Bytes> for UploadSource {
     fn from(bytes: Bytes) -> Self {

@@ -1,46 +1,49 @@
-//! What the status address of a job says, in whatever form.
+//! The status of a job, read from whatever form a service gives it.
 //!
-//! The specification shows no more of the answer than the word `completed`. The
-//! form read here is the reference server's; of another one as much is kept as can
-//! be told from it.
+//! The specification names no field of the response, only the state `completed`. So known names
+//! are looked for at any depth, and what is missing is `None`.
 
-use serde::de::Error as _;
+use std::collections::VecDeque;
+
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::model::time::{self, Timestamp};
 use crate::model::{GenerationState, GenerationType, JobId, PromptId, VaultId};
 
-/// How far a job has come.
+/// The status of a generation job.
 ///
-/// Only [`status`](Self::status) is always there: the specification leaves the
-/// fields open (`GE-31`, `GE-32`), and a service may leave out the others.
+/// Only [`state`](Self::state) is always there: the specification leaves the fields open.
 ///
 /// ```
 /// use promptarium::{GenerationState, GenerationStatus};
 /// # use serde_json::{from_value, json};
-/// let status: GenerationStatus = from_value(json!({ "status": "in_progress" }))?;
-/// assert_eq!(status.status, GenerationState::InProgress);
-/// assert!(!status.status.is_final());
+/// let status: GenerationStatus = from_value(json!({ "job": { "state": "IN_PROGRESS" } }))?;
+/// assert_eq!(status.state, GenerationState::InProgress);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct GenerationStatus {
-    /// Names the job.
+    /// The id of the job.
     pub client_job_id: Option<JobId>,
-    /// Names the request at the external model provider.
+    /// The id of the request at the model provider.
     pub provider_request_id: Option<String>,
-    /// Where the job stands.
-    pub status: GenerationState,
-    /// What it makes.
+    /// The state (`status` on the wire). Unknown if the response names none.
+    #[serde(rename = "status")]
+    pub state: GenerationState,
+    /// The type of the output.
     pub generation_type: Option<GenerationType>,
     /// The vault that takes the output.
     pub vault_id: Option<VaultId>,
     /// The prompt that holds the output, once the job is `completed`.
     pub prompt_id: Option<PromptId>,
-    /// Why the job has `failed`, for a person.
+    /// All prompts that hold the output, if the response names several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub prompt_ids: Vec<PromptId>,
+    /// Why the job has `failed`, for people.
     pub error: Option<String>,
     /// When the job was queued.
     #[serde(serialize_with = "time::serialize_optional")]
@@ -50,68 +53,99 @@ pub struct GenerationStatus {
     pub updated_at: Option<Timestamp>,
 }
 
+impl GenerationStatus {
+    /// The ids of all prompts that the status names.
+    #[cfg(feature = "client")]
+    pub(crate) fn all_prompt_ids(&self) -> Vec<PromptId> {
+        let mut ids = self.prompt_ids.clone();
+        ids.extend(self.prompt_id.filter(|id| !self.prompt_ids.contains(id)));
+        ids
+    }
+}
+
 impl<'de> Deserialize<'de> for GenerationStatus {
-    /// Fails only when nothing says where the job stands. A member that is absent,
-    /// `null` or of another form than expected is `None`.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let members = match Value::deserialize(deserializer)? {
-            Value::Object(members) => members,
-            word @ Value::String(_) => Map::from_iter([("status".to_owned(), word)]),
-            _ => Map::new(),
-        };
-        let status = state(&members)
-            .ok_or_else(|| D::Error::custom("no member says how far the job has come"))?;
+        let body = Value::deserialize(deserializer)?;
+        let members = Members::of(&body);
         Ok(Self {
-            client_job_id: member(&members, "clientJobId"),
-            provider_request_id: member(&members, "providerRequestId"),
-            status,
-            generation_type: member(&members, "generationType"),
-            vault_id: member(&members, "vaultId"),
-            prompt_id: member(&members, "promptId"),
-            error: members.get("error").and_then(reason),
-            created_at: moment(&members, "createdAt"),
-            updated_at: moment(&members, "updatedAt"),
+            client_job_id: members.find(&["clientJobId"], read),
+            provider_request_id: members.find(&["providerRequestId"], read),
+            state: state(&body, &members),
+            generation_type: members.find(&["generationType"], read),
+            vault_id: members.find(&["vaultId"], read),
+            prompt_id: members.find(&["promptId"], read),
+            prompt_ids: members.find(&["promptIds"], read).unwrap_or_default(),
+            error: members.find(&["error", "message"], error_text),
+            created_at: members.find(&["createdAt"], |value| time::deserialize(value).ok()),
+            updated_at: members.find(&["updatedAt"], |value| time::deserialize(value).ok()),
         })
     }
 }
 
-/// Texts that certainly say something else.
-const OTHER_TEXTS: [&str; 7] = [
-    "clientJobId",
-    "providerRequestId",
-    "statusUrl",
-    "generationType",
-    "error",
-    "createdAt",
-    "updatedAt",
-];
+/// All members of all objects in a response, those of outer objects first.
+struct Members<'a>(Vec<(&'a str, &'a Value)>);
 
-/// The member that says where the job stands: the one of that name if there is one,
-/// else one with a word that is known, else any text at all.
-fn state(members: &Map<String, Value>) -> Option<GenerationState> {
-    let named = ["status", "state"].iter().find_map(|name| members.get(*name)?.as_str());
-    let texts = || {
-        let others = members.iter().filter(|(name, _)| !OTHER_TEXTS.contains(&name.as_str()));
-        others.filter_map(|(_, value)| value.as_str())
+impl<'a> Members<'a> {
+    fn of(body: &'a Value) -> Self {
+        let (mut members, mut queue) = (Vec::new(), VecDeque::from([body]));
+        while let Some(value) = queue.pop_front() {
+            match value {
+                Value::Object(object) => {
+                    members.extend(object.iter().map(|(name, value)| (name.as_str(), value)));
+                    queue.extend(object.values());
+                }
+                Value::Array(values) => queue.extend(values),
+                _ => {}
+            }
+        }
+        Self(members)
+    }
+
+    /// The first member of one of these names that can be read.
+    fn find<T>(&self, names: &[&str], read: impl Fn(&Value) -> Option<T>) -> Option<T> {
+        names.iter().find_map(|wanted| {
+            let of_name = self.0.iter().filter(|(name, _)| name == wanted);
+            of_name.map(|(_, value)| value).find_map(|value| read(value))
+        })
+    }
+}
+
+/// Members whose text is a person's own and may be the name of a state by chance.
+const FREE_TEXT: [&str; 8] =
+    ["clientJobId", "error", "message", "reason", "prompt", "title", "name", "description"];
+
+/// The state of the job. In this order: a known state in a member `status` or `state`, the text of
+/// such a member in the outermost object, a known state in a member of another name, any text of
+/// `status` or `state`.
+fn state(body: &Value, members: &Members<'_>) -> GenerationState {
+    const NAMES: [&str; 2] = ["status", "state"];
+    let text = |value: &Value| value.as_str().map(GenerationState::from);
+    let elsewhere = || {
+        let others = members.0.iter().filter(|(name, _)| !FREE_TEXT.contains(name));
+        others.map(|(_, value)| value).find_map(|value| known(value))
     };
-    named
-        .map(GenerationState::from)
-        .or_else(|| texts().find_map(GenerationState::known))
-        .or_else(|| texts().next().map(GenerationState::from))
+    known(body)
+        .or_else(|| members.find(&NAMES, known))
+        .or_else(|| NAMES.iter().find_map(|name| body.get(name).and_then(text)))
+        .or_else(elsewhere)
+        .or_else(|| members.find(&NAMES, text))
+        .unwrap_or_else(|| GenerationState::from("unreadable"))
 }
 
-fn member<T: for<'a> Deserialize<'a>>(members: &Map<String, Value>, name: &str) -> Option<T> {
-    members.get(name).and_then(|value| T::deserialize(value).ok())
+/// A known state, whatever its case and separators.
+fn known(value: &Value) -> Option<GenerationState> {
+    let word = value.as_str()?.trim().to_ascii_lowercase().replace([' ', '-'], "_");
+    GenerationState::known(&word)
 }
 
-fn moment(members: &Map<String, Value>, name: &str) -> Option<Timestamp> {
-    members.get(name).and_then(|value| time::deserialize(value).ok())
+fn read<T: DeserializeOwned>(value: &Value) -> Option<T> {
+    T::deserialize(value).ok()
 }
 
-fn reason(value: &Value) -> Option<String> {
+fn error_text(value: &Value) -> Option<String> {
     match value {
         Value::Null | Value::Bool(false) => None,
-        Value::String(text) => Some(text.clone()),
+        Value::String(text) => (!text.trim().is_empty()).then(|| text.clone()),
         Value::Object(members) => match members.get("message").and_then(Value::as_str) {
             Some(text) => Some(text.to_owned()),
             None => Some(value.to_string()),

@@ -26,11 +26,9 @@ impl Transport for Script {
 
 impl Script {
     async fn play(self, request: Outgoing) -> Result<Incoming, Failure> {
-        let clock = self.clock();
-        clock.stir();
         let (number, reaction) = self.take(SeenRequest::of(&request));
         if let Reaction::Answer(Answer { what: What::NoConnection, after }) = reaction {
-            crate::Clock::sleep(clock, after).await;
+            tokio::time::sleep(after).await;
             return Err(Failure::connecting(of_the_script(io::ErrorKind::ConnectionRefused)));
         }
         let body = request.body.collect().await?;
@@ -39,8 +37,7 @@ impl Script {
             Reaction::Answer(answer) => answer,
             Reaction::Ask(always) => always(&seen),
         };
-        crate::Clock::sleep(clock, after).await;
-        clock.stir();
+        tokio::time::sleep(after).await;
         match what {
             What::Said(said) => Ok(incoming(&said)),
             What::NoConnection => {

@@ -1,0 +1,88 @@
+//! Finds the prompts that hold the output of a completed job: those that its status names, or else
+//! those of the target vault that fit what is known of the job.
+
+use jiff::SignedDuration;
+
+use crate::client::{Client, Error};
+use crate::model::{GenerationStatus, OutputHint, Prompt, PromptId, VaultId};
+
+/// The clocks of client and service may differ by this much.
+const CLOCK_SKEW: SignedDuration = SignedDuration::from_mins(5);
+
+/// The prompts with the output, or where they were looked for.
+pub(super) async fn find(
+    client: &Client,
+    status: &GenerationStatus,
+    hint: &OutputHint,
+) -> Result<Result<Vec<Prompt>, String>, Error> {
+    let ids = status.all_prompt_ids();
+    if ids.is_empty() { in_vault(client, status, hint).await } else { named(client, ids).await }
+}
+
+async fn named(client: &Client, ids: Vec<PromptId>) -> Result<Result<Vec<Prompt>, String>, Error> {
+    let mut prompts = Vec::new();
+    for id in ids {
+        match client.prompts().get_opt(id).await? {
+            Some(prompt) => prompts.push(prompt),
+            None => return Ok(Err(format!("prompt {id} does not exist"))),
+        }
+    }
+    Ok(Ok(prompts))
+}
+
+async fn in_vault(
+    client: &Client,
+    status: &GenerationStatus,
+    hint: &OutputHint,
+) -> Result<Result<Vec<Prompt>, String>, Error> {
+    let vault = match hint.vault.or(status.vault_id) {
+        Some(vault) => vault,
+        None => match general(client).await? {
+            Some(vault) => vault,
+            None => return Ok(Err("the account has no General vault".to_owned())),
+        },
+    };
+    let since = hint.since.or(status.created_at);
+    let since = since.and_then(|since| since.checked_sub(CLOCK_SKEW).ok());
+    let members = client.vault(vault).prompts().list().await?;
+    let mut found: Vec<_> = members
+        .into_iter()
+        .map(|member| member.prompt)
+        .filter(|prompt| hint.text.as_ref().is_none_or(|text| *text == prompt.text))
+        .filter(|prompt| !prompt.images.is_empty())
+        .filter(|prompt| since.is_none_or(|since| prompt.created_at >= since))
+        .collect();
+    found.sort_by_key(|prompt| (prompt.created_at, prompt.id));
+    let outputs = hint.outputs.unwrap_or(1);
+    let (mut count, mut needed) = (0, 0);
+    for prompt in &found {
+        if count >= outputs {
+            break;
+        }
+        count = count.saturating_add(u32::try_from(prompt.images.len()).unwrap_or(u32::MAX));
+        needed += 1;
+    }
+    if hint.text.is_none() && found.len() > needed {
+        return Ok(Err(format!(
+            "the status names no prompt, and several prompts of vault {vault} may be the output; \
+             set `text`"
+        )));
+    }
+    if count < outputs {
+        let text = hint.text.as_ref().map_or("", |_| " with its text");
+        return Ok(Err(format!(
+            "the status names no prompt, and vault {vault} holds {count} of {outputs} images of \
+             new prompts{text}"
+        )));
+    }
+    found.truncate(needed);
+    Ok(Ok(found))
+}
+
+/// The vault that takes the output of jobs that name none.
+async fn general(client: &Client) -> Result<Option<VaultId>, Error> {
+    let vaults = client.vaults().list().await?;
+    let mut system = vaults.iter().filter(|vault| vault.is_system);
+    let first = system.clone().next();
+    Ok(system.find(|vault| vault.name == "General").or(first).map(|vault| vault.id))
+}
