@@ -78,12 +78,12 @@ fn generate(client: &Client, vault: VaultId) -> Result {
     let generations = client.generations();
     let create = generations.create(pictures::image_model(), "The same by night");
     let job = create.image_input(&start.url).vault(vault).send()?;
-    let wait = generations.wait(&job).deadline(Duration::from_secs(120));
+    let wait = generations.wait(&job).timeout(Duration::from_secs(120));
     let finished = wait.on_change(|now| println!("  {}", now.status)).send()?;
 
     let folder = pictures::folder("blocking")?;
     for (at, image) in finished.images().iter().enumerate() {
-        let asset = client.assets().get(&image.url).send()?;
+        let asset = client.assets().download(&image.url).send()?;
         let file = folder.join(format!("{}.{}", at + 1, asset.extension().unwrap_or("bin")));
         std::fs::write(&file, &asset.bytes)?;
         println!("{}", file.display());

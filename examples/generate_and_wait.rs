@@ -46,7 +46,7 @@ async fn generate() -> Result<(), Box<dyn Error>> {
     let start = Instant::now();
     let finished = generations
         .wait(job)
-        .deadline(Duration::from_secs(120))
+        .timeout(Duration::from_secs(120))
         .on_change(move |now| println!("{:>6.2} s  {}", start.elapsed().as_secs_f64(), now.status))
         .await?;
 

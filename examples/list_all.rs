@@ -34,7 +34,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
     // The stream owns what it needs: it can be kept, sent to a task, or dropped
     // half way, and it asks for the next page only when the last one is used up.
-    let mut prompts = list.stream();
+    let mut prompts = list.items();
     let mut count = 0;
     while let Some(prompt) = prompts.try_next().await? {
         count += 1;

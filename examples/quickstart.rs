@@ -94,7 +94,7 @@ async fn prompts(client: &Client, vault: VaultId) -> Result<Vec<PromptId>> {
 async fn streams(client: &Client, vault: VaultId) -> Result {
     chapter("A list as a stream, two to a page; the pages are fetched as you go");
     let mut images =
-        client.prompts().list().vault(vault).prompt_type(PromptType::Image).page_size(2).stream();
+        client.prompts().list().vault(vault).prompt_type(PromptType::Image).page_size(2).items();
     while let Some(prompt) = images.try_next().await? {
         println!("  {} since {}", prompt.title, prompt.created_at.strftime("%H:%M:%S"));
     }

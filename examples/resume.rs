@@ -57,7 +57,7 @@ async fn finish(client: &Client, folder: &Path) -> Result {
     // With the same filters as before, which were none.
     let cursor = fs::read_to_string(folder.join("cursor"))?;
     if !cursor.is_empty() {
-        let mut rest = client.prompts().list().page_size(2).from_cursor(cursor).stream();
+        let mut rest = client.prompts().list().page_size(2).cursor(cursor).items();
         while let Some(prompt) = rest.next().await {
             println!("  {}", prompt?.title);
         }

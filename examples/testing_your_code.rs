@@ -25,9 +25,9 @@ use promptarium::{AssetUrl, Client, Error, GenerationState, path};
 async fn cover(client: &Client, title: &str) -> Result<Option<AssetUrl>, Error> {
     let text = format!("The cover of a book: {title}");
     let slow = client.generations().create("local/slow", text.clone()).await?;
-    let wait = client.generations().wait(&slow).deadline(Duration::from_secs(120));
+    let wait = client.generations().wait(&slow).timeout(Duration::from_secs(120));
     let finished = match wait.await {
-        Err(error) if error.is_deadline() || error.is_job_failed() => {
+        Err(error) if error.is_wait_timeout() || error.is_job_failed() => {
             let fast = client.generations().create("local/plasma", text).await?;
             client.generations().wait(&fast).await?
         }

@@ -28,7 +28,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("{}, {} bytes, live at {}", image.content_type, image.size, image.url);
 
     // The address is for good, and anyone can fetch it: no key goes there.
-    let asset = service.client.assets().get(&image.url).await?;
+    let asset = service.client.assets().download(&image.url).await?;
     println!("fetched again: {} bytes", asset.bytes.len());
     Ok(())
 }

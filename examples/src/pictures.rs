@@ -62,7 +62,7 @@ pub async fn save(
 ) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     let mut files = Vec::new();
     for (at, picture) in pictures.iter().enumerate() {
-        let asset = client.assets().get(&picture.url).await?;
+        let asset = client.assets().download(&picture.url).await?;
         let ending = asset.extension().unwrap_or("bin");
         let file = folder.join(format!("{}.{ending}", at + 1));
         std::fs::write(&file, &asset.bytes)?;

@@ -73,12 +73,12 @@ async fn compare(client: &Client, taken: Taken) -> Result<(Duration, Duration, f
 
 /// How long the whole list takes, consumer and all.
 async fn walk(client: &Client, taken: Taken, look_ahead: bool) -> Result<Duration> {
-    let list = client.prompts().list().page_size(service::PAGE).look_ahead(look_ahead);
+    let list = client.prompts().list().page_size(service::PAGE).prefetch(look_ahead);
     let start = Instant::now();
     let mut count = 0;
     match taken {
         Taken::ByItem => {
-            let mut prompts = list.stream();
+            let mut prompts = list.items();
             while let Some(prompt) = prompts.next().await {
                 prompt?;
                 count += 1;

@@ -22,7 +22,7 @@ async fn each_of_100_000_prompts_is_listed_once_while_others_come_and_go() {
 
     let listed = AtomicBool::new(false);
     let list = async {
-        let prompts = client.prompts().list().page_size(100).stream();
+        let prompts = client.prompts().list().page_size(100).items();
         let ids: Vec<_> = prompts.map_ok(|prompt| prompt.id).try_collect().await.unwrap();
         listed.store(true, Ordering::Relaxed);
         ids

@@ -1,6 +1,6 @@
 //! What each call gives when the service says yes.
 
-use promptarium::call::{Call, Endpoint};
+use promptarium::request::{Call, Endpoint};
 use promptarium::{Client, PromptId, VaultId, VaultPromptId, Visibility};
 use serde_json::{Value, json};
 use wiremock::ResponseTemplate;

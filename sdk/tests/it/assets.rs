@@ -10,7 +10,7 @@ use crate::stub::{Then, answering, client, raw};
 async fn fetch(answer: ResponseTemplate) -> (Result<Asset, Error>, MockServer) {
     let server = answering(answer).await;
     let client = client("http://127.0.0.1:1");
-    (client.assets().get(format!("{}/assets/a.png", server.uri())).await, server)
+    (client.assets().download(format!("{}/assets/a.png", server.uri())).await, server)
 }
 
 fn picture() -> ResponseTemplate {
@@ -28,7 +28,7 @@ async fn an_asset_is_fetched_without_the_key() {
 
     // Not even where the service itself is.
     let client = client(server.uri());
-    client.assets().get(format!("{}/api/v1/x", server.uri())).await.unwrap();
+    client.assets().download(format!("{}/api/v1/x", server.uri())).await.unwrap();
     let requests = server.received_requests().await.unwrap();
     assert!(!requests[1].headers.contains_key("authorization"));
 }
@@ -64,7 +64,7 @@ async fn redirects_that_lead_nowhere_are_told() {
 async fn an_asset_may_not_be_larger_than_allowed() {
     let server = answering(picture()).await;
     let client = client("http://127.0.0.1:1");
-    let get = |max| client.assets().get(server.uri()).max_size(max).into_future();
+    let get = |max| client.assets().download(server.uri()).max_size(max).into_future();
     assert!(get(1000).await.is_ok());
     let error = get(999).await.unwrap_err();
     assert_snapshot!(error, @"GET {url}: 200 OK, but the answer is larger than the 999 bytes allowed");
@@ -72,10 +72,10 @@ async fn an_asset_may_not_be_larger_than_allowed() {
 
     let untold = "HTTP/1.1 200 OK\r\n\r\n0123456789";
     let address = raw(untold, Then::HangUp).await;
-    let asset = client.assets().get(format!("http://{address}/")).max_size(10).await.unwrap();
+    let asset = client.assets().download(format!("http://{address}/")).max_size(10).await.unwrap();
     assert_eq!((&asset.bytes[..], asset.content_type), (&b"0123456789"[..], None));
     let address = raw(untold, Then::StayOpen).await;
-    let error = client.assets().get(format!("http://{address}/")).max_size(9).await.unwrap_err();
+    let error = client.assets().download(format!("http://{address}/")).max_size(9).await.unwrap_err();
     assert_eq!(kinds(&error), "too_large");
 }
 
@@ -85,12 +85,12 @@ async fn an_asset_that_is_not_there_is_told() {
     assert_snapshot!(error, @"GET {url}: 404 Not Found, with an empty body");
     assert_eq!(kinds(&error), "not_found");
     for odd in ["", "/assets/a.png", "file:///etc/passwd", "data:image/png;base64,AA"] {
-        let error = client("http://127.0.0.1:1").assets().get(odd).await.unwrap_err();
+        let error = client("http://127.0.0.1:1").assets().download(odd).await.unwrap_err();
         assert_eq!(error.to_string(), "the address of the asset is no absolute http or https URL");
         assert_eq!(kinds(&error), "input");
     }
     let cut = raw("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nx", Then::HangUp).await;
-    let error = client("http://127.0.0.1:1").assets().get(format!("http://{cut}/")).await;
+    let error = client("http://127.0.0.1:1").assets().download(format!("http://{cut}/")).await;
     let error = error.unwrap_err();
     assert_snapshot!(error, @"GET {url}: 200 OK, but the answer broke off");
     assert_eq!(kinds(&error), "retryable");

@@ -1,8 +1,6 @@
 //! The blocking client: the same calls, what comes of them, and the threads they run on.
 
 mod outcomes;
-mod parity;
-mod same_calls;
 mod threads;
 
 use futures::executor::block_on;

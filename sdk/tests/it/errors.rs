@@ -33,10 +33,10 @@ pub(crate) fn kinds(error: &Error) -> String {
         ("pagination_loop", error.is_pagination_loop()),
         ("input", error.is_input()),
         ("slot_refused", error.is_slot_refused()),
-        ("one_shot", error.is_one_shot()),
+        ("one_shot", error.is_not_replayable()),
         ("too_large", error.is_too_large()),
         ("job_failed", error.is_job_failed()),
-        ("deadline", error.is_deadline()),
+        ("deadline", error.is_wait_timeout()),
         ("retryable", error.is_retryable()),
     ];
     all.into_iter().filter_map(|(name, holds)| holds.then_some(name)).collect::<Vec<_>>().join(" ")

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use insta::assert_snapshot;
-use promptarium::call::Wait;
+use promptarium::request::Wait;
 use promptarium::{Client, JobId, PromptId};
 use serde_json::{Value, json};
 use wiremock::matchers::any;
@@ -173,7 +173,7 @@ async fn a_service_that_is_away_is_asked_until_the_deadline() {
         listener.local_addr().unwrap()
     };
     let client = client(format!("http://{address}"));
-    let error = on_a_fast_clock(waiting(&client).deadline(Duration::from_secs(20)).into_future());
+    let error = on_a_fast_clock(waiting(&client).timeout(Duration::from_secs(20)).into_future());
     let error = error.await.unwrap_err();
     assert_snapshot!(error, @r#"the generation "job-1" was not finished within 20s; nothing was heard of it"#);
     assert_eq!(kinds(&error), "deadline");
@@ -192,7 +192,7 @@ async fn dropping_a_watch_stops_its_traffic() {
         }
         drop(watch);
         let after = Duration::from_secs(30);
-        let wait = waiting(&client).deadline(Duration::MAX).into_future();
+        let wait = waiting(&client).timeout(Duration::MAX).into_future();
         assert!(tokio::time::timeout(after, wait).await.is_err());
         let asked = server.received_requests().await.unwrap().len();
         tokio::time::sleep(after).await;

@@ -47,7 +47,7 @@ fn pages(server: &MockServer) -> Pages<Prompt> {
 }
 
 fn items(server: &MockServer) -> Items<Prompt> {
-    client(server.uri()).prompts().list().stream()
+    client(server.uri()).prompts().list().items()
 }
 
 async fn asked(server: &MockServer) -> Vec<String> {
@@ -66,7 +66,7 @@ async fn one_page_comes_with_the_cursor_of_the_next() {
     let first = client.prompts().list().page().await.unwrap();
     assert_eq!((ids(&first.items), first.next_cursor.clone()), (vec![1, 2], Some("b".into())));
     let cursor = first.next_cursor.unwrap();
-    let second = client.prompts().list().from_cursor(cursor).await.unwrap();
+    let second = client.prompts().list().cursor(cursor).await.unwrap();
     assert_eq!((ids(&second.items), second.next_cursor), (vec![3], Some("c".into())));
     assert_eq!(server.received_requests().await.unwrap().len(), 2);
 }
@@ -91,7 +91,7 @@ async fn pages_come_one_by_one() {
 async fn filters_and_page_size_go_with_every_page() {
     let server = list(THREE).await;
     let list = client(server.uri()).prompts().list().page_size(2).prompt_type(PromptType::Image);
-    let _: Vec<_> = list.stream().try_collect().await.unwrap();
+    let _: Vec<_> = list.items().try_collect().await.unwrap();
     for request in server.received_requests().await.unwrap() {
         assert_eq!(query(&request, "limit").as_deref(), Some("2"));
         assert_eq!(query(&request, "type").as_deref(), Some("image"));
@@ -156,7 +156,7 @@ async fn a_cursor_that_comes_again_is_an_error_and_no_endless_loop() {
 #[tokio::test]
 async fn a_cursor_that_names_its_own_page_is_a_loop_after_a_resume_too() {
     let server = list(&[("b", &[2], Some("b"))]).await;
-    let mut pages = client(server.uri()).prompts().list().from_cursor("b").pages();
+    let mut pages = client(server.uri()).prompts().list().cursor("b").pages();
     assert!(pages.next().await.unwrap().is_ok());
     assert!(pages.next().await.unwrap().unwrap_err().is_pagination_loop());
 }
@@ -178,8 +178,8 @@ async fn an_error_ends_the_stream_and_its_cursor_names_the_page_that_failed() {
     assert_eq!(items.cursor(), Some(&Cursor::from("b")));
 
     let whole = list(THREE).await;
-    let rest = client(whole.uri()).prompts().list().from_cursor(items.cursor().unwrap().clone());
-    let rest: Vec<_> = rest.stream().try_collect().await.unwrap();
+    let rest = client(whole.uri()).prompts().list().cursor(items.cursor().unwrap().clone());
+    let rest: Vec<_> = rest.items().try_collect().await.unwrap();
     assert_eq!(ids(&rest), [3, 4, 5]);
 }
 

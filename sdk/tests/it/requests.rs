@@ -76,7 +76,7 @@ async fn prompts_list() {
     ");
     let call = |client: &Client| {
         let list = client.prompts().list().page_size(100).vault(VAULT);
-        list.prompt_type(PromptType::Video).from_cursor("a+b/c=&d é")
+        list.prompt_type(PromptType::Video).cursor("a+b/c=&d é")
     };
     assert_snapshot!(wire(call).await, @"
     GET /api/v1/prompts?limit=100&cursor=a%2Bb%2Fc%3D%26d+%C3%A9&vaultId=3&type=video

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use promptarium::call::{Call, Endpoint};
+use promptarium::request::GetPrompt;
 use promptarium::transport::{Failure, Incoming, Outgoing, Transport};
 use promptarium::{Client, ClientBuilder, Error, PromptId, RetryPolicy};
 use serde_json::{Value, json};
@@ -40,9 +40,12 @@ pub(crate) async fn answering(answer: ResponseTemplate) -> MockServer {
 
 /// What a call says on the wire: method, path with query, the headers that differ
 /// from call to call, body.
-pub(crate) async fn wire<E: Endpoint>(make: impl FnOnce(&Client) -> Call<E>) -> String {
+pub(crate) async fn wire<C, T>(make: impl FnOnce(&Client) -> C) -> String
+where
+    C: IntoFuture<Output = Result<T, Error>>,
+{
     let server = answering(ResponseTemplate::new(500)).await;
-    let _ = make(&client(server.uri())).await;
+    drop(make(&client(server.uri())).await);
     let requests = server.received_requests().await.unwrap();
     assert_eq!(requests.len(), 1, "one call is one request");
     shown(&requests[0])
@@ -60,10 +63,13 @@ pub(crate) fn shown(request: &Request) -> String {
 }
 
 /// What a call comes to when it is answered like this.
-pub(crate) async fn outcome<E: Endpoint>(
+pub(crate) async fn outcome<C, T>(
     answer: ResponseTemplate,
-    make: impl FnOnce(&Client) -> Call<E>,
-) -> Result<E::Output, Error> {
+    make: impl FnOnce(&Client) -> C,
+) -> Result<T, Error>
+where
+    C: IntoFuture<Output = Result<T, Error>>,
+{
     let server = answering(answer).await;
     make(&client(server.uri())).await
 }
@@ -73,7 +79,7 @@ pub(crate) async fn failure(answer: ResponseTemplate) -> Error {
     outcome(answer, get).await.unwrap_err()
 }
 
-pub(crate) fn get(client: &Client) -> Call<promptarium::call::GetPrompt> {
+pub(crate) fn get(client: &Client) -> GetPrompt {
     client.prompts().get(PromptId::new(7))
 }
 

@@ -380,7 +380,7 @@ async fn an_asset_is_a_span_around_its_redirects() {
         }
         Ok(answer)
     });
-    client.assets().get("https://a:s3cret@cdn.example/a.png?s3cret").await.unwrap();
+    client.assets().download("https://a:s3cret@cdn.example/a.png?s3cret").await.unwrap();
     assert_snapshot!(kept.ours(), @"
     INFO asset
       otel.name: fetch an asset
@@ -401,7 +401,7 @@ async fn an_asset_is_a_span_around_its_redirects() {
         http.request.resend_count: 1
         http.response.status_code: 200
     ");
-    client.assets().get("cdn.example/a.png").await.unwrap_err();
+    client.assets().download("cdn.example/a.png").await.unwrap_err();
     let end = "  otel.kind: internal\n  error.type: input\n  otel.status_code: ERROR\n";
     assert!(kept.ours().ends_with(end), "{}", kept.ours());
 }

@@ -39,7 +39,7 @@ async fn unknown_key(case: Case) -> Result<(), Failure> {
     let (prompts, vaults) = (client.prompts(), client.vaults());
     let contents = client.vault(vault).prompts();
     refused("prompts list", prompts.list().page().await)?;
-    refused("prompts stream", prompts.list().stream().next().await.transpose())?;
+    refused("prompts stream", prompts.list().items().next().await.transpose())?;
     refused("prompts create", prompts.create(case.name("prompt"), "p").await)?;
     refused("prompts get", prompts.get(prompt).await)?;
     refused("prompts update", prompts.update(prompt).title("t").await)?;

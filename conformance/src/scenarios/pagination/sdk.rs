@@ -115,7 +115,7 @@ async fn stream(case: Case) -> Result<(), Failure> {
         if let Some(size) = size {
             list = list.page_size(size);
         }
-        let got = rest(list.stream(), &prompts).await?;
+        let got = rest(list.items(), &prompts).await?;
         check::equal(&format!("the stream in pages of {size:?}"), &got, &expected)?;
     }
     Ok(())
@@ -132,7 +132,7 @@ async fn filters(case: Case) -> Result<(), Failure> {
     }
     put(&wire, vault, &images).await?;
     let list = case.sdk()?.prompts().list().vault(VaultId::new(vault));
-    let stream = list.prompt_type(PromptType::Image).page_size(1).stream();
+    let stream = list.prompt_type(PromptType::Image).page_size(1).items();
     let mut got = rest(stream, &[texts, images.clone()].concat()).await?;
     got.sort_unstable();
     images.sort_unstable();
@@ -151,7 +151,7 @@ async fn resume(case: Case) -> Result<(), Failure> {
     };
     let mut got = ids(&first?.items);
     if let Some(kept) = pages.cursor().map(ToString::to_string) {
-        got.extend(rest(list(&case)?.from_cursor(kept).stream(), &prompts).await?);
+        got.extend(rest(list(&case)?.cursor(kept).items(), &prompts).await?);
     }
     got.retain(|id| prompts.contains(id));
     check::equal("the pages of both clients together", &got, &expected)
@@ -162,7 +162,7 @@ async fn resume_stream(case: Case) -> Result<(), Failure> {
     let expected = listed(&case, vault, &prompts).await?;
     for taken in 0..expected.len() {
         let list = case.sdk()?.prompts().list().vault(VaultId::new(vault)).page_size(2);
-        let mut stream = list.clone().stream();
+        let mut stream = list.clone().items();
         let mut got = Vec::new();
         for _ in 0..taken {
             let Some(prompt) = stream.next().await else { break };
@@ -170,8 +170,8 @@ async fn resume_stream(case: Case) -> Result<(), Failure> {
         }
         got.retain(|id| prompts.contains(id));
         let again = match stream.cursor() {
-            Some(cursor) => list.from_cursor(cursor.clone()).stream(),
-            None => list.stream(),
+            Some(cursor) => list.cursor(cursor.clone()).items(),
+            None => list.items(),
         };
         // A page that was begun comes again whole.
         for id in rest(again, &prompts).await? {
@@ -190,7 +190,7 @@ async fn from_wire(case: Case) -> Result<(), Failure> {
     let list = case.sdk()?.prompts().list().vault(VaultId::new(vault)).page_size(2);
     let mut got = first.ids;
     if let Some(cursor) = first.next {
-        got.extend(rest(list.from_cursor(cursor).stream(), &prompts).await?);
+        got.extend(rest(list.cursor(cursor).items(), &prompts).await?);
     }
     got.retain(|id| prompts.contains(id));
     check::equal("both together", &got, &listed(&case, vault, &prompts).await?)
@@ -198,7 +198,7 @@ async fn from_wire(case: Case) -> Result<(), Failure> {
 
 async fn refused(case: Case) -> Result<(), Failure> {
     for size in [0, 101] {
-        let mut stream = case.sdk()?.prompts().list().page_size(size).stream();
+        let mut stream = case.sdk()?.prompts().list().page_size(size).items();
         match stream.next().await {
             Some(Err(error)) if error.is_invalid() => {}
             other => return Err(Failure::failed("is_invalid", format!("{other:?}"))),

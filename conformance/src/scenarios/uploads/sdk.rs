@@ -132,7 +132,7 @@ async fn asset(case: Case) -> Result<(), Failure> {
     let bytes = png([5, 50, 150]);
     let slot = Slot::used(&case, "image/png", &bytes).await?;
     slot.shows(&bytes).await?;
-    let asset = case.sdk()?.assets().get(slot.url.as_str()).await?;
+    let asset = case.sdk()?.assets().download(slot.url.as_str()).await?;
     check::ensure(asset.bytes == bytes, "the bytes that were uploaded", "other bytes")?;
     let shown = fetch(&case, &slot.url).await?;
     let on_wire = shown.headers().get("content-type").and_then(|value| value.to_str().ok());

@@ -142,7 +142,7 @@ fn a_job_is_waited_for_and_watched() {
     let job = generations.create("local/plasma", "A harbour").send().unwrap();
     let told = Arc::new(Mutex::new(Vec::new()));
     let noted = told.clone();
-    let wait = generations.wait(&job).poll_every(SOON).deadline(Duration::MAX);
+    let wait = generations.wait(&job).poll_every(SOON).timeout(Duration::MAX);
     let wait = wait.on_change(move |status| noted.lock().unwrap().push(status.status.to_string()));
     let finished = wait.send().unwrap();
     assert_eq!(finished.images()[0].url.as_str(), "https://cdn.example/a.png");
@@ -150,7 +150,7 @@ fn a_job_is_waited_for_and_watched() {
 
     let server = block_on(service(&["queued", "503", "completed"]));
     let watch = client(&server).generations().watch("job-1").poll_every(SOON);
-    let mut watch = watch.deadline(Duration::MAX);
+    let mut watch = watch.timeout(Duration::MAX);
     assert_eq!((watch.job_id().as_str(), watch.last_status()), ("job-1", None));
     assert_eq!(watch.next().unwrap().unwrap().status.as_str(), "queued");
     assert_eq!(watch.last_status().unwrap().status.as_str(), "queued");
@@ -166,9 +166,9 @@ fn a_job_that_failed_or_is_late_is_an_error() {
     assert_snapshot!(job.wait().send().unwrap_err(), @r#"the generation "job-1" failed: no paint left"#);
     let server = block_on(service(&["queued"]));
     let job = client(&server).generations().job("job-1");
-    assert!(job.wait().deadline(Duration::from_millis(20)).send().unwrap_err().is_deadline());
-    let mut watch = job.watch().deadline(Duration::from_millis(20));
-    assert!(watch.by_ref().last().unwrap().unwrap_err().is_deadline());
+    assert!(job.wait().timeout(Duration::from_millis(20)).send().unwrap_err().is_wait_timeout());
+    let mut watch = job.watch().timeout(Duration::from_millis(20));
+    assert!(watch.by_ref().last().unwrap().unwrap_err().is_wait_timeout());
 }
 
 #[test]

@@ -19,8 +19,8 @@ async fn a_limit_ends_the_stream_and_sends_nothing_needless() {
     for (limit, requests) in needed {
         for ahead in [false, true] {
             let server = list(THREE).await;
-            let list = client(server.uri()).prompts().list().limit(limit).look_ahead(ahead);
-            let all: Vec<_> = list.stream().try_collect().await.unwrap();
+            let list = client(server.uri()).prompts().list().max_items(limit).prefetch(ahead);
+            let all: Vec<_> = list.items().try_collect().await.unwrap();
             assert_eq!(ids(&all), [1, 2, 3, 4, 5][..limit.min(5)]);
             assert_eq!(asked(&server).await, requests, "for {limit}, ahead: {ahead}");
         }
@@ -39,11 +39,11 @@ async fn no_page_is_asked_to_hold_more_than_the_limit() {
     ];
     for (page_size, limit, expected) in sizes {
         let server = list(THREE).await;
-        let mut list = client(server.uri()).prompts().list().limit(limit);
+        let mut list = client(server.uri()).prompts().list().max_items(limit);
         if let Some(page_size) = page_size {
             list = list.page_size(page_size);
         }
-        let _: Vec<_> = list.stream().try_collect().await.unwrap();
+        let _: Vec<_> = list.items().try_collect().await.unwrap();
         for request in server.received_requests().await.unwrap() {
             assert_eq!(query(&request, "limit").as_deref(), expected);
         }
@@ -53,7 +53,7 @@ async fn no_page_is_asked_to_hold_more_than_the_limit() {
 #[tokio::test]
 async fn a_limit_does_not_bound_one_page() {
     let server = list(THREE).await;
-    let page = client(server.uri()).prompts().list().limit(0).page().await.unwrap();
+    let page = client(server.uri()).prompts().list().max_items(0).page().await.unwrap();
     assert_eq!(ids(&page.items), [1, 2]);
     assert_eq!(query(&server.received_requests().await.unwrap()[0], "limit"), None);
 }

@@ -27,7 +27,7 @@ async fn ten_thousand_pages_come_one_after_the_other() {
         ResponseTemplate::new(200).set_body_json(body)
     };
     Mock::given(any()).respond_with(answer).mount(&server).await;
-    let mut prompts = client(server.uri()).prompts().list().page_size(1).stream();
+    let mut prompts = client(server.uri()).prompts().list().page_size(1).items();
     let mut expected = 0;
     while let Some(prompt) = prompts.next().await {
         assert_eq!(prompt.unwrap().id.get(), expected);

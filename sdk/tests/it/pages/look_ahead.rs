@@ -19,8 +19,8 @@ const LONG: Duration = Duration::from_secs(60);
 #[tokio::test]
 async fn looking_ahead_gives_the_same_list_by_the_same_requests() {
     let server = list(THREE).await;
-    let list = client(server.uri()).prompts().list().look_ahead(true);
-    let all: Vec<_> = list.clone().stream().try_collect().await.unwrap();
+    let list = client(server.uri()).prompts().list().prefetch(true);
+    let all: Vec<_> = list.clone().items().try_collect().await.unwrap();
     assert_eq!(ids(&all), [1, 2, 3, 4, 5]);
     assert_eq!(asked(&server).await, ["", "b", "c"]);
 
@@ -33,7 +33,7 @@ async fn looking_ahead_gives_the_same_list_by_the_same_requests() {
 #[tokio::test]
 async fn an_error_of_the_page_ahead_comes_after_the_entries_before_it() {
     let server = list(&[("", &[1, 2], Some("b"))]).await;
-    let mut items = client(server.uri()).prompts().list().look_ahead(true).stream();
+    let mut items = client(server.uri()).prompts().list().prefetch(true).items();
     for id in [1, 2] {
         assert_eq!(items.next().await.unwrap().unwrap().id.get(), id);
     }
@@ -85,7 +85,7 @@ async fn dropping_a_stream_gives_up_the_page_ahead() {
         }
     });
     let client = client(format!("http://{address}"));
-    let mut items = client.prompts().list().look_ahead(true).stream();
+    let mut items = client.prompts().list().prefetch(true).items();
     for id in 1..=3 {
         assert_eq!(items.next().await.unwrap().unwrap().id.get(), id);
     }

@@ -22,7 +22,7 @@ async fn a_list_goes_on_in_another_process_where_this_one_stopped() {
     for ahead in [false, true] {
         for (taken, expected) in REST.iter().enumerate() {
             let server = list(THREE).await;
-            let mut items = client(server.uri()).prompts().list().look_ahead(ahead).stream();
+            let mut items = client(server.uri()).prompts().list().prefetch(ahead).items();
             let mut seen = Vec::new();
             for _ in 0..taken {
                 seen.push(items.next().await.unwrap().unwrap());
@@ -30,11 +30,11 @@ async fn a_list_goes_on_in_another_process_where_this_one_stopped() {
             let kept = kept(items.cursor());
             drop(items);
 
-            let mut again = client(server.uri()).prompts().list().look_ahead(ahead);
+            let mut again = client(server.uri()).prompts().list().prefetch(ahead);
             if let Some(cursor) = serde_json::from_str::<Option<Cursor>>(&kept).unwrap() {
-                again = again.from_cursor(cursor);
+                again = again.cursor(cursor);
             }
-            let rest: Vec<_> = again.stream().try_collect().await.unwrap();
+            let rest: Vec<_> = again.items().try_collect().await.unwrap();
             assert_eq!(ids(&rest), **expected, "after {taken}, ahead: {ahead}");
             let all: BTreeSet<_> = ids(&seen).into_iter().chain(ids(&rest)).collect();
             assert_eq!(all, (1..=5).collect());
@@ -47,7 +47,7 @@ async fn a_list_taken_page_by_page_goes_on_without_a_duplicate() {
     for ahead in [false, true] {
         for taken in 1..=2 {
             let server = list(THREE).await;
-            let mut pages = client(server.uri()).prompts().list().look_ahead(ahead).pages();
+            let mut pages = client(server.uri()).prompts().list().prefetch(ahead).pages();
             let mut seen = Vec::new();
             for _ in 0..taken {
                 seen.extend(ids(&pages.next().await.unwrap().unwrap().items));
@@ -56,8 +56,8 @@ async fn a_list_taken_page_by_page_goes_on_without_a_duplicate() {
             drop(pages);
 
             let cursor: Cursor = serde_json::from_str(&kept).unwrap();
-            let again = client(server.uri()).prompts().list().from_cursor(cursor);
-            let rest: Vec<_> = again.stream().try_collect().await.unwrap();
+            let again = client(server.uri()).prompts().list().cursor(cursor);
+            let rest: Vec<_> = again.items().try_collect().await.unwrap();
             seen.extend(ids(&rest));
             assert_eq!(seen, [1, 2, 3, 4, 5]);
         }
@@ -77,7 +77,7 @@ async fn failing(times: u64) -> MockServer {
 async fn after_an_error_the_same_stream_can_ask_for_that_page_again() {
     for ahead in [false, true] {
         let server = failing(2).await;
-        let mut items = client(server.uri()).prompts().list().look_ahead(ahead).stream();
+        let mut items = client(server.uri()).prompts().list().prefetch(ahead).items();
         let (mut seen, mut errors) = (Vec::new(), 0);
         loop {
             match items.next().await {

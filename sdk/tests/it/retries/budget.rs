@@ -35,7 +35,7 @@ async fn a_thousand_calls_at_once_to_one_that_hangs_up_are_at_most_1200_requests
     let server = every(Raw::new("")).await;
     let client = Client::builder().base_url(format!("http://{}", server.address)).api_key("k");
     let (short, long) = (Duration::from_millis(1), Duration::from_millis(5));
-    let policy = promptarium::RetryPolicy::new().delays(short..=long);
+    let policy = promptarium::RetryPolicy::new().initial_backoff(short).max_backoff(long);
     let client = client.retry(policy).build().unwrap();
     let calls = (0..1000).map(|_| client.prompts().get(PromptId::new(7)).into_future());
     let outcomes = futures::future::join_all(calls).await;
@@ -46,7 +46,7 @@ async fn a_thousand_calls_at_once_to_one_that_hangs_up_are_at_most_1200_requests
 
 #[tokio::test(start_paused = true)]
 async fn a_budget_may_be_shared_by_clients_and_be_without_limit() {
-    let (script, budget) = (dead(), RetryBudget::new(10, 0));
+    let (script, budget) = (dead(), RetryBudget::new().reserve(10).percent(0));
     for _ in 0..2 {
         thousand_calls(&builder(&script).retry_budget(budget.clone()).build().unwrap()).await;
     }

@@ -98,7 +98,7 @@ async fn a_wish_that_is_too_long_fails_at_once_and_says_when_to_come_back() {
 async fn the_whole_call_has_a_limit_that_counts_attempts_and_delays() {
     // Each attempt takes three seconds, and a fourth is not in time any more.
     let script = Scripted::slowly(3 * SECOND, |_| Err(Failure::exchanging("hung up")));
-    let policy = RetryPolicy::new().max_attempts(100).delays(SECOND..=SECOND);
+    let policy = RetryPolicy::new().max_attempts(100).initial_backoff(SECOND).max_backoff(SECOND);
     let (error, took) = reading(builder(&script).retry(policy).overall_timeout(10 * SECOND)).await;
     assert!(took <= 10 * SECOND + SECOND / 20 && took >= 9 * SECOND, "{took:?}");
     assert!(error.is_timeout() || error.attempts() == 3, "{error}");

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use http::Method;
-use promptarium::call::{Call, RawRequest};
+use promptarium::request::{Call, RawRequest};
 use promptarium::{
     Client, Error, ImageContentType, PromptId, RetryBudget, RetryPolicy, VaultId, VaultPromptId,
 };
@@ -38,7 +38,7 @@ const COLUMNS: [(&str, &[Make]); 4] = [
             |client| nothing(client.vault(VaultId::new(3)).prompts().pin(VaultPromptId::new(21))),
             |client| nothing(client.vault(VaultId::new(3)).prompts().unpin(VaultPromptId::new(21))),
             |client| nothing(client.uploads().slot(ImageContentType::Png, 9)),
-            |client| read(client.post("/usage").repeatable()),
+            |client| read(client.post("/usage").idempotent()),
         ],
     ),
     (
@@ -213,7 +213,7 @@ async fn every_cell_of_the_table_holds() {
 
 fn client(address: &str) -> Client {
     let delay = Duration::from_millis(1);
-    let policy = RetryPolicy::new().max_attempts(ATTEMPTS).delays(delay..=delay);
+    let policy = RetryPolicy::new().max_attempts(ATTEMPTS).initial_backoff(delay).max_backoff(delay);
     let client = patient(address).retry(policy).retry_budget(RetryBudget::unlimited());
     client.request_timeout(Duration::from_millis(100)).build().unwrap()
 }
@@ -251,7 +251,7 @@ async fn a_call_may_be_tried_in_its_own_way() {
     let get = || client(&server.uri()).prompts().get(PromptId::new(7));
     assert_eq!(get().retry(RetryPolicy::never()).await.unwrap_err().attempts(), 1);
     let delay = Duration::from_millis(1);
-    let five = RetryPolicy::new().max_attempts(5).delays(delay..=delay);
+    let five = RetryPolicy::new().max_attempts(5).initial_backoff(delay).max_backoff(delay);
     let error = get().retry(five).await.unwrap_err();
     assert_eq!(
         error.to_string(),

@@ -113,7 +113,7 @@ async fn calls(client: &Client) -> Vec<Error> {
 }
 
 async fn asset(client: &Client, url: String) -> Result<Asset, Error> {
-    client.assets().get(url).timeout(Duration::from_secs(20)).await
+    client.assets().download(url).timeout(Duration::from_secs(20)).await
 }
 
 async fn assets(client: &Client, host: &str) -> Vec<Error> {
@@ -128,7 +128,7 @@ async fn assets(client: &Client, host: &str) -> Vec<Error> {
     // Takes connections, and never says anything.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = signed("http", &silent.local_addr().unwrap().to_string());
-    let soon = client.assets().get(url).timeout(Duration::from_millis(1));
+    let soon = client.assets().download(url).timeout(Duration::from_millis(1));
     errors.push(soon.await.unwrap_err());
     errors
 }

@@ -95,7 +95,7 @@ async fn an_asset_is_fetched_without_the_key_wherever_it_leads() {
         for status in [301, 302, 303, 307, 308] {
             let moved = ResponseTemplate::new(status).insert_header("location", &*location);
             let first = answering(moved).await;
-            client.assets().get(format!("{}/a.png?x", first.uri())).await.unwrap();
+            client.assets().download(format!("{}/a.png?x", first.uri())).await.unwrap();
             assert!(!requests(&first).await.iter().any(holds_the_key));
         }
     }
@@ -147,7 +147,7 @@ async fn a_cursor_that_is_an_address_is_still_only_a_cursor() {
         ResponseTemplate::new(200).set_body_json(page)
     };
     Mock::given(any()).respond_with(answer).mount(&server).await;
-    let mut prompts = client(&server.uri()).prompts().list().stream();
+    let mut prompts = client(&server.uri()).prompts().list().items();
     let mut count = 0;
     while let Some(prompt) = prompts.next().await {
         assert_eq!(prompt.unwrap().id, PromptId::new(1));

@@ -33,7 +33,7 @@ fn a_client_and_its_calls_show_no_secret() {
 fn calls_that_hold_the_address_of_an_image_show_no_secret_of_it() {
     let client = client("https://h");
     let url = || AssetUrl::from(signed("https", "cdn.example"));
-    is_discreet(&client.assets().get(url()));
+    is_discreet(&client.assets().download(url()));
     let generation = client.generations().create("local/plasma", "p").image_input(url());
     is_discreet(&generation.image_inputs([url()]).reference_image_urls([url()]));
     let prompt = client.prompts().create("t", "p").image_url(url());
@@ -88,7 +88,7 @@ async fn requests_and_answers_show_no_secret() {
     let slot = slot.send_with_meta().await.unwrap();
     is_discreet(&slot);
     is_discreet(&slot.meta);
-    client.assets().get(signed("https", "cdn.example")).await.unwrap();
+    client.assets().download(signed("https", "cdn.example")).await.unwrap();
     let upload = client.uploads().image(UploadSource::bytes(&b"GIF89a......"[..]));
     upload.await.unwrap_err();
     let shown = shown.lock().unwrap();

@@ -45,7 +45,7 @@ async fn a_request_is_kept_as_it_came_but_for_the_key() {
     script.get(path::PROMPTS).answer(Answer::page(&fixture::page(vec![fixture::prompt()])));
     let client = client(&script);
     client.prompts().create("Dusk & dawn", "A harbour").header("x-trace", "t-1").await.unwrap();
-    client.prompts().list().page_size(2).from_cursor("a b&c").page().await.unwrap();
+    client.prompts().list().page_size(2).cursor("a b&c").page().await.unwrap();
     let [created, listed] = &script.requests()[..] else { panic!("{script:?}") };
     assert_eq!(created.json(), json!({ "title": "Dusk & dawn", "prompt": "A harbour" }));
     assert_eq!(created.header("x-trace"), Some("t-1"));
@@ -173,7 +173,7 @@ async fn a_list_is_served_page_by_page() {
     });
     script.get(path::PROMPTS).list(prompts.collect(), 2);
     let client = client(&script);
-    let mut stream = client.prompts().list().stream();
+    let mut stream = client.prompts().list().items();
     let mut ids = Vec::new();
     while let Some(prompt) = stream.next().await {
         ids.push(prompt.unwrap().id.get());
@@ -183,9 +183,9 @@ async fn a_list_is_served_page_by_page() {
         script.calls(),
         ["GET /prompts", "GET /prompts?cursor=from-2", "GET /prompts?cursor=from-4",]
     );
-    let page = client.prompts().list().from_cursor("from-4").page().await.unwrap();
+    let page = client.prompts().list().cursor("from-4").page().await.unwrap();
     assert_eq!((page.items.len(), page.next_cursor), (1, None));
-    let error = client.prompts().list().from_cursor("elsewhere").page().await.unwrap_err();
+    let error = client.prompts().list().cursor("elsewhere").page().await.unwrap_err();
     assert!(error.is_invalid() && error.field_error("cursor").is_some());
 }
 
@@ -197,9 +197,9 @@ async fn the_storage_keeps_what_is_sent_to_it() {
     let upload = || client.uploads().image(UploadSource::bytes(fixture::png()));
     let (first, second) = (upload().await.unwrap(), upload().await.unwrap());
     assert!(first.url != second.url);
-    let asset = client.assets().get(&second.url).await.unwrap();
+    let asset = client.assets().download(&second.url).await.unwrap();
     assert_eq!(asset, fixture::asset());
-    let error = client.assets().get("https://cdn.example/images/9.png").await.unwrap_err();
+    let error = client.assets().download("https://cdn.example/images/9.png").await.unwrap_err();
     assert!(error.is_not_found());
     assert_snapshot!(script.calls().join("\n"), @r#"
     POST /uploads/images
@@ -232,7 +232,7 @@ async fn an_upload_of_many_pieces_comes_as_a_whole() {
     let mut large = fixture::png().to_vec();
     large.resize(1_000_000, 7);
     let image = client(&script).uploads().image(large.clone()).await.unwrap();
-    assert_eq!(client(&script).assets().get(&image.url).await.unwrap().bytes, large);
+    assert_eq!(client(&script).assets().download(&image.url).await.unwrap().bytes, large);
     assert_eq!(script.clock().elapsed(), std::time::Duration::ZERO);
 }
 
@@ -242,7 +242,7 @@ async fn what_is_given_as_it_is_reads_as_it_is() {
     let asset = fixture::asset();
     script.get("https://cdn.example/a.png").answer(Answer::asset(&asset));
     let client = client(&script);
-    assert_eq!(client.assets().get("https://cdn.example/a.png?v=2").await.unwrap(), asset);
+    assert_eq!(client.assets().download("https://cdn.example/a.png?v=2").await.unwrap(), asset);
     assert_eq!(script.calls(), ["GET https://cdn.example/a.png?v=2"]);
 }
 
