@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::config::{self, Config, Limits};
+use super::error::TimeLimit;
 use super::retry::{RetryBudget, RetryPolicy};
 use super::transport::Transport;
 use super::{Client, Error};
@@ -50,6 +51,7 @@ impl Default for ClientBuilder {
                 first_byte: Self::DEFAULT_IDLE_TIMEOUT,
                 attempt: Self::DEFAULT_REQUEST_TIMEOUT,
                 call: Self::DEFAULT_OVERALL_TIMEOUT,
+                call_setting: TimeLimit::Call,
             },
             max_response_size: Self::DEFAULT_MAX_RESPONSE_SIZE,
             retry: RetryPolicy::new(),

@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::Error;
+use super::error::TimeLimit;
 use super::retry::{RetryBudget, RetryPolicy};
 use super::transport::Transport;
 
@@ -37,6 +38,8 @@ pub(super) struct Limits {
     pub(super) first_byte: Duration,
     pub(super) attempt: Duration,
     pub(super) call: Duration,
+    /// The setting that `call` comes from.
+    pub(super) call_setting: TimeLimit,
 }
 
 /// The headers of every call.
@@ -103,7 +106,7 @@ pub(super) fn http_client(connect_timeout: Duration) -> Result<reqwest::Client, 
         .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())
         .build()
-        .map_err(Error::set_up)
+        .map_err(|source| Error::set_up("HTTP client", source.without_url()))
 }
 
 /// A time limit ran out.

@@ -9,6 +9,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::Error;
 use super::config::{Config, Limits};
+use super::error::TimeLimit;
 use super::retry::RetryPolicy;
 
 /// Headers that say how the request itself is made, or who asks.
@@ -77,7 +78,9 @@ impl CallOptions {
     pub(super) fn limits(&self, config: &Config) -> Limits {
         let mut limits = config.limits;
         if let Some(own) = &self.0 {
-            limits.call = own.timeout.unwrap_or(limits.call);
+            if let Some(timeout) = own.timeout {
+                (limits.call, limits.call_setting) = (timeout, TimeLimit::Whole);
+            }
             limits.attempt = own.request_timeout.unwrap_or(limits.attempt);
             limits.idle = own.idle_timeout.unwrap_or(limits.idle);
             // A call that may take longer than usual may wait longer for the first byte.
