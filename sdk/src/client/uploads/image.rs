@@ -81,8 +81,8 @@ impl UploadImage {
     /// and last with all bytes.
     ///
     /// It runs between two chunks, so a slow callback slows the upload down.
-    pub fn on_progress(mut self, told: impl FnMut(UploadProgress) + Send + 'static) -> Self {
-        self.on_progress = Box::new(told);
+    pub fn on_progress(mut self, callback: impl FnMut(UploadProgress) + Send + 'static) -> Self {
+        self.on_progress = Box::new(callback);
         self
     }
 
@@ -126,12 +126,12 @@ impl UploadImage {
             let feed = opened.feed().await?;
             let mut progress = UploadProgress { attempt, sent: 0, total };
             (self.on_progress)(progress);
-            let mut told = |sent| {
+            let mut on_sent = |sent| {
                 progress.sent = sent;
                 (self.on_progress)(progress);
             };
             let put = span.put(slot.upload_url.expose(), attempt, total);
-            let outcome = put.around(self.client.put_bytes(&slot, feed, &mut told)).await;
+            let outcome = put.around(self.client.put_bytes(&slot, feed, &mut on_sent)).await;
             put.ended(outcome.as_ref().copied());
             let Err(error) = outcome else {
                 return Ok(UploadedImage::of(slot, content_type, total));
