@@ -1,7 +1,6 @@
 //! What each call gives when the service says yes.
 
-use promptarium::request::{Call, Endpoint};
-use promptarium::{Client, PromptId, VaultId, VaultPromptId, Visibility};
+use promptarium::{Client, Error, PromptId, VaultId, VaultPromptId, Visibility};
 use serde_json::{Value, json};
 use wiremock::ResponseTemplate;
 
@@ -11,11 +10,10 @@ const PROMPT: PromptId = PromptId::new(7);
 const VAULT: VaultId = VaultId::new(3);
 const MEMBERSHIP: VaultPromptId = VaultPromptId::new(21);
 
-async fn given<E: Endpoint>(
-    status: u16,
-    data: Value,
-    make: impl FnOnce(&Client) -> Call<E>,
-) -> E::Output {
+async fn given<C, T>(status: u16, data: Value, make: impl FnOnce(&Client) -> C) -> T
+where
+    C: IntoFuture<Output = Result<T, Error>>,
+{
     let answer = ResponseTemplate::new(status).set_body_json(envelope(&data));
     outcome(answer, make).await.unwrap()
 }

@@ -45,10 +45,7 @@ pub(in crate::client) enum Kind {
     #[error("the server answered {status} before all bytes were sent")]
     AnsweredEarly { status: StatusCode },
 
-    #[error(
-        "{status} redirects to {}; not followed: {reason}",
-        .location.as_deref().unwrap_or("no URL")
-    )]
+    #[error("{status} {}", not_followed(.location.as_deref(), .reason))]
     Redirect { status: StatusCode, location: Option<String>, reason: &'static str },
 
     #[error(
@@ -217,6 +214,13 @@ fn no_response(origin: &str, source: &Failure) -> String {
         (true, false) => format!("cannot connect to {origin}"),
         (false, true) => format!("the HTTP client timed out while waiting for {origin}"),
         (false, false) => format!("connection to {origin} closed before a response was received"),
+    }
+}
+
+fn not_followed(location: Option<&str>, reason: &str) -> String {
+    match location {
+        Some(location) => format!("redirects to {location}; not followed: {reason}"),
+        None => "has no valid Location".to_owned(),
     }
 }
 

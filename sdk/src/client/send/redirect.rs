@@ -27,7 +27,7 @@ pub(super) fn of_call(
     to: Option<Url>,
     redirects: u32,
 ) -> Result<Url, &'static str> {
-    let to = to.filter(is_web).ok_or("there is no http or https URL")?;
+    let to = to.filter(is_web).ok_or("it is not an http or https URL")?;
     if to.origin() != base_url.origin() {
         return Err("the API key is not sent to another origin");
     }
@@ -43,7 +43,7 @@ pub(super) fn of_call(
 
 /// The URL that a download is redirected to, or why it is not. There is no key to protect.
 pub(super) fn of_asset(from: &Url, to: Option<Url>, redirects: u32) -> Result<Url, &'static str> {
-    let to = to.filter(is_web).ok_or("there is no http or https URL")?;
+    let to = to.filter(is_web).ok_or("it is not an http or https URL")?;
     if from.scheme() == "https" && to.scheme() != "https" {
         return Err("it leads from https to http");
     }
