@@ -14,7 +14,7 @@ fn scripted(
 ) -> (Scripted, Client) {
     let script = Scripted::new(says);
     let builder = Client::builder().base_url("https://prompts.example/api/v1").api_key("k");
-    let client = builder.transport(script.clone()).retry_seed(7).build().unwrap();
+    let client = builder.transport(script.clone()).build().unwrap();
     (script, client)
 }
 
