@@ -12,7 +12,6 @@ use promptarium::{
     UploadSlot, Vault, VaultId, VaultPrompt, VaultPromptId, Visibility,
 };
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, from_value, json, to_value};
 
 use crate::stub::prompt;

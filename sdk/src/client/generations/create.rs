@@ -219,7 +219,7 @@ impl Endpoint for CreateGeneration {
 
     fn read(&self, reply: Reply) -> Result<GenerationJob, Error> {
         // The job was queued, but it is not certain that it has this id.
-        let mut data: Value = reply.data().map_err(Error::outcome_unknown)?;
+        let mut data: Value = reply.accepted()?.data().map_err(Error::outcome_unknown)?;
         let text = |name: &str, data: &mut Value| match data.get_mut(name).map(Value::take) {
             Some(Value::String(text)) => Some(text),
             _ => None,

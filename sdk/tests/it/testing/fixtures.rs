@@ -81,9 +81,9 @@ fn what_calls_give_beside_models_has_one() {
     let others = [
         "Client",
         "ClientBuilder",
-        "Clock",
         "Error",
         "ErrorKind",
+        "GenerationRef",
         "Items",
         "Meta",
         "Pages",
@@ -94,7 +94,6 @@ fn what_calls_give_beside_models_has_one() {
         "UploadSource",
         "Watch",
         "WithMeta",
-        "call",
         "transport",
     ];
     let values = ["Asset", "FinishedGeneration", "UploadedImage"];
