@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
+use deadpool::managed::Object;
 use futures::future::try_join_all;
 use tokio::time::timeout;
 
-use super::{Db, PING, Pooled, Retry, Statement};
+use super::{Connector, Db, PING, Retry, Statement};
 use crate::clock::Clock;
 use crate::limits::SHARED_CLIENTS_MAX;
 use crate::store::StoreError;
@@ -41,7 +42,9 @@ const SETTINGS: Statement = Statement::non_idempotent("test.settings", "SELECT *
 
 impl Db {
     /// A connection that nothing else uses, and that has just responded.
-    pub(in crate::store::postgres) async fn exclusive(&self) -> Result<Pooled, StoreError> {
+    pub(in crate::store::postgres) async fn exclusive(
+        &self,
+    ) -> Result<Object<Connector>, StoreError> {
         let mut retry = Retry::new(&PING);
         loop {
             let client = retry.connection(|| self.pool.get()).await?;
