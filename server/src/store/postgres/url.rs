@@ -115,9 +115,10 @@ fn driver_parameters(parameters: BTreeMap<&str, &str>) -> Result<String, &'stati
         let (name, value) = match parameter {
             // The default, and one without a meaning for this driver that many addresses have.
             ("target_session_attrs", "read-write" | "primary") | ("gssencmode", _) => continue,
-            ("target_session_attrs", value) if value != "any" => Err("its parameter \
-                target_session_attrs must be read-write, primary or any, because the service \
-                writes")?,
+            ("target_session_attrs", value) if value != "any" => {
+                Err("its parameter target_session_attrs must be read-write, primary or any, \
+                     because the service writes")?
+            }
             // With one host at a time it would mean something else.
             ("load_balance_hosts", _) => Err("its parameter load_balance_hosts is not supported")?,
             ("sslmode", "verify-full") => ("sslmode", "require"),
