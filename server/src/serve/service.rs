@@ -22,6 +22,7 @@ use crate::error_chain::error_chain;
 use crate::http::attempts::Peer;
 use crate::http::auth::{Access, AuthError, authenticate};
 use crate::http::body;
+use crate::http::browser::asks_for_page;
 use crate::http::error::ApiError;
 use crate::http::path::RequestTarget;
 use crate::http::response::{self, Response};
@@ -88,7 +89,8 @@ impl HttpService for Arc<ApiService> {
             Err(error) => {
                 let template = route.map_or("", |found| found.route.path);
                 let target = RequestTarget::new(template, &parts.method);
-                let is_page = route.is_some_and(|found| found.route.is_page());
+                let is_page =
+                    route.map_or_else(|| asks_for_page(&parts), |found| found.route.is_page());
                 let response = if is_page {
                     web::failure(&error, target, &api.site, id_text)
                 } else {

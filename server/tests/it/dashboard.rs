@@ -16,7 +16,7 @@ use crate::support::TIMEOUT;
 use crate::support::browser::{
     FORM, OWN, code, cookie_of, request, send, sign_in, sign_in_request,
 };
-use crate::support::client::{Response, call};
+use crate::support::client::{Connection, Response, call};
 
 /// Pages of an empty account: address, heading, and what an empty list says.
 const PAGES: [(&str, &str, &str); 6] = [
@@ -148,6 +148,37 @@ async fn a_page_needs_a_session_and_a_key_does_not_do() {
             let location = away.header("location");
             assert_eq!((away.status, location), (303, Some("/sign-in")), "{method} {path}");
         }
+    }
+}
+
+#[tokio::test]
+async fn a_browser_gets_a_page_where_there_is_none_and_programs_get_json() {
+    const CHROMIUM: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+    let server = EmbeddedServer::start().await.unwrap();
+    for (method, path, accept, status, is_page) in [
+        ("GET", "/nothing", CHROMIUM, 404, true),
+        ("HEAD", "/nothing", CHROMIUM, 404, true),
+        ("GET", "/apis", "application/json, TEXT/HTML;q=0.1", 404, true),
+        ("GET", "/sign-out", CHROMIUM, 405, true),
+        ("GET", "/sign-out", "*/*", 405, false),
+        ("GET", "/nothing", "*/*", 404, false),
+        ("GET", "/nothing", "text/*, text/html5", 404, false),
+        ("POST", "/nothing", CHROMIUM, 404, false),
+        ("GET", "/api/nothing", CHROMIUM, 404, false),
+        ("GET", "/api/v1/uploads/images", CHROMIUM, 405, false),
+        ("GET", "/api/v1/vaults", CHROMIUM, 401, false),
+    ] {
+        let sent = request(method, path, &format!("accept: {accept}\r\n"), "");
+        let mut connection = Connection::to(&server).await;
+        connection.send(sent).await;
+        let response = match method {
+            "HEAD" => connection.head_response().await.unwrap(),
+            _ => connection.response().await.unwrap(),
+        };
+        let media = if is_page { "text/html; charset=utf-8" } else { "application/json" };
+        let got = (response.status, response.header("content-type"));
+        assert_eq!(got, (status, Some(media)), "{method} {path} {accept}");
+        assert_eq!(response.header("allow").is_some(), status == 405, "{method} {path}");
     }
 }
 
