@@ -183,6 +183,38 @@ async fn a_browser_gets_a_page_where_there_is_none_and_programs_get_json() {
 }
 
 #[tokio::test]
+async fn failures_have_the_navigation_or_the_way_to_sign_in() {
+    let browser = Browser::open().await;
+    let html = "accept: text/html\r\n";
+    // With a session, and without one.
+    for (method, path, headers, statuses) in [
+        ("GET", "/prompts/999", html, [404, 303]),
+        ("GET", "/prompts?type=x", html, [400, 303]),
+        ("GET", "/nothing", html, [404, 404]),
+        ("GET", "/sign-out", html, [405, 405]),
+        ("POST", "/keys", "", [403, 303]),
+        ("POST", "/sign-out", "", [403, 403]),
+        ("POST", "/sign-in", "", [403, 403]),
+    ] {
+        for (cookie, status) in [&*browser.cookie, "cookie: a=b\r\n"].into_iter().zip(statuses) {
+            let sent = request(method, path, &format!("{headers}{cookie}"), "");
+            let page = send(&browser.server, &sent).await;
+            assert_eq!(page.status, status, "{method} {path}");
+            let is_signed_in = cookie == browser.cookie;
+            for (part, expected) in [
+                ("<nav ", is_signed_in),
+                (">Sign out</button>", is_signed_in),
+                ("href=\"/sign-in\"", !is_signed_in),
+                ("aria-current=", false),
+            ] {
+                let is_page = status != 303;
+                assert_eq!(page.body.contains(part), is_page && expected, "{method} {path} {part}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_form_of_another_site_is_refused_and_changes_nothing() {
     let browser = Browser::open().await;
     let before = browser.page("/keys").await;
