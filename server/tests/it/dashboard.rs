@@ -134,6 +134,22 @@ async fn every_link_of_the_overview_leads_somewhere() {
 }
 
 #[tokio::test]
+async fn the_overview_says_where_it_counts_only_the_newest_jobs() {
+    let builder = EmbeddedServer::builder().provider(SlowProvider::new(Ok(()), 0));
+    let browser = Browser::on(builder.start().await.unwrap()).await;
+    for number in 1..=101 {
+        browser.create("/generations", json!({ "modelId": "m", "prompt": "p" })).await;
+        if [99, 101].contains(&number) {
+            let page = browser.page("/").await;
+            let (_, count) = page.split_once(">Running jobs</a></dt><dd>").unwrap();
+            let expected =
+                ["99</dd>", "100<span class=\"soft\"> of the newest 100</span></dd>"][number / 100];
+            assert!(count.starts_with(expected), "{page}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_page_needs_a_session_and_a_key_does_not_do() {
     let browser = Browser::open().await;
     let server = &browser.server;
