@@ -106,8 +106,8 @@ mod tests {
     async fn a_service_that_asks_for_a_pause_gets_it() {
         let script = Script::new();
         let pause = Duration::from_secs(30);
-        let busy = Answer::refusal(429, "slow down").retry_after(pause);
-        script.post(path::GENERATIONS).answer(busy).answer(Answer::refusal(401, "no such key"));
+        let busy = Answer::error(429, "slow down").retry_after(pause);
+        script.post(path::GENERATIONS).answer(busy).answer(Answer::error(401, "no such key"));
         let error = cover(&client(&script), "Harbours").await.unwrap_err();
         assert!(error.is_unauthorized());
         assert_eq!(script.clock().slept(), [pause]);

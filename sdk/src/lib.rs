@@ -49,7 +49,7 @@ pub mod testing;
 #[warn(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::string_slice)]
 mod model;
 pub use model::{
-    AddedPrompts, AssetUrl, Change, Cursor, Deleted, FieldErrors, GenerationJob, GenerationState,
+    AddedPrompts, AssetUrl, Cursor, Deleted, FieldErrors, GenerationJob, GenerationState,
     GenerationStatus, GenerationType, ImageContentType, JobId, MovedPrompt, Page, ParseIdError,
     PinState, Problem, Prompt, PromptId, PromptImage, PromptStatus, PromptType, RemovedPrompt,
     Scope, Timestamp, UnknownValue, UploadSlot, UploadToken, UploadUrl, Vault, VaultId,

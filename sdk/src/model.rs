@@ -7,7 +7,6 @@ mod id;
 mod open_enum;
 mod time;
 
-mod change;
 mod page;
 mod problem;
 
@@ -17,7 +16,6 @@ mod prompt;
 mod upload;
 mod vault;
 
-pub use change::Change;
 pub(crate) use generation::OutputHint;
 pub use generation::{GenerationJob, GenerationState, GenerationStatus, GenerationType};
 pub use id::{JobId, ParseIdError, PromptId, VaultId, VaultPromptId};

@@ -23,7 +23,7 @@
 //! let script = Script::new();
 //! let mut prompt = fixture::prompt();
 //! prompt.title = "Dusk".to_owned();
-//! script.get(path::PROMPT).answer(Answer::refusal(503, "busy")).answer(Answer::data(&prompt));
+//! script.get(path::PROMPT).answer(Answer::error(503, "busy")).answer(Answer::data(&prompt));
 //! script.patch("/prompts/{promptId}").always_with(|asked| {
 //!     let mut changed = fixture::prompt();
 //!     changed.title = asked.json()["title"].as_str().unwrap_or_default().to_owned();
@@ -42,7 +42,7 @@
 pub mod fixture;
 mod script;
 
-pub use script::{Answer, On, Script, SeenRequest, Unmet};
+pub use script::{Answer, Expectation, Script, SeenRequest, VerifyError};
 
 use crate::{Client, ClientBuilder};
 

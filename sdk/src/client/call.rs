@@ -174,6 +174,16 @@ macro_rules! sendable {
             pub fn send_blocking(self) -> Result<$output, crate::Error> {
                 $crate::client::blocking::wait($crate::client::call::Endpoint::run(self))?
             }
+
+            /// [`send_with_meta`](Self::send_with_meta), and blocks the thread.
+            ///
+            /// # Errors
+            ///
+            /// As [`send`](Self::send).
+            #[cfg(feature = "blocking")]
+            pub fn send_with_meta_blocking(self) -> Result<crate::WithMeta<$output>, crate::Error> {
+                $crate::client::blocking::wait($crate::client::call::Endpoint::run_with_meta(self))?
+            }
         }
 
         impl IntoFuture for $name {

@@ -5,9 +5,6 @@ mod output;
 mod wait;
 mod watch;
 
-#[cfg(test)]
-mod tests;
-
 use http::Method;
 
 use super::call::endpoint;
@@ -38,7 +35,7 @@ impl Generations {
     ///     .generations()
     ///     .create("local/plasma", "A harbour at dusk")
     ///     .aspect_ratio("16:9")
-    ///     .batch_count(2_u32)
+    ///     .batch_count(2)
     ///     .await?;
     /// let finished = client.generations().wait(job).await?;
     /// for image in finished.images() {

@@ -7,7 +7,7 @@ use super::Client;
 use super::call::{endpoint, optional};
 use super::pages::{Paging, paginated};
 use super::request::Request;
-use crate::model::{AssetUrl, Change, Deleted, Page, Prompt, PromptId, PromptType, VaultId};
+use crate::model::{AssetUrl, Deleted, Page, Prompt, PromptId, PromptType, VaultId};
 use crate::path;
 
 /// The account's prompts; returned by [`Client::prompts`].
@@ -281,8 +281,9 @@ struct PromptPatch {
     title: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt: Option<String>,
-    #[serde(skip_serializing_if = "Change::is_leave")]
-    platform: Change<String>,
+    /// `Some(None)` is `null`, which clears it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    platform: Option<Option<String>>,
     #[serde(flatten)]
     fields: Fields,
 }
@@ -304,7 +305,7 @@ impl UpdatePrompt {
 
     /// A new label for the platform or tool the prompt is meant for.
     pub fn platform(mut self, platform: impl Into<String>) -> Self {
-        self.body.platform = Change::Set(platform.into());
+        self.body.platform = Some(Some(platform.into()));
         self
     }
 
@@ -318,7 +319,7 @@ impl UpdatePrompt {
 
     /// Removes the label.
     pub fn clear_platform(mut self) -> Self {
-        self.body.platform = Change::Clear;
+        self.body.platform = Some(None);
         self
     }
 

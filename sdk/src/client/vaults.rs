@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::Client;
 use super::call::{endpoint, optional};
 use super::request::Request;
-use crate::model::{Change, Deleted, Vault, VaultId, Visibility};
+use crate::model::{Deleted, Vault, VaultId, Visibility};
 use crate::path;
 
 /// The account's vaults; returned by [`Client::vaults`].
@@ -152,8 +152,9 @@ endpoint! {
 struct VaultFields {
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
-    #[serde(skip_serializing_if = "Change::is_leave")]
-    description: Change<String>,
+    /// `Some(None)` is `null`, which clears it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<Option<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     visibility: Option<Visibility>,
 }
@@ -170,7 +171,7 @@ macro_rules! fields {
         /// [`VAULT_DESCRIPTION_CHARS_MAX`](crate::limits::VAULT_DESCRIPTION_CHARS_MAX)
         /// characters.
         pub fn description(mut self, description: impl Into<String>) -> Self {
-            self.body.description = Change::Set(description.into());
+            self.body.description = Some(Some(description.into()));
             self
         }
 
@@ -210,7 +211,7 @@ impl UpdateVault {
 
     /// Removes the description.
     pub fn clear_description(mut self) -> Self {
-        self.body.description = Change::Clear;
+        self.body.description = Some(None);
         self
     }
 

@@ -9,7 +9,7 @@ mod pattern;
 mod play;
 mod seen;
 mod storage;
-mod unmet;
+mod verify_error;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,10 +18,10 @@ use http::Method;
 
 pub use answer::Answer;
 use entry::Entry;
-pub use entry::On;
+pub use entry::Expectation;
 use pattern::Pattern;
 pub use seen::SeenRequest;
-pub use unmet::Unmet;
+pub use verify_error::VerifyError;
 
 /// The service of a test: a [`Transport`](crate::transport::Transport) that answers as it
 /// was told and keeps what it was asked. No socket is opened.
@@ -81,37 +81,37 @@ impl Script {
     }
 
     /// Requests of this method and path.
-    pub fn on(&self, method: Method, path: impl AsRef<str>) -> On<'_> {
+    pub fn on(&self, method: Method, path: impl AsRef<str>) -> Expectation<'_> {
         self.entry(Some(method), Some(Pattern::new(path.as_ref())))
     }
 
     /// `GET` of this path.
-    pub fn get(&self, path: impl AsRef<str>) -> On<'_> {
+    pub fn get(&self, path: impl AsRef<str>) -> Expectation<'_> {
         self.on(Method::GET, path)
     }
 
     /// `POST` to this path.
-    pub fn post(&self, path: impl AsRef<str>) -> On<'_> {
+    pub fn post(&self, path: impl AsRef<str>) -> Expectation<'_> {
         self.on(Method::POST, path)
     }
 
     /// `PUT` to this path.
-    pub fn put(&self, path: impl AsRef<str>) -> On<'_> {
+    pub fn put(&self, path: impl AsRef<str>) -> Expectation<'_> {
         self.on(Method::PUT, path)
     }
 
     /// `PATCH` of this path.
-    pub fn patch(&self, path: impl AsRef<str>) -> On<'_> {
+    pub fn patch(&self, path: impl AsRef<str>) -> Expectation<'_> {
         self.on(Method::PATCH, path)
     }
 
     /// `DELETE` of this path.
-    pub fn delete(&self, path: impl AsRef<str>) -> On<'_> {
+    pub fn delete(&self, path: impl AsRef<str>) -> Expectation<'_> {
         self.on(Method::DELETE, path)
     }
 
     /// Any request: the answers are given in their order, whatever is asked.
-    pub fn any(&self) -> On<'_> {
+    pub fn any(&self) -> Expectation<'_> {
         self.entry(None, None)
     }
 
@@ -131,18 +131,18 @@ impl Script {
     ///
     /// # Errors
     ///
-    /// [`Unmet`], which tells of each [`answer`](On::answer) that nobody asked for and of
+    /// [`VerifyError`], which tells of each [`answer`](Expectation::answer) that nobody asked for and of
     /// each request that nobody expected.
-    pub fn verify(&self) -> Result<(), Unmet> {
+    pub fn verify(&self) -> Result<(), VerifyError> {
         let state = self.state();
         let missing = state.entries.iter().filter_map(Entry::missing).collect();
-        Unmet::of(missing, state.unexpected.clone())
+        VerifyError::of(missing, state.unexpected.clone())
     }
 
-    fn entry(&self, method: Option<Method>, pattern: Option<Pattern>) -> On<'_> {
+    fn entry(&self, method: Option<Method>, pattern: Option<Pattern>) -> Expectation<'_> {
         let mut state = self.state();
         state.entries.push(Entry::new(method, pattern));
-        On::new(self, state.entries.len() - 1)
+        Expectation::new(self, state.entries.len() - 1)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

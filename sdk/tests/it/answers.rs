@@ -83,3 +83,40 @@ async fn calls_on_the_contents_of_a_vault_give_the_membership() {
     assert!(given(200, state(true), |c| contents(c).pin(MEMBERSHIP)).await.is_pinned);
     assert!(!given(200, state(false), |c| contents(c).unpin(MEMBERSHIP)).await.is_pinned);
 }
+
+#[tokio::test]
+async fn a_deletion_may_be_answered_without_a_body() {
+    async fn no_content<C, T>(make: impl FnOnce(&Client) -> C) -> T
+    where
+        C: IntoFuture<Output = Result<T, Error>>,
+    {
+        outcome(ResponseTemplate::new(204), make).await.unwrap()
+    }
+    let gone = no_content(|c| c.prompts().delete(PROMPT)).await;
+    assert_eq!((gone.id, gone.deleted), (PROMPT, true));
+    assert_eq!(no_content(|c| c.vaults().delete(VAULT)).await.id, VAULT);
+    assert!(no_content(|c| c.vault(VAULT).prompts().remove(MEMBERSHIP)).await.removed);
+    assert!(!no_content(|c| c.vault(VAULT).prompts().unpin(MEMBERSHIP)).await.is_pinned);
+}
+
+#[tokio::test]
+async fn what_may_be_absent_is_none_where_it_is() {
+    let absent = json!({ "data": null, "error": "no such prompt" });
+    let absent = ResponseTemplate::new(404).set_body_json(absent);
+    let prompt_opt = outcome(absent.clone(), |c| c.prompts().get_opt(PROMPT)).await.unwrap();
+    assert!(prompt_opt.is_none());
+    assert!(outcome(absent, |c| c.vaults().get_opt(VAULT)).await.unwrap().is_none());
+    assert!(given(200, prompt(7), |c| c.prompts().get_opt(PROMPT)).await.is_some());
+    let busy = ResponseTemplate::new(503);
+    assert!(outcome(busy, |c| c.prompts().get_opt(PROMPT)).await.is_err());
+
+    let mut member = prompt(7);
+    member["vaultPromptId"] = json!(21);
+    member["isPinned"] = json!(false);
+    let find = |id| {
+        let member = member.clone();
+        given(200, json!([member]), move |c| c.vault(VAULT).prompts().find(PromptId::new(id)))
+    };
+    assert_eq!(find(7).await.unwrap().vault_prompt_id, MEMBERSHIP);
+    assert!(find(8).await.is_none());
+}

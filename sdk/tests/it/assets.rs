@@ -75,7 +75,8 @@ async fn an_asset_may_not_be_larger_than_allowed() {
     let asset = client.assets().download(format!("http://{address}/")).max_size(10).await.unwrap();
     assert_eq!((&asset.bytes[..], asset.content_type), (&b"0123456789"[..], None));
     let address = raw(untold, Then::StayOpen).await;
-    let error = client.assets().download(format!("http://{address}/")).max_size(9).await.unwrap_err();
+    let error =
+        client.assets().download(format!("http://{address}/")).max_size(9).await.unwrap_err();
     assert_eq!(kinds(&error), "too_large");
 }
 

@@ -1,15 +1,14 @@
-//! The blocking client: the same calls, what comes of them, and the threads they run on.
+//! Blocking calls: what comes of them, and the threads they run on.
 
 mod outcomes;
 mod threads;
 
 use futures::executor::block_on;
-use promptarium::{RetryPolicy, blocking};
+use promptarium::Client;
 use wiremock::MockServer;
 
-/// As [`client`](crate::stub::client), but it blocks.
-fn client(server: &MockServer) -> blocking::Client {
-    crate::stub::patient(server.uri()).retry(RetryPolicy::never()).build_blocking().unwrap()
+fn client(server: &MockServer) -> Client {
+    crate::stub::client(server.uri())
 }
 
 fn requests(server: &MockServer) -> Vec<wiremock::Request> {

@@ -75,8 +75,10 @@ fn timeouts_are_finite_by_default() {
     assert_eq!(ClientBuilder::DEFAULT_OVERALL_TIMEOUT, Duration::from_secs(120));
     assert_eq!(ClientBuilder::DEFAULT_MAX_RESPONSE_SIZE, 128 << 20);
     assert_eq!(RetryPolicy::DEFAULT_MAX_ATTEMPTS, 3);
-    assert_eq!(RetryPolicy::DEFAULT_INITIAL_BACKOFF, Duration::from_millis(200));
-    assert_eq!(RetryPolicy::DEFAULT_MAX_BACKOFF, Duration::from_secs(10));
+    assert_eq!(
+        (RetryPolicy::DEFAULT_INITIAL_BACKOFF, RetryPolicy::DEFAULT_MAX_BACKOFF),
+        (Duration::from_millis(200), Duration::from_secs(10))
+    );
     assert_eq!(RetryPolicy::DEFAULT_MAX_RETRY_AFTER, Duration::from_secs(60));
     assert_eq!((RetryBudget::DEFAULT_RESERVE, RetryBudget::DEFAULT_PERCENT), (80, 10));
 }

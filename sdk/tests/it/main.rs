@@ -16,7 +16,6 @@ mod blocking;
 mod config;
 mod connections;
 mod errors;
-mod examples;
 mod generations;
 mod models;
 mod pages;

@@ -7,12 +7,11 @@ mod wire;
 
 use insta::assert_snapshot;
 use promptarium::{
-    AssetUrl, Change, Cursor, GenerationJob, GenerationState, GenerationStatus, GenerationType,
+    AssetUrl, Cursor, GenerationJob, GenerationState, GenerationStatus, GenerationType,
     ImageContentType, JobId, Page, Prompt, PromptId, PromptStatus, PromptType, Timestamp,
     UploadSlot, Vault, VaultId, VaultPrompt, VaultPromptId, Visibility,
 };
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, from_value, json, to_value};
 
 use crate::stub::prompt;
@@ -80,20 +79,32 @@ fn every_value_goes_where_its_name_says() {
 #[test]
 fn a_status_is_read_from_whatever_says_how_far_a_job_is() {
     let read = |wire: Value| from_value::<GenerationStatus>(wire);
-    let state = |wire: Value| read(wire).unwrap().status.to_string();
-    assert_eq!(state(json!({ "status": "queued" })), "queued");
-    assert_eq!(state(json!({ "status": "RUNNING", "state": "failed" })), "RUNNING");
-    assert_eq!(state(json!({ "status": 3, "state": "failed" })), "failed");
-    assert_eq!(
-        state(json!({ "clientJobId": "j", "about": "x", "phase": "completed" })),
-        "completed"
-    );
-    assert_eq!(state(json!({ "clientJobId": "j", "phase": "drying" })), "drying");
-    assert_eq!(state(json!("completed")), "completed");
-    for nothing in [json!(null), json!([]), json!({ "clientJobId": "j", "done": true })] {
-        let error = read(nothing).unwrap_err();
-        assert_eq!(error.to_string(), "no member says how far the job has come");
+    let state = |wire: Value| read(wire).unwrap().state.to_string();
+    for (wire, expected) in [
+        (json!({ "status": "queued" }), "queued"),
+        (json!({ "job": { "state": "In-Progress" } }), "in_progress"),
+        (json!({ "data": [{ "progress": { "status": "COMPLETED" } }] }), "completed"),
+        (json!({ "status": "RUNNING" }), "RUNNING"),
+        (json!({ "status": 3, "state": "failed" }), "failed"),
+        (json!({ "clientJobId": "j", "about": "x", "phase": "completed" }), "completed"),
+        (json!("completed"), "completed"),
+        // Neither an unrelated text nor a person's own words are a state.
+        (
+            json!({ "clientJobId": "completed", "prompt": "failed", "phase": "drying" }),
+            "unreadable",
+        ),
+        (json!({ "status": "working", "lastEvent": "queued" }), "working"),
+        (json!({ "user": { "status": "active" }, "phase": "completed" }), "completed"),
+        (json!({ "done": true }), "unreadable"),
+        (json!([]), "unreadable"),
+    ] {
+        assert_eq!(state(wire.clone()), expected, "{wire}");
     }
+    let nested =
+        json!({ "job": { "clientJobId": "j", "vaultId": 3 }, "output": { "promptIds": [7, 8] } });
+    let nested = read(nested).unwrap();
+    assert_eq!((nested.client_job_id, nested.vault_id), (Some("j".into()), Some(VaultId::new(3))));
+    assert_eq!(nested.prompt_ids, [PromptId::new(7), PromptId::new(8)]);
 
     let odd = read(json!({
         "status": "failed", "clientJobId": 7, "promptId": "7", "vaultId": 1.5, "error": false,
@@ -155,25 +166,6 @@ fn timestamps_are_lenient_to_read_and_utc_to_write() {
     }
     let error = read("yesterday").unwrap_err().to_string();
     assert!(error.starts_with("not an ISO 8601 timestamp: "), "{error}");
-}
-
-#[test]
-fn a_change_is_absent_a_value_or_null() {
-    #[derive(Serialize, Deserialize, PartialEq, Debug)]
-    struct Patch {
-        #[serde(default, skip_serializing_if = "Change::is_leave")]
-        note: Change<String>,
-    }
-    for (change, wire) in [
-        (Change::Leave, "{}"),
-        (Change::from("x"), r#"{"note":"x"}"#),
-        (Change::Clear, r#"{"note":null}"#),
-    ] {
-        let patch = Patch { note: change };
-        assert_eq!(serde_json::to_string(&patch).unwrap(), wire);
-        assert_eq!(serde_json::from_str::<Patch>(wire).unwrap(), patch);
-    }
-    assert_eq!(Change::Set(2).map(|n| n * 2), Change::Set(4));
 }
 
 #[test]

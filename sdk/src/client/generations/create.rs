@@ -127,9 +127,6 @@ impl CreateGeneration {
         /// The aspect ratio, such as `16:9`; by default
         /// [`GENERATION_ASPECT_RATIO_DEFAULT`](crate::limits::GENERATION_ASPECT_RATIO_DEFAULT).
         aspect_ratio, set_aspect_ratio => body.aspect_ratio: String;
-        /// The number of outputs:
-        /// [`GENERATION_BATCH_COUNT`](crate::limits::GENERATION_BATCH_COUNT), by default one.
-        batch_count, set_batch_count => body.batch_count: u32;
         /// All parameters of the model, as a JSON object, in place of those set before. Sending
         /// anything but an object fails with [`Error::is_input`].
         parameters, set_parameters => body.parameters: Value;
@@ -138,6 +135,13 @@ impl CreateGeneration {
         /// The endpoint of an editing model, which then edits
         /// [`image_input`](Self::image_input).
         image_edit_endpoint, set_image_edit_endpoint => body.image_edit_endpoint_id: String;
+    }
+
+    /// The number of outputs: [`GENERATION_BATCH_COUNT`](crate::limits::GENERATION_BATCH_COUNT),
+    /// by default one.
+    pub const fn batch_count(mut self, outputs: u32) -> Self {
+        self.body.batch_count = Some(outputs);
+        self
     }
 
     /// Images to start from: at most
@@ -215,7 +219,7 @@ impl Endpoint for CreateGeneration {
 
     fn read(&self, reply: Reply) -> Result<GenerationJob, Error> {
         // The job was queued, but it is not certain that it has this id.
-        let mut data: Value = reply.data().map_err(Error::outcome_unknown)?;
+        let mut data: Value = reply.accepted()?.data().map_err(Error::outcome_unknown)?;
         let text = |name: &str, data: &mut Value| match data.get_mut(name).map(Value::take) {
             Some(Value::String(text)) => Some(text),
             _ => None,

@@ -37,12 +37,16 @@ macro_rules! paginated {
         /// Pagination.
         impl $name {
             $crate::client::call::optional! {
-                /// Items per page: [`PAGE_SIZE`](crate::limits::PAGE_SIZE), by default
-                /// [`PAGE_SIZE_DEFAULT`](crate::limits::PAGE_SIZE_DEFAULT). It bounds a page, not
-                /// the list; [`max_items`](Self::max_items) bounds the list.
-                page_size, set_page_size => paging.page_size: u32;
                 /// Resumes where an earlier list with the same filters stopped.
                 cursor, set_cursor => paging.cursor: crate::Cursor;
+            }
+
+            /// Items per page: [`PAGE_SIZE`](crate::limits::PAGE_SIZE), by default
+            /// [`PAGE_SIZE_DEFAULT`](crate::limits::PAGE_SIZE_DEFAULT). It bounds a page, not
+            /// the list; [`max_items`](Self::max_items) bounds the list.
+            pub const fn page_size(mut self, items: u32) -> Self {
+                self.paging.page_size = Some(items);
+                self
             }
 
             /// Ends the list after this many items: pages are no larger, the last page is cut to

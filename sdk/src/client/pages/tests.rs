@@ -50,11 +50,11 @@ fn nine(paging: Paging, fails: &[usize]) -> (Pages<usize>, Asked) {
 }
 
 fn ahead() -> Paging {
-    Paging { look_ahead: true, ..Paging::default() }
+    Paging { prefetch: true, ..Paging::default() }
 }
 
-fn limit(entries: usize, look_ahead: bool) -> Paging {
-    Paging { limit: Some(entries), look_ahead, ..Paging::default() }
+fn limit(entries: usize, prefetch: bool) -> Paging {
+    Paging { max_items: Some(entries), prefetch, ..Paging::default() }
 }
 
 fn next(items: &mut Items<usize>) -> Option<Result<usize, Error>> {
@@ -177,9 +177,9 @@ fn dropping_a_stream_drops_the_request_ahead() {
 
 #[test]
 fn a_limit_ends_the_stream_without_a_needless_request() {
-    for look_ahead in [false, true] {
+    for prefetch in [false, true] {
         for entries in 0..=10 {
-            let (pages, asked) = nine(limit(entries, look_ahead), &[]);
+            let (pages, asked) = nine(limit(entries, prefetch), &[]);
             let mut items = Items::new(pages);
             assert_eq!(all(&mut items), (0..entries.min(9)).collect::<Vec<_>>());
             assert!(next(&mut items).is_none());
@@ -191,8 +191,8 @@ fn a_limit_ends_the_stream_without_a_needless_request() {
 
 #[test]
 fn a_limit_reached_at_the_end_of_a_page_leaves_the_cursor_behind_it() {
-    for look_ahead in [false, true] {
-        let mut items = Items::new(nine(limit(6, look_ahead), &[]).0);
+    for prefetch in [false, true] {
+        let mut items = Items::new(nine(limit(6, prefetch), &[]).0);
         all(&mut items);
         assert_eq!(items.cursor(), Some(&Cursor::from("2")));
     }
@@ -277,10 +277,10 @@ impl Drop for Counted {
 #[tokio::test]
 async fn ten_thousand_pages_keep_no_more_than_the_pages_at_hand() {
     const PAGES: usize = 10_000;
-    for (look_ahead, most) in [(false, 10), (true, 20)] {
+    for (prefetch, most) in [(false, 10), (true, 20)] {
         let alive = Arc::new(AtomicUsize::new(0));
         let counter = alive.clone();
-        let paging = Paging { look_ahead, ..Paging::default() };
+        let paging = Paging { prefetch, ..Paging::default() };
         let mut items = Items::new(Pages::new(paging, move |cursor| {
             let number = cursor.map_or(0, |cursor| cursor.as_str().parse().unwrap());
             let counter = counter.clone();

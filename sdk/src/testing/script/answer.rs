@@ -17,8 +17,8 @@ use crate::{Asset, Page, Problem};
 /// use promptarium::testing::{Answer, fixture};
 ///
 /// Answer::data(&fixture::prompt()).after(Duration::from_secs(3));
-/// Answer::refusal(400, "title is wrong").field("title", "must not be empty");
-/// Answer::refusal(429, "slow down").retry_after(Duration::from_secs(2));
+/// Answer::error(400, "title is wrong").field("title", "must not be empty");
+/// Answer::error(429, "slow down").retry_after(Duration::from_secs(2));
 /// Answer::raw(502, "text/html", "<h1>Bad Gateway</h1>");
 /// Answer::no_connection();
 /// ```
@@ -89,7 +89,7 @@ impl Answer {
     }
 
     /// The service says no, in the form of the API (`ER-01`).
-    pub fn refusal(status: u16, message: impl Into<String>) -> Self {
+    pub fn error(status: u16, message: impl Into<String>) -> Self {
         let body = Body::Problem { message: message.into(), fields: Vec::new() };
         Self::said(status, "application/json", body)
     }
@@ -112,7 +112,7 @@ impl Answer {
     }
 
     /// The connection breaks after the request was sent, and before an answer.
-    pub fn hang_up() -> Self {
+    pub fn disconnect() -> Self {
         Self::of(What::HangUp)
     }
 

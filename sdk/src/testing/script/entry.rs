@@ -70,12 +70,12 @@ impl fmt::Display for Entry {
 
 /// Requests that a [`Script`] expects, to be given their answers.
 #[derive(Debug)]
-pub struct On<'a> {
+pub struct Expectation<'a> {
     script: &'a Script,
     entry: usize,
 }
 
-impl<'a> On<'a> {
+impl<'a> Expectation<'a> {
     pub(super) const fn new(script: &'a Script, entry: usize) -> Self {
         Self { script, entry }
     }
@@ -132,7 +132,7 @@ impl<'a> On<'a> {
                 Some(cursor) => cursor.strip_prefix("from-").and_then(|at| at.parse().ok()),
             };
             let Some(rest) = from.and_then(|from: usize| items.get(from..)) else {
-                return Answer::refusal(400, "the cursor is not of this list")
+                return Answer::error(400, "the cursor is not of this list")
                     .field("cursor", "is no cursor of this list");
             };
             let page = rest.len().min(page_size.max(1));

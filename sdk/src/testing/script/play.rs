@@ -67,7 +67,7 @@ impl Script {
         let reaction = fitting.find_map(Entry::next).unwrap_or_else(|| {
             let text = state.not_expected(&request);
             state.unexpected.push(text.clone());
-            Reaction::Answer(Answer::refusal(UNEXPECTED, text))
+            Reaction::Answer(Answer::error(UNEXPECTED, text))
         });
         state.seen.push(request);
         (state.seen.len() - 1, reaction)
@@ -96,7 +96,7 @@ fn of_the_script(kind: io::ErrorKind) -> io::Error {
 }
 
 fn unexpected(text: String) -> Response<transport::Body> {
-    match Answer::refusal(UNEXPECTED, text).what {
+    match Answer::error(UNEXPECTED, text).what {
         What::Said(said) => incoming(&said),
         _ => Response::default(),
     }

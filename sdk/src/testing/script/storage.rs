@@ -27,7 +27,7 @@ impl Script {
     /// to happen.
     ///
     /// What is to go wrong is said before, as for any path:
-    /// `script.put(format!("{STORAGE_URL}/{{name}}")).answer(Answer::refusal(403, "too late"))`.
+    /// `script.put(format!("{STORAGE_URL}/{{name}}")).answer(Answer::error(403, "too late"))`.
     ///
     /// ```
     /// use promptarium::UploadSource;
@@ -75,8 +75,8 @@ impl Files {
                 stored.bytes = Some(request.body.clone());
                 Answer::data(&())
             }
-            Some(_) => Answer::refusal(403, "the slot was used already"),
-            None => Answer::refusal(401, "there is no such slot"),
+            Some(_) => Answer::error(403, "the slot was used already"),
+            None => Answer::error(401, "there is no such slot"),
         }
     }
 
@@ -86,7 +86,7 @@ impl Files {
             Some(Stored { content_type, bytes: Some(bytes) }) => {
                 Answer::raw(200, content_type, bytes.clone())
             }
-            _ => Answer::refusal(404, "there is no such file"),
+            _ => Answer::error(404, "there is no such file"),
         }
     }
 }

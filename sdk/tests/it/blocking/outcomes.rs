@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use futures::executor::block_on;
 use insta::assert_snapshot;
-use promptarium::blocking::{Items, reader};
-use promptarium::{Cursor, Prompt, PromptId, UploadSource, blocking};
+use promptarium::blocking::{Blocking, reader};
+use promptarium::{Client, Cursor, Items, Prompt, PromptId, UploadSource};
 use wiremock::ResponseTemplate;
 
 use super::{client, requests};
@@ -16,25 +16,24 @@ use crate::pages::{THREE, ids, list};
 use crate::stub::{KEY, answering, envelope, prompt};
 use crate::uploads::{giving_slots, png, storage};
 
-const SOON: std::ops::RangeInclusive<Duration> =
-    Duration::from_millis(1)..=Duration::from_millis(2);
+const SOON: Duration = Duration::from_millis(1);
 
 #[test]
 fn a_call_gives_its_value_and_what_came_with_it() {
     let answer = ResponseTemplate::new(200).set_body_json(envelope(&prompt(7)));
     let server = block_on(answering(answer.insert_header("x-request-id", "r-1")));
     let client = client(&server);
-    assert_eq!(client.prompts().get(PromptId::new(7)).send().unwrap().title, "Prompt 7");
-    let prompt = client.prompts().get(PromptId::new(7)).send_with_meta().unwrap();
+    assert_eq!(client.prompts().get(PromptId::new(7)).send_blocking().unwrap().title, "Prompt 7");
+    let prompt = client.prompts().get(PromptId::new(7)).send_with_meta_blocking().unwrap();
     assert_eq!((prompt.id.get(), prompt.meta.request_id().as_deref()), (7, Some("r-1")));
-    let raw = client.get("/prompts/7").send().unwrap();
+    let raw = client.get("/prompts/7").send_blocking().unwrap();
     assert_eq!(raw.data::<Prompt>().unwrap().title, "Prompt 7");
 }
 
 #[test]
 fn a_failure_is_the_same_error() {
     let server = block_on(answering(ResponseTemplate::new(404)));
-    let error = client(&server).prompts().get(PromptId::new(7)).send().unwrap_err();
+    let error = client(&server).prompts().get(PromptId::new(7)).send_blocking().unwrap_err();
     assert_snapshot!(error, @"GET /prompts/{promptId}: 404 Not Found, with an empty body");
     assert_eq!(kinds(&error), "not_found");
 }
@@ -44,21 +43,22 @@ fn time_limits_hold() {
     // It takes connections and never says a word.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", silent.local_addr().unwrap());
-    let client = blocking::Client::new(address, KEY).unwrap();
+    let client = Client::new(address, KEY).unwrap();
     let call = client.vaults().list().timeout(Duration::from_millis(50));
-    assert!(call.send().unwrap_err().is_timeout());
+    assert!(call.send_blocking().unwrap_err().is_timeout());
 }
 
 #[test]
 fn a_list_is_an_iterator_over_all_pages() {
     let server = block_on(list(THREE));
     let client = client(&server);
-    let page = client.prompts().list().page().unwrap();
+    let page = client.prompts().list().send_blocking().unwrap();
     assert_eq!((ids(&page.items), page.next_cursor), (vec![1, 2], Some("b".into())));
 
-    let all: Result<Vec<_>, _> = client.prompts().list().items().collect();
+    let all: Result<Vec<_>, _> = client.prompts().list().items().blocking().collect();
     assert_eq!(ids(&all.unwrap()), [1, 2, 3, 4, 5]);
-    let pages: Vec<_> = client.prompts().list().pages().map(|page| page.unwrap().items).collect();
+    let pages: Vec<_> =
+        client.prompts().list().pages().blocking().map(|page| page.unwrap().items).collect();
     assert_eq!(
         pages.iter().map(|page| ids(page)).collect::<Vec<_>>(),
         [vec![1, 2], vec![3], vec![4, 5]]
@@ -68,7 +68,7 @@ fn a_list_is_an_iterator_over_all_pages() {
 #[test]
 fn an_iterator_fetches_when_it_is_asked_and_ends_after_an_error() {
     let server = block_on(list(&[("", &[1, 2], Some("b"))]));
-    let mut items: Items<Prompt> = client(&server).prompts().list().items();
+    let mut items: Blocking<Items<Prompt>> = client(&server).prompts().list().items().blocking();
     assert!(requests(&server).is_empty());
     assert!(items.next().unwrap().is_ok() && items.next().unwrap().is_ok());
     assert_eq!(requests(&server).len(), 1);
@@ -76,7 +76,7 @@ fn an_iterator_fetches_when_it_is_asked_and_ends_after_an_error() {
     assert_eq!(items.cursor(), Some(&Cursor::from("b")));
     assert!(items.next().is_none());
 
-    let mut pages = client(&server).prompts().list().pages();
+    let mut pages = client(&server).prompts().list().pages().blocking();
     assert!(pages.next().unwrap().is_ok());
     assert_eq!(pages.cursor(), Some(&Cursor::from("b")));
 }
@@ -96,7 +96,8 @@ fn an_image_is_uploaded_from_bytes_a_file_and_a_reader() {
         let told = Arc::new(Mutex::new(Vec::new()));
         let noted = told.clone();
         let upload = client.uploads().image(source);
-        let image = upload.on_progress(move |now| noted.lock().unwrap().push(now.sent)).send();
+        let image =
+            upload.on_progress(move |now| noted.lock().unwrap().push(now.sent)).send_blocking();
         assert_eq!(image.unwrap().size, 300_000);
         let told = told.lock().unwrap();
         assert_eq!((told[0], *told.last().unwrap()), (0, 300_000));
@@ -116,9 +117,9 @@ fn a_reader_that_fails_or_ends_early_is_told() {
     }
     let server = block_on(answering(ResponseTemplate::new(500)));
     let uploads = client(&server).uploads();
-    let error = uploads.image(reader(Broken, 20)).send().unwrap_err();
+    let error = uploads.image(reader(Broken, 20)).send_blocking().unwrap_err();
     assert_snapshot!(error, @"the image cannot be read");
-    let error = uploads.image(reader(&b"\x89PN"[..], 20)).send().unwrap_err();
+    let error = uploads.image(reader(&b"\x89PN"[..], 20)).send_blocking().unwrap_err();
     assert_snapshot!(error, @"the image ended after 3 of 20 bytes");
     assert!(requests(&server).is_empty());
 }
@@ -129,9 +130,9 @@ fn an_asset_is_fetched() {
     let server = block_on(answering(answer));
     let assets = client(&server).assets();
     let day = Duration::from_secs(24 * 3600);
-    let get = || assets.get(format!("{}/a.png", server.uri())).timeout(day);
-    assert_eq!(get().send().unwrap().bytes.len(), 1000);
-    assert!(get().max_size(999).send().unwrap_err().is_too_large());
+    let get = || assets.download(format!("{}/a.png", server.uri())).timeout(day);
+    assert_eq!(get().send_blocking().unwrap().bytes.len(), 1000);
+    assert!(get().max_size(999).send_blocking().unwrap_err().is_too_large());
     assert!(!requests(&server)[0].headers.contains_key("authorization"));
 }
 
@@ -139,23 +140,25 @@ fn an_asset_is_fetched() {
 fn a_job_is_waited_for_and_watched() {
     let server = block_on(service(&["queued", "503", "in_progress", "completed"]));
     let generations = client(&server).generations();
-    let job = generations.create("local/plasma", "A harbour").send().unwrap();
+    let job = generations.create("local/plasma", "A harbour").send_blocking().unwrap();
     let told = Arc::new(Mutex::new(Vec::new()));
     let noted = told.clone();
-    let wait = generations.wait(&job).poll_every(SOON).timeout(Duration::MAX);
-    let wait = wait.on_change(move |status| noted.lock().unwrap().push(status.status.to_string()));
-    let finished = wait.send().unwrap();
-    assert_eq!(finished.images()[0].url.as_str(), "https://cdn.example/a.png");
+    let wait =
+        generations.wait(&job).poll_interval(SOON).max_poll_interval(SOON).timeout(Duration::MAX);
+    let wait = wait.on_change(move |status| noted.lock().unwrap().push(status.state.to_string()));
+    let finished = wait.send_blocking().unwrap();
+    assert_eq!(finished.images().next().unwrap().url.as_str(), "https://cdn.example/a.png");
     assert_eq!(*told.lock().unwrap(), ["queued", "in_progress", "completed"]);
 
     let server = block_on(service(&["queued", "503", "completed"]));
-    let watch = client(&server).generations().watch("job-1").poll_every(SOON);
-    let mut watch = watch.timeout(Duration::MAX);
+    let watch =
+        client(&server).generations().watch("job-1").poll_interval(SOON).max_poll_interval(SOON);
+    let mut watch = watch.timeout(Duration::MAX).blocking();
     assert_eq!((watch.job_id().as_str(), watch.last_status()), ("job-1", None));
-    assert_eq!(watch.next().unwrap().unwrap().status.as_str(), "queued");
-    assert_eq!(watch.last_status().unwrap().status.as_str(), "queued");
-    assert!(watch.last_failure().is_none());
-    let rest: Vec<_> = watch.map(|status| status.unwrap().status.to_string()).collect();
+    assert_eq!(watch.next().unwrap().unwrap().state.as_str(), "queued");
+    assert_eq!(watch.last_status().unwrap().state.as_str(), "queued");
+    assert!(watch.last_error().is_none());
+    let rest: Vec<_> = watch.map(|status| status.unwrap().state.to_string()).collect();
     assert_eq!(rest, ["completed"]);
 }
 
@@ -163,11 +166,17 @@ fn a_job_is_waited_for_and_watched() {
 fn a_job_that_failed_or_is_late_is_an_error() {
     let server = block_on(service(&["failed"]));
     let job = client(&server).generations().job("job-1");
-    assert_snapshot!(job.wait().send().unwrap_err(), @r#"the generation "job-1" failed: no paint left"#);
+    assert_snapshot!(job.wait().send_blocking().unwrap_err(), @r#"the generation "job-1" failed: no paint left"#);
     let server = block_on(service(&["queued"]));
     let job = client(&server).generations().job("job-1");
-    assert!(job.wait().timeout(Duration::from_millis(20)).send().unwrap_err().is_wait_timeout());
-    let mut watch = job.watch().timeout(Duration::from_millis(20));
+    assert!(
+        job.wait()
+            .timeout(Duration::from_millis(20))
+            .send_blocking()
+            .unwrap_err()
+            .is_wait_timeout()
+    );
+    let mut watch = job.watch().timeout(Duration::from_millis(20)).blocking();
     assert!(watch.by_ref().last().unwrap().unwrap_err().is_wait_timeout());
 }
 
@@ -176,7 +185,7 @@ fn nothing_shows_the_key() {
     let server = block_on(answering(ResponseTemplate::new(500)));
     let client = client(&server);
     let (prompts, jobs) = (client.prompts(), client.generations());
-    let lists = (prompts.list().items(), prompts.list().pages());
+    let lists = (prompts.list().items().blocking(), prompts.list().pages().blocking());
     let shown = format!("{client:?} {prompts:?} {lists:?} {:?}", (jobs.watch("j"), jobs.wait("j")));
-    assert!(!shown.contains("s3cret") && shown.contains("Blocking"), "{shown}");
+    assert!(!shown.contains("s3cret") && shown.contains("Client"), "{shown}");
 }

@@ -1,16 +1,13 @@
-//! The threads of a blocking client: its own, those that call, and those that belong to
-//! an async runtime.
+//! The threads of blocking calls: those that call, and those of an async runtime around them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
-use std::time::Duration;
 
 use futures::executor::block_on;
 use futures::future::BoxFuture;
 use promptarium::transport::{Failure, Incoming, Outgoing, Transport};
-use promptarium::{Client, UploadSource, blocking};
+use promptarium::{Client, UploadSource};
 use wiremock::ResponseTemplate;
 
 use super::client;
@@ -18,8 +15,6 @@ use crate::generations::service;
 use crate::pages::{THREE, list};
 use crate::stub::{KEY, answering, envelope};
 use crate::uploads::{giving_slots, png, storage};
-
-const LONG: Duration = Duration::from_secs(60);
 
 /// Answers as the closure says.
 struct Told<F>(F);
@@ -34,9 +29,9 @@ impl<F: Fn() -> BoxFuture<'static, ()> + Send + Sync + 'static> Transport for To
     }
 }
 
-fn over(before: impl Fn() -> BoxFuture<'static, ()> + Send + Sync + 'static) -> blocking::Client {
+fn over(before: impl Fn() -> BoxFuture<'static, ()> + Send + Sync + 'static) -> Client {
     let builder = Client::builder().base_url("http://h/api/v1").api_key(KEY);
-    builder.transport(Told(before)).build_blocking().unwrap()
+    builder.transport(Told(before)).build().unwrap()
 }
 
 fn empty() -> ResponseTemplate {
@@ -47,12 +42,12 @@ fn empty() -> ResponseTemplate {
 async fn within_a_task_of_one_thread_nothing_panics() {
     let server = list(THREE).await;
     let client = client(&server);
-    assert_eq!(client.prompts().list().items().count(), 5);
+    assert_eq!(client.prompts().list().items().blocking().count(), 5);
     let server = service(&["completed"]).await;
-    assert!(super::client(&server).generations().wait("job-1").send().is_ok());
+    assert!(super::client(&server).generations().wait("job-1").send_blocking().is_ok());
     let storage = storage(vec![]).await;
     let service = giving_slots(storage.uri(), |_| ()).await;
-    assert!(super::client(&service).uploads().image(png(300_000)).send().is_ok());
+    assert!(super::client(&service).uploads().image(png(300_000)).send_blocking().is_ok());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -60,9 +55,9 @@ async fn within_tasks_of_many_threads_nothing_panics() {
     let server = answering(empty()).await;
     let client = client(&server);
     let twin = client.clone();
-    let task = tokio::spawn(async move { twin.vaults().list().send() });
+    let task = tokio::spawn(async move { twin.vaults().list().send_blocking() });
     let twin = client.clone();
-    let thread = tokio::task::spawn_blocking(move || twin.vaults().list().send());
+    let thread = tokio::task::spawn_blocking(move || twin.vaults().list().send_blocking());
     assert!(task.await.unwrap().is_ok() && thread.await.unwrap().is_ok());
     drop(client);
 }
@@ -76,7 +71,7 @@ async fn a_transport_that_gives_way_comes_to_its_end_within_a_task() {
             }
         })
     });
-    assert!(client.vaults().list().send().is_ok());
+    assert!(client.vaults().list().send_blocking().is_ok());
 }
 
 #[test]
@@ -91,7 +86,7 @@ fn threads_do_not_wait_for_each_other() {
     });
     thread::scope(|scope| {
         for _ in 0..8 {
-            scope.spawn(|| assert!(client.vaults().list().send().is_ok()));
+            scope.spawn(|| assert!(client.vaults().list().send_blocking().is_ok()));
         }
     });
 }
@@ -102,14 +97,14 @@ fn eight_threads_share_a_client() {
     let client = client(&server);
     thread::scope(|scope| {
         for _ in 0..8 {
-            scope.spawn(|| assert_eq!(client.prompts().list().items().count(), 5));
+            scope.spawn(|| assert_eq!(client.prompts().list().items().blocking().count(), 5));
         }
     });
     assert_eq!(super::requests(&server).len(), 24);
 }
 
 #[test]
-fn clones_share_a_thread_and_other_clients_do_not() {
+fn one_thread_drives_the_connections_of_all_clients() {
     let seen = Arc::new(Mutex::new(Vec::<ThreadId>::new()));
     let client = || {
         let seen = seen.clone();
@@ -119,46 +114,18 @@ fn clones_share_a_thread_and_other_clients_do_not() {
             Box::pin(async { tokio::spawn(note).await.unwrap() })
         })
     };
-    let (one, other) = (client(), client());
-    for client in [&one, &one.clone(), &other] {
-        client.vaults().list().send().unwrap();
+    for client in [client(), client()] {
+        client.vaults().list().send_blocking().unwrap();
     }
     let seen = seen.lock().unwrap();
-    assert!(seen[0] == seen[1] && seen[0] != seen[2] && seen[0] != thread::current().id());
-}
-
-thread_local! {
-    /// Dropped when its thread ends.
-    static ENDS: Mutex<Option<Sender<()>>> = const { Mutex::new(None) };
-}
-
-#[test]
-fn the_thread_ends_with_the_last_that_needs_it() {
-    let (ends, ended) = channel();
-    let ends = Mutex::new(Some(ends));
-    let client = over(move || {
-        let Some(ends) = ends.lock().unwrap().take() else { return Box::pin(async {}) };
-        let keep = async { ENDS.with(|kept| *kept.lock().unwrap() = Some(ends)) };
-        Box::pin(async { tokio::spawn(keep).await.unwrap() })
-    });
-    client.vaults().list().send().unwrap();
-    let vaults = client.clone().vaults();
-    let mut items = client.prompts().list().items();
-    drop(client);
-    vaults.list().send().unwrap();
-    drop(vaults);
-    assert!(items.next().is_none());
-    assert!(ended.try_recv().is_err_and(|error| error == std::sync::mpsc::TryRecvError::Empty));
-    drop(items);
-    let outcome = ended.recv_timeout(LONG);
-    assert_eq!(outcome, Err(std::sync::mpsc::RecvTimeoutError::Disconnected));
+    assert!(seen[0] == seen[1] && seen[0] != thread::current().id());
 }
 
 #[tokio::test]
 async fn the_last_client_may_be_dropped_within_a_task() {
     let server = answering(empty()).await;
     let client = client(&server);
-    client.vaults().list().send().unwrap();
+    client.vaults().list().send_blocking().unwrap();
     drop(client);
 }
 
@@ -170,12 +137,12 @@ fn a_panic_of_a_closure_is_the_callers_and_hurts_nobody_else() {
     let (uploading, waiting) = (client(&uploads), client(&jobs));
     let upload = uploading.uploads().image(png(300_000)).on_progress(|_| panic!("mine"));
     let wait = waiting.generations().wait("job-1").on_change(|_| panic!("mine"));
-    let panic = catch_unwind(AssertUnwindSafe(|| upload.send())).unwrap_err();
+    let panic = catch_unwind(AssertUnwindSafe(|| upload.send_blocking())).unwrap_err();
     assert_eq!(panic.downcast_ref(), Some(&"mine"));
-    let panic = catch_unwind(AssertUnwindSafe(|| wait.send())).unwrap_err();
+    let panic = catch_unwind(AssertUnwindSafe(|| wait.send_blocking())).unwrap_err();
     assert_eq!(panic.downcast_ref(), Some(&"mine"));
-    assert!(uploading.uploads().image(png(20)).send().is_ok());
-    assert!(waiting.generations().wait("job-1").send().is_ok());
+    assert!(uploading.uploads().image(png(20)).send_blocking().is_ok());
+    assert!(waiting.generations().wait("job-1").send_blocking().is_ok());
 }
 
 #[test]
@@ -187,8 +154,8 @@ fn a_closure_may_call_too_and_runs_where_the_call_was_made() {
     let upload = client(&uploads).uploads().image(UploadSource::bytes(png(20)));
     let upload = upload.on_progress(move |_| {
         assert_eq!(thread::current().id(), here);
-        inner.vaults().list().send().unwrap();
+        inner.vaults().list().send_blocking().unwrap();
     });
-    upload.send().unwrap();
+    upload.send_blocking().unwrap();
     assert_eq!(super::requests(&other).len(), 2);
 }

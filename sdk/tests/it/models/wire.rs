@@ -61,7 +61,7 @@ fn samples() -> Vec<Sample> {
         sample::<GenerationJob>(
             "GenerationJob",
             json!({
-                "success": true, "clientJobId": "j", "providerRequestId": "r",
+                "clientJobId": "j", "providerRequestId": "r",
                 "statusUrl": "https://prompts.example/api/v1/generations/j/status",
             }),
         ),
@@ -152,7 +152,8 @@ fn null_and_absent_are_the_same() {
         }
     }
     assert_snapshot!(optional, @"
-    GenerationStatus: clientJobId createdAt error generationType promptId providerRequestId updatedAt vaultId
+    GenerationJob: providerRequestId statusUrl
+    GenerationStatus: clientJobId createdAt error generationType promptId providerRequestId status updatedAt vaultId
     Page: nextCursor
     Problem: details
     Prompt: images platform vaultIds

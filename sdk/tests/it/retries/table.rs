@@ -32,9 +32,8 @@ const COLUMNS: [(&str, &[Make]); 4] = [
         ],
     ),
     (
-        "POST with its own key",
+        "idempotent POST",
         &[
-            |client| nothing(client.generations().create("local/plasma", "p")),
             |client| nothing(client.vault(VaultId::new(3)).prompts().pin(VaultPromptId::new(21))),
             |client| nothing(client.vault(VaultId::new(3)).prompts().unpin(VaultPromptId::new(21))),
             |client| nothing(client.uploads().slot(ImageContentType::Png, 9)),
@@ -213,7 +212,8 @@ async fn every_cell_of_the_table_holds() {
 
 fn client(address: &str) -> Client {
     let delay = Duration::from_millis(1);
-    let policy = RetryPolicy::new().max_attempts(ATTEMPTS).initial_backoff(delay).max_backoff(delay);
+    let policy =
+        RetryPolicy::new().max_attempts(ATTEMPTS).initial_backoff(delay).max_backoff(delay);
     let client = patient(address).retry(policy).retry_budget(RetryBudget::unlimited());
     client.request_timeout(Duration::from_millis(100)).build().unwrap()
 }
