@@ -1,35 +1,33 @@
-//! What the service says when it refuses: one message, and what is wrong with
-//! which field.
+//! The error response of the API.
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-/// The body of an error answer, without its `data`, which is always `null`.
+/// The body of an error response, without its `data`, which is always `null`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Problem {
-    /// What went wrong, for a person (`error` on the wire).
-    #[serde(rename = "error")]
+    /// What went wrong, for people (`error` in JSON). It is also read from `error.message`.
+    #[serde(rename = "error", deserialize_with = "message")]
     pub message: String,
-    /// More about it: by the specification an object, which may map fields to what
-    /// is wrong with them. Kept as it came, whatever it is.
+    /// Details: an object, which may map invalid fields to what is wrong with them. Any other JSON
+    /// value is kept.
     #[serde(default)]
     pub details: Value,
 }
 
 impl Problem {
-    /// Puts a problem together.
+    /// A problem with this message and these details.
     pub fn new(message: impl Into<String>, details: Value) -> Self {
         Self { message: message.into(), details }
     }
 
-    /// Each failing field with what is wrong with it, as far as `details` says so.
+    /// The invalid fields of `details`, each with what is wrong with it.
     ///
-    /// A field with several texts comes several times. Of an object the `message`
-    /// is taken; anything else is given as JSON. `details` that are no object name
-    /// no field.
+    /// A field with an array of texts is returned once for each. Of an object the `message` is
+    /// returned, any other value as JSON.
     ///
     /// ```
     /// # use serde_json::json;
@@ -50,15 +48,28 @@ impl Problem {
 }
 
 fn text(issue: &Value) -> Cow<'_, str> {
-    let said = issue.as_str().or_else(|| issue.get("message").and_then(Value::as_str));
-    said.map_or_else(|| Cow::Owned(issue.to_string()), Cow::Borrowed)
+    let text = issue.as_str().or_else(|| issue.get("message").and_then(Value::as_str));
+    text.map_or_else(|| Cow::Owned(issue.to_string()), Cow::Borrowed)
 }
 
-/// Failing fields with what is wrong with them; see [`Problem::field_errors`].
+/// A string, or the `message` of an object.
+fn message<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Message {
+        Text(String),
+        Object { message: String },
+    }
+    Message::deserialize(deserializer).map(|message| match message {
+        Message::Text(text) | Message::Object { message: text } => text,
+    })
+}
+
+/// Invalid fields with what is wrong with them; see [`Problem::field_errors`].
 pub struct FieldErrors<'a>(Box<dyn Iterator<Item = (&'a str, Cow<'a, str>)> + Send + 'a>);
 
 impl FieldErrors<'_> {
-    /// Of an error that names no field.
+    /// For an error that names no field.
     #[cfg(feature = "client")]
     pub(crate) fn none() -> Self {
         Self(Box::new(std::iter::empty()))

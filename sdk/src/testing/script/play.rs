@@ -7,31 +7,38 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures_core::future::BoxFuture;
+use http::{Request, Response, StatusCode};
 use http_body::{Body, Frame};
 
 use super::answer::{Ends, Said, What};
 use super::entry::{Entry, Reaction};
 use super::{Answer, Script, SeenRequest, State};
-use crate::transport::{Failure, Incoming, IncomingBody, Outgoing, Transport};
+use crate::transport::{self, Failure, Transport};
 
 /// What no call tries again, and no service answers.
 const UNEXPECTED: u16 = 501;
 
 impl Transport for Script {
-    fn send(&self, request: Outgoing) -> BoxFuture<'static, Result<Incoming, Failure>> {
+    fn send(
+        &self,
+        request: Request<transport::Body>,
+    ) -> BoxFuture<'static, Result<Response<transport::Body>, Failure>> {
         let script = self.clone();
         Box::pin(async move { script.play(request).await })
     }
 }
 
 impl Script {
-    async fn play(self, request: Outgoing) -> Result<Incoming, Failure> {
+    async fn play(
+        self,
+        request: Request<transport::Body>,
+    ) -> Result<Response<transport::Body>, Failure> {
         let (number, reaction) = self.take(SeenRequest::of(&request));
         if let Reaction::Answer(Answer { what: What::NoConnection, after }) = reaction {
             tokio::time::sleep(after).await;
             return Err(Failure::connecting(of_the_script(io::ErrorKind::ConnectionRefused)));
         }
-        let body = request.body.collect().await?;
+        let body = request.into_body().collect().await?;
         let seen = self.keep(number, body);
         let Answer { what, after } = match reaction {
             Reaction::Answer(answer) => answer,
@@ -88,28 +95,30 @@ fn of_the_script(kind: io::ErrorKind) -> io::Error {
     io::Error::new(kind, "the script says so")
 }
 
-fn unexpected(text: String) -> Incoming {
+fn unexpected(text: String) -> Response<transport::Body> {
     match Answer::error(UNEXPECTED, text).what {
         What::Said(said) => incoming(&said),
-        _ => Incoming::new(UNEXPECTED, Bytes::new()),
+        _ => Response::default(),
     }
 }
 
-fn incoming(said: &Said) -> Incoming {
+fn incoming(said: &Said) -> Response<transport::Body> {
     let whole = said.bytes();
     let (at, breaks) = match said.ends {
         Ends::Whole => (whole.len(), None),
         Ends::Broken(at) => (at, Some(true)),
         Ends::Stalled(at) => (at, Some(false)),
     };
-    let mut incoming = Incoming::new(said.status, Bytes::new());
-    incoming.headers = said.headers.clone();
     let start = whole.slice(..at.min(whole.len()));
-    incoming.body = match breaks {
-        None => IncomingBody::whole(start),
-        Some(breaks) => IncomingBody::pieces(Start { start: Some(start), breaks }),
-    };
-    incoming
+    let mut response = Response::new(match breaks {
+        None => transport::Body::full(start),
+        Some(breaks) => transport::Body::new(Start { start: Some(start), breaks }),
+    });
+    // What is no status counts as 500.
+    *response.status_mut() =
+        StatusCode::from_u16(said.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    *response.headers_mut() = said.headers.clone();
+    response
 }
 
 /// The start of a body, after which the connection breaks or nothing more comes.

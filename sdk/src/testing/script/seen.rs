@@ -4,11 +4,10 @@ use std::fmt;
 
 use bytes::Bytes;
 use http::header::AUTHORIZATION;
-use http::{HeaderMap, Method};
+use http::{HeaderMap, Method, Request, Uri};
 use serde_json::Value;
-use url::Url;
 
-use crate::transport::Outgoing;
+use crate::transport::Body;
 
 /// Where the API begins, by the rules (`EN-01`).
 const ROOT: &str = "/api/v1";
@@ -37,11 +36,13 @@ pub struct SeenRequest {
 }
 
 impl SeenRequest {
-    pub(super) fn of(request: &Outgoing) -> Self {
-        let mut headers = request.headers.clone();
+    pub(super) fn of(request: &Request<Body>) -> Self {
+        let mut headers = request.headers().clone();
         let authorized = headers.remove(AUTHORIZATION).is_some();
-        let query = request.url.query_pairs().into_owned().collect();
-        let (method, path) = (request.method.clone(), path(&request.url));
+        let uri = request.uri();
+        let query = url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
+        let query = query.into_owned().collect();
+        let (method, path) = (request.method().clone(), path(uri));
         Self { method, path, query, headers, authorized, body: Bytes::new() }
     }
 
@@ -65,10 +66,14 @@ impl SeenRequest {
 }
 
 /// The API is known by its root, so that a client may have any base URL.
-fn path(url: &Url) -> String {
-    match url.path().strip_prefix(ROOT) {
+fn path(uri: &Uri) -> String {
+    match uri.path().strip_prefix(ROOT) {
         Some(path) if path.starts_with('/') => path.to_owned(),
-        _ => format!("{}{}", url.origin().ascii_serialization(), url.path()),
+        _ => {
+            let scheme = uri.scheme_str().unwrap_or_default();
+            let host = uri.authority().map(http::uri::Authority::as_str).unwrap_or_default();
+            format!("{scheme}://{host}{}", uri.path())
+        }
     }
 }
 
