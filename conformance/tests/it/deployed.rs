@@ -17,7 +17,7 @@ pub(crate) async fn server() -> EmbeddedServer {
 
 /// What a run is told about it.
 pub(crate) fn config(base_url: &str) -> TargetConfig {
-    keys::target(base_url).unwrap()
+    keys::target(base_url, None).unwrap()
 }
 
 pub(crate) fn target(base_url: &str, manners: Manners) -> Arc<Target> {
