@@ -49,7 +49,7 @@ fn page(name: &str) -> String {
 pub(crate) async fn send_code(case: &Case) -> Result<Reply, Failure> {
     let code = case.target().config.sign_in_code.as_deref().unwrap_or_default();
     let form = Serializer::new(String::new()).append_pair("code", code).finish();
-    let call = case.anonymous().call(Method::POST, &page("sign-in")).from_own_page();
+    let call = case.anonymous().call(Method::POST, &page("sign-in")).sent_by_own_page();
     call.body(FORM, form).send().await
 }
 

@@ -75,7 +75,7 @@ impl Wire {
         let call = Call::below(self.clone(), method, path);
         match (&self.auth, self.case.target().session.get()) {
             (Auth::Session, Some(Ok(session))) => {
-                call.header("cookie", &session.cookie).from_own_page()
+                call.header("cookie", &session.cookie).sent_by_own_page()
             }
             _ => call,
         }

@@ -111,20 +111,20 @@ impl New {
         format!("/api-keys/{}", self.id)
     }
 
-    /// `GET /vaults` with this key.
+    /// `GET /prompts` with this key.
     async fn read(&self, case: &Case) -> Result<Reply, Failure> {
-        self.call(case, Method::GET).send().await
+        self.call(case, Method::GET, "/prompts").send().await
     }
 
     /// `POST /vaults` with this key.
     async fn write(&self, case: &Case) -> Result<Reply, Failure> {
         let body = json!({ "name": case.name("vault") });
-        self.call(case, Method::POST).json(&body).send().await
+        self.call(case, Method::POST, "/vaults").json(&body).send().await
     }
 
     /// What it makes is deleted with the key of the account under test.
-    fn call(&self, case: &Case, method: Method) -> Call {
-        let call = case.wire().call(method, "/vaults");
+    fn call(&self, case: &Case, method: Method, path: &str) -> Call {
+        let call = case.wire().call(method, path);
         call.header("authorization", format!("Bearer {}", self.key))
     }
 
