@@ -75,7 +75,7 @@ async fn again(case: Case) -> Result<(), Failure> {
 
 async fn unknown(case: Case) -> Result<(), Failure> {
     let session = case.session().await?;
-    for id in ["p1aaaaaaaaaaaaaa", "1", "nobody", "%C3%A9"] {
+    for id in ["p1aaaaaaaaaaaaaa", "1", "nobody", "%C3%A9", "%00"] {
         let reply = session.delete(&format!("/api-keys/{id}")).await?;
         reply.accepted(404, format!("the public id {id}"))?;
     }
