@@ -84,8 +84,9 @@ pub(super) fn authorization(api_key: &str) -> Result<HeaderValue, &'static str> 
 pub(super) fn user_agent(suffix: Option<&str>) -> Result<HeaderValue, Error> {
     let own = concat!("promptarium/", env!("CARGO_PKG_VERSION"));
     let whole = suffix.map_or_else(|| own.to_owned(), |suffix| format!("{own} {suffix}"));
-    HeaderValue::try_from(whole)
-        .map_err(|_| Error::config("the user agent contains a character that is not allowed in a header"))
+    HeaderValue::try_from(whole).map_err(|_| {
+        Error::config("the user agent contains a character that is not allowed in a header")
+    })
 }
 
 /// Neither redirects nor retries: both are done by `send`, which protects the key and knows which

@@ -1,7 +1,7 @@
 //! What a listener to `tracing` gets to hear of a call.
 
-use insta::assert_snapshot;
 use http::{Request, Response};
+use insta::assert_snapshot;
 use promptarium::transport::{Body, Failure};
 use promptarium::{Client, UploadSource};
 use serde_json::{Value, json};
