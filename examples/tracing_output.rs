@@ -62,10 +62,7 @@ impl BadMoment {
 }
 
 impl Transport for BadMoment {
-    fn send(
-        &self,
-        request: Request<Body>,
-    ) -> BoxFuture<'static, Result<Response<Body>, Failure>> {
+    fn send(&self, request: Request<Body>) -> BoxFuture<'static, Result<Response<Body>, Failure>> {
         if request.uri().path().ends_with("/prompts") && !self.is_over.swap(true, Ordering::Relaxed)
         {
             let mut response = Response::new(Body::default());
