@@ -35,7 +35,7 @@ fn a_failure_is_the_same_error() {
     let server = block_on(answering(ResponseTemplate::new(404)));
     let error = client(&server).prompts().get(PromptId::new(7)).send_blocking().unwrap_err();
     assert_snapshot!(error, @"GET /prompts/{promptId}: 404 Not Found, with an empty body");
-    assert_eq!(kinds(&error), "not_found");
+    assert_eq!(kinds(&error), "status");
 }
 
 #[test]
