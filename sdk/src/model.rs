@@ -16,6 +16,7 @@ mod prompt;
 mod upload;
 mod vault;
 
+#[cfg(feature = "client")]
 pub(crate) use generation::OutputHint;
 pub use generation::{GenerationJob, GenerationState, GenerationStatus, GenerationType};
 pub use id::{JobId, ParseIdError, PromptId, VaultId, VaultPromptId};

@@ -5,7 +5,9 @@ mod status;
 use serde::{Deserialize, Serialize};
 
 use crate::model::open_enum::open_enum;
-use crate::model::{JobId, Timestamp, VaultId};
+use crate::model::JobId;
+#[cfg(feature = "client")]
+use crate::model::{Timestamp, VaultId};
 pub use status::GenerationStatus;
 
 open_enum! {
@@ -63,11 +65,13 @@ pub struct GenerationJob {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_url: Option<String>,
     /// How to find the output if the status of the job does not name it.
+    #[cfg(feature = "client")]
     #[serde(skip)]
     pub(crate) output: OutputHint,
 }
 
 /// What a client knows of the output of a job before the job has ended.
+#[cfg(feature = "client")]
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OutputHint {
     pub(crate) vault: Option<VaultId>,
@@ -79,12 +83,14 @@ pub(crate) struct OutputHint {
 }
 
 /// It is no part of the response, so jobs that differ in nothing else are equal.
+#[cfg(feature = "client")]
 impl PartialEq for OutputHint {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
+#[cfg(feature = "client")]
 impl Eq for OutputHint {}
 
 impl From<GenerationJob> for JobId {
