@@ -40,8 +40,9 @@ pub mod request {
 
 pub mod limits;
 
-#[warn(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::string_slice)]
-pub mod path;
+pub mod server;
+#[cfg(feature = "client")]
+use server::path;
 
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -51,7 +52,7 @@ mod model;
 pub use model::{
     AddedPrompts, AssetUrl, Cursor, Deleted, FieldErrors, GenerationJob, GenerationState,
     GenerationStatus, GenerationType, ImageContentType, JobId, MovedPrompt, Page, ParseIdError,
-    PinState, Problem, Prompt, PromptId, PromptImage, PromptStatus, PromptType, RemovedPrompt,
-    Scope, Timestamp, UnknownValue, UploadSlot, UploadToken, UploadUrl, Vault, VaultId,
+    PinState, Prompt, PromptId, PromptImage, PromptStatus, PromptType, RemovedPrompt,
+    Timestamp, UnknownValue, UploadSlot, UploadToken, UploadUrl, Vault, VaultId,
     VaultPrompt, VaultPromptId, Visibility,
 };

@@ -1,39 +1,40 @@
-//! What the service says when it refuses: one message, and what is wrong with
-//! which field.
+//! The body of an error response.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The body of an error answer, without its `data`, which is always `null`.
+/// The body of an error response: a message, and details such as the failing fields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Problem {
-    /// What went wrong, for a person (`error` on the wire).
+    /// The message (`error` on the wire).
     #[serde(rename = "error")]
     pub message: String,
-    /// More about it: by the specification an object, which may map fields to what
-    /// is wrong with them. Kept as it came, whatever it is.
+    /// The details, of any form. By the specification an object, which may map failing fields to
+    /// messages.
     #[serde(default)]
     pub details: Value,
 }
 
 impl Problem {
-    /// Puts a problem together.
+    /// A problem of this message and these details.
     pub fn new(message: impl Into<String>, details: Value) -> Self {
         Self { message: message.into(), details }
     }
 
-    /// Each failing field with what is wrong with it, as far as `details` says so.
+    /// The failing fields in `details`, each with a message.
     ///
-    /// A field with several texts comes several times. Of an object the `message`
-    /// is taken; anything else is given as JSON. `details` that are no object name
-    /// no field.
+    /// A field with several messages comes several times. If a message is an object, its member
+    /// `message` is used, and its JSON text if it has none. Nothing comes if `details` is not an
+    /// object.
     ///
     /// ```
     /// # use serde_json::json;
-    /// let problem = promptarium::Problem::new("title is wrong", json!({ "title": "too long" }));
+    /// use promptarium::server::Problem;
+    ///
+    /// let problem = Problem::new("title is wrong", json!({ "title": "too long" }));
     /// assert_eq!(problem.field_errors().next(), Some(("title", "too long".into())));
     /// ```
     #[must_use]
@@ -50,15 +51,15 @@ impl Problem {
 }
 
 fn text(issue: &Value) -> Cow<'_, str> {
-    let said = issue.as_str().or_else(|| issue.get("message").and_then(Value::as_str));
-    said.map_or_else(|| Cow::Owned(issue.to_string()), Cow::Borrowed)
+    let message = issue.as_str().or_else(|| issue.get("message").and_then(Value::as_str));
+    message.map_or_else(|| Cow::Owned(issue.to_string()), Cow::Borrowed)
 }
 
-/// Failing fields with what is wrong with them; see [`Problem::field_errors`].
+/// Failing fields with their messages; returned by [`Problem::field_errors`].
 pub struct FieldErrors<'a>(Box<dyn Iterator<Item = (&'a str, Cow<'a, str>)> + Send + 'a>);
 
 impl FieldErrors<'_> {
-    /// Of an error that names no field.
+    /// No fields.
     #[cfg(feature = "client")]
     pub(crate) fn none() -> Self {
         Self(Box::new(std::iter::empty()))

@@ -17,10 +17,11 @@ use serde_json::json;
 
 use super::{ASSETS_URL, STORAGE_URL};
 use crate::model::OutputHint;
+use crate::server::Problem;
 use crate::{
     AddedPrompts, Asset, AssetUrl, Deleted, FinishedGeneration, GenerationJob, GenerationState,
     GenerationStatus, GenerationType, ImageContentType, JobId, MovedPrompt, Page, PinState,
-    Problem, Prompt, PromptId, PromptImage, PromptStatus, PromptType, RemovedPrompt, Timestamp,
+    Prompt, PromptId, PromptImage, PromptStatus, PromptType, RemovedPrompt, Timestamp,
     UploadSlot, UploadUrl, UploadedImage, Vault, VaultId, VaultPrompt, VaultPromptId, Visibility,
 };
 

@@ -8,7 +8,8 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{Asset, Page, Problem};
+use crate::server::Problem;
+use crate::{Asset, Page};
 
 /// An answer of a [`Script`](super::Script), or what happens in place of one.
 ///

@@ -1,7 +1,8 @@
 //! Paths: templates filled in, and ids that cannot break out of them.
 
 use percent_encoding::percent_decode_str;
-use promptarium::{JobId, PromptId, VaultId, VaultPromptId, path};
+use promptarium::server::path;
+use promptarium::{JobId, PromptId, VaultId, VaultPromptId};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;

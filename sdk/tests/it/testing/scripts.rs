@@ -1,8 +1,9 @@
 //! Scripts: what they answer, what they remember, and what they complain of.
 
 use insta::assert_snapshot;
+use promptarium::server::path;
 use promptarium::testing::{API_KEY, Answer, STORAGE_URL, Script, builder, client, fixture};
-use promptarium::{Client, Error, PromptId, RetryPolicy, UploadSource, path};
+use promptarium::{Client, Error, PromptId, RetryPolicy, UploadSource};
 use serde_json::json;
 
 /// The error of reading prompt 7 when it is answered like this.
