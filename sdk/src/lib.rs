@@ -52,7 +52,7 @@ mod model;
 pub use model::{
     AddedPrompts, AssetUrl, Cursor, Deleted, FieldErrors, GenerationJob, GenerationState,
     GenerationStatus, GenerationType, ImageContentType, JobId, MovedPrompt, Page, ParseIdError,
-    PinState, Prompt, PromptId, PromptImage, PromptStatus, PromptType, RemovedPrompt,
-    Timestamp, UnknownValue, UploadSlot, UploadToken, UploadUrl, Vault, VaultId,
-    VaultPrompt, VaultPromptId, Visibility,
+    PinState, Prompt, PromptId, PromptImage, PromptStatus, PromptType, RemovedPrompt, Timestamp,
+    UnknownValue, UploadSlot, UploadToken, UploadUrl, Vault, VaultId, VaultPrompt, VaultPromptId,
+    Visibility,
 };
