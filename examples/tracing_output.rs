@@ -15,7 +15,8 @@ use std::error::Error;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures::future::{BoxFuture, FutureExt as _, ready};
-use promptarium::transport::{Failure, Incoming, Outgoing, Transport};
+use http::{Request, Response, StatusCode};
+use promptarium::transport::{Body, Failure, Transport};
 use promptarium::{Client, ClientBuilder, PromptId};
 use promptarium_examples::Service;
 use tracing_subscriber::filter::filter_fn;
@@ -61,9 +62,15 @@ impl BadMoment {
 }
 
 impl Transport for BadMoment {
-    fn send(&self, request: Outgoing) -> BoxFuture<'static, Result<Incoming, Failure>> {
-        if request.url.path().ends_with("/prompts") && !self.is_over.swap(true, Ordering::Relaxed) {
-            return ready(Ok(Incoming::new(503, ""))).boxed();
+    fn send(
+        &self,
+        request: Request<Body>,
+    ) -> BoxFuture<'static, Result<Response<Body>, Failure>> {
+        if request.uri().path().ends_with("/prompts") && !self.is_over.swap(true, Ordering::Relaxed)
+        {
+            let mut response = Response::new(Body::default());
+            *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+            return ready(Ok(response)).boxed();
         }
         self.http.send(request)
     }

@@ -163,7 +163,7 @@ fn the_spans_of_calls_are_printed() {
         |words: &[&str]| told.lines().any(|line| words.iter().all(|word| line.contains(word)));
     for words in [
         &["otel.name=\"GET /vaults\"", "attempt{", "http.response.status_code=200", "close"][..],
-        &["otel.name=\"GET /prompts\"", "sent again after a delay", "error.type=\"503\""],
+        &["otel.name=\"GET /prompts\"", "retry after a delay", "error.type=\"503\""],
         &["otel.name=\"GET /prompts\"", "attempt{", "http.request.resend_count=1", "close"],
         &["otel.name=\"GET /prompts/{promptId}\"", "error.type=\"404\"", "close"],
     ] {
@@ -193,7 +193,7 @@ fn each_error_says_what_to_do() {
         "  Connect, attempts: 3",
         "onnection refused",
         "  => try again in 60s",
-        "GET /vaults: the call was not done within 200ms",
+        "GET /vaults: timed out after 200ms (timeout) while waiting for http://",
         "the API key cannot be used: it is blank",
     ] {
         assert!(told.contains(line), "{line:?} is missing from:\n{told}");

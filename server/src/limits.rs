@@ -45,7 +45,8 @@ pub(crate) const ACCEPT_RETRY_MAX: Duration = Duration::from_secs(1);
 pub const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// The arrival of a whole JSON body, in seconds.
 pub const BODY_SECONDS_MAX: u64 = 30;
-/// How long the rest of a body is read and discarded after the response, and how much of it.
+/// How long the rest of a body is read and discarded after the response, and how much of it or of
+/// a refused head.
 pub(crate) const DISCARD_TIMEOUT: Duration = Duration::from_secs(3);
 pub(crate) const DISCARD_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Chunks of a streamed list are sent when they have this size.

@@ -18,7 +18,7 @@ use url::form_urlencoded;
 
 use self::layout::{FILL_IN, Page, redirect};
 use crate::api::{Api, HandlerResult, Request};
-use crate::domain::SecretToken;
+use crate::domain::{SecretToken, SessionRecord};
 use crate::http::auth::AuthError;
 use crate::http::body::read_form;
 use crate::http::browser::Site;
@@ -96,6 +96,7 @@ pub(crate) fn failure(
     error: &ApiError,
     target: RequestTarget,
     site: &Site,
+    session: Option<&SessionRecord>,
     request_id: &str,
 ) -> Response {
     let problem = error.problem(target);
@@ -111,9 +112,10 @@ pub(crate) fn failure(
             p .problem { (problem.text) "." }
             p .soft { "Request id: " code { (request_id) } }
         }
-        p { a href=(site.page("")) { "Overview" } " · " a href=(site.page("sign-in")) { "Sign in" } }
+        @if session.is_none() { p { a href=(site.page("sign-in")) { "Sign in" } } }
     };
-    let mut response = Page::open(site, title).response(problem.status, &content);
+    let page = Page { session, ..Page::open(site, title) };
+    let mut response = page.response(problem.status, &content);
     response::add_headers(&mut response, problem);
     response
 }

@@ -3,28 +3,34 @@
 //! show the exchange.
 
 use futures::future::BoxFuture;
-use promptarium::transport::{Failure as Unanswered, Incoming, Outgoing, Transport};
+use http::{Request, Response, StatusCode};
+use promptarium::transport::{Body, Failure as Unanswered, Transport};
 
 use super::Wire;
 
 impl Transport for Wire {
-    fn send(&self, request: Outgoing) -> BoxFuture<'static, Result<Incoming, Unanswered>> {
+    fn send(
+        &self,
+        request: Request<Body>,
+    ) -> BoxFuture<'static, Result<Response<Body>, Unanswered>> {
         let wire = self.clone();
         Box::pin(async move {
-            let Outgoing { method, url, headers, body, .. } = request;
-            let base_url = wire.case.target().base_url();
-            let call = match url.as_str().strip_prefix(base_url) {
-                Some(path) => wire.call(method, path),
-                None => wire.call_given(method, url.as_str()),
+            let (head, body) = request.into_parts();
+            let (url, base_url) = (head.uri.to_string(), wire.case.target().base_url());
+            let call = match url.strip_prefix(base_url) {
+                Some(path) => wire.call(head.method, path),
+                None => wire.call_given(head.method, &url),
             };
-            let call = call.headers(headers);
+            let call = call.headers(head.headers);
             let body = body.collect().await?;
             let call = if body.is_empty() { call } else { call.untyped_body(body) };
             // The failure goes on as the cause, for whoever looks at the SDK's error.
             let reply = call.send().await.map_err(Unanswered::exchanging)?;
-            let mut answer = Incoming::new(reply.status_code(), reply.body().clone());
-            answer.headers = reply.headers().clone();
-            Ok(answer)
+            let mut response = Response::new(Body::full(reply.body().clone()));
+            *response.status_mut() = StatusCode::from_u16(reply.status_code())
+                .map_err(Unanswered::exchanging)?;
+            *response.headers_mut() = reply.headers().clone();
+            Ok(response)
         })
     }
 }

@@ -52,7 +52,7 @@ fn runtime() -> Result<&'static Handle, Error> {
     if let Some(handle) = RUNTIME.get() {
         return Ok(handle);
     }
-    let started = start().map_err(Error::no_thread)?;
+    let started = start().map_err(no_thread)?;
     // If two threads start at once, the runtime of one of them stays unused.
     Ok(RUNTIME.get_or_init(|| started))
 }
@@ -63,6 +63,10 @@ fn start() -> io::Result<Handle> {
     let drive = move || runtime.block_on(std::future::pending::<()>());
     thread::Builder::new().name("promptarium".to_owned()).spawn(drive)?;
     Ok(handle)
+}
+
+fn no_thread(source: io::Error) -> Error {
+    Error::set_up("thread for blocking calls", source)
 }
 
 /// Blocks the thread until the future has ended.
@@ -79,7 +83,7 @@ where
         let waiting = thread::Builder::new().spawn_scoped(scope, || runtime.block_on(future));
         waiting.map(thread::ScopedJoinHandle::join)
     });
-    match joined.map_err(Error::no_thread)? {
+    match joined.map_err(no_thread)? {
         Ok(output) => Ok(output),
         Err(panic) => resume_unwind(panic),
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::config::{self, Config, Limits};
+use super::error::TimeLimit;
 use super::retry::{RetryBudget, RetryPolicy};
 use super::transport::Transport;
 use super::{Client, Error};
@@ -50,6 +51,7 @@ impl Default for ClientBuilder {
                 first_byte: Self::DEFAULT_IDLE_TIMEOUT,
                 attempt: Self::DEFAULT_REQUEST_TIMEOUT,
                 call: Self::DEFAULT_OVERALL_TIMEOUT,
+                call_setting: TimeLimit::Call,
             },
             max_response_size: Self::DEFAULT_MAX_RESPONSE_SIZE,
             retry: RetryPolicy::new(),
@@ -60,37 +62,33 @@ impl Default for ClientBuilder {
 }
 
 impl ClientBuilder {
-    /// How long opening a connection may take unless told otherwise: 10 seconds.
+    /// The default of [`connect_timeout`](Self::connect_timeout): 10 seconds.
     pub const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-    /// How long nothing may move in either direction unless told otherwise: 20
-    /// seconds.
+    /// The default of [`idle_timeout`](Self::idle_timeout): 20 seconds.
     pub const DEFAULT_IDLE_TIMEOUT: Duration = Duration::from_secs(20);
 
-    /// How long one attempt at a call may take, from connecting to the last byte of
-    /// the answer, unless told otherwise: 60 seconds.
+    /// The default of [`request_timeout`](Self::request_timeout): 60 seconds.
     pub const DEFAULT_REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 
-    /// How long a call may take unless told otherwise, with all its attempts and the
-    /// delays between them: 2 minutes.
+    /// The default of [`overall_timeout`](Self::overall_timeout): 2 minutes.
     pub const DEFAULT_OVERALL_TIMEOUT: Duration = Duration::from_secs(120);
 
-    /// Bytes of an answer that are read unless told otherwise: 128 MiB.
+    /// The default of [`max_response_size`](Self::max_response_size): 128 MiB.
     pub const DEFAULT_MAX_RESPONSE_SIZE: u64 = 128 * 1024 * 1024;
 
-    /// The root of the API, up to and including `/api/v1` (`EN-01`). Required.
+    /// The root of the API, including `/api/v1`. Required.
     ///
-    /// An absolute `http` or `https` address without user name, query and fragment;
-    /// a slash at the end makes no difference.
+    /// An absolute `http` or `https` URL without user name, query and fragment. A trailing slash
+    /// makes no difference.
     pub fn base_url(mut self, base_url: impl AsRef<str>) -> Self {
         self.base_url = Some(base_url.as_ref().to_owned());
         self
     }
 
-    /// The whole API key, its prefix included (`KE-02`). Required.
+    /// The API key, including its prefix. Required.
     ///
-    /// It goes to the base URL and nowhere else, and shows in no `Debug` and no
-    /// error.
+    /// It is sent to URLs below the base URL only, and is in no `Debug` output and no error.
     pub fn api_key(mut self, api_key: impl Into<String>) -> Self {
         self.api_key = Some(api_key.into());
         self
@@ -99,89 +97,87 @@ impl ClientBuilder {
     /// How long opening a connection may take;
     /// [`DEFAULT_CONNECT_TIMEOUT`](Self::DEFAULT_CONNECT_TIMEOUT) otherwise.
     ///
-    /// No effect with [`http_client`](Self::http_client) and
-    /// [`transport`](Self::transport), which bring their own.
+    /// No effect with [`http_client`](Self::http_client) and [`transport`](Self::transport), which
+    /// have a timeout of their own.
     pub const fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.limits.connect = timeout;
         self
     }
 
-    /// How long nothing may move in either direction, the wait for the beginning of an
-    /// answer included; [`DEFAULT_IDLE_TIMEOUT`](Self::DEFAULT_IDLE_TIMEOUT) otherwise.
-    /// It holds for uploads and assets too, which have no other limit by themselves.
+    /// How long no byte may be sent or received, including the wait for the first byte of the
+    /// response; [`DEFAULT_IDLE_TIMEOUT`](Self::DEFAULT_IDLE_TIMEOUT) otherwise.
+    ///
+    /// It also applies to uploads and downloads, which have no other timeout by default.
     pub const fn idle_timeout(mut self, timeout: Duration) -> Self {
         self.limits.idle = timeout;
         self.limits.first_byte = timeout;
         self
     }
 
-    /// How long one attempt at a call may take, from connecting to the last byte of
-    /// the answer; [`DEFAULT_REQUEST_TIMEOUT`](Self::DEFAULT_REQUEST_TIMEOUT)
-    /// otherwise.
+    /// How long one attempt of a call may take, from connecting to the last byte of the response;
+    /// [`DEFAULT_REQUEST_TIMEOUT`](Self::DEFAULT_REQUEST_TIMEOUT) otherwise.
     pub const fn request_timeout(mut self, timeout: Duration) -> Self {
         self.limits.attempt = timeout;
         self
     }
 
-    /// How long a call may take with all its attempts and the delays between them;
-    /// [`DEFAULT_OVERALL_TIMEOUT`](Self::DEFAULT_OVERALL_TIMEOUT) otherwise, and
-    /// [`Duration::MAX`] for as long as it needs.
+    /// How long a call may take with all its attempts and the backoff between them;
+    /// [`DEFAULT_OVERALL_TIMEOUT`](Self::DEFAULT_OVERALL_TIMEOUT) otherwise. [`Duration::MAX`] is no
+    /// limit.
     pub const fn overall_timeout(mut self, timeout: Duration) -> Self {
         self.limits.call = timeout;
         self
     }
 
-    /// Bytes of an answer that are read at most; a longer one is
-    /// [`Error::is_too_large`]. [`DEFAULT_MAX_RESPONSE_SIZE`](Self::DEFAULT_MAX_RESPONSE_SIZE)
-    /// otherwise. Assets have a limit of their own
-    /// ([`max_size`](crate::call::GetAsset::max_size)).
+    /// The largest response in bytes; a larger one fails with [`Error::is_too_large`].
+    /// [`DEFAULT_MAX_RESPONSE_SIZE`](Self::DEFAULT_MAX_RESPONSE_SIZE) otherwise.
+    ///
+    /// Assets have a limit of their own:
+    /// [`max_size`](crate::request::DownloadAsset::max_size).
     pub const fn max_response_size(mut self, bytes: u64) -> Self {
         self.max_response_size = bytes;
         self
     }
 
-    /// How calls are tried again; [`RetryPolicy::new`] otherwise.
+    /// How calls are retried; [`RetryPolicy::new`] otherwise.
     pub const fn retry(mut self, policy: RetryPolicy) -> Self {
         self.retry = policy;
         self
     }
 
-    /// What all calls together may spend on trying again; [`RetryBudget::default`]
-    /// otherwise.
+    /// The limit of the retries of all calls together; [`RetryBudget::default`] otherwise.
     pub fn retry_budget(mut self, budget: RetryBudget) -> Self {
         self.budget = budget;
         self
     }
 
-    /// Says who is calling, after `promptarium/VERSION`, in the `User-Agent` header.
+    /// Appends this to `promptarium/VERSION` in the `User-Agent` header.
     pub fn user_agent(mut self, suffix: impl Into<String>) -> Self {
         self.user_agent = Some(suffix.into());
         self
     }
 
-    /// Sends through this client, with its proxies, certificates and connection
-    /// pool.
+    /// Uses this HTTP client, with its proxies, certificates and connection pool.
     ///
-    /// Build it with [`redirect::Policy::none`](reqwest::redirect::Policy::none): the
-    /// answer of a request it redirected is refused, but only after it was sent on. And
-    /// with [`retry::never`](reqwest::retry::never), since this crate decides what is
-    /// sent again.
+    /// Build it with [`redirect::Policy::none`](reqwest::redirect::Policy::none): calls fail if the
+    /// client followed a redirect, but only after it did. Build it with
+    /// [`retry::never`](reqwest::retry::never) too, since retries are those of this crate.
     pub fn http_client(self, client: reqwest::Client) -> Self {
         self.transport(client)
     }
 
-    /// Sends through this in place of an HTTP client.
+    /// Uses this transport in place of an HTTP client.
     pub fn transport(mut self, transport: impl Transport) -> Self {
         self.transport = Some(Arc::new(transport));
         self
     }
 
-    /// Checks the settings and makes the client. Sends nothing.
+    /// Checks the settings and creates the client. Sends nothing.
     ///
     /// # Errors
     ///
-    /// [`Error::is_config`] for a setting that is missing or cannot be used. The
-    /// text never repeats the key or the base URL.
+    /// [`Error::is_config`] for a setting that is missing or cannot be used. The text repeats
+    /// neither the key nor the base URL.
     pub fn build(self) -> Result<Client, Error> {
         let base_url = self.base_url.ok_or_else(|| Error::config("the base URL is not set"))?;
         let base_url = config::check_base_url(&base_url)

@@ -1,7 +1,6 @@
-//! What a client is set up with, checked once, before anything is sent.
+//! The settings of a client, checked before anything is sent.
 //!
-//! No text from here repeats the key or the base URL it was given: the two are
-//! easily swapped, and then either of them is the secret.
+//! No error repeats the key or the base URL: if the two are swapped, either is the secret.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,13 +11,14 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::Error;
+use super::error::TimeLimit;
 use super::retry::{RetryBudget, RetryPolicy};
 use super::transport::Transport;
 
-/// What every request of a client is made and sent with.
+/// The settings of a client.
 pub(super) struct Config {
     pub(super) base_url: Url,
-    /// Of every call; the key among them.
+    /// The headers of every call, including the key.
     pub(super) headers: HeaderMap,
     pub(super) user_agent: HeaderValue,
     pub(super) limits: Limits,
@@ -28,7 +28,7 @@ pub(super) struct Config {
     pub(super) transport: Arc<dyn Transport>,
 }
 
-/// How long things may take.
+/// The timeouts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     pub(super) connect: Duration,
@@ -37,6 +37,8 @@ pub(super) struct Limits {
     pub(super) first_byte: Duration,
     pub(super) attempt: Duration,
     pub(super) call: Duration,
+    /// The setting that `call` comes from.
+    pub(super) call_setting: TimeLimit,
 }
 
 /// The headers of every call.
@@ -48,33 +50,33 @@ pub(super) fn headers(authorization: HeaderValue, user_agent: HeaderValue) -> He
     headers
 }
 
-/// The base URL, its path without a slash at the end.
+/// The base URL, without a trailing slash in its path.
 pub(super) fn check_base_url(text: &str) -> Result<Url, &'static str> {
     let mut url = Url::parse(text.trim()).map_err(|_| "it is not an absolute URL")?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err("its scheme is neither http nor https");
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("it holds a user name or a password");
+        return Err("it contains a user name or a password");
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return Err("it holds a query or a fragment");
+        return Err("it contains a query or a fragment");
     }
     let path = url.path().trim_end_matches('/').to_owned();
     url.set_path(&path);
     Ok(url)
 }
 
-/// The `Authorization` header, marked so that nothing on the way prints it.
+/// The `Authorization` header, marked as sensitive so that `Debug` does not show it.
 pub(super) fn authorization(api_key: &str) -> Result<HeaderValue, &'static str> {
     if api_key.trim().is_empty() {
         return Err("it is blank");
     }
     if !api_key.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err("it holds a space, a line break or another character no key has");
+        return Err("it contains a space, a line break or another character that is not in a key");
     }
     let mut value = HeaderValue::try_from(format!("Bearer {api_key}"))
-        .map_err(|_| "it holds a character no header can hold")?;
+        .map_err(|_| "it contains a character that is not allowed in a header")?;
     value.set_sensitive(true);
     Ok(value)
 }
@@ -82,15 +84,15 @@ pub(super) fn authorization(api_key: &str) -> Result<HeaderValue, &'static str> 
 pub(super) fn user_agent(suffix: Option<&str>) -> Result<HeaderValue, Error> {
     let own = concat!("promptarium/", env!("CARGO_PKG_VERSION"));
     let whole = suffix.map_or_else(|| own.to_owned(), |suffix| format!("{own} {suffix}"));
-    HeaderValue::try_from(whole)
-        .map_err(|_| Error::config("the user agent holds a character no header can hold"))
+    HeaderValue::try_from(whole).map_err(|_| {
+        Error::config("the user agent contains a character that is not allowed in a header")
+    })
 }
 
-/// Redirects stay with the caller: following one would take the key, or a changed
-/// method, to a place nobody named. Sending again is decided in one place only,
-/// and that is not this one.
+/// Neither redirects nor retries: both are done by `send`, which protects the key and knows which
+/// requests are idempotent.
 pub(super) fn http_client(connect_timeout: Duration) -> Result<reqwest::Client, Error> {
-    // Without one, reqwest panics.
+    // Without a provider reqwest panics.
     #[cfg(all(feature = "rustls-no-provider", not(feature = "rustls")))]
     if rustls::crypto::CryptoProvider::get_default().is_none() {
         return Err(Error::config(
@@ -103,7 +105,7 @@ pub(super) fn http_client(connect_timeout: Duration) -> Result<reqwest::Client, 
         .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())
         .build()
-        .map_err(Error::set_up)
+        .map_err(|source| Error::set_up("HTTP client", source.without_url()))
 }
 
 /// A time limit ran out.

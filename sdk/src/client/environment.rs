@@ -1,4 +1,4 @@
-//! A builder from environment variables, each named in what is said of it.
+//! A builder from environment variables.
 
 use super::Error;
 use super::builder::ClientBuilder;
@@ -8,19 +8,19 @@ const BASE_URL_VARIABLE: &str = "PROMPTARIUM_BASE_URL";
 const API_KEY_VARIABLE: &str = "PROMPTARIUM_API_KEY";
 
 impl ClientBuilder {
-    /// Starts from `PROMPTARIUM_BASE_URL` and `PROMPTARIUM_API_KEY`.
+    /// A builder with the base URL from `PROMPTARIUM_BASE_URL` and the key from
+    /// `PROMPTARIUM_API_KEY`.
     ///
     /// # Errors
     ///
-    /// [`Error::is_config`], naming the variable that is missing, blank or not
-    /// Unicode.
+    /// [`Error::is_config`], naming the variable that is missing, invalid or not Unicode.
     pub fn from_env() -> Result<Self, Error> {
         Self::from_variables(|name| {
             std::env::var_os(name).map(|value| value.into_string().map_err(drop))
         })
     }
 
-    /// `read` gives a variable's text, or `Err` when it is not Unicode.
+    /// `read` returns the value of a variable, or `Err` if it is not Unicode.
     fn from_variables(read: impl Fn(&str) -> Option<Result<String, ()>>) -> Result<Self, Error> {
         let value = |name: &str| match read(name) {
             None => Err(Error::config(format!("the environment variable {name} is not set"))),
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_is_named_in_every_complaint() {
+    fn every_error_names_the_variable() {
         let text = |base_url, api_key| from(base_url, api_key).unwrap_err().to_string();
         let url = Some("http://h/api/v1");
         assert_eq!(text(None, None), "the environment variable PROMPTARIUM_BASE_URL is not set");

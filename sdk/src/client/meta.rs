@@ -1,4 +1,4 @@
-//! What came with an answer beside the value.
+//! The response beside the value.
 
 use std::fmt;
 use std::ops::Deref;
@@ -8,16 +8,14 @@ use http::{HeaderMap, StatusCode};
 
 use super::reply::{Reply, request_id};
 
-/// A value with the answer it was read from; made by
-/// [`send_with_meta`](crate::call::Call::send_with_meta).
-///
-/// It can be used as the value itself.
+/// A value with its response; returned by `send_with_meta` of every call, such as
+/// [`GetPrompt`](crate::request::GetPrompt::send_with_meta). It dereferences to the value.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct WithMeta<T> {
-    /// What the answer says.
+    /// The decoded value.
     pub value: T,
-    /// The answer.
+    /// The response.
     pub meta: Meta,
 }
 
@@ -29,7 +27,7 @@ impl<T> Deref for WithMeta<T> {
     }
 }
 
-/// An answer beside what was read from it. `Debug` does not show its body.
+/// Status, headers and body of a response. `Debug` does not show the body.
 #[derive(Clone)]
 pub struct Meta {
     status: StatusCode,
@@ -48,31 +46,31 @@ impl Meta {
         }
     }
 
-    /// The status; one of success.
+    /// The status, which is a success.
     #[must_use]
     pub const fn status(&self) -> StatusCode {
         self.status
     }
 
-    /// All headers, those of a rate limit for example.
+    /// All headers, for example those of a rate limit.
     #[must_use]
     pub const fn headers(&self) -> &HeaderMap {
         &self.headers
     }
 
-    /// What the service calls the request in its own logs (`x-request-id`).
+    /// The id of the request in the logs of the service (`x-request-id`).
     #[must_use]
     pub fn request_id(&self) -> Option<String> {
         request_id(&self.headers)
     }
 
-    /// The body as it came, with fields that this version does not know.
+    /// The body, including fields that this version does not know.
     #[must_use]
     pub const fn body(&self) -> &Bytes {
         &self.body
     }
 
-    /// How often the call was sent.
+    /// How many times the call was sent.
     #[must_use]
     pub const fn attempts(&self) -> u32 {
         self.attempts

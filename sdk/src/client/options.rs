@@ -1,4 +1,4 @@
-//! What one call may have different from its client.
+//! The options of one call, in place of those of its client.
 
 use std::time::Duration;
 
@@ -9,9 +9,10 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::Error;
 use super::config::{Config, Limits};
+use super::error::TimeLimit;
 use super::retry::RetryPolicy;
 
-/// Headers that say how the request itself is made, or who asks.
+/// Headers that the client sets.
 const RESERVED: [HeaderName; 6] =
     [AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, TRANSFER_ENCODING];
 
@@ -26,8 +27,8 @@ struct Options {
     idle_timeout: Option<Duration>,
     retry: Option<RetryPolicy>,
     headers: HeaderMap,
-    /// What is wrong with a header, told when the call is sent.
-    unfit: Option<String>,
+    /// What is wrong with a header; the error of the call when it is sent.
+    invalid: Option<String>,
 }
 
 impl CallOptions {
@@ -47,15 +48,15 @@ impl CallOptions {
         self.own().retry = Some(policy);
     }
 
-    /// No text repeats the value, which may be a secret.
+    /// No error repeats the value, which may be secret.
     pub(super) fn header(&mut self, name: &str, value: &str) {
         let own = self.own();
         let Ok(known) = HeaderName::try_from(name) else {
-            own.unfit = Some(format!("{name:?} cannot be the name of a header"));
+            own.invalid = Some(format!("{name:?} is not a valid header name"));
             return;
         };
         if RESERVED.contains(&known) {
-            own.unfit = Some(format!("the header {known} is set by the client itself"));
+            own.invalid = Some(format!("the header {known} is set by the client"));
             return;
         }
         match HeaderValue::try_from(value) {
@@ -64,8 +65,9 @@ impl CallOptions {
                 own.headers.append(known, value);
             }
             Err(_) => {
-                own.unfit =
-                    Some(format!("the value of the header {known} holds what no header can hold"));
+                own.invalid = Some(format!(
+                    "the value of the header {known} contains a character that is not allowed"
+                ));
             }
         }
     }
@@ -77,7 +79,9 @@ impl CallOptions {
     pub(super) fn limits(&self, config: &Config) -> Limits {
         let mut limits = config.limits;
         if let Some(own) = &self.0 {
-            limits.call = own.timeout.unwrap_or(limits.call);
+            if let Some(timeout) = own.timeout {
+                (limits.call, limits.call_setting) = (timeout, TimeLimit::Whole);
+            }
             limits.attempt = own.request_timeout.unwrap_or(limits.attempt);
             limits.idle = own.idle_timeout.unwrap_or(limits.idle);
             // A call that may take longer than usual may wait longer for the first byte.
@@ -91,14 +95,10 @@ impl CallOptions {
         self.0.as_ref().and_then(|own| own.retry.as_ref()).unwrap_or(&config.retry)
     }
 
-    /// Makes sure that everything that was set can be sent.
-    ///
-    /// # Errors
-    ///
-    /// If a header cannot be.
+    /// Fails for an invalid header.
     pub(super) fn check(&self) -> Result<(), Error> {
-        let unfit = self.0.as_ref().and_then(|own| own.unfit.as_ref());
-        unfit.map_or(Ok(()), |problem| Err(Error::input(problem.clone())))
+        let invalid = self.0.as_ref().and_then(|own| own.invalid.as_ref());
+        invalid.map_or(Ok(()), |problem| Err(Error::input(problem.clone())))
     }
 
     /// Adds the headers of this call.

@@ -1,61 +1,76 @@
-//! An answer as a plain value, and how it becomes a model or an error. No I/O.
+//! A response as a plain value, and how it is decoded or becomes an error. No I/O.
 
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::RETRY_AFTER;
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use http::header::{AUTHORIZATION, CONTENT_ENCODING, RETRY_AFTER};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use jiff::fmt::rfc2822;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::Error;
-use super::error::{Excerpt, Refusal};
+use super::config::Config;
+use super::error::{ErrorBody, ErrorKind, Excerpt, Kind};
 use super::request::Route;
 use super::trace::Span;
-use crate::model::{Cursor, JobId, Page, Timestamp};
+use crate::model::{Cursor, JobId, Page, Problem, Timestamp};
 
 const RETRY_AFTER_MS: HeaderName = HeaderName::from_static("retry-after-ms");
 
-/// One answer of the service.
+/// The end of the base URL of every deployment.
+const API_ROOT: &str = "/api/v1";
+
+/// One response.
 #[derive(Debug)]
 pub(super) struct Reply {
     pub(super) route: Route,
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
-    /// Whether the body of a success holds secrets.
+    /// Whether the body of a success contains credentials.
     pub(super) withheld: bool,
-    /// How often the call was sent.
+    /// How many times the call was sent.
     pub(super) attempts: u32,
-    /// The key the call carried.
+    /// The id of the job that the call creates.
     pub(super) job: Option<JobId>,
     /// `Retry-After` of the response.
     pub(super) retry_after: Option<Duration>,
-    /// The call, which goes on until its answer has been read.
+    /// The span of the call, which ends when the response has been decoded.
     span: Span,
-    /// What authorised the call, which no error may repeat.
+    /// `Authorization` of the call, which no error repeats.
     authorization: Option<HeaderValue>,
+    /// Whether the base URL does not end in [`API_ROOT`].
+    lacks_api_root: bool,
 }
 
-/// The envelope of a success (`EN-03`); its `error` is `null` and says nothing.
+/// The body of a success.
 #[derive(Deserialize)]
-struct Envelope<T> {
+struct Envelope<T, P> {
     data: T,
-    pagination: Option<Pagination>,
+    pagination: Option<P>,
+    error: Option<IgnoredAny>,
 }
 
+/// Without `nextCursor` it would be unknown whether there is a next page.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Pagination {
+    #[serde(deserialize_with = "Option::deserialize")]
     next_cursor: Option<Cursor>,
 }
 
-/// Why a call of the API follows no redirect.
-const KEY_STAYS: &str = "redirects are not followed, because the key goes to the base URL only";
+/// The body of an error.
+#[derive(Deserialize)]
+struct ErrorEnvelope {
+    #[serde(rename = "data")]
+    _null: (),
+    #[serde(flatten)]
+    problem: Problem,
+}
 
 impl Reply {
-    /// The answer to a request that was sent once.
+    /// The response to a request that was sent once.
     pub(super) fn new(route: Route, status: StatusCode, headers: HeaderMap, body: Bytes) -> Self {
         Self {
             route,
@@ -68,45 +83,44 @@ impl Reply {
             retry_after: None,
             span: Span::none(),
             authorization: None,
+            lacks_api_root: false,
         }
     }
 
-    /// The same answer, as that of a call which is told what becomes of it.
-    pub(super) fn within(mut self, span: Span) -> Self {
+    /// Sets the call and its client.
+    pub(super) fn of_call(mut self, span: Span, config: &Config) -> Self {
         span.answered(self.status);
         self.span = span;
+        self.authorization = config.headers.get(AUTHORIZATION).cloned();
+        self.lacks_api_root = !config.base_url.path().ends_with(API_ROOT);
         self
     }
 
-    /// The same answer, to a call with this authorisation.
-    pub(super) fn to(mut self, authorization: Option<&HeaderValue>) -> Self {
-        self.authorization = authorization.cloned();
-        self
-    }
-
-    /// Whether the body repeats the key. Some services, and proxies in front of them,
-    /// quote the request they refuse.
-    fn repeats_the_key(&self) -> bool {
-        let header = self.authorization.as_ref().and_then(|header| header.to_str().ok());
-        let key = header.and_then(|header| header.strip_prefix("Bearer "));
-        key.is_some_and(|key| repeats(&String::from_utf8_lossy(&self.body), key))
-    }
-
-    /// The same answer, whose call has ended although it may not have been read.
+    /// Ends the span of the call.
     pub(super) fn detached(self) -> Self {
         Self { span: Span::none(), ..self }
     }
 
-    /// The same answer, of which no error repeats what a success says: it holds
-    /// secrets.
+    /// Marks that the body of a success contains credentials, so that no error shows it.
     pub(super) const fn withheld(mut self) -> Self {
         self.withheld = true;
         self
     }
 
+    /// Reads `Retry-After`.
+    pub(super) fn with_retry_after(mut self) -> Self {
+        self.retry_after = self.retry_after();
+        self
+    }
+
+    /// `Retry-After` of the headers.
+    pub(super) fn retry_after(&self) -> Option<Duration> {
+        retry_after(&self.headers, Timestamp::now)
+    }
+
     /// The `data` of a success.
     pub(super) fn data<T: DeserializeOwned>(self) -> Result<T, Error> {
-        self.envelope().map(|envelope| envelope.data)
+        self.envelope::<T, IgnoredAny>().map(|envelope| envelope.data)
     }
 
     /// The `data` of a success, or this value for a response without a body (204).
@@ -118,7 +132,7 @@ impl Reply {
         if reply.body.is_empty() { Ok(empty()) } else { reply.data() }
     }
 
-    /// The `data` of a success; `None` if the service does not have it.
+    /// The `data` of a success; `None` for [`ErrorKind::NotFound`].
     pub(super) fn data_if_found<T: DeserializeOwned>(self) -> Result<Option<T>, Error> {
         match self.data() {
             Ok(data) => Ok(Some(data)),
@@ -127,103 +141,129 @@ impl Reply {
         }
     }
 
-    /// One page of a paginated list.
-    ///
-    /// An empty cursor names no place, so it ends the list as `null` does.
+    /// One page of a list. An empty cursor ends the list as `null` does.
     pub(super) fn page<T: DeserializeOwned>(self) -> Result<Page<T>, Error> {
-        let Envelope { data, pagination } = self.envelope()?;
+        let Envelope { data, pagination, .. } = self.envelope::<_, Pagination>()?;
         let next = pagination.and_then(|pagination| pagination.next_cursor);
         Ok(Page::new(data, next.filter(|cursor| !cursor.as_str().is_empty())))
     }
 
-    /// `Retry-After` of the headers.
-    pub(super) fn retry_after(&self) -> Option<Duration> {
-        retry_after(&self.headers, Timestamp::now)
-    }
-
-    /// The same response with `Retry-After` read from its headers.
-    pub(super) fn with_retry_after(mut self) -> Self {
-        self.retry_after = self.retry_after();
-        self
-    }
-
-    fn envelope<T: DeserializeOwned>(self) -> Result<Envelope<T>, Error> {
-        let reply = self.accepted()?;
-        reply.read()
-    }
-
-    /// The whole body of a success, whatever its form.
+    /// The whole body of a success.
     pub(super) fn whole<T: DeserializeOwned>(self) -> Result<T, Error> {
-        self.accepted()?.read()
+        let reply = self.accepted()?;
+        serde_json::from_slice(&reply.body).map_err(|source| reply.undecodable::<T>(source))
     }
 
-    fn read<T: DeserializeOwned>(self) -> Result<T, Error> {
-        serde_json::from_slice(&self.body).map_err(|source| self.unreadable::<T>(source))
-    }
-
-    /// The same answer, if it is a success.
+    /// The response, if its status is a success.
     pub(super) fn accepted(self) -> Result<Self, Error> {
-        if self.status.is_redirection() {
-            return Err(self.redirected());
-        }
-        if !self.status.is_success() {
-            return Err(self.refused());
-        }
-        Ok(self)
+        if self.status.is_success() { Ok(self) } else { Err(self.refused()) }
     }
 
-    /// Finding out which value is at fault costs more than reading, so the answer is
-    /// read a second time for it, and only when reading failed.
-    fn unreadable<T: DeserializeOwned>(&self, source: serde_json::Error) -> Error {
+    fn envelope<T, P>(self) -> Result<Envelope<T, P>, Error>
+    where
+        T: DeserializeOwned,
+        P: DeserializeOwned,
+    {
+        let reply = self.accepted()?;
+        let envelope = serde_json::from_slice(&reply.body);
+        if !matches!(&envelope, Ok(Envelope { error: None, .. }))
+            && reply.error_envelope().is_some()
+        {
+            return Err(reply.refused());
+        }
+        envelope.map_err(|source| reply.undecodable::<Envelope<T, P>>(source))
+    }
+
+    /// The body, if it is an error response of the API.
+    fn error_envelope(&self) -> Option<Problem> {
+        let envelope: ErrorEnvelope = serde_json::from_slice(&self.body).ok()?;
+        Some(envelope.problem)
+    }
+
+    /// The error of this error response.
+    pub(super) fn refused(self) -> Error {
+        let body = match serde_json::from_slice(&self.body) {
+            _ if self.repeats_the_key() => ErrorBody::Withheld,
+            Ok(problem) => ErrorBody::Envelope(problem),
+            Err(_) => match content_encoding(&self.headers) {
+                Some(encoding) => ErrorBody::Encoded(encoding),
+                None => ErrorBody::Other(Excerpt::start(&self.body)),
+            },
+        };
+        self.refused_with(body)
+    }
+
+    /// The error of this error response, with this body.
+    pub(super) fn refused_with(self, body: ErrorBody) -> Error {
+        let (status, class) = (self.status, self.class());
+        let hint =
+            if status == StatusCode::NOT_FOUND && class == ErrorKind::Status && self.lacks_api_root
+            {
+                "; the base URL may lack `/api/v1`"
+            } else {
+                ""
+            };
+        let kept = (!matches!(body, ErrorBody::Withheld)).then(|| self.body.clone());
+        let error = Error::new(Kind::Status { status, class, body, hint });
+        self.error(error.of_response(self.retry_after, kept))
+    }
+
+    fn class(&self) -> ErrorKind {
+        let Route { method, template } = &self.route;
+        match (ErrorKind::of_status(self.status), &**template) {
+            (ErrorKind::Unauthorized | ErrorKind::Forbidden, Route::UPLOAD) => {
+                ErrorKind::SlotRefused
+            }
+            // The API key was not sent.
+            (ErrorKind::Unauthorized, Route::ASSET) => ErrorKind::Status,
+            (ErrorKind::NotFound, template)
+                if template.starts_with('/')
+                    && method != Method::HEAD
+                    && self.error_envelope().is_none() =>
+            {
+                ErrorKind::Status
+            }
+            (class, _) => class,
+        }
+    }
+
+    /// The error of a success that cannot be decoded as `T`. Finding the position costs more than
+    /// decoding, so the body is decoded again for it.
+    fn undecodable<T: DeserializeOwned>(&self, source: serde_json::Error) -> Error {
         let mut reader = serde_json::Deserializer::from_slice(&self.body);
         let again: Result<T, _> = serde_path_to_error::deserialize(&mut reader);
-        let path = again.err().map(|error| error.path().to_string());
-        let path = path.filter(|path| path != ".");
-        let error = if self.withheld || self.repeats_the_key() {
-            Error::unreadable_and_withheld(self.status, path)
+        let path = again.err().map(|error| error.path().to_string()).filter(|path| path != ".");
+        let (reason, excerpt, source) = if self.withheld || self.repeats_the_key() {
+            ("the body is not shown because it contains a credential".to_owned(), None, None)
+        } else if let Some(encoding) = content_encoding(&self.headers) {
+            (format!("its Content-Encoding {encoding} is not supported"), None, Some(source))
+        } else if self.body.is_empty() {
+            ("the body is empty".to_owned(), None, Some(source))
         } else {
-            let near = Excerpt::at(&self.body, source.line(), source.column());
-            Error::unreadable(self.status, path, source, near)
+            let excerpt = Excerpt::at(&self.body, source.line(), source.column());
+            (reason(&source).to_string(), Some(excerpt), Some(source))
         };
-        self.tell(error)
+        let status = self.status;
+        self.error(Error::new(Kind::Decode { status, path, reason, excerpt, source }))
     }
 
-    /// An error of this call.
-    fn tell(&self, error: Error) -> Error {
+    /// Adds what is known of the call.
+    fn error(&self, error: Error) -> Error {
         self.span.failed(&error);
         error
             .of(self.route.clone(), request_id(&self.headers))
             .after_attempts(self.attempts, self.job.clone())
     }
 
-    /// That the service said no, in its own words.
-    pub(super) fn refused(self) -> Error {
-        let refusal = match serde_json::from_slice(&self.body) {
-            _ if self.repeats_the_key() => Refusal::Withheld,
-            Ok(problem) => Refusal::Stated(problem),
-            Err(_) => Refusal::Other(Excerpt::start(&self.body)),
-        };
-        self.refused_with(refusal)
-    }
-
-    /// That the service said no, in these words.
-    pub(super) fn refused_with(self, refusal: Refusal) -> Error {
-        let kept = match refusal {
-            Refusal::Withheld => None,
-            _ => Some(self.body.clone()),
-        };
-        let error = Error::refused(self.status, refusal).with_retry_after(self.retry_after);
-        self.tell(error.with_body(kept))
-    }
-
-    fn redirected(self) -> Error {
-        let location = self.headers.get(http::header::LOCATION);
-        let location = location.and_then(|value| value.to_str().ok());
-        self.tell(Error::redirected(self.status, location, KEY_STAYS))
+    /// Whether the body repeats the key. Some services and proxies quote the request in an error.
+    fn repeats_the_key(&self) -> bool {
+        let header = self.authorization.as_ref().and_then(|header| header.to_str().ok());
+        let key = header.and_then(|header| header.strip_prefix("Bearer "));
+        key.is_some_and(|key| repeats(&String::from_utf8_lossy(&self.body), key))
     }
 }
 
-/// Texts shorter than this are no secrets.
+/// Shorter texts are not secret.
 const SECRET_CHARS_MIN: usize = 8;
 
 /// Whether a text repeats a secret.
@@ -231,14 +271,27 @@ pub(super) fn repeats(text: &str, secret: &str) -> bool {
     secret.len() >= SECRET_CHARS_MIN && text.contains(secret)
 }
 
-/// What the service calls the request in its own logs.
+/// The id of the request in the logs of the service.
 pub(super) fn request_id(headers: &HeaderMap) -> Option<String> {
     let id = headers.get("x-request-id")?.to_str().ok()?;
     (!id.is_empty()).then(|| id.to_owned())
 }
 
-/// How long to leave the service alone: in milliseconds by the header some services
-/// have for that, in seconds, or as a date.
+/// `Content-Encoding`, unless the body is plain. A transport that decodes a body removes it.
+pub(super) fn content_encoding(headers: &HeaderMap) -> Option<Excerpt> {
+    let value = headers.get(CONTENT_ENCODING)?.as_bytes().trim_ascii();
+    let is_plain = value.is_empty() || value.eq_ignore_ascii_case(b"identity");
+    (!is_plain).then(|| Excerpt::start(value))
+}
+
+/// Why `serde_json` cannot decode a body, without the position.
+fn reason(source: &serde_json::Error) -> Excerpt {
+    let text = source.to_string();
+    let position = format!(" at line {} column {}", source.line(), source.column());
+    Excerpt::start(text.strip_suffix(&position).unwrap_or(&text).as_bytes())
+}
+
+/// `retry-after-ms` in milliseconds, else `Retry-After` in seconds or as a date.
 fn retry_after(headers: &HeaderMap, now: impl FnOnce() -> Timestamp) -> Option<Duration> {
     let text = |name| Some(headers.get(name)?.to_str().ok()?.trim());
     if let Some(millis) = text(RETRY_AFTER_MS).and_then(|text| text.parse().ok()) {
@@ -249,6 +302,6 @@ fn retry_after(headers: &HeaderMap, now: impl FnOnce() -> Timestamp) -> Option<D
         return Some(Duration::from_secs(seconds));
     }
     let date = rfc2822::DateTimeParser::new().relaxed_weekday(true).parse_timestamp(text).ok()?;
-    // A moment that has passed is no time to wait.
+    // A date in the past is no delay.
     Some(Duration::try_from(date.duration_since(now())).unwrap_or_default())
 }

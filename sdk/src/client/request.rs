@@ -7,6 +7,7 @@ use http::Method;
 use serde::Serialize;
 
 use super::Error;
+use super::error::Kind;
 use super::retry::Resend;
 use crate::model::JobId;
 
@@ -18,6 +19,12 @@ pub(super) struct Route {
 }
 
 impl Route {
+    /// The template of an upload to a storage.
+    pub(super) const UPLOAD: &str = "{uploadUrl}";
+
+    /// The template of an asset.
+    pub(super) const ASSET: &str = "{url}";
+
     pub(super) fn new(method: Method, template: impl Into<Cow<'static, str>>) -> Self {
         Self { method, template: template.into() }
     }
@@ -77,7 +84,7 @@ impl Request {
                 self.body = Some(bytes.into());
                 Ok(self)
             }
-            Err(source) => Err(Error::unwritable(self.route, source)),
+            Err(source) => Err(Error::new(Kind::Serialize(source)).of(self.route, None)),
         }
     }
 }

@@ -5,8 +5,9 @@ mod attempt;
 mod get;
 mod limit;
 mod put;
+mod redirect;
 
-use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method};
 use url::Url;
 
@@ -17,7 +18,7 @@ use super::reply::{Reply, repeats, request_id};
 use super::request::Request;
 use super::retry::{AttemptFailure, Attempts};
 use super::trace::Span;
-use super::transport::OutgoingBody;
+use super::transport::Body;
 use super::{Client, Error};
 
 impl Client {
@@ -28,7 +29,12 @@ impl Client {
         options: &CallOptions,
     ) -> Result<Reply, Error> {
         // Without this, the first timer panics.
-        tokio::runtime::Handle::try_current().map_err(|_| Error::no_runtime())?;
+        tokio::runtime::Handle::try_current().map_err(|_| {
+            Error::config(
+                "no Tokio runtime is running; await the call inside one, or use the feature \
+                 `blocking`",
+            )
+        })?;
         let config = &*self.0;
         let sending = Sending::new(config, &request, options)?;
         let (policy, budget) = (options.policy(config), &config.budget);
@@ -52,7 +58,7 @@ impl Client {
                     Ok(mut reply) => {
                         (reply.attempts, reply.job) = (number, job);
                         reply.retry_after = retry_after;
-                        Ok(reply.within(span).to(config.headers.get(AUTHORIZATION)))
+                        Ok(reply.of_call(span, config))
                     }
                     Err(error) => {
                         span.ended(Err(&error));
@@ -87,8 +93,8 @@ fn headers(config: &Config, request: &Request, options: &CallOptions) -> HeaderM
     headers
 }
 
-fn body(request: &Request) -> OutgoingBody {
-    request.body.clone().map_or(OutgoingBody::EMPTY, OutgoingBody::whole)
+fn body(request: &Request) -> Body {
+    request.body.clone().map(Body::full).unwrap_or_default()
 }
 
 /// Whether a response repeats a query parameter, which may be a signature. Some storages quote the

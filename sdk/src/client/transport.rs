@@ -1,38 +1,36 @@
-//! How bytes get to a server and back: one exchange, nothing decided.
+//! How requests are sent, as [`http::Request`] and [`http::Response`].
 //!
-//! A [`Transport`] does not know what a call is, sends nothing twice and keeps no
-//! time; whether a call is sent again, and for how long it is waited for, is
-//! decided above it. By default it is a [`reqwest::Client`]; a test may bring one
-//! that needs no network.
+//! A [`Transport`] sends a request once: retries, redirects and timeouts are those of the client.
+//! The default is a [`reqwest::Client`].
 
 mod body;
-mod over_reqwest;
-
-use std::fmt;
 
 use futures_core::future::BoxFuture;
-use http::{HeaderMap, Method, StatusCode};
+use http::{HeaderMap, Method, Request, Response, Uri};
 use url::Url;
 
-pub use body::{IncomingBody, OutgoingBody};
+use super::Error;
+pub use body::Body;
 
 type Cause = Box<dyn std::error::Error + Send + Sync>;
 
-/// Sends one request and gives its answer.
+/// Sends one request and returns its response.
 ///
-/// An implementation follows no redirect and sends nothing twice. Dropping the
-/// future gives the exchange up.
+/// An implementation follows no redirect and retries nothing. The future is dropped to cancel the
+/// request. The headers contain the API key or the token of an upload, and the query of a URL may
+/// contain a signature: do not log them.
 ///
 /// ```
 /// use futures::future::BoxFuture;
-/// use promptarium::transport::{Failure, Incoming, Outgoing, Transport};
+/// use http::{Request, Response};
+/// use promptarium::transport::{Body, Failure, Transport};
 ///
-/// /// Answers every request with the same prompt.
+/// /// Sends the same response to every request.
 /// struct Canned;
 ///
 /// impl Transport for Canned {
-///     fn send(&self, _: Outgoing) -> BoxFuture<'static, Result<Incoming, Failure>> {
-///         Box::pin(async { Ok(Incoming::new(200, r#"{"data":[],"error":null}"#)) })
+///     fn send(&self, _: Request<Body>) -> BoxFuture<'static, Result<Response<Body>, Failure>> {
+///         Box::pin(async { Ok(Response::new(Body::full(r#"{"data":[],"error":null}"#))) })
 ///     }
 /// }
 ///
@@ -48,149 +46,112 @@ type Cause = Box<dyn std::error::Error + Send + Sync>;
 /// # }
 /// ```
 pub trait Transport: Send + Sync + 'static {
-    /// Sends the request, and gives the answer as soon as its head is there.
+    /// Sends the request. The response is returned when its head was received; its body may still
+    /// be arriving.
     ///
     /// # Errors
     ///
     /// A [`Failure`] that says whether the request may have been carried out.
-    fn send(&self, request: Outgoing) -> BoxFuture<'static, Result<Incoming, Failure>>;
+    fn send(&self, request: Request<Body>) -> BoxFuture<'static, Result<Response<Body>, Failure>>;
 }
 
-/// A request, ready to be sent. Its headers hold the API key or an upload's token,
-/// so `Debug` does not show them.
-#[non_exhaustive]
-pub struct Outgoing {
-    /// The method.
-    pub method: Method,
-    /// The whole address, without a user name and a password.
-    pub url: Url,
-    /// All headers but those that belong to the connection.
-    pub headers: HeaderMap,
-    /// The body, which may be empty.
-    pub body: OutgoingBody,
-}
+/// The URL of a response after redirects, as an extension.
+#[derive(Debug, Clone)]
+pub(super) struct FinalUrl(pub(super) Url);
 
-impl Outgoing {
-    pub(super) fn new(method: Method, url: Url, headers: HeaderMap, body: OutgoingBody) -> Self {
-        Self { method, url: without_user(url), headers, body }
+impl Transport for reqwest::Client {
+    fn send(&self, request: Request<Body>) -> BoxFuture<'static, Result<Response<Body>, Failure>> {
+        let request = reqwest::Request::try_from(request.map(Body::into_reqwest));
+        let sending = request.map(|request| (request.url().clone(), self.execute(request)));
+        Box::pin(async move {
+            let (sent_to, sending) = sending.map_err(Failure::of_reqwest)?;
+            let response = sending.await.map_err(Failure::of_reqwest)?;
+            let final_url = Some(response.url()).filter(|url| **url != sent_to).cloned();
+            let mut response = Response::<reqwest::Body>::from(response).map(Body::of_reqwest);
+            if let Some(url) = final_url {
+                response.extensions_mut().insert(FinalUrl(url));
+            }
+            Ok(response)
+        })
     }
 }
 
-impl fmt::Debug for Outgoing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // An address that authorises by itself does so in its query.
-        f.debug_struct("Outgoing")
-            .field("method", &self.method)
-            .field("origin", &self.url.origin().ascii_serialization())
-            .field("path", &self.url.path())
-            .finish_non_exhaustive()
-    }
+/// A request without user name and password in its URL: crates below would log them.
+pub(super) fn request(
+    method: Method,
+    url: &Url,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Request<Body>, Error> {
+    let uri = if url.username().is_empty() && url.password().is_none() {
+        Uri::try_from(url.as_str())
+    } else {
+        let mut url = url.clone();
+        // Fails for a URL that cannot have them.
+        let _ = url.set_username("");
+        let _ = url.set_password(None);
+        Uri::try_from(url.as_str())
+    };
+    let mut request = Request::new(body);
+    *request.uri_mut() =
+        uri.map_err(|error| Error::input(format!("the URL is invalid: {error}")))?;
+    *request.method_mut() = method;
+    *request.headers_mut() = headers;
+    Ok(request)
 }
 
-/// The head of an answer, and its body as far as it has come. `Debug` shows of its
-/// headers the names only: a `Location` may be a signed address, and a cookie a secret.
-#[non_exhaustive]
-pub struct Incoming {
-    /// The status.
-    pub status: StatusCode,
-    /// The headers.
-    pub headers: HeaderMap,
-    /// Where the answer is from, if the transport followed a redirect. The client
-    /// refuses such an answer.
-    pub redirected_to: Option<Url>,
-    /// The body.
-    pub body: IncomingBody,
-}
-
-impl Incoming {
-    /// An answer that is there as a whole. What is no status counts as 500.
-    pub fn new(status: u16, body: impl Into<bytes::Bytes>) -> Self {
-        let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let (headers, body) = (HeaderMap::new(), IncomingBody::whole(body));
-        Self { status, headers, redirected_to: None, body }
-    }
-
-    /// Where the answer is from, if that is not where the request was sent.
-    pub(super) fn elsewhere(&self, sent_to: &Url) -> Option<&Url> {
-        let from = self.redirected_to.as_ref().or_else(|| self.body.url());
-        from.filter(|from| *from != sent_to && **from != without_user(sent_to.clone()))
-    }
-}
-
-/// An address as it is sent. A user name and a password in it go nowhere, but crates
-/// below would show them in their logs.
-fn without_user(mut url: Url) -> Url {
-    // An address that can hold neither has none.
-    let _ = url.set_username("");
-    let _ = url.set_password(None);
-    url
-}
-
-impl fmt::Debug for Incoming {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let headers: Vec<_> = self.headers.keys().collect();
-        let from = self.redirected_to.as_ref().map(|url| url.origin().ascii_serialization());
-        f.debug_struct("Incoming")
-            .field("status", &self.status)
-            .field("headers", &headers)
-            .field("redirected_to", &from)
-            .finish_non_exhaustive()
-    }
-}
-
-/// Why an exchange failed, and how far it had come.
+/// Why no response, or only a part of one, was received.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", self.text())]
 pub struct Failure {
-    phase: Phase,
-    timed_out: bool,
+    is_connecting: bool,
+    is_timeout: bool,
     #[source]
     source: Cause,
 }
 
-/// How far an exchange had come when it failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    Connecting,
-    Exchanging,
-}
-
 impl Failure {
-    /// No connection came about, so the request was certainly not carried out.
+    /// There was no connection, so the request was not sent.
     pub fn connecting(source: impl Into<Cause>) -> Self {
-        Self { phase: Phase::Connecting, timed_out: false, source: source.into() }
+        Self { is_connecting: true, is_timeout: false, source: source.into() }
     }
 
     /// The connection failed after the request was, or may have been, sent.
     pub fn exchanging(source: impl Into<Cause>) -> Self {
-        Self { phase: Phase::Exchanging, timed_out: false, source: source.into() }
+        Self { is_connecting: false, is_timeout: false, source: source.into() }
     }
 
-    /// The same failure, because a time limit of the transport ran out.
+    /// Marks a timeout of the transport.
     #[must_use]
     pub const fn by_timeout(mut self) -> Self {
-        self.timed_out = true;
+        self.is_timeout = true;
         self
     }
 
-    /// Whether the request was certainly not sent.
+    /// Whether the request was not sent.
     #[must_use]
-    pub fn is_connecting(&self) -> bool {
-        self.phase == Phase::Connecting
+    pub const fn is_connecting(&self) -> bool {
+        self.is_connecting
     }
 
-    /// Whether a time limit of the transport ran out.
+    /// Whether the transport timed out.
     #[must_use]
     pub const fn is_timeout(&self) -> bool {
-        self.timed_out
+        self.is_timeout
+    }
+
+    /// The URL is left out: its query may contain a signature.
+    fn of_reqwest(error: reqwest::Error) -> Self {
+        let (is_connecting, is_timeout) = (error.is_connect(), error.is_timeout());
+        Self { is_connecting, is_timeout, source: error.without_url().into() }
     }
 
     const fn text(&self) -> &'static str {
-        match (self.phase, self.timed_out) {
-            (Phase::Connecting, false) => "no connection came about",
-            (Phase::Connecting, true) => "connecting took too long",
-            (Phase::Exchanging, false) => "the exchange broke off",
-            (Phase::Exchanging, true) => "the exchange took too long",
+        match (self.is_connecting, self.is_timeout) {
+            (true, false) => "cannot connect",
+            (true, true) => "connecting timed out",
+            (false, false) => "connection closed",
+            (false, true) => "timed out",
         }
     }
 }

@@ -1,34 +1,33 @@
-//! The body of an error response.
+//! The error response of the API.
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-/// The body of an error response: a message, and details such as the failing fields.
+/// The body of an error response: a message, and details such as the invalid fields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Problem {
-    /// The message (`error` on the wire).
-    #[serde(rename = "error")]
+    /// What went wrong, for people (`error` in JSON). It is also read from `error.message`.
+    #[serde(rename = "error", deserialize_with = "message")]
     pub message: String,
-    /// The details, of any form. By the specification an object, which may map failing fields to
-    /// messages.
+    /// Details: an object, which may map invalid fields to what is wrong with them. Any other JSON
+    /// value is kept.
     #[serde(default)]
     pub details: Value,
 }
 
 impl Problem {
-    /// A problem of this message and these details.
+    /// A problem with this message and these details.
     pub fn new(message: impl Into<String>, details: Value) -> Self {
         Self { message: message.into(), details }
     }
 
-    /// The failing fields in `details`, each with a message.
+    /// The invalid fields of `details`, each with what is wrong with it.
     ///
-    /// A field with several messages comes several times. If a message is an object, its member
-    /// `message` is used, and its JSON text if it has none. Nothing comes if `details` is not an
-    /// object.
+    /// A field with an array of texts is returned once for each. Of an object the `message` is
+    /// returned, any other value as JSON.
     ///
     /// ```
     /// # use serde_json::json;
@@ -51,15 +50,28 @@ impl Problem {
 }
 
 fn text(issue: &Value) -> Cow<'_, str> {
-    let message = issue.as_str().or_else(|| issue.get("message").and_then(Value::as_str));
-    message.map_or_else(|| Cow::Owned(issue.to_string()), Cow::Borrowed)
+    let text = issue.as_str().or_else(|| issue.get("message").and_then(Value::as_str));
+    text.map_or_else(|| Cow::Owned(issue.to_string()), Cow::Borrowed)
 }
 
-/// Failing fields with their messages; returned by [`Problem::field_errors`].
+/// A string, or the `message` of an object.
+fn message<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Message {
+        Text(String),
+        Object { message: String },
+    }
+    Message::deserialize(deserializer).map(|message| match message {
+        Message::Text(text) | Message::Object { message: text } => text,
+    })
+}
+
+/// Invalid fields with what is wrong with them; see [`Problem::field_errors`].
 pub struct FieldErrors<'a>(Box<dyn Iterator<Item = (&'a str, Cow<'a, str>)> + Send + 'a>);
 
 impl FieldErrors<'_> {
-    /// No fields.
+    /// For an error that names no field.
     #[cfg(feature = "client")]
     pub(crate) fn none() -> Self {
         Self(Box::new(std::iter::empty()))

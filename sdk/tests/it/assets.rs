@@ -50,13 +50,13 @@ async fn redirects_that_lead_nowhere_are_told() {
         assert_eq!(kinds(&error), "redirect");
         error.to_string()
     };
-    assert_snapshot!(text(ResponseTemplate::new(302)).await, @"GET {url}: 302 Found, which points to no address; an asset is at an http or https address");
+    assert_snapshot!(text(ResponseTemplate::new(302)).await, @"GET {url}: 302 Found has no valid Location");
     let file = ResponseTemplate::new(302).insert_header("location", "file:///etc/passwd");
-    assert_snapshot!(text(file).await, @"GET {url}: 302 Found, which points to file:///etc/passwd; an asset is at an http or https address");
+    assert_snapshot!(text(file).await, @"GET {url}: 302 Found redirects to file:///etc/passwd; not followed: it is not an http or https URL");
     let endless = ResponseTemplate::new(302).insert_header("location", "?again");
     let (error, server) = fetch(endless).await;
     let error = error.unwrap_err().to_string().replace(&server.uri(), "HOST");
-    assert_snapshot!(error, @"GET {url}: 302 Found, which points to HOST/assets/a.png; there were too many redirects before it");
+    assert_snapshot!(error, @"GET {url}: 302 Found redirects to HOST/assets/a.png; not followed: there were 5 redirects before");
     assert_eq!(server.received_requests().await.unwrap().len(), 6);
 }
 
@@ -67,7 +67,7 @@ async fn an_asset_may_not_be_larger_than_allowed() {
     let get = |max| client.assets().download(server.uri()).max_size(max).into_future();
     assert!(get(1000).await.is_ok());
     let error = get(999).await.unwrap_err();
-    assert_snapshot!(error, @"GET {url}: 200 OK, but the answer is larger than the 999 bytes allowed");
+    assert_snapshot!(error, @"GET {url}: response larger than 999 bytes (max_size; 200 OK)");
     assert_eq!(kinds(&error), "too_large");
 
     let untold = "HTTP/1.1 200 OK\r\n\r\n0123456789";
@@ -87,12 +87,12 @@ async fn an_asset_that_is_not_there_is_told() {
     assert_eq!(kinds(&error), "not_found");
     for odd in ["", "/assets/a.png", "file:///etc/passwd", "data:image/png;base64,AA"] {
         let error = client("http://127.0.0.1:1").assets().download(odd).await.unwrap_err();
-        assert_eq!(error.to_string(), "the address of the asset is no absolute http or https URL");
+        assert_eq!(error.to_string(), "the URL of the asset is not an absolute http or https URL");
         assert_eq!(kinds(&error), "input");
     }
     let cut = raw("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nx", Then::HangUp).await;
     let error = client("http://127.0.0.1:1").assets().download(format!("http://{cut}/")).await;
     let error = error.unwrap_err();
-    assert_snapshot!(error, @"GET {url}: 200 OK, but the answer broke off");
+    assert_snapshot!(error, @"GET {url}: connection closed before the whole response was received (200 OK)");
     assert_eq!(kinds(&error), "retryable");
 }

@@ -1,4 +1,4 @@
-//! What a client can be set up with, and what is said when it cannot.
+//! The settings of a client, and their errors.
 
 use std::process::Command;
 use std::time::Duration;
@@ -24,9 +24,9 @@ fn a_base_url_that_cannot_be_used_is_refused() {
     assert_snapshot!(complaint("prompts.example/api/v1"), @"the base URL cannot be used: it is not an absolute URL");
     assert_snapshot!(complaint("localhost:8080/api/v1"), @"the base URL cannot be used: its scheme is neither http nor https");
     assert_snapshot!(complaint("ftp://prompts.example"), @"the base URL cannot be used: its scheme is neither http nor https");
-    assert_snapshot!(complaint("https://a:b@prompts.example"), @"the base URL cannot be used: it holds a user name or a password");
-    assert_snapshot!(complaint("https://prompts.example/?x=1"), @"the base URL cannot be used: it holds a query or a fragment");
-    assert_snapshot!(complaint("https://prompts.example/#x"), @"the base URL cannot be used: it holds a query or a fragment");
+    assert_snapshot!(complaint("https://a:b@prompts.example"), @"the base URL cannot be used: it contains a user name or a password");
+    assert_snapshot!(complaint("https://prompts.example/?x=1"), @"the base URL cannot be used: it contains a query or a fragment");
+    assert_snapshot!(complaint("https://prompts.example/#x"), @"the base URL cannot be used: it contains a query or a fragment");
 }
 
 #[test]
@@ -37,8 +37,8 @@ fn a_key_that_cannot_be_used_is_refused_and_not_repeated() {
     for api_key in ["s3cret\n", "s3cret s3cret", "s3cret\u{e9}", "s3cret\0"] {
         assert_eq!(
             complaint(api_key),
-            "the API key cannot be used: it holds a space, a line break or another character no \
-             key has"
+            "the API key cannot be used: it contains a space, a line break or another character \
+             that is not in a key"
         );
     }
 }
@@ -49,7 +49,7 @@ fn base_url_and_key_are_required() {
     assert_snapshot!(text(Client::builder().api_key(KEY)), @"the base URL is not set");
     assert_snapshot!(text(Client::builder().base_url(URL)), @"the API key is not set");
     let builder = Client::builder().base_url(URL).api_key(KEY).user_agent("line\nbreak");
-    assert_snapshot!(text(builder), @"the user agent holds a character no header can hold");
+    assert_snapshot!(text(builder), @"the user agent contains a character that is not allowed in a header");
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn debug_shows_the_base_url_and_never_the_key() {
 }
 
 #[test]
-fn time_limits_are_finite_unless_told() {
+fn timeouts_are_finite_by_default() {
     assert_eq!(ClientBuilder::DEFAULT_CONNECT_TIMEOUT, Duration::from_secs(10));
     assert_eq!(ClientBuilder::DEFAULT_IDLE_TIMEOUT, Duration::from_secs(20));
     assert_eq!(ClientBuilder::DEFAULT_REQUEST_TIMEOUT, Duration::from_secs(60));

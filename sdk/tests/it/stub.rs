@@ -5,9 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures::future::BoxFuture;
+use http::{Response, StatusCode};
 use promptarium::request::GetPrompt;
-use promptarium::transport::{Failure, Incoming, Outgoing, Transport};
+use promptarium::transport::{Body, Failure, Transport};
 use promptarium::{Client, ClientBuilder, Error, PromptId, RetryPolicy};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -153,7 +155,14 @@ pub(crate) async fn every(answer: Raw) -> EveryTime {
     EveryTime { address, requests }
 }
 
-type Says = dyn FnMut(&Outgoing) -> Result<Incoming, Failure> + Send;
+/// A response for a [`Scripted`] transport.
+pub(crate) fn response(status: u16, body: impl Into<Bytes>) -> Response<Body> {
+    let mut response = Response::new(Body::full(body));
+    *response.status_mut() = StatusCode::from_u16(status).unwrap();
+    response
+}
+
+type Says = dyn FnMut(&http::Request<Body>) -> Result<Response<Body>, Failure> + Send;
 
 /// A transport that answers as told, and when it was asked.
 #[derive(Clone)]
@@ -168,7 +177,7 @@ struct Script {
 
 impl Scripted {
     pub(crate) fn new(
-        says: impl FnMut(&Outgoing) -> Result<Incoming, Failure> + Send + 'static,
+        says: impl FnMut(&http::Request<Body>) -> Result<Response<Body>, Failure> + Send + 'static,
     ) -> Self {
         Self::slowly(Duration::ZERO, says)
     }
@@ -176,7 +185,7 @@ impl Scripted {
     /// Takes this long for each answer.
     pub(crate) fn slowly(
         takes: Duration,
-        says: impl FnMut(&Outgoing) -> Result<Incoming, Failure> + Send + 'static,
+        says: impl FnMut(&http::Request<Body>) -> Result<Response<Body>, Failure> + Send + 'static,
     ) -> Self {
         let (begun, says) = (Instant::now(), Mutex::new(Box::new(says) as Box<Says>));
         Self(Arc::new(Script { begun, takes, says, asked: Mutex::default() }))
@@ -189,7 +198,10 @@ impl Scripted {
 }
 
 impl Transport for Scripted {
-    fn send(&self, request: Outgoing) -> BoxFuture<'static, Result<Incoming, Failure>> {
+    fn send(
+        &self,
+        request: http::Request<Body>,
+    ) -> BoxFuture<'static, Result<Response<Body>, Failure>> {
         let script = self.0.clone();
         Box::pin(async move {
             script.asked.lock().unwrap().push(script.begun.elapsed());

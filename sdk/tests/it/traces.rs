@@ -1,16 +1,17 @@
 //! What a listener to `tracing` gets to hear of a call.
 
+use http::{Request, Response};
 use insta::assert_snapshot;
-use promptarium::transport::{Failure, Incoming, Outgoing};
+use promptarium::transport::{Body, Failure};
 use promptarium::{Client, UploadSource};
 use serde_json::{Value, json};
 use tracing::Instrument;
 
 use crate::listening::listen;
-use crate::stub::{Scripted, client, envelope, get, prompt};
+use crate::stub::{Scripted, client, envelope, get, prompt, response};
 
 fn scripted(
-    says: impl FnMut(&Outgoing) -> Result<Incoming, Failure> + Send + 'static,
+    says: impl FnMut(&Request<Body>) -> Result<Response<Body>, Failure> + Send + 'static,
 ) -> (Scripted, Client) {
     let script = Scripted::new(says);
     let builder = Client::builder().base_url("https://prompts.example/api/v1").api_key("k");
@@ -18,8 +19,8 @@ fn scripted(
     (script, client)
 }
 
-fn ok(data: &Value) -> Incoming {
-    Incoming::new(200, envelope(data).to_string())
+fn ok(data: &Value) -> Response<Body> {
+    response(200, envelope(data).to_string())
 }
 
 /// A transport whose answers have these statuses; those of success hold prompt 7.
@@ -28,7 +29,7 @@ fn answering(statuses: &'static [u16]) -> (Scripted, Client) {
     scripted(move |_| {
         Ok(match statuses.next() {
             Some(200) | None => ok(&prompt(7)),
-            Some(status) => Incoming::new(*status, ""),
+            Some(status) => response(*status, ""),
         })
     })
 }
@@ -67,7 +68,7 @@ async fn a_call_that_is_sent_again_says_why_and_after_how_long() {
         attempts += 1;
         match attempts {
             1 => Err(Failure::exchanging("hung up")),
-            2 => Ok(Incoming::new(503, "")),
+            2 => Ok(response(503, "")),
             _ => Ok(ok(&prompt(7))),
         }
     });
@@ -91,7 +92,7 @@ async fn a_call_that_is_sent_again_says_why_and_after_how_long() {
         error.type: transport
         otel.status_code: ERROR
       INFO (event)
-        message: sent again after a delay
+        message: retry after a delay
         error.type: transport
         delay_ms: 177
         http.request.resend_count: 1
@@ -107,7 +108,7 @@ async fn a_call_that_is_sent_again_says_why_and_after_how_long() {
         error.type: 503
         otel.status_code: ERROR
       INFO (event)
-        message: sent again after a delay
+        message: retry after a delay
         error.type: 503
         delay_ms: 244
         http.request.resend_count: 2
@@ -288,7 +289,7 @@ async fn a_call_is_part_of_what_the_program_does() {
 fn slots_and_storage() -> (Scripted, Client) {
     let mut puts = 0;
     scripted(move |request| {
-        if request.method != "PUT" {
+        if request.method() != "PUT" {
             return Ok(ok(&json!({
                 "uploadUrl": "https://storage.example:9000/put/1?signature=s3cret", "token": "s3cret",
                 "url": "https://cdn.example/1.gif", "path": "1.gif", "contentType": "image/gif",
@@ -296,7 +297,7 @@ fn slots_and_storage() -> (Scripted, Client) {
             })));
         }
         puts += 1;
-        Ok(Incoming::new(if puts == 1 { 503 } else { 200 }, ""))
+        Ok(response(if puts == 1 { 503 } else { 200 }, ""))
     })
 }
 
@@ -336,7 +337,7 @@ async fn an_upload_is_a_span_around_its_slots_and_sendings() {
         error.type: 503
         otel.status_code: ERROR
       INFO (event)
-        message: sent again after a delay
+        message: retry after a delay
         error.type: 503
         delay_ms: 221
         http.request.resend_count: 1
@@ -372,18 +373,18 @@ async fn an_upload_is_a_span_around_its_slots_and_sendings() {
 async fn an_asset_is_a_span_around_its_redirects() {
     let (kept, _guard) = listen();
     let (_, client) = scripted(|request| {
-        let mut answer = Incoming::new(200, "picture");
-        if request.url.host_str() == Some("cdn.example") {
-            answer = Incoming::new(302, "");
+        let mut answer = response(200, "picture");
+        if request.uri().host() == Some("cdn.example") {
+            answer = response(302, "");
             let there = "https://[2001:db8::1]/a?signature=s3cret";
-            answer.headers.insert("location", there.parse().unwrap());
+            answer.headers_mut().insert("location", there.parse().unwrap());
         }
         Ok(answer)
     });
     client.assets().download("https://a:s3cret@cdn.example/a.png?s3cret").await.unwrap();
     assert_snapshot!(kept.ours(), @"
     INFO asset
-      otel.name: fetch an asset
+      otel.name: download an asset
       otel.kind: internal
       INFO attempt
         otel.name: GET
@@ -439,7 +440,7 @@ async fn waiting_for_a_job_is_a_span_around_its_polls() {
           server.port: 443
           http.response.status_code: 200
       INFO (event)
-        message: the job changed
+        message: job status changed
         promptarium.job.status: queued
       INFO call
         otel.name: GET /generations/{clientJobId}/status
@@ -474,7 +475,7 @@ async fn waiting_for_a_job_is_a_span_around_its_polls() {
           server.port: 443
           http.response.status_code: 200
       INFO (event)
-        message: the job changed
+        message: job status changed
         promptarium.job.status: failed
     ");
     assert!(!kept.all().contains("s3cret"));

@@ -3,7 +3,7 @@
 //! A browser attaches the cookie to requests from any site. `SameSite=Lax` keeps it from most of
 //! them; the check of where a request comes from does not depend on it.
 
-use http::header::{AUTHORIZATION, COOKIE, ORIGIN};
+use http::header::{ACCEPT, AUTHORIZATION, COOKIE, ORIGIN};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 
@@ -124,6 +124,16 @@ impl Site {
         value.set_sensitive(true);
         Ok(value)
     }
+}
+
+/// Whether a person may see the response in a browser. Everything below `/api` is for programs.
+pub(crate) fn asks_for_page(parts: &Parts) -> bool {
+    let accepted = parts.headers.get_all(ACCEPT).iter().filter_map(|line| line.to_str().ok());
+    let ranges = accepted.flat_map(|line| line.split(','));
+    let mut types = ranges.filter_map(|range| range.split(';').next());
+    matches!(parts.method, Method::GET | Method::HEAD)
+        && !parts.uri.path().starts_with("/api/")
+        && types.any(|media| media.trim().eq_ignore_ascii_case("text/html"))
 }
 
 /// The only value of a header.

@@ -94,7 +94,7 @@ pub(super) async fn serve_connection(
             Ok::<_, Infallible>(response.map(|body| tracked(body, in_flight)))
         }
     });
-    let stream = TrackedStream { stream, activity: activity.clone() };
+    let stream = TrackedStream::new(stream, activity.clone());
     let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), answer));
     let mut check = pin!(sleep_until(Instant::now() + timeouts.check_interval()));
     let (mut draining, mut closing) = (false, false);

@@ -148,6 +148,7 @@ pub struct Routes {
 }
 
 impl Route {
+    #[cfg(test)]
     pub(crate) const fn is_page(&self) -> bool {
         matches!(self.handler, Handler::Page(_) | Handler::Dashboard(_))
     }

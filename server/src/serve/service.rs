@@ -18,10 +18,12 @@ use hyper::body::Incoming;
 use tracing::Instrument;
 
 use crate::api::{Api, HandlerResult, Request};
+use crate::domain::SessionRecord;
 use crate::error_chain::error_chain;
 use crate::http::attempts::Peer;
 use crate::http::auth::{Access, AuthError, authenticate};
 use crate::http::body;
+use crate::http::browser::asks_for_page;
 use crate::http::error::ApiError;
 use crate::http::path::RequestTarget;
 use crate::http::response::{self, Response};
@@ -56,6 +58,7 @@ impl HttpService for Arc<ApiService> {
         let found = self.routes.find(&parts.method, parts.uri.path());
         let route = found.as_ref().ok().copied();
         let (api, body) = (&self.api, &mut incoming);
+        let mut session = None;
         let work = async {
             check_host(&parts)?;
             let RouteMatch { route, params, .. } = found?;
@@ -66,8 +69,10 @@ impl HttpService for Arc<ApiService> {
                 Handler::Open(handler) | Handler::Page(handler) => handler(api, request).await,
                 Handler::Dashboard(handler) => {
                     let outcome = async {
-                        let session = api.site.authenticate(&parts, &*api.store).await?;
-                        handler(api, &session, request).await
+                        let found = api.site.session(&parts.headers, &*api.store).await?;
+                        let session = &*session.insert(found);
+                        api.site.check_source(&parts.method, &parts.headers)?;
+                        handler(api, session, request).await
                     };
                     web::or_sign_in(&api.site, outcome.await)
                 }
@@ -86,14 +91,7 @@ impl HttpService for Arc<ApiService> {
         let (mut response, error) = match outcome {
             Ok(response) => (response, None),
             Err(error) => {
-                let template = route.map_or("", |found| found.route.path);
-                let target = RequestTarget::new(template, &parts.method);
-                let is_page = route.is_some_and(|found| found.route.is_page());
-                let response = if is_page {
-                    web::failure(&error, target, &api.site, id_text)
-                } else {
-                    response::failure(&error, target)
-                };
+                let response = self.failure(&error, &parts, route, session, id_text).await;
                 (response, Some(error))
             }
         };
@@ -114,6 +112,28 @@ impl HttpService for Arc<ApiService> {
 }
 
 impl ApiService {
+    /// The response to a failed request: a page if the route is one, or if a browser found no route.
+    async fn failure(
+        &self,
+        error: &ApiError,
+        parts: &Parts,
+        found: Option<RouteMatch<'_>>,
+        session: Option<SessionRecord>,
+        request_id: &str,
+    ) -> Response {
+        let (site, store) = (&self.api.site, &*self.api.store);
+        let template = found.map_or("", |found| found.route.path);
+        let target = RequestTarget::new(template, &parts.method);
+        let session = match found.map(|found| found.route.handler) {
+            // Not asked for again: if it is not known, the store may be what failed.
+            Some(Handler::Dashboard(_)) => session,
+            Some(Handler::Page(_)) => site.session(&parts.headers, store).await.ok(),
+            None if asks_for_page(parts) => site.session(&parts.headers, store).await.ok(),
+            _ => return response::failure(error, target),
+        };
+        web::failure(error, target, site, session.as_ref(), request_id)
+    }
+
     /// Counts a request and logs one line. Headers and query are left out: a key may be in them.
     fn record(
         &self,

@@ -4,13 +4,16 @@
 
 mod concurrency;
 pub(super) mod jobs;
+mod keys;
+mod races;
 mod resources;
-pub(super) mod sessions;
+mod sessions;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::TryStreamExt;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use promptarium::{PromptId, VaultId};
 
 use super::memory::MemoryStore;
@@ -19,8 +22,8 @@ use super::postgres::{DatabaseUrl, Migration, PostgresStore};
 use super::{Store, StoreError};
 use crate::clock::{Clock, ManualClock};
 use crate::domain::{
-    Caller, ListedPrompt, NewKey, NewPrompt, NewVault, PromptInputs, PromptKind, PromptQuery,
-    Scopes, SharedPrompt, VaultPatch, VaultRecord, VaultVisibility,
+    Caller, ListedPrompt, NamedKey, NewKey, NewPrompt, NewVault, PromptInputs, PromptKind,
+    PromptQuery, Scopes, SharedPrompt, VaultPatch, VaultRecord, VaultVisibility,
 };
 
 /// Makes of each function a test on memory and one on PostgreSQL.
@@ -206,6 +209,15 @@ const ALL_PROMPTS: PromptQuery = PromptQuery { vault: None, kind: None, after: N
 
 pub(super) fn key(public_id: &str) -> NewKey {
     NewKey { public_id: public_id.into(), digest: [7; 32], scopes: Scopes::ALL, revoked: false }
+}
+
+pub(super) fn named_key(public_id: &str) -> NamedKey {
+    NamedKey { name: format!("name of {public_id}").into(), key: key(public_id) }
+}
+
+/// This long after the start of the clock.
+fn at(time: Duration) -> Timestamp {
+    Timestamp::UNIX_EPOCH + SignedDuration::try_from(time).unwrap()
 }
 
 pub(super) fn named(name: &str) -> NewVault {

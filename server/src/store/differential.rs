@@ -190,6 +190,8 @@ async fn random_operations_reach_every_error_and_job_state() {
                 ("failed", "state: Failed"),
                 ("claimed after a failed attempt", "\"claimed\",\n    1"),
                 ("completed", "\"completed\""),
+                ("listed the newest jobs", "\"listed\",\n    false,\n    [\n"),
+                ("listed older jobs", "\"listed\",\n    true,\n    [\n"),
                 ("signed in", "\"signed in\",\n    Some"),
                 ("refused a code", "\"signed in\",\n    None"),
                 ("found a session", "\"session\",\n    Some"),
@@ -216,7 +218,7 @@ async fn random_operations_reach_every_error_and_job_state() {
     ];
     assert!(errors.iter().eq(expected), "{errors:?}");
     assert!(failed * 2 < all, "{failed} of {all} operations failed");
-    assert!(events.len() == 11 && events.values().all(|times| *times >= 5), "{events:?}");
+    assert!(events.len() == 13 && events.values().all(|times| *times >= 5), "{events:?}");
 }
 
 #[tokio::test]

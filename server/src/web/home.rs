@@ -1,13 +1,14 @@
 //! The first page: numbers, and what to do next.
 
-use maud::{Markup, html};
+use maud::{Markup, Render, html};
 
 use super::jobs::is_running;
 use super::layout::Page;
 use crate::api::{Api, HandlerResult, Request, openapi};
 use crate::domain::SessionRecord;
 
-/// Jobs among which the running ones are counted.
+/// Jobs among which the running ones are counted: the store lists no more at once, and older ones
+/// have rarely not ended.
 const JOBS_MAX: usize = 100;
 
 /// `GET /`.
@@ -25,7 +26,10 @@ pub(crate) async fn show(api: &Api, session: &SessionRecord, _: Request<'_>) -> 
     let content = html! {
         dl .numbers {
             (number(&link("vaults", "Vaults"), vaults.len()))
-            (number(&link("jobs", "Running jobs"), running))
+            (number(&link("jobs", "Running jobs"), html! {
+                (running)
+                @if jobs.len() == JOBS_MAX { span .soft { " of the newest " (JOBS_MAX) } }
+            }))
             (number(&link("keys", "Valid keys"), valid))
             (number(&link("sessions", "Sessions"), sessions.len()))
         }
@@ -47,6 +51,6 @@ pub(crate) async fn show(api: &Api, session: &SessionRecord, _: Request<'_>) -> 
     Page::of(&api.site, session, "", "Overview").show(&content)
 }
 
-fn number(name: &Markup, count: usize) -> Markup {
-    html! { div { dt { (name) } dd { (count) } } }
+fn number(name: &Markup, value: impl Render) -> Markup {
+    html! { div { dt { (name) } dd { (value) } } }
 }

@@ -71,8 +71,8 @@ pub(super) struct Page<'a> {
     pub(super) site: &'a Site,
     /// `None` on pages that need no session.
     pub(super) session: Option<&'a SessionRecord>,
-    /// Address of its section in the navigation.
-    pub(super) section: &'static str,
+    /// Address of its section in the navigation, if it is in one.
+    pub(super) section: Option<&'static str>,
     /// Its heading; also the beginning of its title.
     pub(super) title: &'a str,
     /// Whether the browser loads it again after a few seconds.
@@ -87,12 +87,12 @@ impl<'a> Page<'a> {
         section: &'static str,
         title: &'a str,
     ) -> Self {
-        Self { site, session: Some(session), section, title, refreshes: false }
+        Self { site, session: Some(session), section: Some(section), title, refreshes: false }
     }
 
     /// A page that needs none.
     pub(super) const fn open(site: &'a Site, title: &'a str) -> Self {
-        Self { site, session: None, section: "", title, refreshes: false }
+        Self { site, session: None, section: None, title, refreshes: false }
     }
 
     pub(super) fn show(&self, content: &Markup) -> HandlerResult {
@@ -139,7 +139,7 @@ impl<'a> Page<'a> {
                 nav aria-label="Main" {
                     ul {
                         @for (address, text) in SECTIONS {
-                            @let current = (address == self.section).then_some("page");
+                            @let current = (self.section == Some(address)).then_some("page");
                             li { a href=(self.site.page(address)) aria-current=[current] { (text) } }
                         }
                     }

@@ -18,9 +18,10 @@ tests_on!(in_memory: pages_fit_a_narrow_screen, the_keyboard_reaches_everything,
 const NEW_KEY: &str = "key-new";
 
 /// Pages by the name of their screenshot. `{prompt}` and others are the data of [`fill`].
-const PAGES: [(&str, &str); 16] = [
+const PAGES: [(&str, &str); 17] = [
     ("overview", ""),
     ("prompts", "prompts"),
+    ("prompts-of-vault", "prompts?vaultId={vault}"),
     ("prompts-empty", "prompts?vaultId={empty}"),
     ("prompt", "prompts/{prompt}"),
     ("prompt-with-picture", "prompts/{picture}"),

@@ -129,6 +129,20 @@ async fn the_refusal_reaches_a_client_that_sends_on() {
 }
 
 #[tokio::test]
+async fn the_refusal_of_a_head_reaches_a_client_that_sends_on() {
+    let server = EmbeddedServer::start().await.unwrap();
+    let half = "x".repeat(512 * 1024);
+    for number in 0..50 {
+        let mut connection = Connection::to(&server).await;
+        connection.send(format!("GET / HTTP/1.1\r\nhost: test\r\nx: {half}")).await;
+        connection.is_answered().await;
+        connection.send(format!("{half}\r\n\r\n")).await;
+        let response = connection.response().await;
+        assert_eq!(response.map(|response| response.status), Some(431), "connection {number}");
+    }
+}
+
+#[tokio::test]
 async fn a_chunked_body_is_counted_as_it_comes() {
     let server = EmbeddedServer::start().await.unwrap();
     for (size, status) in [(BODY_BYTES_MAX, 201), (BODY_BYTES_MAX + 1, 413)] {

@@ -77,7 +77,6 @@ async fn queues(case: Case) -> Result<(), Failure> {
     let id = call.job_id().clone();
     let job = call.await?;
     check::equal("the id", &job.client_job_id, &id)?;
-    check::equal("success", &job.success, &true)?;
     status(&case.wire(), id.as_str()).await?.status_in(200..=299).map(drop)
 }
 
@@ -86,7 +85,7 @@ async fn refused(case: Case) -> Result<(), Failure> {
     let create = || generations.create(case.image_model(), case.name("A harbour"));
     for call in [
         create().batch_count(5),
-        create().generation_type("audio".into()),
+        create().generation_type("audio"),
         create().image_input("plainword"),
     ] {
         match call.await {
@@ -99,8 +98,9 @@ async fn refused(case: Case) -> Result<(), Failure> {
 
 async fn waits(case: Case) -> Result<(), Failure> {
     let job = queue(&case, json!({})).await?;
-    let finished = case.sdk()?.generations().wait(job.id).await?;
-    check::equal("the state", &finished.status.status, &GenerationState::Completed)?;
+    let wait = case.sdk()?.generations().wait(&*job.id).vault(VaultId::new(job.vault));
+    let finished = wait.await?;
+    check::equal("the state", &finished.status.state, &GenerationState::Completed)?;
     let saved = Saved::in_vault(&case.wire(), job.vault).await?;
     check::ensure(saved.count() > 0, "an output in the vault", "none")
 }
@@ -152,7 +152,7 @@ async fn reads(case: Case) -> Result<(), Failure> {
         for (member, got) in [
             ("clientJobId", json!(read.client_job_id)),
             ("providerRequestId", json!(read.provider_request_id)),
-            ("status", json!(read.status.as_str())),
+            ("status", json!(read.state.as_str())),
             ("generationType", json!(read.generation_type)),
             ("vaultId", json!(read.vault_id)),
             ("promptId", json!(read.prompt_id)),
@@ -172,14 +172,14 @@ async fn output(case: Case) -> Result<(), Failure> {
     let job = queue(&case, json!({ "batchCount": 2 })).await?;
     let finished = case.sdk()?.generations().wait(&*job.id).await?;
     let saved = Saved::in_vault(&case.wire(), job.vault).await?;
-    let urls: Vec<_> = finished.images().iter().map(|image| image.url.to_string()).collect();
+    let urls: Vec<_> = finished.images().map(|image| image.url.to_string()).collect();
     check::equal(
         "the addresses of the images",
         &urls,
         &saved.urls().into_iter().map(str::to_owned).collect(),
     )?;
-    let named = finished.prompt.as_ref().map(|prompt| prompt.id.get());
-    check::equal("the prompt", &named, &saved.one()?["id"].as_i64())
+    let named: Vec<_> = finished.prompts.iter().map(|prompt| prompt.id.get()).collect();
+    check::equal("the prompt", &json!(named), &json!([saved.one()?["id"]]))
 }
 
 async fn failed(case: Case) -> Result<(), Failure> {

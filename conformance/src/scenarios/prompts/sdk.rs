@@ -149,7 +149,7 @@ async fn create_refused(case: Case) -> Result<(), Failure> {
     for call in [
         prompts.create("", "No title"),
         prompts.create(long, "A title too long"),
-        prompts.create("No such type", "Audio").prompt_type("audio".into()),
+        prompts.create("No such type", "Audio").prompt_type("audio"),
     ] {
         match call.await {
             Err(error) if error.is_invalid() => {}
@@ -182,7 +182,7 @@ async fn update_sets(case: Case) -> Result<(), Failure> {
     let mut expected = made.at("/data")?.clone();
     for (field, value, call) in [
         ("title", "New", prompts.update(id).title("New")),
-        ("prompt", "A new text", prompts.update(id).prompt("A new text")),
+        ("prompt", "A new text", prompts.update(id).text("A new text")),
         ("platform", "after", prompts.update(id).platform("after")),
         ("promptType", "text", prompts.update(id).prompt_type(PromptType::Text)),
     ] {

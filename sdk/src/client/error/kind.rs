@@ -1,4 +1,4 @@
-//! What can go wrong, and the words for it.
+//! The causes of an [`Error`], with their texts.
 
 use std::time::Duration;
 use std::{fmt, io};
@@ -6,81 +6,74 @@ use std::{fmt, io};
 use http::StatusCode;
 use url::Url;
 
-use super::{Error, ErrorKind, Excerpt, TimeLimit};
+use super::{Error, ErrorKind};
 use crate::client::retry::AttemptFailure;
 use crate::client::transport::Failure;
 use crate::model::{GenerationStatus, JobId, Problem};
 
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Kind {
+pub(in crate::client) enum Kind {
     #[error("{0}")]
     Config(String),
+
+    #[error("cannot set up the {what}")]
+    SetUp { what: &'static str, source: Box<dyn std::error::Error + Send + Sync> },
 
     #[error("{0}")]
     Input(String),
 
-    #[error("{name} cannot be read")]
-    Source { name: String, source: io::Error },
+    #[error("{name} cannot be {action}")]
+    File { name: String, action: &'static str, source: io::Error },
 
-    #[error("{path} cannot be written")]
-    File { path: String, source: io::Error },
+    #[error("the body of the request cannot be serialized")]
+    Serialize(#[source] serde_json::Error),
 
-    #[error("the {what} cannot be set up")]
-    SetUp { what: &'static str, source: Box<dyn std::error::Error + Send + Sync> },
+    /// No response was received.
+    #[error("{}", no_response(.origin, .source))]
+    NoResponse { origin: String, source: Failure },
 
-    #[error("the body of the request cannot be written as JSON")]
-    Unwritable(#[source] serde_json::Error),
-
-    #[error("{}", failed(.origin, .source))]
-    Failed { origin: String, source: Failure },
-
-    #[error("{status}, but the answer {}", broke_off(.source))]
-    BrokenOff { status: StatusCode, source: Failure },
-
+    /// The body of a success was not received in full.
     #[error(
-        "{status}, which points to {}; {why}",
-        .location.as_deref().unwrap_or("no address")
+        "{} before the whole response was received ({status})",
+        if .source.is_timeout() { "the HTTP client timed out" } else { "connection closed" }
     )]
-    Redirected { status: StatusCode, location: Option<String>, why: &'static str },
-
-    #[error(
-        "{status}, but from {location}: the HTTP client the program brought followed a redirect; \
-         it has to be built without"
-    )]
-    Followed { status: StatusCode, location: String },
-
-    #[error("{status}{refusal}")]
-    Refused { status: StatusCode, refusal: Refusal },
-
-    #[error("{status}, but the answer cannot be read{}", place(.path.as_deref(), .near))]
-    Unreadable {
-        status: StatusCode,
-        path: Option<String>,
-        source: serde_json::Error,
-        near: Excerpt,
-    },
-
-    #[error(
-        "{status}, but the answer cannot be read{}; it is not shown, because it holds what \
-         authorises a request",
-        at(.path.as_deref())
-    )]
-    Withheld { status: StatusCode, path: Option<String> },
+    Incomplete { status: StatusCode, source: Failure },
 
     #[error("{}", timed_out(.origin, *.limit, *.after, *.status))]
     TimedOut { origin: String, limit: TimeLimit, after: Duration, status: Option<StatusCode> },
 
-    #[error("{status}, before all bytes were sent")]
+    #[error("the server answered {status} before all bytes were sent")]
     AnsweredEarly { status: StatusCode },
 
-    #[error(
-        "the upload has to be sent again, but the image came from a reader, which can be read \
-         only once"
-    )]
-    NotReplayable(#[source] Error),
+    #[error("{status} {}", not_followed(.location.as_deref(), .reason))]
+    Redirect { status: StatusCode, location: Option<String>, reason: &'static str },
 
-    #[error("{status}, but the answer is larger than the {max} bytes allowed")]
-    TooLarge { status: StatusCode, max: u64 },
+    #[error(
+        "{status} from {location}: the HTTP client followed a redirect; build it with \
+         `redirect::Policy::none()`"
+    )]
+    Followed { status: StatusCode, location: String },
+
+    /// An error response.
+    #[error("{status}{body}{hint}")]
+    Status { status: StatusCode, class: ErrorKind, body: ErrorBody, hint: &'static str },
+
+    /// A success that cannot be decoded. Without a `source` and an excerpt if the body contains a
+    /// credential.
+    #[error("cannot decode response{}: {reason} ({status}){}", at(.path.as_deref()), near(.excerpt))]
+    Decode {
+        status: StatusCode,
+        path: Option<String>,
+        reason: String,
+        excerpt: Option<Excerpt>,
+        source: Option<serde_json::Error>,
+    },
+
+    #[error("response larger than {max} bytes ({setting}; {status})")]
+    TooLarge { status: StatusCode, max: u64, setting: &'static str },
+
+    #[error("pagination loop: the server returned cursor \"{cursor}\" twice")]
+    PaginationLoop { cursor: Excerpt },
 
     #[error("the generation \"{}\" failed{}", short(.job), because(.status))]
     JobFailed { job: JobId, status: Box<GenerationStatus> },
@@ -91,7 +84,7 @@ pub(super) enum Kind {
     #[error(
         "the generation \"{}\" was not finished within {after:?}{}",
         short(.job),
-        last_heard(.last.as_deref())
+        last_status(.last.as_deref())
     )]
     WaitTimeout {
         job: JobId,
@@ -101,57 +94,54 @@ pub(super) enum Kind {
         cause: Option<Error>,
     },
 
-    #[error("the list would never end: the service named the cursor \"{cursor}\" a second time")]
-    PaginationLoop { cursor: Excerpt },
+    #[error("the upload must be retried, but its reader can be read only once")]
+    NotReplayable(#[source] Error),
+}
+
+/// The setting whose time limit expired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::client) enum TimeLimit {
+    /// `idle_timeout` of the client or the call.
+    Idle,
+    /// `request_timeout` of the client or the call.
+    Attempt,
+    /// `overall_timeout` of the client.
+    Call,
+    /// `timeout` of the call.
+    Whole,
+}
+
+/// The body of an error response.
+#[derive(Debug)]
+pub(in crate::client) enum ErrorBody {
+    /// An error response of the API.
+    Envelope(Problem),
+    /// Anything else, for example the page of a proxy.
+    Other(Excerpt),
+    /// A body in this content encoding, which is not decoded.
+    Encoded(Excerpt),
+    /// A body that repeats a credential.
+    Withheld,
 }
 
 impl Kind {
-    pub(super) const fn status(&self) -> Option<StatusCode> {
-        match self {
-            Self::BrokenOff { status, .. }
-            | Self::Redirected { status, .. }
-            | Self::Followed { status, .. }
-            | Self::Refused { status, .. }
-            | Self::Withheld { status, .. }
-            | Self::AnsweredEarly { status }
-            | Self::TooLarge { status, .. }
-            | Self::Unreadable { status, .. } => Some(*status),
-            Self::TimedOut { status, .. } => *status,
-            _ => None,
-        }
-    }
-
-    /// What it means for sending the call again; `None` if that cannot help.
-    pub(super) fn attempt_failure(&self) -> Option<AttemptFailure> {
-        Some(match self {
-            Self::Failed { source, .. } if source.is_connecting() => AttemptFailure::NotSent,
-            Self::Failed { .. } => AttemptFailure::NoResponse,
-            Self::TimedOut { limit: TimeLimit::Call, .. } => return None,
-            Self::TimedOut { status: None, .. } => AttemptFailure::NoResponse,
-            Self::TimedOut { status: Some(_), .. } | Self::BrokenOff { .. } => {
-                AttemptFailure::Incomplete
-            }
-            Self::Refused { status, .. } => AttemptFailure::Status(*status),
-            _ => return None,
-        })
-    }
-
-    pub(super) fn name(&self) -> ErrorKind {
+    pub(super) fn class(&self) -> ErrorKind {
         match self {
             Self::Config(_) | Self::SetUp { .. } => ErrorKind::Config,
-            Self::Input(_) | Self::Source { .. } | Self::File { .. } | Self::Unwritable(_) => {
-                ErrorKind::Input
+            Self::Input(_) | Self::File { .. } | Self::Serialize(_) => ErrorKind::Input,
+            Self::NoResponse { source, .. } if source.is_connecting() => ErrorKind::Connect,
+            Self::NoResponse { source, .. } | Self::Incomplete { source, .. }
+                if source.is_timeout() =>
+            {
+                ErrorKind::Timeout
             }
-            Self::Failed { source, .. } if source.is_timeout() => ErrorKind::Timeout,
-            Self::Failed { source, .. } if source.is_connecting() => ErrorKind::Connect,
-            Self::BrokenOff { source, .. } if source.is_timeout() => ErrorKind::Timeout,
             Self::TimedOut { .. } => ErrorKind::Timeout,
-            Self::Failed { .. } | Self::BrokenOff { .. } | Self::AnsweredEarly { .. } => {
+            Self::NoResponse { .. } | Self::Incomplete { .. } | Self::AnsweredEarly { .. } => {
                 ErrorKind::Transport
             }
-            Self::Redirected { .. } | Self::Followed { .. } => ErrorKind::Redirect,
-            Self::Refused { .. } => ErrorKind::Refused,
-            Self::Unreadable { .. } | Self::Withheld { .. } => ErrorKind::Decode,
+            Self::Redirect { .. } | Self::Followed { .. } => ErrorKind::Redirect,
+            Self::Status { class, .. } => *class,
+            Self::Decode { .. } => ErrorKind::Decode,
             Self::TooLarge { .. } => ErrorKind::TooLarge,
             Self::PaginationLoop { .. } => ErrorKind::PaginationLoop,
             Self::JobFailed { .. } => ErrorKind::JobFailed,
@@ -161,40 +151,49 @@ impl Kind {
         }
     }
 
-    pub(super) const fn failure(&self) -> Option<&Failure> {
+    pub(super) fn is_connect_timeout(&self) -> bool {
+        matches!(self, Self::NoResponse { source, .. } if source.is_connecting() && source.is_timeout())
+    }
+
+    pub(super) const fn status(&self) -> Option<StatusCode> {
         match self {
-            Self::Failed { source, .. } | Self::BrokenOff { source, .. } => Some(source),
+            Self::Incomplete { status, .. }
+            | Self::AnsweredEarly { status }
+            | Self::Redirect { status, .. }
+            | Self::Followed { status, .. }
+            | Self::Status { status, .. }
+            | Self::Decode { status, .. }
+            | Self::TooLarge { status, .. } => Some(*status),
+            Self::TimedOut { status, .. } => *status,
             _ => None,
         }
     }
 
-    /// What is underneath.
-    pub(super) fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        std::error::Error::source(self)
+    /// How the attempt failed; `None` if a retry does not help.
+    pub(super) fn attempt_failure(&self) -> Option<AttemptFailure> {
+        Some(match self {
+            Self::NoResponse { source, .. } if source.is_connecting() => AttemptFailure::NotSent,
+            Self::TimedOut { limit: TimeLimit::Call | TimeLimit::Whole, .. } => return None,
+            Self::NoResponse { .. } | Self::TimedOut { status: None, .. } => {
+                AttemptFailure::NoResponse
+            }
+            Self::Incomplete { .. } | Self::TimedOut { .. } => AttemptFailure::Incomplete,
+            Self::Status { status, .. } => AttemptFailure::Status(*status),
+            _ => return None,
+        })
     }
 }
 
-/// The body of an answer whose status is no success.
-#[derive(Debug)]
-pub(in crate::client) enum Refusal {
-    /// The API's own form.
-    Stated(Problem),
-    /// Anything else: a proxy's page, nothing, half of something.
-    Other(Excerpt),
-    /// It repeats a secret.
-    Withheld,
-}
-
-impl fmt::Display for Refusal {
+impl fmt::Display for ErrorBody {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let problem = match self {
-            Self::Stated(problem) => problem,
+            Self::Envelope(problem) => problem,
             Self::Other(body) if body.is_empty() => return f.write_str(", with an empty body"),
             Self::Other(body) => return write!(f, ", with a body that is not the API's: {body}"),
+            Self::Encoded(encoding) => return write!(f, ", with a body encoded as {encoding}"),
             Self::Withheld => {
-                return f.write_str(
-                    ", with a body that is not shown, because it repeats what authorised the request",
-                );
+                return f
+                    .write_str(", with a body that is not shown because it repeats a credential");
             }
         };
         if !problem.message.trim().is_empty() {
@@ -209,17 +208,20 @@ impl fmt::Display for Refusal {
     }
 }
 
-fn failed(origin: &str, source: &Failure) -> String {
+fn no_response(origin: &str, source: &Failure) -> String {
     match (source.is_connecting(), source.is_timeout()) {
-        (true, true) => format!("connecting to {origin} took too long"),
+        (true, true) => format!("connecting to {origin} timed out (connect_timeout)"),
         (true, false) => format!("cannot connect to {origin}"),
-        (false, true) => format!("{origin} did not answer in time"),
-        (false, false) => format!("the exchange with {origin} failed before an answer came"),
+        (false, true) => format!("the HTTP client timed out while waiting for {origin}"),
+        (false, false) => format!("connection to {origin} closed before a response was received"),
     }
 }
 
-fn broke_off(source: &Failure) -> &'static str {
-    if source.is_timeout() { "did not come in time" } else { "broke off" }
+fn not_followed(location: Option<&str>, reason: &str) -> String {
+    match location {
+        Some(location) => format!("redirects to {location}; not followed: {reason}"),
+        None => "has no valid Location".to_owned(),
+    }
 }
 
 fn timed_out(
@@ -228,21 +230,25 @@ fn timed_out(
     after: Duration,
     status: Option<StatusCode>,
 ) -> String {
-    match (limit, status) {
-        (TimeLimit::Idle, None) => format!("{origin} neither took nor sent anything for {after:?}"),
-        (TimeLimit::Idle, Some(status)) => {
-            format!("{status}, but for {after:?} nothing more of the answer came")
-        }
-        (TimeLimit::Attempt, None) => format!("{origin} did not answer within {after:?}"),
-        (TimeLimit::Attempt, Some(status)) => {
-            format!("{status}, but the answer did not come as a whole within {after:?}")
-        }
-        (TimeLimit::Call, _) => format!("the call was not done within {after:?}"),
+    let what = match limit {
+        TimeLimit::Idle => format!("no data for {after:?} (idle_timeout)"),
+        TimeLimit::Attempt => format!("timed out after {after:?} (request_timeout)"),
+        TimeLimit::Call => format!("timed out after {after:?} (overall_timeout)"),
+        TimeLimit::Whole => format!("timed out after {after:?} (timeout)"),
+    };
+    match status {
+        Some(status) => format!("{what} before the whole response was received ({status})"),
+        None => format!("{what} while waiting for {origin}"),
     }
 }
 
 fn at(path: Option<&str>) -> String {
     path.map(|path| format!(" at `{path}`")).unwrap_or_default()
+}
+
+fn near(excerpt: &Option<Excerpt>) -> String {
+    let excerpt = excerpt.as_ref().filter(|excerpt| !excerpt.is_empty());
+    excerpt.map(|excerpt| format!(", near {excerpt}")).unwrap_or_default()
 }
 
 fn short(job: &JobId) -> Excerpt {
@@ -254,7 +260,7 @@ fn because(status: &GenerationStatus) -> String {
     reason.map(|reason| format!(": {}", Excerpt::start(reason.as_bytes()))).unwrap_or_default()
 }
 
-fn last_heard(status: Option<&GenerationStatus>) -> String {
+fn last_status(status: Option<&GenerationStatus>) -> String {
     match status {
         Some(last) => {
             format!("; it was {} when last asked", Excerpt::start(last.state.as_str().as_bytes()))
@@ -263,21 +269,64 @@ fn last_heard(status: Option<&GenerationStatus>) -> String {
     }
 }
 
-fn place(path: Option<&str>, near: &Excerpt) -> String {
-    let at = at(path);
-    if near.is_empty() { format!("{at}: it is empty") } else { format!("{at}, near: {near}") }
+/// A URL without the parts that may be secret.
+pub(in crate::client) fn without_query(url: &str) -> String {
+    let Ok(mut parsed) = Url::parse(url) else {
+        let end = url.find(['?', '#']).unwrap_or(url.len());
+        return Excerpt::start(&url.as_bytes()[..end]).to_string();
+    };
+    parsed.set_query(None);
+    parsed.set_fragment(None);
+    // Fails for a URL that cannot have them.
+    let _ = parsed.set_username("");
+    let _ = parsed.set_password(None);
+    Excerpt::start(parsed.as_str().as_bytes()).to_string()
 }
 
-/// An address without what may be secret in it.
-pub(super) fn without_query(address: &str) -> String {
-    let Ok(mut url) = Url::parse(address) else {
-        let end = address.find(['?', '#']).unwrap_or(address.len());
-        return Excerpt::start(&address.as_bytes()[..end]).to_string();
-    };
-    url.set_query(None);
-    url.set_fragment(None);
-    // An address that can hold neither has none to hide.
-    let _ = url.set_username("");
-    let _ = url.set_password(None);
-    Excerpt::start(url.as_str().as_bytes()).to_string()
+/// Bytes of an excerpt.
+const EXCERPT_BYTES: usize = 200;
+
+/// Bytes of an excerpt after the position of a decode error.
+const BYTES_AFTER: usize = 40;
+
+/// Part of a text from outside, on one line, with `…` where it was cut.
+#[derive(Debug, Clone)]
+pub(in crate::client) struct Excerpt(String);
+
+impl Excerpt {
+    /// The first bytes.
+    pub(in crate::client) fn start(bytes: &[u8]) -> Self {
+        Self::window(bytes, 0)
+    }
+
+    /// The bytes around the position of an error of `serde_json`. Lines and columns count from 1,
+    /// columns in bytes.
+    pub(in crate::client) fn at(bytes: &[u8], line: usize, column: usize) -> Self {
+        let lines = bytes.split_inclusive(|byte| *byte == b'\n');
+        let before: usize = lines.take(line.saturating_sub(1)).map(<[u8]>::len).sum();
+        let end = (before + column).saturating_add(BYTES_AFTER).min(bytes.len());
+        Self::window(bytes, end.saturating_sub(EXCERPT_BYTES))
+    }
+
+    pub(in crate::client) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn window(bytes: &[u8], from: usize) -> Self {
+        let to = bytes.len().min(from + EXCERPT_BYTES);
+        let part = String::from_utf8_lossy(&bytes[from..to]);
+        // A cut within a character leaves a replacement character.
+        let part = if from > 0 { part.trim_start_matches('\u{fffd}') } else { &part };
+        let part = if to < bytes.len() { part.trim_end_matches('\u{fffd}') } else { part };
+        let words = part.split(|c: char| c.is_whitespace() || c.is_control());
+        let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
+        let cut = |is_cut| if is_cut { "…" } else { "" };
+        Self(format!("{}{}{}", cut(from > 0), words.join(" "), cut(to < bytes.len())))
+    }
+}
+
+impl fmt::Display for Excerpt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
 }

@@ -41,6 +41,7 @@ impl Resend {
             AttemptFailure::NotSent | AttemptFailure::Status(StatusCode::TOO_MANY_REQUESTS) => true,
             AttemptFailure::NoResponse => self != Self::Unsafe,
             AttemptFailure::Incomplete => self == Self::Idempotent,
+            AttemptFailure::Status(StatusCode::INTERNAL_SERVER_ERROR) => self == Self::Idempotent,
             // A server, or a proxy before it, may answer so after the work is done.
             AttemptFailure::Status(status) => self != Self::Unsafe && is_transient(status),
         }
@@ -53,6 +54,7 @@ pub(in crate::client) fn is_transient(status: StatusCode) -> bool {
         status,
         StatusCode::REQUEST_TIMEOUT
             | StatusCode::TOO_MANY_REQUESTS
+            | StatusCode::INTERNAL_SERVER_ERROR
             | StatusCode::BAD_GATEWAY
             | StatusCode::SERVICE_UNAVAILABLE
             | StatusCode::GATEWAY_TIMEOUT

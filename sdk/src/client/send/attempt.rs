@@ -1,20 +1,22 @@
 //! One attempt of a call: sends the request once and receives the response.
 
 use bytes::{Bytes, BytesMut};
-use http::StatusCode;
+use http::{Response, StatusCode};
 use tokio::time::Instant;
+use url::Url;
 
-use super::limit::{Running, TimedOut};
-use super::{body, headers, request_id, url};
+use super::limit::{Running, TimedOut, origin};
+use super::{body, headers, redirect, request_id, url};
 use crate::client::Error;
 use crate::client::config::{Config, Limits};
+use crate::client::error::{Kind, without_query};
 use crate::client::options::CallOptions;
 use crate::client::reply::Reply;
 use crate::client::request::Request;
-use crate::client::transport::{Failure, IncomingBody, Outgoing};
+use crate::client::transport::{self, Body, Failure, FinalUrl};
 
 /// Bytes of an error response that are kept.
-pub(super) const REFUSAL_BYTES_MAX: usize = 256 * 1024;
+const ERROR_BYTES_MAX: usize = 256 * 1024;
 
 /// A request and the limits of its call.
 pub(super) struct Sending<'a> {
@@ -43,28 +45,41 @@ impl<'a> Sending<'a> {
 
     pub(super) async fn attempt(&self, config: &Config) -> Result<Reply, Error> {
         let running = Running::new(self.limits, self.end);
-        let (route, url) = (&self.request.route, url(config, self.request));
-        let headers = headers(config, self.request, self.options);
-        let outgoing =
-            Outgoing::new(route.method.clone(), url.clone(), headers, body(self.request));
-        let origin = || url.origin().ascii_serialization();
-        let answered = running.first(config.transport.send(outgoing)).await;
-        let incoming = answered
-            .map_err(|timed_out| timed_out.error(origin(), None))
-            .and_then(|answered| answered.map_err(|source| Error::failed(origin(), source)))
-            .map_err(|error| error.of(route.clone(), None))?;
-        if let Some(elsewhere) = incoming.elsewhere(&url) {
-            let error = Error::followed(incoming.status, elsewhere.as_str());
-            return Err(error.of(route.clone(), request_id(&incoming.headers)));
-        }
-        let (status, headers) = (incoming.status, incoming.headers);
-        match collect(incoming.body, status, config.max_response_size, &running).await {
-            Ok(body) => Ok(Reply::new(route.clone(), status, headers, body)),
-            Err(broken) => {
-                let error = broken.error(status, origin);
-                Err(error.of(route.clone(), request_id(&headers)))
+        let route = &self.request.route;
+        let (mut url, mut redirects) = (url(config, self.request), 0);
+        loop {
+            let response = self.exchange(config, &url, &running).await;
+            let (head, body) =
+                response.map_err(|error| error.of(route.clone(), None))?.into_parts();
+            let fail = |kind| Error::new(kind).of(route.clone(), request_id(&head.headers));
+            let status = head.status;
+            if let Some(FinalUrl(url)) = head.extensions.get() {
+                let location = without_query(url.as_str());
+                return Err(fail(Kind::Followed { status, location }));
             }
+            if !redirect::is_redirect(status) {
+                let body = collect(body, status, config.max_response_size, &running).await;
+                let body = body.map_err(|broken| fail(broken.kind(status, &url)))?;
+                return Ok(Reply::new(route.clone(), status, head.headers, body));
+            }
+            let to = redirect::location(&url, &head.headers);
+            let location = to.as_ref().map(|to| without_query(to.as_str()));
+            url = redirect::of_call(&route.method, &config.base_url, to, redirects)
+                .map_err(|reason| fail(Kind::Redirect { status, location, reason }))?;
+            redirects += 1;
         }
+    }
+
+    async fn exchange(
+        &self,
+        config: &Config,
+        url: &Url,
+        running: &Running,
+    ) -> Result<Response<Body>, Error> {
+        let headers = headers(config, self.request, self.options);
+        let method = self.request.route.method.clone();
+        let request = transport::request(method, url, headers, body(self.request))?;
+        running.exchange(&*config.transport, request, url).await
     }
 }
 
@@ -72,22 +87,23 @@ impl<'a> Sending<'a> {
 pub(super) enum Broken {
     TimedOut(TimedOut),
     Failed(Failure),
-    TooLarge(u64),
+    /// The limit in bytes and its setting.
+    TooLarge(u64, &'static str),
 }
 
 impl Broken {
-    pub(super) fn error(self, status: StatusCode, origin: impl FnOnce() -> String) -> Error {
+    pub(super) fn kind(self, status: StatusCode, url: &Url) -> Kind {
         match self {
-            Self::TimedOut(limit) => limit.error(origin(), Some(status)),
-            Self::Failed(source) => Error::broken_off(status, source),
-            Self::TooLarge(max) => Error::too_large(status, max),
+            Self::TimedOut(timed_out) => timed_out.kind(origin(url), Some(status)),
+            Self::Failed(source) => Kind::Incomplete { status, source },
+            Self::TooLarge(max, setting) => Kind::TooLarge { status, max, setting },
         }
     }
 }
 
 /// The body of a response. That of an error may be incomplete: its status says more.
-pub(super) async fn collect(
-    body: IncomingBody,
+async fn collect(
+    body: Body,
     status: StatusCode,
     max: u64,
     running: &Running,
@@ -98,20 +114,17 @@ pub(super) async fn collect(
     collect_whole(body, max, running).await
 }
 
-pub(super) async fn collect_whole(
-    mut body: IncomingBody,
-    max: u64,
-    running: &Running,
-) -> Result<Bytes, Broken> {
+async fn collect_whole(mut body: Body, max: u64, running: &Running) -> Result<Bytes, Broken> {
+    let too_large = || Broken::TooLarge(max, "max_response_size");
     if body.length().is_some_and(|length| length > max) {
-        return Err(Broken::TooLarge(max));
+        return Err(too_large());
     }
     let mut taken = 0;
     let mut next = async || {
         let chunk = running.step(body.chunk()).await;
         let chunk = chunk.map_err(Broken::TimedOut)?.map_err(Broken::Failed)?;
         taken += chunk.as_ref().map_or(0, |chunk| chunk.len() as u64);
-        if taken > max { Err(Broken::TooLarge(max)) } else { Ok(chunk) }
+        if taken > max { Err(too_large()) } else { Ok(chunk) }
     };
     // A body of one chunk is not copied.
     let Some(first) = next().await? else { return Ok(Bytes::new()) };
@@ -125,12 +138,12 @@ pub(super) async fn collect_whole(
 }
 
 /// The beginning of the body of an error response, as far as it arrives.
-pub(super) async fn collect_start(mut body: IncomingBody, running: &Running) -> Bytes {
+pub(super) async fn collect_start(mut body: Body, running: &Running) -> Bytes {
     let mut start = BytesMut::new();
-    while start.len() < REFUSAL_BYTES_MAX {
+    while start.len() < ERROR_BYTES_MAX {
         let Ok(Ok(Some(chunk))) = running.step(body.chunk()).await else { break };
         start.extend_from_slice(&chunk);
     }
-    start.truncate(REFUSAL_BYTES_MAX);
+    start.truncate(ERROR_BYTES_MAX);
     start.freeze()
 }

@@ -1,78 +1,73 @@
 //! Downloads an asset, from any host and without the key.
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, LOCATION, USER_AGENT};
-use http::{HeaderMap, Method, StatusCode};
+use http::header::{CONTENT_TYPE, USER_AGENT};
+use http::{HeaderMap, Method, Response, StatusCode};
 use url::Url;
 
 use super::attempt::{Broken, collect_start};
 use super::limit::Running;
-use super::{repeats_query, request_id};
-use crate::client::error::Refusal;
-use crate::client::reply::Reply;
+use super::{redirect, repeats_query, request_id};
+use crate::client::error::{ErrorBody, Kind, without_query};
+use crate::client::reply::{Reply, content_encoding};
 use crate::client::request::Route;
 use crate::client::trace::Span;
-use crate::client::transport::{Incoming, IncomingBody, Outgoing, OutgoingBody};
+use crate::client::transport::{self, Body};
 use crate::client::{Client, Error};
-
-/// Redirects that are followed.
-const REDIRECTS_MAX: u32 = 5;
 
 impl Client {
     /// Requests the asset at this URL and receives the head of the response. Redirects are
-    /// followed, since there is no key that they could leak (S-45 of the silent points).
+    /// followed, since there is no key that they could leak.
     pub(in crate::client) async fn open_asset(
         &self,
         url: &str,
         max_size: u64,
         span: &Span,
     ) -> Result<Download, Error> {
-        let route = Route::new(Method::GET, "{url}");
+        let route = Route::new(Method::GET, Route::ASSET);
         let invalid = || Error::input("the URL of the asset is not an absolute http or https URL");
-        let mut url = Url::parse(url).ok().filter(is_web).ok_or_else(invalid)?;
+        let mut url = Url::parse(url).ok().filter(redirect::is_web).ok_or_else(invalid)?;
         let running = Running::idle_only(self.0.limits);
         let mut redirects = 0;
-        let Incoming { status, headers, body, .. } = loop {
+        let (head, body) = loop {
             let attempt = span.attempt(&route, &url, redirects + 1);
-            let answer = attempt.around(self.get_once(&url, &running)).await;
-            attempt.ended(answer.as_ref().map(|answer| answer.status));
-            let answer = answer.map_err(|error| error.of(route.clone(), None))?;
-            if !is_redirect(answer.status) {
-                break answer;
+            let response = attempt.around(self.get_once(&url, &running)).await;
+            attempt.ended(response.as_ref().map(Response::status));
+            let response = response.map_err(|error| error.of(route.clone(), None))?;
+            let status = response.status();
+            if !redirect::is_redirect(status) {
+                break response.into_parts();
             }
-            let location = location(&url, &answer.headers);
-            url = target(&url, location.as_ref(), redirects).map_err(|why| {
-                Error::redirected(answer.status, location.as_ref().map(Url::as_str), why)
-                    .of(route.clone(), request_id(&answer.headers))
+            let to = redirect::location(&url, response.headers());
+            let location = to.as_ref().map(|to| without_query(to.as_str()));
+            url = redirect::of_asset(&url, to, redirects).map_err(|reason| {
+                Error::new(Kind::Redirect { status, location, reason })
+                    .of(route.clone(), request_id(response.headers()))
             })?;
             redirects += 1;
         };
+        let (status, headers) = (head.status, head.headers);
         if !status.is_success() {
             let body = collect_start(body, &running).await;
             let withheld = repeats_query(&body, &url);
             let reply = Reply::new(route, status, headers, body).with_retry_after();
             return Err(if withheld {
-                reply.refused_with(Refusal::Withheld)
+                reply.refused_with(ErrorBody::Withheld)
             } else {
                 reply.refused()
             });
         }
         let download =
             Download { route, url, status, headers, body, running, max_size, received: 0 };
-        if download.body.length().is_some_and(|length| length > max_size) {
-            return Err(download.error(Broken::TooLarge(max_size)));
-        }
+        download.check()?;
         Ok(download)
     }
 
-    async fn get_once(&self, url: &Url, running: &Running) -> Result<Incoming, Error> {
+    async fn get_once(&self, url: &Url, running: &Running) -> Result<Response<Body>, Error> {
         let mut headers = HeaderMap::new();
         headers.insert(USER_AGENT, self.0.user_agent.clone());
-        let request = Outgoing::new(Method::GET, url.clone(), headers, OutgoingBody::EMPTY);
-        let origin = || url.origin().ascii_serialization();
-        let answered = running.first(self.0.transport.send(request)).await;
-        let answered = answered.map_err(|limit| limit.error(origin(), None))?;
-        answered.map_err(|source| Error::failed(origin(), source))
+        let request = transport::request(Method::GET, url, headers, Body::default())?;
+        running.exchange(&*self.0.transport, request, url).await
     }
 }
 
@@ -82,13 +77,28 @@ pub(in crate::client) struct Download {
     url: Url,
     status: StatusCode,
     headers: HeaderMap,
-    body: IncomingBody,
+    body: Body,
     running: Running,
     max_size: u64,
     received: u64,
 }
 
 impl Download {
+    /// Fails if the head says that the body cannot be used.
+    fn check(&self) -> Result<(), Error> {
+        if let Some(encoding) = content_encoding(&self.headers) {
+            return Err(self.error(Kind::Decode {
+                status: self.status,
+                path: None,
+                reason: format!("its Content-Encoding {encoding} is not supported"),
+                excerpt: None,
+                source: None,
+            }));
+        }
+        let is_too_large = self.body.length().is_some_and(|length| length > self.max_size);
+        if is_too_large { Err(self.broken(self.too_large())) } else { Ok(()) }
+    }
+
     pub(in crate::client) fn content_type(&self) -> Option<String> {
         let value = self.headers.get(CONTENT_TYPE)?;
         value.to_str().ok().map(str::to_owned)
@@ -100,40 +110,23 @@ impl Download {
             Ok(chunk) => chunk.map_err(Broken::Failed),
             Err(timed_out) => Err(Broken::TimedOut(timed_out)),
         };
-        let chunk = chunk.map_err(|broken| self.error(broken))?;
+        let chunk = chunk.map_err(|broken| self.broken(broken))?;
         self.received += chunk.as_ref().map_or(0, |chunk| chunk.len() as u64);
         if self.received > self.max_size {
-            return Err(self.error(Broken::TooLarge(self.max_size)));
+            return Err(self.broken(self.too_large()));
         }
         Ok(chunk)
     }
 
-    fn error(&self, broken: Broken) -> Error {
-        let error = broken.error(self.status, || self.url.origin().ascii_serialization());
-        error.of(self.route.clone(), request_id(&self.headers))
+    const fn too_large(&self) -> Broken {
+        Broken::TooLarge(self.max_size, "max_size")
     }
-}
 
-fn is_web(url: &Url) -> bool {
-    matches!(url.scheme(), "http" | "https")
-}
-
-const fn is_redirect(status: StatusCode) -> bool {
-    matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
-}
-
-fn location(from: &Url, headers: &HeaderMap) -> Option<Url> {
-    from.join(headers.get(LOCATION)?.to_str().ok()?).ok()
-}
-
-/// Where a redirect leads, or why it is not followed.
-fn target(from: &Url, to: Option<&Url>, redirects: u32) -> Result<Url, &'static str> {
-    let to = to.filter(|to| is_web(to)).ok_or("an asset is at an http or https address")?;
-    if redirects == REDIRECTS_MAX {
-        return Err("there were too many redirects before it");
+    fn broken(&self, broken: Broken) -> Error {
+        self.error(broken.kind(self.status, &self.url))
     }
-    if from.scheme() == "https" && to.scheme() != "https" {
-        return Err("a redirect from https to http is not followed");
+
+    fn error(&self, kind: Kind) -> Error {
+        Error::new(kind).of(self.route.clone(), request_id(&self.headers))
     }
-    Ok(to.clone())
 }

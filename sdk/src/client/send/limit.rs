@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
+use http::{Request, Response, StatusCode};
 use tokio::time::Instant;
+use url::Url;
 
 use crate::client::Error;
 use crate::client::config::{Limits, until};
-use crate::client::error::TimeLimit;
+use crate::client::error::{Kind, TimeLimit};
+use crate::client::transport::{Body, Transport};
 
 /// Time limits that have started.
 pub(super) struct Running {
@@ -32,7 +35,7 @@ impl Running {
     pub(super) fn new(limits: Limits, call_end: Option<Instant>) -> Self {
         let attempt_end = Instant::now().checked_add(limits.attempt);
         let attempt_end = attempt_end.map(|end| (end, TimeLimit::Attempt, limits.attempt));
-        let call_end = call_end.map(|end| (end, TimeLimit::Call, limits.call));
+        let call_end = call_end.map(|end| (end, limits.call_setting, limits.call));
         let end = attempt_end.into_iter().chain(call_end).min_by_key(|(end, ..)| *end);
         Self { end, ..Self::idle_only(limits) }
     }
@@ -42,9 +45,23 @@ impl Running {
         self.within(self.idle, step).await
     }
 
-    /// The wait for the beginning of the response.
+    /// The wait for the head of the response.
     pub(super) async fn first<T>(&self, step: impl Future<Output = T>) -> Result<T, TimedOut> {
         self.within(self.first_byte, step).await
+    }
+
+    /// Sends a request and waits for the head of the response.
+    pub(super) async fn exchange(
+        &self,
+        transport: &dyn Transport,
+        request: Request<Body>,
+        url: &Url,
+    ) -> Result<Response<Body>, Error> {
+        match self.first(transport.send(request)).await {
+            Ok(Ok(response)) => Ok(response),
+            Ok(Err(source)) => Err(Error::new(Kind::NoResponse { origin: origin(url), source })),
+            Err(timed_out) => Err(Error::new(timed_out.kind(origin(url), None))),
+        }
     }
 
     async fn within<T>(
@@ -63,7 +80,12 @@ impl Running {
 }
 
 impl TimedOut {
-    pub(super) fn error(self, origin: String, status: Option<http::StatusCode>) -> Error {
-        Error::timed_out(origin, self.limit, self.after, status)
+    pub(super) const fn kind(self, origin: String, status: Option<StatusCode>) -> Kind {
+        Kind::TimedOut { origin, limit: self.limit, after: self.after, status }
     }
+}
+
+/// Scheme, host and port of a URL.
+pub(super) fn origin(url: &Url) -> String {
+    url.origin().ascii_serialization()
 }

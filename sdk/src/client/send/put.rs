@@ -1,5 +1,4 @@
-//! Sending the bytes of an upload to the storage, which is not the service: nothing
-//! that belongs to the API goes there, the key least of all.
+//! Uploads bytes to a storage, without the API key.
 
 use std::future::{pending, poll_fn};
 use std::pin::{Pin, pin};
@@ -7,165 +6,163 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, USER_AGENT};
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
-use http_body::{Body, Frame, SizeHint};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use http_body::{Frame, SizeHint};
 use tokio::sync::mpsc;
 
 use super::attempt::collect_start;
-use super::limit::{Running, TimedOut};
+use super::limit::{Running, TimedOut, origin};
 use super::{repeats_query, request_id};
-use crate::client::error::Refusal;
+use crate::client::error::{ErrorBody, Kind, without_query};
 use crate::client::reply::{Reply, repeats};
 use crate::client::request::Route;
-use crate::client::transport::{Failure, Incoming, Outgoing, OutgoingBody};
+use crate::client::transport::{self, Body, Failure, FinalUrl};
 use crate::client::uploads::Feed;
 use crate::client::{Client, Error};
 use crate::model::UploadSlot;
 
-/// Pieces that wait for the connection to take them.
-const WAITING_PIECES: usize = 1;
+/// Chunks that wait for the connection.
+const CHUNKS_QUEUED: usize = 1;
 
 impl Client {
-    /// Sends all of `feed` as the one upload that `slot` allows (`UP-10`), and tells how
-    /// many bytes are on their way. Gives the status of the success.
+    /// Uploads all bytes of `feed` to `slot`; `on_sent` gets the number of bytes handed to the
+    /// connection. Returns the status of the success.
     ///
-    /// The feeding happens here and in no task, so that it ends when this is dropped.
+    /// The bytes are read in this future and not in a task, so dropping it cancels the upload.
     pub(in crate::client) async fn put_bytes(
         &self,
         slot: &UploadSlot,
         feed: Feed<'_>,
         on_sent: &mut (dyn FnMut(u64) + Send),
     ) -> Result<StatusCode, Error> {
-        let route = Route::new(Method::PUT, "{uploadUrl}");
-        let origin = || slot.upload_url.expose().origin().ascii_serialization();
+        let route = Route::new(Method::PUT, Route::UPLOAD);
+        let url = slot.upload_url.expose();
+        let fail = |kind| Error::new(kind).of(route.clone(), None);
         let running = Running::idle_only(self.0.limits);
-        let (pieces, waiting) = mpsc::channel(WAITING_PIECES);
-        let request = self.upload(slot, Waiting { pieces: waiting, left: feed.size() })?;
+        let (chunks, queue) = mpsc::channel(CHUNKS_QUEUED);
+        let request = self.upload(slot, Queue { chunks: queue, left: feed.size() })?;
         let mut sending = pin!(self.0.transport.send(request));
-        let mut feeding = pin!(feed_all(feed, pieces, &running, on_sent));
+        let mut reading = pin!(read_all(feed, chunks, &running, on_sent));
 
-        let mut fed = false;
+        let mut complete = false;
         let first = poll_fn(|cx| {
-            if let Poll::Ready(outcome) = feeding.as_mut().poll(cx) {
-                return Poll::Ready(First::Fed(outcome));
+            if let Poll::Ready(outcome) = reading.as_mut().poll(cx) {
+                return Poll::Ready(First::Read(outcome));
             }
             sending.as_mut().poll(cx).map(First::Answered)
         });
-        let answered = match first.await {
-            First::Answered(answered) => answered,
-            First::Fed(Err(FeedError::Source(error))) => return Err(error),
-            First::Fed(Err(FeedError::TimedOut(limit))) => {
-                return Err(limit.error(origin(), None).of(route, None));
+        let response = match first.await {
+            First::Answered(response) => response,
+            First::Read(Err(ReadError::Source(error))) => return Err(error),
+            First::Read(Err(ReadError::TimedOut(limit))) => {
+                return Err(fail(limit.kind(origin(url), None)));
             }
-            First::Fed(Ok(())) => {
-                fed = true;
-                let answered = running.first(sending).await;
-                answered.map_err(|limit| limit.error(origin(), None).of(route.clone(), None))?
+            First::Read(Ok(())) => {
+                complete = true;
+                let response = running.first(sending).await;
+                response.map_err(|limit| fail(limit.kind(origin(url), None)))?
             }
         };
-        let incoming =
-            answered.map_err(|source| Error::failed(origin(), source).of(route.clone(), None))?;
-        self.judge(incoming, fed, slot, route, &running).await
+        let response =
+            response.map_err(|source| fail(Kind::NoResponse { origin: origin(url), source }))?;
+        self.outcome(response, complete, slot, route, &running).await
     }
 
-    fn upload(&self, slot: &UploadSlot, body: Waiting) -> Result<Outgoing, Error> {
-        let unfit = |what| Error::input(format!("the {what} of the slot cannot be sent"));
+    fn upload(&self, slot: &UploadSlot, body: Queue) -> Result<Request<Body>, Error> {
+        let invalid = |what| Error::input(format!("the {what} of the slot cannot be sent"));
         let mut token = HeaderValue::try_from(format!("Bearer {}", slot.token.expose()))
-            .map_err(|_| unfit("token"))?;
+            .map_err(|_| invalid("token"))?;
         token.set_sensitive(true);
-        let content_type =
-            HeaderValue::try_from(slot.content_type.as_str()).map_err(|_| unfit("content type"))?;
+        let content_type = HeaderValue::try_from(slot.content_type.as_str())
+            .map_err(|_| invalid("content type"))?;
         let mut headers = HeaderMap::new();
         headers.insert(AUTHORIZATION, token);
         headers.insert(CONTENT_TYPE, content_type);
         headers.insert(CONTENT_LENGTH, body.left.into());
         headers.insert(USER_AGENT, self.0.user_agent.clone());
-        let url = slot.upload_url.expose().clone();
-        Ok(Outgoing::new(Method::PUT, url, headers, OutgoingBody::pieces(body)))
+        transport::request(Method::PUT, slot.upload_url.expose(), headers, Body::new(body))
     }
 
-    async fn judge(
+    async fn outcome(
         &self,
-        incoming: Incoming,
-        fed: bool,
+        response: Response<Body>,
+        complete: bool,
         slot: &UploadSlot,
         route: Route,
         running: &Running,
     ) -> Result<StatusCode, Error> {
-        if let Some(elsewhere) = incoming.elsewhere(slot.upload_url.expose()) {
-            let error = Error::followed(incoming.status, elsewhere.as_str());
-            return Err(error.of(route, request_id(&incoming.headers)));
+        let (head, body) = response.into_parts();
+        let status = head.status;
+        let fail = |kind| Error::new(kind).of(route.clone(), request_id(&head.headers));
+        if let Some(FinalUrl(url)) = head.extensions.get() {
+            return Err(fail(Kind::Followed { status, location: without_query(url.as_str()) }));
         }
-        let Incoming { status, headers, body, .. } = incoming;
         if status.is_success() {
-            let early = Error::answered_early(status);
-            return if fed { Ok(status) } else { Err(early.of(route, request_id(&headers))) };
+            return if complete { Ok(status) } else { Err(fail(Kind::AnsweredEarly { status })) };
         }
         let body = collect_start(body, running).await;
-        let token = slot.token.expose();
         let withheld = repeats_query(&body, slot.upload_url.expose())
-            || repeats(&String::from_utf8_lossy(&body), token);
-        let reply = Reply::new(route, status, headers, body).with_retry_after();
-        Err(if withheld { reply.refused_with(Refusal::Withheld) } else { reply.refused() })
+            || repeats(&String::from_utf8_lossy(&body), slot.token.expose());
+        let reply = Reply::new(route, status, head.headers, body).with_retry_after();
+        Err(if withheld { reply.refused_with(ErrorBody::Withheld) } else { reply.refused() })
     }
 }
 
-/// What comes first: the end of the bytes, or an answer before it.
-#[expect(clippy::large_enum_variant, reason = "there is one, for as long as it is looked at")]
+/// What happens first: the end of reading, or a response.
 enum First {
-    Fed(Result<(), FeedError>),
-    Answered(Result<Incoming, Failure>),
+    Read(Result<(), ReadError>),
+    Answered(Result<Response<Body>, Failure>),
 }
 
-enum FeedError {
+enum ReadError {
     Source(Error),
     TimedOut(TimedOut),
 }
 
-async fn feed_all(
+async fn read_all(
     mut feed: Feed<'_>,
-    pieces: mpsc::Sender<Bytes>,
+    chunks: mpsc::Sender<Bytes>,
     running: &Running,
     on_sent: &mut (dyn FnMut(u64) + Send),
-) -> Result<(), FeedError> {
-    while let Some(piece) = feed.next().await.map_err(FeedError::Source)? {
-        match running.step(pieces.send(piece)).await {
+) -> Result<(), ReadError> {
+    while let Some(chunk) = feed.next().await.map_err(ReadError::Source)? {
+        match running.step(chunks.send(chunk)).await {
             Ok(Ok(())) => on_sent(feed.sent()),
-            // The connection wants no more; why is for the answer to say.
+            // The connection takes no more bytes; the response says why.
             Ok(Err(_)) => pending().await,
-            Err(limit) => return Err(FeedError::TimedOut(limit)),
+            Err(limit) => return Err(ReadError::TimedOut(limit)),
         }
     }
     Ok(())
 }
 
-/// The body of the request: the pieces that were fed, and no end before the last.
-struct Waiting {
-    pieces: mpsc::Receiver<Bytes>,
+/// The body of the request: chunks from a queue.
+struct Queue {
+    chunks: mpsc::Receiver<Bytes>,
     left: u64,
 }
 
-/// The feeding stopped half way; the connection ends, and nobody reads this.
+/// Reading stopped before the last byte, which closes the connection.
 #[derive(Debug, thiserror::Error)]
-#[error("the upload was given up")]
-struct GivenUp;
+#[error("the upload was cancelled")]
+struct Cancelled;
 
-impl Body for Waiting {
+impl http_body::Body for Queue {
     type Data = Bytes;
-    type Error = GivenUp;
+    type Error = Failure;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, GivenUp>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
         if self.left == 0 {
             return Poll::Ready(None);
         }
-        let Some(piece) = ready!(self.pieces.poll_recv(cx)) else {
-            return Poll::Ready(Some(Err(GivenUp)));
+        let Some(chunk) = ready!(self.chunks.poll_recv(cx)) else {
+            return Poll::Ready(Some(Err(Failure::exchanging(Cancelled))));
         };
-        self.left = self.left.saturating_sub(piece.len() as u64);
-        Poll::Ready(Some(Ok(Frame::data(piece))))
+        self.left = self.left.saturating_sub(chunk.len() as u64);
+        Poll::Ready(Some(Ok(Frame::data(chunk))))
     }
 
     fn is_end_stream(&self) -> bool {

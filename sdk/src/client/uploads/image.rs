@@ -10,6 +10,7 @@ use super::media;
 use super::source::{Opened, UploadSource};
 use crate::client::backoff::Backoff;
 use crate::client::config::until;
+use crate::client::error::Kind;
 use crate::client::trace::Span;
 use crate::client::{Client, Error};
 use crate::model::{AssetUrl, ImageContentType, UploadSlot};
@@ -80,8 +81,8 @@ impl UploadImage {
     /// and last with all bytes.
     ///
     /// It runs between two chunks, so a slow callback slows the upload down.
-    pub fn on_progress(mut self, told: impl FnMut(UploadProgress) + Send + 'static) -> Self {
-        self.on_progress = Box::new(told);
+    pub fn on_progress(mut self, callback: impl FnMut(UploadProgress) + Send + 'static) -> Self {
+        self.on_progress = Box::new(callback);
         self
     }
 
@@ -125,12 +126,12 @@ impl UploadImage {
             let feed = opened.feed().await?;
             let mut progress = UploadProgress { attempt, sent: 0, total };
             (self.on_progress)(progress);
-            let mut told = |sent| {
+            let mut on_sent = |sent| {
                 progress.sent = sent;
                 (self.on_progress)(progress);
             };
             let put = span.put(slot.upload_url.expose(), attempt, total);
-            let outcome = put.around(self.client.put_bytes(&slot, feed, &mut told)).await;
+            let outcome = put.around(self.client.put_bytes(&slot, feed, &mut on_sent)).await;
             put.ended(outcome.as_ref().copied());
             let Err(error) = outcome else {
                 return Ok(UploadedImage::of(slot, content_type, total));
@@ -141,7 +142,7 @@ impl UploadImage {
                 return Err(error);
             };
             if !opened.is_replayable() {
-                return Err(Error::not_replayable(error));
+                return Err(Error::new(Kind::NotReplayable(error)));
             }
             if attempt == ATTEMPTS_MAX {
                 return Err(error);

@@ -1,14 +1,14 @@
-//! What type an image is, told by its first bytes.
+//! The type of an image by its first bytes.
 
 use std::ffi::OsStr;
 use std::path::Path;
 
 use crate::model::ImageContentType;
 
-/// How many bytes it takes to tell.
+/// Bytes that are needed to detect the type.
 pub(super) const HEAD_BYTES: usize = 12;
 
-/// The type that these first bytes are the beginning of.
+/// The type with this signature.
 pub(super) fn of_bytes(head: &[u8]) -> Option<ImageContentType> {
     match head {
         [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some(ImageContentType::Png),
@@ -21,7 +21,7 @@ pub(super) fn of_bytes(head: &[u8]) -> Option<ImageContentType> {
     }
 }
 
-/// The type that a file's name says it has.
+/// The type by the extension of a file.
 pub(super) fn of_name(path: &Path) -> Option<ImageContentType> {
     let ending = path.extension().and_then(OsStr::to_str)?.to_ascii_lowercase();
     match ending.as_str() {
@@ -33,33 +33,22 @@ pub(super) fn of_name(path: &Path) -> Option<ImageContentType> {
     }
 }
 
-/// The type to declare: what the bytes are, unless that contradicts what the caller
-/// said or, if the caller said nothing, the name. The failure says what is wrong,
-/// without naming the image.
-///
-/// A type this version does not know is taken at the caller's word.
+/// The type to declare: that of the bytes. It must be the type that the caller declared, or else
+/// that of the file name. A declared type that this version does not know is not checked.
 pub(super) fn decide(
     head: &[u8],
     name: Option<ImageContentType>,
-    told: Option<ImageContentType>,
+    declared: Option<ImageContentType>,
 ) -> Result<ImageContentType, String> {
-    match (of_bytes(head), told, name) {
-        (None, Some(told @ ImageContentType::Unknown(_)), _) => Ok(told),
-        (None, ..) => Err(format!(
-            "does not begin as an image that can be uploaded does; accepted are {}",
-            accepted()
-        )),
-        (Some(is), Some(told), _) if told != is => {
-            Err(format!("is {is} by its first bytes, but was said to be {told}"))
+    match (of_bytes(head), declared, name) {
+        (None, Some(declared @ ImageContentType::Unknown(_)), _) => Ok(declared),
+        (None, ..) => Err("is not a PNG, JPEG, WebP or GIF image (unknown signature)".to_owned()),
+        (Some(is), Some(declared), _) if declared != is => {
+            Err(format!("is {is} by its first bytes, but was declared as {declared}"))
         }
         (Some(is), None, Some(name)) if name != is => {
             Err(format!("is {is} by its first bytes, but {name} by its name"))
         }
         (Some(is), ..) => Ok(is),
     }
-}
-
-fn accepted() -> String {
-    let all: Vec<_> = ImageContentType::KNOWN.iter().map(ImageContentType::as_str).collect();
-    all.join(", ")
 }

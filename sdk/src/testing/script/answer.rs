@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ pub struct Answer {
 
 #[derive(Debug, Clone)]
 pub(super) enum Outcome {
-    Response(Response),
+    Response(ScriptedResponse),
     NoConnection,
     Disconnect,
     Never,
@@ -41,8 +41,8 @@ pub(super) enum Outcome {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Response {
-    pub(super) status: u16,
+pub(super) struct ScriptedResponse {
+    pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
     pub(super) body: Body,
     pub(super) end: End,
@@ -123,14 +123,17 @@ impl Answer {
 
     /// Sets the status.
     pub fn status(self, status: u16) -> Self {
-        self.change("status", |response| response.status = status)
+        match StatusCode::from_u16(status) {
+            Ok(status) => self.change("status", |response| response.status = status),
+            Err(_) => self.invalid(&format!("invalid status {status}")),
+        }
     }
 
     /// Adds a failing field with a message to an [`error`](Self::error). A field may have several
     /// messages.
     pub fn field(self, name: &str, text: &str) -> Self {
         match self.outcome {
-            Outcome::Response(Response { body: Body::Problem { .. }, .. }) => {}
+            Outcome::Response(ScriptedResponse { body: Body::Problem { .. }, .. }) => {}
             _ => return self.invalid("only `Answer::error` has fields"),
         }
         self.change("field", |response| {
@@ -195,7 +198,8 @@ impl Answer {
 
     fn response(status: u16, content_type: &str, body: Body) -> Self {
         let (headers, end) = (HeaderMap::new(), End::Complete);
-        let answer = Self::of(Outcome::Response(Response { status, headers, body, end }));
+        let response = ScriptedResponse { status: StatusCode::OK, headers, body, end };
+        let answer = Self::of(Outcome::Response(response)).status(status);
         if content_type.is_empty() {
             answer
         } else {
@@ -203,7 +207,7 @@ impl Answer {
         }
     }
 
-    fn change(mut self, part: &str, change: impl FnOnce(&mut Response)) -> Self {
+    fn change(mut self, part: &str, change: impl FnOnce(&mut ScriptedResponse)) -> Self {
         match &mut self.outcome {
             Outcome::Response(response) => change(response),
             Outcome::Invalid(_) => {}
@@ -221,7 +225,7 @@ impl Answer {
     }
 }
 
-impl Response {
+impl ScriptedResponse {
     /// The body as it is on the wire.
     pub(super) fn bytes(&self) -> Bytes {
         match &self.body {

@@ -9,15 +9,14 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures_core::future::BoxFuture;
 use http::header::AUTHORIZATION;
-use http::{HeaderMap, Method};
-use http_body::{Body, Frame};
+use http::{HeaderMap, Method, Request, Response, Uri};
+use http_body::Frame;
 use serde_json::Value;
-use url::Url;
 
-use super::answer::{End, Outcome, Response};
+use super::answer::{End, Outcome, ScriptedResponse};
 use super::expectation::{Entry, Source};
 use super::{Answer, Script, State};
-use crate::transport::{Failure, Incoming, IncomingBody, Outgoing, Transport};
+use crate::transport::{Body, Failure, Transport};
 
 /// The status of the answer to an unexpected request. It is not retried.
 const UNEXPECTED: u16 = 501;
@@ -48,11 +47,13 @@ pub struct SeenRequest {
 }
 
 impl SeenRequest {
-    fn of(request: &Outgoing) -> Self {
-        let mut headers = request.headers.clone();
+    fn of(request: &Request<Body>) -> Self {
+        let mut headers = request.headers().clone();
         let authorized = headers.remove(AUTHORIZATION).is_some();
-        let query = request.url.query_pairs().into_owned().collect();
-        let (method, path) = (request.method.clone(), path(&request.url));
+        let uri = request.uri();
+        let query = url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
+        let query = query.into_owned().collect();
+        let (method, path) = (request.method().clone(), path(uri));
         Self { method, path, query, headers, authorized, body: Bytes::new() }
     }
 
@@ -76,10 +77,14 @@ impl SeenRequest {
 }
 
 /// Any host may have the API, since the client may have any base URL.
-fn path(url: &Url) -> String {
-    match url.path().strip_prefix(API_ROOT) {
+fn path(uri: &Uri) -> String {
+    match uri.path().strip_prefix(API_ROOT) {
         Some(path) if path.starts_with('/') => path.to_owned(),
-        _ => format!("{}{}", url.origin().ascii_serialization(), url.path()),
+        _ => {
+            let scheme = uri.scheme_str().unwrap_or_default();
+            let host = uri.authority().map(http::uri::Authority::as_str).unwrap_or_default();
+            format!("{scheme}://{host}{}", uri.path())
+        }
     }
 }
 
@@ -94,20 +99,20 @@ impl fmt::Display for SeenRequest {
 }
 
 impl Transport for Script {
-    fn send(&self, request: Outgoing) -> BoxFuture<'static, Result<Incoming, Failure>> {
+    fn send(&self, request: Request<Body>) -> BoxFuture<'static, Result<Response<Body>, Failure>> {
         let script = self.clone();
         Box::pin(async move { script.respond(request).await })
     }
 }
 
 impl Script {
-    async fn respond(self, request: Outgoing) -> Result<Incoming, Failure> {
+    async fn respond(self, request: Request<Body>) -> Result<Response<Body>, Failure> {
         let (number, source) = self.record(SeenRequest::of(&request));
         if let Source::Once(Answer { outcome: Outcome::NoConnection, delay }) = source {
             tokio::time::sleep(delay).await;
             return Err(Failure::connecting(scripted(io::ErrorKind::ConnectionRefused)));
         }
-        let body = request.body.collect().await?;
+        let body = request.into_body().collect().await?;
         let seen = self.record_body(number, body);
         let Answer { outcome, delay } = match source {
             Source::Once(answer) => answer,
@@ -115,7 +120,7 @@ impl Script {
         };
         tokio::time::sleep(delay).await;
         match outcome {
-            Outcome::Response(response) => Ok(incoming(&response)),
+            Outcome::Response(response) => Ok(response.into_http()),
             Outcome::NoConnection => {
                 Err(Failure::connecting(scripted(io::ErrorKind::ConnectionRefused)))
             }
@@ -166,26 +171,29 @@ fn scripted(kind: io::ErrorKind) -> io::Error {
     io::Error::new(kind, "scripted by a test")
 }
 
-fn unexpected(text: String) -> Incoming {
+fn unexpected(text: String) -> Response<Body> {
     match Answer::error(UNEXPECTED, text).outcome {
-        Outcome::Response(response) => incoming(&response),
-        _ => Incoming::new(UNEXPECTED, Bytes::new()),
+        Outcome::Response(response) => response.into_http(),
+        _ => Response::default(),
     }
 }
 
-fn incoming(response: &Response) -> Incoming {
-    let body = response.bytes();
-    let mut incoming = Incoming::new(response.status, Bytes::new());
-    incoming.headers = response.headers.clone();
-    let start = |size: usize| Some(body.slice(..size.min(body.len())));
-    incoming.body = match response.end {
-        End::Complete => IncomingBody::whole(body),
-        End::Cut(size) => IncomingBody::pieces(Partial { start: start(size), disconnects: true }),
-        End::Stalled(size) => {
-            IncomingBody::pieces(Partial { start: start(size), disconnects: false })
-        }
-    };
-    incoming
+impl ScriptedResponse {
+    fn into_http(self) -> Response<Body> {
+        let body = self.bytes();
+        let partial = |size: usize, disconnects| {
+            let start = Some(body.slice(..size.min(body.len())));
+            Body::new(Partial { start, disconnects })
+        };
+        let mut response = Response::new(match self.end {
+            End::Complete => Body::full(body),
+            End::Cut(size) => partial(size, true),
+            End::Stalled(size) => partial(size, false),
+        });
+        *response.status_mut() = self.status;
+        *response.headers_mut() = self.headers;
+        response
+    }
 }
 
 /// The start of a body, after which the connection is lost or nothing more comes.
@@ -194,7 +202,7 @@ struct Partial {
     disconnects: bool,
 }
 
-impl Body for Partial {
+impl http_body::Body for Partial {
     type Data = Bytes;
     type Error = Failure;
 

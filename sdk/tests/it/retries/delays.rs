@@ -3,17 +3,18 @@
 
 use std::time::Duration;
 
-use promptarium::transport::{Failure, Incoming};
+use http::Response;
+use promptarium::transport::{Body, Failure};
 use promptarium::{Client, ClientBuilder, Error, PromptId, RetryPolicy};
 use tokio::time::Instant;
 
-use crate::stub::{Scripted, envelope, prompt};
+use crate::stub::{Scripted, envelope, prompt, response};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-fn unavailable(header: Option<(&'static str, String)>) -> Incoming {
-    let mut answer = Incoming::new(503, "");
-    answer.headers.extend(header.map(|(name, value)| {
+fn unavailable(header: Option<(&'static str, String)>) -> Response<Body> {
+    let mut answer = response(503, "");
+    answer.headers_mut().extend(header.map(|(name, value)| {
         (http::HeaderName::from_static(name), http::HeaderValue::try_from(value).unwrap())
     }));
     answer
@@ -49,7 +50,7 @@ async fn the_first_attempt_is_not_delayed_and_the_others_ever_longer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wish_to_be_left_alone_is_granted_in_all_its_forms() {
+async fn retry_after_is_waited_for_in_all_its_forms() {
     let in_a_while = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(9);
     let date = jiff::fmt::rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&in_a_while);
     for (header, value, shortest, longest) in [
@@ -69,14 +70,14 @@ async fn a_wish_to_be_left_alone_is_granted_in_all_its_forms() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wish_that_is_too_long_fails_at_once_and_says_when_to_come_back() {
-    for (wish, attempts) in [("60", 3), ("61", 1), ("3600", 1)] {
+async fn a_retry_after_that_is_too_long_fails_at_once_and_is_in_the_error() {
+    for (after, attempts) in [("60", 3), ("61", 1), ("3600", 1)] {
         let script =
-            Scripted::new(move |_| Ok(unavailable(Some(("retry-after", wish.to_owned())))));
+            Scripted::new(move |_| Ok(unavailable(Some(("retry-after", after.to_owned())))));
         let (error, took) = reading(builder(&script).overall_timeout(Duration::MAX)).await;
-        assert_eq!(error.attempts(), attempts, "{wish}");
-        assert_eq!(error.retry_after().unwrap().as_secs().to_string(), wish);
-        assert_eq!(took.is_zero(), attempts == 1, "{wish}: {took:?}");
+        assert_eq!(error.attempts(), attempts, "{after}");
+        assert_eq!(error.retry_after().unwrap().as_secs().to_string(), after);
+        assert_eq!(took.is_zero(), attempts == 1, "{after}: {took:?}");
     }
     let script = Scripted::new(|_| Ok(unavailable(Some(("retry-after", "61".to_owned())))));
     let (error, _) = reading(builder(&script)).await;
@@ -95,7 +96,7 @@ async fn the_whole_call_has_a_limit_that_counts_attempts_and_delays() {
     let script = Scripted::slowly(Duration::MAX, |_| Err(Failure::exchanging("never")));
     let (error, took) = reading(builder(&script).overall_timeout(7 * SECOND)).await;
     assert!(took.abs_diff(7 * SECOND) <= SECOND / 20, "{took:?}");
-    insta::assert_snapshot!(error, @"GET /prompts/{promptId}: the call was not done within 7s");
+    insta::assert_snapshot!(error, @"GET /prompts/{promptId}: timed out after 7s (overall_timeout) while waiting for http://h");
     assert!(error.is_timeout() && error.is_retryable());
 }
 
@@ -112,7 +113,7 @@ async fn an_attempt_that_takes_too_long_is_given_up_and_made_again() {
     let script = Scripted::slowly(Duration::MAX, |_| Err(Failure::exchanging("never")));
     let (error, _) = reading(builder(&script).request_timeout(5 * SECOND)).await;
     assert_eq!(error.attempts(), 3);
-    insta::assert_snapshot!(error, @"GET /prompts/{promptId}: http://h did not answer within 5s (after 3 attempts)");
+    insta::assert_snapshot!(error, @"GET /prompts/{promptId}: timed out after 5s (request_timeout) while waiting for http://h (after 3 attempts)");
 }
 
 #[tokio::test(start_paused = true)]
@@ -141,7 +142,7 @@ async fn a_dropped_call_sends_nothing_more() {
 #[tokio::test(start_paused = true)]
 async fn an_answer_in_time_is_the_answer() {
     let body = envelope(&prompt(7)).to_string();
-    let script = Scripted::slowly(50 * SECOND, move |_| Ok(Incoming::new(200, body.clone())));
+    let script = Scripted::slowly(50 * SECOND, move |_| Ok(response(200, body.clone())));
     let builder = builder(&script).idle_timeout(51 * SECOND);
     let client = builder.build().unwrap();
     assert_eq!(client.prompts().get(PromptId::new(7)).await.unwrap().id, PromptId::new(7));

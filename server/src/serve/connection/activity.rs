@@ -3,7 +3,7 @@
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use http::Version;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -111,11 +111,17 @@ impl Drop for InFlight {
 
 /// A socket that reports what it reads and writes.
 pub(super) struct TrackedStream {
-    pub stream: TcpStream,
-    pub activity: SharedActivity,
+    stream: TcpStream,
+    activity: SharedActivity,
+    /// Bytes that were read after the last one was written.
+    discarded: Option<usize>,
 }
 
 impl TrackedStream {
+    pub(super) const fn new(stream: TcpStream, activity: SharedActivity) -> Self {
+        Self { stream, activity, discarded: None }
+    }
+
     fn written(&self, outcome: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         match &outcome {
             Poll::Pending => {
@@ -182,7 +188,25 @@ impl AsyncWrite for TrackedStream {
         Pin::new(&mut self.stream).poll_flush(context)
     }
 
+    /// hyper does not read a refused head to its end. Closing a socket with unread bytes resets the
+    /// connection, and the reset can overtake the response: the peer's writes fail, and a proxy drops
+    /// what it has not passed on. So the rest is read and discarded, until the head is too slow.
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
+        let Self { stream, activity, discarded } = &mut *self;
+        let mut stream = Pin::new(stream);
+        if discarded.is_none() {
+            ready!(stream.as_mut().poll_shutdown(context))?;
+        }
+        let discarded = discarded.get_or_insert(0);
+        let mut piece = [0; 8 * 1024];
+        while activity.lock().head_since.is_some() && *discarded < limits::DISCARD_BYTES_MAX {
+            let mut buffer = ReadBuf::new(&mut piece);
+            ready!(stream.as_mut().poll_read(context, &mut buffer))?;
+            match buffer.filled().len() {
+                0 => break,
+                bytes => *discarded += bytes,
+            }
+        }
+        Poll::Ready(Ok(()))
     }
 }

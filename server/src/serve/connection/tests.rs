@@ -162,3 +162,13 @@ async fn a_slow_head_is_cut_long_before_an_idle_connection() {
     stream.write_all(b"G").await.unwrap();
     assert!(is_closed(&mut stream).await);
 }
+
+#[tokio::test]
+async fn a_peer_that_stays_after_its_head_was_refused_is_closed() {
+    let address = server(ConnectionTimeouts { head: SHORT, ..TIMEOUTS }).await;
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(b"nonsense\r\n\r\n").await.unwrap();
+    assert!(is_closed(&mut stream).await);
+    assert_the_place_is_free(address).await;
+    drop(stream);
+}

@@ -1,4 +1,4 @@
-//! Many calls at once: each result fits one order of the calls, and so does what is left.
+//! Many changes at once of prompts and vaults: each result fits one order of the calls, and so does what is left.
 //! Afterwards the invariants hold, and PostgreSQL has seen no deadlock.
 
 use std::collections::BTreeSet;
@@ -10,17 +10,8 @@ use rand::rngs::StdRng;
 use rand::seq::IndexedRandom as _;
 use rand::{RngExt as _, SeedableRng as _};
 
-use super::jobs::{claim, image, new, queued, reserved, ticket};
-use super::sessions::named_key;
-use super::{
-    ALL_PROMPTS, StoreUnderTest, assert_error, contract_tests, found, key, named, new_prompt,
-    renamed,
-};
-use crate::domain::{
-    Caller, JobState, PromptInputs, PromptKind, PromptPatch, PromptQuery, Reserved, VaultPatch,
-    slug,
-};
-use crate::limits::API_KEYS_MAX;
+use super::{ALL_PROMPTS, StoreUnderTest, contract_tests, found, key, named, new_prompt, renamed};
+use crate::domain::{Caller, PromptInputs, PromptKind, PromptPatch, PromptQuery, VaultPatch, slug};
 use crate::store::StoreError;
 
 contract_tests! {
@@ -35,22 +26,15 @@ contract_tests! {
     forks_in_both_directions_do_not_deadlock
     fifty_vaults_of_one_name_have_the_first_fifty_slugs
     concurrent_renames_keep_slugs_unique
-    of_many_reservations_of_one_name_one_is_new
-    of_many_sign_ins_with_one_code_one_starts_a_session
-    keys_created_at_once_stay_within_the_limit
-    of_many_keys_with_one_public_id_one_is_created
-    no_two_claims_hold_one_job
-    of_many_ends_under_one_lease_one_counts
-    a_vault_that_is_deleted_at_the_end_of_a_job_loses_no_output
 }
 
-const ROUNDS: usize = 30;
+pub(super) const ROUNDS: usize = 30;
 
 /// Names whose slugs collide.
 const NAMES: [&str; 8] = ["a", "a 2", "a 3", "a 2 2", "a-1", "A", "a_b", "a 02"];
 
 /// The results of calls `0..count`, which run as tasks of their own.
-async fn parallel<T, Task>(
+pub(super) async fn parallel<T, Task>(
     db: &Arc<StoreUnderTest>,
     caller: &Caller,
     count: usize,
@@ -367,132 +351,4 @@ async fn concurrent_renames_keep_slugs_unique(db: Arc<StoreUnderTest>) {
     let vaults = db.store.vaults(&alice).await.unwrap();
     let slugs: BTreeSet<_> = vaults.iter().map(|vault| &vault.slug).collect();
     assert_eq!((vaults.len(), slugs.len()), (17, 17));
-}
-
-async fn of_many_reservations_of_one_name_one_is_new(db: Arc<StoreUnderTest>) {
-    let alice = db.caller("alice").await;
-    for round in 0..10 {
-        let reservations = parallel(&db, &alice, 8, |db, alice, number| async move {
-            let job = new(&format!("{round}"), u8::from(number % 2 == 0), None);
-            db.store.reserve_job(&alice, job).await
-        });
-        let mut counts = [0; 3];
-        for outcome in reservations.await {
-            counts[match outcome {
-                Ok(Reserved::New(_)) => 0,
-                Ok(Reserved::Existing(_)) => 1,
-                Err(StoreError::JobConflict) => 2,
-                outcome => panic!("{outcome:?}"),
-            }] += 1;
-        }
-        assert_eq!(counts, [1, 3, 4], "round {round}");
-    }
-}
-
-async fn of_many_sign_ins_with_one_code_one_starts_a_session(db: Arc<StoreUnderTest>) {
-    let alice = db.caller("alice").await;
-    for round in 0..10 {
-        db.store.create_sign_in_code("alice", [round; 32]).await.unwrap();
-        let sign_ins = parallel(&db, &alice, 8, |db, _, number| async move {
-            let mut session = [round; 32];
-            session[0] = 100 + u8::try_from(number).unwrap();
-            db.store.sign_in([round; 32], session).await.unwrap()
-        });
-        let started: Vec<_> = sign_ins.await.into_iter().flatten().collect();
-        assert_eq!(started.len(), 1, "{started:?}");
-        assert_eq!(db.store.sessions(&alice).await.unwrap().len(), usize::from(round) + 1);
-    }
-}
-
-async fn keys_created_at_once_stay_within_the_limit(db: Arc<StoreUnderTest>) {
-    let alice = db.caller("alice").await;
-    // The caller's own key counts.
-    for number in 4..API_KEYS_MAX {
-        db.store.create_api_key(&alice, named_key(&format!("k{number}"))).await.unwrap();
-    }
-    let creations = parallel(&db, &alice, 10, |db, alice, number| async move {
-        db.store.create_api_key(&alice, named_key(&format!("new{number}"))).await
-    });
-    let (created, refused): (Vec<_>, Vec<_>) = creations.await.into_iter().partition(Result::is_ok);
-    assert_eq!((created.len(), refused.len()), (3, 7));
-    for refusal in refused {
-        assert_error!(refusal, StoreError::TooManyKeys);
-    }
-}
-
-async fn of_many_keys_with_one_public_id_one_is_created(db: Arc<StoreUnderTest>) {
-    let callers = [db.caller("alice").await, db.caller("bob").await];
-    for round in 0..10 {
-        let creations = parallel(&db, &callers[0], 8, |db, _, number| {
-            let caller = callers[number % 2].clone();
-            async move { db.store.create_api_key(&caller, named_key(&format!("k{round}"))).await }
-        });
-        let (created, refused): (Vec<_>, Vec<_>) =
-            creations.await.into_iter().partition(Result::is_ok);
-        assert_eq!((created.len(), refused.len()), (1, 7));
-        for refusal in refused {
-            assert_error!(refusal, StoreError::KeyTaken);
-        }
-    }
-}
-
-async fn no_two_claims_hold_one_job(db: Arc<StoreUnderTest>) {
-    let alice = db.caller("alice").await;
-    for number in 0..200 {
-        queued(&*db.store, &alice, &format!("{number}")).await;
-    }
-    let work = |db: Arc<StoreUnderTest>, _, _| async move {
-        let mut names = Vec::new();
-        while let Some(claim) = claim(&*db.store).await {
-            names.push(claim.job.key.client_job_id);
-        }
-        names
-    };
-    let mut names = parallel(&db, &alice, 8, work).await.concat();
-    // A worker that found only jobs which others had locked has stopped early.
-    names.extend(parallel(&db, &alice, 1, work).await.concat());
-    assert_eq!(names.len(), 200);
-    assert_eq!(names.into_iter().collect::<BTreeSet<_>>().len(), 200);
-}
-
-async fn of_many_ends_under_one_lease_one_counts(db: Arc<StoreUnderTest>) {
-    let alice = db.caller("alice").await;
-    for round in 0..10 {
-        queued(&*db.store, &alice, &format!("{round}")).await;
-        let lease = Arc::new(claim(&*db.store).await.unwrap().lease);
-        let ends = parallel(&db, &alice, 6, |db, _, number| {
-            let lease = lease.clone();
-            async move {
-                match number % 3 {
-                    0 => db.store.fail_job(&lease, "as asked").await,
-                    _ => db.store.complete_job(&lease, vec![image()]).await.map(drop),
-                }
-            }
-        });
-        let (ended, lost): (Vec<_>, Vec<_>) = ends.await.into_iter().partition(Result::is_ok);
-        assert_eq!((ended.len(), lost.len()), (1, 5));
-        for end in lost {
-            assert_error!(end, StoreError::LeaseLost);
-        }
-    }
-}
-
-async fn a_vault_that_is_deleted_at_the_end_of_a_job_loses_no_output(db: Arc<StoreUnderTest>) {
-    let alice = db.caller("alice").await;
-    for round in 0..ROUNDS {
-        let (vault, name) = (db.public(&alice, &[]).await, format!("{round}"));
-        let job = reserved(&*db.store, &alice, new(&name, 1, Some(vault))).await;
-        db.store.job_submitted(&job.key, ticket()).await.unwrap();
-        let lease = claim(&*db.store).await.unwrap().lease;
-        let completing = parallel(&db, &alice, 1, |db, _, _| {
-            let lease = lease.clone();
-            async move { db.store.complete_job(&lease, vec![image()]).await.unwrap() }
-        });
-        let (prompt, deleted) = tokio::join!(completing, db.store.delete_vault(&alice, vault));
-        deleted.unwrap();
-        let state = db.store.job(&alice, &name).await.unwrap().state;
-        assert_eq!(state, JobState::Completed(ticket(), prompt[0]));
-    }
-    // The output is in General or in no vault.
-    assert_eq!(db.pages(&alice, ALL_PROMPTS).await.len(), ROUNDS);
 }

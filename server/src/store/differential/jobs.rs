@@ -52,10 +52,20 @@ impl Runner<'_> {
                 let key = self.pick_job(values);
                 store.job(&self.callers[account], &key.client_job_id).await?
             }
+            Action::Jobs => return self.list(account, values).await,
             Action::JobByKey => store.job_by_key(&self.pick_job(values)).await?,
             _ => return self.work(action, values).await,
         };
         Ok(show(self.normalize_job(job)))
+    }
+
+    /// A page of jobs, from the newest or from any job on.
+    async fn list(&mut self, account: usize, values: &mut Values) -> Result<String> {
+        let before = values.maybe(|values| values.choose(&self.jobs.known)).flatten();
+        let name = before.as_ref().map(|key| &*key.client_job_id);
+        let jobs = self.store.jobs(&self.callers[account], name, 1 + values.below(4)).await?;
+        let jobs: Vec<_> = jobs.into_iter().map(|job| self.normalize_job(job)).collect();
+        Ok(show(("listed", before.is_some(), jobs)))
     }
 
     async fn reserve(&mut self, account: usize, values: &mut Values) -> Result<String> {

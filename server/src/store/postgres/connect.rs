@@ -1,15 +1,14 @@
-//! The connections of a store: opening one, the pool, and the shared clients.
+//! The connections of a store: opening, using and closing one.
 
 use std::collections::HashMap;
 use std::future::poll_fn;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
-use std::time::Duration;
 
-use deadpool::managed::{self, Manager, Metrics, RecycleError, RecycleResult};
+use deadpool::managed::{Manager, Metrics, RecycleError, RecycleResult};
 use parking_lot::RwLock;
-use tokio::sync::{Mutex, Notify};
+use tokio::sync::Notify;
 use tokio::time::timeout;
 use tokio_postgres::{AsyncMessage, Client, Config, Error, Statement};
 use tokio_util::task::AbortOnDropHandle;
@@ -18,18 +17,12 @@ use super::url::DatabaseUrl;
 use crate::error_chain::error_chain;
 use crate::limits::CONNECT_TIMEOUT;
 
-/// Connections for one statement at a time.
-pub(super) type Pool = managed::Pool<Connector>;
-
-/// A connection that goes back to the pool when it is dropped.
-pub(super) type Pooled = managed::Object<Connector>;
-
 /// Opens connections, to the first host that accepts one. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct Connector {
     pub(super) url: Arc<DatabaseUrl>,
-    /// The host to begin with: the one that accepted a connection last, so that a host that is
-    /// down costs its timeout once and not for every connection.
+    /// The host to begin with, modulo their number: the one that accepted a connection last, so
+    /// that a host that is down costs its timeout once and not for every connection.
     first: Arc<AtomicUsize>,
     /// Connections of an earlier epoch are not used any more.
     epoch: Arc<AtomicUsize>,
@@ -49,18 +42,17 @@ impl Connector {
     }
 
     pub(super) async fn connect(&self) -> Result<DbClient, Unreachable> {
-        let hosts = &self.url.hosts;
-        let start = self.first.load(Relaxed);
+        let (hosts, first) = (&self.url.hosts, self.first.load(Relaxed));
         let mut reasons = Vec::new();
-        for index in (start..start + hosts.len()).map(|index| index % hosts.len()) {
-            let (host, config) = &hosts[index];
+        for at in first..first + hosts.len() {
+            let (host, config) = &hosts[at % hosts.len()];
             // Also for a caller that stops waiting, and tries again.
-            self.first.store((index + 1) % hosts.len(), Relaxed);
-            let limit = config.get_connect_timeout().copied().unwrap_or(Duration::MAX);
+            self.first.store(at + 1, Relaxed);
+            let limit = config.get_connect_timeout().copied().unwrap_or(CONNECT_TIMEOUT);
             // A large future that is seldom needed.
             match timeout(limit, Box::pin(self.connect_host(config))).await {
                 Ok(Ok(client)) => {
-                    self.first.store(index, Relaxed);
+                    self.first.store(at, Relaxed);
                     return Ok(client);
                 }
                 Ok(Err(error)) => reasons.push(format!("{host}: {}", error_chain(&error))),
@@ -120,9 +112,8 @@ pub(super) struct DbClient {
 impl DbClient {
     /// A statement, prepared once per connection.
     pub(super) async fn prepared(&self, name: &'static str, sql: &str) -> Result<Statement, Error> {
-        let known = self.statements.read().get(name).cloned();
-        if let Some(prepared) = known {
-            return Ok(prepared);
+        if let Some(known) = self.statements.read().get(name) {
+            return Ok(known.clone());
         }
         let prepared = self.prepare(sql).await?;
         self.statements.write().insert(name, prepared.clone());
@@ -162,68 +153,6 @@ impl Deref for DbClient {
 
     fn deref(&self) -> &Client {
         &self.client
-    }
-}
-
-/// A connection on which a statement may be running. Dropped meanwhile, as when a client hangs
-/// up, it is abandoned: back in the pool, it would make its next user wait for the statement.
-pub(super) struct Busy<C: Deref<Target = DbClient>> {
-    pub(super) client: C,
-    pub(super) running: bool,
-}
-
-impl<C: Deref<Target = DbClient>> Drop for Busy<C> {
-    fn drop(&mut self) {
-        if self.running {
-            self.client.abandon();
-        }
-    }
-}
-
-/// Connections that many statements share without waiting for one another (pipelining), which
-/// costs fewer wake-ups on both sides. Answers come in order, so these statements must be short
-/// and wait for no locks; `statement_timeout` is the limit. Cheap to clone.
-#[derive(Clone)]
-pub(super) struct SharedClients {
-    connector: Connector,
-    slots: Arc<[Slot]>,
-}
-
-/// Each statement that runs or waits for the connection holds a reference.
-type Slot = Arc<(RwLock<Option<Arc<DbClient>>>, Connecting)>;
-
-/// Locked while connecting, so that a slot opens one connection at a time.
-type Connecting = Mutex<()>;
-
-impl SharedClients {
-    pub(super) fn new(connector: Connector, size: usize) -> Self {
-        Self { connector, slots: std::iter::repeat_with(Slot::default).take(size).collect() }
-    }
-
-    /// The client with the fewest statements, connected if it is not; another one if no host
-    /// accepts a connection.
-    pub(super) async fn get(&self) -> Result<(Arc<DbClient>, Slot), Unreachable> {
-        let usable = |slot: &Slot| {
-            let client = slot.0.read().clone().filter(|client| client.is_usable())?;
-            Some((client, slot.clone()))
-        };
-        let least = (0..self.slots.len()).min_by_key(|at| Arc::strong_count(&self.slots[*at]));
-        let slot = self.slots[least.unwrap_or(0)].clone();
-        if let Some(found) = usable(&slot) {
-            return Ok(found);
-        }
-        let _connecting = slot.1.lock().await;
-        if let Some(found) = usable(&slot) {
-            return Ok(found);
-        }
-        match self.connector.connect().await {
-            Ok(client) => {
-                let client = Arc::new(client);
-                *slot.0.write() = Some(client.clone());
-                Ok((client, slot.clone()))
-            }
-            Err(error) => self.slots.iter().find_map(usable).ok_or(error),
-        }
     }
 }
 

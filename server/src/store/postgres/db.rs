@@ -5,25 +5,27 @@
 //! otherwise; the methods `…_of_caller` make [`StoreError::KeyRevoked`] of it. Every method fails
 //! with [`StoreError::Unavailable`] or [`StoreError::Internal`].
 
+use std::ops::Deref;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::Arc;
 use std::time::Duration;
 
-use deadpool::managed::{BuildError, QueueMode};
+use deadpool::managed::{BuildError, Pool, QueueMode};
 use futures::future::{FutureExt, join};
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 use jiff::Timestamp;
+use tokio::sync::RwLock;
 use tokio_postgres::{Error, Row, RowStream};
 
-use super::connect::{Busy, Connector, DbClient, Pool, Pooled, SharedClients};
-use super::permits::{Permits, StreamPermits};
+use super::connect::{Connector, DbClient, Unreachable};
+use super::permits::StreamPermits;
 pub(super) use super::retry::{Params, Statement};
 use super::retry::{Retry, store_error, within};
 use crate::clock::Clock;
 use crate::domain::AccountId;
 use crate::limits::{SHARED_CLIENTS_MAX, SHARED_CLIENTS_PART, STATEMENT_GRACE};
-use crate::store::StoreError;
+use crate::store::{Result, StoreError};
 
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] = &[&PING];
@@ -36,13 +38,20 @@ const BEGIN: &str = "BEGIN READ ONLY; SET LOCAL statement_timeout = 0";
 /// The database.
 #[derive(Clone)]
 pub(super) struct Db {
-    pool: Pool,
-    shared: SharedClients,
+    /// Connections for one statement at a time.
+    pool: Pool<Connector>,
+    shared: Arc<[Slot]>,
     pub(super) clock: Clock,
     /// For one statement: the server itself ends it after `statement_timeout`.
     pub(super) limit: Duration,
     streams: StreamPermits,
 }
+
+/// A connection that many statements share without waiting for one another (pipelining), which
+/// costs fewer wake-ups on both sides. Answers come in order, so these statements must be short
+/// and wait for no locks; `statement_timeout` is the limit. Each that runs or waits for the
+/// connection holds a reference. Written while connecting, so that a slot opens one at a time.
+type Slot = Arc<RwLock<Option<Arc<DbClient>>>>;
 
 impl Db {
     pub(super) fn new(connector: &Connector, clock: Clock) -> Result<Self, BuildError> {
@@ -56,7 +65,7 @@ impl Db {
             Duration::ZERO => Duration::MAX,
             timeout => timeout.saturating_add(STATEMENT_GRACE),
         };
-        let shared = SharedClients::new(connector.clone(), shared);
+        let shared = std::iter::repeat_with(Slot::default).take(shared).collect();
         Ok(Self { pool: pool.build()?, shared, clock, limit, streams: StreamPermits::new(own / 2) })
     }
 
@@ -70,38 +79,33 @@ impl Db {
     }
 
     /// Opens a connection of each kind.
-    pub(super) async fn warm_up(&self) -> Result<(), StoreError> {
+    pub(super) async fn warm_up(&self) -> Result<()> {
         let mut retry = Retry::new(&PING);
         let _own = retry.connection(|| self.pool.get()).await?;
-        retry.connection(|| self.shared.get()).await.map(drop)
+        retry.connection(|| self.shared_client()).await.map(drop)
     }
 
     /// Checks that the database responds.
-    pub(super) async fn check(&self) -> Result<(), StoreError> {
+    pub(super) async fn check(&self) -> Result<()> {
         self.rows(&PING, &[]).await.map(drop)
     }
 
     /// All rows of a statement, when the server has committed.
-    pub(super) async fn rows(
-        &self,
-        statement: &Statement,
-        params: Params<'_>,
-    ) -> Result<Vec<Row>, StoreError> {
+    pub(super) async fn rows(&self, statement: &Statement, params: Params<'_>) -> Result<Vec<Row>> {
         let mut retry = Retry::new(statement);
         loop {
             let (own, shared);
             let client: &DbClient = if statement.shared {
-                shared = retry.connection(|| self.shared.get()).await?;
+                shared = retry.connection(|| self.shared_client()).await?;
                 &shared.0
             } else {
                 own = retry.connection(|| self.pool.get()).await?;
                 &own
             };
-            let sent = AtomicBool::new(false);
             let sending = async {
-                let prepared = client.prepared(statement.name, statement.sql).await?;
-                sent.store(true, Relaxed);
-                client.query_raw(&prepared, params.iter().copied()).await?.try_collect().await
+                let prepared = client.prepared(statement.name, statement.sql).await;
+                let prepared = prepared.map_err(|error| (error, false))?;
+                client.query(&prepared, params).await.map_err(|error| (error, true))
             };
             // On a shared connection a statement whose caller is dropped runs on: it is short,
             // and cancelling could hit the statement of another caller.
@@ -110,9 +114,34 @@ impl Db {
             busy.running = outcome.is_err();
             match outcome? {
                 Ok(rows) => return Ok(rows),
-                Err(error) => retry.after(client, error, sent.into_inner()).await?,
+                Err((error, sent)) => retry.after(client, error, sent).await?,
             }
             self.pool.retain(|client, _| client.is_usable());
+        }
+    }
+
+    /// The shared client with the fewest statements, connected if it is not; another one if no
+    /// host accepts a connection.
+    async fn shared_client(&self) -> Result<(Arc<DbClient>, Slot), Unreachable> {
+        let usable = |slot: &Slot, client: &Option<Arc<DbClient>>| {
+            let client = client.as_ref().filter(|client| client.is_usable())?;
+            Some((client.clone(), slot.clone()))
+        };
+        let least = self.shared.iter().min_by_key(|slot| Arc::strong_count(slot));
+        let slot = least.unwrap_or(&self.shared[0]).clone();
+        if let Some(found) = usable(&slot, &*slot.read().await) {
+            return Ok(found);
+        }
+        let mut client = slot.write().await;
+        if let Some(found) = usable(&slot, &client) {
+            return Ok(found);
+        }
+        match self.pool.manager().connect().await {
+            Ok(new) => Ok((client.insert(Arc::new(new)).clone(), slot.clone())),
+            Err(error) => {
+                let other = |slot| usable(slot, &*slot.try_read().ok()?);
+                self.shared.iter().find_map(other).ok_or(error)
+            }
         }
     }
 
@@ -121,7 +150,7 @@ impl Db {
         &self,
         statement: &Statement,
         params: Params<'_>,
-    ) -> Result<Vec<Row>, StoreError> {
+    ) -> Result<Vec<Row>> {
         let rows = self.rows(statement, params).await?;
         if rows.is_empty() { Err(StoreError::KeyRevoked) } else { Ok(rows) }
     }
@@ -131,7 +160,7 @@ impl Db {
         &self,
         statement: &Statement,
         params: Params<'_>,
-    ) -> Result<Row, StoreError> {
+    ) -> Result<Row> {
         self.rows(statement, params).await?.into_iter().next().ok_or(StoreError::KeyRevoked)
     }
 
@@ -142,7 +171,7 @@ impl Db {
         account: AccountId,
         statement: &Statement,
         params: Params<'_>,
-    ) -> Result<(Row, Rows), StoreError> {
+    ) -> Result<(Row, Rows)> {
         let permits = self.streams.acquire(account).await?;
         let (mut retry, limit) = (Retry::new(statement), self.limit);
         loop {
@@ -153,7 +182,13 @@ impl Db {
                 Ok((rows, first)) => {
                     client.running = first.is_some();
                     let first = first.ok_or(StoreError::KeyRevoked)?;
-                    return Ok((first, rest(client, rows, limit, permits)));
+                    let open = (client, rows, permits);
+                    let rest = stream::try_unfold(open, move |mut open| async move {
+                        let row = within(limit, open.1.try_next()).await?.map_err(store_error)?;
+                        open.0.running = row.is_some();
+                        Ok(row.map(|row| (row, open)))
+                    });
+                    return Ok((first, rest.boxed()));
                 }
                 Err(error) => retry.after(&client.client, error, true).await?,
             }
@@ -161,25 +196,24 @@ impl Db {
     }
 }
 
+/// A connection on which a statement may be running. Dropped meanwhile, as when a client hangs
+/// up, it is abandoned: back in the pool, it would make its next user wait for the statement.
+struct Busy<C: Deref<Target = DbClient>> {
+    client: C,
+    running: bool,
+}
+
+impl<C: Deref<Target = DbClient>> Drop for Busy<C> {
+    fn drop(&mut self) {
+        if self.running {
+            self.client.abandon();
+        }
+    }
+}
+
 /// Rows of a statement, read as they come by a reader that may be slow. PostgreSQL sends no more
 /// than the buffers between us hold.
-pub(super) type Rows = BoxStream<'static, Result<Row, StoreError>>;
-
-/// The rows that are still to come of a statement. Meanwhile its connection is busy. No row
-/// follows an error.
-pub(super) fn rest(
-    client: Busy<Pooled>,
-    rows: Pin<Box<RowStream>>,
-    limit: Duration,
-    permits: Permits,
-) -> Rows {
-    let rest = stream::try_unfold((client, rows, permits), move |mut open| async move {
-        let row = within(limit, open.1.try_next()).await?.map_err(store_error)?;
-        open.0.running = row.is_some();
-        Ok(row.map(|row| (row, open)))
-    });
-    rest.boxed()
-}
+pub(super) type Rows = BoxStream<'static, Result<Row>>;
 
 /// Starts a statement in a transaction of its own, and returns the first row too. Everything is
 /// sent at once, so that it costs one round trip; the answers come in order.

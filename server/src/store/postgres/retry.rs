@@ -4,12 +4,11 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 use tokio_postgres::Error;
-use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 
 use super::connect::DbClient;
 use crate::limits::{POOL_WAIT, RETRY_PAUSE_MAX, RETRY_PAUSE_MIN, STATEMENT_ATTEMPTS};
-use crate::store::StoreError;
+use crate::store::{Cause, Result, StoreError};
 
 /// Values of a statement's parameters.
 pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
@@ -48,7 +47,7 @@ impl Statement {
     }
 }
 
-/// What to do about a failure.
+/// What a failure means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ErrorClass {
     /// Another statement got in between, and this one was rolled back: send it again.
@@ -56,53 +55,51 @@ enum ErrorClass {
     /// The server holds a prepared statement no longer, or no longer as it was. Nothing was
     /// executed: prepare and send it again.
     StalePlan,
-    /// The connection broke, or its server shut down or takes no writes any more.
+    /// The server takes no writes any more, and executed nothing: send it to another one.
+    ReadOnly,
+    /// The connection broke or its server shut down. The statement may have been executed.
     ConnectionLost,
-    /// Anything else. It is not sent again.
-    Other,
+    /// The server cannot do it for the moment. It is not sent again.
+    Unavailable,
+    /// Anything else, such as a mistake in the statement. It is not sent again.
+    Fault,
 }
 
-/// The class of an error, and whether the database is unavailable for the moment.
-fn classify(error: &Error) -> (ErrorClass, bool) {
-    let Some(state) = error.code() else {
-        let io = |cause: &(dyn std::error::Error + 'static)| cause.is::<std::io::Error>();
-        let lost = error.is_closed() || std::error::Error::source(error).is_some_and(io);
-        return if lost { (ErrorClass::ConnectionLost, true) } else { (ErrorClass::Other, false) };
-    };
-    match *state {
-        SqlState::T_R_SERIALIZATION_FAILURE
-        | SqlState::T_R_DEADLOCK_DETECTED
-        | SqlState::FOREIGN_KEY_VIOLATION
-        | SqlState::UNIQUE_VIOLATION => (ErrorClass::Conflict, true),
-        // The first is "cached plan must not change result type", which has no own code.
-        SqlState::FEATURE_NOT_SUPPORTED
-        | SqlState::INVALID_SQL_STATEMENT_NAME
-        | SqlState::DUPLICATE_PSTATEMENT => (ErrorClass::StalePlan, false),
-        SqlState::READ_ONLY_SQL_TRANSACTION | SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT => {
-            (ErrorClass::ConnectionLost, true)
-        }
-        // `statement_timeout` cancels with the first code.
-        SqlState::QUERY_CANCELED | SqlState::LOCK_NOT_AVAILABLE => (ErrorClass::Other, true),
-        _ if state.code().starts_with("57P") || state.code().starts_with("08") => {
-            (ErrorClass::ConnectionLost, true)
-        }
-        // Class 53: the server is out of memory, disk space or connections.
-        _ => (ErrorClass::Other, state.code().starts_with("53")),
+/// The class of each SQLSTATE that is or begins so; any other is a fault.
+const CLASSES: [(&[&str], ErrorClass); 5] = [
+    // Serialization failure, deadlock, violated foreign key, violated unique index.
+    (&["40001", "40P01", "23503", "23505"], ErrorClass::Conflict),
+    // "cached plan must not change result type", which has no own code; a statement's name that
+    // the server does not know, or knows already.
+    (&["0A000", "26000", "42P05"], ErrorClass::StalePlan),
+    (&["25006"], ErrorClass::ReadOnly),
+    // Idle in a transaction for too long, shutdown or crash, connection exception.
+    (&["25P03", "57P", "08"], ErrorClass::ConnectionLost),
+    // Cancelled, as by `statement_timeout`; lock not available; no memory, disk or connections.
+    (&["57014", "55P03", "53"], ErrorClass::Unavailable),
+];
+
+fn classify(error: &Error) -> ErrorClass {
+    if let Some(state) = error.code() {
+        let is = |codes: &[&str]| codes.iter().any(|code| state.code().starts_with(code));
+        let class = CLASSES.iter().find(|(codes, _)| is(codes));
+        return class.map_or(ErrorClass::Fault, |(_, class)| *class);
     }
+    let io = |cause: &(dyn std::error::Error + 'static)| cause.is::<std::io::Error>();
+    let lost = error.is_closed() || std::error::Error::source(error).is_some_and(io);
+    if lost { ErrorClass::ConnectionLost } else { ErrorClass::Fault }
 }
 
 /// What the store's caller gets for an error of the driver.
 pub(super) fn store_error(error: Error) -> StoreError {
-    let (_, unavailable) = classify(&error);
-    let cause = Box::new(error);
-    if unavailable { StoreError::Unavailable(cause) } else { StoreError::Internal(cause) }
+    match classify(&error) {
+        ErrorClass::StalePlan | ErrorClass::Fault => StoreError::Internal(Box::new(error)),
+        _ => StoreError::Unavailable(Box::new(error)),
+    }
 }
 
 /// Waits for an answer, but not for too long.
-pub(super) async fn within<T>(
-    limit: Duration,
-    answer: impl Future<Output = T>,
-) -> Result<T, StoreError> {
+pub(super) async fn within<T>(limit: Duration, answer: impl Future<Output = T>) -> Result<T> {
     let silent = || format!("the database did not answer for {limit:?}").into();
     timeout(limit, answer).await.map_err(|_| StoreError::Unavailable(silent()))
 }
@@ -122,9 +119,9 @@ impl<'a> Retry<'a> {
 
     /// A connection from `get`, which is called again while it fails and time is left: the
     /// database may be restarting, or other servers may have all its connections for a moment.
-    pub(super) async fn connection<T, E, F>(&mut self, get: impl Fn() -> F) -> Result<T, StoreError>
+    pub(super) async fn connection<T, E, F>(&mut self, get: impl Fn() -> F) -> Result<T>
     where
-        E: std::error::Error + Send + Sync + 'static,
+        E: Into<Cause>,
         F: Future<Output = Result<T, E>>,
     {
         let (began, mut round, mut last) = (Instant::now(), 0, None);
@@ -132,7 +129,7 @@ impl<'a> Retry<'a> {
             loop {
                 match get().await {
                     Ok(connection) => return connection,
-                    Err(error) => last = Some(StoreError::Unavailable(Box::new(error))),
+                    Err(error) => last = Some(StoreError::Unavailable(error.into())),
                 }
                 round += 1;
                 pause(round).await;
@@ -151,21 +148,18 @@ impl<'a> Retry<'a> {
         client: &DbClient,
         error: Error,
         sent: bool,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let (Statement { name, idempotent, .. }, attempt) = (self.statement, self.attempt);
-        let (class, _) = classify(&error);
+        let class = classify(&error);
+        match class {
+            ErrorClass::StalePlan => client.statements.write().clear(),
+            ErrorClass::ReadOnly | ErrorClass::ConnectionLost => client.end_epoch(),
+            _ => {}
+        }
         let retryable = match class {
-            ErrorClass::Conflict => true,
-            ErrorClass::StalePlan => {
-                client.statements.write().clear();
-                true
-            }
-            ErrorClass::ConnectionLost => {
-                client.end_epoch();
-                let refused = error.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION);
-                *idempotent || refused || !sent
-            }
-            ErrorClass::Other => false,
+            ErrorClass::Conflict | ErrorClass::StalePlan | ErrorClass::ReadOnly => true,
+            ErrorClass::ConnectionLost => *idempotent || !sent,
+            ErrorClass::Unavailable | ErrorClass::Fault => false,
         };
         if error.code().is_none() {
             // The driver failed and not the server: nothing more can be sent.

@@ -21,9 +21,7 @@ use crate::limits::{
 };
 use crate::store::Cause;
 
-const ENCODING: &str = "in a user or a password, `/`, `?`, `@`, `:` and `%` are written `%2F`, `%3F`, `%40`, `%3A`, `%25`";
-const HOSTS: &str =
-    "it must name its hosts, without an `@`, before the `/` or in one parameter `host`";
+const ENCODING: &str = "; in a user or a password, `/`, `?`, `@`, `:` and `%` are written `%2F`, `%3F`, `%40`, `%3A`, `%25`";
 
 /// The address of a database. `Debug` shows its hosts only.
 #[derive(Clone)]
@@ -56,20 +54,20 @@ impl DatabaseUrl {
         let (hosts, database) = place.split_once('/').unwrap_or((place, ""));
 
         let pairs = query.split('&').filter(|pair| !pair.is_empty());
-        let mut left: BTreeMap<_, _> =
-            pairs.map(|pair| pair.split_once('=').unwrap_or((pair, ""))).collect();
+        let pairs = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+        let mut left = BTreeMap::from_iter(pairs);
         let mut number = |name| {
             let number = left.remove(name).map(str::parse::<u32>).transpose();
             number.map_err(|_| format!("its parameter {name} must be a whole number, not below 0"))
         };
         let millis = |number: u32| Duration::from_millis(number.into());
-        let connections =
-            number("pool_max_conns")?.map_or(DATABASE_CONNECTIONS, |number| number as usize);
+        let connections = number("pool_max_conns")?.map_or(DATABASE_CONNECTIONS, |n| n as usize);
         let statement_timeout = number("statement_timeout")?.map_or(STATEMENT_TIMEOUT, millis);
         let tcp_user_timeout = number("tcp_user_timeout")?.map_or(TCP_USER_TIMEOUT, millis);
-        let file = left.remove("sslrootcert");
-        let file = file.map(|raw| percent_decode_str(raw).decode_utf8_lossy());
-        let (ssl_mode, tls) = tls::connector(left.remove("sslmode"), file.as_deref())?;
+        let root = left.remove("sslrootcert").unwrap_or_default();
+        let root = percent_decode_str(root).decode_utf8_lossy();
+        let mode = if root == "system" { "verify-full" } else { "prefer" };
+        let tls = tls::connector(left.entry("sslmode").or_insert(mode), &root)?;
         let host_parameter = left.get("host").or(left.get("hostaddr")).copied().unwrap_or_default();
         let parameters = driver_parameters(left)?;
 
@@ -79,17 +77,18 @@ impl DatabaseUrl {
             // a password as if it were a host.
             let tail = format!("{host}/{database}?{parameters}").replace('@', "%40");
             let config = format!("postgres://{credentials}{tail}").parse::<Config>();
-            let mut config =
-                config.map_err(|error| format!("{}; {ENCODING}", error_chain(&error)))?;
+            let mut config = config.map_err(|error| error_chain(&error) + ENCODING)?;
             let name = if host.is_empty() { host_parameter } else { host };
             let name = percent_decode_str(name).decode_utf8_lossy().into_owned();
             let is_name = !name.is_empty() && !name.starts_with(':') && !name.contains('@');
             if !is_name || config.get_hosts().len() > 1 {
                 // Without the host, since it may be part of a password.
-                Err(HOSTS)?;
+                Err("it must name its hosts, without an `@`, before the `/` or in one parameter \
+                     `host`")?;
             }
-            let local = matches!(config.get_hosts(), [Host::Unix(_)]);
-            config.ssl_mode(if local { SslMode::Disable } else { ssl_mode });
+            if matches!(config.get_hosts(), [Host::Unix(_)]) {
+                config.ssl_mode(SslMode::Disable);
+            }
             config.tcp_user_timeout(tcp_user_timeout);
             configs.push((name, config));
         }
@@ -105,26 +104,24 @@ impl DatabaseUrl {
 
 /// Our defaults, and then these parameters: the driver takes the last value of each.
 fn driver_parameters(parameters: BTreeMap<&str, &str>) -> Result<String, &'static str> {
-    let (idle, interval) = (KEEPALIVE_IDLE.as_secs(), KEEPALIVE_INTERVAL.as_secs());
+    let seconds = [CONNECT_TIMEOUT, KEEPALIVE_IDLE, KEEPALIVE_INTERVAL].map(|time| time.as_secs());
+    let [connect, idle, interval] = seconds;
     let mut text = format!(
-        "connect_timeout={}&application_name=promptarium-server&target_session_attrs=read-write\
-         &keepalives_idle={idle}&keepalives_interval={interval}\
-         &keepalives_retries={KEEPALIVE_RETRIES}",
-        CONNECT_TIMEOUT.as_secs()
+        "application_name=promptarium-server&target_session_attrs=read-write\
+         &connect_timeout={connect}&keepalives_idle={idle}&keepalives_interval={interval}\
+         &keepalives_retries={KEEPALIVE_RETRIES}"
     );
-    for (name, value) in parameters {
-        let (name, value) = match (name, value) {
-            ("target_session_attrs", "read-write" | "primary") => (name, "read-write"),
+    for parameter in parameters {
+        let (name, value) = match parameter {
+            // The default, and one without a meaning for this driver that many addresses have.
+            ("target_session_attrs", "read-write" | "primary") | ("gssencmode", _) => continue,
             ("target_session_attrs", value) if value != "any" => {
-                return Err("its parameter target_session_attrs must be read-write, primary or \
-                            any, because the service writes");
+                Err("its parameter target_session_attrs must be read-write, primary or any, \
+                     because the service writes")?
             }
             // With one host at a time it would mean something else.
-            ("load_balance_hosts", _) => {
-                return Err("its parameter load_balance_hosts is not supported");
-            }
-            // It has no meaning for this driver, and is in many addresses.
-            ("gssencmode", _) => continue,
+            ("load_balance_hosts", _) => Err("its parameter load_balance_hosts is not supported")?,
+            ("sslmode", "verify-full") => ("sslmode", "require"),
             ("keepalives_count", count) => ("keepalives_retries", count),
             other => other,
         };

@@ -59,6 +59,11 @@ impl Connection {
         timeout(TIMEOUT, self.stream.write_all(bytes.as_ref())).await.unwrap().unwrap();
     }
 
+    /// Waits for the next response, and leaves it unread.
+    pub(crate) async fn is_answered(&self) {
+        timeout(TIMEOUT, self.stream.readable()).await.expect("a response in time").unwrap();
+    }
+
     /// The next response; `None` if the connection ends first.
     pub(crate) async fn response(&mut self) -> Option<Response> {
         timeout(TIMEOUT, self.read_response(true)).await.expect("a response in time")

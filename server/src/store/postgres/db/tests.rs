@@ -1,12 +1,14 @@
 //! Statements that fail, connections that break, and statements that share a connection.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use deadpool::managed::Object;
 use futures::future::try_join_all;
 use tokio::time::timeout;
 
-use super::{Db, PING, Pooled, Retry, Statement};
+use super::{Connector, Db, PING, Retry, Statement};
 use crate::clock::Clock;
 use crate::limits::SHARED_CLIENTS_MAX;
 use crate::store::StoreError;
@@ -41,7 +43,9 @@ const SETTINGS: Statement = Statement::non_idempotent("test.settings", "SELECT *
 
 impl Db {
     /// A connection that nothing else uses, and that has just responded.
-    pub(in crate::store::postgres) async fn exclusive(&self) -> Result<Pooled, StoreError> {
+    pub(in crate::store::postgres) async fn exclusive(
+        &self,
+    ) -> Result<Object<Connector>, StoreError> {
         let mut retry = Retry::new(&PING);
         loop {
             let client = retry.connection(|| self.pool.get()).await?;
@@ -57,6 +61,10 @@ async fn db(query: &str) -> (Db, ScratchDatabase) {
     let url = DatabaseUrl::parse(&format!("{}?{query}", database.url())).unwrap();
     let store = PostgresStore::open(&url, Migration::Auto, Clock::System).await.unwrap();
     (store.db, database)
+}
+
+fn name(database: &ScratchDatabase) -> String {
+    database.url().rsplit_once('/').unwrap().1.split('?').next().unwrap().to_owned()
 }
 
 async fn number(db: &Db, sql: &str) -> i64 {
@@ -125,7 +133,7 @@ async fn a_statement_is_prepared_again_when_the_schema_changed_or_the_session_wa
 async fn connections_that_all_broke_while_idle_fail_no_statement() {
     let (db, database) = db("pool_max_conns=16").await;
     let (other, _other) = self::db("").await;
-    let name = database.url().rsplit_once('/').unwrap().1.split('?').next().unwrap().to_owned();
+    let name = name(&database);
     for _ in 0..5 {
         let mut held = Vec::new();
         for _ in 0..12 {
@@ -217,4 +225,15 @@ async fn reads_on_a_shared_connection_that_breaks_all_succeed() {
     };
     let (reads, ()) = tokio::join!(reads, breaking);
     assert_eq!(reads.unwrap().len(), 20);
+}
+
+#[tokio::test]
+async fn a_shared_connection_is_used_although_busy_while_no_new_one_is_accepted() {
+    let (db, database) = db("pool_max_conns=16").await;
+    let (other, _other) = self::db("").await;
+    let refuse = format!("ALTER DATABASE {} ALLOW_CONNECTIONS false", name(&database));
+    other.exclusive().await.unwrap().batch_execute(&refuse).await.unwrap();
+    let busy = db.shared_client().await.unwrap();
+    let found = db.shared_client().await.unwrap();
+    assert!(Arc::ptr_eq(&busy.0, &found.0));
 }

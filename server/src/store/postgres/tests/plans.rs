@@ -11,13 +11,15 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use deadpool::managed::Object;
+
 use self::plan::Plan;
 use super::super::db::Statement;
 use super::super::{
     db, job_queue, jobs, key_cache, keys, listing, memberships, prompts, sessions, vaults,
 };
 use super::store;
-use crate::store::postgres::connect::Pooled;
+use crate::store::postgres::connect::Connector;
 use crate::store::postgres::scratch::ScratchDatabase;
 
 /// The statements of every module.
@@ -87,7 +89,7 @@ const MANY: &str = "
 
 /// A connection with these planner settings, to a database that is dropped with the second
 /// value.
-async fn planner() -> (Pooled, ScratchDatabase) {
+async fn planner() -> (Object<Connector>, ScratchDatabase) {
     let (store, database) = store().await;
     let client = store.db.exclusive().await.unwrap();
     client.batch_execute(MANY).await.unwrap();
@@ -96,7 +98,7 @@ async fn planner() -> (Pooled, ScratchDatabase) {
     (client, database)
 }
 
-async fn plan(client: &Pooled, sql: &str) -> Plan {
+async fn plan(client: &Object<Connector>, sql: &str) -> Plan {
     let parameters = client.prepare(sql).await.unwrap().params().len();
     let nothing = vec!["NULL"; parameters].join(", ");
     let given = if parameters == 0 { String::new() } else { format!("({nothing})") };

@@ -6,7 +6,7 @@ use super::{caller, number, store, store_in};
 use crate::clock::Clock;
 use crate::domain::SessionRecord;
 use crate::store::StoreError;
-use crate::store::contract_tests::sessions::named_key;
+use crate::store::contract_tests::named_key;
 use crate::store::postgres::PostgresStore;
 use crate::store::prelude::*;
 
