@@ -77,20 +77,20 @@ fn read(call: RawRequest) -> BoxFuture<'static, Result<(), Error>> {
 
 /// A server on which this happens to each request.
 async fn happening(what: &str) -> Vec<Box<dyn Stage>> {
-    let statuses: Vec<u16> = what.split(", ").filter_map(|word| word.parse().ok()).collect();
+    let statuses: Vec<u16> = what.split([',', ' ']).filter_map(|word| word.parse().ok()).collect();
     match what {
-        "no connection came about" => vec![Box::new(Nobody)],
-        "the connection ended before an answer" => vec![Box::new(every(Raw::new("")).await)],
-        "the time for the attempt ran out before an answer" => vec![Box::new(Silent::new().await)],
-        "a success whose answer broke off" => {
+        "no connection" => vec![Box::new(Nobody)],
+        "connection lost before a response" => vec![Box::new(every(Raw::new("")).await)],
+        "timeout before a response" => vec![Box::new(Silent::new().await)],
+        "success with an incomplete body" => {
             let half = "HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n{\"data\":";
             vec![Box::new(every(Raw::new(half)).await)]
         }
-        "a success whose answer cannot be read" => {
+        "success with a body that cannot be decoded" => {
             vec![Box::new(answering(ResponseTemplate::new(200).set_body_string("{")).await)]
         }
-        "a redirect" => statuses_that_stay(&[301, 302, 303, 307, 308]).await,
-        "any other status" => {
+        "redirect that is not followed" => statuses_that_stay(&[301, 302, 303, 307, 308]).await,
+        "any other error status" => {
             statuses_that_stay(&[
                 400, 401, 402, 403, 404, 405, 406, 409, 410, 411, 412, 413, 415, 422, 423, 425,
                 451, 501, 505, 507, 511, 599,
@@ -257,4 +257,13 @@ async fn a_call_may_be_tried_in_its_own_way() {
         error.to_string(),
         "GET /prompts/{promptId}: 503 Service Unavailable, with an empty body (after 5 attempts)"
     );
+}
+
+#[test]
+fn the_documentation_of_the_crate_has_the_same_table() {
+    let table = |line: &&str| line.starts_with("| ") && line.matches('|').count() == 6;
+    let docs = include_str!("../../../src/lib.rs").lines().filter_map(|l| l.strip_prefix("//! "));
+    let (docs, readme): (Vec<_>, Vec<_>) =
+        (docs.filter(table).collect(), README.lines().filter(table).collect());
+    assert_eq!(docs, readme);
 }
