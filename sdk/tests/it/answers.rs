@@ -120,3 +120,20 @@ async fn what_may_be_absent_is_none_where_it_is() {
     assert_eq!(find(7).await.unwrap().vault_prompt_id, MEMBERSHIP);
     assert!(find(8).await.is_none());
 }
+
+#[tokio::test]
+async fn a_page_without_next_cursor_is_not_the_last_page() {
+    let list = async |pagination: &str| {
+        let body = format!(r#"{{"data":[],"error":null{pagination}}}"#);
+        let answer = ResponseTemplate::new(200).set_body_string(body);
+        outcome(answer, |c| c.prompts().list()).await
+    };
+    for last in ["", r#","pagination":null"#, r#","pagination":{"nextCursor":null}"#] {
+        assert!(list(last).await.unwrap().next_cursor.is_none(), "{last}");
+    }
+    let error = list(r#","pagination":{"next_cursor":"c"}"#).await.unwrap_err();
+    assert!(error.is_decode());
+    let start =
+        "GET /prompts: cannot decode response at `pagination`: missing field `nextCursor` (200 OK)";
+    assert!(error.to_string().starts_with(start), "{error}");
+}

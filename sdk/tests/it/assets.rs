@@ -83,8 +83,11 @@ async fn an_asset_may_not_be_larger_than_allowed() {
 #[tokio::test]
 async fn an_asset_that_is_not_there_is_told() {
     let error = fetch(ResponseTemplate::new(404)).await.0.unwrap_err();
+    // A storage has no envelope.
     assert_snapshot!(error, @"GET {url}: 404 Not Found, with an empty body");
     assert_eq!(kinds(&error), "not_found");
+    // The API key was not sent, so it is not at fault.
+    assert_eq!(kinds(&fetch(ResponseTemplate::new(401)).await.0.unwrap_err()), "status");
     for odd in ["", "/assets/a.png", "file:///etc/passwd", "data:image/png;base64,AA"] {
         let error = client("http://127.0.0.1:1").assets().download(odd).await.unwrap_err();
         assert_eq!(error.to_string(), "the URL of the asset is not an absolute http or https URL");
@@ -94,5 +97,13 @@ async fn an_asset_that_is_not_there_is_told() {
     let error = client("http://127.0.0.1:1").assets().download(format!("http://{cut}/")).await;
     let error = error.unwrap_err();
     assert_snapshot!(error, @"GET {url}: connection closed before the whole response was received (200 OK)");
-    assert_eq!(kinds(&error), "retryable");
+    assert_eq!(kinds(&error), "transport retryable");
+}
+
+#[tokio::test]
+async fn an_asset_that_is_not_decompressed_is_an_error_that_names_the_encoding() {
+    let error = fetch(picture().insert_header("content-encoding", "zstd")).await.0.unwrap_err();
+    assert_snapshot!(error, @"GET {url}: cannot decode response: its Content-Encoding zstd is not supported (200 OK)");
+    assert_eq!(kinds(&error), "decode");
+    assert!(fetch(picture().insert_header("content-encoding", "identity")).await.0.is_ok());
 }

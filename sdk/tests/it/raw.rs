@@ -55,7 +55,7 @@ async fn the_errors_of_a_raw_call_are_those_of_every_call() {
     let odd = || ResponseTemplate::new(200).set_body_json(json!({ "data": "three" }));
     let answer = outcome(odd(), |client| client.get("/usage")).await.unwrap();
     let error = answer.data::<u64>().unwrap_err();
-    assert_snapshot!(error, @r#"GET /usage: 200 OK, but the answer cannot be read at `data`, near: {"data":"three"}"#);
+    assert_snapshot!(error, @r#"GET /usage: cannot decode response at `data`: invalid type: string "three", expected u64 (200 OK), near {"data":"three"}"#);
     let answer = outcome(odd(), |client| client.get("/usage")).await.unwrap();
     assert!(answer.json::<Vec<u8>>().unwrap_err().is_decode());
 }

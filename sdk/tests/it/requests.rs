@@ -43,7 +43,7 @@ async fn a_trailing_slash_of_the_base_url_makes_no_difference() {
 
 #[tokio::test]
 async fn the_user_agent_names_crate_and_program() {
-    let server = answering(ResponseTemplate::new(500)).await;
+    let server = answering(ResponseTemplate::new(400)).await;
     let builder = Client::builder().base_url(server.uri()).api_key(KEY);
     let _ = get(&builder.clone().build().unwrap()).await;
     let _ = get(&builder.user_agent("my-app/2.1").build().unwrap()).await;

@@ -6,7 +6,8 @@ use std::thread::{self, ThreadId};
 
 use futures::executor::block_on;
 use futures::future::BoxFuture;
-use promptarium::transport::{Failure, Incoming, Outgoing, Transport};
+use http::{Request, Response};
+use promptarium::transport::{Body, Failure, Transport};
 use promptarium::{Client, UploadSource};
 use wiremock::ResponseTemplate;
 
@@ -20,11 +21,11 @@ use crate::uploads::{giving_slots, png, storage};
 struct Told<F>(F);
 
 impl<F: Fn() -> BoxFuture<'static, ()> + Send + Sync + 'static> Transport for Told<F> {
-    fn send(&self, _: Outgoing) -> BoxFuture<'static, Result<Incoming, Failure>> {
+    fn send(&self, _: Request<Body>) -> BoxFuture<'static, Result<Response<Body>, Failure>> {
         let before = (self.0)();
         Box::pin(async move {
             before.await;
-            Ok(Incoming::new(200, r#"{"data":[],"error":null}"#))
+            Ok(Response::new(Body::full(r#"{"data":[],"error":null}"#)))
         })
     }
 }
