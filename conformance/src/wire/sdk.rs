@@ -27,8 +27,8 @@ impl Transport for Wire {
             // The failure goes on as the cause, for whoever looks at the SDK's error.
             let reply = call.send().await.map_err(Unanswered::exchanging)?;
             let mut response = Response::new(Body::full(reply.body().clone()));
-            *response.status_mut() = StatusCode::from_u16(reply.status_code())
-                .map_err(Unanswered::exchanging)?;
+            *response.status_mut() =
+                StatusCode::from_u16(reply.status_code()).map_err(Unanswered::exchanging)?;
             *response.headers_mut() = reply.headers().clone();
             Ok(response)
         })

@@ -145,7 +145,7 @@ async fn a_repeated_cursor_is_an_error() {
         assert!(error.is_pagination_loop() && !error.is_retryable());
         assert_eq!(
             error.to_string(),
-            "the list would never end: the service named the cursor \"b\" a second time"
+            "pagination loop: the server returned cursor \"b\" twice"
         );
         assert!(stream.next().await.is_none());
         assert_eq!(server.received_requests().await.unwrap().len() as i64, requests);
