@@ -143,10 +143,7 @@ async fn a_repeated_cursor_is_an_error() {
         }
         let error = stream.next().await.unwrap().unwrap_err();
         assert!(error.is_pagination_loop() && !error.is_retryable());
-        assert_eq!(
-            error.to_string(),
-            "pagination loop: the server returned cursor \"b\" twice"
-        );
+        assert_eq!(error.to_string(), "pagination loop: the server returned cursor \"b\" twice");
         assert!(stream.next().await.is_none());
         assert_eq!(server.received_requests().await.unwrap().len() as i64, requests);
     }

@@ -137,13 +137,13 @@ async fn answers_can_be_proxy_pages_cut_bodies_and_failed_connections() {
     }
     assert_snapshot!(errors.join("\n"), @r#"
     GET /prompts/{promptId}: 502 Bad Gateway, with a body that is not the API's: <h1>Bad Gateway</h1>
-    GET /prompts/{promptId}: 200 OK, but the answer cannot be read at `data.?`, near: {"data":{"id":7
-    GET /prompts/{promptId}: 200 OK, but the answer broke off
-    GET /prompts/{promptId}: 200 OK, but for 20s nothing more of the answer came
+    GET /prompts/{promptId}: cannot decode response at `data.?`: EOF while parsing an object (200 OK), near {"data":{"id":7
+    GET /prompts/{promptId}: connection closed before the whole response was received (200 OK)
+    GET /prompts/{promptId}: no data for 20s (idle_timeout) before the whole response was received (200 OK)
     GET /prompts/{promptId}: 500 Internal Server Error, with a body that is not the API's: {"d
     GET /prompts/{promptId}: cannot connect to https://prompts.example
-    GET /prompts/{promptId}: the exchange with https://prompts.example failed before an answer came
-    GET /prompts/{promptId}: https://prompts.example neither took nor sent anything for 20s
+    GET /prompts/{promptId}: connection to https://prompts.example closed before a response was received
+    GET /prompts/{promptId}: no data for 20s (idle_timeout) while waiting for https://prompts.example
     "#);
 }
 
