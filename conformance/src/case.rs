@@ -49,6 +49,8 @@ pub(crate) enum Thing {
     Fork(i64),
     /// A generation, which makes prompts in its own time.
     Job(Job),
+    /// An API key, by its public id.
+    Key(String),
 }
 
 impl Case {
@@ -256,10 +258,12 @@ impl Case {
         }
         // A key that may only read should have made nothing, and can delete nothing.
         let by = if *by == Auth::ReadOnly { &Auth::Main } else { by };
-        let wire = self.wire_as(by.clone());
+        let session = matches!(what, Thing::Key(_)) && self.target.session.initialized();
+        let wire = self.wire_as(if session { Auth::Session } else { by.clone() });
         let path = match what {
             Thing::Prompt(id) => format!("/prompts/{id}"),
             Thing::Vault(id) => format!("/vaults/{id}"),
+            Thing::Key(id) => format!("/api-keys/{id}"),
             Thing::Fork(id) => {
                 let listing = wire.get(&format!("/vaults/{id}/prompts")).await?;
                 for prompt in listing.array("/data").unwrap_or_default() {

@@ -33,6 +33,13 @@ pub fn timestamp(text: &str) -> Option<jiff::Timestamp> {
     civil.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
 }
 
+/// Vendor, public id and secret of an API key.
+pub fn key_parts(key: &str) -> Option<(&str, &str, &str)> {
+    let (vendor, rest) = key.split_once("_live_")?;
+    let (id, secret) = rest.split_once('_')?;
+    Some((vendor, id, secret))
+}
+
 /// What an order by date is seen from. It is tried without pauses, and once
 /// more with pauses of over a second before the target is at fault: a server
 /// may keep dates by the second, and then equal dates have no order.

@@ -84,6 +84,10 @@ struct RunArguments {
     /// Run in the order that a report with this seed had.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+    /// A link `…/sign-in#CODE` that the target printed, for scenarios that need a browser
+    /// session; it works once [env: PROMPTARIUM_SIGN_IN_URL].
+    #[arg(long, value_name = "URL")]
+    sign_in_url: Option<String>,
     /// Leave what was made where it is; `sweep` takes it away.
     #[arg(long)]
     keep: bool,

@@ -15,6 +15,8 @@ pub const READ_ONLY_API_KEY: &str = "PROMPTARIUM_READ_ONLY_API_KEY";
 pub const OTHER_API_KEY: &str = "PROMPTARIUM_OTHER_API_KEY";
 /// A revoked key.
 pub const REVOKED_API_KEY: &str = "PROMPTARIUM_REVOKED_API_KEY";
+/// A link that signs a browser in to the account of the keys, once.
+pub const SIGN_IN_URL: &str = "PROMPTARIUM_SIGN_IN_URL";
 /// A model id that image prompts may name.
 pub const IMAGE_MODEL: &str = "PROMPTARIUM_IMAGE_MODEL";
 /// A model id that video prompts may name.
@@ -44,6 +46,9 @@ pub fn target_config(
     config.read_only_api_key = variable(READ_ONLY_API_KEY);
     config.other_api_key = variable(OTHER_API_KEY);
     config.revoked_api_key = variable(REVOKED_API_KEY);
+    if let Some(link) = variable(SIGN_IN_URL) {
+        config.sign_in_code = Some(checked_code(&link, &config.base_url)?);
+    }
     if let Some(model) = variable(IMAGE_MODEL) {
         config.image_model = model;
     }
@@ -69,6 +74,20 @@ fn checked_url(text: &str) -> Result<Url, String> {
         return Err(format!("the base URL must end in /api/v1, which {url} does not"));
     }
     Ok(url)
+}
+
+/// The code of a sign-in link, which must be one of this target. The link is not told: it is a
+/// secret.
+fn checked_code(link: &str, base_url: &Url) -> Result<String, String> {
+    let root = base_url.as_str().trim_end_matches('/').trim_end_matches("/api/v1");
+    let wrong = || {
+        format!("the link of --sign-in-url is none of the target: {root}/sign-in#CODE is expected")
+    };
+    let link = Url::parse(link).map_err(|_| wrong())?;
+    let code = link.fragment().filter(|code| code.len() >= KEY_LENGTH_MIN).map(str::to_owned);
+    let mut page = link;
+    page.set_fragment(None);
+    code.filter(|_| page.as_str() == format!("{root}/sign-in")).ok_or_else(wrong)
 }
 
 /// Two equal keys would make one account look like two, and its own things

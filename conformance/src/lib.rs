@@ -23,6 +23,7 @@ pub mod scenario;
 pub mod scenarios;
 mod secret;
 pub mod selection;
+pub mod session;
 mod shell;
 pub mod sweep;
 pub mod target;

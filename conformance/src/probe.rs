@@ -4,6 +4,7 @@
 mod keys;
 mod parts;
 mod pulse;
+mod session;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,6 +54,7 @@ pub async fn survey(
     let look = async {
         probe(target).await?;
         keys::check(&case).await?;
+        session::begin(&case, selection).await?;
         parts::check(&case, selection).await;
         Ok(parts::untestable(target, selection))
     };

@@ -45,6 +45,8 @@ pub enum Need {
     OtherAccount,
     /// A key that was revoked.
     RevokedKey,
+    /// A session of a browser in the account under test.
+    Session,
     /// The provider that is built into the reference server.
     LocalProvider,
     /// HTTP/1.1, whose requests are lines of text that can be written wrong.
@@ -80,6 +82,11 @@ impl Need {
                 "there is no revoked key",
                 "set PROMPTARIUM_REVOKED_API_KEY",
             ),
+            Self::Session => (
+                "what only a browser session may do: making, listing and revoking API keys",
+                "there is no sign-in link",
+                "give --sign-in-url, or set PROMPTARIUM_SIGN_IN_URL",
+            ),
             Self::LocalProvider => (
                 "what the built-in provider makes",
                 "PROMPTARIUM_IMAGE_MODEL names another provider's model",
@@ -101,6 +108,9 @@ impl Need {
             }
             Self::OtherAccount => "needs a key of another account; set PROMPTARIUM_OTHER_API_KEY",
             Self::RevokedKey => "needs a revoked key; set PROMPTARIUM_REVOKED_API_KEY",
+            Self::Session => {
+                "needs a browser session; give a sign-in link of the target by --sign-in-url or PROMPTARIUM_SIGN_IN_URL"
+            }
             Self::HttpOne => "needs HTTP/1.1; this run speaks HTTP/2 only (--http 2)",
             Self::LocalProvider => {
                 "needs the models under local/; PROMPTARIUM_IMAGE_MODEL names another provider's"

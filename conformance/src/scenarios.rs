@@ -30,7 +30,7 @@ const CHAPTERS: &[&[&[Scenario]]] = &[
     contents::ALL,
     generations::ALL,
     uploads::ALL,
-    &[keys::ALL],
+    keys::ALL,
     auth::ALL,
     errors::ALL,
     isolation::ALL,

@@ -1,69 +1,103 @@
-//! The keys of a run, and how they are kept out of everything that is shown.
+//! The keys and the session of a run, and how they are kept out of everything that is shown.
 //! Whatever leaves the process passes [`Secrets::blank`].
 
 mod forms;
 
 use std::borrow::Cow;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
 use self::forms::{Form, PIECE};
 use crate::shell::for_double_quotes;
 
-/// The variable of a shell line that stands for the token of an upload slot,
-/// which is different in every run.
+/// The variables of a shell line that stand for what is different in every run.
 const TOKEN_VARIABLE: &str = "UPLOAD_TOKEN";
+const NEW_KEY_VARIABLE: &str = "NEW_API_KEY";
+const SESSION_VARIABLE: &str = "SESSION";
+/// No shell line has a use for it.
+const CODE_VARIABLE: &str = "SIGN_IN_CODE";
 
-/// The keys a run was given, each with the variable it came from, and what it
-/// was told on the way.
-pub(crate) struct Secrets {
-    keys: Vec<(&'static str, String)>,
-    /// Of the secret part of every key.
-    forms: Vec<Form>,
-    told: Mutex<Vec<String>>,
+/// What must not show: the keys a run was given, and what it was told on the way.
+#[derive(Default)]
+pub(crate) struct Secrets(Mutex<Vec<Secret>>);
+
+#[derive(Clone)]
+struct Secret {
+    /// What stands for it in a shell line.
+    variable: &'static str,
+    /// What any other text has in its place.
+    blank: &'static str,
+    text: String,
+    /// Of the part that is secret.
+    forms: Arc<[Form]>,
 }
 
 impl Secrets {
-    /// Keeps the longest first, for one key may begin with another.
-    pub(crate) fn new(mut keys: Vec<(&'static str, String)>) -> Self {
-        keys.retain(|(_, key)| !key.is_empty());
-        keys.sort_by_key(|(_, key)| std::cmp::Reverse(key.len()));
-        let secret = |key: &str| forms::of(key.rsplit('_').next().unwrap_or(key));
-        let forms = keys.iter().flat_map(|(_, key)| secret(key)).collect();
-        Self { keys, forms, told: Mutex::default() }
+    /// Keeps the keys a run was given, each with the variable it came from.
+    pub(crate) fn new<'k>(keys: impl Iterator<Item = (&'static str, &'k str)>) -> Self {
+        let secrets = Self::default();
+        for (variable, key) in keys {
+            secrets.keep_key(variable, key);
+        }
+        secrets
     }
 
-    /// Keeps secret what a slot for an upload grants access with, if the answer
-    /// is one: the token, and the signed part of the address.
+    /// Keeps secret what an answer grants access with: of a slot for an upload the token and the
+    /// signed part of the address, and a new key.
     pub(crate) fn learn(&self, answer: &Value) {
         let text = |place| answer.pointer(place).and_then(Value::as_str);
         let signed = text("/data/uploadUrl").map(|url| url.split_once('?').unwrap_or(("", url)).1);
-        let found = text("/data/token").into_iter().chain(signed);
-        self.told().extend(found.filter(|text| text.len() >= PIECE).map(str::to_owned));
+        for text in text("/data/token").into_iter().chain(signed) {
+            self.keep(TOKEN_VARIABLE, "[slot]", text, Vec::new());
+        }
+        if let Some(key) = text("/data/key") {
+            self.keep_key(NEW_KEY_VARIABLE, key);
+        }
     }
 
-    fn told(&self) -> MutexGuard<'_, Vec<String>> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Keeps the code of a sign-in link secret.
+    pub(crate) fn keep_code(&self, code: &str) {
+        self.keep(CODE_VARIABLE, "[code]", code, forms::of(code));
     }
 
-    /// The text without any key and without any long piece of a key's secret
-    /// part, as a target may repeat a truncated key, or encode it.
+    /// Keeps the value of a session's cookie secret.
+    pub(crate) fn keep_session(&self, value: &str) {
+        self.keep(SESSION_VARIABLE, "[session]", value, forms::of(value));
+    }
+
+    fn keep_key(&self, variable: &'static str, key: &str) {
+        self.keep(variable, "[key]", key, forms::of(key.rsplit('_').next().unwrap_or(key)));
+    }
+
+    /// The longest stands first, for one may begin with another.
+    fn keep(&self, variable: &'static str, blank: &'static str, text: &str, forms: Vec<Form>) {
+        let mut all = self.all();
+        if text.len() >= PIECE && all.iter().all(|secret| secret.text != text) {
+            all.push(Secret { variable, blank, text: text.to_owned(), forms: forms.into() });
+            all.sort_by_key(|secret| std::cmp::Reverse(secret.text.len()));
+        }
+    }
+
+    fn all(&self) -> MutexGuard<'_, Vec<Secret>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The text without any secret and without any long piece of its secret part, as a
+    /// target may repeat a truncated key, or encode it.
     pub(crate) fn blank<'t>(&self, text: impl Into<Cow<'t, str>>) -> String {
         let mut text = text.into();
-        for told in self.told().iter() {
-            if text.contains(told.as_str()) {
-                text = text.replace(told.as_str(), "[slot]").into();
+        let all = self.all();
+        for secret in all.iter() {
+            if text.contains(&secret.text) {
+                text = text.replace(&secret.text, secret.blank).into();
             }
         }
-        for (_, key) in &self.keys {
-            if text.contains(key.as_str()) {
-                text = text.replace(key.as_str(), "[key]").into();
-            }
-        }
-        for form in &self.forms {
-            while let Some(found) = form.longest_piece(&text) {
-                text = text.replace(found, "[key]").into();
+        for secret in all.iter() {
+            for form in secret.forms.iter() {
+                while let Some(found) = form.longest_piece(&text) {
+                    text = text.replace(found, secret.blank).into();
+                }
             }
         }
         text.into_owned()
@@ -73,25 +107,22 @@ impl Secrets {
     /// shell line: a key becomes its variable, a truncated key the same piece
     /// of its variable, and what resembles a key is blanked.
     pub(crate) fn in_shell(&self, value: &str) -> String {
-        let told = self.told().clone();
-        let told = told.iter().map(|token| (TOKEN_VARIABLE, token.as_str()));
-        let keys = self.keys.iter().map(|(variable, key)| (*variable, key.as_str()));
-        let known: Vec<_> = keys.chain(told).collect();
-        for (variable, key) in &known {
-            if let Some((before, after)) = value.split_once(key) {
+        let known = self.all().clone();
+        for Secret { variable, text, .. } in &known {
+            if let Some((before, after)) = value.split_once(text) {
                 let (before, after) = (for_double_quotes(before), for_double_quotes(after));
                 return format!("{before}${{{variable}}}{after}");
             }
         }
         let (scheme, token) = value.rsplit_once(' ').unwrap_or(("", value));
         let scheme = for_double_quotes(scheme);
-        for (variable, key) in &known {
-            if token.len() >= PIECE && key.starts_with(token) {
+        for Secret { variable, text, .. } in &known {
+            if token.len() >= PIECE && text.starts_with(token) {
                 return format!("{scheme} ${{{variable}:0:{}}}", token.len());
             }
         }
-        let resembles = |(_, key): &(_, &str)| {
-            key.chars().zip(token.chars()).take_while(|(a, b)| a == b).count() >= PIECE
+        let resembles = |secret: &Secret| {
+            secret.text.chars().zip(token.chars()).take_while(|(a, b)| a == b).count() >= PIECE
         };
         if known.iter().any(resembles) {
             return format!("{scheme} [blanked]");
@@ -109,7 +140,7 @@ mod tests {
     const KEY: &str = "acme_live_a1_0123456789abcdefghijklmnopqrstuv";
 
     fn secrets() -> Secrets {
-        Secrets::new(vec![("MAIN", KEY.into()), ("OTHER", format!("{KEY}-longer"))])
+        Secrets::new([("MAIN", KEY), ("OTHER", &format!("{KEY}-longer"))].into_iter())
     }
 
     #[test]
@@ -122,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_key_does_not_show_in_the_usual_encodings() {
-        let secrets = Secrets::new(vec![("MAIN", KEY.into())]);
+        let secrets = Secrets::new([("MAIN", KEY)].into_iter());
         let whole = ["", "Bearer ", "a"].map(|before| format!("{before}{KEY}"));
         let bytes = || KEY.bytes();
         let mut encoded = vec![
@@ -167,5 +198,22 @@ mod tests {
         assert_eq!(secrets.blank("PUT https://s/signed/b.png"), "PUT [slot]");
         assert_eq!(secrets.in_shell("Bearer tok-en_12"), "Bearer ${UPLOAD_TOKEN}");
         assert_eq!(secrets.in_shell("Bearer tok-en_1X"), "Bearer [blanked]");
+    }
+    #[test]
+    fn a_key_that_was_made_shows_no_more_than_one_that_was_given() {
+        let (secrets, key) = (secrets(), "acme_live_p1_newSecretOfARun0123456789");
+        secrets.learn(&json!({ "data": { "publicId": "p1", "key": key } }));
+        assert_eq!(secrets.blank(format!("{key} SecretOfARun")), "[key] [key]");
+        assert_eq!(secrets.in_shell(&format!("Bearer {key}")), "Bearer ${NEW_API_KEY}");
+    }
+
+    #[test]
+    fn a_code_and_a_session_do_not_show_even_in_pieces() {
+        let (secrets, code, session) = (secrets(), "c0de_Of-a-link_wX", "sess1on_Of-a-run_yZ");
+        secrets.keep_code(code);
+        secrets.keep_session(session);
+        let encoded = data_encoding::BASE64.encode(session.as_bytes());
+        let blanked = secrets.blank(format!("{code} {session} {} {encoded}", &code[..12]));
+        assert!(blanked.starts_with("[code] [session] [code] [session]"), "{blanked}");
     }
 }

@@ -112,6 +112,8 @@ pub(crate) async fn would_find(wire: &Wire, thing: &Thing) -> Result<bool, Failu
         Thing::Vault(id) | Thing::Fork(id) => format!("/vaults/{id}"),
         // What comes of it has the text that was asked for.
         Thing::Job(_) => return Ok(true),
+        // A key must not stay in use.
+        Thing::Key(_) => return Ok(false),
     };
     let reply = wire.get(&path).await?;
     Ok(reply.status_code() == 404 || reply.at("/data").ok().and_then(mark_of).is_some())

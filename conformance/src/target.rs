@@ -9,6 +9,7 @@ mod transport;
 use std::fmt;
 use std::time::Duration;
 
+use tokio::sync::OnceCell;
 use url::Url;
 
 pub(crate) use self::capabilities::{Capabilities, must_work};
@@ -16,6 +17,7 @@ pub use self::manners::{Manners, TimeScale};
 pub use self::transport::{Authorities, Http};
 use crate::environment::{API_KEY, OTHER_API_KEY, READ_ONLY_API_KEY, REVOKED_API_KEY};
 use crate::secret::Secrets;
+use crate::session::Session;
 use crate::{Failure, Need};
 
 /// What a run is told about the deployment under test.
@@ -31,6 +33,8 @@ pub struct TargetConfig {
     pub other_api_key: Option<String>,
     /// A revoked key.
     pub revoked_api_key: Option<String>,
+    /// The code of a link that signs a browser in to the account of the keys.
+    pub sign_in_code: Option<String>,
     /// A model id that image prompts may name.
     pub image_model: String,
     /// A model id that video prompts may name.
@@ -54,6 +58,7 @@ impl TargetConfig {
             read_only_api_key: None,
             other_api_key: None,
             revoked_api_key: None,
+            sign_in_code: None,
             image_model: "local/plasma".into(),
             video_model: "local/plasma-video".into(),
             patience: Duration::from_secs(Self::PATIENCE_SECONDS.into()),
@@ -90,6 +95,7 @@ pub struct Target {
     pub(crate) tls: rustls::ClientConfig,
     pub(crate) secrets: Secrets,
     pub(crate) capabilities: Capabilities,
+    pub(crate) session: OnceCell<Result<Session, Failure>>,
 }
 
 impl Target {
@@ -123,14 +129,12 @@ impl Target {
             .set(http)
             .build()
             .map_err(|error| Failure::error("an HTTP client", error.to_string()))?;
-        let keys = config.keys().map(|(name, key)| (name, key.to_owned())).collect();
-        Ok(Self {
-            config,
-            http,
-            tls,
-            secrets: Secrets::new(keys),
-            capabilities: Capabilities::default(),
-        })
+        let secrets = Secrets::new(config.keys());
+        if let Some(code) = &config.sign_in_code {
+            secrets.keep_code(code);
+        }
+        let (capabilities, session) = (Capabilities::default(), OnceCell::new());
+        Ok(Self { config, http, tls, secrets, capabilities, session })
     }
 
     /// The API root as text, without a slash at its end.
@@ -159,6 +163,7 @@ impl Target {
             Need::ReadOnlyKey => self.config.read_only_api_key.is_some(),
             Need::OtherAccount => self.config.other_api_key.is_some(),
             Need::RevokedKey => self.config.revoked_api_key.is_some(),
+            Need::Session => self.config.sign_in_code.is_some(),
             Need::HttpOne => self.config.http != Http::Two,
             Need::LocalProvider => self.config.image_model.starts_with("local/"),
         }

@@ -28,6 +28,8 @@ pub(crate) enum Auth {
     ReadOnly,
     Other,
     Revoked,
+    /// The run's browser session, without a key.
+    Session,
     None,
 }
 
@@ -70,7 +72,13 @@ impl Wire {
 
     /// Any call, to be finished with [`Call::send`].
     pub fn call(&self, method: Method, path: &str) -> Call {
-        Call::below(self.clone(), method, path)
+        let call = Call::below(self.clone(), method, path);
+        match (&self.auth, self.case.target().session.get()) {
+            (Auth::Session, Some(Ok(session))) => {
+                call.header("cookie", &session.cookie).sent_by_own_page()
+            }
+            _ => call,
+        }
     }
 
     /// Any call to an address that the service gave, which may be anywhere.
@@ -81,7 +89,7 @@ impl Wire {
     fn key(&self) -> Result<Option<&str>, Failure> {
         let config = &self.case.target().config;
         let key = match self.auth {
-            Auth::None => return Ok(None),
+            Auth::None | Auth::Session => return Ok(None),
             Auth::Main => Some(&config.api_key),
             Auth::ReadOnly => config.read_only_api_key.as_ref(),
             Auth::Other => config.other_api_key.as_ref(),
@@ -114,6 +122,7 @@ impl Wire {
             ["generations"] => {
                 queued(sent.body.as_deref().unwrap_or_default(), reply).map(Thing::Job)
             }
+            ["api-keys"] => reply.string("/data/publicId").ok().map(|id| Thing::Key(id.to_owned())),
             _ => None,
         };
         if let Some(what) = what {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 use promptarium_conformance::report::{Outputs, Report, Untestable, Verdict, text};
 use promptarium_conformance::run::Mark;
-use promptarium_conformance::{KnownFailures, Manners, Run, Selection, Target, survey};
+use promptarium_conformance::{KnownFailures, Manners, Run, Selection, Target, session, survey};
 
 use super::progress::Progress;
 use super::signals;
@@ -46,6 +46,7 @@ async fn carry_out(arguments: RunArguments) -> Result<Report, Refusal> {
     let untestable = match survey(&target, &selection, &mark, stop.clone()).await {
         Ok(untestable) => untestable,
         Err(error) => {
+            end_session(&target).await;
             let mut report = run.opening();
             report.problem = Some(error.to_string());
             outputs.end(&report).map_err(usage)?;
@@ -62,6 +63,7 @@ async fn carry_out(arguments: RunArguments) -> Result<Report, Refusal> {
         outputs.tell(record, report);
     });
     let report = report.await;
+    end_session(&target).await;
     drop(progress);
     tell(&text::render(&report));
     if target.manners().keep || report.totals.left_behind > 0 {
@@ -69,6 +71,12 @@ async fn carry_out(arguments: RunArguments) -> Result<Report, Refusal> {
     }
     outputs.end(&report).map_err(usage)?;
     Ok(report)
+}
+
+async fn end_session(target: &Arc<Target>) {
+    if let Err(line) = session::sign_out(target).await {
+        warn(&line);
+    }
 }
 
 fn today() -> jiff::civil::Date {
@@ -79,7 +87,8 @@ fn prepare(arguments: &RunArguments) -> Result<(Arc<Target>, Selection), String>
     let RunArguments { read_only, keep, .. } = *arguments;
     let selection = Selection::new(arguments.profile, arguments.filter.clone())?;
     let selection = if read_only { selection.read_only()? } else { selection };
-    let target = arguments.target.target(Manners { read_only, keep, ..Manners::default() })?;
+    let manners = Manners { read_only, keep, ..Manners::default() };
+    let target = arguments.target.target(manners, arguments.sign_in_url.as_deref())?;
     Ok((target, selection))
 }
 

@@ -57,7 +57,8 @@ impl FromStr for Age {
 
 pub(super) async fn sweep(arguments: SweepArguments) -> Result<Exit, Refusal> {
     let manners = Manners { read_only: arguments.dry_run, ..Manners::default() };
-    let target = arguments.target.target(manners).map_err(|line| Refusal(Exit::Usage, line))?;
+    let target =
+        arguments.target.target(manners, None).map_err(|line| Refusal(Exit::Usage, line))?;
     probe(&target).await?;
     let found = sweep::find(&target).await;
     let found = found.map_err(|failure| {

@@ -4,7 +4,7 @@
 /// Why a rule, or a whole chapter, has no scenario.
 #[derive(Clone, Copy, Debug)]
 pub struct Excuse {
-    /// A rule (`KE-06`) or a chapter (`UP`).
+    /// A rule (`LI-16`) or a chapter (`UP`).
     pub what: &'static str,
     /// Why.
     pub reason: &'static str,
@@ -17,19 +17,12 @@ impl Excuse {
     }
 }
 
-const SESSION: &str = "keys are made, listed, revealed and revoked in a browser session; a suite that holds API \
-     keys only has no way in";
-
 /// Every reason, in the order of `docs/api.md`.
 pub const EXCUSES: &[Excuse] = &[
     Excuse {
         what: "UP-18",
         reason: "it says what a client does, and a run is over long before the 7200 seconds are",
     },
-    Excuse { what: "KE-03", reason: SESSION },
-    Excuse { what: "KE-06", reason: SESSION },
-    Excuse { what: "KE-07", reason: SESSION },
-    Excuse { what: "ER-11", reason: SESSION },
     Excuse {
         what: "LI-16",
         reason: "a run is over long before the 7200 seconds are; with a clock of their own the \

@@ -77,7 +77,13 @@ pub(super) fn untestable(target: &Target, selection: &Selection) -> Vec<Untestab
     if target.manners().read_only {
         add("whatever writes", "this run only reads", "run without --read-only");
     }
-    let needs = [Need::ReadOnlyKey, Need::OtherAccount, Need::RevokedKey, Need::LocalProvider];
+    let needs = [
+        Need::ReadOnlyKey,
+        Need::OtherAccount,
+        Need::RevokedKey,
+        Need::Session,
+        Need::LocalProvider,
+    ];
     for need in needs.into_iter().filter(|need| !target.offers(*need)) {
         if selection.scenarios.iter().any(|scenario| scenario.needs.contains(&need)) {
             let (what, reason, mend) = need.in_words();

@@ -15,6 +15,8 @@ use serde_json::json;
 use crate::wire::Reply;
 use crate::{Failure, Scenario};
 
+pub(super) use self::details::names_exactly;
+
 pub(super) const ALL: &[&[Scenario]] = &[
     shape::ALL,
     fields::ALL,

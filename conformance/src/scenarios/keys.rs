@@ -1,15 +1,24 @@
-//! API keys, as far as a key itself can see them: their form, and that no key
-//! makes another. Making, listing and revoking need a browser session.
+//! API keys: their form, and that no key makes another. What a browser session may do with them
+//! is in the files below.
+
+mod create;
+mod list;
+mod refusals;
+mod revoke;
+mod session;
 
 use http::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::scenario::{core, reference};
 use crate::scenarios::endpoints::{refusals, successes};
-use crate::wire::Wire;
+use crate::wire::{Call, Reply, Wire};
 use crate::{Case, Failure, Scenario, check};
 
-pub(super) const ALL: &[Scenario] = &[
+pub(super) const ALL: &[&[Scenario]] =
+    &[OF_A_KEY, session::ALL, create::ALL, refusals::ALL, list::ALL, revoke::ALL];
+
+const OF_A_KEY: &[Scenario] = &[
     core!(
         "keys.form.parts",
         "A key has the form vendor, live, public id and secret, joined by underscores",
@@ -71,13 +80,79 @@ pub(super) const ALL: &[Scenario] = &[
 /// Vendor, public id and secret of the key under test. A failure must not
 /// show the key.
 fn taken_apart(case: &Case) -> Result<(&str, &str, &str), Failure> {
-    let key = case.target().config.api_key.as_str();
-    let parts = key
-        .split_once("_live_")
-        .and_then(|(vendor, rest)| rest.split_once('_').map(|(id, secret)| (vendor, id, secret)));
-    parts.ok_or_else(|| {
+    parts_of(&case.target().config.api_key)
+}
+
+fn parts_of(key: &str) -> Result<(&str, &str, &str), Failure> {
+    check::key_parts(key).ok_or_else(|| {
         Failure::failed("a key of the form <vendor>_live_<public_id>_<secret>", "another form")
     })
+}
+
+/// A key that the scenario has made in the run's session.
+struct New {
+    id: String,
+    key: String,
+    /// The answer that has the key.
+    answer: Reply,
+}
+
+impl New {
+    /// A key with these scopes.
+    async fn make(case: &Case, session: &Wire, scopes: &[&str]) -> Result<Self, Failure> {
+        let body = json!({ "name": case.name("key"), "scopes": scopes });
+        let answer = session.post("/api-keys", body).await?;
+        answer.status_in(200..=299)?;
+        let text = |place| answer.string(place).map(str::to_owned);
+        Ok(Self { id: text("/data/publicId")?, key: text("/data/key")?, answer })
+    }
+
+    fn path(&self) -> String {
+        format!("/api-keys/{}", self.id)
+    }
+
+    /// `GET /prompts` with this key.
+    async fn read(&self, case: &Case) -> Result<Reply, Failure> {
+        self.call(case, Method::GET, "/prompts").send().await
+    }
+
+    /// `POST /vaults` with this key.
+    async fn write(&self, case: &Case) -> Result<Reply, Failure> {
+        let body = json!({ "name": case.name("vault") });
+        self.call(case, Method::POST, "/vaults").json(&body).send().await
+    }
+
+    /// What it makes is deleted with the key of the account under test.
+    fn call(&self, case: &Case, method: Method, path: &str) -> Call {
+        let call = case.wire().call(method, path);
+        call.header("authorization", format!("Bearer {}", self.key))
+    }
+
+    /// Its record in the list.
+    async fn listed(&self, session: &Wire) -> Result<Value, Failure> {
+        let list = session.get("/api-keys").await?;
+        let found = list.status(200)?.array("/data")?.into_iter().find(|one| self.is(one));
+        found.ok_or_else(|| list.failure("the key in the list", "no such entry"))
+    }
+
+    fn is(&self, record: &Value) -> bool {
+        record["publicId"] == self.id
+    }
+
+    /// The record of its creation, without the key.
+    fn record(&self) -> Result<Value, Failure> {
+        let mut record = self.answer.at("/data")?.clone();
+        if let Some(fields) = record.as_object_mut() {
+            fields.remove("key");
+        }
+        Ok(record)
+    }
+}
+
+/// Whether the secret of a key is in an answer.
+fn shows(reply: &Reply, secret: &str) -> bool {
+    let in_headers = reply.headers().values().any(|value| holds(value.as_bytes(), secret));
+    in_headers || holds(reply.body(), secret)
 }
 
 async fn parts(case: Case) -> Result<(), Failure> {
@@ -117,9 +192,11 @@ async fn never_shown(case: Case) -> Result<(), Failure> {
     let body = json!({ "name": case.name("key"), "scopes": ["prompts:write"] });
     let session = wire.post("/api-keys", body).await?;
     for reply in replies.into_iter().map(|(_, reply)| reply).chain([session]) {
-        let in_headers = reply.headers().values().any(|value| holds(value.as_bytes(), secret));
-        let shown = in_headers || holds(reply.body(), secret);
-        reply.ensure(!shown, "an answer without the secret of the key", "one with it")?;
+        reply.ensure(
+            !shows(&reply, secret),
+            "an answer without the secret of the key",
+            "one with it",
+        )?;
     }
     Ok(())
 }

@@ -158,6 +158,12 @@ impl Call {
         }
     }
 
+    /// Says that a page of the target's own sends it, as browsers do.
+    pub(crate) fn sent_by_own_page(self) -> Self {
+        let origin = self.wire.case.target().config.base_url.origin().ascii_serialization();
+        self.header("origin", origin).header("sec-fetch-site", "same-origin")
+    }
+
     fn authorize(&mut self) -> Result<(), Failure> {
         if self.headers.contains_key(http::header::AUTHORIZATION) {
             return Ok(());

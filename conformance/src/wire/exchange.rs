@@ -5,7 +5,7 @@
 use std::fmt;
 use std::fmt::Write as _;
 
-use http::header::AUTHORIZATION;
+use http::header::{AUTHORIZATION, COOKIE, SET_COOKIE};
 use http::{HeaderMap, HeaderValue, Method};
 
 use super::unblanked::{Came, Sent};
@@ -94,7 +94,8 @@ impl fmt::Display for Exchange {
 fn head_and_body(secrets: &Secrets, headers: &HeaderMap, body: Option<&[u8]>) -> String {
     let mut text = String::new();
     for (name, value) in headers {
-        let value = if name == AUTHORIZATION { "[blanked]".to_owned() } else { lossy(value) };
+        let secret = [AUTHORIZATION, COOKIE, SET_COOKIE].contains(name);
+        let value = if secret { "[blanked]".to_owned() } else { lossy(value) };
         let _ = writeln!(text, "{name}: {value}");
     }
     if let Some(body) = body {
@@ -134,6 +135,8 @@ fn curl(
         if name == AUTHORIZATION {
             // In double quotes, so that the shell puts the key in.
             let _ = write!(line, " -H \"{name}: {}\"", secrets.in_shell(&value));
+        } else if name == COOKIE {
+            line.push_str(" -H 'cookie: [blanked]'");
         } else {
             let header = format!("{name}: {}", secrets.blank(value));
             let _ = write!(line, " -H {}", quoted(&header));

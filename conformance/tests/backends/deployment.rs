@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use promptarium_conformance::Target;
+use promptarium_conformance::{Case, Target};
 use promptarium_server::test_support::ScratchDatabase;
 use promptarium_server::test_support::{BlobSetting, Blobs};
 use promptarium_server::{EmbeddedServer, EmbeddedServerBuilder};
@@ -46,7 +46,10 @@ impl Deployment {
             }
             Form::Replicas => replicas().await?,
         };
-        let target = Arc::new(Target::new(keys::target(&base_url)?)?);
+        let link = parts.servers[0].sign_in_url().await?;
+        let target = Arc::new(Target::new(keys::target(&base_url, Some(&link))?)?);
+        // Before the code expires.
+        Case::new(Arc::clone(&target), "sign-in").session().await?;
         Ok(Self { target, parts: Mutex::new(parts) })
     }
 

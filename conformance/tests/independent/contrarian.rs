@@ -40,7 +40,7 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use self::answer::Outcome;
 use self::call::Call;
-pub(crate) use self::choices::{Choices, LAVISH, TERSE};
+pub(crate) use self::choices::{Choices, LAVISH, NESTED, TERSE, TERSE_IMAGES};
 use self::store::Store;
 use self::wire::Raw;
 
@@ -65,10 +65,16 @@ pub(crate) struct Secrets {
 pub(crate) struct Server {
     address: SocketAddr,
     root: &'static str,
+    shared: Arc<Shared>,
     tasks: [JoinHandle<()>; 2],
 }
 
 impl Server {
+    /// How many jobs there are.
+    pub(crate) fn jobs(&self) -> usize {
+        self.shared.lock().jobs.len()
+    }
+
     /// The API root, ending in `/api/v1`.
     pub(crate) fn base_url(&self) -> String {
         format!("http://{}{}", self.address, self.root)
@@ -111,7 +117,7 @@ pub(crate) async fn start(keys: Secrets, choices: &'static Choices) -> io::Resul
     let store = Mutex::new(Store::new(choices, base_url, files, call::ACCOUNTS));
     let shared = Arc::new(Shared { keys, choices, store, requests: AtomicU64::new(0) });
     let tasks = [api, storage].map(|listener| tokio::spawn(accept(listener, Arc::clone(&shared))));
-    Ok(Server { address, root: choices.root, tasks })
+    Ok(Server { address, root: choices.root, shared, tasks })
 }
 
 async fn accept(listener: TcpListener, shared: Arc<Shared>) {

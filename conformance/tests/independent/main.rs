@@ -7,6 +7,7 @@
 
 mod contrarian;
 mod otherwise;
+mod sdk;
 mod table;
 
 use std::error::Error;
@@ -42,6 +43,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             Trial::test(format!("{}::{}", choices.name, scenario.id), trial)
         }));
     }
+    trials.extend(sdk::trials(runtime.handle()));
     // It takes long, as it waits for much that never comes.
     let handle = runtime.handle().clone();
     let otherwise = move || handle.block_on(otherwise::each_choice_is_made_otherwise(&targets));

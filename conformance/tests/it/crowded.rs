@@ -9,9 +9,10 @@ use std::time::Duration;
 use futures::{StreamExt as _, stream};
 use promptarium_conformance::report::{Outcome, Report};
 use promptarium_conformance::{Manners, Profile, Run, Selection, Target};
+use promptarium_server::EmbeddedServer;
 use serde_json::{Value, json};
 
-use crate::deployed::{Account, server, target};
+use crate::deployed::{Account, server, with_session};
 use crate::keys::{MAIN, OTHER};
 
 const PROMPTS: usize = 10_000;
@@ -83,8 +84,8 @@ async fn fill(account: &Account) -> Vec<String> {
 }
 
 /// Patient: two runs share the processor with other tests, and speed is not what is tested.
-fn patient(base_url: &str) -> Arc<Target> {
-    target(base_url, Manners { time_scale: "5".parse().unwrap(), ..Manners::default() })
+async fn patient(server: &EmbeddedServer) -> Arc<Target> {
+    with_session(server, Manners { time_scale: "5".parse().unwrap(), ..Manners::default() }).await
 }
 
 async fn run(target: Arc<Target>) -> Report {
@@ -109,7 +110,7 @@ async fn among_thousands_of_foreign_things_all_is_green_and_none_of_them_is_touc
     let before =
         [Inventory::of(&accounts[0], &jobs[0]).await, Inventory::of(&accounts[1], &jobs[1]).await];
     assert!(before.iter().all(|one| one.prompts.len() >= PROMPTS && one.vaults.len() > VAULTS));
-    let report = run(patient(server.base_url())).await;
+    let report = run(patient(&server).await).await;
     assert_green(&report);
     for (n, account) in accounts.iter().enumerate() {
         let after = Inventory::of(account, &jobs[n]).await;
@@ -155,8 +156,8 @@ async fn two_runs_at_once_and_somebody_who_comes_and_goes_do_not_disturb_each_ot
     let others: Vec<_> = [MAIN, OTHER]
         .map(|key| tokio::spawn(come_and_go(Account::new(base_url, key), Arc::clone(&ended))))
         .into();
-    let runs = [0, 1].map(|_| run(patient(base_url)));
-    let [first, second] = runs;
+    let targets = [patient(&server).await, patient(&server).await];
+    let [first, second] = targets.map(run);
     let (first, second) = tokio::join!(first, second);
     ended.store(true, Ordering::Relaxed);
     for other in others {

@@ -17,7 +17,14 @@ pub(crate) async fn server() -> EmbeddedServer {
 
 /// What a run is told about it.
 pub(crate) fn config(base_url: &str) -> TargetConfig {
-    keys::target(base_url).unwrap()
+    keys::target(base_url, None).unwrap()
+}
+
+/// The same with a link, for scenarios that need a browser session.
+pub(crate) async fn with_session(server: &EmbeddedServer, manners: Manners) -> Arc<Target> {
+    let link = server.sign_in_url().await.unwrap();
+    let config = keys::target(server.base_url(), Some(&link)).unwrap();
+    Arc::new(Target::new(TargetConfig { manners, ..config }).unwrap())
 }
 
 pub(crate) fn target(base_url: &str, manners: Manners) -> Arc<Target> {

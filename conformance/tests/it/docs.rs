@@ -75,6 +75,7 @@ fn every_format_and_every_variable_is_told_of() {
         environment::READ_ONLY_API_KEY,
         environment::OTHER_API_KEY,
         environment::REVOKED_API_KEY,
+        environment::SIGN_IN_URL,
         environment::IMAGE_MODEL,
         environment::VIDEO_MODEL,
     ];

@@ -22,6 +22,7 @@ mod proxy;
 mod reach;
 mod read_only;
 mod report;
+mod session;
 mod stub;
 mod sweep;
 #[path = "../transport/tls.rs"]

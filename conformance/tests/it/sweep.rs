@@ -10,7 +10,7 @@ use promptarium_conformance::run::Mark;
 use promptarium_conformance::{Manners, Profile, Run, Selection, sweep};
 use serde_json::Value;
 
-use crate::deployed::{Account, server, target};
+use crate::deployed::{Account, server, target, with_session};
 use crate::keys::{MAIN, OTHER};
 
 fn texts(thing: &Value) -> String {
@@ -49,7 +49,7 @@ async fn whatever_a_run_keeps_is_swept_and_nothing_else() {
         account.vault("ptc-abcdefghijkmnp-1 2").await;
     }
     let before = all(base_url).await;
-    let keeping = target(base_url, Manners { keep: true, ..Manners::default() });
+    let keeping = with_session(&server, Manners { keep: true, ..Manners::default() }).await;
     let selection = Selection::new(Profile::Reference, Vec::new()).unwrap();
     let run = Run::new(keeping, selection);
     let mark = run.mark().clone();

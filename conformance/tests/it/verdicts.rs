@@ -10,7 +10,7 @@ use promptarium_conformance::report::{Outcome, Record, Report};
 use promptarium_conformance::{Manners, Profile, Run, Selection, Target, TimeScale};
 use tokio::net::TcpListener;
 
-use crate::deployed::{server, target};
+use crate::deployed::{server, target, with_session};
 use crate::embedded::builder;
 use crate::proxy::{Changes, forward};
 
@@ -67,7 +67,7 @@ async fn behind_a_prefix_of_the_path_all_is_as_it_is_without() {
         server.local_addr(),
         Changes { prefix: PREFIX, status: |_, _, status| status },
     );
-    let target = target(&format!("{public}/api/v1"), Manners::default());
+    let target = with_session(&server, Manners::default()).await;
     let report = Run::new(target, selection(&[])).carry_out(pending(), |_, _| {}).await;
     // What HTTP tells a proxy to refuse, it refuses itself, in words of its own.
     let of_proxy = |id: &str| id.starts_with("raw.") && id.ends_with(".status");

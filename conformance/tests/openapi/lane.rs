@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use promptarium_conformance::Target;
+use promptarium_conformance::{Case, Target};
 use promptarium_server::Clock;
 use promptarium_server::test_support::MemoryStore;
 use promptarium_server::test_support::PublicUrl;
@@ -63,18 +63,22 @@ impl Lane {
     ) -> Result<Self, NotStarted> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let public = PublicUrl::of_listener(listener.local_addr()?);
-        let target = Arc::new(Target::new(keys::target(&public.base_url())?)?);
+        let base_url = public.base_url();
         let (store, database) = store(form).await?;
         let (provider, blobs) = (None, None);
         let clock = Clock::System;
         let parts = ServiceParts { store, clock, public, provider, blobs, with_metrics: false };
         let service = start::start(config(WORKERS)?, parts).await?;
+        let link = service.sign_in.make().await?;
+        let target = Arc::new(Target::new(keys::target(&base_url, link.as_deref())?)?);
         let log = Log::default();
         let door = Door { app: Arc::clone(&service.app), description, log: log.clone() };
         let serving = tokio::spawn(async move {
             let (limits, readiness) = (Limits::default(), Readiness::default());
             listener::serve(listener, door, limits, readiness, std::future::pending()).await;
         });
+        // Before the code expires.
+        Case::new(Arc::clone(&target), "sign-in").session().await?;
         let scenarios = AtomicU32::new(0);
         Ok(Self { form, target, log, scenarios, serving, service, database })
     }

@@ -8,20 +8,9 @@ use crate::description::{Description, Status};
 /// Operation (`*` for all), status, reason.
 const UNSEEN: &[(&str, u16, &str)] = &[
     ("*", 408, "it takes half a minute; server/tests/it/limits.rs waits for it"),
-    ("listApiKeys", 200, SESSION),
-    ("createApiKey", 201, SESSION),
-    ("createApiKey", 400, SESSION),
-    ("createApiKey", 403, SESSION),
-    ("createApiKey", 413, SESSION),
-    ("createApiKey", 415, SESSION),
-    ("revokeApiKey", 200, SESSION),
-    ("revokeApiKey", 403, SESSION),
-    ("revokeApiKey", 404, SESSION),
     ("*", 500, "it takes a fault in the server; server/tests/it/failing_store.rs"),
     ("*", 503, "something has to be away; server/tests/it/uploads and the tests of outages"),
 ];
-
-const SESSION: &str = "it takes a browser session; server/tests/it/sessions.rs has them";
 
 /// What differs between what was promised and what was seen.
 pub(crate) fn differences(description: &Description, seen: &BTreeSet<Status>) -> Vec<String> {

@@ -42,7 +42,7 @@ const CHAPTERS: &[&[&[Fault]]] = &[
     ],
     &[generations::ALL, generations::answer::ALL, generations::jobs::ALL, generations::kinds::ALL],
     &[uploads::ALL, uploads::put::ALL],
-    &[keys::ALL, auth::ALL],
+    &[keys::ALL, keys::made::ALL, keys::sessions::ALL, auth::ALL],
     &[errors::ALL],
     &[isolation::ALL],
     races::ALL,

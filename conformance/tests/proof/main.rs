@@ -28,7 +28,7 @@ mod steady;
 mod store;
 mod touched;
 mod trial;
-mod unproved;
+mod unseen;
 
 use std::collections::BTreeSet;
 use std::error::Error;

@@ -13,7 +13,7 @@ use promptarium_conformance::{rules, scenarios};
 use crate::fault::Fault;
 use crate::faults;
 use crate::trial::{Ids, Red, rules_of};
-use crate::unproved::{UNPROVED, UNSEEN};
+use crate::unseen::UNSEEN;
 
 /// What turned red under which fault.
 #[derive(Default)]
@@ -100,10 +100,7 @@ fn row(fault: &Fault, red: &Red) -> String {
 fn reasons() -> Vec<(&'static str, String)> {
     let reason = |rule: rules::Rule| {
         let excuse = EXCUSES.iter().find(|excuse| excuse.covers(rule.id));
-        let no_scenario = excuse.map(|excuse| format!("There is no scenario: {}.", excuse.reason));
-        let unproved = UNPROVED.iter().find(|(id, _)| *id == rule.id);
-        let own = unproved.map(|(_, reason)| (*reason).to_owned());
-        Some((rule.id, own.or(no_scenario)?))
+        excuse.map(|excuse| (rule.id, format!("There is no scenario: {}.", excuse.reason)))
     };
     rules::all().filter_map(reason).collect()
 }
@@ -154,11 +151,6 @@ pub(crate) fn drift() -> Vec<String> {
     for line in proof::faults() {
         if !faults::all().any(|fault| fault.id == line.id) {
             drift.push(format!("{} is no fault", line.id));
-        }
-    }
-    for (rule, reason) in UNPROVED {
-        if rules::find(rule).is_none() || reason.is_empty() {
-            drift.push(format!("the reason for {rule} is for no rule, or none"));
         }
     }
     let listed: Vec<_> =

@@ -79,7 +79,8 @@ impl Running {
         let parts = ServiceParts { store, clock, public, provider, blobs, with_metrics: false };
         let service = start::start(config(WORKERS)?, parts).await?;
         let serving = proxy::serve(listener, Arc::clone(&service.app), way).await?;
-        let target = Arc::new(Target::new(keys::target(&base_url)?)?);
+        let link = service.sign_in.make().await?;
+        let target = Arc::new(Target::new(keys::target(&base_url, link.as_deref())?)?);
         Ok(Self { target, at_once: AT_ONCE, _serving: serving, _service: service })
     }
 }

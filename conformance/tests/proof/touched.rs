@@ -79,8 +79,14 @@ async fn exchanges_of(
 fn clean_up(exchanges: &[(Ask, Answer)]) -> usize {
     let made = exchanges.iter().filter_map(|(ask, answer)| {
         let made = ask.method == Method::POST && answer.is_success();
-        let made = made && matches!(ask.path.as_str(), "/prompts" | "/vaults");
-        made.then(|| format!("{}/{}", ask.path, answer.id()))
+        match ask.path.as_str() {
+            "/prompts" | "/vaults" if made => Some(format!("{}/{}", ask.path, answer.id())),
+            "/api-keys" if made => {
+                let id = answer.json()["data"]["publicId"].as_str()?.to_owned();
+                Some(format!("/api-keys/{id}"))
+            }
+            _ => None,
+        }
     });
     let made: Vec<_> = made.collect();
     let last = &exchanges[exchanges.len().saturating_sub(made.len())..];

@@ -17,7 +17,9 @@ use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use promptarium_conformance::report::{Outcome, text};
-use promptarium_conformance::{Authorities, Http, Need, Run, Scenario, Target, run, scenarios};
+use promptarium_conformance::{
+    Authorities, Case, Http, Need, Run, Scenario, Target, run, scenarios,
+};
 use promptarium_server::EmbeddedServer;
 use tokio::runtime::{Handle, Runtime};
 use tokio::sync::OnceCell;
@@ -115,7 +117,10 @@ async fn start(way: &Way) -> Result<Reached, NotStarted> {
     }
     let server = builder.start().await?;
     let proxy = socket.map(|socket| socket.forward_to(server.local_addr()));
-    let mut config = keys::target(server.base_url())?;
+    let mut config = keys::target(server.base_url(), Some(&server.sign_in_url().await?))?;
     (config.http, config.authorities) = (way.http, authorities);
-    Ok(Reached { target: Arc::new(Target::new(config)?), server, _proxy: proxy })
+    let target = Arc::new(Target::new(config)?);
+    // Before the code expires.
+    Case::new(Arc::clone(&target), "sign-in").session().await?;
+    Ok(Reached { target, server, _proxy: proxy })
 }

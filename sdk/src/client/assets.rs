@@ -114,7 +114,7 @@ impl DownloadAsset {
         self.in_time(async |span| {
             let mut download =
                 self.client.open_asset(self.url.as_str(), self.max_size, span).await?;
-            let unwritable = |source| Error::file(path.display().to_string(), "written", source);
+            let unwritable = |source| Error::file(path.display(), "written", source);
             let mut partial = PartialFile::create(path).await.map_err(unwritable)?;
             let mut size = 0;
             while let Some(chunk) = download.chunk().await? {

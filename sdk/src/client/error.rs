@@ -3,19 +3,25 @@
 //! `Display` is one line and does not repeat its `source`. Neither shows the API key, and no URL
 //! is shown with its query.
 
+mod excerpt;
 mod kind;
+mod make;
 
 use std::borrow::Cow;
+use std::fmt;
 use std::time::Duration;
-use std::{fmt, io};
 
 use bytes::Bytes;
 use http::{Method, StatusCode};
 
 use super::request::Route;
 use super::retry::{AttemptFailure, is_transient};
-use crate::model::{Cursor, FieldErrors, GenerationStatus, JobId, Problem};
-pub(super) use kind::{ErrorBody, Excerpt, Kind, TimeLimit, without_query};
+use crate::model::{FieldErrors, GenerationStatus, JobId, Problem};
+pub(super) use excerpt::{ErrorBody, Excerpt};
+pub use kind::ErrorKind;
+pub(super) use make::TimeLimit;
+
+type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// Why a call failed.
 ///
@@ -38,127 +44,43 @@ pub(super) use kind::{ErrorBody, Excerpt, Kind, TimeLimit, without_query};
 /// ```
 pub struct Error(Box<Inner>);
 
-#[derive(Debug)]
 struct Inner {
-    kind: Kind,
-    route: Option<Route>,
-    request_id: Option<String>,
-    retry_after: Option<Duration>,
-    attempts: u32,
-    /// The id of the job that the call creates.
-    job: Option<JobId>,
-    /// Of an error response.
+    kind: ErrorKind,
+    /// What went wrong, without the call.
+    text: String,
+    source: Option<Cause>,
+    /// How the attempt failed; `None` if a retry does not help.
+    failure: Option<AttemptFailure>,
+    /// A timeout while connecting, which is of the kind `Connect`.
+    is_connect_timeout: bool,
+    status: Option<StatusCode>,
+    /// The error response of the API.
+    problem: Option<Problem>,
+    /// The body of an error response.
     body: Option<Bytes>,
+    retry_after: Option<Duration>,
+    request_id: Option<String>,
+    route: Option<Route>,
+    attempts: u32,
+    /// The job that the call creates or waits for.
+    job: Option<JobId>,
+    last_status: Option<GenerationStatus>,
     /// Whether the request may have been carried out although the call failed.
     outcome_unknown: bool,
 }
 
-/// Declares [`ErrorKind`] with a predicate of [`Error`] for each kind.
-macro_rules! kinds {
-    ($($(#[$doc:meta])* $kind:ident = $text:literal, $predicate:ident;)*) => {
-        /// The class of an [`Error`], for branching and as a metric label.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        #[non_exhaustive]
-        pub enum ErrorKind {
-            $($(#[$doc])* $kind,)*
-        }
-
-        impl ErrorKind {
-            /// The name in snake case, such as `not_found`.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$kind => $text,)* }
-            }
-        }
-
-        /// One predicate for each [`ErrorKind`].
-        impl Error {
-            $($(#[$doc])* #[must_use] pub fn $predicate(&self) -> bool {
-                self.is(ErrorKind::$kind)
-            })*
-        }
-    };
-}
-
-kinds! {
-    /// The settings of the client cannot be used. Nothing was sent.
-    Config = "config", is_config;
-    /// The arguments of the call cannot be sent, for example a file that cannot be read or an
-    /// image that is too large.
-    Input = "input", is_input;
-    /// No connection to the server, so nothing was sent. If connecting timed out,
-    /// [`is_timeout`](Error::is_timeout) holds too.
-    Connect = "connect", is_connect;
-    /// A timeout of the client. The service may have carried out the request.
-    Timeout = "timeout", is_timeout;
-    /// The connection was closed before the whole response was received. The service may have
-    /// carried out the request.
-    Transport = "transport", is_transport;
-    /// A redirect that is not followed.
-    Redirect = "redirect", is_redirect;
-    /// Status 400 or 422: the request is invalid; see [`field_errors`](Error::field_errors).
-    BadRequest = "bad_request", is_invalid;
-    /// Status 401: the API key is not valid or lacks a scope.
-    Unauthorized = "unauthorized", is_unauthorized;
-    /// Status 403.
-    Forbidden = "forbidden", is_forbidden;
-    /// Status 404 of the service or of a storage: the resource does not exist, was deleted or
-    /// belongs to another account.
-    ///
-    /// A 404 of the API whose body is not an error response of the API is
-    /// [`Status`](ErrorKind::Status): the base URL may be wrong.
-    NotFound = "not_found", is_not_found;
-    /// Status 409.
-    Conflict = "conflict", is_conflict;
-    /// Status 429: too many requests; see [`retry_after`](Error::retry_after).
-    RateLimited = "rate_limited", is_rate_limited;
-    /// Status 500 to 599.
-    Server = "server", is_server_error;
-    /// Another error status, or a success whose body is an error response.
-    Status = "status", is_other_status;
-    /// The storage refused an upload with 401 or 403: the slot has expired or was used already.
-    SlotRefused = "slot_refused", is_slot_refused;
-    /// The service answered with success, and the body cannot be decoded.
-    Decode = "decode", is_decode;
-    /// The response is larger than allowed.
-    TooLarge = "too_large", is_too_large;
-    /// A list returned the same cursor twice and would not end.
-    PaginationLoop = "pagination_loop", is_pagination_loop;
-    /// A generation ended without output; [`message`](Error::message) says why.
-    JobFailed = "job_failed", is_job_failed;
-    /// A generation completed, and its output is not there: the prompt was deleted, or the status
-    /// names none and the target vault does not contain it.
-    OutputNotFound = "output_not_found", is_output_not_found;
-    /// Waiting for a generation timed out. The job goes on: wait for its
-    /// [`job_id`](Error::job_id) again, in this process or another.
-    WaitTimeout = "wait_timeout", is_wait_timeout;
-    /// An upload must be retried, but its reader can be read only once. The `source` of the error
-    /// is the error of the first attempt.
-    NotReplayable = "not_replayable", is_not_replayable;
-}
-
-impl ErrorKind {
-    /// The class of an error status.
-    pub(super) const fn of_status(status: StatusCode) -> Self {
-        match status.as_u16() {
-            400 | 422 => Self::BadRequest,
-            401 => Self::Unauthorized,
-            403 => Self::Forbidden,
-            404 => Self::NotFound,
-            409 => Self::Conflict,
-            429 => Self::RateLimited,
-            500..=599 => Self::Server,
-            _ => Self::Status,
-        }
+impl Inner {
+    fn is(&self, kind: ErrorKind) -> bool {
+        self.kind == kind || (kind == ErrorKind::Timeout && self.is_connect_timeout)
     }
 }
 
-/// More about the error.
+/// What is known of the error.
 impl Error {
     /// The class of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
-        self.0.kind.class()
+        self.0.kind
     }
 
     /// Whether the same call may succeed later: the server was not reached, timed out, closed the
@@ -171,7 +93,7 @@ impl Error {
             Some(AttemptFailure::Status(status)) => is_transient(status),
             Some(_) => true,
             // Another call may be faster.
-            None => matches!(self.0.kind, Kind::TimedOut { .. }),
+            None => self.0.kind == ErrorKind::Timeout,
         }
     }
 
@@ -185,7 +107,7 @@ impl Error {
     /// The status of the response, if one was received.
     #[must_use]
     pub fn status(&self) -> Option<StatusCode> {
-        self.0.kind.status()
+        self.0.status
     }
 
     /// `Retry-After` of the response.
@@ -197,9 +119,10 @@ impl Error {
     /// The message of an error response of the API, or the reason why a generation failed.
     #[must_use]
     pub fn message(&self) -> Option<&str> {
-        match &self.0.kind {
-            Kind::JobFailed { status, .. } => status.error.as_deref(),
-            _ => self.problem().map(|problem| problem.message.as_str()),
+        match (&self.0.problem, &self.0.last_status) {
+            (Some(problem), _) => Some(&problem.message),
+            (None, Some(status)) => status.error.as_deref(),
+            (None, None) => None,
         }
     }
 
@@ -208,29 +131,20 @@ impl Error {
     /// can be found if the service queued it although the call failed.
     #[must_use]
     pub fn job_id(&self) -> Option<&JobId> {
-        match &self.0.kind {
-            Kind::JobFailed { job, .. }
-            | Kind::OutputNotFound { job, .. }
-            | Kind::WaitTimeout { job, .. } => Some(job),
-            _ => self.0.job.as_ref(),
-        }
+        self.0.job.as_ref()
     }
 
     /// The last status of that generation, if one was received.
     #[must_use]
     pub fn last_status(&self) -> Option<&GenerationStatus> {
-        match &self.0.kind {
-            Kind::JobFailed { status, .. } | Kind::OutputNotFound { status, .. } => Some(status),
-            Kind::WaitTimeout { last, .. } => last.as_deref(),
-            _ => None,
-        }
+        self.0.last_status.as_ref()
     }
 
     /// The invalid fields of the request, each with what is wrong with it. Empty if the service
     /// named none.
     #[must_use]
     pub fn field_errors(&self) -> FieldErrors<'_> {
-        self.problem().map_or_else(FieldErrors::none, Problem::field_errors)
+        self.0.problem.as_ref().map_or_else(FieldErrors::none, Problem::field_errors)
     }
 
     /// What is wrong with this field, by its JSON name, such as `promptType`.
@@ -270,81 +184,10 @@ impl Error {
     pub fn body(&self) -> Option<&[u8]> {
         self.0.body.as_deref()
     }
-
-    fn problem(&self) -> Option<&Problem> {
-        match &self.0.kind {
-            Kind::Status { body: ErrorBody::Envelope(problem), .. } => Some(problem),
-            _ => None,
-        }
-    }
-
-    fn is(&self, kind: ErrorKind) -> bool {
-        self.kind() == kind || (kind == ErrorKind::Timeout && self.0.kind.is_connect_timeout())
-    }
 }
 
-/// Constructors.
+/// For the calls.
 impl Error {
-    pub(super) fn new(kind: Kind) -> Self {
-        Self(Box::new(Inner {
-            kind,
-            route: None,
-            request_id: None,
-            retry_after: None,
-            attempts: 0,
-            job: None,
-            body: None,
-            outcome_unknown: false,
-        }))
-    }
-
-    pub(super) fn config(text: impl Into<String>) -> Self {
-        Self::new(Kind::Config(text.into()))
-    }
-
-    pub(super) fn set_up(
-        what: &'static str,
-        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
-    ) -> Self {
-        Self::new(Kind::SetUp { what, source: source.into() })
-    }
-
-    pub(super) fn input(text: impl Into<String>) -> Self {
-        Self::new(Kind::Input(text.into()))
-    }
-
-    pub(super) fn file(name: String, action: &'static str, source: io::Error) -> Self {
-        Self::new(Kind::File { name, action, source })
-    }
-
-    /// The whole of several requests timed out.
-    pub(super) fn call_timed_out(url: &str, after: Duration) -> Self {
-        let (origin, limit) = (without_query(url), TimeLimit::Whole);
-        Self::new(Kind::TimedOut { origin, limit, after, status: None })
-    }
-
-    pub(super) fn pagination_loop(cursor: Option<&Cursor>) -> Self {
-        let cursor = Excerpt::start(cursor.map_or("", Cursor::as_str).as_bytes());
-        Self::new(Kind::PaginationLoop { cursor })
-    }
-
-    pub(super) fn job_failed(job: JobId, status: GenerationStatus) -> Self {
-        Self::new(Kind::JobFailed { job, status: Box::new(status) })
-    }
-
-    pub(super) fn output_not_found(job: JobId, status: GenerationStatus, place: String) -> Self {
-        Self::new(Kind::OutputNotFound { job, status: Box::new(status), place })
-    }
-
-    pub(super) fn wait_timeout(
-        job: JobId,
-        after: Duration,
-        last: Option<GenerationStatus>,
-        cause: Option<Self>,
-    ) -> Self {
-        Self::new(Kind::WaitTimeout { job, after, last: last.map(Box::new), cause })
-    }
-
     /// Sets the request that failed.
     pub(super) fn of(mut self, route: Route, request_id: Option<String>) -> Self {
         self.0.route = Some(route);
@@ -375,29 +218,24 @@ impl Error {
         self.0.outcome_unknown = true;
         self
     }
-}
 
-/// For retries and traces.
-impl Error {
     /// How the attempt failed; `None` if a retry does not help.
-    pub(super) fn attempt_failure(&self) -> Option<AttemptFailure> {
-        self.0.kind.attempt_failure()
+    pub(super) const fn attempt_failure(&self) -> Option<AttemptFailure> {
+        self.0.failure
     }
 
     /// The status of an error response.
     pub(super) const fn error_status(&self) -> Option<&StatusCode> {
-        match &self.0.kind {
-            Kind::Status { status, .. } => Some(status),
+        match &self.0.failure {
+            Some(AttemptFailure::Status(status)) => Some(status),
             _ => None,
         }
     }
 
     /// Whether the request may have been carried out although no response says so.
     pub(super) fn leaves_outcome_open(&self) -> bool {
-        matches!(
-            self.attempt_failure(),
-            Some(AttemptFailure::NoResponse | AttemptFailure::Incomplete)
-        ) || matches!(self.0.kind, Kind::TimedOut { .. })
+        use AttemptFailure::{Incomplete, NoResponse};
+        matches!(self.0.failure, Some(NoResponse | Incomplete)) || self.0.kind == ErrorKind::Timeout
     }
 }
 
@@ -406,10 +244,10 @@ impl fmt::Display for Error {
         if let Some(route) = &self.0.route {
             write!(f, "{} {}: ", route.method, route.template)?;
         }
-        self.0.kind.fmt(f)?;
+        f.write_str(&self.0.text)?;
         let mut notes = Vec::new();
         if let Some(id) = &self.0.request_id {
-            notes.push(format!("request id {}", Excerpt::start(id.as_bytes())));
+            notes.push(format!("request id {}", Excerpt::of(id)));
         }
         if self.0.attempts > 1 {
             notes.push(format!("after {} attempts", self.0.attempts));
@@ -431,12 +269,14 @@ impl fmt::Debug for Error {
             .field("request_id", &self.0.request_id)
             .field("attempts", &self.0.attempts)
             .field("kind", &self.0.kind)
-            .finish()
+            .field("text", &self.0.text)
+            .field("source", &self.0.source)
+            .finish_non_exhaustive()
     }
 }
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0.kind.source()
+        self.0.source.as_ref().map(|source| &**source as _)
     }
 }

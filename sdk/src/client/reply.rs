@@ -11,7 +11,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::Error;
 use super::config::Config;
-use super::error::{ErrorBody, ErrorKind, Excerpt, Kind};
+use super::error::{ErrorBody, ErrorKind, Excerpt};
 use super::request::Route;
 use super::trace::Span;
 use crate::model::{Cursor, JobId, Page, Problem, Timestamp};
@@ -195,20 +195,21 @@ impl Reply {
 
     /// The error of this error response, with this body.
     pub(super) fn refused_with(self, body: ErrorBody) -> Error {
-        let (status, class) = (self.status, self.class());
-        let hint =
-            if status == StatusCode::NOT_FOUND && class == ErrorKind::Status && self.lacks_api_root
-            {
-                "; the base URL may lack `/api/v1`"
-            } else {
-                ""
-            };
+        let (status, kind) = (self.status, self.kind());
+        let hint = if status == StatusCode::NOT_FOUND
+            && kind == ErrorKind::Status
+            && self.lacks_api_root
+        {
+            "; the base URL may lack `/api/v1`"
+        } else {
+            ""
+        };
         let kept = (!matches!(body, ErrorBody::Withheld)).then(|| self.body.clone());
-        let error = Error::new(Kind::Status { status, class, body, hint });
+        let error = Error::response(kind, status, body, hint);
         self.error(error.of_response(self.retry_after, kept))
     }
 
-    fn class(&self) -> ErrorKind {
+    fn kind(&self) -> ErrorKind {
         let Route { method, template } = &self.route;
         match (ErrorKind::of_status(self.status), &**template) {
             (ErrorKind::Unauthorized | ErrorKind::Forbidden, Route::UPLOAD) => {
@@ -223,7 +224,7 @@ impl Reply {
             {
                 ErrorKind::Status
             }
-            (class, _) => class,
+            (kind, _) => kind,
         }
     }
 
@@ -233,18 +234,20 @@ impl Reply {
         let mut reader = serde_json::Deserializer::from_slice(&self.body);
         let again: Result<T, _> = serde_path_to_error::deserialize(&mut reader);
         let path = again.err().map(|error| error.path().to_string()).filter(|path| path != ".");
-        let (reason, excerpt, source) = if self.withheld || self.repeats_the_key() {
-            ("the body is not shown because it contains a credential".to_owned(), None, None)
-        } else if let Some(encoding) = content_encoding(&self.headers) {
-            (format!("its Content-Encoding {encoding} is not supported"), None, Some(source))
+        let (status, path) = (self.status, path.as_deref());
+        if self.withheld || self.repeats_the_key() {
+            let reason = "the body is not shown because it contains a credential";
+            return self.error(Error::decode(status, path, reason, None));
+        }
+        let error = if let Some(error) = encoded(status, &self.headers) {
+            error
         } else if self.body.is_empty() {
-            ("the body is empty".to_owned(), None, Some(source))
+            Error::decode(status, path, "the body is empty", None)
         } else {
-            let excerpt = Excerpt::at(&self.body, source.line(), source.column());
-            (reason(&source).to_string(), Some(excerpt), Some(source))
+            let near = Excerpt::at(&self.body, source.line(), source.column());
+            Error::decode(status, path, &reason(&source).to_string(), Some(&near))
         };
-        let status = self.status;
-        self.error(Error::new(Kind::Decode { status, path, reason, excerpt, source }))
+        self.error(error.because(source))
     }
 
     /// Adds what is known of the call.
@@ -278,10 +281,17 @@ pub(super) fn request_id(headers: &HeaderMap) -> Option<String> {
 }
 
 /// `Content-Encoding`, unless the body is plain. A transport that decodes a body removes it.
-pub(super) fn content_encoding(headers: &HeaderMap) -> Option<Excerpt> {
+fn content_encoding(headers: &HeaderMap) -> Option<Excerpt> {
     let value = headers.get(CONTENT_ENCODING)?.as_bytes().trim_ascii();
     let is_plain = value.is_empty() || value.eq_ignore_ascii_case(b"identity");
     (!is_plain).then(|| Excerpt::start(value))
+}
+
+/// The error of a success that cannot be decoded because of its `Content-Encoding`.
+pub(super) fn encoded(status: StatusCode, headers: &HeaderMap) -> Option<Error> {
+    let encoding = content_encoding(headers)?;
+    let reason = format!("its Content-Encoding {encoding} is not supported");
+    Some(Error::decode(status, None, &reason, None))
 }
 
 /// Why `serde_json` cannot decode a body, without the position.

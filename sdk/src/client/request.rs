@@ -7,7 +7,6 @@ use http::Method;
 use serde::Serialize;
 
 use super::Error;
-use super::error::Kind;
 use super::retry::Resend;
 use crate::model::JobId;
 
@@ -84,7 +83,7 @@ impl Request {
                 self.body = Some(bytes.into());
                 Ok(self)
             }
-            Err(source) => Err(Error::new(Kind::Serialize(source)).of(self.route, None)),
+            Err(source) => Err(Error::serialize(source).of(self.route, None)),
         }
     }
 }

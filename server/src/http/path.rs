@@ -61,8 +61,8 @@ impl<'a> PathParams<'a> {
         if is_plain { text.parse().ok() } else { None }
     }
 
-    /// The text at this index, percent-decoded. `None` if it is empty, an escape is broken, or
-    /// it is not UTF-8.
+    /// The text at this index, percent-decoded. `None` if it is empty, an escape is broken, it is
+    /// not UTF-8, or it holds a NUL, which no id can hold and PostgreSQL does not take.
     pub fn text(&self, index: usize) -> Option<Cow<'a, str>> {
         let text = *self.0.get(index)?;
         let is_escape = |rest: &str| {
@@ -71,7 +71,7 @@ impl<'a> PathParams<'a> {
         if text.is_empty() || !text.split('%').skip(1).all(is_escape) {
             return None;
         }
-        percent_decode_str(text).decode_utf8().ok()
+        percent_decode_str(text).decode_utf8().ok().filter(|text| !text.contains('\0'))
     }
 }
 
@@ -122,7 +122,7 @@ mod tests {
             let segment = path.split('/').nth(2).unwrap();
             assert_eq!(params(segment).text(0).as_deref(), Some(text), "{path}");
         }
-        for broken in ["", "%", "%2", "%zz", "%+1", "a%2", "%ff", "%c3"] {
+        for broken in ["", "%", "%2", "%zz", "%+1", "a%2", "%ff", "%c3", "%00", "a%00b"] {
             assert_eq!(params(broken).text(0), None, "{broken}");
         }
     }

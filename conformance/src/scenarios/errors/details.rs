@@ -138,7 +138,7 @@ async fn null(case: Case) -> Result<(), Failure> {
 }
 
 /// A 400 whose details map these fields and no other, each to a text.
-fn names_exactly(reply: &Reply, fields: &[&str]) -> Result<(), Failure> {
+pub(in crate::scenarios) fn names_exactly(reply: &Reply, fields: &[&str]) -> Result<(), Failure> {
     let details = reply.status(400)?.at("/details")?;
     let entries = details.as_object().into_iter().flatten();
     let got: BTreeSet<_> = entries.clone().map(|(field, _)| field.as_str()).collect();

@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_key_shows_in_neither_form() {
-        let secrets = Secrets::new(vec![("MAIN", KEY.into())]);
+        let secrets = Secrets::new([("MAIN", KEY)].into_iter());
         let base = "https://host:8443/api/v1".parse().unwrap();
         let sent =
             format!("GET /{KEY}?{KEY} HTTP/1.1\r\nX: {KEY}\r\nAuthorization : {KEY}\r\n\r\n");
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_shell_line_holds_every_byte_but_the_key() {
-        let secrets = Secrets::new(vec![("MAIN", KEY.into())]);
+        let secrets = Secrets::new([("MAIN", KEY)].into_iter());
         let sent =
             format!("GET /% HTTP/1.1\r\nAuthorization: Bearer {KEY}\r\nA: '\x01\\\r\n\r\n{KEY}");
         assert_eq!(

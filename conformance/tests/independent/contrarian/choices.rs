@@ -32,6 +32,17 @@ pub(crate) struct Choices {
     pub(super) statuses: Statuses,
 }
 
+/// [`TERSE`], but with output that a client can find: for the tests of the SDK.
+pub(crate) const TERSE_IMAGES: Choices =
+    Choices { name: "terse-images", jobs: Jobs { in_images: true, ..TERSE.jobs }, ..TERSE };
+
+/// [`TERSE_IMAGES`] with a nested state, and a batch in one prompt.
+pub(crate) const NESTED: Choices = Choices {
+    name: "nested",
+    jobs: Jobs { nested_state: true, in_one_prompt: true, ..TERSE_IMAGES.jobs },
+    ..TERSE_IMAGES
+};
+
 /// How answers look as bytes.
 pub(super) struct Wire {
     /// S-68: unknown keys in every object, `details` and `pagination` always.
@@ -170,6 +181,10 @@ pub(super) struct Jobs {
     pub(super) known_models_only: bool,
     /// S-39: the outputs are entries of `images`; else they are shown otherwise.
     pub(super) in_images: bool,
+    /// S-39: all outputs are in one prompt; else each is in a prompt of its own.
+    pub(super) in_one_prompt: bool,
+    /// S-34: the state is in an object within `data`.
+    pub(super) nested_state: bool,
     /// S-41: the job fails; else its output is in no vault.
     pub(super) fails_without_vault: bool,
 }

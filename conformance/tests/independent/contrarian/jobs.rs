@@ -173,6 +173,9 @@ pub(super) fn status(store: &mut Store, call: &Call, id: &str) -> Outcome {
         State::Underway => words[1],
     };
     let mut data = json!({ call.choices.jobs.state_member: word });
+    if call.choices.jobs.nested_state {
+        data = json!({ "job": { "progress": data } });
+    }
     if call.choices.wire.extras {
         data["job"] = json!({ "name": id, "outputs": job.outputs, "model": job.model });
         data["history"] = json!(["accepted", "completed"]);
@@ -203,14 +206,17 @@ fn save(store: &mut Store, place: usize) -> State {
     if !is_there && store.choices.jobs.fails_without_vault {
         return State::Failed;
     }
-    for number in 1..=outputs {
+    let prompts = if store.choices.jobs.in_one_prompt { 1 } else { outputs };
+    for number in 1..=prompts {
         let text: String = text.chars().take(7000).collect();
         let text = if text.is_empty() { "(nothing)".to_owned() } else { text };
         let mut prompt = store.new_prompt(owner, format!("Werk {number} von {outputs}"), text);
         prompt.kind = kind;
         prompt.model = Some(model.clone());
-        let url = uploads::keep(store, owner, kind);
-        prompt.images = vec![Image { url, width: 1, height: 1 }];
+        for _ in 0..outputs / prompts {
+            let url = uploads::keep(store, owner, kind);
+            prompt.images.push(Image { url, width: 1, height: 1 });
+        }
         let id = prompt.id;
         store.prompts.push(prompt);
         if is_there {

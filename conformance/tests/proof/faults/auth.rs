@@ -1,5 +1,6 @@
 //! Faults in authentication and scopes (AU).
 
+use super::keys::made::GENERATED;
 use super::keys::{as_main, token};
 use crate::ask::Answer;
 use crate::fault::{Fault, fault};
@@ -149,7 +150,8 @@ pub(super) const ALL: &[Fault] = &[
         "An unknown key is answered 403.",
         ["AU-05", "ER-07", "AU-04", "KE-02"],
         answers(ALL_PATHS, |ask, answer| {
-            let known = [MAIN, OTHER, READ_ONLY, REVOKED].contains(&token(ask));
+            let given = [MAIN, OTHER, READ_ONLY, REVOKED].contains(&token(ask));
+            let known = given || token(ask).starts_with(GENERATED);
             if answer.code() == 401 && !token(ask).is_empty() && !known && ask.of_api {
                 answer.set_code(403);
             }

@@ -47,7 +47,7 @@ pub(super) const ALL: &[Fault] = &[
         [
             "ER-02", "ER-03", "ER-05", "PG-04", "PG-09", "VC-14", "GE-31", "LI-02", "PR-15",
             "PR-35", "VA-12", "VC-13", "EN-02", "GE-15", "PR-17", "VA-17", "VA-19", "VA-23",
-            "VA-30", "VC-22", "VC-24"
+            "VA-30", "VC-22", "VC-24", "KE-03", "KE-06"
         ],
         on(400, |body| {
             let entries = body["details"]
@@ -62,7 +62,7 @@ pub(super) const ALL: &[Fault] = &[
         [
             "ER-03", "ER-05", "PG-04", "PG-09", "VC-14", "GE-31", "LI-02", "PR-15", "PR-35",
             "VC-13", "EN-02", "GE-15", "PR-17", "VA-12", "VA-17", "VA-19", "VA-23", "VC-22",
-            "VC-24"
+            "VC-24", "KE-03", "KE-06"
         ],
         on(400, |body| body["details"] = json!({}))
     ),

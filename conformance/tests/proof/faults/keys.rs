@@ -1,5 +1,8 @@
 //! Faults in API keys (KE).
 
+pub(super) mod made;
+pub(super) mod sessions;
+
 use serde_json::json;
 
 use crate::ask::{Answer, Ask};
@@ -27,8 +30,10 @@ pub(super) const ALL: &[Fault] = &[
         "The 401 of POST /api-keys quotes the key.",
         ["KE-04"],
         answers("POST /api-keys", |ask, answer| {
-            let text = format!("The key {} opens no session.", token(ask));
-            answer.edit(|body| body["error"] = text.into());
+            if answer.code() == 401 {
+                let text = format!("The key {} opens no session.", token(ask));
+                answer.edit(|body| body["error"] = text.into());
+            }
         })
     ),
     fault!(
@@ -57,7 +62,9 @@ pub(super) const ALL: &[Fault] = &[
         "keys.made-for-anybody",
         "POST /api-keys makes a key for a caller without key and session.",
         ["KE-05"],
-        instead("POST /api-keys", |ask| token(ask).is_empty().then(made))
+        instead("POST /api-keys", |ask| {
+            (token(ask).is_empty() && !sessions::has_session(ask)).then(made)
+        })
     ),
 ];
 

@@ -278,7 +278,7 @@ impl CreateGeneration {
             match status.exchange().await.and_then(Reply::accepted) {
                 Ok(reply) => return Ok(reply),
                 Err(unknown)
-                    if unknown.is_not_found()
+                    if is_absent(&unknown)
                         && !id_refused
                         && number < policy.max_attempts
                         && client.0.budget.spend() => {}
@@ -292,6 +292,11 @@ impl CreateGeneration {
 /// Whether a server or a proxy may answer so although the job was queued.
 fn is_ambiguous(status: StatusCode) -> bool {
     matches!(status.as_u16(), 408 | 502 | 503 | 504)
+}
+
+/// Whether the service says that it does not have the job.
+fn is_absent(error: &Error) -> bool {
+    error.is_not_found() || error.status() == Some(StatusCode::GONE)
 }
 
 /// Whether the service refuses the id of the job, because it has it already or never takes one

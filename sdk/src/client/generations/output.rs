@@ -35,16 +35,16 @@ async fn in_vault(
     status: &GenerationStatus,
     hint: &OutputHint,
 ) -> Result<Result<Vec<Prompt>, String>, Error> {
-    let vault = match hint.vault.or(status.vault_id) {
-        Some(vault) => vault,
-        None => match general(client).await? {
-            Some(vault) => vault,
-            None => return Ok(Err("the account has no General vault".to_owned())),
-        },
+    let vaults = match hint.vault.or(status.vault_id) {
+        Some(vault) => vec![vault],
+        None => system_vaults(client).await?,
     };
     let since = hint.since.or(status.created_at);
     let since = since.and_then(|since| since.checked_sub(CLOCK_SKEW).ok());
-    let members = client.vault(vault).prompts().list().await?;
+    let mut members = Vec::new();
+    for vault in &vaults {
+        members.extend(client.vault(*vault).prompts().list().await?);
+    }
     let mut found: Vec<_> = members
         .into_iter()
         .map(|member| member.prompt)
@@ -53,6 +53,11 @@ async fn in_vault(
         .filter(|prompt| since.is_none_or(|since| prompt.created_at >= since))
         .collect();
     found.sort_by_key(|prompt| (prompt.created_at, prompt.id));
+    let place = match vaults[..] {
+        [] => "no vault".to_owned(),
+        [vault] => format!("vault {vault}"),
+        [..] => "General".to_owned(),
+    };
     let outputs = hint.outputs.unwrap_or(1);
     let (mut count, mut needed) = (0, 0);
     for prompt in &found {
@@ -64,25 +69,23 @@ async fn in_vault(
     }
     if hint.text.is_none() && found.len() > needed {
         return Ok(Err(format!(
-            "the status names no prompt, and several prompts of vault {vault} may be the output; \
-             set `text`"
+            "the status names no prompt, and several prompts of {place} may be the output; set `text`"
         )));
     }
     if count < outputs {
         let text = hint.text.as_ref().map_or("", |_| " with its text");
         return Ok(Err(format!(
-            "the status names no prompt, and vault {vault} holds {count} of {outputs} images of \
-             new prompts{text}"
+            "the status names no prompt, and {place} has {count} of {outputs} images of new \
+             prompts{text}"
         )));
     }
     found.truncate(needed);
     Ok(Ok(found))
 }
 
-/// The vault that takes the output of jobs that name none.
-async fn general(client: &Client) -> Result<Option<VaultId>, Error> {
+/// The vaults that may take the output of a job that names none: General, which the service may
+/// have given another name.
+async fn system_vaults(client: &Client) -> Result<Vec<VaultId>, Error> {
     let vaults = client.vaults().list().await?;
-    let mut system = vaults.iter().filter(|vault| vault.is_system);
-    let first = system.clone().next();
-    Ok(system.find(|vault| vault.name == "General").or(first).map(|vault| vault.id))
+    Ok(vaults.into_iter().filter(|vault| vault.is_system).map(|vault| vault.id).collect())
 }

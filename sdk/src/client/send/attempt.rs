@@ -5,11 +5,10 @@ use http::{Response, StatusCode};
 use tokio::time::Instant;
 use url::Url;
 
-use super::limit::{Running, TimedOut, origin};
+use super::limit::{Running, TimedOut};
 use super::{body, headers, redirect, request_id, url};
 use crate::client::Error;
 use crate::client::config::{Config, Limits};
-use crate::client::error::{Kind, without_query};
 use crate::client::options::CallOptions;
 use crate::client::reply::Reply;
 use crate::client::request::Request;
@@ -51,21 +50,20 @@ impl<'a> Sending<'a> {
             let response = self.exchange(config, &url, &running).await;
             let (head, body) =
                 response.map_err(|error| error.of(route.clone(), None))?.into_parts();
-            let fail = |kind| Error::new(kind).of(route.clone(), request_id(&head.headers));
+            let fail = |error: Error| error.of(route.clone(), request_id(&head.headers));
             let status = head.status;
             if let Some(FinalUrl(url)) = head.extensions.get() {
-                let location = without_query(url.as_str());
-                return Err(fail(Kind::Followed { status, location }));
+                return Err(fail(Error::followed(status, url)));
             }
             if !redirect::is_redirect(status) {
                 let body = collect(body, status, config.max_response_size, &running).await;
-                let body = body.map_err(|broken| fail(broken.kind(status, &url)))?;
+                let body = body.map_err(|broken| fail(broken.error(status, &url)))?;
                 return Ok(Reply::new(route.clone(), status, head.headers, body));
             }
             let to = redirect::location(&url, &head.headers);
-            let location = to.as_ref().map(|to| without_query(to.as_str()));
-            url = redirect::of_call(&route.method, &config.base_url, to, redirects)
-                .map_err(|reason| fail(Kind::Redirect { status, location, reason }))?;
+            redirect::of_call(&route.method, &config.base_url, to.as_ref(), redirects)
+                .map_err(|reason| fail(Error::redirect(status, to.as_ref(), reason)))?;
+            url = to.unwrap_or(url);
             redirects += 1;
         }
     }
@@ -92,11 +90,11 @@ pub(super) enum Broken {
 }
 
 impl Broken {
-    pub(super) fn kind(self, status: StatusCode, url: &Url) -> Kind {
+    pub(super) fn error(self, status: StatusCode, url: &Url) -> Error {
         match self {
-            Self::TimedOut(timed_out) => timed_out.kind(origin(url), Some(status)),
-            Self::Failed(source) => Kind::Incomplete { status, source },
-            Self::TooLarge(max, setting) => Kind::TooLarge { status, max, setting },
+            Self::TimedOut(timed_out) => timed_out.error(url, Some(status)),
+            Self::Failed(source) => Error::incomplete(status, source),
+            Self::TooLarge(max, setting) => Error::too_large(status, max, setting),
         }
     }
 }

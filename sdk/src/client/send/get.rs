@@ -8,8 +8,8 @@ use url::Url;
 use super::attempt::{Broken, collect_start};
 use super::limit::Running;
 use super::{redirect, repeats_query, request_id};
-use crate::client::error::{ErrorBody, Kind, without_query};
-use crate::client::reply::{Reply, content_encoding};
+use crate::client::error::ErrorBody;
+use crate::client::reply::{Reply, encoded};
 use crate::client::request::Route;
 use crate::client::trace::Span;
 use crate::client::transport::{self, Body};
@@ -39,11 +39,11 @@ impl Client {
                 break response.into_parts();
             }
             let to = redirect::location(&url, response.headers());
-            let location = to.as_ref().map(|to| without_query(to.as_str()));
-            url = redirect::of_asset(&url, to, redirects).map_err(|reason| {
-                Error::new(Kind::Redirect { status, location, reason })
+            redirect::of_asset(&url, to.as_ref(), redirects).map_err(|reason| {
+                Error::redirect(status, to.as_ref(), reason)
                     .of(route.clone(), request_id(response.headers()))
             })?;
+            url = to.unwrap_or(url);
             redirects += 1;
         };
         let (status, headers) = (head.status, head.headers);
@@ -86,14 +86,8 @@ pub(in crate::client) struct Download {
 impl Download {
     /// Fails if the head says that the body cannot be used.
     fn check(&self) -> Result<(), Error> {
-        if let Some(encoding) = content_encoding(&self.headers) {
-            return Err(self.error(Kind::Decode {
-                status: self.status,
-                path: None,
-                reason: format!("its Content-Encoding {encoding} is not supported"),
-                excerpt: None,
-                source: None,
-            }));
+        if let Some(error) = encoded(self.status, &self.headers) {
+            return Err(self.of(error));
         }
         let is_too_large = self.body.length().is_some_and(|length| length > self.max_size);
         if is_too_large { Err(self.broken(self.too_large())) } else { Ok(()) }
@@ -123,10 +117,10 @@ impl Download {
     }
 
     fn broken(&self, broken: Broken) -> Error {
-        self.error(broken.kind(self.status, &self.url))
+        self.of(broken.error(self.status, &self.url))
     }
 
-    fn error(&self, kind: Kind) -> Error {
-        Error::new(kind).of(self.route.clone(), request_id(&self.headers))
+    fn of(&self, error: Error) -> Error {
+        error.of(self.route.clone(), request_id(&self.headers))
     }
 }

@@ -8,7 +8,7 @@ use url::Url;
 
 use crate::client::Error;
 use crate::client::config::{Limits, until};
-use crate::client::error::{Kind, TimeLimit};
+use crate::client::error::TimeLimit;
 use crate::client::transport::{Body, Transport};
 
 /// Time limits that have started.
@@ -59,8 +59,8 @@ impl Running {
     ) -> Result<Response<Body>, Error> {
         match self.first(transport.send(request)).await {
             Ok(Ok(response)) => Ok(response),
-            Ok(Err(source)) => Err(Error::new(Kind::NoResponse { origin: origin(url), source })),
-            Err(timed_out) => Err(Error::new(timed_out.kind(origin(url), None))),
+            Ok(Err(source)) => Err(Error::no_response(url, source)),
+            Err(timed_out) => Err(timed_out.error(url, None)),
         }
     }
 
@@ -80,12 +80,7 @@ impl Running {
 }
 
 impl TimedOut {
-    pub(super) const fn kind(self, origin: String, status: Option<StatusCode>) -> Kind {
-        Kind::TimedOut { origin, limit: self.limit, after: self.after, status }
+    pub(super) fn error(self, url: &Url, status: Option<StatusCode>) -> Error {
+        Error::timed_out(url, self.limit, self.after, status)
     }
-}
-
-/// Scheme, host and port of a URL.
-pub(super) fn origin(url: &Url) -> String {
-    url.origin().ascii_serialization()
 }

@@ -11,9 +11,9 @@ use http_body::{Frame, SizeHint};
 use tokio::sync::mpsc;
 
 use super::attempt::collect_start;
-use super::limit::{Running, TimedOut, origin};
+use super::limit::{Running, TimedOut};
 use super::{repeats_query, request_id};
-use crate::client::error::{ErrorBody, Kind, without_query};
+use crate::client::error::ErrorBody;
 use crate::client::reply::{Reply, repeats};
 use crate::client::request::Route;
 use crate::client::transport::{self, Body, Failure, FinalUrl};
@@ -37,7 +37,7 @@ impl Client {
     ) -> Result<StatusCode, Error> {
         let route = Route::new(Method::PUT, Route::UPLOAD);
         let url = slot.upload_url.expose();
-        let fail = |kind| Error::new(kind).of(route.clone(), None);
+        let fail = |error: Error| error.of(route.clone(), None);
         let running = Running::idle_only(self.0.limits);
         let (chunks, queue) = mpsc::channel(CHUNKS_QUEUED);
         let request = self.upload(slot, Queue { chunks: queue, left: feed.size() })?;
@@ -55,16 +55,15 @@ impl Client {
             First::Answered(response) => response,
             First::Read(Err(ReadError::Source(error))) => return Err(error),
             First::Read(Err(ReadError::TimedOut(limit))) => {
-                return Err(fail(limit.kind(origin(url), None)));
+                return Err(fail(limit.error(url, None)));
             }
             First::Read(Ok(())) => {
                 complete = true;
                 let response = running.first(sending).await;
-                response.map_err(|limit| fail(limit.kind(origin(url), None)))?
+                response.map_err(|limit| fail(limit.error(url, None)))?
             }
         };
-        let response =
-            response.map_err(|source| fail(Kind::NoResponse { origin: origin(url), source }))?;
+        let response = response.map_err(|source| fail(Error::no_response(url, source)))?;
         self.outcome(response, complete, slot, route, &running).await
     }
 
@@ -93,12 +92,12 @@ impl Client {
     ) -> Result<StatusCode, Error> {
         let (head, body) = response.into_parts();
         let status = head.status;
-        let fail = |kind| Error::new(kind).of(route.clone(), request_id(&head.headers));
+        let fail = |error: Error| error.of(route.clone(), request_id(&head.headers));
         if let Some(FinalUrl(url)) = head.extensions.get() {
-            return Err(fail(Kind::Followed { status, location: without_query(url.as_str()) }));
+            return Err(fail(Error::followed(status, url)));
         }
         if status.is_success() {
-            return if complete { Ok(status) } else { Err(fail(Kind::AnsweredEarly { status })) };
+            return if complete { Ok(status) } else { Err(fail(Error::answered_early(status))) };
         }
         let body = collect_start(body, running).await;
         let withheld = repeats_query(&body, slot.upload_url.expose())

@@ -19,15 +19,15 @@ pub(super) const fn is_redirect(status: StatusCode) -> bool {
     matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
 }
 
-/// The URL that a call of the API is redirected to, or why it is not: the API key is sent to URLs
-/// below the base URL only.
+/// Whether a call of the API may be redirected to this URL, or why not: the API key is sent to
+/// URLs below the base URL only.
 pub(super) fn of_call(
     method: &Method,
     base_url: &Url,
-    to: Option<Url>,
+    to: Option<&Url>,
     redirects: u32,
-) -> Result<Url, &'static str> {
-    let to = to.filter(is_web).ok_or("it is not an http or https URL")?;
+) -> Result<(), &'static str> {
+    let to = to.filter(|to| is_web(to)).ok_or(NOT_WEB)?;
     if to.origin() != base_url.origin() {
         return Err("the API key is not sent to another origin");
     }
@@ -38,22 +38,24 @@ pub(super) fn of_call(
     if *method != Method::GET {
         return Err("only GET requests are redirected");
     }
-    limited(to, redirects)
+    check_count(redirects)
 }
 
-/// The URL that a download is redirected to, or why it is not. There is no key to protect.
-pub(super) fn of_asset(from: &Url, to: Option<Url>, redirects: u32) -> Result<Url, &'static str> {
-    let to = to.filter(is_web).ok_or("it is not an http or https URL")?;
+/// Whether a download may be redirected to this URL, or why not. There is no key to protect.
+pub(super) fn of_asset(from: &Url, to: Option<&Url>, redirects: u32) -> Result<(), &'static str> {
+    let to = to.filter(|to| is_web(to)).ok_or(NOT_WEB)?;
     if from.scheme() == "https" && to.scheme() != "https" {
         return Err("it leads from https to http");
     }
-    limited(to, redirects)
+    check_count(redirects)
 }
 
 pub(super) fn is_web(url: &Url) -> bool {
     matches!(url.scheme(), "http" | "https")
 }
 
-fn limited(to: Url, redirects: u32) -> Result<Url, &'static str> {
-    if redirects < REDIRECTS_MAX { Ok(to) } else { Err("there were 5 redirects before") }
+const NOT_WEB: &str = "it is not an http or https URL";
+
+const fn check_count(redirects: u32) -> Result<(), &'static str> {
+    if redirects < REDIRECTS_MAX { Ok(()) } else { Err("there were 5 redirects before") }
 }

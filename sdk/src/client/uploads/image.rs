@@ -10,7 +10,6 @@ use super::media;
 use super::source::{Opened, UploadSource};
 use crate::client::backoff::Backoff;
 use crate::client::config::until;
-use crate::client::error::Kind;
 use crate::client::trace::Span;
 use crate::client::{Client, Error};
 use crate::model::{AssetUrl, ImageContentType, UploadSlot};
@@ -142,7 +141,7 @@ impl UploadImage {
                 return Err(error);
             };
             if !opened.is_replayable() {
-                return Err(Error::new(Kind::NotReplayable(error)));
+                return Err(Error::not_replayable(error));
             }
             if attempt == ATTEMPTS_MAX {
                 return Err(error);

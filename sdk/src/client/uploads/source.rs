@@ -123,7 +123,7 @@ impl Opened {
         let mut opened = match source.0 {
             Kind::Path(path) => {
                 let name = path.display().to_string();
-                let unreadable = |source| Error::file(name.clone(), "read", source);
+                let unreadable = |source| Error::file(&name, "read", source);
                 let file = File::open(&path).await.map_err(unreadable)?;
                 let found = file.metadata().await.map_err(unreadable)?;
                 if found.is_dir() {
@@ -164,7 +164,7 @@ impl Opened {
             Body::Reader(Some(reader)) => read_up_to(reader, wanted).await,
             Body::Reader(None) => Ok(Bytes::new()),
         };
-        self.head = head.map_err(|source| Error::file(self.name.clone(), "read", source))?;
+        self.head = head.map_err(|source| Error::file(&self.name, "read", source))?;
         if self.head.len() < wanted {
             return Err(ended_early(&self.name, self.head.len() as u64, self.size));
         }
@@ -185,7 +185,7 @@ impl Opened {
             }
             Body::File(file) => {
                 let rewound = file.seek(SeekFrom::Start(0)).await;
-                rewound.map_err(|source| Error::file(self.name.clone(), "read", source))?;
+                rewound.map_err(|source| Error::file(&self.name, "read", source))?;
                 (Bytes::new(), Rest::File(file))
             }
         };
@@ -229,7 +229,7 @@ impl Feed<'_> {
         } else {
             Ok(self.head.split_to(most.min(self.head.len())))
         };
-        let piece = piece.map_err(|source| Error::file(self.name.to_owned(), "read", source))?;
+        let piece = piece.map_err(|source| Error::file(self.name, "read", source))?;
         if piece.is_empty() {
             return Err(ended_early(self.name, self.sent(), self.size));
         }

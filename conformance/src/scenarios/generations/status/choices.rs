@@ -212,7 +212,7 @@ async fn prompt_deleted(case: Case) -> Result<(), Failure> {
 
 async fn unknown_404(case: Case) -> Result<(), Failure> {
     let long = "x".repeat(2000);
-    for id in [&own_id(&case), "0", "a b", "ä/ö", "%", "%2F", "?#", "\u{1f600}", &long] {
+    for id in [&own_id(&case), "0", "a b", "ä/ö", "%", "%2F", "?#", "\u{1f600}", "a\0b", &long] {
         let reply = status(&case.wire(), id).await?;
         reply.accepted(404, format!("the status of {id:?}"))?.equals("/details", json!({}))?;
     }

@@ -69,6 +69,8 @@ pub(crate) const LAVISH: Choices = Choices {
         capital_ids: false,
         known_models_only: true,
         in_images: true,
+        in_one_prompt: false,
+        nested_state: false,
         fails_without_vault: true,
     },
     files: Files {

@@ -70,6 +70,8 @@ pub(crate) const TERSE: Choices = Choices {
         capital_ids: true,
         known_models_only: false,
         in_images: false,
+        in_one_prompt: false,
+        nested_state: false,
         fails_without_vault: false,
     },
     files: Files {

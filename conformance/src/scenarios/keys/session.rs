@@ -1,0 +1,179 @@
+//! What a browser session is (S-81): its cookie, the code it begins with, and the requests that
+//! it is good for.
+
+use http::Method;
+use http::header::SET_COOKIE;
+use serde_json::json;
+
+use super::New;
+use crate::scenario::reference;
+use crate::scenarios::endpoints::{self, Ids};
+use crate::session::send_code;
+use crate::wire::Call;
+use crate::{Case, Failure, Scenario, check};
+
+pub(super) const ALL: &[Scenario] = &[
+    reference!(
+        "keys.session.cookie",
+        "The cookie is HttpOnly, SameSite=Lax and for every path, over HTTPS also Secure and bound to the host (S-81)",
+        ["KE-05"],
+        [Session],
+        cookie
+    ),
+    reference!(
+        "keys.session.code-once",
+        "A sign-in code that was used is 401 and sets no cookie (S-81)",
+        ["KE-05"],
+        [Session],
+        code_once
+    ),
+    reference!(
+        "keys.session.other-cookies",
+        "A cookie that is not exactly that of the session, and the right one twice, are 401 (S-81)",
+        ["KE-05"],
+        [Session],
+        other_cookies
+    ),
+    reference!(
+        "keys.session.not-beside-a-key",
+        "With an API key beside the session all calls on keys are 401 (S-46)",
+        ["KE-05"],
+        [Session],
+        not_beside_a_key
+    ),
+    reference!(
+        "keys.session.no-key",
+        "A session is no key: every endpoint of prompts and vaults is 401 (S-81)",
+        ["AU-02"],
+        [Session],
+        no_key
+    ),
+    reference!(
+        "keys.session.cross-site",
+        "A request that no page of the target's own sends is 403 and does nothing (S-81)",
+        ["KE-05"],
+        [Session],
+        cross_site
+    ),
+    reference!(
+        "keys.session.own-origin",
+        "Without Sec-Fetch-Site the target's own Origin is enough (S-81)",
+        ["KE-05"],
+        [Session],
+        own_origin
+    ),
+];
+
+async fn cookie(case: Case) -> Result<(), Failure> {
+    let session = case.signed_in().await?;
+    let set: Vec<_> = session.answer.headers().get_all(SET_COOKIE).iter().collect();
+    session.answer.ensure(set.len() == 1, "one cookie", set.len())?;
+    let line = set.first().and_then(|line| line.to_str().ok()).unwrap_or_default();
+    let attributes: Vec<_> =
+        line.split(';').skip(1).map(|one| one.trim().to_ascii_lowercase()).collect();
+    let secure = case.target().config.base_url.scheme() == "https";
+    let expected = ["path=/", "httponly", "samesite=lax"].into_iter();
+    for expected in expected.chain(secure.then_some("secure")) {
+        let there = attributes.iter().any(|one| one == expected);
+        session.answer.ensure(there, format!("a cookie with {expected}"), attributes.join("; "))?;
+    }
+    let bound = !secure || session.cookie.starts_with("__Host-");
+    session.answer.ensure(bound, "a name that begins with __Host-", "another")?;
+    Ok(())
+}
+
+async fn code_once(case: Case) -> Result<(), Failure> {
+    case.session().await?;
+    let reply = send_code(&case).await?;
+    let set = reply.status(401)?.headers().contains_key(SET_COOKIE);
+    reply.ensure(!set, "no cookie", "one")?;
+    Ok(())
+}
+
+/// A call with this cookie and nothing else that a browser would add.
+fn with_cookie(case: &Case, method: Method, path: &str, cookie: &str) -> Call {
+    case.anonymous().call(method, path).header("cookie", cookie)
+}
+
+async fn other_cookies(case: Case) -> Result<(), Failure> {
+    let cookie = &case.signed_in().await?.cookie;
+    let (start, last) = cookie.split_at(cookie.len() - 1);
+    let other = if last == "A" { "B" } else { "A" };
+    for (name, cookie) in [
+        ("the last sign exchanged", format!("{start}{other}")),
+        ("the last sign missing", start.to_owned()),
+        ("one sign more", format!("{cookie}A")),
+        ("another name", format!("x{cookie}")),
+        ("the right one twice", format!("{cookie}; {cookie}")),
+    ] {
+        let reply = with_cookie(&case, Method::GET, "/api-keys", &cookie).send().await?;
+        check::about(name, reply.status(401))?;
+    }
+    Ok(())
+}
+
+async fn not_beside_a_key(case: Case) -> Result<(), Failure> {
+    let session = case.session().await?;
+    let path = New::make(&case, &session, &[]).await?.path();
+    let body = json!({ "name": case.name("key"), "scopes": [] });
+    for (method, path) in
+        [(Method::POST, "/api-keys"), (Method::GET, "/api-keys"), (Method::DELETE, &path)]
+    {
+        let key = format!("Bearer {}", case.target().config.api_key);
+        let call = session.call(method, path).header("authorization", key);
+        call.json(&body).send().await?.status(401)?;
+    }
+    Ok(())
+}
+
+async fn no_key(case: Case) -> Result<(), Failure> {
+    let session = case.session().await?;
+    let ids = Ids::make(&case, &case.wire()).await?;
+    for endpoint in endpoints::all(&case, &ids) {
+        endpoint.send(&session).await?.status(401)?;
+    }
+    Ok(())
+}
+
+async fn cross_site(case: Case) -> Result<(), Failure> {
+    let session = case.session().await?;
+    let new = New::make(&case, &session, &[]).await?;
+    let cookie = &case.signed_in().await?.cookie;
+    let own = case.target().config.base_url.origin().ascii_serialization();
+    let body = json!({ "name": case.name("forged"), "scopes": [] });
+    for headers in [
+        &[][..],
+        &[("sec-fetch-site", "cross-site")],
+        &[("sec-fetch-site", "same-site")],
+        &[("sec-fetch-site", "cross-site"), ("origin", &own)],
+        &[("origin", "https://elsewhere.example")],
+        &[("origin", "null")],
+        &[("referer", &own)],
+    ] {
+        for (method, path) in [(Method::POST, "/api-keys"), (Method::DELETE, &new.path())] {
+            let mut call = with_cookie(&case, method, path, cookie);
+            for (header, value) in headers {
+                call = call.header(header, value);
+            }
+            let reply = call.json(&body).send().await?;
+            check::about(format!("{headers:?}"), reply.status(403))?;
+        }
+    }
+    let list = session.get("/api-keys").await?;
+    let entries = list.status(200)?.array("/data")?;
+    let done = |one: &serde_json::Value| {
+        one["name"] == body["name"] || (new.is(one) && !one["revokedAt"].is_null())
+    };
+    let idle = !entries.iter().any(done);
+    list.ensure(idle, "nothing made or revoked by what was refused", "one that was")?;
+    Ok(())
+}
+
+async fn own_origin(case: Case) -> Result<(), Failure> {
+    let cookie = &case.signed_in().await?.cookie;
+    let own = case.target().config.base_url.origin().ascii_serialization();
+    let call = with_cookie(&case, Method::POST, "/api-keys", cookie).header("origin", own);
+    let body = json!({ "name": case.name("key"), "scopes": [] });
+    call.json(&body).send().await?.status(201)?;
+    Ok(())
+}

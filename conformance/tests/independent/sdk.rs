@@ -1,0 +1,200 @@
+//! The SDK against servers that choose otherwise, and against ours, with one response in ten lost
+//! after the work was done: every generation is queued exactly once and every image is found.
+
+use std::error::Error as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures::future::BoxFuture;
+use futures::stream::{self, StreamExt as _, TryStreamExt as _};
+use libtest_mimic::{Failed, Trial};
+use promptarium::transport::{Failure, Incoming, Outgoing, Transport};
+use promptarium::{Client, Error, FinishedGeneration, RetryBudget, RetryPolicy, VaultId};
+use promptarium_server::EmbeddedServer;
+use promptarium_server::provider::{
+    GenerationRequest, Media, Output, PollError, Progress, Provider, ProviderTicket, SubmitError,
+};
+use tokio::runtime::Handle;
+
+use super::contrarian::{self, Choices, LAVISH, NESTED, TERSE_IMAGES};
+use super::{lavish_keys, terse_keys};
+
+const GENERATIONS: usize = 500;
+/// Each vault takes the output of several jobs, which have to be told apart.
+const VAULTS: usize = 25;
+const AT_ONCE: usize = 32;
+const LOST_EVERY: usize = 10;
+
+pub(super) fn trials(runtime: &Handle) -> Vec<Trial> {
+    let servers = [
+        Some((&LAVISH, lavish_keys())),
+        Some((&TERSE_IMAGES, terse_keys())),
+        Some((&NESTED, terse_keys())),
+        None,
+    ];
+    let mut trials = Vec::new();
+    for server in servers {
+        for mode in [Mode::Async, Mode::Blocking] {
+            let (runtime, server) = (runtime.clone(), server.clone());
+            let name = server.as_ref().map_or("ours", |(choices, _)| choices.name);
+            trials.push(Trial::test(format!("sdk::{name}::{mode:?}"), move || match server {
+                Some((choices, keys)) => foreign(&runtime, choices, keys, mode),
+                None => ours(&runtime, mode),
+            }));
+        }
+    }
+    trials
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Mode {
+    Async,
+    Blocking,
+}
+
+fn foreign(
+    runtime: &Handle,
+    choices: &'static Choices,
+    keys: contrarian::Secrets,
+    mode: Mode,
+) -> Result<(), Failed> {
+    let key = keys.main.clone();
+    let server = runtime.block_on(contrarian::start(keys, choices))?;
+    let before = server.jobs();
+    run(runtime, &server.base_url(), &key, choices.models[0], mode)?;
+    equal("jobs on the server", server.jobs() - before, GENERATIONS)
+}
+
+fn ours(runtime: &Handle, mode: Mode) -> Result<(), Failed> {
+    let provider = Arc::new(CountingProvider::default());
+    let server = EmbeddedServer::builder().provider(provider.clone());
+    let server = runtime.block_on(server.start())?;
+    run(runtime, server.base_url(), server.api_key(), "local/plasma", mode)?;
+    equal("jobs at the provider", provider.submitted.load(Ordering::Relaxed), GENERATIONS)
+}
+
+/// Counts the jobs that are paid for; each is completed at once.
+#[derive(Default)]
+struct CountingProvider {
+    submitted: AtomicUsize,
+}
+
+#[async_trait]
+impl Provider for CountingProvider {
+    async fn submit(&self, _: &GenerationRequest) -> Result<ProviderTicket, SubmitError> {
+        let number = self.submitted.fetch_add(1, Ordering::Relaxed);
+        Ok(ProviderTicket { request_id: number.to_string().into(), provider_state: "".into() })
+    }
+
+    async fn poll(
+        &self,
+        _: &ProviderTicket,
+        request: &GenerationRequest,
+    ) -> Result<Progress, PollError> {
+        let bytes = Bytes::from_static(b"\x89PNG\r\n\x1a\n");
+        let output = Output { bytes, media: Media::Png, width: 1, height: 1 };
+        Ok(Progress::Completed((0..request.batch_count).map(|_| output.clone()).collect()))
+    }
+}
+
+fn run(runtime: &Handle, url: &str, key: &str, model: &str, mode: Mode) -> Result<(), Failed> {
+    let lossy = Lossy { inner: reqwest::Client::new(), requests: Arc::default() };
+    let client = Client::builder()
+        .base_url(url)
+        .api_key(key)
+        .transport(lossy)
+        .retry(RetryPolicy::new().max_attempts(6))
+        .retry_budget(RetryBudget::unlimited())
+        .build()?;
+    let finished = runtime.block_on(async {
+        let vaults = stream::iter(0..VAULTS).map(|number| vault(&client, number));
+        let vaults: Vec<_> = vaults.buffered(1).try_collect().await?;
+        let each = (0..GENERATIONS).map(|number| {
+            let (client, vault) = (client.clone(), vaults[number % VAULTS]);
+            generation(client, model.to_owned(), number, vault, mode)
+        });
+        stream::iter(each).buffer_unordered(AT_ONCE).try_collect::<Vec<_>>().await
+    });
+    let finished = finished.map_err(in_words)?;
+    equal("finished generations", finished.len(), GENERATIONS)?;
+    for (number, finished) in finished {
+        equal(&format!("images of {number}"), finished.images().count(), outputs(number))?;
+        let texts = finished.prompts.iter().all(|prompt| prompt.text == text(number));
+        equal(&format!("the prompts of {number} have its text"), texts, true)?;
+    }
+    Ok(())
+}
+
+/// A vault of this run. It may be created twice if the response is lost.
+async fn vault(client: &Client, number: usize) -> Result<VaultId, Error> {
+    loop {
+        match client.vaults().create(format!("SDK {number} {}", uuid())).await {
+            Ok(vault) => return Ok(vault.id),
+            Err(error) if error.is_retryable() => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn uuid() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+async fn generation(
+    client: Client,
+    model: String,
+    number: usize,
+    vault: VaultId,
+    mode: Mode,
+) -> Result<(usize, FinishedGeneration), Error> {
+    let create = client.generations().create(model, text(number)).vault(vault);
+    let both = create.batch_count(u32::try_from(outputs(number)).unwrap_or(1)).and_wait();
+    let finished = match mode {
+        Mode::Async => both.await?,
+        Mode::Blocking => match tokio::task::spawn_blocking(|| both.send_blocking()).await {
+            Ok(finished) => finished?,
+            Err(panic) => std::panic::resume_unwind(panic.into_panic()),
+        },
+    };
+    Ok((number, finished))
+}
+
+fn text(number: usize) -> String {
+    format!("Harbour number {number}")
+}
+
+const fn outputs(number: usize) -> usize {
+    if number.is_multiple_of(7) { 3 } else { 1 }
+}
+
+/// Sends everything, and loses every tenth response.
+struct Lossy {
+    inner: reqwest::Client,
+    requests: Arc<AtomicUsize>,
+}
+
+impl Transport for Lossy {
+    fn send(&self, request: Outgoing) -> BoxFuture<'static, Result<Incoming, Failure>> {
+        let number = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
+        let response = Transport::send(&self.inner, request);
+        Box::pin(async move {
+            let response = response.await?;
+            if number.is_multiple_of(LOST_EVERY) {
+                return Err(Failure::exchanging("the response was lost"));
+            }
+            Ok(response)
+        })
+    }
+}
+
+fn equal<T: PartialEq + std::fmt::Debug>(what: &str, got: T, expected: T) -> Result<(), Failed> {
+    if got == expected { Ok(()) } else { Err(format!("{what}: {got:?}, not {expected:?}").into()) }
+}
+
+fn in_words(error: Error) -> Failed {
+    let source = error.source().map(|source| format!(": {source}")).unwrap_or_default();
+    format!("{error}{source}").into()
+}

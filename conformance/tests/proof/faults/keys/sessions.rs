@@ -1,0 +1,217 @@
+//! Faults in browser sessions and the requests they are good for (KE-05, AU-02).
+
+use http::HeaderValue;
+use http::header::{AUTHORIZATION, COOKIE, ORIGIN, REFERER, SET_COOKIE};
+
+use super::as_main;
+use crate::ask::{Answer, Ask};
+use crate::fault::{Fault, How, fault};
+use crate::front::{answers, asks, foreseen, instead, whole};
+use crate::shared::Shared;
+
+const ALL_PATHS: &str = "* /**";
+const SIGN_IN: &str = "POST /sign-in";
+const KEYS: &str = "* /api-keys, * /api-keys/*";
+const FETCH_SITE: &str = "sec-fetch-site";
+const NAME: &str = "promptarium_session=";
+/// How much of a cookie is compared by the fault that looks at its beginning only.
+const LOOKED_AT: usize = 40;
+
+pub(in crate::faults) const ALL: &[Fault] = &[
+    fault!(
+        "sessions.cookie-for-scripts",
+        "The cookie of a session is not HttpOnly.",
+        ["KE-05"],
+        cookie_without("; HttpOnly")
+    ),
+    fault!(
+        "sessions.cookie-for-all-sites",
+        "The cookie of a session has no SameSite.",
+        ["KE-05"],
+        cookie_without("; SameSite=Lax")
+    ),
+    fault!(
+        "sessions.cookie-of-a-path",
+        "The cookie of a session is that of one path.",
+        ["KE-05"],
+        cookie_without("; Path=/")
+    ),
+    fault!("sessions.code-twice", "A sign-in code works again.", ["KE-05"], {
+        let first = Shared::<Option<Answer>>::default();
+        answers(SIGN_IN, move |_, answer| {
+            let first = first.with(|first| first.get_or_insert_with(|| answer.clone()).clone());
+            *answer = first;
+        })
+    }),
+    fault!(
+        "sessions.first-of-two-cookies",
+        "Of two cookies of the session the first one counts.",
+        ["KE-05"],
+        asks(KEYS, |ask| {
+            let first = cookie(ask).split(';').next().unwrap_or_default().to_owned();
+            set(ask, COOKIE.as_str(), &first);
+        })
+    ),
+    fault!(
+        "sessions.beginning-of-a-cookie",
+        "Of a session's cookie only the beginning is compared.",
+        ["KE-05"],
+        beginning_compared()
+    ),
+    fault!(
+        "sessions.beside-a-key",
+        "An API key beside a session is not looked at.",
+        ["KE-05"],
+        asks(KEYS, |ask| {
+            if has_session(ask) {
+                ask.headers.remove(AUTHORIZATION);
+            }
+        })
+    ),
+    fault!(
+        "sessions.as-a-key",
+        "A session is as good as a key for the whole API.",
+        ["AU-02"],
+        asks(ALL_PATHS, |ask| {
+            let of_keys = matches!(ask.segment(0), "api-keys" | "sign-in");
+            if has_session(ask) && ask.authorization().is_empty() && !of_keys {
+                as_main(ask);
+            }
+        })
+    ),
+    fault!(
+        "sessions.from-any-site",
+        "Nobody looks at where a request in a session comes from.",
+        ["KE-05"],
+        asks(KEYS, |ask| if has_session(ask) {
+            own(ask);
+        })
+    ),
+    fault!(
+        "sessions.from-no-site",
+        "A request that does not say where it comes from is taken in a session.",
+        ["KE-05"],
+        asks(KEYS, |ask| {
+            if has_session(ask)
+                && [FETCH_SITE, "origin", "referer"]
+                    .iter()
+                    .all(|name| !ask.headers.contains_key(*name))
+            {
+                own(ask);
+            }
+        })
+    ),
+    fault!(
+        "sessions.from-the-same-site",
+        "A request of a page on a neighbouring host is taken in a session.",
+        ["KE-05"],
+        asks(KEYS, |ask| if is(ask, FETCH_SITE, "same-site") {
+            own(ask);
+        })
+    ),
+    fault!(
+        "sessions.own-origin-believed",
+        "The own origin is believed whatever Sec-Fetch-Site says.",
+        ["KE-05"],
+        asks(
+            KEYS,
+            |ask| if is(ask, FETCH_SITE, "cross-site") && ask.headers.contains_key(ORIGIN) {
+                own(ask);
+            }
+        )
+    ),
+    fault!(
+        "sessions.from-null",
+        "The origin null is taken for the own one.",
+        ["KE-05"],
+        asks(KEYS, |ask| if is(ask, "origin", "null") {
+            own(ask);
+        })
+    ),
+    fault!(
+        "sessions.referer-believed",
+        "Referer is as good as Origin.",
+        ["KE-05"],
+        asks(KEYS, |ask| if ask.headers.contains_key(REFERER) {
+            own(ask);
+        })
+    ),
+    fault!(
+        "sessions.refused-and-done",
+        "What another site asks for in a session is answered 403, and done.",
+        ["KE-05"],
+        whole("POST /api-keys, DELETE /api-keys/*", |mut ask, upstream| async move {
+            let answer = upstream.send(&ask).await;
+            if answer.code() == 403 {
+                own(&mut ask);
+                upstream.send(&ask).await;
+            }
+            answer
+        })
+    ),
+    fault!(
+        "sessions.origin-not-enough",
+        "Without Sec-Fetch-Site no request is taken in a session.",
+        ["KE-05"],
+        instead("POST /api-keys", |ask| {
+            let unsaid = has_session(ask) && !ask.headers.contains_key(FETCH_SITE);
+            unsaid.then(|| Answer::refusal(403, "The request comes from nowhere."))
+        })
+    ),
+];
+
+fn cookie(ask: &Ask) -> &str {
+    ask.headers.get(COOKIE).and_then(|value| value.to_str().ok()).unwrap_or_default()
+}
+
+pub(super) fn has_session(ask: &Ask) -> bool {
+    cookie(ask).starts_with(NAME)
+}
+
+fn is(ask: &Ask, name: &str, value: &str) -> bool {
+    ask.headers.get(name).is_some_and(|one| one == value)
+}
+
+fn set(ask: &mut Ask, name: &'static str, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value)
+        && ask.headers.contains_key(name)
+    {
+        ask.headers.insert(name, value);
+    }
+}
+
+/// As if a page of the server's own had sent it.
+fn own(ask: &mut Ask) {
+    ask.headers.insert(FETCH_SITE, HeaderValue::from_static("same-origin"));
+}
+
+fn cookie_without(attribute: &'static str) -> How {
+    answers(SIGN_IN, move |_, answer| {
+        let line = answer.headers.get(SET_COOKIE).and_then(|line| line.to_str().ok());
+        let changed = line.map(|line| line.replace(attribute, ""));
+        if let Some(Ok(line)) = changed.map(HeaderValue::try_from) {
+            answer.headers.insert(SET_COOKIE, line);
+        }
+    })
+}
+
+/// A cookie that begins as that of the session is taken for it.
+fn beginning_compared() -> How {
+    let good = Shared::<String>::default();
+    let how = whole("POST /sign-in, * /api-keys", move |mut ask, upstream| {
+        let good = good.clone();
+        async move {
+            let known = good.with(|good| good.clone());
+            let start = cookie(&ask).get(..LOOKED_AT).unwrap_or("none").to_owned();
+            if known.starts_with(&start) && !cookie(&ask).contains(';') {
+                set(&mut ask, COOKIE.as_str(), &known);
+            }
+            let answer = upstream.send(&ask).await;
+            if let Some(line) = answer.headers.get(SET_COOKIE).and_then(|line| line.to_str().ok()) {
+                good.with(|good| *good = line.split(';').next().unwrap_or_default().to_owned());
+            }
+            answer
+        }
+    });
+    foreseen(how, |ask, _| has_session(ask))
+}
