@@ -8,7 +8,7 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
-#[path = "look_ahead/service.rs"]
+#[path = "prefetch/service.rs"]
 mod service;
 
 use std::error::Error;
