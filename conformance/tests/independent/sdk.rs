@@ -9,8 +9,9 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
+use hyper::{Request, Response};
 use libtest_mimic::{Failed, Trial};
-use promptarium::transport::{Failure, Incoming, Outgoing, Transport};
+use promptarium::transport::{Body, Failure, Transport};
 use promptarium::{Client, Error, FinishedGeneration, RetryBudget, RetryPolicy, VaultId};
 use promptarium_server::EmbeddedServer;
 use promptarium_server::provider::{
@@ -177,7 +178,7 @@ struct Lossy {
 }
 
 impl Transport for Lossy {
-    fn send(&self, request: Outgoing) -> BoxFuture<'static, Result<Incoming, Failure>> {
+    fn send(&self, request: Request<Body>) -> BoxFuture<'static, Result<Response<Body>, Failure>> {
         let number = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
         let response = Transport::send(&self.inner, request);
         Box::pin(async move {

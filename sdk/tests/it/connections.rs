@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use promptarium::PromptId;
+use promptarium::{Client, PromptId};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -58,4 +58,24 @@ async fn connections_that_are_closed_under_load_cost_no_read() {
     }
     let connections = connections.load(Ordering::SeqCst);
     assert!(connections >= TASKS * CALLS / 25, "{connections}");
+}
+
+/// The TLS client hello names the protocols that the client speaks.
+#[cfg(feature = "rustls")]
+#[tokio::test]
+async fn http2_is_offered_by_its_feature_only() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("https://{}/api/v1", listener.local_addr().unwrap());
+    let client = Client::new(url, crate::stub::KEY).unwrap();
+    let call = tokio::spawn(client.vaults().list().into_future());
+    let (mut stream, _) = listener.accept().await.unwrap();
+    let mut hello = vec![0; 5];
+    stream.read_exact(&mut hello).await.unwrap();
+    let length = usize::from(u16::from_be_bytes([hello[3], hello[4]]));
+    hello.resize(5 + length, 0);
+    stream.read_exact(&mut hello[5..]).await.unwrap();
+    call.abort();
+    let offers = |protocol: &[u8]| hello.windows(protocol.len()).any(|bytes| bytes == protocol);
+    assert_eq!((hello[0], hello[5]), (22, 1), "a handshake record with a client hello");
+    assert_eq!(offers(b"\x02h2"), cfg!(feature = "http2"));
 }

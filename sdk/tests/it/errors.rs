@@ -380,7 +380,9 @@ where
 async fn a_get_follows_redirects_below_the_base_url_with_the_key() {
     let server = MockServer::start().await;
     for status in [301, 302, 303, 307, 308] {
-        for location in ["/api/v1/prompts/7/", "7/", "?x"] {
+        let port = server.address().port();
+        let with_user = format!("http://a:b@127.0.0.1:{port}/api/v1/x");
+        for location in ["/api/v1/prompts/7/", "7/", "?x", &with_user] {
             server.reset().await;
             let moved = ResponseTemplate::new(status).insert_header("location", location);
             let ok = ResponseTemplate::new(200).set_body_json(envelope(&prompt(7)));

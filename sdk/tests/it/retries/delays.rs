@@ -124,8 +124,11 @@ async fn a_call_has_limits_of_its_own() {
     let begun = Instant::now();
     let error = get().timeout(3 * SECOND).await.unwrap_err();
     assert!(begun.elapsed().abs_diff(3 * SECOND) <= SECOND / 20 && error.attempts() == 1);
+    assert!(error.to_string().contains("timed out after 3s (timeout)"), "{error}");
     let error = get().request_timeout(2 * SECOND).timeout(Duration::MAX).await.unwrap_err();
     assert_eq!(error.attempts(), 3);
+    let error = get().idle_timeout(SECOND).retry(RetryPolicy::never()).await.unwrap_err();
+    insta::assert_snapshot!(error, @"GET /prompts/{promptId}: no data for 1s (idle_timeout) while waiting for http://h");
 }
 
 #[tokio::test(start_paused = true)]

@@ -37,7 +37,7 @@ fn names(server: &MockServer) -> [String; 4] {
 }
 
 #[tokio::test]
-async fn no_call_follows_a_redirect() {
+async fn no_call_follows_a_redirect_to_another_origin() {
     let elsewhere = elsewhere().await;
     for location in names(&elsewhere) {
         for status in [301, 302, 303, 307, 308] {

@@ -77,17 +77,16 @@ async fn bytes_that_are_no_image_are_refused() {
     {
         assert_eq!(
             complaint(bytes.to_vec(), None).await,
-            "the image does not begin as an image that can be uploaded does; accepted are \
-             image/png, image/jpeg, image/webp, image/gif"
+            "the image is not a PNG, JPEG, WebP or GIF image (unknown signature)"
         );
     }
-    let told = Some(ImageContentType::Png);
-    assert!(complaint(&b"hello"[..], told).await.contains("does not begin as an image"));
+    let declared = Some(ImageContentType::Png);
+    assert!(complaint(&b"hello"[..], declared).await.contains("unknown signature"));
 }
 
 #[tokio::test]
 async fn a_type_that_is_said_and_one_that_is_seen_have_to_agree() {
-    assert_snapshot!(complaint(png(40), Some(ImageContentType::Jpeg)).await, @"the image is image/png by its first bytes, but was said to be image/jpeg");
+    assert_snapshot!(complaint(png(40), Some(ImageContentType::Jpeg)).await, @"the image is image/png by its first bytes, but was declared as image/jpeg");
     let file = Scratch::new("photo.JPG", &png(40));
     let text = complaint(file.0.as_path(), None).await;
     assert_snapshot!(text.rsplit_once('/').unwrap().1, @"jpeg by its name");
@@ -109,7 +108,7 @@ async fn a_type_this_version_does_not_know_is_taken_at_the_callers_word() {
     assert_eq!(upload.await.unwrap().content_type.as_str(), "image/avif");
     let put = &world.storage.received_requests().await.unwrap()[0];
     assert_eq!(put.headers["content-type"], "image/avif");
-    assert_snapshot!(complaint(png(40), Some("image/avif".into())).await, @"the image is image/png by its first bytes, but was said to be image/avif");
+    assert_snapshot!(complaint(png(40), Some("image/avif".into())).await, @"the image is image/png by its first bytes, but was declared as image/avif");
 }
 
 #[tokio::test]
