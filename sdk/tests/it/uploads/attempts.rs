@@ -60,8 +60,8 @@ async fn a_reader_is_not_sent_again() {
     let world = World::new(vec![refusal(401)]).await;
     let reader = UploadSource::reader(std::io::Cursor::new(png(20)), 20);
     let error = world.upload(reader).await.unwrap_err();
-    assert_snapshot!(error, @"the upload has to be sent again, but the image came from a reader, which can be read only once");
-    assert_eq!(kinds(&error), "one_shot");
+    assert_snapshot!(error, @"the upload must be retried, but its reader can be read only once");
+    assert_eq!(kinds(&error), "not_replayable");
     assert_snapshot!(std::error::Error::source(&error).unwrap(), @"PUT {uploadUrl}: 401 Unauthorized: no (request id r-9)");
     assert_eq!(world.traffic().await, (1, 1));
 
@@ -72,7 +72,7 @@ async fn a_reader_is_not_sent_again() {
 
 #[tokio::test]
 async fn a_refusal_of_the_bytes_is_final() {
-    for status in [400, 404, 409, 413, 415, 500, 501] {
+    for status in [400, 404, 409, 413, 415, 501] {
         let world = World::new(vec![refusal(status)]).await;
         let error = world.upload(png(20)).await.unwrap_err();
         assert_eq!(error.status().unwrap(), status);
@@ -95,7 +95,7 @@ async fn after_its_time_any_refusal_of_a_slot_asks_for_a_fresh_one() {
 
 #[tokio::test]
 async fn trouble_at_the_storage_is_waited_out() {
-    for status in [408, 429, 502, 503, 504] {
+    for status in [408, 429, 500, 502, 503, 504] {
         let world = World::new(vec![refusal(status), refusal(status)]).await;
         let elapsed = on_a_fast_clock(async {
             let start = tokio::time::Instant::now();
@@ -145,8 +145,8 @@ async fn what_authorises_an_upload_shows_nowhere() {
         let error = World::new(vec![quoting(text)]).await.upload(png(20)).await.unwrap_err();
         assert_eq!(
             error.to_string(),
-            "PUT {uploadUrl}: 413 Payload Too Large, with a body that is not shown, because it \
-             repeats what authorised the request"
+            "PUT {uploadUrl}: 413 Payload Too Large, with a body that is not shown because it \
+             repeats a credential"
         );
         shown.push(all_of(&error));
     }
