@@ -98,7 +98,8 @@
 //! # use promptarium::*;
 //! # async fn example(client: Client) -> Result<(), Error> {
 //! let finished = client.generations().create("local/plasma", "A harbour").and_wait().await?;
-//! for image in finished.images() { client.assets().download(&image.url).save("dusk.png").await?; }
+//! let Some(image) = finished.images().next() else { return Ok(()) };
+//! client.assets().download(&image.url).save("dusk.png").await?;
 //! # Ok(())
 //! # }
 //! ```

@@ -69,6 +69,7 @@ pub struct GenerationJob {
 
 /// What a client knows of the output of a job before the job has ended.
 #[derive(Debug, Clone, Default)]
+#[cfg_attr(not(feature = "client"), expect(dead_code, reason = "only the client reads it"))]
 pub(crate) struct OutputHint {
     pub(crate) vault: Option<VaultId>,
     pub(crate) text: Option<String>,
