@@ -4,8 +4,10 @@ mod status;
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::JobId;
 use crate::model::open_enum::open_enum;
-use crate::model::{JobId, Timestamp, VaultId};
+#[cfg(feature = "client")]
+use crate::model::{Timestamp, VaultId};
 pub use status::GenerationStatus;
 
 open_enum! {
@@ -63,13 +65,14 @@ pub struct GenerationJob {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_url: Option<String>,
     /// How to find the output if the status of the job does not name it.
+    #[cfg(feature = "client")]
     #[serde(skip)]
     pub(crate) output: OutputHint,
 }
 
 /// What a client knows of the output of a job before the job has ended.
+#[cfg(feature = "client")]
 #[derive(Debug, Clone, Default)]
-#[cfg_attr(not(feature = "client"), expect(dead_code, reason = "only the client reads it"))]
 pub(crate) struct OutputHint {
     pub(crate) vault: Option<VaultId>,
     pub(crate) text: Option<String>,
@@ -80,12 +83,14 @@ pub(crate) struct OutputHint {
 }
 
 /// It is no part of the response, so jobs that differ in nothing else are equal.
+#[cfg(feature = "client")]
 impl PartialEq for OutputHint {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
+#[cfg(feature = "client")]
 impl Eq for OutputHint {}
 
 impl From<GenerationJob> for JobId {

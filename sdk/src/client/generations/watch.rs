@@ -244,7 +244,7 @@ impl Watch {
     /// Decides what follows from a poll, and whether it is a change.
     fn take(&mut self, outcome: Result<Polled, Error>) -> Option<Change> {
         let (retry_after, is_final) = match &outcome {
-            Err(error) if error.is_retryable() || error.is_decode() => (error.retry_after(), false),
+            Err(error) if is_transient(error) => (error.retry_after(), false),
             Err(_) => (None, true),
             Ok(polled) => (polled.retry_after, polled.status.state.is_final()),
         };
@@ -286,6 +286,12 @@ impl Watch {
         let last = self.last_status.clone();
         Error::wait_timeout(self.job.clone(), self.timeout, last, self.last_error.take())
     }
+}
+
+/// Whether a later poll may succeed. An answer of success that cannot be read says nothing about
+/// the job.
+fn is_transient(error: &Error) -> bool {
+    error.is_retryable() || error.is_decode() || error.status().is_some_and(|s| s.is_success())
 }
 
 impl Stream for Watch {

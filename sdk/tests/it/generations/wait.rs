@@ -66,7 +66,13 @@ async fn retry_after_makes_a_delay_longer() {
 
 #[tokio::test(start_paused = true)]
 async fn a_transient_error_and_an_unreadable_response_do_not_end_it_and_can_be_seen() {
-    for trouble in [busy(503), Answer::disconnect(), Answer::raw(200, "text/html", "<html>")] {
+    let maintenance = r#"{"data":null,"error":"maintenance"}"#;
+    for trouble in [
+        busy(503),
+        Answer::disconnect(),
+        Answer::raw(200, "text/html", "<html>"),
+        Answer::raw(200, "application/json", maintenance),
+    ] {
         let polls = Polls::new(vec![state_answer("queued"), trouble, state_answer("completed")]);
         let mut watch = polls.client().generations().watch("job-1");
         watch.next().await.unwrap().unwrap();

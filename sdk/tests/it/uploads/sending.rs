@@ -124,8 +124,8 @@ async fn an_answer_with_a_slot_shows_in_no_error() {
         assert_eq!(
             error.to_string(),
             format!(
-                "POST /uploads/images: cannot decode response{at}: the body is not shown because it \
-                 contains a credential (201 Created)"
+                "POST /uploads/images: cannot decode response{at}: the body is not shown because \
+                 it contains a credential (201 Created)"
             )
         );
         assert_eq!(kinds(&error), "decode");
