@@ -1,5 +1,4 @@
-//! A program without async code: prompts, a list, an upload and a generation, and what
-//! to do when the service says no.
+//! A program without async code: prompts, a list, an upload and a generation, and an error.
 //!
 //! ```console
 //! $ cargo run --example blocking
@@ -7,47 +6,47 @@
 //!
 //! Without `PROMPTARIUM_BASE_URL` it starts a reference server of its own.
 
-#![expect(clippy::print_stdout, reason = "an example tells what it did")]
+#![expect(clippy::print_stdout, reason = "an example prints what it does")]
 
 use std::error::Error;
 use std::thread;
 use std::time::Duration;
 
-use promptarium::blocking::Client;
-use promptarium::{UploadSource, VaultId};
-use promptarium_examples::blocking::Service;
-use promptarium_examples::pictures;
+use promptarium::{Client, VaultId};
+use promptarium_examples::{Service, pictures};
 
 type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 
 fn main() -> Result {
-    let service = Service::find()?;
+    // The reference server needs an async runtime. The client does not.
+    let runtime = tokio::runtime::Runtime::new()?;
+    let service = runtime.block_on(Service::find())?;
     let client = &service.client;
-    let vault = client.vaults().create("Harbours").send()?.id;
+    let vault = client.vaults().create("Harbours").send_blocking()?.id;
     prompts(client, vault)?;
-    refusals(client)?;
+    errors(client)?;
     generate(client, vault)?;
-    tidy_up(client, vault)
+    clean_up(client, vault)
 }
 
-/// Calls can come from any number of threads; a clone costs nothing.
+/// Calls can come from any number of threads.
 fn prompts(client: &Client, vault: VaultId) -> Result {
-    let subjects = ["A harbour before sunrise", "A harbour in fog", "A harbour at dusk"];
+    let titles = ["A harbour before sunrise", "A harbour in fog", "A harbour at dusk"];
     thread::scope(|scope| {
-        let create = |subject| {
-            let call = client.prompts().create(subject, "Long exposure, muted colours");
-            scope.spawn(move || call.vault(vault).send())
+        let create = |title| {
+            let call = client.prompts().create(title, "Long exposure, muted colours").vault(vault);
+            scope.spawn(move || call.send_blocking())
         };
-        let threads = subjects.map(create);
+        let threads = titles.map(create);
         threads.into_iter().try_for_each(|thread| match thread.join() {
             Ok(created) => created.map(drop).map_err(Into::into),
             Err(_) => Err(Box::<dyn Error>::from("a thread panicked")),
         })
     })?;
 
-    // Each page is fetched when the loop comes to it.
+    // Each page is requested when the loop needs it.
     let mut count = 0;
-    for prompt in client.prompts().list().vault(vault).page_size(2).items() {
+    for prompt in client.prompts().list().vault(vault).page_size(2).items().blocking() {
         let prompt = prompt?;
         println!("{:>6}  {}", prompt.id, prompt.title);
         count += 1;
@@ -56,9 +55,8 @@ fn prompts(client: &Client, vault: VaultId) -> Result {
     Ok(())
 }
 
-/// There is one error type, with a question for each thing to decide by.
-fn refusals(client: &Client) -> Result {
-    match client.prompts().create("", "Nothing to see").send() {
+fn errors(client: &Client) -> Result {
+    match client.prompts().create("", "Nothing to see").send_blocking() {
         Ok(prompt) => println!("stored as {}", prompt.id),
         Err(error) if error.is_invalid() => {
             for (field, text) in error.field_errors() {
@@ -71,33 +69,32 @@ fn refusals(client: &Client) -> Result {
 }
 
 fn generate(client: &Client, vault: VaultId) -> Result {
-    let source = UploadSource::bytes(pictures::small_png()?);
-    let start = client.uploads().image(source).send()?;
-    println!("{} is live at {}", start.content_type, start.url);
+    let start = client.uploads().image(pictures::small_png()?).send_blocking()?;
+    println!("{} uploaded to {}", start.content_type, start.url);
 
-    let generations = client.generations();
-    let create = generations.create(pictures::image_model(), "The same by night");
-    let job = create.image_input(&start.url).vault(vault).send()?;
-    let wait = generations.wait(&job).timeout(Duration::from_secs(120));
-    let finished = wait.on_change(|now| println!("  {}", now.status)).send()?;
+    let finished = client
+        .generations()
+        .create(pictures::image_model(), "The same by night")
+        .image_input(&start.url)
+        .vault(vault)
+        .and_wait()
+        .timeout(Duration::from_secs(120))
+        .on_change(|status| println!("  {}", status.state))
+        .send_blocking()?;
 
     let folder = pictures::folder("blocking")?;
-    for (at, image) in finished.images().iter().enumerate() {
-        let asset = client.assets().download(&image.url).send()?;
-        let file = folder.join(format!("{}.{}", at + 1, asset.extension().unwrap_or("bin")));
-        std::fs::write(&file, &asset.bytes)?;
+    for (index, image) in finished.images().enumerate() {
+        let file = folder.join(pictures::file_name(index, image));
+        client.assets().download(&image.url).save(&file).send_blocking()?;
         println!("{}", file.display());
     }
     Ok(())
 }
 
-fn tidy_up(client: &Client, vault: VaultId) -> Result {
-    // All of them are known before the first is deleted.
-    let prompts: std::result::Result<Vec<_>, _> =
-        client.prompts().list().vault(vault).items().collect();
-    for prompt in prompts? {
-        client.prompts().delete(prompt.id).send()?;
+fn clean_up(client: &Client, vault: VaultId) -> Result {
+    for member in client.vault(vault).prompts().list().send_blocking()? {
+        client.prompts().delete(member.id).send_blocking()?;
     }
-    client.vaults().delete(vault).send()?;
+    client.vaults().delete(vault).send_blocking()?;
     Ok(())
 }

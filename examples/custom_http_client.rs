@@ -1,5 +1,4 @@
-//! A company's network: a proxy on the way, a certificate authority of its own, and
-//! the name of the program in each request.
+//! A company network: a proxy, another certificate authority, and a user agent.
 //!
 //! ```console
 //! $ cargo run --example custom_http_client
@@ -9,7 +8,7 @@
 //!
 //! Without `PROMPTARIUM_BASE_URL` it starts a reference server of its own.
 
-#![expect(clippy::print_stdout, reason = "an example tells what it did")]
+#![expect(clippy::print_stdout, reason = "an example prints what it does")]
 
 use std::error::Error;
 use std::time::Duration;
@@ -28,7 +27,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     };
     let client = builder
         .http_client(http_client()?)
-        // Comes after the name and version of the SDK.
+        // Appended to the name and version of the SDK.
         .user_agent("poster-shop/2.1")
         .build()?;
     for vault in client.vaults().list().await? {
@@ -39,18 +38,17 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
 fn http_client() -> Result<reqwest::Client, Box<dyn Error>> {
     let mut builder = reqwest::Client::builder()
-        // These two belong to every client that is given to the SDK: it keeps the key
-        // from other addresses, and decides by itself what is sent again.
+        // Required of every client for the SDK, which handles redirects and retries itself.
         .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())
-        // The connections are this client's, and so is the limit for making them.
+        // The SDK's `connect_timeout` has no effect here.
         .connect_timeout(Duration::from_secs(5));
-    // Without this, HTTPS_PROXY and its like are followed all the same.
+    // Without this, HTTPS_PROXY and similar variables apply.
     if let Ok(proxy) = std::env::var("PROMPTARIUM_PROXY") {
-        println!("by the proxy {proxy}");
+        println!("with the proxy {proxy}");
         builder = builder.proxy(reqwest::Proxy::all(proxy)?);
     }
-    // Beside the authorities that the system trusts.
+    // In addition to the authorities of the system.
     if let Some(file) = std::env::var_os("PROMPTARIUM_CA_FILE") {
         let authorities = reqwest::Certificate::from_pem_bundle(&std::fs::read(file)?)?;
         println!("{} more certificate authorities", authorities.len());

@@ -1,19 +1,19 @@
-//! A test of your own code against the real service, with nothing installed:
-//! the reference server runs inside the test, on a free port, in memory.
+//! A test of your own code against the reference server, which runs in the process of the test, in
+//! memory, on a free port.
 //!
 //! ```console
 //! $ cargo test --example embed_server
 //! $ cargo run --example embed_server
 //! ```
 
-#![expect(clippy::print_stdout, reason = "an example tells what it did")]
+#![expect(clippy::print_stdout, reason = "an example prints what it does")]
 
 use std::error::Error;
 
 use promptarium::Client;
 use promptarium_server::EmbeddedServer;
 
-/// Stands for the code you want to test.
+/// The code under test.
 async fn favourite(client: &Client, text: &str) -> Result<String, promptarium::Error> {
     let vault = client.vaults().create("Favourites").await?;
     let prompt = client.prompts().create("Favourite", text).vault(vault.id).await?;
@@ -32,6 +32,6 @@ async fn a_favourite_gets_its_title() -> Result<(), Box<dyn Error>> {
 async fn main() -> Result<(), Box<dyn Error>> {
     let server = EmbeddedServer::start().await?;
     let client = Client::new(server.base_url(), server.api_key())?;
-    println!("made: {}", favourite(&client, "A quiet street").await?);
+    println!("created: {}", favourite(&client, "A quiet street").await?);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! A generation, watched while it runs, and its pictures as files.
+//! A generation, its progress, and its images as files.
 //!
 //! ```console
 //! $ cargo run --example generate_and_wait
@@ -6,10 +6,10 @@
 //! $ cargo run --example generate_and_wait -- "A lighthouse in fog" local/slow
 //! ```
 //!
-//! Without `PROMPTARIUM_BASE_URL` it starts a reference server of its own, whose
-//! models draw without any service behind them.
+//! Without `PROMPTARIUM_BASE_URL` it starts a reference server of its own, whose models need no
+//! provider.
 
-#![expect(clippy::print_stdout, reason = "an example tells what it did")]
+#![expect(clippy::print_stdout, reason = "an example prints what it does")]
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -21,7 +21,7 @@ use promptarium_examples::{Service, pictures};
 async fn main() -> ExitCode {
     match generate().await {
         Ok(()) => ExitCode::SUCCESS,
-        #[expect(clippy::print_stderr, reason = "a failure is for a person to read")]
+        #[expect(clippy::print_stderr, reason = "an example prints its error")]
         Err(error) => {
             eprintln!("{error}");
             ExitCode::FAILURE
@@ -38,19 +38,19 @@ async fn generate() -> Result<(), Box<dyn Error>> {
 
     println!("{prompt}, by {model}");
     let create = generations.create(model, prompt).aspect_ratio("3:2").batch_count(2);
-    // The id is there before anything is sent. Keep it, and any process can wait for
-    // the job: `generations.job(id).wait()`.
+    // The id is known before anything is sent. With it any process can wait for the job:
+    // `generations.job(id).wait()`.
     println!("job {}", create.job_id());
-    let job = create.await?;
-
     let start = Instant::now();
-    let finished = generations
-        .wait(job)
+    let finished = create
+        .and_wait()
         .timeout(Duration::from_secs(120))
-        .on_change(move |now| println!("{:>6.2} s  {}", start.elapsed().as_secs_f64(), now.status))
+        .on_change(move |status| {
+            println!("{:>6.2} s  {}", start.elapsed().as_secs_f64(), status.state);
+        })
         .await?;
 
-    if let Some(prompt) = &finished.prompt {
+    for prompt in &finished.prompts {
         println!("saved as prompt {}: {}", prompt.id, prompt.title);
     }
     let folder = pictures::folder("generate_and_wait")?;

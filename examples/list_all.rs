@@ -1,14 +1,13 @@
-//! Every prompt of an account, as one stream, with filters.
+//! All prompts of an account as one stream, with a filter.
 //!
 //! ```console
 //! $ cargo run --example list_all            # all prompts
 //! $ cargo run --example list_all -- image   # only those of one type
 //! ```
 //!
-//! Without `PROMPTARIUM_BASE_URL` it starts a reference server of its own and
-//! fills it first, so that there is something to list.
+//! Without `PROMPTARIUM_BASE_URL` it starts a reference server of its own with prompts to list.
 
-#![expect(clippy::print_stdout, reason = "a listing is to be read")]
+#![expect(clippy::print_stdout, reason = "an example prints what it does")]
 
 use std::error::Error;
 
@@ -28,12 +27,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
         fill(&service.client).await?;
     }
 
-    let mut list = service.client.prompts().list().page_size(100);
-    if let Some(prompt_type) = wanted {
-        list = list.prompt_type(prompt_type);
-    }
-    // The stream owns what it needs: it can be kept, sent to a task, or dropped
-    // half way, and it asks for the next page only when the last one is used up.
+    // The stream owns its client: it can be stored or sent to a task. It requests a page when the
+    // items of the page before are used up.
+    let list = service.client.prompts().list().page_size(100).set_prompt_type(wanted);
     let mut prompts = list.items();
     let mut count = 0;
     while let Some(prompt) = prompts.try_next().await? {

@@ -1,24 +1,22 @@
-//! The tour: vaults, prompts, streams, pins, moves, forks, patches, errors that
-//! help, an upload, and a generation that ends as pictures in a folder.
+//! A tour: vaults, prompts, lists, pins, moves, forks, updates, errors, an upload, and a generation
+//! with its images as files.
 //!
 //! ```console
 //! $ cargo run --example quickstart
 //! ```
 //!
-//! It starts a reference server of its own, in memory. Set
-//! `PROMPTARIUM_BASE_URL` and `PROMPTARIUM_API_KEY` to take the tour on another
-//! service, and `PROMPTARIUM_IMAGE_MODEL` to name a model it has; all that can be
-//! deleted there the tour deletes again.
+//! It starts a reference server of its own, in memory. Set `PROMPTARIUM_BASE_URL` and
+//! `PROMPTARIUM_API_KEY` to use another service, and `PROMPTARIUM_IMAGE_MODEL` to name one of its
+//! models. It deletes the vaults and prompts that it creates.
 //!
-//! With `-- --keep-running` it deletes nothing, prints a link to the dashboard of its
-//! own server, and ends with Ctrl-C.
+//! With `-- --keep-running` it deletes nothing, prints a link to the dashboard of its own server,
+//! and runs until Ctrl-C.
 
-#![expect(clippy::print_stdout, reason = "the tour is told to a person")]
+#![expect(clippy::print_stdout, reason = "an example prints what it does")]
 
 use std::error::Error;
 
-use futures::TryStreamExt as _;
-use promptarium::{AssetUrl, Client, PromptId, PromptType, UploadSource, VaultId, Visibility};
+use promptarium::{AssetUrl, Client, PromptId, PromptType, VaultId, Visibility};
 use promptarium_examples::{Service, pictures};
 
 type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
@@ -31,22 +29,22 @@ async fn main() -> Result {
         _ => return Err("quickstart takes no arguments but --keep-running".into()),
     };
     let service = Service::find().await?;
-    println!("Promptarium quickstart, on {}", service.told());
+    println!("Promptarium quickstart, on {}", service.place());
     let client = &service.client;
 
     let (landscapes, portraits) = vaults(client).await?;
     let prompts = prompts(client, landscapes).await?;
-    streams(client, landscapes).await?;
+    lists(client, landscapes).await?;
     pins_and_moves(client, landscapes, portraits).await?;
     let copy = fork(client, landscapes).await?;
-    patches(client, prompts[0]).await?;
+    updates(client, prompts[0]).await?;
     errors(client).await?;
     let harbour = upload(client).await?;
     generate(client, &harbour, landscapes).await?;
     if keep_running {
         return dashboard(&service).await;
     }
-    tidy_up(client, &[landscapes, portraits, copy]).await?;
+    clean_up(client, &[landscapes, portraits, copy]).await?;
 
     println!(
         "\nThat was the tour. Next: `cargo run --example list_all`, and the docs in sdk/README.md."
@@ -64,14 +62,14 @@ async fn vaults(client: &Client) -> Result<(VaultId, VaultId)> {
         .await?;
     let portraits = client.vaults().create("Portraits").await?;
     for vault in client.vaults().list().await? {
-        let system = if vault.is_system { ", made by the service" } else { "" };
+        let system = if vault.is_system { ", created by the service" } else { "" };
         println!("  vault {}: {} ({}{system})", vault.id, vault.name, vault.visibility);
     }
     Ok((landscapes.id, portraits.id))
 }
 
 async fn prompts(client: &Client, vault: VaultId) -> Result<Vec<PromptId>> {
-    chapter("Prompts, straight into a vault");
+    chapter("Prompts in a vault");
     let subjects = ["A harbour before sunrise", "Dunes after rain", "A lighthouse in fog"];
     let mut ids = Vec::new();
     for subject in subjects {
@@ -91,8 +89,8 @@ async fn prompts(client: &Client, vault: VaultId) -> Result<Vec<PromptId>> {
     Ok(ids)
 }
 
-async fn streams(client: &Client, vault: VaultId) -> Result {
-    chapter("A list as a stream, two to a page; the pages are fetched as you go");
+async fn lists(client: &Client, vault: VaultId) -> Result {
+    chapter("A list as a stream, with pages of two");
     let mut images =
         client.prompts().list().vault(vault).prompt_type(PromptType::Image).page_size(2).items();
     while let Some(prompt) = images.try_next().await? {
@@ -110,15 +108,15 @@ async fn pins_and_moves(client: &Client, from: VaultId, to: VaultId) -> Result {
         let moved = contents.move_to(newest.vault_prompt_id, to).await?;
         println!("  prompt {} is in vault {} now", moved.prompt_id, moved.target_vault_id);
     }
-    for listed in contents.list().await? {
-        let mark = if listed.is_pinned { "*" } else { " " };
-        println!(" {mark} {}", listed.prompt.title);
+    for member in contents.list().await? {
+        let mark = if member.is_pinned { "*" } else { " " };
+        println!(" {mark} {}", member.title);
     }
     Ok(())
 }
 
 async fn fork(client: &Client, source: VaultId) -> Result<VaultId> {
-    chapter("Fork the vault: a private copy with prompts of its own");
+    chapter("Fork the vault: a private copy of the vault and its prompts");
     let copy = client.vaults().fork(source).await?;
     println!(
         "  vault {}: {} ({}), {} prompts",
@@ -127,22 +125,18 @@ async fn fork(client: &Client, source: VaultId) -> Result<VaultId> {
     Ok(copy.id)
 }
 
-async fn patches(client: &Client, prompt: PromptId) -> Result {
-    chapter("Change one field, leave the rest, clear what may be empty");
+async fn updates(client: &Client, prompt: PromptId) -> Result {
+    chapter("Change a field, clear another");
     let set =
         client.prompts().update(prompt).title("A harbour at first light").platform("print").await?;
-    println!("  {}, for {}", set.title, set.platform.as_deref().unwrap_or("nothing in particular"));
+    println!("  {}, for {}", set.title, set.platform.as_deref().unwrap_or("no platform"));
     let cleared = client.prompts().update(prompt).clear_platform().await?;
-    println!(
-        "  {}, for {}",
-        cleared.title,
-        cleared.platform.as_deref().unwrap_or("nothing in particular")
-    );
+    println!("  {}, for {}", cleared.title, cleared.platform.as_deref().unwrap_or("no platform"));
     Ok(())
 }
 
 async fn errors(client: &Client) -> Result {
-    chapter("Errors say what to mend, every field at once");
+    chapter("Errors name all invalid fields");
     if let Err(error) = client.prompts().create("", "x".repeat(15_001)).await {
         println!("  {error}");
         for (field, problem) in error.field_errors() {
@@ -156,29 +150,28 @@ async fn errors(client: &Client) -> Result {
 }
 
 async fn upload(client: &Client) -> Result<AssetUrl> {
-    chapter("Upload an image, in two steps that look like one");
+    chapter("Upload an image");
     let image = client
         .uploads()
-        .image(UploadSource::bytes(pictures::small_png()?))
-        .on_progress(|now| println!("  {:>5} of {} bytes", now.sent, now.total))
+        .image(pictures::small_png()?)
+        .on_progress(|progress| println!("  {:>5} of {} bytes", progress.sent, progress.total))
         .await?;
-    println!("  {} is live at {}", image.content_type, image.url);
+    println!("  {} uploaded to {}", image.content_type, image.url);
     Ok(image.url)
 }
 
 async fn generate(client: &Client, base: &AssetUrl, vault: VaultId) -> Result {
-    chapter("Generate from it, and wait for the pictures");
-    let job = client
+    chapter("Generate two images from it");
+    let create = client
         .generations()
         .create(pictures::image_model(), "The same harbour by night, lanterns on the water")
         .image_input(base)
         .aspect_ratio("16:9")
         .batch_count(2)
-        .vault(vault)
-        .await?;
-    println!("  job {}", job.client_job_id);
-    let wait = client.generations().wait(&job);
-    let finished = wait.on_change(|now| println!("  {}", now.status)).await?;
+        .vault(vault);
+    println!("  job {}", create.job_id());
+    let wait = create.and_wait().on_change(|status| println!("  {}", status.state));
+    let finished = wait.await?;
 
     let folder = pictures::folder("quickstart")?;
     for file in pictures::save(client, finished.images(), &folder).await? {
@@ -187,12 +180,12 @@ async fn generate(client: &Client, base: &AssetUrl, vault: VaultId) -> Result {
     Ok(())
 }
 
-async fn tidy_up(client: &Client, vaults: &[VaultId]) -> Result {
-    chapter("Delete what the tour made");
+async fn clean_up(client: &Client, vaults: &[VaultId]) -> Result {
+    chapter("Delete what the tour created");
     let mut deleted = 0;
     for &vault in vaults {
-        for listed in client.vault(vault).prompts().list().await? {
-            client.prompts().delete(listed.prompt.id).await?;
+        for member in client.vault(vault).prompts().list().await? {
+            client.prompts().delete(member.id).await?;
             deleted += 1;
         }
         client.vaults().delete(vault).await?;
@@ -203,10 +196,11 @@ async fn tidy_up(client: &Client, vaults: &[VaultId]) -> Result {
 
 /// Serves until Ctrl-C.
 async fn dashboard(service: &Service) -> Result {
-    let server = service.embedded.as_ref().ok_or("--keep-running is for the tour's own server")?;
+    let server =
+        service.embedded.as_ref().ok_or("--keep-running needs the server of this program")?;
     chapter("The dashboard");
     println!("  {}", server.sign_in_url().await?);
-    println!("  The link signs you in once. Ctrl-C ends the server and everything in it.");
+    println!("  The link signs in once. Ctrl-C stops the server and deletes its data.");
     Ok(tokio::signal::ctrl_c().await?)
 }
 

@@ -1,14 +1,14 @@
-//! Begun in one process, finished in another: a listing goes on from a cursor, and a
-//! job is waited for by its id. Both are texts in files.
+//! Starts in one process and resumes in another: a list by its cursor, and a generation by its id.
+//! Both are stored as text in files.
 //!
 //! ```console
 //! $ cargo run --example resume
 //! ```
 //!
-//! It runs itself twice, once for each half. Without `PROMPTARIUM_BASE_URL` it starts
-//! a reference server of its own, for both.
+//! It runs itself twice, once for each half. Without `PROMPTARIUM_BASE_URL` it starts a reference
+//! server of its own for both.
 
-#![expect(clippy::print_stdout, reason = "an example tells what it did")]
+#![expect(clippy::print_stdout, reason = "an example prints what it does")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,17 +35,16 @@ async fn main() -> Result {
 async fn begin(client: &Client, folder: &Path) -> Result {
     let mut pages = client.prompts().list().page_size(2).pages();
     if let Some(page) = pages.next().await {
-        for prompt in page?.items {
+        for prompt in page? {
             println!("  {}", prompt.title);
         }
     }
-    // Where the next page starts; nothing if that was the last one.
+    // The cursor of the next page, if there is one.
     let cursor = pages.cursor().map(ToString::to_string).unwrap_or_default();
     fs::write(folder.join("cursor"), cursor)?;
 
-    // The id is kept before the call is sent. If this process ends before the answer
-    // comes, the other one can still find the job, or send the same call again: the same
-    // id is the same job.
+    // The id is stored before the call is sent, so the job can be found if this process crashes
+    // before the response comes.
     let create = client.generations().create(pictures::image_model(), "A lighthouse in fog");
     fs::write(folder.join("job"), create.job_id().as_str())?;
     println!("  job {}", create.job_id());
@@ -54,18 +53,18 @@ async fn begin(client: &Client, folder: &Path) -> Result {
 }
 
 async fn finish(client: &Client, folder: &Path) -> Result {
-    // With the same filters as before, which were none.
+    // The filters must be those of the list that returned the cursor.
     let cursor = fs::read_to_string(folder.join("cursor"))?;
     if !cursor.is_empty() {
         let mut rest = client.prompts().list().page_size(2).cursor(cursor).items();
-        while let Some(prompt) = rest.next().await {
-            println!("  {}", prompt?.title);
+        while let Some(prompt) = rest.try_next().await? {
+            println!("  {}", prompt.title);
         }
     }
 
     let job = client.generations().job(fs::read_to_string(folder.join("job"))?);
     let finished = job.wait().await?;
-    println!("  job {}: {} image", job.id(), finished.images().len());
+    println!("  job {}: {} image", job.id(), finished.images().count());
     Ok(())
 }
 

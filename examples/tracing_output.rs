@@ -1,15 +1,13 @@
-//! What a program that listens to `tracing` hears of its calls: three of them, one
-//! that is sent again and one that is refused.
+//! The spans of three calls with the crate `tracing`: one is retried, and one fails.
 //!
 //! ```console
 //! $ cargo run --example tracing_output
 //! ```
 //!
-//! Each line is a span that has ended, after the spans it is a part of, with the time
-//! it took; or an event. Without `PROMPTARIUM_BASE_URL` it starts a reference server of
-//! its own.
+//! Each line is a span that has ended, with its parents and its duration, or an event. Without
+//! `PROMPTARIUM_BASE_URL` it starts a reference server of its own.
 
-#![expect(clippy::print_stdout, reason = "an example tells what it did")]
+#![expect(clippy::print_stdout, reason = "an example prints what it does")]
 
 use std::error::Error;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,18 +23,18 @@ use tracing_subscriber::prelude::*;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    // Everything the client tells has this target, whatever else is in the program.
-    let ours = filter_fn(|told| told.target() == "promptarium");
+    // The target of all spans and events of the client.
+    let ours = filter_fn(|metadata| metadata.target() == "promptarium");
     let lines = tracing_subscriber::fmt::layer().with_span_events(FmtSpan::CLOSE).with_ansi(false);
     tracing_subscriber::registry().with(lines.with_filter(ours)).init();
 
     let service = Service::find().await?;
-    println!("Spans of three calls, on {}", service.told());
+    println!("Spans of three calls, on {}", service.place());
     let builder = match &service.embedded {
         Some(server) => Client::builder().base_url(server.base_url()).api_key(server.api_key()),
         None => ClientBuilder::from_env()?,
     };
-    let client = builder.transport(BadMoment::new()?).build()?;
+    let client = builder.transport(BusyOnce::new()?).build()?;
 
     client.vaults().list().await?;
     client.prompts().list().page_size(1).await?;
@@ -46,24 +44,25 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A network on which the first list of prompts meets an overloaded server.
-struct BadMoment {
+/// A transport that answers the first list of prompts with 503.
+struct BusyOnce {
     http: reqwest::Client,
-    is_over: AtomicBool,
+    was_busy: AtomicBool,
 }
 
-impl BadMoment {
+impl BusyOnce {
     fn new() -> Result<Self, reqwest::Error> {
-        // Redirects and sending again are the business of the Promptarium client.
+        // The client of this crate handles redirects and retries.
         let http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
         let http = http.retry(reqwest::retry::never()).build()?;
-        Ok(Self { http, is_over: AtomicBool::new(false) })
+        Ok(Self { http, was_busy: AtomicBool::new(false) })
     }
 }
 
-impl Transport for BadMoment {
+impl Transport for BusyOnce {
     fn send(&self, request: Request<Body>) -> BoxFuture<'static, Result<Response<Body>, Failure>> {
-        if request.uri().path().ends_with("/prompts") && !self.is_over.swap(true, Ordering::Relaxed)
+        if request.uri().path().ends_with("/prompts")
+            && !self.was_busy.swap(true, Ordering::Relaxed)
         {
             let mut response = Response::new(Body::default());
             *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;

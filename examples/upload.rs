@@ -1,14 +1,13 @@
-//! An image goes up, with a progress bar.
+//! Uploads an image, with a progress bar.
 //!
 //! ```console
-//! $ cargo run --example upload                  # an image it draws itself
+//! $ cargo run --example upload                  # an image of its own
 //! $ cargo run --example upload -- picture.jpg   # a PNG, JPEG, WebP or GIF of yours
 //! ```
 //!
-//! Without `PROMPTARIUM_BASE_URL` it starts a reference server of its own, and what
-//! it uploads is gone when it ends.
+//! Without `PROMPTARIUM_BASE_URL` it starts a reference server of its own, in memory.
 
-#![expect(clippy::print_stdout, reason = "an example tells what it did")]
+#![expect(clippy::print_stdout, reason = "an example prints what it does")]
 
 use std::error::Error;
 use std::io::{IsTerminal as _, Write as _};
@@ -18,22 +17,22 @@ use promptarium_examples::{Service, pictures};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    // The type is told by the first bytes, whatever the name says.
+    // The type is detected from the first bytes.
     let source = match std::env::args_os().nth(1) {
         Some(path) => UploadSource::path(path),
         None => UploadSource::bytes(pictures::small_png()?),
     };
     let service = Service::find().await?;
     let image = service.client.uploads().image(source).on_progress(show).await?;
-    println!("{}, {} bytes, live at {}", image.content_type, image.size, image.url);
+    println!("{}, {} bytes, uploaded to {}", image.content_type, image.size, image.url);
 
-    // The address is for good, and anyone can fetch it: no key goes there.
+    // The URL is permanent and public; the API key is not sent there.
     let asset = service.client.assets().download(&image.url).await?;
-    println!("fetched again: {} bytes", asset.bytes.len());
+    println!("downloaded: {} bytes", asset.bytes.len());
     Ok(())
 }
 
-/// A bar that is drawn over and over on a terminal, and once where lines stay.
+/// A progress bar: on a terminal it is redrawn, elsewhere it is printed once at the end.
 fn show(progress: UploadProgress) {
     const WIDTH: usize = 40;
     let done = progress.sent == progress.total;
@@ -43,12 +42,12 @@ fn show(progress: UploadProgress) {
     }
     let percent = progress.sent * 100 / progress.total;
     let full = WIDTH * percent as usize / 100;
-    let again = if progress.attempt > 1 { " (again, with a fresh slot)" } else { "" };
+    let retry = if progress.attempt > 1 { " (retry with a new slot)" } else { "" };
     print!(
-        "\r[{:<WIDTH$}] {percent:>3} %{again}{}",
+        "\r[{:<WIDTH$}] {percent:>3} %{retry}{}",
         "#".repeat(full),
         if done { "\n" } else { "" }
     );
-    // A bar that cannot be shown is no reason to stop.
+    // An error of the terminal does not stop the upload.
     let _ = std::io::stdout().flush();
 }

@@ -1,7 +1,5 @@
-//! Where the examples find a service to talk to and put the pictures it makes, and
-//! the README of the repository as a test.
+//! The service and the images of the examples, and the README of the repository as a test.
 
-pub mod blocking;
 pub mod pictures;
 
 use std::error::Error;
@@ -13,7 +11,7 @@ use promptarium_server::EmbeddedServer;
 #[cfg(doctest)]
 pub struct Readme;
 
-/// A client, and the server it talks to if that one runs inside this program.
+/// A client, and its server if that runs in this process.
 pub struct Service {
     /// The client.
     pub client: Client,
@@ -22,11 +20,11 @@ pub struct Service {
 }
 
 impl Service {
-    /// The service at `PROMPTARIUM_BASE_URL` with `PROMPTARIUM_API_KEY`, or a
-    /// reference server made for this one run when no address is set.
+    /// The service at `PROMPTARIUM_BASE_URL` with `PROMPTARIUM_API_KEY`, or without that variable a
+    /// new reference server in this process.
     ///
     /// # Errors
-    /// If the environment is not usable, or no server can be started.
+    /// If the environment is invalid, or no server can be started.
     pub async fn find() -> Result<Self, Box<dyn Error>> {
         if std::env::var_os("PROMPTARIUM_BASE_URL").is_some() {
             return Ok(Self { client: Client::from_env()?, embedded: None });
@@ -36,11 +34,11 @@ impl Service {
         Ok(Self { client, embedded: Some(server) })
     }
 
-    /// One sentence for a person: where the service is.
-    pub fn told(&self) -> String {
+    /// The place of the service, as text.
+    pub fn place(&self) -> String {
         match &self.embedded {
             Some(server) => {
-                format!("a reference server inside this program, {}", server.base_url())
+                format!("a reference server in this process, {}", server.base_url())
             }
             None => "the service at PROMPTARIUM_BASE_URL".to_owned(),
         }

@@ -1,4 +1,4 @@
-//! Pictures of the examples: one to begin with, and a place for those that come.
+//! Images of the examples: one to upload, and a folder for those that are generated.
 
 use std::error::Error;
 use std::io::Cursor;
@@ -7,16 +7,15 @@ use std::path::{Path, PathBuf};
 use image::{ImageFormat, Rgb, RgbImage};
 use promptarium::{Client, PromptImage};
 
-/// The model that draws: `PROMPTARIUM_IMAGE_MODEL`, or the one that every reference
-/// server has.
+/// The image model: `PROMPTARIUM_IMAGE_MODEL`, or that of the reference server.
 pub fn image_model() -> String {
     std::env::var("PROMPTARIUM_IMAGE_MODEL").unwrap_or_else(|_| "local/plasma".to_owned())
 }
 
-/// A low sun in haze, drawn here so that an example has an image of its own.
+/// An image of a low sun, as PNG.
 ///
 /// # Errors
-/// If the drawing cannot be written as PNG.
+/// If the image cannot be encoded.
 pub fn small_png() -> Result<Vec<u8>, Box<dyn Error>> {
     const TOP: [f32; 3] = [38.0, 44.0, 92.0];
     const BOTTOM: [f32; 3] = [226.0, 124.0, 92.0];
@@ -36,11 +35,11 @@ pub fn small_png() -> Result<Vec<u8>, Box<dyn Error>> {
     Ok(png.into_inner())
 }
 
-/// The folder for the pictures of an example, made if it is not there: in Cargo's
-/// target directory if the program runs from it, else among the temporary files.
+/// The folder for the images of an example, created if needed: in Cargo's target directory if the
+/// program is there, else in the temporary directory.
 ///
 /// # Errors
-/// If it cannot be made.
+/// If it cannot be created.
 pub fn folder(example: &str) -> std::io::Result<PathBuf> {
     let program = std::env::current_exe()?;
     let built = program.parent().filter(|folder| folder.ends_with("examples"));
@@ -50,23 +49,27 @@ pub fn folder(example: &str) -> std::io::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Fetches these pictures into a folder and names the files, `1.png` and so on.
-/// Files of an earlier run are written over.
+/// Downloads these images into a folder as `1.png` and so on. Existing files are replaced.
 ///
 /// # Errors
-/// If a picture cannot be fetched or a file not written.
-pub async fn save(
+/// If an image cannot be downloaded or a file not written.
+pub async fn save<'a>(
     client: &Client,
-    pictures: &[PromptImage],
+    images: impl Iterator<Item = &'a PromptImage>,
     folder: &Path,
-) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+) -> Result<Vec<PathBuf>, promptarium::Error> {
     let mut files = Vec::new();
-    for (at, picture) in pictures.iter().enumerate() {
-        let asset = client.assets().download(&picture.url).await?;
-        let ending = asset.extension().unwrap_or("bin");
-        let file = folder.join(format!("{}.{ending}", at + 1));
-        std::fs::write(&file, &asset.bytes)?;
+    for (index, image) in images.enumerate() {
+        let file = folder.join(file_name(index, image));
+        client.assets().download(&image.url).save(&file).await?;
         files.push(file);
     }
     Ok(files)
+}
+
+/// A file name with the extension of the URL.
+pub fn file_name(index: usize, image: &PromptImage) -> String {
+    let path = image.url.as_str().split(['?', '#']).next().unwrap_or_default();
+    let extension = Path::new(path).extension().and_then(|extension| extension.to_str());
+    format!("{}.{}", index + 1, extension.unwrap_or("png"))
 }

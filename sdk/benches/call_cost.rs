@@ -1,12 +1,11 @@
 //! What a call costs on top of the HTTP client.
 //!
-//! The same call through this crate and by reqwest and `serde_json` alone, in turn on
-//! connections that are kept open, to a server that answers with the same bytes. The
-//! server is a task beside its clients: were it a thread, a call would take as long as
-//! the system likes to wake a thread, which depends on the core it happens to be on.
-//! The median of the ratios of neighbours is held to a bound.
+//! The same call through this crate and by reqwest and `serde_json` alone, in turn, on open
+//! connections, to a server that answers with the same bytes. The server is a task of the same
+//! thread, since the time to wake another thread varies with its core. The median of the ratios of
+//! neighbouring rounds has a bound.
 //!
-//! `script/bench` runs it; `docs/benchmarks.md` tells what it showed.
+//! `script/bench` runs it; `docs/benchmarks.md` has its results.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 #![allow(missing_docs, reason = "a benchmark has no users")]
@@ -35,14 +34,14 @@ struct Envelope<T> {
 }
 
 fn main() -> Result {
-    // `cargo bench` and `cargo test --benches` hand over flags of their own.
+    // `cargo bench` and `cargo test --benches` pass flags of their own.
     if std::env::args().any(|argument| argument == "--test" || argument == "--list") {
         return Ok(());
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let one = runtime.block_on(compare("GET /prompts/{id}", &prompt(7), Ask::One))?;
+    let one = runtime.block_on(compare("GET /prompts/{id}", &prompt(7), Call::One))?;
     let many: Vec<_> = (1..=100).map(prompt).collect();
-    let page = runtime.block_on(compare("a page of 100 prompts", &json!(many), Ask::Page))?;
+    let page = runtime.block_on(compare("a page of 100 prompts", &json!(many), Call::Page))?;
     if one.max(page) <= BOUND {
         Ok(())
     } else {
@@ -51,22 +50,22 @@ fn main() -> Result {
 }
 
 #[derive(Clone, Copy)]
-enum Ask {
+enum Call {
     One,
     Page,
 }
 
 /// The median of the ratios of the time through this crate and the time without.
-async fn compare(name: &str, data: &Value, ask: Ask) -> Result<f64> {
+async fn compare(name: &str, data: &Value, call: Call) -> Result<f64> {
     let address = serve(&json!({ "data": data, "error": null }).to_string()).await?;
     let base = format!("http://{address}/api/v1");
     let client = Client::new(&base, KEY)?;
     let bare = reqwest::Client::builder().timeout(Duration::from_secs(60)).build()?;
     let (mut ratios, mut times) = (Vec::new(), (Vec::new(), Vec::new()));
     for round in 0..=ROUNDS {
-        let ours = through(&client, ask).await?;
-        let theirs = without(&bare, &base, ask).await?;
-        // The first round is for warming up.
+        let ours = through(&client, call).await?;
+        let theirs = without(&bare, &base, call).await?;
+        // The first round is a warm-up.
         if round > 0 {
             ratios.push(ours / theirs);
             times.0.push(ours);
@@ -79,37 +78,37 @@ async fn compare(name: &str, data: &Value, ask: Ask) -> Result<f64> {
 }
 
 /// Microseconds for a call.
-async fn through(client: &Client, ask: Ask) -> Result<f64> {
-    let begun = Instant::now();
+async fn through(client: &Client, call: Call) -> Result<f64> {
+    let start = Instant::now();
     for _ in 0..CALLS {
-        match ask {
-            Ask::One => drop(client.prompts().get(PromptId::new(7)).await?),
-            Ask::Page => drop(client.prompts().list().page_size(100).await?),
+        match call {
+            Call::One => drop(client.prompts().get(PromptId::new(7)).await?),
+            Call::Page => drop(client.prompts().list().page_size(100).await?),
         }
     }
-    Ok(micros(begun))
+    Ok(micros(start))
 }
 
 /// Microseconds for the same without this crate.
-async fn without(client: &reqwest::Client, base: &str, ask: Ask) -> Result<f64> {
-    let begun = Instant::now();
+async fn without(client: &reqwest::Client, base: &str, call: Call) -> Result<f64> {
+    let start = Instant::now();
     for _ in 0..CALLS {
-        let url = match ask {
-            Ask::One => format!("{base}/prompts/7"),
-            Ask::Page => format!("{base}/prompts?limit=100"),
+        let url = match call {
+            Call::One => format!("{base}/prompts/7"),
+            Call::Page => format!("{base}/prompts?limit=100"),
         };
         let answer = client.get(url).bearer_auth(KEY).send().await?.error_for_status()?;
         let body = answer.bytes().await?;
-        match ask {
-            Ask::One => drop(serde_json::from_slice::<Envelope<Prompt>>(&body)?.data),
-            Ask::Page => drop(serde_json::from_slice::<Envelope<Vec<Prompt>>>(&body)?.data),
+        match call {
+            Call::One => drop(serde_json::from_slice::<Envelope<Prompt>>(&body)?.data),
+            Call::Page => drop(serde_json::from_slice::<Envelope<Vec<Prompt>>>(&body)?.data),
         }
     }
-    Ok(micros(begun))
+    Ok(micros(start))
 }
 
-fn micros(begun: Instant) -> f64 {
-    begun.elapsed().as_secs_f64() * 1e6 / f64::from(CALLS)
+fn micros(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1e6 / f64::from(CALLS)
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -117,7 +116,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// A server that answers every request with this.
+/// A server that answers every request with this body.
 async fn serve(body: &str) -> Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;

@@ -1,17 +1,14 @@
-//! Every limit the API states, as named constants.
+//! The limits of the API, for programs that validate input before they send it.
 //!
-//! The client does not check them before it sends: the service decides, and says
-//! which field is at fault. They are here so that programs can check input early,
-//! and so that the reference server and this crate cannot disagree.
-//!
-//! Lengths of text are counted in Unicode scalar values ([`char`]s), not in bytes.
+//! The client does not check them: the service does, and names the failing fields in its error
+//! ([`is_invalid`](crate::Error::is_invalid)). The length of text is its number of [`char`]s.
 
 use std::ops::RangeInclusive;
 
-/// Entries one page of `GET /prompts` may ask for.
+/// Items per page of `GET /prompts`.
 pub const PAGE_SIZE: RangeInclusive<u32> = 1..=100;
 
-/// Entries of a page when the request does not say.
+/// Items per page by default.
 pub const PAGE_SIZE_DEFAULT: u32 = 20;
 
 /// Characters in the title of a prompt.
@@ -23,7 +20,7 @@ pub const PROMPT_TEXT_CHARS: RangeInclusive<usize> = 1..=15_000;
 /// Most characters in the aspect ratio of a prompt.
 pub const PROMPT_ASPECT_RATIO_CHARS_MAX: usize = 20;
 
-/// Most entries in the reference media addresses of a prompt.
+/// Most reference media URLs of a prompt.
 pub const PROMPT_REFERENCE_MEDIA_URLS_MAX: usize = 10;
 
 /// Most characters in the platform of a prompt.
@@ -44,7 +41,7 @@ pub const VAULT_DESCRIPTION_CHARS_MAX: usize = 200;
 /// Characters in the name of an API key.
 pub const API_KEY_NAME_CHARS: RangeInclusive<usize> = 1..=100;
 
-/// Prompts one request may add to a vault.
+/// Prompts that one request can add to a vault.
 pub const ADDED_PROMPTS: RangeInclusive<usize> = 1..=50;
 
 /// Most characters in the prompt of a generation.
@@ -59,14 +56,14 @@ pub const GENERATION_IMAGE_INPUTS_MAX: usize = 7;
 /// Most reference images (`referenceImageUrls`) of a generation.
 pub const GENERATION_REFERENCE_IMAGE_URLS_MAX: usize = 7;
 
-/// Outputs one generation may ask for.
+/// Outputs of one generation.
 pub const GENERATION_BATCH_COUNT: RangeInclusive<u32> = 1..=4;
 
-/// Outputs of a generation when the request does not say.
+/// Outputs of one generation by default.
 pub const GENERATION_BATCH_COUNT_DEFAULT: u32 = 1;
 
-/// Characters in a `clientJobId`. The ids `.` and `..` are refused too: URL libraries remove
-/// them from `statusUrl`.
+/// Characters in a `clientJobId`. The ids `.` and `..` are invalid too, since URL libraries
+/// remove them from a path.
 pub const CLIENT_JOB_ID_CHARS: RangeInclusive<usize> = 1..=256;
 
 /// Characters in the `modelId` and in the `imageEditEndpointId` of a generation.
@@ -75,18 +72,18 @@ pub const GENERATION_MODEL_ID_CHARS: RangeInclusive<usize> = 1..=256;
 /// Most characters in the `aspectRatio` of a generation.
 pub const GENERATION_ASPECT_RATIO_CHARS_MAX: usize = 64;
 
-/// Most bytes in the JSON text of a generation's `parameters`, as it is sent.
+/// Most bytes in the JSON text of a generation's `parameters`.
 pub const GENERATION_PARAMETERS_BYTES_MAX: usize = 262_144;
 
 /// Most levels of objects and arrays in a generation's `parameters`, the outermost
 /// object included.
 pub const GENERATION_PARAMETERS_DEPTH_MAX: usize = 64;
 
-/// Aspect ratio of a generation when the request does not say.
+/// The aspect ratio of a generation by default.
 pub const GENERATION_ASPECT_RATIO_DEFAULT: &str = "1:1";
 
 /// Bytes in an uploaded image.
 pub const UPLOAD_SIZE_BYTES: RangeInclusive<u64> = 1..=10_485_760;
 
-/// Seconds for which the signed address of an upload slot works.
+/// The lifetime of an upload slot in seconds.
 pub const UPLOAD_SLOT_LIFETIME_SECONDS: u64 = 7_200;

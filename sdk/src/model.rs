@@ -1,7 +1,4 @@
-//! What travels in bodies: typed, tolerant on reading, exact on writing.
-//!
-//! Serde and a date-time type, nothing else. No model knows how it is sent. All
-//! of them tolerate fields they do not know, so that the service may grow.
+//! The types of request and response bodies. All of them ignore unknown fields.
 
 mod id;
 mod open_enum;

@@ -4,8 +4,8 @@ mod status;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::open_enum::open_enum;
 use crate::model::JobId;
+use crate::model::open_enum::open_enum;
 #[cfg(feature = "client")]
 use crate::model::{Timestamp, VaultId};
 pub use status::GenerationStatus;

@@ -1,7 +1,4 @@
-//! One type for each kind of id, so that a vault's id never lands where a
-//! prompt's belongs.
-//!
-//! The service chooses integer ids; whether one exists is for it to say.
+//! Ids: one type for each kind.
 
 use std::fmt;
 use std::num::ParseIntError;
@@ -9,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A text that should have been an integer id was not one.
+/// The error of parsing text that is not an integer id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not a {kind} id")]
 pub struct ParseIdError {
@@ -34,13 +31,13 @@ macro_rules! integer_id {
         pub struct $name(i64);
 
         impl $name {
-            /// Takes the integer the service uses for this id.
+            /// The id of this integer.
             #[must_use]
             pub const fn new(value: i64) -> Self {
                 Self(value)
             }
 
-            /// The integer the service uses for this id.
+            /// The integer of this id.
             #[must_use]
             pub const fn get(self) -> i64 {
                 self.0
@@ -76,24 +73,23 @@ macro_rules! integer_id {
 }
 
 integer_id! {
-    /// Names one prompt.
+    /// The id of a prompt.
     PromptId, "prompt"
 }
 
 integer_id! {
-    /// Names one vault.
+    /// The id of a vault.
     VaultId, "vault"
 }
 
 integer_id! {
-    /// Names the membership of one prompt in one vault (`vaultPromptId`).
+    /// The id of the membership of a prompt in a vault (`vaultPromptId`).
     ///
-    /// It is not the prompt's own id, and moving the prompt makes a new one.
+    /// It is not the id of the prompt, and it changes when the prompt is moved.
     VaultPromptId, "vault-prompt"
 }
 
-/// Names one generation job (`clientJobId`): the caller's own text, or a UUID the
-/// service made.
+/// The id of a generation job (`clientJobId`): the caller's own text, or a UUID.
 ///
 /// ```
 /// let job = promptarium::JobId::from("invoice-17");
@@ -104,13 +100,13 @@ integer_id! {
 pub struct JobId(String);
 
 impl JobId {
-    /// Takes any text; it is sent as it is.
+    /// The id of this text, which is sent as it is.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The text as it was given.
+    /// The text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

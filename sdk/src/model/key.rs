@@ -1,11 +1,11 @@
-//! What an API key may do.
+//! Permissions of API keys.
 
 use crate::model::open_enum::open_enum;
 
 open_enum! {
     /// One permission of an API key.
     Scope {
-        /// May call every endpoint that writes.
+        /// Permits all endpoints that write.
         PromptsWrite = "prompts:write",
     }
 }

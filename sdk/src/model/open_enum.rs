@@ -1,16 +1,11 @@
-//! Enums that survive values this version does not know.
-//!
-//! A service grows; a client that refuses a whole answer over one new word is
-//! broken by every growth. The unknown word is kept, opaque, and written back
-//! byte for byte. It cannot be matched on as text, so that a later version can
-//! give it a variant of its own without breaking anyone.
+//! Enums that keep unknown values, so that a value added to the API later is not a decode error.
 
 use std::fmt;
 
-/// A value this version of the crate has no variant for.
+/// A value of an enum that this version of the crate does not know.
 ///
-/// It is opaque: a later version may have a variant for the same text, and then this
-/// is not made of it any more. Compare the text of the enum, which stays the same:
+/// It is opaque, since a later version may have a variant for the same text. Compare the text of
+/// the enum, which stays the same:
 ///
 /// ```
 /// use promptarium::PromptType;
@@ -19,7 +14,7 @@ use std::fmt;
 /// assert_eq!(PromptType::from("audio"), "audio".into());
 /// ```
 ///
-/// The text cannot be matched inside the variant:
+/// A pattern cannot match the text of the variant:
 ///
 /// ```compile_fail,E0532
 /// # use promptarium::{PromptType, UnknownValue};
@@ -36,7 +31,7 @@ impl UnknownValue {
         Self(text.into())
     }
 
-    /// The value as it was on the wire.
+    /// The text on the wire.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -49,7 +44,7 @@ impl fmt::Debug for UnknownValue {
     }
 }
 
-/// Makes an enum whose wire form is a string, with an `Unknown` variant.
+/// Declares an enum that is a string on the wire, with a variant `Unknown`.
 macro_rules! open_enum {
     (
         $(#[$doc:meta])*
@@ -59,20 +54,20 @@ macro_rules! open_enum {
     ) => {
         $(#[$doc])*
         ///
-        /// Ordered by the text on the wire, which stays when a value becomes known.
+        /// Ordered by the text on the wire.
         #[derive(Debug, Clone, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum $name {
             $( $(#[$variant_meta])* #[doc = concat!("\n\nOn the wire: `", $text, "`.")] $variant, )+
-            /// A value that came after this version of the crate.
+            /// A value that this version of the crate does not know.
             Unknown($crate::model::UnknownValue),
         }
 
         impl $name {
-            /// Every value this version knows, in the order of the specification.
+            /// All known values, in the order of the specification.
             pub const KNOWN: &'static [Self] = &[$( Self::$variant ),+];
 
-            /// The value as it is on the wire.
+            /// The text on the wire.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 match self {
@@ -81,7 +76,7 @@ macro_rules! open_enum {
                 }
             }
 
-            /// The variant of exactly this text; `None` if this version has none.
+            /// The known value with exactly this text, if there is one.
             #[must_use]
             pub fn known(text: &str) -> Option<Self> {
                 match text {
@@ -104,7 +99,7 @@ macro_rules! open_enum {
         }
 
         impl From<&str> for $name {
-            /// Never fails: an unknown text is kept as it is.
+            /// Unknown text is kept as [`Unknown`](Self::Unknown).
             fn from(text: &str) -> Self {
                 Self::known(text)
                     .unwrap_or_else(|| Self::Unknown($crate::model::UnknownValue::new(text)))

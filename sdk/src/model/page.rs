@@ -1,4 +1,4 @@
-//! One page of a list, and where the next one starts.
+//! Pages of lists, and cursors.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -6,42 +6,69 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// One page of a list.
+/// One page of a list, which iterates over its items.
+///
+/// ```
+/// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+/// for prompt in client.prompts().list().page().await? {
+///     println!("{}", prompt.title);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Page<T> {
-    /// The entries, in the order of the list. May be empty although more follow.
+    /// The items. A page may be empty although others follow.
     pub items: Vec<T>,
-    /// Where the next page starts; `None` on the last page.
+    /// The cursor of the next page; `None` on the last page.
     pub next_cursor: Option<Cursor>,
 }
 
 impl<T> Page<T> {
-    /// Puts a page together.
+    /// A page of these items.
     #[must_use]
     pub const fn new(items: Vec<T>, next_cursor: Option<Cursor>) -> Self {
         Self { items, next_cursor }
     }
 }
 
-/// A place in a list, as the service names it.
+impl<T> IntoIterator for Page<T> {
+    type Item = T;
+    type IntoIter = std::vec::IntoIter<T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.items.into_iter()
+    }
+}
+
+impl<'a, T> IntoIterator for &'a Page<T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.items.iter()
+    }
+}
+
+/// A position in a list, opaque to clients.
 ///
-/// Opaque: only the service knows what is in it. It can be kept as text and used
-/// in another process, with the same filters it was given for.
+/// It can be stored as text and used in another process, with the filters of the list that
+/// returned it.
 ///
 /// ```
 /// use promptarium::Cursor;
 ///
-/// let kept = Cursor::from("b3BhcXVl").to_string();
-/// assert_eq!(Cursor::from(kept).as_str(), "b3BhcXVl");
+/// let stored = Cursor::from("b3BhcXVl").to_string();
+/// assert_eq!(Cursor::from(stored).as_str(), "b3BhcXVl");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Cursor(String);
 
 impl Cursor {
-    /// The text as the service gave it.
+    /// The text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-/// The body of an error response, without its `data`, which is always `null`.
+/// The body of an error response: a message, and details such as the invalid fields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Problem {
@@ -31,7 +31,9 @@ impl Problem {
     ///
     /// ```
     /// # use serde_json::json;
-    /// let problem = promptarium::Problem::new("title is wrong", json!({ "title": "too long" }));
+    /// use promptarium::server::Problem;
+    ///
+    /// let problem = Problem::new("title is wrong", json!({ "title": "too long" }));
     /// assert_eq!(problem.field_errors().next(), Some(("title", "too long".into())));
     /// ```
     #[must_use]

@@ -1,4 +1,4 @@
-//! Prompts: stored instructions, alone and as members of a vault.
+//! Prompts, and prompts as members of a vault.
 
 use std::ops::Deref;
 
@@ -9,12 +9,12 @@ use crate::model::time::{self, Timestamp};
 use crate::model::{AssetUrl, PromptId, VaultId, VaultPromptId};
 
 open_enum! {
-    /// What a prompt asks for.
+    /// The type of output that a prompt is for.
     #[derive(Default)]
     PromptType {
-        /// A picture.
+        /// An image.
         Image = "image",
-        /// Text: what a new prompt is unless it says otherwise.
+        /// Text, the default.
         #[default]
         Text = "text",
         /// A video.
@@ -32,57 +32,86 @@ open_enum! {
     }
 }
 
-/// A stored instruction.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct Prompt {
-    /// Names this prompt.
-    pub id: PromptId,
-    /// Its title; see [`PROMPT_TITLE_CHARS`](crate::limits::PROMPT_TITLE_CHARS).
-    pub title: String,
-    /// The instruction itself (`prompt` on the wire); see
-    /// [`PROMPT_TEXT_CHARS`](crate::limits::PROMPT_TEXT_CHARS).
-    #[serde(rename = "prompt")]
-    pub text: String,
-    /// What it asks for.
-    pub prompt_type: PromptType,
-    /// A free label for the platform or tool it is meant for.
-    #[serde(default)]
-    pub platform: Option<String>,
-    /// Its status.
-    pub status: PromptStatus,
-    /// Pictures generated from it.
-    #[serde(default, deserialize_with = "null_is_empty")]
-    pub images: Vec<PromptImage>,
-    /// Every vault it is in.
-    #[serde(default, deserialize_with = "null_is_empty")]
-    pub vault_ids: Vec<VaultId>,
-    /// When it was created.
-    #[serde(with = "time")]
-    pub created_at: Timestamp,
-    /// When it was last updated.
-    #[serde(with = "time")]
-    pub updated_at: Timestamp,
+/// Declares [`Prompt`], and [`VaultPrompt`] as it is on the wire, from one list of fields.
+///
+/// Decoding through `#[serde(flatten)]` would lose the path of a field that cannot be decoded.
+macro_rules! prompt {
+    ($($(#[$meta:meta])* $field:ident: $type:ty,)*) => {
+        /// A stored prompt.
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        #[non_exhaustive]
+        pub struct Prompt {
+            $($(#[$meta])* pub $field: $type,)*
+        }
+
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct FlatVaultPrompt {
+            $($(#[$meta])* $field: $type,)*
+            vault_prompt_id: VaultPromptId,
+            is_pinned: bool,
+        }
+
+        impl From<FlatVaultPrompt> for VaultPrompt {
+            fn from(flat: FlatVaultPrompt) -> Self {
+                Self {
+                    prompt: Prompt { $($field: flat.$field,)* },
+                    vault_prompt_id: flat.vault_prompt_id,
+                    is_pinned: flat.is_pinned,
+                }
+            }
+        }
+    };
 }
 
-/// A picture generated from a prompt.
+prompt! {
+    /// The id.
+    id: PromptId,
+    /// The title, of [`PROMPT_TITLE_CHARS`](crate::limits::PROMPT_TITLE_CHARS) characters.
+    title: String,
+    /// The text (`prompt` on the wire), of
+    /// [`PROMPT_TEXT_CHARS`](crate::limits::PROMPT_TEXT_CHARS) characters.
+    #[serde(rename = "prompt")]
+    text: String,
+    /// The type of output that the prompt is for.
+    prompt_type: PromptType,
+    /// A free label for the platform or tool that the prompt is meant for.
+    #[serde(default)]
+    platform: Option<String>,
+    /// The status.
+    status: PromptStatus,
+    /// Images that belong to the prompt.
+    #[serde(default, deserialize_with = "null_is_empty")]
+    images: Vec<PromptImage>,
+    /// The vaults that contain the prompt.
+    #[serde(default, deserialize_with = "null_is_empty")]
+    vault_ids: Vec<VaultId>,
+    /// When the prompt was created.
+    #[serde(with = "time")]
+    created_at: Timestamp,
+    /// When the prompt was last changed.
+    #[serde(with = "time")]
+    updated_at: Timestamp,
+}
+
+/// An image of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PromptImage {
-    /// Where it is.
+    /// The URL of the image.
     pub url: AssetUrl,
     /// Width in pixels.
     pub width: u32,
     /// Height in pixels.
     pub height: u32,
-    /// When it was made.
+    /// When the image was created.
     #[serde(with = "time")]
     pub created_at: Timestamp,
 }
 
-/// A prompt as a member of one vault. Reads like the [`Prompt`] it holds.
+/// A prompt in a vault. Dereferences to the [`Prompt`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -90,7 +119,7 @@ pub struct VaultPrompt {
     /// The prompt.
     #[serde(flatten)]
     pub prompt: Prompt,
-    /// Names the membership; removing, moving and pinning ask for it.
+    /// The id of the membership, which removing, moving and pinning take.
     pub vault_prompt_id: VaultPromptId,
     /// Whether the prompt is pinned to the top of this vault.
     pub is_pinned: bool,
@@ -106,52 +135,7 @@ impl Deref for VaultPrompt {
 
 impl<'de> Deserialize<'de> for VaultPrompt {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Flat::deserialize(deserializer).map(Self::from)
-    }
-}
-
-/// [`VaultPrompt`] as it is on the wire. Reading through `#[serde(flatten)]` would
-/// buffer every value and lose the path of the one that is wrong.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Flat {
-    id: PromptId,
-    title: String,
-    prompt: String,
-    prompt_type: PromptType,
-    #[serde(default)]
-    platform: Option<String>,
-    status: PromptStatus,
-    #[serde(default, deserialize_with = "null_is_empty")]
-    images: Vec<PromptImage>,
-    #[serde(default, deserialize_with = "null_is_empty")]
-    vault_ids: Vec<VaultId>,
-    #[serde(with = "time")]
-    created_at: Timestamp,
-    #[serde(with = "time")]
-    updated_at: Timestamp,
-    vault_prompt_id: VaultPromptId,
-    is_pinned: bool,
-}
-
-impl From<Flat> for VaultPrompt {
-    fn from(flat: Flat) -> Self {
-        Self {
-            prompt: Prompt {
-                id: flat.id,
-                title: flat.title,
-                text: flat.prompt,
-                prompt_type: flat.prompt_type,
-                platform: flat.platform,
-                status: flat.status,
-                images: flat.images,
-                vault_ids: flat.vault_ids,
-                created_at: flat.created_at,
-                updated_at: flat.updated_at,
-            },
-            vault_prompt_id: flat.vault_prompt_id,
-            is_pinned: flat.is_pinned,
-        }
+        FlatVaultPrompt::deserialize(deserializer).map(Self::from)
     }
 }
 

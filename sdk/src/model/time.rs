@@ -1,8 +1,7 @@
-//! Timestamps: lenient to read, RFC 3339 in UTC to write.
+//! Timestamps as `#[serde(with = "time")]`: serialized as RFC 3339 in UTC.
 //!
-//! The specification says «ISO 8601 strings» and no more, so reading accepts any
-//! offset, any number of fractional digits, and a missing offset, which is taken
-//! as UTC. Used as `#[serde(with = "time")]`.
+//! The specification says only «ISO 8601 strings». So any offset and any number of fractional
+//! digits are accepted, and a missing offset means UTC.
 
 use std::borrow::Cow;
 
@@ -35,7 +34,7 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
     parse(&text).map_err(|error| D::Error::custom(format!("not an ISO 8601 timestamp: {error}")))
 }
 
-/// Reports the failure of the strict form, which is the one a service should send.
+/// The error is that of the strict form, which services should send.
 fn parse(text: &str) -> Result<Timestamp, jiff::Error> {
     text.parse().or_else(|strict| {
         let civil: DateTime = text.parse().map_err(|_| strict)?;

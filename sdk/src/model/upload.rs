@@ -1,9 +1,7 @@
-//! Upload slots: where the bytes of an image go, and where they can be found.
+//! Upload slots.
 //!
-//! A slot holds two addresses that must not be confused: the signed one, which
-//! takes the bytes once and grants access to whoever sees it, and the permanent
-//! one, which goes into later calls. They are two types, and the signed one shows
-//! itself only when asked by name.
+//! A slot has two URLs that must not be confused, so they are two types: the signed one, a secret
+//! that accepts the bytes once, and the permanent one of the image.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -28,40 +26,39 @@ open_enum! {
     }
 }
 
-/// Leave to upload one image of exactly the declared type and size.
+/// The permission to upload one image of the declared type and size.
 ///
-/// Written as JSON it shows its secrets; `Debug` does not.
+/// Serialized, it contains its secrets; `Debug` does not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct UploadSlot {
-    /// Where the bytes go, once.
+    /// The signed URL that accepts the bytes, once.
     pub upload_url: UploadUrl,
-    /// What authorises the upload. The API key is not used there.
+    /// The token that authorizes the upload in place of the API key.
     pub token: UploadToken,
-    /// Where the image will be, for good; the address for later calls.
+    /// The permanent URL of the image, for later calls.
     pub url: AssetUrl,
-    /// Its path in the storage.
+    /// The path of the image in the storage.
     pub path: String,
     /// The declared type.
     pub content_type: ImageContentType,
     /// The declared size in bytes.
     pub size: u64,
-    /// Seconds from the answer until `upload_url` stops working (`expiresIn`).
+    /// The lifetime of the slot in seconds (`expiresIn`).
     #[serde(rename = "expiresIn")]
     pub expires_in_seconds: u64,
 }
 
-/// The signed address that takes the bytes of one upload. Never the address of the
-/// image: that is an [`AssetUrl`].
+/// The signed URL that accepts the bytes of one upload. The URL of the image is an [`AssetUrl`].
 ///
-/// `Debug` and `Display` leave out its query, which holds the signature.
+/// `Debug` and `Display` omit the query, which contains the signature.
 #[derive(Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct UploadUrl(Url);
 
 impl UploadUrl {
-    /// The whole address with its signature. Whoever sees it can upload.
+    /// The URL with its signature, a secret.
     #[must_use]
     pub const fn expose(&self) -> &Url {
         &self.0
@@ -69,7 +66,7 @@ impl UploadUrl {
 }
 
 impl<'de> Deserialize<'de> for UploadUrl {
-    /// A failure does not repeat the address.
+    /// The error does not contain the URL.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Cow::<'de, str>::deserialize(deserializer)?;
         Url::parse(&text).map(Self).map_err(|_| D::Error::custom("not an absolute URL"))
@@ -82,16 +79,16 @@ impl fmt::Display for UploadUrl {
     }
 }
 
-/// An address without what may authorise somebody, and a mark where its query was.
+/// The URL without its credentials and fragment, and with `…` in place of its query.
 fn without_secrets(mut url: Url) -> String {
     url.set_fragment(None);
-    // A URL that can hold neither has none to hide.
+    // These fail only for URLs that cannot have credentials.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     if url.query().is_some() {
         url.set_query(Some("…"));
     }
-    // `Url` would percent-encode the mark that says something was left out.
+    // `Url` percent-encodes the ellipsis.
     url.as_str().replace("%E2%80%A6", "…")
 }
 
@@ -101,13 +98,13 @@ impl fmt::Debug for UploadUrl {
     }
 }
 
-/// What authorises one upload. `Debug` does not show it.
+/// The token that authorizes one upload. `Debug` does not show it.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct UploadToken(String);
 
 impl UploadToken {
-    /// The token itself. Whoever sees it can upload.
+    /// The token, a secret.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
@@ -120,11 +117,10 @@ impl fmt::Debug for UploadToken {
     }
 }
 
-/// The permanent address of an image. Goes wherever a call takes the address of an
-/// image.
+/// The permanent URL of an image or other asset.
 ///
-/// `Display` is the whole of it. `Debug` leaves out a password and the query, since
-/// some storages sign the addresses of images too.
+/// `Display` shows all of it. `Debug` omits credentials and the query, since some storages sign
+/// these URLs too.
 ///
 /// ```
 /// let url = promptarium::AssetUrl::from("https://cdn.example/a.png");
@@ -135,7 +131,7 @@ impl fmt::Debug for UploadToken {
 pub struct AssetUrl(String);
 
 impl AssetUrl {
-    /// The address as the service gave it.
+    /// The URL as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -146,7 +142,7 @@ impl fmt::Debug for AssetUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = match Url::parse(&self.0) {
             Ok(url) if url.has_host() => without_secrets(url),
-            // What is no address may hold the same in other places.
+            // Text that is not a URL may contain secrets elsewhere.
             _ if self.0.contains(['?', '#', '@']) => "…".to_owned(),
             _ => self.0.clone(),
         };

@@ -1,5 +1,4 @@
-//! Vaults: named collections of prompts, and the answers of calls that change
-//! what is in them.
+//! Vaults, and the responses of calls that change their contents.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,15 +7,15 @@ use crate::model::time::{self, Timestamp};
 use crate::model::{AssetUrl, PromptId, VaultId, VaultPromptId};
 
 open_enum! {
-    /// Who may see a vault.
+    /// The visibility of a vault.
     #[derive(Default)]
     Visibility {
-        /// Its owner: what a new vault is unless it says otherwise.
+        /// Visible to its owner, the default.
         #[default]
         Private = "private",
-        /// Its owner, and whoever knows its address.
+        /// Visible to everyone who knows its URL.
         Unlisted = "unlisted",
-        /// Everyone.
+        /// Visible to everyone.
         Public = "public",
     }
 }
@@ -26,94 +25,94 @@ open_enum! {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Vault {
-    /// Names this vault.
+    /// The id.
     pub id: VaultId,
-    /// Its name; see [`VAULT_NAME_CHARS`](crate::limits::VAULT_NAME_CHARS).
+    /// The name, of [`VAULT_NAME_CHARS`](crate::limits::VAULT_NAME_CHARS) characters.
     pub name: String,
-    /// What it is for.
+    /// The description.
     #[serde(default)]
     pub description: Option<String>,
-    /// Its name as it can stand in an address.
+    /// The name in a form for URLs.
     pub slug: String,
-    /// Who may see it.
+    /// The visibility.
     pub visibility: Visibility,
     /// How access is controlled. The specification shows only `null`.
     #[serde(default)]
     pub access_type: Option<String>,
-    /// Whether it is locked from edits.
+    /// Whether the vault is locked against changes.
     pub is_locked: bool,
-    /// Its cover picture.
+    /// The URL of the cover image.
     #[serde(default)]
     pub cover_image_url: Option<AssetUrl>,
-    /// Whether the service made it for the account.
+    /// Whether the service created the vault for the account.
     pub is_system: bool,
-    /// How many prompts are in it.
+    /// The number of prompts in the vault.
     pub prompt_count: u64,
-    /// When it was created.
+    /// When the vault was created.
     #[serde(with = "time")]
     pub created_at: Timestamp,
-    /// When it was last updated.
+    /// When the vault was last changed.
     #[serde(with = "time")]
     pub updated_at: Timestamp,
 }
 
-/// A prompt or a vault is gone.
+/// The response to deleting a prompt or a vault.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Deleted<Id> {
-    /// What was deleted.
+    /// The id of what was deleted.
     pub id: Id,
     /// `true`.
     pub deleted: bool,
 }
 
-/// Prompts were added to a vault.
+/// The response to adding prompts to a vault.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct AddedPrompts {
-    /// How many were added.
+    /// The number of prompts that were added.
     pub added: u64,
     /// The vault.
     pub vault_id: VaultId,
-    /// How many prompts are in the vault now.
+    /// The number of prompts in the vault now.
     pub prompt_count: u64,
 }
 
-/// A prompt was removed from a vault. The prompt itself remains.
+/// The response to removing a prompt from a vault. The prompt itself remains.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RemovedPrompt {
-    /// The membership that is gone.
+    /// The membership that was removed.
     pub vault_prompt_id: VaultPromptId,
     /// `true`.
     pub removed: bool,
 }
 
-/// A prompt was moved from one vault to another.
+/// The response to moving a prompt to another vault.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct MovedPrompt {
     /// The prompt.
     pub prompt_id: PromptId,
-    /// The vault it was in.
+    /// The vault that contained it.
     pub source_vault_id: VaultId,
-    /// The vault it is in now.
+    /// The vault that contains it now.
     pub target_vault_id: VaultId,
     /// The new membership, in the target vault.
     pub vault_prompt_id: VaultPromptId,
 }
 
-/// Whether a prompt is pinned, after it was pinned or unpinned.
+/// The response to pinning or unpinning a prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PinState {
     /// The membership.
     pub vault_prompt_id: VaultPromptId,
-    /// Whether it is pinned now.
+    /// Whether the prompt is pinned now.
     pub is_pinned: bool,
 }

@@ -1,8 +1,5 @@
-//! A plausible value of everything the API gives.
-//!
-//! Each has all its fields filled where that makes sense, and they fit together: the
-//! prompt is in the vault, the job made the prompt. Fields are public; change what a test
-//! is about and leave the rest.
+//! A value of every model. They belong together: the prompt is in the vault, and is the output of
+//! the job. Fields are public, so a test changes only what it is about.
 //!
 //! ```
 //! use promptarium::testing::fixture;
@@ -17,11 +14,12 @@ use serde_json::json;
 
 use super::{ASSETS_URL, STORAGE_URL};
 use crate::model::OutputHint;
+use crate::server::Problem;
 use crate::{
     AddedPrompts, Asset, AssetUrl, Deleted, FinishedGeneration, GenerationJob, GenerationState,
-    GenerationStatus, GenerationType, ImageContentType, JobId, MovedPrompt, Page, PinState,
-    Problem, Prompt, PromptId, PromptImage, PromptStatus, PromptType, RemovedPrompt, Timestamp,
-    UploadSlot, UploadUrl, UploadedImage, Vault, VaultId, VaultPrompt, VaultPromptId, Visibility,
+    GenerationStatus, GenerationType, ImageContentType, JobId, MovedPrompt, Page, PinState, Prompt,
+    PromptId, PromptImage, PromptStatus, PromptType, RemovedPrompt, Timestamp, UploadSlot,
+    UploadUrl, UploadedImage, Vault, VaultId, VaultPrompt, VaultPromptId, Visibility,
 };
 
 /// 1 March 2026, 11:00.
@@ -30,11 +28,11 @@ const CREATED: Timestamp = Timestamp::constant(1_772_362_800, 0);
 /// Half an hour later.
 const UPDATED: Timestamp = Timestamp::constant(1_772_364_600, 0);
 
-/// An image of one pixel.
+/// A PNG image of one pixel.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\0\0\0\0:~\x9bU\
 \0\0\0\nIDATx\x9cch\0\0\0\x82\0\x81w\xcdr\xb6\0\0\0\0IEND\xaeB`\x82";
 
-/// Prompt 7, an image prompt with one picture, in vault 3.
+/// Prompt 7, an image prompt with one image, in vault 3.
 #[must_use]
 pub fn prompt() -> Prompt {
     Prompt {
@@ -51,7 +49,7 @@ pub fn prompt() -> Prompt {
     }
 }
 
-/// A picture of 1024 by 576 pixels.
+/// An image of 1024 by 576 pixels.
 #[must_use]
 pub fn prompt_image() -> PromptImage {
     PromptImage { url: asset_url(), width: 1024, height: 576, created_at: CREATED }
@@ -82,31 +80,31 @@ pub fn vault() -> Vault {
     }
 }
 
-/// One page with these items, and no more after it.
+/// The last page of a list, with these items.
 #[must_use]
 pub const fn page<T>(items: Vec<T>) -> Page<T> {
     Page::new(items, None)
 }
 
-/// This prompt or vault is gone.
+/// This prompt or vault was deleted.
 #[must_use]
 pub const fn deleted<Id>(id: Id) -> Deleted<Id> {
     Deleted { id, deleted: true }
 }
 
-/// One prompt was added to vault 3, and is the only one there.
+/// One prompt was added to vault 3, which has no other.
 #[must_use]
 pub const fn added_prompts() -> AddedPrompts {
     AddedPrompts { added: 1, vault_id: VaultId::new(3), prompt_count: 1 }
 }
 
-/// Membership 21 is gone.
+/// Membership 21 was removed.
 #[must_use]
 pub const fn removed_prompt() -> RemovedPrompt {
     RemovedPrompt { vault_prompt_id: VaultPromptId::new(21), removed: true }
 }
 
-/// Prompt 7 went from vault 3 to vault 4, where it is membership 22.
+/// Prompt 7 was moved from vault 3 to vault 4, as membership 22.
 #[must_use]
 pub const fn moved_prompt() -> MovedPrompt {
     MovedPrompt {
@@ -123,7 +121,7 @@ pub const fn pin_state() -> PinState {
     PinState { vault_prompt_id: VaultPromptId::new(21), is_pinned: true }
 }
 
-/// The job `job-1`, as it was queued.
+/// The queued job `job-1`.
 #[must_use]
 pub fn generation_job() -> GenerationJob {
     GenerationJob {
@@ -134,14 +132,14 @@ pub fn generation_job() -> GenerationJob {
     }
 }
 
-/// The job `job-1` in this state: with prompt 7 when completed, with a reason when failed.
+/// The job `job-1` in this state: with prompt 7 if completed, with an error if failed.
 ///
 /// ```
 /// use promptarium::GenerationState;
 /// use promptarium::testing::fixture;
 ///
 /// let status = fixture::generation_status(GenerationState::Failed);
-/// assert_eq!(status.error.as_deref(), Some("the model gave up"));
+/// assert_eq!(status.error.as_deref(), Some("the model failed"));
 /// ```
 #[must_use]
 pub fn generation_status(state: GenerationState) -> GenerationStatus {
@@ -152,7 +150,7 @@ pub fn generation_status(state: GenerationState) -> GenerationStatus {
         generation_type: Some(GenerationType::Image),
         vault_id: Some(VaultId::new(3)),
         prompt_id: state.is_success().then(|| PromptId::new(7)),
-        error: failed.then(|| "the model gave up".to_owned()),
+        error: failed.then(|| "the model failed".to_owned()),
         created_at: Some(CREATED),
         updated_at: Some(UPDATED),
         state,
@@ -160,16 +158,16 @@ pub fn generation_status(state: GenerationState) -> GenerationStatus {
     }
 }
 
-/// The job `job-1`, completed, with [`prompt`] as its output.
+/// The completed job `job-1`, with [`prompt`] as its output.
 #[must_use]
 pub fn finished_generation() -> FinishedGeneration {
     let status = generation_status(GenerationState::Completed);
     FinishedGeneration { status, prompts: vec![prompt()] }
 }
 
-/// A slot for [`png`], good for five minutes.
+/// An upload slot for [`png`], valid for five minutes.
 #[must_use]
-#[expect(clippy::expect_used, reason = "the values are below, and are tested")]
+#[expect(clippy::expect_used, reason = "the values are constants, and are tested")]
 pub fn upload_slot() -> UploadSlot {
     let slot = json!({
         "uploadUrl": format!("{STORAGE_URL}/1.png?signature=sixteen-and-more-letters"),
@@ -180,14 +178,14 @@ pub fn upload_slot() -> UploadSlot {
         "size": PNG.len(),
         "expiresIn": 300,
     });
-    serde_json::from_value(slot).expect("this is a slot")
+    serde_json::from_value(slot).expect("a valid slot")
 }
 
-/// The signed address of a file at the storage.
+/// The signed upload URL of a file.
 #[expect(clippy::expect_used, reason = "names are those of the script's storage")]
 pub(super) fn upload_url(name: &str) -> UploadUrl {
     let url = format!("{STORAGE_URL}/{name}?signature=sixteen-and-more-letters");
-    serde_json::from_value(json!(url)).expect("this is a URL")
+    serde_json::from_value(json!(url)).expect("a valid URL")
 }
 
 /// [`png`], uploaded.
@@ -201,19 +199,19 @@ pub fn uploaded_image() -> UploadedImage {
     }
 }
 
-/// [`png`], fetched.
+/// [`png`], downloaded.
 #[must_use]
 pub fn asset() -> Asset {
     Asset { content_type: Some("image/png".to_owned()), bytes: png() }
 }
 
-/// A picture of one pixel that every viewer opens.
+/// A PNG image of one pixel.
 #[must_use]
 pub const fn png() -> Bytes {
     Bytes::from_static(PNG)
 }
 
-/// Two fields are wrong.
+/// An error body with two failing fields.
 #[must_use]
 pub fn problem() -> Problem {
     let details = json!({ "title": "must not be empty", "modelId": "required for images" });

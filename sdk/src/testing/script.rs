@@ -1,15 +1,9 @@
-//! A service that says what a test tells it to say.
-//!
-//! Here is what was told and asked; `entry` has what is said to which request, `answer`
-//! what can be said, `play` is the transport, `storage` takes uploads.
+//! A scripted service: what a test expects of the code under test, and how it is answered.
 
 mod answer;
-mod entry;
-mod pattern;
-mod play;
-mod seen;
+mod expectation;
 mod storage;
-mod verify_error;
+mod transport;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,48 +11,43 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use http::Method;
 
 pub use answer::Answer;
-use entry::Entry;
-pub use entry::Expectation;
-use pattern::Pattern;
-pub use seen::SeenRequest;
-pub use verify_error::VerifyError;
+pub use expectation::Expectation;
+use expectation::{Entry, Pattern};
+pub use transport::SeenRequest;
 
-/// The service of a test: a [`Transport`](crate::transport::Transport) that answers as it
-/// was told and keeps what it was asked. No socket is opened.
+/// A scripted service: a [`Transport`](crate::transport::Transport) that answers the requests
+/// that a test expects, and records all. It opens no socket.
 ///
-/// Say which requests come and how each is answered; make a client with
-/// [`client`](super::client); run the code; look at [`calls`](Self::calls) or
-/// [`requests`](Self::requests); and end with [`verify`](Self::verify). Clones are the same
-/// script, and it may be added to at any time.
+/// Declare the expected requests with their answers, make a client with
+/// [`client`](super::client), run the code under test, and call [`verify`](Self::verify).
+/// [`calls`](Self::calls) and [`requests`](Self::requests) return what was requested. Clones share
+/// the script, and expectations may be added at any time.
 ///
-/// A path is one of [`path`](crate::path) or any other: it begins after the base URL, and
-/// a part in braces, such as `{promptId}`, stands for any one. An address outside of the
-/// API is given as a whole, without its query. Where several entries fit a request, the
-/// first one that has an answer left gives it.
+/// A path starts after the base URL, and a segment in braces, such as `{promptId}`, matches any
+/// one segment. Requests outside of the API have their whole URL as path, without its query. If
+/// several expectations match a request, the first with an answer left is used.
 ///
-/// # Requests that nobody expected
+/// # Unexpected requests
 ///
-/// are answered with status 501, which no call tries again, and a text that says what was
-/// asked and what was expected; code under test meets it as an
-/// [`Error`](crate::Error). [`verify`](Self::verify) tells of it too, in case the code kept
-/// the error for itself. Nothing panics inside the client: there it would end whatever task
-/// happened to make the call, and the test might not notice.
+/// An unexpected request is answered with status 501, which is not retried, and a message that
+/// names the request and what was expected. [`verify`](Self::verify) reports it too, in case the
+/// code under test drops the error.
 ///
 /// ```
+/// use promptarium::PromptId;
 /// use promptarium::testing::{Answer, Script, client, fixture};
-/// use promptarium::{PromptId, path};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let script = Script::new();
-/// script.get(path::PROMPT).answer(Answer::data(&fixture::prompt()));
+/// script.get("/prompts/{promptId}").answer(Answer::data(&fixture::prompt()));
 ///
 /// let client = client(&script);
 /// client.prompts().get(PromptId::new(7)).await?;
 /// script.verify()?;
 ///
 /// let error = client.prompts().get(PromptId::new(7)).await.unwrap_err();
-/// assert_eq!(error.message(), Some("the script expected nothing more, and not GET /prompts/7"));
+/// assert_eq!(error.message(), Some("unexpected request GET /prompts/7; none was expected"));
 /// assert!(script.verify().is_err());
 /// # Ok(())
 /// # }
@@ -70,78 +59,79 @@ pub struct Script(Arc<Mutex<State>>);
 struct State {
     entries: Vec<Entry>,
     seen: Vec<SeenRequest>,
-    unexpected: Vec<String>,
+    mistakes: Vec<String>,
 }
 
 impl Script {
-    /// A script that expects nothing yet, with a clock of its own.
+    /// A script that expects no request yet.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Requests of this method and path.
+    /// Expects requests of this method and path.
     pub fn on(&self, method: Method, path: impl AsRef<str>) -> Expectation<'_> {
-        self.entry(Some(method), Some(Pattern::new(path.as_ref())))
+        self.entry(Some((method, Pattern::new(path.as_ref()))))
     }
 
-    /// `GET` of this path.
+    /// Expects `GET` of this path.
     pub fn get(&self, path: impl AsRef<str>) -> Expectation<'_> {
         self.on(Method::GET, path)
     }
 
-    /// `POST` to this path.
+    /// Expects `POST` to this path.
     pub fn post(&self, path: impl AsRef<str>) -> Expectation<'_> {
         self.on(Method::POST, path)
     }
 
-    /// `PUT` to this path.
+    /// Expects `PUT` to this path.
     pub fn put(&self, path: impl AsRef<str>) -> Expectation<'_> {
         self.on(Method::PUT, path)
     }
 
-    /// `PATCH` of this path.
+    /// Expects `PATCH` of this path.
     pub fn patch(&self, path: impl AsRef<str>) -> Expectation<'_> {
         self.on(Method::PATCH, path)
     }
 
-    /// `DELETE` of this path.
+    /// Expects `DELETE` of this path.
     pub fn delete(&self, path: impl AsRef<str>) -> Expectation<'_> {
         self.on(Method::DELETE, path)
     }
 
-    /// Any request: the answers are given in their order, whatever is asked.
+    /// Expects any requests, which get the answers in their order.
     pub fn any(&self) -> Expectation<'_> {
-        self.entry(None, None)
+        self.entry(None)
     }
 
-    /// Every request so far, in the order in which they came.
+    /// All requests so far, in order.
     #[must_use]
     pub fn requests(&self) -> Vec<SeenRequest> {
         self.state().seen.clone()
     }
 
-    /// Every request so far in one line each, such as `GET /prompts?limit=2`.
+    /// All requests so far, each as one line such as `GET /prompts?limit=2`.
     #[must_use]
     pub fn calls(&self) -> Vec<String> {
         self.state().seen.iter().map(ToString::to_string).collect()
     }
 
-    /// That everything expected was asked for, and nothing else.
+    /// Checks that each [`answer`](Expectation::answer) was used and that no request was
+    /// unexpected.
     ///
     /// # Errors
     ///
-    /// [`VerifyError`], which tells of each [`answer`](Expectation::answer) that nobody asked for and of
-    /// each request that nobody expected.
+    /// [`VerifyError`], with a line for each unused answer and each unexpected request.
     pub fn verify(&self) -> Result<(), VerifyError> {
         let state = self.state();
-        let missing = state.entries.iter().filter_map(Entry::missing).collect();
-        VerifyError::of(missing, state.unexpected.clone())
+        let unused = state.entries.iter().filter_map(Entry::unused);
+        let lines: Vec<_> = unused.chain(state.mistakes.iter().cloned()).collect();
+        if lines.is_empty() { Ok(()) } else { Err(VerifyError(lines)) }
     }
 
-    fn entry(&self, method: Option<Method>, pattern: Option<Pattern>) -> Expectation<'_> {
+    fn entry(&self, requests: Option<(Method, Pattern)>) -> Expectation<'_> {
         let mut state = self.state();
-        state.entries.push(Entry::new(method, pattern));
+        state.entries.push(Entry::new(requests));
         Expectation::new(self, state.entries.len() - 1)
     }
 
@@ -153,10 +143,31 @@ impl Script {
 impl fmt::Debug for Script {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = self.state();
-        let expected = state.entries.iter().filter(|entry| entry.has_more());
+        let expected = state.entries.iter().filter(|entry| entry.has_answer());
         f.debug_struct("Script")
             .field("expected", &expected.map(ToString::to_string).collect::<Vec<_>>())
             .field("requests", &state.seen.len())
             .finish_non_exhaustive()
     }
 }
+
+/// The requests of the code under test were not those that a script expects; returned by
+/// [`Script::verify`].
+///
+/// Its text has a line for each unused answer and each unexpected request. `Debug` is the same
+/// text, so that `unwrap` shows it.
+pub struct VerifyError(Vec<String>);
+
+impl fmt::Display for VerifyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join("\n"))
+    }
+}
+
+impl fmt::Debug for VerifyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for VerifyError {}

@@ -7,8 +7,9 @@ mod wait;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use promptarium::server::path;
 use promptarium::testing::{Answer, Script, SeenRequest, builder, client, fixture};
-use promptarium::{Client, GenerationState, Prompt, PromptId, path};
+use promptarium::{Client, GenerationState, Prompt, PromptId};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use wiremock::matchers::any;

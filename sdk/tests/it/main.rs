@@ -15,6 +15,7 @@ mod assets;
 mod blocking;
 mod config;
 mod connections;
+mod documentation;
 mod errors;
 mod generations;
 mod models;

@@ -1,4 +1,4 @@
-//! Models: tolerant to read, exact to write.
+//! Models: lenient decoding, exact encoding.
 
 mod enums;
 mod paths;
@@ -38,7 +38,7 @@ fn read<T: DeserializeOwned>(wire: &Value) -> T {
 }
 
 #[test]
-fn every_value_goes_where_its_name_says() {
+fn every_field_has_the_value_of_its_name() {
     let mut wire = prompt(7);
     let prompt: Prompt = read(&wire);
     assert_eq!((prompt.id, prompt.text.as_str()), (PromptId::new(7), "A harbour at dusk"));
@@ -77,7 +77,7 @@ fn every_value_goes_where_its_name_says() {
 }
 
 #[test]
-fn a_status_is_read_from_whatever_says_how_far_a_job_is() {
+fn a_status_is_found_at_any_depth_and_under_several_names() {
     let read = |wire: Value| from_value::<GenerationStatus>(wire);
     let state = |wire: Value| read(wire).unwrap().state.to_string();
     for (wire, expected) in [
@@ -88,7 +88,7 @@ fn a_status_is_read_from_whatever_says_how_far_a_job_is() {
         (json!({ "status": 3, "state": "failed" }), "failed"),
         (json!({ "clientJobId": "j", "about": "x", "phase": "completed" }), "completed"),
         (json!("completed"), "completed"),
-        // Neither an unrelated text nor a person's own words are a state.
+        // Unrelated text and free text are not a state.
         (
             json!({ "clientJobId": "completed", "prompt": "failed", "phase": "drying" }),
             "unreadable",
@@ -139,7 +139,7 @@ fn only_completed_and_failed_are_final_and_only_completed_is_success() {
 }
 
 #[test]
-fn timestamps_are_lenient_to_read_and_utc_to_write() {
+fn timestamps_are_decoded_leniently_and_encoded_in_utc() {
     let read = |text: &str| {
         let mut wire = vault();
         wire["createdAt"] = json!(text);
@@ -169,18 +169,18 @@ fn timestamps_are_lenient_to_read_and_utc_to_write() {
 }
 
 #[test]
-fn pages_and_cursors_can_be_kept_and_read_again() {
+fn pages_and_cursors_can_be_stored_as_text() {
     let page = Page::new(vec![PromptId::new(7)], Some(Cursor::from("b+/=")));
-    let kept = serde_json::to_string(&page).unwrap();
-    assert_snapshot!(kept, @r#"{"items":[7],"nextCursor":"b+/="}"#);
-    assert_eq!(serde_json::from_str::<Page<PromptId>>(&kept).unwrap(), page);
+    let stored = serde_json::to_string(&page).unwrap();
+    assert_snapshot!(stored, @r#"{"items":[7],"nextCursor":"b+/="}"#);
+    assert_eq!(serde_json::from_str::<Page<PromptId>>(&stored).unwrap(), page);
     let cursor: Cursor = "b+/=".parse().unwrap();
     assert_eq!(cursor.to_string(), "b+/=");
     assert_eq!(String::from(cursor), "b+/=");
 }
 
 #[test]
-fn ids_name_their_kind() {
+fn ids_show_their_kind() {
     assert_snapshot!(format!("{:?}", VaultId::new(3)), @"VaultId(3)");
     assert_snapshot!("x".parse::<PromptId>().unwrap_err(), @"not a prompt id");
     assert_eq!("-9223372036854775808".parse::<PromptId>().unwrap().get(), i64::MIN);
@@ -192,7 +192,7 @@ fn ids_name_their_kind() {
 }
 
 #[test]
-fn an_upload_slot_hides_what_lets_others_upload() {
+fn the_debug_output_of_an_upload_slot_has_no_secrets() {
     let read: UploadSlot = from_value(slot()).unwrap();
     assert_snapshot!(format!("{read:?}"), @r#"UploadSlot { upload_url: UploadUrl(https://storage.example/put/a?…), token: UploadToken(…), url: AssetUrl("https://cdn.example/a.png"), path: "a1/a.png", content_type: Png, size: 1024, expires_in_seconds: 7200 }"#);
     assert_snapshot!(read.upload_url, @"https://storage.example/put/a?…");

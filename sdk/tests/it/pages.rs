@@ -1,8 +1,8 @@
 //! Lists over several pages: streams of pages, streams of items, cursors.
 
-mod limit;
 mod long;
-mod look_ahead;
+mod max_items;
+mod prefetch;
 mod resume;
 
 use futures::{StreamExt, TryStreamExt};
@@ -13,19 +13,18 @@ use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 
 use crate::stub::{client, prompt};
 
-/// Where a page is asked from (`""` is the beginning), what is on it, and where it
-/// says the next one starts.
+/// The pages of a list: cursor (`""` for the first), ids of the items, next cursor.
 pub(crate) type Script = &'static [(&'static str, &'static [i64], Option<&'static str>)];
 
 pub(crate) const THREE: Script =
     &[("", &[1, 2], Some("b")), ("b", &[3], Some("c")), ("c", &[4, 5], None)];
 
-/// Serves a script; a cursor that is not in it is refused.
+/// Serves these pages; an unknown cursor is answered with 400.
 pub(crate) async fn list(script: Script) -> MockServer {
     let server = MockServer::start().await;
     let answer = move |request: &Request| {
-        let asked = query(request, "cursor").unwrap_or_default();
-        let page = script.iter().find(|(cursor, ..)| *cursor == asked);
+        let wanted = query(request, "cursor").unwrap_or_default();
+        let page = script.iter().find(|(cursor, ..)| *cursor == wanted);
         page.map_or(ResponseTemplate::new(400), |(_, ids, next)| {
             let data: Vec<_> = ids.iter().map(|id| prompt(*id)).collect();
             ResponseTemplate::new(200).set_body_json(json!({
@@ -50,7 +49,7 @@ fn items(server: &MockServer) -> Items<Prompt> {
     client(server.uri()).prompts().list().items()
 }
 
-async fn asked(server: &MockServer) -> Vec<String> {
+async fn cursors(server: &MockServer) -> Vec<String> {
     let requests = server.received_requests().await.unwrap();
     requests.iter().map(|request| query(request, "cursor").unwrap_or_default()).collect()
 }
@@ -72,7 +71,7 @@ async fn one_page_comes_with_the_cursor_of_the_next() {
 }
 
 #[tokio::test]
-async fn items_come_from_all_pages_in_order() {
+async fn items_of_all_pages_are_streamed_in_order() {
     let server = list(THREE).await;
     let all: Vec<_> = items(&server).try_collect().await.unwrap();
     assert_eq!(ids(&all), [1, 2, 3, 4, 5]);
@@ -80,7 +79,7 @@ async fn items_come_from_all_pages_in_order() {
 }
 
 #[tokio::test]
-async fn pages_come_one_by_one() {
+async fn pages_are_streamed_in_order() {
     let server = list(THREE).await;
     let all: Vec<Page<_>> = pages(&server).try_collect().await.unwrap();
     let shape: Vec<_> = all.iter().map(|page| ids(&page.items)).collect();
@@ -99,7 +98,7 @@ async fn filters_and_page_size_go_with_every_page() {
 }
 
 #[tokio::test]
-async fn a_page_is_fetched_only_when_it_is_asked_for() {
+async fn a_page_is_requested_only_when_it_is_needed() {
     let server = list(THREE).await;
     let first: Vec<_> = items(&server).take(2).try_collect().await.unwrap();
     assert_eq!(ids(&first), [1, 2]);
@@ -107,7 +106,7 @@ async fn a_page_is_fetched_only_when_it_is_asked_for() {
 }
 
 #[tokio::test]
-async fn an_empty_page_with_a_cursor_goes_on() {
+async fn an_empty_page_with_a_cursor_does_not_end_the_list() {
     let server = list(&[("", &[], Some("b")), ("b", &[], Some("c")), ("c", &[1], None)]).await;
     let all: Vec<_> = items(&server).try_collect().await.unwrap();
     assert_eq!(ids(&all), [1]);
@@ -132,7 +131,7 @@ async fn an_empty_cursor_and_an_absent_pagination_end_the_list() {
 }
 
 #[tokio::test]
-async fn a_cursor_that_comes_again_is_an_error_and_no_endless_loop() {
+async fn a_repeated_cursor_is_an_error() {
     const JUST_USED: Script = &[("", &[1], Some("b")), ("b", &[2], Some("b"))];
     const USED_BEFORE: Script =
         &[("", &[1], Some("b")), ("b", &[2], Some("c")), ("c", &[3], Some("b"))];
@@ -151,7 +150,7 @@ async fn a_cursor_that_comes_again_is_an_error_and_no_endless_loop() {
 }
 
 #[tokio::test]
-async fn a_cursor_that_names_its_own_page_is_a_loop_after_a_resume_too() {
+async fn a_cursor_of_its_own_page_is_a_loop_after_a_resume_too() {
     let server = list(&[("b", &[2], Some("b"))]).await;
     let mut pages = client(server.uri()).prompts().list().cursor("b").pages();
     assert!(pages.next().await.unwrap().is_ok());
@@ -159,7 +158,7 @@ async fn a_cursor_that_names_its_own_page_is_a_loop_after_a_resume_too() {
 }
 
 #[tokio::test]
-async fn an_error_ends_the_stream_and_its_cursor_names_the_page_that_failed() {
+async fn an_error_ends_the_stream_at_the_cursor_of_the_failed_page() {
     const BROKEN: Script = &[("", &[1, 2], Some("b"))];
     let server = list(BROKEN).await;
     let mut pages = pages(&server);
@@ -181,19 +180,18 @@ async fn an_error_ends_the_stream_and_its_cursor_names_the_page_that_failed() {
 }
 
 #[tokio::test]
-async fn a_cursor_taken_within_a_page_misses_nothing() {
+async fn a_cursor_within_a_page_is_that_of_the_page() {
     let server = list(THREE).await;
     let mut items = items(&server);
-    let mut cursors = vec![items.cursor().cloned()];
+    let mut found = vec![items.cursor().cloned()];
     while let Some(item) = items.next().await {
         item.unwrap();
-        cursors.push(items.cursor().cloned());
+        found.push(items.cursor().cloned());
     }
     let at = |text: &str| Some(Cursor::from(text));
-    assert_eq!(cursors, [None, None, at("b"), at("c"), at("c"), None]);
+    assert_eq!(found, [None, None, at("b"), at("c"), at("c"), None]);
 }
 
-/// Compiles, which is all there is to it.
 const fn movable<T: Send + Unpin + 'static>() {}
 const _: () = {
     movable::<Pages<Prompt>>();
@@ -202,7 +200,7 @@ const _: () = {
 };
 
 #[tokio::test]
-async fn streams_own_their_client_and_go_to_another_task() {
+async fn streams_own_their_client_and_can_be_sent_to_a_task() {
     let server = list(THREE).await;
     let (pages, items) = (pages(&server), items(&server));
     let counted = tokio::spawn(async move { (pages.count().await, items.count().await) });

@@ -25,7 +25,7 @@ async fn a_call_is_sent_only_when_it_is_awaited() {
 }
 
 #[tokio::test]
-async fn the_path_of_the_base_url_is_kept_and_its_last_slash_makes_no_difference() {
+async fn a_trailing_slash_of_the_base_url_makes_no_difference() {
     let server = answering(ResponseTemplate::new(500)).await;
     for (suffix, path) in [
         ("", "/prompts/7"),
@@ -371,7 +371,7 @@ async fn uploads_slot() {
     "#);
 }
 
-/// The last line, where the fields of a request that was shown in full differ.
+/// The last line of a request.
 fn body(wire: &str) -> String {
     wire.lines().last().unwrap_or_default().to_owned()
 }

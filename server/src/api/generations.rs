@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use http::StatusCode;
-use promptarium::{JobId, limits, path};
+use promptarium::server::path;
+use promptarium::{JobId, limits};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use http::Method;
 use percent_encoding::percent_decode_str;
-use promptarium::path;
+use promptarium::server::path;
 
 /// The text of a 404, by a part of the route's template.
 const NOT_FOUND: [(&str, &str); 8] = [
@@ -77,7 +77,8 @@ impl<'a> PathParams<'a> {
 
 #[cfg(test)]
 mod tests {
-    use promptarium::{JobId, path};
+    use promptarium::JobId;
+    use promptarium::server::path;
 
     use super::*;
 

@@ -1,16 +1,17 @@
-//! What a script says to one request.
+//! The answer to one request.
 
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{Asset, Page, Problem};
+use crate::server::Problem;
+use crate::{Asset, Page};
 
-/// An answer of a [`Script`](super::Script), or what happens in place of one.
+/// The answer of a [`Script`](super::Script) to a request, or a failure of the connection.
 ///
 /// ```
 /// use std::time::Duration;
@@ -25,56 +26,55 @@ use crate::{Asset, Page, Problem};
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct Answer {
-    pub(super) what: What,
-    pub(super) after: Duration,
+    pub(super) outcome: Outcome,
+    pub(super) delay: Duration,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum What {
-    Said(Said),
+pub(super) enum Outcome {
+    Response(ScriptedResponse),
     NoConnection,
-    HangUp,
+    Disconnect,
     Never,
-    /// The script is wrong itself.
-    Wrong(String),
+    /// The test has made a mistake.
+    Invalid(String),
 }
 
-/// An answer that comes.
 #[derive(Debug, Clone)]
-pub(super) struct Said {
-    pub(super) status: u16,
+pub(super) struct ScriptedResponse {
+    pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
     pub(super) body: Body,
-    pub(super) ends: Ends,
+    pub(super) end: End,
 }
 
 #[derive(Debug, Clone)]
 pub(super) enum Body {
     Bytes(Bytes),
-    /// In the form of the API (`ER-01`).
+    /// The error body of the API.
     Problem {
         message: String,
         fields: Vec<(String, String)>,
     },
 }
 
-/// How the body of an answer ends.
+/// How the body of a response ends.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Ends {
-    Whole,
-    /// The connection breaks after so many bytes.
-    Broken(usize),
-    /// Nothing more comes after so many bytes.
+pub(super) enum End {
+    Complete,
+    /// The connection is lost after this many bytes.
+    Cut(usize),
+    /// Nothing more comes after this many bytes.
     Stalled(usize),
 }
 
 impl Answer {
-    /// Success with this as its `data`, in the envelope of the API (`EN-03`).
+    /// Success with this `data`, in the envelope of the API.
     pub fn data(data: &(impl Serialize + ?Sized)) -> Self {
         Self::json(serde_json::to_value(data).map(|data| json!({ "data": data, "error": null })))
     }
 
-    /// Success with this page of a list.
+    /// Success with a page of a list.
     pub fn page<T: Serialize>(page: &Page<T>) -> Self {
         Self::json(serde_json::to_value(&page.items).map(|data| {
             let next = &page.next_cursor;
@@ -82,147 +82,151 @@ impl Answer {
         }))
     }
 
-    /// The bytes of an asset.
+    /// Success with an asset, as its URL returns it.
     pub fn asset(asset: &Asset) -> Self {
         let content_type = asset.content_type.as_deref();
         Self::raw(200, content_type.unwrap_or_default(), asset.bytes.clone())
     }
 
-    /// The service says no, in the form of the API (`ER-01`).
+    /// An error status with this message, in the envelope of the API.
     pub fn error(status: u16, message: impl Into<String>) -> Self {
         let body = Body::Problem { message: message.into(), fields: Vec::new() };
-        Self::said(status, "application/json", body)
+        Self::response(status, "application/json", body)
     }
 
-    /// The service says no with this problem, whatever its details are.
+    /// An error status with this problem, in the envelope of the API.
     pub fn problem(status: u16, problem: &Problem) -> Self {
         let Problem { message, details } = problem;
         Self::json(Ok(json!({ "data": null, "error": message, "details": details }))).status(status)
     }
 
-    /// These very bytes: the page of a proxy, half a JSON text, nothing. An empty content
-    /// type is none.
+    /// A response of these bytes, for example the error page of a proxy. An empty content type
+    /// sets no `Content-Type`.
     pub fn raw(status: u16, content_type: &str, body: impl Into<Bytes>) -> Self {
-        Self::said(status, content_type, Body::Bytes(body.into()))
+        Self::response(status, content_type, Body::Bytes(body.into()))
     }
 
-    /// No connection comes about: the request is not sent.
+    /// The connection is refused, and the request is not sent.
     pub fn no_connection() -> Self {
-        Self::of(What::NoConnection)
+        Self::of(Outcome::NoConnection)
     }
 
-    /// The connection breaks after the request was sent, and before an answer.
+    /// The connection is lost after the request was sent, before a response.
     pub fn disconnect() -> Self {
-        Self::of(What::HangUp)
+        Self::of(Outcome::Disconnect)
     }
 
-    /// No answer comes. Without a time limit the call never ends, nor does the test.
+    /// No response comes. Without a timeout the call never ends.
     pub fn never() -> Self {
-        Self::of(What::Never)
+        Self::of(Outcome::Never)
     }
 
-    /// The same with this status.
+    /// Sets the status.
     pub fn status(self, status: u16) -> Self {
-        self.change("status", |said| said.status = status)
+        match StatusCode::from_u16(status) {
+            Ok(status) => self.change("status", |response| response.status = status),
+            Err(_) => self.invalid(&format!("invalid status {status}")),
+        }
     }
 
-    /// The same refusal, naming a field and what is wrong with it (`ER-03`). A field that
-    /// is named again has several texts.
+    /// Adds a failing field with a message to an [`error`](Self::error). A field may have several
+    /// messages.
     pub fn field(self, name: &str, text: &str) -> Self {
-        match self.what {
-            What::Said(Said { body: Body::Problem { .. }, .. }) => {}
-            _ => return self.wrong("only a refusal names fields"),
+        match self.outcome {
+            Outcome::Response(ScriptedResponse { body: Body::Problem { .. }, .. }) => {}
+            _ => return self.invalid("only `Answer::error` has fields"),
         }
-        self.change("field", |said| {
-            if let Body::Problem { fields, .. } = &mut said.body {
+        self.change("field", |response| {
+            if let Body::Problem { fields, .. } = &mut response.body {
                 fields.push((name.to_owned(), text.to_owned()));
             }
         })
     }
 
-    /// The same with this header, which comes beside others of its name.
+    /// Adds a header, beside others of its name.
     pub fn header(self, name: &str, value: &str) -> Self {
         let (Ok(known), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value))
         else {
-            return self.wrong(&format!("the header {name:?} cannot be sent"));
+            return self.invalid(&format!("invalid header {name:?}"));
         };
-        self.change("header", |said| {
-            said.headers.append(known, value);
+        self.change("header", |response| {
+            response.headers.append(known, value);
         })
     }
 
-    /// The same with the wish to be left alone for a while: in whole seconds as
-    /// `Retry-After`, else as `retry-after-ms`.
-    pub fn retry_after(self, wish: Duration) -> Self {
-        if wish.subsec_nanos() == 0 {
-            return self.header(RETRY_AFTER.as_str(), &wish.as_secs().to_string());
+    /// Adds `Retry-After`, or `retry-after-ms` if it is not in whole seconds.
+    pub fn retry_after(self, delay: Duration) -> Self {
+        if delay.subsec_nanos() == 0 {
+            return self.header(RETRY_AFTER.as_str(), &delay.as_secs().to_string());
         }
-        self.header("retry-after-ms", &wish.as_millis().to_string())
+        self.header("retry-after-ms", &delay.as_millis().to_string())
     }
 
-    /// The same with what the service calls the request in its own logs (`x-request-id`).
+    /// Adds the request id (`x-request-id`).
     pub fn request_id(self, id: &str) -> Self {
         self.header("x-request-id", id)
     }
 
-    /// The same after this much time of the script's clock, counted from when all of the
-    /// request has come.
-    pub fn after(mut self, delay: Duration) -> Self {
-        self.after = delay;
+    /// Delays the answer, counted from when all of the request has come.
+    pub const fn after(mut self, delay: Duration) -> Self {
+        self.delay = delay;
         self
     }
 
-    /// The same, but the connection breaks after so many bytes of the body.
+    /// Loses the connection after this many bytes of the body.
     pub fn cut_at(self, bytes: usize) -> Self {
-        self.change("end", |said| said.ends = Ends::Broken(bytes))
+        self.change("body", |response| response.end = End::Cut(bytes))
     }
 
-    /// The same, but after so many bytes of the body nothing more comes.
+    /// Sends nothing more after this many bytes of the body.
     pub fn stall_at(self, bytes: usize) -> Self {
-        self.change("end", |said| said.ends = Ends::Stalled(bytes))
+        self.change("body", |response| response.end = End::Stalled(bytes))
     }
 
-    const fn of(what: What) -> Self {
-        Self { what, after: Duration::ZERO }
+    const fn of(outcome: Outcome) -> Self {
+        Self { outcome, delay: Duration::ZERO }
     }
 
     fn json(value: serde_json::Result<Value>) -> Self {
         match value {
-            Ok(value) => Self::said(200, "application/json", Body::Bytes(value.to_string().into())),
-            Err(error) => Self::of(What::Wrong(format!("it cannot be written as JSON: {error}"))),
+            Ok(value) => {
+                Self::response(200, "application/json", Body::Bytes(value.to_string().into()))
+            }
+            Err(error) => Self::of(Outcome::Invalid(format!("not serializable as JSON: {error}"))),
         }
     }
 
-    fn said(status: u16, content_type: &str, body: Body) -> Self {
-        let (headers, ends) = (HeaderMap::new(), Ends::Whole);
-        let said = Self::of(What::Said(Said { status, headers, body, ends }));
+    fn response(status: u16, content_type: &str, body: Body) -> Self {
+        let (headers, end) = (HeaderMap::new(), End::Complete);
+        let response = ScriptedResponse { status: StatusCode::OK, headers, body, end };
+        let answer = Self::of(Outcome::Response(response)).status(status);
         if content_type.is_empty() {
-            said
+            answer
         } else {
-            said.header(CONTENT_TYPE.as_str(), content_type)
+            answer.header(CONTENT_TYPE.as_str(), content_type)
         }
     }
 
-    fn change(mut self, what: &str, change: impl FnOnce(&mut Said)) -> Self {
-        match &mut self.what {
-            What::Said(said) => change(said),
-            What::Wrong(_) => {}
-            _ => return self.wrong(&format!("what is no answer has no {what}")),
+    fn change(mut self, part: &str, change: impl FnOnce(&mut ScriptedResponse)) -> Self {
+        match &mut self.outcome {
+            Outcome::Response(response) => change(response),
+            Outcome::Invalid(_) => {}
+            _ => return self.invalid(&format!("without a response there is no {part}")),
         }
         self
     }
 
-    /// The first mistake is the one that is told.
-    fn wrong(mut self, text: &str) -> Self {
-        if !matches!(self.what, What::Wrong(_)) {
-            self.what = What::Wrong(text.to_owned());
+    /// The first mistake is the one that is reported.
+    fn invalid(mut self, text: &str) -> Self {
+        if !matches!(self.outcome, Outcome::Invalid(_)) {
+            self.outcome = Outcome::Invalid(text.to_owned());
         }
         self
     }
 }
 
-impl Said {
-    /// The body as it goes over the wire.
+impl ScriptedResponse {
+    /// The body as it is on the wire.
     pub(super) fn bytes(&self) -> Bytes {
         match &self.body {
             Body::Bytes(bytes) => bytes.clone(),
@@ -234,7 +238,7 @@ impl Said {
     }
 }
 
-/// Each field with its text, or with all of them if there are several.
+/// Each field with its message, or with all of them if there are several.
 fn details(fields: &[(String, String)]) -> Value {
     let texts = |name: &str| {
         let texts = fields.iter().filter(|(field, _)| field == name).map(|(_, text)| json!(text));

@@ -1,9 +1,10 @@
-//! Enums whose values are words on the wire: what they know, and that they keep what
-//! they do not know. One list for all of them; a test looks whether it is complete.
+//! Open enums: known values, and unknown ones that are kept. A test checks that the list of enums
+//! is complete.
 
 use insta::assert_snapshot;
+use promptarium::server::Scope;
 use promptarium::{
-    GenerationState, GenerationType, ImageContentType, PromptStatus, PromptType, Scope, Visibility,
+    GenerationState, GenerationType, ImageContentType, PromptStatus, PromptType, Visibility,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -59,7 +60,7 @@ fn reread<T: Serialize + DeserializeOwned>(wire: &str) -> Result<String, serde_j
     serde_json::from_str::<T>(wire).map(|value| write(&value))
 }
 
-/// Any text at all, and often one that is nearly a word of the wire.
+/// Any text, and often one that is similar to a known value.
 fn text() -> impl Strategy<Value = String> {
     let words: Vec<_> = OPEN.iter().flat_map(|open| open.known).copied().collect();
     let changes: [fn(&str) -> String; 5] = [
@@ -79,7 +80,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..Default::default() })]
 
     #[test]
-    fn every_enum_reads_any_text_and_writes_it_again_byte_for_byte(text in text()) {
+    fn every_enum_decodes_any_text_and_encodes_it_unchanged(text in text()) {
         let wire = write(&text);
         for open in OPEN {
             prop_assert_eq!(&(open.reread)(&wire).unwrap(), &wire, "{}", open.name);
@@ -89,7 +90,7 @@ proptest! {
 }
 
 #[test]
-fn the_known_words_are_those_of_the_specification() {
+fn the_known_values_are_those_of_the_specification() {
     for open in OPEN {
         let words: Vec<_> = open.known.iter().map(write).collect();
         assert_eq!((open.written)(), words, "{}", open.name);
@@ -97,7 +98,7 @@ fn the_known_words_are_those_of_the_specification() {
 }
 
 #[test]
-fn only_a_text_is_a_word() {
+fn only_a_string_is_a_value() {
     for (open, wire) in OPEN.iter().flat_map(|open| ["1", "null", "[]"].map(|wire| (open, wire))) {
         assert!((open.reread)(wire).is_err(), "{} read {wire}", open.name);
     }
@@ -127,9 +128,9 @@ fn every_enum_of_the_models_is_in_the_list() {
     assert_eq!(closed, ["$name"]);
 }
 
-/// Else the order would change with the version that gives a word its variant.
+/// Otherwise the order would change when a value becomes known.
 #[test]
-fn words_are_ordered_as_texts_whether_known_or_not() {
+fn values_are_ordered_by_their_text_whether_known_or_not() {
     let mut words = ["video", "audio", "text", "image", "zoetrope"].map(PromptType::from);
     words.sort();
     let texts = words.each_ref().map(PromptType::as_str);
@@ -137,7 +138,7 @@ fn words_are_ordered_as_texts_whether_known_or_not() {
 }
 
 #[test]
-fn an_unknown_word_shows_in_debug_and_is_padded_like_a_known_one() {
+fn an_unknown_value_is_formatted_as_a_known_one() {
     assert_snapshot!(format!("{:?}", PromptType::from("audio")), @r#"Unknown("audio")"#);
     assert_snapshot!(format!("[{:>7}]", PromptType::Image), @"[  image]");
     assert_snapshot!(format!("[{:>7}]", PromptType::from("audio")), @"[  audio]");

@@ -1,7 +1,8 @@
-//! Paths: templates filled in, and ids that cannot break out of them.
+//! Paths: filled templates, and ids that stay one segment.
 
 use percent_encoding::percent_decode_str;
-use promptarium::{JobId, PromptId, VaultId, VaultPromptId, path};
+use promptarium::server::path;
+use promptarium::{JobId, PromptId, VaultId, VaultPromptId};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -31,8 +32,8 @@ fn a_path_is_its_template_with_the_ids_filled_in() {
     }
 }
 
-/// Any text but the three that no segment of a URL can hold, and often one made of
-/// what has a meaning there.
+/// Any text but those that a segment of a URL cannot hold, often of characters with a meaning in a
+/// URL.
 fn job_text() -> impl Strategy<Value = String> {
     let dangerous: Vec<char> = "/\\?#%.:@;=&+ \t\n2eE~é\0".chars().collect();
     let texts = prop_oneof![vec(any::<char>(), 1..40), vec(select(dangerous), 1..8),];
@@ -45,8 +46,8 @@ proptest! {
         cases: 2000, failure_persistence: None, ..Default::default()
     })]
 
-    /// As the client sends it: the path goes behind the base URL, and a URL parser
-    /// resolves what looks like a step upwards.
+    /// As the client sends it: after the base URL, through a URL parser, which removes dot
+    /// segments.
     #[test]
     fn a_job_id_is_one_segment_that_decodes_to_itself(text in job_text()) {
         let path = path::generation_status(&JobId::from(text.as_str()));

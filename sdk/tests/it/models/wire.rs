@@ -1,12 +1,13 @@
-//! One full answer for each model, and what holds for all of them: that nothing of it
-//! is lost, that more than it is no trouble, and that `null` is as good as nothing.
+//! A full sample of each model: every field survives, unknown fields are ignored, and `null` is the
+//! same as an absent field.
 
 use std::fmt::Write as _;
 
 use insta::assert_snapshot;
+use promptarium::server::Problem;
 use promptarium::{
-    AddedPrompts, Deleted, GenerationJob, GenerationStatus, MovedPrompt, Page, PinState, Problem,
-    Prompt, PromptId, PromptImage, RemovedPrompt, UploadSlot, Vault, VaultPrompt,
+    AddedPrompts, Deleted, GenerationJob, GenerationStatus, MovedPrompt, Page, PinState, Prompt,
+    PromptId, PromptImage, RemovedPrompt, UploadSlot, Vault, VaultPrompt,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -17,9 +18,9 @@ use super::{slot, vault};
 
 struct Sample {
     name: &'static str,
-    /// With a value, not `null`, in every field the model has.
+    /// With a value other than `null` in every field of the model.
     wire: Value,
-    /// Reads as the model and writes it again.
+    /// Decodes the model and encodes it again.
     reread: fn(Value) -> Result<Value, serde_json::Error>,
 }
 
@@ -98,21 +99,19 @@ fn names(wire: &Value) -> Vec<String> {
 fn every_model_is_in_the_list() {
     let mut found = Vec::new();
     for text in of_models() {
-        let lines = text.lines().filter_map(|line| line.strip_prefix("pub struct "));
+        let lines = text.lines().filter_map(|line| line.trim_start().strip_prefix("pub struct "));
         let with_fields = lines.filter_map(|line| line.strip_suffix(" {"));
         found.extend(with_fields.map(|name| name.split('<').next().unwrap().to_owned()));
     }
     found.sort();
-    // What an id could not be parsed from is no answer.
     found.retain(|name| name != "ParseIdError");
     let listed: Vec<_> = samples().iter().map(|sample| sample.name).collect();
     assert_eq!(found, listed);
 }
 
-/// Also that each wire above has all the fields of its model: one that it lacked
-/// would be written as `null`.
+/// It also shows that each sample has all fields of its model: a missing one would be `null`.
 #[test]
-fn every_model_is_written_as_it_was_read() {
+fn every_model_is_encoded_as_it_was_decoded() {
     for sample in samples() {
         assert!(sample.wire.as_object().unwrap().values().all(|value| !value.is_null()));
         let written = (sample.reread)(sample.wire.clone()).unwrap();
@@ -121,17 +120,16 @@ fn every_model_is_written_as_it_was_read() {
 }
 
 #[test]
-fn a_field_nobody_knows_yet_makes_no_difference() {
+fn unknown_fields_are_ignored() {
     for sample in samples() {
         for later in [json!(null), json!("x"), json!([1, { "x": null }]), json!({ "x": [1.5] })] {
-            let grown = with(sample.wire.clone(), json!({ "comesLater": later }));
+            let grown = with(sample.wire.clone(), json!({ "unknownField": later }));
             assert_eq!((sample.reread)(grown).unwrap(), sample.wire, "{}", sample.name);
         }
     }
 }
 
-/// Of every field of every model, not only of those that are meant to be optional: it
-/// either may be missing both ways or neither.
+/// For required fields too: both are errors.
 #[test]
 fn null_and_absent_are_the_same() {
     let mut optional = String::new();

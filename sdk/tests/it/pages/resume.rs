@@ -1,4 +1,4 @@
-//! Going on after a stop: from a cursor that was kept, and after an error.
+//! Resuming a list from a stored cursor, and after an error.
 
 use std::collections::BTreeSet;
 
@@ -7,17 +7,17 @@ use promptarium::Cursor;
 use wiremock::matchers::{any, query_param};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use super::{THREE, asked, ids, list};
+use super::{THREE, cursors, ids, list};
 use crate::stub::client;
 
-/// All that another process needs.
-fn kept(cursor: Option<&Cursor>) -> String {
+/// What another process needs.
+fn stored(cursor: Option<&Cursor>) -> String {
     serde_json::to_string(&cursor).unwrap()
 }
 
 #[tokio::test]
-async fn a_list_goes_on_in_another_process_where_this_one_stopped() {
-    // By entries taken, what comes after that: of a page begun, all of it again.
+async fn another_process_resumes_a_list_from_its_cursor() {
+    // The ids after a resume, by the number of items taken: a page that was begun comes again.
     const REST: [&[i64]; 5] = [&[1, 2, 3, 4, 5], &[1, 2, 3, 4, 5], &[3, 4, 5], &[4, 5], &[4, 5]];
     for ahead in [false, true] {
         for (taken, expected) in REST.iter().enumerate() {
@@ -27,11 +27,11 @@ async fn a_list_goes_on_in_another_process_where_this_one_stopped() {
             for _ in 0..taken {
                 seen.push(items.next().await.unwrap().unwrap());
             }
-            let kept = kept(items.cursor());
+            let stored = stored(items.cursor());
             drop(items);
 
             let mut again = client(server.uri()).prompts().list().prefetch(ahead);
-            if let Some(cursor) = serde_json::from_str::<Option<Cursor>>(&kept).unwrap() {
+            if let Some(cursor) = serde_json::from_str::<Option<Cursor>>(&stored).unwrap() {
                 again = again.cursor(cursor);
             }
             let rest: Vec<_> = again.items().try_collect().await.unwrap();
@@ -43,7 +43,7 @@ async fn a_list_goes_on_in_another_process_where_this_one_stopped() {
 }
 
 #[tokio::test]
-async fn a_list_taken_page_by_page_goes_on_without_a_duplicate() {
+async fn a_list_read_by_pages_resumes_without_duplicates() {
     for ahead in [false, true] {
         for taken in 1..=2 {
             let server = list(THREE).await;
@@ -52,10 +52,10 @@ async fn a_list_taken_page_by_page_goes_on_without_a_duplicate() {
             for _ in 0..taken {
                 seen.extend(ids(&pages.next().await.unwrap().unwrap().items));
             }
-            let kept = kept(pages.cursor());
+            let stored = stored(pages.cursor());
             drop(pages);
 
-            let cursor: Cursor = serde_json::from_str(&kept).unwrap();
+            let cursor: Cursor = serde_json::from_str(&stored).unwrap();
             let again = client(server.uri()).prompts().list().cursor(cursor);
             let rest: Vec<_> = again.items().try_collect().await.unwrap();
             seen.extend(ids(&rest));
@@ -64,7 +64,7 @@ async fn a_list_taken_page_by_page_goes_on_without_a_duplicate() {
     }
 }
 
-/// Fails the page `"b"` so many times before it serves it.
+/// Answers the page `"b"` with 400 this many times.
 async fn failing(times: u64) -> MockServer {
     let server = list(THREE).await;
     let failure = Mock::given(any()).and(query_param("cursor", "b"));
@@ -74,7 +74,7 @@ async fn failing(times: u64) -> MockServer {
 }
 
 #[tokio::test]
-async fn after_an_error_the_same_stream_can_ask_for_that_page_again() {
+async fn after_an_error_the_same_stream_can_retry_the_page() {
     for ahead in [false, true] {
         let server = failing(2).await;
         let mut items = client(server.uri()).prompts().list().prefetch(ahead).items();
@@ -93,7 +93,7 @@ async fn after_an_error_the_same_stream_can_ask_for_that_page_again() {
             }
         }
         assert_eq!((seen, errors), (vec![1, 2, 3, 4, 5], 2));
-        assert_eq!(asked(&server).await, ["", "b", "b", "b", "c"]);
+        assert_eq!(cursors(&server).await, ["", "b", "b", "b", "c"]);
         assert!(!items.retry());
     }
 }
@@ -107,5 +107,5 @@ async fn an_error_comes_once_unless_it_is_retried() {
     for _ in 0..3 {
         assert!(pages.next().await.is_none());
     }
-    assert_eq!(asked(&server).await, ["", "b"]);
+    assert_eq!(cursors(&server).await, ["", "b"]);
 }

@@ -1,4 +1,4 @@
-//! Fixtures: one for every model, each as the service would send it.
+//! Fixtures: one for every model, as the service would send it.
 
 use std::fmt::Debug;
 
@@ -7,10 +7,9 @@ use promptarium::{GenerationState, Page, PromptId, VaultId};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Parts of models, and what a caller makes or is not given.
-const PARTS: [&str; 20] = [
+/// Parts of models, and types that callers make themselves.
+const PARTS: [&str; 18] = [
     "AssetUrl",
-    "Change",
     "Cursor",
     "FieldErrors",
     "GenerationState",
@@ -21,7 +20,6 @@ const PARTS: [&str; 20] = [
     "PromptId",
     "PromptStatus",
     "PromptType",
-    "Scope",
     "Timestamp",
     "UnknownValue",
     "UploadToken",
@@ -31,7 +29,7 @@ const PARTS: [&str; 20] = [
     "Visibility",
 ];
 
-/// The names that a list in `lib.rs` gives to the outside.
+/// The names that `lib.rs` exports from this module.
 fn public(list: &str) -> Vec<&'static str> {
     let source = include_str!("../../../src/lib.rs");
     let names = source.split(&format!("pub use {list}::{{")).nth(1).unwrap();
@@ -39,8 +37,8 @@ fn public(list: &str) -> Vec<&'static str> {
     names.filter(|name| !name.is_empty()).collect()
 }
 
-/// That the fixture goes over the wire and comes back as it was; gives its type's name.
-fn travels<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: &T) -> &'static str {
+/// Checks that the fixture survives encoding and decoding; returns the name of its type.
+fn round_trip<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: &T) -> &'static str {
     let wire = serde_json::to_value(value).unwrap();
     assert_eq!(serde_json::from_value::<T>(wire).unwrap(), *value);
     let name = std::any::type_name::<T>().split('<').next().unwrap();
@@ -48,36 +46,36 @@ fn travels<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: &T) -> &'
 }
 
 #[test]
-fn every_model_has_one() {
+fn every_model_has_a_fixture() {
     let mut models = vec![
-        travels(&fixture::added_prompts()),
-        travels(&fixture::deleted(PromptId::new(7))),
-        travels(&fixture::generation_job()),
-        travels(&fixture::generation_status(GenerationState::Completed)),
-        travels(&fixture::moved_prompt()),
-        travels(&fixture::page(vec![fixture::prompt()])),
-        travels(&fixture::pin_state()),
-        travels(&fixture::problem()),
-        travels(&fixture::prompt()),
-        travels(&fixture::prompt_image()),
-        travels(&fixture::removed_prompt()),
-        travels(&fixture::upload_slot()),
-        travels(&fixture::vault()),
-        travels(&fixture::vault_prompt()),
+        round_trip(&fixture::added_prompts()),
+        round_trip(&fixture::deleted(PromptId::new(7))),
+        round_trip(&fixture::generation_job()),
+        round_trip(&fixture::generation_status(GenerationState::Completed)),
+        round_trip(&fixture::moved_prompt()),
+        round_trip(&fixture::page(vec![fixture::prompt()])),
+        round_trip(&fixture::pin_state()),
+        round_trip(&fixture::problem()),
+        round_trip(&fixture::prompt()),
+        round_trip(&fixture::prompt_image()),
+        round_trip(&fixture::removed_prompt()),
+        round_trip(&fixture::upload_slot()),
+        round_trip(&fixture::vault()),
+        round_trip(&fixture::vault_prompt()),
     ];
     models.extend(PARTS);
     let missing: Vec<_> =
         public("model").into_iter().filter(|name| !models.contains(name)).collect();
-    assert!(missing.is_empty(), "no fixture, and no part of a model: {missing:?}");
+    assert!(missing.is_empty(), "without a fixture: {missing:?}");
 }
 
 #[test]
-fn what_calls_give_beside_models_has_one() {
+fn every_result_of_a_call_has_a_fixture() {
     let image = fixture::uploaded_image();
     assert_eq!(image.size, fixture::png().len() as u64);
     assert_eq!(fixture::asset().extension(), Some("png"));
     assert_eq!(fixture::finished_generation().images().count(), 1);
-    // What else a client gives is made by the client, or is no value.
+    // Not results, or results that only a client can make.
     let others = [
         "Client",
         "ClientBuilder",
@@ -99,11 +97,11 @@ fn what_calls_give_beside_models_has_one() {
     let values = ["Asset", "FinishedGeneration", "UploadedImage"];
     let known = |name: &&str| others.contains(name) || values.contains(name);
     let missing: Vec<_> = public("client").into_iter().filter(|name| !known(name)).collect();
-    assert!(missing.is_empty(), "neither a fixture nor known: {missing:?}");
+    assert!(missing.is_empty(), "without a fixture: {missing:?}");
 }
 
 #[test]
-fn they_fit_together() {
+fn fixtures_belong_together() {
     let (prompt, vault) = (fixture::prompt(), fixture::vault());
     assert_eq!(prompt.vault_ids, [vault.id]);
     assert_eq!(vault.prompt_count, 1);
@@ -126,7 +124,7 @@ fn they_fit_together() {
 }
 
 #[tokio::test]
-async fn a_client_reads_them_from_an_answer() {
+async fn a_client_decodes_a_fixture() {
     let script = Script::new();
     script.get("/vaults/{vaultId}/prompts").always(Answer::data(&vec![fixture::vault_prompt()]));
     let contents = client(&script).vault(VaultId::new(3)).prompts().list().await.unwrap();

@@ -1,11 +1,12 @@
-//! Scripts: what they answer, what they remember, and what they complain of.
+//! Scripts: answers, recorded requests, and mistakes.
 
 use insta::assert_snapshot;
+use promptarium::server::path;
 use promptarium::testing::{API_KEY, Answer, STORAGE_URL, Script, builder, client, fixture};
-use promptarium::{Client, Error, PromptId, RetryPolicy, UploadSource, path};
+use promptarium::{Client, Error, PromptId, RetryPolicy};
 use serde_json::json;
 
-/// The error of reading prompt 7 when it is answered like this.
+/// The error of a call that gets this answer.
 async fn error_of(answer: Answer) -> Error {
     let script = Script::new();
     script.get(path::PROMPT).always(answer);
@@ -18,7 +19,7 @@ fn get(client: &Client) -> impl Future<Output = Result<promptarium::Prompt, Erro
 }
 
 #[tokio::test]
-async fn answers_come_in_their_order_and_by_their_path() {
+async fn answers_of_a_path_are_used_in_order() {
     let script = Script::new();
     let mut second = fixture::prompt();
     second.title = "Second".to_owned();
@@ -33,7 +34,7 @@ async fn answers_come_in_their_order_and_by_their_path() {
 }
 
 #[tokio::test]
-async fn any_request_takes_the_next_answer() {
+async fn without_a_path_any_request_gets_the_next_answer() {
     let script = Script::new();
     let answers = script.any().answer(Answer::data(&fixture::vault()));
     answers
@@ -47,7 +48,7 @@ async fn any_request_takes_the_next_answer() {
 }
 
 #[tokio::test]
-async fn a_request_is_kept_as_it_came_but_for_the_key() {
+async fn requests_are_recorded_without_the_key() {
     let script = Script::new();
     script.post(path::PROMPTS).answer(Answer::data(&fixture::prompt()));
     script.get(path::PROMPTS).answer(Answer::page(&fixture::page(vec![fixture::prompt()])));
@@ -64,17 +65,17 @@ async fn a_request_is_kept_as_it_came_but_for_the_key() {
 }
 
 #[tokio::test]
-async fn who_asks_for_what_nobody_expected_is_told() {
+async fn an_unexpected_request_is_an_error_of_the_call_and_of_verify() {
     let script = Script::new();
     script.get(path::PROMPT).answer(Answer::data(&fixture::prompt()));
     script.post(path::VAULTS).always(Answer::data(&fixture::vault()));
     let error = client(&script).prompts().delete(PromptId::new(8)).await.unwrap_err();
     assert_eq!(error.status().unwrap(), 501);
     assert_eq!(error.attempts(), 1);
-    assert_snapshot!(error.message().unwrap(), @"the script did not expect DELETE /prompts/8, but GET /prompts/{promptId}, POST /vaults");
+    assert_snapshot!(error.message().unwrap(), @"unexpected request DELETE /prompts/8; expected: GET /prompts/{promptId}, POST /vaults");
     assert_snapshot!(script.verify().unwrap_err(), @r#"
-    GET /prompts/{promptId}: 1 of 1 answers were not asked for
-    the script did not expect DELETE /prompts/8, but GET /prompts/{promptId}, POST /vaults
+    GET /prompts/{promptId}: 1 of 1 answers were not used
+    unexpected request DELETE /prompts/8; expected: GET /prompts/{promptId}, POST /vaults
     "#);
     assert_eq!(
         format!("{:?}", script.verify().unwrap_err()),
@@ -83,31 +84,31 @@ async fn who_asks_for_what_nobody_expected_is_told() {
 }
 
 #[tokio::test]
-async fn more_than_was_expected_is_not_expected() {
+async fn a_request_after_the_last_answer_is_unexpected() {
     let script = Script::new();
     script.get("/prompts/7").answer(Answer::data(&fixture::prompt()));
     let client = client(&script);
     get(&client).await.unwrap();
     script.verify().unwrap();
-    assert_snapshot!(get(&client).await.unwrap_err(), @"GET /prompts/{promptId}: 501 Not Implemented: the script expected nothing more, and not GET /prompts/7");
+    assert_snapshot!(get(&client).await.unwrap_err(), @"GET /prompts/{promptId}: 501 Not Implemented: unexpected request GET /prompts/7; none was expected");
     script.verify().unwrap_err();
 }
 
 #[tokio::test]
-async fn what_is_said_first_counts_first() {
+async fn the_first_expectation_with_an_answer_left_is_used() {
     let script = Script::new();
     script.get(path::PROMPT).answer(Answer::error(404, "not yet"));
     script.get(path::PROMPT).always(Answer::data(&fixture::prompt()));
     let client = client(&script);
     assert!(get(&client).await.unwrap_err().is_not_found());
     assert!(get(&client).await.is_ok() && get(&client).await.is_ok());
-    // It may be added to while it is played.
+    // Expectations may be added later.
     script.get(path::VAULT).answer(Answer::data(&fixture::vault()));
     client.vaults().get(3.into()).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_refusal_has_the_form_of_the_service() {
+async fn an_error_is_in_the_envelope_of_the_api() {
     let answer = Answer::error(400, "it cannot be stored").request_id("r-9");
     let answer = answer.field("title", "is empty").field("prompt", "is long").header("x-a", "b");
     let error = error_of(answer).await;
@@ -119,9 +120,9 @@ async fn a_refusal_has_the_form_of_the_service() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_no_answer_of_the_service_can_be_said_too() {
+async fn answers_can_be_proxy_pages_cut_bodies_and_failed_connections() {
     let whole = Answer::data(&fixture::prompt());
-    let mut told = Vec::new();
+    let mut errors = Vec::new();
     for answer in [
         Answer::raw(502, "text/html", "<h1>Bad Gateway</h1>"),
         Answer::raw(200, "application/json", r#"{"data":{"id":7"#),
@@ -132,9 +133,9 @@ async fn what_is_no_answer_of_the_service_can_be_said_too() {
         Answer::disconnect(),
         Answer::never(),
     ] {
-        told.push(error_of(answer).await.to_string());
+        errors.push(error_of(answer).await.to_string());
     }
-    assert_snapshot!(told.join("\n"), @r#"
+    assert_snapshot!(errors.join("\n"), @r#"
     GET /prompts/{promptId}: 502 Bad Gateway, with a body that is not the API's: <h1>Bad Gateway</h1>
     GET /prompts/{promptId}: cannot decode response at `data.?`: EOF while parsing an object (200 OK), near {"data":{"id":7
     GET /prompts/{promptId}: connection closed before the whole response was received (200 OK)
@@ -147,8 +148,8 @@ async fn what_is_no_answer_of_the_service_can_be_said_too() {
 }
 
 #[tokio::test]
-async fn a_script_that_is_wrong_says_so() {
-    let wrong = [
+async fn an_invalid_answer_is_reported() {
+    let invalid = [
         Answer::data("").header("x y", "z").header("x", "\n"),
         Answer::data("").header("x", "\n"),
         Answer::data("").field("title", "is empty"),
@@ -157,23 +158,23 @@ async fn a_script_that_is_wrong_says_so() {
     ];
     let script = Script::new();
     let client = client(&script);
-    let mut told = Vec::new();
-    for answer in wrong {
+    let mut errors = Vec::new();
+    for answer in invalid {
         script.get(path::PROMPT).answer(answer);
-        told.push(get(&client).await.unwrap_err().to_string());
+        errors.push(get(&client).await.unwrap_err().to_string());
     }
-    assert_snapshot!(told.join("\n"), @r#"
-    GET /prompts/{promptId}: 501 Not Implemented: the script has an answer to GET /prompts/7 that is wrong: the header "x y" cannot be sent
-    GET /prompts/{promptId}: 501 Not Implemented: the script has an answer to GET /prompts/7 that is wrong: the header "x" cannot be sent
-    GET /prompts/{promptId}: 501 Not Implemented: the script has an answer to GET /prompts/7 that is wrong: only a refusal names fields
-    GET /prompts/{promptId}: 501 Not Implemented: the script has an answer to GET /prompts/7 that is wrong: what is no answer has no status
-    GET /prompts/{promptId}: 501 Not Implemented: the script has an answer to GET /prompts/7 that is wrong: it cannot be written as JSON: key must be a string
+    assert_snapshot!(errors.join("\n"), @r#"
+    GET /prompts/{promptId}: 501 Not Implemented: invalid answer to GET /prompts/7: invalid header "x y"
+    GET /prompts/{promptId}: 501 Not Implemented: invalid answer to GET /prompts/7: invalid header "x"
+    GET /prompts/{promptId}: 501 Not Implemented: invalid answer to GET /prompts/7: only `Answer::error` has fields
+    GET /prompts/{promptId}: 501 Not Implemented: invalid answer to GET /prompts/7: without a response there is no status
+    GET /prompts/{promptId}: 501 Not Implemented: invalid answer to GET /prompts/7: not serializable as JSON: key must be a string
     "#);
-    assert_eq!(script.verify().unwrap_err().to_string().lines().count(), told.len());
+    assert_eq!(script.verify().unwrap_err().to_string().lines().count(), errors.len());
 }
 
 #[tokio::test]
-async fn a_list_is_served_page_by_page() {
+async fn a_list_has_pages() {
     let script = Script::new();
     let prompts = (1..=5).map(|id| {
         let mut prompt = fixture::prompt();
@@ -182,11 +183,8 @@ async fn a_list_is_served_page_by_page() {
     });
     script.get(path::PROMPTS).list(prompts.collect(), 2);
     let client = client(&script);
-    let mut stream = client.prompts().list().items();
-    let mut ids = Vec::new();
-    while let Some(prompt) = stream.next().await {
-        ids.push(prompt.unwrap().id.get());
-    }
+    let listed = client.prompts().list().collect().await.unwrap();
+    let ids: Vec<_> = listed.iter().map(|prompt| prompt.id.get()).collect();
     assert_eq!(ids, [1, 2, 3, 4, 5]);
     assert_eq!(
         script.calls(),
@@ -194,16 +192,16 @@ async fn a_list_is_served_page_by_page() {
     );
     let page = client.prompts().list().cursor("from-4").page().await.unwrap();
     assert_eq!((page.items.len(), page.next_cursor), (1, None));
-    let error = client.prompts().list().cursor("elsewhere").page().await.unwrap_err();
+    let error = client.prompts().list().cursor("unknown").page().await.unwrap_err();
     assert!(error.is_invalid() && error.field_error("cursor").is_some());
 }
 
 #[tokio::test]
-async fn the_storage_keeps_what_is_sent_to_it() {
+async fn an_image_that_is_uploaded_to_the_storage_can_be_downloaded() {
     let script = Script::new();
     script.storage();
     let client = client(&script);
-    let upload = || client.uploads().image(UploadSource::bytes(fixture::png()));
+    let upload = || client.uploads().image(fixture::png());
     let (first, second) = (upload().await.unwrap(), upload().await.unwrap());
     assert!(first.url != second.url);
     let asset = client.assets().download(&second.url).await.unwrap();
@@ -224,18 +222,18 @@ async fn the_storage_keeps_what_is_sent_to_it() {
 }
 
 #[tokio::test]
-async fn the_storage_can_be_told_to_fail_first() {
+async fn failures_declared_before_the_storage_come_first() {
     let script = Script::new();
     let put = script.put(format!("{STORAGE_URL}/{{name}}"));
-    put.answer(Answer::error(403, "too late")).answer(Answer::error(503, "busy"));
+    put.answer(Answer::error(403, "expired")).answer(Answer::error(503, "busy"));
     script.storage();
-    let image = client(&script).uploads().image(UploadSource::bytes(fixture::png())).await.unwrap();
+    let image = client(&script).uploads().image(fixture::png()).await.unwrap();
     assert!(image.url.as_str().ends_with("/3.png"), "{}", image.url);
     script.verify().unwrap();
 }
 
 #[tokio::test]
-async fn an_upload_of_many_pieces_comes_as_a_whole() {
+async fn an_upload_of_many_chunks_is_stored_whole() {
     let script = Script::new();
     script.storage();
     let mut large = fixture::png().to_vec();
@@ -245,7 +243,7 @@ async fn an_upload_of_many_pieces_comes_as_a_whole() {
 }
 
 #[tokio::test]
-async fn what_is_given_as_it_is_reads_as_it_is() {
+async fn an_asset_of_a_script_is_downloaded_unchanged() {
     let script = Script::new();
     let asset = fixture::asset();
     script.get("https://cdn.example/a.png").answer(Answer::asset(&asset));
@@ -255,19 +253,19 @@ async fn what_is_given_as_it_is_reads_as_it_is() {
 }
 
 #[tokio::test]
-async fn a_failure_to_connect_is_tried_again_as_a_real_one_is() {
+async fn a_refused_connection_is_retried_and_a_lost_one_is_not() {
     let script = Script::new();
     let post = script.post(path::PROMPTS).answer(Answer::no_connection());
     post.answer(Answer::data(&fixture::prompt())).answer(Answer::disconnect());
     let client = client(&script);
     let create = || client.prompts().create("Harbour", "A harbour");
     assert_eq!(create().send_with_meta().await.unwrap().meta.attempts(), 2);
-    // Whether it was carried out is not known then.
+    // The request may have been processed.
     assert_eq!(create().await.unwrap_err().attempts(), 1);
 }
 
 #[tokio::test]
-async fn the_settings_can_be_others() {
+async fn the_settings_of_the_client_can_be_changed() {
     let script = Script::new();
     script.any().always(Answer::error(503, "busy"));
     let client = builder(&script).retry(RetryPolicy::never()).user_agent("mine/1").build().unwrap();

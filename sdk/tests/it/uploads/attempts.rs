@@ -95,7 +95,7 @@ async fn after_its_time_any_refusal_of_a_slot_asks_for_a_fresh_one() {
 
 #[tokio::test]
 async fn trouble_at_the_storage_is_waited_out() {
-    for status in [408, 429, 502, 503, 504] {
+    for status in [408, 429, 500, 502, 503, 504] {
         let world = World::new(vec![refusal(status), refusal(status)]).await;
         let elapsed = on_a_fast_clock(async {
             let start = tokio::time::Instant::now();

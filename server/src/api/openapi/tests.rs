@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use promptarium::{Scope, limits as l};
+use promptarium::limits as l;
+use promptarium::server::Scope;
 use serde_json::{Value, json};
 
 use super::document;

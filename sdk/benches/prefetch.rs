@@ -1,15 +1,14 @@
-//! How much time does look-ahead save?
+//! How much time does prefetch save?
 //!
-//! A list of 10,000 prompts in pages of 100, from a server on the loopback interface
-//! that answers each request after 20 ms, to a consumer that takes a little time as
-//! well. It is walked with and without look-ahead in turn. A median of the ratios that
-//! is not below the bound ends with exit code 1.
+//! A list of 10,000 prompts in pages of 100, from a server on the loopback interface that answers
+//! each request after 20 ms, to a consumer that takes time too. It is read with and without
+//! prefetch in turn. Exits with code 1 if the median of the ratios is not below the bound.
 //!
-//! `script/bench` runs it; `docs/benchmarks.md` tells what it showed.
+//! `script/bench` runs it; `docs/benchmarks.md` has its results.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
-#[path = "look_ahead/service.rs"]
+#[path = "prefetch/service.rs"]
 mod service;
 
 use std::error::Error;
@@ -21,47 +20,45 @@ use tokio::time::sleep;
 type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 
 const ROUNDS: usize = 9;
-/// Look-ahead must gain something; how much depends on the consumer.
+/// Prefetch must save time; how much depends on the consumer.
 const BOUND: f64 = 1.0;
 
-/// The consumer works off so many prompts at a time, as one would who writes them to a
-/// database in batches.
+/// The consumer takes prompts in batches, as a program does that writes them to a database.
 const BATCH: usize = 10;
-/// How long it takes for them. Tokio's timer counts whole milliseconds, so that a wait
-/// for every single prompt would be ten times as long as meant; a loop that kept the
-/// processor busy would measure who else is on the machine.
+/// The time of the consumer for a batch. Tokio's timer counts whole milliseconds, so a delay for
+/// each prompt would be too long, and a busy loop would measure the load of the machine.
 const WORK: Duration = Duration::from_millis(1);
 
 #[derive(Clone, Copy)]
-enum Taken {
+enum Read {
     ByItem,
     ByPage,
 }
 
 #[tokio::main]
 async fn main() -> Result {
-    // `cargo bench` and `cargo test --benches` hand over flags of their own.
+    // `cargo bench` and `cargo test --benches` pass flags of their own.
     if std::env::args().any(|argument| argument == "--test" || argument == "--list") {
         return Ok(());
     }
     let client = Client::new(service::start().await?, "promptarium_live_bench_s3cret")?;
-    println!("{:<10} {:>12} {:>12} {:>7}", "taken by", "without", "look-ahead", "ratio");
+    println!("{:<10} {:>12} {:>12} {:>7}", "read by", "without", "prefetch", "ratio");
     let mut within = true;
-    for (name, taken) in [("item", Taken::ByItem), ("page", Taken::ByPage)] {
-        let (without, ahead, ratio) = compare(&client, taken).await?;
+    for (name, read) in [("item", Read::ByItem), ("page", Read::ByPage)] {
+        let (without, ahead, ratio) = compare(&client, read).await?;
         println!("{name:<10} {without:>12.1?} {ahead:>12.1?} {ratio:>7.2}");
         within &= ratio < BOUND;
     }
-    if within { Ok(()) } else { Err("look-ahead gains nothing".into()) }
+    if within { Ok(()) } else { Err("prefetch saves no time".into()) }
 }
 
-/// Walks the list in both ways, in turn; the median of each and of the ratios.
-async fn compare(client: &Client, taken: Taken) -> Result<(Duration, Duration, f64)> {
+/// Reads the list both ways in turn; returns the median of each and of the ratios.
+async fn compare(client: &Client, read: Read) -> Result<(Duration, Duration, f64)> {
     let (mut without, mut ahead, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
-    walk(client, taken, true).await?;
+    walk(client, read, true).await?;
     for _ in 0..ROUNDS {
-        without.push(walk(client, taken, false).await?);
-        ahead.push(walk(client, taken, true).await?);
+        without.push(walk(client, read, false).await?);
+        ahead.push(walk(client, read, true).await?);
         ratios
             .push(ahead[ahead.len() - 1].as_secs_f64() / without[without.len() - 1].as_secs_f64());
     }
@@ -71,13 +68,13 @@ async fn compare(client: &Client, taken: Taken) -> Result<(Duration, Duration, f
     Ok((without[ROUNDS / 2], ahead[ROUNDS / 2], ratios[ROUNDS / 2]))
 }
 
-/// How long the whole list takes, consumer and all.
-async fn walk(client: &Client, taken: Taken, look_ahead: bool) -> Result<Duration> {
-    let list = client.prompts().list().page_size(service::PAGE).prefetch(look_ahead);
+/// The time to read the whole list, with the consumer.
+async fn walk(client: &Client, read: Read, prefetch: bool) -> Result<Duration> {
+    let list = client.prompts().list().page_size(service::PAGE).prefetch(prefetch);
     let start = Instant::now();
     let mut count = 0;
-    match taken {
-        Taken::ByItem => {
+    match read {
+        Read::ByItem => {
             let mut prompts = list.items();
             while let Some(prompt) = prompts.next().await {
                 prompt?;
@@ -87,7 +84,7 @@ async fn walk(client: &Client, taken: Taken, look_ahead: bool) -> Result<Duratio
                 }
             }
         }
-        Taken::ByPage => {
+        Read::ByPage => {
             let mut pages = list.pages();
             while let Some(page) = pages.next().await {
                 let page = page?;

@@ -1,12 +1,12 @@
-//! Streams that end after so many entries.
+//! Lists with `max_items`.
 
 use futures::TryStreamExt;
 
-use super::{THREE, asked, ids, list, query};
+use super::{THREE, cursors, ids, list, query};
 use crate::stub::client;
 
 #[tokio::test]
-async fn a_limit_ends_the_stream_and_sends_nothing_needless() {
+async fn max_items_ends_the_stream_without_needless_requests() {
     let needed: [(usize, &[&str]); 7] = [
         (0, &[]),
         (1, &[""]),
@@ -22,13 +22,13 @@ async fn a_limit_ends_the_stream_and_sends_nothing_needless() {
             let list = client(server.uri()).prompts().list().max_items(limit).prefetch(ahead);
             let all: Vec<_> = list.items().try_collect().await.unwrap();
             assert_eq!(ids(&all), [1, 2, 3, 4, 5][..limit.min(5)]);
-            assert_eq!(asked(&server).await, requests, "for {limit}, ahead: {ahead}");
+            assert_eq!(cursors(&server).await, requests, "for {limit}, ahead: {ahead}");
         }
     }
 }
 
 #[tokio::test]
-async fn no_page_is_asked_to_hold_more_than_the_limit() {
+async fn no_page_is_larger_than_max_items() {
     let sizes = [
         (Some(100), 5, Some("5")),
         (Some(100), 100, Some("100")),
@@ -51,7 +51,7 @@ async fn no_page_is_asked_to_hold_more_than_the_limit() {
 }
 
 #[tokio::test]
-async fn a_limit_does_not_bound_one_page() {
+async fn max_items_does_not_bound_one_page() {
     let server = list(THREE).await;
     let page = client(server.uri()).prompts().list().max_items(0).page().await.unwrap();
     assert_eq!(ids(&page.items), [1, 2]);

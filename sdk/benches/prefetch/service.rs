@@ -1,4 +1,4 @@
-//! As much of the service as a list needs: pages that come late, over HTTP/1.1.
+//! A server of one list, with a delay before each page.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use crate::Result;
 
 pub(crate) const PROMPTS: usize = 10_000;
 pub(crate) const PAGE: u32 = 100;
-/// There and back over the link, before each answer.
+/// The simulated network delay before each response.
 const DELAY: Duration = Duration::from_millis(20);
 
-/// Starts it; where its API is.
+/// Starts the server; returns the base URL.
 pub(crate) async fn start() -> Result<String> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let root = format!("http://{}/api/v1", listener.local_addr()?);
@@ -26,7 +26,7 @@ pub(crate) async fn start() -> Result<String> {
     Ok(root)
 }
 
-/// Answers the requests of a connection, one after the other.
+/// Answers the requests of a connection in order.
 async fn serve(mut connection: TcpStream) -> std::io::Result<()> {
     connection.set_nodelay(true)?;
     let mut request = Vec::new();
@@ -41,7 +41,7 @@ async fn serve(mut connection: TcpStream) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A cursor is the number of the prompt that the page starts with.
+/// A cursor is the index of the first prompt of the page.
 fn first_of(request: &[u8]) -> usize {
     let text = String::from_utf8_lossy(request);
     let rest = text.split_once("cursor=").map_or("0", |(_, rest)| rest);

@@ -1,0 +1,103 @@
+//! The paths of the API, relative to the base URL: templates, and functions that fill them in.
+//!
+//! A template has the parameter names of the specification, so a route table can use it as it is.
+//!
+//! ```
+//! use promptarium::PromptId;
+//! use promptarium::server::path;
+//!
+//! assert_eq!(path::PROMPT, "/prompts/{promptId}");
+//! assert_eq!(path::prompt(PromptId::new(7)), "/prompts/7");
+//! ```
+
+use std::fmt::Display;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use crate::model::{JobId, PromptId, VaultId, VaultPromptId};
+
+/// Declares a template and, if it has parameters, the function that fills it in.
+macro_rules! paths {
+    ($(
+        $(#[$doc:meta])*
+        $template:ident = $text:literal
+        $(, $function:ident($($parameter:ident = $id:ident: $type:ty),+))?;
+    )*) => {$(
+        $(#[$doc])*
+        pub const $template: &str = $text;
+
+        $(
+            #[doc = concat!("[`", stringify!($template), "`] with its parameters filled in.")]
+            #[must_use]
+            pub fn $function($($id: $type),+) -> String {
+                format!($text, $($parameter = $id.segment()),+)
+            }
+        )?
+    )*};
+}
+
+paths! {
+    /// List and create prompts.
+    PROMPTS = "/prompts";
+    /// Read, change and delete one prompt.
+    PROMPT = "/prompts/{promptId}", prompt(promptId = id: PromptId);
+    /// Add a prompt to another vault.
+    PROMPT_SAVE = "/prompts/{promptId}/save", prompt_save(promptId = id: PromptId);
+    /// List and create vaults.
+    VAULTS = "/vaults";
+    /// Read, change and delete one vault.
+    VAULT = "/vaults/{vaultId}", vault(vaultId = id: VaultId);
+    /// Copy a vault into the caller's account.
+    VAULT_FORK = "/vaults/{vaultId}/fork", vault_fork(vaultId = id: VaultId);
+    /// List the contents of a vault and add prompts to it.
+    VAULT_PROMPTS = "/vaults/{vaultId}/prompts", vault_prompts(vaultId = id: VaultId);
+    /// Remove a prompt from a vault.
+    VAULT_PROMPT = "/vaults/{vaultId}/prompts/{vaultPromptId}",
+        vault_prompt(vaultId = vault: VaultId, vaultPromptId = membership: VaultPromptId);
+    /// Move a prompt to another vault.
+    VAULT_PROMPT_MOVE = "/vaults/{vaultId}/prompts/{vaultPromptId}/move",
+        vault_prompt_move(vaultId = vault: VaultId, vaultPromptId = membership: VaultPromptId);
+    /// Pin and unpin a prompt of a vault.
+    VAULT_PROMPT_PIN = "/vaults/{vaultId}/prompts/{vaultPromptId}/pin",
+        vault_prompt_pin(vaultId = vault: VaultId, vaultPromptId = membership: VaultPromptId);
+    /// Queue a generation.
+    GENERATIONS = "/generations";
+    /// Poll the status of a generation.
+    ///
+    /// The id is the caller's own text; everything in it that could end a path segment is
+    /// percent-encoded. A URL cannot hold the ids `.` and `..`, encoded or not.
+    GENERATION_STATUS = "/generations/{clientJobId}/status",
+        generation_status(clientJobId = job: &JobId);
+    /// Request an upload slot.
+    UPLOADS_IMAGES = "/uploads/images";
+    /// List and create API keys (in a browser session only).
+    API_KEYS = "/api-keys";
+    /// Revoke an API key (in a browser session only).
+    API_KEY = "/api-keys/{publicId}";
+}
+
+/// An id as one segment of a path.
+trait Segment {
+    fn segment(&self) -> impl Display;
+}
+
+macro_rules! integer_segment {
+    ($($id:ty),*) => {$(
+        impl Segment for $id {
+            fn segment(&self) -> impl Display {
+                self.get()
+            }
+        }
+    )*};
+}
+
+integer_segment!(PromptId, VaultId, VaultPromptId);
+
+impl Segment for &JobId {
+    fn segment(&self) -> impl Display {
+        /// All but the unreserved characters of RFC 3986.
+        const RESERVED: AsciiSet =
+            NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+        utf8_percent_encode(self.as_str(), &RESERVED)
+    }
+}
