@@ -65,7 +65,7 @@ fn foreign(
     let server = runtime.block_on(contrarian::start(keys, choices))?;
     let before = server.jobs();
     run(runtime, &server.base_url(), &key, choices.models[0], mode)?;
-    equal("jobs on the server", server.jobs() - before, GENERATIONS)
+    equal("jobs on the server", &(server.jobs() - before), &GENERATIONS)
 }
 
 fn ours(runtime: &Handle, mode: Mode) -> Result<(), Failed> {
@@ -73,7 +73,7 @@ fn ours(runtime: &Handle, mode: Mode) -> Result<(), Failed> {
     let server = EmbeddedServer::builder().provider(provider.clone());
     let server = runtime.block_on(server.start())?;
     run(runtime, server.base_url(), server.api_key(), "local/plasma", mode)?;
-    equal("jobs at the provider", provider.submitted.load(Ordering::Relaxed), GENERATIONS)
+    equal("jobs at the provider", &provider.submitted.load(Ordering::Relaxed), &GENERATIONS)
 }
 
 /// Counts the jobs that are paid for; each is completed at once.
@@ -118,12 +118,12 @@ fn run(runtime: &Handle, url: &str, key: &str, model: &str, mode: Mode) -> Resul
         });
         stream::iter(each).buffer_unordered(AT_ONCE).try_collect::<Vec<_>>().await
     });
-    let finished = finished.map_err(in_words)?;
-    equal("finished generations", finished.len(), GENERATIONS)?;
+    let finished = finished.map_err(|error| in_words(&error))?;
+    equal("finished generations", &finished.len(), &GENERATIONS)?;
     for (number, finished) in finished {
-        equal(&format!("images of {number}"), finished.images().count(), outputs(number))?;
+        equal(&format!("images of {number}"), &finished.images().count(), &outputs(number))?;
         let texts = finished.prompts.iter().all(|prompt| prompt.text == text(number));
-        equal(&format!("the prompts of {number} have its text"), texts, true)?;
+        equal(&format!("the prompts of {number} have its text"), &texts, &true)?;
     }
     Ok(())
 }
@@ -191,11 +191,14 @@ impl Transport for Lossy {
     }
 }
 
-fn equal<T: PartialEq + std::fmt::Debug>(what: &str, got: T, expected: T) -> Result<(), Failed> {
+fn equal<T>(what: &str, got: &T, expected: &T) -> Result<(), Failed>
+where
+    T: PartialEq + std::fmt::Debug,
+{
     if got == expected { Ok(()) } else { Err(format!("{what}: {got:?}, not {expected:?}").into()) }
 }
 
-fn in_words(error: Error) -> Failed {
+fn in_words(error: &Error) -> Failed {
     let source = error.source().map(|source| format!(": {source}")).unwrap_or_default();
     format!("{error}{source}").into()
 }
