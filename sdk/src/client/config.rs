@@ -100,7 +100,11 @@ pub(super) fn http_client(connect_timeout: Duration) -> Result<reqwest::Client, 
              rustls before the first client is built",
         ));
     }
-    reqwest::Client::builder()
+    let builder = reqwest::Client::builder();
+    // Another crate of the program may have switched reqwest's feature on.
+    #[cfg(not(feature = "http2"))]
+    let builder = builder.http1_only();
+    builder
         .connect_timeout(connect_timeout)
         .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())
