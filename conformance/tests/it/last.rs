@@ -49,7 +49,7 @@ async fn an_answer_that_the_sdk_cannot_read_is_shown() {
     let (record, shown) = record(&stub, scenario!("x.sdk.last", by_the_sdk)).await;
     assert_eq!(record.outcome, Outcome::Failed);
     let got = record.got.unwrap();
-    assert!(got.contains("cannot be read") && got.contains("invalid type: string"), "{got}");
+    assert!(got.contains("cannot decode response") && got.contains("invalid type"), "{got}");
     let exchange = record.exchange.unwrap();
     assert!(exchange.is_last() && exchange.request().starts_with("GET "), "{exchange}");
     assert!(exchange.reply().contains("no number"), "{exchange}");
