@@ -91,8 +91,8 @@
 //! # }
 //! ```
 //!
-//! Generate images, wait and download ([`CreateGeneration`](request::CreateGeneration), which never
-//! pays twice):
+//! Generate images, wait and download ([`CreateGeneration`](request::CreateGeneration), which is
+//! never repeated blindly):
 //!
 //! ```
 //! # use promptarium::*;

@@ -24,7 +24,7 @@ pub struct Generations {
 
 impl Generations {
     /// Queues a generation: an image by default. See [`CreateGeneration`] for its retries, which
-    /// never pay twice.
+    /// ask before they send again.
     ///
     /// The prompt has at most
     /// [`GENERATION_PROMPT_CHARS_MAX`](crate::limits::GENERATION_PROMPT_CHARS_MAX) characters.
