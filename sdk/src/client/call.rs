@@ -217,4 +217,18 @@ macro_rules! optional {
     )*};
 }
 
-pub(super) use {endpoint, optional, sendable};
+/// Setter of a list of URLs.
+macro_rules! url_list {
+    ($(#[$doc:meta])* $name:ident => $($path:ident).+) => {
+        $(#[$doc])*
+        pub fn $name<I>(mut self, urls: I) -> Self
+        where
+            I: IntoIterator<Item: Into<crate::AssetUrl>>,
+        {
+            self.$($path).+ = Some(urls.into_iter().map(Into::into).collect());
+            self
+        }
+    };
+}
+
+pub(super) use {endpoint, optional, sendable, url_list};

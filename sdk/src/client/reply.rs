@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, CONTENT_ENCODING, RETRY_AFTER};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
-use jiff::fmt::rfc2822;
+use http::header::{AUTHORIZATION, CONTENT_ENCODING};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
@@ -13,10 +12,9 @@ use super::Error;
 use super::config::Config;
 use super::error::{ErrorBody, ErrorKind, Excerpt};
 use super::request::Route;
+use super::retry::retry_after;
 use super::trace::Span;
 use crate::model::{Cursor, JobId, Page, Problem, Timestamp};
-
-const RETRY_AFTER_MS: HeaderName = HeaderName::from_static("retry-after-ms");
 
 /// The end of the base URL of every deployment.
 const API_ROOT: &str = "/api/v1";
@@ -299,19 +297,4 @@ fn reason(source: &serde_json::Error) -> Excerpt {
     let text = source.to_string();
     let position = format!(" at line {} column {}", source.line(), source.column());
     Excerpt::start(text.strip_suffix(&position).unwrap_or(&text).as_bytes())
-}
-
-/// `retry-after-ms` in milliseconds, else `Retry-After` in seconds or as a date.
-fn retry_after(headers: &HeaderMap, now: impl FnOnce() -> Timestamp) -> Option<Duration> {
-    let text = |name| Some(headers.get(name)?.to_str().ok()?.trim());
-    if let Some(millis) = text(RETRY_AFTER_MS).and_then(|text| text.parse().ok()) {
-        return Some(Duration::from_millis(millis));
-    }
-    let text = text(RETRY_AFTER)?;
-    if let Ok(seconds) = text.parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let date = rfc2822::DateTimeParser::new().relaxed_weekday(true).parse_timestamp(text).ok()?;
-    // A date in the past is no delay.
-    Some(Duration::try_from(date.duration_since(now())).unwrap_or_default())
 }

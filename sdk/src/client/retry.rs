@@ -6,11 +6,18 @@ mod table;
 
 pub use budget::RetryBudget;
 pub use policy::RetryPolicy;
-pub(super) use table::{AttemptFailure, Resend, is_transient};
+pub(super) use table::{AttemptFailure, Resend, is_ambiguous, is_transient};
 
 use std::time::Duration;
 
+use http::header::RETRY_AFTER;
+use http::{HeaderMap, HeaderName};
+use jiff::fmt::rfc2822;
+
 use super::backoff::Backoff;
+use crate::model::Timestamp;
+
+const RETRY_AFTER_MS: HeaderName = HeaderName::from_static("retry-after-ms");
 
 /// The attempts of one call.
 pub(super) struct Attempts<'a> {
@@ -47,4 +54,22 @@ impl<'a> Attempts<'a> {
         self.number += 1;
         Some(backoff)
     }
+}
+
+/// `retry-after-ms` in milliseconds, else `Retry-After` in seconds or as a date.
+pub(super) fn retry_after(
+    headers: &HeaderMap,
+    now: impl FnOnce() -> Timestamp,
+) -> Option<Duration> {
+    let text = |name| Some(headers.get(name)?.to_str().ok()?.trim());
+    if let Some(millis) = text(RETRY_AFTER_MS).and_then(|text| text.parse().ok()) {
+        return Some(Duration::from_millis(millis));
+    }
+    let text = text(RETRY_AFTER)?;
+    if let Ok(seconds) = text.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let date = rfc2822::DateTimeParser::new().relaxed_weekday(true).parse_timestamp(text).ok()?;
+    // A date in the past is no delay.
+    Some(Duration::try_from(date.duration_since(now())).unwrap_or_default())
 }

@@ -9,10 +9,11 @@ use tokio::time::{Instant, sleep};
 use super::GetGenerationStatus;
 use super::wait::{CreateAndWait, GenerationRef, Wait};
 use crate::client::Error;
-use crate::client::call::{Context, Endpoint, optional, sendable};
+use crate::client::call::{Context, Endpoint, optional, sendable, url_list};
 use crate::client::config::until;
 use crate::client::reply::Reply;
 use crate::client::request::Request;
+use crate::client::retry;
 use crate::model::{
     AssetUrl, GenerationJob, GenerationType, JobId, OutputHint, Problem, Timestamp, VaultId,
 };
@@ -95,8 +96,6 @@ impl CreateGeneration {
     /// # let client = promptarium::Client::new("https://prompts.example/api/v1", "k")?;
     /// let call = client.generations().create("local/plasma", "A harbour at dusk");
     /// assert_eq!(call.job_id().as_str().len(), 36);
-    /// let call = call.client_job_id("invoice-17");
-    /// assert_eq!(call.job_id().as_str(), "invoice-17");
     /// # Ok::<(), promptarium::Error>(())
     /// ```
     #[must_use]
@@ -144,24 +143,16 @@ impl CreateGeneration {
         self
     }
 
-    /// Images to start from: at most
-    /// [`GENERATION_IMAGE_INPUTS_MAX`](crate::limits::GENERATION_IMAGE_INPUTS_MAX).
-    pub fn image_inputs<I>(mut self, urls: I) -> Self
-    where
-        I: IntoIterator<Item: Into<AssetUrl>>,
-    {
-        self.body.image_inputs = Some(urls.into_iter().map(Into::into).collect());
-        self
+    url_list! {
+        /// Images to start from: at most
+        /// [`GENERATION_IMAGE_INPUTS_MAX`](crate::limits::GENERATION_IMAGE_INPUTS_MAX).
+        image_inputs => body.image_inputs
     }
 
-    /// Reference images: at most
-    /// [`GENERATION_REFERENCE_IMAGE_URLS_MAX`](crate::limits::GENERATION_REFERENCE_IMAGE_URLS_MAX).
-    pub fn reference_image_urls<I>(mut self, urls: I) -> Self
-    where
-        I: IntoIterator<Item: Into<AssetUrl>>,
-    {
-        self.body.reference_image_urls = Some(urls.into_iter().map(Into::into).collect());
-        self
+    url_list! {
+        /// Reference images: at most
+        /// [`GENERATION_REFERENCE_IMAGE_URLS_MAX`](crate::limits::GENERATION_REFERENCE_IMAGE_URLS_MAX).
+        reference_image_urls => body.reference_image_urls
     }
 
     /// One parameter of the model, beside those set before.
@@ -259,7 +250,7 @@ impl CreateGeneration {
         let mut number = 1;
         loop {
             let (error, id_refused) = match client.send(request.clone(), options).await {
-                Ok(reply) if is_ambiguous(reply.status) => (reply.refused(), false),
+                Ok(reply) if retry::is_ambiguous(reply.status) => (reply.refused(), false),
                 // An earlier attempt may have been carried out.
                 Ok(reply) if number > 1 && refuses_job_id(&reply) => (reply.refused(), true),
                 Ok(reply) => return Ok(reply),
@@ -287,11 +278,6 @@ impl CreateGeneration {
             number += 1;
         }
     }
-}
-
-/// Whether a server or a proxy may answer so although the job was queued.
-fn is_ambiguous(status: StatusCode) -> bool {
-    matches!(status.as_u16(), 408 | 502 | 503 | 504)
 }
 
 /// Whether the service says that it does not have the job.

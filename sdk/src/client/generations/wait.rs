@@ -94,21 +94,21 @@ pub struct Wait {
 macro_rules! wait_options {
     ($($field:ident)?) => {
         /// The delay before the second poll; [`Watch::DEFAULT_POLL_INTERVAL`] by default.
-        pub const fn poll_interval(mut self, interval: Duration) -> Self {
-            self.$($field.)?watch.set_poll_interval(interval);
+        pub fn poll_interval(mut self, interval: Duration) -> Self {
+            self.$($field.)?watch = self.$($field.)?watch.poll_interval(interval);
             self
         }
 
         /// The longest delay between two polls; [`Watch::DEFAULT_MAX_POLL_INTERVAL`] by default.
-        pub const fn max_poll_interval(mut self, interval: Duration) -> Self {
-            self.$($field.)?watch.set_max_poll_interval(interval);
+        pub fn max_poll_interval(mut self, interval: Duration) -> Self {
+            self.$($field.)?watch = self.$($field.)?watch.max_poll_interval(interval);
             self
         }
 
         /// How long to wait; [`Watch::DEFAULT_TIMEOUT`] by default, [`Duration::MAX`] for no
         /// limit. The job itself continues after it.
-        pub const fn timeout(mut self, timeout: Duration) -> Self {
-            self.$($field.)?watch.set_timeout(timeout);
+        pub fn timeout(mut self, timeout: Duration) -> Self {
+            self.$($field.)?watch = self.$($field.)?watch.timeout(timeout);
             self
         }
 

@@ -21,7 +21,6 @@ use crate::model::{GenerationStatus, JobId};
 type Polling = BoxFuture<'static, Result<Polled, Error>>;
 type Change = Result<GenerationStatus, Error>;
 
-/// The response to one poll.
 struct Polled {
     status: GenerationStatus,
     retry_after: Option<Duration>,
@@ -99,36 +98,24 @@ impl Watch {
     /// The delay before the second poll. It doubles with each poll; with jitter, the delay is
     /// between half of it and the whole.
     pub const fn poll_interval(mut self, interval: Duration) -> Self {
-        self.set_poll_interval(interval);
+        self.poll_interval = interval;
         self
     }
 
     /// The longest delay between two polls.
     pub const fn max_poll_interval(mut self, interval: Duration) -> Self {
-        self.set_max_poll_interval(interval);
+        self.max_poll_interval = interval;
         self
     }
 
     /// How long to wait for the end of the job; [`Duration::MAX`] for no limit.
     pub const fn timeout(mut self, timeout: Duration) -> Self {
-        self.set_timeout(timeout);
+        self.timeout = timeout;
         self
     }
 
     pub(super) fn set_job(&mut self, job: JobId) {
         self.job = job;
-    }
-
-    pub(super) const fn set_poll_interval(&mut self, interval: Duration) {
-        self.poll_interval = interval;
-    }
-
-    pub(super) const fn set_max_poll_interval(&mut self, interval: Duration) {
-        self.max_poll_interval = interval;
-    }
-
-    pub(super) const fn set_timeout(&mut self, timeout: Duration) {
-        self.timeout = timeout;
     }
 
     /// The id of the job.

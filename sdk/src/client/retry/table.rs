@@ -60,3 +60,8 @@ pub(in crate::client) fn is_transient(status: StatusCode) -> bool {
             | StatusCode::GATEWAY_TIMEOUT
     )
 }
+
+/// Whether a server or a proxy may answer so although the request was carried out.
+pub(in crate::client) const fn is_ambiguous(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 408 | 502 | 503 | 504)
+}
