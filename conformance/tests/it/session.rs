@@ -69,8 +69,8 @@ async fn without_a_link_the_report_says_what_to_pass() {
     assert!(stdout(&output).contains("PROMPTARIUM_SIGN_IN_URL"), "{}", stdout(&output));
 }
 
-/// Signs in, and says code and cookie back in everything else.
-fn tattles(request: &Request) -> Answer {
+/// Signs in, and repeats the code and the cookie in every other response.
+fn repeats_secrets(request: &Request) -> Answer {
     let said = format!("x-said: {CODE} {SESSION}\r\nset-cookie: other={SESSION}; HttpOnly");
     match request.line.as_str() {
         "GET /vaults" => Answer::Json(200, r#"{"data":[],"error":null}"#.into()),
@@ -86,8 +86,8 @@ fn tattles(request: &Request) -> Answer {
 }
 
 #[tokio::test]
-async fn a_code_and_a_cookie_that_a_target_says_back_show_nowhere() {
-    let stub = Stub::start(tattles).await;
+async fn a_code_and_a_cookie_that_a_target_repeats_are_shown_nowhere() {
+    let stub = Stub::start(repeats_secrets).await;
     let folder = folder("session-canary");
     let link = format!("{}#{CODE}", stub.base_url.replace("/api/v1", "/sign-in"));
     let report = |name: &str| format!("{name}={}", folder.join(name).display());

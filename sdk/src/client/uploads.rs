@@ -13,7 +13,7 @@ use super::request::Request;
 use crate::model::{ImageContentType, UploadSlot};
 use crate::path;
 pub use image::{UploadImage, UploadProgress, UploadedImage};
-pub(super) use source::Feed;
+pub(super) use source::Chunks;
 pub use source::UploadSource;
 
 /// Image uploads; returned by [`Client::uploads`].

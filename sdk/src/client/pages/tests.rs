@@ -77,7 +77,7 @@ fn one_page_and_no_more_is_asked_for_ahead() {
 }
 
 #[test]
-fn nothing_is_asked_for_ahead_unless_told() {
+fn pages_are_not_prefetched_by_default() {
     let (pages, asked) = nine(Paging::default(), &[]);
     let mut items = Items::new(pages);
     let mut counts = Vec::new();
@@ -142,7 +142,7 @@ fn an_error_of_the_page_ahead_comes_in_its_place() {
     let mut items = Items::new(pages);
     assert_eq!(next(&mut items).unwrap().unwrap(), 0);
     assert_eq!(asked.so_far(), [0, 1]);
-    assert!(!items.retry(), "nobody was told of an error yet");
+    assert!(!items.retry(), "the error was not returned yet");
     assert_eq!([next(&mut items), next(&mut items)].map(|item| item.unwrap().unwrap()), [1, 2]);
     assert!(next(&mut items).unwrap().is_err());
     assert!(next(&mut items).is_none());

@@ -17,7 +17,7 @@ use crate::client::error::ErrorBody;
 use crate::client::reply::{Reply, repeats};
 use crate::client::request::Route;
 use crate::client::transport::{self, Body, Failure, FinalUrl};
-use crate::client::uploads::Feed;
+use crate::client::uploads::Chunks;
 use crate::client::{Client, Error};
 use crate::model::UploadSlot;
 
@@ -25,14 +25,14 @@ use crate::model::UploadSlot;
 const CHUNKS_QUEUED: usize = 1;
 
 impl Client {
-    /// Uploads all bytes of `feed` to `slot`; `on_sent` gets the number of bytes handed to the
+    /// Uploads all bytes of `source` to `slot`; `on_sent` gets the number of bytes handed to the
     /// connection. Returns the status of the success.
     ///
     /// The bytes are read in this future and not in a task, so dropping it cancels the upload.
     pub(in crate::client) async fn put_bytes(
         &self,
         slot: &UploadSlot,
-        feed: Feed<'_>,
+        source: Chunks<'_>,
         on_sent: &mut (dyn FnMut(u64) + Send),
     ) -> Result<StatusCode, Error> {
         let route = Route::new(Method::PUT, Route::UPLOAD);
@@ -40,9 +40,9 @@ impl Client {
         let fail = |error: Error| error.of(route.clone(), None);
         let running = Running::idle_only(self.0.limits);
         let (chunks, queue) = mpsc::channel(CHUNKS_QUEUED);
-        let request = self.upload(slot, Queue { chunks: queue, left: feed.size() })?;
+        let request = self.upload(slot, Queue { chunks: queue, left: source.size() })?;
         let mut sending = pin!(self.0.transport.send(request));
-        let mut reading = pin!(read_all(feed, chunks, &running, on_sent));
+        let mut reading = pin!(read_all(source, chunks, &running, on_sent));
 
         let mut complete = false;
         let first = poll_fn(|cx| {
@@ -119,14 +119,14 @@ enum ReadError {
 }
 
 async fn read_all(
-    mut feed: Feed<'_>,
+    mut source: Chunks<'_>,
     chunks: mpsc::Sender<Bytes>,
     running: &Running,
     on_sent: &mut (dyn FnMut(u64) + Send),
 ) -> Result<(), ReadError> {
-    while let Some(chunk) = feed.next().await.map_err(ReadError::Source)? {
+    while let Some(chunk) = source.next().await.map_err(ReadError::Source)? {
         match running.step(chunks.send(chunk)).await {
-            Ok(Ok(())) => on_sent(feed.sent()),
+            Ok(Ok(())) => on_sent(source.sent()),
             // The connection takes no more bytes; the response says why.
             Ok(Err(_)) => pending().await,
             Err(limit) => return Err(ReadError::TimedOut(limit)),

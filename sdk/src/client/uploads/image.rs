@@ -122,7 +122,7 @@ impl UploadImage {
         loop {
             let asked = Instant::now();
             let slot = self.client.uploads().slot(content_type.clone(), total).await?;
-            let feed = opened.feed().await?;
+            let chunks = opened.chunks().await?;
             let mut progress = UploadProgress { attempt, sent: 0, total };
             (self.on_progress)(progress);
             let mut on_sent = |sent| {
@@ -130,7 +130,7 @@ impl UploadImage {
                 (self.on_progress)(progress);
             };
             let put = span.put(slot.upload_url.expose(), attempt, total);
-            let outcome = put.around(self.client.put_bytes(&slot, feed, &mut on_sent)).await;
+            let outcome = put.around(self.client.put_bytes(&slot, chunks, &mut on_sent)).await;
             put.ended(outcome.as_ref().copied());
             let Err(error) = outcome else {
                 return Ok(UploadedImage::of(slot, content_type, total));

@@ -13,8 +13,8 @@ use super::media::HEAD_BYTES;
 use crate::client::Error;
 use crate::limits::UPLOAD_SIZE_BYTES;
 
-/// Bytes that are read and handed on at once.
-const PIECE_BYTES: usize = 64 * 1024;
+/// The largest chunk in bytes.
+const CHUNK_BYTES: usize = 64 * 1024;
 
 type Reader = Pin<Box<dyn AsyncRead + Send>>;
 
@@ -102,9 +102,9 @@ impl From<&'static [u8]> for UploadSource {
 
 /// A source whose size and first bytes are known.
 pub(super) struct Opened {
-    /// What texts call it.
+    /// Its name in error messages.
     pub(super) name: String,
-    /// Where it is, if it is a file.
+    /// Its path, if it is a file.
     pub(super) path: Option<PathBuf>,
     pub(super) size: u64,
     pub(super) head: Bytes,
@@ -118,7 +118,7 @@ enum Body {
 }
 
 impl Opened {
-    /// Finds out the size, and reads the first bytes if the size can be uploaded.
+    /// Determines the size, and reads the first bytes if the size is accepted.
     pub(super) async fn open(source: UploadSource) -> Result<Self, Error> {
         let mut opened = match source.0 {
             Kind::Path(path) => {
@@ -171,13 +171,13 @@ impl Opened {
         Ok(())
     }
 
-    /// Whether [`feed`](Self::feed) gives the bytes more than once.
+    /// Whether [`chunks`](Self::chunks) can be called more than once.
     pub(super) const fn is_replayable(&self) -> bool {
         !matches!(self.body, Body::Reader(_))
     }
 
-    /// The bytes from the beginning.
-    pub(super) async fn feed(&mut self) -> Result<Feed<'_>, Error> {
+    /// The chunks, from the first byte.
+    pub(super) async fn chunks(&mut self) -> Result<Chunks<'_>, Error> {
         let (head, rest) = match &mut self.body {
             Body::Bytes(bytes) => (bytes.clone(), Rest::None),
             Body::Reader(reader) => {
@@ -189,16 +189,16 @@ impl Opened {
                 (Bytes::new(), Rest::File(file))
             }
         };
-        Ok(Feed { name: &self.name, size: self.size, left: self.size, head, rest })
+        Ok(Chunks { name: &self.name, size: self.size, left: self.size, head, rest })
     }
 }
 
-/// The bytes of a source, exactly as many as it has, piece by piece.
-pub(in crate::client) struct Feed<'a> {
+/// The bytes of a source in chunks: exactly as many as its size.
+pub(in crate::client) struct Chunks<'a> {
     name: &'a str,
     size: u64,
     left: u64,
-    /// What comes before the rest.
+    /// The bytes before `rest`.
     head: Bytes,
     rest: Rest<'a>,
 }
@@ -209,7 +209,7 @@ enum Rest<'a> {
     Reader(Reader),
 }
 
-impl Feed<'_> {
+impl Chunks<'_> {
     pub(in crate::client) const fn size(&self) -> u64 {
         self.size
     }
@@ -218,43 +218,43 @@ impl Feed<'_> {
         self.size - self.left
     }
 
-    /// The next piece; `None` after the last.
+    /// The next chunk; `None` after the last.
     pub(in crate::client) async fn next(&mut self) -> Result<Option<Bytes>, Error> {
-        let most = usize::try_from(self.left).map_or(PIECE_BYTES, |left| left.min(PIECE_BYTES));
+        let most = usize::try_from(self.left).map_or(CHUNK_BYTES, |left| left.min(CHUNK_BYTES));
         if most == 0 {
             return Ok(None);
         }
-        let piece = if self.head.is_empty() {
+        let chunk = if self.head.is_empty() {
             self.rest.read(most).await
         } else {
             Ok(self.head.split_to(most.min(self.head.len())))
         };
-        let piece = piece.map_err(|source| Error::file(self.name, "read", source))?;
-        if piece.is_empty() {
+        let chunk = chunk.map_err(|source| Error::file(self.name, "read", source))?;
+        if chunk.is_empty() {
             return Err(ended_early(self.name, self.sent(), self.size));
         }
-        self.left -= piece.len() as u64;
+        self.left -= chunk.len() as u64;
         if self.left == 0 && self.rest.has_more().await {
             let text = format!("{} has grown beyond the {} bytes it had", self.name, self.size);
             return Err(Error::input(text));
         }
-        Ok(Some(piece))
+        Ok(Some(chunk))
     }
 }
 
 impl Rest<'_> {
     async fn read(&mut self, most: usize) -> io::Result<Bytes> {
-        let mut piece = BytesMut::with_capacity(most);
+        let mut chunk = BytesMut::with_capacity(most);
         let source: &mut (dyn AsyncRead + Send + Unpin) = match self {
             Self::None => return Ok(Bytes::new()),
             Self::File(file) => file,
             Self::Reader(reader) => reader,
         };
-        source.take(most as u64).read_buf(&mut piece).await?;
-        Ok(piece.freeze())
+        source.take(most as u64).read_buf(&mut chunk).await?;
+        Ok(chunk.freeze())
     }
 
-    /// Whether a file goes on. Of a reader it is not known without waiting for it.
+    /// Whether a file has more bytes. A reader is not asked, since the answer may have to be waited for.
     async fn has_more(&mut self) -> bool {
         match self {
             Self::File(file) => file.read_u8().await.is_ok(),
