@@ -7,7 +7,7 @@ mod watch;
 
 use http::Method;
 
-use super::call::endpoint;
+use super::methods::endpoint;
 use super::request::Request;
 use super::{Client, Error};
 use crate::model::{GenerationStatus, JobId};
@@ -30,7 +30,7 @@ impl Generations {
     /// [`GENERATION_PROMPT_CHARS_MAX`](crate::limits::GENERATION_PROMPT_CHARS_MAX) characters.
     ///
     /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
     /// let job = client
     ///     .generations()
     ///     .create("local/plasma", "A harbour at dusk")
@@ -41,8 +41,7 @@ impl Generations {
     /// for image in finished.images() {
     ///     println!("{}", image.url);
     /// }
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
     pub fn create(
         &self,
@@ -56,11 +55,10 @@ impl Generations {
     /// Asks once for the status of a job.
     ///
     /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
     /// let status = client.generations().status("invoice-17").await?;
     /// println!("{}", status.state);
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
     pub fn status(&self, job: impl Into<JobId>) -> GetGenerationStatus {
         GetGenerationStatus { context: self.client.context(), job: job.into() }
@@ -69,12 +67,11 @@ impl Generations {
     /// A handle of one job. Sends nothing. The id is all that is needed, also in another process.
     ///
     /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
     /// let job = client.generations().job("invoice-17");
     /// println!("{} is {}", job.id(), job.status().await?.state);
     /// let finished = job.wait().await?;
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
     pub fn job(&self, job: impl Into<GenerationRef>) -> JobHandle {
         JobHandle { client: self.client.clone(), job: job.into() }

@@ -2,14 +2,17 @@
 //! errors.
 
 use std::borrow::Cow;
+use std::fmt;
+use std::ops::Deref;
 
 use bytes::Bytes;
-use http::{HeaderMap, Method, StatusCode};
+use http::Method;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::call::endpoint;
-use super::reply::{Reply, request_id};
+use super::meta::Meta;
+use super::methods::endpoint;
+use super::reply::Reply;
 use super::request::Request;
 use super::{Client, Error};
 
@@ -21,7 +24,7 @@ impl Client {
     /// Authentication, timeouts, retries and errors are those of every call.
     ///
     /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
     /// #[derive(serde::Deserialize)]
     /// struct Usage {
     ///     prompts: u64,
@@ -29,78 +32,53 @@ impl Client {
     ///
     /// let answer = client.get("/usage").query("month", "2026-11").await?;
     /// let usage: Usage = answer.data()?;
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
     pub fn request(&self, method: Method, path: impl Into<String>) -> RawRequest {
         let (query, body) = (Vec::new(), None);
         let raw = Raw { method, path: path.into(), query, body, idempotent: false };
         RawRequest { context: self.context(), raw }
     }
+}
 
-    /// `GET` of any path; see [`request`](Self::request).
+/// Declares the shorthands of [`Client::request`].
+macro_rules! shorthands {
+    ($($(#[$doc:meta])* $name:ident = $method:ident;)*) => {
+        /// Calls of endpoints that this crate does not know; see [`request`](Self::request).
+        impl Client {$(
+            $(#[$doc])*
+            pub fn $name(&self, path: impl Into<String>) -> RawRequest {
+                self.request(Method::$method, path)
+            }
+        )*}
+    };
+}
+
+shorthands! {
+    /// `GET` of any path.
     ///
     /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
     /// let usage: serde_json::Value = client.get("/usage").await?.data()?;
     /// assert_eq!(usage["prompts"], 12);
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
-    pub fn get(&self, path: impl Into<String>) -> RawRequest {
-        self.request(Method::GET, path)
-    }
-
-    /// `POST` to any path; see [`request`](Self::request).
+    get = GET;
+    /// `POST` to any path.
     ///
     /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
     /// let vault = serde_json::json!({ "vaultId": 3 });
     /// client.post("/prompts/7/save").json(&vault).idempotent().await?;
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
-    pub fn post(&self, path: impl Into<String>) -> RawRequest {
-        self.request(Method::POST, path)
-    }
-
-    /// `PUT` to any path; see [`request`](Self::request).
-    ///
-    /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
-    /// let limit = serde_json::json!({ "prompts": 100 });
-    /// client.put("/usage/limit").json(&limit).await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn put(&self, path: impl Into<String>) -> RawRequest {
-        self.request(Method::PUT, path)
-    }
-
-    /// `PATCH` of any path; see [`request`](Self::request).
-    ///
-    /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
-    /// let change = serde_json::json!({ "title": "Dawn" });
-    /// client.patch("/prompts/7").json(&change).await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn patch(&self, path: impl Into<String>) -> RawRequest {
-        self.request(Method::PATCH, path)
-    }
-
-    /// `DELETE` of any path; see [`request`](Self::request).
-    ///
-    /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
-    /// client.delete("/usage/limit").await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn delete(&self, path: impl Into<String>) -> RawRequest {
-        self.request(Method::DELETE, path)
-    }
+    post = POST;
+    /// `PUT` to any path.
+    put = PUT;
+    /// `PATCH` of any path.
+    patch = PATCH;
+    /// `DELETE` of any path.
+    delete = DELETE;
 }
 
 /// The arguments of a raw call. `Debug` shows neither the values of the query nor the body, which
@@ -118,7 +96,10 @@ endpoint! {
     /// A call of any endpoint; returned by [`Client::request`].
     RawRequest { raw: Raw } -> RawResponse,
     |call| call.raw.request(),
-    |_, reply| reply.accepted().map(|reply| RawResponse(reply.detached()))
+    |_, reply| {
+        let reply = reply.accepted()?.detached();
+        Ok(RawResponse { meta: Meta::of(&reply), reply })
+    }
 }
 
 /// The request.
@@ -144,8 +125,8 @@ impl RawRequest {
     }
 }
 
-impl std::fmt::Debug for Raw {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Raw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let query: Vec<_> = self.query.iter().map(|(name, _)| name).collect();
         f.debug_struct("Raw")
             .field("method", &self.method)
@@ -197,48 +178,26 @@ fn check(path: &str) -> Result<(), &'static str> {
 /// A response with a success status, not decoded.
 ///
 /// ```
-/// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+/// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
 /// let answer = client.get("/usage").await?;
 /// println!("{} (request id {:?})", answer.status(), answer.request_id());
 /// let whole: serde_json::Value = answer.json()?;
 /// assert_eq!(whole["data"]["prompts"], 12);
-/// # Ok(())
-/// # }
+/// # Ok(()) }
 /// ```
-pub struct RawResponse(Reply);
+pub struct RawResponse {
+    reply: Reply,
+    meta: Meta,
+}
 
 impl RawResponse {
-    /// The status; one of success.
-    #[must_use]
-    pub const fn status(&self) -> StatusCode {
-        self.0.status
-    }
-
-    /// All headers.
-    #[must_use]
-    pub const fn headers(&self) -> &HeaderMap {
-        &self.0.headers
-    }
-
-    /// The id of the request in the logs of the service (`x-request-id`).
-    #[must_use]
-    pub fn request_id(&self) -> Option<String> {
-        request_id(&self.0.headers)
-    }
-
-    /// The body.
-    #[must_use]
-    pub const fn bytes(&self) -> &Bytes {
-        &self.0.body
-    }
-
     /// The `data` of the envelope.
     ///
     /// # Errors
     ///
     /// [`Error::is_decode`], naming the place that cannot be decoded.
     pub fn data<T: DeserializeOwned>(self) -> Result<T, Error> {
-        self.0.data()
+        self.reply.data()
     }
 
     /// The whole body as JSON.
@@ -247,16 +206,21 @@ impl RawResponse {
     ///
     /// [`Error::is_decode`], naming the place that cannot be decoded.
     pub fn json<T: DeserializeOwned>(self) -> Result<T, Error> {
-        self.0.whole()
+        self.reply.whole()
     }
 }
 
-impl std::fmt::Debug for RawResponse {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RawResponse")
-            .field("status", &self.0.status)
-            .field("request_id", &self.request_id())
-            .field("bytes", &self.0.body.len())
-            .finish_non_exhaustive()
+/// Status, headers, request id and body.
+impl Deref for RawResponse {
+    type Target = Meta;
+
+    fn deref(&self) -> &Meta {
+        &self.meta
+    }
+}
+
+impl fmt::Debug for RawResponse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.meta.fmt(f)
     }
 }

@@ -122,12 +122,9 @@ impl Reply {
     }
 
     /// The `data` of a success, or this value for a response without a body (204).
-    pub(super) fn data_or<T: DeserializeOwned>(
-        self,
-        empty: impl FnOnce() -> T,
-    ) -> Result<T, Error> {
+    pub(super) fn data_or<T: DeserializeOwned>(self, empty: T) -> Result<T, Error> {
         let reply = self.accepted()?;
-        if reply.body.is_empty() { Ok(empty()) } else { reply.data() }
+        if reply.body.is_empty() { Ok(empty) } else { reply.data() }
     }
 
     /// The `data` of a success; `None` for [`ErrorKind::NotFound`].

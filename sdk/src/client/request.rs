@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use http::Method;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::Error;
 use super::retry::Resend;
@@ -73,6 +74,12 @@ impl Request {
         value: Option<impl ToString>,
     ) -> Self {
         self.query.extend(value.map(|value| (name.into(), value.to_string())));
+        self
+    }
+
+    /// Adds this JSON as body.
+    pub(super) fn value(mut self, body: &Value) -> Self {
+        self.body = Some(body.to_string().into());
         self
     }
 

@@ -42,8 +42,7 @@ type Cause = Box<dyn std::error::Error + Send + Sync>;
 ///     .transport(Canned)
 ///     .build()?;
 /// assert!(client.vaults().list().await?.is_empty());
-/// # Ok(())
-/// # }
+/// # Ok(()) }
 /// ```
 pub trait Transport: Send + Sync + 'static {
     /// Sends the request. The response is returned when its head was received; its body may still

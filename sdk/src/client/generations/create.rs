@@ -9,8 +9,9 @@ use tokio::time::{Instant, sleep};
 use super::GetGenerationStatus;
 use super::wait::{CreateAndWait, GenerationRef, Wait};
 use crate::client::Error;
-use crate::client::call::{Context, Endpoint, optional, sendable, url_list};
+use crate::client::call::{Context, Endpoint};
 use crate::client::config::until;
+use crate::client::methods::{optional, sendable, url_list};
 use crate::client::reply::Reply;
 use crate::client::request::Request;
 use crate::client::retry;
@@ -168,14 +169,13 @@ impl CreateGeneration {
     /// Queues the generation, waits until it has ended, and returns its output; see [`Wait`].
     ///
     /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
     /// let finished =
     ///     client.generations().create("local/plasma", "A harbour at dusk").and_wait().await?;
     /// for image in finished.images() {
     ///     println!("{}", image.url);
     /// }
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
     pub fn and_wait(self) -> CreateAndWait {
         let job = GenerationRef { id: self.body.client_job_id.clone(), output: self.output() };

@@ -2,12 +2,9 @@
 //! the polling.
 
 use std::fmt;
-use std::future::poll_fn;
-use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use futures_core::Stream;
 use futures_core::future::BoxFuture;
 use tokio::time::{Instant, sleep, sleep_until};
 
@@ -15,6 +12,7 @@ use super::GetGenerationStatus;
 use crate::client::backoff::Backoff;
 use crate::client::call::Endpoint as _;
 use crate::client::config::until;
+use crate::client::methods::stream;
 use crate::client::{Client, Error, RetryPolicy};
 use crate::model::{GenerationStatus, JobId};
 
@@ -35,13 +33,12 @@ struct Polled {
 /// here: its final status says so. The timeout starts with the first poll.
 ///
 /// ```
-/// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+/// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
 /// let mut changes = client.generations().watch("invoice-17");
 /// while let Some(status) = changes.next().await {
 ///     println!("{}", status?.state);
 /// }
-/// # Ok(())
-/// # }
+/// # Ok(()) }
 /// ```
 #[must_use = "a stream polls the job only when it is polled"]
 pub struct Watch {
@@ -134,17 +131,6 @@ impl Watch {
     #[must_use]
     pub const fn last_error(&self) -> Option<&Error> {
         self.last_error.as_ref()
-    }
-
-    /// The next change; `None` when the stream has ended. Cancel safe.
-    pub async fn next(&mut self) -> Option<Change> {
-        poll_fn(|cx| self.poll_change(cx)).await
-    }
-
-    /// The stream as a blocking iterator; see [`blocking`](crate::blocking).
-    #[cfg(feature = "blocking")]
-    pub const fn blocking(self) -> crate::blocking::Blocking<Self> {
-        crate::blocking::Blocking::new(self)
     }
 
     /// Retries a call until it succeeds or fails with an error that is not transient, within the
@@ -281,13 +267,7 @@ fn is_transient(error: &Error) -> bool {
     error.is_retryable() || error.is_decode() || error.status().is_some_and(|s| s.is_success())
 }
 
-impl Stream for Watch {
-    type Item = Change;
-
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Change>> {
-        self.poll_change(cx)
-    }
-}
+stream!(Watch -> GenerationStatus, poll_change);
 
 impl fmt::Debug for Watch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,7 +3,8 @@
 use http::Method;
 use serde::Serialize;
 
-use crate::client::call::{Context, endpoint, optional, url_list};
+use crate::client::call::Context;
+use crate::client::methods::{endpoint, optional, url_list};
 use crate::client::request::Request;
 use crate::model::{AssetUrl, Prompt, PromptId, PromptType, VaultId};
 use crate::path;

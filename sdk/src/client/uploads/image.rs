@@ -3,13 +3,13 @@
 use std::fmt;
 use std::time::Duration;
 
-use futures_core::future::BoxFuture;
 use tokio::time::{Instant, sleep};
 
 use super::media;
 use super::source::{Opened, UploadSource};
 use crate::client::backoff::Backoff;
 use crate::client::config::until;
+use crate::client::methods::awaitable;
 use crate::client::trace::Span;
 use crate::client::{Client, Error};
 use crate::model::{AssetUrl, ImageContentType, UploadSlot};
@@ -44,15 +44,14 @@ type OnProgress = dyn FnMut(UploadProgress) + Send;
 /// both calls.
 ///
 /// ```
-/// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+/// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
 /// let image = client
 ///     .uploads()
 ///     .image("harbour.png")
 ///     .on_progress(|progress| println!("{} of {} bytes", progress.sent, progress.total))
 ///     .await?;
 /// println!("{}", image.url);
-/// # Ok(())
-/// # }
+/// # Ok(()) }
 /// ```
 #[must_use = "an image is uploaded only when this is awaited, or by `send`"]
 pub struct UploadImage {
@@ -90,17 +89,6 @@ impl UploadImage {
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
-    }
-
-    /// Uploads the image and blocks the thread until it is there; see
-    /// [`blocking`](crate::blocking).
-    ///
-    /// # Errors
-    ///
-    /// As awaiting it.
-    #[cfg(feature = "blocking")]
-    pub fn send_blocking(self) -> Result<UploadedImage, Error> {
-        crate::client::blocking::wait(self.run_in_time())?
     }
 
     async fn run_in_time(self) -> Result<UploadedImage, Error> {
@@ -165,14 +153,7 @@ fn again_after(error: &Error, ran_out: bool, backoff: &mut Backoff) -> Option<Du
         .then(|| backoff.delay(retry_after))
 }
 
-impl IntoFuture for UploadImage {
-    type Output = Result<UploadedImage, Error>;
-    type IntoFuture = BoxFuture<'static, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.run_in_time())
-    }
-}
+awaitable!(UploadImage -> UploadedImage, UploadImage::run_in_time);
 
 impl fmt::Debug for UploadImage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
