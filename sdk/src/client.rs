@@ -37,8 +37,8 @@ pub use call::Call;
 pub use contents::{VaultContents, VaultHandle};
 pub use error::{Error, ErrorKind};
 pub use generations::{
-    CreateAndWait, CreateGeneration, FinishedGeneration, GenerationRef, Generations,
-    GetGenerationStatus, JobHandle, Wait, Watch,
+    CreateAndWait, CreateGeneration, FinishedGeneration, GenerationRef, Generations, JobHandle,
+    Wait, Watch,
 };
 pub use meta::{Meta, WithMeta};
 pub use pages::{Items, Pages};

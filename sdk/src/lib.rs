@@ -237,8 +237,7 @@ pub mod resources {
 pub mod request {
     pub use crate::client::{
         Call, CreateAndWait, CreateGeneration, CreatePrompt, CreateVault, DownloadAsset,
-        GetGenerationStatus, ListPrompts, RawRequest, SaveAsset, UpdatePrompt, UpdateVault,
-        UploadImage, Wait,
+        ListPrompts, RawRequest, SaveAsset, UpdatePrompt, UpdateVault, UploadImage, Wait,
     };
 }
 

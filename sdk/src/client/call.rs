@@ -34,7 +34,7 @@ pub(super) trait Endpoint: Sized + Send + Sync + 'static {
     fn context(&self) -> &Context;
 
     /// The request. Pure.
-    fn request(&self) -> Result<Request, Error>;
+    fn request(&self) -> Request;
 
     /// The value in the response. Pure.
     fn read(&self, reply: Reply) -> Result<Self::Output, Error>;
@@ -43,7 +43,7 @@ pub(super) trait Endpoint: Sized + Send + Sync + 'static {
     fn exchange(&self) -> impl Future<Output = Result<Reply, Error>> + Send {
         async {
             let Context { client, options } = self.context();
-            client.send(self.request()?, options).await
+            client.send(self.request(), options).await
         }
     }
 
@@ -68,7 +68,7 @@ pub(super) trait Endpoint: Sized + Send + Sync + 'static {
 /// Nothing is sent until it is awaited.
 #[must_use = "a call is sent only when it is awaited, or by `send`"]
 pub struct Call<T> {
-    context: Context,
+    pub(super) context: Context,
     request: Request,
     read: Arc<Read<T>>,
 }
@@ -98,8 +98,8 @@ impl<T: Send + 'static> Endpoint for Call<T> {
         &self.context
     }
 
-    fn request(&self) -> Result<Request, Error> {
-        Ok(self.request.clone())
+    fn request(&self) -> Request {
+        self.request.clone()
     }
 
     fn read(&self, reply: Reply) -> Result<T, Error> {

@@ -88,7 +88,7 @@ impl VaultContents {
     /// ```
     pub fn add(&self, prompts: impl IntoIterator<Item = PromptId>) -> Call<AddedPrompts> {
         let prompts: Vec<_> = prompts.into_iter().collect();
-        self.client.call(self.request(Method::POST).value(&json!({ "promptIds": prompts })))
+        self.client.call(self.request(Method::POST).json(&json!({ "promptIds": prompts })))
     }
 
     /// Removes a prompt from the vault. The prompt itself remains.
@@ -118,7 +118,7 @@ impl VaultContents {
     pub fn move_to(&self, membership: VaultPromptId, target: VaultId) -> Call<MovedPrompt> {
         let path = path::vault_prompt_move(self.vault, membership);
         let request = Request::new(Method::POST, path::VAULT_PROMPT_MOVE, path);
-        self.client.call(request.value(&json!({ "targetVaultId": target })))
+        self.client.call(request.json(&json!({ "targetVaultId": target })))
     }
 
     /// Pins a prompt to the top of the vault. Idempotent.

@@ -7,9 +7,9 @@ mod watch;
 
 use http::Method;
 
-use super::methods::endpoint;
+use super::Client;
+use super::call::Call;
 use super::request::Request;
-use super::{Client, Error};
 use crate::model::{GenerationStatus, JobId};
 use crate::path;
 pub use create::CreateGeneration;
@@ -60,8 +60,8 @@ impl Generations {
     /// println!("{}", status.state);
     /// # Ok(()) }
     /// ```
-    pub fn status(&self, job: impl Into<JobId>) -> GetGenerationStatus {
-        GetGenerationStatus { context: self.client.context(), job: job.into() }
+    pub fn status(&self, job: impl Into<JobId>) -> Call<GenerationStatus> {
+        self.client.generation_status(&job.into())
     }
 
     /// A handle of one job. Sends nothing. The id is all that is needed, also in another process.
@@ -103,8 +103,8 @@ impl JobHandle {
     }
 
     /// Asks once for the status.
-    pub fn status(&self) -> GetGenerationStatus {
-        GetGenerationStatus { context: self.client.context(), job: self.job.id.clone() }
+    pub fn status(&self) -> Call<GenerationStatus> {
+        self.client.generation_status(&self.job.id)
     }
 
     /// Waits until the job has ended, and returns its output; see [`Wait`].
@@ -118,19 +118,14 @@ impl JobHandle {
     }
 }
 
-endpoint! {
-    /// Asks for the status of a job: `GET /generations/{clientJobId}/status`; returned by
-    /// [`Generations::status`].
-    ///
-    /// The URL is made from the id, not taken from
-    /// [`GenerationJob::status_url`](crate::GenerationJob), since the API key is sent to it.
-    GetGenerationStatus { job: JobId } -> GenerationStatus,
-    |call| {
-        if matches!(call.job.as_str(), "" | "." | "..") {
-            let text = format!("the job id \"{}\" cannot be part of a URL", call.job);
-            return Err(Error::input(text));
-        }
-        let path = path::generation_status(&call.job);
-        Ok(Request::new(Method::GET, path::GENERATION_STATUS, path))
+impl Client {
+    /// Asks once for the status of a job. The URL is made from the id, not taken from
+    /// `statusUrl`, since the API key is sent to it.
+    fn generation_status(&self, job: &JobId) -> Call<GenerationStatus> {
+        let invalid = matches!(job.as_str(), "" | "." | "..")
+            .then(|| format!("the job id \"{job}\" cannot be part of a URL"));
+        let path = path::generation_status(job);
+        let request = Request::new(Method::GET, path::GENERATION_STATUS, path);
+        self.call(request.invalid_if(invalid))
     }
 }

@@ -27,7 +27,7 @@ macro_rules! endpoint {
                 &self.context
             }
 
-            fn request(&self) -> Result<$crate::client::request::Request, $crate::Error> {
+            fn request(&self) -> $crate::client::request::Request {
                 let request: fn(&Self) -> _ = $request;
                 request(self)
             }
@@ -154,11 +154,13 @@ macro_rules! awaitable {
     };
 }
 
-/// Setters of optional fields of a call: one for a value, one for a value that may be absent.
+/// Setters of optional fields of a call: one for a value, one for a value that may be absent. A
+/// field that `null` clears is an `Option` of an `Option`.
 macro_rules! optional {
     ($($(#[$doc:meta])* $name:ident, $set:ident => $($path:ident).+: $type:ty;)*) => {$(
         $(#[$doc])*
         pub fn $name(mut self, value: impl Into<$type>) -> Self {
+            let value: $type = value.into();
             self.$($path).+ = Some(value.into());
             self
         }

@@ -130,7 +130,7 @@ impl Prompts {
     /// ```
     pub fn save(&self, id: PromptId, vault: VaultId) -> Call<Prompt> {
         let request = Request::new(Method::POST, path::PROMPT_SAVE, path::prompt_save(id));
-        self.client.call(request.value(&json!({ "vaultId": vault })))
+        self.client.call(request.json(&json!({ "vaultId": vault })))
     }
 }
 
@@ -141,7 +141,7 @@ endpoint! {
     |call| {
         let request = Request::new(Method::GET, path::PROMPTS, path::PROMPTS);
         let request = call.paging.apply(request).query("vaultId", call.vault);
-        Ok(request.query("type", call.prompt_type.as_ref()))
+        request.query("type", call.prompt_type.as_ref())
     },
     |_, reply| reply.page()
 }

@@ -1,11 +1,9 @@
 //! Calls of endpoints that this crate does not know, with the same authentication, retries and
 //! errors.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 
-use bytes::Bytes;
 use http::Method;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -35,9 +33,10 @@ impl Client {
     /// # Ok(()) }
     /// ```
     pub fn request(&self, method: Method, path: impl Into<String>) -> RawRequest {
-        let (query, body) = (Vec::new(), None);
-        let raw = Raw { method, path: path.into(), query, body, idempotent: false };
-        RawRequest { context: self.context(), raw }
+        let path = path.into();
+        let invalid = check(&path).err().map(|text| format!("the path of the call {text}"));
+        let request = Request::new(method, path.clone(), path).invalid_if(invalid);
+        RawRequest { context: self.context(), request }
     }
 }
 
@@ -81,21 +80,10 @@ shorthands! {
     delete = DELETE;
 }
 
-/// The arguments of a raw call. `Debug` shows neither the values of the query nor the body, which
-/// may hold secrets.
-#[derive(Clone)]
-struct Raw {
-    method: Method,
-    path: String,
-    query: Vec<(String, String)>,
-    body: Option<Result<Bytes, String>>,
-    idempotent: bool,
-}
-
 endpoint! {
     /// A call of any endpoint; returned by [`Client::request`].
-    RawRequest { raw: Raw } -> RawResponse,
-    |call| call.raw.request(),
+    RawRequest { request: Request } -> RawResponse,
+    |call| call.request.clone(),
     |_, reply| {
         let reply = reply.accepted()?.detached();
         Ok(RawResponse { meta: Meta::of(&reply), reply })
@@ -107,53 +95,20 @@ impl RawRequest {
     /// Adds a query parameter.
     #[expect(clippy::needless_pass_by_value, reason = "numbers and texts are given as they are")]
     pub fn query(mut self, name: impl Into<String>, value: impl ToString) -> Self {
-        self.raw.query.push((name.into(), value.to_string()));
+        self.request = self.request.query(name.into(), Some(value.to_string()));
         self
     }
 
     /// Sends this as JSON. If it cannot be serialized, sending fails with [`Error::is_input`].
     pub fn json(mut self, body: &impl Serialize) -> Self {
-        let written = serde_json::to_vec(body).map(Bytes::from);
-        self.raw.body = Some(written.map_err(|source| source.to_string()));
+        self.request = self.request.json(body);
         self
     }
 
     /// Says that the request is idempotent, so that it is retried as a `GET` is.
-    pub const fn idempotent(mut self) -> Self {
-        self.raw.idempotent = true;
+    pub fn idempotent(mut self) -> Self {
+        self.request = self.request.idempotent();
         self
-    }
-}
-
-impl fmt::Debug for Raw {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let query: Vec<_> = self.query.iter().map(|(name, _)| name).collect();
-        f.debug_struct("Raw")
-            .field("method", &self.method)
-            .field("path", &self.path)
-            .field("query", &query)
-            .finish_non_exhaustive()
-    }
-}
-
-impl Raw {
-    fn request(&self) -> Result<Request, Error> {
-        check(&self.path)
-            .map_err(|problem| Error::input(format!("the path of the call {problem}")))?;
-        let path = Cow::Owned(self.path.clone());
-        let mut request = Request::new(self.method.clone(), self.path.clone(), path);
-        for (name, value) in &self.query {
-            request = request.query(name.clone(), Some(value));
-        }
-        match &self.body {
-            None => {}
-            Some(Ok(body)) => request.body = Some(body.clone()),
-            Some(Err(problem)) => {
-                let text = format!("the body of the request cannot be serialized: {problem}");
-                return Err(Error::input(text));
-            }
-        }
-        Ok(if self.idempotent { request.idempotent() } else { request })
     }
 }
 

@@ -34,6 +34,8 @@ pub(super) struct Reply {
     pub(super) job: Option<JobId>,
     /// `Retry-After` of the response.
     pub(super) retry_after: Option<Duration>,
+    /// When the call was first sent, where that matters.
+    pub(super) since: Option<Timestamp>,
     /// The span of the call, which ends when the response has been decoded.
     span: Span,
     /// `Authorization` of the call, which no error repeats.
@@ -79,6 +81,7 @@ impl Reply {
             attempts: 1,
             job: None,
             retry_after: None,
+            since: None,
             span: Span::none(),
             authorization: None,
             lacks_api_root: false,

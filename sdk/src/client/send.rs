@@ -32,6 +32,9 @@ impl Client {
                  `blocking`",
             )
         })?;
+        if let Some(invalid) = request.invalid {
+            return Err(Error::input(invalid));
+        }
         let config = &*self.0;
         let sending = Sending::new(config, &request, options)?;
         let (policy, budget) = (options.policy(config), &config.budget);

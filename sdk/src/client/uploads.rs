@@ -55,7 +55,7 @@ impl Uploads {
         let body = json!({ "contentType": content_type, "size": size });
         // Retries are safe: a slot that is not used has no effect.
         let request = Request::new(Method::POST, path::UPLOADS_IMAGES, path::UPLOADS_IMAGES);
-        let request = request.idempotent().value(&body);
+        let request = request.idempotent().json(&body);
         self.client.call_with(request, |reply| reply.withheld().data())
     }
 }

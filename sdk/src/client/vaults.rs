@@ -132,22 +132,10 @@ macro_rules! fields {
         optional! {
             /// Who may see the vault.
             visibility, set_visibility => body.visibility: Visibility;
-        }
-
-        /// The description, of at most
-        /// [`VAULT_DESCRIPTION_CHARS_MAX`](crate::limits::VAULT_DESCRIPTION_CHARS_MAX)
-        /// characters.
-        pub fn description(mut self, description: impl Into<String>) -> Self {
-            self.body.description = Some(Some(description.into()));
-            self
-        }
-
-        /// As [`description`](Self::description), if there is a value. `None` changes nothing.
-        pub fn set_description(self, description: Option<impl Into<String>>) -> Self {
-            match description {
-                Some(description) => self.description(description),
-                None => self,
-            }
+            /// The description, of at most
+            /// [`VAULT_DESCRIPTION_CHARS_MAX`](crate::limits::VAULT_DESCRIPTION_CHARS_MAX)
+            /// characters.
+            description, set_description => body.description: String;
         }
     };
 }

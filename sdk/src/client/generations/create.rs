@@ -6,7 +6,6 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio::time::{Instant, sleep};
 
-use super::GetGenerationStatus;
 use super::wait::{CreateAndWait, GenerationRef, Wait};
 use crate::client::Error;
 use crate::client::call::{Context, Endpoint};
@@ -178,17 +177,17 @@ impl CreateGeneration {
     /// # Ok(()) }
     /// ```
     pub fn and_wait(self) -> CreateAndWait {
-        let job = GenerationRef { id: self.body.client_job_id.clone(), output: self.output() };
+        let job = GenerationRef { id: self.body.client_job_id.clone(), output: self.output(None) };
         let wait = Wait::new(self.context.client.clone(), job);
         CreateAndWait { create: self, wait }
     }
 
-    fn output(&self) -> OutputHint {
+    fn output(&self, since: Option<Timestamp>) -> OutputHint {
         OutputHint {
             vault: self.body.vault_id,
             text: Some(self.body.prompt.clone()),
             outputs: self.body.batch_count,
-            since: Some(Timestamp::now()),
+            since,
         }
     }
 }
@@ -200,16 +199,17 @@ impl Endpoint for CreateGeneration {
         &self.context
     }
 
-    fn request(&self) -> Result<Request, Error> {
-        if !matches!(self.body.parameters, None | Some(Value::Object(_))) {
-            return Err(Error::input("the parameters of a generation are not a JSON object"));
-        }
+    fn request(&self) -> Request {
+        let invalid = !matches!(self.body.parameters, None | Some(Value::Object(_)));
+        let invalid =
+            invalid.then(|| "the parameters of a generation are not a JSON object".to_owned());
         let request = Request::new(Method::POST, path::GENERATIONS, path::GENERATIONS);
-        request.job(self.body.client_job_id.clone()).json(&self.body)
+        request.job(self.body.client_job_id.clone()).json(&self.body).invalid_if(invalid)
     }
 
     fn read(&self, reply: Reply) -> Result<GenerationJob, Error> {
         // The job was queued, but it is not certain that it has this id.
+        let since = reply.since;
         let mut data: Value = reply.accepted()?.data().map_err(Error::outcome_unknown)?;
         let text = |name: &str, data: &mut Value| match data.get_mut(name).map(Value::take) {
             Some(Value::String(text)) => Some(text),
@@ -220,16 +220,19 @@ impl Endpoint for CreateGeneration {
                 .map_or_else(|| self.body.client_job_id.clone(), JobId::new),
             provider_request_id: text("providerRequestId", &mut data),
             status_url: text("statusUrl", &mut data),
-            output: self.output(),
+            output: self.output(since),
         })
     }
 
     async fn exchange(&self) -> Result<Reply, Error> {
         let Context { client, options } = &self.context;
         let limit = options.limits(&client.0).call;
-        let end = Instant::now().checked_add(limit);
+        let (since, end) = (Some(Timestamp::now()), Instant::now().checked_add(limit));
         match until(end, self.queue_once()).await {
-            Ok(outcome) => outcome,
+            Ok(outcome) => outcome.map(|mut reply| {
+                reply.since = since;
+                reply
+            }),
             Err(_) => {
                 let job = Some(self.body.client_job_id.clone());
                 let error = Error::call_timed_out(client.base_url(), limit).after_attempts(1, job);
@@ -245,7 +248,7 @@ impl CreateGeneration {
     /// Sends the request until it is known whether the service has the job.
     async fn queue_once(&self) -> Result<Reply, Error> {
         let Context { client, options } = &self.context;
-        let (request, policy) = (self.request()?, options.policy(&client.0));
+        let (request, policy) = (self.request(), options.policy(&client.0));
         let mut backoff = policy.backoff();
         let mut number = 1;
         loop {
@@ -262,10 +265,8 @@ impl CreateGeneration {
                 return Err(error.outcome_unknown());
             }
             sleep(backoff.delay(retry_after)).await;
-            let status = GetGenerationStatus {
-                context: self.context.clone(),
-                job: self.body.client_job_id.clone(),
-            };
+            let mut status = client.generation_status(&self.body.client_job_id);
+            status.context = self.context.clone();
             match status.exchange().await.and_then(Reply::accepted) {
                 Ok(reply) => return Ok(reply),
                 Err(unknown)

@@ -8,7 +8,6 @@ use std::time::Duration;
 use futures_core::future::BoxFuture;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::GetGenerationStatus;
 use crate::client::backoff::Backoff;
 use crate::client::call::Endpoint as _;
 use crate::client::config::until;
@@ -205,8 +204,7 @@ impl Watch {
 
     /// One poll. It is not retried by itself, since the watch polls again.
     fn poll_once(&self) -> Polling {
-        let call = GetGenerationStatus { context: self.client.context(), job: self.job.clone() };
-        let call = call.retry(RetryPolicy::never());
+        let call = self.client.generation_status(&self.job).retry(RetryPolicy::never());
         Box::pin(async move {
             let reply = call.exchange().await?;
             let retry_after = reply.retry_after();
