@@ -51,6 +51,7 @@ impl Uploads {
     /// println!("PUT to {} with the token", slot.upload_url);
     /// # Ok(()) }
     /// ```
+    #[expect(clippy::needless_pass_by_value, reason = "the other calls take their arguments so")]
     pub fn slot(&self, content_type: ImageContentType, size: u64) -> Call<UploadSlot> {
         let body = json!({ "contentType": content_type, "size": size });
         // Retries are safe: a slot that is not used has no effect.
