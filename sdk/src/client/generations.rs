@@ -13,6 +13,7 @@ use super::request::Request;
 use crate::model::{GenerationStatus, JobId};
 use crate::path;
 pub use create::CreateGeneration;
+use create::NewGeneration;
 pub use wait::{CreateAndWait, FinishedGeneration, GenerationRef, Wait};
 pub use watch::Watch;
 
@@ -48,7 +49,12 @@ impl Generations {
         model_id: impl Into<String>,
         prompt: impl Into<String>,
     ) -> CreateGeneration {
-        let body = create::NewGeneration::new(model_id.into(), prompt.into());
+        let body = NewGeneration {
+            model_id: model_id.into(),
+            prompt: prompt.into(),
+            client_job_id: JobId::new(uuid::Uuid::new_v4().to_string()),
+            optional: Default::default(),
+        };
         CreateGeneration { context: self.client.context(), body }
     }
 

@@ -44,6 +44,13 @@ pub(super) struct NewGeneration {
     pub(super) model_id: String,
     pub(super) prompt: String,
     pub(super) client_job_id: JobId,
+    #[serde(flatten)]
+    pub(super) optional: Optional,
+}
+
+#[derive(Debug, Clone, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Optional {
     #[serde(skip_serializing_if = "Option::is_none")]
     generation_type: Option<GenerationType>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,26 +71,6 @@ pub(super) struct NewGeneration {
     reference_image_urls: Option<Vec<AssetUrl>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     image_edit_endpoint_id: Option<String>,
-}
-
-impl NewGeneration {
-    pub(super) fn new(model_id: String, prompt: String) -> Self {
-        Self {
-            model_id,
-            prompt,
-            client_job_id: JobId::new(uuid::Uuid::new_v4().to_string()),
-            generation_type: None,
-            negative_prompt: None,
-            image_input: None,
-            image_inputs: None,
-            aspect_ratio: None,
-            batch_count: None,
-            parameters: None,
-            vault_id: None,
-            reference_image_urls: None,
-            image_edit_endpoint_id: None,
-        }
-    }
 }
 
 /// Fields of the generation.
@@ -116,48 +103,49 @@ impl CreateGeneration {
 
     optional! {
         /// The type of the output; an image by default.
-        generation_type, set_generation_type => body.generation_type: GenerationType;
+        generation_type, set_generation_type => body.optional.generation_type: GenerationType;
         /// What the output must not show, in at most
         /// [`GENERATION_NEGATIVE_PROMPT_CHARS_MAX`](crate::limits::GENERATION_NEGATIVE_PROMPT_CHARS_MAX)
         /// characters. Models without negative prompts ignore it.
-        negative_prompt, set_negative_prompt => body.negative_prompt: String;
+        negative_prompt, set_negative_prompt => body.optional.negative_prompt: String;
         /// The image to start from: a public URL, or that of an upload.
-        image_input, set_image_input => body.image_input: AssetUrl;
+        image_input, set_image_input => body.optional.image_input: AssetUrl;
         /// The aspect ratio, such as `16:9`; by default
         /// [`GENERATION_ASPECT_RATIO_DEFAULT`](crate::limits::GENERATION_ASPECT_RATIO_DEFAULT).
-        aspect_ratio, set_aspect_ratio => body.aspect_ratio: String;
+        aspect_ratio, set_aspect_ratio => body.optional.aspect_ratio: String;
         /// All parameters of the model, as a JSON object, in place of those set before. Sending
         /// anything but an object fails with [`Error::is_input`].
-        parameters, set_parameters => body.parameters: Value;
+        parameters, set_parameters => body.optional.parameters: Value;
         /// The vault that takes the output; General by default.
-        vault, set_vault => body.vault_id: VaultId;
+        vault, set_vault => body.optional.vault_id: VaultId;
         /// The endpoint of an editing model, which then edits
         /// [`image_input`](Self::image_input).
-        image_edit_endpoint, set_image_edit_endpoint => body.image_edit_endpoint_id: String;
+        image_edit_endpoint, set_image_edit_endpoint => body.optional.image_edit_endpoint_id: String;
     }
 
     /// The number of outputs: [`GENERATION_BATCH_COUNT`](crate::limits::GENERATION_BATCH_COUNT),
     /// by default one.
     pub const fn batch_count(mut self, outputs: u32) -> Self {
-        self.body.batch_count = Some(outputs);
+        self.body.optional.batch_count = Some(outputs);
         self
     }
 
     url_list! {
         /// Images to start from: at most
         /// [`GENERATION_IMAGE_INPUTS_MAX`](crate::limits::GENERATION_IMAGE_INPUTS_MAX).
-        image_inputs => body.image_inputs
+        image_inputs => body.optional.image_inputs
     }
 
     url_list! {
         /// Reference images: at most
         /// [`GENERATION_REFERENCE_IMAGE_URLS_MAX`](crate::limits::GENERATION_REFERENCE_IMAGE_URLS_MAX).
-        reference_image_urls => body.reference_image_urls
+        reference_image_urls => body.optional.reference_image_urls
     }
 
     /// One parameter of the model, beside those set before.
     pub fn parameter(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
-        let parameters = self.body.parameters.get_or_insert_with(|| Value::Object(Map::new()));
+        let parameters =
+            self.body.optional.parameters.get_or_insert_with(|| Value::Object(Map::new()));
         // Anything but an object stays as it is; sending reports it.
         if let Value::Object(members) = parameters {
             members.insert(name.into(), value.into());
@@ -184,9 +172,9 @@ impl CreateGeneration {
 
     fn output(&self, since: Option<Timestamp>) -> OutputHint {
         OutputHint {
-            vault: self.body.vault_id,
+            vault: self.body.optional.vault_id,
             text: Some(self.body.prompt.clone()),
-            outputs: self.body.batch_count,
+            outputs: self.body.optional.batch_count,
             since,
         }
     }
@@ -200,7 +188,7 @@ impl Endpoint for CreateGeneration {
     }
 
     fn request(&self) -> Request {
-        let invalid = !matches!(self.body.parameters, None | Some(Value::Object(_)));
+        let invalid = !matches!(self.body.optional.parameters, None | Some(Value::Object(_)));
         let invalid =
             invalid.then(|| "the parameters of a generation are not a JSON object".to_owned());
         let request = Request::new(Method::POST, path::GENERATIONS, path::GENERATIONS);

@@ -6,16 +6,16 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep};
 
 use crate::client::backoff::Backoff;
 use crate::client::call::Endpoint as _;
-use crate::client::config::until;
+use crate::client::config::{Elapsed, until};
 use crate::client::methods::stream;
 use crate::client::{Client, Error, RetryPolicy};
 use crate::model::{GenerationStatus, JobId};
 
-type Polling = BoxFuture<'static, Result<Polled, Error>>;
+type Step = BoxFuture<'static, Result<Result<Polled, Error>, Elapsed>>;
 type Change = Result<GenerationStatus, Error>;
 
 struct Polled {
@@ -47,23 +47,15 @@ pub struct Watch {
     max_poll_interval: Duration,
     timeout: Duration,
     backoff: Option<Backoff>,
-    deadline: Option<Deadline>,
-    state: State,
+    /// The end of the timeout, which starts with the first poll; `Some(None)` if there is none.
+    deadline: Option<Option<Instant>>,
+    /// The wait before the next poll.
+    delay: Duration,
+    /// That wait and the poll.
+    step: Option<Step>,
+    ended: bool,
     last_status: Option<GenerationStatus>,
     last_error: Option<Error>,
-}
-
-enum State {
-    Due,
-    Polling(Polling),
-    Waiting(BoxFuture<'static, ()>),
-    Ended,
-}
-
-/// The end of the timeout; `at` is `None` if it is never reached.
-struct Deadline {
-    at: Option<Instant>,
-    sleep: BoxFuture<'static, ()>,
 }
 
 impl Watch {
@@ -85,7 +77,9 @@ impl Watch {
             timeout: Self::DEFAULT_TIMEOUT,
             backoff: None,
             deadline: None,
-            state: State::Due,
+            delay: Duration::ZERO,
+            step: None,
+            ended: false,
             last_status: None,
             last_error: None,
         }
@@ -164,7 +158,7 @@ impl Watch {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        self.deadline.as_ref().and_then(|deadline| deadline.at)
+        self.deadline.flatten()
     }
 
     fn delay(&mut self, retry_after: Option<Duration>) -> Duration {
@@ -174,42 +168,40 @@ impl Watch {
 
     fn poll_change(&mut self, cx: &mut Context<'_>) -> Poll<Option<Change>> {
         let timeout = self.timeout;
-        self.deadline.get_or_insert_with(|| {
-            let at = Instant::now().checked_add(timeout);
-            let sleep: BoxFuture<'static, ()> = match at {
-                Some(at) => Box::pin(sleep_until(at)),
-                None => Box::pin(std::future::pending()),
+        self.deadline.get_or_insert_with(|| Instant::now().checked_add(timeout));
+        while !self.ended {
+            let mut step = self.step.take().unwrap_or_else(|| self.next_step());
+            let Poll::Ready(outcome) = step.as_mut().poll(cx) else {
+                self.step = Some(step);
+                return Poll::Pending;
             };
-            Deadline { at, sleep }
-        });
-        loop {
-            match &mut self.state {
-                State::Due => self.state = State::Polling(self.poll_once()),
-                State::Polling(polling) => match polling.as_mut().poll(cx) {
-                    Poll::Ready(outcome) => {
-                        if let Some(change) = self.take(outcome) {
-                            return Poll::Ready(Some(change));
-                        }
-                    }
-                    Poll::Pending => return self.poll_deadline(cx),
-                },
-                State::Waiting(delay) => match delay.as_mut().poll(cx) {
-                    Poll::Ready(()) => self.state = State::Due,
-                    Poll::Pending => return self.poll_deadline(cx),
-                },
-                State::Ended => return Poll::Ready(None),
+            let change = match outcome {
+                Ok(outcome) => self.take(outcome),
+                Err(_) => {
+                    self.ended = true;
+                    Some(Err(self.timed_out()))
+                }
+            };
+            if change.is_some() {
+                return Poll::Ready(change);
             }
         }
+        Poll::Ready(None)
     }
 
-    /// One poll. It is not retried by itself, since the watch polls again.
-    fn poll_once(&self) -> Polling {
+    /// Waits and polls once. A poll is not retried by itself, since the watch polls again.
+    fn next_step(&self) -> Step {
         let call = self.client.generation_status(&self.job).retry(RetryPolicy::never());
-        Box::pin(async move {
+        let (delay, deadline) = (self.delay, self.deadline());
+        Box::pin(until(deadline, async move {
+            // Even a sleep of zero takes a tick of the timer.
+            if !delay.is_zero() {
+                sleep(delay).await;
+            }
             let reply = call.exchange().await?;
             let retry_after = reply.retry_after();
             Ok(Polled { status: call.read(reply)?, retry_after })
-        })
+        }))
     }
 
     /// Decides what follows from a poll, and whether it is a change.
@@ -219,12 +211,10 @@ impl Watch {
             Err(_) => (None, true),
             Ok(polled) => (polled.retry_after, polled.status.state.is_final()),
         };
-        self.state = if is_final {
-            State::Ended
-        } else {
-            let delay = self.delay(retry_after);
-            State::Waiting(Box::pin(sleep(delay)))
-        };
+        self.ended = is_final;
+        if !is_final {
+            self.delay = self.delay(retry_after);
+        }
         match outcome {
             Ok(Polled { status, .. }) => {
                 self.last_error = None;
@@ -238,18 +228,6 @@ impl Watch {
                 None
             }
         }
-    }
-
-    fn poll_deadline(&mut self, cx: &mut Context<'_>) -> Poll<Option<Change>> {
-        if self
-            .deadline
-            .as_mut()
-            .is_none_or(|deadline| deadline.sleep.as_mut().poll(cx).is_pending())
-        {
-            return Poll::Pending;
-        }
-        self.state = State::Ended;
-        Poll::Ready(Some(Err(self.timed_out())))
     }
 
     /// The error of the timeout.
