@@ -1,24 +1,16 @@
 //! The storage of a script: upload slots and assets.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 
-use super::{Answer, Script, SeenRequest};
-use crate::testing::{ASSETS_URL, STORAGE_URL, fixture};
-use crate::{ImageContentType, path};
+use super::{ASSETS_URL, Answer, STORAGE_URL, Script, SeenRequest, fixture};
+use crate::{Asset, path};
 
-/// Files by the last segment of their URLs.
+/// Files by the last segment of their URLs; without bytes before the upload.
 #[derive(Clone, Default)]
-struct Files(Arc<Mutex<HashMap<String, Stored>>>);
-
-#[derive(Clone, Default)]
-struct Stored {
-    content_type: String,
-    /// `None` before the upload.
-    bytes: Option<Bytes>,
-}
+struct Files(Arc<Mutex<HashMap<String, Asset>>>);
 
 impl Script {
     /// Answers requests for upload slots, uploads to them, and downloads of what was uploaded.
@@ -30,15 +22,13 @@ impl Script {
     /// ```
     /// use promptarium::testing::{Script, client, fixture};
     ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), promptarium::Error> {
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), promptarium::Error> {
     /// let script = Script::new();
     /// script.storage();
     /// let client = client(&script);
     /// let image = client.uploads().image(fixture::png()).await?;
     /// assert_eq!(client.assets().download(&image.url).await?.bytes, fixture::png());
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
     pub fn storage(&self) {
         let files = Files::default();
@@ -52,25 +42,21 @@ impl Script {
 
 impl Files {
     fn slot(&self, request: &SeenRequest) -> Answer {
-        let (body, mut slot) = (request.json(), fixture::upload_slot());
-        let content_type = body["contentType"].as_str().unwrap_or_default().to_owned();
-        let extension = content_type.rsplit('/').next().unwrap_or_default().to_owned();
-        let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (body, mut files) = (request.json(), self.lock());
+        let content_type = body["contentType"].as_str().unwrap_or_default();
+        let extension = content_type.rsplit('/').next().unwrap_or_default();
         let name = format!("{}.{extension}", files.len() + 1);
-        slot.upload_url = fixture::upload_url(&name);
-        slot.url = format!("{ASSETS_URL}/{name}").into();
-        slot.path = format!("images/{name}");
-        slot.content_type = ImageContentType::from(content_type.as_str());
-        slot.size = body["size"].as_u64().unwrap_or_default();
-        files.insert(name, Stored { content_type, bytes: None });
+        let size = body["size"].as_u64().unwrap_or_default();
+        let slot = fixture::slot(&name, content_type, size);
+        let content_type = Some(content_type.to_owned());
+        files.insert(name, Asset { content_type, bytes: Bytes::new() });
         Answer::data(&slot)
     }
 
     fn put(&self, request: &SeenRequest) -> Answer {
-        let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match files.get_mut(name(request)) {
-            Some(stored) if stored.bytes.is_none() => {
-                stored.bytes = Some(request.body.clone());
+        match self.lock().get_mut(name(request)) {
+            Some(file) if file.bytes.is_empty() => {
+                file.bytes = request.body.clone();
                 Answer::data(&())
             }
             Some(_) => Answer::error(403, "the slot was used"),
@@ -79,13 +65,14 @@ impl Files {
     }
 
     fn get(&self, request: &SeenRequest) -> Answer {
-        let files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match files.get(name(request)) {
-            Some(Stored { content_type, bytes: Some(bytes) }) => {
-                Answer::raw(200, content_type, bytes.clone())
-            }
+        match self.lock().get(name(request)) {
+            Some(file) if !file.bytes.is_empty() => Answer::asset(file),
             _ => Answer::error(404, "no such file"),
         }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Asset>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
