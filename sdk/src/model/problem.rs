@@ -1,9 +1,19 @@
-//! The error response of the API.
+//! What a refusal is about: the error response of the API, and the permissions of keys.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
+
+use crate::model::open_enum::open_enum;
+
+open_enum! {
+    /// One permission of an API key.
+    Scope {
+        /// Permits all endpoints that write.
+        PromptsWrite = "prompts:write",
+    }
+}
 
 /// The body of an error response: a message, and details such as the invalid fields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
