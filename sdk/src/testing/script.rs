@@ -257,17 +257,15 @@ impl Expectation<'_> {
         T: Serialize + Clone + Send + Sync + 'static,
     {
         self.always_with(move |request| {
-            let start = match request.query_value("cursor") {
-                None => Some(0),
-                Some(cursor) => cursor.strip_prefix("from-").and_then(|start| start.parse().ok()),
-            };
+            let start = request.query_value("cursor").map_or(Some(0), |cursor| {
+                cursor.strip_prefix("from-").and_then(|start| start.parse().ok())
+            });
             let Some(rest) = start.and_then(|start: usize| items.get(start..)) else {
                 return Answer::error(400, "unknown cursor").field("cursor", "unknown cursor");
             };
-            let size = rest.len().min(page_size.max(1));
-            let next = (size < rest.len())
-                .then(|| Cursor::from(format!("from-{}", items.len() - rest.len() + size)));
-            Answer::page(&Page::new(rest[..size].to_vec(), next))
+            let (page, rest) = rest.split_at(rest.len().min(page_size.max(1)));
+            let next = (!rest.is_empty()).then(|| format!("from-{}", items.len() - rest.len()));
+            Answer::page(&Page::new(page.to_vec(), next.map(Cursor::from)))
         });
     }
 

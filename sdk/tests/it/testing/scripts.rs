@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 use promptarium::server::path;
 use promptarium::testing::{API_KEY, Answer, STORAGE_URL, Script, builder, client, fixture};
 use promptarium::transport::{Body, Transport as _};
-use promptarium::{Client, Error, PromptId, RetryPolicy};
+use promptarium::{Client, Error, ImageContentType, PromptId, RetryPolicy};
 use serde_json::json;
 
 /// The error of a call that gets this answer.
@@ -251,6 +251,21 @@ async fn an_image_that_is_uploaded_to_the_storage_can_be_downloaded() {
     let authorized: Vec<_> = script.requests().iter().map(|request| request.authorized).collect();
     assert_eq!(authorized, [true, true, true, true, false, false]);
     assert_eq!(script.requests()[1].body, fixture::png());
+}
+
+#[tokio::test]
+async fn a_slot_of_the_storage_accepts_one_upload() {
+    let script = Script::new();
+    script.storage();
+    let slot = client(&script).uploads().slot(ImageContentType::Png, 3).await.unwrap();
+    for (url, expected) in [
+        (slot.upload_url.expose().as_str(), 200),
+        (slot.upload_url.expose().as_str(), 403),
+        ("https://storage.example/uploads/9.png", 401),
+    ] {
+        let request = http::Request::put(url).body(Body::full("png")).unwrap();
+        assert_eq!(script.send(request).await.unwrap().status(), expected);
+    }
 }
 
 #[tokio::test]
