@@ -140,7 +140,7 @@ impl Error {
     /// named none.
     #[must_use]
     pub fn field_errors(&self) -> FieldErrors<'_> {
-        self.facts.problem.as_ref().map_or_else(FieldErrors::none, Problem::field_errors)
+        self.facts.problem.as_ref().map(Problem::field_errors).unwrap_or_default()
     }
 
     /// What is wrong with this field, by its JSON name, such as `promptType`.

@@ -1,6 +1,7 @@
 //! What a refusal is about: the error response of the API, and the permissions of keys.
 
 use std::borrow::Cow;
+use std::vec;
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -49,13 +50,14 @@ impl Problem {
     #[must_use]
     pub fn field_errors(&self) -> FieldErrors<'_> {
         let pairs = self.details.as_object().into_iter().flatten();
-        FieldErrors(Box::new(pairs.flat_map(|(field, issues)| {
+        let texts = pairs.flat_map(|(field, issues)| {
             let issues = match issues {
                 Value::Array(list) => list.as_slice(),
                 one => std::slice::from_ref(one),
             };
             issues.iter().map(move |issue| (field.as_str(), text(issue)))
-        })))
+        });
+        FieldErrors(texts.collect::<Vec<_>>().into_iter())
     }
 }
 
@@ -78,26 +80,13 @@ fn message<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Erro
 }
 
 /// Invalid fields with what is wrong with them; see [`Problem::field_errors`].
-pub struct FieldErrors<'a>(Box<dyn Iterator<Item = (&'a str, Cow<'a, str>)> + Send + 'a>);
-
-impl FieldErrors<'_> {
-    /// For an error that names no field.
-    #[cfg(feature = "client")]
-    pub(crate) fn none() -> Self {
-        Self(Box::new(std::iter::empty()))
-    }
-}
+#[derive(Debug, Default)]
+pub struct FieldErrors<'a>(vec::IntoIter<(&'a str, Cow<'a, str>)>);
 
 impl<'a> Iterator for FieldErrors<'a> {
     type Item = (&'a str, Cow<'a, str>);
 
     fn next(&mut self) -> Option<Self::Item> {
         self.0.next()
-    }
-}
-
-impl std::fmt::Debug for FieldErrors<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("FieldErrors").finish_non_exhaustive()
     }
 }
