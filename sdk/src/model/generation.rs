@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::model::open_enum::open_enum;
+use crate::model::problem;
 use crate::model::time::{self, Timestamp};
 use crate::model::{JobId, PromptId, VaultId};
 
@@ -239,11 +240,7 @@ fn read<T: DeserializeOwned>(value: &Value) -> Option<T> {
 fn error_text(value: &Value) -> Option<String> {
     match value {
         Value::Null | Value::Bool(false) => None,
-        Value::String(text) => (!text.trim().is_empty()).then(|| text.clone()),
-        Value::Object(members) => match members.get("message").and_then(Value::as_str) {
-            Some(text) => Some(text.to_owned()),
-            None => Some(value.to_string()),
-        },
-        _ => Some(value.to_string()),
+        Value::String(text) if text.trim().is_empty() => None,
+        value => Some(problem::text(value).into_owned()),
     }
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::vec;
 
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
@@ -61,22 +62,19 @@ impl Problem {
     }
 }
 
-fn text(issue: &Value) -> Cow<'_, str> {
-    let text = issue.as_str().or_else(|| issue.get("message").and_then(Value::as_str));
-    text.map_or_else(|| Cow::Owned(issue.to_string()), Cow::Borrowed)
+/// The text of a message: a string, or the `message` of an object.
+fn message_of(value: &Value) -> Option<&str> {
+    value.as_str().or_else(|| value.get("message")?.as_str())
 }
 
-/// A string, or the `message` of an object.
+/// The text of a message, or the JSON of what has none.
+pub(super) fn text(value: &Value) -> Cow<'_, str> {
+    message_of(value).map_or_else(|| Cow::Owned(value.to_string()), Cow::Borrowed)
+}
+
 fn message<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Message {
-        Text(String),
-        Object { message: String },
-    }
-    Message::deserialize(deserializer).map(|message| match message {
-        Message::Text(text) | Message::Object { message: text } => text,
-    })
+    let value = Value::deserialize(deserializer)?;
+    message_of(&value).map(str::to_owned).ok_or_else(|| D::Error::custom("an error without text"))
 }
 
 /// Invalid fields with what is wrong with them; see [`Problem::field_errors`].

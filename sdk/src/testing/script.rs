@@ -59,9 +59,10 @@ pub(super) struct State {
 }
 
 /// The answers of some requests.
+#[derive(Default)]
 struct Entry {
-    /// Method and path; `None` matches any request.
-    requests: Option<(Method, String)>,
+    /// Method and path, such as `GET /prompts/{promptId}`; `None` matches any request.
+    requests: Option<String>,
     once: VecDeque<Answer>,
     used: usize,
     always: Option<AnswerWith>,
@@ -92,8 +93,9 @@ impl Script {
     }
 
     /// Expects requests of this method and path.
+    #[expect(clippy::needless_pass_by_value, reason = "methods are constants of their type")]
     pub fn on(&self, method: Method, path: impl AsRef<str>) -> Expectation<'_> {
-        self.expect(Some((method, path.as_ref().to_owned())))
+        self.expect(Some(format!("{method} {}", path.as_ref())))
     }
 
     shorthands! { get GET, post POST, put PUT, patch PATCH, delete DELETE }
@@ -103,9 +105,9 @@ impl Script {
         self.expect(None)
     }
 
-    fn expect(&self, requests: Option<(Method, String)>) -> Expectation<'_> {
+    fn expect(&self, requests: Option<String>) -> Expectation<'_> {
         let mut state = self.state();
-        state.entries.push(Entry { requests, once: VecDeque::new(), used: 0, always: None });
+        state.entries.push(Entry { requests, ..Entry::default() });
         Expectation { script: self, entry: state.entries.len() - 1 }
     }
 
@@ -180,10 +182,15 @@ impl State {
 }
 
 impl Entry {
+    /// Whether the request has the segments of the pattern, where one in braces is any segment.
     fn matches(&self, request: &SeenRequest) -> bool {
-        self.requests
-            .as_ref()
-            .is_none_or(|(method, path)| *method == request.method && matches(path, &request.path))
+        let Some(pattern) = &self.requests else { return true };
+        let line = format!("{} {}", request.method, request.path);
+        let is_open = |segment: &str| segment.starts_with('{') && segment.ends_with('}');
+        let (wanted, found) = (pattern.split('/'), line.split('/'));
+        let mut pairs = wanted.clone().zip(found.clone());
+        wanted.count() == found.count()
+            && pairs.all(|(wanted, found)| wanted == found || is_open(wanted) && !found.is_empty())
     }
 
     fn next_answer(&mut self) -> Option<Source> {
@@ -195,21 +202,9 @@ impl Entry {
     }
 }
 
-/// Whether the path has the segments of the pattern, where one in braces is any segment.
-fn matches(pattern: &str, path: &str) -> bool {
-    let is_open = |segment: &str| segment.starts_with('{') && segment.ends_with('}');
-    let (wanted, found) = (pattern.split('/'), path.split('/'));
-    let mut pairs = wanted.clone().zip(found.clone());
-    wanted.count() == found.count()
-        && pairs.all(|(wanted, found)| wanted == found || (is_open(wanted) && !found.is_empty()))
-}
-
 impl fmt::Display for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.requests {
-            Some((method, path)) => write!(f, "{method} {path}"),
-            None => f.write_str("any request"),
-        }
+        f.write_str(self.requests.as_deref().unwrap_or("any request"))
     }
 }
 
