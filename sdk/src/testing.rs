@@ -42,10 +42,15 @@
 //! }
 //! ```
 
+mod answer;
 pub mod fixture;
 mod script;
+mod storage;
+mod transport;
 
-pub use script::{Answer, Expectation, Script, SeenRequest, VerifyError};
+pub use answer::Answer;
+pub use script::{Expectation, Script, VerifyError};
+pub use transport::SeenRequest;
 
 use crate::{Client, ClientBuilder};
 

@@ -29,7 +29,7 @@ type Cause = Box<dyn std::error::Error + Send + Sync>;
 /// the status, the message of the service, the invalid fields and the request id.
 ///
 /// ```
-/// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+/// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
 /// match client.prompts().create("", "A harbour at dusk").await {
 ///     Ok(prompt) => println!("stored as {}", prompt.id),
 ///     Err(error) if error.is_invalid() => {
@@ -39,13 +39,15 @@ type Cause = Box<dyn std::error::Error + Send + Sync>;
 ///     }
 ///     Err(error) => return Err(error),
 /// }
-/// # Ok(())
-/// # }
+/// # Ok(()) }
 /// ```
-pub struct Error(Box<Inner>);
-
-struct Inner {
+pub struct Error {
     kind: ErrorKind,
+    facts: Box<Facts>,
+}
+
+#[derive(Default)]
+struct Facts {
     /// What went wrong, without the call.
     text: String,
     source: Option<Cause>,
@@ -69,18 +71,12 @@ struct Inner {
     outcome_unknown: bool,
 }
 
-impl Inner {
-    fn is(&self, kind: ErrorKind) -> bool {
-        self.kind == kind || (kind == ErrorKind::Timeout && self.is_connect_timeout)
-    }
-}
-
 /// What is known of the error.
 impl Error {
     /// The class of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
-        self.0.kind
+        self.kind
     }
 
     /// Whether the same call may succeed later: the server was not reached, timed out, closed the
@@ -93,7 +89,7 @@ impl Error {
             Some(AttemptFailure::Status(status)) => is_transient(status),
             Some(_) => true,
             // Another call may be faster.
-            None => self.0.kind == ErrorKind::Timeout,
+            None => self.kind == ErrorKind::Timeout,
         }
     }
 
@@ -101,25 +97,25 @@ impl Error {
     /// ask for its status later.
     #[must_use]
     pub fn is_outcome_unknown(&self) -> bool {
-        self.0.outcome_unknown
+        self.facts.outcome_unknown
     }
 
     /// The status of the response, if one was received.
     #[must_use]
     pub fn status(&self) -> Option<StatusCode> {
-        self.0.status
+        self.facts.status
     }
 
     /// `Retry-After` of the response.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
-        self.0.retry_after
+        self.facts.retry_after
     }
 
     /// The message of an error response of the API, or the reason why a generation failed.
     #[must_use]
     pub fn message(&self) -> Option<&str> {
-        match (&self.0.problem, &self.0.last_status) {
+        match (&self.facts.problem, &self.facts.last_status) {
             (Some(problem), _) => Some(&problem.message),
             (None, Some(status)) => status.error.as_deref(),
             (None, None) => None,
@@ -131,20 +127,20 @@ impl Error {
     /// can be found if the service queued it although the call failed.
     #[must_use]
     pub fn job_id(&self) -> Option<&JobId> {
-        self.0.job.as_ref()
+        self.facts.job.as_ref()
     }
 
     /// The last status of that generation, if one was received.
     #[must_use]
     pub fn last_status(&self) -> Option<&GenerationStatus> {
-        self.0.last_status.as_ref()
+        self.facts.last_status.as_ref()
     }
 
     /// The invalid fields of the request, each with what is wrong with it. Empty if the service
     /// named none.
     #[must_use]
     pub fn field_errors(&self) -> FieldErrors<'_> {
-        self.0.problem.as_ref().map_or_else(FieldErrors::none, Problem::field_errors)
+        self.facts.problem.as_ref().map(Problem::field_errors).unwrap_or_default()
     }
 
     /// What is wrong with this field, by its JSON name, such as `promptType`.
@@ -156,33 +152,33 @@ impl Error {
     /// The id of the request in the logs of the service (`x-request-id`).
     #[must_use]
     pub fn request_id(&self) -> Option<&str> {
-        self.0.request_id.as_deref()
+        self.facts.request_id.as_deref()
     }
 
     /// The method of the request that failed, if one was made.
     #[must_use]
     pub fn method(&self) -> Option<&Method> {
-        self.0.route.as_ref().map(|route| &route.method)
+        self.facts.route.as_ref().map(|route| &route.method)
     }
 
     /// The path template of the request, such as `/prompts/{promptId}`; `{uploadUrl}` for the bytes
     /// of an upload and `{url}` for an asset.
     #[must_use]
     pub fn path_template(&self) -> Option<&str> {
-        self.0.route.as_ref().map(|route| &*route.template)
+        self.facts.route.as_ref().map(|route| &*route.template)
     }
 
     /// How many times the request was sent; 0 if it was not.
     #[must_use]
     pub fn attempts(&self) -> u32 {
-        self.0.attempts
+        self.facts.attempts
     }
 
     /// The body of the error response, up to 256 KiB; `None` if there is none or if it repeats a
     /// credential.
     #[must_use]
     pub fn body(&self) -> Option<&[u8]> {
-        self.0.body.as_deref()
+        self.facts.body.as_deref()
     }
 }
 
@@ -190,15 +186,15 @@ impl Error {
 impl Error {
     /// Sets the request that failed.
     pub(super) fn of(mut self, route: Route, request_id: Option<String>) -> Self {
-        self.0.route = Some(route);
-        self.0.request_id = request_id;
+        self.facts.route = Some(route);
+        self.facts.request_id = request_id;
         self
     }
 
     /// Sets the number of attempts and the id of the job that the call creates.
     pub(super) fn after_attempts(mut self, attempts: u32, job: Option<JobId>) -> Self {
-        self.0.attempts = attempts;
-        self.0.job = job;
+        self.facts.attempts = attempts;
+        self.facts.job = job;
         self
     }
 
@@ -208,25 +204,25 @@ impl Error {
         retry_after: Option<Duration>,
         body: Option<Bytes>,
     ) -> Self {
-        self.0.retry_after = retry_after;
-        self.0.body = body;
+        self.facts.retry_after = retry_after;
+        self.facts.body = body;
         self
     }
 
     /// Marks that the request may have been carried out.
     pub(super) fn outcome_unknown(mut self) -> Self {
-        self.0.outcome_unknown = true;
+        self.facts.outcome_unknown = true;
         self
     }
 
     /// How the attempt failed; `None` if a retry does not help.
     pub(super) const fn attempt_failure(&self) -> Option<AttemptFailure> {
-        self.0.failure
+        self.facts.failure
     }
 
     /// The status of an error response.
     pub(super) const fn error_status(&self) -> Option<&StatusCode> {
-        match &self.0.failure {
+        match &self.facts.failure {
             Some(AttemptFailure::Status(status)) => Some(status),
             _ => None,
         }
@@ -235,27 +231,28 @@ impl Error {
     /// Whether the request may have been carried out although no response says so.
     pub(super) fn leaves_outcome_open(&self) -> bool {
         use AttemptFailure::{Incomplete, NoResponse};
-        matches!(self.0.failure, Some(NoResponse | Incomplete)) || self.0.kind == ErrorKind::Timeout
+        matches!(self.facts.failure, Some(NoResponse | Incomplete))
+            || self.kind == ErrorKind::Timeout
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(route) = &self.0.route {
+        if let Some(route) = &self.facts.route {
             write!(f, "{} {}: ", route.method, route.template)?;
         }
-        f.write_str(&self.0.text)?;
+        f.write_str(&self.facts.text)?;
         let mut notes = Vec::new();
-        if let Some(id) = &self.0.request_id {
+        if let Some(id) = &self.facts.request_id {
             notes.push(format!("request id {}", Excerpt::of(id)));
         }
-        if self.0.attempts > 1 {
-            notes.push(format!("after {} attempts", self.0.attempts));
+        if self.facts.attempts > 1 {
+            notes.push(format!("after {} attempts", self.facts.attempts));
         }
-        if self.0.outcome_unknown {
+        if self.facts.outcome_unknown {
             notes.push("it is not known whether the job was queued".to_owned());
         }
-        if let Some(after) = self.0.retry_after {
+        if let Some(after) = self.facts.retry_after {
             notes.push(format!("retry after {after:?}"));
         }
         if notes.is_empty() { Ok(()) } else { write!(f, " ({})", notes.join(", ")) }
@@ -265,18 +262,18 @@ impl fmt::Display for Error {
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Error")
-            .field("route", &self.0.route)
-            .field("request_id", &self.0.request_id)
-            .field("attempts", &self.0.attempts)
-            .field("kind", &self.0.kind)
-            .field("text", &self.0.text)
-            .field("source", &self.0.source)
+            .field("route", &self.facts.route)
+            .field("request_id", &self.facts.request_id)
+            .field("attempts", &self.facts.attempts)
+            .field("kind", &self.kind)
+            .field("text", &self.facts.text)
+            .field("source", &self.facts.source)
             .finish_non_exhaustive()
     }
 }
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0.source.as_ref().map(|source| &**source as _)
+        self.facts.source.as_ref().map(|source| &**source as _)
     }
 }

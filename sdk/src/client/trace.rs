@@ -1,17 +1,15 @@
 //! Spans and events of calls, with the names of OpenTelemetry's conventions for HTTP clients.
 //!
 //! URLs are shown by host and port only, and paths by their template, so that no field contains a
-//! credential or the caller's data. Without the feature `tracing`, [`off`] takes the place of the
-//! crate and all of this compiles to nothing.
-#![cfg_attr(not(feature = "tracing"), allow(dead_code, unused_variables, reason = "see `off`"))]
+//! credential or the caller's data. Without the feature `tracing` all of this compiles to nothing.
+#![cfg_attr(not(feature = "tracing"), allow(dead_code, unused_variables, reason = "no spans"))]
 
 use std::borrow::Cow;
 use std::time::Duration;
 
 use http::{Method, StatusCode};
-#[cfg(not(feature = "tracing"))]
-use off as tracing;
-use tracing::{Instrument as _, info, info_span};
+#[cfg(feature = "tracing")]
+use tracing::{Instrument as _, field::Empty, info, info_span};
 use url::Url;
 
 use super::Error;
@@ -23,58 +21,68 @@ const TARGET: &str = "promptarium";
 
 /// A span, which ends when it is dropped.
 #[derive(Debug)]
-pub(super) struct Span(tracing::Span);
+pub(super) struct Span(#[cfg(feature = "tracing")] tracing::Span);
 
-/// A span of several requests.
-macro_rules! outer_span {
-    ($name:literal, $title:literal $(, $($field:tt)*)?) => {
+/// A span with fields for its outcome and, if it is of a request, for its route and URL.
+#[cfg(feature = "tracing")]
+macro_rules! span {
+    (none) => {
+        Self(tracing::Span::none())
+    };
+    (
+        $name:literal $(in $parent:expr)?, $title:expr, $kind:literal
+        $(; $route:ident to $url:ident)? $(, $($field:ident).+ = $value:expr)*
+    ) => {
         Self(info_span!(
             target: TARGET,
+            $(parent: $parent,)?
             $name,
             otel.name = $title,
-            otel.kind = "internal",
-            $($($field)*,)?
-            error.type = tracing::field::Empty,
-            otel.status_code = tracing::field::Empty,
+            otel.kind = $kind,
+            $(
+                http.request.method = method(&$route.method),
+                url.template = template($route),
+                server.address = host($url),
+                server.port = $url.port_or_known_default(),
+                http.response.status_code = Empty,
+            )?
+            $($($field).+ = $value,)*
+            error.type = Empty,
+            otel.status_code = Empty,
         ))
+    };
+}
+
+#[cfg(not(feature = "tracing"))]
+macro_rules! span {
+    ($($tokens:tt)*) => {
+        Self()
     };
 }
 
 impl Span {
     pub(super) const fn none() -> Self {
-        Self(tracing::Span::none())
+        span!(none)
     }
 
     /// A call of the API with its attempts.
     pub(super) fn call(route: &Route, base_url: &Url) -> Self {
-        Self(info_span!(
-            target: TARGET,
-            "call",
-            otel.name = name(route),
-            otel.kind = "internal",
-            http.request.method = method(&route.method),
-            url.template = template(route),
-            server.address = host(base_url),
-            server.port = base_url.port_or_known_default(),
-            http.response.status_code = tracing::field::Empty,
-            error.type = tracing::field::Empty,
-            otel.status_code = tracing::field::Empty,
-        ))
+        span!("call", name(route), "internal"; route to base_url)
     }
 
     /// An upload with its slots and attempts.
     pub(super) fn upload() -> Self {
-        outer_span!("upload", "upload an image")
+        span!("upload", "upload an image", "internal")
     }
 
     /// The download of an asset with its redirects.
     pub(super) fn asset() -> Self {
-        outer_span!("asset", "download an asset")
+        span!("asset", "download an asset", "internal")
     }
 
     /// Waiting for a generation, with its polls.
     pub(super) fn wait(job: &JobId) -> Self {
-        outer_span!("wait", "wait for a generation", promptarium.job.id = job.as_str())
+        span!("wait", "wait for a generation", "internal", promptarium.job.id = job.as_str())
     }
 
     /// An attempt, counting from 1.
@@ -88,31 +96,23 @@ impl Span {
     }
 
     fn request(&self, route: &Route, url: &Url, number: u32, size: Option<u64>) -> Self {
-        Self(info_span!(
-            target: TARGET,
-            parent: &self.0,
-            "attempt",
-            otel.name = name(route),
-            otel.kind = "client",
-            http.request.method = method(&route.method),
-            url.template = template(route),
-            server.address = host(url),
-            server.port = url.port_or_known_default(),
+        span!(
+            "attempt" in &self.0, name(route), "client"; route to url,
             http.request.resend_count = (number > 1).then(|| number - 1),
-            http.request.body.size = size,
-            http.response.status_code = tracing::field::Empty,
-            error.type = tracing::field::Empty,
-            otel.status_code = tracing::field::Empty,
-        ))
+            http.request.body.size = size
+        )
     }
 
     /// Runs the future in this span.
     pub(super) fn around<F: Future>(&self, work: F) -> impl Future<Output = F::Output> + use<F> {
-        work.instrument(self.0.clone())
+        #[cfg(feature = "tracing")]
+        let work = work.instrument(self.0.clone());
+        work
     }
 
     pub(super) fn answered(&self, status: StatusCode) {
         // Recording looks the field up by name even if nobody listens.
+        #[cfg(feature = "tracing")]
         if !self.0.is_disabled() {
             self.0.record("http.response.status_code", status.as_u16());
         }
@@ -133,6 +133,7 @@ impl Span {
     }
 
     fn record_failure(&self, outcome: Result<StatusCode, &Error>) {
+        #[cfg(feature = "tracing")]
         if !self.0.is_disabled() {
             self.0.record("error.type", error_type(&outcome));
             self.0.record("otel.status_code", "ERROR");
@@ -141,6 +142,7 @@ impl Span {
 
     /// An event: a retry after a delay, as this attempt.
     pub(super) fn again(&self, number: u32, delay: Duration, outcome: Result<StatusCode, &Error>) {
+        #[cfg(feature = "tracing")]
         info!(
             target: TARGET,
             parent: &self.0,
@@ -156,6 +158,7 @@ impl Span {
     /// An event: the generation has a new status.
     pub(super) fn changed(&self, status: &GenerationStatus) {
         let status = status.state.as_str();
+        #[cfg(feature = "tracing")]
         info!(target: TARGET, parent: &self.0, { promptarium.job.status = status }, "job status changed");
     }
 }
@@ -168,23 +171,16 @@ fn name(route: &Route) -> String {
     template(route).map_or_else(|| method.to_owned(), |template| format!("{method} {template}"))
 }
 
+const OTHER: &str = "_OTHER";
+
 /// A method that is not one of HTTP's could be any text.
 fn method(method: &Method) -> &str {
-    const KNOWN: [Method; 9] = [
-        Method::CONNECT,
-        Method::DELETE,
-        Method::GET,
-        Method::HEAD,
-        Method::OPTIONS,
-        Method::PATCH,
-        Method::POST,
-        Method::PUT,
-        Method::TRACE,
-    ];
-    if KNOWN.contains(method) { method.as_str() } else { OTHER }
+    match method.as_str() {
+        known @ ("CONNECT" | "DELETE" | "GET" | "HEAD" | "OPTIONS" | "PATCH" | "POST" | "PUT"
+        | "TRACE") => known,
+        _ => OTHER,
+    }
 }
-
-const OTHER: &str = "_OTHER";
 
 /// The path template of a call. That of a raw call is the caller's path with ids in it.
 fn template(route: &Route) -> Option<&str> {
@@ -207,41 +203,4 @@ fn error_type<'a>(outcome: &'a Result<StatusCode, &Error>) -> &'a str {
             error.error_status().map_or_else(|| error.kind().as_str(), StatusCode::as_str)
         }
     }
-}
-
-/// What is used of the crate `tracing`, without effect.
-#[cfg(not(feature = "tracing"))]
-mod off {
-    #[derive(Debug, Clone)]
-    pub(super) struct Span;
-
-    impl Span {
-        pub(super) const fn none() -> Self {
-            Self
-        }
-
-        pub(super) const fn is_disabled(&self) -> bool {
-            true
-        }
-
-        pub(super) const fn record<T: Copy>(&self, _: &str, _: T) {}
-    }
-
-    pub(super) trait Instrument: Sized {
-        fn instrument(self, _: Span) -> Self {
-            self
-        }
-    }
-
-    impl<T> Instrument for T {}
-
-    macro_rules! info_span {
-        ($($tokens:tt)*) => {
-            tracing::Span::none()
-        };
-    }
-    macro_rules! info {
-        ($($tokens:tt)*) => {};
-    }
-    pub(super) use {info, info_span};
 }

@@ -1,14 +1,15 @@
-//! Generations: images and videos made by a model provider.
+//! Generations: images and videos made by a model provider, and the status of their jobs.
 
-mod status;
+use std::collections::VecDeque;
 
-use serde::{Deserialize, Serialize};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
-use crate::model::JobId;
 use crate::model::open_enum::open_enum;
-#[cfg(feature = "client")]
-use crate::model::{Timestamp, VaultId};
-pub use status::GenerationStatus;
+use crate::model::problem;
+use crate::model::time::{self, Timestamp};
+use crate::model::{JobId, PromptId, VaultId};
 
 open_enum! {
     /// The type of the output.
@@ -102,5 +103,144 @@ impl From<GenerationJob> for JobId {
 impl From<&GenerationJob> for JobId {
     fn from(job: &GenerationJob) -> Self {
         job.client_job_id.clone()
+    }
+}
+
+/// The status of a generation job.
+///
+/// Only [`state`](Self::state) is always there: the specification names no field of the response,
+/// only the state `completed`. So known names are looked for at any depth.
+///
+/// ```
+/// use promptarium::{GenerationState, GenerationStatus};
+/// # use serde_json::{from_value, json};
+/// let status: GenerationStatus = from_value(json!({ "job": { "state": "IN_PROGRESS" } }))?;
+/// assert_eq!(status.state, GenerationState::InProgress);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct GenerationStatus {
+    /// The id of the job.
+    pub client_job_id: Option<JobId>,
+    /// The id of the request at the model provider.
+    pub provider_request_id: Option<String>,
+    /// The state (`status` on the wire). Unknown if the response names none.
+    #[serde(rename = "status")]
+    pub state: GenerationState,
+    /// The type of the output.
+    pub generation_type: Option<GenerationType>,
+    /// The vault that takes the output.
+    pub vault_id: Option<VaultId>,
+    /// The prompt that holds the output, once the job is `completed`.
+    pub prompt_id: Option<PromptId>,
+    /// All prompts that hold the output, if the response names several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub prompt_ids: Vec<PromptId>,
+    /// Why the job has `failed`, for people.
+    pub error: Option<String>,
+    /// When the job was queued.
+    #[serde(serialize_with = "time::serialize_optional")]
+    pub created_at: Option<Timestamp>,
+    /// When it last changed.
+    #[serde(serialize_with = "time::serialize_optional")]
+    pub updated_at: Option<Timestamp>,
+}
+
+impl GenerationStatus {
+    /// The ids of all prompts that the status names.
+    #[cfg(feature = "client")]
+    pub(crate) fn all_prompt_ids(&self) -> Vec<PromptId> {
+        let mut ids = self.prompt_ids.clone();
+        ids.extend(self.prompt_id.filter(|id| !self.prompt_ids.contains(id)));
+        ids
+    }
+}
+
+impl<'de> Deserialize<'de> for GenerationStatus {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let body = Value::deserialize(deserializer)?;
+        let members = Members::of(&body);
+        Ok(Self {
+            client_job_id: members.find(&["clientJobId"], read),
+            provider_request_id: members.find(&["providerRequestId"], read),
+            state: state(&body, &members),
+            generation_type: members.find(&["generationType"], read),
+            vault_id: members.find(&["vaultId"], read),
+            prompt_id: members.find(&["promptId"], read),
+            prompt_ids: members.find(&["promptIds"], read).unwrap_or_default(),
+            error: members.find(&["error", "message"], error_text),
+            created_at: members.find(&["createdAt"], |value| time::deserialize(value).ok()),
+            updated_at: members.find(&["updatedAt"], |value| time::deserialize(value).ok()),
+        })
+    }
+}
+
+/// All members of all objects in a response, those of outer objects first.
+struct Members<'a>(Vec<(&'a str, &'a Value)>);
+
+impl<'a> Members<'a> {
+    fn of(body: &'a Value) -> Self {
+        let (mut members, mut queue) = (Vec::new(), VecDeque::from([body]));
+        while let Some(value) = queue.pop_front() {
+            match value {
+                Value::Object(object) => {
+                    members.extend(object.iter().map(|(name, value)| (name.as_str(), value)));
+                    queue.extend(object.values());
+                }
+                Value::Array(values) => queue.extend(values),
+                _ => {}
+            }
+        }
+        Self(members)
+    }
+
+    /// The first member of one of these names that can be read.
+    fn find<T>(&self, names: &[&str], read: impl Fn(&Value) -> Option<T>) -> Option<T> {
+        names.iter().find_map(|wanted| {
+            let of_name = self.0.iter().filter(|(name, _)| name == wanted);
+            of_name.map(|(_, value)| value).find_map(|value| read(value))
+        })
+    }
+}
+
+/// Members whose text is a person's own and may be the name of a state by chance.
+const FREE_TEXT: [&str; 8] =
+    ["clientJobId", "error", "message", "reason", "prompt", "title", "name", "description"];
+
+/// The state of the job. In this order: a known state in a member `status` or `state`, the text of
+/// such a member in the outermost object, a known state in a member of another name, any text of
+/// `status` or `state`.
+fn state(body: &Value, members: &Members<'_>) -> GenerationState {
+    const NAMES: [&str; 2] = ["status", "state"];
+    let text = |value: &Value| value.as_str().map(GenerationState::from);
+    let elsewhere = || {
+        let others = members.0.iter().filter(|(name, _)| !FREE_TEXT.contains(name));
+        others.map(|(_, value)| value).find_map(|value| known(value))
+    };
+    known(body)
+        .or_else(|| members.find(&NAMES, known))
+        .or_else(|| NAMES.iter().find_map(|name| body.get(name).and_then(text)))
+        .or_else(elsewhere)
+        .or_else(|| members.find(&NAMES, text))
+        .unwrap_or_else(|| GenerationState::from("unreadable"))
+}
+
+/// A known state, whatever its case and separators.
+fn known(value: &Value) -> Option<GenerationState> {
+    let word = value.as_str()?.trim().to_ascii_lowercase().replace([' ', '-'], "_");
+    GenerationState::known(&word)
+}
+
+fn read<T: DeserializeOwned>(value: &Value) -> Option<T> {
+    T::deserialize(value).ok()
+}
+
+fn error_text(value: &Value) -> Option<String> {
+    match value {
+        Value::Null | Value::Bool(false) => None,
+        Value::String(text) if text.trim().is_empty() => None,
+        value => Some(problem::text(value).into_owned()),
     }
 }

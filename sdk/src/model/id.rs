@@ -89,56 +89,71 @@ integer_id! {
     VaultPromptId, "vault-prompt"
 }
 
-/// The id of a generation job (`clientJobId`): the caller's own text, or a UUID.
-///
-/// ```
-/// let job = promptarium::JobId::from("invoice-17");
-/// assert_eq!(job.as_str(), "invoice-17");
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct JobId(String);
+/// Declares what types of one text have in common.
+macro_rules! text {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl $name {
+            /// The text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl From<String> for $name {
+            fn from(text: String) -> Self {
+                Self(text)
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self(text.to_owned())
+            }
+        }
+
+        impl From<&$name> for $name {
+            fn from(text: &Self) -> Self {
+                text.clone()
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(text: $name) -> Self {
+                text.0
+            }
+        }
+    };
+}
+
+pub(crate) use text;
+
+text! {
+    /// The id of a generation job (`clientJobId`): the caller's own text, or a UUID.
+    ///
+    /// ```
+    /// let job = promptarium::JobId::from("invoice-17");
+    /// assert_eq!(job.as_str(), "invoice-17");
+    /// ```
+    #[derive(Debug, PartialOrd, Ord)]
+    JobId
+}
 
 impl JobId {
     /// The id of this text, which is sent as it is.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
-    }
-
-    /// The text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for JobId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl From<String> for JobId {
-    fn from(text: String) -> Self {
-        Self(text)
-    }
-}
-
-impl From<&str> for JobId {
-    fn from(text: &str) -> Self {
-        Self(text.to_owned())
-    }
-}
-
-impl From<&JobId> for JobId {
-    fn from(job: &Self) -> Self {
-        job.clone()
-    }
-}
-
-impl From<JobId> for String {
-    fn from(job: JobId) -> Self {
-        job.0
     }
 }

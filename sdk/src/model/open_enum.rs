@@ -79,10 +79,7 @@ macro_rules! open_enum {
             /// The known value with exactly this text, if there is one.
             #[must_use]
             pub fn known(text: &str) -> Option<Self> {
-                match text {
-                    $( $text => Some(Self::$variant), )+
-                    _ => None,
-                }
+                Self::KNOWN.iter().find(|value| value.as_str() == text).cloned()
             }
         }
 

@@ -1,20 +1,20 @@
 //! Pages of lists, and cursors.
 
 use std::convert::Infallible;
-use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::id::text;
+
 /// One page of a list, which iterates over its items.
 ///
 /// ```
-/// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+/// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
 /// for prompt in client.prompts().list().page().await? {
 ///     println!("{}", prompt.title);
 /// }
-/// # Ok(())
-/// # }
+/// # Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -52,51 +52,20 @@ impl<'a, T> IntoIterator for &'a Page<T> {
     }
 }
 
-/// A position in a list, opaque to clients.
-///
-/// It can be stored as text and used in another process, with the filters of the list that
-/// returned it.
-///
-/// ```
-/// use promptarium::Cursor;
-///
-/// let stored = Cursor::from("b3BhcXVl").to_string();
-/// assert_eq!(Cursor::from(stored).as_str(), "b3BhcXVl");
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Cursor(String);
-
-impl Cursor {
-    /// The text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for Cursor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl From<String> for Cursor {
-    fn from(text: String) -> Self {
-        Self(text)
-    }
-}
-
-impl From<&str> for Cursor {
-    fn from(text: &str) -> Self {
-        Self(text.to_owned())
-    }
-}
-
-impl From<Cursor> for String {
-    fn from(cursor: Cursor) -> Self {
-        cursor.0
-    }
+text! {
+    /// A position in a list, opaque to clients.
+    ///
+    /// It can be stored as text and used in another process, with the filters of the list that
+    /// returned it.
+    ///
+    /// ```
+    /// use promptarium::Cursor;
+    ///
+    /// let stored = Cursor::from("b3BhcXVl").to_string();
+    /// assert_eq!(Cursor::from(stored).as_str(), "b3BhcXVl");
+    /// ```
+    #[derive(Debug)]
+    Cursor
 }
 
 impl FromStr for Cursor {

@@ -1,9 +1,21 @@
-//! The error response of the API.
+//! What a refusal is about: the error response of the API, and the permissions of keys.
 
 use std::borrow::Cow;
+use std::vec;
 
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
+
+use crate::model::open_enum::open_enum;
+
+open_enum! {
+    /// One permission of an API key.
+    Scope {
+        /// Permits all endpoints that write.
+        PromptsWrite = "prompts:write",
+    }
+}
 
 /// The body of an error response: a message, and details such as the invalid fields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,55 +51,40 @@ impl Problem {
     #[must_use]
     pub fn field_errors(&self) -> FieldErrors<'_> {
         let pairs = self.details.as_object().into_iter().flatten();
-        FieldErrors(Box::new(pairs.flat_map(|(field, issues)| {
+        let texts = pairs.flat_map(|(field, issues)| {
             let issues = match issues {
                 Value::Array(list) => list.as_slice(),
                 one => std::slice::from_ref(one),
             };
             issues.iter().map(move |issue| (field.as_str(), text(issue)))
-        })))
+        });
+        FieldErrors(texts.collect::<Vec<_>>().into_iter())
     }
 }
 
-fn text(issue: &Value) -> Cow<'_, str> {
-    let text = issue.as_str().or_else(|| issue.get("message").and_then(Value::as_str));
-    text.map_or_else(|| Cow::Owned(issue.to_string()), Cow::Borrowed)
+/// The text of a message: a string, or the `message` of an object.
+fn message_of(value: &Value) -> Option<&str> {
+    value.as_str().or_else(|| value.get("message")?.as_str())
 }
 
-/// A string, or the `message` of an object.
+/// The text of a message, or the JSON of what has none.
+pub(super) fn text(value: &Value) -> Cow<'_, str> {
+    message_of(value).map_or_else(|| Cow::Owned(value.to_string()), Cow::Borrowed)
+}
+
 fn message<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Message {
-        Text(String),
-        Object { message: String },
-    }
-    Message::deserialize(deserializer).map(|message| match message {
-        Message::Text(text) | Message::Object { message: text } => text,
-    })
+    let value = Value::deserialize(deserializer)?;
+    message_of(&value).map(str::to_owned).ok_or_else(|| D::Error::custom("an error without text"))
 }
 
 /// Invalid fields with what is wrong with them; see [`Problem::field_errors`].
-pub struct FieldErrors<'a>(Box<dyn Iterator<Item = (&'a str, Cow<'a, str>)> + Send + 'a>);
-
-impl FieldErrors<'_> {
-    /// For an error that names no field.
-    #[cfg(feature = "client")]
-    pub(crate) fn none() -> Self {
-        Self(Box::new(std::iter::empty()))
-    }
-}
+#[derive(Debug, Default)]
+pub struct FieldErrors<'a>(vec::IntoIter<(&'a str, Cow<'a, str>)>);
 
 impl<'a> Iterator for FieldErrors<'a> {
     type Item = (&'a str, Cow<'a, str>);
 
     fn next(&mut self) -> Option<Self::Item> {
         self.0.next()
-    }
-}
-
-impl std::fmt::Debug for FieldErrors<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("FieldErrors").finish_non_exhaustive()
     }
 }

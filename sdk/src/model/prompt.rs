@@ -112,8 +112,8 @@ pub struct PromptImage {
 }
 
 /// A prompt in a vault. Dereferences to the [`Prompt`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", from = "FlatVaultPrompt")]
 #[non_exhaustive]
 pub struct VaultPrompt {
     /// The prompt.
@@ -130,12 +130,6 @@ impl Deref for VaultPrompt {
 
     fn deref(&self) -> &Prompt {
         &self.prompt
-    }
-}
-
-impl<'de> Deserialize<'de> for VaultPrompt {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        FlatVaultPrompt::deserialize(deserializer).map(Self::from)
     }
 }
 

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use jiff::civil::DateTime;
 use jiff::tz::Offset;
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serializer};
+use serde::{Deserialize, Deserializer, Serialize as _, Serializer};
 
 #[doc(no_inline)]
 pub use jiff::Timestamp;
@@ -21,10 +21,7 @@ pub(crate) fn serialize_optional<S: Serializer>(
     time: &Option<Timestamp>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    match time {
-        Some(time) => serialize(time, serializer),
-        None => serializer.serialize_none(),
-    }
+    time.map(|time| time.to_string()).serialize(serializer)
 }
 
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(

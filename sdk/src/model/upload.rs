@@ -10,6 +10,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use url::Url;
 
+use crate::model::id::text;
 use crate::model::open_enum::open_enum;
 
 open_enum! {
@@ -117,25 +118,17 @@ impl fmt::Debug for UploadToken {
     }
 }
 
-/// The permanent URL of an image or other asset.
-///
-/// `Display` shows all of it. `Debug` omits credentials and the query, since some storages sign
-/// these URLs too.
-///
-/// ```
-/// let url = promptarium::AssetUrl::from("https://cdn.example/a.png");
-/// assert_eq!(url.as_str(), "https://cdn.example/a.png");
-/// ```
-#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct AssetUrl(String);
-
-impl AssetUrl {
-    /// The URL as text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
+text! {
+    /// The permanent URL of an image or other asset.
+    ///
+    /// `Display` shows all of it. `Debug` omits credentials and the query, since some storages sign
+    /// these URLs too.
+    ///
+    /// ```
+    /// let url = promptarium::AssetUrl::from("https://cdn.example/a.png");
+    /// assert_eq!(url.as_str(), "https://cdn.example/a.png");
+    /// ```
+    AssetUrl
 }
 
 impl fmt::Debug for AssetUrl {
@@ -150,44 +143,14 @@ impl fmt::Debug for AssetUrl {
     }
 }
 
-impl fmt::Display for AssetUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
 impl AsRef<str> for AssetUrl {
     fn as_ref(&self) -> &str {
         &self.0
     }
 }
 
-impl From<String> for AssetUrl {
-    fn from(text: String) -> Self {
-        Self(text)
-    }
-}
-
-impl From<&str> for AssetUrl {
-    fn from(text: &str) -> Self {
-        Self(text.to_owned())
-    }
-}
-
-impl From<AssetUrl> for String {
-    fn from(url: AssetUrl) -> Self {
-        url.0
-    }
-}
-
 impl From<&AssetUrl> for String {
     fn from(url: &AssetUrl) -> Self {
         url.0.clone()
-    }
-}
-
-impl From<&AssetUrl> for AssetUrl {
-    fn from(url: &AssetUrl) -> Self {
-        url.clone()
     }
 }

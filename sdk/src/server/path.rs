@@ -30,7 +30,7 @@ macro_rules! paths {
             #[doc = concat!("[`", stringify!($template), "`] with its parameters filled in.")]
             #[must_use]
             pub fn $function($($id: $type),+) -> String {
-                format!($text, $($parameter = $id.segment()),+)
+                format!($text, $($parameter = segment(&$id)),+)
             }
         )?
     )*};
@@ -77,27 +77,8 @@ paths! {
 }
 
 /// An id as one segment of a path.
-trait Segment {
-    fn segment(&self) -> impl Display;
-}
-
-macro_rules! integer_segment {
-    ($($id:ty),*) => {$(
-        impl Segment for $id {
-            fn segment(&self) -> impl Display {
-                self.get()
-            }
-        }
-    )*};
-}
-
-integer_segment!(PromptId, VaultId, VaultPromptId);
-
-impl Segment for &JobId {
-    fn segment(&self) -> impl Display {
-        /// All but the unreserved characters of RFC 3986.
-        const RESERVED: AsciiSet =
-            NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-        utf8_percent_encode(self.as_str(), &RESERVED)
-    }
+fn segment(id: &impl Display) -> String {
+    /// All but the unreserved characters of RFC 3986.
+    const RESERVED: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+    utf8_percent_encode(&id.to_string(), &RESERVED).to_string()
 }

@@ -17,9 +17,9 @@ use crate::model::OutputHint;
 use crate::server::Problem;
 use crate::{
     AddedPrompts, Asset, AssetUrl, Deleted, FinishedGeneration, GenerationJob, GenerationState,
-    GenerationStatus, GenerationType, ImageContentType, JobId, MovedPrompt, Page, PinState, Prompt,
-    PromptId, PromptImage, PromptStatus, PromptType, RemovedPrompt, Timestamp, UploadSlot,
-    UploadUrl, UploadedImage, Vault, VaultId, VaultPrompt, VaultPromptId, Visibility,
+    GenerationStatus, GenerationType, JobId, MovedPrompt, Page, PinState, Prompt, PromptId,
+    PromptImage, PromptStatus, PromptType, RemovedPrompt, Timestamp, UploadSlot, UploadedImage,
+    Vault, VaultId, VaultPrompt, VaultPromptId, Visibility,
 };
 
 /// 1 March 2026, 11:00.
@@ -52,7 +52,8 @@ pub fn prompt() -> Prompt {
 /// An image of 1024 by 576 pixels.
 #[must_use]
 pub fn prompt_image() -> PromptImage {
-    PromptImage { url: asset_url(), width: 1024, height: 576, created_at: CREATED }
+    let url = AssetUrl::from(format!("{ASSETS_URL}/1.png"));
+    PromptImage { url, width: 1024, height: 576, created_at: CREATED }
 }
 
 /// [`prompt`] in vault 3, as membership 21, not pinned.
@@ -167,36 +168,30 @@ pub fn finished_generation() -> FinishedGeneration {
 
 /// An upload slot for [`png`], valid for five minutes.
 #[must_use]
-#[expect(clippy::expect_used, reason = "the values are constants, and are tested")]
 pub fn upload_slot() -> UploadSlot {
+    slot("1.png", "image/png", PNG.len() as u64)
+}
+
+/// An upload slot for the file of this name.
+#[expect(clippy::expect_used, reason = "names are those of the script's storage")]
+pub(super) fn slot(name: &str, content_type: &str, size: u64) -> UploadSlot {
     let slot = json!({
-        "uploadUrl": format!("{STORAGE_URL}/1.png?signature=sixteen-and-more-letters"),
+        "uploadUrl": format!("{STORAGE_URL}/{name}?signature=sixteen-and-more-letters"),
         "token": "token-of-the-upload",
-        "url": format!("{ASSETS_URL}/1.png"),
-        "path": "images/1.png",
-        "contentType": "image/png",
-        "size": PNG.len(),
+        "url": format!("{ASSETS_URL}/{name}"),
+        "path": format!("images/{name}"),
+        "contentType": content_type,
+        "size": size,
         "expiresIn": 300,
     });
     serde_json::from_value(slot).expect("a valid slot")
 }
 
-/// The signed upload URL of a file.
-#[expect(clippy::expect_used, reason = "names are those of the script's storage")]
-pub(super) fn upload_url(name: &str) -> UploadUrl {
-    let url = format!("{STORAGE_URL}/{name}?signature=sixteen-and-more-letters");
-    serde_json::from_value(json!(url)).expect("a valid URL")
-}
-
 /// [`png`], uploaded.
 #[must_use]
 pub fn uploaded_image() -> UploadedImage {
-    UploadedImage {
-        url: asset_url(),
-        path: "images/1.png".to_owned(),
-        content_type: ImageContentType::Png,
-        size: PNG.len() as u64,
-    }
+    let UploadSlot { url, path, content_type, size, .. } = upload_slot();
+    UploadedImage { url, path, content_type, size }
 }
 
 /// [`png`], downloaded.
@@ -216,8 +211,4 @@ pub const fn png() -> Bytes {
 pub fn problem() -> Problem {
     let details = json!({ "title": "must not be empty", "modelId": "required for images" });
     Problem::new("the prompt cannot be stored", details)
-}
-
-fn asset_url() -> AssetUrl {
-    AssetUrl::from(format!("{ASSETS_URL}/1.png"))
 }

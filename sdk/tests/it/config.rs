@@ -1,5 +1,6 @@
 //! The settings of a client, and their errors.
 
+use std::ffi::OsStr;
 use std::process::Command;
 use std::time::Duration;
 
@@ -94,19 +95,33 @@ fn a_client_and_its_calls_can_go_to_another_thread() {
 
 #[test]
 fn the_environment_sets_base_url_and_key() {
-    let run = |variables: &[(&str, &str)]| {
+    let run = |variables: &[(&str, &OsStr)]| {
         let mut child = Command::new(std::env::current_exe().unwrap());
         child.args(["--ignored", "--exact", "config::what_the_environment_makes", "--nocapture"]);
         child.env_remove("PROMPTARIUM_BASE_URL").env_remove("PROMPTARIUM_API_KEY");
         let output = child.envs(variables.iter().copied()).output().unwrap();
         String::from_utf8(output.stdout).unwrap()
     };
-    let (url, key) = (("PROMPTARIUM_BASE_URL", URL), ("PROMPTARIUM_API_KEY", KEY));
+    let url = |text| ("PROMPTARIUM_BASE_URL", OsStr::new(text));
+    let key = |text| ("PROMPTARIUM_API_KEY", OsStr::new(text));
     assert!(
-        run(&[url, key]).contains(r#"<Client { base_url: "https://prompts.example/api/v1", .. }>"#)
+        run(&[url(URL), key(KEY)])
+            .contains(r#"<Client { base_url: "https://prompts.example/api/v1", .. }>"#)
     );
-    assert!(run(&[key]).contains("<the environment variable PROMPTARIUM_BASE_URL is not set>"));
-    assert!(run(&[url]).contains("<the environment variable PROMPTARIUM_API_KEY is not set>"));
+    #[cfg(unix)]
+    let undecodable = std::os::unix::ffi::OsStrExt::from_bytes(b"http://h\xff");
+    let failures: &[(&[_], &str)] = &[
+        (&[key(KEY)], "PROMPTARIUM_BASE_URL is not set"),
+        (&[url(URL)], "PROMPTARIUM_API_KEY is not set"),
+        (&[url(URL), key(" ")], "PROMPTARIUM_API_KEY cannot be used: it is blank"),
+        (&[url("h/a"), key("k")], "PROMPTARIUM_BASE_URL cannot be used: it is not an absolute URL"),
+        #[cfg(unix)]
+        (&[("PROMPTARIUM_BASE_URL", undecodable)], "PROMPTARIUM_BASE_URL is not valid Unicode"),
+    ];
+    for (variables, problem) in failures {
+        let output = run(variables);
+        assert!(output.contains(&format!("<the environment variable {problem}>")), "{output}");
+    }
 }
 
 #[test]

@@ -5,7 +5,11 @@ mod max_items;
 mod prefetch;
 mod resume;
 
+use std::sync::Mutex;
+
 use futures::{StreamExt, TryStreamExt};
+use promptarium::request::ListPrompts;
+use promptarium::testing::{self, Answer};
 use promptarium::{Cursor, Items, Page, Pages, Prompt, PromptType};
 use serde_json::json;
 use wiremock::matchers::any;
@@ -34,6 +38,24 @@ pub(crate) async fn list(script: Script) -> MockServer {
     };
     Mock::given(any()).respond_with(answer).mount(&server).await;
     server
+}
+
+/// [`THREE`] on a scripted transport, and a list of them. Each of these pages fails once.
+fn scripted(fails: &[&'static str]) -> (testing::Script, ListPrompts) {
+    let (script, fails) = (testing::Script::new(), Mutex::new(fails.to_vec()));
+    script.get("/prompts").always_with(move |request| {
+        let wanted = request.query_value("cursor").unwrap_or_default();
+        let mut fails = fails.lock().unwrap();
+        if let Some(index) = fails.iter().position(|cursor| *cursor == wanted) {
+            fails.remove(index);
+            return Answer::error(400, "no");
+        }
+        let (_, ids, next) = THREE.iter().find(|(cursor, ..)| *cursor == wanted).unwrap();
+        let data = ids.iter().map(|id| prompt(*id)).collect();
+        Answer::page(&Page::new(data, next.map(Cursor::from)))
+    });
+    let list = testing::client(&script).prompts().list();
+    (script, list)
 }
 
 fn query(request: &Request, name: &str) -> Option<String> {
@@ -181,15 +203,17 @@ async fn an_error_ends_the_stream_at_the_cursor_of_the_failed_page() {
 
 #[tokio::test]
 async fn a_cursor_within_a_page_is_that_of_the_page() {
-    let server = list(THREE).await;
-    let mut items = items(&server);
-    let mut found = vec![items.cursor().cloned()];
-    while let Some(item) = items.next().await {
-        item.unwrap();
-        found.push(items.cursor().cloned());
+    for ahead in [false, true] {
+        let server = list(THREE).await;
+        let mut items = client(server.uri()).prompts().list().prefetch(ahead).items();
+        let mut found = vec![items.cursor().cloned()];
+        while let Some(item) = items.next().await {
+            item.unwrap();
+            found.push(items.cursor().cloned());
+        }
+        let at = |text: &str| Some(Cursor::from(text));
+        assert_eq!(found, [None, None, at("b"), at("c"), at("c"), None], "ahead: {ahead}");
     }
-    let at = |text: &str| Some(Cursor::from(text));
-    assert_eq!(found, [None, None, at("b"), at("c"), at("c"), None]);
 }
 
 const fn movable<T: Send + Unpin + 'static>() {}

@@ -25,7 +25,7 @@ macro_rules! kinds {
         /// One predicate for each [`ErrorKind`].
         impl Error {
             $($(#[$doc])* #[must_use] pub fn $predicate(&self) -> bool {
-                self.0.is(ErrorKind::$kind)
+                self.is(ErrorKind::$kind)
             })*
         }
     };
@@ -86,6 +86,12 @@ kinds! {
     /// An upload must be retried, but its reader can be read only once. The `source` of the error
     /// is the error of the first attempt.
     NotReplayable = "not_replayable", is_not_replayable;
+}
+
+impl Error {
+    fn is(&self, kind: ErrorKind) -> bool {
+        self.kind == kind || (kind == ErrorKind::Timeout && self.facts.is_connect_timeout)
+    }
 }
 
 impl ErrorKind {

@@ -6,7 +6,7 @@ use std::{fmt, io};
 use http::StatusCode;
 use url::Url;
 
-use super::{Cause, Error, ErrorBody, ErrorKind, Excerpt, Inner};
+use super::{Cause, Error, ErrorBody, ErrorKind, Excerpt, Facts};
 use crate::client::retry::AttemptFailure;
 use crate::client::transport::Failure;
 use crate::model::{Cursor, GenerationStatus, JobId};
@@ -30,28 +30,23 @@ pub(in crate::client) enum TimeLimit {
 /// Before anything is sent.
 impl Error {
     fn new(kind: ErrorKind, text: impl Into<String>) -> Self {
-        Self(Box::new(Inner {
-            kind,
-            text: text.into(),
-            source: None,
-            failure: None,
-            is_connect_timeout: false,
-            status: None,
-            problem: None,
-            body: None,
-            retry_after: None,
-            request_id: None,
-            route: None,
-            attempts: 0,
-            job: None,
-            last_status: None,
-            outcome_unknown: false,
-        }))
+        Self { kind, facts: Box::new(Facts { text: text.into(), ..Facts::default() }) }
+    }
+
+    fn of_status(kind: ErrorKind, status: StatusCode, text: impl Into<String>) -> Self {
+        let mut error = Self::new(kind, text);
+        error.facts.status = Some(status);
+        error
+    }
+
+    fn failing(mut self, failure: AttemptFailure) -> Self {
+        self.facts.failure = Some(failure);
+        self
     }
 
     /// Sets the source.
     pub(in crate::client) fn because(mut self, source: impl Into<Cause>) -> Self {
-        self.0.source = Some(source.into());
+        self.facts.source = Some(source.into());
         self
     }
 
@@ -79,26 +74,21 @@ impl Error {
 /// Without a whole response.
 impl Error {
     pub(in crate::client) fn no_response(url: &Url, source: Failure) -> Self {
+        use AttemptFailure::{NoResponse, NotSent};
         use ErrorKind::{Connect, Timeout, Transport};
-        let origin = origin(url);
-        let (kind, text) = match (source.is_connecting(), source.is_timeout()) {
-            (true, true) => {
-                (Connect, format!("connecting to {origin} timed out (connect_timeout)"))
-            }
-            (true, false) => (Connect, format!("cannot connect to {origin}")),
+        let (kind, failure, before, after) = match (source.is_connecting(), source.is_timeout()) {
+            (true, true) => (Connect, NotSent, "connecting to", " timed out (connect_timeout)"),
+            (true, false) => (Connect, NotSent, "cannot connect to", ""),
             (false, true) => {
-                (Timeout, format!("the HTTP client timed out while waiting for {origin}"))
+                (Timeout, NoResponse, "the HTTP client timed out while waiting for", "")
             }
             (false, false) => {
-                (Transport, format!("connection to {origin} closed before a response was received"))
+                (Transport, NoResponse, "connection to", " closed before a response was received")
             }
         };
-        let mut error = Self::new(kind, text);
-        let is_sent = !source.is_connecting();
-        error.0.is_connect_timeout = source.is_timeout() && !is_sent;
-        let failure = if is_sent { AttemptFailure::NoResponse } else { AttemptFailure::NotSent };
-        error.0.failure = Some(failure);
-        error.because(source)
+        let mut error = Self::new(kind, format!("{before} {}{after}", origin(url)));
+        error.facts.is_connect_timeout = source.is_connecting() && source.is_timeout();
+        error.failing(failure).because(source)
     }
 
     pub(in crate::client) fn incomplete(status: StatusCode, source: Failure) -> Self {
@@ -107,9 +97,8 @@ impl Error {
         } else {
             (ErrorKind::Transport, "connection closed")
         };
-        let mut error = Self::of_status(kind, status, format!("{ending} {INCOMPLETE} ({status})"));
-        error.0.failure = Some(AttemptFailure::Incomplete);
-        error.because(source)
+        let text = format!("{ending} {INCOMPLETE} ({status})");
+        Self::of_status(kind, status, text).failing(AttemptFailure::Incomplete).because(source)
     }
 
     /// With the status if the head of the response was received.
@@ -125,18 +114,18 @@ impl Error {
             TimeLimit::Call => format!("timed out after {after:?} (overall_timeout)"),
             TimeLimit::Whole => format!("timed out after {after:?} (timeout)"),
         };
-        let text = match status {
-            Some(status) => format!("{what} {INCOMPLETE} ({status})"),
-            None => format!("{what} while waiting for {}", origin(url)),
+        let (failure, text) = match status {
+            Some(status) => (AttemptFailure::Incomplete, format!("{what} {INCOMPLETE} ({status})")),
+            None => {
+                let text = format!("{what} while waiting for {}", origin(url));
+                (AttemptFailure::NoResponse, text)
+            }
         };
         let mut error = Self::new(ErrorKind::Timeout, text);
-        error.0.status = status;
-        error.0.failure = match limit {
-            TimeLimit::Call | TimeLimit::Whole => None,
-            _ if status.is_some() => Some(AttemptFailure::Incomplete),
-            _ => Some(AttemptFailure::NoResponse),
-        };
-        error
+        error.facts.status = status;
+        // There is no time left for another attempt.
+        let is_final = matches!(limit, TimeLimit::Call | TimeLimit::Whole);
+        if is_final { error } else { error.failing(failure) }
     }
 
     /// The whole of several requests timed out.
@@ -148,12 +137,6 @@ impl Error {
 
 /// With the status of a response.
 impl Error {
-    fn of_status(kind: ErrorKind, status: StatusCode, text: impl Into<String>) -> Self {
-        let mut error = Self::new(kind, text);
-        error.0.status = Some(status);
-        error
-    }
-
     pub(in crate::client) fn answered_early(status: StatusCode) -> Self {
         let text = format!("the server answered {status} before all bytes were sent");
         Self::of_status(ErrorKind::Transport, status, text)
@@ -185,12 +168,11 @@ impl Error {
         body: ErrorBody,
         hint: &str,
     ) -> Self {
-        let mut error = Self::of_status(kind, status, format!("{status}{body}{hint}"));
-        error.0.failure = Some(AttemptFailure::Status(status));
-        error.0.problem = match body {
-            ErrorBody::Envelope(problem) => Some(problem),
-            _ => None,
-        };
+        let text = format!("{status}{body}{hint}");
+        let mut error = Self::of_status(kind, status, text).failing(AttemptFailure::Status(status));
+        if let ErrorBody::Envelope(problem) = body {
+            error.facts.problem = Some(problem);
+        }
         error
     }
 
@@ -228,30 +210,31 @@ impl Error {
 
     fn of_job(
         kind: ErrorKind,
-        text: String,
         job: JobId,
         last_status: Option<GenerationStatus>,
+        text: impl FnOnce(Excerpt) -> String,
     ) -> Self {
-        let mut error = Self::new(kind, text);
-        (error.0.job, error.0.last_status) = (Some(job), last_status);
+        let mut error = Self::new(kind, text(Excerpt::of(job.as_str())));
+        (error.facts.job, error.facts.last_status) = (Some(job), last_status);
         error
     }
 
     pub(in crate::client) fn job_failed(job: JobId, status: GenerationStatus) -> Self {
         let reason = status.error.as_deref().filter(|reason| !reason.trim().is_empty());
         let reason = reason.map(|reason| format!(": {}", Excerpt::of(reason))).unwrap_or_default();
-        let text = format!("the generation \"{}\" failed{reason}", Excerpt::of(job.as_str()));
-        Self::of_job(ErrorKind::JobFailed, text, job, Some(status))
+        Self::of_job(ErrorKind::JobFailed, job, Some(status), |id| {
+            format!("the generation \"{id}\" failed{reason}")
+        })
     }
 
     pub(in crate::client) fn output_not_found(
         job: JobId,
         status: GenerationStatus,
-        place: impl Into<String>,
+        place: impl fmt::Display,
     ) -> Self {
-        let (id, place) = (Excerpt::of(job.as_str()), place.into());
-        let text = format!("the output of the generation \"{id}\" was not found: {place}");
-        Self::of_job(ErrorKind::OutputNotFound, text, job, Some(status))
+        Self::of_job(ErrorKind::OutputNotFound, job, Some(status), |id| {
+            format!("the output of the generation \"{id}\" was not found: {place}")
+        })
     }
 
     pub(in crate::client) fn wait_timeout(
@@ -264,13 +247,11 @@ impl Error {
             || "nothing was heard of it".to_owned(),
             |last| format!("it was {} when last asked", Excerpt::of(last.state.as_str())),
         );
-        let id = Excerpt::of(job.as_str());
-        let text = format!("the generation \"{id}\" was not finished within {after:?}; {status}");
-        let error = Self::of_job(ErrorKind::WaitTimeout, text, job, last);
-        match cause {
-            Some(cause) => error.because(cause),
-            None => error,
-        }
+        let mut error = Self::of_job(ErrorKind::WaitTimeout, job, last, |id| {
+            format!("the generation \"{id}\" was not finished within {after:?}; {status}")
+        });
+        error.facts.source = cause.map(Cause::from);
+        error
     }
 }
 

@@ -8,7 +8,7 @@ pub(super) fn of_models() -> Vec<String> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut texts = vec![fs::read_to_string(source.join("model.rs")).unwrap()];
     collect(&source.join("model"), &mut texts);
-    assert!(texts.len() > 10, "the models are not where this test looks");
+    assert!(texts.len() >= 8, "the models are not where this test looks");
     texts
 }
 

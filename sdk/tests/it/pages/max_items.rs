@@ -1,8 +1,9 @@
 //! Lists with `max_items`.
 
 use futures::TryStreamExt;
+use promptarium::Cursor;
 
-use super::{THREE, cursors, ids, list, query};
+use super::{THREE, cursors, ids, list, query, scripted};
 use crate::stub::client;
 
 #[tokio::test]
@@ -56,4 +57,20 @@ async fn max_items_does_not_bound_one_page() {
     let page = client(server.uri()).prompts().list().max_items(0).page().await.unwrap();
     assert_eq!(ids(&page.items), [1, 2]);
     assert_eq!(query(&server.received_requests().await.unwrap()[0], "limit"), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_cursor_after_max_items_is_that_of_the_page_with_the_next_item() {
+    // Of the pages [1, 2], [3] and [4, 5]. A page that is cut is the one to resume from.
+    for (limit, expected) in [(1, None), (2, Some("b")), (3, Some("c")), (4, Some("c")), (5, None)]
+    {
+        for ahead in [false, true] {
+            let (_, list) = scripted(&[]);
+            let mut pages = list.max_items(limit).prefetch(ahead).pages();
+            let all: Vec<_> = (&mut pages).try_collect().await.unwrap();
+            let last = all.last().unwrap().next_cursor.as_ref();
+            assert_eq!(last.map(Cursor::as_str), expected, "for {limit}");
+            assert_eq!(pages.cursor(), last);
+        }
+    }
 }

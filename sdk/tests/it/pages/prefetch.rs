@@ -1,17 +1,24 @@
 //! Lists with `prefetch`.
 
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::task::Poll;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use futures::{FutureExt, TryStreamExt};
+use http::{Request, Response};
+use promptarium::Client;
+use promptarium::transport::{Body, Failure, Transport};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
 
-use super::{THREE, cursors, ids, list};
-use crate::stub::{client, prompt};
+use super::{THREE, cursors, ids, list, scripted};
+use crate::stub::{client, prompt, response};
 
 /// Reached only by a test that fails.
 const LONG: Duration = Duration::from_secs(60);
@@ -30,16 +37,62 @@ async fn prefetch_gives_the_same_list_with_the_same_requests() {
     assert_eq!(cursors(&server).await.len(), 6);
 }
 
+#[tokio::test(start_paused = true)]
+async fn one_page_and_no_more_is_requested_ahead() {
+    for (ahead, expected) in [(false, [1, 1, 2, 3, 3]), (true, [2, 2, 3, 3, 3])] {
+        let (script, list) = scripted(&[]);
+        let (mut items, mut counts) = (list.prefetch(ahead).items(), Vec::new());
+        while items.try_next().await.unwrap().is_some() {
+            counts.push(script.calls().len());
+        }
+        assert_eq!(counts, expected, "ahead: {ahead}");
+    }
+}
+
 #[tokio::test]
 async fn an_error_of_the_prefetched_page_comes_after_the_items_before_it() {
     let server = list(&[("", &[1, 2], Some("b"))]).await;
     let mut items = client(server.uri()).prompts().list().prefetch(true).items();
     for id in [1, 2] {
         assert_eq!(items.next().await.unwrap().unwrap().id.get(), id);
+        assert!(!items.retry(), "the error was not returned yet");
     }
     assert_eq!(items.next().await.unwrap().unwrap_err().status().unwrap(), 400);
     assert!(items.next().await.is_none());
     assert_eq!(items.cursor().unwrap().as_str(), "b");
+    assert_eq!(cursors(&server).await, ["", "b"]);
+}
+
+/// Answers the first page and counts how often the request for the second is polled.
+#[derive(Clone, Default)]
+struct Polled(Arc<AtomicUsize>);
+
+impl Transport for Polled {
+    fn send(&self, request: Request<Body>) -> BoxFuture<'static, Result<Response<Body>, Failure>> {
+        let polls = self.0.clone();
+        if request.uri().query().is_some() {
+            return Box::pin(poll_fn(move |_| {
+                polls.fetch_add(1, Relaxed);
+                Poll::Pending
+            }));
+        }
+        let data: Vec<_> = (1..=3).map(prompt).collect();
+        let page = json!({ "data": data, "error": null, "pagination": { "nextCursor": "b" } });
+        Box::pin(async move { Ok(response(200, page.to_string())) })
+    }
+}
+
+#[tokio::test]
+async fn the_request_ahead_is_polled_with_each_item() {
+    let polled = Polled::default();
+    let builder = Client::builder().base_url("http://h/api/v1").api_key("k");
+    let client = builder.transport(polled.clone()).build().unwrap();
+    let mut items = client.prompts().list().prefetch(true).items();
+    for _ in 1..=3 {
+        let before = polled.0.load(Relaxed);
+        items.next().await.unwrap().unwrap();
+        assert!(polled.0.load(Relaxed) > before);
+    }
 }
 
 #[derive(Debug, PartialEq)]

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use futures::TryStreamExt;
-use promptarium::Cursor;
+use promptarium::testing::{Answer, Script, client as scripted_client};
+use promptarium::{Cursor, Page, Prompt};
 use wiremock::matchers::{any, query_param};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use super::{THREE, cursors, ids, list};
+use super::{THREE, cursors, ids, list, scripted};
 use crate::stub::client;
 
 /// What another process needs.
@@ -108,4 +109,55 @@ async fn an_error_comes_once_unless_it_is_retried() {
         assert!(pages.next().await.is_none());
     }
     assert_eq!(cursors(&server).await, ["", "b"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_page_can_be_retried_and_nothing_is_left_out() {
+    for (ahead, limit) in [(false, 9), (true, 9), (false, 5), (true, 5)] {
+        let (script, list) = scripted(&["", "b", "c"]);
+        let mut items = list.prefetch(ahead).max_items(limit).items();
+        let (mut seen, mut failed) = (Vec::new(), Vec::new());
+        loop {
+            match items.next().await {
+                Some(Ok(prompt)) => seen.push(prompt.id.get()),
+                Some(Err(_)) => failed.push(items.cursor().map(Cursor::to_string)),
+                None if items.retry() => {}
+                None => break,
+            }
+        }
+        assert_eq!(seen, [1, 2, 3, 4, 5]);
+        assert_eq!(failed, [None, Some("b".to_owned()), Some("c".to_owned())]);
+        let requests = script.requests();
+        let cursors = requests.iter().map(|request| request.query_value("cursor").unwrap_or(""));
+        assert_eq!(cursors.collect::<Vec<_>>(), ["", "", "b", "b", "c", "c"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_retry_needs_no_end_of_the_stream_and_sends_nothing_itself() {
+    let (script, list) = scripted(&[""]);
+    let mut pages = list.pages();
+    assert!(!pages.retry(), "there is no error yet");
+    assert!(pages.next().await.unwrap().is_err());
+    assert!(pages.retry());
+    assert_eq!(script.calls().len(), 1);
+    for _ in 0..3 {
+        assert!(pages.next().await.unwrap().is_ok());
+        assert!(!pages.retry());
+    }
+    assert!(pages.next().await.is_none() && !pages.retry());
+    assert_eq!(script.calls().len(), 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_loop_is_not_mended_by_a_retry() {
+    for ahead in [false, true] {
+        let script = Script::new();
+        script.get("/prompts").always(Answer::page(&Page::<Prompt>::new(vec![], Some("b".into()))));
+        let mut pages = scripted_client(&script).prompts().list().prefetch(ahead).pages();
+        assert!(pages.next().await.unwrap().is_ok() && pages.next().await.unwrap().is_ok());
+        assert!(pages.next().await.unwrap().unwrap_err().is_pagination_loop());
+        assert!(!pages.retry() && pages.next().await.is_none());
+        assert_eq!(script.calls(), ["GET /prompts", "GET /prompts?cursor=b"]);
+    }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use promptarium::transport::Failure;
 use promptarium::{Client, ClientBuilder, PromptId, RetryBudget};
 
-use crate::stub::{Raw, Scripted, every};
+use crate::stub::{Raw, Scripted, envelope, every, prompt, response};
 
 fn dead() -> Scripted {
     Scripted::new(|_| Err(Failure::connecting("nobody there")))
@@ -56,4 +56,38 @@ async fn a_budget_may_be_shared_by_clients_and_be_without_limit() {
     let unlimited = builder(&script).retry_budget(RetryBudget::unlimited());
     thousand_calls(&unlimited.build().unwrap()).await;
     assert_eq!(script.times().len(), 3000);
+}
+
+/// How often a call is sent that fails in the end.
+async fn attempts(client: &Client) -> u32 {
+    client.prompts().get(PromptId::new(7)).await.unwrap_err().attempts()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reserve_is_spent_once_and_earned_again_by_calls() {
+    let budget = RetryBudget::new().reserve(2).percent(10);
+    let client = builder(&dead()).retry_budget(budget).build().unwrap();
+    let mut counts = Vec::new();
+    for _ in 0..21 {
+        counts.push(attempts(&client).await);
+    }
+    assert_eq!(counts, [3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_more_than_the_reserve_is_saved() {
+    let mut requests = 0;
+    let script = Scripted::new(move |_| {
+        requests += 1;
+        match requests {
+            1..=10 => Ok(response(200, envelope(&prompt(7)).to_string())),
+            _ => Err(Failure::connecting("nobody there")),
+        }
+    });
+    let budget = RetryBudget::new().reserve(1).percent(100);
+    let client = builder(&script).retry_budget(budget).build().unwrap();
+    for _ in 0..10 {
+        client.prompts().get(PromptId::new(7)).await.unwrap();
+    }
+    assert_eq!(attempts(&client).await, 2);
 }

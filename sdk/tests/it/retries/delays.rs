@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use http::Response;
 use promptarium::transport::{Body, Failure};
-use promptarium::{Client, ClientBuilder, Error, PromptId, RetryPolicy};
+use promptarium::{Client, ClientBuilder, Error, PromptId, RetryBudget, RetryPolicy};
 use tokio::time::Instant;
 
 use crate::stub::{Scripted, envelope, prompt, response};
@@ -50,6 +50,47 @@ async fn the_first_attempt_is_not_delayed_and_the_others_ever_longer() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn delays_double_up_to_the_maximum_and_are_drawn_from_the_upper_half() {
+    let policy = RetryPolicy::new().max_attempts(6).max_backoff(SECOND);
+    let script = Scripted::new(|_| Ok(unavailable(None)));
+    let builder = builder(&script).retry_budget(RetryBudget::unlimited());
+    let client = builder.retry(policy).build().unwrap();
+    for _ in 0..500 {
+        client.prompts().get(PromptId::new(7)).await.unwrap_err();
+    }
+    let (mut shortest, mut longest) = (Duration::MAX, Duration::ZERO);
+    for call in script.times().chunks(6) {
+        for (pair, length) in call.windows(2).zip([200, 400, 800, 1000, 1000]) {
+            let (delay, length) = (pair[1] - pair[0], Duration::from_millis(length));
+            assert!(delay + SECOND / 500 >= length / 2 && delay <= length + SECOND / 500);
+        }
+        (shortest, longest) = (shortest.min(call[1] - call[0]), longest.max(call[1] - call[0]));
+    }
+    assert!(
+        shortest < SECOND * 11 / 100 && longest > SECOND * 19 / 100,
+        "{shortest:?} {longest:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_backoff_retries_without_pause_or_overflows() {
+    let half = SECOND / 2;
+    for (initial, max, shortest) in [
+        (Duration::ZERO, Duration::ZERO, Duration::from_micros(500)),
+        (half, Duration::ZERO, half / 2),
+        (Duration::MAX, Duration::MAX, 24 * 3600 * SECOND),
+    ] {
+        let script = Scripted::new(|_| Ok(unavailable(None)));
+        let policy = RetryPolicy::new().initial_backoff(initial).max_backoff(max);
+        let builder = builder(&script).retry(policy).overall_timeout(Duration::MAX);
+        assert_eq!(reading(builder).await.0.attempts(), 3);
+        for pair in script.times().windows(2) {
+            assert!(pair[1] - pair[0] >= shortest, "{initial:?}: {pair:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn retry_after_is_waited_for_in_all_its_forms() {
     let in_a_while = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(9);
     let date = jiff::fmt::rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&in_a_while);
@@ -57,6 +98,8 @@ async fn retry_after_is_waited_for_in_all_its_forms() {
         ("retry-after", "7".to_owned(), 7.0, 7.1),
         ("retry-after", date.unwrap(), 7.0, 9.1),
         ("retry-after-ms", "1500".to_owned(), 1.5, 1.6),
+        // Shorter than the backoff.
+        ("retry-after-ms", "10".to_owned(), 0.098, 0.402),
     ] {
         let answer = value.clone();
         let script = Scripted::new(move |_| Ok(unavailable(Some((header, answer.clone())))));

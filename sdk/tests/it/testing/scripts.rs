@@ -3,7 +3,8 @@
 use insta::assert_snapshot;
 use promptarium::server::path;
 use promptarium::testing::{API_KEY, Answer, STORAGE_URL, Script, builder, client, fixture};
-use promptarium::{Client, Error, PromptId, RetryPolicy};
+use promptarium::transport::{Body, Transport as _};
+use promptarium::{Client, Error, ImageContentType, PromptId, RetryPolicy};
 use serde_json::json;
 
 /// The error of a call that gets this answer.
@@ -147,30 +148,61 @@ async fn answers_can_be_proxy_pages_cut_bodies_and_failed_connections() {
     "#);
 }
 
-#[tokio::test]
-async fn an_invalid_answer_is_reported() {
-    let invalid = [
-        Answer::data("").header("x y", "z").header("x", "\n"),
-        Answer::data("").header("x", "\n"),
-        Answer::data("").field("title", "is empty"),
-        Answer::never().status(200),
-        Answer::data(&std::collections::BTreeMap::from([((1, 2), 3)])),
+#[test]
+fn an_answer_that_no_server_can_give_panics() {
+    let mistakes: [fn() -> Answer; 8] = [
+        || Answer::data("").header("x y", "z"),
+        || Answer::data("").header("x", "\n"),
+        || Answer::data("").field("title", "is empty"),
+        || Answer::raw(400, "text/plain", "no").field("title", "is empty"),
+        || Answer::never().status(200),
+        || Answer::disconnect().cut_at(3),
+        || Answer::error(99, "no"),
+        || Answer::data(&std::collections::BTreeMap::from([((1, 2), 3)])),
     ];
-    let script = Script::new();
-    let client = client(&script);
-    let mut errors = Vec::new();
-    for answer in invalid {
-        script.get(path::PROMPT).answer(answer);
-        errors.push(get(&client).await.unwrap_err().to_string());
-    }
-    assert_snapshot!(errors.join("\n"), @r#"
-    GET /prompts/{promptId}: 501 Not Implemented: invalid answer to GET /prompts/7: invalid header "x y"
-    GET /prompts/{promptId}: 501 Not Implemented: invalid answer to GET /prompts/7: invalid header "x"
-    GET /prompts/{promptId}: 501 Not Implemented: invalid answer to GET /prompts/7: only `Answer::error` has fields
-    GET /prompts/{promptId}: 501 Not Implemented: invalid answer to GET /prompts/7: without a response there is no status
-    GET /prompts/{promptId}: 501 Not Implemented: invalid answer to GET /prompts/7: not serializable as JSON: key must be a string
+    let texts = mistakes.map(|make| {
+        let payload = std::panic::catch_unwind(|| drop(make())).unwrap_err();
+        *payload.downcast::<String>().unwrap()
+    });
+    assert_snapshot!(texts.join("\n"), @r#"
+    invalid header "x y"
+    invalid header "x"
+    only an error has fields
+    only an error has fields
+    without a response there is no status
+    without a response there is no body
+    invalid status 99
+    not serializable as JSON: key must be a string
     "#);
-    assert_eq!(script.verify().unwrap_err().to_string().lines().count(), errors.len());
+}
+
+#[tokio::test]
+async fn a_field_may_have_several_messages() {
+    let error = error_of(Answer::error(400, "no").field("a", "1").field("b", "2").field("a", "3"));
+    assert_snapshot!(error.await, @"GET /prompts/{promptId}: 400 Bad Request: no [a: 1; a: 3; b: 2]");
+}
+
+#[tokio::test]
+async fn a_segment_in_braces_matches_any_one_segment() {
+    let script = Script::new();
+    script.get("/vaults/{vaultId}/prompts").always(Answer::data(""));
+    script.get("https://a.example/{name}").always(Answer::data(""));
+    let paths = [
+        ("https://h/api/v1/vaults/3/prompts", true),
+        ("https://h/api/v1/vaults/x%2Fy/prompts", true),
+        ("https://a.example/b.png", true),
+        ("https://h/api/v1/vaults/3", false),
+        ("https://h/api/v1/vaults//prompts", false),
+        ("https://h/api/v1/vaults/3/prompts/7", false),
+        ("https://h/api/v1/vaults/3/pins", false),
+        ("https://h/api/v1/", false),
+        ("https://b.example/b.png", false),
+    ];
+    for (url, matches) in paths {
+        let request = http::Request::get(url).body(Body::default()).unwrap();
+        let status = script.send(request).await.unwrap().status();
+        assert_eq!(status == 200, matches, "{url}");
+    }
 }
 
 #[tokio::test]
@@ -219,6 +251,21 @@ async fn an_image_that_is_uploaded_to_the_storage_can_be_downloaded() {
     let authorized: Vec<_> = script.requests().iter().map(|request| request.authorized).collect();
     assert_eq!(authorized, [true, true, true, true, false, false]);
     assert_eq!(script.requests()[1].body, fixture::png());
+}
+
+#[tokio::test]
+async fn a_slot_of_the_storage_accepts_one_upload() {
+    let script = Script::new();
+    script.storage();
+    let slot = client(&script).uploads().slot(ImageContentType::Png, 3).await.unwrap();
+    for (url, expected) in [
+        (slot.upload_url.expose().as_str(), 200),
+        (slot.upload_url.expose().as_str(), 403),
+        ("https://storage.example/uploads/9.png", 401),
+    ] {
+        let request = http::Request::put(url).body(Body::full("png")).unwrap();
+        assert_eq!(script.send(request).await.unwrap().status(), expected);
+    }
 }
 
 #[tokio::test]
