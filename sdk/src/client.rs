@@ -1,10 +1,8 @@
 //! The client: a module for each resource, and below them what all calls share.
 
-mod backoff;
 mod builder;
 mod call;
 mod config;
-mod environment;
 mod error;
 mod meta;
 mod methods;

@@ -1,5 +1,6 @@
 //! What every call has in common: its options, sending it, and reading the response.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -34,7 +35,7 @@ pub(super) trait Endpoint: Sized + Send + Sync + 'static {
     fn context(&self) -> &Context;
 
     /// The request. Pure.
-    fn request(&self) -> Request;
+    fn request(&self) -> Cow<'_, Request>;
 
     /// The value in the response. Pure.
     fn read(&self, reply: Reply) -> Result<Self::Output, Error>;
@@ -43,7 +44,7 @@ pub(super) trait Endpoint: Sized + Send + Sync + 'static {
     fn exchange(&self) -> impl Future<Output = Result<Reply, Error>> + Send {
         async {
             let Context { client, options } = self.context();
-            client.send(self.request(), options).await
+            client.send(&self.request(), options).await
         }
     }
 
@@ -98,8 +99,8 @@ impl<T: Send + 'static> Endpoint for Call<T> {
         &self.context
     }
 
-    fn request(&self) -> Request {
-        self.request.clone()
+    fn request(&self) -> Cow<'_, Request> {
+        Cow::Borrowed(&self.request)
     }
 
     fn read(&self, reply: Reply) -> Result<T, Error> {

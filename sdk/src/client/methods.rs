@@ -27,9 +27,9 @@ macro_rules! endpoint {
                 &self.context
             }
 
-            fn request(&self) -> $crate::client::request::Request {
+            fn request(&self) -> std::borrow::Cow<'_, $crate::client::request::Request> {
                 let request: fn(&Self) -> _ = $request;
-                request(self)
+                std::borrow::Cow::Owned(request(self))
             }
 
             fn read(&self, reply: $crate::client::reply::Reply) -> Result<$output, $crate::Error> {

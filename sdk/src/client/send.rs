@@ -22,7 +22,7 @@ impl Client {
     /// Sends a request, with retries, and returns the last response, whatever its status.
     pub(super) async fn send(
         &self,
-        request: Request,
+        request: &Request,
         options: &CallOptions,
     ) -> Result<Reply, Error> {
         // Without this, the first timer panics.
@@ -32,11 +32,11 @@ impl Client {
                  `blocking`",
             )
         })?;
-        if let Some(invalid) = request.invalid {
-            return Err(Error::input(invalid));
+        if let Some(invalid) = &request.invalid {
+            return Err(Error::input(invalid.clone()));
         }
         let config = &*self.0;
-        let sending = Sending::new(config, &request, options)?;
+        let sending = Sending::new(config, request, options)?;
         let (policy, budget) = (options.policy(config), &config.budget);
         let mut attempts = Attempts::first(policy, budget, request.resend);
         let span = Span::call(&request.route, &config.base_url);
@@ -53,7 +53,7 @@ impl Client {
             let backoff =
                 failure.and_then(|failure| attempts.backoff(failure, retry_after, sending.left()));
             let Some(backoff) = backoff else {
-                let (number, job) = (attempts.number, request.job);
+                let (number, job) = (attempts.number, request.job.clone());
                 return match outcome {
                     Ok(mut reply) => {
                         (reply.attempts, reply.job) = (number, job);

@@ -1,7 +1,6 @@
 //! Uploads in two steps: a slot from the service, then the bytes to the storage.
 
 mod image;
-mod media;
 mod source;
 
 use http::Method;

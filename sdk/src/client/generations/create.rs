@@ -1,6 +1,8 @@
 //! Queues a generation, and never twice: after an ambiguous failure the service is asked whether
 //! it has the job before the request is sent again.
 
+use std::borrow::Cow;
+
 use http::{Method, StatusCode};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -187,12 +189,13 @@ impl Endpoint for CreateGeneration {
         &self.context
     }
 
-    fn request(&self) -> Request {
+    fn request(&self) -> Cow<'_, Request> {
         let invalid = !matches!(self.body.optional.parameters, None | Some(Value::Object(_)));
         let invalid =
             invalid.then(|| "the parameters of a generation are not a JSON object".to_owned());
         let request = Request::new(Method::POST, path::GENERATIONS, path::GENERATIONS);
-        request.job(self.body.client_job_id.clone()).json(&self.body).invalid_if(invalid)
+        let request = request.job(self.body.client_job_id.clone()).json(&self.body);
+        Cow::Owned(request.invalid_if(invalid))
     }
 
     fn read(&self, reply: Reply) -> Result<GenerationJob, Error> {
@@ -240,7 +243,7 @@ impl CreateGeneration {
         let mut backoff = policy.backoff();
         let mut number = 1;
         loop {
-            let (error, id_refused) = match client.send(request.clone(), options).await {
+            let (error, id_refused) = match client.send(&request, options).await {
                 Ok(reply) if retry::is_ambiguous(reply.status) => (reply.refused(), false),
                 // An earlier attempt may have been carried out.
                 Ok(reply) if number > 1 && refuses_job_id(&reply) => (reply.refused(), true),

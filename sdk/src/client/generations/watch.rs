@@ -8,10 +8,10 @@ use std::time::Duration;
 use futures_core::future::BoxFuture;
 use tokio::time::{Instant, sleep};
 
-use crate::client::backoff::Backoff;
 use crate::client::call::Endpoint as _;
 use crate::client::config::{Elapsed, until};
 use crate::client::methods::stream;
+use crate::client::retry::Backoff;
 use crate::client::{Client, Error, RetryPolicy};
 use crate::model::{GenerationStatus, JobId};
 

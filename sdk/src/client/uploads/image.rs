@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-use super::media;
-use super::source::{Opened, UploadSource};
-use crate::client::backoff::Backoff;
+use super::source::{Opened, UploadSource, content_type, type_of_name};
 use crate::client::config::until;
 use crate::client::methods::awaitable;
+use crate::client::retry::Backoff;
 use crate::client::trace::Span;
 use crate::client::{Client, Error};
 use crate::model::{AssetUrl, ImageContentType, UploadSlot};
@@ -102,8 +101,8 @@ impl UploadImage {
 
     async fn run(mut self, span: &Span) -> Result<UploadedImage, Error> {
         let mut opened = Opened::open(self.source).await?;
-        let name = opened.path.as_deref().and_then(media::of_name);
-        let content_type = media::decide(&opened.head, name, self.content_type)
+        let name = opened.path.as_deref().and_then(type_of_name);
+        let content_type = content_type(&opened.head, name, self.content_type)
             .map_err(|problem| Error::input(format!("{} {problem}", opened.name)))?;
         let mut backoff = Backoff::new(INITIAL_BACKOFF, MAX_BACKOFF);
         let (total, mut attempt) = (opened.size, 1);

@@ -1,5 +1,6 @@
-//! The source of an upload: a file, bytes or a reader, read in chunks.
+//! The source of an upload: a file, bytes or a reader, read in chunks, and the type of its image.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::io::SeekFrom;
 use std::path::{Path, PathBuf};
@@ -9,9 +10,9 @@ use bytes::{BufMut as _, Bytes, BytesMut};
 use tokio::fs::File;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncSeekExt as _};
 
-use super::media::HEAD_BYTES;
 use crate::client::Error;
 use crate::limits::UPLOAD_SIZE_BYTES;
+use crate::model::ImageContentType;
 
 /// The largest chunk in bytes.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -217,4 +218,52 @@ impl Chunks<'_> {
 
 fn ended_early(name: &str, found: u64, size: u64) -> Error {
     Error::input(format!("{name} ended after {found} of {size} bytes"))
+}
+
+/// Bytes that are needed to detect the type.
+const HEAD_BYTES: usize = 12;
+
+/// The type with this signature.
+fn of_bytes(head: &[u8]) -> Option<ImageContentType> {
+    match head {
+        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some(ImageContentType::Png),
+        [0xFF, 0xD8, 0xFF, ..] => Some(ImageContentType::Jpeg),
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(ImageContentType::Gif),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => {
+            Some(ImageContentType::Webp)
+        }
+        _ => None,
+    }
+}
+
+/// The type by the extension of a file.
+pub(super) fn type_of_name(path: &Path) -> Option<ImageContentType> {
+    let ending = path.extension().and_then(OsStr::to_str)?.to_ascii_lowercase();
+    match ending.as_str() {
+        "png" => Some(ImageContentType::Png),
+        "jpg" | "jpeg" | "jpe" | "jfif" => Some(ImageContentType::Jpeg),
+        "gif" => Some(ImageContentType::Gif),
+        "webp" => Some(ImageContentType::Webp),
+        _ => None,
+    }
+}
+
+/// The type to declare: that of the bytes. It must be the type that the caller declared, or else
+/// that of the file name. A declared type that this version does not know is not checked.
+pub(super) fn content_type(
+    head: &[u8],
+    name: Option<ImageContentType>,
+    declared: Option<ImageContentType>,
+) -> Result<ImageContentType, String> {
+    match (of_bytes(head), declared, name) {
+        (None, Some(declared @ ImageContentType::Unknown(_)), _) => Ok(declared),
+        (None, ..) => Err("is not a PNG, JPEG, WebP or GIF image (unknown signature)".to_owned()),
+        (Some(is), Some(declared), _) if declared != is => {
+            Err(format!("is {is} by its first bytes, but was declared as {declared}"))
+        }
+        (Some(is), None, Some(name)) if name != is => {
+            Err(format!("is {is} by its first bytes, but {name} by its name"))
+        }
+        (Some(is), ..) => Ok(is),
+    }
 }
