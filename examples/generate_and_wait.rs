@@ -39,7 +39,7 @@ async fn generate() -> Result<(), Box<dyn Error>> {
     println!("{prompt}, by {model}");
     let create = generations.create(model, prompt).aspect_ratio("3:2").batch_count(2);
     // The id is known before anything is sent. With it any process can wait for the job:
-    // `generations.job(id).wait()`.
+    // `generations.wait(id)`.
     println!("job {}", create.job_id());
     let start = Instant::now();
     let finished = create

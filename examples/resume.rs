@@ -62,9 +62,9 @@ async fn finish(client: &Client, folder: &Path) -> Result {
         }
     }
 
-    let job = client.generations().job(fs::read_to_string(folder.join("job"))?);
-    let finished = job.wait().await?;
-    println!("  job {}: {} image", job.id(), finished.images().count());
+    let job = fs::read_to_string(folder.join("job"))?;
+    let finished = client.generations().wait(&*job).await?;
+    println!("  job {job}: {} image", finished.images().count());
     Ok(())
 }
 

@@ -35,8 +35,7 @@ pub use call::Call;
 pub use contents::{VaultContents, VaultHandle};
 pub use error::{Error, ErrorKind};
 pub use generations::{
-    CreateAndWait, CreateGeneration, FinishedGeneration, GenerationRef, Generations, JobHandle,
-    Wait, Watch,
+    CreateGeneration, FinishedGeneration, GenerationRef, Generations, Wait, Watch,
 };
 pub use meta::{Meta, WithMeta};
 pub use pages::{Items, Pages};

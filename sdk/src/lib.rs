@@ -227,7 +227,7 @@ pub use client::{
 #[cfg(feature = "client")]
 pub mod resources {
     pub use crate::client::{
-        Assets, Generations, JobHandle, Prompts, Uploads, VaultContents, VaultHandle, Vaults,
+        Assets, Generations, Prompts, Uploads, VaultContents, VaultHandle, Vaults,
     };
 }
 
@@ -236,8 +236,8 @@ pub mod resources {
 #[cfg(feature = "client")]
 pub mod request {
     pub use crate::client::{
-        Call, CreateAndWait, CreateGeneration, CreatePrompt, CreateVault, DownloadAsset,
-        ListPrompts, RawRequest, SaveAsset, UpdatePrompt, UpdateVault, UploadImage, Wait,
+        Call, CreateGeneration, CreatePrompt, CreateVault, DownloadAsset, ListPrompts, RawRequest,
+        SaveAsset, UpdatePrompt, UpdateVault, UploadImage, Wait,
     };
 }
 

@@ -14,7 +14,7 @@ use crate::model::{GenerationStatus, JobId};
 use crate::path;
 pub use create::CreateGeneration;
 use create::NewGeneration;
-pub use wait::{CreateAndWait, FinishedGeneration, GenerationRef, Wait};
+pub use wait::{FinishedGeneration, GenerationRef, Wait};
 pub use watch::Watch;
 
 /// Image and video generations; returned by [`Client::generations`].
@@ -70,57 +70,15 @@ impl Generations {
         self.client.generation_status(&job.into())
     }
 
-    /// A handle of one job. Sends nothing. The id is all that is needed, also in another process.
-    ///
-    /// ```
-    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// let job = client.generations().job("invoice-17");
-    /// println!("{} is {}", job.id(), job.status().await?.state);
-    /// let finished = job.wait().await?;
-    /// # Ok(()) }
-    /// ```
-    pub fn job(&self, job: impl Into<GenerationRef>) -> JobHandle {
-        JobHandle { client: self.client.clone(), job: job.into() }
-    }
-
-    /// Waits until a job has ended, and returns its output; see [`Wait`].
+    /// Waits until a job has ended, and returns its output; see [`Wait`]. The id is all that is
+    /// needed, also in another process.
     pub fn wait(&self, job: impl Into<GenerationRef>) -> Wait {
-        self.job(job).wait()
+        Wait::new(self.client.clone(), job.into())
     }
 
     /// The status of a job whenever it changes, as a stream; see [`Watch`].
-    pub fn watch(&self, job: impl Into<GenerationRef>) -> Watch {
-        self.job(job).watch()
-    }
-}
-
-/// One job; returned by [`Generations::job`].
-#[derive(Debug, Clone)]
-pub struct JobHandle {
-    client: Client,
-    job: GenerationRef,
-}
-
-impl JobHandle {
-    /// The id of the job.
-    #[must_use]
-    pub const fn id(&self) -> &JobId {
-        &self.job.id
-    }
-
-    /// Asks once for the status.
-    pub fn status(&self) -> Call<GenerationStatus> {
-        self.client.generation_status(&self.job.id)
-    }
-
-    /// Waits until the job has ended, and returns its output; see [`Wait`].
-    pub fn wait(&self) -> Wait {
-        Wait::new(self.client.clone(), self.job.clone())
-    }
-
-    /// The status whenever it changes, as a stream; see [`Watch`].
-    pub fn watch(&self) -> Watch {
-        Watch::new(self.client.clone(), self.job.id.clone())
+    pub fn watch(&self, job: impl Into<JobId>) -> Watch {
+        Watch::new(self.client.clone(), job.into())
     }
 }
 

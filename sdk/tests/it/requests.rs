@@ -350,7 +350,7 @@ async fn generations_status() {
     accept: application/json
     authorization: Bearer test_live_a1_s3cret
     ");
-    let job = |client: &Client| client.generations().job("job-1").status();
+    let job = |client: &Client| client.generations().status("job-1");
     assert_snapshot!(wire(job).await, @"
     GET /api/v1/generations/job-1/status
     accept: application/json

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio::time::{Instant, sleep};
 
-use super::wait::{CreateAndWait, GenerationRef, Wait};
+use super::wait::Wait;
 use crate::client::Error;
 use crate::client::call::{Context, Endpoint};
 use crate::client::config::until;
@@ -166,10 +166,9 @@ impl CreateGeneration {
     /// }
     /// # Ok(()) }
     /// ```
-    pub fn and_wait(self) -> CreateAndWait {
-        let job = GenerationRef { id: self.body.client_job_id.clone(), output: self.output(None) };
-        let wait = Wait::new(self.context.client.clone(), job);
-        CreateAndWait { create: self, wait }
+    pub fn and_wait(self) -> Wait {
+        let (client, id) = (self.context.client.clone(), self.job_id().clone());
+        Wait::new(client, id.into()).create(self)
     }
 
     fn output(&self, since: Option<Timestamp>) -> OutputHint {

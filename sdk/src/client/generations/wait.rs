@@ -52,7 +52,8 @@ from_id!(JobId, &JobId, &str, String);
 
 /// Waits until a job has ended, and returns its output. Nothing is sent until it is awaited.
 ///
-/// Returned by [`Generations::wait`](crate::resources::Generations::wait). It polls as [`Watch`]
+/// Returned by [`Generations::wait`](crate::resources::Generations::wait), and by
+/// [`and_wait`](CreateGeneration::and_wait) of a call, which then is sent first. It polls as [`Watch`]
 /// does. If the status of the completed job does not name its prompts, they are looked up in the
 /// target vault: new prompts with images and the text of the job. Dropping the future stops the
 /// polling.
@@ -61,7 +62,7 @@ from_id!(JobId, &JobId, &str, String);
 ///
 /// [`Error::is_job_failed`] if the generation failed, [`Error::is_wait_timeout`] if it did not end
 /// in time, and [`Error::is_output_not_found`] if it completed without output that can be found;
-/// all name the job. A poll that fails with an error that is not transient, such as 401 or 404,
+/// all name the job. With `and_wait` also those of the call. A poll that fails with an error that is not transient, such as 401 or 404,
 /// ends the wait.
 ///
 /// ```
@@ -85,57 +86,47 @@ from_id!(JobId, &JobId, &str, String);
 #[must_use = "a job is waited for only when this is awaited, or by `send_blocking`"]
 pub struct Wait {
     client: Client,
+    /// Queued before the wait.
+    create: Option<Box<CreateGeneration>>,
     watch: Watch,
     output: OutputHint,
     on_change: Box<OnChange>,
 }
 
-/// The methods of [`Wait`] that [`CreateAndWait`] has too.
-macro_rules! wait_options {
-    ($($field:ident)?) => {
-        /// The delay before the second poll; [`Watch::DEFAULT_POLL_INTERVAL`] by default.
-        pub fn poll_interval(mut self, interval: Duration) -> Self {
-            self.$($field.)?watch = self.$($field.)?watch.poll_interval(interval);
-            self
-        }
-
-        /// The longest delay between two polls; [`Watch::DEFAULT_MAX_POLL_INTERVAL`] by default.
-        pub fn max_poll_interval(mut self, interval: Duration) -> Self {
-            self.$($field.)?watch = self.$($field.)?watch.max_poll_interval(interval);
-            self
-        }
-
-        /// How long to wait; [`Watch::DEFAULT_TIMEOUT`] by default, [`Duration::MAX`] for no
-        /// limit. The job itself continues after it.
-        pub fn timeout(mut self, timeout: Duration) -> Self {
-            self.$($field.)?watch = self.$($field.)?watch.timeout(timeout);
-            self
-        }
-
-        /// Calls this with the first status, each that differs from the one before, and the final
-        /// one.
-        pub fn on_change(
-            mut self,
-            on_change: impl FnMut(&GenerationStatus) + Send + 'static,
-        ) -> Self {
-            self.$($field.)?on_change = Box::new(on_change);
-            self
-        }
-    };
-}
-
 impl Wait {
     pub(super) fn new(client: Client, job: GenerationRef) -> Self {
         let watch = Watch::new(client.clone(), job.id);
-        Self { client, watch, output: job.output, on_change: Box::new(|_| ()) }
+        Self { client, create: None, watch, output: job.output, on_change: Box::new(|_| ()) }
     }
 
-    wait_options!();
+    /// Queues this generation first.
+    pub(super) fn create(mut self, create: CreateGeneration) -> Self {
+        self.create = Some(Box::new(create));
+        self
+    }
 
-    /// The same wait for the job that the service returned.
-    fn of(mut self, job: GenerationJob) -> Self {
-        self.watch.set_job(job.client_job_id);
-        self.output = job.output;
+    /// The delay before the second poll; [`Watch::DEFAULT_POLL_INTERVAL`] by default.
+    pub fn poll_interval(mut self, interval: Duration) -> Self {
+        self.watch = self.watch.poll_interval(interval);
+        self
+    }
+
+    /// The longest delay between two polls; [`Watch::DEFAULT_MAX_POLL_INTERVAL`] by default.
+    pub fn max_poll_interval(mut self, interval: Duration) -> Self {
+        self.watch = self.watch.max_poll_interval(interval);
+        self
+    }
+
+    /// How long to wait; [`Watch::DEFAULT_TIMEOUT`] by default, [`Duration::MAX`] for no limit.
+    /// The job itself continues after it.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.watch = self.watch.timeout(timeout);
+        self
+    }
+
+    /// Calls this with the first status, each that differs from the one before, and the final one.
+    pub fn on_change(mut self, on_change: impl FnMut(&GenerationStatus) + Send + 'static) -> Self {
+        self.on_change = Box::new(on_change);
         self
     }
 
@@ -152,7 +143,15 @@ impl Wait {
         self
     }
 
-    async fn run(self) -> Result<FinishedGeneration, Error> {
+    async fn run(mut self) -> Result<FinishedGeneration, Error> {
+        if let Some(create) = self.create.take() {
+            let job = create.send().await?;
+            self.watch.set_job(job.client_job_id);
+            let OutputHint { vault, text, .. } = self.output;
+            self.output = job.output;
+            self.output.vault = vault.or(self.output.vault);
+            self.output.text = text.or(self.output.text);
+        }
         let span = Span::wait(self.watch.job_id());
         let outcome = span.around(self.run_within(&span)).await;
         outcome.inspect_err(|error| span.failed(error))
@@ -202,29 +201,6 @@ impl fmt::Debug for Wait {
         f.debug_struct("Wait").field("watch", &self.watch).finish_non_exhaustive()
     }
 }
-
-/// Queues a generation and waits for its output; returned by
-/// [`CreateGeneration::and_wait`](crate::request::CreateGeneration::and_wait). Nothing is sent
-/// until it is awaited.
-///
-/// # Errors
-///
-/// As [`CreateGeneration`](crate::request::CreateGeneration) and [`Wait`].
-#[derive(Debug)]
-#[must_use = "a generation is queued only when this is awaited, or by `send_blocking`"]
-pub struct CreateAndWait {
-    pub(super) create: CreateGeneration,
-    pub(super) wait: Wait,
-}
-
-impl CreateAndWait {
-    wait_options!(wait);
-}
-
-awaitable!(CreateAndWait -> FinishedGeneration, async |call: CreateAndWait| {
-    let job = call.create.await?;
-    call.wait.of(job).await
-});
 
 /// A completed generation with its output.
 ///

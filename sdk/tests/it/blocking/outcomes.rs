@@ -165,18 +165,19 @@ fn a_job_is_waited_for_and_watched() {
 #[test]
 fn a_job_that_failed_or_is_late_is_an_error() {
     let server = block_on(service(&["failed"]));
-    let job = client(&server).generations().job("job-1");
-    assert_snapshot!(job.wait().send_blocking().unwrap_err(), @r#"the generation "job-1" failed: no paint left"#);
+    let wait = client(&server).generations().wait("job-1");
+    assert_snapshot!(wait.send_blocking().unwrap_err(), @r#"the generation "job-1" failed: no paint left"#);
     let server = block_on(service(&["queued"]));
-    let job = client(&server).generations().job("job-1");
+    let generations = client(&server).generations();
     assert!(
-        job.wait()
+        generations
+            .wait("job-1")
             .timeout(Duration::from_millis(20))
             .send_blocking()
             .unwrap_err()
             .is_wait_timeout()
     );
-    let mut watch = job.watch().timeout(Duration::from_millis(20)).blocking();
+    let mut watch = generations.watch("job-1").timeout(Duration::from_millis(20)).blocking();
     assert!(watch.by_ref().last().unwrap().unwrap_err().is_wait_timeout());
 }
 
