@@ -4,9 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use tokio::fs::File;
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::time::Instant;
 
 use super::config::until;
@@ -85,45 +85,37 @@ impl DownloadAsset {
     }
 
     async fn run(self) -> Result<Asset, Error> {
-        self.in_time(async |span| {
-            let mut download =
-                self.client.open_asset(self.url.as_str(), self.max_size, span).await?;
-            let mut bytes = BytesMut::new();
-            while let Some(chunk) = download.chunk().await? {
-                bytes.extend_from_slice(&chunk);
-            }
-            Ok(Asset { content_type: download.content_type(), bytes: bytes.freeze() })
-        })
-        .await
+        let mut bytes = Vec::new();
+        let content_type = self.receive(&mut bytes, Path::new("")).await?;
+        Ok(Asset { content_type, bytes: bytes.into() })
     }
 
     async fn run_to_file(&self, path: &Path) -> Result<u64, Error> {
-        self.in_time(async |span| {
-            let mut download =
-                self.client.open_asset(self.url.as_str(), self.max_size, span).await?;
-            let unwritable = |source| Error::file(path.display(), "written", source);
-            let mut partial = PartialFile::create(path).await.map_err(unwritable)?;
-            let mut size = 0;
-            while let Some(chunk) = download.chunk().await? {
-                partial.file.write_all(&chunk).await.map_err(unwritable)?;
-                size += chunk.len() as u64;
-            }
-            partial.finish(path).await.map_err(unwritable)?;
-            Ok(size)
-        })
-        .await
+        let unwritable = |source| Error::file(path.display(), "written", source);
+        let mut partial = PartialFile::create(path).await.map_err(unwritable)?;
+        self.receive(&mut partial.file, path).await?;
+        partial.finish(path).await.map_err(unwritable)
     }
 
-    /// Runs a download within its span and time limit.
-    async fn in_time<T>(
+    /// Writes the asset to `target`, the file at `path` if it is one, and returns its type.
+    async fn receive(
         &self,
-        work: impl AsyncFnOnce(&Span) -> Result<T, Error>,
-    ) -> Result<T, Error> {
+        target: &mut (impl AsyncWrite + Unpin + Send),
+        path: &Path,
+    ) -> Result<Option<String>, Error> {
         let span = Span::asset();
+        let work = async {
+            let mut asset = self.client.open_asset(self.url.as_str(), self.max_size, &span).await?;
+            while let Some(chunk) = asset.chunk().await? {
+                let written = target.write_all(&chunk).await;
+                written.map_err(|source| Error::file(path.display(), "written", source))?;
+            }
+            Ok(asset.content_type())
+        };
         let end = Instant::now().checked_add(self.timeout);
-        let outcome = until(end, span.around(work(&span))).await;
         let late = |_| Err(Error::call_timed_out(self.url.as_str(), self.timeout));
-        outcome.unwrap_or_else(late).inspect_err(|error| span.failed(error))
+        let outcome = until(end, span.around(work)).await.unwrap_or_else(late);
+        outcome.inspect_err(|error| span.failed(error))
     }
 }
 
@@ -158,13 +150,15 @@ impl PartialFile {
         Ok(Self { file: File::create_new(&path).await?, path: Some(path) })
     }
 
-    async fn finish(mut self, target: &Path) -> io::Result<()> {
+    /// Returns the size.
+    async fn finish(mut self, target: &Path) -> io::Result<u64> {
         self.file.flush().await?;
+        let size = self.file.metadata().await?.len();
         if let Some(path) = &self.path {
             tokio::fs::rename(path, target).await?;
         }
         self.path = None;
-        Ok(())
+        Ok(size)
     }
 }
 
