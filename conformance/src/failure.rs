@@ -76,9 +76,31 @@ impl From<promptarium::Error> for Failure {
     }
 }
 
-/// The error and all its causes; the first alone often says little.
+/// The error and its causes, but those whose reason the text has already, such as that of a
+/// decode error without its position.
 pub(crate) fn in_full(error: &(dyn Error + 'static)) -> String {
-    causes(error).fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+    causes(error).map(ToString::to_string).fold(error.to_string(), |text, cause| {
+        let reason = cause.rsplit_once(" at line ").map_or(&*cause, |(reason, _)| reason);
+        if text.contains(reason) { text } else { format!("{text}: {cause}") }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("{0}")]
+    struct Outer(&'static str, #[source] serde_json::Error);
+
+    #[test]
+    fn a_reason_is_told_once() {
+        let cause = || serde_json::from_str::<u8>("\"a\"").unwrap_err();
+        let text = in_full(&Outer("cannot connect", cause()));
+        assert!(text.starts_with("cannot connect: invalid type: string"), "{text}");
+        let told = "cannot decode: invalid type: string \"a\", expected u8";
+        assert_eq!(in_full(&Outer(told, cause())), told);
+    }
 }
 
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {

@@ -1,12 +1,11 @@
 //! The client: a module for each resource, and below them what all calls share.
 
-mod backoff;
 mod builder;
 mod call;
 mod config;
-mod environment;
 mod error;
 mod meta;
+mod methods;
 mod options;
 mod pages;
 mod raw;
@@ -32,29 +31,20 @@ use std::sync::Arc;
 
 pub use assets::{Asset, Assets, DownloadAsset, SaveAsset};
 pub use builder::ClientBuilder;
-pub use contents::{
-    AddPrompts, FindVaultPrompt, ListVaultPrompts, MovePrompt, PinPrompt, RemovePrompt,
-    VaultContents, VaultHandle,
-};
+pub use call::Call;
+pub use contents::{VaultContents, VaultHandle};
 pub use error::{Error, ErrorKind};
 pub use generations::{
-    CreateAndWait, CreateGeneration, FinishedGeneration, GenerationRef, Generations,
-    GetGenerationStatus, JobHandle, Wait, Watch,
+    CreateAndWait, CreateGeneration, FinishedGeneration, GenerationRef, Generations, JobHandle,
+    Wait, Watch,
 };
 pub use meta::{Meta, WithMeta};
 pub use pages::{Items, Pages};
-pub use prompts::{
-    CreatePrompt, DeletePrompt, GetPrompt, GetPromptOpt, ListPrompts, Prompts, SavePrompt,
-    UpdatePrompt,
-};
+pub use prompts::{CreatePrompt, ListPrompts, Prompts, UpdatePrompt};
 pub use raw::{RawRequest, RawResponse};
 pub use retry::{RetryBudget, RetryPolicy};
-pub use uploads::{
-    CreateUploadSlot, UploadImage, UploadProgress, UploadSource, UploadedImage, Uploads,
-};
-pub use vaults::{
-    CreateVault, DeleteVault, ForkVault, GetVault, GetVaultOpt, ListVaults, UpdateVault, Vaults,
-};
+pub use uploads::{UploadImage, UploadProgress, UploadSource, UploadedImage, Uploads};
+pub use vaults::{CreateVault, UpdateVault, Vaults};
 
 use crate::model::VaultId;
 use config::Config;

@@ -20,7 +20,7 @@
 //! ```
 //!
 //! A [`Client`] has one method for each resource ([`resources`]), a resource one method for each
-//! call, and a call is a type of its own with a method for each optional argument ([`request`]).
+//! call, and a call has a method for each optional argument ([`request`]).
 //! `.await` sends it, which needs a Tokio runtime; with the feature `blocking`, `.send_blocking()`
 //! needs none. Every failure is an [`Error`].
 //!
@@ -39,105 +39,87 @@
 //! Store a prompt ([`CreatePrompt`](request::CreatePrompt)):
 //!
 //! ```
-//! # use promptarium::*;
-//! # async fn example(client: Client, vault: VaultId) -> Result<(), Error> {
+//! # use promptarium::*; async fn example(client: Client, vault: VaultId) -> Result<(), Error> {
 //! let prompt = client.prompts().create("Dusk", "A harbour").image("local/plasma").vault(vault).await?;
-//! # Ok(())
-//! # }
+//! # Ok(()) }
 //! ```
 //!
 //! Read all prompts ([`ListPrompts`](request::ListPrompts)), in one vector or page by page:
 //!
 //! ```
-//! # use promptarium::*;
-//! # async fn example(client: Client, vault: VaultId) -> Result<(), Error> {
+//! # use promptarium::*; async fn example(client: Client, vault: VaultId) -> Result<(), Error> {
 //! let all = client.prompts().list().vault(vault).collect().await?;
 //!
 //! let mut prompts = client.prompts().list().vault(vault).items();
 //! while let Some(prompt) = prompts.try_next().await? { println!("{}", prompt.title) }
-//! # Ok(())
-//! # }
+//! # Ok(()) }
 //! ```
 //!
 //! Change a prompt ([`UpdatePrompt`](request::UpdatePrompt)); fields that are not set remain:
 //!
 //! ```
-//! # use promptarium::*;
-//! # async fn example(client: Client, id: PromptId) -> Result<(), Error> {
+//! # use promptarium::*; async fn example(client: Client, id: PromptId) -> Result<(), Error> {
 //! let prompt = client.prompts().update(id).title("Dawn").clear_platform().await?;
-//! # Ok(())
-//! # }
+//! # Ok(()) }
 //! ```
 //!
 //! Pin a prompt in a vault ([`VaultContents`](resources::VaultContents)):
 //!
 //! ```
-//! # use promptarium::*;
-//! # async fn example(client: Client, vault: VaultId, id: PromptId) -> Result<(), Error> {
+//! # use promptarium::*; async fn example(client: Client, vault: VaultId, id: PromptId) -> Result<(), Error> {
 //! let contents = client.vault(vault).prompts();
 //! let Some(member) = contents.find(id).await? else { return Ok(()) };
 //! contents.pin(member.vault_prompt_id).await?;
-//! # Ok(())
-//! # }
+//! # Ok(()) }
 //! ```
 //!
 //! Upload an image ([`UploadImage`](request::UploadImage)):
 //!
 //! ```
-//! # use promptarium::*;
-//! # async fn example(client: Client) -> Result<(), Error> {
+//! # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
 //! let url = client.uploads().image("harbour.png").await?.url;
-//! # Ok(())
-//! # }
+//! # Ok(()) }
 //! ```
 //!
 //! Generate images, wait and download ([`CreateGeneration`](request::CreateGeneration), which is
 //! never repeated blindly):
 //!
 //! ```
-//! # use promptarium::*;
-//! # async fn example(client: Client) -> Result<(), Error> {
+//! # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
 //! let finished = client.generations().create("local/plasma", "A harbour").and_wait().await?;
 //! let Some(image) = finished.images().next() else { return Ok(()) };
 //! client.assets().download(&image.url).save("dusk.png").await?;
-//! # Ok(())
-//! # }
+//! # Ok(()) }
 //! ```
 //!
 //! Handle an error ([`Error`]):
 //!
 //! ```
-//! # use promptarium::*;
-//! # async fn example(client: Client) -> Result<(), Error> {
+//! # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
 //! match client.prompts().create("", "A harbour").await {
 //!     Err(error) if error.is_invalid() => println!("invalid: {:?}", error.field_error("title")),
 //!     created => println!("{}", created?.id),
 //! }
-//! # Ok(())
-//! # }
+//! # Ok(()) }
 //! ```
 //!
 //! Set retries and timeouts of a call, or of all calls in [`ClientBuilder`]:
 //!
 //! ```
-//! # use promptarium::*;
-//! # async fn example(client: Client, id: PromptId) -> Result<(), Error> {
+//! # use promptarium::*; async fn example(client: Client, id: PromptId) -> Result<(), Error> {
 //! # use std::time::Duration;
 //! let policy = RetryPolicy::new().max_attempts(5).max_backoff(Duration::from_secs(30));
 //! let prompt = client.prompts().get(id).retry(policy).timeout(Duration::from_secs(300)).await?;
-//! # Ok(())
-//! # }
+//! # Ok(()) }
 //! ```
 //!
 //! Resume a list in another process ([`Cursor`]):
 //!
 //! ```
-//! # use promptarium::*;
-//! # async fn example(client: Client, mut prompts: Items<Prompt>) -> Result<(), Error> {
+//! # use promptarium::*; async fn example(client: Client, mut prompts: Items<Prompt>) -> Result<(), Error> {
 //! let stored: Option<String> = prompts.cursor().map(ToString::to_string);
 //! let mut rest = client.prompts().list().set_cursor(stored).items();
-//! # Ok(())
-//! # }
+//! # Ok(()) }
 //! ```
 //!
 //! # Retries
@@ -249,15 +231,13 @@ pub mod resources {
     };
 }
 
-/// The calls of the API, one type each, with the methods that set optional arguments.
+/// The calls of the API: a type for each that has optional arguments, with the methods that set
+/// them, and [`Call`](request::Call) for the others.
 #[cfg(feature = "client")]
 pub mod request {
     pub use crate::client::{
-        AddPrompts, CreateAndWait, CreateGeneration, CreatePrompt, CreateUploadSlot, CreateVault,
-        DeletePrompt, DeleteVault, DownloadAsset, FindVaultPrompt, ForkVault, GetGenerationStatus,
-        GetPrompt, GetPromptOpt, GetVault, GetVaultOpt, ListPrompts, ListVaultPrompts, ListVaults,
-        MovePrompt, PinPrompt, RawRequest, RemovePrompt, SaveAsset, SavePrompt, UpdatePrompt,
-        UpdateVault, UploadImage, Wait,
+        Call, CreateAndWait, CreateGeneration, CreatePrompt, CreateVault, DownloadAsset,
+        ListPrompts, RawRequest, SaveAsset, UpdatePrompt, UpdateVault, UploadImage, Wait,
     };
 }
 

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use futures_core::future::BoxFuture;
 use tokio::fs::File;
 use tokio::io::AsyncWriteExt as _;
 use tokio::time::Instant;
 
 use super::config::until;
+use super::methods::awaitable;
 use super::trace::Span;
 use super::{Client, Error};
 use crate::model::AssetUrl;
@@ -28,14 +28,12 @@ impl Assets {
     /// are followed.
     ///
     /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
-    /// # use promptarium::PromptId;
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
     /// let prompt = client.prompts().get(PromptId::new(7)).await?;
     /// for (number, image) in prompt.images.iter().enumerate() {
     ///     client.assets().download(&image.url).save(format!("{number}.png")).await?;
     /// }
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
     pub fn download(&self, url: impl Into<AssetUrl>) -> DownloadAsset {
         let (max_size, timeout) = (DownloadAsset::DEFAULT_MAX_SIZE, Duration::MAX);
@@ -86,17 +84,6 @@ impl DownloadAsset {
         SaveAsset { download: self, path: path.into() }
     }
 
-    /// Downloads the asset and blocks the thread until it is there; see
-    /// [`blocking`](crate::blocking).
-    ///
-    /// # Errors
-    ///
-    /// As awaiting it.
-    #[cfg(feature = "blocking")]
-    pub fn send_blocking(self) -> Result<Asset, Error> {
-        crate::client::blocking::wait(self.run())?
-    }
-
     async fn run(self) -> Result<Asset, Error> {
         self.in_time(async |span| {
             let mut download =
@@ -140,14 +127,7 @@ impl DownloadAsset {
     }
 }
 
-impl IntoFuture for DownloadAsset {
-    type Output = Result<Asset, Error>;
-    type IntoFuture = BoxFuture<'static, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.run())
-    }
-}
+awaitable!(DownloadAsset -> Asset, DownloadAsset::run);
 
 /// Downloads one asset to a file; returned by [`DownloadAsset::save`]. Nothing is sent until it is
 /// awaited.
@@ -162,27 +142,7 @@ pub struct SaveAsset {
     path: PathBuf,
 }
 
-impl SaveAsset {
-    /// Downloads the asset and blocks the thread until it is saved; see
-    /// [`blocking`](crate::blocking).
-    ///
-    /// # Errors
-    ///
-    /// As awaiting it.
-    #[cfg(feature = "blocking")]
-    pub fn send_blocking(self) -> Result<u64, Error> {
-        crate::client::blocking::wait(self.download.run_to_file(&self.path))?
-    }
-}
-
-impl IntoFuture for SaveAsset {
-    type Output = Result<u64, Error>;
-    type IntoFuture = BoxFuture<'static, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move { self.download.run_to_file(&self.path).await })
-    }
-}
+awaitable!(SaveAsset -> u64, async |call: SaveAsset| call.download.run_to_file(&call.path).await);
 
 /// A file beside the target that becomes it when it is complete. Dropped earlier, it is deleted.
 struct PartialFile {
@@ -220,12 +180,11 @@ impl Drop for PartialFile {
 /// The bytes of an asset.
 ///
 /// ```
-/// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+/// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
 /// let asset = client.assets().download("https://cdn.example/images/1.png").await?;
 /// assert_eq!(asset.extension(), Some("png"));
 /// println!("{} bytes", asset.bytes.len());
-/// # Ok(())
-/// # }
+/// # Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

@@ -98,8 +98,7 @@ where
 /// while let Some(prompt) = prompts.next() {
 ///     println!("{}, resume from {:?}", prompt?.title, prompts.cursor());
 /// }
-/// # Ok(())
-/// # }
+/// # Ok(()) }
 /// ```
 #[must_use = "an iterator requests only what is taken from it"]
 pub struct Blocking<S>(Option<S>);
@@ -164,8 +163,7 @@ impl<S: fmt::Debug> fmt::Debug for Blocking<S> {
 /// use promptarium::blocking::reader;
 ///
 /// let image = client.uploads().image(reader(std::io::stdin(), 48_213)).send_blocking()?;
-/// # Ok(())
-/// # }
+/// # Ok(()) }
 /// ```
 pub fn reader(reader: impl Read + Send + 'static, size: u64) -> UploadSource {
     UploadSource::reader(BlockingReader(Box::new(reader)), size)

@@ -1,5 +1,6 @@
 //! The settings of a client, one method each.
 
+use std::env::{self, VarError};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -76,6 +77,18 @@ impl ClientBuilder {
 
     /// The default of [`max_response_size`](Self::max_response_size): 128 MiB.
     pub const DEFAULT_MAX_RESPONSE_SIZE: u64 = 128 * 1024 * 1024;
+
+    /// A builder with the base URL from `PROMPTARIUM_BASE_URL` and the key from
+    /// `PROMPTARIUM_API_KEY`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::is_config`], naming the variable that is missing, invalid or not Unicode.
+    pub fn from_env() -> Result<Self, Error> {
+        let base_url = variable("PROMPTARIUM_BASE_URL", config::check_base_url)?;
+        let api_key = variable("PROMPTARIUM_API_KEY", config::authorization)?;
+        Ok(Self::default().base_url(base_url).api_key(api_key))
+    }
 
     /// The root of the API, including `/api/v1`. Required.
     ///
@@ -213,4 +226,19 @@ impl fmt::Debug for ClientBuilder {
             .field("user_agent", &self.user_agent)
             .finish_non_exhaustive()
     }
+}
+
+fn variable<T>(
+    name: &str,
+    check: impl FnOnce(&str) -> Result<T, &'static str>,
+) -> Result<String, Error> {
+    let problem = match env::var(name) {
+        Ok(value) => match check(&value) {
+            Ok(_) => return Ok(value),
+            Err(problem) => format!("cannot be used: {problem}"),
+        },
+        Err(VarError::NotPresent) => "is not set".to_owned(),
+        Err(VarError::NotUnicode(_)) => "is not valid Unicode".to_owned(),
+    };
+    Err(Error::config(format!("the environment variable {name} {problem}")))
 }

@@ -1,6 +1,13 @@
 //! What every call has in common: its options, sending it, and reading the response.
 
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+
 use super::meta::{Meta, WithMeta};
+use super::methods::sendable;
 use super::options::CallOptions;
 use super::reply::Reply;
 use super::request::Request;
@@ -20,7 +27,7 @@ impl Client {
     }
 }
 
-/// One endpoint of the API with its arguments; written by [`endpoint!`].
+/// One endpoint of the API with its arguments; written by `endpoint!`.
 pub(super) trait Endpoint: Sized + Send + Sync + 'static {
     /// The value of a success.
     type Output: Send + 'static;
@@ -28,7 +35,7 @@ pub(super) trait Endpoint: Sized + Send + Sync + 'static {
     fn context(&self) -> &Context;
 
     /// The request. Pure.
-    fn request(&self) -> Result<Request, Error>;
+    fn request(&self) -> Cow<'_, Request>;
 
     /// The value in the response. Pure.
     fn read(&self, reply: Reply) -> Result<Self::Output, Error>;
@@ -37,7 +44,7 @@ pub(super) trait Endpoint: Sized + Send + Sync + 'static {
     fn exchange(&self) -> impl Future<Output = Result<Reply, Error>> + Send {
         async {
             let Context { client, options } = self.context();
-            client.send(self.request()?, options).await
+            client.send(&self.request(), options).await
         }
     }
 
@@ -56,179 +63,65 @@ pub(super) trait Endpoint: Sized + Send + Sync + 'static {
     }
 }
 
-/// Declares a call: its documentation, arguments, response, request, and how the response is
-/// read if it is not the `data` of the envelope.
-macro_rules! endpoint {
-    (
-        $(#[$doc:meta])*
-        $name:ident { $($field:ident: $type:ty),* $(,)? } -> $output:ty,
-        $request:expr
-        $(, $read:expr)? $(,)?
-    ) => {
-        $(#[$doc])*
-        ///
-        /// Nothing is sent until the call is awaited.
-        #[derive(Debug, Clone)]
-        #[must_use = "a call is sent only when it is awaited, or by `send`"]
-        pub struct $name {
-            context: $crate::client::call::Context,
-            $($field: $type,)*
-        }
-
-        impl $crate::client::call::Endpoint for $name {
-            type Output = $output;
-
-            fn context(&self) -> &$crate::client::call::Context {
-                &self.context
-            }
-
-            fn request(&self) -> Result<$crate::client::request::Request, $crate::Error> {
-                let request: fn(&Self) -> _ = $request;
-                request(self)
-            }
-
-            fn read(&self, reply: $crate::client::reply::Reply) -> Result<$output, $crate::Error> {
-                $crate::client::call::endpoint!(@read self, reply $(, $read)?)
-            }
-        }
-
-        $crate::client::call::sendable!($name -> $output);
-    };
-    (@read $self:ident, $reply:ident) => { $reply.data() };
-    (@read $self:ident, $reply:ident, $read:expr) => {{
-        let read: fn(&Self, $crate::client::reply::Reply) -> _ = $read;
-        read($self, $reply)
-    }};
+/// A call without arguments of its own that are optional; the methods of
+/// [`resources`](crate::resources) return it and say what it does.
+///
+/// Nothing is sent until it is awaited.
+#[must_use = "a call is sent only when it is awaited, or by `send`"]
+pub struct Call<T> {
+    pub(super) context: Context,
+    request: Request,
+    read: Arc<Read<T>>,
 }
 
-/// The methods that every call has.
-macro_rules! sendable {
-    ($name:ident -> $output:ty) => {
-        /// Options of the call, and sending it.
-        impl $name {
-            /// How long the call may take, all attempts and the backoff between them included;
-            /// the client's [`overall_timeout`](crate::ClientBuilder::overall_timeout) otherwise.
-            pub fn timeout(mut self, timeout: std::time::Duration) -> Self {
-                self.context.options.timeout(timeout);
-                self
-            }
+type Read<T> = dyn Fn(Reply) -> Result<T, Error> + Send + Sync;
 
-            /// How long one attempt may take, in place of the client's
-            /// [`request_timeout`](crate::ClientBuilder::request_timeout).
-            pub fn request_timeout(mut self, timeout: std::time::Duration) -> Self {
-                self.context.options.request_timeout(timeout);
-                self
-            }
+impl Client {
+    /// A call that returns the `data` of the response.
+    pub(super) fn call<T: DeserializeOwned + 'static>(&self, request: Request) -> Call<T> {
+        self.call_with(request, Reply::data)
+    }
 
-            /// How long an attempt may go without receiving or sending a byte, in place of the
-            /// client's [`idle_timeout`](crate::ClientBuilder::idle_timeout).
-            pub fn idle_timeout(mut self, timeout: std::time::Duration) -> Self {
-                self.context.options.idle_timeout(timeout);
-                self
-            }
-
-            /// How the call is retried, in place of the client's
-            /// [`retry`](crate::ClientBuilder::retry).
-            pub fn retry(mut self, policy: crate::RetryPolicy) -> Self {
-                self.context.options.retry(policy);
-                self
-            }
-
-            /// Adds a header, for example for tracing.
-            ///
-            /// Sending fails with [`Error::is_input`](crate::Error::is_input) for an invalid
-            /// header and for those that the client sets itself: `Authorization`,
-            /// `Content-Type`, `Host` and the headers of the connection.
-            pub fn header(mut self, name: impl AsRef<str>, value: impl AsRef<str>) -> Self {
-                self.context.options.header(name.as_ref(), value.as_ref());
-                self
-            }
-
-            /// Sends the call, as awaiting it does.
-            ///
-            /// # Errors
-            ///
-            /// An [`Error`](crate::Error) if the call cannot be sent, if the service answers
-            /// with an error status, or if the response cannot be decoded.
-            pub async fn send(self) -> Result<$output, crate::Error> {
-                $crate::client::call::Endpoint::run(self).await
-            }
-
-            /// Sends the call; returns status, headers, request id and body of the response
-            /// with the value.
-            ///
-            /// # Errors
-            ///
-            /// As [`send`](Self::send).
-            pub async fn send_with_meta(self) -> Result<crate::WithMeta<$output>, crate::Error> {
-                $crate::client::call::Endpoint::run_with_meta(self).await
-            }
-
-            /// Sends the call and blocks the thread until the response is there; see
-            /// [`blocking`](crate::blocking).
-            ///
-            /// # Errors
-            ///
-            /// As [`send`](Self::send).
-            #[cfg(feature = "blocking")]
-            pub fn send_blocking(self) -> Result<$output, crate::Error> {
-                $crate::client::blocking::wait($crate::client::call::Endpoint::run(self))?
-            }
-
-            /// [`send_with_meta`](Self::send_with_meta), and blocks the thread.
-            ///
-            /// # Errors
-            ///
-            /// As [`send`](Self::send).
-            #[cfg(feature = "blocking")]
-            pub fn send_with_meta_blocking(self) -> Result<crate::WithMeta<$output>, crate::Error> {
-                $crate::client::blocking::wait($crate::client::call::Endpoint::run_with_meta(self))?
-            }
-        }
-
-        impl IntoFuture for $name {
-            type Output = Result<$output, crate::Error>;
-            type IntoFuture = futures_core::future::BoxFuture<'static, Self::Output>;
-
-            fn into_future(self) -> Self::IntoFuture {
-                Box::pin($crate::client::call::Endpoint::run(self))
-            }
-        }
-    };
+    /// A call whose response is read by this function.
+    pub(super) fn call_with<T>(
+        &self,
+        request: Request,
+        read: impl Fn(Reply) -> Result<T, Error> + Send + Sync + 'static,
+    ) -> Call<T> {
+        Call { context: self.context(), request, read: Arc::new(read) }
+    }
 }
 
-/// Setters of optional fields of a call: one for a value, one for a value that may be absent.
-macro_rules! optional {
-    ($($(#[$doc:meta])* $name:ident, $set:ident => $($path:ident).+: $type:ty;)*) => {$(
-        $(#[$doc])*
-        pub fn $name(mut self, value: impl Into<$type>) -> Self {
-            self.$($path).+ = Some(value.into());
-            self
-        }
+impl<T: Send + 'static> Endpoint for Call<T> {
+    type Output = T;
 
-        #[doc = concat!("As [`", stringify!($name), "`](Self::", stringify!($name), "), if there ")]
-        /// is a value. `None` changes nothing.
-        pub fn $set(self, value: Option<impl Into<$type>>) -> Self {
-            match value {
-                Some(value) => self.$name(value),
-                None => self,
-            }
-        }
-    )*};
+    fn context(&self) -> &Context {
+        &self.context
+    }
+
+    fn request(&self) -> Cow<'_, Request> {
+        Cow::Borrowed(&self.request)
+    }
+
+    fn read(&self, reply: Reply) -> Result<T, Error> {
+        (self.read)(reply)
+    }
 }
 
-/// Setter of a list of URLs.
-macro_rules! url_list {
-    ($(#[$doc:meta])* $name:ident => $($path:ident).+) => {
-        $(#[$doc])*
-        pub fn $name<I>(mut self, urls: I) -> Self
-        where
-            I: IntoIterator<Item: Into<crate::AssetUrl>>,
-        {
-            self.$($path).+ = Some(urls.into_iter().map(Into::into).collect());
-            self
-        }
-    };
+sendable!([T: Send + 'static] Call<T> -> T);
+
+impl<T> Clone for Call<T> {
+    fn clone(&self) -> Self {
+        let (context, request) = (self.context.clone(), self.request.clone());
+        Self { context, request, read: self.read.clone() }
+    }
 }
 
-pub(super) use {endpoint, optional, sendable, url_list};
+impl<T> fmt::Debug for Call<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call")
+            .field("context", &self.context)
+            .field("route", &self.request.route)
+            .finish_non_exhaustive()
+    }
+}

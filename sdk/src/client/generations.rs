@@ -7,12 +7,13 @@ mod watch;
 
 use http::Method;
 
-use super::call::endpoint;
+use super::Client;
+use super::call::Call;
 use super::request::Request;
-use super::{Client, Error};
 use crate::model::{GenerationStatus, JobId};
 use crate::path;
 pub use create::CreateGeneration;
+use create::NewGeneration;
 pub use wait::{CreateAndWait, FinishedGeneration, GenerationRef, Wait};
 pub use watch::Watch;
 
@@ -30,7 +31,7 @@ impl Generations {
     /// [`GENERATION_PROMPT_CHARS_MAX`](crate::limits::GENERATION_PROMPT_CHARS_MAX) characters.
     ///
     /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
     /// let job = client
     ///     .generations()
     ///     .create("local/plasma", "A harbour at dusk")
@@ -41,40 +42,42 @@ impl Generations {
     /// for image in finished.images() {
     ///     println!("{}", image.url);
     /// }
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
     pub fn create(
         &self,
         model_id: impl Into<String>,
         prompt: impl Into<String>,
     ) -> CreateGeneration {
-        let body = create::NewGeneration::new(model_id.into(), prompt.into());
+        let body = NewGeneration {
+            model_id: model_id.into(),
+            prompt: prompt.into(),
+            client_job_id: JobId::new(uuid::Uuid::new_v4().to_string()),
+            optional: Default::default(),
+        };
         CreateGeneration { context: self.client.context(), body }
     }
 
     /// Asks once for the status of a job.
     ///
     /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
     /// let status = client.generations().status("invoice-17").await?;
     /// println!("{}", status.state);
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
-    pub fn status(&self, job: impl Into<JobId>) -> GetGenerationStatus {
-        GetGenerationStatus { context: self.client.context(), job: job.into() }
+    pub fn status(&self, job: impl Into<JobId>) -> Call<GenerationStatus> {
+        self.client.generation_status(&job.into())
     }
 
     /// A handle of one job. Sends nothing. The id is all that is needed, also in another process.
     ///
     /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
     /// let job = client.generations().job("invoice-17");
     /// println!("{} is {}", job.id(), job.status().await?.state);
     /// let finished = job.wait().await?;
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
     pub fn job(&self, job: impl Into<GenerationRef>) -> JobHandle {
         JobHandle { client: self.client.clone(), job: job.into() }
@@ -106,8 +109,8 @@ impl JobHandle {
     }
 
     /// Asks once for the status.
-    pub fn status(&self) -> GetGenerationStatus {
-        GetGenerationStatus { context: self.client.context(), job: self.job.id.clone() }
+    pub fn status(&self) -> Call<GenerationStatus> {
+        self.client.generation_status(&self.job.id)
     }
 
     /// Waits until the job has ended, and returns its output; see [`Wait`].
@@ -121,19 +124,14 @@ impl JobHandle {
     }
 }
 
-endpoint! {
-    /// Asks for the status of a job: `GET /generations/{clientJobId}/status`; returned by
-    /// [`Generations::status`].
-    ///
-    /// The URL is made from the id, not taken from
-    /// [`GenerationJob::status_url`](crate::GenerationJob), since the API key is sent to it.
-    GetGenerationStatus { job: JobId } -> GenerationStatus,
-    |call| {
-        if matches!(call.job.as_str(), "" | "." | "..") {
-            let text = format!("the job id \"{}\" cannot be part of a URL", call.job);
-            return Err(Error::input(text));
-        }
-        let path = path::generation_status(&call.job);
-        Ok(Request::new(Method::GET, path::GENERATION_STATUS, path))
+impl Client {
+    /// Asks once for the status of a job. The URL is made from the id, not taken from
+    /// `statusUrl`, since the API key is sent to it.
+    fn generation_status(&self, job: &JobId) -> Call<GenerationStatus> {
+        let invalid = matches!(job.as_str(), "" | "." | "..")
+            .then(|| format!("the job id \"{job}\" cannot be part of a URL"));
+        let path = path::generation_status(job);
+        let request = Request::new(Method::GET, path::GENERATION_STATUS, path);
+        self.call(request.invalid_if(invalid))
     }
 }

@@ -9,7 +9,7 @@ use http::{HeaderMap, StatusCode};
 use super::reply::{Reply, request_id};
 
 /// A value with its response; returned by `send_with_meta` of every call, such as
-/// [`GetPrompt`](crate::request::GetPrompt::send_with_meta). It dereferences to the value.
+/// [`Call`](crate::request::Call::send_with_meta). It dereferences to the value.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct WithMeta<T> {

@@ -21,36 +21,20 @@ const RESERVED: [HeaderName; 6] =
 pub(super) struct CallOptions(Option<Box<Options>>);
 
 #[derive(Debug, Clone, Default)]
-struct Options {
-    timeout: Option<Duration>,
-    request_timeout: Option<Duration>,
-    idle_timeout: Option<Duration>,
-    retry: Option<RetryPolicy>,
+pub(super) struct Options {
+    pub(super) timeout: Option<Duration>,
+    pub(super) request_timeout: Option<Duration>,
+    pub(super) idle_timeout: Option<Duration>,
+    pub(super) retry: Option<RetryPolicy>,
     headers: HeaderMap,
     /// What is wrong with a header; the error of the call when it is sent.
     invalid: Option<String>,
 }
 
 impl CallOptions {
-    pub(super) fn timeout(&mut self, timeout: Duration) {
-        self.own().timeout = Some(timeout);
-    }
-
-    pub(super) fn request_timeout(&mut self, timeout: Duration) {
-        self.own().request_timeout = Some(timeout);
-    }
-
-    pub(super) fn idle_timeout(&mut self, timeout: Duration) {
-        self.own().idle_timeout = Some(timeout);
-    }
-
-    pub(super) fn retry(&mut self, policy: RetryPolicy) {
-        self.own().retry = Some(policy);
-    }
-
     /// No error repeats the value, which may be secret.
     pub(super) fn header(&mut self, name: &str, value: &str) {
-        let own = self.own();
+        let own = self.set();
         let Ok(known) = HeaderName::try_from(name) else {
             own.invalid = Some(format!("{name:?} is not a valid header name"));
             return;
@@ -72,7 +56,7 @@ impl CallOptions {
         }
     }
 
-    fn own(&mut self) -> &mut Options {
+    pub(super) fn set(&mut self) -> &mut Options {
         self.0.get_or_insert_default()
     }
 

@@ -7,16 +7,14 @@ mod tests;
 
 use std::collections::HashSet;
 use std::fmt;
-use std::future::poll_fn;
 use std::hash::{BuildHasher, RandomState};
 use std::mem;
-use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use futures_core::Stream;
 use futures_core::future::BoxFuture;
 
 use super::Error;
+use super::methods::stream;
 use crate::model::{Cursor, Page};
 pub use items::Items;
 pub(super) use list::{Paging, paginated};
@@ -33,13 +31,12 @@ type Fetching<T> = BoxFuture<'static, Result<Page<T>, Error>>;
 /// dropping it cancels the request in flight.
 ///
 /// ```
-/// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+/// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
 /// let mut pages = client.prompts().list().page_size(100).pages();
 /// while let Some(page) = pages.next().await {
 ///     println!("{} prompts, resume from {:?}", page?.items.len(), pages.cursor());
 /// }
-/// # Ok(())
-/// # }
+/// # Ok(()) }
 /// ```
 #[must_use = "a stream fetches only when it is polled"]
 pub struct Pages<T> {
@@ -89,13 +86,6 @@ impl<T> Pages<T> {
         self.cursor.as_ref()
     }
 
-    /// The next page; `None` when the stream has ended.
-    ///
-    /// Cancel safe: if the future is dropped, the next call continues the same request.
-    pub async fn next(&mut self) -> Option<Result<Page<T>, Error>> {
-        poll_fn(|cx| self.poll_page(cx)).await
-    }
-
     /// After an error: requests the page that failed again when the stream is polled next. Nothing
     /// comes twice and nothing is skipped.
     ///
@@ -103,7 +93,7 @@ impl<T> Pages<T> {
     /// [`Error::is_pagination_loop`], which a retry does not mend.
     ///
     /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
     /// let mut pages = client.prompts().list().pages();
     /// while let Some(page) = pages.next().await {
     ///     match page {
@@ -114,8 +104,7 @@ impl<T> Pages<T> {
     ///         Err(error) => return Err(error),
     ///     }
     /// }
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
     pub fn retry(&mut self) -> bool {
         let failed = matches!(self.state, State::Failed);
@@ -123,21 +112,6 @@ impl<T> Pages<T> {
             self.state = State::Idle;
         }
         failed
-    }
-
-    /// The next page; `Ok(None)` when the stream has ended. Cancel safe.
-    ///
-    /// # Errors
-    ///
-    /// That of the page that failed.
-    pub async fn try_next(&mut self) -> Result<Option<Page<T>>, Error> {
-        self.next().await.transpose()
-    }
-
-    /// The stream as a blocking iterator; see [`blocking`](crate::blocking).
-    #[cfg(feature = "blocking")]
-    pub const fn blocking(self) -> crate::blocking::Blocking<Self> {
-        crate::blocking::Blocking::new(self)
     }
 
     fn poll_page(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Page<T>, Error>>> {
@@ -199,16 +173,7 @@ impl<T> Pages<T> {
     }
 }
 
-// No field is ever pinned, whatever `T` is.
-impl<T> Unpin for Pages<T> {}
-
-impl<T> Stream for Pages<T> {
-    type Item = Result<Page<T>, Error>;
-
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.poll_page(cx)
-    }
-}
+stream!([T] Pages<T> -> Page<T>, poll_page);
 
 impl<T> fmt::Debug for Pages<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,10 +3,13 @@
 mod write;
 
 use http::Method;
+use serde_json::json;
 
 use super::Client;
-use super::call::{endpoint, optional};
+use super::call::Call;
+use super::methods::{endpoint, optional};
 use super::pages::{Paging, paginated};
+use super::reply::Reply;
 use super::request::Request;
 use crate::model::{Deleted, Page, Prompt, PromptId, PromptType, VaultId};
 use crate::path;
@@ -22,7 +25,7 @@ impl Prompts {
     /// Lists prompts, newest first: one page, a stream of pages, or a stream of prompts.
     ///
     /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
     /// use promptarium::PromptType;
     ///
     /// let newest = client.prompts().list().page_size(5).page().await?;
@@ -32,8 +35,7 @@ impl Prompts {
     /// while let Some(prompt) = images.try_next().await? {
     ///     println!("{}", prompt.title);
     /// }
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
     pub fn list(&self) -> ListPrompts {
         ListPrompts {
@@ -52,7 +54,7 @@ impl Prompts {
     /// others with [`Error::is_invalid`](crate::Error::is_invalid).
     ///
     /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
     /// let note = client.prompts().create("Tone", "Answer in two sentences.").await?;
     ///
     /// let image = client
@@ -61,8 +63,7 @@ impl Prompts {
     ///     .image("local/plasma")
     ///     .aspect_ratio("16:9")
     ///     .await?;
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
     pub fn create(&self, title: impl Into<String>, text: impl Into<String>) -> CreatePrompt {
         CreatePrompt::new(self.client.context(), title.into(), text.into())
@@ -71,32 +72,37 @@ impl Prompts {
     /// Reads one prompt.
     ///
     /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
-    /// # use promptarium::PromptId;
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
     /// let prompt = client.prompts().get(PromptId::new(7)).await?;
     /// println!("{}", prompt.text);
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
-    pub fn get(&self, id: PromptId) -> GetPrompt {
-        GetPrompt { context: self.client.context(), id }
+    pub fn get(&self, id: PromptId) -> Call<Prompt> {
+        self.client.call(Request::new(Method::GET, path::PROMPT, path::prompt(id)))
     }
 
     /// Reads one prompt; `None` if the service does not have it.
-    pub fn get_opt(&self, id: PromptId) -> GetPromptOpt {
-        GetPromptOpt { context: self.client.context(), id }
+    ///
+    /// ```
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+    /// if let Some(prompt) = client.prompts().get_opt(PromptId::new(7)).await? {
+    ///     println!("{}", prompt.text);
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn get_opt(&self, id: PromptId) -> Call<Option<Prompt>> {
+        let request = Request::new(Method::GET, path::PROMPT, path::prompt(id));
+        self.client.call_with(request, Reply::data_if_found)
     }
 
     /// Changes the fields that are set, and no others. Returns the whole prompt as it is
     /// afterwards.
     ///
     /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
-    /// # use promptarium::PromptId;
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
     /// let prompt =
     ///     client.prompts().update(PromptId::new(7)).title("Dawn").clear_platform().await?;
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
     pub fn update(&self, id: PromptId) -> UpdatePrompt {
         UpdatePrompt::new(self.client.context(), id)
@@ -105,28 +111,26 @@ impl Prompts {
     /// Deletes a prompt permanently, removes it from every vault and unlinks its images.
     ///
     /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
-    /// # use promptarium::PromptId;
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
     /// client.prompts().delete(PromptId::new(7)).await?;
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
-    pub fn delete(&self, id: PromptId) -> DeletePrompt {
-        DeletePrompt { context: self.client.context(), id }
+    pub fn delete(&self, id: PromptId) -> Call<Deleted<PromptId>> {
+        let request = Request::new(Method::DELETE, path::PROMPT, path::prompt(id));
+        self.client.call_with(request, move |reply| reply.data_or(Deleted { id, deleted: true }))
     }
 
     /// Adds a prompt to a vault; it stays in all others. Returns the prompt as it is afterwards.
     ///
     /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
-    /// # use promptarium::{PromptId, VaultId};
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
     /// let prompt = client.prompts().save(PromptId::new(7), VaultId::new(3)).await?;
     /// assert!(prompt.vault_ids.contains(&VaultId::new(3)));
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
-    pub fn save(&self, id: PromptId, vault: VaultId) -> SavePrompt {
-        SavePrompt { context: self.client.context(), id, vault }
+    pub fn save(&self, id: PromptId, vault: VaultId) -> Call<Prompt> {
+        let request = Request::new(Method::POST, path::PROMPT_SAVE, path::prompt_save(id));
+        self.client.call(request.json(&json!({ "vaultId": vault })))
     }
 }
 
@@ -137,7 +141,7 @@ endpoint! {
     |call| {
         let request = Request::new(Method::GET, path::PROMPTS, path::PROMPTS);
         let request = call.paging.apply(request).query("vaultId", call.vault);
-        Ok(request.query("type", call.prompt_type.as_ref()))
+        request.query("type", call.prompt_type.as_ref())
     },
     |_, reply| reply.page()
 }
@@ -152,33 +156,3 @@ impl ListPrompts {
 }
 
 paginated!(ListPrompts, Prompt);
-
-endpoint! {
-    /// Reads one prompt: `GET /prompts/{promptId}`; returned by [`Prompts::get`].
-    GetPrompt { id: PromptId } -> Prompt,
-    |call| Ok(Request::new(Method::GET, path::PROMPT, path::prompt(call.id)))
-}
-
-endpoint! {
-    /// Reads one prompt that may be absent: `GET /prompts/{promptId}`; returned by
-    /// [`Prompts::get_opt`].
-    GetPromptOpt { id: PromptId } -> Option<Prompt>,
-    |call| Ok(Request::new(Method::GET, path::PROMPT, path::prompt(call.id))),
-    |_, reply| reply.data_if_found()
-}
-
-endpoint! {
-    /// Deletes a prompt: `DELETE /prompts/{promptId}`; returned by [`Prompts::delete`].
-    DeletePrompt { id: PromptId } -> Deleted<PromptId>,
-    |call| Ok(Request::new(Method::DELETE, path::PROMPT, path::prompt(call.id))),
-    |call, reply| reply.data_or(|| Deleted { id: call.id, deleted: true })
-}
-
-endpoint! {
-    /// Adds a prompt to a vault: `POST /prompts/{promptId}/save`; returned by [`Prompts::save`].
-    SavePrompt { id: PromptId, vault: VaultId } -> Prompt,
-    |call| {
-        let request = Request::new(Method::POST, path::PROMPT_SAVE, path::prompt_save(call.id));
-        request.json(&serde_json::json!({ "vaultId": call.vault }))
-    }
-}

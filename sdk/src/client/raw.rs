@@ -1,15 +1,16 @@
 //! Calls of endpoints that this crate does not know, with the same authentication, retries and
 //! errors.
 
-use std::borrow::Cow;
+use std::fmt;
+use std::ops::Deref;
 
-use bytes::Bytes;
-use http::{HeaderMap, Method, StatusCode};
+use http::Method;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::call::endpoint;
-use super::reply::{Reply, request_id};
+use super::meta::Meta;
+use super::methods::endpoint;
+use super::reply::Reply;
 use super::request::Request;
 use super::{Client, Error};
 
@@ -21,7 +22,7 @@ impl Client {
     /// Authentication, timeouts, retries and errors are those of every call.
     ///
     /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
     /// #[derive(serde::Deserialize)]
     /// struct Usage {
     ///     prompts: u64,
@@ -29,96 +30,64 @@ impl Client {
     ///
     /// let answer = client.get("/usage").query("month", "2026-11").await?;
     /// let usage: Usage = answer.data()?;
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
     pub fn request(&self, method: Method, path: impl Into<String>) -> RawRequest {
-        let (query, body) = (Vec::new(), None);
-        let raw = Raw { method, path: path.into(), query, body, idempotent: false };
-        RawRequest { context: self.context(), raw }
-    }
-
-    /// `GET` of any path; see [`request`](Self::request).
-    ///
-    /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
-    /// let usage: serde_json::Value = client.get("/usage").await?.data()?;
-    /// assert_eq!(usage["prompts"], 12);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn get(&self, path: impl Into<String>) -> RawRequest {
-        self.request(Method::GET, path)
-    }
-
-    /// `POST` to any path; see [`request`](Self::request).
-    ///
-    /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
-    /// let vault = serde_json::json!({ "vaultId": 3 });
-    /// client.post("/prompts/7/save").json(&vault).idempotent().await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn post(&self, path: impl Into<String>) -> RawRequest {
-        self.request(Method::POST, path)
-    }
-
-    /// `PUT` to any path; see [`request`](Self::request).
-    ///
-    /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
-    /// let limit = serde_json::json!({ "prompts": 100 });
-    /// client.put("/usage/limit").json(&limit).await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn put(&self, path: impl Into<String>) -> RawRequest {
-        self.request(Method::PUT, path)
-    }
-
-    /// `PATCH` of any path; see [`request`](Self::request).
-    ///
-    /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
-    /// let change = serde_json::json!({ "title": "Dawn" });
-    /// client.patch("/prompts/7").json(&change).await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn patch(&self, path: impl Into<String>) -> RawRequest {
-        self.request(Method::PATCH, path)
-    }
-
-    /// `DELETE` of any path; see [`request`](Self::request).
-    ///
-    /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
-    /// client.delete("/usage/limit").await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn delete(&self, path: impl Into<String>) -> RawRequest {
-        self.request(Method::DELETE, path)
+        let path = path.into();
+        let invalid = check(&path).err().map(|text| format!("the path of the call {text}"));
+        let request = Request::new(method, path.clone(), path).invalid_if(invalid);
+        RawRequest { context: self.context(), request }
     }
 }
 
-/// The arguments of a raw call. `Debug` shows neither the values of the query nor the body, which
-/// may hold secrets.
-#[derive(Clone)]
-struct Raw {
-    method: Method,
-    path: String,
-    query: Vec<(String, String)>,
-    body: Option<Result<Bytes, String>>,
-    idempotent: bool,
+/// Declares the shorthands of [`Client::request`].
+macro_rules! shorthands {
+    ($($(#[$doc:meta])* $name:ident = $method:ident;)*) => {
+        /// Calls of endpoints that this crate does not know; see [`request`](Self::request).
+        impl Client {$(
+            $(#[$doc])*
+            pub fn $name(&self, path: impl Into<String>) -> RawRequest {
+                self.request(Method::$method, path)
+            }
+        )*}
+    };
+}
+
+shorthands! {
+    /// `GET` of any path.
+    ///
+    /// ```
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+    /// let usage: serde_json::Value = client.get("/usage").await?.data()?;
+    /// assert_eq!(usage["prompts"], 12);
+    /// # Ok(()) }
+    /// ```
+    get = GET;
+    /// `POST` to any path.
+    ///
+    /// ```
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+    /// let vault = serde_json::json!({ "vaultId": 3 });
+    /// client.post("/prompts/7/save").json(&vault).idempotent().await?;
+    /// # Ok(()) }
+    /// ```
+    post = POST;
+    /// `PUT` to any path.
+    put = PUT;
+    /// `PATCH` of any path.
+    patch = PATCH;
+    /// `DELETE` of any path.
+    delete = DELETE;
 }
 
 endpoint! {
     /// A call of any endpoint; returned by [`Client::request`].
-    RawRequest { raw: Raw } -> RawResponse,
-    |call| call.raw.request(),
-    |_, reply| reply.accepted().map(|reply| RawResponse(reply.detached()))
+    RawRequest { request: Request } -> RawResponse,
+    |call| call.request.clone(),
+    |_, reply| {
+        let reply = reply.accepted()?.detached();
+        Ok(RawResponse { meta: Meta::of(&reply), reply })
+    }
 }
 
 /// The request.
@@ -126,53 +95,20 @@ impl RawRequest {
     /// Adds a query parameter.
     #[expect(clippy::needless_pass_by_value, reason = "numbers and texts are given as they are")]
     pub fn query(mut self, name: impl Into<String>, value: impl ToString) -> Self {
-        self.raw.query.push((name.into(), value.to_string()));
+        self.request = self.request.query(name.into(), Some(value.to_string()));
         self
     }
 
     /// Sends this as JSON. If it cannot be serialized, sending fails with [`Error::is_input`].
     pub fn json(mut self, body: &impl Serialize) -> Self {
-        let written = serde_json::to_vec(body).map(Bytes::from);
-        self.raw.body = Some(written.map_err(|source| source.to_string()));
+        self.request = self.request.json(body);
         self
     }
 
     /// Says that the request is idempotent, so that it is retried as a `GET` is.
-    pub const fn idempotent(mut self) -> Self {
-        self.raw.idempotent = true;
+    pub fn idempotent(mut self) -> Self {
+        self.request = self.request.idempotent();
         self
-    }
-}
-
-impl std::fmt::Debug for Raw {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let query: Vec<_> = self.query.iter().map(|(name, _)| name).collect();
-        f.debug_struct("Raw")
-            .field("method", &self.method)
-            .field("path", &self.path)
-            .field("query", &query)
-            .finish_non_exhaustive()
-    }
-}
-
-impl Raw {
-    fn request(&self) -> Result<Request, Error> {
-        check(&self.path)
-            .map_err(|problem| Error::input(format!("the path of the call {problem}")))?;
-        let path = Cow::Owned(self.path.clone());
-        let mut request = Request::new(self.method.clone(), self.path.clone(), path);
-        for (name, value) in &self.query {
-            request = request.query(name.clone(), Some(value));
-        }
-        match &self.body {
-            None => {}
-            Some(Ok(body)) => request.body = Some(body.clone()),
-            Some(Err(problem)) => {
-                let text = format!("the body of the request cannot be serialized: {problem}");
-                return Err(Error::input(text));
-            }
-        }
-        Ok(if self.idempotent { request.idempotent() } else { request })
     }
 }
 
@@ -197,48 +133,26 @@ fn check(path: &str) -> Result<(), &'static str> {
 /// A response with a success status, not decoded.
 ///
 /// ```
-/// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+/// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
 /// let answer = client.get("/usage").await?;
 /// println!("{} (request id {:?})", answer.status(), answer.request_id());
 /// let whole: serde_json::Value = answer.json()?;
 /// assert_eq!(whole["data"]["prompts"], 12);
-/// # Ok(())
-/// # }
+/// # Ok(()) }
 /// ```
-pub struct RawResponse(Reply);
+pub struct RawResponse {
+    reply: Reply,
+    meta: Meta,
+}
 
 impl RawResponse {
-    /// The status; one of success.
-    #[must_use]
-    pub const fn status(&self) -> StatusCode {
-        self.0.status
-    }
-
-    /// All headers.
-    #[must_use]
-    pub const fn headers(&self) -> &HeaderMap {
-        &self.0.headers
-    }
-
-    /// The id of the request in the logs of the service (`x-request-id`).
-    #[must_use]
-    pub fn request_id(&self) -> Option<String> {
-        request_id(&self.0.headers)
-    }
-
-    /// The body.
-    #[must_use]
-    pub const fn bytes(&self) -> &Bytes {
-        &self.0.body
-    }
-
     /// The `data` of the envelope.
     ///
     /// # Errors
     ///
     /// [`Error::is_decode`], naming the place that cannot be decoded.
     pub fn data<T: DeserializeOwned>(self) -> Result<T, Error> {
-        self.0.data()
+        self.reply.data()
     }
 
     /// The whole body as JSON.
@@ -247,16 +161,21 @@ impl RawResponse {
     ///
     /// [`Error::is_decode`], naming the place that cannot be decoded.
     pub fn json<T: DeserializeOwned>(self) -> Result<T, Error> {
-        self.0.whole()
+        self.reply.whole()
     }
 }
 
-impl std::fmt::Debug for RawResponse {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RawResponse")
-            .field("status", &self.0.status)
-            .field("request_id", &self.request_id())
-            .field("bytes", &self.0.body.len())
-            .finish_non_exhaustive()
+/// Status, headers, request id and body.
+impl Deref for RawResponse {
+    type Target = Meta;
+
+    fn deref(&self) -> &Meta {
+        &self.meta
+    }
+}
+
+impl fmt::Debug for RawResponse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.meta.fmt(f)
     }
 }

@@ -34,6 +34,8 @@ pub(super) struct Reply {
     pub(super) job: Option<JobId>,
     /// `Retry-After` of the response.
     pub(super) retry_after: Option<Duration>,
+    /// When the call was first sent, where that matters.
+    pub(super) since: Option<Timestamp>,
     /// The span of the call, which ends when the response has been decoded.
     span: Span,
     /// `Authorization` of the call, which no error repeats.
@@ -79,6 +81,7 @@ impl Reply {
             attempts: 1,
             job: None,
             retry_after: None,
+            since: None,
             span: Span::none(),
             authorization: None,
             lacks_api_root: false,
@@ -122,12 +125,9 @@ impl Reply {
     }
 
     /// The `data` of a success, or this value for a response without a body (204).
-    pub(super) fn data_or<T: DeserializeOwned>(
-        self,
-        empty: impl FnOnce() -> T,
-    ) -> Result<T, Error> {
+    pub(super) fn data_or<T: DeserializeOwned>(self, empty: T) -> Result<T, Error> {
         let reply = self.accepted()?;
-        if reply.body.is_empty() { Ok(empty()) } else { reply.data() }
+        if reply.body.is_empty() { Ok(empty) } else { reply.data() }
     }
 
     /// The `data` of a success; `None` for [`ErrorKind::NotFound`].

@@ -1,12 +1,12 @@
 //! A request as a plain value, relative to the base URL and without the key.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use bytes::Bytes;
 use http::Method;
 use serde::Serialize;
 
-use super::Error;
 use super::retry::Resend;
 use crate::model::JobId;
 
@@ -29,8 +29,9 @@ impl Route {
     }
 }
 
-/// One request, relative to a base URL.
-#[derive(Debug, Clone)]
+/// One request, relative to a base URL. `Debug` shows neither the values of the query nor the
+/// body, which may contain secrets.
+#[derive(Clone)]
 pub(super) struct Request {
     pub(super) route: Route,
     pub(super) path: Cow<'static, str>,
@@ -41,6 +42,8 @@ pub(super) struct Request {
     pub(super) resend: Resend,
     /// The id of the job that it creates.
     pub(super) job: Option<JobId>,
+    /// Why it cannot be sent.
+    pub(super) invalid: Option<String>,
 }
 
 impl Request {
@@ -51,7 +54,8 @@ impl Request {
         path: impl Into<Cow<'static, str>>,
     ) -> Self {
         let (resend, route) = (Resend::of(&method), Route::new(method, template));
-        Self { route, path: path.into(), query: Vec::new(), body: None, resend, job: None }
+        let (path, query) = (path.into(), Vec::new());
+        Self { route, path, query, body: None, resend, job: None, invalid: None }
     }
 
     /// Marks the request as idempotent, so that it is retried as a `GET` is.
@@ -77,13 +81,30 @@ impl Request {
     }
 
     /// Adds a JSON body.
-    pub(super) fn json(mut self, body: &impl Serialize) -> Result<Self, Error> {
+    pub(super) fn json(mut self, body: &impl Serialize) -> Self {
         match serde_json::to_vec(body) {
-            Ok(bytes) => {
-                self.body = Some(bytes.into());
-                Ok(self)
+            Ok(bytes) => self.body = Some(bytes.into()),
+            Err(error) => {
+                let text = format!("the body of the request cannot be serialized: {error}");
+                self.invalid = Some(text);
             }
-            Err(source) => Err(Error::serialize(source).of(self.route, None)),
         }
+        self
+    }
+
+    /// Makes sending fail with this text, if there is one.
+    pub(super) fn invalid_if(mut self, invalid: Option<String>) -> Self {
+        self.invalid = self.invalid.or(invalid);
+        self
+    }
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let query: Vec<_> = self.query.iter().map(|(name, _)| name).collect();
+        f.debug_struct("Request")
+            .field("route", &self.route)
+            .field("query", &query)
+            .finish_non_exhaustive()
     }
 }

@@ -3,29 +3,26 @@
 
 mod attempt;
 mod get;
+mod incoming;
 mod limit;
 mod put;
 mod redirect;
 
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
-use http::{HeaderMap, HeaderValue, Method};
 use url::Url;
 
 use self::attempt::Sending;
-use super::config::Config;
 use super::options::CallOptions;
-use super::reply::{Reply, repeats, request_id};
+use super::reply::{Reply, repeats};
 use super::request::Request;
 use super::retry::{AttemptFailure, Attempts};
 use super::trace::Span;
-use super::transport::Body;
 use super::{Client, Error};
 
 impl Client {
     /// Sends a request, with retries, and returns the last response, whatever its status.
     pub(super) async fn send(
         &self,
-        request: Request,
+        request: &Request,
         options: &CallOptions,
     ) -> Result<Reply, Error> {
         // Without this, the first timer panics.
@@ -35,14 +32,17 @@ impl Client {
                  `blocking`",
             )
         })?;
+        if let Some(invalid) = &request.invalid {
+            return Err(Error::input(invalid.clone()));
+        }
         let config = &*self.0;
-        let sending = Sending::new(config, &request, options)?;
+        let sending = Sending::new(config, request, options)?;
         let (policy, budget) = (options.policy(config), &config.budget);
         let mut attempts = Attempts::first(policy, budget, request.resend);
         let span = Span::call(&request.route, &config.base_url);
         loop {
             let attempt = span.attempt(&request.route, &config.base_url, attempts.number);
-            let outcome = attempt.around(sending.attempt(config)).await;
+            let outcome = attempt.around(sending.attempt()).await;
             let status = outcome.as_ref().map(|reply| reply.status);
             attempt.ended(status);
             let (failure, retry_after) = match &outcome {
@@ -53,7 +53,7 @@ impl Client {
             let backoff =
                 failure.and_then(|failure| attempts.backoff(failure, retry_after, sending.left()));
             let Some(backoff) = backoff else {
-                let (number, job) = (attempts.number, request.job);
+                let (number, job) = (attempts.number, request.job.clone());
                 return match outcome {
                     Ok(mut reply) => {
                         (reply.attempts, reply.job) = (number, job);
@@ -70,31 +70,6 @@ impl Client {
             tokio::time::sleep(backoff).await;
         }
     }
-}
-
-fn url(config: &Config, request: &Request) -> Url {
-    let mut url = config.base_url.clone();
-    url.set_path(&format!("{}{}", url.path().trim_end_matches('/'), request.path));
-    if !request.query.is_empty() {
-        url.query_pairs_mut().extend_pairs(&request.query);
-    }
-    url
-}
-
-fn headers(config: &Config, request: &Request, options: &CallOptions) -> HeaderMap {
-    let mut headers = config.headers.clone();
-    if request.body.is_some() {
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    } else if request.route.method == Method::POST {
-        // Without a length some servers refuse a POST (411), and by itself none is sent.
-        headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
-    }
-    options.add_headers(&mut headers);
-    headers
-}
-
-fn body(request: &Request) -> Body {
-    request.body.clone().map(Body::full).unwrap_or_default()
 }
 
 /// Whether a response repeats a query parameter, which may be a signature. Some storages quote the

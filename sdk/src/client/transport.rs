@@ -3,14 +3,16 @@
 //! A [`Transport`] sends a request once: retries, redirects and timeouts are those of the client.
 //! The default is a [`reqwest::Client`].
 
-mod body;
+use std::fmt;
 
+use bytes::Bytes;
 use futures_core::future::BoxFuture;
 use http::{HeaderMap, Method, Request, Response, Uri};
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt as _, Full};
 use url::Url;
 
 use super::Error;
-pub use body::Body;
 
 type Cause = Box<dyn std::error::Error + Send + Sync>;
 
@@ -42,8 +44,7 @@ type Cause = Box<dyn std::error::Error + Send + Sync>;
 ///     .transport(Canned)
 ///     .build()?;
 /// assert!(client.vaults().list().await?.is_empty());
-/// # Ok(())
-/// # }
+/// # Ok(()) }
 /// ```
 pub trait Transport: Send + Sync + 'static {
     /// Sends the request. The response is returned when its head was received; its body may still
@@ -153,5 +154,67 @@ impl Failure {
             (false, false) => "connection closed",
             (false, true) => "timed out",
         }
+    }
+}
+
+/// The body of a request or a response.
+pub struct Body(BoxBody<Bytes, Failure>);
+
+impl Body {
+    /// A body of these bytes.
+    pub fn full(bytes: impl Into<Bytes>) -> Self {
+        Self::new(Full::new(bytes.into()).map_err(|never| match never {}))
+    }
+
+    /// A body that is sent or received in chunks.
+    pub fn new(
+        body: impl http_body::Body<Data = Bytes, Error = Failure> + Send + Sync + 'static,
+    ) -> Self {
+        Self(BoxBody::new(body))
+    }
+
+    /// All bytes of the body.
+    ///
+    /// # Errors
+    ///
+    /// That of the body, for example if an upload is cancelled.
+    pub async fn collect(self) -> Result<Bytes, Failure> {
+        Ok(self.0.collect().await?.to_bytes())
+    }
+
+    /// The length, if it is known.
+    pub(super) fn length(&self) -> Option<u64> {
+        http_body::Body::size_hint(&self.0).exact()
+    }
+
+    /// The next chunk; `None` at the end.
+    pub(super) async fn chunk(&mut self) -> Result<Option<Bytes>, Failure> {
+        while let Some(frame) = self.0.frame().await {
+            // Trailers are ignored.
+            if let Ok(data) = frame?.into_data() {
+                return Ok(Some(data));
+            }
+        }
+        Ok(None)
+    }
+
+    fn into_reqwest(self) -> reqwest::Body {
+        reqwest::Body::wrap(self.0)
+    }
+
+    fn of_reqwest(body: reqwest::Body) -> Self {
+        Self::new(body.map_err(Failure::of_reqwest))
+    }
+}
+
+impl Default for Body {
+    fn default() -> Self {
+        Self::full(Bytes::new())
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Body").finish_non_exhaustive()
     }
 }

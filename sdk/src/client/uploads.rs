@@ -1,14 +1,13 @@
 //! Uploads in two steps: a slot from the service, then the bytes to the storage.
 
 mod image;
-mod media;
 mod source;
 
 use http::Method;
 use serde_json::json;
 
 use super::Client;
-use super::call::endpoint;
+use super::call::Call;
 use super::request::Request;
 use crate::model::{ImageContentType, UploadSlot};
 use crate::path;
@@ -27,15 +26,14 @@ impl Uploads {
     /// file, bytes, or an [`UploadSource`]; a `&str` is a path.
     ///
     /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
     /// let image = client.uploads().image("harbour.png").await?;
     /// let job = client
     ///     .generations()
     ///     .create("local/plasma", "The same at night")
     ///     .image_input(&image.url)
     ///     .await?;
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
     pub fn image(&self, source: impl Into<UploadSource>) -> UploadImage {
         UploadImage::new(self.client.clone(), source.into())
@@ -45,28 +43,19 @@ impl Uploads {
     /// bytes must have exactly this type and size.
     ///
     /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
     /// use promptarium::ImageContentType;
     ///
     /// let slot = client.uploads().slot(ImageContentType::Png, 48_213).await?;
     /// println!("PUT to {} with the token", slot.upload_url);
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
-    pub fn slot(&self, content_type: ImageContentType, size: u64) -> CreateUploadSlot {
-        CreateUploadSlot { context: self.client.context(), content_type, size }
-    }
-}
-
-endpoint! {
-    /// Requests an upload slot: `POST /uploads/images`; returned by [`Uploads::slot`].
-    CreateUploadSlot { content_type: ImageContentType, size: u64 } -> UploadSlot,
-    |call| {
+    #[expect(clippy::needless_pass_by_value, reason = "the other calls take their arguments so")]
+    pub fn slot(&self, content_type: ImageContentType, size: u64) -> Call<UploadSlot> {
+        let body = json!({ "contentType": content_type, "size": size });
         // Retries are safe: a slot that is not used has no effect.
-        let body = json!({ "contentType": call.content_type, "size": call.size });
-        Request::new(Method::POST, path::UPLOADS_IMAGES, path::UPLOADS_IMAGES)
-            .idempotent()
-            .json(&body)
-    },
-    |_, reply| reply.withheld().data()
+        let request = Request::new(Method::POST, path::UPLOADS_IMAGES, path::UPLOADS_IMAGES);
+        let request = request.idempotent().json(&body);
+        self.client.call_with(request, |reply| reply.withheld().data())
+    }
 }

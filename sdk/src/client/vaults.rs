@@ -5,7 +5,9 @@ use http::Method;
 use serde::Serialize;
 
 use super::Client;
-use super::call::{endpoint, optional};
+use super::call::Call;
+use super::methods::{endpoint, optional};
+use super::reply::Reply;
 use super::request::Request;
 use crate::model::{Deleted, Vault, VaultId, Visibility};
 use crate::path;
@@ -21,15 +23,14 @@ impl Vaults {
     /// no pages.
     ///
     /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
     /// for vault in client.vaults().list().await? {
     ///     println!("{}: {} prompts", vault.name, vault.prompt_count);
     /// }
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
-    pub fn list(&self) -> ListVaults {
-        ListVaults { context: self.client.context() }
+    pub fn list(&self) -> Call<Vec<Vault>> {
+        self.client.call(Request::new(Method::GET, path::VAULTS, path::VAULTS))
     }
 
     /// Creates a vault; it is private unless [`visibility`](CreateVault::visibility) is set.
@@ -37,7 +38,7 @@ impl Vaults {
     /// The name has [`VAULT_NAME_CHARS`](crate::limits::VAULT_NAME_CHARS) characters.
     ///
     /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
     /// use promptarium::Visibility;
     ///
     /// let vault = client
@@ -46,8 +47,7 @@ impl Vaults {
     ///     .description("Boats, cranes, gulls")
     ///     .visibility(Visibility::Unlisted)
     ///     .await?;
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
     pub fn create(&self, name: impl Into<String>) -> CreateVault {
         let body = VaultFields { name: Some(name.into()), ..VaultFields::default() };
@@ -57,30 +57,33 @@ impl Vaults {
     /// Reads one vault of the account.
     ///
     /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
-    /// # use promptarium::VaultId;
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
     /// let vault = client.vaults().get(VaultId::new(3)).await?;
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
-    pub fn get(&self, id: VaultId) -> GetVault {
-        GetVault { context: self.client.context(), id }
+    pub fn get(&self, id: VaultId) -> Call<Vault> {
+        self.client.call(Request::new(Method::GET, path::VAULT, path::vault(id)))
     }
 
     /// Reads one vault; `None` if the service does not have it.
-    pub fn get_opt(&self, id: VaultId) -> GetVaultOpt {
-        GetVaultOpt { context: self.client.context(), id }
+    ///
+    /// ```
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+    /// let exists = client.vaults().get_opt(VaultId::new(3)).await?.is_some();
+    /// # Ok(()) }
+    /// ```
+    pub fn get_opt(&self, id: VaultId) -> Call<Option<Vault>> {
+        let request = Request::new(Method::GET, path::VAULT, path::vault(id));
+        self.client.call_with(request, Reply::data_if_found)
     }
 
     /// Changes the fields that are set, and no others. Returns the whole vault as it is
     /// afterwards.
     ///
     /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
-    /// # use promptarium::VaultId;
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
     /// let vault = client.vaults().update(VaultId::new(3)).name("Ports").clear_description().await?;
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
     pub fn update(&self, id: VaultId) -> UpdateVault {
         UpdateVault { context: self.client.context(), id, body: VaultFields::default() }
@@ -89,63 +92,27 @@ impl Vaults {
     /// Deletes a vault permanently. Its prompts remain.
     ///
     /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
-    /// # use promptarium::VaultId;
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
     /// client.vaults().delete(VaultId::new(3)).await?;
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
-    pub fn delete(&self, id: VaultId) -> DeleteVault {
-        DeleteVault { context: self.client.context(), id }
+    pub fn delete(&self, id: VaultId) -> Call<Deleted<VaultId>> {
+        let request = Request::new(Method::DELETE, path::VAULT, path::vault(id));
+        self.client.call_with(request, move |reply| reply.data_or(Deleted { id, deleted: true }))
     }
 
     /// Copies a public or unlisted vault with all its prompts into the account. Returns the new
     /// vault, which is private.
     ///
     /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
-    /// # use promptarium::VaultId;
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
     /// let copy = client.vaults().fork(VaultId::new(3)).await?;
     /// println!("{} prompts copied", copy.prompt_count);
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
-    pub fn fork(&self, id: VaultId) -> ForkVault {
-        ForkVault { context: self.client.context(), id }
+    pub fn fork(&self, id: VaultId) -> Call<Vault> {
+        self.client.call(Request::new(Method::POST, path::VAULT_FORK, path::vault_fork(id)))
     }
-}
-
-endpoint! {
-    /// Lists all vaults: `GET /vaults`; returned by [`Vaults::list`].
-    ListVaults {} -> Vec<Vault>,
-    |_| Ok(Request::new(Method::GET, path::VAULTS, path::VAULTS))
-}
-
-endpoint! {
-    /// Reads one vault: `GET /vaults/{vaultId}`; returned by [`Vaults::get`].
-    GetVault { id: VaultId } -> Vault,
-    |call| Ok(Request::new(Method::GET, path::VAULT, path::vault(call.id)))
-}
-
-endpoint! {
-    /// Reads one vault that may be absent: `GET /vaults/{vaultId}`; returned by
-    /// [`Vaults::get_opt`].
-    GetVaultOpt { id: VaultId } -> Option<Vault>,
-    |call| Ok(Request::new(Method::GET, path::VAULT, path::vault(call.id))),
-    |_, reply| reply.data_if_found()
-}
-
-endpoint! {
-    /// Deletes a vault: `DELETE /vaults/{vaultId}`; returned by [`Vaults::delete`].
-    DeleteVault { id: VaultId } -> Deleted<VaultId>,
-    |call| Ok(Request::new(Method::DELETE, path::VAULT, path::vault(call.id))),
-    |call, reply| reply.data_or(|| Deleted { id: call.id, deleted: true })
-}
-
-endpoint! {
-    /// Copies a vault: `POST /vaults/{vaultId}/fork`; returned by [`Vaults::fork`].
-    ForkVault { id: VaultId } -> Vault,
-    |call| Ok(Request::new(Method::POST, path::VAULT_FORK, path::vault_fork(call.id)))
 }
 
 #[derive(Debug, Clone, Default, Serialize)]
@@ -165,22 +132,10 @@ macro_rules! fields {
         optional! {
             /// Who may see the vault.
             visibility, set_visibility => body.visibility: Visibility;
-        }
-
-        /// The description, of at most
-        /// [`VAULT_DESCRIPTION_CHARS_MAX`](crate::limits::VAULT_DESCRIPTION_CHARS_MAX)
-        /// characters.
-        pub fn description(mut self, description: impl Into<String>) -> Self {
-            self.body.description = Some(Some(description.into()));
-            self
-        }
-
-        /// As [`description`](Self::description), if there is a value. `None` changes nothing.
-        pub fn set_description(self, description: Option<impl Into<String>>) -> Self {
-            match description {
-                Some(description) => self.description(description),
-                None => self,
-            }
+            /// The description, of at most
+            /// [`VAULT_DESCRIPTION_CHARS_MAX`](crate::limits::VAULT_DESCRIPTION_CHARS_MAX)
+            /// characters.
+            description, set_description => body.description: String;
         }
     };
 }

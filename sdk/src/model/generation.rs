@@ -79,7 +79,7 @@ pub(crate) struct OutputHint {
     pub(crate) text: Option<String>,
     /// The number of outputs.
     pub(crate) outputs: Option<u32>,
-    /// When the job was queued, by the clock of the client.
+    /// When the job was sent first, by the clock of the client.
     pub(crate) since: Option<Timestamp>,
 }
 

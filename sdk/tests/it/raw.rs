@@ -40,7 +40,7 @@ async fn the_answer_of_a_raw_call_is_there_as_it_came() {
         .set_body_json(json!({ "data": { "prompts": 3 }, "error": null }));
     let answer = outcome(answer, |client| client.get("/usage")).await.unwrap();
     assert_eq!((answer.status().as_u16(), answer.request_id().as_deref()), (201, Some("r-9")));
-    assert_eq!(&answer.bytes()[..], br#"{"data":{"prompts":3},"error":null}"#);
+    assert_eq!(&answer.body()[..], br#"{"data":{"prompts":3},"error":null}"#);
     let data: Value = answer.data().unwrap();
     assert_eq!(data, json!({ "prompts": 3 }));
 }

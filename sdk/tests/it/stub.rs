@@ -8,9 +8,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use http::{Response, StatusCode};
-use promptarium::request::GetPrompt;
+use promptarium::request::Call;
 use promptarium::transport::{Body, Failure, Transport};
-use promptarium::{Client, ClientBuilder, Error, PromptId, RetryPolicy};
+use promptarium::{Client, ClientBuilder, Error, Prompt, PromptId, RetryPolicy};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -81,7 +81,7 @@ pub(crate) async fn failure(answer: ResponseTemplate) -> Error {
     outcome(answer, get).await.unwrap_err()
 }
 
-pub(crate) fn get(client: &Client) -> GetPrompt {
+pub(crate) fn get(client: &Client) -> Call<Prompt> {
     client.prompts().get(PromptId::new(7))
 }
 

@@ -69,10 +69,6 @@ impl Error {
     ) -> Self {
         Self::input(format!("{name} cannot be {action}")).because(source)
     }
-
-    pub(in crate::client) fn serialize(source: serde_json::Error) -> Self {
-        Self::input("the body of the request cannot be serialized").because(source)
-    }
 }
 
 /// Without a whole response.

@@ -1,16 +1,18 @@
 //! Queues a generation, and never twice: after an ambiguous failure the service is asked whether
 //! it has the job before the request is sent again.
 
+use std::borrow::Cow;
+
 use http::{Method, StatusCode};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio::time::{Instant, sleep};
 
-use super::GetGenerationStatus;
 use super::wait::{CreateAndWait, GenerationRef, Wait};
 use crate::client::Error;
-use crate::client::call::{Context, Endpoint, optional, sendable, url_list};
+use crate::client::call::{Context, Endpoint};
 use crate::client::config::until;
+use crate::client::methods::{optional, sendable, url_list};
 use crate::client::reply::Reply;
 use crate::client::request::Request;
 use crate::client::retry;
@@ -44,6 +46,13 @@ pub(super) struct NewGeneration {
     pub(super) model_id: String,
     pub(super) prompt: String,
     pub(super) client_job_id: JobId,
+    #[serde(flatten)]
+    pub(super) optional: Optional,
+}
+
+#[derive(Debug, Clone, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Optional {
     #[serde(skip_serializing_if = "Option::is_none")]
     generation_type: Option<GenerationType>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,26 +73,6 @@ pub(super) struct NewGeneration {
     reference_image_urls: Option<Vec<AssetUrl>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     image_edit_endpoint_id: Option<String>,
-}
-
-impl NewGeneration {
-    pub(super) fn new(model_id: String, prompt: String) -> Self {
-        Self {
-            model_id,
-            prompt,
-            client_job_id: JobId::new(uuid::Uuid::new_v4().to_string()),
-            generation_type: None,
-            negative_prompt: None,
-            image_input: None,
-            image_inputs: None,
-            aspect_ratio: None,
-            batch_count: None,
-            parameters: None,
-            vault_id: None,
-            reference_image_urls: None,
-            image_edit_endpoint_id: None,
-        }
-    }
 }
 
 /// Fields of the generation.
@@ -116,48 +105,49 @@ impl CreateGeneration {
 
     optional! {
         /// The type of the output; an image by default.
-        generation_type, set_generation_type => body.generation_type: GenerationType;
+        generation_type, set_generation_type => body.optional.generation_type: GenerationType;
         /// What the output must not show, in at most
         /// [`GENERATION_NEGATIVE_PROMPT_CHARS_MAX`](crate::limits::GENERATION_NEGATIVE_PROMPT_CHARS_MAX)
         /// characters. Models without negative prompts ignore it.
-        negative_prompt, set_negative_prompt => body.negative_prompt: String;
+        negative_prompt, set_negative_prompt => body.optional.negative_prompt: String;
         /// The image to start from: a public URL, or that of an upload.
-        image_input, set_image_input => body.image_input: AssetUrl;
+        image_input, set_image_input => body.optional.image_input: AssetUrl;
         /// The aspect ratio, such as `16:9`; by default
         /// [`GENERATION_ASPECT_RATIO_DEFAULT`](crate::limits::GENERATION_ASPECT_RATIO_DEFAULT).
-        aspect_ratio, set_aspect_ratio => body.aspect_ratio: String;
+        aspect_ratio, set_aspect_ratio => body.optional.aspect_ratio: String;
         /// All parameters of the model, as a JSON object, in place of those set before. Sending
         /// anything but an object fails with [`Error::is_input`].
-        parameters, set_parameters => body.parameters: Value;
+        parameters, set_parameters => body.optional.parameters: Value;
         /// The vault that takes the output; General by default.
-        vault, set_vault => body.vault_id: VaultId;
+        vault, set_vault => body.optional.vault_id: VaultId;
         /// The endpoint of an editing model, which then edits
         /// [`image_input`](Self::image_input).
-        image_edit_endpoint, set_image_edit_endpoint => body.image_edit_endpoint_id: String;
+        image_edit_endpoint, set_image_edit_endpoint => body.optional.image_edit_endpoint_id: String;
     }
 
     /// The number of outputs: [`GENERATION_BATCH_COUNT`](crate::limits::GENERATION_BATCH_COUNT),
     /// by default one.
     pub const fn batch_count(mut self, outputs: u32) -> Self {
-        self.body.batch_count = Some(outputs);
+        self.body.optional.batch_count = Some(outputs);
         self
     }
 
     url_list! {
         /// Images to start from: at most
         /// [`GENERATION_IMAGE_INPUTS_MAX`](crate::limits::GENERATION_IMAGE_INPUTS_MAX).
-        image_inputs => body.image_inputs
+        image_inputs => body.optional.image_inputs
     }
 
     url_list! {
         /// Reference images: at most
         /// [`GENERATION_REFERENCE_IMAGE_URLS_MAX`](crate::limits::GENERATION_REFERENCE_IMAGE_URLS_MAX).
-        reference_image_urls => body.reference_image_urls
+        reference_image_urls => body.optional.reference_image_urls
     }
 
     /// One parameter of the model, beside those set before.
     pub fn parameter(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
-        let parameters = self.body.parameters.get_or_insert_with(|| Value::Object(Map::new()));
+        let parameters =
+            self.body.optional.parameters.get_or_insert_with(|| Value::Object(Map::new()));
         // Anything but an object stays as it is; sending reports it.
         if let Value::Object(members) = parameters {
             members.insert(name.into(), value.into());
@@ -168,27 +158,26 @@ impl CreateGeneration {
     /// Queues the generation, waits until it has ended, and returns its output; see [`Wait`].
     ///
     /// ```
-    /// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
     /// let finished =
     ///     client.generations().create("local/plasma", "A harbour at dusk").and_wait().await?;
     /// for image in finished.images() {
     ///     println!("{}", image.url);
     /// }
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
     pub fn and_wait(self) -> CreateAndWait {
-        let job = GenerationRef { id: self.body.client_job_id.clone(), output: self.output() };
+        let job = GenerationRef { id: self.body.client_job_id.clone(), output: self.output(None) };
         let wait = Wait::new(self.context.client.clone(), job);
         CreateAndWait { create: self, wait }
     }
 
-    fn output(&self) -> OutputHint {
+    fn output(&self, since: Option<Timestamp>) -> OutputHint {
         OutputHint {
-            vault: self.body.vault_id,
+            vault: self.body.optional.vault_id,
             text: Some(self.body.prompt.clone()),
-            outputs: self.body.batch_count,
-            since: Some(Timestamp::now()),
+            outputs: self.body.optional.batch_count,
+            since,
         }
     }
 }
@@ -200,16 +189,18 @@ impl Endpoint for CreateGeneration {
         &self.context
     }
 
-    fn request(&self) -> Result<Request, Error> {
-        if !matches!(self.body.parameters, None | Some(Value::Object(_))) {
-            return Err(Error::input("the parameters of a generation are not a JSON object"));
-        }
+    fn request(&self) -> Cow<'_, Request> {
+        let invalid = !matches!(self.body.optional.parameters, None | Some(Value::Object(_)));
+        let invalid =
+            invalid.then(|| "the parameters of a generation are not a JSON object".to_owned());
         let request = Request::new(Method::POST, path::GENERATIONS, path::GENERATIONS);
-        request.job(self.body.client_job_id.clone()).json(&self.body)
+        let request = request.job(self.body.client_job_id.clone()).json(&self.body);
+        Cow::Owned(request.invalid_if(invalid))
     }
 
     fn read(&self, reply: Reply) -> Result<GenerationJob, Error> {
         // The job was queued, but it is not certain that it has this id.
+        let since = reply.since;
         let mut data: Value = reply.accepted()?.data().map_err(Error::outcome_unknown)?;
         let text = |name: &str, data: &mut Value| match data.get_mut(name).map(Value::take) {
             Some(Value::String(text)) => Some(text),
@@ -220,16 +211,19 @@ impl Endpoint for CreateGeneration {
                 .map_or_else(|| self.body.client_job_id.clone(), JobId::new),
             provider_request_id: text("providerRequestId", &mut data),
             status_url: text("statusUrl", &mut data),
-            output: self.output(),
+            output: self.output(since),
         })
     }
 
     async fn exchange(&self) -> Result<Reply, Error> {
         let Context { client, options } = &self.context;
         let limit = options.limits(&client.0).call;
-        let end = Instant::now().checked_add(limit);
+        let (since, end) = (Some(Timestamp::now()), Instant::now().checked_add(limit));
         match until(end, self.queue_once()).await {
-            Ok(outcome) => outcome,
+            Ok(outcome) => outcome.map(|mut reply| {
+                reply.since = since;
+                reply
+            }),
             Err(_) => {
                 let job = Some(self.body.client_job_id.clone());
                 let error = Error::call_timed_out(client.base_url(), limit).after_attempts(1, job);
@@ -245,11 +239,11 @@ impl CreateGeneration {
     /// Sends the request until it is known whether the service has the job.
     async fn queue_once(&self) -> Result<Reply, Error> {
         let Context { client, options } = &self.context;
-        let (request, policy) = (self.request()?, options.policy(&client.0));
+        let (request, policy) = (self.request(), options.policy(&client.0));
         let mut backoff = policy.backoff();
         let mut number = 1;
         loop {
-            let (error, id_refused) = match client.send(request.clone(), options).await {
+            let (error, id_refused) = match client.send(&request, options).await {
                 Ok(reply) if retry::is_ambiguous(reply.status) => (reply.refused(), false),
                 // An earlier attempt may have been carried out.
                 Ok(reply) if number > 1 && refuses_job_id(&reply) => (reply.refused(), true),
@@ -262,10 +256,8 @@ impl CreateGeneration {
                 return Err(error.outcome_unknown());
             }
             sleep(backoff.delay(retry_after)).await;
-            let status = GetGenerationStatus {
-                context: self.context.clone(),
-                job: self.body.client_job_id.clone(),
-            };
+            let mut status = client.generation_status(&self.body.client_job_id);
+            status.context = self.context.clone();
             match status.exchange().await.and_then(Reply::accepted) {
                 Ok(reply) => return Ok(reply),
                 Err(unknown)

@@ -8,6 +8,7 @@ use futures_core::future::BoxFuture;
 use super::create::CreateGeneration;
 use super::output;
 use super::watch::Watch;
+use crate::client::methods::awaitable;
 use crate::client::trace::Span;
 use crate::client::{Client, Error};
 use crate::model::{
@@ -64,7 +65,7 @@ from_id!(JobId, &JobId, &str, String);
 /// ends the wait.
 ///
 /// ```
-/// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+/// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
 /// use std::time::Duration;
 ///
 /// let finished = client
@@ -79,8 +80,7 @@ from_id!(JobId, &JobId, &str, String);
 ///     Err(error) if error.is_wait_timeout() => println!("still running: {error}"),
 ///     Err(error) => return Err(error),
 /// }
-/// # Ok(())
-/// # }
+/// # Ok(()) }
 /// ```
 #[must_use = "a job is waited for only when this is awaited, or by `send_blocking`"]
 pub struct Wait {
@@ -152,16 +152,6 @@ impl Wait {
         self
     }
 
-    /// Waits, and blocks the thread until the job has ended; see [`blocking`](crate::blocking).
-    ///
-    /// # Errors
-    ///
-    /// As awaiting it.
-    #[cfg(feature = "blocking")]
-    pub fn send_blocking(self) -> Result<FinishedGeneration, Error> {
-        crate::client::blocking::wait(self.run())?
-    }
-
     async fn run(self) -> Result<FinishedGeneration, Error> {
         let span = Span::wait(self.watch.job_id());
         let outcome = span.around(self.run_within(&span)).await;
@@ -205,14 +195,7 @@ impl Wait {
     }
 }
 
-impl IntoFuture for Wait {
-    type Output = Result<FinishedGeneration, Error>;
-    type IntoFuture = BoxFuture<'static, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.run())
-    }
-}
+awaitable!(Wait -> FinishedGeneration, Wait::run);
 
 impl fmt::Debug for Wait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -236,41 +219,22 @@ pub struct CreateAndWait {
 
 impl CreateAndWait {
     wait_options!(wait);
-
-    /// Queues the generation and blocks the thread until it has ended; see
-    /// [`blocking`](crate::blocking).
-    ///
-    /// # Errors
-    ///
-    /// As awaiting it.
-    #[cfg(feature = "blocking")]
-    pub fn send_blocking(self) -> Result<FinishedGeneration, Error> {
-        crate::client::blocking::wait(self.into_future())?
-    }
 }
 
-impl IntoFuture for CreateAndWait {
-    type Output = Result<FinishedGeneration, Error>;
-    type IntoFuture = BoxFuture<'static, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move {
-            let job = self.create.await?;
-            self.wait.of(job).await
-        })
-    }
-}
+awaitable!(CreateAndWait -> FinishedGeneration, async |call: CreateAndWait| {
+    let job = call.create.await?;
+    call.wait.of(job).await
+});
 
 /// A completed generation with its output.
 ///
 /// ```
-/// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+/// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
 /// let finished = client.generations().wait("invoice-17").await?;
 /// for image in finished.images() {
 ///     println!("{} ({} by {})", image.url, image.width, image.height);
 /// }
-/// # Ok(())
-/// # }
+/// # Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

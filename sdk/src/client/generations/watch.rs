@@ -2,23 +2,20 @@
 //! the polling.
 
 use std::fmt;
-use std::future::poll_fn;
-use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use futures_core::Stream;
 use futures_core::future::BoxFuture;
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep};
 
-use super::GetGenerationStatus;
-use crate::client::backoff::Backoff;
 use crate::client::call::Endpoint as _;
-use crate::client::config::until;
+use crate::client::config::{Elapsed, until};
+use crate::client::methods::stream;
+use crate::client::retry::Backoff;
 use crate::client::{Client, Error, RetryPolicy};
 use crate::model::{GenerationStatus, JobId};
 
-type Polling = BoxFuture<'static, Result<Polled, Error>>;
+type Step = BoxFuture<'static, Result<Result<Polled, Error>, Elapsed>>;
 type Change = Result<GenerationStatus, Error>;
 
 struct Polled {
@@ -35,13 +32,12 @@ struct Polled {
 /// here: its final status says so. The timeout starts with the first poll.
 ///
 /// ```
-/// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+/// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
 /// let mut changes = client.generations().watch("invoice-17");
 /// while let Some(status) = changes.next().await {
 ///     println!("{}", status?.state);
 /// }
-/// # Ok(())
-/// # }
+/// # Ok(()) }
 /// ```
 #[must_use = "a stream polls the job only when it is polled"]
 pub struct Watch {
@@ -51,23 +47,15 @@ pub struct Watch {
     max_poll_interval: Duration,
     timeout: Duration,
     backoff: Option<Backoff>,
-    deadline: Option<Deadline>,
-    state: State,
+    /// The end of the timeout, which starts with the first poll; `Some(None)` if there is none.
+    deadline: Option<Option<Instant>>,
+    /// The wait before the next poll.
+    delay: Duration,
+    /// That wait and the poll.
+    step: Option<Step>,
+    ended: bool,
     last_status: Option<GenerationStatus>,
     last_error: Option<Error>,
-}
-
-enum State {
-    Due,
-    Polling(Polling),
-    Waiting(BoxFuture<'static, ()>),
-    Ended,
-}
-
-/// The end of the timeout; `at` is `None` if it is never reached.
-struct Deadline {
-    at: Option<Instant>,
-    sleep: BoxFuture<'static, ()>,
 }
 
 impl Watch {
@@ -89,7 +77,9 @@ impl Watch {
             timeout: Self::DEFAULT_TIMEOUT,
             backoff: None,
             deadline: None,
-            state: State::Due,
+            delay: Duration::ZERO,
+            step: None,
+            ended: false,
             last_status: None,
             last_error: None,
         }
@@ -136,17 +126,6 @@ impl Watch {
         self.last_error.as_ref()
     }
 
-    /// The next change; `None` when the stream has ended. Cancel safe.
-    pub async fn next(&mut self) -> Option<Change> {
-        poll_fn(|cx| self.poll_change(cx)).await
-    }
-
-    /// The stream as a blocking iterator; see [`blocking`](crate::blocking).
-    #[cfg(feature = "blocking")]
-    pub const fn blocking(self) -> crate::blocking::Blocking<Self> {
-        crate::blocking::Blocking::new(self)
-    }
-
     /// Retries a call until it succeeds or fails with an error that is not transient, within the
     /// same timeout.
     pub(super) async fn retrying<'a, T>(
@@ -179,7 +158,7 @@ impl Watch {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        self.deadline.as_ref().and_then(|deadline| deadline.at)
+        self.deadline.flatten()
     }
 
     fn delay(&mut self, retry_after: Option<Duration>) -> Duration {
@@ -189,43 +168,40 @@ impl Watch {
 
     fn poll_change(&mut self, cx: &mut Context<'_>) -> Poll<Option<Change>> {
         let timeout = self.timeout;
-        self.deadline.get_or_insert_with(|| {
-            let at = Instant::now().checked_add(timeout);
-            let sleep: BoxFuture<'static, ()> = match at {
-                Some(at) => Box::pin(sleep_until(at)),
-                None => Box::pin(std::future::pending()),
+        self.deadline.get_or_insert_with(|| Instant::now().checked_add(timeout));
+        while !self.ended {
+            let mut step = self.step.take().unwrap_or_else(|| self.next_step());
+            let Poll::Ready(outcome) = step.as_mut().poll(cx) else {
+                self.step = Some(step);
+                return Poll::Pending;
             };
-            Deadline { at, sleep }
-        });
-        loop {
-            match &mut self.state {
-                State::Due => self.state = State::Polling(self.poll_once()),
-                State::Polling(polling) => match polling.as_mut().poll(cx) {
-                    Poll::Ready(outcome) => {
-                        if let Some(change) = self.take(outcome) {
-                            return Poll::Ready(Some(change));
-                        }
-                    }
-                    Poll::Pending => return self.poll_deadline(cx),
-                },
-                State::Waiting(delay) => match delay.as_mut().poll(cx) {
-                    Poll::Ready(()) => self.state = State::Due,
-                    Poll::Pending => return self.poll_deadline(cx),
-                },
-                State::Ended => return Poll::Ready(None),
+            let change = match outcome {
+                Ok(outcome) => self.take(outcome),
+                Err(_) => {
+                    self.ended = true;
+                    Some(Err(self.timed_out()))
+                }
+            };
+            if change.is_some() {
+                return Poll::Ready(change);
             }
         }
+        Poll::Ready(None)
     }
 
-    /// One poll. It is not retried by itself, since the watch polls again.
-    fn poll_once(&self) -> Polling {
-        let call = GetGenerationStatus { context: self.client.context(), job: self.job.clone() };
-        let call = call.retry(RetryPolicy::never());
-        Box::pin(async move {
+    /// Waits and polls once. A poll is not retried by itself, since the watch polls again.
+    fn next_step(&self) -> Step {
+        let call = self.client.generation_status(&self.job).retry(RetryPolicy::never());
+        let (delay, deadline) = (self.delay, self.deadline());
+        Box::pin(until(deadline, async move {
+            // Even a sleep of zero takes a tick of the timer.
+            if !delay.is_zero() {
+                sleep(delay).await;
+            }
             let reply = call.exchange().await?;
             let retry_after = reply.retry_after();
             Ok(Polled { status: call.read(reply)?, retry_after })
-        })
+        }))
     }
 
     /// Decides what follows from a poll, and whether it is a change.
@@ -235,12 +211,10 @@ impl Watch {
             Err(_) => (None, true),
             Ok(polled) => (polled.retry_after, polled.status.state.is_final()),
         };
-        self.state = if is_final {
-            State::Ended
-        } else {
-            let delay = self.delay(retry_after);
-            State::Waiting(Box::pin(sleep(delay)))
-        };
+        self.ended = is_final;
+        if !is_final {
+            self.delay = self.delay(retry_after);
+        }
         match outcome {
             Ok(Polled { status, .. }) => {
                 self.last_error = None;
@@ -256,18 +230,6 @@ impl Watch {
         }
     }
 
-    fn poll_deadline(&mut self, cx: &mut Context<'_>) -> Poll<Option<Change>> {
-        if self
-            .deadline
-            .as_mut()
-            .is_none_or(|deadline| deadline.sleep.as_mut().poll(cx).is_pending())
-        {
-            return Poll::Pending;
-        }
-        self.state = State::Ended;
-        Poll::Ready(Some(Err(self.timed_out())))
-    }
-
     /// The error of the timeout.
     pub(super) fn timed_out(&mut self) -> Error {
         let last = self.last_status.clone();
@@ -281,13 +243,7 @@ fn is_transient(error: &Error) -> bool {
     error.is_retryable() || error.is_decode() || error.status().is_some_and(|s| s.is_success())
 }
 
-impl Stream for Watch {
-    type Item = Change;
-
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Change>> {
-        self.poll_change(cx)
-    }
-}
+stream!(Watch -> GenerationStatus, poll_change);
 
 impl fmt::Debug for Watch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

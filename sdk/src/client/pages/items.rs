@@ -1,15 +1,12 @@
 //! The items of a list, over all its pages.
 
 use std::fmt;
-use std::future::poll_fn;
-use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::vec;
 
-use futures_core::Stream;
-
 use super::Pages;
 use crate::client::Error;
+use crate::client::methods::stream;
 use crate::model::Cursor;
 
 /// A stream of the items of a list over all its pages. A page is requested when the items of the
@@ -19,13 +16,12 @@ use crate::model::Cursor;
 /// [`retry`](Self::retry) resumes.
 ///
 /// ```
-/// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+/// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
 /// let mut prompts = client.prompts().list().items();
 /// while let Some(prompt) = prompts.try_next().await? {
 ///     println!("{}", prompt.title);
 /// }
-/// # Ok(())
-/// # }
+/// # Ok(()) }
 /// ```
 #[must_use = "a stream fetches only when it is polled"]
 pub struct Items<T> {
@@ -49,22 +45,6 @@ impl<T> Items<T> {
         if self.page.len() == 0 { self.pages.cursor() } else { self.page_cursor.as_ref() }
     }
 
-    /// The next item; `None` when the stream has ended.
-    ///
-    /// Cancel safe: if the future is dropped, the next call continues the same request.
-    pub async fn next(&mut self) -> Option<Result<T, Error>> {
-        poll_fn(|cx| self.poll_item(cx)).await
-    }
-
-    /// The next item; `Ok(None)` when the stream has ended. Cancel safe.
-    ///
-    /// # Errors
-    ///
-    /// That of the page that failed.
-    pub async fn try_next(&mut self) -> Result<Option<T>, Error> {
-        self.next().await.transpose()
-    }
-
     /// The rest of the list in one vector.
     ///
     /// # Errors
@@ -76,12 +56,6 @@ impl<T> Items<T> {
             items.push(item);
         }
         Ok(items)
-    }
-
-    /// The stream as a blocking iterator; see [`blocking`](crate::blocking).
-    #[cfg(feature = "blocking")]
-    pub const fn blocking(self) -> crate::blocking::Blocking<Self> {
-        crate::blocking::Blocking::new(self)
     }
 
     /// After an error: requests the page that failed again when the stream is polled next, as
@@ -109,16 +83,7 @@ impl<T> Items<T> {
     }
 }
 
-// No field is ever pinned, whatever `T` is.
-impl<T> Unpin for Items<T> {}
-
-impl<T> Stream for Items<T> {
-    type Item = Result<T, Error>;
-
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.poll_item(cx)
-    }
-}
+stream!([T] Items<T> -> T, poll_item);
 
 impl<T> fmt::Debug for Items<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -36,7 +36,7 @@ macro_rules! paginated {
     ($name:ident, $item:ty) => {
         /// Pagination.
         impl $name {
-            $crate::client::call::optional! {
+            $crate::client::methods::optional! {
                 /// Resumes where an earlier list with the same filters stopped.
                 cursor, set_cursor => paging.cursor: crate::Cursor;
             }
@@ -77,6 +77,11 @@ macro_rules! paginated {
             /// As [`send`](Self::send).
             pub async fn page(self) -> Result<crate::Page<$item>, crate::Error> {
                 self.await
+            }
+
+            /// The call for the page after this one; `None` if it was the last.
+            pub fn next_page(&self, page: &crate::Page<$item>) -> Option<Self> {
+                page.next_cursor.clone().map(|cursor| self.clone().cursor(cursor))
             }
 
             /// A stream of the pages.

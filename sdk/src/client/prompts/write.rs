@@ -3,7 +3,8 @@
 use http::Method;
 use serde::Serialize;
 
-use crate::client::call::{Context, endpoint, optional, url_list};
+use crate::client::call::Context;
+use crate::client::methods::{endpoint, optional, url_list};
 use crate::client::request::Request;
 use crate::model::{AssetUrl, Prompt, PromptId, PromptType, VaultId};
 use crate::path;
@@ -126,20 +127,8 @@ impl UpdatePrompt {
         title, set_title => body.title: String;
         /// A new text of [`PROMPT_TEXT_CHARS`](crate::limits::PROMPT_TEXT_CHARS) characters.
         text, set_text => body.prompt: String;
-    }
-
-    /// A new label for the platform or tool the prompt is meant for.
-    pub fn platform(mut self, platform: impl Into<String>) -> Self {
-        self.body.platform = Some(Some(platform.into()));
-        self
-    }
-
-    /// As [`platform`](Self::platform), if there is a value. `None` changes nothing.
-    pub fn set_platform(self, platform: Option<impl Into<String>>) -> Self {
-        match platform {
-            Some(platform) => self.platform(platform),
-            None => self,
-        }
+        /// A new label for the platform or tool the prompt is meant for.
+        platform, set_platform => body.platform: String;
     }
 
     /// Removes the label.

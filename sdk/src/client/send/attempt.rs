@@ -1,24 +1,25 @@
 //! One attempt of a call: sends the request once and receives the response.
 
-use bytes::{Bytes, BytesMut};
-use http::{Response, StatusCode};
+use std::time::Duration;
+
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, Method};
 use tokio::time::Instant;
 use url::Url;
 
-use super::limit::{Running, TimedOut};
-use super::{body, headers, redirect, request_id, url};
+use super::incoming::{Incoming, MaxSize};
+use super::limit::Running;
+use super::redirect;
 use crate::client::Error;
 use crate::client::config::{Config, Limits};
 use crate::client::options::CallOptions;
 use crate::client::reply::Reply;
 use crate::client::request::Request;
-use crate::client::transport::{self, Body, Failure, FinalUrl};
-
-/// Bytes of an error response that are kept.
-const ERROR_BYTES_MAX: usize = 256 * 1024;
+use crate::client::transport::{self, Body};
 
 /// A request and the limits of its call.
 pub(super) struct Sending<'a> {
+    config: &'a Config,
     request: &'a Request,
     options: &'a CallOptions,
     limits: Limits,
@@ -28,120 +29,63 @@ pub(super) struct Sending<'a> {
 
 impl<'a> Sending<'a> {
     pub(super) fn new(
-        config: &Config,
+        config: &'a Config,
         request: &'a Request,
         options: &'a CallOptions,
     ) -> Result<Self, Error> {
         options.check()?;
         let limits = options.limits(config);
-        Ok(Self { request, options, limits, end: Instant::now().checked_add(limits.call) })
+        Ok(Self { config, request, options, limits, end: Instant::now().checked_add(limits.call) })
     }
 
     /// The time left for the call; `None` without a limit.
-    pub(super) fn left(&self) -> Option<std::time::Duration> {
+    pub(super) fn left(&self) -> Option<Duration> {
         self.end.map(|end| end.saturating_duration_since(Instant::now()))
     }
 
-    pub(super) async fn attempt(&self, config: &Config) -> Result<Reply, Error> {
-        let running = Running::new(self.limits, self.end);
+    pub(super) async fn attempt(&self) -> Result<Reply, Error> {
+        let Config { base_url, transport, max_response_size, .. } = self.config;
         let route = &self.request.route;
-        let (mut url, mut redirects) = (url(config, self.request), 0);
+        let max = MaxSize { bytes: *max_response_size, setting: "max_response_size" };
+        let running = Running::new(self.limits, self.end);
+        let (mut url, mut redirects) = (self.url(), 0);
         loop {
-            let response = self.exchange(config, &url, &running).await;
-            let (head, body) =
-                response.map_err(|error| error.of(route.clone(), None))?.into_parts();
-            let fail = |error: Error| error.of(route.clone(), request_id(&head.headers));
-            let status = head.status;
-            if let Some(FinalUrl(url)) = head.extensions.get() {
-                return Err(fail(Error::followed(status, url)));
+            let body = self.request.body.clone().map(Body::full).unwrap_or_default();
+            let request = transport::request(route.method.clone(), &url, self.headers(), body)
+                .map_err(|error| error.of(route.clone(), None))?;
+            let response = running.exchange(&**transport, request, &url).await;
+            let response = response.map_err(|error| error.of(route.clone(), None))?;
+            let incoming = Incoming::new(route.clone(), url, response, running, max);
+            incoming.check_url()?;
+            let check = |_: &Url, to: Option<&Url>| {
+                redirect::check_call(&route.method, base_url, to, redirects)
+            };
+            match incoming.redirect(check)? {
+                Some(next) => url = next,
+                None => return incoming.reply().await,
             }
-            if !redirect::is_redirect(status) {
-                let body = collect(body, status, config.max_response_size, &running).await;
-                let body = body.map_err(|broken| fail(broken.error(status, &url)))?;
-                return Ok(Reply::new(route.clone(), status, head.headers, body));
-            }
-            let to = redirect::location(&url, &head.headers);
-            redirect::of_call(&route.method, &config.base_url, to.as_ref(), redirects)
-                .map_err(|reason| fail(Error::redirect(status, to.as_ref(), reason)))?;
-            url = to.unwrap_or(url);
             redirects += 1;
         }
     }
 
-    async fn exchange(
-        &self,
-        config: &Config,
-        url: &Url,
-        running: &Running,
-    ) -> Result<Response<Body>, Error> {
-        let headers = headers(config, self.request, self.options);
-        let method = self.request.route.method.clone();
-        let request = transport::request(method, url, headers, body(self.request))?;
-        running.exchange(&*config.transport, request, url).await
-    }
-}
-
-/// Why a body is incomplete.
-pub(super) enum Broken {
-    TimedOut(TimedOut),
-    Failed(Failure),
-    /// The limit in bytes and its setting.
-    TooLarge(u64, &'static str),
-}
-
-impl Broken {
-    pub(super) fn error(self, status: StatusCode, url: &Url) -> Error {
-        match self {
-            Self::TimedOut(timed_out) => timed_out.error(url, Some(status)),
-            Self::Failed(source) => Error::incomplete(status, source),
-            Self::TooLarge(max, setting) => Error::too_large(status, max, setting),
+    fn url(&self) -> Url {
+        let mut url = self.config.base_url.clone();
+        url.set_path(&format!("{}{}", url.path().trim_end_matches('/'), self.request.path));
+        if !self.request.query.is_empty() {
+            url.query_pairs_mut().extend_pairs(&self.request.query);
         }
+        url
     }
-}
 
-/// The body of a response. That of an error may be incomplete: its status says more.
-async fn collect(
-    body: Body,
-    status: StatusCode,
-    max: u64,
-    running: &Running,
-) -> Result<Bytes, Broken> {
-    if status.is_client_error() || status.is_server_error() {
-        return Ok(collect_start(body, running).await);
+    fn headers(&self) -> HeaderMap {
+        let mut headers = self.config.headers.clone();
+        if self.request.body.is_some() {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        } else if self.request.route.method == Method::POST {
+            // Without a length some servers refuse a POST (411), and by itself none is sent.
+            headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
+        }
+        self.options.add_headers(&mut headers);
+        headers
     }
-    collect_whole(body, max, running).await
-}
-
-async fn collect_whole(mut body: Body, max: u64, running: &Running) -> Result<Bytes, Broken> {
-    let too_large = || Broken::TooLarge(max, "max_response_size");
-    if body.length().is_some_and(|length| length > max) {
-        return Err(too_large());
-    }
-    let mut taken = 0;
-    let mut next = async || {
-        let chunk = running.step(body.chunk()).await;
-        let chunk = chunk.map_err(Broken::TimedOut)?.map_err(Broken::Failed)?;
-        taken += chunk.as_ref().map_or(0, |chunk| chunk.len() as u64);
-        if taken > max { Err(too_large()) } else { Ok(chunk) }
-    };
-    // A body of one chunk is not copied.
-    let Some(first) = next().await? else { return Ok(Bytes::new()) };
-    let Some(second) = next().await? else { return Ok(first) };
-    let mut whole = BytesMut::from(first);
-    whole.extend_from_slice(&second);
-    while let Some(more) = next().await? {
-        whole.extend_from_slice(&more);
-    }
-    Ok(whole.freeze())
-}
-
-/// The beginning of the body of an error response, as far as it arrives.
-pub(super) async fn collect_start(mut body: Body, running: &Running) -> Bytes {
-    let mut start = BytesMut::new();
-    while start.len() < ERROR_BYTES_MAX {
-        let Ok(Ok(Some(chunk))) = running.step(body.chunk()).await else { break };
-        start.extend_from_slice(&chunk);
-    }
-    start.truncate(ERROR_BYTES_MAX);
-    start.freeze()
 }

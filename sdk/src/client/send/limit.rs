@@ -12,6 +12,7 @@ use crate::client::error::TimeLimit;
 use crate::client::transport::{Body, Transport};
 
 /// Time limits that have started.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Running {
     idle: Duration,
     first_byte: Duration,

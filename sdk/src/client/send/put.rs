@@ -10,13 +10,13 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use http_body::{Frame, SizeHint};
 use tokio::sync::mpsc;
 
-use super::attempt::collect_start;
+use super::incoming::{Incoming, MaxSize};
 use super::limit::{Running, TimedOut};
-use super::{repeats_query, request_id};
+use super::repeats_query;
 use crate::client::error::ErrorBody;
-use crate::client::reply::{Reply, repeats};
+use crate::client::reply::repeats;
 use crate::client::request::Route;
-use crate::client::transport::{self, Body, Failure, FinalUrl};
+use crate::client::transport::{self, Body, Failure};
 use crate::client::uploads::Chunks;
 use crate::client::{Client, Error};
 use crate::model::UploadSlot;
@@ -64,7 +64,10 @@ impl Client {
             }
         };
         let response = response.map_err(|source| fail(Error::no_response(url, source)))?;
-        self.outcome(response, complete, slot, route, &running).await
+        // The body of a success is not read.
+        let max = MaxSize { bytes: 0, setting: "" };
+        let response = Incoming::new(route, url.clone(), response, running, max);
+        self.outcome(response, complete, slot).await
     }
 
     fn upload(&self, slot: &UploadSlot, body: Queue) -> Result<Request<Body>, Error> {
@@ -84,25 +87,19 @@ impl Client {
 
     async fn outcome(
         &self,
-        response: Response<Body>,
+        response: Incoming,
         complete: bool,
         slot: &UploadSlot,
-        route: Route,
-        running: &Running,
     ) -> Result<StatusCode, Error> {
-        let (head, body) = response.into_parts();
-        let status = head.status;
-        let fail = |error: Error| error.of(route.clone(), request_id(&head.headers));
-        if let Some(FinalUrl(url)) = head.extensions.get() {
-            return Err(fail(Error::followed(status, url)));
-        }
+        response.check_url()?;
+        let status = response.status();
         if status.is_success() {
-            return if complete { Ok(status) } else { Err(fail(Error::answered_early(status))) };
+            let early = || response.fail(Error::answered_early(status));
+            return if complete { Ok(status) } else { Err(early()) };
         }
-        let body = collect_start(body, running).await;
-        let withheld = repeats_query(&body, slot.upload_url.expose())
-            || repeats(&String::from_utf8_lossy(&body), slot.token.expose());
-        let reply = Reply::new(route, status, head.headers, body).with_retry_after();
+        let reply = response.refusal().await;
+        let withheld = repeats_query(&reply.body, slot.upload_url.expose())
+            || repeats(&String::from_utf8_lossy(&reply.body), slot.token.expose());
         Err(if withheld { reply.refused_with(ErrorBody::Withheld) } else { reply.refused() })
     }
 }

@@ -21,7 +21,7 @@ pub(super) const fn is_redirect(status: StatusCode) -> bool {
 
 /// Whether a call of the API may be redirected to this URL, or why not: the API key is sent to
 /// URLs below the base URL only.
-pub(super) fn of_call(
+pub(super) fn check_call(
     method: &Method,
     base_url: &Url,
     to: Option<&Url>,
@@ -42,7 +42,11 @@ pub(super) fn of_call(
 }
 
 /// Whether a download may be redirected to this URL, or why not. There is no key to protect.
-pub(super) fn of_asset(from: &Url, to: Option<&Url>, redirects: u32) -> Result<(), &'static str> {
+pub(super) fn check_asset(
+    from: &Url,
+    to: Option<&Url>,
+    redirects: u32,
+) -> Result<(), &'static str> {
     let to = to.filter(|to| is_web(to)).ok_or(NOT_WEB)?;
     if from.scheme() == "https" && to.scheme() != "https" {
         return Err("it leads from https to http");

@@ -3,13 +3,12 @@
 use std::fmt;
 use std::time::Duration;
 
-use futures_core::future::BoxFuture;
 use tokio::time::{Instant, sleep};
 
-use super::media;
-use super::source::{Opened, UploadSource};
-use crate::client::backoff::Backoff;
+use super::source::{Opened, UploadSource, content_type, type_of_name};
 use crate::client::config::until;
+use crate::client::methods::awaitable;
+use crate::client::retry::Backoff;
 use crate::client::trace::Span;
 use crate::client::{Client, Error};
 use crate::model::{AssetUrl, ImageContentType, UploadSlot};
@@ -44,15 +43,14 @@ type OnProgress = dyn FnMut(UploadProgress) + Send;
 /// both calls.
 ///
 /// ```
-/// # async fn example(client: promptarium::Client) -> Result<(), promptarium::Error> {
+/// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
 /// let image = client
 ///     .uploads()
 ///     .image("harbour.png")
 ///     .on_progress(|progress| println!("{} of {} bytes", progress.sent, progress.total))
 ///     .await?;
 /// println!("{}", image.url);
-/// # Ok(())
-/// # }
+/// # Ok(()) }
 /// ```
 #[must_use = "an image is uploaded only when this is awaited, or by `send`"]
 pub struct UploadImage {
@@ -92,17 +90,6 @@ impl UploadImage {
         self
     }
 
-    /// Uploads the image and blocks the thread until it is there; see
-    /// [`blocking`](crate::blocking).
-    ///
-    /// # Errors
-    ///
-    /// As awaiting it.
-    #[cfg(feature = "blocking")]
-    pub fn send_blocking(self) -> Result<UploadedImage, Error> {
-        crate::client::blocking::wait(self.run_in_time())?
-    }
-
     async fn run_in_time(self) -> Result<UploadedImage, Error> {
         let (client, timeout) = (self.client.clone(), self.timeout);
         let span = Span::upload();
@@ -114,8 +101,8 @@ impl UploadImage {
 
     async fn run(mut self, span: &Span) -> Result<UploadedImage, Error> {
         let mut opened = Opened::open(self.source).await?;
-        let name = opened.path.as_deref().and_then(media::of_name);
-        let content_type = media::decide(&opened.head, name, self.content_type)
+        let name = opened.path.as_deref().and_then(type_of_name);
+        let content_type = content_type(&opened.head, name, self.content_type)
             .map_err(|problem| Error::input(format!("{} {problem}", opened.name)))?;
         let mut backoff = Backoff::new(INITIAL_BACKOFF, MAX_BACKOFF);
         let (total, mut attempt) = (opened.size, 1);
@@ -165,14 +152,7 @@ fn again_after(error: &Error, ran_out: bool, backoff: &mut Backoff) -> Option<Du
         .then(|| backoff.delay(retry_after))
 }
 
-impl IntoFuture for UploadImage {
-    type Output = Result<UploadedImage, Error>;
-    type IntoFuture = BoxFuture<'static, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.run_in_time())
-    }
-}
+awaitable!(UploadImage -> UploadedImage, UploadImage::run_in_time);
 
 impl fmt::Debug for UploadImage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,17 +1,18 @@
-//! The source of an upload: a file, bytes or a reader, read in chunks.
+//! The source of an upload: a file, bytes or a reader, read in chunks, and the type of its image.
 
+use std::ffi::OsStr;
 use std::fmt;
-use std::io::{self, SeekFrom};
+use std::io::SeekFrom;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 
-use bytes::{Bytes, BytesMut};
+use bytes::{BufMut as _, Bytes, BytesMut};
 use tokio::fs::File;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncSeekExt as _};
 
-use super::media::HEAD_BYTES;
 use crate::client::Error;
 use crate::limits::UPLOAD_SIZE_BYTES;
+use crate::model::ImageContentType;
 
 /// The largest chunk in bytes.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -69,36 +70,18 @@ impl fmt::Debug for UploadSource {
     }
 }
 
-/// Paths of a file.
-macro_rules! from_path {
-    ($($path:ty),*) => {$(
-        impl From<$path> for UploadSource {
-            fn from(path: $path) -> Self {
-                Self::path(path)
+macro_rules! from {
+    ($constructor:ident: $($type:ty),*) => {$(
+        impl From<$type> for UploadSource {
+            fn from(source: $type) -> Self {
+                Self::$constructor(source)
             }
         }
     )*};
 }
 
-from_path!(&str, String, &Path, PathBuf, &PathBuf);
-
-impl From<Bytes> for UploadSource {
-    fn from(bytes: Bytes) -> Self {
-        Self::bytes(bytes)
-    }
-}
-
-impl From<Vec<u8>> for UploadSource {
-    fn from(bytes: Vec<u8>) -> Self {
-        Self::bytes(bytes)
-    }
-}
-
-impl From<&'static [u8]> for UploadSource {
-    fn from(bytes: &'static [u8]) -> Self {
-        Self::bytes(bytes)
-    }
-}
+from!(path: &str, String, &Path, PathBuf, &PathBuf);
+from!(bytes: Bytes, Vec<u8>, &'static [u8]);
 
 /// A source whose size and first bytes are known.
 pub(super) struct Opened {
@@ -157,18 +140,17 @@ impl Opened {
     }
 
     async fn read_head(&mut self) -> Result<(), Error> {
-        let wanted = usize::try_from(self.size).map_or(HEAD_BYTES, |size| size.min(HEAD_BYTES));
-        let head = match &mut self.body {
-            Body::Bytes(bytes) => Ok(bytes.slice(..wanted)),
-            Body::File(file) => read_up_to(file, wanted).await,
-            Body::Reader(Some(reader)) => read_up_to(reader, wanted).await,
-            Body::Reader(None) => Ok(Bytes::new()),
+        let wanted = self.size.min(HEAD_BYTES as u64);
+        let mut head = Vec::with_capacity(HEAD_BYTES);
+        let read = match &mut self.body {
+            Body::Bytes(bytes) => (&bytes[..]).take(wanted).read_to_end(&mut head).await,
+            Body::File(file) => file.take(wanted).read_to_end(&mut head).await,
+            Body::Reader(Some(reader)) => reader.take(wanted).read_to_end(&mut head).await,
+            Body::Reader(None) => Ok(0),
         };
-        self.head = head.map_err(|source| Error::file(&self.name, "read", source))?;
-        if self.head.len() < wanted {
-            return Err(ended_early(&self.name, self.head.len() as u64, self.size));
-        }
-        Ok(())
+        let read = read.map_err(|source| Error::file(&self.name, "read", source))? as u64;
+        self.head = head.into();
+        if read < wanted { Err(ended_early(&self.name, read, self.size)) } else { Ok(()) }
     }
 
     /// Whether [`chunks`](Self::chunks) can be called more than once.
@@ -178,18 +160,19 @@ impl Opened {
 
     /// The chunks, from the first byte.
     pub(super) async fn chunks(&mut self) -> Result<Chunks<'_>, Error> {
-        let (head, rest) = match &mut self.body {
-            Body::Bytes(bytes) => (bytes.clone(), Rest::None),
+        let (reader, is_file): (Pin<Box<dyn AsyncRead + Send + '_>>, _) = match &mut self.body {
+            Body::Bytes(bytes) => (Box::pin(&bytes[..]), false),
             Body::Reader(reader) => {
-                (self.head.clone(), reader.take().map_or(Rest::None, Rest::Reader))
+                let rest = reader.take().unwrap_or_else(|| Box::pin(tokio::io::empty()));
+                (Box::pin(self.head[..].chain(rest)), false)
             }
             Body::File(file) => {
                 let rewound = file.seek(SeekFrom::Start(0)).await;
                 rewound.map_err(|source| Error::file(&self.name, "read", source))?;
-                (Bytes::new(), Rest::File(file))
+                (Box::pin(file), true)
             }
         };
-        Ok(Chunks { name: &self.name, size: self.size, left: self.size, head, rest })
+        Ok(Chunks { name: &self.name, size: self.size, left: self.size, reader, is_file })
     }
 }
 
@@ -198,15 +181,8 @@ pub(in crate::client) struct Chunks<'a> {
     name: &'a str,
     size: u64,
     left: u64,
-    /// The bytes before `rest`.
-    head: Bytes,
-    rest: Rest<'a>,
-}
-
-enum Rest<'a> {
-    None,
-    File(&'a mut File),
-    Reader(Reader),
+    reader: Pin<Box<dyn AsyncRead + Send + 'a>>,
+    is_file: bool,
 }
 
 impl Chunks<'_> {
@@ -224,17 +200,15 @@ impl Chunks<'_> {
         if most == 0 {
             return Ok(None);
         }
-        let chunk = if self.head.is_empty() {
-            self.rest.read(most).await
-        } else {
-            Ok(self.head.split_to(most.min(self.head.len())))
-        };
-        let chunk = chunk.map_err(|source| Error::file(self.name, "read", source))?;
-        if chunk.is_empty() {
+        let mut chunk = BytesMut::with_capacity(most).limit(most);
+        let read = self.reader.read_buf(&mut chunk).await;
+        if read.map_err(|source| Error::file(self.name, "read", source))? == 0 {
             return Err(ended_early(self.name, self.sent(), self.size));
         }
+        let chunk = chunk.into_inner().freeze();
         self.left -= chunk.len() as u64;
-        if self.left == 0 && self.rest.has_more().await {
+        // A reader is not asked for more, since the answer may have to be waited for.
+        if self.left == 0 && self.is_file && self.reader.read_u8().await.is_ok() {
             let text = format!("{} has grown beyond the {} bytes it had", self.name, self.size);
             return Err(Error::input(text));
         }
@@ -242,33 +216,54 @@ impl Chunks<'_> {
     }
 }
 
-impl Rest<'_> {
-    async fn read(&mut self, most: usize) -> io::Result<Bytes> {
-        let mut chunk = BytesMut::with_capacity(most);
-        let source: &mut (dyn AsyncRead + Send + Unpin) = match self {
-            Self::None => return Ok(Bytes::new()),
-            Self::File(file) => file,
-            Self::Reader(reader) => reader,
-        };
-        source.take(most as u64).read_buf(&mut chunk).await?;
-        Ok(chunk.freeze())
-    }
-
-    /// Whether a file has more bytes. A reader is not asked, since the answer may have to be waited for.
-    async fn has_more(&mut self) -> bool {
-        match self {
-            Self::File(file) => file.read_u8().await.is_ok(),
-            Self::None | Self::Reader(_) => false,
-        }
-    }
-}
-
-async fn read_up_to(source: &mut (impl AsyncRead + Unpin), most: usize) -> io::Result<Bytes> {
-    let mut head = Vec::with_capacity(most);
-    source.take(most as u64).read_to_end(&mut head).await?;
-    Ok(head.into())
-}
-
 fn ended_early(name: &str, found: u64, size: u64) -> Error {
     Error::input(format!("{name} ended after {found} of {size} bytes"))
+}
+
+/// Bytes that are needed to detect the type.
+const HEAD_BYTES: usize = 12;
+
+/// The type with this signature.
+fn of_bytes(head: &[u8]) -> Option<ImageContentType> {
+    match head {
+        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some(ImageContentType::Png),
+        [0xFF, 0xD8, 0xFF, ..] => Some(ImageContentType::Jpeg),
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(ImageContentType::Gif),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => {
+            Some(ImageContentType::Webp)
+        }
+        _ => None,
+    }
+}
+
+/// The type by the extension of a file.
+pub(super) fn type_of_name(path: &Path) -> Option<ImageContentType> {
+    let ending = path.extension().and_then(OsStr::to_str)?.to_ascii_lowercase();
+    match ending.as_str() {
+        "png" => Some(ImageContentType::Png),
+        "jpg" | "jpeg" | "jpe" | "jfif" => Some(ImageContentType::Jpeg),
+        "gif" => Some(ImageContentType::Gif),
+        "webp" => Some(ImageContentType::Webp),
+        _ => None,
+    }
+}
+
+/// The type to declare: that of the bytes. It must be the type that the caller declared, or else
+/// that of the file name. A declared type that this version does not know is not checked.
+pub(super) fn content_type(
+    head: &[u8],
+    name: Option<ImageContentType>,
+    declared: Option<ImageContentType>,
+) -> Result<ImageContentType, String> {
+    match (of_bytes(head), declared, name) {
+        (None, Some(declared @ ImageContentType::Unknown(_)), _) => Ok(declared),
+        (None, ..) => Err("is not a PNG, JPEG, WebP or GIF image (unknown signature)".to_owned()),
+        (Some(is), Some(declared), _) if declared != is => {
+            Err(format!("is {is} by its first bytes, but was declared as {declared}"))
+        }
+        (Some(is), None, Some(name)) if name != is => {
+            Err(format!("is {is} by its first bytes, but {name} by its name"))
+        }
+        (Some(is), ..) => Ok(is),
+    }
 }

@@ -119,6 +119,26 @@ async fn output_that_is_not_there_is_an_error_and_never_an_empty_list() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn output_counts_as_new_from_the_start_of_the_request_not_from_its_response() {
+    // The clocks may differ by 5 minutes; this prompt is 50 ms younger than that at the start.
+    let skew = jiff::SignedDuration::from_mins(5) - jiff::SignedDuration::from_millis(50);
+    let mut prompt = made(8, "A harbour", 1);
+    prompt.created_at = Timestamp::now().checked_sub(skew).unwrap();
+    let script = Script::new();
+    script.post(path::GENERATIONS).always_with(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        Answer::data(&json!({}))
+    });
+    let mut member = fixture::vault_prompt();
+    member.prompt = prompt;
+    script.get(path::GENERATION_STATUS).always(Answer::data(&json!({ "status": "completed" })));
+    script.get(path::VAULT_PROMPTS).always(Answer::data(&[member]));
+    let create = client(&script).generations().create("local/plasma", "A harbour");
+    let finished = create.vault(VaultId::new(3)).and_wait().await.unwrap();
+    assert_eq!(ids(&finished.prompts), [8]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn output_that_the_service_shows_a_little_later_is_found() {
     let script = silent(Vec::new());
     let mut member = fixture::vault_prompt();

@@ -1,0 +1,237 @@
+//! The methods that calls and streams share, as macros: methods of a trait would have to be
+//! imported by every user.
+
+/// Declares a call: its documentation, arguments, response, request, and how the response is
+/// read if it is not the `data` of the envelope.
+macro_rules! endpoint {
+    (
+        $(#[$doc:meta])*
+        $name:ident { $($field:ident: $type:ty),* $(,)? } -> $output:ty,
+        $request:expr
+        $(, $read:expr)? $(,)?
+    ) => {
+        $(#[$doc])*
+        ///
+        /// Nothing is sent until the call is awaited.
+        #[derive(Debug, Clone)]
+        #[must_use = "a call is sent only when it is awaited, or by `send`"]
+        pub struct $name {
+            context: $crate::client::call::Context,
+            $($field: $type,)*
+        }
+
+        impl $crate::client::call::Endpoint for $name {
+            type Output = $output;
+
+            fn context(&self) -> &$crate::client::call::Context {
+                &self.context
+            }
+
+            fn request(&self) -> std::borrow::Cow<'_, $crate::client::request::Request> {
+                let request: fn(&Self) -> _ = $request;
+                std::borrow::Cow::Owned(request(self))
+            }
+
+            fn read(&self, reply: $crate::client::reply::Reply) -> Result<$output, $crate::Error> {
+                $crate::client::methods::endpoint!(@read self, reply $(, $read)?)
+            }
+        }
+
+        $crate::client::methods::sendable!($name -> $output);
+    };
+    (@read $self:ident, $reply:ident) => { $reply.data() };
+    (@read $self:ident, $reply:ident, $read:expr) => {{
+        let read: fn(&Self, $crate::client::reply::Reply) -> _ = $read;
+        read($self, $reply)
+    }};
+}
+
+/// The methods that every call has.
+macro_rules! sendable {
+    ($([$($generic:tt)*])? $name:ident $(<$parameter:ident>)? -> $output:ty) => {
+        /// Options of the call, and sending it.
+        impl $(<$($generic)*>)? $name $(<$parameter>)? {
+            /// How long the call may take, all attempts and the backoff between them included;
+            /// the client's [`overall_timeout`](crate::ClientBuilder::overall_timeout) otherwise.
+            pub fn timeout(mut self, timeout: std::time::Duration) -> Self {
+                self.context.options.set().timeout = Some(timeout);
+                self
+            }
+
+            /// How long one attempt may take, in place of the client's
+            /// [`request_timeout`](crate::ClientBuilder::request_timeout).
+            pub fn request_timeout(mut self, timeout: std::time::Duration) -> Self {
+                self.context.options.set().request_timeout = Some(timeout);
+                self
+            }
+
+            /// How long an attempt may go without receiving or sending a byte, in place of the
+            /// client's [`idle_timeout`](crate::ClientBuilder::idle_timeout).
+            pub fn idle_timeout(mut self, timeout: std::time::Duration) -> Self {
+                self.context.options.set().idle_timeout = Some(timeout);
+                self
+            }
+
+            /// How the call is retried, in place of the client's
+            /// [`retry`](crate::ClientBuilder::retry).
+            pub fn retry(mut self, policy: crate::RetryPolicy) -> Self {
+                self.context.options.set().retry = Some(policy);
+                self
+            }
+
+            /// Adds a header, for example for tracing.
+            ///
+            /// Sending fails with [`Error::is_input`](crate::Error::is_input) for an invalid
+            /// header and for those that the client sets itself: `Authorization`,
+            /// `Content-Type`, `Host` and the headers of the connection.
+            pub fn header(mut self, name: impl AsRef<str>, value: impl AsRef<str>) -> Self {
+                self.context.options.header(name.as_ref(), value.as_ref());
+                self
+            }
+
+            /// Sends the call, as awaiting it does.
+            ///
+            /// # Errors
+            ///
+            /// An [`Error`](crate::Error) if the call cannot be sent, if the service answers
+            /// with an error status, or if the response cannot be decoded.
+            pub async fn send(self) -> Result<$output, crate::Error> {
+                $crate::client::call::Endpoint::run(self).await
+            }
+
+            /// Sends the call; returns status, headers, request id and body of the response
+            /// with the value.
+            ///
+            /// # Errors
+            ///
+            /// As [`send`](Self::send).
+            pub async fn send_with_meta(self) -> Result<crate::WithMeta<$output>, crate::Error> {
+                $crate::client::call::Endpoint::run_with_meta(self).await
+            }
+
+            /// [`send_with_meta`](Self::send_with_meta), and blocks the thread.
+            ///
+            /// # Errors
+            ///
+            /// As [`send`](Self::send).
+            #[cfg(feature = "blocking")]
+            pub fn send_with_meta_blocking(self) -> Result<crate::WithMeta<$output>, crate::Error> {
+                $crate::client::blocking::wait($crate::client::call::Endpoint::run_with_meta(self))?
+            }
+        }
+
+        $crate::client::methods::awaitable!(
+            $([$($generic)*])? $name $(<$parameter>)? -> $output,
+            $crate::client::call::Endpoint::run
+        );
+    };
+}
+
+/// Makes a type awaitable, and sendable by blocking: `$run` takes it and returns the future.
+macro_rules! awaitable {
+    ($([$($generic:tt)*])? $name:ident $(<$parameter:ident>)? -> $output:ty, $run:expr) => {
+        impl $(<$($generic)*>)? $name $(<$parameter>)? {
+            /// As awaiting it, but blocks the thread until the result is there; see
+            /// [`blocking`](crate::blocking).
+            ///
+            /// # Errors
+            ///
+            /// As awaiting it.
+            #[cfg(feature = "blocking")]
+            pub fn send_blocking(self) -> Result<$output, crate::Error> {
+                $crate::client::blocking::wait($run(self))?
+            }
+        }
+
+        impl $(<$($generic)*>)? IntoFuture for $name $(<$parameter>)? {
+            type Output = Result<$output, crate::Error>;
+            type IntoFuture = futures_core::future::BoxFuture<'static, Self::Output>;
+
+            fn into_future(self) -> Self::IntoFuture {
+                Box::pin($run(self))
+            }
+        }
+    };
+}
+
+/// Setters of optional fields of a call: one for a value, one for a value that may be absent. A
+/// field that `null` clears is an `Option` of an `Option`.
+macro_rules! optional {
+    ($($(#[$doc:meta])* $name:ident, $set:ident => $($path:ident).+: $type:ty;)*) => {$(
+        $(#[$doc])*
+        pub fn $name(mut self, value: impl Into<$type>) -> Self {
+            let value: $type = value.into();
+            self.$($path).+ = Some(value.into());
+            self
+        }
+
+        #[doc = concat!("As [`", stringify!($name), "`](Self::", stringify!($name), "), if there ")]
+        /// is a value. `None` changes nothing.
+        pub fn $set(self, value: Option<impl Into<$type>>) -> Self {
+            match value {
+                Some(value) => self.$name(value),
+                None => self,
+            }
+        }
+    )*};
+}
+
+/// Setter of a list of URLs.
+macro_rules! url_list {
+    ($(#[$doc:meta])* $name:ident => $($path:ident).+) => {
+        $(#[$doc])*
+        pub fn $name<I>(mut self, urls: I) -> Self
+        where
+            I: IntoIterator<Item: Into<crate::AssetUrl>>,
+        {
+            self.$($path).+ = Some(urls.into_iter().map(Into::into).collect());
+            self
+        }
+    };
+}
+
+/// The methods of a stream whose `$poll` returns the next item, which is a `Result`.
+macro_rules! stream {
+    ($([$generic:ident])? $name:ident $(<$parameter:ident>)? -> $item:ty, $poll:ident) => {
+        /// Reading the stream.
+        impl $(<$generic>)? $name $(<$parameter>)? {
+            /// The next item; `None` when the stream has ended.
+            ///
+            /// Cancel safe: if the future is dropped, the next call continues the same request.
+            pub async fn next(&mut self) -> Option<Result<$item, crate::Error>> {
+                std::future::poll_fn(|cx| self.$poll(cx)).await
+            }
+
+            /// The next item; `Ok(None)` when the stream has ended. Cancel safe.
+            ///
+            /// # Errors
+            ///
+            /// That of the request that failed.
+            pub async fn try_next(&mut self) -> Result<Option<$item>, crate::Error> {
+                self.next().await.transpose()
+            }
+
+            /// The stream as a blocking iterator; see [`blocking`](crate::blocking).
+            #[cfg(feature = "blocking")]
+            pub const fn blocking(self) -> crate::blocking::Blocking<Self> {
+                crate::blocking::Blocking::new(self)
+            }
+        }
+
+        // No field is ever pinned.
+        impl $(<$generic>)? Unpin for $name $(<$parameter>)? {}
+
+        impl $(<$generic>)? futures_core::Stream for $name $(<$parameter>)? {
+            type Item = Result<$item, crate::Error>;
+
+            fn poll_next(
+                mut self: std::pin::Pin<&mut Self>,
+                cx: &mut std::task::Context<'_>,
+            ) -> std::task::Poll<Option<Self::Item>> {
+                self.$poll(cx)
+            }
+        }
+    };
+}
+
+pub(super) use {awaitable, endpoint, optional, sendable, stream, url_list};
