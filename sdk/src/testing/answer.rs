@@ -1,6 +1,6 @@
 //! The answer to one request.
+#![expect(clippy::expect_used, reason = "a mistake of the test ends the test")]
 
-use std::fmt;
 use std::future::pending;
 use std::io::{self, ErrorKind};
 use std::time::Duration;
@@ -58,14 +58,15 @@ impl Answer {
     /// Success with this `data`, in the envelope of the API.
     #[track_caller]
     pub fn data(data: &(impl Serialize + ?Sized)) -> Self {
-        Self::json(200, &json!({ "data": value(data), "error": null }))
+        let data = serde_json::to_value(data).expect("data that is valid as JSON");
+        Self::json(200, &json!({ "data": data, "error": null }))
     }
 
     /// Success with a page of a list.
     #[track_caller]
     pub fn page<T: Serialize>(page: &Page<T>) -> Self {
-        let (data, next) = (value(&page.items), &page.next_cursor);
-        let pagination = json!({ "nextCursor": next });
+        let data = serde_json::to_value(&page.items).expect("items that are valid as JSON");
+        let pagination = json!({ "nextCursor": page.next_cursor });
         Self::json(200, &json!({ "data": data, "error": null, "pagination": pagination }))
     }
 
@@ -119,9 +120,7 @@ impl Answer {
     /// Sets the status.
     #[track_caller]
     pub fn status(mut self, status: u16) -> Self {
-        let Ok(status) = StatusCode::from_u16(status) else {
-            mistake(format_args!("invalid status {status}"));
-        };
+        let status = StatusCode::from_u16(status).expect("a valid status");
         *self.response("status").status_mut() = status;
         self
     }
@@ -132,9 +131,8 @@ impl Answer {
     pub fn field(mut self, name: &str, text: &str) -> Self {
         let body = self.response("field").body_mut();
         let mut envelope: Value = serde_json::from_slice(body).unwrap_or_default();
-        let Some(Value::Object(details)) = envelope.get_mut("details") else {
-            mistake("only an error has fields");
-        };
+        let details = envelope.get_mut("details").and_then(Value::as_object_mut);
+        let details = details.expect("only an error has fields");
         let issue = match details.remove(name) {
             None => json!(text),
             Some(Value::Array(texts)) => texts.into_iter().chain([json!(text)]).collect(),
@@ -148,11 +146,9 @@ impl Answer {
     /// Adds a header, beside others of its name.
     #[track_caller]
     pub fn header(mut self, name: &str, value: &str) -> Self {
-        let (Ok(known), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value))
-        else {
-            mistake(format_args!("invalid header {name:?}"));
-        };
-        self.response("header").headers_mut().append(known, value);
+        let name = HeaderName::try_from(name).expect("a valid header name");
+        let value = HeaderValue::try_from(value).expect("a valid header value");
+        self.response("header").headers_mut().append(name, value);
         self
     }
 
@@ -204,9 +200,8 @@ impl Answer {
 
     #[track_caller]
     fn response(&mut self, part: &str) -> &mut Response<Bytes> {
-        if matches!(self.end, End::NoConnection | End::Disconnect | End::Never) {
-            mistake(format_args!("without a response there is no {part}"));
-        }
+        let is_missing = matches!(self.end, End::NoConnection | End::Disconnect | End::Never);
+        assert!(!is_missing, "without a response there is no {part}");
         &mut self.response
     }
 
@@ -237,18 +232,4 @@ impl Answer {
             Body::new(start.map_err(|never| match never {}).with_trailers(end))
         }))
     }
-}
-
-#[track_caller]
-fn value(data: &(impl Serialize + ?Sized)) -> Value {
-    match serde_json::to_value(data) {
-        Ok(value) => value,
-        Err(error) => mistake(format_args!("not serializable as JSON: {error}")),
-    }
-}
-
-#[track_caller]
-#[expect(clippy::panic, reason = "a mistake of the test ends the test")]
-fn mistake(text: impl fmt::Display) -> ! {
-    panic!("{text}")
 }

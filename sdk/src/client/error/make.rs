@@ -114,18 +114,16 @@ impl Error {
             TimeLimit::Call => format!("timed out after {after:?} (overall_timeout)"),
             TimeLimit::Whole => format!("timed out after {after:?} (timeout)"),
         };
-        let (failure, text) = match status {
-            Some(status) => (AttemptFailure::Incomplete, format!("{what} {INCOMPLETE} ({status})")),
-            None => {
-                let text = format!("{what} while waiting for {}", origin(url));
-                (AttemptFailure::NoResponse, text)
-            }
+        let (failure, when) = match status {
+            Some(status) => (AttemptFailure::Incomplete, format!("{INCOMPLETE} ({status})")),
+            None => (AttemptFailure::NoResponse, format!("while waiting for {}", origin(url))),
         };
-        let mut error = Self::new(ErrorKind::Timeout, text);
+        let mut error = Self::new(ErrorKind::Timeout, format!("{what} {when}"));
         error.facts.status = status;
-        // There is no time left for another attempt.
+        // Without time left, a retry does not help.
         let is_final = matches!(limit, TimeLimit::Call | TimeLimit::Whole);
-        if is_final { error } else { error.failing(failure) }
+        error.facts.failure = (!is_final).then_some(failure);
+        error
     }
 
     /// The whole of several requests timed out.
@@ -262,12 +260,8 @@ fn origin(url: &Url) -> String {
 
 /// A URL without the parts that may be secret.
 fn without_query(url: &str) -> String {
-    let Ok(mut parsed) = Url::parse(url) else {
-        let end = url.find(['?', '#']).unwrap_or(url.len());
-        return Excerpt::start(&url.as_bytes()[..end]).to_string();
-    };
-    parsed.set_query(None);
-    parsed.set_fragment(None);
+    let url = url.split(['?', '#']).next().unwrap_or_default();
+    let Ok(mut parsed) = Url::parse(url) else { return Excerpt::of(url).to_string() };
     // Fails for a URL that cannot have them.
     let _ = parsed.set_username("");
     let _ = parsed.set_password(None);

@@ -165,14 +165,14 @@ fn an_answer_that_no_server_can_give_panics() {
         *payload.downcast::<String>().unwrap()
     });
     assert_snapshot!(texts.join("\n"), @r#"
-    invalid header "x y"
-    invalid header "x"
+    a valid header name: InvalidHeaderName
+    a valid header value: InvalidHeaderValue
     only an error has fields
     only an error has fields
     without a response there is no status
     without a response there is no body
-    invalid status 99
-    not serializable as JSON: key must be a string
+    a valid status: InvalidStatusCode
+    data that is valid as JSON: Error("key must be a string", line: 0, column: 0)
     "#);
 }
 
