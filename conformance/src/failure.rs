@@ -85,6 +85,10 @@ pub(crate) fn in_full(error: &(dyn Error + 'static)) -> String {
     })
 }
 
+fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(error.source(), |cause: &&'a (dyn Error + 'static)| (*cause).source())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,8 +105,4 @@ mod tests {
         let told = "cannot decode: invalid type: string \"a\", expected u8";
         assert_eq!(in_full(&Outer(told, cause())), told);
     }
-}
-
-fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(error.source(), |cause: &&'a (dyn Error + 'static)| (*cause).source())
 }

@@ -74,12 +74,10 @@ async fn range_in_body(case: Case) -> Result<(), Failure> {
         ];
         refused(field, &replies)?;
     }
-    for prompts in [Vec::new(), vec![ids.loose; 51]] {
-        let body = json!({ "promptIds": prompts });
-        let reply = wire.post(&format!("/vaults/{}/prompts", ids.vault), body).await?;
-        refused("promptIds", &[reply])?;
-    }
-    Ok(())
+    // A service may count an id that is named twice once (S-26), so just none is out of range.
+    let body = json!({ "promptIds": [] });
+    let reply = wire.post(&format!("/vaults/{}/prompts", ids.vault), body).await?;
+    refused("promptIds", &[reply])
 }
 
 fn refused(field: &str, replies: &[Reply]) -> Result<(), Failure> {

@@ -136,11 +136,20 @@ async fn prompt_on_update(case: Case) -> Result<(), Failure> {
 }
 
 async fn aspect_ratio_on_create(case: Case) -> Result<(), Failure> {
-    ASPECT_RATIO.hold(&case, On::Create, "1").await
+    aspect_ratio(&case, On::Create).await
 }
 
 async fn aspect_ratio_on_update(case: Case) -> Result<(), Failure> {
-    ASPECT_RATIO.hold(&case, update(&case).await?, "1").await
+    aspect_ratio(&case, update(&case).await?).await
+}
+
+/// A service may take ratios only (S-66), so these are some.
+async fn aspect_ratio(case: &Case, on: On) -> Result<(), Failure> {
+    for ratio in ["1:1", "100000000:1000000000"] {
+        attempt(case, on, json!({ "aspectRatio": ratio })).await?.accepted()?;
+    }
+    attempt(case, on, json!({ "aspectRatio": "1000000000:1000000000" })).await?.refused()?;
+    Ok(())
 }
 
 async fn references_on_create(case: Case) -> Result<(), Failure> {

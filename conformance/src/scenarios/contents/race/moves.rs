@@ -28,7 +28,7 @@ pub(in super::super) const ALL: &[Scenario] = &[
     ),
     core!(
         "contents.race.move-or-remove",
-        "Of moves and removals of one membership exactly one succeeds",
+        "Of moves and removals of one membership one move succeeds, or removals do",
         ["VC-21"],
         move_or_remove
     ),
@@ -117,7 +117,14 @@ async fn move_or_remove(case: Case) -> Result<(), Failure> {
     let removals = join_all((0..8).map(|_| wire.delete(&path)));
     let (moves, removals) = join(moves, removals).await;
     let (moved, removed) = (won(&all(moves)?), won(&all(removals)?));
-    check::equal("the number of calls that succeeded", &(moved + removed), &1)?;
+    // Several removals may be told that they succeeded (S-76).
+    check::ensure(moved <= 1, "one move at most to succeed", format!("{moved} did"))?;
+    let (either, both) = (moved + removed > 0, moved > 0 && removed > 0);
+    check::ensure(
+        either && !both,
+        "a move or removals to succeed",
+        format!("{moved} and {removed}"),
+    )?;
     lists(&wire, source, 0).await?;
     lists(&wire, target, moved).await
 }
