@@ -87,10 +87,26 @@ pub(crate) const TCP_USER_TIMEOUT: Duration = Duration::from_secs(10);
 pub(crate) const KEEPALIVE_IDLE: Duration = Duration::from_secs(15);
 pub(crate) const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
 pub(crate) const KEEPALIVE_RETRIES: u32 = 3;
-/// `statement_timeout` of a session.
-pub(crate) const STATEMENT_TIMEOUT: Duration = Duration::from_secs(30);
+/// All that one request waits for the database: connections, statements, repeated attempts. With
+/// it a request ends within ten seconds, except for [`LONG_WRITE_TIMEOUT`].
+pub(crate) const REQUEST_DATABASE_TIMEOUT: Duration = Duration::from_secs(9);
+/// `statement_timeout` of a session. Statements of requests take milliseconds; one that waits for
+/// a lock may take longer. With [`POOL_WAIT`] it is [`REQUEST_DATABASE_TIMEOUT`].
+pub(crate) const STATEMENT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How much longer than `statement_timeout` we wait for a server that says nothing.
-pub(crate) const STATEMENT_GRACE: Duration = Duration::from_secs(5);
+pub(crate) const STATEMENT_GRACE: Duration = Duration::from_secs(2);
+/// A fork or deletion of a vault with more prompts than this is a long write.
+pub(crate) const LONG_WRITE_PROMPTS: i64 = 1_000;
+/// For the statement of a long write. Less than the usual timeouts of load balancers would be
+/// better, but what exceeds it can never be done.
+pub(crate) const LONG_WRITE_TIMEOUT: Duration = Duration::from_secs(60);
+/// Long writes of one account at once. All accounts together have a quarter of the pool.
+pub(crate) const LONG_WRITES_PER_ACCOUNT: usize = 1;
+/// How long a request waits until its long write may begin.
+pub(crate) const LONG_WRITE_WAIT: Duration = Duration::from_secs(5);
+/// Look-ups at once of keys that are not cached, and of sessions. Wrong keys are among them, which
+/// anybody can send, and they must not keep the connections from other statements.
+pub(crate) const KEY_LOOKUPS_MAX: usize = 8;
 /// `idle_in_transaction_session_timeout` of a session.
 pub(crate) const IDLE_IN_TRANSACTION_TIMEOUT: Duration = Duration::from_secs(60);
 /// How often a statement is sent at most, and the pause between two attempts.

@@ -67,8 +67,8 @@ pub(crate) async fn authenticate(
     store: &dyn Store,
 ) -> Result<Caller, AuthError> {
     let key = vendor.read(bearer(headers)?).map_err(|_| AuthError::Invalid)?;
-    let record = store.find_key(key.public_id()).await?;
     let digest = key.digest();
+    let record = store.find_key(key.public_id(), &digest).await?;
     let record = record
         .filter(|record| bool::from(record.key.digest.ct_eq(&digest)) && !record.key.revoked)
         .ok_or(AuthError::Invalid)?;

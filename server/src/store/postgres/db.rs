@@ -11,21 +11,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool::managed::{BuildError, Pool, QueueMode};
-use futures::future::{FutureExt, join};
+use futures::future::{FutureExt, join, join3};
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 use jiff::Timestamp;
-use tokio::sync::RwLock;
+use tokio::sync::{RwLock, Semaphore};
+use tokio_postgres::error::SqlState;
 use tokio_postgres::{Error, Row, RowStream};
 
 use super::connect::{Connector, DbClient, Unreachable};
-use super::permits::StreamPermits;
+use super::permits::Share;
 pub(super) use super::retry::{Params, Statement};
 use super::retry::{Retry, store_error, within};
 use crate::clock::Clock;
-use crate::domain::AccountId;
-use crate::limits::{SHARED_CLIENTS_MAX, SHARED_CLIENTS_PART, STATEMENT_GRACE};
-use crate::store::{Result, StoreError};
+use crate::domain::{AccountId, Caller};
+use crate::limits::{
+    KEY_LOOKUPS_MAX, LONG_WRITE_TIMEOUT, LONG_WRITE_WAIT, LONG_WRITES_PER_ACCOUNT, POOL_WAIT,
+    SHARED_CLIENTS_MAX, SHARED_CLIENTS_PART, STATEMENT_GRACE, STREAM_WAIT, STREAMS_PER_ACCOUNT,
+};
+use crate::store::{Result, StoreError, patience};
 
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] = &[&PING];
@@ -44,7 +48,33 @@ pub(super) struct Db {
     pub(super) clock: Clock,
     /// For one statement: the server itself ends it after `statement_timeout`.
     pub(super) limit: Duration,
-    streams: StreamPermits,
+    /// For the statement of a long write.
+    pub(super) long_limit: Duration,
+    shares: Shares,
+    look_ups: Arc<Semaphore>,
+}
+
+/// How the connections of `pool` are divided. What streams and long writes may hold together is
+/// less than all, so that some are always left for steps; one account may hold half for steps.
+#[derive(Clone)]
+struct Shares {
+    /// Statements of callers, of milliseconds each unless they wait for a lock.
+    steps: Share,
+    streams: Share,
+    long_writes: Share,
+}
+
+impl Shares {
+    fn of(own: usize) -> Self {
+        let steps = "the account's changes use all connections that one account may have";
+        let streams = "too many vaults are being read";
+        let long_writes = "too many large vaults are being forked or deleted";
+        Self {
+            steps: Share::new(own, own.div_ceil(2), POOL_WAIT, steps),
+            streams: Share::new(own / 2, STREAMS_PER_ACCOUNT, STREAM_WAIT, streams),
+            long_writes: Share::new(own / 4, LONG_WRITES_PER_ACCOUNT, LONG_WRITE_WAIT, long_writes),
+        }
+    }
 }
 
 /// A connection that many statements share without waiting for one another (pipelining), which
@@ -66,7 +96,9 @@ impl Db {
             timeout => timeout.saturating_add(STATEMENT_GRACE),
         };
         let shared = std::iter::repeat_with(Slot::default).take(shared).collect();
-        Ok(Self { pool: pool.build()?, shared, clock, limit, streams: StreamPermits::new(own / 2) })
+        let (shares, long_limit) = (Shares::of(own), LONG_WRITE_TIMEOUT);
+        let look_ups = Arc::new(Semaphore::new(KEY_LOOKUPS_MAX));
+        Ok(Self { pool: pool.build()?, shared, clock, limit, long_limit, shares, look_ups })
     }
 
     /// The time of a statement, as a parameter for `coalesce($n, clock_timestamp())`: `None`
@@ -102,19 +134,20 @@ impl Db {
                 own = retry.connection(|| self.pool.get()).await?;
                 &own
             };
+            let mut sent = false;
             let sending = async {
-                let prepared = client.prepared(statement.name, statement.sql).await;
-                let prepared = prepared.map_err(|error| (error, false))?;
-                client.query(&prepared, params).await.map_err(|error| (error, true))
+                let prepared = client.prepared(statement.name, statement.sql).await?;
+                sent = true;
+                client.query(&prepared, params).await
             };
             // On a shared connection a statement whose caller is dropped runs on: it is short,
             // and cancelling could hit the statement of another caller.
             let mut busy = Busy { client, running: !statement.shared };
-            let outcome = within(self.limit, sending).await;
+            let outcome = retry.answer(self.limit, sending).await;
             busy.running = outcome.is_err();
             match outcome? {
                 Ok(rows) => return Ok(rows),
-                Err((error, sent)) => retry.after(client, error, sent).await?,
+                Err(error) => retry.after(client, error, sent).await?,
             }
             self.pool.retain(|client, _| client.is_usable());
         }
@@ -145,12 +178,28 @@ impl Db {
         }
     }
 
-    /// The rows of a caller's statement; at least one.
-    pub(super) async fn rows_of_caller(
+    /// The rows of a statement that finds a key or a session, which anybody can send.
+    pub(super) async fn look_up(
         &self,
         statement: &Statement,
         params: Params<'_>,
     ) -> Result<Vec<Row>> {
+        let _permit = within(POOL_WAIT.min(patience::left()), self.look_ups.acquire()).await?;
+        self.rows(statement, params).await
+    }
+
+    /// The rows of a caller's statement; at least one.
+    pub(super) async fn rows_of_caller(
+        &self,
+        caller: &Caller,
+        statement: &Statement,
+        params: Params<'_>,
+    ) -> Result<Vec<Row>> {
+        // Pipelined statements need no share: they wait for nothing.
+        let _permits = match statement.shared {
+            true => None,
+            false => Some(self.shares.steps.acquire(caller.account).await?),
+        };
         let rows = self.rows(statement, params).await?;
         if rows.is_empty() { Err(StoreError::KeyRevoked) } else { Ok(rows) }
     }
@@ -158,10 +207,42 @@ impl Db {
     /// The first row of a caller's statement.
     pub(super) async fn row_of_caller(
         &self,
+        caller: &Caller,
         statement: &Statement,
         params: Params<'_>,
     ) -> Result<Row> {
-        self.rows(statement, params).await?.into_iter().next().ok_or(StoreError::KeyRevoked)
+        let rows = self.rows_of_caller(caller, statement, params).await?;
+        rows.into_iter().next().ok_or(StoreError::KeyRevoked)
+    }
+
+    /// The first row of a caller's long write, which has a time limit and a share of the
+    /// connections of its own.
+    ///
+    /// # Errors
+    /// Also [`StoreError::TooLarge`] if it takes too long.
+    pub(super) async fn long_row_of_caller(
+        &self,
+        caller: &Caller,
+        statement: &Statement,
+        params: Params<'_>,
+    ) -> Result<Row> {
+        let _permits = self.shares.long_writes.acquire(caller.account).await?;
+        let limit = self.long_limit;
+        let mut retry = Retry::long(statement, limit);
+        loop {
+            let client = retry.connection(|| self.pool.get()).await?;
+            let mut busy = Busy { client, running: true };
+            let writing = in_transaction(&busy.client, limit, statement, params);
+            let outcome = retry.answer(limit + STATEMENT_GRACE, writing).await?;
+            busy.running = false;
+            match outcome {
+                Ok(rows) => return rows.into_iter().next().ok_or(StoreError::KeyRevoked),
+                Err(error) if error.code() == Some(&SqlState::QUERY_CANCELED) => {
+                    return Err(StoreError::TooLarge);
+                }
+                Err(error) => retry.after(&busy.client, error, true).await?,
+            }
+        }
     }
 
     /// The first row of a caller's statement, and a stream of all others. Fails also if no
@@ -172,13 +253,13 @@ impl Db {
         statement: &Statement,
         params: Params<'_>,
     ) -> Result<(Row, Rows)> {
-        let permits = self.streams.acquire(account).await?;
+        let permits = self.shares.streams.acquire(account).await?;
         let (mut retry, limit) = (Retry::new(statement), self.limit);
         loop {
             // After a failure too it is abandoned: parts of the transaction may still be to come.
             let client = retry.connection(|| self.pool.get()).await?;
             let mut client = Busy { client, running: true };
-            match within(limit, begin(&client.client, statement, params)).await? {
+            match retry.answer(limit, begin(&client.client, statement, params)).await? {
                 Ok((rows, first)) => {
                     client.running = first.is_some();
                     let first = first.ok_or(StoreError::KeyRevoked)?;
@@ -231,6 +312,28 @@ async fn begin(
     let mut rows = Box::pin(rows?);
     let first = rows.try_next().await?;
     Ok((rows, first))
+}
+
+/// Runs a statement in a transaction with its own `statement_timeout`, in one round trip.
+async fn in_transaction(
+    client: &DbClient,
+    limit: Duration,
+    statement: &Statement,
+    params: Params<'_>,
+) -> Result<Vec<Row>, Error> {
+    let prepared = client.prepared(statement.name, statement.sql).await?;
+    let begin = format!("BEGIN; SET LOCAL statement_timeout = {}", limit.as_millis());
+    // A statement that fails makes a rollback of the commit.
+    let (begun, rows, committed) = join3(
+        client.batch_execute(&begin),
+        client.query(&prepared, params),
+        client.batch_execute("COMMIT"),
+    )
+    .await;
+    begun?;
+    let rows = rows?;
+    committed?;
+    Ok(rows)
 }
 
 #[cfg(test)]
