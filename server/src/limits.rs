@@ -72,6 +72,8 @@ pub(crate) const SIGN_IN_ADDRESSES_MAX: usize = 10_000;
 
 // PostgreSQL.
 
+/// How often the start tries to catch a pooler in changing the connection below ours.
+pub(crate) const POOLER_CHECKS: u32 = 10;
 /// Default of `--database-pool`. One more connection listens for jobs.
 pub(crate) const DATABASE_CONNECTIONS: usize = 16;
 /// The most pipelined connections among them, and the most as a part of all.
