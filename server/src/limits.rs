@@ -14,11 +14,20 @@ pub(crate) const CONNECTIONS_MAX: usize = 10_000;
 pub(crate) const ADMIN_CONNECTIONS_MAX: usize = 64;
 /// File descriptors for other things than client connections: database, files, S3, provider.
 pub(crate) const DESCRIPTORS_RESERVED: u64 = 128;
+/// Default of `--drain-delay`: load balancers ask for `/readyz` every few seconds.
+pub(crate) const DRAIN_DELAY: Duration = Duration::from_secs(5);
+/// A server to which nobody has connected for so long, as a load balancer would, needs no delay.
+pub(crate) const DRAIN_QUIET: Duration = Duration::from_secs(30);
 /// Default of `--drain-timeout`.
 pub(crate) const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
+/// A request head of HTTP/1.1. S-80 promises 64 KiB, and that an address of more is 414.
+pub(crate) const HEAD_BYTES_MAX: usize = 96 * 1024;
+/// So much of each unfinished head is free; the rest of all heads together has a limit.
+pub(crate) const HEAD_BYTES_FREE: usize = 8 * 1024;
+pub(crate) const HEADS_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// A request head, from its first byte; also a new connection until its first request.
 pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
-/// A connection without a request. Longer than the 60 seconds of load balancers, which must close
+/// Default of `--idle-timeout`: a connection without a request. Longer than the 60 seconds of load balancers, which must close
 /// first, or they send requests into the close.
 pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(75);
 /// Response bytes that wait for the peer to read [`PROGRESS_BYTES`].
@@ -32,6 +41,12 @@ pub(crate) const PROGRESS_BYTES: usize = 16 * 1024;
 /// Interval of HTTP/2 pings on a quiet connection, and the time for their response.
 pub(crate) const PING_INTERVAL: Duration = Duration::from_secs(20);
 pub(crate) const PING_TIMEOUT: Duration = Duration::from_secs(20);
+/// HTTP/2 frames other than DATA and HEADERS that a connection may send at once, and how many
+/// more each second, for each request, and for each of so many bytes of responses.
+pub(crate) const CONTROL_FRAMES_MAX: u32 = 1_000;
+pub(crate) const CONTROL_FRAMES_PER_SECOND: u32 = 50;
+pub(crate) const CONTROL_FRAMES_PER_REQUEST: u32 = 16;
+pub(crate) const CONTROL_FRAMES_READ_BYTES: usize = 256;
 /// Concurrent requests on one HTTP/2 connection.
 pub(crate) const STREAMS_MAX: u32 = 200;
 /// HTTP/2 flow control window of one request body.

@@ -175,11 +175,20 @@ pub(super) struct Settings {
     #[arg(long, value_name = "NUMBER", value_parser = quoted(integer::<1, 1_000_000>))]
     #[arg(default_value_t = CONNECTIONS_MAX)]
     pub(super) max_connections: usize,
+    /// Most client connections of one address (of IPv6, one /64); further ones are closed. 0 is no
+    /// limit, as behind a load balancer.
+    #[arg(long, value_name = "NUMBER", value_parser = quoted(integer::<0, 1_000_000>))]
+    #[arg(default_value_t = 0)]
+    pub(super) max_connections_per_address: usize,
+    /// Time after which a connection without requests is closed.
+    #[arg(long, value_name = "SECONDS", value_parser = quoted(seconds::<1>))]
+    #[arg(default_value = "75")]
+    pub(super) idle_timeout: Duration,
     /// Time to continue serving after a stop signal, while /readyz answers 503.
-    #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = quoted(seconds))]
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = quoted(seconds::<0>))]
     pub(super) drain_delay: Duration,
     /// Time after that for requests in flight to finish.
-    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = quoted(seconds))]
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = quoted(seconds::<0>))]
     pub(super) drain_timeout: Duration,
     /// Print the ready line, or the result of a command, as one line of JSON on stdout.
     #[arg(long, value_name = "true|false", value_parser = one_of(&BOOLEANS))]

@@ -55,6 +55,7 @@ use tokio::time::timeout;
 use tokio_postgres::Error;
 
 use self::connect::{Connector, DbClient, Unreachable};
+pub(crate) use self::db::PoolUse;
 use self::db::{Db, Statement};
 pub(crate) use self::keys::KeyEntry;
 use self::migrate::MigrateError;
@@ -135,6 +136,11 @@ impl PostgresStore {
     /// As for [`PostgresStore::open`].
     pub async fn migrate(url: &DatabaseUrl) -> Result<Vec<&'static str>, ConnectError> {
         migrate_with(&Connector::new(url), Migration::Auto).await
+    }
+
+    /// What the connections are doing.
+    pub(crate) fn pool_use(&self) -> PoolUse {
+        self.db.pool_use()
     }
 
     /// The secret with which all servers of this database sign. The first server creates it.

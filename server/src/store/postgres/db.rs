@@ -54,6 +54,20 @@ pub(super) struct Db {
     look_ups: Arc<Semaphore>,
 }
 
+/// What the connections of a store are doing, for the metrics.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PoolUse {
+    /// Connections that one statement has, and those that none has.
+    pub(crate) busy: usize,
+    pub(crate) idle: usize,
+    /// How many of both there may be.
+    pub(crate) max: usize,
+    /// Statements that run or wait on shared connections.
+    pub(crate) pipelined: usize,
+    /// How many wait for what.
+    pub(crate) waiting: [(&'static str, usize); 4],
+}
+
 /// How the connections of `pool` are divided. What streams and long writes may hold together is
 /// less than all, so that some are always left for steps; one account may hold half for steps.
 #[derive(Clone)]
@@ -107,6 +121,25 @@ impl Db {
         match &self.clock {
             Clock::System => None,
             clock @ Clock::Manual(_) => Some(clock.now()),
+        }
+    }
+
+    /// What the connections are doing.
+    pub(super) fn pool_use(&self) -> PoolUse {
+        let (status, shares) = (self.pool.status(), &self.shares);
+        // Each slot is in the list, too.
+        let pipelined = self.shared.iter().map(|slot| Arc::strong_count(slot).saturating_sub(1));
+        PoolUse {
+            busy: status.size.saturating_sub(status.available),
+            idle: status.available,
+            max: status.max_size,
+            pipelined: pipelined.sum(),
+            waiting: [
+                ("connection", status.waiting),
+                ("step", shares.steps.waiting()),
+                ("stream", shares.streams.waiting()),
+                ("long_write", shares.long_writes.waiting()),
+            ],
         }
     }
 
