@@ -224,7 +224,17 @@ pub(crate) const S3_UPLOAD_WAIT: Duration = Duration::from_secs(30);
 pub(crate) const S3_READ_TIMEOUT: Duration = Duration::from_secs(60);
 /// Retries of a request to S3, and when the last may start. Few, because a client waits.
 pub(crate) const S3_RETRIES_MAX: usize = 3;
-pub(crate) const S3_RETRY_FOR: Duration = Duration::from_secs(20);
+pub(crate) const S3_RETRY_FOR: Duration = Duration::from_secs(4);
+/// One step of the store of files but for a put to S3: a request ends within ten seconds.
+pub(crate) const BLOBS_TIMEOUT: Duration = Duration::from_secs(8);
+/// After each such time a put to S3 that has no response goes on only if S3 answers a probe.
+pub(crate) const S3_PUT_PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const S3_PROBE_TIMEOUT: Duration = Duration::from_secs(2);
+/// The proof at the start that the bucket works.
+pub(crate) const BLOBS_OPEN_TIMEOUT: Duration = Duration::from_secs(10);
+/// For so long `/readyz` believes that the store of files works. Anybody may ask, and S3 has a
+/// price.
+pub(crate) const BLOBS_CHECK_EVERY: Duration = Duration::from_secs(3);
 /// First and longest wait before a retry of a request to S3; it doubles.
 pub(crate) const S3_BACKOFF_FIRST: Duration = Duration::from_millis(100);
 pub(crate) const S3_BACKOFF_MAX: Duration = Duration::from_secs(2);
@@ -235,4 +245,4 @@ pub(crate) const OUTBOUND_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Idle outbound connections. Most servers close theirs later, so that requests meet no close.
 pub(crate) const OUTBOUND_IDLE_TIMEOUT: Duration = Duration::from_secs(20);
 /// The request that finds out whether a failed put has stored the file.
-pub(crate) const S3_CONFIRM_TIMEOUT: Duration = Duration::from_secs(10);
+pub(crate) const S3_CONFIRM_TIMEOUT: Duration = Duration::from_secs(3);

@@ -200,6 +200,7 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
 
     let assets = Assets::new(public.url());
     let blobs = blobs.map_or_else(|| Blobs::open(&config.blobs), Ok)?;
+    blobs.prove().await?;
     let outputs =
         OutputStore { blobs: blobs.clone(), assets: assets.clone(), key: signing_key.clone() };
     let provider = match (provider, &config.provider) {

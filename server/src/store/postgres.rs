@@ -44,6 +44,7 @@ mod sessions;
 #[cfg(test)]
 mod tests;
 mod tls;
+mod transaction;
 mod url;
 mod vaults;
 
@@ -55,11 +56,12 @@ use tokio::time::timeout;
 use tokio_postgres::Error;
 
 use self::connect::{Connector, DbClient, Unreachable};
-pub(crate) use self::db::PoolUse;
+
 use self::db::{Db, Statement};
 pub(crate) use self::keys::KeyEntry;
 use self::migrate::MigrateError;
 pub use self::migrate::Migration;
+pub(crate) use self::permits::PoolUse;
 use self::rows::column;
 pub use self::url::DatabaseUrl;
 use super::{Cause, Store, StoreError};

@@ -5,29 +5,28 @@
 //! otherwise; the methods `…_of_caller` make [`StoreError::KeyRevoked`] of it. Every method fails
 //! with [`StoreError::Unavailable`] or [`StoreError::Internal`].
 
-use std::ops::Deref;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool::managed::{BuildError, Pool, QueueMode};
-use futures::future::{FutureExt, join, join3};
-use futures::stream::{self, BoxStream};
+use futures::stream;
 use futures::{StreamExt, TryStreamExt};
 use jiff::Timestamp;
 use tokio::sync::{RwLock, Semaphore};
+use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::{Error, Row, RowStream};
 
 use super::connect::{Connector, DbClient, Unreachable};
-use super::permits::Share;
+use super::permits::{PoolUse, Shares};
 pub(super) use super::retry::{Params, Statement};
 use super::retry::{Retry, store_error, within};
+pub(super) use super::transaction::Rows;
+use super::transaction::{Busy, begin, in_transaction};
 use crate::clock::Clock;
 use crate::domain::{AccountId, Caller};
 use crate::limits::{
-    KEY_LOOKUPS_MAX, LONG_WRITE_TIMEOUT, LONG_WRITE_WAIT, LONG_WRITES_PER_ACCOUNT, POOL_WAIT,
-    SHARED_CLIENTS_MAX, SHARED_CLIENTS_PART, STATEMENT_GRACE, STREAM_WAIT, STREAMS_PER_ACCOUNT,
+    KEY_LOOKUPS_MAX, LONG_WRITE_TIMEOUT, POOL_WAIT, SHARED_CLIENTS_MAX, SHARED_CLIENTS_PART,
+    STATEMENT_GRACE,
 };
 use crate::store::{Result, StoreError, patience};
 
@@ -35,9 +34,6 @@ use crate::store::{Result, StoreError, patience};
 pub(super) static ALL: &[&Statement] = &[&PING];
 
 static PING: Statement = Statement::read_only("ping", "SELECT 1");
-
-/// `statement_timeout` would count the time of a slow reader; each row has a limit instead.
-const BEGIN: &str = "BEGIN READ ONLY; SET LOCAL statement_timeout = 0";
 
 /// The database.
 #[derive(Clone)]
@@ -52,43 +48,6 @@ pub(super) struct Db {
     pub(super) long_limit: Duration,
     shares: Shares,
     look_ups: Arc<Semaphore>,
-}
-
-/// What the connections of a store are doing, for the metrics.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PoolUse {
-    /// Connections that one statement has, and those that none has.
-    pub(crate) busy: usize,
-    pub(crate) idle: usize,
-    /// How many of both there may be.
-    pub(crate) max: usize,
-    /// Statements that run or wait on shared connections.
-    pub(crate) pipelined: usize,
-    /// How many wait for what.
-    pub(crate) waiting: [(&'static str, usize); 4],
-}
-
-/// How the connections of `pool` are divided. What streams and long writes may hold together is
-/// less than all, so that some are always left for steps; one account may hold half for steps.
-#[derive(Clone)]
-struct Shares {
-    /// Statements of callers, of milliseconds each unless they wait for a lock.
-    steps: Share,
-    streams: Share,
-    long_writes: Share,
-}
-
-impl Shares {
-    fn of(own: usize) -> Self {
-        let steps = "the account's changes use all connections that one account may have";
-        let streams = "too many vaults are being read";
-        let long_writes = "too many large vaults are being forked or deleted";
-        Self {
-            steps: Share::new(own, own.div_ceil(2), POOL_WAIT, steps),
-            streams: Share::new(own / 2, STREAMS_PER_ACCOUNT, STREAM_WAIT, streams),
-            long_writes: Share::new(own / 4, LONG_WRITES_PER_ACCOUNT, LONG_WRITE_WAIT, long_writes),
-        }
-    }
 }
 
 /// A connection that many statements share without waiting for one another (pipelining), which
@@ -308,65 +267,6 @@ impl Db {
             }
         }
     }
-}
-
-/// A connection on which a statement may be running. Dropped meanwhile, as when a client hangs
-/// up, it is abandoned: back in the pool, it would make its next user wait for the statement.
-struct Busy<C: Deref<Target = DbClient>> {
-    client: C,
-    running: bool,
-}
-
-impl<C: Deref<Target = DbClient>> Drop for Busy<C> {
-    fn drop(&mut self) {
-        if self.running {
-            self.client.abandon();
-        }
-    }
-}
-
-/// Rows of a statement, read as they come by a reader that may be slow. PostgreSQL sends no more
-/// than the buffers between us hold.
-pub(super) type Rows = BoxStream<'static, Result<Row>>;
-
-/// Starts a statement in a transaction of its own, and returns the first row too. Everything is
-/// sent at once, so that it costs one round trip; the answers come in order.
-async fn begin(
-    client: &DbClient,
-    statement: &Statement,
-    params: Params<'_>,
-) -> Result<(Pin<Box<RowStream>>, Option<Row>), Error> {
-    let prepared = client.prepared(statement.name, statement.sql).await?;
-    let rows = client.query_raw(&prepared, params.iter().copied());
-    let (begun, rows) = join(client.batch_execute(BEGIN), rows).await;
-    // It is sent when it is polled first; nothing depends on its answer.
-    let _ = client.batch_execute("COMMIT").now_or_never();
-    begun?;
-    let mut rows = Box::pin(rows?);
-    let first = rows.try_next().await?;
-    Ok((rows, first))
-}
-
-/// Runs a statement in a transaction with its own `statement_timeout`, in one round trip.
-async fn in_transaction(
-    client: &DbClient,
-    limit: Duration,
-    statement: &Statement,
-    params: Params<'_>,
-) -> Result<Vec<Row>, Error> {
-    let prepared = client.prepared(statement.name, statement.sql).await?;
-    let begin = format!("BEGIN; SET LOCAL statement_timeout = {}", limit.as_millis());
-    // A statement that fails makes a rollback of the commit.
-    let (begun, rows, committed) = join3(
-        client.batch_execute(&begin),
-        client.query(&prepared, params),
-        client.batch_execute("COMMIT"),
-    )
-    .await;
-    begun?;
-    let rows = rows?;
-    committed?;
-    Ok(rows)
 }
 
 #[cfg(test)]

@@ -11,7 +11,47 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 
 use crate::domain::AccountId;
+use crate::limits::{
+    LONG_WRITE_WAIT, LONG_WRITES_PER_ACCOUNT, POOL_WAIT, STREAM_WAIT, STREAMS_PER_ACCOUNT,
+};
 use crate::store::{StoreError, patience};
+
+/// What the connections of a store are doing, for the metrics.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PoolUse {
+    /// Connections that one statement has, and those that none has.
+    pub(crate) busy: usize,
+    pub(crate) idle: usize,
+    /// How many of both there may be.
+    pub(crate) max: usize,
+    /// Statements that run or wait on shared connections.
+    pub(crate) pipelined: usize,
+    /// How many wait for what.
+    pub(crate) waiting: [(&'static str, usize); 4],
+}
+
+/// How the connections for one statement at a time are divided. What streams and long writes may hold together is
+/// less than all, so that some are always left for steps; one account may hold half for steps.
+#[derive(Clone)]
+pub(super) struct Shares {
+    /// Statements of callers, of milliseconds each unless they wait for a lock.
+    pub(super) steps: Share,
+    pub(super) streams: Share,
+    pub(super) long_writes: Share,
+}
+
+impl Shares {
+    pub(super) fn of(own: usize) -> Self {
+        let steps = "the account's changes use all connections that one account may have";
+        let streams = "too many vaults are being read";
+        let long_writes = "too many large vaults are being forked or deleted";
+        Self {
+            steps: Share::new(own, own.div_ceil(2), POOL_WAIT, steps),
+            streams: Share::new(own / 2, STREAMS_PER_ACCOUNT, STREAM_WAIT, streams),
+            long_writes: Share::new(own / 4, LONG_WRITES_PER_ACCOUNT, LONG_WRITE_WAIT, long_writes),
+        }
+    }
+}
 
 /// The share of one kind of work. Who waits longest is next.
 #[derive(Clone)]
