@@ -26,7 +26,7 @@ use tokio::time::timeout;
 use tokio_util::io::ReaderStream;
 
 pub(crate) use self::asset_url::AssetName;
-use self::health::{Health, in_time, pieces_in_time};
+use self::health::{Health, pieces_in_time};
 pub use self::setting::BlobSetting;
 use self::staging::Staging;
 use crate::error_chain::error_chain;
@@ -145,6 +145,14 @@ fn found<T>(outcome: Result<T, Error>) -> Result<Option<T>, BlobError> {
         Err(Error::NotFound { .. }) => Ok(None),
         outcome => Ok(Some(outcome?)),
     }
+}
+
+/// Waits for the store, but not for too long.
+async fn in_time<T, E: From<BlobError>>(
+    limit: Duration,
+    answer: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
+    timeout(limit, answer).await.unwrap_or_else(|_| Err(BlobError::silent(limit).into()))
 }
 
 /// The store failed. The text is for the log and contains no names of assets, which are the

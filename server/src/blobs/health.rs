@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
 
 use super::staging::{Staging, blocking, prove_writable};
-use super::{BlobError, BlobOpenError, Blobs, PutError, found};
+use super::{BlobError, BlobOpenError, Blobs, PutError, found, in_time};
 use crate::limits::{BLOBS_CHECK_EVERY, BLOBS_OPEN_TIMEOUT, S3_PROBE_TIMEOUT, S3_PUT_PATIENCE};
 
 /// The empty object that the start puts into a bucket and that is asked for from then on.
@@ -101,14 +101,6 @@ impl Blobs {
             in_time(S3_PROBE_TIMEOUT, self.probe()).await?;
         }
     }
-}
-
-/// Waits for the store, but not for too long.
-pub(super) async fn in_time<T, E: From<BlobError>>(
-    limit: Duration,
-    answer: impl Future<Output = Result<T, E>>,
-) -> Result<T, E> {
-    timeout(limit, answer).await.unwrap_or_else(|_| Err(BlobError::silent(limit).into()))
 }
 
 /// A stream that ends with an error if a piece does not come in time.

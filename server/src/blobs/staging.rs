@@ -16,8 +16,7 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::health::in_time;
-use super::{AssetName, BlobError, Blobs, PutError};
+use super::{AssetName, BlobError, Blobs, PutError, in_time};
 use crate::limits::{BLOBS_TIMEOUT, S3_UPLOAD_BYTES_MAX, S3_UPLOAD_WAIT, UPLOAD_BUFFER_BYTES};
 
 /// Temporary files are in this folder of a folder store, on the same file system.

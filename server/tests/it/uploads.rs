@@ -187,7 +187,7 @@ async fn a_bucket_that_cannot_be_reached_prevents_the_start_with_one_line() {
             ("AWS_SECRET_ACCESS_KEY", "s3cret"),
         ];
         let variables = variables.map(|(name, value)| (name, OsStr::new(value)));
-        let flags = ["--blob-store=s3://bucket", "--listen=127.0.0.1:0"];
+        let flags = ["--blob-store=s3://bucket", "--listen=127.0.0.1:0", "--log=error"];
         let ended = output(program(&flags, &variables)).await;
         let text = String::from_utf8(ended.stderr).unwrap();
         assert_eq!(ended.status.code(), Some(2), "{text}");

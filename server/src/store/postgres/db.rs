@@ -13,6 +13,7 @@ use futures::stream;
 use futures::{StreamExt, TryStreamExt};
 use jiff::Timestamp;
 use tokio::sync::{RwLock, Semaphore};
+use tokio::time::Instant;
 use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
 
@@ -46,7 +47,7 @@ pub(super) struct Db {
     pub(super) limit: Duration,
     /// For the statement of a long write.
     pub(super) long_limit: Duration,
-    shares: Shares,
+    shares: Arc<Shares>,
     look_ups: Arc<Semaphore>,
 }
 
@@ -69,7 +70,7 @@ impl Db {
             timeout => timeout.saturating_add(STATEMENT_GRACE),
         };
         let shared = std::iter::repeat_with(Slot::default).take(shared).collect();
-        let (shares, long_limit) = (Shares::of(own), LONG_WRITE_TIMEOUT);
+        let (shares, long_limit) = (Arc::new(Shares::of(own)), LONG_WRITE_TIMEOUT);
         let look_ups = Arc::new(Semaphore::new(KEY_LOOKUPS_MAX));
         Ok(Self { pool: pool.build()?, shared, clock, limit, long_limit, shares, look_ups })
     }
@@ -176,7 +177,9 @@ impl Db {
         statement: &Statement,
         params: Params<'_>,
     ) -> Result<Vec<Row>> {
+        let began = Instant::now();
         let _permit = within(POOL_WAIT.min(patience::left()), self.look_ups.acquire()).await?;
+        patience::spend(began.elapsed());
         self.rows(statement, params).await
     }
 

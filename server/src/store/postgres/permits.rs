@@ -30,9 +30,9 @@ pub(crate) struct PoolUse {
     pub(crate) waiting: [(&'static str, usize); 4],
 }
 
-/// How the connections for one statement at a time are divided. What streams and long writes may hold together is
-/// less than all, so that some are always left for steps; one account may hold half for steps.
-#[derive(Clone)]
+/// How the connections for one statement at a time are divided. What streams and long writes may
+/// hold together is less than all, so that some are always left for steps. One account may hold
+/// half for steps.
 pub(super) struct Shares {
     /// Statements of callers, of milliseconds each unless they wait for a lock.
     pub(super) steps: Share,
@@ -54,16 +54,15 @@ impl Shares {
 }
 
 /// The share of one kind of work. Who waits longest is next.
-#[derive(Clone)]
 pub(super) struct Share {
     all: Arc<Semaphore>,
     per_account: usize,
     /// Of accounts that use the share, wait for it, or did so lately.
-    accounts: Arc<Mutex<HashMap<i64, Arc<Semaphore>>>>,
+    accounts: Mutex<HashMap<i64, Arc<Semaphore>>>,
     wait: Duration,
     /// What the log says of who waited too long.
     busy: &'static str,
-    waiting: Arc<AtomicUsize>,
+    waiting: AtomicUsize,
 }
 
 /// From here on, accounts that hold no permits are forgotten.
