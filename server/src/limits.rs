@@ -121,6 +121,9 @@ pub(crate) const LONG_WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) const LONG_WRITES_PER_ACCOUNT: usize = 1;
 /// How long a request waits until its long write may begin.
 pub(crate) const LONG_WRITE_WAIT: Duration = Duration::from_secs(5);
+/// A key that is not valid is refused after this time. Longer than most look-ups, whose times differ
+/// by what they find.
+pub(crate) const KEY_REFUSAL_TIME: Duration = Duration::from_millis(5);
 /// Look-ups at once of keys that are not cached, and of sessions. Wrong keys are among them, which
 /// anybody can send, and they must not keep the connections from other statements.
 pub(crate) const KEY_LOOKUPS_MAX: usize = 8;
