@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
+use futures::future::join;
 use http::StatusCode;
 use http::request::Parts;
 use hyper::body::Incoming;
@@ -27,7 +28,7 @@ use tokio::time::timeout;
 use self::openapi::Document;
 use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
-use crate::blobs::{AssetName, Blobs};
+use crate::blobs::{AssetName, BlobError, Blobs};
 use crate::domain::Vendor;
 use crate::generate::submit::Submitter;
 use crate::http::attempts::Attempts;
@@ -114,7 +115,9 @@ pub(crate) async fn readiness(api: &Api, _: Request<'_>) -> HandlerResult {
     if api.readiness.0.load(Ordering::Relaxed) {
         return Err(ApiError::Stopping);
     }
-    let checked = timeout(READINESS_TIMEOUT, api.store.check()).await;
-    checked.map_err(|_| StoreError::Unavailable("it did not answer within 2 seconds".into()))??;
+    let store = timeout(READINESS_TIMEOUT, api.store.check());
+    let (store, blobs) = join(store, timeout(READINESS_TIMEOUT, api.blobs.check())).await;
+    store.map_err(|_| StoreError::Unavailable("it did not answer within 2 seconds".into()))??;
+    blobs.map_err(|_| BlobError::silent(READINESS_TIMEOUT))??;
     response::data(StatusCode::OK, &json!({ "status": "ready" }))
 }

@@ -3,6 +3,7 @@
 //! A file is put once under a new name, becomes visible only as a whole, and never changes.
 
 pub(crate) mod asset_url;
+mod health;
 mod setting;
 mod staging;
 pub(crate) mod upload_slot;
@@ -10,6 +11,7 @@ pub(crate) mod upload_slot;
 use std::io::{self, Seek, SeekFrom};
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures::stream::{BoxStream, StreamExt, TryStreamExt};
@@ -24,16 +26,18 @@ use tokio::time::timeout;
 use tokio_util::io::ReaderStream;
 
 pub(crate) use self::asset_url::AssetName;
+use self::health::{Health, pieces_in_time};
 pub use self::setting::BlobSetting;
 use self::staging::Staging;
 use crate::error_chain::error_chain;
-use crate::limits::{ASSET_PIECE_BYTES, S3_CONFIRM_TIMEOUT};
+use crate::limits::{ASSET_PIECE_BYTES, BLOBS_TIMEOUT, S3_CONFIRM_TIMEOUT};
 
 /// Where files are stored. Cheap to clone; clones share everything.
 #[derive(Clone)]
 pub struct Blobs {
     store: Arc<dyn ObjectStore>,
     staging: Staging,
+    health: Health,
 }
 
 /// A file, or a part of one, to be read.
@@ -52,14 +56,21 @@ impl Blobs {
     /// Stores files in any object store that supports [`PutMode::Create`]. An upload is in
     /// memory until it is complete.
     pub fn over(store: Arc<dyn ObjectStore>) -> Self {
-        Self { store, staging: Staging::Memory }
+        Self { store, staging: Staging::Memory, health: Health::default() }
     }
 
     /// In memory; each put takes this long.
     #[cfg(test)]
-    pub(crate) fn slow(put: std::time::Duration) -> Self {
+    pub(crate) fn slow(put: Duration) -> Self {
+        Self::slow_in_both(put, Duration::ZERO)
+    }
+
+    /// In memory; each put and each read take this long.
+    #[cfg(test)]
+    fn slow_in_both(put: Duration, get: Duration) -> Self {
         use object_store::throttle::{ThrottleConfig, ThrottledStore};
-        let config = ThrottleConfig { wait_put_per_call: put, ..ThrottleConfig::default() };
+        let mut config = ThrottleConfig::default();
+        (config.wait_put_per_call, config.wait_get_per_call) = (put, get);
         Self::over(Arc::new(ThrottledStore::new(InMemory::new(), config)))
     }
 
@@ -71,7 +82,9 @@ impl Blobs {
 
     /// The size of a file; `None` if there is none.
     pub async fn size_of(&self, name: &AssetName) -> Result<Option<u64>, BlobError> {
-        Ok(found(self.store.head(&key(name)).await)?.map(|meta| meta.size))
+        let location = key(name);
+        let asking = async { found(self.store.head(&location).await) };
+        Ok(in_time(BLOBS_TIMEOUT, asking).await?.map(|meta| meta.size))
     }
 
     /// A file, or the part of it in `range`, which must lie within it; `None` if there is none.
@@ -81,8 +94,9 @@ impl Blobs {
         range: Option<Range<u64>>,
     ) -> Result<Option<Blob>, BlobError> {
         let options = GetOptions { range: range.map(Into::into), ..GetOptions::default() };
-        let got = found(self.store.get_opts(&key(name), options).await)?;
-        let Some(got) = got else { return Ok(None) };
+        let location = key(name);
+        let asking = async { found(self.store.get_opts(&location, options).await) };
+        let Some(got) = in_time(BLOBS_TIMEOUT, asking).await? else { return Ok(None) };
         let (size, range) = (got.meta.size, got.range);
         let bytes = match got.payload {
             GetResultPayload::Stream(stream) => stream.map_err(BlobError::from).boxed(),
@@ -93,7 +107,7 @@ impl Blobs {
                 pieces.map_err(BlobError::from).boxed()
             }
         };
-        Ok(Some(Blob { size, bytes }))
+        Ok(Some(Blob { size, bytes: pieces_in_time(BLOBS_TIMEOUT, bytes) }))
     }
 
     /// A whole file in memory; `None` if there is none.
@@ -110,10 +124,9 @@ impl Blobs {
         let (attribute, id) = (Attribute::Metadata("put-id".into()), staging::random_id());
         let attributes = [(attribute.clone(), id.clone())].into_iter().collect();
         let options = PutOptions { mode: PutMode::Create, attributes, ..PutOptions::default() };
-        let Err(error) = self.store.put_opts(&key(name), payload, options).await else {
-            return Ok(());
-        };
         let (location, head) = (key(name), GetOptions { head: true, ..GetOptions::default() });
+        let put = self.store.put_opts(&location, payload, options);
+        let Err(error) = self.while_it_answers(put).await? else { return Ok(()) };
         match timeout(S3_CONFIRM_TIMEOUT, self.store.get_opts(&location, head)).await {
             Ok(Ok(got)) if got.attributes.get(&attribute).is_some_and(|at| **at == *id) => Ok(()),
             _ if matches!(error, Error::AlreadyExists { .. }) => Err(PutError::Taken),
@@ -132,6 +145,14 @@ fn found<T>(outcome: Result<T, Error>) -> Result<Option<T>, BlobError> {
         Err(Error::NotFound { .. }) => Ok(None),
         outcome => Ok(Some(outcome?)),
     }
+}
+
+/// Waits for the store, but not for too long.
+async fn in_time<T, E: From<BlobError>>(
+    limit: Duration,
+    answer: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
+    timeout(limit, answer).await.unwrap_or_else(|_| Err(BlobError::silent(limit).into()))
 }
 
 /// The store failed. The text is for the log and contains no names of assets, which are the
@@ -165,7 +186,15 @@ impl BlobError {
     }
 
     fn busy() -> Self {
-        Self { text: "too many uploads are on their way to it".to_owned(), full: false }
+        Self::text("too many uploads are on their way to it")
+    }
+
+    pub(crate) fn silent(limit: Duration) -> Self {
+        Self::text(format!("it did not answer for {limit:?}"))
+    }
+
+    fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), full: false }
     }
 
     fn new(error: &(dyn std::error::Error + 'static)) -> Self {

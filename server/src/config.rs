@@ -18,7 +18,7 @@ use self::values::{ProviderKind, seed_keys};
 use crate::blobs::BlobSetting;
 use crate::domain::{ModelNamespace, PublicUrl, Scopes, SigningKey, Vendor};
 use crate::generate::queue::{QueueSetting, QueueSettingError};
-use crate::serve::listener::Limits;
+use crate::serve::listener::{ConnectionTimeouts, Limits};
 use crate::store::postgres::{DatabaseUrl, Migration};
 
 /// Default of `--blob-store` with a database: files have to last as long as it does.
@@ -176,9 +176,10 @@ fn serve(s: Settings, matches: &ArgMatches) -> Result<ServeConfig, String> {
         },
         limits: Limits {
             connections_max: s.max_connections,
+            connections_per_address: s.max_connections_per_address,
             drain_delay: s.drain_delay,
             drain_timeout: s.drain_timeout,
-            ..Limits::default()
+            timeouts: ConnectionTimeouts { idle: s.idle_timeout, ..ConnectionTimeouts::default() },
         },
         log: LogConfig::new(s.log, s.log_format, LevelFilter::INFO),
         json: s.json.unwrap_or_default(),

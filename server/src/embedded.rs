@@ -240,7 +240,8 @@ impl EmbeddedServerBuilder {
         let service = start::start(config, parts).await?;
         let sign_in = service.sign_in.clone();
         let (stop, stopped) = oneshot::channel();
-        let limits = Limits { drain_timeout: DRAIN_TIMEOUT, ..Limits::default() };
+        let (drain_delay, drain_timeout) = (Duration::ZERO, DRAIN_TIMEOUT);
+        let limits = Limits { drain_delay, drain_timeout, ..Limits::default() };
         let serving = AbortOnDropHandle::new(tokio::spawn(async move {
             // It fails only where this task is aborted.
             let stopped = async { stopped.await.unwrap_or_default() };

@@ -14,11 +14,20 @@ pub(crate) const CONNECTIONS_MAX: usize = 10_000;
 pub(crate) const ADMIN_CONNECTIONS_MAX: usize = 64;
 /// File descriptors for other things than client connections: database, files, S3, provider.
 pub(crate) const DESCRIPTORS_RESERVED: u64 = 128;
+/// Default of `--drain-delay`: load balancers ask for `/readyz` every few seconds.
+pub(crate) const DRAIN_DELAY: Duration = Duration::from_secs(5);
+/// A server to which nobody has connected for so long, as a load balancer would, needs no delay.
+pub(crate) const DRAIN_QUIET: Duration = Duration::from_secs(30);
 /// Default of `--drain-timeout`.
 pub(crate) const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
+/// A request head of HTTP/1.1. S-80 promises 64 KiB, and that an address of more is 414.
+pub(crate) const HEAD_BYTES_MAX: usize = 96 * 1024;
+/// So much of each unfinished head is free; the rest of all heads together has a limit.
+pub(crate) const HEAD_BYTES_FREE: usize = 8 * 1024;
+pub(crate) const HEADS_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// A request head, from its first byte; also a new connection until its first request.
 pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
-/// A connection without a request. Longer than the 60 seconds of load balancers, which must close
+/// Default of `--idle-timeout`: a connection without a request. Longer than the 60 seconds of load balancers, which must close
 /// first, or they send requests into the close.
 pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(75);
 /// Response bytes that wait for the peer to read [`PROGRESS_BYTES`].
@@ -32,6 +41,12 @@ pub(crate) const PROGRESS_BYTES: usize = 16 * 1024;
 /// Interval of HTTP/2 pings on a quiet connection, and the time for their response.
 pub(crate) const PING_INTERVAL: Duration = Duration::from_secs(20);
 pub(crate) const PING_TIMEOUT: Duration = Duration::from_secs(20);
+/// HTTP/2 frames other than DATA and HEADERS that a connection may send at once, and how many
+/// more each second, for each request, and for each of so many bytes of responses.
+pub(crate) const CONTROL_FRAMES_MAX: u32 = 1_000;
+pub(crate) const CONTROL_FRAMES_PER_SECOND: u32 = 50;
+pub(crate) const CONTROL_FRAMES_PER_REQUEST: u32 = 16;
+pub(crate) const CONTROL_FRAMES_READ_BYTES: usize = 256;
 /// Concurrent requests on one HTTP/2 connection.
 pub(crate) const STREAMS_MAX: u32 = 200;
 /// HTTP/2 flow control window of one request body.
@@ -72,6 +87,8 @@ pub(crate) const SIGN_IN_ADDRESSES_MAX: usize = 10_000;
 
 // PostgreSQL.
 
+/// How often the start tries to catch a pooler in changing the connection below ours.
+pub(crate) const POOLER_CHECKS: u32 = 10;
 /// Default of `--database-pool`. One more connection listens for jobs.
 pub(crate) const DATABASE_CONNECTIONS: usize = 16;
 /// The most pipelined connections among them, and the most as a part of all.
@@ -87,10 +104,29 @@ pub(crate) const TCP_USER_TIMEOUT: Duration = Duration::from_secs(10);
 pub(crate) const KEEPALIVE_IDLE: Duration = Duration::from_secs(15);
 pub(crate) const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
 pub(crate) const KEEPALIVE_RETRIES: u32 = 3;
-/// `statement_timeout` of a session.
-pub(crate) const STATEMENT_TIMEOUT: Duration = Duration::from_secs(30);
+/// All that one request waits for the database: connections, statements, repeated attempts. With
+/// it a request ends within ten seconds, except for [`LONG_WRITE_TIMEOUT`].
+pub(crate) const REQUEST_DATABASE_TIMEOUT: Duration = Duration::from_secs(9);
+/// `statement_timeout` of a session. Statements of requests take milliseconds; one that waits for
+/// a lock may take longer. With [`POOL_WAIT`] it is [`REQUEST_DATABASE_TIMEOUT`].
+pub(crate) const STATEMENT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How much longer than `statement_timeout` we wait for a server that says nothing.
-pub(crate) const STATEMENT_GRACE: Duration = Duration::from_secs(5);
+pub(crate) const STATEMENT_GRACE: Duration = Duration::from_secs(2);
+/// A fork or deletion of a vault with more prompts than this is a long write.
+pub(crate) const LONG_WRITE_PROMPTS: i64 = 1_000;
+/// For the statement of a long write. Less than the usual timeouts of load balancers would be
+/// better, but what exceeds it can never be done.
+pub(crate) const LONG_WRITE_TIMEOUT: Duration = Duration::from_secs(60);
+/// Long writes of one account at once. All accounts together have a quarter of the pool.
+pub(crate) const LONG_WRITES_PER_ACCOUNT: usize = 1;
+/// How long a request waits until its long write may begin.
+pub(crate) const LONG_WRITE_WAIT: Duration = Duration::from_secs(5);
+/// A key that is not valid is refused after this time. Longer than most look-ups, whose times differ
+/// by what they find.
+pub(crate) const KEY_REFUSAL_TIME: Duration = Duration::from_millis(5);
+/// Look-ups at once of keys that are not cached, and of sessions. Wrong keys are among them, which
+/// anybody can send, and they must not keep the connections from other statements.
+pub(crate) const KEY_LOOKUPS_MAX: usize = 8;
 /// `idle_in_transaction_session_timeout` of a session.
 pub(crate) const IDLE_IN_TRANSACTION_TIMEOUT: Duration = Duration::from_secs(60);
 /// How often a statement is sent at most, and the pause between two attempts.
@@ -191,7 +227,17 @@ pub(crate) const S3_UPLOAD_WAIT: Duration = Duration::from_secs(30);
 pub(crate) const S3_READ_TIMEOUT: Duration = Duration::from_secs(60);
 /// Retries of a request to S3, and when the last may start. Few, because a client waits.
 pub(crate) const S3_RETRIES_MAX: usize = 3;
-pub(crate) const S3_RETRY_FOR: Duration = Duration::from_secs(20);
+pub(crate) const S3_RETRY_FOR: Duration = Duration::from_secs(4);
+/// One step of the store of files but for a put to S3: a request ends within ten seconds.
+pub(crate) const BLOBS_TIMEOUT: Duration = Duration::from_secs(8);
+/// After each such time a put to S3 that has no response goes on only if S3 answers a probe.
+pub(crate) const S3_PUT_PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const S3_PROBE_TIMEOUT: Duration = Duration::from_secs(2);
+/// The proof at the start that the bucket works.
+pub(crate) const BLOBS_OPEN_TIMEOUT: Duration = Duration::from_secs(10);
+/// For so long `/readyz` believes that the store of files works. Anybody may ask, and S3 has a
+/// price.
+pub(crate) const BLOBS_CHECK_EVERY: Duration = Duration::from_secs(3);
 /// First and longest wait before a retry of a request to S3; it doubles.
 pub(crate) const S3_BACKOFF_FIRST: Duration = Duration::from_millis(100);
 pub(crate) const S3_BACKOFF_MAX: Duration = Duration::from_secs(2);
@@ -202,4 +248,4 @@ pub(crate) const OUTBOUND_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Idle outbound connections. Most servers close theirs later, so that requests meet no close.
 pub(crate) const OUTBOUND_IDLE_TIMEOUT: Duration = Duration::from_secs(20);
 /// The request that finds out whether a failed put has stored the file.
-pub(crate) const S3_CONFIRM_TIMEOUT: Duration = Duration::from_secs(10);
+pub(crate) const S3_CONFIRM_TIMEOUT: Duration = Duration::from_secs(3);

@@ -23,8 +23,9 @@ use crate::http::attempts::Attempts;
 use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
 use crate::outbound::OutboundError;
+use crate::serve::connection_count::ConnectionCount;
 use crate::serve::listener::{Drained, Limits, serve};
-use crate::serve::metrics::Metrics;
+use crate::serve::metrics::{AskPool, Metrics};
 use crate::serve::routes::{self, Routes};
 use crate::serve::service::ApiService;
 use crate::store::postgres::PostgresStore;
@@ -69,6 +70,7 @@ pub struct Service {
     pub sign_in: SignInLinks,
     /// Work on generations outside of requests. Stop it before the process ends.
     pub background: BackgroundTasks,
+    connections: ConnectionCount,
 }
 
 /// Makes sign-in links for the account of the created key, or of the first seeded one.
@@ -113,7 +115,7 @@ impl Service {
         stop: impl Future<Output = ()>,
     ) -> Drained {
         let readiness = self.app.api.readiness.clone();
-        let drained = serve(listener, self.app, limits, readiness, stop).await;
+        let drained = serve(listener, self.app, limits, self.connections, readiness, stop).await;
         self.background.stop().await;
         drained
     }
@@ -139,6 +141,17 @@ pub enum StartError {
 }
 
 impl StoreKind {
+    /// What tells the use of the database's connections.
+    fn pool(&self) -> Option<AskPool> {
+        match self {
+            Self::Single(_) => None,
+            Self::Shared(store) => {
+                let store = store.clone();
+                Some(Box::new(move || store.pool_use()))
+            }
+        }
+    }
+
     async fn signing_key(&self) -> Result<SigningKey, StartError> {
         match self {
             Self::Single(_) => Ok(SigningKey::random()),
@@ -187,6 +200,7 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
 
     let assets = Assets::new(public.url());
     let blobs = blobs.map_or_else(|| Blobs::open(&config.blobs), Ok)?;
+    blobs.prove().await?;
     let outputs =
         OutputStore { blobs: blobs.clone(), assets: assets.clone(), key: signing_key.clone() };
     let provider = match (provider, &config.provider) {
@@ -201,7 +215,8 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         Worker { store: store.clone(), provider: provider.clone(), outputs, clock: clock.clone() };
 
     let table = routes::table();
-    let metrics = if with_metrics { Some(Arc::new(Metrics::new(&table))) } else { None };
+    let connections = ConnectionCount::default();
+    let metrics = with_metrics.then(|| Metrics::new(&table, &connections, kind.pool()).into());
     let submitter = Submitter::new(store.clone(), provider);
     let api = Api {
         submitter: submitter.clone(),
@@ -221,5 +236,5 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
     let app = ApiService { routes: Routes::new(table)?, api, metrics };
     let workers = WorkerPool::start(&worker, config.workers);
     let background = BackgroundTasks { submitter, workers };
-    Ok(Service { app: Arc::new(app), generated_key, sign_in, background })
+    Ok(Service { app: Arc::new(app), generated_key, sign_in, background, connections })
 }

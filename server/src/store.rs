@@ -18,6 +18,7 @@ mod differential;
 mod jobs;
 mod last_use;
 pub(crate) mod memory;
+pub(crate) mod patience;
 pub(crate) mod postgres;
 mod prompts;
 mod sessions;
@@ -63,15 +64,16 @@ pub trait KeyStore: Send + Sync + 'static {
     /// scopes or revocation state. Nothing changes then.
     async fn seed_key(&self, account: &str, key: NewKey) -> Result<()>;
 
-    /// The key with this public id, revoked or not, but never a session. The secret is not
-    /// verified here. Counts as a use of the key, whose time is recorded without delay to the
-    /// caller.
+    /// The key with this public id, revoked or not, but never a session. The caller verifies the
+    /// secret.
     ///
-    /// The result may come from a cache and be stale: the key may have been revoked
-    /// since. Therefore every method with a [`Caller`] checks the key again and fails
+    /// If `digest` is that of the key, the result may come from a cache and be stale: the key may
+    /// have been revoked since. Therefore every method with a [`Caller`] checks the key again and fails
     /// with [`StoreError::KeyRevoked`]. A request that calls no such method must call
     /// [`KeyStore::confirm_key`].
-    async fn find_key(&self, public_id: &str) -> Result<Option<KeyRecord>>;
+    ///
+    /// The time it takes does not tell apart a wrong secret, a revoked key and none (S-53).
+    async fn find_key(&self, public_id: &str, digest: &[u8; 32]) -> Result<Option<KeyRecord>>;
 
     /// Notes that a request has proved to have this key: the time of its last use, to within a
     /// minute. Does not wait until that is stored.
@@ -127,10 +129,16 @@ pub enum StoreError {
     /// The caller's key was revoked after it was authenticated.
     #[error("the caller's key has been revoked")]
     KeyRevoked,
-    /// The database is unreachable or overloaded. The change was not made, or it is
-    /// unknown whether it was.
+    /// The database is unreachable or overloaded. Nothing was changed.
     #[error("the store is unavailable")]
     Unavailable(#[source] Cause),
+    /// The database broke off or fell silent. It is unknown whether the change was made.
+    #[error("the store did not confirm a change")]
+    OutcomeUnknown(#[source] Cause),
+    /// A vault has too many prompts for the time limit of this change. Nothing was changed, and
+    /// another attempt would fail too.
+    #[error("the change takes too long")]
+    TooLarge,
     /// The database returned something unexpected; a bug.
     #[error("the store failed")]
     Internal(#[source] Cause),

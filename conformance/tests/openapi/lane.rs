@@ -8,11 +8,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use promptarium_conformance::{Case, Target};
 use promptarium_server::Clock;
+use promptarium_server::test_support as listener;
 use promptarium_server::test_support::MemoryStore;
 use promptarium_server::test_support::PublicUrl;
-use promptarium_server::test_support::Readiness;
 use promptarium_server::test_support::ScratchDatabase;
-use promptarium_server::test_support::{self as listener, Limits};
 use promptarium_server::test_support::{self as start, Service, ServiceParts, StoreKind};
 use promptarium_server::test_support::{DatabaseUrl, Migration, PostgresStore};
 use tokio::net::TcpListener;
@@ -74,8 +73,8 @@ impl Lane {
         let log = Log::default();
         let door = Door { app: Arc::clone(&service.app), description, log: log.clone() };
         let serving = tokio::spawn(async move {
-            let (limits, readiness) = (Limits::default(), Readiness::default());
-            listener::serve(listener, door, limits, readiness, std::future::pending()).await;
+            let (limits, count, readiness) = Default::default();
+            listener::serve(listener, door, limits, count, readiness, std::future::pending()).await;
         });
         // Before the code expires.
         Case::new(Arc::clone(&target), "sign-in").session().await?;

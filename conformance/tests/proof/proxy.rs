@@ -16,8 +16,7 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use promptarium_server::test_support::ApiService;
-use promptarium_server::test_support::Readiness;
-use promptarium_server::test_support::{self as listener, HttpService, Limits};
+use promptarium_server::test_support::{self as listener, HttpService};
 use promptarium_server::test_support::{Response, ResponseBody};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -102,9 +101,9 @@ async fn behind(app: Arc<ApiService>) -> io::Result<(SocketAddr, JoinHandle<()>)
 }
 
 fn listen(listener: TcpListener, door: Door) -> JoinHandle<()> {
-    let (limits, readiness) = (Limits::default(), Readiness::default());
+    let (limits, count, readiness) = Default::default();
     tokio::spawn(async move {
-        listener::serve(listener, door, limits, readiness, std::future::pending()).await;
+        listener::serve(listener, door, limits, count, readiness, std::future::pending()).await;
     })
 }
 

@@ -66,7 +66,7 @@ impl<T: Twist> Store for Twisted<T> {
 steps! {
     KeyStore {
         seed_key(account: &str, key: NewKey) -> Result<(), StoreError>;
-        find_key(public_id: &str) -> Result<Option<KeyRecord>, StoreError>;
+        find_key(public_id: &str, digest: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError>;
         record_use(key: &KeyRecord) -> Result<(), StoreError>;
         confirm_key(caller: &Caller) -> Result<(), StoreError>;
     }

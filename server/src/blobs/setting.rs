@@ -10,6 +10,7 @@ use object_store::local::LocalFileSystem;
 use object_store::prefix::PrefixStore;
 use object_store::{BackoffConfig, ObjectStore, RetryConfig};
 
+use super::health::Health;
 use super::staging::Staging;
 use super::{BlobError, BlobOpenError, Blobs};
 use crate::error_chain::error_chain;
@@ -65,7 +66,7 @@ fn parse_s3(text: &str) -> Result<BlobSetting, &'static str> {
 
 impl Blobs {
     /// Opens the store of a setting. A folder is created if it is absent. Whether a bucket
-    /// exists shows only when it is used.
+    /// works, [`Blobs::prove`] finds out.
     pub fn open(setting: &BlobSetting) -> Result<Self, BlobOpenError> {
         match setting {
             BlobSetting::Memory => Ok(Self::in_memory()),
@@ -75,7 +76,7 @@ impl Blobs {
                     BlobOpenError(format!("nothing can be written in the folder {path}: {error}"))
                 })?;
                 let store = Arc::new(LocalFileSystem::new_with_prefix(path).map_err(unusable)?);
-                Ok(Self { store, staging })
+                Ok(Self { store, staging, health: Health::default() })
             }
             BlobSetting::S3 { bucket, prefix } => {
                 open_s3(bucket, prefix, AmazonS3Builder::from_env())
@@ -111,7 +112,7 @@ pub(super) fn open_s3(
         .map_err(unusable)?;
     let store: Arc<dyn ObjectStore> =
         if prefix.is_empty() { Arc::new(s3) } else { Arc::new(PrefixStore::new(s3, prefix)) };
-    Ok(Blobs { store, staging: Staging::temp_file() })
+    Ok(Blobs { store, staging: Staging::temp_file(), health: Health::default() })
 }
 
 fn unusable(error: object_store::Error) -> BlobOpenError {

@@ -16,8 +16,8 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::{AssetName, BlobError, Blobs, PutError};
-use crate::limits::{S3_UPLOAD_BYTES_MAX, S3_UPLOAD_WAIT, UPLOAD_BUFFER_BYTES};
+use super::{AssetName, BlobError, Blobs, PutError, in_time};
+use crate::limits::{BLOBS_TIMEOUT, S3_UPLOAD_BYTES_MAX, S3_UPLOAD_WAIT, UPLOAD_BUFFER_BYTES};
 
 /// Temporary files are in this folder of a folder store, on the same file system.
 const TEMP_FOLDER: &str = ".uploads";
@@ -55,7 +55,7 @@ impl Staging {
     pub(super) fn folder(root: &Path) -> std::io::Result<Self> {
         let temp = root.join(TEMP_FOLDER);
         fs::create_dir_all(&temp)?;
-        TempFile::create(&temp)?;
+        prove_writable(root)?;
         for entry in fs::read_dir(&temp)?.flatten() {
             let modified = entry.metadata().and_then(|file| file.modified());
             let age = modified.ok().and_then(|modified| modified.elapsed().ok());
@@ -86,15 +86,15 @@ impl Blobs {
             return self.put_object(name, tail.into()).await;
         };
         let (temp, target) = (root.join(TEMP_FOLDER), root.join(name.path()));
-        blocking(move || {
+        let publishing = blocking(move || {
             let mut file =
                 file.map_or_else(|| TempFile::create(&temp), Ok).map_err(BlobError::from)?;
             match file.publish(&tail, &target) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(PutError::Taken),
                 outcome => Ok(outcome.map_err(BlobError::from)?),
             }
-        })
-        .await
+        });
+        in_time(BLOBS_TIMEOUT, publishing).await
     }
 }
 
@@ -146,7 +146,7 @@ impl Upload {
             buffer.clear();
             Ok::<_, BlobError>((file, buffer))
         });
-        let (file, buffer) = written.await?;
+        let (file, buffer) = in_time(BLOBS_TIMEOUT, written).await?;
         (self.file, self.buffer) = (Some(file), buffer);
         Ok(())
     }
@@ -192,8 +192,15 @@ impl TempFile {
     }
 }
 
+/// Proves that a file can be written in the folder of a store.
+pub(super) fn prove_writable(root: &Path) -> std::io::Result<()> {
+    TempFile::create(&root.join(TEMP_FOLDER))?.0.write_all(b"proof")
+}
+
 /// Runs file operations on a thread for blocking work.
-async fn blocking<T, E>(work: impl FnOnce() -> Result<T, E> + Send + 'static) -> Result<T, E>
+pub(super) async fn blocking<T, E>(
+    work: impl FnOnce() -> Result<T, E> + Send + 'static,
+) -> Result<T, E>
 where
     T: Send + 'static,
     E: From<BlobError> + Send + 'static,

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
+use futures::stream;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
@@ -18,6 +19,9 @@ use super::setting::open_s3;
 use super::*;
 use crate::domain::Media;
 use crate::limits::UPLOAD_BUFFER_BYTES;
+
+/// Longer than anything waits.
+const NEVER: Duration = Duration::from_secs(1_000_000);
 
 fn open_folder(folder: &TempDir) -> Blobs {
     Blobs::open(&BlobSetting::Folder(folder.path().to_owned())).unwrap()
@@ -199,6 +203,8 @@ enum Fault {
     None,
     /// Every request gets this status.
     Status(StatusCode),
+    /// Every request gets this status, and a body with this error code.
+    Refused(u16, &'static str),
     /// A put is carried out, and its connection closed instead of a response.
     ResponseLost,
 }
@@ -242,6 +248,10 @@ async fn respond(
     if let Fault::Status(status) = bucket.fault {
         let body =
             "<Error><Code>Trouble</Code><SignatureProvided>s3cret</SignatureProvided></Error>";
+        return Ok(response.status(status).body(body.into()).unwrap());
+    }
+    if let Fault::Refused(status, code) = bucket.fault {
+        let body = format!("<Error><Code>{code}</Code></Error>");
         return Ok(response.status(status).body(body.into()).unwrap());
     }
     if parts.method == Method::PUT {
@@ -373,6 +383,72 @@ async fn incomplete_settings_are_refused_at_the_start() {
         let error = open_s3("pictures", "", builder).err().unwrap().to_string();
         assert!(error.contains(expected) && !error.contains("s3cret"), "{error}");
     }
+}
+
+#[tokio::test]
+async fn a_bucket_that_does_not_work_is_named_at_the_start_and_seen_later() {
+    let (bucket, endpoint) = start().await;
+    let blobs = open("a", &endpoint);
+    for (status, code) in [(404, "NoSuchBucket"), (403, "AccessDenied"), (400, "Malformed")] {
+        bucket.lock().unwrap().fault = Fault::Refused(status, code);
+        let error = blobs.prove().await.unwrap_err().to_string();
+        assert!(error.contains("put into the bucket") && !error.contains('\n'), "{error}");
+        assert!(error.contains(code) || error.contains(&status.to_string()), "{error}");
+    }
+    bucket.lock().unwrap().fault = Fault::None;
+    blobs.prove().await.unwrap();
+    // Another server starts.
+    open("a", &endpoint).prove().await.unwrap();
+    assert_eq!(
+        bucket.lock().unwrap().files.keys().collect::<Vec<_>>(),
+        ["/pictures/a/.promptarium"]
+    );
+
+    let again = open("a", &endpoint);
+    again.check().await.unwrap();
+    bucket.lock().unwrap().files.clear();
+    // It is believed for a moment.
+    again.check().await.unwrap();
+    assert!(blobs.check().await.is_err());
+}
+
+#[tokio::test]
+async fn a_folder_that_is_gone_is_seen() {
+    let folder = TempDir::new().unwrap();
+    let blobs = open_folder(&folder);
+    blobs.check().await.unwrap();
+    let blobs = open_folder(&folder);
+    std::fs::remove_dir_all(folder.path()).unwrap();
+    assert!(blobs.check().await.is_err());
+}
+
+/// How long each step takes with a store that does not answer.
+#[tokio::test(start_paused = true)]
+async fn a_silent_store_fails_each_step_within_ten_seconds() {
+    let silent = Blobs::slow_in_both(NEVER, NEVER);
+    let name = AssetName::random(Media::Png);
+    let limit = Duration::from_secs(10);
+    assert!(timeout(limit, silent.size_of(&name)).await.unwrap().is_err());
+    assert!(timeout(limit, silent.get(&name, None)).await.unwrap().is_err());
+    let put = timeout(limit, silent.put_new(&name, Bytes::from_static(b"x"))).await.unwrap();
+    assert!(matches!(put, Err(PutError::Failed(_))), "{put:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_put_is_waited_for_while_the_store_answers() {
+    let slow = Blobs::slow(Duration::from_secs(50));
+    let name = AssetName::random(Media::Png);
+    slow.put_new(&name, Bytes::from_static(b"x")).await.unwrap();
+    assert_eq!(slow.size_of(&name).await.unwrap(), Some(1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_response_that_stops_coming_ends_with_an_error() {
+    let first = stream::iter([Ok(Bytes::from_static(b"x"))]);
+    let mut pieces = pieces_in_time(BLOBS_TIMEOUT, first.chain(stream::pending()).boxed());
+    assert!(pieces.next().await.unwrap().is_ok());
+    let next = timeout(2 * BLOBS_TIMEOUT, pieces.next()).await.unwrap();
+    assert!(next.unwrap().is_err());
 }
 
 #[test]

@@ -140,16 +140,14 @@ pub(super) struct Settings {
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(super) provider_private_outputs: Option<bool>,
     /// Number of generations processed at once.
-    #[arg(long, value_name = "NUMBER", value_parser = quoted(integer::<0, 1000>))]
-    #[arg(default_value_t = WORKERS_DEFAULT)]
+    #[arg(long, value_name = "NUMBER", default_value_t = WORKERS_DEFAULT, value_parser = quoted(integer::<0, 1000>))]
     pub(super) workers: usize,
     /// Prefix of the provider's model ids.
     #[arg(long, value_name = "PREFIX", value_parser = quoted(model_namespace))]
     #[arg(default_value = "local")]
     pub(super) model_namespace: ModelNamespace,
     /// Prefix of API keys.
-    #[arg(long, value_name = "NAME", value_parser = quoted(vendor))]
-    #[arg(default_value = "promptarium")]
+    #[arg(long, value_name = "NAME", default_value = "promptarium", value_parser = quoted(vendor))]
     pub(super) vendor: Vendor,
     /// Create an account with exactly this key at the start; repeatable. Without scopes the key
     /// has all of them; `none` gives it none, `revoked` makes it a revoked key. In the variable,
@@ -172,14 +170,19 @@ pub(super) struct Settings {
     #[arg(long, value_name = "HOST:PORT", value_parser = quoted(address))]
     pub(super) admin_listen: Option<String>,
     /// Most client connections at once; further ones wait.
-    #[arg(long, value_name = "NUMBER", value_parser = quoted(integer::<1, 1_000_000>))]
-    #[arg(default_value_t = CONNECTIONS_MAX)]
+    #[arg(long, value_name = "NUMBER", default_value_t = CONNECTIONS_MAX, value_parser = quoted(integer::<1, 1_000_000>))]
     pub(super) max_connections: usize,
+    /// Most client connections of one address (IPv6: one /64); further ones are closed. 0: any number.
+    #[arg(long, value_name = "NUMBER", default_value = "0", value_parser = quoted(integer::<0, 1_000_000>))]
+    pub(super) max_connections_per_address: usize,
+    /// Time after which a connection without requests is closed.
+    #[arg(long, value_name = "SECONDS", default_value = "75", value_parser = quoted(seconds::<1>))]
+    pub(super) idle_timeout: Duration,
     /// Time to continue serving after a stop signal, while /readyz answers 503.
-    #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = quoted(seconds))]
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = quoted(seconds::<0>))]
     pub(super) drain_delay: Duration,
     /// Time after that for requests in flight to finish.
-    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = quoted(seconds))]
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = quoted(seconds::<0>))]
     pub(super) drain_timeout: Duration,
     /// Print the ready line, or the result of a command, as one line of JSON on stdout.
     #[arg(long, value_name = "true|false", value_parser = one_of(&BOOLEANS))]

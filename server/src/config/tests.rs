@@ -47,7 +47,8 @@ fn every_flag_is_read() {
                  --provider-private-outputs --workers=0 --model-namespace=acme --vendor=acme \
                  --seed-key=acme_live_a1_s3cret=alice \
                  --signing-key=s3cret-of-at-least-32-characters --log=off --log-format=pretty \
-                 --max-connections=5 --drain-delay=1 --drain-timeout=2 --json";
+                 --max-connections=5 --max-connections-per-address=4 --idle-timeout=3 --drain-delay=1 \
+                 --drain-timeout=2 --json";
     let config = serve(&flags.split(' ').collect::<Vec<_>>());
     let debug = format!("{config:?}");
     assert!(!debug.contains("s3cret"), "{debug}");
@@ -64,7 +65,8 @@ fn every_flag_is_read() {
     assert_eq!((service.vendor.to_string().as_str(), service.seeds.len()), ("acme", 1));
     assert!(service.signing_key.is_some() && json);
     assert_eq!((log.filter.to_string().as_str(), log.format), ("off", Some(LogFormat::Pretty)));
-    assert_eq!(limits.connections_max, 5);
+    assert_eq!((limits.connections_max, limits.connections_per_address), (5, 4));
+    assert_eq!(limits.timeouts.idle, Duration::from_secs(3));
     assert_eq!(limits.drain_delay, Duration::from_secs(1));
     assert_eq!(limits.drain_timeout, Duration::from_secs(2));
 }
@@ -134,7 +136,7 @@ const WRONG_COMMAND_LINES: &str = "
         --seed-key promptarium_live_a1_s3cret
         --seed-key promptarium_live_b1_s=b --seed-key s3cret=alice
         --seed-key promptarium_live_a1_s3cret=a serve --seed-key promptarium_live_b1_s=b
-        --log loud=very | --log-format xml | --drain-timeout -1 | --json=maybe
+        --log loud=very | --log-format xml | --drain-timeout -1 | --idle-timeout 0 | --max-connections-per-address x | --json=maybe
         --listen here --vendor= --seed-key promptarium_live_a1_s3cret=alice --migrate x --database-pool x
         key | account create | account create a:b | key create
         key create --account a --scope promptarium_live_a1_s3cret
@@ -185,6 +187,8 @@ fn problems_are_one_line_and_name_the_flag_but_no_secret() {
     --log: "loud=very" is not a log filter; use off, error, warn, info, debug, trace, or a list of target=level
     --log-format: "xml" is not one of: pretty, json
     --drain-timeout: "-1" is not a time; use whole seconds from 0 to 3600
+    --idle-timeout: "0" is not a time; use whole seconds from 1 to 3600
+    --max-connections-per-address: "x" is not an integer from 0 to 1000000
     --json: "maybe" is not one of: true, false, 1, 0
     --database-pool: "x" is not an integer from 1 to 10000; --listen: "here" is not an address; use HOST:PORT; --migrate: "x" is not one of: auto, off; --vendor: "" is not a vendor; use lower-case letters and digits
     a subcommand is missing; see promptarium-server --help

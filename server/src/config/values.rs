@@ -84,9 +84,10 @@ pub(super) fn integer<const MIN: usize, const MAX: usize>(text: &str) -> Result<
     number.ok_or_else(|| format!("is not an integer from {MIN} to {MAX}"))
 }
 
-pub(super) fn seconds(text: &str) -> Result<Duration, &'static str> {
-    let seconds = text.parse().ok().filter(|seconds| (0..=3600).contains(seconds));
-    seconds.map(Duration::from_secs).ok_or("is not a time; use whole seconds from 0 to 3600")
+pub(super) fn seconds<const MIN: u64>(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|seconds| (MIN..=3600).contains(seconds));
+    let problem = || format!("is not a time; use whole seconds from {MIN} to 3600");
+    seconds.map(Duration::from_secs).ok_or_else(problem)
 }
 
 pub(super) fn database_url(text: &str) -> Result<DatabaseUrl, String> {

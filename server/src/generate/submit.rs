@@ -149,8 +149,13 @@ impl Submitter {
 async fn retry_while_unavailable<'a, T>(
     step: impl Fn() -> BoxFuture<'a, Result<T, StoreError>>,
 ) -> Result<T, StoreError> {
-    let is_unavailable = |result: &_| matches!(result, Err(StoreError::Unavailable(_)));
-    repeat_while(is_unavailable, SUBMIT_RECORD_RETRY_FOR, step).await
+    use StoreError::{OutcomeUnknown, Unavailable};
+    let is_unavailable = |result: &_| matches!(result, Err(Unavailable(_) | OutcomeUnknown(_)));
+    match repeat_while(is_unavailable, SUBMIT_RECORD_RETRY_FOR, step).await {
+        // The provider was called, whatever the store has.
+        Err(Unavailable(cause)) => Err(OutcomeUnknown(cause)),
+        result => result,
+    }
 }
 
 /// Repeats a step with a doubling delay while its result is `transient`, at most for `limit`.

@@ -140,7 +140,7 @@ pub(super) async fn store() -> (Arc<MemoryStore>, Caller) {
     let scopes = Scopes::ALL;
     let key = NewKey { public_id: "a".into(), digest: [7; 32], scopes, revoked: false };
     store.seed_key("alice", key).await.unwrap();
-    let caller = store.find_key("a").await.unwrap().unwrap().caller();
+    let caller = store.find_key("a", &[7; 32]).await.unwrap().unwrap().caller();
     (store, caller)
 }
 

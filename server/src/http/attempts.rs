@@ -67,7 +67,7 @@ impl Attempts {
         window.total = window.total.saturating_add(1);
         // With more addresses than this, further ones count in the total only.
         let is_full = window.by_address.len() >= SIGN_IN_ADDRESSES_MAX;
-        let count = match window.by_address.entry(group(peer)) {
+        let count = match window.by_address.entry(address_group(peer)) {
             Entry::Vacant(_) if is_full => 0,
             entry => {
                 let count = entry.or_default();
@@ -84,7 +84,7 @@ impl Attempts {
 }
 
 /// What counts as one address: with IPv6 the 64 bits of a network, of which one host has all.
-fn group(peer: IpAddr) -> IpAddr {
+pub(crate) fn address_group(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V6(address) => {
             let network = u128::from(address) & !u128::from(u64::MAX);

@@ -7,8 +7,10 @@
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use subtle::ConstantTimeEq;
+use tokio::time::{Instant, sleep_until};
 
-use crate::domain::{Caller, Vendor};
+use crate::domain::{Caller, KeyRecord, Vendor};
+use crate::limits::KEY_REFUSAL_TIME;
 use crate::store::{Store, StoreError};
 
 /// What a request must bring to use a route.
@@ -67,11 +69,15 @@ pub(crate) async fn authenticate(
     store: &dyn Store,
 ) -> Result<Caller, AuthError> {
     let key = vendor.read(bearer(headers)?).map_err(|_| AuthError::Invalid)?;
-    let record = store.find_key(key.public_id()).await?;
-    let digest = key.digest();
-    let record = record
-        .filter(|record| bool::from(record.key.digest.ct_eq(&digest)) && !record.key.revoked)
-        .ok_or(AuthError::Invalid)?;
+    let (digest, began) = (key.digest(), Instant::now());
+    let record = store.find_key(key.public_id(), &digest).await?;
+    let is_valid =
+        |record: &KeyRecord| bool::from(record.key.digest.ct_eq(&digest)) && !record.key.revoked;
+    let Some(record) = record.filter(is_valid) else {
+        // Whatever the store found, the refusal comes at the same time.
+        sleep_until(began + KEY_REFUSAL_TIME).await;
+        return Err(AuthError::Invalid);
+    };
     store.record_use(&record).await?;
     Ok(record.caller())
 }
@@ -85,4 +91,41 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Result<&str, AuthError> {
     }
     let value = value.to_str().ok().and_then(|value| value.strip_prefix("Bearer "));
     value.ok_or(AuthError::Malformed)
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+    use crate::clock::Clock;
+    use crate::domain::{NewKey, Scopes};
+    use crate::store::KeyStore as _;
+    use crate::store::memory::MemoryStore;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_wrong_secret_a_revoked_and_an_unknown_key_are_refused_after_the_same_time() {
+        let vendor = Vendor::new("promptarium").unwrap();
+        let store = MemoryStore::new(Clock::System);
+        for (public_id, revoked) in [("a1", false), ("r1", true)] {
+            let text = format!("promptarium_live_{public_id}_s3cret");
+            let (digest, scopes) = (vendor.read(&text).unwrap().digest(), Scopes::ALL);
+            let key = NewKey { public_id: public_id.into(), digest, scopes, revoked };
+            store.seed_key("alice", key).await.unwrap();
+        }
+        for (key, wait) in [
+            ("a1_s3cret", None),
+            ("a1_wrong", Some(KEY_REFUSAL_TIME)),
+            ("r1_s3cret", Some(KEY_REFUSAL_TIME)),
+            ("x1_s3cret", Some(KEY_REFUSAL_TIME)),
+        ] {
+            let mut headers = HeaderMap::new();
+            let value = HeaderValue::try_from(format!("Bearer promptarium_live_{key}"));
+            headers.insert(AUTHORIZATION, value.unwrap());
+            let began = Instant::now();
+            let outcome = authenticate(&headers, &vendor, &store).await;
+            assert_eq!(outcome.is_err(), wait.is_some(), "{key}");
+            assert_eq!(began.elapsed(), wait.unwrap_or_default(), "{key}");
+        }
+    }
 }

@@ -18,7 +18,7 @@ use crate::http::auth::AuthError;
 use crate::http::body::BodyReadError;
 use crate::http::path::RequestTarget;
 use crate::http::validate::{BodyError, FieldErrors};
-use crate::limits::RETRY_AFTER_SECONDS;
+use crate::limits::{LONG_WRITE_TIMEOUT, RETRY_AFTER_SECONDS};
 use crate::store::StoreError;
 
 /// Why a request fails. Where [`ApiError::problem`] has no other text, the caller gets this one.
@@ -177,7 +177,9 @@ impl ApiError {
             Self::Store(error)
             | Self::Auth(AuthError::Store(error))
             | Self::Submission(SubmissionError::Store(error)) => match error {
-                StoreError::Unavailable(cause) | StoreError::Internal(cause) => Some(&**cause),
+                StoreError::Unavailable(cause)
+                | StoreError::OutcomeUnknown(cause)
+                | StoreError::Internal(cause) => Some(&**cause),
                 StoreError::KeyTaken | StoreError::LeaseLost => Some(error),
                 _ => None,
             },
@@ -214,14 +216,26 @@ fn store_problem(error: &StoreError, target: RequestTarget) -> Problem {
         }
         StoreError::KeyRevoked => Problem::new(S::UNAUTHORIZED, AuthError::Invalid.to_string()),
         // Without Retry-After: a retry could do it twice.
-        StoreError::Unavailable(_) if target.writes => Problem::new(
+        StoreError::OutcomeUnknown(_) if target.writes => Problem::new(
             S::SERVICE_UNAVAILABLE,
-            "the database cannot be reached, so it is not known whether this was carried out; \
-             look before you send it again",
+            "the database did not confirm this in time, so it is not known whether it was carried \
+             out; look before you send it again",
         ),
-        StoreError::Unavailable(_) => {
-            Problem::unavailable("the database cannot be reached; try again in a while")
+        StoreError::Unavailable(_) if target.writes => Problem::unavailable(
+            "the database cannot be reached or is busy; nothing was carried out, so the request \
+             can be sent again",
+        ),
+        StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_) => {
+            Problem::unavailable("the database cannot be reached or is busy; try again in a while")
         }
+        StoreError::TooLarge => Problem::new(
+            S::BAD_REQUEST,
+            format!(
+                "the vault has too many prompts: this would take longer than {} seconds; nothing \
+                 was changed",
+                LONG_WRITE_TIMEOUT.as_secs(),
+            ),
+        ),
         StoreError::TooManyKeys => {
             Problem::new(S::BAD_REQUEST, format!("{error}; revoke one first"))
         }
@@ -302,6 +316,8 @@ mod tests {
             StoreError::TooManyKeys.into(),
             StoreError::KeyRevoked.into(),
             StoreError::Unavailable("secret".into()).into(),
+            StoreError::OutcomeUnknown("secret".into()).into(),
+            StoreError::TooLarge.into(),
             AuthError::Store(StoreError::Unavailable("secret".into())).into(),
             StoreError::KeyTaken.into(),
             StoreError::LeaseLost.into(),
@@ -373,8 +389,10 @@ mod tests {
         400 clientJobId was used before in this account, with a different request [clientJobId]
         400 the account has as many API keys as it may have; revoke one first
         401 the API key is not valid
-        503 the database cannot be reached, so it is not known whether this was carried out; look before you send it again
-        503 the database cannot be reached; try again in a while
+        503 the database cannot be reached or is busy; nothing was carried out, so the request can be sent again
+        503 the database did not confirm this in time, so it is not known whether it was carried out; look before you send it again
+        400 the vault has too many prompts: this would take longer than 60 seconds; nothing was changed
+        503 the database cannot be reached or is busy; try again in a while
         500 something went wrong in the server; its log says more under this request's x-request-id
         500 something went wrong in the server; its log says more under this request's x-request-id
         502 the provider refused the generation: no such model
@@ -396,9 +414,11 @@ mod tests {
             let expected = is_429 || is_503 && !problem.text.contains("not known");
             assert_eq!(retry, expected, "{failure:?}");
         }
-        let away = ApiError::from(StoreError::Unavailable("secret".into()));
-        let problem = away.problem(RequestTarget { writes: false, ..WRITE });
-        assert_eq!(problem.text, "the database cannot be reached; try again in a while");
-        assert!(problem.header.is_some());
+        for error in [StoreError::Unavailable, StoreError::OutcomeUnknown] {
+            let away = ApiError::from(error("secret".into()));
+            let problem = away.problem(RequestTarget { writes: false, ..WRITE });
+            assert!(problem.text.ends_with("; try again in a while"), "{}", problem.text);
+            assert!(problem.header.is_some());
+        }
     }
 }

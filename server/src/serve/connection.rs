@@ -6,6 +6,7 @@
 //! and a single timer per connection reads it.
 
 mod activity;
+mod frames;
 
 use std::convert::Infallible;
 use std::pin::pin;
@@ -23,10 +24,12 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
+pub(super) use self::activity::HeadBudget;
 use self::activity::{InFlight, Next, SharedActivity, TrackedStream};
 use crate::http::attempts::Peer;
 use crate::http::response::{Response, ResponseBody, ResponseBodyError};
 use crate::limits;
+use crate::store::patience;
 
 /// Handles the requests of one listener.
 pub trait HttpService: Clone + Send + Sync + 'static {
@@ -75,13 +78,14 @@ pub(super) async fn serve_connection(
     builder: Arc<auto::Builder<TokioExecutor>>,
     service: impl HttpService,
     timeouts: ConnectionTimeouts,
+    heads: HeadBudget,
     mut drain: watch::Receiver<()>,
 ) {
     // Small responses go out at once. A failure only costs time.
     let _ = stream.set_nodelay(true);
     // It is not known where the connection has ended already.
     let peer = stream.peer_addr().ok().map(|address| Peer(address.ip()));
-    let activity = SharedActivity::new();
+    let activity = SharedActivity::new(heads);
     let requests = activity.clone();
     let answer = service_fn(move |mut request: Request<Incoming>| {
         if let Some(peer) = peer {
@@ -90,7 +94,7 @@ pub(super) async fn serve_connection(
         let in_flight = requests.begin_request(request.version());
         let service = service.clone();
         async move {
-            let response = service.handle(request).await;
+            let response = patience::of_request(service.handle(request)).await;
             Ok::<_, Infallible>(response.map(|body| tracked(body, in_flight)))
         }
     });

@@ -15,8 +15,10 @@ use tokio::time::{sleep, timeout};
 
 use crate::api::Readiness;
 use crate::limits;
-use crate::serve::connection::{ConnectionTimeouts, serve_connection};
+use crate::serve::connection::{HeadBudget, serve_connection};
+use crate::serve::connection_count::ConnectionCount;
 
+pub(crate) use crate::serve::connection::ConnectionTimeouts;
 pub use crate::serve::connection::HttpService;
 
 /// Limits of a listener.
@@ -24,8 +26,11 @@ pub use crate::serve::connection::HttpService;
 pub struct Limits {
     /// Concurrent connections. Further ones wait in the system's queue.
     pub connections_max: usize,
+    /// Concurrent connections of one address. Further ones are closed; zero is no limit.
+    pub connections_per_address: usize,
     /// Between the request to stop, from which on `/readyz` answers 503, and the end of
-    /// accepting: time for a balancer to notice.
+    /// accepting: time for a balancer to notice. A server to which none is connected does not
+    /// wait.
     pub drain_delay: Duration,
     /// How long requests in flight may take after that.
     pub drain_timeout: Duration,
@@ -37,7 +42,8 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             connections_max: limits::CONNECTIONS_MAX,
-            drain_delay: Duration::ZERO,
+            connections_per_address: 0,
+            drain_delay: limits::DRAIN_DELAY,
             drain_timeout: limits::DRAIN_TIMEOUT,
             timeouts: ConnectionTimeouts::default(),
         }
@@ -85,18 +91,22 @@ pub async fn serve(
     listener: TcpListener,
     service: impl HttpService,
     limits: Limits,
+    count: ConnectionCount,
     readiness: Readiness,
     stop: impl Future<Output = ()>,
 ) -> Drained {
     let permits = Arc::new(Semaphore::new(limits.connections_max));
     let builder = Arc::new(protocol());
+    let heads = HeadBudget::default();
     let (drain, draining) = watch::channel(());
     let mut connections = JoinSet::new();
 
     let mut stop = pin!(async {
         stop.await;
         readiness.stop();
-        sleep(limits.drain_delay).await;
+        if !count.is_quiet() {
+            sleep(limits.drain_delay).await;
+        }
     });
     loop {
         let (stream, permit) = tokio::select! {
@@ -104,10 +114,15 @@ pub async fn serve(
             accepted = accept(&listener, &permits) => accepted,
             Some(_) = connections.join_next() => continue,
         };
-        let (builder, service, draining) = (builder.clone(), service.clone(), draining.clone());
+        let address = stream.peer_addr().ok().map(|address| address.ip());
+        let Some(counted) = count.begin(address, limits.connections_per_address) else {
+            continue;
+        };
+        let (builder, service) = (builder.clone(), service.clone());
+        let (heads, draining) = (heads.clone(), draining.clone());
         connections.spawn(async move {
-            serve_connection(stream, builder, service, limits.timeouts, draining).await;
-            drop(permit);
+            serve_connection(stream, builder, service, limits.timeouts, heads, draining).await;
+            drop((permit, counted));
         });
     }
     // From here on the system refuses connections, so that clients try another server.
@@ -124,7 +139,11 @@ pub async fn serve(
 fn protocol() -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
     // `serve_connection` has timeouts for heads and idle connections of its own.
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(None);
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(None)
+        .max_buf_size(limits::HEAD_BYTES_MAX);
     builder
         .http2()
         .timer(TokioTimer::new())

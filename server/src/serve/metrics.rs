@@ -1,4 +1,4 @@
-//! Request metrics for Prometheus, and the listener that serves them. Clients need not reach it.
+//! Metrics of requests, connections and the database for Prometheus, and the listener that serves them. Clients need not reach it.
 //!
 //! Each server has its own registry, so that several in one process do not mix. All series are
 //! registered at the start; a request costs two additions.
@@ -11,6 +11,7 @@ use hyper::body::Incoming;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 use tokio::net::TcpListener;
@@ -20,8 +21,10 @@ use crate::http::error::ApiError;
 use crate::http::path::RequestTarget;
 use crate::http::response::{self, Response, ResponseBody};
 use crate::limits::ADMIN_CONNECTIONS_MAX;
+use crate::serve::connection_count::ConnectionCount;
 use crate::serve::listener::{HttpService, Limits, serve};
 use crate::serve::routes::Route;
+use crate::store::postgres::PoolUse;
 
 const BUCKETS_SECONDS: [f64; 14] =
     [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
@@ -33,7 +36,49 @@ type Labels = Vec<(&'static str, String)>;
 pub struct Metrics {
     /// One per row of the route table, and one for unknown routes.
     routes: Vec<RouteMetrics>,
+    database: Option<DatabaseMetrics>,
     registry: Registry,
+}
+
+/// Where the use of a database is asked for.
+pub(crate) type AskPool = Box<dyn Fn() -> PoolUse + Send + Sync>;
+
+/// Set at each scrape.
+struct DatabaseMetrics {
+    ask: AskPool,
+    connections: Family<Labels, Gauge>,
+    pipelined: Gauge,
+    waiting: Family<Labels, Gauge>,
+}
+
+impl DatabaseMetrics {
+    fn new(ask: AskPool, registry: &mut Registry) -> Self {
+        let registry = registry.sub_registry_with_prefix("database");
+        let (connections, pipelined, waiting) = Default::default();
+        let this = Self { ask, connections, pipelined, waiting };
+        let text = "Connections for one statement at a time: busy, idle, and the most there may be";
+        registry.register("connections", text, this.connections.clone());
+        let text = "Statements that run or wait on shared connections";
+        registry.register("pipelined_statements", text, this.pipelined.clone());
+        let text = "Statements and requests that wait for a connection or for their share of them";
+        registry.register("waiting", text, this.waiting.clone());
+        this
+    }
+
+    fn update(&self) {
+        let PoolUse { busy, idle, max, pipelined, waiting } = (self.ask)();
+        let set = |family: &Family<Labels, Gauge>, label, value: &str, number: usize| {
+            let gauge = family.get_or_create_owned(&vec![(label, value.to_owned())]);
+            gauge.set(i64::try_from(number).unwrap_or(i64::MAX));
+        };
+        for (state, number) in [("busy", busy), ("idle", idle), ("max", max)] {
+            set(&self.connections, "state", state, number);
+        }
+        self.pipelined.set(i64::try_from(pipelined).unwrap_or(i64::MAX));
+        for (what, number) in waiting {
+            set(&self.waiting, "for", what, number);
+        }
+    }
 }
 
 struct RouteMetrics {
@@ -42,11 +87,21 @@ struct RouteMetrics {
 }
 
 impl Metrics {
-    pub(crate) fn new(table: &[Route]) -> Self {
+    /// `connections` are those of the main listener.
+    pub(crate) fn new(
+        table: &[Route],
+        connections: &ConnectionCount,
+        pool: Option<AskPool>,
+    ) -> Self {
         let requests = Family::<Labels, Counter>::default();
         let durations =
             Family::<Labels, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS_SECONDS));
-        let mut registry = Registry::with_prefix("promptarium_http");
+        let mut all = Registry::with_prefix("promptarium");
+        let database = pool.map(|ask| DatabaseMetrics::new(ask, &mut all));
+        let registry = all.sub_registry_with_prefix("http");
+        registry.register("connections", "Open connections", connections.open.clone());
+        let text = "Connections closed because their address had too many";
+        registry.register("connections_refused", text, connections.refused.clone());
         registry.register("requests", "Requests answered", requests.clone());
         let text = "Time from a request's head to its response's head";
         registry.register_with_unit("request_duration", text, Unit::Seconds, durations.clone());
@@ -64,7 +119,7 @@ impl Metrics {
                     duration: durations.get_or_create_owned(&labels),
                 }
             });
-        Self { routes: routes.collect(), registry }
+        Self { routes: routes.collect(), database, registry: all }
     }
 
     /// Counts one request; `route` is its row in the route table.
@@ -82,7 +137,8 @@ impl Metrics {
 pub(crate) async fn serve_metrics(listener: TcpListener, metrics: Arc<Metrics>) {
     let limits = Limits { connections_max: ADMIN_CONNECTIONS_MAX, ..Limits::default() };
     let forever = std::future::pending::<()>();
-    serve(listener, metrics, limits, Readiness::default(), forever).await;
+    let (count, readiness) = (ConnectionCount::default(), Readiness::default());
+    serve(listener, metrics, limits, count, readiness, forever).await;
 }
 
 impl HttpService for Arc<Metrics> {
@@ -90,6 +146,9 @@ impl HttpService for Arc<Metrics> {
         const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
         let error = match (request.uri().path(), request.method()) {
             ("/metrics", &Method::GET) => {
+                if let Some(database) = &self.database {
+                    database.update();
+                }
                 let mut text = String::new();
                 // Writing to a string does not fail.
                 let _ = encode(&mut text, &self.registry);

@@ -137,7 +137,7 @@ impl StoreUnderTest {
     pub(super) async fn caller(&self, account: &str) -> Caller {
         let public_id = format!("key-of-{account}");
         self.store.seed_key(account, key(&public_id)).await.unwrap();
-        self.store.find_key(&public_id).await.unwrap().unwrap().caller()
+        self.store.find_key(&public_id, &[7; 32]).await.unwrap().unwrap().caller()
     }
 
     pub(super) async fn general(&self, caller: &Caller) -> VaultRecord {

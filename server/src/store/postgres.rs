@@ -44,6 +44,7 @@ mod sessions;
 #[cfg(test)]
 mod tests;
 mod tls;
+mod transaction;
 mod url;
 mod vaults;
 
@@ -55,16 +56,18 @@ use tokio::time::timeout;
 use tokio_postgres::Error;
 
 use self::connect::{Connector, DbClient, Unreachable};
+
 use self::db::{Db, Statement};
 pub(crate) use self::keys::KeyEntry;
 use self::migrate::MigrateError;
 pub use self::migrate::Migration;
+pub(crate) use self::permits::PoolUse;
 use self::rows::column;
 pub use self::url::DatabaseUrl;
 use super::{Cause, Store, StoreError};
 use crate::clock::Clock;
 use crate::error_chain::error_chain;
-use crate::limits::CONNECT_TIMEOUT;
+use crate::limits::{CONNECT_TIMEOUT, POOLER_CHECKS};
 
 /// A [`Store`] in PostgreSQL.
 #[derive(Clone)]
@@ -93,9 +96,9 @@ pub enum ConnectError {
     Unreachable(#[from] Unreachable),
     /// A pooler in front of the database loses what a session prepared.
     #[error(
-        "prepared statements do not survive between transactions ({0}): a connection pooler in \
-         front of the database must pool by session; by transaction, PgBouncer 1.21 or later \
-         with max_prepared_statements above 0 works"
+        "prepared statements do not survive between transactions ({0}): set pool_mode of the \
+         connection pooler to session, or max_prepared_statements of PgBouncer 1.21 or later to \
+         200"
     )]
     Pooler(String),
     #[error("no pool of connections could be made")]
@@ -135,6 +138,11 @@ impl PostgresStore {
     /// As for [`PostgresStore::open`].
     pub async fn migrate(url: &DatabaseUrl) -> Result<Vec<&'static str>, ConnectError> {
         migrate_with(&Connector::new(url), Migration::Auto).await
+    }
+
+    /// What the connections are doing.
+    pub(crate) fn pool_use(&self) -> PoolUse {
+        self.db.pool_use()
     }
 
     /// The secret with which all servers of this database sign. The first server creates it.
@@ -179,19 +187,35 @@ async fn migrate_with(
 /// Makes sure that a statement prepared in one transaction can be executed in the next.
 ///
 /// A pooler that pools by transaction shows itself only if the server connection on which
-/// `client` prepared is taken, so `other` begins a transaction meanwhile.
+/// `client` prepared is taken, so `other` begins a transaction meanwhile. Clients of other
+/// servers may take it first, so this is tried until `client` has changed its connection. They
+/// use the same names, so the statement returns a number of its own.
 async fn check_pooler(client: &DbClient, other: &DbClient) -> Result<(), ConnectError> {
-    let check = async {
-        for _ in 0..3 {
-            let statement = client.prepare("SELECT 1").await?;
-            other.batch_execute("BEGIN").await?;
-            client.query_one(&statement, &[]).await?;
-            other.batch_execute("ROLLBACK").await?;
+    let own = rand::random::<i64>();
+    let process = async |statement: &tokio_postgres::Statement| {
+        let row = client.query_one(statement, &[]).await.map_err(|error| error_chain(&error))?;
+        match (row.try_get::<_, i64>(0), row.try_get::<_, i32>(1)) {
+            (Ok(number), Ok(process)) if number == own => Ok(process),
+            _ => Err("another client's statement was executed".to_owned()),
         }
-        Ok::<_, Error>(())
+    };
+    let check = async {
+        for _ in 0..POOLER_CHECKS {
+            let sql = format!("SELECT '{own}'::bigint, pg_backend_pid()");
+            let text = |error: Error| error_chain(&error);
+            let statement = client.prepare(&sql).await.map_err(text)?;
+            let before = process(&statement).await?;
+            other.batch_execute("BEGIN").await.map_err(text)?;
+            let after = process(&statement).await?;
+            other.batch_execute("ROLLBACK").await.map_err(text)?;
+            if before != after {
+                break;
+            }
+        }
+        Ok(())
     };
     match timeout(CONNECT_TIMEOUT, check).await {
-        Ok(outcome) => outcome.map_err(|error| ConnectError::Pooler(error_chain(&error))),
+        Ok(outcome) => outcome.map_err(ConnectError::Pooler),
         Err(_) => Err(ConnectError::Pooler("no answer".to_owned())),
     }
 }

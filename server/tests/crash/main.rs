@@ -32,8 +32,8 @@ use tokio::time::{Instant, sleep};
 /// Limit for steps that take no time of their own.
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// Within this time another worker has taken over the job of a dead worker: the lease of
-/// 20 seconds, and as much again for a busy machine.
-const TAKEOVER_MAX: Duration = Duration::from_secs(40);
+/// 20 seconds, and 5 more.
+const TAKEOVER_MAX: Duration = Duration::from_secs(25);
 
 /// The key of the client in tests with one client.
 const KEY: &str = "promptarium_live_c1_s3cretOfAClient";

@@ -15,6 +15,7 @@ mod process;
 
 mod commands;
 mod database;
+mod pooler;
 
 mod connections;
 mod dashboard;

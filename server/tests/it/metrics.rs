@@ -1,5 +1,7 @@
 //! `/metrics`, as Prometheus sees it.
 
+use promptarium_server::test_support::ScratchDatabase;
+
 use crate::support::client::{Connection, head};
 use crate::support::program::Running;
 
@@ -41,5 +43,38 @@ async fn requests_are_counted_by_route_and_class_of_status() {
     for (request, status) in [("GET /", 404), ("POST /metrics", 405), ("GET /healthz", 404)] {
         admin.send(format!("{request} HTTP/1.1\r\nhost: test\r\n\r\n")).await;
         assert_eq!(admin.response().await.unwrap().status, status, "{request}");
+    }
+}
+
+#[tokio::test]
+async fn connections_and_the_use_of_the_database_are_shown() {
+    let database = ScratchDatabase::create().await.unwrap();
+    let url = database.url();
+    let flags = ["--admin-listen=127.0.0.1:0", "--blob-store=memory:", "--database-url", &url];
+    let limit = ["--max-connections-per-address=2"];
+    let mut server = Running::start(&[&flags[..], &limit].concat(), &[]).await;
+    let mut held = Vec::new();
+    for _ in 0..2 {
+        let mut connection = Connection::open(server.base_url()).await;
+        connection.send(head(server.api_key(), "GET", "/prompts", "")).await;
+        assert_eq!(connection.response().await.unwrap().status, 200);
+        held.push(connection);
+    }
+    assert!(Connection::open(server.base_url()).await.ends().await, "a third is closed");
+
+    let event = server.event("serving metrics").await;
+    let mut admin = Connection::open(event["address"].as_str().unwrap()).await;
+    admin.send("GET /metrics HTTP/1.1\r\nhost: test\r\n\r\n").await;
+    let page = admin.response().await.unwrap().body;
+    for line in [
+        "promptarium_http_connections 2",
+        "promptarium_http_connections_refused_total 1",
+        r#"promptarium_database_connections{state="max"} 12"#,
+        r#"promptarium_database_connections{state="busy"} "#,
+        r#"promptarium_database_waiting{for="connection"} 0"#,
+        r#"promptarium_database_waiting{for="long_write"} 0"#,
+        "promptarium_database_pipelined_statements ",
+    ] {
+        assert!(page.lines().any(|found| found.starts_with(line)), "{line} in:\n{page}");
     }
 }

@@ -1,5 +1,6 @@
 //! Uploads and assets: expiry, time limits, memory, failures of the blob store, the log.
 
+use std::ffi::OsStr;
 use std::time::{Duration, Instant};
 
 use promptarium_server::EmbeddedServer;
@@ -8,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::support::blobs::{FailingBlobs, Failure};
 use crate::support::client::{Connection, Slot, call, head, request};
-use crate::support::program::Running;
+use crate::support::program::{Running, output, program};
 use crate::support::{files, folder_store};
 
 /// The largest upload.
@@ -172,6 +173,45 @@ async fn a_failed_put_is_503_and_leaves_nothing() {
     store.set(Failure::None);
     assert_eq!(slot.put(&bytes).await.status, 200, "a failure does not use the slot up");
     assert!(slot.get().await.bytes == bytes);
+}
+
+#[tokio::test]
+async fn a_bucket_that_cannot_be_reached_prevents_the_start_with_one_line() {
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let endpoint = format!("http://{closed}");
+    for (allow_http, expected) in [("true", "put into the bucket"), ("", "AWS_ALLOW_HTTP")] {
+        let variables = [
+            ("AWS_ENDPOINT", &*endpoint),
+            ("AWS_ALLOW_HTTP", allow_http),
+            ("AWS_ACCESS_KEY_ID", "id"),
+            ("AWS_SECRET_ACCESS_KEY", "s3cret"),
+        ];
+        let variables = variables.map(|(name, value)| (name, OsStr::new(value)));
+        let flags = ["--blob-store=s3://bucket", "--listen=127.0.0.1:0", "--log=error"];
+        let ended = output(program(&flags, &variables)).await;
+        let text = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!(ended.status.code(), Some(2), "{text}");
+        assert!(text.contains(expected) && !text.contains("s3cret"), "{text}");
+        assert_eq!(text.lines().count(), 1, "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_whose_storage_of_files_fails_is_not_ready() {
+    let store = FailingBlobs::new();
+    let blobs = Blobs::over(store.clone());
+    let server = EmbeddedServer::builder().blobs(blobs).start().await.unwrap();
+    let ready = async || {
+        let mut connection = Connection::to(&server).await;
+        connection.send("GET /readyz HTTP/1.1\r\nhost: test\r\n\r\n").await;
+        connection.response().await.unwrap()
+    };
+    store.set(Failure::Gone);
+    let response = ready().await;
+    assert_eq!(response.status, 503);
+    assert!(response.body.contains("storage of files"), "{}", response.body);
+    store.set(Failure::None);
+    assert_eq!(ready().await.status, 200);
 }
 
 #[tokio::test]

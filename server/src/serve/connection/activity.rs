@@ -2,6 +2,7 @@
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
@@ -11,6 +12,7 @@ use tokio::net::TcpStream;
 use tokio::time::Instant;
 
 use super::ConnectionTimeouts;
+use super::frames::Frames;
 use crate::limits;
 
 pub(super) struct Activity {
@@ -24,6 +26,45 @@ pub(super) struct Activity {
     last_progress: Instant,
     /// Bytes read and written since then.
     bytes: usize,
+    frames: Frames,
+    head: HeadMemory,
+}
+
+/// The bytes of all unfinished request heads of a listener, beyond [`limits::HEAD_BYTES_FREE`] of
+/// each.
+#[derive(Clone, Default)]
+pub(in crate::serve) struct HeadBudget(Arc<AtomicUsize>);
+
+/// The part of one connection.
+struct HeadMemory {
+    budget: HeadBudget,
+    /// Bytes of the head that is arriving.
+    bytes: usize,
+}
+
+impl HeadMemory {
+    /// `false` if all heads together are too large.
+    fn read(&mut self, bytes: usize) -> bool {
+        let counted = self.counted();
+        self.bytes += bytes;
+        let more = self.counted() - counted;
+        self.budget.0.fetch_add(more, Relaxed) + more <= limits::HEADS_BYTES_MAX
+    }
+
+    fn complete(&mut self) {
+        self.budget.0.fetch_sub(self.counted(), Relaxed);
+        self.bytes = 0;
+    }
+
+    const fn counted(&self) -> usize {
+        self.bytes.saturating_sub(limits::HEAD_BYTES_FREE)
+    }
+}
+
+impl Drop for HeadMemory {
+    fn drop(&mut self) {
+        self.complete();
+    }
 }
 
 /// What to do with a connection.
@@ -72,7 +113,7 @@ impl Activity {
 pub(super) struct SharedActivity(Arc<Mutex<Activity>>);
 
 impl SharedActivity {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(budget: HeadBudget) -> Self {
         let now = Instant::now();
         Self(Arc::new(Mutex::new(Activity {
             requests_in_flight: 0,
@@ -81,6 +122,8 @@ impl SharedActivity {
             blocked_since: None,
             last_progress: now,
             bytes: 0,
+            frames: Frames::new(now),
+            head: HeadMemory { budget, bytes: 0 },
         })))
     }
 
@@ -93,6 +136,7 @@ impl SharedActivity {
         activity.requests_in_flight += 1;
         activity.is_http2 = version == Version::HTTP_2;
         activity.head_since = None;
+        activity.head.complete();
         activity.progressed();
         InFlight(self.clone())
     }
@@ -127,7 +171,11 @@ impl TrackedStream {
             Poll::Pending => {
                 self.activity.lock().blocked_since.get_or_insert_with(Instant::now);
             }
-            Poll::Ready(Ok(bytes)) => self.activity.lock().transferred(*bytes),
+            Poll::Ready(Ok(bytes)) => {
+                let mut activity = self.activity.lock();
+                activity.transferred(*bytes);
+                activity.frames.wrote(*bytes);
+            }
             Poll::Ready(Err(_)) => {}
         }
         outcome
@@ -149,6 +197,12 @@ impl AsyncRead for TrackedStream {
             // HTTP/2 frames need not belong to a request.
             if activity.requests_in_flight == 0 && !activity.is_http2 {
                 activity.head_since.get_or_insert_with(Instant::now);
+                if !activity.head.read(bytes) {
+                    return Poll::Ready(Err(io::Error::other("too many large request heads")));
+                }
+            }
+            if !activity.frames.read(&buffer.filled()[before..]) {
+                return Poll::Ready(Err(io::Error::other("too many HTTP/2 control frames")));
             }
         }
         outcome
@@ -208,5 +262,30 @@ impl AsyncWrite for TrackedStream {
             }
         }
         Poll::Ready(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_heads_together_are_limited_and_small_ones_are_free() {
+        let budget = HeadBudget::default();
+        let head = || HeadMemory { budget: budget.clone(), bytes: 0 };
+        let mut heads = Vec::new();
+        for _ in 0..limits::HEADS_BYTES_MAX / (64 * 1024) {
+            let mut one = head();
+            assert!(one.read(limits::HEAD_BYTES_FREE) && one.read(64 * 1024));
+            heads.push(one);
+        }
+        let mut next = head();
+        assert!(next.read(limits::HEAD_BYTES_FREE));
+        assert!(!next.read(1));
+        next.complete();
+        heads[0].complete();
+        assert!(next.read(64 * 1024 + limits::HEAD_BYTES_FREE));
+        drop((heads, next));
+        assert_eq!(budget.0.load(Relaxed), 0);
     }
 }

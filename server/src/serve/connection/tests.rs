@@ -11,6 +11,7 @@ use tokio::time::{sleep, timeout};
 use super::*;
 use crate::api::Readiness;
 use crate::http::response::ResponseBody;
+use crate::serve::connection_count::ConnectionCount;
 use crate::serve::listener::{Limits, serve};
 
 const LARGE: usize = 10 * 1024 * 1024;
@@ -46,7 +47,8 @@ async fn server(timeouts: ConnectionTimeouts) -> SocketAddr {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
     let limits = Limits { connections_max: 1, timeouts, ..Limits::default() };
-    tokio::spawn(serve(listener, Fixture, limits, Readiness::default(), std::future::pending()));
+    let (count, readiness) = (ConnectionCount::default(), Readiness::default());
+    tokio::spawn(serve(listener, Fixture, limits, count, readiness, std::future::pending()));
     address
 }
 
@@ -171,4 +173,77 @@ async fn a_peer_that_stays_after_its_head_was_refused_is_closed() {
     assert!(is_closed(&mut stream).await);
     assert_the_place_is_free(address).await;
     drop(stream);
+}
+
+#[tokio::test]
+async fn a_flood_of_http2_control_frames_ends_the_connection() {
+    const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+    for frame in [
+        // PING, SETTINGS, PRIORITY, WINDOW_UPDATE, and a type that nobody knows.
+        &b"\0\0\x08\x06\0\0\0\0\0abcdefgh"[..],
+        b"\0\0\0\x04\0\0\0\0\0",
+        b"\0\0\x05\x02\0\0\0\0\x03\0\0\0\0\x10",
+        b"\0\0\x04\x08\0\0\0\0\0\0\0\0\x01",
+        b"\0\0\x01\xee\0\0\0\0\0a",
+    ] {
+        let address = server(TIMEOUTS).await;
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(PREFACE).await.unwrap();
+        let (mut reader, mut writer) = stream.split();
+        let flood = async {
+            while writer.write_all(&frame.repeat(200)).await.is_ok() {
+                sleep(Duration::from_millis(1)).await;
+            }
+        };
+        let reading = async {
+            let mut piece = [0; 4096];
+            while reader.read(&mut piece).await.is_ok_and(|bytes| bytes > 0) {}
+        };
+        let ended = timeout(Duration::from_secs(30), async { tokio::join!(flood, reading) });
+        assert!(ended.await.is_ok(), "{frame:?}");
+        assert_the_place_is_free(address).await;
+    }
+}
+
+#[tokio::test]
+async fn a_download_over_http2_in_small_steps_is_no_flood() {
+    let address = server(TIMEOUTS).await;
+    let stream = TokioIo::new(TcpStream::connect(address).await.unwrap());
+    // The client acknowledges with many small window updates.
+    let (mut sender, connection) = http2::Builder::new(TokioExecutor::new())
+        .initial_stream_window_size(2048)
+        .initial_connection_window_size(2048)
+        .handshake(stream)
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    let response = sender.send_request(get("/large")).await.unwrap();
+    let body = timeout(Duration::from_secs(60), response.into_body().collect()).await.unwrap();
+    assert_eq!(body.unwrap().to_bytes().len(), LARGE);
+}
+
+/// How long a server takes to stop whose drain delay is `delay`.
+async fn stops_after(delay: Duration, with_connection: bool) -> Duration {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let limits = Limits { drain_delay: delay, ..Limits::default() };
+    let (count, readiness) = (ConnectionCount::default(), Readiness::default());
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let stopped = async { stopped.await.unwrap() };
+    let serving = tokio::spawn(serve(listener, Fixture, limits, count, readiness, stopped));
+    if with_connection {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        send(&mut stream, "/").await;
+        assert!(is_answered(&mut stream).await);
+    }
+    let began = Instant::now();
+    stop.send(()).unwrap();
+    timeout(Duration::from_secs(30), serving).await.unwrap().unwrap();
+    began.elapsed()
+}
+
+#[tokio::test]
+async fn a_server_stops_after_its_drain_delay_or_at_once_if_nobody_connects_to_it() {
+    assert!(stops_after(NEVER, false).await < Duration::from_secs(10));
+    assert!(stops_after(SHORT, true).await >= SHORT);
 }

@@ -53,7 +53,7 @@ async fn a_created_key_is_found_and_listed_as_it_was_given(db: Arc<StoreUnderTes
     };
     assert_eq!(created, expected);
     assert_eq!(db.keys(&alice).await[0], created);
-    let found = db.store.find_key("k").await.unwrap().unwrap();
+    let found = db.store.find_key("k", &[7; 32]).await.unwrap().unwrap();
     assert_eq!((found.account, found.key), (alice.account, read_only));
 }
 
@@ -111,12 +111,12 @@ async fn revoked_keys_and_sessions_do_not_count_toward_the_limit(db: Arc<StoreUn
 async fn a_revoked_key_is_refused_by_the_next_call(db: Arc<StoreUnderTest>) {
     let alice = db.caller("alice").await;
     db.store.create_api_key(&alice, named_key("k")).await.unwrap();
-    let caller = db.store.find_key("k").await.unwrap().unwrap().caller();
+    let caller = db.store.find_key("k", &[7; 32]).await.unwrap().unwrap().caller();
     db.store.vaults(&caller).await.unwrap();
     db.store.revoke_api_key(&alice, "k").await.unwrap();
     assert_error!(db.store.vaults(&caller).await, StoreError::KeyRevoked);
     assert_error!(db.store.confirm_key(&caller).await, StoreError::KeyRevoked);
-    assert!(db.store.find_key("k").await.unwrap().unwrap().key.revoked);
+    assert!(db.store.find_key("k", &[7; 32]).await.unwrap().unwrap().key.revoked);
     db.store.vaults(&alice).await.unwrap();
 }
 
@@ -141,7 +141,7 @@ async fn a_key_that_the_account_does_not_have_cannot_be_revoked(db: Arc<StoreUnd
 
 async fn the_last_use_of_a_key_is_recorded_once_a_minute(db: Arc<StoreUnderTest>) {
     let alice = db.caller("alice").await;
-    let key = db.store.find_key("key-of-alice").await.unwrap().unwrap();
+    let key = db.store.find_key("key-of-alice", &[7; 32]).await.unwrap().unwrap();
     assert_eq!(db.store.api_keys(&alice).await.unwrap()[0].last_used_at, None);
     db.store.record_use(&key).await.unwrap();
     db.until_last_used(&alice, at(Duration::ZERO)).await;

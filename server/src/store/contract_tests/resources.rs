@@ -23,14 +23,14 @@ async fn a_seeded_key_is_found_as_it_was_given(db: Arc<StoreUnderTest>) {
     let mut accounts = Vec::new();
     for key in [key("a"), read_only, revoked] {
         db.store.seed_key("alice", key.clone()).await.unwrap();
-        let found = db.store.find_key(&key.public_id).await.unwrap().unwrap();
+        let found = db.store.find_key(&key.public_id, &[7; 32]).await.unwrap().unwrap();
         assert_eq!(found.key, key);
-        assert_eq!(db.store.find_key(&key.public_id).await.unwrap(), Some(found.clone()));
+        assert_eq!(db.store.find_key(&key.public_id, &[7; 32]).await.unwrap(), Some(found.clone()));
         accounts.push(found.account);
     }
     accounts.dedup();
     assert_eq!(accounts.len(), 1);
-    assert_eq!(db.store.find_key("d").await.unwrap(), None);
+    assert_eq!(db.store.find_key("d", &[7; 32]).await.unwrap(), None);
 }
 
 async fn another_key_with_the_same_public_id_is_refused_and_creates_no_account(

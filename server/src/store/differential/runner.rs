@@ -40,7 +40,7 @@ impl<'s> Runner<'s> {
         for account in 0..ACCOUNTS {
             let public_id = format!("key-of-{account}");
             store.seed_key(&format!("account-{account}"), key(&public_id)).await.unwrap();
-            callers.push(store.find_key(&public_id).await.unwrap().unwrap().caller());
+            callers.push(store.find_key(&public_id, &[7; 32]).await.unwrap().unwrap().caller());
         }
         let mut runner = Self {
             store,
@@ -109,7 +109,7 @@ impl<'s> Runner<'s> {
                 self.store.seed_key(&name, key).await.map(show)
             }
             Action::FindKey => {
-                let found = self.store.find_key(&public_id).await?;
+                let found = self.store.find_key(&public_id, &[7; 32]).await?;
                 Ok(show(found.map(|found| KeyRecord {
                     id: self.keys.normalize(found.id),
                     account: self.accounts.normalize(found.account),

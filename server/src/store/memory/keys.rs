@@ -107,7 +107,7 @@ impl KeyStore for MemoryStore {
         Ok(())
     }
 
-    async fn find_key(&self, public_id: &str) -> Result<Option<KeyRecord>> {
+    async fn find_key(&self, public_id: &str, _: &[u8; 32]) -> Result<Option<KeyRecord>> {
         Ok(read(&self.keys).by_public_id.get(public_id).map(|key| key.record.clone()))
     }
 

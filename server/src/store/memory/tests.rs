@@ -136,7 +136,7 @@ fn new_store() -> MemoryStore {
 /// The caller of a new key of an account, which is created if it does not exist.
 fn caller(store: &MemoryStore, account: &str) -> Caller {
     done(store.seed_key(account, key(account))).unwrap();
-    done(store.find_key(account)).unwrap().unwrap().caller()
+    done(store.find_key(account, &[7; 32])).unwrap().unwrap().caller()
 }
 
 fn prompt(store: &MemoryStore, caller: &Caller) -> SharedPrompt {

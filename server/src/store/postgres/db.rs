@@ -5,35 +5,36 @@
 //! otherwise; the methods `…_of_caller` make [`StoreError::KeyRevoked`] of it. Every method fails
 //! with [`StoreError::Unavailable`] or [`StoreError::Internal`].
 
-use std::ops::Deref;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool::managed::{BuildError, Pool, QueueMode};
-use futures::future::{FutureExt, join};
-use futures::stream::{self, BoxStream};
+use futures::stream;
 use futures::{StreamExt, TryStreamExt};
 use jiff::Timestamp;
-use tokio::sync::RwLock;
-use tokio_postgres::{Error, Row, RowStream};
+use tokio::sync::{RwLock, Semaphore};
+use tokio::time::Instant;
+use tokio_postgres::Row;
+use tokio_postgres::error::SqlState;
 
 use super::connect::{Connector, DbClient, Unreachable};
-use super::permits::StreamPermits;
+use super::permits::{PoolUse, Shares};
 pub(super) use super::retry::{Params, Statement};
 use super::retry::{Retry, store_error, within};
+pub(super) use super::transaction::Rows;
+use super::transaction::{Busy, begin, in_transaction};
 use crate::clock::Clock;
-use crate::domain::AccountId;
-use crate::limits::{SHARED_CLIENTS_MAX, SHARED_CLIENTS_PART, STATEMENT_GRACE};
-use crate::store::{Result, StoreError};
+use crate::domain::{AccountId, Caller};
+use crate::limits::{
+    KEY_LOOKUPS_MAX, LONG_WRITE_TIMEOUT, POOL_WAIT, SHARED_CLIENTS_MAX, SHARED_CLIENTS_PART,
+    STATEMENT_GRACE,
+};
+use crate::store::{Result, StoreError, patience};
 
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] = &[&PING];
 
 static PING: Statement = Statement::read_only("ping", "SELECT 1");
-
-/// `statement_timeout` would count the time of a slow reader; each row has a limit instead.
-const BEGIN: &str = "BEGIN READ ONLY; SET LOCAL statement_timeout = 0";
 
 /// The database.
 #[derive(Clone)]
@@ -44,7 +45,10 @@ pub(super) struct Db {
     pub(super) clock: Clock,
     /// For one statement: the server itself ends it after `statement_timeout`.
     pub(super) limit: Duration,
-    streams: StreamPermits,
+    /// For the statement of a long write.
+    pub(super) long_limit: Duration,
+    shares: Arc<Shares>,
+    look_ups: Arc<Semaphore>,
 }
 
 /// A connection that many statements share without waiting for one another (pipelining), which
@@ -66,7 +70,9 @@ impl Db {
             timeout => timeout.saturating_add(STATEMENT_GRACE),
         };
         let shared = std::iter::repeat_with(Slot::default).take(shared).collect();
-        Ok(Self { pool: pool.build()?, shared, clock, limit, streams: StreamPermits::new(own / 2) })
+        let (shares, long_limit) = (Arc::new(Shares::of(own)), LONG_WRITE_TIMEOUT);
+        let look_ups = Arc::new(Semaphore::new(KEY_LOOKUPS_MAX));
+        Ok(Self { pool: pool.build()?, shared, clock, limit, long_limit, shares, look_ups })
     }
 
     /// The time of a statement, as a parameter for `coalesce($n, clock_timestamp())`: `None`
@@ -75,6 +81,25 @@ impl Db {
         match &self.clock {
             Clock::System => None,
             clock @ Clock::Manual(_) => Some(clock.now()),
+        }
+    }
+
+    /// What the connections are doing.
+    pub(super) fn pool_use(&self) -> PoolUse {
+        let (status, shares) = (self.pool.status(), &self.shares);
+        // Each slot is in the list, too.
+        let pipelined = self.shared.iter().map(|slot| Arc::strong_count(slot).saturating_sub(1));
+        PoolUse {
+            busy: status.size.saturating_sub(status.available),
+            idle: status.available,
+            max: status.max_size,
+            pipelined: pipelined.sum(),
+            waiting: [
+                ("connection", status.waiting),
+                ("step", shares.steps.waiting()),
+                ("stream", shares.streams.waiting()),
+                ("long_write", shares.long_writes.waiting()),
+            ],
         }
     }
 
@@ -102,19 +127,20 @@ impl Db {
                 own = retry.connection(|| self.pool.get()).await?;
                 &own
             };
+            let mut sent = false;
             let sending = async {
-                let prepared = client.prepared(statement.name, statement.sql).await;
-                let prepared = prepared.map_err(|error| (error, false))?;
-                client.query(&prepared, params).await.map_err(|error| (error, true))
+                let prepared = client.prepared(statement.name, statement.sql).await?;
+                sent = true;
+                client.query(&prepared, params).await
             };
             // On a shared connection a statement whose caller is dropped runs on: it is short,
             // and cancelling could hit the statement of another caller.
             let mut busy = Busy { client, running: !statement.shared };
-            let outcome = within(self.limit, sending).await;
+            let outcome = retry.answer(self.limit, sending).await;
             busy.running = outcome.is_err();
             match outcome? {
                 Ok(rows) => return Ok(rows),
-                Err((error, sent)) => retry.after(client, error, sent).await?,
+                Err(error) => retry.after(client, error, sent).await?,
             }
             self.pool.retain(|client, _| client.is_usable());
         }
@@ -145,12 +171,30 @@ impl Db {
         }
     }
 
-    /// The rows of a caller's statement; at least one.
-    pub(super) async fn rows_of_caller(
+    /// The rows of a statement that finds a key or a session, which anybody can send.
+    pub(super) async fn look_up(
         &self,
         statement: &Statement,
         params: Params<'_>,
     ) -> Result<Vec<Row>> {
+        let began = Instant::now();
+        let _permit = within(POOL_WAIT.min(patience::left()), self.look_ups.acquire()).await?;
+        patience::spend(began.elapsed());
+        self.rows(statement, params).await
+    }
+
+    /// The rows of a caller's statement; at least one.
+    pub(super) async fn rows_of_caller(
+        &self,
+        caller: &Caller,
+        statement: &Statement,
+        params: Params<'_>,
+    ) -> Result<Vec<Row>> {
+        // Pipelined statements need no share: they wait for nothing.
+        let _permits = match statement.shared {
+            true => None,
+            false => Some(self.shares.steps.acquire(caller.account).await?),
+        };
         let rows = self.rows(statement, params).await?;
         if rows.is_empty() { Err(StoreError::KeyRevoked) } else { Ok(rows) }
     }
@@ -158,10 +202,42 @@ impl Db {
     /// The first row of a caller's statement.
     pub(super) async fn row_of_caller(
         &self,
+        caller: &Caller,
         statement: &Statement,
         params: Params<'_>,
     ) -> Result<Row> {
-        self.rows(statement, params).await?.into_iter().next().ok_or(StoreError::KeyRevoked)
+        let rows = self.rows_of_caller(caller, statement, params).await?;
+        rows.into_iter().next().ok_or(StoreError::KeyRevoked)
+    }
+
+    /// The first row of a caller's long write, which has a time limit and a share of the
+    /// connections of its own.
+    ///
+    /// # Errors
+    /// Also [`StoreError::TooLarge`] if it takes too long.
+    pub(super) async fn long_row_of_caller(
+        &self,
+        caller: &Caller,
+        statement: &Statement,
+        params: Params<'_>,
+    ) -> Result<Row> {
+        let _permits = self.shares.long_writes.acquire(caller.account).await?;
+        let limit = self.long_limit;
+        let mut retry = Retry::long(statement, limit);
+        loop {
+            let client = retry.connection(|| self.pool.get()).await?;
+            let mut busy = Busy { client, running: true };
+            let writing = in_transaction(&busy.client, limit, statement, params);
+            let outcome = retry.answer(limit + STATEMENT_GRACE, writing).await?;
+            busy.running = false;
+            match outcome {
+                Ok(rows) => return rows.into_iter().next().ok_or(StoreError::KeyRevoked),
+                Err(error) if error.code() == Some(&SqlState::QUERY_CANCELED) => {
+                    return Err(StoreError::TooLarge);
+                }
+                Err(error) => retry.after(&busy.client, error, true).await?,
+            }
+        }
     }
 
     /// The first row of a caller's statement, and a stream of all others. Fails also if no
@@ -172,13 +248,13 @@ impl Db {
         statement: &Statement,
         params: Params<'_>,
     ) -> Result<(Row, Rows)> {
-        let permits = self.streams.acquire(account).await?;
+        let permits = self.shares.streams.acquire(account).await?;
         let (mut retry, limit) = (Retry::new(statement), self.limit);
         loop {
             // After a failure too it is abandoned: parts of the transaction may still be to come.
             let client = retry.connection(|| self.pool.get()).await?;
             let mut client = Busy { client, running: true };
-            match within(limit, begin(&client.client, statement, params)).await? {
+            match retry.answer(limit, begin(&client.client, statement, params)).await? {
                 Ok((rows, first)) => {
                     client.running = first.is_some();
                     let first = first.ok_or(StoreError::KeyRevoked)?;
@@ -194,43 +270,6 @@ impl Db {
             }
         }
     }
-}
-
-/// A connection on which a statement may be running. Dropped meanwhile, as when a client hangs
-/// up, it is abandoned: back in the pool, it would make its next user wait for the statement.
-struct Busy<C: Deref<Target = DbClient>> {
-    client: C,
-    running: bool,
-}
-
-impl<C: Deref<Target = DbClient>> Drop for Busy<C> {
-    fn drop(&mut self) {
-        if self.running {
-            self.client.abandon();
-        }
-    }
-}
-
-/// Rows of a statement, read as they come by a reader that may be slow. PostgreSQL sends no more
-/// than the buffers between us hold.
-pub(super) type Rows = BoxStream<'static, Result<Row>>;
-
-/// Starts a statement in a transaction of its own, and returns the first row too. Everything is
-/// sent at once, so that it costs one round trip; the answers come in order.
-async fn begin(
-    client: &DbClient,
-    statement: &Statement,
-    params: Params<'_>,
-) -> Result<(Pin<Box<RowStream>>, Option<Row>), Error> {
-    let prepared = client.prepared(statement.name, statement.sql).await?;
-    let rows = client.query_raw(&prepared, params.iter().copied());
-    let (begun, rows) = join(client.batch_execute(BEGIN), rows).await;
-    // It is sent when it is polled first; nothing depends on its answer.
-    let _ = client.batch_execute("COMMIT").now_or_never();
-    begun?;
-    let mut rows = Box::pin(rows?);
-    let first = rows.try_next().await?;
-    Ok((rows, first))
 }
 
 #[cfg(test)]

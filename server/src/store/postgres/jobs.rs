@@ -165,7 +165,7 @@ impl JobStore for PostgresStore {
             &vault,
             &reservation,
         ];
-        let row = self.db.row_of_caller(&RESERVE, params).await?;
+        let row = self.db.row_of_caller(caller, &RESERVE, params).await?;
         let job = job_or_none(&row)?.ok_or(StoreError::UnknownVault)?;
         if column::<&[u8]>(&row, "request_digest")? != digest {
             return Err(StoreError::JobConflict);
@@ -190,7 +190,7 @@ impl JobStore for PostgresStore {
 
     async fn job(&self, caller: &Caller, client_job_id: &str) -> Result<JobRecord> {
         let name = JobKey::name_digest(client_job_id);
-        let row = self.db.row_of_caller(&GET, &[&caller.key.0, &&name[..]]).await?;
+        let row = self.db.row_of_caller(caller, &GET, &[&caller.key.0, &&name[..]]).await?;
         job_or_none(&row)?.ok_or(StoreError::NotFound)
     }
 
@@ -203,7 +203,7 @@ impl JobStore for PostgresStore {
         let name = before.map(JobKey::name_digest);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let params: Params<'_> = &[&caller.key.0, &name.as_ref().map(|name| &name[..]), &limit];
-        let rows = self.db.rows_of_caller(&LIST, params).await?;
+        let rows = self.db.rows_of_caller(caller, &LIST, params).await?;
         let begins = rows.first().map_or(Ok(false), |row| column(row, "begins"))?;
         if before.is_some() && !begins {
             return Err(StoreError::NotFound);

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use quick_cache::sync::Cache;
+use subtle::ConstantTimeEq;
 
 use super::db::{Db, Statement};
 use super::rows::micros;
@@ -42,12 +43,19 @@ impl KeyCache {
         Self(Cache::new(KEY_CACHE_SIZE))
     }
 
-    pub(super) fn find(&self, public_id: &str) -> Option<KeyRecord> {
-        self.0.get(public_id).map(|key| key.record.clone())
+    /// A key of the cache, if its secret has this digest: a wrong secret must not be answered
+    /// sooner than a key that does not exist.
+    pub(super) fn find(&self, public_id: &str, digest: &[u8; 32]) -> Option<KeyRecord> {
+        let key = self.0.get(public_id)?;
+        bool::from(key.record.key.digest.ct_eq(digest)).then(|| key.record.clone())
     }
 
     pub(super) fn insert(&self, record: KeyRecord) {
         let public_id = record.key.public_id.clone();
+        if self.0.get(&*public_id).is_some_and(|known| known.record == record) {
+            // Its last use is known too.
+            return;
+        }
         self.0.insert(public_id, Arc::new(CachedKey { record, last_use: LastUse::default() }));
     }
 

@@ -163,11 +163,11 @@ impl KeyStore for PostgresStore {
         if self.seed(&SEED, account, &key).await? { Ok(()) } else { Err(StoreError::KeyTaken) }
     }
 
-    async fn find_key(&self, public_id: &str) -> Result<Option<KeyRecord>> {
-        if let Some(cached) = self.keys.find(public_id) {
+    async fn find_key(&self, public_id: &str, digest: &[u8; 32]) -> Result<Option<KeyRecord>> {
+        if let Some(cached) = self.keys.find(public_id, digest) {
             return Ok(Some(cached));
         }
-        let rows = self.db.rows(&FIND, &[&public_id]).await?;
+        let rows = self.db.look_up(&FIND, &[&public_id]).await?;
         let record = rows.first().map(key_record).transpose()?;
         if let Some(record) = record.as_ref().filter(|record| !record.key.revoked) {
             self.keys.insert(record.clone());
@@ -181,7 +181,7 @@ impl KeyStore for PostgresStore {
     }
 
     async fn confirm_key(&self, caller: &Caller) -> Result<()> {
-        let outcome = self.db.rows_of_caller(&CONFIRM, &[&caller.key.0]).await;
+        let outcome = self.db.rows_of_caller(caller, &CONFIRM, &[&caller.key.0]).await;
         if let Err(StoreError::KeyRevoked) = outcome {
             self.keys.remove(caller.key);
         }

@@ -141,7 +141,7 @@ impl MembershipStore for PostgresStore {
     ) -> Result<Added> {
         let ids: Vec<i64> = prompts.iter().map(|id| id.get()).collect();
         let params: Params<'_> = &[&caller.key.0, &vault.get(), &ids];
-        let row = self.db.row_of_caller(&ADD, params).await?;
+        let row = self.db.row_of_caller(caller, &ADD, params).await?;
         let before: Option<i64> = column(&row, "prompt_count")?;
         let before = before.ok_or(StoreError::NotFound)?;
         let unknown: Vec<i64> = column(&row, "unknown")?;
@@ -163,7 +163,7 @@ impl MembershipStore for PostgresStore {
         membership: VaultPromptId,
     ) -> Result<()> {
         let params: Params<'_> = &[&caller.key.0, &vault.get(), &membership.get()];
-        let row = self.db.row_of_caller(&REMOVE, params).await?;
+        let row = self.db.row_of_caller(caller, &REMOVE, params).await?;
         if column(&row, "deleted")? { Ok(()) } else { Err(StoreError::NotFound) }
     }
 
@@ -175,7 +175,7 @@ impl MembershipStore for PostgresStore {
         target: VaultId,
     ) -> Result<Moved> {
         let params: Params<'_> = &[&caller.key.0, &vault.get(), &membership.get(), &target.get()];
-        let row = self.db.row_of_caller(&MOVE, params).await?;
+        let row = self.db.row_of_caller(caller, &MOVE, params).await?;
         if !column::<bool>(&row, "present")? {
             return Err(StoreError::NotFound);
         }
@@ -193,7 +193,7 @@ impl MembershipStore for PostgresStore {
         pinned: bool,
     ) -> Result<()> {
         let params: Params<'_> = &[&caller.key.0, &vault.get(), &membership.get(), &pinned];
-        let row = self.db.row_of_caller(&PIN, params).await?;
+        let row = self.db.row_of_caller(caller, &PIN, params).await?;
         if column(&row, "changed")? { Ok(()) } else { Err(StoreError::NotFound) }
     }
 }

@@ -187,8 +187,8 @@ impl PromptStore for PostgresStore {
             &new.vault.map(VaultId::get),
         ];
         let row = match new.vault {
-            None => self.db.row_of_caller(&CREATE, &params[..10]).await?,
-            Some(_) => self.db.row_of_caller(&CREATE_IN_VAULT, params).await?,
+            None => self.db.row_of_caller(caller, &CREATE, &params[..10]).await?,
+            Some(_) => self.db.row_of_caller(caller, &CREATE_IN_VAULT, params).await?,
         };
         let id = column::<Option<i64>>(&row, "id")?.ok_or(StoreError::UnknownVault)?;
         let created_at: Timestamp = column(&row, "created_at")?;
@@ -207,7 +207,7 @@ impl PromptStore for PostgresStore {
     }
 
     async fn prompt(&self, caller: &Caller, id: PromptId) -> Result<SharedPrompt> {
-        let row = self.db.row_of_caller(&GET, &[&caller.key.0, &id.get()]).await?;
+        let row = self.db.row_of_caller(caller, &GET, &[&caller.key.0, &id.get()]).await?;
         rows::prompt(&row)?.ok_or(StoreError::NotFound)
     }
 
@@ -243,7 +243,7 @@ impl PromptStore for PostgresStore {
             &patch.vault.map(VaultId::get),
             &lacks_model,
         ];
-        let row = self.db.row_of_caller(&UPDATE, params).await?;
+        let row = self.db.row_of_caller(caller, &UPDATE, params).await?;
         if let Some(prompt) = rows::prompt(&row)? {
             return Ok(in_vault(prompt, patch.vault));
         }
@@ -257,7 +257,7 @@ impl PromptStore for PostgresStore {
     }
 
     async fn delete_prompt(&self, caller: &Caller, id: PromptId) -> Result<()> {
-        let row = self.db.row_of_caller(&DELETE, &[&caller.key.0, &id.get()]).await?;
+        let row = self.db.row_of_caller(caller, &DELETE, &[&caller.key.0, &id.get()]).await?;
         column::<Option<i64>>(&row, 0)?.map(drop).ok_or(StoreError::NotFound)
     }
 
@@ -268,7 +268,7 @@ impl PromptStore for PostgresStore {
         vault: VaultId,
     ) -> Result<SharedPrompt> {
         let params: Params<'_> = &[&caller.key.0, &id.get(), &vault.get()];
-        let row = self.db.row_of_caller(&SAVE, params).await?;
+        let row = self.db.row_of_caller(caller, &SAVE, params).await?;
         let prompt = rows::prompt(&row)?.ok_or(StoreError::NotFound)?;
         column::<Option<i64>>(&row, "vault")?.ok_or(StoreError::UnknownVault)?;
         Ok(in_vault(prompt, Some(vault)))

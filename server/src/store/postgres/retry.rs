@@ -7,8 +7,10 @@ use tokio_postgres::Error;
 use tokio_postgres::types::ToSql;
 
 use super::connect::DbClient;
-use crate::limits::{POOL_WAIT, RETRY_PAUSE_MAX, RETRY_PAUSE_MIN, STATEMENT_ATTEMPTS};
-use crate::store::{Cause, Result, StoreError};
+use crate::limits::{
+    POOL_WAIT, REQUEST_DATABASE_TIMEOUT, RETRY_PAUSE_MAX, RETRY_PAUSE_MIN, STATEMENT_ATTEMPTS,
+};
+use crate::store::{Cause, Result, StoreError, patience};
 
 /// Values of a statement's parameters.
 pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
@@ -25,25 +27,35 @@ pub(super) struct Statement {
     pub(super) idempotent: bool,
     /// Whether it goes over a connection that others use at the same time.
     pub(super) shared: bool,
+    /// Whether it may change something.
+    pub(super) writes: bool,
 }
 
 impl Statement {
     /// A short read, which changes nothing and takes no row locks.
     pub(super) const fn read_only(name: &'static str, sql: &'static str) -> Self {
-        Self { name, sql, idempotent: true, shared: true }
+        Self { name, sql, idempotent: true, shared: true, writes: false }
     }
 
     pub(super) const fn idempotent(name: &'static str, sql: &'static str) -> Self {
-        Self { name, sql, idempotent: true, shared: false }
+        Self { name, sql, idempotent: true, shared: false, writes: true }
     }
 
     pub(super) const fn non_idempotent(name: &'static str, sql: &'static str) -> Self {
-        Self { name, sql, idempotent: false, shared: false }
+        Self { name, sql, idempotent: false, shared: false, writes: true }
     }
 
     /// A short write that waits for no lock that another statement may hold for long.
     pub(super) const fn pipelined(self) -> Self {
         Self { shared: true, ..self }
+    }
+
+    /// The failure of a statement that may have been executed.
+    fn unknown(&self, cause: Cause) -> StoreError {
+        match self.writes {
+            true => StoreError::OutcomeUnknown(cause),
+            false => StoreError::Unavailable(cause),
+        }
     }
 }
 
@@ -90,7 +102,7 @@ fn classify(error: &Error) -> ErrorClass {
     if lost { ErrorClass::ConnectionLost } else { ErrorClass::Fault }
 }
 
-/// What the store's caller gets for an error of the driver.
+/// What the store's caller gets for an error of the driver, if nothing was changed.
 pub(super) fn store_error(error: Error) -> StoreError {
     match classify(&error) {
         ErrorClass::StalePlan | ErrorClass::Fault => StoreError::Internal(Box::new(error)),
@@ -100,8 +112,11 @@ pub(super) fn store_error(error: Error) -> StoreError {
 
 /// Waits for an answer, but not for too long.
 pub(super) async fn within<T>(limit: Duration, answer: impl Future<Output = T>) -> Result<T> {
-    let silent = || format!("the database did not answer for {limit:?}").into();
-    timeout(limit, answer).await.map_err(|_| StoreError::Unavailable(silent()))
+    timeout(limit, answer).await.map_err(|_| StoreError::Unavailable(silent(limit)))
+}
+
+fn silent(limit: Duration) -> Cause {
+    format!("the database did not answer for {limit:?}").into()
 }
 
 /// The attempts at one statement.
@@ -110,11 +125,27 @@ pub(super) struct Retry<'a> {
     attempt: u32,
     /// What is left of the time to wait for connections.
     wait_left: Duration,
+    began: Instant,
+    /// For everything together.
+    limit: Duration,
 }
 
 impl<'a> Retry<'a> {
     pub(super) fn new(statement: &'a Statement) -> Self {
-        Self { statement, attempt: 1, wait_left: POOL_WAIT }
+        Self::within(statement, patience::left())
+    }
+
+    /// For a statement that may take `limit`.
+    pub(super) fn long(statement: &'a Statement, limit: Duration) -> Self {
+        Self::within(statement, limit + REQUEST_DATABASE_TIMEOUT)
+    }
+
+    fn within(statement: &'a Statement, limit: Duration) -> Self {
+        Self { statement, attempt: 1, wait_left: POOL_WAIT, began: Instant::now(), limit }
+    }
+
+    fn left(&self) -> Duration {
+        self.limit.saturating_sub(self.began.elapsed())
     }
 
     /// A connection from `get`, which is called again while it fails and time is left: the
@@ -135,9 +166,19 @@ impl<'a> Retry<'a> {
                 pause(round).await;
             }
         };
-        let outcome = within(self.wait_left, getting).await;
+        let outcome = within(self.wait_left.min(self.left()), getting).await;
         self.wait_left = self.wait_left.saturating_sub(began.elapsed());
         outcome.map_err(|silent| last.unwrap_or(silent))
+    }
+
+    /// Waits for the answer to the statement, at most `limit`. `Err` if none came in time.
+    pub(super) async fn answer<T>(
+        &self,
+        limit: Duration,
+        answer: impl Future<Output = T>,
+    ) -> Result<T> {
+        let limit = limit.min(self.left());
+        timeout(limit, answer).await.map_err(|_| self.statement.unknown(silent(limit)))
     }
 
     /// Leaves the connection in a state in which it can be used again, or unusable. Returns after
@@ -166,12 +207,21 @@ impl<'a> Retry<'a> {
             client.close();
         }
         if !retryable || attempt == STATEMENT_ATTEMPTS {
-            return Err(store_error(error));
+            return Err(match class {
+                ErrorClass::ConnectionLost if sent => self.statement.unknown(Box::new(error)),
+                _ => store_error(error),
+            });
         }
         tracing::debug!(statement = name, attempt, ?class, "a statement is sent again");
         pause(attempt).await;
         self.attempt += 1;
         Ok(())
+    }
+}
+
+impl Drop for Retry<'_> {
+    fn drop(&mut self) {
+        patience::spend(self.began.elapsed());
     }
 }
 

@@ -205,13 +205,13 @@ impl SessionStore for PostgresStore {
     async fn find_session(&self, digest: [u8; 32]) -> Result<Option<SessionRecord>> {
         let (idle, precision) = (micros(SESSION_IDLE), micros(LAST_USE_PRECISION));
         let params: Params<'_> = &[&&digest[..], &self.db.now(), &idle, &precision];
-        let rows = self.db.rows(&FIND, params).await?;
+        let rows = self.db.look_up(&FIND, params).await?;
         Ok(rows.first().map(session_record).transpose()?.flatten())
     }
 
     async fn sessions(&self, caller: &Caller) -> Result<Vec<SessionRecord>> {
         let params: Params<'_> = &[&caller.key.0, &self.db.now(), &micros(SESSION_IDLE)];
-        let rows = self.db.rows_of_caller(&LIST, params).await?;
+        let rows = self.db.rows_of_caller(caller, &LIST, params).await?;
         let sessions = rows.iter().filter_map(|row| session_record(row).transpose());
         let mut sessions = sessions.collect::<Result<Vec<_>>>()?;
         sessions.sort_unstable_by_key(|session| Reverse((session.created_at, session.id)));
@@ -220,7 +220,7 @@ impl SessionStore for PostgresStore {
 
     async fn end_session(&self, caller: &Caller, id: KeyId) -> Result<()> {
         let params: Params<'_> = &[&caller.key.0, &id.0, &self.db.now()];
-        let row = self.db.row_of_caller(&END, params).await?;
+        let row = self.db.row_of_caller(caller, &END, params).await?;
         if column(&row, "found")? { Ok(()) } else { Err(StoreError::NotFound) }
     }
 
@@ -237,7 +237,7 @@ impl SessionStore for PostgresStore {
             &limit,
             &self.db.now(),
         ];
-        let row = self.db.row_of_caller(&CREATE_KEY, params).await?;
+        let row = self.db.row_of_caller(caller, &CREATE_KEY, params).await?;
         match api_key(&row)? {
             Some((_, key)) => Ok(key),
             None if column(&row, "free")? => Err(StoreError::KeyTaken),
@@ -246,7 +246,7 @@ impl SessionStore for PostgresStore {
     }
 
     async fn api_keys(&self, caller: &Caller) -> Result<Vec<ApiKeyRecord>> {
-        let rows = self.db.rows_of_caller(&KEYS, &[&caller.key.0]).await?;
+        let rows = self.db.rows_of_caller(caller, &KEYS, &[&caller.key.0]).await?;
         let keys = rows.iter().filter_map(|row| api_key(row).transpose());
         let mut keys = keys.collect::<Result<Vec<_>>>()?;
         keys.sort_unstable_by_key(|(id, key)| Reverse((key.created_at, *id)));
@@ -255,7 +255,7 @@ impl SessionStore for PostgresStore {
 
     async fn revoke_api_key(&self, caller: &Caller, public_id: &str) -> Result<ApiKeyRecord> {
         let params: Params<'_> = &[&caller.key.0, &public_id, &self.db.now()];
-        let row = self.db.row_of_caller(&REVOKE_KEY, params).await?;
+        let row = self.db.row_of_caller(caller, &REVOKE_KEY, params).await?;
         let (id, key) = api_key(&row)?.ok_or(StoreError::NotFound)?;
         self.keys.remove(id);
         Ok(key)

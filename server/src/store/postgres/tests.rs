@@ -9,6 +9,8 @@ mod keys;
 mod notify;
 mod outage;
 mod plans;
+mod pool;
+mod resets;
 mod sessions;
 
 use tokio_postgres::Row;
@@ -36,7 +38,7 @@ async fn store_in(database: &ScratchDatabase, clock: Clock) -> PostgresStore {
 pub(super) async fn caller(store: &PostgresStore, account: &str) -> Caller {
     let public_id = format!("key-of-{account}");
     store.seed_key(account, key(&public_id)).await.unwrap();
-    store.find_key(&public_id).await.unwrap().unwrap().caller()
+    store.find_key(&public_id, &[7; 32]).await.unwrap().unwrap().caller()
 }
 
 /// The number that a statement returns.

@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(config.get_keepalives_retries(), Some(3));
         assert_eq!(config.get_application_name(), Some("promptarium-server"));
         assert_eq!(config.get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
-        assert_eq!((url.connections, url.statement_timeout), (16, Duration::from_secs(30)));
+        assert_eq!((url.connections, url.statement_timeout), (16, Duration::from_secs(5)));
         // PgBouncer refuses them as startup parameters.
         assert_eq!(config.get_options(), None);
 

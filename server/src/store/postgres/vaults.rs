@@ -13,6 +13,7 @@ use super::PostgresStore;
 use super::db::{Params, Statement};
 use super::rows::{self, caller, column, vault_columns};
 use crate::domain::{Caller, NewVault, VaultPatch, VaultRecord, VaultVisibility, slug};
+use crate::limits::LONG_WRITE_PROMPTS;
 use crate::store::{Result, StoreError, VaultStore};
 
 #[cfg(test)]
@@ -89,7 +90,8 @@ static UPDATE: Statement = Statement::non_idempotent(
 );
 
 /// The memberships are deleted by ON DELETE CASCADE. `system` never changes, so it may
-/// come from the statement's snapshot; whether the vault exists is decided by the DELETE.
+/// come from the statement's snapshot; whether the vault exists is decided by the DELETE. A vault
+/// with more prompts than `$3` stays; NULL is no limit.
 static DELETE: Statement = Statement::non_idempotent(
     "vaults.delete",
     concat!(
@@ -97,9 +99,10 @@ static DELETE: Statement = Statement::non_idempotent(
         ", deleted AS (
             DELETE FROM vault v USING caller
             WHERE v.account_id = caller.account_id AND v.id = $2 AND NOT v.system
+                AND v.prompt_count <= coalesce($3::bigint, v.prompt_count)
             RETURNING 1
         )
-        SELECT EXISTS (SELECT FROM deleted) AS deleted, coalesce(v.system, false) AS system
+        SELECT EXISTS (SELECT FROM deleted) AS deleted, v.system
         FROM caller LEFT JOIN vault v ON v.account_id = caller.account_id AND v.id = $2",
     ),
 );
@@ -112,7 +115,7 @@ static SOURCE: Statement = Statement::read_only(
     concat!(
         caller!(),
         " SELECT v.name, v.account_id = caller.account_id AS own,
-            v.visibility = 'private' AS private
+            v.visibility = 'private' AS private, v.prompt_count
         FROM caller LEFT JOIN vault v ON v.id = $2",
     ),
 );
@@ -163,7 +166,7 @@ static COPY: Statement = Statement::non_idempotent(
 #[async_trait]
 impl VaultStore for PostgresStore {
     async fn vaults(&self, caller: &Caller) -> Result<Vec<VaultRecord>> {
-        let rows = self.db.rows_of_caller(&LIST, &[&caller.key.0]).await?;
+        let rows = self.db.rows_of_caller(caller, &LIST, &[&caller.key.0]).await?;
         let vaults = rows.iter().filter_map(|row| rows::vault(row).transpose());
         let mut vaults = vaults.collect::<Result<Vec<_>>>()?;
         // By time before id: of two vaults created concurrently, the one with the lesser
@@ -182,12 +185,12 @@ impl VaultStore for PostgresStore {
             &slug::base(&name),
             &self.db.now(),
         ];
-        let row = self.db.row_of_caller(&CREATE, params).await?;
+        let row = self.db.row_of_caller(caller, &CREATE, params).await?;
         rows::vault(&row)?.ok_or(StoreError::NotFound)
     }
 
     async fn vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord> {
-        let row = self.db.row_of_caller(&GET, &[&caller.key.0, &id.get()]).await?;
+        let row = self.db.row_of_caller(caller, &GET, &[&caller.key.0, &id.get()]).await?;
         rows::vault(&row)?.ok_or(StoreError::NotFound)
     }
 
@@ -211,7 +214,7 @@ impl VaultStore for PostgresStore {
             &visibility.map(VaultVisibility::as_str),
             &self.db.now(),
         ];
-        let row = self.db.row_of_caller(&UPDATE, params).await?;
+        let row = self.db.row_of_caller(caller, &UPDATE, params).await?;
         match rows::vault(&row)? {
             Some(vault) => Ok(vault),
             None if column(&row, "found")? => Err(StoreError::SystemVaultRename),
@@ -220,18 +223,24 @@ impl VaultStore for PostgresStore {
     }
 
     async fn delete_vault(&self, caller: &Caller, id: VaultId) -> Result<()> {
-        let row = self.db.row_of_caller(&DELETE, &[&caller.key.0, &id.get()]).await?;
+        let (key, id) = (caller.key.0, id.get());
+        let params: Params<'_> = &[&key, &id, &Some(LONG_WRITE_PROMPTS)];
+        let row = self.db.row_of_caller(caller, &DELETE, params).await?;
         match (column(&row, "deleted")?, column(&row, "system")?) {
-            (true, _) => Ok(()),
-            (false, true) => Err(StoreError::SystemVaultDelete),
-            (false, false) => Err(StoreError::NotFound),
+            (true, _) => return Ok(()),
+            (false, Some(true)) => return Err(StoreError::SystemVaultDelete),
+            (false, Some(false)) => {}
+            (false, None) => return Err(StoreError::NotFound),
         }
+        // It is large, or another request has deleted it.
+        let row = self.db.long_row_of_caller(caller, &DELETE, &[&key, &id, &None::<i64>]).await?;
+        if column(&row, "deleted")? { Ok(()) } else { Err(StoreError::NotFound) }
     }
 
     async fn fork_vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord> {
         // Repeats only while the source is renamed, hidden or deleted between the statements.
         loop {
-            let row = self.db.row_of_caller(&SOURCE, &[&caller.key.0, &id.get()]).await?;
+            let row = self.db.row_of_caller(caller, &SOURCE, &[&caller.key.0, &id.get()]).await?;
             let name: &str = column::<Option<_>>(&row, "name")?.ok_or(StoreError::NotFound)?;
             match (column(&row, "own")?, column(&row, "private")?) {
                 (_, false) => {}
@@ -240,7 +249,11 @@ impl VaultStore for PostgresStore {
             }
             let params: Params<'_> =
                 &[&caller.key.0, &id.get(), &name, &slug::base(name), &self.db.now()];
-            if let Some(copy) = rows::vault(&self.db.row_of_caller(&COPY, params).await?)? {
+            let copy = match column::<i64>(&row, "prompt_count")? > LONG_WRITE_PROMPTS {
+                true => self.db.long_row_of_caller(caller, &COPY, params).await?,
+                false => self.db.row_of_caller(caller, &COPY, params).await?,
+            };
+            if let Some(copy) = rows::vault(&copy)? {
                 return Ok(copy);
             }
         }

@@ -44,6 +44,8 @@ pub(crate) struct Ended {
 impl Running {
     /// Starts it on a free port and waits for its ready line.
     pub(crate) async fn start(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
+        // Tests end it without a balancer in front.
+        let variables = [&[("PROMPTARIUM_DRAIN_DELAY", "0")], variables].concat();
         let variables: Vec<_> =
             variables.iter().map(|(name, value)| (*name, OsStr::new(*value))).collect();
         Self::of(program(&[&ANYWHERE, arguments].concat(), &variables)).await
@@ -54,7 +56,7 @@ impl Running {
         let mut command = Command::new("sh");
         let program = env!("CARGO_BIN_EXE_promptarium-server");
         command.args(["-c", &format!("{shell}; exec \"$@\""), "sh", program]);
-        command.env_clear().args(ANYWHERE).args(arguments);
+        command.env_clear().env("PROMPTARIUM_DRAIN_DELAY", "0").args(ANYWHERE).args(arguments);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         Self::of(command).await
     }

@@ -62,7 +62,7 @@ async fn keys_are_created_for_existing_accounts_and_listed_by_account_and_age() 
     for (account, public_id) in [("bob", "b1"), ("alice", "a1"), ("bob", "b2")] {
         assert!(store.create_key(account, &key(public_id)).await.unwrap());
     }
-    assert_eq!(store.find_key("a1").await.unwrap().unwrap().key, key("a1"));
+    assert_eq!(store.find_key("a1", &[7; 32]).await.unwrap().unwrap().key, key("a1"));
     let ids = |entries: Vec<KeyEntry>| {
         entries.into_iter().map(|entry| entry.public_id).collect::<Vec<_>>()
     };
@@ -81,9 +81,9 @@ async fn a_key_is_revoked_once_and_permanently() {
     assert_eq!(store.revoke_key("key-of-alice").await.unwrap(), Some(first));
     assert_eq!(store.revoke_key("b").await.unwrap(), None);
     // The cached record is stale until the key is confirmed.
-    assert!(!store.find_key("key-of-alice").await.unwrap().unwrap().key.revoked);
+    assert!(!store.find_key("key-of-alice", &[7; 32]).await.unwrap().unwrap().key.revoked);
     assert!(matches!(store.confirm_key(&alice).await, Err(StoreError::KeyRevoked)));
-    assert!(store.find_key("key-of-alice").await.unwrap().unwrap().key.revoked);
+    assert!(store.find_key("key-of-alice", &[7; 32]).await.unwrap().unwrap().key.revoked);
 }
 
 #[tokio::test]

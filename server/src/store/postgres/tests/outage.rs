@@ -106,7 +106,8 @@ impl Client {
                     self.acknowledged.insert(name);
                     load.written.fetch_add(1, Ordering::Relaxed);
                 }
-                Err(StoreError::Unavailable(_)) => {
+                Err(StoreError::Unavailable(_)) => {}
+                Err(StoreError::OutcomeUnknown(_)) => {
                     self.unknown.insert(name);
                     tokio::time::sleep(Duration::from_millis(20)).await;
                 }

@@ -197,7 +197,7 @@ const EXCEPTIONS: [(&str, &str); 6] = [
     ("notify.rs", "it listens"),
     ("connect.rs", "it sets up sessions"),
     ("postgres.rs", "it checks for a pooler"),
-    ("db.rs", "it sends the statements of all modules in a transaction"),
+    ("transaction.rs", "it sends the statements of all modules in a transaction"),
     ("migrate", "its table has one row per migration"),
     ("scratch", "it creates databases for tests"),
 ];

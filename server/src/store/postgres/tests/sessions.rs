@@ -38,7 +38,7 @@ async fn an_ended_session_and_a_revoked_key_are_refused_by_another_server_at_onc
     let alice = caller(&one, "alice").await;
     let session = session(&one, "alice").await;
     one.create_api_key(&alice, named_key("k")).await.unwrap();
-    let key = other.find_key("k").await.unwrap().unwrap().caller();
+    let key = other.find_key("k", &[7; 32]).await.unwrap().unwrap().caller();
     for caller in [&key, &session.caller()] {
         other.vaults(caller).await.unwrap();
     }
@@ -61,7 +61,7 @@ async fn a_session_is_no_key_of_the_operator() {
     let rows = super::query(&store, "SELECT public_id FROM api_key ORDER BY id DESC", &[]).await;
     let public_id: &str = rows[0].get(0);
     assert!(public_id.starts_with("session_"), "{public_id}");
-    assert_eq!(store.find_key(public_id).await.unwrap(), None);
+    assert_eq!(store.find_key(public_id, &[7; 32]).await.unwrap(), None);
     assert_eq!(store.revoke_key(public_id).await.unwrap(), None);
     assert!(store.find_session([2; 32]).await.unwrap().is_some());
 }

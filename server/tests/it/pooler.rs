@@ -1,0 +1,182 @@
+//! Servers behind PgBouncer: each mode works, or the start names the setting to change.
+//!
+//! Needs PgBouncer (`script/test` installs it); with `PROMPTARIUM_SKIP_PGBOUNCER=1` nothing here
+//! runs.
+
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use futures::future::join_all;
+use promptarium_server::test_support::ScratchDatabase;
+use tempfile::TempDir;
+use tokio::net::TcpStream;
+use url::Url;
+
+use crate::support::client::{Connection, request};
+use crate::support::program::{Running, output, program};
+
+const PROMPT: &str = r#"{"title":"Harbour","prompt":"A harbour at dawn"}"#;
+const FLAGS: [&str; 2] = ["--blob-store=memory:", "--log=error"];
+
+/// Set to 1 where there is no PgBouncer.
+const SKIP: &str = "PROMPTARIUM_SKIP_PGBOUNCER";
+
+fn is_wanted() -> bool {
+    !std::env::var(SKIP).is_ok_and(|value| value == "1")
+}
+
+/// A running PgBouncer in front of a database.
+struct PgBouncer {
+    process: Child,
+    url: String,
+    _folder: TempDir,
+}
+
+impl Drop for PgBouncer {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// The first and second number of its version.
+fn version() -> (u32, u32) {
+    let run = Command::new("pgbouncer").arg("--version").output();
+    let run = run.unwrap_or_else(|error| {
+        panic!("pgbouncer: {error}; Debian has it as a package, and {SKIP}=1 skips this")
+    });
+    let text = String::from_utf8(run.stdout).unwrap();
+    let number = text.split_whitespace().nth(1).unwrap();
+    let mut parts = number.split('.').map(|part| part.parse().unwrap());
+    (parts.next().unwrap(), parts.next().unwrap())
+}
+
+/// Whether it keeps apart the prepared statements of its clients.
+fn maps_statements() -> bool {
+    version() >= (1, 21)
+}
+
+impl PgBouncer {
+    async fn start(database: &ScratchDatabase, mode: &str) -> Self {
+        let folder = TempDir::new().unwrap();
+        std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let mut url = Url::parse(&database.url()).unwrap();
+        let statements = if maps_statements() { "max_prepared_statements = 200" } else { "" };
+        let settings = format!(
+            "[databases]\n* = host={} port={} user={} password={}\n[pgbouncer]\n\
+             listen_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\n\
+             auth_type = any\npool_mode = {mode}\ndefault_pool_size = 40\n{statements}\n",
+            url.host_str().unwrap(),
+            url.port().unwrap(),
+            url.username(),
+            url.password().unwrap(),
+        );
+        let file = folder.path().join("pgbouncer.ini");
+        std::fs::write(&file, settings).unwrap();
+        // It refuses to run as root.
+        let mut command = match std::fs::metadata("/proc/self").map(|own| owner(&own)) {
+            Ok(0) => {
+                let mut command = Command::new("setpriv");
+                command.args(["--reuid", "nobody", "--regid", "nogroup", "--clear-groups"]);
+                command.arg("pgbouncer");
+                command
+            }
+            _ => Command::new("pgbouncer"),
+        };
+        command.arg(&file).stdout(Stdio::null()).stderr(Stdio::null());
+        let process = command.spawn().unwrap();
+        url.set_port(Some(port)).unwrap();
+        let pooler = Self { process, url: url.into(), _folder: folder };
+        for _ in 0..200 {
+            if TcpStream::connect(("127.0.0.1", port)).await.is_ok() {
+                return pooler;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        panic!("PgBouncer does not start");
+    }
+}
+
+fn owner(file: &std::fs::Metadata) -> u32 {
+    std::os::unix::fs::MetadataExt::uid(file)
+}
+
+/// Two servers behind the pooler answer everything as they should.
+async fn assert_works(pooler: &PgBouncer) {
+    let arguments = [&FLAGS[..], &["--database-url", &pooler.url]].concat();
+    let first = Running::start(&arguments[..], &[]).await;
+    let second = Running::start(&arguments[..], &[]).await;
+    let key = first.api_key().to_owned();
+    let clients = [&first, &second, &first, &second].map(|server| {
+        let (key, url) = (key.clone(), server.base_url().to_owned());
+        async move {
+            let mut connection = Connection::open(&url).await;
+            for number in 0..40 {
+                connection.send(request(&key, "POST", "/prompts", Some(PROMPT))).await;
+                let created = connection.response().await.unwrap();
+                assert_eq!(created.status, 201, "{number}: {}", created.body);
+                let path = format!("/prompts/{}", created.json()["data"]["id"]);
+                for (method, path, body, status) in [
+                    ("GET", &*path, None, 200),
+                    ("PATCH", &*path, Some(r#"{"title":"Quay"}"#), 200),
+                    ("GET", "/vaults", None, 200),
+                    ("DELETE", &*path, None, 200),
+                    ("GET", &*path, None, 404),
+                ] {
+                    connection.send(request(&key, method, path, body)).await;
+                    let response = connection.response().await.unwrap();
+                    assert_eq!(response.status, status, "{method} {path}: {}", response.body);
+                }
+            }
+        }
+    });
+    join_all(clients).await;
+}
+
+/// The one line of a start that is refused.
+async fn refusal(pooler: &PgBouncer) -> String {
+    let arguments = [&FLAGS[..], &["--listen=127.0.0.1:0", "--database-url", &pooler.url]].concat();
+    let ended = output(program(&arguments, &[])).await;
+    let text = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(2), "{text}");
+    assert_eq!(text.lines().count(), 1, "{text}");
+    assert!(!text.contains("password"), "{text}");
+    text
+}
+
+#[tokio::test]
+async fn pooling_by_session_works() {
+    if is_wanted() {
+        let database = ScratchDatabase::create().await.unwrap();
+        assert_works(&PgBouncer::start(&database, "session").await).await;
+    }
+}
+
+#[tokio::test]
+async fn pooling_by_transaction_works_or_the_start_names_the_setting() {
+    if is_wanted() {
+        let database = ScratchDatabase::create().await.unwrap();
+        let pooler = PgBouncer::start(&database, "transaction").await;
+        if maps_statements() {
+            assert_works(&pooler).await;
+        } else {
+            // Not by chance: several at once disturb one another's check.
+            let all = join_all((0..8).map(|_| refusal(&pooler))).await;
+            for text in all {
+                assert!(text.contains("pool_mode") && text.contains("session"), "{text}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn pooling_by_statement_is_refused() {
+    if is_wanted() {
+        let database = ScratchDatabase::create().await.unwrap();
+        let text = refusal(&PgBouncer::start(&database, "statement").await).await;
+        assert!(text.contains("pool_mode"), "{text}");
+    }
+}
