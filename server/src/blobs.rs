@@ -3,6 +3,7 @@
 //! A file is put once under a new name, becomes visible only as a whole, and never changes.
 
 pub(crate) mod asset_url;
+mod parts;
 mod setting;
 mod staging;
 pub(crate) mod upload_slot;
@@ -26,6 +27,7 @@ use tokio_util::io::ReaderStream;
 pub(crate) use self::asset_url::AssetName;
 pub use self::setting::BlobSetting;
 use self::staging::Staging;
+pub(crate) use self::staging::{ReadSeek, Upload};
 use crate::error_chain::error_chain;
 use crate::limits::{ASSET_PIECE_BYTES, S3_CONFIRM_TIMEOUT};
 

@@ -1,20 +1,24 @@
 //! Outbound HTTP: requests to the provider and downloads of its outputs.
 //!
-//! Every request has a time limit and every response a size limit. Redirects are not followed,
+//! Every request that reads a whole response has a time and a size limit. Redirects are not followed,
 //! and proxies and cookies are not used. [`AddressPolicy`] limits the addresses to connect to.
 
 use std::error::Error;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
+use futures::stream::{BoxStream, StreamExt, TryStreamExt};
 use http::Response;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http::header::CONTENT_LENGTH;
+use http_body_util::BodyExt;
 pub(crate) use reqwest::Request;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder};
 use tokio::net::lookup_host;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 use url::{Host, Url};
 
@@ -32,10 +36,49 @@ pub(crate) struct Outbound {
 }
 
 /// Limits of one request: time to the last byte of the response, and size of its body.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Limits {
     pub time: Duration,
     pub bytes: usize,
+    /// For responses that may be large.
+    pub budget: Option<Budget>,
+}
+
+/// Bytes of responses in memory. What a response has beyond `free` bytes takes a share as it
+/// arrives, so that slow ones hold little.
+#[derive(Clone, Debug)]
+pub(crate) struct Budget {
+    free: usize,
+    bytes: Arc<Semaphore>,
+}
+
+/// What a response takes of a [`Budget`]; in the extensions of the response.
+#[derive(Clone, Debug, Default)]
+#[expect(dead_code, reason = "the last clone gives back its part when it is dropped")]
+pub(crate) struct Share(Option<Arc<OwnedSemaphorePermit>>);
+
+impl Budget {
+    pub(crate) fn new(bytes: usize, free: usize) -> Self {
+        Self { free, bytes: Arc::new(Semaphore::new(bytes)) }
+    }
+
+    /// Extends the share of a response that has this many bytes.
+    fn extend(
+        &self,
+        share: &mut Option<OwnedSemaphorePermit>,
+        bytes: usize,
+    ) -> Result<(), OutboundError> {
+        let held = share.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+        let more = bytes.saturating_sub(self.free + held);
+        let more = u32::try_from(more).map_err(|_| OutboundError::TooMany)?;
+        let more = self.bytes.clone().try_acquire_many_owned(more);
+        let more = more.map_err(|_| OutboundError::TooMany)?;
+        match share {
+            Some(share) => share.merge(more),
+            None => *share = Some(more),
+        }
+        Ok(())
+    }
 }
 
 /// Why there is no response. The texts contain no URLs and no headers.
@@ -56,12 +99,14 @@ pub enum OutboundError {
     TimedOut(Duration),
     #[error("the response has more than {0} bytes")]
     TooLarge(usize),
+    #[error("too many large responses arrive at once")]
+    TooMany,
 }
 
 impl OutboundError {
     /// Whether the other side certainly received nothing of the request.
     pub const fn nothing_was_sent(&self) -> bool {
-        !matches!(self, Self::Broken(..) | Self::TimedOut(_) | Self::TooLarge(_))
+        !matches!(self, Self::Broken(..) | Self::TimedOut(_) | Self::TooLarge(_) | Self::TooMany)
     }
 }
 
@@ -113,25 +158,43 @@ impl Outbound {
     pub(crate) async fn fetch(
         &self,
         request: Request,
-        limits: Limits,
+        limits: &Limits,
     ) -> Result<Response<Bytes>, OutboundError> {
-        let host = self.check(request.url())?;
         let exchange = async {
-            let response = self.client.execute(request).await;
-            let response = response.map_err(|error| send_error(host.clone(), error))?;
-            if response.content_length().is_some_and(|declared| declared > limits.bytes as u64) {
+            let (head, mut body) = self.open(request).await?.into_parts();
+            let declared = head.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok());
+            if declared.and_then(|length| length.parse().ok()) > Some(limits.bytes) {
                 return Err(OutboundError::TooLarge(limits.bytes));
             }
-            let (head, body) = Response::<reqwest::Body>::from(response).into_parts();
-            match Limited::new(body, limits.bytes).collect().await {
-                Ok(body) => Ok(Response::from_parts(head, body.to_bytes())),
-                Err(error) if error.is::<LengthLimitError>() => {
-                    Err(OutboundError::TooLarge(limits.bytes))
+            let (mut bytes, mut share) = (BytesMut::new(), None);
+            while let Some(piece) = body.next().await.transpose()? {
+                if bytes.len() + piece.len() > limits.bytes {
+                    return Err(OutboundError::TooLarge(limits.bytes));
                 }
-                Err(error) => Err(OutboundError::Broken(host, error)),
+                if let Some(budget) = &limits.budget {
+                    budget.extend(&mut share, bytes.len() + piece.len())?;
+                }
+                bytes.extend_from_slice(&piece);
             }
+            let mut response = Response::from_parts(head, bytes.freeze());
+            response.extensions_mut().insert(Share(share.map(Arc::new)));
+            Ok(response)
         };
         timeout(limits.time, exchange).await.unwrap_or(Err(OutboundError::TimedOut(limits.time)))
+    }
+
+    /// Sends a request and returns the response with its body still to come. It has no limits.
+    pub(crate) async fn open(
+        &self,
+        request: Request,
+    ) -> Result<Response<BoxStream<'static, Result<Bytes, OutboundError>>>, OutboundError> {
+        let host = self.check(request.url())?;
+        let response = self.client.execute(request).await;
+        let response = response.map_err(|error| send_error(host.clone(), error))?;
+        Ok(Response::<reqwest::Body>::from(response).map(|body| {
+            let broken = move |error| OutboundError::Broken(host.clone(), Box::new(error));
+            body.into_data_stream().map_err(broken).boxed()
+        }))
     }
 
     /// The host of a URL. An IP address is checked here, because no resolver sees it.

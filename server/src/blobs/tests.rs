@@ -91,16 +91,16 @@ async fn an_upload_is_visible_once_it_is_finished() {
         for size in [0, 1, buffer - 1, buffer, buffer + 1, 2 * buffer, 1_000_000] {
             for piece in [100_000, buffer, 3_000_000] {
                 let (name, bytes) = (AssetName::random(Media::Png), sample(size));
-                let mut upload = blobs.upload(&name, size as u64);
+                let mut upload = blobs.upload(size as u64);
                 for piece in bytes.chunks(piece) {
                     upload.write(piece).await.unwrap();
                 }
                 assert_eq!(blobs.size_of(&name).await.unwrap(), None);
-                upload.finish().await.unwrap();
+                upload.finish(&name).await.unwrap();
                 assert_eq!(blobs.read_all(&name).await.unwrap(), Some(bytes), "{size} {piece}");
             }
         }
-        let mut dropped = blobs.upload(&AssetName::random(Media::Png), 1_000_000);
+        let mut dropped = blobs.upload(1_000_000);
         dropped.write(&sample(999_999)).await.unwrap();
     }
     let files = files(&folder);
@@ -118,9 +118,9 @@ async fn of_concurrent_puts_of_a_name_one_succeeds() {
                 if number % 2 == 0 {
                     return blobs.put_new(&name, bytes.into()).await;
                 }
-                let mut upload = blobs.upload(&name, 300_000);
+                let mut upload = blobs.upload(300_000);
                 upload.write(&bytes).await?;
-                upload.finish().await
+                upload.finish(&name).await
             }
         });
         let outcomes = futures::future::join_all(puts).await;
@@ -307,9 +307,9 @@ async fn a_file_is_put_once_by_a_signed_request_and_read_whole_or_in_part() {
     bucket.lock().unwrap().requests.clear();
 
     let bytes = sample(300_000);
-    let mut upload = blobs.upload(&name, 300_000);
+    let mut upload = blobs.upload(300_000);
     upload.write(&bytes).await.unwrap();
-    upload.finish().await.unwrap();
+    upload.finish(&name).await.unwrap();
     {
         let bucket = bucket.lock().unwrap();
         let (method, headers) = bucket.requests.first().unwrap();

@@ -94,11 +94,11 @@ impl Submitter {
                 let lost = || self.store.job_lost(key, SUBMIT_UNKNOWN);
                 return submission(self.record(key, lost).await?);
             }
-            Err(SubmitError::Unavailable(cause)) => {
-                tracing::warn!(job = ?key, cause, "the provider is unavailable");
-                SubmitError::Unavailable(cause)
-            }
             Err(SubmitError::Refused(reason)) => SubmitError::Refused(bounded_reason(&reason)),
+            Err(error) => {
+                tracing::warn!(job = ?key, cause = ?error, "the provider is unavailable");
+                error
+            }
         };
         retry_while_unavailable(|| self.store.discard_job(key)).await?;
         Err(not_accepted.into())

@@ -132,6 +132,12 @@ impl ApiError {
                 "the provider cannot be reached; nothing was queued, so the request can be sent \
                  again",
             ),
+            Self::Submission(J::Provider(P::Busy(_, wait))) => {
+                let text = "the provider is busy; nothing was queued, so the request can be sent \
+                            again after the time in Retry-After";
+                let seconds = wait.as_secs_f64().ceil().to_string();
+                Problem::new(S::SERVICE_UNAVAILABLE, text).header(RETRY_AFTER, &seconds)
+            }
             Self::Submission(J::Provider(P::Unknown(_))) => Problem::new(
                 S::BAD_GATEWAY,
                 "it is not known whether the provider took the generation, so it counts as \

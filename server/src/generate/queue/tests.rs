@@ -9,9 +9,15 @@ use tokio::net::TcpListener;
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
+use jiff::Timestamp;
+use promptarium::VaultId;
+
 use super::*;
-use crate::domain::Media;
-use crate::generate::tests::Log;
+use crate::blobs::Blobs;
+use crate::domain::{AccountId, JobKey, JobRecord, JobState, Media, OutputKind};
+use crate::generate::output::SaveError;
+use crate::generate::tests::{Log, output_store};
+use crate::generate::{MediaFile, Output};
 
 const KEY: &str = "the-provider-key-id:the-provider-key-secret";
 const MP4: &[u8] = b"\0\0\0\x10ftypisom\0\0\0\0";
@@ -109,11 +115,11 @@ async fn received(provider: &MockServer) -> Vec<wiremock::Request> {
 
 fn setting(url: &str) -> QueueSetting {
     let mut setting = QueueSetting::new(url, KEY).unwrap();
-    for limits in [&mut setting.submit_limits, &mut setting.poll_limits, &mut setting.output_limits]
+    for limits in
+        [&mut setting.submit_limits, &mut setting.status_limits, &mut setting.result_limits]
     {
         limits.time = Duration::from_millis(1500);
     }
-    setting.output_limits.bytes = 1 << 20;
     setting
 }
 
@@ -137,7 +143,42 @@ async fn submit_and_poll(
 ) -> Result<Progress, PollError> {
     let client = client_of(provider);
     let ticket = client.submit(request).await.unwrap();
-    client.poll(&ticket, request).await
+    poll_and_load(&client, &ticket, request).await
+}
+
+/// Polls and then loads the outputs, as a worker does.
+async fn poll_and_load(
+    client: &QueueProvider,
+    ticket: &ProviderTicket,
+    request: &GenerationRequest,
+) -> Result<Progress, PollError> {
+    let outputs = match client.poll(ticket, request).await? {
+        Progress::Completed(outputs) => outputs,
+        other => return Ok(other),
+    };
+    let store = output_store(Blobs::in_memory());
+    let job = JobRecord {
+        key: JobKey { account: AccountId(1), client_job_id: "j".into() },
+        request: request.clone().into(),
+        vault: VaultId::new(1),
+        state: JobState::Queued(ticket.clone()),
+        created_at: Timestamp::UNIX_EPOCH,
+        updated_at: Timestamp::UNIX_EPOCH,
+    };
+    let mut files = Vec::new();
+    for (at, output) in outputs.into_iter().enumerate() {
+        let image = match store.put(&job, ticket, at, output).await {
+            Ok(image) => image,
+            Err(SaveError::Output(Permanent(reason))) => return Ok(Progress::Failed(reason)),
+            Err(SaveError::Output(Transient(error))) => return Err(error),
+            Err(SaveError::Storage(error)) => panic!("{error}"),
+        };
+        let name = store.assets.name_in(&image.url).unwrap();
+        let bytes = store.blobs.read_all(&name).await.unwrap().unwrap();
+        let (media, width, height) = (name.media(), image.width, image.height);
+        files.push(Output::File(MediaFile { bytes, media, width, height }));
+    }
+    Ok(Progress::Completed(files))
 }
 
 async fn poll(script: Script) -> Result<Progress, PollError> {
@@ -155,7 +196,7 @@ async fn a_request_is_queued_in_progress_and_completed_with_its_images() {
             (0, Progress::Queued) | (1, Progress::InProgress) => {}
             (2, Progress::Completed(outputs)) => {
                 assert_eq!(outputs.len(), 2, "as many as were asked for");
-                let first = &outputs[0];
+                let Output::File(first) = &outputs[0] else { panic!("{outputs:?}") };
                 assert_eq!((first.media, first.width, first.height), (Media::Png, 32, 18));
                 assert_eq!(first.bytes, picture());
             }
@@ -211,7 +252,7 @@ async fn a_request_has_one_video() {
     let Ok(Progress::Completed(outputs)) = submit_and_poll(&provider, &one).await else {
         panic!("it did not complete");
     };
-    let video = &outputs[0];
+    let Output::File(video) = &outputs[0] else { panic!("{outputs:?}") };
     assert_eq!((video.media, video.width, video.height), (Media::Mp4, 1280, 720));
     let body: Value = received(&provider).await[0].body_json().unwrap();
     assert_eq!(body.get("num_images"), None);
@@ -346,6 +387,7 @@ async fn a_poll_that_may_succeed_later_is_an_error() {
 async fn a_request_that_failed_fails_with_its_reason() {
     let no_type = "an output is not of a type that is asked for";
     let no_address = "an output has no address of the web";
+    let no_data = "an output in a data: address cannot be read";
     let error = |error: Value| Json(200, json!({"status": "COMPLETED", "error": error}));
     let detail =
         json!({"detail": [{"loc": ["body", "prompt"], "msg": "not allowed", "type": "x"}]});
@@ -372,7 +414,9 @@ async fn a_request_that_failed_fails_with_its_reason() {
         (200, json!({"images": [{"url": "1.png"}]}), no_address),
         (200, json!({"images": [{"url": "ftp://127.0.0.1/1.png"}]}), no_address),
         (200, json!({"images": [{"url": "file:///etc/passwd"}]}), no_address),
-        (200, json!({"images": [{"url": "data:image/png;base64,AA"}]}), no_address),
+        (200, json!({"images": [{"url": "data:image/png;base64,AA"}]}), no_type),
+        (200, json!({"images": [{"url": "data:image/png;base64,!!"}]}), no_data),
+        (200, json!({"images": [{"url": "data:image/png;base64"}]}), no_data),
     ] {
         rows.push((Script { result: Json(code, result), ..Script::default() }, reason));
     }
@@ -412,7 +456,7 @@ async fn outputs_are_downloaded_from_public_addresses_only_unless_configured() {
     let setting = QueueSetting { private_outputs: true, ..setting(&provider.uri()) };
     let allowing = QueueProvider::new(setting).unwrap();
     let ticket = allowing.submit(&request()).await.unwrap();
-    let progress = allowing.poll(&ticket, &request()).await;
+    let progress = poll_and_load(&allowing, &ticket, &request()).await;
     assert!(matches!(progress, Ok(Progress::Completed(_))), "{progress:?}");
     assert!(!received(&storage).await[0].headers.contains_key(AUTHORIZATION));
 }

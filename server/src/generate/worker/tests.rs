@@ -1,5 +1,7 @@
 //! The worker, step by step and in a pool, on paused time.
 
+mod fairness;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures::TryStreamExt;
@@ -7,11 +9,12 @@ use promptarium::VaultId;
 use tempfile::TempDir;
 use tokio::time::Instant;
 
+use super::pool::WorkerPool;
 use super::*;
-use crate::blobs::asset_url::Assets;
 use crate::blobs::{BlobSetting, Blobs};
-use crate::domain::{Caller, ListedPrompt, NewVault, Reserved, SigningKey, VaultVisibility};
-use crate::generate::tests::{Scripted, clock, new_job, pictures, store, ticket};
+use crate::domain::{Caller, ListedPrompt, NewVault, Reserved, Turn, VaultVisibility};
+use crate::generate::tests::{Scripted, clock, new_job, output_store, pictures, store, ticket};
+use crate::limits::{SUBMIT_CHECK_INTERVAL, SUBMIT_LIMIT};
 use crate::store::memory::MemoryStore;
 use crate::store::prelude::*;
 
@@ -31,11 +34,30 @@ impl Fixture {
 
     async fn with_blobs(provider: Arc<Scripted>, blobs: Blobs) -> Self {
         let (store, by) = store().await;
-        let assets = Assets::new(&"http://localhost".parse().unwrap());
-        let outputs = OutputStore { blobs, assets, key: SigningKey::random() };
-        let (jobs, calls) = (store.clone(), provider.clone());
-        let worker = Worker { store: jobs, provider: calls, outputs, clock: clock() };
+        let worker = Worker {
+            store: store.clone(),
+            provider: provider.clone(),
+            outputs: output_store(blobs),
+            clock: clock(),
+            settings: JobSettings::default(),
+            pace: Arc::default(),
+        };
         Self { store, by, provider, worker }
+    }
+
+    fn pool(&self, workers: usize) -> WorkerPool {
+        let settings = JobSettings { workers, ..self.worker.settings };
+        WorkerPool::start(&Worker { settings, ..self.worker.clone() })
+    }
+
+    async fn claim(&self) -> Option<Claim> {
+        self.store.claim_job(JOB_LEASE, &Turn::default()).await.unwrap()
+    }
+
+    /// Processes the job that is due; `None` if there is none.
+    async fn step(&self) -> Option<Step> {
+        let claim = self.claim().await?;
+        Some(self.worker.step(claim, std::future::pending()).await.unwrap())
     }
 
     /// Adds a job that the provider has accepted.
@@ -55,9 +77,9 @@ impl Fixture {
     async fn steps_to_the_end(&self, name: &str) -> Vec<Step> {
         let mut steps = Vec::new();
         while !matches!(self.state(name).await, JobState::Completed(..) | JobState::Failed(..)) {
-            match self.worker.step().await.unwrap() {
-                Step::Idle => self.store.job_due(JOB_RETRY_DELAY_MAX).await,
-                step => steps.push(step),
+            match self.step().await {
+                None => self.store.job_due(JOB_RETRY_DELAY_MAX, &[]).await,
+                Some(step) => steps.push(step),
             }
         }
         steps
@@ -91,14 +113,14 @@ async fn a_job_is_queued_then_in_progress_then_completed() {
         })
     }));
     let fixture = fixture.await;
-    assert_eq!(fixture.worker.step().await.unwrap(), Step::Idle);
+    assert_eq!(fixture.step().await, None);
     fixture.queue("j", None).await;
     let mut states = Vec::new();
     for _ in 0..4 {
-        let step = fixture.worker.step().await.unwrap();
+        let step = fixture.step().await.unwrap();
         assert_eq!(step, if states.len() < 3 { Step::Waiting } else { Step::Completed });
         states.push(fixture.state("j").await);
-        assert_eq!(fixture.worker.step().await.unwrap(), Step::Idle, "it is not due yet");
+        assert_eq!(fixture.step().await, None, "it is not due yet");
         sleep(SECOND).await;
     }
     let has = || ticket("j");
@@ -133,7 +155,7 @@ async fn a_completed_job_is_one_prompt_with_an_image_for_each_output() {
 #[tokio::test(start_paused = true)]
 async fn failed_attempts_are_retried_with_a_doubling_delay() {
     let fixture = Fixture::new(Scripted::on_poll(Duration::ZERO, |poll| match poll {
-        0..3 => Err(PollError("no answer".into())),
+        0..3 => Err(PollError::new("no answer")),
         3 => panic!("the provider fails"),
         _ => Ok(pictures(1)),
     }));
@@ -162,7 +184,7 @@ async fn outputs_that_could_not_be_stored_are_stored_once_by_a_later_attempt() {
     let images = folder.path().join("images");
     let fixture = Fixture::with_blobs(at_once(pictures(3)), blobs).await;
     fixture.queue("j", None).await;
-    assert_eq!(fixture.worker.step().await.unwrap(), Step::RetryLater);
+    assert_eq!(fixture.step().await.unwrap(), Step::RetryLater);
     std::fs::remove_file(&images).unwrap();
     assert_eq!(fixture.steps_to_the_end("j").await, [Step::Completed]);
     assert_eq!(fixture.contents(None).await[0].prompt.images.len(), 3);
@@ -171,15 +193,15 @@ async fn outputs_that_could_not_be_stored_are_stored_once_by_a_later_attempt() {
 
 #[tokio::test(start_paused = true)]
 async fn the_lease_is_renewed_while_the_provider_is_slow() {
-    let fixture = Fixture::new(Scripted::on_poll(4 * JOB_LEASE, |_| Ok(pictures(1)))).await;
+    let fixture = Fixture::new(Scripted::on_poll(5 * JOB_LEASE / 2, |_| Ok(pictures(1)))).await;
     fixture.queue("j", None).await;
     let other = async {
-        for _ in 0..70 {
+        for _ in 0..45 {
             sleep(SECOND).await;
-            assert_eq!(fixture.worker.step().await.unwrap(), Step::Idle);
+            assert_eq!(fixture.step().await, None);
         }
     };
-    let (step, ()) = tokio::join!(fixture.worker.step(), other);
+    let (step, ()) = tokio::join!(fixture.step(), other);
     assert_eq!(step.unwrap(), Step::Completed);
     assert_eq!(fixture.provider.calls(), (0, 1));
 }
@@ -188,17 +210,19 @@ async fn the_lease_is_renewed_while_the_provider_is_slow() {
 async fn a_poll_that_takes_too_long_is_a_failed_attempt() {
     let fixture = Fixture::new(Scripted::on_poll(2 * JOB_POLL_TIMEOUT, |_| Ok(pictures(1)))).await;
     fixture.queue("j", None).await;
-    assert_eq!(fixture.worker.step().await.unwrap(), Step::RetryLater);
+    assert_eq!(fixture.step().await.unwrap(), Step::RetryLater);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_submission_whose_server_died_is_a_failed_job() {
     let fixture = Fixture::new(at_once(pictures(1))).await;
     fixture.store.reserve_job(&fixture.by, new_job("j", "A harbour", None)).await.unwrap();
+    let pool = fixture.pool(1);
     sleep(SUBMIT_LIMIT - SECOND).await;
-    assert_eq!(fixture.worker.step().await.unwrap(), Step::Idle);
-    sleep(2 * SECOND).await;
-    assert_eq!(fixture.worker.step().await.unwrap(), Step::Failed);
+    let outcome = fixture.store.job(&fixture.by, "j").await;
+    assert!(matches!(outcome, Err(StoreError::NotFound)), "{outcome:?}");
+    sleep(SUBMIT_CHECK_INTERVAL + 2 * SECOND).await;
+    pool.stop().await;
     assert_eq!(fixture.state("j").await, JobState::Failed(None, SUBMIT_UNKNOWN.into()));
     assert_eq!(fixture.provider.calls(), (0, 0));
 }
@@ -207,9 +231,9 @@ async fn a_submission_whose_server_died_is_a_failed_job() {
 async fn a_worker_with_an_expired_lease_changes_nothing() {
     let fixture = Fixture::new(at_once(pictures(1))).await;
     fixture.queue("j", None).await;
-    let late = fixture.store.claim_job(JOB_LEASE, SUBMIT_LIMIT).await.unwrap().unwrap();
+    let late = fixture.claim().await.unwrap();
     sleep(JOB_LEASE + SECOND).await;
-    let next = fixture.store.claim_job(JOB_LEASE, SUBMIT_LIMIT).await.unwrap().unwrap();
+    let next = fixture.claim().await.unwrap();
     assert_eq!(next.failed_attempts, 1, "taking over a lease counts as a failed attempt");
     for claim in [&late, &late] {
         let outcome = fixture.worker.process(claim).await;
@@ -230,7 +254,7 @@ async fn until_done(fixture: &Fixture, name: &str) {
 #[tokio::test(start_paused = true)]
 async fn a_pool_completes_every_job_once() {
     let fixture = Fixture::new(Scripted::on_poll(SECOND, |_| Ok(pictures(2)))).await;
-    let pool = WorkerPool::start(&fixture.worker, 8);
+    let pool = fixture.pool(8);
     let names: Vec<_> = (0..40).map(|at| format!("job-{at}")).collect();
     for name in &names {
         fixture.queue(name, None).await;
@@ -246,7 +270,7 @@ async fn a_pool_completes_every_job_once() {
 #[tokio::test(start_paused = true)]
 async fn an_idle_pool_takes_a_new_job_at_once() {
     let fixture = Fixture::new(at_once(pictures(1))).await;
-    let pool = WorkerPool::start(&fixture.worker, 2);
+    let pool = fixture.pool(2);
     sleep(10 * SECOND).await;
     let before = Instant::now();
     fixture.queue("j", None).await;
@@ -264,12 +288,12 @@ async fn pools_killed_at_any_moment_leave_exactly_one_set_of_outputs() {
         let vault = fixture.vault().await;
         fixture.queue("j", Some(vault)).await;
         for _ in 0..3 {
-            let pool = WorkerPool::start(&fixture.worker, 1);
+            let pool = fixture.pool(1);
             sleep(Duration::from_millis(killed_after_ms)).await;
             drop(pool);
             sleep(JOB_LEASE + SECOND).await;
         }
-        let last = WorkerPool::start(&fixture.worker, 2);
+        let last = fixture.pool(2);
         until_done(&fixture, "j").await;
         last.stop().await;
         let contents = fixture.contents(Some(vault)).await;
@@ -282,12 +306,12 @@ async fn pools_killed_at_any_moment_leave_exactly_one_set_of_outputs() {
 async fn a_stopping_pool_releases_its_jobs_at_once() {
     let fixture = Fixture::new(Scripted::on_poll(20 * SECOND, |_| Ok(pictures(1)))).await;
     fixture.queue("j", None).await;
-    let pool = WorkerPool::start(&fixture.worker, 1);
+    let pool = fixture.pool(1);
     sleep(SECOND).await;
     let before = Instant::now();
     pool.stop().await;
     assert_eq!(before.elapsed(), Duration::ZERO);
-    let claim = fixture.store.claim_job(JOB_LEASE, SUBMIT_LIMIT).await.unwrap().unwrap();
+    let claim = fixture.claim().await.unwrap();
     assert_eq!(claim.failed_attempts, 0);
 }
 
@@ -308,7 +332,7 @@ async fn a_job_fails_with_the_reason_of_its_provider() {
 
 #[tokio::test(start_paused = true)]
 async fn attempts_may_fail_for_a_day_in_a_row_before_the_job_fails() {
-    let no_answer = Scripted::on_poll(Duration::ZERO, |_| Err(PollError("no answer".into())));
+    let no_answer = Scripted::on_poll(Duration::ZERO, |_| Err(PollError::new("no answer")));
     let (_folder, full) = failing_blobs();
     let full = Fixture::with_blobs(at_once(pictures(1)), full).await;
     for (fixture, reason) in [
@@ -319,7 +343,8 @@ async fn attempts_may_fail_for_a_day_in_a_row_before_the_job_fails() {
         let before = Instant::now();
         assert_eq!(fixture.steps_to_the_end("j").await.last(), Some(&Step::Failed));
         let took = before.elapsed();
-        assert!((JOB_RETRY_FOR..JOB_RETRY_FOR + 2 * JOB_RETRY_DELAY_MAX).contains(&took));
+        let day = 24 * 3600 * SECOND;
+        assert!((day..day + 2 * JOB_RETRY_DELAY_MAX).contains(&took));
         assert_eq!(fixture.state("j").await, JobState::Failed(Some(ticket("j")), reason.into()));
     }
 }
@@ -332,7 +357,7 @@ async fn a_job_survives_an_outage_of_hours_and_its_failed_attempts_are_forgotten
     let provider = Scripted::on_poll(Duration::ZERO, move |_| match Instant::now() {
         now if now > end => Ok(pictures(1)),
         now if now > middle && !progressed.swap(true, Ordering::SeqCst) => Ok(Progress::InProgress),
-        _ => Err(PollError("no answer".into())),
+        _ => Err(PollError::new("no answer")),
     });
     let fixture = Fixture::new(provider).await;
     fixture.queue("j", None).await;

@@ -7,7 +7,8 @@ use promptarium::limits;
 use tokio_postgres::{Client, NoTls};
 
 use crate::clock::{Clock, ManualClock};
-use crate::store::contract_tests::jobs::{LEASE, LIMIT};
+use crate::domain::Turn;
+use crate::store::contract_tests::jobs::LEASE;
 use crate::store::differential::ops::sequence;
 use crate::store::differential::runner::Runner;
 use crate::store::postgres::db::Statement;
@@ -86,10 +87,10 @@ async fn a_claim_reads_no_ended_jobs() {
     query(&store, JOBS, &[&alice.account.0]).await;
     query(&store, "ANALYZE job", &[]).await;
     let claim = job_queue::ALL.iter().find(|statement| statement.name == "jobs.claim").unwrap();
-    let arguments = "NULL, gen_random_uuid(), 20000000, 120000000";
+    let arguments = "NULL, gen_random_uuid(), 20000000, 0, '{}'";
     let blocks = blocks(&store, claim, arguments).await;
     assert!(blocks < 200, "it read {blocks} blocks");
-    assert!(store.claim_job(LEASE, LIMIT).await.unwrap().is_some());
+    assert!(store.claim_job(LEASE, &Turn::default()).await.unwrap().is_some());
 }
 
 /// The trigger function's statement is planned once per connection.
