@@ -176,6 +176,8 @@ pub(crate) const WORKER_IDLE: Duration = Duration::from_secs(2);
 pub(crate) const WORKER_ERROR_PAUSE: Duration = Duration::from_secs(1);
 /// How long workers may take to release their jobs at shutdown.
 pub(crate) const WORKER_STOP_TIMEOUT: Duration = Duration::from_secs(5);
+/// Generations that the local provider paints at once.
+pub(crate) const LOCAL_PAINTERS: usize = 2;
 /// A submission to the queue provider. Less than [`SUBMIT_TIMEOUT`], which would hide the reason.
 pub(crate) const QUEUE_SUBMIT_TIMEOUT: Duration = Duration::from_secs(45);
 /// A status or result request to the queue provider.

@@ -62,6 +62,11 @@ impl Budget {
         Self { free, bytes: Arc::new(Semaphore::new(bytes)) }
     }
 
+    #[cfg(test)]
+    pub(crate) fn free_bytes(&self) -> usize {
+        self.bytes.available_permits()
+    }
+
     /// Extends the share of a response that has this many bytes.
     fn extend(
         &self,

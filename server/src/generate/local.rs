@@ -20,6 +20,7 @@ use image::{Delay, DynamicImage, Frame, ImageReader, ImageResult, Limits, Pixel,
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
 use self::canvas::mix;
@@ -29,6 +30,7 @@ use crate::blobs::asset_url::Assets;
 use crate::blobs::{AssetName, Blobs};
 use crate::clock::Clock;
 use crate::domain::{GenerationRequest, Media, OutputKind, ProviderTicket};
+use crate::limits::LOCAL_PAINTERS;
 
 /// How long `local/slow` takes, and the longest that `parameters.seconds` can ask for.
 const SLOW_SECONDS: f64 = 3.0;
@@ -42,6 +44,9 @@ const FRAMES: u16 = 12;
 const FRAME_MILLIS: u32 = 120;
 /// Memory to decode an input image.
 const INPUT_MEMORY_MAX: u64 = 256 << 20;
+
+/// Painting occupies a processor each, which requests need too.
+static PAINTERS: Semaphore = Semaphore::const_new(LOCAL_PAINTERS);
 
 /// Input images count if they are assets of this service; nothing is fetched from elsewhere.
 #[derive(Clone)]
@@ -68,7 +73,12 @@ impl LocalProvider {
             }
         }
         let request = request.clone();
-        match spawn_blocking(move || outputs(&request, &bases)).await {
+        let permit = PAINTERS.acquire().await;
+        let painted = spawn_blocking(move || {
+            let _permit = permit;
+            outputs(&request, &bases)
+        });
+        match painted.await {
             Ok(Ok(files)) => Ok(Progress::Completed(files.into_iter().map(Output::File).collect())),
             Ok(Err(reason)) => Ok(Progress::Failed(reason)),
             Err(error) => Err(PollError::new(error.to_string())),

@@ -203,3 +203,43 @@ impl OutputStore {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures::stream;
+    use tokio::time::sleep;
+
+    use super::*;
+    use crate::generate::tests::output_store;
+
+    /// A stream of pieces of this size, so far apart.
+    fn pieces(count: usize, bytes: usize, apart: Duration) -> OutputStream {
+        let piece = move |_| async move {
+            sleep(apart).await;
+            Ok(Bytes::from(vec![7; bytes]))
+        };
+        stream::iter(0..count).then(piece).boxed()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_download_may_be_slow_but_not_stall_or_drip_and_has_a_largest_size() {
+        let (mib, second) = (1 << 20, Duration::from_secs(1));
+        for (bytes, outcome) in [
+            (pieces(60, mib, second * 3), Ok(())),
+            // Each pause is the longest, and the whole is too slow.
+            (pieces(100, 1000, second * 59), Err("too slow, after 1000 bytes")),
+            (pieces(10_000, 1, second / 10), Err("too slow, after 600 bytes")),
+            (pieces(1, 1, second * 61), Err("too slow, after 0 bytes")),
+            (pieces(100, mib, second / 100), Err("an output is larger than 60 MiB")),
+            (stream::iter([Err(PollError::new("broken").into())]).boxed(), Err("broken")),
+        ] {
+            let limits = OutputLimits::new(60);
+            let store = OutputStore { limits, ..output_store(Blobs::in_memory()) };
+            match (store.download(bytes).await, outcome) {
+                (Ok(_), Ok(())) => {}
+                (Err(error), Err(text)) => assert!(error.to_string().contains(text), "{error}"),
+                (outcome, expected) => panic!("{expected:?}: {:?}", outcome.err()),
+            }
+        }
+    }
+}

@@ -260,6 +260,7 @@ impl Problem {
 #[cfg(test)]
 mod tests {
     use std::fmt::Write;
+    use std::time::Duration;
 
     use promptarium::PromptId;
 
@@ -313,12 +314,15 @@ mod tests {
             StoreError::LeaseLost.into(),
             SubmissionError::from(SubmitError::Refused("no such model".to_owned())).into(),
             SubmissionError::from(SubmitError::Unavailable("secret".to_owned())).into(),
+            SubmissionError::from(SubmitError::Busy("secret".to_owned(), BUSY)).into(),
             SubmissionError::from(SubmitError::Unknown("secret".to_owned())).into(),
             SubmissionError::InProgress.into(),
             ApiError::Stopping,
             ApiError::Panic("secret".to_owned()),
         ]
     }
+
+    const BUSY: Duration = Duration::from_millis(16_001);
 
     const WRITE: RequestTarget =
         RequestTarget { not_found: "there is no such prompt", writes: true };
@@ -385,6 +389,7 @@ mod tests {
         500 something went wrong in the server; its log says more under this request's x-request-id
         502 the provider refused the generation: no such model
         503 the provider cannot be reached; nothing was queued, so the request can be sent again
+        503 the provider is busy; nothing was queued, so the request can be sent again after the time in Retry-After
         502 it is not known whether the provider took the generation, so it counts as failed; another try needs another clientJobId
         503 an equal request with this clientJobId is still being handed to the provider; send it again in a while
         503 the server is shutting down

@@ -309,6 +309,108 @@ async fn a_submission_that_was_not_accepted_is_refused_or_unavailable() {
 }
 
 #[tokio::test]
+async fn the_time_to_wait_is_read_from_a_response() {
+    let date = "Sun, 06 Nov 1994 08:49:37 GMT";
+    for (after, wait) in [
+        ("17", Some(17)),
+        ("Sun, 06 Nov 1994 08:49:57 GMT", Some(20)),
+        ("Sun, 06 Nov 1994 08:48:57 GMT", None),
+        ("99999999", Some(99_999_999)),
+        ("soon", None),
+        ("-1", None),
+    ] {
+        for status in [429, 503] {
+            let response = ResponseTemplate::new(status);
+            let busy = response.insert_header("retry-after", after).insert_header("date", date);
+            let script = Script { submission: Other(busy.clone()), ..Script::default() };
+            let provider = start(script).await;
+            let expected = wait.map(Duration::from_secs);
+            match client_of(&provider).submit(&request()).await.unwrap_err() {
+                SubmitError::Busy(_, given) => {
+                    assert_eq!(Some(given), expected.map(|at| at.min(PROVIDER_RETRY_AFTER_MAX)));
+                }
+                SubmitError::Unavailable(_) => assert_eq!(expected, None, "{after}"),
+                other => panic!("{other:?}"),
+            }
+            for script in [
+                Script { status: Other(busy.clone()), ..Script::default() },
+                Script { result: Other(busy.clone()), ..Script::default() },
+            ] {
+                assert_eq!(poll(script).await.unwrap_err().retry_after, expected, "{after}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_request_id_of_an_unusable_submission_is_in_the_log() {
+    let unusable = json!({"request_id": "the-id", "status_url": "http://localhost:1/"});
+    let other_host = json!({
+        "request_id": "the-id",
+        "status_url": "http://localhost:1/",
+        "response_url": "http://localhost:1/",
+    });
+    for body in [json!({"request_id": "the-id"}), unusable, other_host] {
+        let script = Script { submission: Json(200, body), ..Script::default() };
+        let provider = start(script).await;
+        match client_of(&provider).submit(&request()).await {
+            Err(SubmitError::Unknown(cause)) => assert!(cause.contains("the-id"), "{cause}"),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// A picture of 2 MiB that cannot be compressed.
+fn noise() -> Vec<u8> {
+    let mut seed = 1_u32;
+    let mut file = Cursor::new(Vec::new());
+    let picture = RgbImage::from_fn(1024, 700, |_, _| {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let [_, r, g, b] = seed.to_be_bytes();
+        image::Rgb([r, g, b])
+    });
+    picture.write_to(&mut file, ImageFormat::Png).unwrap();
+    file.into_inner()
+}
+
+#[tokio::test]
+async fn outputs_in_the_result_itself_are_loaded_and_give_their_memory_back() {
+    let (small, large) = (picture(), noise());
+    let base64 = data_encoding::BASE64.encode(&small);
+    let percent = percent_encoding::percent_encode(&small, percent_encoding::NON_ALPHANUMERIC);
+    for (url, expected) in [
+        (format!("data:image/png;base64,{base64}"), Some((&small, 32))),
+        (format!("DATA:;Base64,{}", base64.trim_end_matches('=')), Some((&small, 32))),
+        (format!("data:image/png;base64,{}", base64.replace('+', "%2B")), Some((&small, 32))),
+        (format!("data:image/png,{percent}"), Some((&small, 32))),
+        // More than the limit of the store.
+        (format!("data:image/png;base64,{}", data_encoding::BASE64.encode(&large)), None),
+    ] {
+        let result = Json(200, json!({"images": [{"url": url}, {"url": url}]}));
+        let provider = start(Script { result, ..Script::default() }).await;
+        let client = client_of(&provider);
+        let free = client.setting.result_limits.budget.as_ref().unwrap().free_bytes();
+        let ticket = client.submit(&request()).await.unwrap();
+        let held = client.poll(&ticket, &request()).await.unwrap();
+        let now = || client.setting.result_limits.budget.as_ref().unwrap().free_bytes();
+        assert_eq!(now() < free, expected.is_none(), "only large ones take a share");
+        drop(held);
+        assert_eq!(now(), free);
+        match (poll_and_load(&client, &ticket, &request()).await.unwrap(), expected) {
+            (Progress::Completed(outputs), Some((bytes, width))) => {
+                assert_eq!(outputs.len(), 2);
+                let Output::File(file) = &outputs[1] else { panic!("{outputs:?}") };
+                assert_eq!((&*file.bytes, file.width), (&bytes[..], width));
+            }
+            (Progress::Failed(reason), None) => {
+                assert_eq!(reason, "an output is larger than 1 MiB");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_submission_that_may_have_been_accepted_is_unknown_and_sent_once() {
     let with_urls = |status: &str, response: &str| {
         let urls = json!({"request_id": "r", "status_url": status, "response_url": response});

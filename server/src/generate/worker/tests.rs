@@ -331,20 +331,23 @@ async fn a_job_fails_with_the_reason_of_its_provider() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn attempts_may_fail_for_a_day_in_a_row_before_the_job_fails() {
+async fn attempts_may_fail_for_the_set_time_in_a_row_before_the_job_fails() {
     let no_answer = Scripted::on_poll(Duration::ZERO, |_| Err(PollError::new("no answer")));
     let (_folder, full) = failing_blobs();
     let full = Fixture::with_blobs(at_once(pictures(1)), full).await;
-    for (fixture, reason) in [
-        (Fixture::new(no_answer).await, "the provider could not be polled for 24 hours"),
-        (full, "its output could not be stored for 24 hours"),
+    let mut short = Fixture::new(no_answer.clone()).await;
+    short.worker.settings.retry_hours = 2;
+    for (fixture, hours, reason) in [
+        (Fixture::new(no_answer).await, 24, "the provider could not be polled for 24 hours"),
+        (full, 24, "its output could not be stored for 24 hours"),
+        (short, 2, "the provider could not be polled for 2 hours"),
     ] {
         fixture.queue("j", None).await;
         let before = Instant::now();
         assert_eq!(fixture.steps_to_the_end("j").await.last(), Some(&Step::Failed));
         let took = before.elapsed();
-        let day = 24 * 3600 * SECOND;
-        assert!((day..day + 2 * JOB_RETRY_DELAY_MAX).contains(&took));
+        let time = hours * 3600 * SECOND;
+        assert!((time..time + 2 * JOB_RETRY_DELAY_MAX).contains(&took));
         assert_eq!(fixture.state("j").await, JobState::Failed(Some(ticket("j")), reason.into()));
     }
 }

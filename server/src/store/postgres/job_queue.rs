@@ -28,8 +28,9 @@ pub(super) static ALL: &[&Statement] =
     &[&CLAIM, &FAIL_LATE, &DELETE_ENDED, &RENEW, &RELEASE, &REQUEST, &COMPLETE, &FAIL];
 
 /// The accounts with jobs that have not ended, from the one after `$4` on, are walked by one probe
-/// of an index each, up to the first that has a job due. Rows that another claim has locked are
-/// skipped.
+/// of an index each, up to the first that has a job due. The rows of an account are compared as a
+/// range, because `account_id = …` could be planned with the index `job_due`, through the due jobs
+/// of all accounts. Rows that another claim has locked are skipped.
 static CLAIM: Statement = Statement::non_idempotent(
     "jobs.claim",
     concat!(
@@ -51,8 +52,10 @@ static CLAIM: Statement = Statement::non_idempotent(
          due AS MATERIALIZED ( \
              SELECT first.account_id, first.name_digest FROM turn CROSS JOIN LATERAL ( \
                  SELECT j.account_id, j.name_digest FROM job j \
-                 WHERE j.account_id = turn.account_id AND j.due_at <= (SELECT now FROM clock) \
-                 ORDER BY j.due_at LIMIT 1 FOR UPDATE SKIP LOCKED) AS first \
+                 WHERE j.due_at IS NOT NULL AND j.account_id >= turn.account_id \
+                     AND (j.account_id, j.due_at) \
+                         <= (turn.account_id, (SELECT now FROM clock)) \
+                 ORDER BY j.account_id, j.due_at LIMIT 1 FOR UPDATE SKIP LOCKED) AS first \
              WHERE turn.account_id <> ALL ($5::bigint[]) \
                  AND (turn.round = 1 OR turn.account_id > $4) \
              LIMIT 1) \
