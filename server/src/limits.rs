@@ -133,8 +133,10 @@ pub(crate) const API_KEYS_MAX: usize = 100;
 pub(crate) const SUBMIT_TIMEOUT: Duration = Duration::from_secs(60);
 /// A submission without a result for this long, more than the two times around it, has failed.
 pub(crate) const SUBMIT_LIMIT: Duration = Duration::from_secs(120);
-/// How long recording the result of a submission is retried while the store is unavailable.
+/// How long recording the result of a submission is retried while the store is unavailable; longer
+/// if the provider accepted it, because the output is paid for.
 pub(crate) const SUBMIT_RECORD_RETRY_FOR: Duration = Duration::from_secs(10);
+pub(crate) const SUBMIT_ACCEPTED_RETRY_FOR: Duration = Duration::from_secs(50);
 /// How long a repeated request waits for the first one's submission.
 pub(crate) const SUBMIT_WAIT: Duration = Duration::from_secs(30);
 /// First and longest pause between two looks at the store during a submission; it doubles.

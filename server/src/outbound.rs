@@ -3,9 +3,10 @@
 //! Every request that reads a whole response has a time and a size limit. Redirects are not followed,
 //! and proxies and cookies are not used. [`AddressPolicy`] limits the addresses to connect to.
 
+mod budget;
+
 use std::error::Error;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -18,10 +19,10 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder};
 use tokio::net::lookup_host;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 use url::{Host, Url};
 
+pub(crate) use self::budget::{Budget, Share};
 use crate::limits::{OUTBOUND_CONNECT_TIMEOUT, OUTBOUND_IDLE_TIMEOUT, S3_READ_TIMEOUT};
 
 type BoxError = Box<dyn Error + Send + Sync>;
@@ -42,48 +43,6 @@ pub(crate) struct Limits {
     pub bytes: usize,
     /// For responses that may be large.
     pub budget: Option<Budget>,
-}
-
-/// Bytes of responses in memory. What a response has beyond `free` bytes takes a share as it
-/// arrives, so that slow ones hold little.
-#[derive(Clone, Debug)]
-pub(crate) struct Budget {
-    free: usize,
-    bytes: Arc<Semaphore>,
-}
-
-/// What a response takes of a [`Budget`]; in the extensions of the response.
-#[derive(Clone, Debug, Default)]
-#[expect(dead_code, reason = "the last clone gives back its part when it is dropped")]
-pub(crate) struct Share(Option<Arc<OwnedSemaphorePermit>>);
-
-impl Budget {
-    pub(crate) fn new(bytes: usize, free: usize) -> Self {
-        Self { free, bytes: Arc::new(Semaphore::new(bytes)) }
-    }
-
-    #[cfg(test)]
-    pub(crate) fn free_bytes(&self) -> usize {
-        self.bytes.available_permits()
-    }
-
-    /// Extends the share of a response that has this many bytes.
-    fn extend(
-        &self,
-        share: &mut Option<OwnedSemaphorePermit>,
-        bytes: usize,
-    ) -> Result<(), OutboundError> {
-        let held = share.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
-        let more = bytes.saturating_sub(self.free + held);
-        let more = u32::try_from(more).map_err(|_| OutboundError::TooMany)?;
-        let more = self.bytes.clone().try_acquire_many_owned(more);
-        let more = more.map_err(|_| OutboundError::TooMany)?;
-        match share {
-            Some(share) => share.merge(more),
-            None => *share = Some(more),
-        }
-        Ok(())
-    }
 }
 
 /// Why there is no response. The texts contain no URLs and no headers.
@@ -177,12 +136,13 @@ impl Outbound {
                     return Err(OutboundError::TooLarge(limits.bytes));
                 }
                 if let Some(budget) = &limits.budget {
-                    budget.extend(&mut share, bytes.len() + piece.len())?;
+                    let bytes = bytes.len() + piece.len();
+                    budget.extend(&mut share, bytes).ok_or(OutboundError::TooMany)?;
                 }
                 bytes.extend_from_slice(&piece);
             }
             let mut response = Response::from_parts(head, bytes.freeze());
-            response.extensions_mut().insert(Share(share.map(Arc::new)));
+            response.extensions_mut().insert(Share::from(share));
             Ok(response)
         };
         timeout(limits.time, exchange).await.unwrap_or(Err(OutboundError::TimedOut(limits.time)))

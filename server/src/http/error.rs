@@ -135,7 +135,7 @@ impl ApiError {
             Self::Submission(J::Provider(P::Busy(_, wait))) => {
                 let text = "the provider is busy; nothing was queued, so the request can be sent \
                             again after the time in Retry-After";
-                let seconds = wait.as_secs_f64().ceil().to_string();
+                let seconds = wait.as_secs_f64().ceil().max(1.0).to_string();
                 Problem::new(S::SERVICE_UNAVAILABLE, text).header(RETRY_AFTER, &seconds)
             }
             Self::Submission(J::Provider(P::Unknown(_))) => Problem::new(

@@ -40,7 +40,7 @@ impl QueueProvider {
         let side = |value: &Value| u32::try_from(value.as_u64()?).ok();
         let size = side(&file.width).zip(side(&file.height));
         if file.url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:")) {
-            let (url, share) = (file.url, share.clone());
+            let (url, share) = (Bytes::from(file.url), share.clone());
             let open = Arc::new(move || embedded(&url, share.clone()));
             return Ok(RemoteOutput { size, open });
         }
@@ -75,17 +75,23 @@ fn failure(error: OutboundError) -> OutputError {
 }
 
 /// The content of a `data:` URL, decoded piece by piece. The URL keeps its share of the memory.
-fn embedded(url: &str, share: Share) -> OutputStream {
+fn embedded(url: &Bytes, share: Share) -> OutputStream {
     let unreadable = || Permanent("an output in a data: address cannot be read".into());
-    let Some((head, data)) = url.split_once(',') else {
+    let Some(comma) = url.iter().position(|byte| *byte == b',') else {
         return stream::iter([Err(unreadable())]).boxed();
     };
-    let mut data: Vec<u8> = percent_decode(data.as_bytes()).collect();
-    if !head.to_ascii_lowercase().ends_with(";base64") {
-        return stream::iter([Ok(data.into())]).boxed();
+    let mut data = url.slice(comma + 1..);
+    if data.contains(&b'%') {
+        data = percent_decode(&data).collect();
     }
-    data.retain(|byte| !byte.is_ascii_whitespace());
-    while data.pop_if(|byte| *byte == b'=').is_some() {}
+    if !url[..comma].to_ascii_lowercase().ends_with(b";base64") {
+        return stream::iter([Ok(data)]).boxed();
+    }
+    if data.iter().any(u8::is_ascii_whitespace) {
+        data = data.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    }
+    let padding = data.iter().rev().take_while(|byte| **byte == b'=').count();
+    data.truncate(data.len() - padding);
     let pieces = (0..data.len()).step_by(PIECE);
     let decoded = pieces.map(move |at| {
         let _held = &share;

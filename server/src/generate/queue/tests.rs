@@ -383,6 +383,7 @@ async fn outputs_in_the_result_itself_are_loaded_and_give_their_memory_back() {
         (format!("DATA:;Base64,{}", base64.trim_end_matches('=')), Some((&small, 32))),
         (format!("data:image/png;base64,{}", base64.replace('+', "%2B")), Some((&small, 32))),
         (format!("data:image/png,{percent}"), Some((&small, 32))),
+        (format!("data:image/png;base64, {}", base64.replace('a', "a\n")), Some((&small, 32))),
         // More than the limit of the store.
         (format!("data:image/png;base64,{}", data_encoding::BASE64.encode(&large)), None),
     ] {

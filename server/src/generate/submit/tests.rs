@@ -178,7 +178,7 @@ impl JobStore for Outage {
 #[tokio::test(start_paused = true)]
 async fn an_accepted_submission_is_recorded_after_an_outage_or_else_logged() {
     for (lasting, recorded) in
-        [(SUBMIT_RECORD_RETRY_FOR - 2 * SECOND, true), (2 * SUBMIT_RECORD_RETRY_FOR, false)]
+        [(SUBMIT_ACCEPTED_RETRY_FOR - 2 * SECOND, true), (2 * SUBMIT_ACCEPTED_RETRY_FOR, false)]
     {
         let (inner, by) = store().await;
         let store = Outage { inner, lasting, began: Mutex::default() };
