@@ -114,31 +114,42 @@ impl Worker {
         }
     }
 
-    /// Stores the outputs, then completes the job with all of them at once.
+    /// Stores the outputs, then completes the job with all of them at once. They are paid for, so
+    /// those that can be kept do not depend on one that cannot.
     async fn save(
         &self,
         claim: &Claim,
         ticket: &ProviderTicket,
         outputs: Vec<Output>,
     ) -> StepResult {
-        let mut images = Vec::with_capacity(outputs.len());
+        let (job, count) = (&claim.job, outputs.len());
+        let (mut images, mut unusable, mut transient) = (Vec::new(), String::new(), None);
         for (index, output) in outputs.into_iter().enumerate() {
-            match self.outputs.put(&claim.job, ticket, index, output).await {
+            match self.outputs.put(job, ticket, index, output).await {
                 Ok(image) => images.push(image),
                 Err(SaveError::Output(OutputError::Permanent(reason))) => {
-                    return self.fail(claim, &bounded_reason(&reason)).await;
+                    tracing::warn!(job = ?job.key, index, reason, "an output is of no use");
+                    unusable = reason;
                 }
                 Err(SaveError::Output(OutputError::Transient(error))) => {
-                    return self.retry_later(claim, "its output could not be loaded", &error).await;
+                    transient = Some(("its output could not be loaded", error));
                 }
                 Err(SaveError::Storage(error)) => {
                     let error = PollError::new(error.to_string());
-                    return self.retry_later(claim, "its output could not be stored", &error).await;
+                    transient = Some(("its output could not be stored", error));
                 }
             }
         }
+        match transient {
+            Some((reason, error)) if images.is_empty() || !self.has_tried_enough(claim) => {
+                return self.retry_later(claim, reason, &error).await;
+            }
+            _ if images.is_empty() => return self.fail(claim, &bounded_reason(&unusable)).await,
+            _ => {}
+        }
+        let kept = images.len();
         let prompt = self.store.complete_job(&claim.lease, images).await?;
-        tracing::info!(job = ?claim.job.key, %prompt, "a job is completed");
+        tracing::info!(job = ?job.key, %prompt, kept, count, "a job is completed");
         Ok(Step::Completed)
     }
 
@@ -154,15 +165,20 @@ impl Worker {
     async fn retry_later(&self, claim: &Claim, reason: &str, error: &PollError) -> StepResult {
         let failed_attempts = claim.failed_attempts;
         tracing::warn!(job = ?claim.job.key, failed_attempts, cause = error.cause, "{reason}");
-        let retried_for: Duration = (0..failed_attempts).map(retry_delay).sum();
-        let hours = self.settings.retry_hours;
-        if retried_for >= Duration::from_secs(3600 * hours as u64) {
-            return self.fail(claim, &format!("{reason} for {hours} hours")).await;
+        if self.has_tried_enough(claim) {
+            let hours = self.settings.retry_hours;
+            let unit = if hours == 1 { "hour" } else { "hours" };
+            return self.fail(claim, &format!("{reason} for {hours} {unit}")).await;
         }
         let asked = error.retry_after.unwrap_or_default().min(PROVIDER_RETRY_AFTER_MAX);
         let delay = retry_delay(failed_attempts).max(asked);
         self.store.release_job(&claim.lease, delay, Release::FailedAttempt).await?;
         Ok(Step::RetryLater)
+    }
+
+    fn has_tried_enough(&self, claim: &Claim) -> bool {
+        let retried_for: Duration = (0..claim.failed_attempts).map(retry_delay).sum();
+        retried_for >= Duration::from_secs(3600 * self.settings.retry_hours as u64)
     }
 
     async fn fail(&self, claim: &Claim, reason: &str) -> StepResult {

@@ -4,7 +4,7 @@ mod fairness;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use futures::TryStreamExt;
+use futures::{StreamExt, TryStreamExt, stream};
 use promptarium::VaultId;
 use tempfile::TempDir;
 use tokio::time::Instant;
@@ -13,6 +13,7 @@ use super::pool::WorkerPool;
 use super::*;
 use crate::blobs::{BlobSetting, Blobs};
 use crate::domain::{Caller, ListedPrompt, NewVault, Reserved, Turn, VaultVisibility};
+use crate::generate::RemoteOutput;
 use crate::generate::tests::{Scripted, clock, new_job, output_store, pictures, store, ticket};
 use crate::limits::{SUBMIT_CHECK_INTERVAL, SUBMIT_LIMIT};
 use crate::store::memory::MemoryStore;
@@ -349,6 +350,34 @@ async fn attempts_may_fail_for_the_set_time_in_a_row_before_the_job_fails() {
         let time = hours * 3600 * SECOND;
         assert!((time..time + 2 * JOB_RETRY_DELAY_MAX).contains(&took));
         assert_eq!(fixture.state("j").await, JobState::Failed(Some(ticket("j")), reason.into()));
+    }
+}
+
+/// An output that is never loaded, for a reason that may pass or not.
+fn broken(error: OutputError) -> Output {
+    let open = move || stream::iter([Err(error.clone())]).boxed();
+    Output::Remote(RemoteOutput { size: None, open: Arc::new(open) })
+}
+
+#[tokio::test(start_paused = true)]
+async fn outputs_are_kept_even_if_another_one_cannot_be() {
+    let gone = || broken(OutputError::Permanent("it is gone".into()));
+    let away = || broken(PollError::new("it is away").into());
+    for (other, kept, hours) in [(gone(), 3, 0), (away(), 3, 24), (gone(), 0, 0)] {
+        let Progress::Completed(mut outputs) = pictures(kept) else { unreachable!() };
+        outputs.insert(0, other);
+        let fixture = Fixture::new(at_once(Progress::Completed(outputs))).await;
+        fixture.queue("j", None).await;
+        let before = Instant::now();
+        let last = fixture.steps_to_the_end("j").await.pop();
+        assert_eq!(before.elapsed().as_secs() / 3600, hours);
+        if kept == 0 {
+            let state = JobState::Failed(Some(ticket("j")), "it is gone".into());
+            assert_eq!((last, fixture.state("j").await), (Some(Step::Failed), state));
+        } else {
+            assert_eq!(last, Some(Step::Completed));
+            assert_eq!(fixture.contents(None).await[0].prompt.images.len(), 3);
+        }
     }
 }
 
