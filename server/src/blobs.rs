@@ -4,6 +4,7 @@
 
 pub(crate) mod asset_url;
 mod health;
+mod parts;
 mod setting;
 mod staging;
 pub(crate) mod upload_slot;
@@ -29,6 +30,7 @@ pub(crate) use self::asset_url::AssetName;
 use self::health::{Health, pieces_in_time};
 pub use self::setting::BlobSetting;
 use self::staging::Staging;
+pub(crate) use self::staging::{ReadSeek, Upload};
 use crate::error_chain::error_chain;
 use crate::limits::{ASSET_PIECE_BYTES, BLOBS_TIMEOUT, S3_CONFIRM_TIMEOUT};
 

@@ -4,6 +4,7 @@
 //! reported together, each with its flag or variable. No error contains the value of a secret.
 
 mod args;
+mod jobs;
 mod values;
 
 use std::ffi::OsString;
@@ -17,6 +18,7 @@ pub use self::values::SeedKey;
 use self::values::{ProviderKind, seed_keys};
 use crate::blobs::BlobSetting;
 use crate::domain::{ModelNamespace, PublicUrl, Scopes, SigningKey, Vendor};
+use crate::generate::JobSettings;
 use crate::generate::queue::{QueueSetting, QueueSettingError};
 use crate::serve::listener::{ConnectionTimeouts, Limits};
 use crate::store::postgres::{DatabaseUrl, Migration};
@@ -63,8 +65,8 @@ pub struct ServiceConfig {
     pub blobs: BlobSetting,
     /// The provider of generations; the built-in one if `None`.
     pub provider: Option<QueueSetting>,
-    /// Number of generation workers; 0 is allowed.
-    pub workers: usize,
+    /// How generations are processed.
+    pub jobs: JobSettings,
 }
 
 #[derive(Debug)]
@@ -172,7 +174,7 @@ fn serve(s: Settings, matches: &ArgMatches) -> Result<ServeConfig, String> {
             signing_key: s.signing_key,
             blobs,
             provider,
-            workers: s.workers,
+            jobs: s.jobs.into(),
         },
         limits: Limits {
             connections_max: s.max_connections,

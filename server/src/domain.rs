@@ -16,7 +16,7 @@ pub use self::deployment::{BASE_PATH, ModelNamespace, PublicUrl};
 pub(crate) use self::generation::output_prompt;
 pub use self::generation::{
     Claim, GenerationRequest, JobKey, JobRecord, JobState, Lease, Media, NewJob, OutputKind,
-    ProviderTicket, Release, Reserved,
+    ProviderTicket, Release, Reserved, Turn,
 };
 pub(crate) use self::records::slug;
 pub use self::records::{

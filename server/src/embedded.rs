@@ -12,7 +12,7 @@ use crate::blobs::{BlobSetting, Blobs};
 use crate::clock::Clock;
 use crate::config::{SeedKey, ServiceConfig};
 use crate::domain::{ModelNamespace, NewKey, PublicUrl, Scopes, Vendor};
-use crate::generate::Provider;
+use crate::generate::{JobSettings, Provider};
 use crate::limits::WORKERS_DEFAULT;
 use crate::serve::listener::Limits;
 use crate::start::{self, DEFAULT_ACCOUNT, ServiceParts, SignInLinks, StartError, StoreKind};
@@ -182,7 +182,7 @@ impl EmbeddedServerBuilder {
         self
     }
 
-    /// Number of generation workers. With 0, generations stay queued.
+    /// Number of generations processed at once. With 0 they stay queued.
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = Some(workers);
         self
@@ -214,7 +214,10 @@ impl EmbeddedServerBuilder {
             signing_key: None,
             blobs: BlobSetting::Memory,
             provider: None,
-            workers: self.workers.unwrap_or(WORKERS_DEFAULT),
+            jobs: JobSettings {
+                workers: self.workers.unwrap_or(WORKERS_DEFAULT),
+                ..JobSettings::default()
+            },
         };
         let clock = self.clock;
         let store = match (self.database_url, self.store) {

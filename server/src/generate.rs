@@ -4,23 +4,28 @@
 //! [`submit`] hands new jobs to it once, [`worker`] polls it and saves the outputs.
 
 pub(crate) mod local;
+mod media;
+mod output;
 pub(crate) mod queue;
 pub(crate) mod submit;
 #[cfg(test)]
 mod tests;
 pub(crate) mod worker;
 
+use std::time::Duration;
+
 use async_trait::async_trait;
-use bytes::Bytes;
 use promptarium::VaultId;
 use sha2::{Digest, Sha256};
 
+pub use self::output::{MediaFile, Output, OutputError, OutputStream, PollError, RemoteOutput};
+pub(crate) use self::output::{OutputLimits, OutputStore};
 use self::submit::Submitter;
-use self::worker::WorkerPool;
-use crate::blobs::asset_url::Assets;
-use crate::blobs::{AssetName, BlobError, Blobs, PutError};
-use crate::domain::{GenerationRequest, JobRecord, Media, ProviderTicket, SigningKey};
-use crate::limits::PROVIDER_REASON_CHARS_MAX;
+use self::worker::pool::WorkerPool;
+use crate::domain::{GenerationRequest, ProviderTicket};
+use crate::limits::{
+    JOB_KEEP_DAYS, JOB_RETRY_HOURS, OUTPUT_MAX_MIB, PROVIDER_REASON_CHARS_MAX, WORKERS_DEFAULT,
+};
 
 /// Generates images and videos.
 #[async_trait]
@@ -56,19 +61,6 @@ pub enum Progress {
     Failed(String),
 }
 
-/// One image or video.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Output {
-    /// The file.
-    pub bytes: Bytes,
-    /// Its type.
-    pub media: Media,
-    /// In pixels; at least 1.
-    pub width: u32,
-    /// In pixels; at least 1.
-    pub height: u32,
-}
-
 /// Why a submission failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SubmitError {
@@ -78,44 +70,34 @@ pub enum SubmitError {
     /// The provider certainly did not accept the request: it could not be reached, or is busy.
     #[error("the provider cannot be reached")]
     Unavailable(String),
+    /// The provider did not accept the request, and asks not to be asked again for this long.
+    #[error("the provider is busy")]
+    Busy(String, Duration),
     /// The provider may have accepted the request, which must not be submitted again.
     #[error("the provider did not say whether it took the generation")]
     Unknown(String),
 }
 
-/// Why a poll failed; for the log.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the provider could not be polled: {0}")]
-pub struct PollError(pub String);
-
-/// Stores outputs as assets, where clients can download them.
-#[derive(Clone)]
-pub(crate) struct OutputStore {
-    pub(crate) blobs: Blobs,
-    pub(crate) assets: Assets,
-    /// URLs cannot be guessed without it.
-    pub(crate) key: SigningKey,
+/// What an operator chooses for the processing of generations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JobSettings {
+    /// Jobs that are processed at once; 0 is allowed.
+    pub workers: usize,
+    /// A job fails after failed attempts for this many hours.
+    pub retry_hours: usize,
+    /// Ended jobs are deleted after this many days.
+    pub keep_days: usize,
+    /// MiB of the largest output that is downloaded.
+    pub output_max_mib: usize,
 }
 
-impl OutputStore {
-    /// Stores one output of a job and returns its URL, which is the same for each call with the
-    /// same job, ticket and index. After an error nothing of it is visible.
-    async fn put(
-        &self,
-        job: &JobRecord,
-        ticket: &ProviderTicket,
-        index: usize,
-        output: &Output,
-    ) -> Result<Box<str>, BlobError> {
-        let (account, name, id) = (job.key.account.0, &job.key.client_job_id, &ticket.request_id);
-        // A memory store assigns the same account ids at each start, and a name may be used again.
-        let created = job.created_at.as_microsecond();
-        let context = format!("{account} {created} {index} {id:?} {name:?}");
-        let name = AssetName::derived(&self.key, context.as_bytes(), output.media);
-        match self.blobs.put_new(&name, output.bytes.clone()).await {
-            // An earlier attempt has stored it.
-            Ok(()) | Err(PutError::Taken) => Ok(self.assets.url_of(&name).into()),
-            Err(PutError::Failed(error)) => Err(error),
+impl Default for JobSettings {
+    fn default() -> Self {
+        Self {
+            workers: WORKERS_DEFAULT,
+            retry_hours: JOB_RETRY_HOURS,
+            keep_days: JOB_KEEP_DAYS,
+            output_max_mib: OUTPUT_MAX_MIB,
         }
     }
 }

@@ -38,6 +38,7 @@ pub mod test_support {
     pub use crate::blobs::{BlobSetting, Blobs};
     pub use crate::config::{SeedKey, ServiceConfig};
     pub use crate::domain::{BASE_PATH, ModelNamespace, PublicUrl, Vendor};
+    pub use crate::generate::JobSettings;
     pub use crate::http::body::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
     pub use crate::http::response::{Response, ResponseBody, ResponseBodyError};
     pub use crate::serve::connection_count::ConnectionCount;
@@ -57,5 +58,8 @@ pub use self::run::run;
 /// The interface of generation providers, for [`EmbeddedServerBuilder::provider`].
 pub mod provider {
     pub use crate::domain::{GenerationRequest, Media, OutputKind, ProviderTicket};
-    pub use crate::generate::{Output, PollError, Progress, Provider, SubmitError};
+    pub use crate::generate::{
+        MediaFile, Output, OutputError, OutputStream, PollError, Progress, Provider, RemoteOutput,
+        SubmitError,
+    };
 }

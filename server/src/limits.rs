@@ -12,8 +12,9 @@ use jiff::SignedDuration;
 pub(crate) const CONNECTIONS_MAX: usize = 10_000;
 /// Connections of the metrics listener.
 pub(crate) const ADMIN_CONNECTIONS_MAX: usize = 64;
-/// File descriptors for other things than client connections: database, files, S3, provider.
-pub(crate) const DESCRIPTORS_RESERVED: u64 = 128;
+/// File descriptors for other things than client connections: database, files, S3, and for each
+/// worker a connection and a file.
+pub(crate) const DESCRIPTORS_RESERVED: u64 = 256;
 /// Default of `--drain-delay`: load balancers ask for `/readyz` every few seconds.
 pub(crate) const DRAIN_DELAY: Duration = Duration::from_secs(5);
 /// A server to which nobody has connected for so long, as a load balancer would, needs no delay.
@@ -168,46 +169,72 @@ pub(crate) const API_KEYS_MAX: usize = 100;
 pub(crate) const SUBMIT_TIMEOUT: Duration = Duration::from_secs(60);
 /// A submission without a result for this long, more than the two times around it, has failed.
 pub(crate) const SUBMIT_LIMIT: Duration = Duration::from_secs(120);
-/// How long recording the result of a submission is retried while the store is unavailable.
+/// How long recording the result of a submission is retried while the store is unavailable; longer
+/// if the provider accepted it, because the output is paid for.
 pub(crate) const SUBMIT_RECORD_RETRY_FOR: Duration = Duration::from_secs(10);
+pub(crate) const SUBMIT_ACCEPTED_RETRY_FOR: Duration = Duration::from_secs(50);
 /// How long a repeated request waits for the first one's submission.
 pub(crate) const SUBMIT_WAIT: Duration = Duration::from_secs(30);
 /// First and longest pause between two looks at the store during a submission; it doubles.
 pub(crate) const SUBMIT_RETRY_DELAY_MIN: Duration = Duration::from_millis(5);
 pub(crate) const SUBMIT_RETRY_DELAY_MAX: Duration = Duration::from_secs(1);
+/// Late submissions that are failed, and ended jobs that are deleted, by one statement.
+pub(crate) const JOBS_AT_ONCE: usize = 1000;
 /// How long a claimed job belongs to its worker without a heartbeat.
 pub(crate) const JOB_LEASE: Duration = Duration::from_secs(20);
 /// Interval at which a worker renews its lease.
 pub(crate) const JOB_HEARTBEAT: Duration = Duration::from_secs(5);
-/// Longest poll of a provider, the download of the outputs included.
-pub(crate) const JOB_POLL_TIMEOUT: Duration = Duration::from_secs(300);
+/// Longest poll of a provider, without the download of the outputs.
+pub(crate) const JOB_POLL_TIMEOUT: Duration = Duration::from_secs(60);
 /// Between these bounds, a job is polled after each such part of its age.
 pub(crate) const JOB_POLL_INTERVAL_MIN: Duration = Duration::from_millis(100);
 pub(crate) const JOB_POLL_INTERVAL_MAX: Duration = Duration::from_secs(2);
 pub(crate) const JOB_POLL_AGE_DIVISOR: u32 = 5;
+/// The jobs of one account are polled at least so far apart: the more there are, the less often
+/// each.
+pub(crate) const JOB_POLL_SPACING: Duration = Duration::from_millis(10);
 /// First and longest delay after a failed attempt; it doubles.
 pub(crate) const JOB_RETRY_DELAY_MIN: Duration = Duration::from_secs(1);
 pub(crate) const JOB_RETRY_DELAY_MAX: Duration = Duration::from_secs(300);
-/// A job fails after failed attempts for this long. Outages end earlier: its output is paid for.
-pub(crate) const JOB_RETRY_FOR: Duration = Duration::from_secs(24 * 3600);
-/// Default of `--workers`.
-pub(crate) const WORKERS_DEFAULT: usize = 2;
-/// Longest sleep of an idle worker.
+/// A longer `Retry-After` of the provider counts as this.
+pub(crate) const PROVIDER_RETRY_AFTER_MAX: Duration = Duration::from_secs(3600);
+/// Default of `--job-retry-hours`: a job fails after failed attempts for this long. Outages end
+/// earlier, and its output is paid for.
+pub(crate) const JOB_RETRY_HOURS: usize = 24;
+/// Default of `--job-keep-days`.
+pub(crate) const JOB_KEEP_DAYS: usize = 30;
+/// Interval at which ended jobs are deleted, and at which late submissions are failed.
+pub(crate) const JOB_DELETE_INTERVAL: Duration = Duration::from_secs(3600);
+pub(crate) const SUBMIT_CHECK_INTERVAL: Duration = Duration::from_secs(5);
+/// Default of `--workers`. They wait for the provider most of the time.
+pub(crate) const WORKERS_DEFAULT: usize = 64;
+/// Longest sleep of an idle pool of workers.
 pub(crate) const WORKER_IDLE: Duration = Duration::from_secs(2);
-/// Pause of a worker after the store failed.
+/// Pause of the pool after the store failed.
 pub(crate) const WORKER_ERROR_PAUSE: Duration = Duration::from_secs(1);
 /// How long workers may take to release their jobs at shutdown.
 pub(crate) const WORKER_STOP_TIMEOUT: Duration = Duration::from_secs(5);
+/// Generations that the local provider paints at once.
+pub(crate) const LOCAL_PAINTERS: usize = 2;
 /// A submission to the queue provider. Less than [`SUBMIT_TIMEOUT`], which would hide the reason.
 pub(crate) const QUEUE_SUBMIT_TIMEOUT: Duration = Duration::from_secs(45);
 /// A status or result request to the queue provider.
 pub(crate) const QUEUE_POLL_TIMEOUT: Duration = Duration::from_secs(20);
-/// Largest JSON response of the queue provider.
+/// Largest JSON response of the queue provider, other than a result.
 pub(crate) const QUEUE_RESPONSE_BYTES_MAX: usize = 1 << 20;
-/// Download of one output.
-pub(crate) const OUTPUT_TIMEOUT: Duration = Duration::from_secs(60);
-/// Largest output.
-pub(crate) const OUTPUT_BYTES_MAX: usize = 32 << 20;
+/// Largest result of the queue provider. It may contain outputs as `data:` URLs.
+pub(crate) const QUEUE_RESULT_BYTES_MAX: usize = 64 << 20;
+/// Bytes of results in memory, beyond the first [`QUEUE_RESPONSE_BYTES_MAX`] of each.
+pub(crate) const QUEUE_RESULTS_BYTES: usize = 2 * QUEUE_RESULT_BYTES_MAX;
+/// Default of `--output-max-mib`: MiB of the largest output.
+pub(crate) const OUTPUT_MAX_MIB: usize = 512;
+/// Until the first byte of an output arrives, and between two pieces.
+pub(crate) const OUTPUT_STALL_TIMEOUT: Duration = Duration::from_secs(60);
+/// Bytes per second of an output, beyond that time: 512 MiB may take 35 minutes.
+pub(crate) const OUTPUT_RATE_MIN: u64 = 256 * 1024;
+/// Bytes of an output that are read for the size of its image, and outputs that are read at once.
+pub(crate) const OUTPUT_HEAD_BYTES_MAX: u64 = 8 << 20;
+pub(crate) const OUTPUT_EXAMINATIONS_MAX: usize = 4;
 /// Characters of a provider's reason that are stored with a failed job.
 pub(crate) const PROVIDER_REASON_CHARS_MAX: usize = 1000;
 /// Characters in a provider's id of a request.
@@ -223,6 +250,9 @@ pub(crate) const UPLOAD_BUFFER_BYTES: usize = 256 * 1024;
 pub(crate) const S3_UPLOAD_BYTES_MAX: u32 = 40 * 1024 * 1024;
 /// How long a complete upload waits for its share of [`S3_UPLOAD_BYTES_MAX`].
 pub(crate) const S3_UPLOAD_WAIT: Duration = Duration::from_secs(30);
+/// A larger file goes to S3 in parts of this size.
+pub(crate) const S3_WHOLE_BYTES_MAX: u64 = 2 * S3_PART_BYTES;
+pub(crate) const S3_PART_BYTES: u64 = 8 << 20;
 /// Until S3 responds, the sending of the largest upload included, and between two pieces.
 pub(crate) const S3_READ_TIMEOUT: Duration = Duration::from_secs(60);
 /// Retries of a request to S3, and when the last may start. Few, because a client waits.

@@ -1,15 +1,19 @@
 //! Outbound HTTP: requests to the provider and downloads of its outputs.
 //!
-//! Every request has a time limit and every response a size limit. Redirects are not followed,
+//! Every request that reads a whole response has a time and a size limit. Redirects are not followed,
 //! and proxies and cookies are not used. [`AddressPolicy`] limits the addresses to connect to.
+
+mod budget;
 
 use std::error::Error;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
+use futures::stream::{BoxStream, StreamExt, TryStreamExt};
 use http::Response;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http::header::CONTENT_LENGTH;
+use http_body_util::BodyExt;
 pub(crate) use reqwest::Request;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::redirect::Policy;
@@ -18,6 +22,7 @@ use tokio::net::lookup_host;
 use tokio::time::timeout;
 use url::{Host, Url};
 
+pub(crate) use self::budget::{Budget, Share};
 use crate::limits::{OUTBOUND_CONNECT_TIMEOUT, OUTBOUND_IDLE_TIMEOUT, S3_READ_TIMEOUT};
 
 type BoxError = Box<dyn Error + Send + Sync>;
@@ -32,10 +37,12 @@ pub(crate) struct Outbound {
 }
 
 /// Limits of one request: time to the last byte of the response, and size of its body.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Limits {
     pub time: Duration,
     pub bytes: usize,
+    /// For responses that may be large.
+    pub budget: Option<Budget>,
 }
 
 /// Why there is no response. The texts contain no URLs and no headers.
@@ -56,12 +63,14 @@ pub enum OutboundError {
     TimedOut(Duration),
     #[error("the response has more than {0} bytes")]
     TooLarge(usize),
+    #[error("too many large responses arrive at once")]
+    TooMany,
 }
 
 impl OutboundError {
     /// Whether the other side certainly received nothing of the request.
     pub const fn nothing_was_sent(&self) -> bool {
-        !matches!(self, Self::Broken(..) | Self::TimedOut(_) | Self::TooLarge(_))
+        !matches!(self, Self::Broken(..) | Self::TimedOut(_) | Self::TooLarge(_) | Self::TooMany)
     }
 }
 
@@ -113,25 +122,44 @@ impl Outbound {
     pub(crate) async fn fetch(
         &self,
         request: Request,
-        limits: Limits,
+        limits: &Limits,
     ) -> Result<Response<Bytes>, OutboundError> {
-        let host = self.check(request.url())?;
         let exchange = async {
-            let response = self.client.execute(request).await;
-            let response = response.map_err(|error| send_error(host.clone(), error))?;
-            if response.content_length().is_some_and(|declared| declared > limits.bytes as u64) {
+            let (head, mut body) = self.open(request).await?.into_parts();
+            let declared = head.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok());
+            if declared.and_then(|length| length.parse().ok()) > Some(limits.bytes) {
                 return Err(OutboundError::TooLarge(limits.bytes));
             }
-            let (head, body) = Response::<reqwest::Body>::from(response).into_parts();
-            match Limited::new(body, limits.bytes).collect().await {
-                Ok(body) => Ok(Response::from_parts(head, body.to_bytes())),
-                Err(error) if error.is::<LengthLimitError>() => {
-                    Err(OutboundError::TooLarge(limits.bytes))
+            let (mut bytes, mut share) = (BytesMut::new(), None);
+            while let Some(piece) = body.next().await.transpose()? {
+                if bytes.len() + piece.len() > limits.bytes {
+                    return Err(OutboundError::TooLarge(limits.bytes));
                 }
-                Err(error) => Err(OutboundError::Broken(host, error)),
+                if let Some(budget) = &limits.budget {
+                    let bytes = bytes.len() + piece.len();
+                    budget.extend(&mut share, bytes).ok_or(OutboundError::TooMany)?;
+                }
+                bytes.extend_from_slice(&piece);
             }
+            let mut response = Response::from_parts(head, bytes.freeze());
+            response.extensions_mut().insert(Share::from(share));
+            Ok(response)
         };
         timeout(limits.time, exchange).await.unwrap_or(Err(OutboundError::TimedOut(limits.time)))
+    }
+
+    /// Sends a request and returns the response with its body still to come. It has no limits.
+    pub(crate) async fn open(
+        &self,
+        request: Request,
+    ) -> Result<Response<BoxStream<'static, Result<Bytes, OutboundError>>>, OutboundError> {
+        let host = self.check(request.url())?;
+        let response = self.client.execute(request).await;
+        let response = response.map_err(|error| send_error(host.clone(), error))?;
+        Ok(Response::<reqwest::Body>::from(response).map(|body| {
+            let broken = move |error| OutboundError::Broken(host.clone(), Box::new(error));
+            body.into_data_stream().map_err(broken).boxed()
+        }))
     }
 
     /// The host of a URL. An IP address is checked here, because no resolver sees it.

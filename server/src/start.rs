@@ -17,8 +17,9 @@ use crate::domain::{GeneratedKey, NewKey, PublicUrl, Scopes, SecretToken, Signin
 use crate::generate::local::LocalProvider;
 use crate::generate::queue::QueueProvider;
 use crate::generate::submit::Submitter;
-use crate::generate::worker::{Worker, WorkerPool};
-use crate::generate::{BackgroundTasks, OutputStore, Provider};
+use crate::generate::worker::Worker;
+use crate::generate::worker::pool::WorkerPool;
+use crate::generate::{BackgroundTasks, OutputLimits, OutputStore, Provider};
 use crate::http::attempts::Attempts;
 use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
@@ -201,18 +202,28 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
     let assets = Assets::new(public.url());
     let blobs = blobs.map_or_else(|| Blobs::open(&config.blobs), Ok)?;
     blobs.prove().await?;
-    let outputs =
-        OutputStore { blobs: blobs.clone(), assets: assets.clone(), key: signing_key.clone() };
     let provider = match (provider, &config.provider) {
         (Some(given), _) => given,
         (None, Some(queue)) => Arc::new(QueueProvider::new(queue.clone())?),
         (None, None) => {
-            let OutputStore { blobs, assets, .. } = outputs.clone();
+            let (assets, blobs) = (assets.clone(), blobs.clone());
             Arc::new(LocalProvider { clock: clock.clone(), assets, blobs })
         }
     };
-    let worker =
-        Worker { store: store.clone(), provider: provider.clone(), outputs, clock: clock.clone() };
+    let worker = Worker {
+        store: store.clone(),
+        provider: provider.clone(),
+        outputs: OutputStore {
+            blobs: blobs.clone(),
+            assets: assets.clone(),
+            key: signing_key.clone(),
+            clock: clock.clone(),
+            limits: OutputLimits::new(config.jobs.output_max_mib),
+        },
+        clock: clock.clone(),
+        settings: config.jobs,
+        pace: Arc::default(),
+    };
 
     let table = routes::table();
     let connections = ConnectionCount::default();
@@ -234,7 +245,7 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         openapi: Document::new(&openapi::document(Some(&public), &config.model_namespace)),
     };
     let app = ApiService { routes: Routes::new(table)?, api, metrics };
-    let workers = WorkerPool::start(&worker, config.workers);
+    let workers = WorkerPool::start(&worker);
     let background = BackgroundTasks { submitter, workers };
     Ok(Service { app: Arc::new(app), generated_key, sign_in, background, connections })
 }

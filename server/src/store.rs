@@ -35,7 +35,7 @@ pub use crate::domain::{
     AccountId, ApiKeyRecord, Caller, Claim, JobKey, JobRecord, JobState, KeyId, KeyRecord, Lease,
     ListedPrompt, NamedKey, NewJob, NewKey, NewPrompt, NewVault, PromptImage, PromptInputs,
     PromptKind, PromptPage, PromptPatch, PromptQuery, PromptRecord, ProviderTicket, Release,
-    Reserved, Scopes, SessionRecord, SharedPrompt, VaultPatch, VaultRecord, VaultVisibility,
+    Reserved, Scopes, SessionRecord, SharedPrompt, Turn, VaultPatch, VaultRecord, VaultVisibility,
 };
 
 /// Everything that the service persists except files.

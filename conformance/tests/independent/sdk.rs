@@ -15,7 +15,8 @@ use promptarium::transport::{Body, Failure, Transport};
 use promptarium::{Client, Error, FinishedGeneration, RetryBudget, RetryPolicy, VaultId};
 use promptarium_server::EmbeddedServer;
 use promptarium_server::provider::{
-    GenerationRequest, Media, Output, PollError, Progress, Provider, ProviderTicket, SubmitError,
+    GenerationRequest, Media, MediaFile, Output, PollError, Progress, Provider, ProviderTicket,
+    SubmitError,
 };
 use tokio::runtime::Handle;
 
@@ -95,7 +96,7 @@ impl Provider for CountingProvider {
         request: &GenerationRequest,
     ) -> Result<Progress, PollError> {
         let bytes = Bytes::from_static(b"\x89PNG\r\n\x1a\n");
-        let output = Output { bytes, media: Media::Png, width: 1, height: 1 };
+        let output = Output::File(MediaFile { bytes, media: Media::Png, width: 1, height: 1 });
         Ok(Progress::Completed((0..request.batch_count).map(|_| output.clone()).collect()))
     }
 }

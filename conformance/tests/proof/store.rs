@@ -6,13 +6,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 use promptarium_server::store::{
-    Added, Contents, JobQueue, JobStore, KeyStore, MembershipStore, Moved, PromptStore,
-    SessionStore, Store, StoreError, VaultStore,
+    AccountId, ApiKeyRecord, Caller, Claim, JobKey, JobRecord, KeyId, KeyRecord, Lease, NamedKey,
+    NewJob, NewKey, NewPrompt, NewVault, PromptImage, PromptPage, PromptPatch, PromptQuery,
+    ProviderTicket, Release, Reserved, SessionRecord, SharedPrompt, Turn, VaultPatch, VaultRecord,
 };
 use promptarium_server::store::{
-    ApiKeyRecord, Caller, Claim, JobKey, JobRecord, KeyId, KeyRecord, Lease, NamedKey, NewJob,
-    NewKey, NewPrompt, NewVault, PromptImage, PromptPage, PromptPatch, PromptQuery, ProviderTicket,
-    Release, Reserved, SessionRecord, SharedPrompt, VaultPatch, VaultRecord,
+    Added, Contents, JobQueue, JobStore, KeyStore, MembershipStore, Moved, PromptStore,
+    SessionStore, Store, StoreError, VaultStore,
 };
 
 /// A store that does some steps in its own way.
@@ -123,11 +123,13 @@ steps! {
         job_by_key(job: &JobKey) -> Result<JobRecord, StoreError>;
     }
     JobQueue {
-        claim_job(lease: Duration, submit_limit: Duration) -> Result<Option<Claim>, StoreError>;
+        claim_job(lease: Duration, turn: &Turn) -> Result<Option<Claim>, StoreError>;
+        fail_late_submissions(limit: Duration, reason: &str) -> Result<Vec<JobKey>, StoreError>;
+        delete_ended_jobs(age: Duration) -> Result<usize, StoreError>;
         renew_lease(lease: &Lease, lasting: Duration) -> Result<(), StoreError>;
         release_job(lease: &Lease, pause: Duration, outcome: Release) -> Result<(), StoreError>;
         complete_job(lease: &Lease, images: Vec<PromptImage>) -> Result<PromptId, StoreError>;
         fail_job(lease: &Lease, reason: &str) -> Result<(), StoreError>;
-        job_due(at_most: Duration) -> ();
+        job_due(at_most: Duration, except: &[AccountId]) -> ();
     }
 }

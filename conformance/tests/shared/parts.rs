@@ -4,7 +4,7 @@
 use std::error::Error;
 
 use promptarium_server::test_support::BlobSetting;
-use promptarium_server::test_support::{ModelNamespace, Vendor};
+use promptarium_server::test_support::{JobSettings, ModelNamespace, Vendor};
 use promptarium_server::test_support::{SeedKey, ServiceConfig};
 
 use crate::keys::seeds;
@@ -24,6 +24,6 @@ pub(crate) fn config(workers: usize) -> Result<ServiceConfig, NotStarted> {
         signing_key: None,
         blobs: BlobSetting::Memory,
         provider: None,
-        workers,
+        jobs: JobSettings { workers, ..JobSettings::default() },
     })
 }

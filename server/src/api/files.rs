@@ -80,11 +80,11 @@ pub(crate) async fn upload(api: &Api, request: Request<'_>) -> HandlerResult {
         return Err(ApiError::SlotUsed);
     }
     let mut body = ExactBody::new(request.body, slot.size)?;
-    let mut upload = api.blobs.upload(&slot.name, slot.size);
+    let mut upload = api.blobs.upload(slot.size);
     while let Some(bytes) = body.next().await? {
         upload.write(&bytes).await?;
     }
-    match upload.finish().await {
+    match upload.finish(&slot.name).await {
         Ok(()) => Ok(Response::new(response::no_body())),
         Err(PutError::Taken) => Err(ApiError::SlotUsed),
         Err(PutError::Failed(error)) => Err(error.into()),

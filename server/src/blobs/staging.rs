@@ -2,22 +2,25 @@
 //!
 //! An upload takes constant memory: what exceeds its buffer goes to a temporary file. For a
 //! folder this file becomes the stored file by a hard link; for S3 it is read back once it is
-//! complete, when a bounded number of bytes is in memory on the way to S3.
+//! complete, when a bounded number of bytes is in memory on the way to S3. A large file, which
+//! only an output is, goes to S3 in parts.
 
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read, Seek, Write};
+use std::io::{self, Cursor, ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use promptarium::limits::UPLOAD_SLOT_LIFETIME_SECONDS;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::{AssetName, BlobError, Blobs, PutError, in_time};
-use crate::limits::{BLOBS_TIMEOUT, S3_UPLOAD_BYTES_MAX, S3_UPLOAD_WAIT, UPLOAD_BUFFER_BYTES};
+use crate::limits::{
+    BLOBS_TIMEOUT, S3_UPLOAD_BYTES_MAX, S3_UPLOAD_WAIT, S3_WHOLE_BYTES_MAX, UPLOAD_BUFFER_BYTES,
+};
 
 /// Temporary files are in this folder of a folder store, on the same file system.
 const TEMP_FOLDER: &str = ".uploads";
@@ -36,14 +39,21 @@ pub(super) enum Staging {
 /// A file that is being uploaded. Dropping it discards what has been written.
 pub struct Upload {
     blobs: Blobs,
-    name: AssetName,
-    size: usize,
+    /// What has been written.
+    size: u64,
     buffer: Vec<u8>,
+    /// Bytes of the first allocation of the buffer, and of the largest one.
+    buffer_sizes: (usize, usize),
     file: Option<TempFile>,
 }
 
+/// What has been written so far.
+pub trait ReadSeek: Read + Seek {}
+
+impl<T: Read + Seek> ReadSeek for T {}
+
 /// A file that is removed when it is dropped.
-pub(super) struct TempFile(File, PathBuf);
+pub(super) struct TempFile(pub(super) File, PathBuf);
 
 impl Staging {
     pub(super) fn temp_file() -> Self {
@@ -70,9 +80,31 @@ impl Staging {
 
 impl Blobs {
     /// Starts an upload of exactly `size` bytes.
-    pub fn upload(&self, name: &AssetName, size: u64) -> Upload {
+    pub fn upload(&self, size: u64) -> Upload {
         let size = usize::try_from(size).unwrap_or(usize::MAX);
-        Upload { blobs: self.clone(), name: *name, size, buffer: Vec::new(), file: None }
+        let in_memory = matches!(self.staging, Staging::Memory);
+        let most = if in_memory { usize::MAX } else { UPLOAD_BUFFER_BYTES };
+        self.writer((size.min(most), most))
+    }
+
+    /// Starts a file of unknown size, which is not in memory even if the store is.
+    pub fn spool(&self) -> Upload {
+        self.writer((UPLOAD_BUFFER_BYTES, UPLOAD_BUFFER_BYTES))
+    }
+
+    fn writer(&self, buffer_sizes: (usize, usize)) -> Upload {
+        Upload { blobs: self.clone(), size: 0, buffer: Vec::new(), buffer_sizes, file: None }
+    }
+
+    /// Waits until this many bytes may be in memory on their way to S3.
+    pub(super) async fn permit(
+        &self,
+        bytes: u64,
+    ) -> Result<Option<SemaphorePermit<'_>>, BlobError> {
+        let Staging::TempFile(in_memory) = &self.staging else { return Ok(None) };
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX).min(S3_UPLOAD_BYTES_MAX);
+        let permit = timeout(S3_UPLOAD_WAIT, in_memory.acquire_many(bytes)).await;
+        permit.ok().and_then(Result::ok).map(Some).ok_or_else(BlobError::busy)
     }
 
     /// Publishes what the temporary file of a folder contains, followed by `tail`.
@@ -101,11 +133,11 @@ impl Blobs {
 impl Upload {
     /// Adds bytes. The buffer is allocated with the first ones, so that idle uploads have none.
     pub async fn write(&mut self, mut bytes: &[u8]) -> Result<(), BlobError> {
-        let in_memory = matches!(self.blobs.staging, Staging::Memory);
-        let limit = if in_memory { usize::MAX } else { UPLOAD_BUFFER_BYTES };
+        let (first, limit) = self.buffer_sizes;
+        self.size += bytes.len() as u64;
         loop {
             if self.buffer.capacity() == 0 {
-                self.buffer.reserve_exact(self.size.min(limit));
+                self.buffer.reserve_exact(first);
             }
             let (fitting, rest) = bytes.split_at(bytes.len().min(limit - self.buffer.len()));
             self.buffer.extend_from_slice(fitting);
@@ -117,17 +149,43 @@ impl Upload {
         }
     }
 
-    /// Publishes the file. After an error nothing is visible.
-    pub async fn finish(self) -> Result<(), PutError> {
-        let Self { blobs, name, size, buffer, file } = self;
-        let Staging::TempFile(in_memory) = &blobs.staging else {
-            return blobs.publish(&name, file, buffer.into()).await;
-        };
-        let bytes = u32::try_from(size).unwrap_or(u32::MAX).min(S3_UPLOAD_BYTES_MAX);
-        let permit = timeout(S3_UPLOAD_WAIT, in_memory.acquire_many(bytes)).await;
-        let _permit = permit.map_err(|_| BlobError::busy())?;
-        let bytes = blocking(move || read_back(file, buffer, size)).await?;
-        blobs.publish(&name, None, bytes.into()).await
+    /// Reads what has been written, on a thread for blocking work.
+    pub async fn read<T: Send + 'static>(
+        &mut self,
+        read: impl FnOnce(&mut (dyn ReadSeek + 'static)) -> io::Result<T> + Send + 'static,
+    ) -> Result<T, BlobError> {
+        if self.file.is_some() {
+            self.flush().await?;
+        }
+        let (file, buffer) = (self.file.take(), std::mem::take(&mut self.buffer));
+        let done = blocking(move || {
+            let mut buffer = Cursor::new(buffer);
+            let mut file = file;
+            let value = match &mut file {
+                Some(file) => read(&mut file.0)?,
+                None => read(&mut buffer)?,
+            };
+            Ok::<_, BlobError>((file, buffer.into_inner(), value))
+        });
+        let (file, buffer, value) = done.await?;
+        (self.file, self.buffer) = (file, buffer);
+        Ok(value)
+    }
+
+    /// Publishes the file under a name. After an error nothing is visible.
+    pub async fn finish(self, name: &AssetName) -> Result<(), PutError> {
+        let Self { blobs, size, buffer, file, .. } = self;
+        match (&blobs.staging, file) {
+            (Staging::Folder(_), file) => blobs.publish(name, file, buffer.into()).await,
+            (_, Some(file)) if size > S3_WHOLE_BYTES_MAX => {
+                blobs.put_parts(name, file, buffer).await
+            }
+            (_, file) => {
+                let _permit = blobs.permit(size).await?;
+                let bytes = blocking(move || read_back(file, buffer, size as usize)).await?;
+                blobs.publish(name, None, bytes.into()).await
+            }
+        }
     }
 
     async fn flush(&mut self) -> Result<(), BlobError> {

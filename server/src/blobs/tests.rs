@@ -95,16 +95,16 @@ async fn an_upload_is_visible_once_it_is_finished() {
         for size in [0, 1, buffer - 1, buffer, buffer + 1, 2 * buffer, 1_000_000] {
             for piece in [100_000, buffer, 3_000_000] {
                 let (name, bytes) = (AssetName::random(Media::Png), sample(size));
-                let mut upload = blobs.upload(&name, size as u64);
+                let mut upload = blobs.upload(size as u64);
                 for piece in bytes.chunks(piece) {
                     upload.write(piece).await.unwrap();
                 }
                 assert_eq!(blobs.size_of(&name).await.unwrap(), None);
-                upload.finish().await.unwrap();
+                upload.finish(&name).await.unwrap();
                 assert_eq!(blobs.read_all(&name).await.unwrap(), Some(bytes), "{size} {piece}");
             }
         }
-        let mut dropped = blobs.upload(&AssetName::random(Media::Png), 1_000_000);
+        let mut dropped = blobs.upload(1_000_000);
         dropped.write(&sample(999_999)).await.unwrap();
     }
     let files = files(&folder);
@@ -122,9 +122,9 @@ async fn of_concurrent_puts_of_a_name_one_succeeds() {
                 if number % 2 == 0 {
                     return blobs.put_new(&name, bytes.into()).await;
                 }
-                let mut upload = blobs.upload(&name, 300_000);
+                let mut upload = blobs.upload(300_000);
                 upload.write(&bytes).await?;
-                upload.finish().await
+                upload.finish(&name).await
             }
         });
         let outcomes = futures::future::join_all(puts).await;
@@ -212,6 +212,7 @@ enum Fault {
 #[derive(Default)]
 struct Bucket {
     files: BTreeMap<String, (Bytes, HeaderMap)>,
+    parts: BTreeMap<u32, Bytes>,
     requests: Vec<(Method, HeaderMap)>,
     fault: Fault,
 }
@@ -245,6 +246,8 @@ async fn respond(
     let (path, headers) = (parts.uri.path().to_owned(), parts.headers);
     bucket.requests.push((parts.method.clone(), headers.clone()));
     let mut response = Response::builder();
+    let query = parts.uri.query().unwrap_or_default();
+    let tag = |name: &str| query.split('&').find_map(|part| part.strip_prefix(name)?.parse().ok());
     if let Fault::Status(status) = bucket.fault {
         let body =
             "<Error><Code>Trouble</Code><SignatureProvided>s3cret</SignatureProvided></Error>";
@@ -253,6 +256,26 @@ async fn respond(
     if let Fault::Refused(status, code) = bucket.fault {
         let body = format!("<Error><Code>{code}</Code></Error>");
         return Ok(response.status(status).body(body.into()).unwrap());
+    }
+    if let Some(number) = tag("partNumber=") {
+        bucket.parts.insert(number, body);
+        return Ok(response.header("etag", "\"1\"").body(Full::default()).unwrap());
+    }
+    if parts.method == Method::POST {
+        let started = "<InitiateMultipartUploadResult><UploadId>7</UploadId>\
+                       </InitiateMultipartUploadResult>";
+        if query != "uploads=" && query != "uploads" {
+            let file: Vec<u8> = bucket.parts.values().flatten().copied().collect();
+            bucket.files.insert(path, (file.into(), HeaderMap::new()));
+            let ended = "<CompleteMultipartUploadResult><ETag>1</ETag>\
+                         </CompleteMultipartUploadResult>";
+            return Ok(response.body(ended.into()).unwrap());
+        }
+        return Ok(response.body(started.into()).unwrap());
+    }
+    if parts.method == Method::DELETE {
+        bucket.parts.clear();
+        return Ok(response.status(204).body(Full::default()).unwrap());
     }
     if parts.method == Method::PUT {
         if headers.get("if-none-match").is_some_and(|value| value == "*")
@@ -287,6 +310,56 @@ async fn respond(
     Ok(response.status(206).header("content-range", content_range).body(part.into()).unwrap())
 }
 
+#[tokio::test]
+async fn a_large_file_goes_to_s3_in_parts_and_is_not_replaced() {
+    let (bucket, endpoint) = start().await;
+    let blobs = open("a/b", &endpoint);
+    let name = AssetName::random(Media::Mp4);
+    let bytes = sample(20 << 20);
+    let spool = async || {
+        let mut file = blobs.spool();
+        for piece in bytes.chunks(1_000_000) {
+            file.write(piece).await.unwrap();
+        }
+        let read = file.read(|file| file.seek(SeekFrom::End(0))).await;
+        assert_eq!(read.unwrap(), bytes.len() as u64);
+        file
+    };
+    spool().await.finish(&name).await.unwrap();
+    let sizes: Vec<_> = bucket.lock().unwrap().parts.values().map(Bytes::len).collect();
+    assert_eq!(sizes, [8 << 20, 8 << 20, 4 << 20]);
+    assert!(blobs.read_all(&name).await.unwrap().unwrap() == bytes);
+    assert!(matches!(spool().await.finish(&name).await, Err(PutError::Taken)));
+    bucket.lock().unwrap().fault = Fault::Status(StatusCode::FORBIDDEN);
+    let refused = spool().await.finish(&AssetName::random(Media::Mp4)).await;
+    assert!(matches!(refused, Err(PutError::Failed(_))), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_file_of_unknown_size_is_examined_and_stored_whole() {
+    let (_folder, stores) = stores();
+    for blobs in stores {
+        for size in [0, 1, UPLOAD_BUFFER_BYTES, UPLOAD_BUFFER_BYTES + 1, 20 << 20] {
+            let (name, bytes) = (AssetName::random(Media::Mp4), sample(size));
+            let mut file = blobs.spool();
+            for piece in bytes.chunks(100_000) {
+                file.write(piece).await.unwrap();
+            }
+            let read = |file: &mut (dyn ReadSeek + 'static)| {
+                let mut all = Vec::new();
+                file.rewind()?;
+                file.read_to_end(&mut all)?;
+                file.seek(SeekFrom::Start(all.len() as u64 / 2))?;
+                Ok(all)
+            };
+            assert!(file.read(read).await.unwrap() == bytes);
+            assert_eq!(blobs.size_of(&name).await.unwrap(), None);
+            file.finish(&name).await.unwrap();
+            assert!(blobs.read_all(&name).await.unwrap().unwrap() == bytes, "{size}");
+        }
+    }
+}
+
 fn settings(endpoint: &str) -> [(&'static str, &str); 5] {
     [
         ("aws_endpoint", endpoint),
@@ -317,9 +390,9 @@ async fn a_file_is_put_once_by_a_signed_request_and_read_whole_or_in_part() {
     bucket.lock().unwrap().requests.clear();
 
     let bytes = sample(300_000);
-    let mut upload = blobs.upload(&name, 300_000);
+    let mut upload = blobs.upload(300_000);
     upload.write(&bytes).await.unwrap();
-    upload.finish().await.unwrap();
+    upload.finish(&name).await.unwrap();
     {
         let bucket = bucket.lock().unwrap();
         let (method, headers) = bucket.requests.first().unwrap();

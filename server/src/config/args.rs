@@ -12,6 +12,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, Parser, Subcommand};
 use tracing_subscriber::filter::Targets;
 
+use super::jobs::JobFlags;
 use super::values::{
     BOOLEANS, LOG_FORMATS, MIGRATIONS, PROVIDERS, ProviderKind, account_name, address,
     database_url, integer, log_filter, model_namespace, one_of, public_id, quoted, scopes, seconds,
@@ -20,7 +21,7 @@ use super::values::{
 use super::{ConfigError, LogFormat};
 use crate::blobs::BlobSetting;
 use crate::domain::{ModelNamespace, PublicUrl, Scopes, SigningKey, Vendor};
-use crate::limits::{CONNECTIONS_MAX, WORKERS_DEFAULT};
+use crate::limits::CONNECTIONS_MAX;
 use crate::store::postgres::{DatabaseUrl, Migration};
 
 /// The Promptarium reference server.
@@ -139,9 +140,8 @@ pub(super) struct Settings {
     #[arg(long, value_name = "true|false", value_parser = one_of(&BOOLEANS))]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(super) provider_private_outputs: Option<bool>,
-    /// Number of generations processed at once.
-    #[arg(long, value_name = "NUMBER", default_value_t = WORKERS_DEFAULT, value_parser = quoted(integer::<0, 1000>))]
-    pub(super) workers: usize,
+    #[command(flatten)]
+    pub(super) jobs: JobFlags,
     /// Prefix of the provider's model ids.
     #[arg(long, value_name = "PREFIX", value_parser = quoted(model_namespace))]
     #[arg(default_value = "local")]

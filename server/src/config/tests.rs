@@ -27,7 +27,8 @@ fn problem(arguments: &[&str]) -> String {
 fn every_setting_has_its_documented_default() {
     let config = serve(&[]);
     assert_eq!(config.listen.text, "127.0.0.1:8080");
-    assert_eq!(config.service.workers, 2);
+    let jobs = JobSettings { workers: 64, retry_hours: 24, keep_days: 30, output_max_mib: 512 };
+    assert_eq!(config.service.jobs, jobs);
     assert_eq!(config.service.vendor.to_string(), "promptarium");
     assert_eq!(config.service.model_namespace.as_str(), "local");
     assert_eq!(format!("{:?}", config.limits), format!("{:?}", Limits::default()));
@@ -44,7 +45,8 @@ fn every_flag_is_read() {
                  --database-url=postgres://user:s3cret@localhost/name --migrate=off \
                  --database-pool=8 --blob-store=s3://bucket/prefix --provider=queue \
                  --provider-url=https://queue.example --provider-key=s3cret \
-                 --provider-private-outputs --workers=0 --model-namespace=acme --vendor=acme \
+                 --provider-private-outputs --workers=0 --job-retry-hours=1 --job-keep-days=2 \
+                 --output-max-mib=3 --model-namespace=acme --vendor=acme \
                  --seed-key=acme_live_a1_s3cret=alice \
                  --signing-key=s3cret-of-at-least-32-characters --log=off --log-format=pretty \
                  --max-connections=5 --max-connections-per-address=4 --idle-timeout=3 --drain-delay=1 \
@@ -61,7 +63,8 @@ fn every_flag_is_read() {
     let (bucket, prefix) = ("bucket".into(), "prefix".into());
     assert_eq!(service.blobs, BlobSetting::S3 { bucket, prefix });
     assert!(service.provider.is_some());
-    assert_eq!((service.workers, service.model_namespace.as_str()), (0, "acme"));
+    let jobs = JobSettings { workers: 0, retry_hours: 1, keep_days: 2, output_max_mib: 3 };
+    assert_eq!((service.jobs, service.model_namespace.as_str()), (jobs, "acme"));
     assert_eq!((service.vendor.to_string().as_str(), service.seeds.len()), ("acme", 1));
     assert!(service.signing_key.is_some() && json);
     assert_eq!((log.filter.to_string().as_str(), log.format), ("off", Some(LogFormat::Pretty)));
@@ -133,6 +136,7 @@ const WRONG_COMMAND_LINES: &str = "
         --provider queue --provider-url https://s3cret@queue.example --provider-key s3cret
         --provider queue --provider-url https://queue.example --provider-key s3crét
         --signing-key -s3cret | -s3cret | --workers 1001 | --model-namespace local/ | --vendor Acme | --signing-key s3cret
+        --job-retry-hours 0 | --job-keep-days 0 | --output-max-mib 65537
         --seed-key promptarium_live_a1_s3cret
         --seed-key promptarium_live_b1_s=b --seed-key s3cret=alice
         --seed-key promptarium_live_a1_s3cret=a serve --seed-key promptarium_live_b1_s=b
@@ -181,6 +185,9 @@ fn problems_are_one_line_and_name_the_flag_but_no_secret() {
     --model-namespace: "local/" is not a prefix; use letters, digits, `.`, `_` and `-`
     --vendor: "Acme" is not a vendor; use lower-case letters and digits
     --signing-key: the value must have at least 32 characters
+    --job-retry-hours: "0" is not an integer from 1 to 10000
+    --job-keep-days: "0" is not an integer from 1 to 100000
+    --output-max-mib: "65537" is not an integer from 1 to 65536
     --seed-key: number 1 has no `=` between key and account (KEY=ACCOUNT[:SCOPE,...])
     --seed-key: number 2 has no key of the form promptarium_live_<public id>_<secret> before the `=`
     --seed-key: given before and after the command; use one place

@@ -200,13 +200,22 @@ pub struct Lease {
     pub fence: u128,
 }
 
+/// Which account is next. Accounts take turns, however many jobs one of them has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Turn {
+    /// The account of the last claim. The next one is the first after it, in the order of ids
+    /// and from the first one again.
+    pub after: AccountId,
+    /// Accounts whose jobs are not claimed now.
+    pub except: Vec<AccountId>,
+}
+
 /// A claimed job.
 #[derive(Clone, Debug)]
 pub struct Claim {
     /// The right to work on it.
     pub lease: Lease,
-    /// The job. [`JobState::Submitting`] here means that the submitting server died and it is
-    /// not known whether the provider accepted the job.
+    /// The job.
     pub job: JobRecord,
     /// Failed attempts since the last successful one.
     pub failed_attempts: u32,

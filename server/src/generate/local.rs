@@ -20,15 +20,17 @@ use image::{Delay, DynamicImage, Frame, ImageReader, ImageResult, Limits, Pixel,
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
 use self::canvas::mix;
 use self::scene::{Theme, paint};
-use super::{Output, PollError, Progress, Provider, SubmitError, model};
+use super::{MediaFile, Output, PollError, Progress, Provider, SubmitError, model};
 use crate::blobs::asset_url::Assets;
 use crate::blobs::{AssetName, Blobs};
 use crate::clock::Clock;
 use crate::domain::{GenerationRequest, Media, OutputKind, ProviderTicket};
+use crate::limits::LOCAL_PAINTERS;
 
 /// How long `local/slow` takes, and the longest that `parameters.seconds` can ask for.
 const SLOW_SECONDS: f64 = 3.0;
@@ -42,6 +44,9 @@ const FRAMES: u16 = 12;
 const FRAME_MILLIS: u32 = 120;
 /// Memory to decode an input image.
 const INPUT_MEMORY_MAX: u64 = 256 << 20;
+
+/// Painting occupies a processor each, which requests need too.
+static PAINTERS: Semaphore = Semaphore::const_new(LOCAL_PAINTERS);
 
 /// Input images count if they are assets of this service; nothing is fetched from elsewhere.
 #[derive(Clone)]
@@ -62,16 +67,21 @@ impl LocalProvider {
         let mut bases = Vec::new();
         for name in self.inputs(request) {
             let read = self.blobs.read_all(&name).await;
-            match read.map_err(|error| PollError(error.to_string()))? {
+            match read.map_err(|error| PollError::new(error.to_string()))? {
                 Some(bytes) => bases.push(bytes),
                 None => return Ok(Progress::Failed(not_uploaded(&name))),
             }
         }
         let request = request.clone();
-        match spawn_blocking(move || outputs(&request, &bases)).await {
-            Ok(Ok(outputs)) => Ok(Progress::Completed(outputs)),
+        let permit = PAINTERS.acquire().await;
+        let painted = spawn_blocking(move || {
+            let _permit = permit;
+            outputs(&request, &bases)
+        });
+        match painted.await {
+            Ok(Ok(files)) => Ok(Progress::Completed(files.into_iter().map(Output::File).collect())),
             Ok(Err(reason)) => Ok(Progress::Failed(reason)),
-            Err(error) => Err(PollError(error.to_string())),
+            Err(error) => Err(PollError::new(error.to_string())),
         }
     }
 }
@@ -104,7 +114,7 @@ impl Provider for LocalProvider {
         request: &GenerationRequest,
     ) -> Result<Progress, PollError> {
         let submitted = ticket.provider_state.parse::<Timestamp>();
-        let submitted = submitted.map_err(|_| PollError("a ticket of another provider".into()))?;
+        let submitted = submitted.map_err(|_| PollError::new("a ticket of another provider"))?;
         let age = self.clock.now().duration_since(submitted).as_secs_f64();
         match model(request) {
             "local/fail" => Ok(Progress::Failed("local/fail always fails".into())),
@@ -151,7 +161,7 @@ fn size(ratio: &str, kind: OutputKind) -> Result<(u32, u32), String> {
 
 /// Paints the outputs of a request over its input images. The same request gives the same
 /// bytes. The error is a reason for a person.
-fn outputs(request: &GenerationRequest, bases: &[Bytes]) -> Result<Vec<Output>, String> {
+fn outputs(request: &GenerationRequest, bases: &[Bytes]) -> Result<Vec<MediaFile>, String> {
     let ((width, height), seed) = (size(&request.aspect_ratio, request.kind)?, seed(request));
     let theme = Theme::new(&request.prompt, &mut Rng::with_seed(seed));
     let base = side_by_side(bases, width, height)
@@ -181,7 +191,7 @@ fn outputs(request: &GenerationRequest, bases: &[Bytes]) -> Result<Vec<Output>, 
             OutputKind::Video => (Media::Gif, write_gif(&mut file, moment)),
         };
         written.map_err(|error| error.to_string())?;
-        Ok(Output { bytes: file.into_inner().into(), media, width, height })
+        Ok(MediaFile { bytes: file.into_inner().into(), media, width, height })
     };
     (0..u64::from(request.batch_count)).map(output).collect()
 }

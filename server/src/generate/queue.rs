@@ -5,7 +5,7 @@
 //!
 //! No HTTP request is repeated here: a submission must not be, and the worker repeats the others.
 
-mod media;
+mod outputs;
 mod protocol;
 #[cfg(test)]
 mod tests;
@@ -16,15 +16,16 @@ use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderValue, Method, Response};
 use url::Url;
 
-use self::protocol::{Accepted, OutputFile, RequestUrls};
-use super::{Output, PollError, Progress, Provider, SubmitError};
-use crate::domain::{GenerationRequest, OutputKind, ProviderTicket};
+use self::protocol::{Accepted, RequestUrls};
+use super::OutputError::{Permanent, Transient};
+use super::{OutputError, PollError, Progress, Provider, SubmitError};
+use crate::domain::{GenerationRequest, ProviderTicket};
 use crate::error_chain::error_chain;
 use crate::limits::{
-    OUTPUT_BYTES_MAX, OUTPUT_TIMEOUT, PROVIDER_REQUEST_ID_CHARS_MAX, QUEUE_POLL_TIMEOUT,
-    QUEUE_RESPONSE_BYTES_MAX, QUEUE_SUBMIT_TIMEOUT,
+    PROVIDER_REQUEST_ID_CHARS_MAX, PROVIDER_RETRY_AFTER_MAX, QUEUE_POLL_TIMEOUT,
+    QUEUE_RESPONSE_BYTES_MAX, QUEUE_RESULT_BYTES_MAX, QUEUE_RESULTS_BYTES, QUEUE_SUBMIT_TIMEOUT,
 };
-use crate::outbound::{AddressPolicy, Limits, Outbound, OutboundError, Request};
+use crate::outbound::{AddressPolicy, Budget, Limits, Outbound, OutboundError, Request};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const SCHEME: &str = "Key ";
@@ -38,8 +39,8 @@ pub struct QueueSetting {
     /// Whether outputs may be at addresses that are neither public nor the provider's own.
     pub(crate) private_outputs: bool,
     submit_limits: Limits,
-    poll_limits: Limits,
-    output_limits: Limits,
+    status_limits: Limits,
+    result_limits: Limits,
 }
 
 /// Why a setting cannot be used. The texts do not contain the key.
@@ -63,14 +64,19 @@ impl QueueSetting {
         let header = HeaderValue::try_from(format!("{SCHEME}{key}")).ok().filter(|_| is_visible);
         let mut authorization = header.ok_or(QueueSettingError::Key)?;
         authorization.set_sensitive(true);
-        let json = |time| Limits { time, bytes: QUEUE_RESPONSE_BYTES_MAX };
+        let json = |time| Limits { time, bytes: QUEUE_RESPONSE_BYTES_MAX, budget: None };
+        let budget = Some(Budget::new(QUEUE_RESULTS_BYTES, QUEUE_RESPONSE_BYTES_MAX));
         Ok(Self {
             url,
             authorization,
             private_outputs: false,
             submit_limits: json(QUEUE_SUBMIT_TIMEOUT),
-            poll_limits: json(QUEUE_POLL_TIMEOUT),
-            output_limits: Limits { time: OUTPUT_TIMEOUT, bytes: OUTPUT_BYTES_MAX },
+            status_limits: json(QUEUE_POLL_TIMEOUT),
+            result_limits: Limits {
+                bytes: QUEUE_RESULT_BYTES_MAX,
+                budget,
+                ..json(QUEUE_POLL_TIMEOUT)
+            },
         })
     }
 
@@ -99,15 +105,6 @@ pub(crate) struct QueueProvider {
     outputs: Outbound,
 }
 
-enum PollFailure {
-    /// It may succeed later; the cause, for the log.
-    Transient(String),
-    /// It never will; the reason, for the caller.
-    Permanent(String),
-}
-
-use PollFailure::{Permanent, Transient};
-
 impl QueueProvider {
     pub(crate) fn new(setting: QueueSetting) -> Result<Self, OutboundError> {
         // The operator chose the provider's address, so it may be private.
@@ -133,15 +130,22 @@ impl QueueProvider {
     }
 
     fn accepted(&self, body: &[u8]) -> Result<ProviderTicket, String> {
-        let Accepted { request_id, urls } = serde_json::from_slice(body)
-            .map_err(|_| "the response to the submission is not readable")?;
+        let Accepted { request_id, urls } = serde_json::from_slice(body).map_err(|_| {
+            // The id is all there is to find the output by, which is paid for.
+            let id = protocol::request_id(body);
+            format!("the response to the submission is not readable; its request id is {id:?}")
+        })?;
         let length = request_id.chars().count();
         if !(1..=PROVIDER_REQUEST_ID_CHARS_MAX).contains(&length) || request_id.contains('\0') {
-            return Err("the response to the submission has no usable request id".into());
+            let id: String = request_id.chars().take(PROVIDER_REQUEST_ID_CHARS_MAX).collect();
+            return Err(format!(
+                "the response to the submission has the unusable request id {id:?}"
+            ));
         }
         // The key is sent to both URLs.
         if [&urls.status, &urls.response].iter().any(|url| !self.setting.is_same_origin(url)) {
-            return Err("the response to the submission has URLs of another host".into());
+            let id = request_id;
+            return Err(format!("the submission with request id {id:?} has URLs of another host"));
         }
         let state = serde_json::to_string(&urls).map_err(|error| error.to_string())?;
         Ok(ProviderTicket { request_id: request_id.into(), provider_state: state.into() })
@@ -151,63 +155,38 @@ impl QueueProvider {
         &self,
         ticket: &ProviderTicket,
         request: &GenerationRequest,
-    ) -> Result<Progress, PollFailure> {
+    ) -> Result<Progress, OutputError> {
         let urls: RequestUrls = serde_json::from_str(&ticket.provider_state)
-            .map_err(|_| Transient("the ticket is of another provider".into()))?;
-        let status = self.get(urls.status).await?;
+            .map_err(|_| PollError::new("the ticket is of another provider"))?;
+        let status = self.get(urls.status, &self.setting.status_limits).await?;
         if let Some(progress) = protocol::progress(status.body())? {
             return Ok(progress);
         }
         // A model reports that it did not accept its input as a client error here.
-        let result = self.get(urls.response).await?;
-        let files = protocol::output_files(result.body(), request.kind)?;
-        let mut outputs = Vec::new();
-        for file in files.iter().take(request.batch_count as usize) {
-            outputs.push(self.download(file, request.kind).await?);
-        }
-        Ok(Progress::Completed(outputs))
+        let result = self.get(urls.response, &self.setting.result_limits).await?;
+        Ok(Progress::Completed(self.outputs(result, request)?))
     }
 
     /// A successful response of the provider itself.
-    async fn get(&self, url: Url) -> Result<Response<Bytes>, PollFailure> {
+    async fn get(&self, url: Url, limits: &Limits) -> Result<Response<Bytes>, OutputError> {
         // The ticket may be from before the operator changed the provider.
         if !self.setting.is_same_origin(&url) {
-            return Err(Transient("the request is at another provider".into()));
+            return Err(PollError::new("the request is at another provider").into());
         }
         let request = self.request_with_key(Method::GET, url);
-        let response = self.provider.fetch(request, self.setting.poll_limits).await;
-        let response = response.map_err(|error| Transient(error_chain(&error)))?;
+        let response = self.provider.fetch(request, limits).await;
+        let response = response.map_err(|error| PollError::new(error_chain(&error)))?;
+        let reason = || protocol::reason(&response);
+        let later = || PollError {
+            cause: reason(),
+            retry_after: protocol::retry_after(response.headers()),
+        };
         match response.status().as_u16() {
             200..300 => Ok(response),
             // It refuses the key, which its operator can repair, or is too busy.
-            401 | 403 | 408 | 425 | 429 => Err(Transient(protocol::reason(&response))),
-            400..500 => Err(Permanent(protocol::reason(&response))),
-            _ => Err(Transient(protocol::reason(&response))),
-        }
-    }
-
-    /// Downloads an output, without the key.
-    async fn download(&self, file: &OutputFile, kind: OutputKind) -> Result<Output, PollFailure> {
-        let no_address = || Permanent("an output has no address of the web".into());
-        let url = Url::parse(&file.url).map_err(|_| no_address())?;
-        let own = self.setting.is_same_origin(&url);
-        let client = if own { &self.provider } else { &self.outputs };
-        let request = Request::new(Method::GET, url);
-        let response = client.fetch(request, self.setting.output_limits).await;
-        let response = response.map_err(|error| match error {
-            OutboundError::TooLarge(bytes) => {
-                Permanent(format!("an output is larger than {} MiB", bytes >> 20))
-            }
-            OutboundError::NotPublic(_) => {
-                Permanent("an output is at an address that is not public".into())
-            }
-            OutboundError::Address => no_address(),
-            error => Transient(format!("an output: {}", error_chain(&error))),
-        })?;
-        match response.status().as_u16() {
-            200..300 => media::output(response, file, kind).map_err(|it| Permanent(it.into())),
-            300..400 => Err(Permanent("the address of an output redirects".into())),
-            status => Err(Transient(format!("an output: status {status}"))),
+            401 | 403 | 408 | 425 | 429 => Err(later().into()),
+            400..500 => Err(Permanent(reason())),
+            _ => Err(later().into()),
         }
     }
 }
@@ -220,7 +199,7 @@ impl Provider for QueueProvider {
         let mut post = self.request_with_key(Method::POST, url);
         post.headers_mut().insert(CONTENT_TYPE, JSON);
         *post.body_mut() = Some(body.into());
-        let response = self.submissions.fetch(post, self.setting.submit_limits).await;
+        let response = self.submissions.fetch(post, &self.setting.submit_limits).await;
         let response = response.map_err(|error| match error_chain(&error) {
             cause if error.nothing_was_sent() => SubmitError::Unavailable(cause),
             cause => SubmitError::Unknown(cause),
@@ -228,7 +207,10 @@ impl Provider for QueueProvider {
         let reason = self.setting.redact(&protocol::reason(&response));
         Err(match response.status().as_u16() {
             200..300 => return self.accepted(response.body()).map_err(SubmitError::Unknown),
-            429 | 503 => SubmitError::Unavailable(reason),
+            429 | 503 => match protocol::retry_after(response.headers()) {
+                Some(wait) => SubmitError::Busy(reason, wait.min(PROVIDER_RETRY_AFTER_MAX)),
+                None => SubmitError::Unavailable(reason),
+            },
             401 => SubmitError::Refused("it does not accept the key of this service".into()),
             // The provider stopped waiting for a request that it may have received.
             408 => SubmitError::Unknown(reason),
@@ -245,7 +227,9 @@ impl Provider for QueueProvider {
         match self.progress(ticket, request).await {
             Ok(progress) => Ok(progress),
             Err(Permanent(reason)) => Ok(Progress::Failed(self.setting.redact(&reason))),
-            Err(Transient(cause)) => Err(PollError(self.setting.redact(&cause))),
+            Err(Transient(error)) => {
+                Err(PollError { cause: self.setting.redact(&error.cause), ..error })
+            }
         }
     }
 }

@@ -18,8 +18,8 @@ use super::{Provider, SubmitError, bounded_reason};
 use crate::domain::{Caller, JobKey, JobRecord, JobState, NewJob, ProviderTicket, Reserved};
 use crate::error_chain::error_chain;
 use crate::limits::{
-    SUBMIT_LIMIT, SUBMIT_RECORD_RETRY_FOR, SUBMIT_RETRY_DELAY_MAX, SUBMIT_RETRY_DELAY_MIN,
-    SUBMIT_TIMEOUT, SUBMIT_WAIT,
+    SUBMIT_ACCEPTED_RETRY_FOR, SUBMIT_LIMIT, SUBMIT_RECORD_RETRY_FOR, SUBMIT_RETRY_DELAY_MAX,
+    SUBMIT_RETRY_DELAY_MIN, SUBMIT_TIMEOUT, SUBMIT_WAIT,
 };
 use crate::store::{JobStore, StoreError};
 
@@ -92,15 +92,15 @@ impl Submitter {
             Err(SubmitError::Unknown(cause)) => {
                 tracing::error!(job = ?key, cause, "a provider may have accepted a generation");
                 let lost = || self.store.job_lost(key, SUBMIT_UNKNOWN);
-                return submission(self.record(key, lost).await?);
-            }
-            Err(SubmitError::Unavailable(cause)) => {
-                tracing::warn!(job = ?key, cause, "the provider is unavailable");
-                SubmitError::Unavailable(cause)
+                return submission(self.record(key, SUBMIT_RECORD_RETRY_FOR, lost).await?);
             }
             Err(SubmitError::Refused(reason)) => SubmitError::Refused(bounded_reason(&reason)),
+            Err(error) => {
+                tracing::warn!(job = ?key, cause = ?error, "the provider is unavailable");
+                error
+            }
         };
-        retry_while_unavailable(|| self.store.discard_job(key)).await?;
+        retry_while_unavailable(SUBMIT_RECORD_RETRY_FOR, || self.store.discard_job(key)).await?;
         Err(not_accepted.into())
     }
 
@@ -115,7 +115,7 @@ impl Submitter {
 
     async fn record_accepted(&self, key: &JobKey, ticket: ProviderTicket) -> Submission {
         let step = || self.store.job_submitted(key, ticket.clone());
-        let recorded = self.record(key, step).await;
+        let recorded = self.record(key, SUBMIT_ACCEPTED_RETRY_FOR, step).await;
         let cause = match &recorded {
             Ok(job) if job.state.ticket() == Some(&ticket) => None,
             Ok(_) => Some("the job was given up".to_owned()),
@@ -136,9 +136,10 @@ impl Submitter {
     async fn record<'a>(
         &'a self,
         key: &'a JobKey,
+        limit: Duration,
         step: impl Fn() -> BoxFuture<'a, Result<JobRecord, StoreError>>,
     ) -> Result<JobRecord, StoreError> {
-        match retry_while_unavailable(step).await {
+        match retry_while_unavailable(limit, step).await {
             // An earlier try without response succeeded, or a worker has failed the job.
             Err(StoreError::NotFound) => self.store.job_by_key(key).await,
             result => result,
@@ -147,11 +148,12 @@ impl Submitter {
 }
 
 async fn retry_while_unavailable<'a, T>(
+    limit: Duration,
     step: impl Fn() -> BoxFuture<'a, Result<T, StoreError>>,
 ) -> Result<T, StoreError> {
     use StoreError::{OutcomeUnknown, Unavailable};
     let is_unavailable = |result: &_| matches!(result, Err(Unavailable(_) | OutcomeUnknown(_)));
-    match repeat_while(is_unavailable, SUBMIT_RECORD_RETRY_FOR, step).await {
+    match repeat_while(is_unavailable, limit, step).await {
         // The provider was called, whatever the store has.
         Err(Unavailable(cause)) => Err(OutcomeUnknown(cause)),
         result => result,

@@ -10,9 +10,16 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
+use bytes::Bytes;
+
 use super::*;
+use crate::blobs::Blobs;
+use crate::blobs::asset_url::Assets;
 use crate::clock::{Clock, ManualClock};
-use crate::domain::{AccountId, Caller, JobKey, JobState, NewJob, NewKey, OutputKind, Scopes};
+use crate::domain::{
+    AccountId, Caller, JobKey, JobRecord, JobState, Media, NewJob, NewKey, OutputKind, Scopes,
+    SigningKey,
+};
 use crate::store::memory::MemoryStore;
 use crate::store::prelude::*;
 
@@ -74,13 +81,13 @@ pub(super) fn ticket(request_id: &str) -> ProviderTicket {
 }
 
 pub(super) fn pictures(count: u32) -> Progress {
-    let picture = |at: u32| Output {
+    let picture = |at: u32| MediaFile {
         bytes: Bytes::from(format!("picture {at}")),
         media: Media::Png,
         width: 640,
         height: 480 + at,
     };
-    Progress::Completed((0..count).map(picture).collect())
+    Progress::Completed((0..count).map(picture).map(Output::File).collect())
 }
 
 pub(super) fn new_job(name: &str, prompt: &str, vault: Option<VaultId>) -> NewJob {
@@ -127,6 +134,13 @@ impl std::io::Write for Log {
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }
+}
+
+/// Stores outputs of at most 1 MiB, which may pause for a second.
+pub(super) fn output_store(blobs: Blobs) -> OutputStore {
+    let limits = OutputLimits { stall_timeout: Duration::from_secs(1), ..OutputLimits::new(1) };
+    let assets = Assets::new(&"http://localhost".parse().unwrap());
+    OutputStore { blobs, assets, key: SigningKey::random(), clock: clock(), limits }
 }
 
 /// A clock that does not move.
@@ -250,9 +264,12 @@ async fn an_output_has_one_url_for_its_index_in_its_job() {
     let blobs = Blobs::in_memory();
     let store = |secret: u8| {
         let key = SigningKey::new(&[secret; SigningKey::BYTES_MIN]).unwrap();
-        OutputStore { blobs: blobs.clone(), assets: assets.clone(), key }
+        OutputStore { key, ..output_store(blobs.clone()) }
     };
     let Progress::Completed(outputs) = pictures(1) else { panic!("pictures are done") };
+    let [output @ Output::File(MediaFile { bytes, .. })] = &outputs[..] else {
+        panic!("{outputs:?}")
+    };
     let put = async |secret, account, name: &str, created_at, request, index| {
         let job = JobRecord {
             key: JobKey { account: AccountId(account), client_job_id: name.into() },
@@ -262,12 +279,12 @@ async fn an_output_has_one_url_for_its_index_in_its_job() {
             created_at: Timestamp::from_microsecond(created_at).unwrap(),
             updated_at: Timestamp::UNIX_EPOCH,
         };
-        store(secret).put(&job, &ticket(request), index, &outputs[0]).await.unwrap()
+        store(secret).put(&job, &ticket(request), index, output.clone()).await.unwrap().url
     };
     let first = put(1, 1, "j", 0, "r", 0).await;
     assert_eq!(put(1, 1, "j", 0, "r", 0).await, first);
     let name = assets.name_in(&first).unwrap();
-    assert_eq!(blobs.read_all(&name).await.unwrap(), Some(outputs[0].bytes.clone()));
+    assert_eq!(blobs.read_all(&name).await.unwrap(), Some(bytes.clone()));
     for other in [
         put(2, 1, "j", 0, "r", 0).await,
         put(1, 2, "j", 0, "r", 0).await,

@@ -1,8 +1,10 @@
-//! The worker: one [`Worker::step`] claims one due job, polls the provider once, and releases or
-//! ends the job.
+//! The worker: one [`Worker::step`] polls the provider once for a claimed job, and releases or
+//! ends the job. [`pool`] claims jobs and runs many steps at once.
 //!
 //! The claim is a lease that expires when the worker dies; writes without a valid lease are
 //! refused. The URLs of outputs are derived from their job, so a repeated step stores them once.
+
+pub(crate) mod pool;
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -10,37 +12,37 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use jiff::SignedDuration;
-use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
-use tokio_util::sync::CancellationToken;
 
+use self::pool::Pace;
+use super::output::SaveError;
 use super::submit::SUBMIT_UNKNOWN;
-use super::{Output, OutputStore, PollError, Progress, Provider, bounded_reason};
+use super::{
+    JobSettings, Output, OutputError, OutputStore, PollError, Progress, Provider, bounded_reason,
+};
 use crate::clock::Clock;
-use crate::domain::{Claim, JobState, Lease, PromptImage, ProviderTicket, Release};
-use crate::error_chain::error_chain;
+use crate::domain::{Claim, JobState, Lease, ProviderTicket, Release};
 use crate::limits::{
     JOB_HEARTBEAT, JOB_LEASE, JOB_POLL_AGE_DIVISOR, JOB_POLL_INTERVAL_MAX, JOB_POLL_INTERVAL_MIN,
-    JOB_POLL_TIMEOUT, JOB_RETRY_DELAY_MAX, JOB_RETRY_DELAY_MIN, JOB_RETRY_FOR, SUBMIT_LIMIT,
-    WORKER_ERROR_PAUSE, WORKER_IDLE, WORKER_STOP_TIMEOUT,
+    JOB_POLL_TIMEOUT, JOB_RETRY_DELAY_MAX, JOB_RETRY_DELAY_MIN, PROVIDER_RETRY_AFTER_MAX,
 };
 use crate::store::{JobQueue, StoreError};
 
 /// Processes jobs. Any number may run concurrently, on any number of servers.
 #[derive(Clone)]
-pub struct Worker {
+pub(crate) struct Worker {
     pub(crate) store: Arc<dyn JobQueue>,
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) outputs: OutputStore,
-    /// Dates images and sets the poll interval.
+    /// Sets the poll interval.
     pub(crate) clock: Clock,
+    pub(crate) settings: JobSettings,
+    pub(crate) pace: Arc<Pace>,
 }
 
 /// The result of one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// No job was due.
-    Idle,
+pub(crate) enum Step {
     /// The provider is not done.
     Waiting,
     Completed,
@@ -54,24 +56,18 @@ pub enum Step {
 type StepResult = Result<Step, StoreError>;
 
 impl Worker {
-    /// [`Worker::step_until`] without a stop.
-    #[cfg(test)]
-    pub async fn step(&self) -> StepResult {
-        self.step_until(std::future::pending()).await
-    }
-
-    /// Processes one job, if one is due. When `stop` is ready the job is released as it is. If the
-    /// store fails, a claimed job is due again when its lease expires.
-    pub async fn step_until(&self, stop: impl Future<Output = ()>) -> StepResult {
-        let Some(claim) = self.store.claim_job(JOB_LEASE, SUBMIT_LIMIT).await? else {
-            return Ok(Step::Idle);
-        };
+    /// Processes a claimed job. When `stop` is ready the job is released as it is. If the store
+    /// fails, the job is due again when its lease expires.
+    pub(crate) async fn step(&self, claim: Claim, stop: impl Future<Output = ()>) -> StepResult {
         let lease = &claim.lease;
         let step = tokio::select! {
             step = AssertUnwindSafe(self.process(&claim)).catch_unwind() => match step {
                 Ok(step) => step,
                 // No state is inconsistent, since every store method is atomic.
-                Err(_) => self.retry_later(&claim, "processing it panicked", "see the panic").await,
+                Err(_) => {
+                    let error = PollError::new("see the panic");
+                    self.retry_later(&claim, "processing it panicked", &error).await
+                }
             },
             error = self.heartbeat(lease) => Err(error),
             () = stop => {
@@ -106,58 +102,83 @@ impl Worker {
         };
         let poll = self.provider.poll(ticket, &claim.job.request);
         let poll = timeout(JOB_POLL_TIMEOUT, poll).await;
-        match poll.unwrap_or_else(|_| Err(PollError("timeout".to_owned()))) {
+        match poll.unwrap_or_else(|_| Err(PollError::new("timeout"))) {
             Ok(Progress::Queued) => self.release(claim, Release::Waiting).await,
             Ok(Progress::InProgress) => self.release(claim, Release::InProgress).await,
             Ok(Progress::Completed(outputs)) if outputs.is_empty() => {
                 self.fail(claim, "the provider completed it without output").await
             }
-            Ok(Progress::Completed(outputs)) => self.save(claim, ticket, &outputs).await,
+            Ok(Progress::Completed(outputs)) => self.save(claim, ticket, outputs).await,
             Ok(Progress::Failed(reason)) => self.fail(claim, &bounded_reason(&reason)).await,
-            Err(PollError(cause)) => {
-                self.retry_later(claim, "the provider could not be polled", &cause).await
-            }
+            Err(error) => self.retry_later(claim, "the provider could not be polled", &error).await,
         }
     }
 
-    /// Stores the outputs, then completes the job with all of them at once.
-    async fn save(&self, claim: &Claim, ticket: &ProviderTicket, outputs: &[Output]) -> StepResult {
-        let mut images = Vec::with_capacity(outputs.len());
-        for (index, output) in outputs.iter().enumerate() {
-            let url = match self.outputs.put(&claim.job, ticket, index, output).await {
-                Ok(url) => url,
-                Err(error) => {
-                    let cause = error.to_string();
-                    return self.retry_later(claim, "its output could not be stored", &cause).await;
+    /// Stores the outputs, then completes the job with all of them at once. They are paid for, so
+    /// those that can be kept do not depend on one that cannot.
+    async fn save(
+        &self,
+        claim: &Claim,
+        ticket: &ProviderTicket,
+        outputs: Vec<Output>,
+    ) -> StepResult {
+        let (job, count) = (&claim.job, outputs.len());
+        let (mut images, mut unusable, mut transient) = (Vec::new(), String::new(), None);
+        for (index, output) in outputs.into_iter().enumerate() {
+            match self.outputs.put(job, ticket, index, output).await {
+                Ok(image) => images.push(image),
+                Err(SaveError::Output(OutputError::Permanent(reason))) => {
+                    tracing::warn!(job = ?job.key, index, reason, "an output is of no use");
+                    unusable = reason;
                 }
-            };
-            let (width, height) = (output.width, output.height);
-            images.push(PromptImage { url, width, height, created_at: self.clock.now() });
+                Err(SaveError::Output(OutputError::Transient(error))) => {
+                    transient = Some(("its output could not be loaded", error));
+                }
+                Err(SaveError::Storage(error)) => {
+                    let error = PollError::new(error.to_string());
+                    transient = Some(("its output could not be stored", error));
+                }
+            }
         }
+        match transient {
+            Some((reason, error)) if images.is_empty() || !self.has_tried_enough(claim) => {
+                return self.retry_later(claim, reason, &error).await;
+            }
+            _ if images.is_empty() => return self.fail(claim, &bounded_reason(&unusable)).await,
+            _ => {}
+        }
+        let kept = images.len();
         let prompt = self.store.complete_job(&claim.lease, images).await?;
-        tracing::info!(job = ?claim.job.key, %prompt, "a job is completed");
+        tracing::info!(job = ?job.key, %prompt, kept, count, "a job is completed");
         Ok(Step::Completed)
     }
 
     async fn release(&self, claim: &Claim, outcome: Release) -> StepResult {
         let age = self.clock.now().duration_since(claim.job.created_at);
-        self.store.release_job(&claim.lease, poll_interval(age), outcome).await?;
+        let pause = self.pace.pause(claim.job.key.account, poll_interval(age));
+        self.store.release_job(&claim.lease, pause, outcome).await?;
         Ok(Step::Waiting)
     }
 
-    /// Releases the job for another attempt, or fails it for `reason` if there were enough.
-    /// `cause` is for the log.
-    async fn retry_later(&self, claim: &Claim, reason: &str, cause: &str) -> StepResult {
+    /// Releases the job for another attempt, or fails it for `reason` if there were enough. The
+    /// error is for the log.
+    async fn retry_later(&self, claim: &Claim, reason: &str, error: &PollError) -> StepResult {
         let failed_attempts = claim.failed_attempts;
-        tracing::warn!(job = ?claim.job.key, failed_attempts, cause, "{reason}");
-        let retried_for: Duration = (0..failed_attempts).map(retry_delay).sum();
-        if retried_for >= JOB_RETRY_FOR {
-            let hours = JOB_RETRY_FOR.as_secs() / 3600;
-            return self.fail(claim, &format!("{reason} for {hours} hours")).await;
+        tracing::warn!(job = ?claim.job.key, failed_attempts, cause = error.cause, "{reason}");
+        if self.has_tried_enough(claim) {
+            let hours = self.settings.retry_hours;
+            let unit = if hours == 1 { "hour" } else { "hours" };
+            return self.fail(claim, &format!("{reason} for {hours} {unit}")).await;
         }
-        let delay = retry_delay(failed_attempts);
+        let asked = error.retry_after.unwrap_or_default().min(PROVIDER_RETRY_AFTER_MAX);
+        let delay = retry_delay(failed_attempts).max(asked);
         self.store.release_job(&claim.lease, delay, Release::FailedAttempt).await?;
         Ok(Step::RetryLater)
+    }
+
+    fn has_tried_enough(&self, claim: &Claim) -> bool {
+        let retried_for: Duration = (0..claim.failed_attempts).map(retry_delay).sum();
+        retried_for >= Duration::from_secs(3600 * self.settings.retry_hours as u64)
     }
 
     async fn fail(&self, claim: &Claim, reason: &str) -> StepResult {
@@ -177,51 +198,6 @@ fn poll_interval(age: SignedDuration) -> Duration {
 fn retry_delay(failed_attempts_before: u32) -> Duration {
     let factor = 2_u32.checked_pow(failed_attempts_before).unwrap_or(u32::MAX);
     JOB_RETRY_DELAY_MIN.saturating_mul(factor).min(JOB_RETRY_DELAY_MAX)
-}
-
-/// Worker tasks. If the pool is dropped they stop at once, and other servers take their jobs
-/// over when the leases expire.
-#[derive(Debug)]
-pub struct WorkerPool {
-    stop: CancellationToken,
-    tasks: JoinSet<()>,
-}
-
-impl WorkerPool {
-    /// Starts this many workers on the current Tokio runtime; 0 is allowed.
-    pub fn start(worker: &Worker, size: usize) -> Self {
-        let stop = CancellationToken::new();
-        let tasks = (0..size).map(|_| run(worker.clone(), stop.clone())).collect();
-        Self { stop, tasks }
-    }
-
-    /// Stops the workers; they release their jobs.
-    pub async fn stop(mut self) {
-        self.stop.cancel();
-        let all = async { while self.tasks.join_next().await.is_some() {} };
-        if timeout(WORKER_STOP_TIMEOUT, all).await.is_err() {
-            tracing::warn!("some workers did not release their jobs in time");
-        }
-    }
-}
-
-async fn run(worker: Worker, stop: CancellationToken) {
-    while !stop.is_cancelled() {
-        let step = worker.step_until(stop.cancelled());
-        let pause = match AssertUnwindSafe(step).catch_unwind().await {
-            Ok(Ok(Step::Idle)) => worker.store.job_due(WORKER_IDLE),
-            Ok(Ok(_)) => continue,
-            Ok(Err(error)) => {
-                tracing::error!(error = error_chain(&error), "the store failed a worker");
-                sleep(WORKER_ERROR_PAUSE).boxed()
-            }
-            Err(_) => {
-                tracing::error!("a worker panicked and continues");
-                sleep(WORKER_ERROR_PAUSE).boxed()
-            }
-        };
-        stop.run_until_cancelled(pause).await;
-    }
 }
 
 #[cfg(test)]

@@ -132,6 +132,12 @@ impl ApiError {
                 "the provider cannot be reached; nothing was queued, so the request can be sent \
                  again",
             ),
+            Self::Submission(J::Provider(P::Busy(_, wait))) => {
+                let text = "the provider is busy; nothing was queued, so the request can be sent \
+                            again after the time in Retry-After";
+                let seconds = wait.as_secs_f64().ceil().max(1.0).to_string();
+                Problem::new(S::SERVICE_UNAVAILABLE, text).header(RETRY_AFTER, &seconds)
+            }
             Self::Submission(J::Provider(P::Unknown(_))) => Problem::new(
                 S::BAD_GATEWAY,
                 "it is not known whether the provider took the generation, so it counts as \
@@ -268,6 +274,7 @@ impl Problem {
 #[cfg(test)]
 mod tests {
     use std::fmt::Write;
+    use std::time::Duration;
 
     use promptarium::PromptId;
 
@@ -323,12 +330,15 @@ mod tests {
             StoreError::LeaseLost.into(),
             SubmissionError::from(SubmitError::Refused("no such model".to_owned())).into(),
             SubmissionError::from(SubmitError::Unavailable("secret".to_owned())).into(),
+            SubmissionError::from(SubmitError::Busy("secret".to_owned(), BUSY)).into(),
             SubmissionError::from(SubmitError::Unknown("secret".to_owned())).into(),
             SubmissionError::InProgress.into(),
             ApiError::Stopping,
             ApiError::Panic("secret".to_owned()),
         ]
     }
+
+    const BUSY: Duration = Duration::from_millis(16_001);
 
     const WRITE: RequestTarget =
         RequestTarget { not_found: "there is no such prompt", writes: true };
@@ -397,6 +407,7 @@ mod tests {
         500 something went wrong in the server; its log says more under this request's x-request-id
         502 the provider refused the generation: no such model
         503 the provider cannot be reached; nothing was queued, so the request can be sent again
+        503 the provider is busy; nothing was queued, so the request can be sent again after the time in Retry-After
         502 it is not known whether the provider took the generation, so it counts as failed; another try needs another clientJobId
         503 an equal request with this clientJobId is still being handed to the provider; send it again in a while
         503 the server is shutting down

@@ -7,7 +7,7 @@ use tokio::net::TcpListener;
 use super::*;
 use crate::error_chain::error_chain;
 
-const LIMITS: Limits = Limits { time: Duration::from_secs(5), bytes: 1000 };
+const LIMITS: Limits = Limits { time: Duration::from_secs(5), bytes: 1000, budget: None };
 const EMPTY: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 
 /// Sends these bytes on each connection and keeps it open.
@@ -36,7 +36,7 @@ async fn get(
     url: &str,
     limits: Limits,
 ) -> Result<Response<Bytes>, OutboundError> {
-    client.fetch(Request::new(Method::GET, url.parse().unwrap()), limits).await
+    client.fetch(Request::new(Method::GET, url.parse().unwrap()), &limits).await
 }
 
 #[tokio::test]

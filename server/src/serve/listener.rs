@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn connections_max_stays_below_the_descriptor_limit() {
         let connections_max = |descriptors| Limits::default().within(descriptors).connections_max;
-        assert_eq!(connections_max(1_024), 896);
+        assert_eq!(connections_max(1_024), 768);
         assert_eq!(connections_max(64), 1);
         assert_eq!(connections_max(u64::MAX), limits::CONNECTIONS_MAX);
     }

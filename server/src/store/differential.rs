@@ -174,7 +174,7 @@ async fn faults_in_the_database_are_found() {
 async fn random_operations_reach_every_error_and_job_state() {
     let (mut errors, mut failed, mut all) = (BTreeSet::new(), 0, 0);
     let mut events = BTreeMap::new();
-    for seed in 0..60 {
+    for seed in 0..80 {
         let (one, other) = (StoreUnderTest::memory(), StoreUnderTest::memory());
         for result in compare(&one, &other, &sequence(seed, 120)).await.unwrap() {
             all += 1;
@@ -184,7 +184,8 @@ async fn random_operations_reach_every_error_and_job_state() {
             }
             let events_of = [
                 ("reserved again", "\"reserved\",\n    false"),
-                ("claimed while submitting", "state: Submitting"),
+                ("failed late", "\"failed late\",\n    [\n"),
+                ("deleted", "\"deleted\",\n    true"),
                 ("queued", "state: Queued"),
                 ("in progress", "state: InProgress"),
                 ("failed", "state: Failed"),
@@ -218,7 +219,7 @@ async fn random_operations_reach_every_error_and_job_state() {
     ];
     assert!(errors.iter().eq(expected), "{errors:?}");
     assert!(failed * 2 < all, "{failed} of {all} operations failed");
-    assert!(events.len() == 13 && events.values().all(|times| *times >= 5), "{events:?}");
+    assert!(events.len() == 14 && events.values().all(|times| *times >= 5), "{events:?}");
 }
 
 #[tokio::test]

@@ -14,7 +14,8 @@ use super::Result;
 #[cfg(doc)]
 use super::StoreError;
 use crate::domain::{
-    Caller, Claim, JobKey, JobRecord, Lease, NewJob, PromptImage, ProviderTicket, Release, Reserved,
+    AccountId, Caller, Claim, JobKey, JobRecord, Lease, NewJob, PromptImage, ProviderTicket,
+    Release, Reserved, Turn,
 };
 
 /// Submission and status of jobs.
@@ -77,11 +78,19 @@ pub trait JobStore: Send + Sync + 'static {
 /// has ended.
 #[async_trait]
 pub trait JobQueue: Send + Sync + 'static {
-    /// Claims the job that has been due longest: a queued or running one that is due and has no
-    /// running lease, or one that has been submitting for longer than `submit_limit`. No two
-    /// claims hold one job. Taking over an expired lease counts as a failed attempt. A job
-    /// whose record cannot be read is failed, and the next one is claimed.
-    async fn claim_job(&self, lease: Duration, submit_limit: Duration) -> Result<Option<Claim>>;
+    /// Claims a job of the next account in `turn` that has one which is due and has no running
+    /// lease; of its jobs the one that has been due longest. No two claims hold one job. Taking
+    /// over an expired lease counts as a failed attempt. A job whose record cannot be read is
+    /// failed, and the next one is claimed.
+    async fn claim_job(&self, lease: Duration, turn: &Turn) -> Result<Option<Claim>>;
+
+    /// Fails, for this reason, jobs that have been submitting for longer than `limit`: their
+    /// server died, and nobody knows whether the provider accepted them. The longest first, and
+    /// not more than a thousand. Returns their keys.
+    async fn fail_late_submissions(&self, limit: Duration, reason: &str) -> Result<Vec<JobKey>>;
+
+    /// Deletes jobs that ended longer ago than `age`, not more than a thousand. Returns how many.
+    async fn delete_ended_jobs(&self, age: Duration) -> Result<usize>;
 
     /// Extends a lease to this long from now.
     async fn renew_lease(&self, lease: &Lease, lasting: Duration) -> Result<()>;
@@ -98,6 +107,7 @@ pub trait JobQueue: Send + Sync + 'static {
     /// Fails a job, with the reason shown to the caller.
     async fn fail_job(&self, lease: &Lease, reason: &str) -> Result<()>;
 
-    /// Waits until a job may be due, `at_most` this long. A hint: it may return late or early.
-    async fn job_due(&self, at_most: Duration);
+    /// Waits until a job of an account not in `except` may be due, `at_most` this long. A hint: it
+    /// may return late or early.
+    async fn job_due(&self, at_most: Duration, except: &[AccountId]);
 }

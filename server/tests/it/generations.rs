@@ -84,6 +84,18 @@ async fn a_submission_of_unknown_result_is_a_failed_job_and_not_repeated() {
 }
 
 #[tokio::test]
+async fn a_busy_provider_says_when_to_repeat_the_request() {
+    let busy = SubmitError::Busy("secret".to_owned(), Duration::from_secs(17));
+    let server = server_with(&SlowProvider::new(Err(busy), 0)).await;
+    let body = json!({"modelId": "m", "prompt": "p", "clientJobId": "j"});
+    let response = generate(&server, body).await;
+    assert_eq!((response.status, response.header("retry-after")), (503, Some("17")));
+    assert!(!response.body.contains("secret"));
+    let status = call(&server, "GET", "/generations/j/status", None).await.status;
+    assert_eq!(status, 404, "its name is free");
+}
+
+#[tokio::test]
 async fn texts_are_bounded() {
     let server = server_with(&SlowProvider::new(Ok(()), 0)).await;
     let url = |chars: usize| format!("https://a.example/{}", "é".repeat(chars - 18));

@@ -1,14 +1,18 @@
 //! The queue protocol of fal.ai: what is sent, and what the responses say.
 
+use std::time::Duration;
+
 use bytes::Bytes;
-use http::Response;
+use http::header::{DATE, RETRY_AFTER};
+use http::{HeaderMap, HeaderValue, Response};
+use jiff::fmt::rfc2822;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use super::PollFailure;
 use crate::domain::{GenerationRequest, OutputKind};
-use crate::generate::{Progress, model};
+use crate::generate::OutputError::{self, Permanent};
+use crate::generate::{PollError, Progress, model};
 use crate::limits::PROVIDER_REASON_CHARS_MAX;
 
 /// The URLs of a submitted request. They are the `provider_state` of its ticket.
@@ -76,7 +80,7 @@ pub(super) fn submit_body(request: &GenerationRequest) -> Result<Bytes, String> 
 }
 
 /// The progress of a request; `None` if it is completed and has a result.
-pub(super) fn progress(body: &[u8]) -> Result<Option<Progress>, PollFailure> {
+pub(super) fn progress(body: &[u8]) -> Result<Option<Progress>, OutputError> {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     match (body["status"].as_str(), message(&body["error"])) {
         (Some("IN_QUEUE"), _) => Ok(Some(Progress::Queued)),
@@ -84,31 +88,50 @@ pub(super) fn progress(body: &[u8]) -> Result<Option<Progress>, PollFailure> {
         (Some("COMPLETED"), None) => Ok(None),
         // Only the first is part of the protocol, but the others are unambiguous.
         (Some("COMPLETED" | "FAILED" | "ERROR" | "CANCELED" | "CANCELLED"), error) => {
-            Err(PollFailure::Permanent(error.unwrap_or_default()))
+            Err(Permanent(error.unwrap_or_default()))
         }
-        _ => Err(PollFailure::Transient("the status is not readable".into())),
+        _ => Err(PollError::new("the status is not readable").into()),
     }
 }
 
 /// The output files in a result: at least one.
-pub(super) fn output_files(body: &[u8], kind: OutputKind) -> Result<Vec<OutputFile>, PollFailure> {
-    let body: Value = serde_json::from_slice(body).unwrap_or_default();
+pub(super) fn output_files(body: &[u8], kind: OutputKind) -> Result<Vec<OutputFile>, OutputError> {
+    let mut body: Value = serde_json::from_slice(body).unwrap_or_default();
     if !body.is_object() {
-        return Err(PollFailure::Transient("the result is not readable".into()));
+        return Err(PollError::new("the result is not readable").into());
     }
     if let Some(error) = first_message(&body, &["error", "detail"]) {
-        return Err(PollFailure::Permanent(error));
+        return Err(Permanent(error));
     }
     let (many, one) = match kind {
         OutputKind::Image => ("images", "image"),
         OutputKind::Video => ("videos", "video"),
     };
-    let listed = body[many].as_array().into_iter().flatten().chain(body.get(one));
-    let files: Vec<_> = listed.filter_map(|file| OutputFile::deserialize(file).ok()).collect();
+    let one = body[one].take();
+    let listed = body[many].as_array_mut().into_iter().flatten().map(Value::take).chain([one]);
+    // Not copied: a URL may contain a whole file.
+    let files: Vec<_> = listed.filter_map(|file| serde_json::from_value(file).ok()).collect();
     if files.is_empty() {
-        return Err(PollFailure::Permanent("the provider was done and sent nothing".into()));
+        return Err(Permanent("the provider was done and sent nothing".into()));
     }
     Ok(files)
+}
+
+/// The id in a response that lacks something else.
+pub(super) fn request_id(body: &[u8]) -> String {
+    let body: Value = serde_json::from_slice(body).unwrap_or_default();
+    message(&body["request_id"]).unwrap_or_default()
+}
+
+/// How long the provider asks to be left alone: seconds, or a time after its own.
+pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+    let after = text(RETRY_AFTER)?.trim();
+    if let Ok(seconds) = after.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let time = |text: &str| rfc2822::DateTimeParser::new().parse_timestamp(text).ok();
+    time(after)?.duration_since(time(text(DATE)?)?).try_into().ok()
 }
 
 /// Why a response is no success: its status, and the provider's message if there is one.

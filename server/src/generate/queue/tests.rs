@@ -9,9 +9,15 @@ use tokio::net::TcpListener;
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
+use jiff::Timestamp;
+use promptarium::VaultId;
+
 use super::*;
-use crate::domain::Media;
-use crate::generate::tests::Log;
+use crate::blobs::Blobs;
+use crate::domain::{AccountId, JobKey, JobRecord, JobState, Media, OutputKind};
+use crate::generate::output::SaveError;
+use crate::generate::tests::{Log, output_store};
+use crate::generate::{MediaFile, Output};
 
 const KEY: &str = "the-provider-key-id:the-provider-key-secret";
 const MP4: &[u8] = b"\0\0\0\x10ftypisom\0\0\0\0";
@@ -109,11 +115,11 @@ async fn received(provider: &MockServer) -> Vec<wiremock::Request> {
 
 fn setting(url: &str) -> QueueSetting {
     let mut setting = QueueSetting::new(url, KEY).unwrap();
-    for limits in [&mut setting.submit_limits, &mut setting.poll_limits, &mut setting.output_limits]
+    for limits in
+        [&mut setting.submit_limits, &mut setting.status_limits, &mut setting.result_limits]
     {
         limits.time = Duration::from_millis(1500);
     }
-    setting.output_limits.bytes = 1 << 20;
     setting
 }
 
@@ -137,7 +143,42 @@ async fn submit_and_poll(
 ) -> Result<Progress, PollError> {
     let client = client_of(provider);
     let ticket = client.submit(request).await.unwrap();
-    client.poll(&ticket, request).await
+    poll_and_load(&client, &ticket, request).await
+}
+
+/// Polls and then loads the outputs, as a worker does.
+async fn poll_and_load(
+    client: &QueueProvider,
+    ticket: &ProviderTicket,
+    request: &GenerationRequest,
+) -> Result<Progress, PollError> {
+    let outputs = match client.poll(ticket, request).await? {
+        Progress::Completed(outputs) => outputs,
+        other => return Ok(other),
+    };
+    let store = output_store(Blobs::in_memory());
+    let job = JobRecord {
+        key: JobKey { account: AccountId(1), client_job_id: "j".into() },
+        request: request.clone().into(),
+        vault: VaultId::new(1),
+        state: JobState::Queued(ticket.clone()),
+        created_at: Timestamp::UNIX_EPOCH,
+        updated_at: Timestamp::UNIX_EPOCH,
+    };
+    let mut files = Vec::new();
+    for (at, output) in outputs.into_iter().enumerate() {
+        let image = match store.put(&job, ticket, at, output).await {
+            Ok(image) => image,
+            Err(SaveError::Output(Permanent(reason))) => return Ok(Progress::Failed(reason)),
+            Err(SaveError::Output(Transient(error))) => return Err(error),
+            Err(SaveError::Storage(error)) => panic!("{error}"),
+        };
+        let name = store.assets.name_in(&image.url).unwrap();
+        let bytes = store.blobs.read_all(&name).await.unwrap().unwrap();
+        let (media, width, height) = (name.media(), image.width, image.height);
+        files.push(Output::File(MediaFile { bytes, media, width, height }));
+    }
+    Ok(Progress::Completed(files))
 }
 
 async fn poll(script: Script) -> Result<Progress, PollError> {
@@ -155,7 +196,7 @@ async fn a_request_is_queued_in_progress_and_completed_with_its_images() {
             (0, Progress::Queued) | (1, Progress::InProgress) => {}
             (2, Progress::Completed(outputs)) => {
                 assert_eq!(outputs.len(), 2, "as many as were asked for");
-                let first = &outputs[0];
+                let Output::File(first) = &outputs[0] else { panic!("{outputs:?}") };
                 assert_eq!((first.media, first.width, first.height), (Media::Png, 32, 18));
                 assert_eq!(first.bytes, picture());
             }
@@ -211,7 +252,7 @@ async fn a_request_has_one_video() {
     let Ok(Progress::Completed(outputs)) = submit_and_poll(&provider, &one).await else {
         panic!("it did not complete");
     };
-    let video = &outputs[0];
+    let Output::File(video) = &outputs[0] else { panic!("{outputs:?}") };
     assert_eq!((video.media, video.width, video.height), (Media::Mp4, 1280, 720));
     let body: Value = received(&provider).await[0].body_json().unwrap();
     assert_eq!(body.get("num_images"), None);
@@ -265,6 +306,109 @@ async fn a_submission_that_was_not_accepted_is_refused_or_unavailable() {
         assert!(matches!(error, SubmitError::Unavailable(_)), "{url}: {error:?}");
     }
     assert_eq!(received(&provider).await.len(), 0);
+}
+
+#[tokio::test]
+async fn the_time_to_wait_is_read_from_a_response() {
+    let date = "Sun, 06 Nov 1994 08:49:37 GMT";
+    for (after, wait) in [
+        ("17", Some(17)),
+        ("Sun, 06 Nov 1994 08:49:57 GMT", Some(20)),
+        ("Sun, 06 Nov 1994 08:48:57 GMT", None),
+        ("99999999", Some(99_999_999)),
+        ("soon", None),
+        ("-1", None),
+    ] {
+        for status in [429, 503] {
+            let response = ResponseTemplate::new(status);
+            let busy = response.insert_header("retry-after", after).insert_header("date", date);
+            let script = Script { submission: Other(busy.clone()), ..Script::default() };
+            let provider = start(script).await;
+            let expected = wait.map(Duration::from_secs);
+            match client_of(&provider).submit(&request()).await.unwrap_err() {
+                SubmitError::Busy(_, given) => {
+                    assert_eq!(Some(given), expected.map(|at| at.min(PROVIDER_RETRY_AFTER_MAX)));
+                }
+                SubmitError::Unavailable(_) => assert_eq!(expected, None, "{after}"),
+                other => panic!("{other:?}"),
+            }
+            for script in [
+                Script { status: Other(busy.clone()), ..Script::default() },
+                Script { result: Other(busy.clone()), ..Script::default() },
+            ] {
+                assert_eq!(poll(script).await.unwrap_err().retry_after, expected, "{after}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_request_id_of_an_unusable_submission_is_in_the_log() {
+    let unusable = json!({"request_id": "the-id", "status_url": "http://localhost:1/"});
+    let other_host = json!({
+        "request_id": "the-id",
+        "status_url": "http://localhost:1/",
+        "response_url": "http://localhost:1/",
+    });
+    for body in [json!({"request_id": "the-id"}), unusable, other_host] {
+        let script = Script { submission: Json(200, body), ..Script::default() };
+        let provider = start(script).await;
+        match client_of(&provider).submit(&request()).await {
+            Err(SubmitError::Unknown(cause)) => assert!(cause.contains("the-id"), "{cause}"),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// A picture of 2 MiB that cannot be compressed.
+fn noise() -> Vec<u8> {
+    let mut seed = 1_u32;
+    let mut file = Cursor::new(Vec::new());
+    let picture = RgbImage::from_fn(1024, 700, |_, _| {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let [_, r, g, b] = seed.to_be_bytes();
+        image::Rgb([r, g, b])
+    });
+    picture.write_to(&mut file, ImageFormat::Png).unwrap();
+    file.into_inner()
+}
+
+#[tokio::test]
+async fn outputs_in_the_result_itself_are_loaded_and_give_their_memory_back() {
+    let (small, large) = (picture(), noise());
+    let base64 = data_encoding::BASE64.encode(&small);
+    let percent = percent_encoding::percent_encode(&small, percent_encoding::NON_ALPHANUMERIC);
+    for (url, expected) in [
+        (format!("data:image/png;base64,{base64}"), Some((&small, 32))),
+        (format!("DATA:;Base64,{}", base64.trim_end_matches('=')), Some((&small, 32))),
+        (format!("data:image/png;base64,{}", base64.replace('+', "%2B")), Some((&small, 32))),
+        (format!("data:image/png,{percent}"), Some((&small, 32))),
+        (format!("data:image/png;base64, {}", base64.replace('a', "a\n")), Some((&small, 32))),
+        // More than the limit of the store.
+        (format!("data:image/png;base64,{}", data_encoding::BASE64.encode(&large)), None),
+    ] {
+        let result = Json(200, json!({"images": [{"url": url}, {"url": url}]}));
+        let provider = start(Script { result, ..Script::default() }).await;
+        let client = client_of(&provider);
+        let free = client.setting.result_limits.budget.as_ref().unwrap().free_bytes();
+        let ticket = client.submit(&request()).await.unwrap();
+        let held = client.poll(&ticket, &request()).await.unwrap();
+        let now = || client.setting.result_limits.budget.as_ref().unwrap().free_bytes();
+        assert_eq!(now() < free, expected.is_none(), "only large ones take a share");
+        drop(held);
+        assert_eq!(now(), free);
+        match (poll_and_load(&client, &ticket, &request()).await.unwrap(), expected) {
+            (Progress::Completed(outputs), Some((bytes, width))) => {
+                assert_eq!(outputs.len(), 2);
+                let Output::File(file) = &outputs[1] else { panic!("{outputs:?}") };
+                assert_eq!((&*file.bytes, file.width), (&bytes[..], width));
+            }
+            (Progress::Failed(reason), None) => {
+                assert_eq!(reason, "an output is larger than 1 MiB");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
 }
 
 #[tokio::test]
@@ -346,6 +490,7 @@ async fn a_poll_that_may_succeed_later_is_an_error() {
 async fn a_request_that_failed_fails_with_its_reason() {
     let no_type = "an output is not of a type that is asked for";
     let no_address = "an output has no address of the web";
+    let no_data = "an output in a data: address cannot be read";
     let error = |error: Value| Json(200, json!({"status": "COMPLETED", "error": error}));
     let detail =
         json!({"detail": [{"loc": ["body", "prompt"], "msg": "not allowed", "type": "x"}]});
@@ -372,7 +517,9 @@ async fn a_request_that_failed_fails_with_its_reason() {
         (200, json!({"images": [{"url": "1.png"}]}), no_address),
         (200, json!({"images": [{"url": "ftp://127.0.0.1/1.png"}]}), no_address),
         (200, json!({"images": [{"url": "file:///etc/passwd"}]}), no_address),
-        (200, json!({"images": [{"url": "data:image/png;base64,AA"}]}), no_address),
+        (200, json!({"images": [{"url": "data:image/png;base64,AA"}]}), no_type),
+        (200, json!({"images": [{"url": "data:image/png;base64,!!"}]}), no_data),
+        (200, json!({"images": [{"url": "data:image/png;base64"}]}), no_data),
     ] {
         rows.push((Script { result: Json(code, result), ..Script::default() }, reason));
     }
@@ -412,7 +559,7 @@ async fn outputs_are_downloaded_from_public_addresses_only_unless_configured() {
     let setting = QueueSetting { private_outputs: true, ..setting(&provider.uri()) };
     let allowing = QueueProvider::new(setting).unwrap();
     let ticket = allowing.submit(&request()).await.unwrap();
-    let progress = allowing.poll(&ticket, &request()).await;
+    let progress = poll_and_load(&allowing, &ticket, &request()).await;
     assert!(matches!(progress, Ok(Progress::Completed(_))), "{progress:?}");
     assert!(!received(&storage).await[0].headers.contains_key(AUTHORIZATION));
 }

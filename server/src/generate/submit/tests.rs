@@ -51,6 +51,7 @@ async fn a_refused_submission_leaves_no_job_and_its_name_is_free() {
     let provider = Scripted::on_submit(SECOND, |number| match number {
         0..8 => Err(SubmitError::Refused("no\0 such model".into())),
         8 => Err(SubmitError::Unavailable("down".into())),
+        9 => Err(SubmitError::Busy("full".into(), 17 * SECOND)),
         _ => Ok(()),
     });
     let submitter = Submitter::new(store.clone(), provider.clone());
@@ -64,6 +65,8 @@ async fn a_refused_submission_leaves_no_job_and_its_name_is_free() {
     }
     let down = submit("A harbour").await;
     assert_eq!(error_of(down), SubmitError::Unavailable("down".into()));
+    let busy = submit("A harbour").await;
+    assert_eq!(error_of(busy), SubmitError::Busy("full".into(), 17 * SECOND));
     assert!(matches!(store.job(&by, "j").await, Err(StoreError::NotFound)));
     assert!(submit("A forest").await.is_ok());
 }
@@ -175,7 +178,7 @@ impl JobStore for Outage {
 #[tokio::test(start_paused = true)]
 async fn an_accepted_submission_is_recorded_after_an_outage_or_else_logged() {
     for (lasting, recorded) in
-        [(SUBMIT_RECORD_RETRY_FOR - 2 * SECOND, true), (2 * SUBMIT_RECORD_RETRY_FOR, false)]
+        [(SUBMIT_ACCEPTED_RETRY_FOR - 2 * SECOND, true), (2 * SUBMIT_ACCEPTED_RETRY_FOR, false)]
     {
         let (inner, by) = store().await;
         let store = Outage { inner, lasting, began: Mutex::default() };

@@ -1,17 +1,21 @@
 //! The worker, step by step and in a pool, on paused time.
 
+mod fairness;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use futures::TryStreamExt;
+use futures::{StreamExt, TryStreamExt, stream};
 use promptarium::VaultId;
 use tempfile::TempDir;
 use tokio::time::Instant;
 
+use super::pool::WorkerPool;
 use super::*;
-use crate::blobs::asset_url::Assets;
 use crate::blobs::{BlobSetting, Blobs};
-use crate::domain::{Caller, ListedPrompt, NewVault, Reserved, SigningKey, VaultVisibility};
-use crate::generate::tests::{Scripted, clock, new_job, pictures, store, ticket};
+use crate::domain::{Caller, ListedPrompt, NewVault, Reserved, Turn, VaultVisibility};
+use crate::generate::RemoteOutput;
+use crate::generate::tests::{Scripted, clock, new_job, output_store, pictures, store, ticket};
+use crate::limits::{SUBMIT_CHECK_INTERVAL, SUBMIT_LIMIT};
 use crate::store::memory::MemoryStore;
 use crate::store::prelude::*;
 
@@ -31,11 +35,30 @@ impl Fixture {
 
     async fn with_blobs(provider: Arc<Scripted>, blobs: Blobs) -> Self {
         let (store, by) = store().await;
-        let assets = Assets::new(&"http://localhost".parse().unwrap());
-        let outputs = OutputStore { blobs, assets, key: SigningKey::random() };
-        let (jobs, calls) = (store.clone(), provider.clone());
-        let worker = Worker { store: jobs, provider: calls, outputs, clock: clock() };
+        let worker = Worker {
+            store: store.clone(),
+            provider: provider.clone(),
+            outputs: output_store(blobs),
+            clock: clock(),
+            settings: JobSettings::default(),
+            pace: Arc::default(),
+        };
         Self { store, by, provider, worker }
+    }
+
+    fn pool(&self, workers: usize) -> WorkerPool {
+        let settings = JobSettings { workers, ..self.worker.settings };
+        WorkerPool::start(&Worker { settings, ..self.worker.clone() })
+    }
+
+    async fn claim(&self) -> Option<Claim> {
+        self.store.claim_job(JOB_LEASE, &Turn::default()).await.unwrap()
+    }
+
+    /// Processes the job that is due; `None` if there is none.
+    async fn step(&self) -> Option<Step> {
+        let claim = self.claim().await?;
+        Some(self.worker.step(claim, std::future::pending()).await.unwrap())
     }
 
     /// Adds a job that the provider has accepted.
@@ -55,9 +78,9 @@ impl Fixture {
     async fn steps_to_the_end(&self, name: &str) -> Vec<Step> {
         let mut steps = Vec::new();
         while !matches!(self.state(name).await, JobState::Completed(..) | JobState::Failed(..)) {
-            match self.worker.step().await.unwrap() {
-                Step::Idle => self.store.job_due(JOB_RETRY_DELAY_MAX).await,
-                step => steps.push(step),
+            match self.step().await {
+                None => self.store.job_due(JOB_RETRY_DELAY_MAX, &[]).await,
+                Some(step) => steps.push(step),
             }
         }
         steps
@@ -91,14 +114,14 @@ async fn a_job_is_queued_then_in_progress_then_completed() {
         })
     }));
     let fixture = fixture.await;
-    assert_eq!(fixture.worker.step().await.unwrap(), Step::Idle);
+    assert_eq!(fixture.step().await, None);
     fixture.queue("j", None).await;
     let mut states = Vec::new();
     for _ in 0..4 {
-        let step = fixture.worker.step().await.unwrap();
+        let step = fixture.step().await.unwrap();
         assert_eq!(step, if states.len() < 3 { Step::Waiting } else { Step::Completed });
         states.push(fixture.state("j").await);
-        assert_eq!(fixture.worker.step().await.unwrap(), Step::Idle, "it is not due yet");
+        assert_eq!(fixture.step().await, None, "it is not due yet");
         sleep(SECOND).await;
     }
     let has = || ticket("j");
@@ -133,7 +156,7 @@ async fn a_completed_job_is_one_prompt_with_an_image_for_each_output() {
 #[tokio::test(start_paused = true)]
 async fn failed_attempts_are_retried_with_a_doubling_delay() {
     let fixture = Fixture::new(Scripted::on_poll(Duration::ZERO, |poll| match poll {
-        0..3 => Err(PollError("no answer".into())),
+        0..3 => Err(PollError::new("no answer")),
         3 => panic!("the provider fails"),
         _ => Ok(pictures(1)),
     }));
@@ -162,7 +185,7 @@ async fn outputs_that_could_not_be_stored_are_stored_once_by_a_later_attempt() {
     let images = folder.path().join("images");
     let fixture = Fixture::with_blobs(at_once(pictures(3)), blobs).await;
     fixture.queue("j", None).await;
-    assert_eq!(fixture.worker.step().await.unwrap(), Step::RetryLater);
+    assert_eq!(fixture.step().await.unwrap(), Step::RetryLater);
     std::fs::remove_file(&images).unwrap();
     assert_eq!(fixture.steps_to_the_end("j").await, [Step::Completed]);
     assert_eq!(fixture.contents(None).await[0].prompt.images.len(), 3);
@@ -171,15 +194,15 @@ async fn outputs_that_could_not_be_stored_are_stored_once_by_a_later_attempt() {
 
 #[tokio::test(start_paused = true)]
 async fn the_lease_is_renewed_while_the_provider_is_slow() {
-    let fixture = Fixture::new(Scripted::on_poll(4 * JOB_LEASE, |_| Ok(pictures(1)))).await;
+    let fixture = Fixture::new(Scripted::on_poll(5 * JOB_LEASE / 2, |_| Ok(pictures(1)))).await;
     fixture.queue("j", None).await;
     let other = async {
-        for _ in 0..70 {
+        for _ in 0..45 {
             sleep(SECOND).await;
-            assert_eq!(fixture.worker.step().await.unwrap(), Step::Idle);
+            assert_eq!(fixture.step().await, None);
         }
     };
-    let (step, ()) = tokio::join!(fixture.worker.step(), other);
+    let (step, ()) = tokio::join!(fixture.step(), other);
     assert_eq!(step.unwrap(), Step::Completed);
     assert_eq!(fixture.provider.calls(), (0, 1));
 }
@@ -188,17 +211,19 @@ async fn the_lease_is_renewed_while_the_provider_is_slow() {
 async fn a_poll_that_takes_too_long_is_a_failed_attempt() {
     let fixture = Fixture::new(Scripted::on_poll(2 * JOB_POLL_TIMEOUT, |_| Ok(pictures(1)))).await;
     fixture.queue("j", None).await;
-    assert_eq!(fixture.worker.step().await.unwrap(), Step::RetryLater);
+    assert_eq!(fixture.step().await.unwrap(), Step::RetryLater);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_submission_whose_server_died_is_a_failed_job() {
     let fixture = Fixture::new(at_once(pictures(1))).await;
     fixture.store.reserve_job(&fixture.by, new_job("j", "A harbour", None)).await.unwrap();
+    let pool = fixture.pool(1);
     sleep(SUBMIT_LIMIT - SECOND).await;
-    assert_eq!(fixture.worker.step().await.unwrap(), Step::Idle);
-    sleep(2 * SECOND).await;
-    assert_eq!(fixture.worker.step().await.unwrap(), Step::Failed);
+    let outcome = fixture.store.job(&fixture.by, "j").await;
+    assert!(matches!(outcome, Err(StoreError::NotFound)), "{outcome:?}");
+    sleep(SUBMIT_CHECK_INTERVAL + 2 * SECOND).await;
+    pool.stop().await;
     assert_eq!(fixture.state("j").await, JobState::Failed(None, SUBMIT_UNKNOWN.into()));
     assert_eq!(fixture.provider.calls(), (0, 0));
 }
@@ -207,9 +232,9 @@ async fn a_submission_whose_server_died_is_a_failed_job() {
 async fn a_worker_with_an_expired_lease_changes_nothing() {
     let fixture = Fixture::new(at_once(pictures(1))).await;
     fixture.queue("j", None).await;
-    let late = fixture.store.claim_job(JOB_LEASE, SUBMIT_LIMIT).await.unwrap().unwrap();
+    let late = fixture.claim().await.unwrap();
     sleep(JOB_LEASE + SECOND).await;
-    let next = fixture.store.claim_job(JOB_LEASE, SUBMIT_LIMIT).await.unwrap().unwrap();
+    let next = fixture.claim().await.unwrap();
     assert_eq!(next.failed_attempts, 1, "taking over a lease counts as a failed attempt");
     for claim in [&late, &late] {
         let outcome = fixture.worker.process(claim).await;
@@ -230,7 +255,7 @@ async fn until_done(fixture: &Fixture, name: &str) {
 #[tokio::test(start_paused = true)]
 async fn a_pool_completes_every_job_once() {
     let fixture = Fixture::new(Scripted::on_poll(SECOND, |_| Ok(pictures(2)))).await;
-    let pool = WorkerPool::start(&fixture.worker, 8);
+    let pool = fixture.pool(8);
     let names: Vec<_> = (0..40).map(|at| format!("job-{at}")).collect();
     for name in &names {
         fixture.queue(name, None).await;
@@ -246,7 +271,7 @@ async fn a_pool_completes_every_job_once() {
 #[tokio::test(start_paused = true)]
 async fn an_idle_pool_takes_a_new_job_at_once() {
     let fixture = Fixture::new(at_once(pictures(1))).await;
-    let pool = WorkerPool::start(&fixture.worker, 2);
+    let pool = fixture.pool(2);
     sleep(10 * SECOND).await;
     let before = Instant::now();
     fixture.queue("j", None).await;
@@ -264,12 +289,12 @@ async fn pools_killed_at_any_moment_leave_exactly_one_set_of_outputs() {
         let vault = fixture.vault().await;
         fixture.queue("j", Some(vault)).await;
         for _ in 0..3 {
-            let pool = WorkerPool::start(&fixture.worker, 1);
+            let pool = fixture.pool(1);
             sleep(Duration::from_millis(killed_after_ms)).await;
             drop(pool);
             sleep(JOB_LEASE + SECOND).await;
         }
-        let last = WorkerPool::start(&fixture.worker, 2);
+        let last = fixture.pool(2);
         until_done(&fixture, "j").await;
         last.stop().await;
         let contents = fixture.contents(Some(vault)).await;
@@ -282,12 +307,12 @@ async fn pools_killed_at_any_moment_leave_exactly_one_set_of_outputs() {
 async fn a_stopping_pool_releases_its_jobs_at_once() {
     let fixture = Fixture::new(Scripted::on_poll(20 * SECOND, |_| Ok(pictures(1)))).await;
     fixture.queue("j", None).await;
-    let pool = WorkerPool::start(&fixture.worker, 1);
+    let pool = fixture.pool(1);
     sleep(SECOND).await;
     let before = Instant::now();
     pool.stop().await;
     assert_eq!(before.elapsed(), Duration::ZERO);
-    let claim = fixture.store.claim_job(JOB_LEASE, SUBMIT_LIMIT).await.unwrap().unwrap();
+    let claim = fixture.claim().await.unwrap();
     assert_eq!(claim.failed_attempts, 0);
 }
 
@@ -307,20 +332,52 @@ async fn a_job_fails_with_the_reason_of_its_provider() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn attempts_may_fail_for_a_day_in_a_row_before_the_job_fails() {
-    let no_answer = Scripted::on_poll(Duration::ZERO, |_| Err(PollError("no answer".into())));
+async fn attempts_may_fail_for_the_set_time_in_a_row_before_the_job_fails() {
+    let no_answer = Scripted::on_poll(Duration::ZERO, |_| Err(PollError::new("no answer")));
     let (_folder, full) = failing_blobs();
     let full = Fixture::with_blobs(at_once(pictures(1)), full).await;
-    for (fixture, reason) in [
-        (Fixture::new(no_answer).await, "the provider could not be polled for 24 hours"),
-        (full, "its output could not be stored for 24 hours"),
+    let mut short = Fixture::new(no_answer.clone()).await;
+    short.worker.settings.retry_hours = 2;
+    for (fixture, hours, reason) in [
+        (Fixture::new(no_answer).await, 24, "the provider could not be polled for 24 hours"),
+        (full, 24, "its output could not be stored for 24 hours"),
+        (short, 2, "the provider could not be polled for 2 hours"),
     ] {
         fixture.queue("j", None).await;
         let before = Instant::now();
         assert_eq!(fixture.steps_to_the_end("j").await.last(), Some(&Step::Failed));
         let took = before.elapsed();
-        assert!((JOB_RETRY_FOR..JOB_RETRY_FOR + 2 * JOB_RETRY_DELAY_MAX).contains(&took));
+        let time = hours * 3600 * SECOND;
+        assert!((time..time + 2 * JOB_RETRY_DELAY_MAX).contains(&took));
         assert_eq!(fixture.state("j").await, JobState::Failed(Some(ticket("j")), reason.into()));
+    }
+}
+
+/// An output that is never loaded, for a reason that may pass or not.
+fn broken(error: OutputError) -> Output {
+    let open = move || stream::iter([Err(error.clone())]).boxed();
+    Output::Remote(RemoteOutput { size: None, open: Arc::new(open) })
+}
+
+#[tokio::test(start_paused = true)]
+async fn outputs_are_kept_even_if_another_one_cannot_be() {
+    let gone = || broken(OutputError::Permanent("it is gone".into()));
+    let away = || broken(PollError::new("it is away").into());
+    for (other, kept, hours) in [(gone(), 3, 0), (away(), 3, 24), (gone(), 0, 0)] {
+        let Progress::Completed(mut outputs) = pictures(kept) else { unreachable!() };
+        outputs.insert(0, other);
+        let fixture = Fixture::new(at_once(Progress::Completed(outputs))).await;
+        fixture.queue("j", None).await;
+        let before = Instant::now();
+        let last = fixture.steps_to_the_end("j").await.pop();
+        assert_eq!(before.elapsed().as_secs() / 3600, hours);
+        if kept == 0 {
+            let state = JobState::Failed(Some(ticket("j")), "it is gone".into());
+            assert_eq!((last, fixture.state("j").await), (Some(Step::Failed), state));
+        } else {
+            assert_eq!(last, Some(Step::Completed));
+            assert_eq!(fixture.contents(None).await[0].prompt.images.len(), 3);
+        }
     }
 }
 
@@ -332,7 +389,7 @@ async fn a_job_survives_an_outage_of_hours_and_its_failed_attempts_are_forgotten
     let provider = Scripted::on_poll(Duration::ZERO, move |_| match Instant::now() {
         now if now > end => Ok(pictures(1)),
         now if now > middle && !progressed.swap(true, Ordering::SeqCst) => Ok(Progress::InProgress),
-        _ => Err(PollError("no answer".into())),
+        _ => Err(PollError::new("no answer")),
     });
     let fixture = Fixture::new(provider).await;
     fixture.queue("j", None).await;

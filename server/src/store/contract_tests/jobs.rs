@@ -8,7 +8,7 @@ use promptarium::VaultId;
 use super::{StoreUnderTest, assert_error, contract_tests};
 use crate::domain::{
     Caller, Claim, GenerationRequest, JobRecord, JobState, NewJob, PromptImage, ProviderTicket,
-    Release, Reserved,
+    Release, Reserved, Turn,
 };
 use crate::store::{Store, StoreError};
 
@@ -17,12 +17,13 @@ contract_tests! {
     jobs_are_listed_newest_first_from_any_of_them_on
     only_a_submitting_job_is_discarded_and_its_name_is_free_again
     a_lost_job_has_failed_and_is_not_claimed
-    late_submissions_and_due_jobs_are_claimed_in_order_of_time
+    jobs_of_an_account_are_claimed_in_order_of_time
+    accounts_take_turns_however_many_jobs_one_has
     an_expired_lease_is_taken_over_and_its_former_holder_changes_nothing
     an_expired_lease_is_valid_until_it_is_taken_over
     a_release_sets_state_and_failed_attempts
-    a_late_submission_is_claimed_but_its_result_still_counts
-    a_released_late_submission_is_due_again
+    only_a_late_submission_is_failed
+    only_jobs_that_ended_long_ago_are_deleted
 }
 
 pub(in crate::store) const LEASE: Duration = Duration::from_secs(20);
@@ -55,7 +56,18 @@ pub(in crate::store) async fn queued(store: &dyn Store, caller: &Caller, name: &
 }
 
 pub(in crate::store) async fn claim(store: &dyn Store) -> Option<Claim> {
-    store.claim_job(LEASE, LIMIT).await.expect("the store does not fail")
+    claim_by(store, &Turn::default()).await
+}
+
+async fn claim_by(store: &dyn Store, turn: &Turn) -> Option<Claim> {
+    store.claim_job(LEASE, turn).await.expect("the store does not fail")
+}
+
+async fn fail_late(store: &dyn Store) -> Vec<String> {
+    let failed = store.fail_late_submissions(LIMIT, "lost").await.unwrap();
+    let mut names: Vec<_> = failed.iter().map(|key| key.client_job_id.to_string()).collect();
+    names.sort();
+    names
 }
 
 pub(in crate::store) fn image() -> PromptImage {
@@ -137,25 +149,52 @@ async fn a_lost_job_has_failed_and_is_not_claimed(db: Arc<StoreUnderTest>) {
     assert!(claim(store).await.is_none());
 }
 
-async fn late_submissions_and_due_jobs_are_claimed_in_order_of_time(db: Arc<StoreUnderTest>) {
+async fn jobs_of_an_account_are_claimed_in_order_of_time(db: Arc<StoreUnderTest>) {
     let store = &*db.store;
     let alice = db.caller("alice").await;
-    for name in ["a", "b"] {
-        reserved(store, &alice, new(name, 1, None)).await;
+    for name in ["b", "a", "c"] {
+        queued(store, &alice, name).await;
         db.clock.advance(SECOND);
     }
-    // Each is late `LIMIT` after its own beginning.
-    db.clock.advance(LIMIT - 3 * SECOND);
-    queued(store, &alice, "before a").await;
-    db.clock.advance(SECOND + SECOND / 2);
-    queued(store, &alice, "after a").await;
-    db.clock.advance(LEASE / 2);
-    let mut order = Vec::new();
-    for _ in 0..4 {
+    let first = claim(store).await.unwrap();
+    store.release_job(&first.lease, SECOND / 2, Release::Waiting).await.unwrap();
+    db.clock.advance(SECOND);
+    let mut order = vec![first.job.key.client_job_id.to_string()];
+    for _ in 0..3 {
         order.push(claim(store).await.unwrap().job.key.client_job_id.to_string());
     }
-    assert_eq!(order, ["before a", "a", "after a", "b"]);
+    assert_eq!(order, ["b", "a", "c", "b"]);
     assert!(claim(store).await.is_none());
+}
+
+async fn accounts_take_turns_however_many_jobs_one_has(db: Arc<StoreUnderTest>) {
+    let store = &*db.store;
+    let (alice, bob, carol) =
+        (db.caller("alice").await, db.caller("bob").await, db.caller("carol").await);
+    for at in 0..4 {
+        queued(store, &bob, &format!("b{at}")).await;
+        db.clock.advance(SECOND);
+    }
+    queued(store, &carol, "c").await;
+    queued(store, &alice, "a0").await;
+    db.clock.advance(SECOND);
+    queued(store, &alice, "a1").await;
+    let mut turn = Turn::default();
+    let mut order = Vec::new();
+    for _ in 0..4 {
+        let claim = claim_by(store, &turn).await.unwrap();
+        turn.after = claim.job.key.account;
+        order.push(claim.job.key.client_job_id.to_string());
+    }
+    assert_eq!(order, ["a0", "b0", "c", "a1"]);
+    turn.except = vec![bob.account];
+    assert!(claim_by(store, &turn).await.is_none());
+    turn.except = vec![alice.account, carol.account];
+    for after in [alice.account, bob.account, carol.account] {
+        turn.after = after;
+        assert_eq!(claim_by(store, &turn).await.unwrap().job.key.account, bob.account);
+    }
+    assert!(claim_by(store, &turn).await.is_none());
 }
 
 async fn an_expired_lease_is_taken_over_and_its_former_holder_changes_nothing(
@@ -235,35 +274,61 @@ async fn a_release_sets_state_and_failed_attempts(db: Arc<StoreUnderTest>) {
     }
 }
 
-async fn a_late_submission_is_claimed_but_its_result_still_counts(db: Arc<StoreUnderTest>) {
+async fn only_a_late_submission_is_failed(db: Arc<StoreUnderTest>) {
     let store = &*db.store;
-    let alice = db.caller("alice").await;
-    let job = reserved(store, &alice, new("j", 1, None)).await;
+    let (alice, bob) = (db.caller("alice").await, db.caller("bob").await);
+    let late = reserved(store, &alice, new("late", 1, None)).await;
+    reserved(store, &bob, new("late too", 1, None)).await;
+    queued(store, &alice, "queued").await;
     db.clock.advance(LIMIT - SECOND);
+    reserved(store, &alice, new("young", 1, None)).await;
+    assert!(fail_late(store).await.is_empty());
+    db.clock.advance(SECOND);
+    assert_eq!(fail_late(store).await, ["late", "late too"]);
+    assert!(fail_late(store).await.is_empty());
+    let job = store.job(&alice, "late").await.unwrap();
+    assert_eq!(job.state, JobState::Failed(None, "lost".into()));
+    assert!(job.updated_at > job.created_at);
+    assert_error!(store.job_submitted(&late.key, ticket()).await, StoreError::NotFound);
+    assert_eq!(&*claim(store).await.unwrap().job.key.client_job_id, "queued");
     assert!(claim(store).await.is_none());
-    db.clock.advance(2 * SECOND);
-    let held = claim(store).await.unwrap();
-    assert_eq!((held.job.state, held.failed_attempts), (JobState::Submitting, 0));
-    assert_error!(store.complete_job(&held.lease, vec![image()]).await, StoreError::LeaseLost);
-    store.job_submitted(&job.key, ticket()).await.unwrap();
-    assert_error!(store.fail_job(&held.lease, "unknown").await, StoreError::LeaseLost);
-    assert_eq!(store.job(&alice, "j").await.unwrap().state, JobState::Queued(ticket()));
-    assert!(claim(store).await.is_some());
+    assert_error!(store.job(&alice, "young").await, StoreError::NotFound);
 }
 
-async fn a_released_late_submission_is_due_again(db: Arc<StoreUnderTest>) {
+async fn only_jobs_that_ended_long_ago_are_deleted(db: Arc<StoreUnderTest>) {
     let store = &*db.store;
-    let alice = db.caller("alice").await;
-    reserved(store, &alice, new("j", 1, None)).await;
-    db.clock.advance(LIMIT);
-    let held = claim(store).await.unwrap();
-    store.release_job(&held.lease, Duration::ZERO, Release::Shutdown).await.unwrap();
-    let held = claim(store).await.unwrap();
-    assert_eq!((held.job.state, held.failed_attempts), (JobState::Submitting, 0));
-    db.clock.advance(LEASE);
-    let held = claim(store).await.unwrap();
-    assert_eq!((held.job.state, held.failed_attempts), (JobState::Submitting, 1));
-    store.fail_job(&held.lease, "unknown").await.unwrap();
-    let state = store.job(&alice, "j").await.unwrap().state;
-    assert_eq!(state, JobState::Failed(None, "unknown".into()));
+    let (alice, bob) = (db.caller("alice").await, db.caller("bob").await);
+    let age = 10 * SECOND;
+    for name in ["completed", "failed"] {
+        queued(store, &alice, name).await;
+    }
+    let prompt = {
+        let claim = claim(store).await.unwrap();
+        store.complete_job(&claim.lease, vec![image()]).await.unwrap()
+    };
+    store.fail_job(&claim(store).await.unwrap().lease, "as asked").await.unwrap();
+    let lost = reserved(store, &bob, new("lost", 1, None)).await;
+    store.job_lost(&lost.key, "gone").await.unwrap();
+    queued(store, &alice, "queued").await;
+    reserved(store, &alice, new("submitting", 1, None)).await;
+    db.clock.advance(age - SECOND);
+    assert_eq!(store.delete_ended_jobs(age).await.unwrap(), 0);
+    queued(store, &bob, "young").await;
+    let turn = Turn { after: alice.account, ..Turn::default() };
+    let young = claim_by(store, &turn).await.unwrap();
+    store.fail_job(&young.lease, "as asked").await.unwrap();
+    db.clock.advance(2 * SECOND);
+    assert_eq!(store.delete_ended_jobs(age).await.unwrap(), 3);
+    assert_eq!(store.delete_ended_jobs(age).await.unwrap(), 0);
+    for name in ["completed", "failed"] {
+        assert_error!(store.job(&alice, name).await, StoreError::NotFound);
+    }
+    assert_error!(store.job(&bob, "lost").await, StoreError::NotFound);
+    assert!(store.prompt(&alice, prompt).await.is_ok());
+    let left =
+        [store.jobs(&alice, None, 9).await.unwrap(), store.jobs(&bob, None, 9).await.unwrap()];
+    let left: Vec<_> = left.iter().flatten().map(|job| &*job.key.client_job_id).collect();
+    assert_eq!(left, ["queued", "young"]);
+    // The name is free again.
+    reserved(store, &alice, new("completed", 2, None)).await;
 }

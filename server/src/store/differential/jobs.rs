@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::ops::{Action, Values};
 use super::runner::{Runner, show};
-use crate::domain::{JobKey, JobRecord, JobState, Lease, NewJob, Release, Reserved};
+use crate::domain::{JobKey, JobRecord, JobState, Lease, NewJob, Release, Reserved, Turn};
 use crate::store::{Result, StoreError};
 
 /// What the test knows of a store's jobs.
@@ -97,10 +97,25 @@ impl Runner<'_> {
     async fn work(&mut self, action: Action, values: &mut Values) -> Result<String> {
         let store = self.store;
         let seconds = |values: &mut Values, limit| Duration::from_secs(values.below(limit) as u64);
+        let second = Duration::from_secs(1);
+        if action == Action::FailLate {
+            let limit = seconds(values, 5) + 2 * second;
+            let mut failed = store.fail_late_submissions(limit, &values.text()).await?;
+            failed.sort();
+            self.jobs.submitting.retain(|job| !failed.contains(job));
+            let names: Vec<_> = failed.into_iter().map(|job| job.client_job_id).collect();
+            return Ok(show(("failed late", names)));
+        }
+        if action == Action::DeleteEnded {
+            let deleted = store.delete_ended_jobs(5 * second + seconds(values, 20)).await?;
+            return Ok(show(("deleted", deleted > 0, deleted)));
+        }
         if action == Action::ClaimJob {
-            let (lease, limit) = (seconds(values, 7), seconds(values, 5));
-            let second = Duration::from_secs(1);
-            let claim = store.claim_job(lease + second, limit + 2 * second).await?;
+            let mut account = || self.callers[values.below(self.callers.len())].account;
+            let (after, other) = (account(), account());
+            let except = values.maybe(|_| other).into_iter().collect();
+            let lease = seconds(values, 7) + second;
+            let claim = store.claim_job(lease, &Turn { after, except }).await?;
             let Some(claim) = claim else { return Ok(show("no job is due")) };
             assert!(!self.jobs.leases.contains(&claim.lease), "a fencing token was used before");
             self.jobs.held.retain(|lease| lease.job != claim.lease.job);

@@ -36,8 +36,8 @@ actions! {
     CreatePrompt 20, Prompt 6, ListPrompts 20, UpdatePrompt 22, DeletePrompt 6, SavePrompt 12,
     CreateVault 18, Vault 6, UpdateVault 20, DeleteVault 6, ForkVault 14,
     Contents 8, AddPrompts 32, RemoveMembership 8, MoveMembership 26, SetPinned 32,
-    ReserveJob 20, JobSubmitted 16, JobLost 4, DiscardJob 3, Job 4, Jobs 8, JobByKey 4,
-    ClaimJob 26, RenewLease 4, ReleaseJob 20, CompleteJob 10, FailJob 4,
+    ReserveJob 20, JobSubmitted 16, JobLost 4, DiscardJob 3, Job 4, Jobs 12, JobByKey 4,
+    FailLate 5, DeleteEnded 4, ClaimJob 26, RenewLease 4, ReleaseJob 20, CompleteJob 10, FailJob 4,
 }
 
 impl Action {

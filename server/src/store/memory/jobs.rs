@@ -1,6 +1,6 @@
-//! Generation jobs in memory.
+//! Generation jobs in memory: submission and status. What workers do is in [`super::job_queue`].
 //!
-//! The jobs of all accounts have one lock and one queue, so a claim is one step and scans nothing.
+//! The jobs of all accounts have one lock and one queue. A claim looks at one job of an account.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
@@ -8,17 +8,15 @@ use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use promptarium::PromptId;
-use tokio::time::sleep;
 
 use super::account::later;
-use super::{MemoryStore, Shared, read, write};
+use super::{MemoryStore, Shared, read};
 use crate::clock::Clock;
 use crate::domain::{
-    Caller, Claim, JobKey, JobRecord, JobState, Lease, NewJob, PromptImage, ProviderTicket,
-    Release, Reserved, output_prompt,
+    AccountId, Caller, JobKey, JobRecord, JobState, Lease, NewJob, ProviderTicket, Reserved, Turn,
 };
-use crate::store::{JobQueue, JobStore, Result, StoreError};
+use crate::limits::JOBS_AT_ONCE;
+use crate::store::{JobStore, Result, StoreError};
 
 /// A job with what its workers need.
 #[derive(Debug)]
@@ -29,17 +27,15 @@ pub(super) struct Job {
     pub(super) due: Option<Due>,
     /// Of the lease on it, which runs until it is due.
     pub(super) fence: Option<u128>,
-    failed_attempts: u32,
+    pub(super) failed_attempts: u32,
 }
 
 /// What a job waits for, and the time since the start of the store at which it was reserved
 /// or will be due. That time is monotonic, unless a test moves the clock.
-pub(super) type Due = (Waiting, Duration);
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Waiting {
-    ForSubmission,
-    ForWorker,
+pub(super) enum Due {
+    ForSubmission(Duration),
+    ForWorker(AccountId, Duration),
 }
 
 #[derive(Debug, Default)]
@@ -53,21 +49,30 @@ impl Job {
         self.record.state == JobState::Submitting
     }
 
-    fn enter(&mut self, state: JobState, shared: &Shared) {
+    pub(super) fn enter(&mut self, state: JobState, shared: &Shared) {
         self.record.state = state;
         self.record.updated_at = later(shared.now(), self.record.updated_at);
     }
 
     /// Enters a final state.
-    fn end(&mut self, state: JobState, shared: &Shared) {
+    pub(super) fn end(&mut self, state: JobState, shared: &Shared) {
         self.enter(state, shared);
         (self.due, self.fence) = (None, None);
+    }
+
+    /// Due for workers after a pause.
+    pub(super) fn due_in(&mut self, pause: Duration, shared: &Shared) {
+        self.due = Some(Due::ForWorker(self.record.key.account, shared.elapsed() + pause));
     }
 }
 
 impl Jobs {
     /// Runs `step` on a job and then updates the queue; `None` if there is no such job.
-    fn update<T>(&mut self, key: &JobKey, step: impl FnOnce(&mut Job) -> T) -> Option<T> {
+    pub(super) fn update<T>(
+        &mut self,
+        key: &JobKey,
+        step: impl FnOnce(&mut Job) -> T,
+    ) -> Option<T> {
         let job = self.by_key.get_mut(key)?;
         let before = job.due;
         let result = step(job);
@@ -78,17 +83,35 @@ impl Jobs {
         Some(result)
     }
 
-    /// The few jobs that are being submitted come first in the queue.
-    fn first(&self, waiting: Waiting) -> Option<(Duration, &JobKey)> {
-        let ((_, at), key) = self.queue.iter().find(|((of, _), _)| *of == waiting)?;
-        Some((*at, key))
+    /// Of each account after this one, the job that is due first; in the order of accounts.
+    pub(super) fn first_of_accounts(
+        &self,
+        after: AccountId,
+    ) -> impl Iterator<Item = (Duration, &JobKey)> {
+        let mut after = after;
+        std::iter::from_fn(move || {
+            let start = Due::ForWorker(AccountId(after.0 + 1), Duration::ZERO);
+            let no_key = JobKey { account: AccountId(i64::MIN), client_job_id: "".into() };
+            let (due, key) = self.queue.range((start, no_key)..).next()?;
+            let Due::ForWorker(account, at) = *due else { return None };
+            after = account;
+            Some((at, key))
+        })
     }
 
-    /// The job that has been due longest.
-    fn due(&self, now: Duration, submit_limit: Duration) -> Option<JobKey> {
-        let late = self.first(Waiting::ForSubmission).map(|(at, key)| (at + submit_limit, key));
-        let both = self.first(Waiting::ForWorker).into_iter().chain(late);
-        Some(both.filter(|(at, _)| *at <= now).min()?.1.clone())
+    /// The job whose turn it is.
+    pub(super) fn next(&self, now: Duration, turn: &Turn) -> Option<JobKey> {
+        let rest = self.first_of_accounts(turn.after);
+        let start = self.first_of_accounts(AccountId::default());
+        let mut all = rest.chain(start.take_while(|(_, key)| key.account <= turn.after));
+        let next = all.find(|(at, key)| *at <= now && !turn.except.contains(&key.account));
+        next.map(|(_, key)| key.clone())
+    }
+
+    /// The jobs that have been submitting for longest.
+    pub(super) fn late(&self, since: Duration) -> Vec<JobKey> {
+        let late = self.queue.iter().take_while(|(due, _)| *due <= Due::ForSubmission(since));
+        late.map(|(_, key)| key.clone()).take(JOBS_AT_ONCE).collect()
     }
 }
 
@@ -97,16 +120,11 @@ impl Shared {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn elapsed(&self) -> Duration {
+    pub(super) fn elapsed(&self) -> Duration {
         match &self.clock {
             Clock::System => self.start.0.elapsed(),
             Clock::Manual(_) => self.clock.now().duration_since(self.start.1).unsigned_abs(),
         }
-    }
-
-    /// Due for workers after a pause.
-    fn due_in(&self, pause: Duration) -> Option<Due> {
-        Some((Waiting::ForWorker, self.elapsed() + pause))
     }
 
     /// Runs `step` on a job if it is `valid`; fails with `error` otherwise.
@@ -122,7 +140,11 @@ impl Shared {
         result.flatten().ok_or(error)
     }
 
-    fn change_leased<T>(&self, lease: &Lease, step: impl FnOnce(&mut Job) -> T) -> Result<T> {
+    pub(super) fn change_leased<T>(
+        &self,
+        lease: &Lease,
+        step: impl FnOnce(&mut Job) -> T,
+    ) -> Result<T> {
         let valid = |job: &Job| job.fence == Some(lease.fence);
         self.change_job(&lease.job, StoreError::LeaseLost, valid, step)
     }
@@ -151,7 +173,7 @@ impl JobStore for MemoryStore {
                 created_at: now,
                 updated_at: now,
             };
-            let due = (Waiting::ForSubmission, shared.elapsed());
+            let due = Due::ForSubmission(shared.elapsed());
             let job = Job {
                 record: record.clone(),
                 digest: new.digest,
@@ -171,7 +193,7 @@ impl JobStore for MemoryStore {
             // A worker that took the submission for lost loses its lease.
             job.fence = None;
             job.enter(JobState::Queued(ticket), shared);
-            job.due = shared.due_in(Duration::ZERO);
+            job.due_in(Duration::ZERO, shared);
             job.record.clone()
         })
     }
@@ -223,76 +245,5 @@ impl JobStore for MemoryStore {
     async fn job_by_key(&self, job: &JobKey) -> Result<JobRecord> {
         let jobs = self.shared.jobs();
         jobs.by_key.get(job).map(|job| job.record.clone()).ok_or(StoreError::NotFound)
-    }
-}
-
-#[async_trait]
-impl JobQueue for MemoryStore {
-    async fn claim_job(&self, lease: Duration, submit_limit: Duration) -> Result<Option<Claim>> {
-        let mut jobs = self.shared.jobs();
-        let Some(key) = jobs.due(self.shared.elapsed(), submit_limit) else { return Ok(None) };
-        Ok(jobs.update(&key, |job| {
-            job.failed_attempts += u32::from(job.fence.is_some());
-            let fence = rand::random();
-            job.fence = Some(fence);
-            job.due = self.shared.due_in(lease);
-            let lease = Lease { job: key.clone(), fence };
-            Claim { lease, job: job.record.clone(), failed_attempts: job.failed_attempts }
-        }))
-    }
-
-    async fn renew_lease(&self, lease: &Lease, lasting: Duration) -> Result<()> {
-        self.shared.change_leased(lease, |job| job.due = self.shared.due_in(lasting))
-    }
-
-    async fn release_job(&self, lease: &Lease, pause: Duration, outcome: Release) -> Result<()> {
-        self.shared.change_leased(lease, |job| {
-            match outcome {
-                Release::FailedAttempt => job.failed_attempts += 1,
-                Release::Shutdown => {}
-                Release::Waiting | Release::InProgress => job.failed_attempts = 0,
-            }
-            if let (Release::InProgress, JobState::Queued(ticket)) = (outcome, &job.record.state) {
-                let ticket = ticket.clone();
-                job.enter(JobState::InProgress(ticket), &self.shared);
-            }
-            job.fence = None;
-            job.due = self.shared.due_in(pause);
-        })
-    }
-
-    async fn complete_job(&self, lease: &Lease, images: Vec<PromptImage>) -> Result<PromptId> {
-        let (account, shared) = (self.account(lease.job.account)?, &self.shared);
-        let mut account = write(&account);
-        shared.change_leased(lease, |job| {
-            // A job that the provider never accepted has no output.
-            let ticket = job.record.state.ticket().cloned().ok_or(StoreError::LeaseLost)?;
-            if account.check_vault(Some(job.record.vault)).is_err() {
-                job.record.vault = account.general()?;
-            }
-            let new = output_prompt(&job.record.request, job.record.vault);
-            let prompt = account.create_prompt(new, images.into(), shared.now(), shared)?.id;
-            job.end(JobState::Completed(ticket, prompt), shared);
-            Ok(prompt)
-        })?
-    }
-
-    async fn fail_job(&self, lease: &Lease, reason: &str) -> Result<()> {
-        self.shared.change_leased(lease, |job| {
-            let ticket = job.record.state.ticket().cloned();
-            job.end(JobState::Failed(ticket, reason.into()), &self.shared);
-        })
-    }
-
-    async fn job_due(&self, at_most: Duration) {
-        let shared = &self.shared;
-        let first = shared.jobs().first(Waiting::ForWorker).map(|(at, _)| at);
-        let wait = first.map_or(at_most, |at| at.saturating_sub(shared.elapsed()));
-        if !wait.is_zero() {
-            tokio::select! {
-                () = shared.jobs_changed.notified() => {}
-                () = sleep(wait.min(at_most)) => {}
-            }
-        }
     }
 }

@@ -15,9 +15,10 @@ use super::{MemoryStore, read, write};
 use crate::clock::Clock;
 use crate::domain::{
     AccountId, Caller, JobState, KeyId, PromptKind, PromptQuery, Release, Scopes, SharedPrompt,
+    Turn,
 };
 use crate::store::StoreError;
-use crate::store::contract_tests::jobs::{LEASE, LIMIT, SECOND, queued};
+use crate::store::contract_tests::jobs::{LEASE, SECOND, queued};
 use crate::store::contract_tests::{key, new_prompt};
 use crate::store::prelude::*;
 
@@ -204,11 +205,11 @@ async fn job_due_returns_when_a_job_is_due_or_changes() {
     let store = new_store();
     let alice = caller(&store, "alice");
     let before = Instant::now();
-    store.job_due(5 * SECOND).await;
+    store.job_due(5 * SECOND, &[]).await;
     assert_eq!(before.elapsed(), 5 * SECOND);
 
     let waiting = async {
-        store.job_due(60 * SECOND).await;
+        store.job_due(60 * SECOND, &[]).await;
         before.elapsed()
     };
     let submitting = async {
@@ -217,12 +218,12 @@ async fn job_due_returns_when_a_job_is_due_or_changes() {
     };
     assert_eq!(tokio::join!(waiting, submitting).0, 6 * SECOND);
 
-    let claim = store.claim_job(LEASE, LIMIT).await.unwrap().unwrap();
+    let claim = store.claim_job(LEASE, &Turn::default()).await.unwrap().unwrap();
     store.release_job(&claim.lease, 7 * SECOND, Release::Waiting).await.unwrap();
     // What has changed already may end the first wait at once.
-    store.job_due(SECOND / 1000).await;
+    store.job_due(SECOND / 1000, &[]).await;
     let due = Instant::now();
-    timeout(60 * SECOND, store.job_due(60 * SECOND)).await.unwrap();
+    timeout(60 * SECOND, store.job_due(60 * SECOND, &[])).await.unwrap();
     assert!(due.elapsed() <= 7 * SECOND, "{:?}", due.elapsed());
-    assert!(store.claim_job(LEASE, LIMIT).await.unwrap().is_some());
+    assert!(store.claim_job(LEASE, &Turn::default()).await.unwrap().is_some());
 }

@@ -16,41 +16,87 @@ use super::db::{Db, Params, Statement};
 use super::jobs::{job_columns, job_key, job_or_none, later, random_id, rows_of_job};
 use super::notify::CHANNEL;
 use super::rows::{StoredImage, column, micros};
-use crate::domain::{Claim, GenerationRequest, Lease, PromptImage, Release, output_prompt};
+use crate::domain::{
+    AccountId, Claim, GenerationRequest, JobKey, Lease, PromptImage, Release, Turn, output_prompt,
+};
 use crate::error_chain::error_chain;
+use crate::limits::JOBS_AT_ONCE;
 use crate::store::{JobQueue, Result, StoreError};
 
 #[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[&CLAIM, &RENEW, &RELEASE, &REQUEST, &COMPLETE, &FAIL];
+pub(super) static ALL: &[&Statement] =
+    &[&CLAIM, &FAIL_LATE, &DELETE_ENDED, &RENEW, &RELEASE, &REQUEST, &COMPLETE, &FAIL];
 
-/// Rows that another claim has locked are skipped. At most one row of each kind is locked.
+/// The accounts with jobs that have not ended, from the one after `$4` on, are walked by one probe
+/// of an index each, up to the first that has a job due. The rows of an account are compared as a
+/// range, because `account_id = …` could be planned with the index `job_due`, through the due jobs
+/// of all accounts. Rows that another claim has locked are skipped.
 static CLAIM: Statement = Statement::non_idempotent(
     "jobs.claim",
     concat!(
-        "WITH clock AS MATERIALIZED (SELECT coalesce($1::timestamptz, clock_timestamp()) AS now), \
+        "WITH RECURSIVE \
+         clock AS MATERIALIZED (SELECT coalesce($1::timestamptz, clock_timestamp()) AS now), \
+         turn (round, account_id) AS ( \
+             SELECT 0, $4::bigint \
+             UNION ALL \
+             SELECT next.round, next.account_id FROM turn CROSS JOIN LATERAL ( \
+                 (SELECT turn.round, j.account_id FROM job j \
+                     WHERE j.due_at IS NOT NULL AND j.account_id > turn.account_id \
+                     ORDER BY j.account_id, j.due_at LIMIT 1) \
+                 UNION ALL \
+                 (SELECT 1, j.account_id FROM job j \
+                     WHERE j.due_at IS NOT NULL AND j.account_id > 0 AND turn.round = 0 \
+                     ORDER BY j.account_id, j.due_at LIMIT 1) \
+                 LIMIT 1) AS next \
+             WHERE next.round = 0 OR next.account_id <= $4), \
          due AS MATERIALIZED ( \
-             SELECT account_id, name_digest, due_at AS since FROM job \
-             WHERE due_at <= (SELECT now FROM clock) \
-             ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED), \
-         late AS MATERIALIZED ( \
-             SELECT account_id, name_digest, \
-                 submitting_since + $4::bigint * interval '1 microsecond' AS since \
-             FROM job \
-             WHERE submitting_since \
-                 <= (SELECT now FROM clock) - $4::bigint * interval '1 microsecond' \
-             ORDER BY submitting_since LIMIT 1 FOR UPDATE SKIP LOCKED), \
-         first AS MATERIALIZED ( \
-             SELECT * FROM (SELECT *, 1 AS place FROM due \
-                 UNION ALL SELECT *, 2 AS place FROM late) AS both_kinds \
-             ORDER BY since, place LIMIT 1) \
+             SELECT first.account_id, first.name_digest FROM turn CROSS JOIN LATERAL ( \
+                 SELECT j.account_id, j.name_digest FROM job j \
+                 WHERE j.due_at IS NOT NULL AND j.account_id >= turn.account_id \
+                     AND (j.account_id, j.due_at) \
+                         <= (turn.account_id, (SELECT now FROM clock)) \
+                 ORDER BY j.account_id, j.due_at LIMIT 1 FOR UPDATE SKIP LOCKED) AS first \
+             WHERE turn.account_id <> ALL ($5::bigint[]) \
+                 AND (turn.round = 1 OR turn.account_id > $4) \
+             LIMIT 1) \
          UPDATE job j SET setbacks = j.setbacks + (j.fence IS NOT NULL)::integer, fence = $2, \
-             submitting_since = NULL, \
              due_at = clock.now + $3::bigint * interval '1 microsecond' \
-         FROM first, clock \
-         WHERE j.account_id = first.account_id AND j.name_digest = first.name_digest \
+         FROM due, clock \
+         WHERE j.account_id = due.account_id AND j.name_digest = due.name_digest \
          RETURNING j.setbacks, ",
         job_columns!(),
     ),
+);
+
+/// Rows that another server fails at the same time are skipped.
+static FAIL_LATE: Statement = Statement::idempotent(
+    "jobs.fail_late",
+    concat!(
+        "WITH clock AS MATERIALIZED (SELECT coalesce($1::timestamptz, clock_timestamp()) AS now), \
+         late AS MATERIALIZED ( \
+             SELECT account_id, name_digest FROM job \
+             WHERE submitting_since \
+                 <= (SELECT now FROM clock) - $2::bigint * interval '1 microsecond' \
+             ORDER BY submitting_since LIMIT $3 FOR UPDATE SKIP LOCKED) \
+         UPDATE job j SET state = 'failed', reason = $4, submitting_since = NULL, updated_at = ",
+        later!(),
+        " FROM late, clock \
+         WHERE j.account_id = late.account_id AND j.name_digest = late.name_digest \
+         RETURNING j.account_id, j.client_job_id",
+    ),
+);
+
+static DELETE_ENDED: Statement = Statement::idempotent(
+    "jobs.delete_ended",
+    "WITH clock AS MATERIALIZED (SELECT coalesce($1::timestamptz, clock_timestamp()) AS now), \
+     old AS MATERIALIZED ( \
+         SELECT account_id, name_digest FROM job \
+         WHERE state IN ('completed', 'failed') AND updated_at \
+             <= (SELECT now FROM clock) - $2::bigint * interval '1 microsecond' \
+         ORDER BY updated_at LIMIT $3 FOR UPDATE SKIP LOCKED) \
+     DELETE FROM job j USING old \
+     WHERE j.account_id = old.account_id AND j.name_digest = old.name_digest \
+     RETURNING true",
 );
 
 static RENEW: Statement = Statement::idempotent(
@@ -140,13 +186,16 @@ static FAIL: Statement = Statement::idempotent(
 /// The reason of a failed job whose row does not decode.
 const UNREADABLE: &str = "the stored request cannot be read";
 
+const AT_ONCE: i64 = JOBS_AT_ONCE as i64;
+
 #[async_trait]
 impl JobQueue for PostgresStore {
-    async fn claim_job(&self, lease: Duration, submit_limit: Duration) -> Result<Option<Claim>> {
-        let (lasting, submit_limit) = (micros(lease), micros(submit_limit));
+    async fn claim_job(&self, lease: Duration, turn: &Turn) -> Result<Option<Claim>> {
+        let except: Vec<_> = turn.except.iter().map(|account| account.0).collect();
+        let lasting = micros(lease);
         loop {
             let fence = random_id();
-            let params: Params<'_> = &[&self.db.now(), &fence, &lasting, &submit_limit];
+            let params: Params<'_> = &[&self.db.now(), &fence, &lasting, &turn.after.0, &except];
             let rows = self.db.rows(&CLAIM, params).await?;
             let Some(row) = rows.first() else { return Ok(None) };
             let lease = Lease { job: job_key(row)?, fence: fence.as_u128() };
@@ -165,6 +214,16 @@ impl JobQueue for PostgresStore {
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    async fn fail_late_submissions(&self, limit: Duration, reason: &str) -> Result<Vec<JobKey>> {
+        let params: Params<'_> = &[&self.db.now(), &micros(limit), &AT_ONCE, &reason];
+        self.db.rows(&FAIL_LATE, params).await?.iter().map(job_key).collect()
+    }
+
+    async fn delete_ended_jobs(&self, age: Duration) -> Result<usize> {
+        let params: Params<'_> = &[&self.db.now(), &micros(age), &AT_ONCE];
+        Ok(self.db.rows(&DELETE_ENDED, params).await?.len())
     }
 
     async fn renew_lease(&self, lease: &Lease, lasting: Duration) -> Result<()> {
@@ -214,7 +273,7 @@ impl JobQueue for PostgresStore {
         fenced(&self.db, &FAIL, lease, &[&self.db.now(), &reason]).await.map(drop)
     }
 
-    async fn job_due(&self, at_most: Duration) {
+    async fn job_due(&self, at_most: Duration, _: &[AccountId]) {
         self.notifier.due(at_most).await;
     }
 }

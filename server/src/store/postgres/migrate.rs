@@ -25,6 +25,7 @@ pub(super) const LIST: &[Version] = &[
         sql: include_str!("../../../migrations/V3__drop_vault_mark.sql"),
     },
     Version { name: "V4__sessions", sql: include_str!("../../../migrations/V4__sessions.sql") },
+    Version { name: "V5__job_turns", sql: include_str!("../../../migrations/V5__job_turns.sql") },
 ];
 
 /// Any number that is the same for all servers: "prompts" in ASCII.

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use promptarium::PromptId;
 use promptarium_server::store::{
     AccountId, Caller, Claim, JobKey, JobRecord, JobState, Lease, NewJob, PromptImage, Release,
-    Reserved,
+    Reserved, Turn,
 };
 use promptarium_server::store::{Store, StoreError};
 
@@ -184,9 +184,9 @@ impl Twist for Jobs {
         &self,
         inner: &dyn Store,
         lease: Duration,
-        submit_limit: Duration,
+        turn: &Turn,
     ) -> Result<Option<Claim>, StoreError> {
-        let claim = inner.claim_job(lease, submit_limit).await?;
+        let claim = inner.claim_job(lease, turn).await?;
         let Some(claim) = claim else { return Ok(None) };
         let name = &*claim.job.key.client_job_id;
         if self.slip == Slip::Lazy && !self.asked_for.with(|asked| asked.contains(name)) {

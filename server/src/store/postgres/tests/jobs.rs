@@ -14,10 +14,11 @@ use crate::blobs::Blobs;
 use crate::blobs::asset_url::Assets;
 use crate::clock::Clock;
 use crate::domain::{GenerationRequest, JobState, Lease, NewJob, SigningKey};
-use crate::generate::OutputStore;
 use crate::generate::local::LocalProvider;
 use crate::generate::submit::Submitter;
-use crate::generate::worker::{Worker, WorkerPool};
+use crate::generate::worker::Worker;
+use crate::generate::worker::pool::WorkerPool;
+use crate::generate::{JobSettings, OutputLimits, OutputStore};
 use crate::store::contract_tests::StoreUnderTest;
 use crate::store::contract_tests::jobs::{
     LEASE, LIMIT, SECOND, claim, image, new, queued, reserved, ticket,
@@ -109,6 +110,14 @@ async fn an_unreadable_job_is_failed_and_holds_up_no_other() {
     queued(&*db.store, &bob, "good").await;
     assert_eq!(&*claim(&*db.store).await.unwrap().job.key.client_job_id, "good");
     assert!(claim(&*db.store).await.is_none());
+    assert_eq!(
+        db.store
+            .fail_late_submissions(LIMIT, "the stored request cannot be read")
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
     for (name, ticket) in [("unreadable", Some(ticket())), ("unreadable too", None)] {
         let job = db.store.job(&alice, name).await.unwrap();
         let reason = "the stored request cannot be read";
@@ -145,11 +154,22 @@ async fn worker_pools_on_two_stores_complete_every_job_once() {
     let provider = Arc::new(provider);
     let stores: [Arc<dyn Store>; 2] =
         [Arc::new(store.clone()), Arc::new(store_in(&database, Clock::System).await)];
-    let outputs = OutputStore { blobs: blobs.clone(), assets: assets.clone(), key };
     let pools = stores.clone().map(|store| {
-        let (provider, outputs) = (provider.clone(), outputs.clone());
-        let worker = Worker { store, provider, outputs, clock: Clock::System };
-        WorkerPool::start(&worker, 2)
+        let worker = Worker {
+            store,
+            provider: provider.clone(),
+            outputs: OutputStore {
+                blobs: blobs.clone(),
+                assets: assets.clone(),
+                key: key.clone(),
+                clock: Clock::System,
+                limits: OutputLimits::new(1),
+            },
+            clock: Clock::System,
+            settings: JobSettings { workers: 4, ..JobSettings::default() },
+            pace: Arc::default(),
+        };
+        WorkerPool::start(&worker)
     });
     let submitter = Submitter::new(stores[0].clone(), provider.clone());
     for at in 0..COUNT {

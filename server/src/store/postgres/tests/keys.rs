@@ -4,8 +4,8 @@ use futures::StreamExt;
 use promptarium::VaultPromptId;
 
 use super::{caller, number, query, store};
-use crate::domain::{PromptKind, PromptPatch, PromptQuery, VaultPatch};
-use crate::store::contract_tests::jobs::{LEASE, LIMIT, new, queued};
+use crate::domain::{PromptKind, PromptPatch, PromptQuery, Turn, VaultPatch};
+use crate::store::contract_tests::jobs::{LEASE, new, queued};
 use crate::store::contract_tests::{key, named, named_key, new_prompt};
 use crate::store::postgres::{KeyEntry, PostgresStore};
 use crate::store::prelude::*;
@@ -161,6 +161,6 @@ async fn every_method_refuses_a_revoked_key_and_changes_nothing() {
         assert!(matches!(result, Err(StoreError::KeyRevoked)), "{number}: {result:?}");
     }
     assert_eq!(fingerprint(&store).await, before);
-    let claimed = store.claim_job(LEASE, LIMIT).await.unwrap();
+    let claimed = store.claim_job(LEASE, &Turn::default()).await.unwrap();
     assert!(claimed.is_some(), "a job that was accepted before goes on");
 }

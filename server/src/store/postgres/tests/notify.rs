@@ -7,10 +7,10 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::{caller, number, query, store, store_in};
 use crate::clock::Clock;
-use crate::domain::Release;
+use crate::domain::{Release, Turn};
 use crate::limits::JOB_POLL;
 use crate::store::JobQueue;
-use crate::store::contract_tests::jobs::{LEASE, SECOND, claim, queued};
+use crate::store::contract_tests::jobs::{SECOND, claim, queued};
 use crate::store::postgres::PostgresStore;
 
 /// Less than a worker waits without a notification.
@@ -34,16 +34,16 @@ async fn until_listeners(store: &PostgresStore, number: i64) {
 
 /// Starts listening, and uses up the notification that the start itself gives.
 async fn listening(store: &PostgresStore) {
-    store.job_due(Duration::from_millis(1)).await;
+    store.job_due(Duration::from_millis(1), &[]).await;
     until_listeners(store, 1).await;
     sleep(Duration::from_millis(50)).await;
-    store.job_due(Duration::from_millis(1)).await;
+    store.job_due(Duration::from_millis(1), &[]).await;
 }
 
 /// How long a worker waits.
 async fn waited(store: &PostgresStore, at_most: Duration) -> Duration {
     let before = Instant::now();
-    store.job_due(at_most).await;
+    store.job_due(at_most, &[]).await;
     before.elapsed()
 }
 
@@ -98,10 +98,11 @@ async fn a_lease_that_expired_in_another_store_is_found() {
     let (store, database) = store().await;
     let alice = caller(&store, "alice").await;
     queued(&store, &alice, "j").await;
-    store_in(&database, Clock::System).await.claim_job(SECOND, LEASE).await.unwrap().unwrap();
+    let other = store_in(&database, Clock::System).await;
+    other.claim_job(SECOND, &Turn::default()).await.unwrap().unwrap();
     let found = async {
         loop {
-            store.job_due(20 * SECOND).await;
+            store.job_due(20 * SECOND, &[]).await;
             if let Some(claim) = claim(&store).await {
                 return claim;
             }

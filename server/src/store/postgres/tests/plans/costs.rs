@@ -7,7 +7,8 @@ use promptarium::limits;
 use tokio_postgres::{Client, NoTls};
 
 use crate::clock::{Clock, ManualClock};
-use crate::store::contract_tests::jobs::{LEASE, LIMIT};
+use crate::domain::Turn;
+use crate::store::contract_tests::jobs::LEASE;
 use crate::store::differential::ops::sequence;
 use crate::store::differential::runner::Runner;
 use crate::store::postgres::db::Statement;
@@ -86,10 +87,30 @@ async fn a_claim_reads_no_ended_jobs() {
     query(&store, JOBS, &[&alice.account.0]).await;
     query(&store, "ANALYZE job", &[]).await;
     let claim = job_queue::ALL.iter().find(|statement| statement.name == "jobs.claim").unwrap();
-    let arguments = "NULL, gen_random_uuid(), 20000000, 120000000";
+    let arguments = "NULL, gen_random_uuid(), 20000000, 0, '{}'";
     let blocks = blocks(&store, claim, arguments).await;
     assert!(blocks < 200, "it read {blocks} blocks");
-    assert!(store.claim_job(LEASE, LIMIT).await.unwrap().is_some());
+    assert!(store.claim_job(LEASE, &Turn::default()).await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn a_claim_passes_an_account_with_many_due_jobs() {
+    let (store, _database) = store().await;
+    let (alice, bob) = (caller(&store, "alice").await, caller(&store, "bob").await);
+    let due = JOBS.replace("n % 101", "n % 1");
+    for (by, count) in [(&alice, "20000"), (&bob, "2")] {
+        query(&store, &due.replace("101000", count), &[&by.account.0]).await;
+    }
+    query(&store, "ANALYZE job", &[]).await;
+    let claim = job_queue::ALL.iter().find(|statement| statement.name == "jobs.claim").unwrap();
+    let alice = alice.account.0;
+    for (after, except) in [(alice, ""), (0, &*format!("{alice}"))] {
+        let arguments = format!("NULL, gen_random_uuid(), 20000000, {after}, '{{{except}}}'");
+        let blocks = blocks(&store, claim, &arguments).await;
+        assert!(blocks < 100, "it read {blocks} blocks");
+    }
+    let claimed = "SELECT count(*) FROM job WHERE fence IS NOT NULL AND account_id = $1";
+    assert_eq!(query(&store, claimed, &[&bob.account.0]).await[0].get::<_, i64>(0), 2);
 }
 
 /// The trigger function's statement is planned once per connection.

@@ -10,10 +10,11 @@ const WITH_ACCOUNT: [&str; 4] = ["prompt", "vault", "membership", "job"];
 const MANY_PER_ACCOUNT: [&str; 3] = ["prompt", "membership", "job"];
 
 /// Indexes that do not start with the account, with the reason why they may be used.
-const GLOBAL_INDEXES: [(&str, &str); 3] = [
+const GLOBAL_INDEXES: [(&str, &str); 4] = [
     ("vault_id", "a fork addresses a vault of any account by its id, which is one row"),
-    ("job_due", "a worker claims the job of any account that has been due longest"),
-    ("job_submitting", "a worker claims the job of any account whose submission was lost"),
+    ("job_due_of_account", "a worker claims the job of any account; the next one is one probe"),
+    ("job_submitting", "a worker fails the jobs of all accounts whose submissions were lost"),
+    ("job_ended", "a worker deletes the jobs of all accounts that ended long ago"),
 ];
 
 /// The root node.

@@ -1,0 +1,38 @@
+//! The flags for the processing of generations.
+
+use clap::Args;
+
+use super::values::{integer, quoted};
+use crate::generate::JobSettings;
+use crate::limits::{JOB_KEEP_DAYS, JOB_RETRY_HOURS, OUTPUT_MAX_MIB, WORKERS_DEFAULT};
+
+#[derive(Args)]
+pub(super) struct JobFlags {
+    /// Number of generations processed at once. One account has at most half of them.
+    #[arg(long, value_name = "NUMBER", value_parser = quoted(integer::<0, 1000>))]
+    #[arg(default_value_t = WORKERS_DEFAULT)]
+    workers: usize,
+    /// How long a generation is tried on while its provider, the storage or the database fails.
+    #[arg(long, value_name = "HOURS", value_parser = quoted(integer::<1, 10_000>))]
+    #[arg(default_value_t = JOB_RETRY_HOURS)]
+    job_retry_hours: usize,
+    /// When the records of ended generations are deleted. Their outputs stay.
+    #[arg(long, value_name = "DAYS", value_parser = quoted(integer::<1, 100_000>))]
+    #[arg(default_value_t = JOB_KEEP_DAYS)]
+    job_keep_days: usize,
+    /// Largest output of a generation. A larger one fails it.
+    #[arg(long, value_name = "MIB", value_parser = quoted(integer::<1, 65_536>))]
+    #[arg(default_value_t = OUTPUT_MAX_MIB)]
+    output_max_mib: usize,
+}
+
+impl From<JobFlags> for JobSettings {
+    fn from(flags: JobFlags) -> Self {
+        Self {
+            workers: flags.workers,
+            retry_hours: flags.job_retry_hours,
+            keep_days: flags.job_keep_days,
+            output_max_mib: flags.output_max_mib,
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! The workers of one server: a task claims due jobs, and each is processed in a task of its own.
+//!
+//! An account may claim another job only while it has fewer in progress than there are workers
+//! free. So one account holds at most half of the workers, two hold at most a third each, and jobs
+//! that hang do not delay those of other accounts.
+
+use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
+use std::pin::pin;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use futures::FutureExt;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::Worker;
+use crate::domain::{AccountId, Claim, Turn};
+use crate::error_chain::error_chain;
+use crate::generate::submit::SUBMIT_UNKNOWN;
+use crate::limits::{
+    JOB_DELETE_INTERVAL, JOB_LEASE, JOB_POLL_SPACING, JOBS_AT_ONCE, SUBMIT_CHECK_INTERVAL,
+    SUBMIT_LIMIT, WORKER_ERROR_PAUSE, WORKER_IDLE, WORKER_STOP_TIMEOUT,
+};
+use crate::store::StoreError;
+
+/// Worker tasks. If the pool is dropped they stop at once, and other servers take their jobs
+/// over when the leases expire.
+#[derive(Debug)]
+pub struct WorkerPool {
+    stop: CancellationToken,
+    tasks: JoinSet<()>,
+}
+
+impl WorkerPool {
+    /// Starts workers on the current Tokio runtime.
+    pub(crate) fn start(worker: &Worker) -> Self {
+        let stop = CancellationToken::new();
+        let mut tasks = JoinSet::new();
+        if worker.settings.workers > 0 {
+            tasks.spawn(work(worker.clone(), stop.clone()));
+            let (worker, until) = (worker.clone(), stop.clone());
+            tasks.spawn(async move {
+                until.run_until_cancelled(clean_up(worker)).await;
+            });
+        }
+        Self { stop, tasks }
+    }
+
+    /// Stops the workers; they release their jobs.
+    pub(crate) async fn stop(mut self) {
+        self.stop.cancel();
+        let all = async { while self.tasks.join_next().await.is_some() {} };
+        if timeout(WORKER_STOP_TIMEOUT, all).await.is_err() {
+            tracing::warn!("some workers did not release their jobs in time");
+        }
+    }
+}
+
+/// The jobs in progress.
+struct Busy {
+    workers: usize,
+    /// Each returns its account.
+    jobs: JoinSet<AccountId>,
+    by_account: HashMap<AccountId, usize>,
+}
+
+impl Busy {
+    fn free(&self) -> usize {
+        self.workers - self.jobs.len()
+    }
+
+    /// The accounts that may not claim another job.
+    fn accounts_with_enough(&self) -> Vec<AccountId> {
+        let free = self.free();
+        let with_enough = self.by_account.iter().filter(|(_, jobs)| **jobs >= free);
+        with_enough.map(|(account, _)| *account).collect()
+    }
+
+    fn start(&mut self, worker: Worker, claim: Claim, stop: CancellationToken) {
+        let account = claim.job.key.account;
+        *self.by_account.entry(account).or_default() += 1;
+        self.jobs.spawn(async move {
+            let step = AssertUnwindSafe(worker.step(claim, stop.cancelled()));
+            match step.catch_unwind().await {
+                Ok(Ok(_)) => {}
+                Ok(Err(error)) => {
+                    tracing::error!(error = error_chain(&error), "the store failed a worker");
+                }
+                Err(_) => tracing::error!("a worker panicked"),
+            }
+            account
+        });
+    }
+
+    /// Waits until a job is done, for ever if there is none, and returns its account.
+    async fn one_is_done(&mut self) -> AccountId {
+        let account = loop {
+            match self.jobs.join_next().await {
+                Some(Ok(account)) => break account,
+                // It catches panics, so there is no such end.
+                Some(Err(_)) => {}
+                None => std::future::pending().await,
+            }
+        };
+        let jobs = self.by_account.entry(account).or_default();
+        *jobs = jobs.saturating_sub(1);
+        if *jobs == 0 {
+            self.by_account.remove(&account);
+        }
+        account
+    }
+}
+
+/// Claims jobs until it is stopped, then waits for those in progress, which are stopped too.
+async fn work(worker: Worker, stop: CancellationToken) {
+    let workers = worker.settings.workers;
+    let mut busy = Busy { workers, jobs: JoinSet::new(), by_account: HashMap::new() };
+    let mut turn = Turn::default();
+    while !stop.is_cancelled() {
+        while busy.one_is_done().now_or_never().is_some() {}
+        if busy.free() == 0 {
+            busy.one_is_done().await;
+        }
+        turn.except = busy.accounts_with_enough();
+        match claim(&worker, &turn).await {
+            Ok(Some(claim)) => {
+                turn.after = claim.job.key.account;
+                busy.start(worker.clone(), claim, stop.clone());
+            }
+            Ok(None) => {
+                let mut due = pin!(worker.store.job_due(WORKER_IDLE, &turn.except));
+                loop {
+                    tokio::select! {
+                        () = &mut due => break,
+                        () = stop.cancelled() => break,
+                        account = busy.one_is_done() => if turn.except.contains(&account) { break },
+                    }
+                }
+            }
+            Err(error) => {
+                tracing::error!(error = error_chain(&error), "the store failed the workers");
+                stop.run_until_cancelled(sleep(WORKER_ERROR_PAUSE)).await;
+            }
+        }
+    }
+    while !busy.jobs.is_empty() {
+        busy.one_is_done().await;
+    }
+}
+
+async fn claim(worker: &Worker, turn: &Turn) -> Result<Option<Claim>, StoreError> {
+    let claim = AssertUnwindSafe(worker.store.claim_job(JOB_LEASE, turn)).catch_unwind().await;
+    claim.unwrap_or_else(|_| Err(StoreError::Internal("a claim panicked".into())))
+}
+
+/// Fails jobs whose submission was lost, and deletes those that ended long ago.
+async fn clean_up(worker: Worker) {
+    let keep = Duration::from_secs(24 * 3600 * worker.settings.keep_days as u64);
+    let mut next_deletion = Instant::now();
+    loop {
+        match worker.store.fail_late_submissions(SUBMIT_LIMIT, SUBMIT_UNKNOWN).await {
+            Ok(failed) => failed.iter().for_each(|job| {
+                tracing::error!(?job, reason = SUBMIT_UNKNOWN, "a job has failed");
+            }),
+            Err(error) => warn(&error),
+        }
+        while next_deletion <= Instant::now() {
+            match worker.store.delete_ended_jobs(keep).await {
+                Ok(JOBS_AT_ONCE) => continue,
+                Ok(_) => {}
+                Err(error) => warn(&error),
+            }
+            next_deletion = Instant::now() + JOB_DELETE_INTERVAL;
+        }
+        sleep(SUBMIT_CHECK_INTERVAL).await;
+    }
+}
+
+fn warn(error: &StoreError) {
+    tracing::warn!(error = error_chain(error), "jobs could not be cleaned up");
+}
+
+/// Spaces the polls of each account, so that many jobs are polled less often each.
+#[derive(Debug, Default)]
+pub(crate) struct Pace(Mutex<HashMap<AccountId, Instant>>);
+
+impl Pace {
+    /// The pause before the next poll of a job that is to be polled after `interval`.
+    pub(super) fn pause(&self, account: AccountId, interval: Duration) -> Duration {
+        let now = Instant::now();
+        let mut next = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        next.retain(|_, next| *next > now);
+        let next = next.entry(account).or_insert(now);
+        *next += JOB_POLL_SPACING;
+        interval.max(*next - now)
+    }
+}

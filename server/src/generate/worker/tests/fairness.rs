@@ -1,0 +1,232 @@
+//! What jobs cost other jobs, at the default number of workers.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures::{StreamExt, stream};
+use tokio::time::Instant;
+
+use super::*;
+use crate::domain::{GenerationRequest, NewKey, Scopes};
+use crate::generate::{OutputLimits, OutputStream, RemoteOutput, SubmitError};
+use crate::limits::WORKERS_DEFAULT;
+
+/// The provider is this far away.
+const DISTANCE: Duration = Duration::from_millis(150);
+/// More than a poll interval and an exchange or two.
+const SOON: Duration = Duration::from_secs(1);
+
+/// Does what the request's text says. Counts polls by that text.
+#[derive(Default)]
+struct Actor(Mutex<HashMap<String, u32>>);
+
+impl Actor {
+    fn polls(&self, of: &str) -> u32 {
+        self.0.lock().unwrap().get(of).copied().unwrap_or_default()
+    }
+}
+
+fn drip() -> OutputStream {
+    let byte = || async {
+        sleep(SECOND / 2).await;
+        Ok(Bytes::from_static(b"0"))
+    };
+    stream::repeat_with(byte).then(|byte| byte).boxed()
+}
+
+#[async_trait]
+impl Provider for Actor {
+    async fn submit(&self, _: &GenerationRequest) -> Result<ProviderTicket, SubmitError> {
+        unreachable!("jobs are queued by the tests")
+    }
+
+    async fn poll(
+        &self,
+        _: &ProviderTicket,
+        request: &GenerationRequest,
+    ) -> Result<Progress, PollError> {
+        *self.0.lock().unwrap().entry(request.prompt.to_string()).or_default() += 1;
+        sleep(DISTANCE).await;
+        match &*request.prompt {
+            "hang" => std::future::pending().await,
+            "drip" => {
+                let open = Arc::new(drip);
+                Ok(Progress::Completed(vec![Output::Remote(RemoteOutput { size: None, open })]))
+            }
+            "wait" => Ok(Progress::Queued),
+            "busy" => Err(PollError { cause: "busy".into(), retry_after: Some(17 * SECOND) }),
+            _ => Ok(pictures(1)),
+        }
+    }
+}
+
+struct Crowd {
+    fixture: Fixture,
+    actor: Arc<Actor>,
+}
+
+impl Crowd {
+    async fn new() -> Self {
+        let fixture = Fixture::new(at_once(pictures(1))).await;
+        let actor = Arc::<Actor>::default();
+        let limits = OutputLimits::new(1);
+        let outputs = OutputStore { limits, ..fixture.worker.outputs.clone() };
+        let worker = Worker { provider: actor.clone(), outputs, ..fixture.worker.clone() };
+        Self { fixture: Fixture { worker, ..fixture }, actor }
+    }
+
+    async fn account(&self, name: &str) -> Caller {
+        let digest = [name.as_bytes()[0]; 32];
+        let key = NewKey { public_id: name.into(), digest, scopes: Scopes::ALL, revoked: false };
+        let store = &self.fixture.store;
+        store.seed_key(name, key).await.unwrap();
+        store.find_key(name, &digest).await.unwrap().unwrap().caller()
+    }
+
+    async fn queue(&self, by: &Caller, text: &str, count: usize) {
+        for at in 0..count {
+            let new = new_job(&format!("{text}-{at}"), text, None);
+            let Reserved::New(job) = self.fixture.store.reserve_job(by, new).await.unwrap() else {
+                panic!("the name was taken");
+            };
+            self.fixture.store.job_submitted(&job.key, ticket(text)).await.unwrap();
+        }
+    }
+
+    /// How long it takes until this many jobs of the account have completed.
+    async fn until_completed(&self, by: &Caller, count: usize) -> Duration {
+        let began = Instant::now();
+        let completed = async || {
+            let mut completed = 0;
+            for at in 0..count {
+                let job = self.fixture.store.job(by, &format!("done-{at}")).await.unwrap();
+                completed += usize::from(matches!(job.state, JobState::Completed(..)));
+            }
+            completed
+        };
+        while completed().await < count {
+            assert!(began.elapsed() < 600 * SECOND, "{} of {count}", completed().await);
+            sleep(Duration::from_millis(10)).await;
+        }
+        began.elapsed()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn hanging_polls_and_dripping_outputs_do_not_delay_jobs_of_others() {
+    for (text, count) in [("hang", 2), ("drip", 2), ("hang", 300), ("drip", 300)] {
+        let crowd = Crowd::new().await;
+        let (alice, bob) = (crowd.account("alice").await, crowd.account("bob").await);
+        crowd.queue(&alice, text, count).await;
+        let pool = crowd.fixture.pool(WORKERS_DEFAULT);
+        sleep(SECOND).await;
+        for _ in 0..3 {
+            crowd.queue(&bob, "done", 1).await;
+            let took = crowd.until_completed(&bob, 1).await;
+            assert!(took < SOON, "{count} × {text}: {took:?}");
+            sleep(7 * SECOND).await;
+            crowd.fixture.store.delete_ended_jobs(Duration::ZERO).await.unwrap();
+        }
+        pool.stop().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn jobs_that_hang_leave_the_same_account_half_of_the_workers() {
+    let crowd = Crowd::new().await;
+    let alice = crowd.account("alice").await;
+    crowd.queue(&alice, "hang", WORKERS_DEFAULT / 2 - 1).await;
+    let pool = crowd.fixture.pool(WORKERS_DEFAULT);
+    sleep(SECOND).await;
+    crowd.queue(&alice, "done", 1).await;
+    assert!(crowd.until_completed(&alice, 1).await < SOON);
+    pool.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_accounts_whose_jobs_hang_leave_a_worker_for_another() {
+    let crowd = Crowd::new().await;
+    for at in 0..20 {
+        let name = format!("{}{at}", char::from(b'c' + at));
+        crowd.queue(&crowd.account(&name).await, "hang", 50).await;
+    }
+    let bob = crowd.account("bob").await;
+    let pool = crowd.fixture.pool(WORKERS_DEFAULT);
+    sleep(SECOND).await;
+    crowd.queue(&bob, "done", 1).await;
+    let took = crowd.until_completed(&bob, 1).await;
+    assert!(took < SOON, "{took:?}");
+    pool.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hundred_finished_jobs_are_noticed_within_five_seconds() {
+    for accounts in [1, 4] {
+        let crowd = Crowd::new().await;
+        let mut callers = Vec::new();
+        for name in &["alice", "bob", "carol", "dave"][..accounts] {
+            let by = crowd.account(name).await;
+            crowd.queue(&by, "done", 100 / accounts).await;
+            callers.push(by);
+        }
+        let began = Instant::now();
+        let pool = crowd.fixture.pool(WORKERS_DEFAULT);
+        for by in &callers {
+            crowd.until_completed(by, 100 / accounts).await;
+        }
+        assert!(began.elapsed() < 5 * SECOND, "{accounts}: {:?}", began.elapsed());
+        pool.stop().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn due_jobs_of_one_account_do_not_delay_those_of_another() {
+    let crowd = Crowd::new().await;
+    let (alice, bob) = (crowd.account("alice").await, crowd.account("bob").await);
+    crowd.queue(&alice, "done", 300).await;
+    crowd.queue(&alice, "wait", 300).await;
+    crowd.queue(&bob, "done", 1).await;
+    let pool = crowd.fixture.pool(WORKERS_DEFAULT);
+    let took = crowd.until_completed(&bob, 1).await;
+    assert!(took < SOON, "{took:?}");
+    pool.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_jobs_are_polled_less_often_each_but_not_those_of_others() {
+    let crowd = Crowd::new().await;
+    let (alice, bob) = (crowd.account("alice").await, crowd.account("bob").await);
+    crowd.queue(&alice, "wait", 1000).await;
+    crowd.queue(&bob, "busy", 1).await;
+    let pool = crowd.fixture.pool(WORKERS_DEFAULT);
+    sleep(30 * SECOND).await;
+    let before = crowd.actor.polls("wait");
+    sleep(10 * SECOND).await;
+    let polls = crowd.actor.polls("wait") - before;
+    assert!((800..1100).contains(&polls), "{polls} polls of 1000 jobs in 10 seconds");
+    // Bob's was polled at the beginning and after 17 seconds twice.
+    assert_eq!(crowd.actor.polls("busy"), 3);
+    pool.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn jobs_that_ended_long_ago_are_deleted() {
+    let crowd = Crowd::new().await;
+    let alice = crowd.account("alice").await;
+    let settings = JobSettings { keep_days: 0, ..JobSettings::default() };
+    let worker = Worker { settings, ..crowd.fixture.worker.clone() };
+    crowd.queue(&alice, "done", 2).await;
+    let pool = WorkerPool::start(&worker);
+    crowd.until_completed(&alice, 2).await;
+    crowd.queue(&alice, "wait", 1).await;
+    sleep(3700 * SECOND).await;
+    pool.stop().await;
+    let left = crowd.fixture.store.jobs(&alice, None, 9).await.unwrap();
+    let left: Vec<_> = left.iter().map(|job| &*job.key.client_job_id).collect();
+    assert_eq!(left, ["wait-0"]);
+    let general = crowd.fixture.store.vaults(&alice).await.unwrap()[0].id;
+    let contents = crowd.fixture.store.contents(&alice, general).await.unwrap();
+    assert_eq!(contents.try_collect::<Vec<_>>().await.unwrap().len(), 2, "outputs stay");
+}
