@@ -65,6 +65,8 @@ pub struct ServiceConfig {
     pub provider: Option<QueueSetting>,
     /// Number of generation workers; 0 is allowed.
     pub workers: usize,
+    /// Bytes that the bodies of requests and responses may take.
+    pub memory_budget: usize,
 }
 
 #[derive(Debug)]
@@ -173,6 +175,7 @@ fn serve(s: Settings, matches: &ArgMatches) -> Result<ServeConfig, String> {
             blobs,
             provider,
             workers: s.workers,
+            memory_budget: s.memory_budget << 20,
         },
         limits: Limits {
             connections_max: s.max_connections,

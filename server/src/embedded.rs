@@ -13,7 +13,7 @@ use crate::clock::Clock;
 use crate::config::{SeedKey, ServiceConfig};
 use crate::domain::{ModelNamespace, NewKey, PublicUrl, Scopes, Vendor};
 use crate::generate::Provider;
-use crate::limits::WORKERS_DEFAULT;
+use crate::limits::{MEMORY_BUDGET_MIB, WORKERS_DEFAULT};
 use crate::serve::listener::Limits;
 use crate::start::{self, DEFAULT_ACCOUNT, ServiceParts, SignInLinks, StartError, StoreKind};
 use crate::store::memory::MemoryStore;
@@ -215,6 +215,7 @@ impl EmbeddedServerBuilder {
             blobs: BlobSetting::Memory,
             provider: None,
             workers: self.workers.unwrap_or(WORKERS_DEFAULT),
+            memory_budget: MEMORY_BUDGET_MIB << 20,
         };
         let clock = self.clock;
         let store = match (self.database_url, self.store) {

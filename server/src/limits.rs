@@ -58,6 +58,19 @@ pub(crate) const READINESS_TIMEOUT: Duration = Duration::from_secs(2);
 /// Value of `Retry-After` on 503, in seconds.
 pub(crate) const RETRY_AFTER_SECONDS: &str = "2";
 
+/// Default of `--memory-budget`, in MiB: what bodies may take in all. Parsing one takes as much
+/// again for a moment.
+pub(crate) const MEMORY_BUDGET_MIB: usize = 128;
+/// Which part of it one account may take.
+pub(crate) const MEMORY_SHARE_DIVISOR: usize = 4;
+/// The least budget: then the share is the largest JSON body and what is parsed from it.
+pub(crate) const MEMORY_BUDGET_MIB_MIN: usize = 48;
+/// Responses up to this size need no room in the budget: they fit into the socket's buffer.
+pub(crate) const RESPONSE_BYTES_UNCOUNTED: usize = 16 * 1024;
+/// What one value in the parameters of a generation may take. An object with one entry is two
+/// values, and takes the most.
+pub(crate) const PARAMETER_VALUE_BYTES: usize = 384;
+
 /// The body of a form.
 pub(crate) const FORM_BYTES_MAX: usize = 4 * 1024;
 

@@ -22,6 +22,7 @@ use crate::generate::{BackgroundTasks, OutputStore, Provider};
 use crate::http::attempts::Attempts;
 use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
+use crate::http::memory::MemoryBudget;
 use crate::outbound::OutboundError;
 use crate::serve::listener::{Drained, Limits, serve};
 use crate::serve::metrics::Metrics;
@@ -201,7 +202,8 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         Worker { store: store.clone(), provider: provider.clone(), outputs, clock: clock.clone() };
 
     let table = routes::table();
-    let metrics = if with_metrics { Some(Arc::new(Metrics::new(&table))) } else { None };
+    let memory = MemoryBudget::new(config.memory_budget);
+    let metrics = if with_metrics { Some(Arc::new(Metrics::new(&table, &memory))) } else { None };
     let submitter = Submitter::new(store.clone(), provider);
     let api = Api {
         submitter: submitter.clone(),
@@ -215,6 +217,7 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         attempts: Arc::new(Attempts::new(clock)),
         blobs,
         assets,
+        memory,
         readiness: Readiness::default(),
         openapi: Document::new(&openapi::document(Some(&public), &config.model_namespace)),
     };

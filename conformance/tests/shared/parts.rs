@@ -24,6 +24,7 @@ pub(crate) fn config(workers: usize) -> Result<ServiceConfig, NotStarted> {
         signing_key: None,
         blobs: BlobSetting::Memory,
         provider: None,
+        memory_budget: 128 << 20,
         workers,
     })
 }

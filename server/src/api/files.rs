@@ -23,6 +23,7 @@ use crate::http::body::{ExactBody, content_type};
 use crate::http::error::ApiError;
 use crate::http::response::{self, Response};
 use crate::http::validate::{integer, json_fields, one_of};
+use crate::limits::UPLOAD_BUFFER_BYTES;
 
 pub(crate) const FIELDS: &[&str] = &["contentType", "size"];
 
@@ -80,6 +81,8 @@ pub(crate) async fn upload(api: &Api, request: Request<'_>) -> HandlerResult {
         return Err(ApiError::SlotUsed);
     }
     let mut body = ExactBody::new(request.body, slot.size)?;
+    let buffered = UPLOAD_BUFFER_BYTES.min(usize::try_from(slot.size).unwrap_or(usize::MAX));
+    let _room = api.memory.of(Some(slot.account)).reserve(buffered)?;
     let mut upload = api.blobs.upload(&slot.name, slot.size);
     while let Some(bytes) = body.next().await? {
         upload.write(&bytes).await?;

@@ -20,7 +20,7 @@ use super::values::{
 use super::{ConfigError, LogFormat};
 use crate::blobs::BlobSetting;
 use crate::domain::{ModelNamespace, PublicUrl, Scopes, SigningKey, Vendor};
-use crate::limits::{CONNECTIONS_MAX, WORKERS_DEFAULT};
+use crate::limits::{CONNECTIONS_MAX, MEMORY_BUDGET_MIB, MEMORY_BUDGET_MIB_MIN, WORKERS_DEFAULT};
 use crate::store::postgres::{DatabaseUrl, Migration};
 
 /// The Promptarium reference server.
@@ -175,6 +175,11 @@ pub(super) struct Settings {
     #[arg(long, value_name = "NUMBER", value_parser = quoted(integer::<1, 1_000_000>))]
     #[arg(default_value_t = CONNECTIONS_MAX)]
     pub(super) max_connections: usize,
+    /// Memory for the bodies of requests and responses, in MiB. Each account may use a quarter of it.
+    #[arg(long, value_name = "MIB")]
+    #[arg(value_parser = quoted(integer::<MEMORY_BUDGET_MIB_MIN, 1_048_576>))]
+    #[arg(default_value_t = MEMORY_BUDGET_MIB)]
+    pub(super) memory_budget: usize,
     /// Time to continue serving after a stop signal, while /readyz answers 503.
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = quoted(seconds))]
     pub(super) drain_delay: Duration,

@@ -27,7 +27,7 @@ fn problem(arguments: &[&str]) -> String {
 fn every_setting_has_its_documented_default() {
     let config = serve(&[]);
     assert_eq!(config.listen.text, "127.0.0.1:8080");
-    assert_eq!(config.service.workers, 2);
+    assert_eq!((config.service.workers, config.service.memory_budget), (2, 128 << 20));
     assert_eq!(config.service.vendor.to_string(), "promptarium");
     assert_eq!(config.service.model_namespace.as_str(), "local");
     assert_eq!(format!("{:?}", config.limits), format!("{:?}", Limits::default()));
@@ -47,7 +47,7 @@ fn every_flag_is_read() {
                  --provider-private-outputs --workers=0 --model-namespace=acme --vendor=acme \
                  --seed-key=acme_live_a1_s3cret=alice \
                  --signing-key=s3cret-of-at-least-32-characters --log=off --log-format=pretty \
-                 --max-connections=5 --drain-delay=1 --drain-timeout=2 --json";
+                 --max-connections=5 --drain-delay=1 --drain-timeout=2 --memory-budget=48 --json";
     let config = serve(&flags.split(' ').collect::<Vec<_>>());
     let debug = format!("{config:?}");
     assert!(!debug.contains("s3cret"), "{debug}");
@@ -61,6 +61,7 @@ fn every_flag_is_read() {
     assert_eq!(service.blobs, BlobSetting::S3 { bucket, prefix });
     assert!(service.provider.is_some());
     assert_eq!((service.workers, service.model_namespace.as_str()), (0, "acme"));
+    assert_eq!(service.memory_budget, 48 << 20);
     assert_eq!((service.vendor.to_string().as_str(), service.seeds.len()), ("acme", 1));
     assert!(service.signing_key.is_some() && json);
     assert_eq!((log.filter.to_string().as_str(), log.format), ("off", Some(LogFormat::Pretty)));
@@ -135,6 +136,7 @@ const WRONG_COMMAND_LINES: &str = "
         --seed-key promptarium_live_b1_s=b --seed-key s3cret=alice
         --seed-key promptarium_live_a1_s3cret=a serve --seed-key promptarium_live_b1_s=b
         --log loud=very | --log-format xml | --drain-timeout -1 | --json=maybe
+        --memory-budget 47
         --listen here --vendor= --seed-key promptarium_live_a1_s3cret=alice --migrate x --database-pool x
         key | account create | account create a:b | key create
         key create --account a --scope promptarium_live_a1_s3cret
@@ -186,6 +188,7 @@ fn problems_are_one_line_and_name_the_flag_but_no_secret() {
     --log-format: "xml" is not one of: pretty, json
     --drain-timeout: "-1" is not a time; use whole seconds from 0 to 3600
     --json: "maybe" is not one of: true, false, 1, 0
+    --memory-budget: "47" is not an integer from 48 to 1048576
     --database-pool: "x" is not an integer from 1 to 10000; --listen: "here" is not an address; use HOST:PORT; --migrate: "x" is not one of: auto, off; --vendor: "" is not a vendor; use lower-case letters and digits
     a subcommand is missing; see promptarium-server --help
     <NAME>: missing; see promptarium-server --help

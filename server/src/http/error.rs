@@ -16,6 +16,7 @@ use crate::generate::SubmitError;
 use crate::generate::submit::SubmissionError;
 use crate::http::auth::AuthError;
 use crate::http::body::BodyReadError;
+use crate::http::memory::OverBudget;
 use crate::http::path::RequestTarget;
 use crate::http::validate::{BodyError, FieldErrors};
 use crate::limits::RETRY_AFTER_SECONDS;
@@ -43,6 +44,8 @@ pub enum ApiError {
     TooManyAttempts(u64),
     #[error(transparent)]
     Body(#[from] BodyReadError),
+    #[error(transparent)]
+    Memory(#[from] OverBudget),
     #[error("the body {0}")]
     Malformed(#[from] BodyError),
     #[error(transparent)]
@@ -91,6 +94,10 @@ pub(crate) struct Problem {
 /// What is wrong with a missing `modelId`, whether the handler or the store notices.
 pub(crate) const MODEL_REQUIRED: &str = "is required when promptType is image or video";
 
+/// Reasons of refusals for load, as metrics name them.
+pub(crate) const REFUSALS: [&str; 5] =
+    ["account_memory", "server_memory", "sign_in_attempts", "body_too_large", "body_too_slow"];
+
 const NO_VAULT: &str = "names no vault of this account";
 const INTERNAL: &str =
     "something went wrong in the server; its log says more under this request's x-request-id";
@@ -121,6 +128,12 @@ impl ApiError {
             Self::Body(B::TooLarge(_) | B::Longer(_)) => own_text(S::PAYLOAD_TOO_LARGE),
             Self::Body(B::TooSlow(_)) => own_text(S::REQUEST_TIMEOUT),
             Self::Body(B::Broken(_)) => of_body("broke off"),
+            Self::Body(B::Memory(over)) | Self::Memory(over) => match over {
+                OverBudget::Account => {
+                    own_text(S::TOO_MANY_REQUESTS).header(RETRY_AFTER, RETRY_AFTER_SECONDS)
+                }
+                OverBudget::Server => Problem::unavailable(self.to_string()),
+            },
             Self::Malformed(error) => of_body(&error.0),
             Self::Invalid(errors) => Problem::invalid(errors.clone()),
             Self::NotFound => Problem::new(S::NOT_FOUND, target.not_found),
@@ -169,6 +182,21 @@ impl ApiError {
                 | Self::Store(StoreError::KeyRevoked)
                 | Self::Submission(SubmissionError::Store(StoreError::KeyRevoked))
         )
+    }
+
+    /// Why the request is refused, if it is for load: one of [`REFUSALS`].
+    pub(crate) fn refusal(&self) -> Option<&'static str> {
+        use BodyReadError as B;
+        match self {
+            Self::Memory(over) | Self::Body(B::Memory(over)) => Some(match over {
+                OverBudget::Account => "account_memory",
+                OverBudget::Server => "server_memory",
+            }),
+            Self::TooManyAttempts(_) => Some("sign_in_attempts"),
+            Self::Body(B::TooLarge(_) | B::Longer(_)) => Some("body_too_large"),
+            Self::Body(B::TooSlow(_)) => Some("body_too_slow"),
+            _ => None,
+        }
     }
 
     /// What the log says beyond the status. `None` where the caller's text says everything.
@@ -278,6 +306,8 @@ mod tests {
             BodyReadError::TooSlow(30).into(),
             BodyReadError::Longer(7).into(),
             BodyReadError::Shorter(7).into(),
+            BodyReadError::Memory(OverBudget::Account).into(),
+            OverBudget::Server.into(),
             SlotError::NoToken.into(),
             SlotError::Invalid.into(),
             SlotError::Expired.into(),
@@ -350,6 +380,8 @@ mod tests {
         408 the body did not arrive within 30 seconds
         413 the body has more than the 7 bytes that were declared
         400 the body has fewer than the 7 bytes that were declared
+        429 the requests of this account have too many bytes in memory; try again when some have ended
+        503 the requests of all accounts have too many bytes in memory; try again in a while
         401 this address takes one upload, by PUT with `Authorization: Bearer <token of the slot>`; the image is at the slot's url, not here
         401 the token is not the one for this upload address, or the address was changed
         401 the upload address has run out; ask for a new slot

@@ -5,17 +5,19 @@
 use std::fmt::Display;
 
 use bytes::Bytes;
+use futures::FutureExt;
 use futures::stream::{self, BoxStream, Stream, StreamExt, TryStreamExt};
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
-use http_body_util::{Either, Full, StreamBody};
+use http_body_util::{BodyExt, Collected, Either, Full, StreamBody};
 use hyper::body::{Body as _, Frame};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::http::error::{ApiError, Problem};
+use crate::http::memory::{Memory, OverBudget};
 use crate::http::path::RequestTarget;
-use crate::limits::LISTING_CHUNK_BYTES;
+use crate::limits::{LISTING_CHUNK_BYTES, RESPONSE_BYTES_UNCOUNTED};
 use crate::store::StoreError;
 
 /// A streamed body failed, which cuts the connection. The cause is in the log.
@@ -75,6 +77,21 @@ pub(crate) fn with_type(status: StatusCode, of: &'static str, body: ResponseBody
 
 pub(crate) fn no_body() -> ResponseBody {
     ResponseBody::Left(Full::default())
+}
+
+/// The response with room for its body, until the body was sent. A streamed one needs none.
+pub(crate) fn within(memory: Memory<'_>, response: Response) -> Result<Response, OverBudget> {
+    let (parts, body) = response.into_parts();
+    let body = match body {
+        Either::Left(full) if full.size_hint().lower() > RESPONSE_BYTES_UNCOUNTED as u64 => {
+            // It is one piece, and ready.
+            let bytes = full.collect().now_or_never().and_then(Result::ok);
+            let bytes = bytes.map(Collected::to_bytes).unwrap_or_default();
+            Either::Left(Full::new(memory.reserve(bytes.len())?.hold(bytes)))
+        }
+        body => body,
+    };
+    Ok(Response::from_parts(parts, body))
 }
 
 /// A body that is produced while it is sent. A failure is logged and cuts the connection, so
@@ -173,9 +190,8 @@ impl<T> ListWriter<T> {
 
 #[cfg(test)]
 mod tests {
-    use http_body_util::BodyExt;
-
     use super::*;
+    use crate::http::memory::MemoryBudget;
 
     /// The list of this many entries, after which the store fails.
     async fn failing_after(entries: usize) -> Result<Response, ApiError> {
@@ -186,6 +202,23 @@ mod tests {
             Ok(())
         };
         listing(texts.chain(failure).boxed(), write).await
+    }
+
+    #[test]
+    fn a_large_body_has_room_until_it_is_dropped() {
+        let budget = MemoryBudget::new(400_000);
+        let of = |size| with_json(StatusCode::OK, vec![b'x'; size]);
+        let small = within(budget.of(None), of(RESPONSE_BYTES_UNCOUNTED)).unwrap();
+        assert_eq!(budget.used(), 0);
+        let large = within(budget.of(None), of(100_000)).unwrap();
+        assert_eq!(budget.used(), 100_000);
+        assert_eq!(large.body().size_hint().exact(), Some(100_000));
+        assert!(within(budget.of(None), of(RESPONSE_BYTES_UNCOUNTED + 1)).is_err());
+        // What hyper takes out of the body keeps the room.
+        let bytes = large.into_body().collect().now_or_never().unwrap().unwrap().to_bytes();
+        assert_eq!((bytes.len(), budget.used()), (100_000, 100_000));
+        drop((bytes, small));
+        assert_eq!(budget.used(), 0);
     }
 
     #[tokio::test]
