@@ -37,6 +37,7 @@ use crate::http::cursor::Cursors;
 use crate::http::error::ApiError;
 use crate::http::memory::{Memory, MemoryBudget};
 use crate::http::path::PathParams;
+use crate::http::rates::Rates;
 use crate::http::response::{self, Response};
 use crate::limits::READINESS_TIMEOUT;
 use crate::store::{Store, StoreError};
@@ -64,6 +65,8 @@ pub struct Api {
     pub attempts: Arc<Attempts>,
     /// For the bodies of requests and responses.
     pub memory: MemoryBudget,
+    /// Requests of keys and accounts in the current windows.
+    pub rates: Arc<Rates>,
     /// Whether the server wants requests.
     pub readiness: Readiness,
     pub openapi: Document,

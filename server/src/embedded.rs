@@ -216,6 +216,7 @@ impl EmbeddedServerBuilder {
             provider: None,
             workers: self.workers.unwrap_or(WORKERS_DEFAULT),
             memory_budget: MEMORY_BUDGET_MIB << 20,
+            rate_limits: Vec::new(),
         };
         let clock = self.clock;
         let store = match (self.database_url, self.store) {

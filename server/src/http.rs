@@ -8,5 +8,6 @@ pub(crate) mod cursor;
 pub(crate) mod error;
 pub(crate) mod memory;
 pub(crate) mod path;
+pub(crate) mod rates;
 pub(crate) mod response;
 pub(crate) mod validate;

@@ -71,6 +71,9 @@ pub(crate) const RESPONSE_BYTES_UNCOUNTED: usize = 16 * 1024;
 /// values, and takes the most.
 pub(crate) const PARAMETER_VALUE_BYTES: usize = 384;
 
+/// Below this number of windows of rate limits, ended ones are kept.
+pub(crate) const RATE_WINDOWS_MIN: usize = 1_000;
+
 /// The body of a form.
 pub(crate) const FORM_BYTES_MAX: usize = 4 * 1024;
 

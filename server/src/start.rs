@@ -23,6 +23,7 @@ use crate::http::attempts::Attempts;
 use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
 use crate::http::memory::MemoryBudget;
+use crate::http::rates::Rates;
 use crate::outbound::OutboundError;
 use crate::serve::listener::{Drained, Limits, serve};
 use crate::serve::metrics::Metrics;
@@ -214,6 +215,7 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         base_url: public.base_url().into(),
         slots: Slots::new(&signing_key, assets.clone(), clock.clone()),
         site: Site::new(&public),
+        rates: Arc::new(Rates::new(config.rate_limits, clock.clone())),
         attempts: Arc::new(Attempts::new(clock)),
         blobs,
         assets,

@@ -25,6 +25,7 @@ pub(crate) fn config(workers: usize) -> Result<ServiceConfig, NotStarted> {
         blobs: BlobSetting::Memory,
         provider: None,
         memory_budget: 128 << 20,
+        rate_limits: Vec::new(),
         workers,
     })
 }

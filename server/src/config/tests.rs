@@ -32,6 +32,7 @@ fn every_setting_has_its_documented_default() {
     assert_eq!(config.service.model_namespace.as_str(), "local");
     assert_eq!(format!("{:?}", config.limits), format!("{:?}", Limits::default()));
     assert!(config.service.provider.is_none());
+    assert!(config.service.rate_limits.is_empty());
     assert!(config.service.seeds.is_empty() && config.service.signing_key.is_none());
     assert!(config.admin_listen.is_none() && config.public_url.is_none() && !config.json);
     assert_eq!(config.service.blobs, BlobSetting::Memory);
@@ -47,7 +48,8 @@ fn every_flag_is_read() {
                  --provider-private-outputs --workers=0 --model-namespace=acme --vendor=acme \
                  --seed-key=acme_live_a1_s3cret=alice \
                  --signing-key=s3cret-of-at-least-32-characters --log=off --log-format=pretty \
-                 --max-connections=5 --drain-delay=1 --drain-timeout=2 --memory-budget=48 --json";
+                 --max-connections=5 --drain-delay=1 --drain-timeout=2 --memory-budget=48 \
+                 --rate-limit=key:requests=600/60 --rate-limit=account:uploads=5/9 --json";
     let config = serve(&flags.split(' ').collect::<Vec<_>>());
     let debug = format!("{config:?}");
     assert!(!debug.contains("s3cret"), "{debug}");
@@ -62,6 +64,8 @@ fn every_flag_is_read() {
     assert!(service.provider.is_some());
     assert_eq!((service.workers, service.model_namespace.as_str()), (0, "acme"));
     assert_eq!(service.memory_budget, 48 << 20);
+    let rates: Vec<_> = service.rate_limits.iter().map(ToString::to_string).collect();
+    assert_eq!(rates, ["key-requests-60s", "account-uploads-9s"]);
     assert_eq!((service.vendor.to_string().as_str(), service.seeds.len()), ("acme", 1));
     assert!(service.signing_key.is_some() && json);
     assert_eq!((log.filter.to_string().as_str(), log.format), ("off", Some(LogFormat::Pretty)));
@@ -136,7 +140,8 @@ const WRONG_COMMAND_LINES: &str = "
         --seed-key promptarium_live_b1_s=b --seed-key s3cret=alice
         --seed-key promptarium_live_a1_s3cret=a serve --seed-key promptarium_live_b1_s=b
         --log loud=very | --log-format xml | --drain-timeout -1 | --json=maybe
-        --memory-budget 47
+        --memory-budget 47 | --rate-limit requests=5/1
+        --rate-limit key:requests=5/1 serve --rate-limit key:uploads=5/1
         --listen here --vendor= --seed-key promptarium_live_a1_s3cret=alice --migrate x --database-pool x
         key | account create | account create a:b | key create
         key create --account a --scope promptarium_live_a1_s3cret
@@ -189,6 +194,8 @@ fn problems_are_one_line_and_name_the_flag_but_no_secret() {
     --drain-timeout: "-1" is not a time; use whole seconds from 0 to 3600
     --json: "maybe" is not one of: true, false, 1, 0
     --memory-budget: "47" is not an integer from 48 to 1048576
+    --rate-limit: "requests=5/1" is not a rate limit; use key or account, requests, generations or uploads, a number and seconds, such as key:requests=600/60
+    --rate-limit: given before and after the command; use one place
     --database-pool: "x" is not an integer from 1 to 10000; --listen: "here" is not an address; use HOST:PORT; --migrate: "x" is not one of: auto, off; --vendor: "" is not a vendor; use lower-case letters and digits
     a subcommand is missing; see promptarium-server --help
     <NAME>: missing; see promptarium-server --help

@@ -11,6 +11,7 @@ use tracing_subscriber::filter::Targets;
 
 use super::LogFormat;
 use crate::domain::{KeyError, ModelNamespace, NewKey, Scopes, SigningKey, Vendor};
+use crate::http::rates::RateLimit;
 use crate::store::postgres::{DatabaseUrl, Migration};
 
 /// The value of `--provider`.
@@ -87,6 +88,14 @@ pub(super) fn integer<const MIN: usize, const MAX: usize>(text: &str) -> Result<
 pub(super) fn seconds(text: &str) -> Result<Duration, &'static str> {
     let seconds = text.parse().ok().filter(|seconds| (0..=3600).contains(seconds));
     seconds.map(Duration::from_secs).ok_or("is not a time; use whole seconds from 0 to 3600")
+}
+
+/// The values of one flag or of the variable.
+pub(super) type RateLimits = Vec<RateLimit>;
+
+/// White space separates several.
+pub(super) fn rate_limits(text: &str) -> Result<RateLimits, &'static str> {
+    text.split_whitespace().map(str::parse).collect()
 }
 
 pub(super) fn database_url(text: &str) -> Result<DatabaseUrl, String> {

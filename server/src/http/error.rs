@@ -18,6 +18,7 @@ use crate::http::auth::AuthError;
 use crate::http::body::BodyReadError;
 use crate::http::memory::OverBudget;
 use crate::http::path::RequestTarget;
+use crate::http::rates::OverRate;
 use crate::http::validate::{BodyError, FieldErrors};
 use crate::limits::RETRY_AFTER_SECONDS;
 use crate::store::StoreError;
@@ -42,6 +43,8 @@ pub enum ApiError {
     /// With the seconds to wait.
     #[error("too many wrong sign-in codes; try again in {0} seconds")]
     TooManyAttempts(u64),
+    #[error(transparent)]
+    OverRate(#[from] OverRate),
     #[error(transparent)]
     Body(#[from] BodyReadError),
     #[error(transparent)]
@@ -95,8 +98,14 @@ pub(crate) struct Problem {
 pub(crate) const MODEL_REQUIRED: &str = "is required when promptType is image or video";
 
 /// Reasons of refusals for load, as metrics name them.
-pub(crate) const REFUSALS: [&str; 5] =
-    ["account_memory", "server_memory", "sign_in_attempts", "body_too_large", "body_too_slow"];
+pub(crate) const REFUSALS: [&str; 6] = [
+    "account_memory",
+    "server_memory",
+    "rate_limit",
+    "sign_in_attempts",
+    "body_too_large",
+    "body_too_slow",
+];
 
 const NO_VAULT: &str = "names no vault of this account";
 const INTERNAL: &str =
@@ -121,7 +130,7 @@ impl ApiError {
             }
             Self::Auth(_) | Self::Slot(_) => own_text(S::UNAUTHORIZED),
             Self::CrossSite => own_text(S::FORBIDDEN),
-            Self::TooManyAttempts(seconds) => {
+            Self::TooManyAttempts(seconds) | Self::OverRate(OverRate { seconds, .. }) => {
                 own_text(S::TOO_MANY_REQUESTS).header(RETRY_AFTER, &seconds.to_string())
             }
             Self::Body(B::OtherType(_)) | Self::OtherType(_) => own_text(S::UNSUPPORTED_MEDIA_TYPE),
@@ -170,18 +179,21 @@ impl ApiError {
     }
 
     /// Whether a request with a key failed before any step of the store checked that key, or
-    /// because a step says that it is revoked. `ApiService` then asks the store.
+    /// because a step says that it is revoked. `ApiService` then asks the store. A refusal for
+    /// load spares the store.
     pub(crate) fn needs_key_recheck(&self) -> bool {
-        matches!(
-            self,
-            Self::Auth(AuthError::Scope)
-                | Self::Body(_)
-                | Self::Malformed(_)
-                | Self::Invalid(_)
-                | Self::NotFound
-                | Self::Store(StoreError::KeyRevoked)
-                | Self::Submission(SubmissionError::Store(StoreError::KeyRevoked))
-        )
+        let is_for_memory = matches!(self, Self::Body(BodyReadError::Memory(_)));
+        !is_for_memory
+            && matches!(
+                self,
+                Self::Auth(AuthError::Scope)
+                    | Self::Body(_)
+                    | Self::Malformed(_)
+                    | Self::Invalid(_)
+                    | Self::NotFound
+                    | Self::Store(StoreError::KeyRevoked)
+                    | Self::Submission(SubmissionError::Store(StoreError::KeyRevoked))
+            )
     }
 
     /// Why the request is refused, if it is for load: one of [`REFUSALS`].
@@ -192,6 +204,7 @@ impl ApiError {
                 OverBudget::Account => "account_memory",
                 OverBudget::Server => "server_memory",
             }),
+            Self::OverRate(_) => Some("rate_limit"),
             Self::TooManyAttempts(_) => Some("sign_in_attempts"),
             Self::Body(B::TooLarge(_) | B::Longer(_)) => Some("body_too_large"),
             Self::Body(B::TooSlow(_)) => Some("body_too_slow"),
@@ -301,6 +314,7 @@ mod tests {
             AuthError::WrongCode.into(),
             ApiError::CrossSite,
             ApiError::TooManyAttempts(9),
+            OverRate::of("key:requests=600/60", 9).into(),
             BodyReadError::OtherType("application/json").into(),
             BodyReadError::TooLarge(4194304).into(),
             BodyReadError::TooSlow(30).into(),
@@ -375,6 +389,7 @@ mod tests {
         401 this sign-in code is not valid: it was used before, is older than 15 minutes, or was mistyped
         403 another site may have caused this request; it takes `Sec-Fetch-Site: same-origin`, or an `Origin` that is this service's
         429 too many wrong sign-in codes; try again in 9 seconds
+        429 this key may send 600 requests in 60 seconds; try again in 9 seconds
         415 the request needs one header `Content-Type: application/json`
         413 the body has more than 4194304 bytes
         408 the body did not arrive within 30 seconds

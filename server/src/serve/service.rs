@@ -27,11 +27,12 @@ use crate::http::browser::asks_for_page;
 use crate::http::error::ApiError;
 use crate::http::memory::Memory;
 use crate::http::path::RequestTarget;
+use crate::http::rates::RateHeaders;
 use crate::http::response::{self, Response};
 use crate::limits::REQUEST_ID_CHARS_MAX;
 use crate::serve::listener::HttpService;
 use crate::serve::metrics::Metrics;
-use crate::serve::routes::{AuthedHandler, Handler, RouteMatch, Routes};
+use crate::serve::routes::{AuthedHandler, Handler, Route, RouteMatch, Routes};
 use crate::store::StoreError;
 use crate::web;
 
@@ -59,7 +60,7 @@ impl HttpService for Arc<ApiService> {
         let found = self.routes.find(&parts.method, parts.uri.path());
         let route = found.as_ref().ok().copied();
         let (api, body) = (&self.api, &mut incoming);
-        let mut session = None;
+        let (mut session, mut rates) = (None, RateHeaders::default());
         let work = async {
             check_host(&parts)?;
             let RouteMatch { route, params, .. } = found?;
@@ -73,6 +74,7 @@ impl HttpService for Arc<ApiService> {
                     let outcome = async {
                         let found = api.site.session(&parts.headers, &*api.store).await?;
                         let session = &*session.insert(found);
+                        api.rates.count(&session.caller(), route.name, &mut rates)?;
                         api.site.check_source(&parts.method, &parts.headers)?;
                         request.memory = api.memory.of(Some(session.account));
                         let memory = request.memory;
@@ -81,7 +83,7 @@ impl HttpService for Arc<ApiService> {
                     };
                     web::or_sign_in(&api.site, outcome.await)
                 }
-                Handler::Authed(handler) => authed(api, route.access, handler, request).await,
+                Handler::Authed(handler) => authed(api, route, handler, request, &mut rates).await,
             }
         };
         // Unwind safe: all shared state is behind the store, whose steps are atomic.
@@ -106,6 +108,7 @@ impl HttpService for Arc<ApiService> {
         let (status, elapsed) = (response.status(), started.elapsed());
         self.record(&parts.method, route, status, elapsed, id_text, error.as_ref());
         let headers = response.headers_mut();
+        rates.write(headers);
         headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         if self.api.site.is_https() {
@@ -169,18 +172,20 @@ impl ApiService {
 /// Runs the handler of a request that needs a key, or a session in its place.
 async fn authed(
     api: &Api,
-    access: Access,
+    route: &Route,
     handler: AuthedHandler,
     mut request: Request<'_>,
+    rates: &mut RateHeaders,
 ) -> HandlerResult {
-    let (parts, is_session) = (request.parts, access == Access::Session);
+    let (parts, is_session) = (request.parts, route.access == Access::Session);
     let caller = match is_session {
         true => api.site.authenticate(parts, &*api.store).await?.caller(),
         false => authenticate(&parts.headers, &api.vendor, &*api.store).await?,
     };
+    api.rates.count(&caller, route.name, rates)?;
     let memory = api.memory.of(Some(caller.account));
     request.memory = memory;
-    let outcome = match access {
+    let outcome = match route.access {
         Access::Write if !caller.scopes.prompts_write => Err(AuthError::Scope.into()),
         _ => handler(api, &caller, request)
             .await

@@ -22,6 +22,7 @@ mod embedded;
 mod generations;
 mod metrics;
 mod openapi;
+mod rates;
 mod sessions;
 mod uploads;
 
