@@ -92,7 +92,7 @@ impl Request<'_> {
 
     /// The body of a form in a page.
     pub(crate) async fn form(&mut self) -> Result<Bytes, BodyReadError> {
-        read_form(self.body, &self.parts.headers, self.memory).await
+        read_form(self.body, &self.parts.headers).await
     }
 
     /// The id at this index of the path.

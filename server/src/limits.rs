@@ -211,8 +211,9 @@ pub(crate) const S3_RETRY_FOR: Duration = Duration::from_secs(20);
 /// First and longest wait before a retry of a request to S3; it doubles.
 pub(crate) const S3_BACKOFF_FIRST: Duration = Duration::from_millis(100);
 pub(crate) const S3_BACKOFF_MAX: Duration = Duration::from_secs(2);
-/// Files are read in pieces of this size; each costs a thread switch.
-pub(crate) const ASSET_PIECE_BYTES: usize = 128 * 1024;
+/// Files are read in pieces of this size; each costs a thread switch. A client that does not read
+/// holds two of them.
+pub(crate) const ASSET_PIECE_BYTES: usize = 64 * 1024;
 /// Time limit of name resolution, TCP connect and TLS handshake together.
 pub(crate) const OUTBOUND_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Idle outbound connections. Most servers close theirs later, so that requests meet no close.

@@ -128,11 +128,14 @@ pub(crate) async fn asset(api: &Api, request: Request<'_>) -> HandlerResult {
                 .status(StatusCode::PARTIAL_CONTENT)
                 .header(CONTENT_RANGE, content_range)
                 .header(CONTENT_LENGTH, range.end - range.start);
-            return Ok(reply.body(response::stream(read(Some(range)).await?.bytes))?);
+            let blob = read(Some(range)).await?;
+            let room = api.memory.of(None).reserve(blob.buffered)?;
+            return Ok(reply.body(response::file(blob.bytes, room))?);
         }
     }
     let blob = read(None).await?;
-    Ok(reply.header(CONTENT_LENGTH, blob.size).body(response::stream(blob.bytes))?)
+    let room = api.memory.of(None).reserve(blob.buffered)?;
+    Ok(reply.header(CONTENT_LENGTH, blob.size).body(response::file(blob.bytes, room))?)
 }
 
 /// The header `Range`, if there is one and its `If-Range` is `etag` (RFC 9110, 14.2).

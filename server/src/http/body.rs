@@ -42,16 +42,16 @@ pub(crate) async fn read_json(
     headers: &HeaderMap,
     memory: Memory<'_>,
 ) -> Result<Bytes, BodyReadError> {
-    read(body, headers, memory, "application/json", BODY_BYTES_MAX).await
+    read(body, headers, Some(memory), "application/json", BODY_BYTES_MAX).await
 }
 
-/// Reads the body of a form in a page.
+/// Reads the body of a form in a page. It has fewer bytes than the connection's own buffers, and
+/// is not counted.
 pub(crate) async fn read_form(
     body: &mut Incoming,
     headers: &HeaderMap,
-    memory: Memory<'_>,
 ) -> Result<Bytes, BodyReadError> {
-    read(body, headers, memory, "application/x-www-form-urlencoded", FORM_BYTES_MAX).await
+    read(body, headers, None, "application/x-www-form-urlencoded", FORM_BYTES_MAX).await
 }
 
 /// Reads a body of this type. If it is declared too large, or there is no memory for it, nothing
@@ -59,7 +59,7 @@ pub(crate) async fn read_form(
 async fn read(
     body: &mut Incoming,
     headers: &HeaderMap,
-    memory: Memory<'_>,
+    memory: Option<Memory<'_>>,
     of: &'static str,
     most: usize,
 ) -> Result<Bytes, BodyReadError> {
@@ -71,7 +71,7 @@ async fn read(
     if declared > most {
         return Err(BodyReadError::TooLarge(most));
     }
-    let mut room = memory.reserve(declared)?;
+    let mut room = memory.map(|memory| memory.reserve(declared)).transpose()?;
     let mut bytes = Vec::with_capacity(declared);
     let mut data = body.into_data_stream();
     let read = async {
@@ -84,7 +84,7 @@ async fn read(
             if size > bytes.capacity() {
                 // A chunked body. Its room doubles, so that few of its bytes are copied again.
                 let capacity = size.max(2 * bytes.capacity()).min(most);
-                room.grow_to(capacity)?;
+                room.as_mut().map_or(Ok(()), |room| room.grow_to(capacity))?;
                 bytes.reserve_exact(capacity - bytes.len());
             }
             bytes.extend_from_slice(&piece);
@@ -93,7 +93,10 @@ async fn read(
     };
     let read = timeout(Duration::from_secs(BODY_SECONDS_MAX), read).await;
     read.map_err(|_| BodyReadError::TooSlow(BODY_SECONDS_MAX))??;
-    Ok(room.hold(bytes))
+    Ok(match room {
+        Some(room) => room.hold(bytes),
+        None => bytes.into(),
+    })
 }
 
 /// Reads and discards the rest in the background, within limits. Closing a socket with

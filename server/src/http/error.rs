@@ -98,8 +98,9 @@ pub(crate) struct Problem {
 pub(crate) const MODEL_REQUIRED: &str = "is required when promptType is image or video";
 
 /// Reasons of refusals for load, as metrics name them.
-pub(crate) const REFUSALS: [&str; 6] = [
+pub(crate) const REFUSALS: [&str; 7] = [
     "account_memory",
+    "public_memory",
     "server_memory",
     "rate_limit",
     "sign_in_attempts",
@@ -141,7 +142,7 @@ impl ApiError {
                 OverBudget::Account => {
                     own_text(S::TOO_MANY_REQUESTS).header(RETRY_AFTER, RETRY_AFTER_SECONDS)
                 }
-                OverBudget::Server => Problem::unavailable(self.to_string()),
+                OverBudget::Public | OverBudget::Server => Problem::unavailable(self.to_string()),
             },
             Self::Malformed(error) => of_body(&error.0),
             Self::Invalid(errors) => Problem::invalid(errors.clone()),
@@ -202,6 +203,7 @@ impl ApiError {
         match self {
             Self::Memory(over) | Self::Body(B::Memory(over)) => Some(match over {
                 OverBudget::Account => "account_memory",
+                OverBudget::Public => "public_memory",
                 OverBudget::Server => "server_memory",
             }),
             Self::OverRate(_) => Some("rate_limit"),
@@ -321,6 +323,7 @@ mod tests {
             BodyReadError::Longer(7).into(),
             BodyReadError::Shorter(7).into(),
             BodyReadError::Memory(OverBudget::Account).into(),
+            OverBudget::Public.into(),
             OverBudget::Server.into(),
             SlotError::NoToken.into(),
             SlotError::Invalid.into(),
@@ -396,6 +399,7 @@ mod tests {
         413 the body has more than the 7 bytes that were declared
         400 the body has fewer than the 7 bytes that were declared
         429 the requests of this account have too many bytes in memory; try again when some have ended
+        503 the responses without a key have too many bytes in memory; try again in a while
         503 the requests of all accounts have too many bytes in memory; try again in a while
         401 this address takes one upload, by PUT with `Authorization: Bearer <token of the slot>`; the image is at the slot's url, not here
         401 the token is not the one for this upload address, or the address was changed

@@ -40,6 +40,8 @@ pub enum OverBudget {
         "the requests of this account have too many bytes in memory; try again when some have ended"
     )]
     Account,
+    #[error("the responses without a key have too many bytes in memory; try again in a while")]
+    Public,
     #[error("the requests of all accounts have too many bytes in memory; try again in a while")]
     Server,
 }
@@ -83,7 +85,7 @@ impl MemoryBudget {
         let mut used = self.0.used.lock();
         let own = used.by_owner.get(&owner).copied().unwrap_or_default() + bytes;
         if own > self.0.limit / MEMORY_SHARE_DIVISOR {
-            return Err(OverBudget::Account);
+            return Err(owner.map_or(OverBudget::Public, |_| OverBudget::Account));
         }
         let total = used.total + bytes;
         if total > self.0.limit {
@@ -137,7 +139,7 @@ impl Reservation {
                 self.bytes.as_ref()
             }
         }
-        if self.bytes == 0 { Bytes::new() } else { Bytes::from_owner(Held { bytes, _room: self }) }
+        Bytes::from_owner(Held { bytes, _room: self })
     }
 }
 
@@ -183,6 +185,7 @@ mod tests {
             (1..=4).map(|id| budget.of(Some(AccountId(id))).reserve(100).unwrap()).collect();
         assert_eq!(budget.of(None).reserve(1).err(), Some(OverBudget::Server));
         drop(held);
+        assert_eq!(budget.of(None).reserve(101).err(), Some(OverBudget::Public));
         assert!(budget.of(None).reserve(100).is_ok());
         assert_eq!(budget.used(), 0);
     }

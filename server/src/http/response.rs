@@ -3,6 +3,7 @@
 //! `error` decides status and text of a failure, `api::view` the form of a resource.
 
 use std::fmt::Display;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::FutureExt;
@@ -13,9 +14,10 @@ use http_body_util::{BodyExt, Collected, Either, Full, StreamBody};
 use hyper::body::{Body as _, Frame};
 use serde::Serialize;
 use serde_json::{Value, json};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::http::error::{ApiError, Problem};
-use crate::http::memory::{Memory, OverBudget};
+use crate::http::memory::{Memory, OverBudget, Reservation};
 use crate::http::path::RequestTarget;
 use crate::limits::{LISTING_CHUNK_BYTES, RESPONSE_BYTES_UNCOUNTED};
 use crate::store::StoreError;
@@ -92,6 +94,34 @@ pub(crate) fn within(memory: Memory<'_>, response: Response) -> Result<Response,
         body => body,
     };
     Ok(Response::from_parts(parts, body))
+}
+
+/// A file that is read while it is sent, one piece after the other: a piece is read once the one
+/// before it was sent, so that a client that does not read takes the memory of one.
+pub(crate) fn file<E: Display + Send + 'static>(
+    pieces: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
+    room: Reservation,
+) -> ResponseBody {
+    struct Piece(
+        Bytes,
+        #[expect(dead_code, reason = "dropped with the bytes")] OwnedSemaphorePermit,
+    );
+    impl AsRef<[u8]> for Piece {
+        fn as_ref(&self) -> &[u8] {
+            &self.0
+        }
+    }
+    let turn = Arc::new(Semaphore::new(1));
+    let begin = (Box::pin(pieces), room);
+    stream(stream::try_unfold(begin, move |(mut pieces, room)| {
+        let turn = turn.clone();
+        async move {
+            // It is never closed.
+            let Ok(permit) = turn.acquire_owned().await else { return Ok(None) };
+            let piece = pieces.try_next().await?;
+            Ok::<_, E>(piece.map(|bytes| (Bytes::from_owner(Piece(bytes, permit)), (pieces, room))))
+        }
+    }))
 }
 
 /// A body that is produced while it is sent. A failure is logged and cuts the connection, so

@@ -8,7 +8,6 @@
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
-    clippy::panic,
     clippy::print_stdout,
     reason = "a test fails where something unexpected happens, and prints what it measures"
 )]
