@@ -12,9 +12,9 @@ use crate::target::GOOD;
 
 /// Between two rounds of requests.
 const PAUSE: Duration = Duration::from_millis(20);
-/// 99 of 100 requests take less. A debug build takes ten times as long for what it parses and
-/// writes.
-const P99_MAX: Duration = Duration::from_millis(if cfg!(debug_assertions) { 1_500 } else { 250 });
+/// 99 of 100 requests take less. A debug build takes 10 to 20 times as long for what it parses,
+/// digests and writes, and shares the machine with other tests.
+const P99_MAX: Duration = Duration::from_millis(if cfg!(debug_assertions) { 5_000 } else { 250 });
 /// An upload waits for the disk, which other uploads keep busy.
 const UPLOAD_MAX: Duration = Duration::from_secs(5);
 const REQUESTS_MIN: usize = 10;
