@@ -96,8 +96,9 @@ pub(crate) fn within(memory: Memory<'_>, response: Response) -> Result<Response,
     Ok(Response::from_parts(parts, body))
 }
 
-/// A file that is read while it is sent, one piece after the other: a piece is read once the one
-/// before it was sent, so that a client that does not read takes the memory of one.
+/// A file that is read while it is sent. A piece is read once the one before it was sent and
+/// dropped, so a client that does not read takes the memory of one. Whoever collects such a body
+/// has to copy the pieces, or waits for ever.
 pub(crate) fn file<E: Display + Send + 'static>(
     pieces: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
     room: Reservation,

@@ -17,7 +17,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 const P99_MAX: Duration = Duration::from_millis(if cfg!(debug_assertions) { 5_000 } else { 250 });
 /// An upload waits for the disk, which other uploads keep busy.
 const UPLOAD_MAX: Duration = Duration::from_secs(5);
-const REQUESTS_MIN: usize = 10;
+const REQUESTS_MIN: usize = 5;
 
 pub(crate) struct GoodClient {
     stop: oneshot::Sender<()>,

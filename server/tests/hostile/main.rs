@@ -1,8 +1,8 @@
 //! Attacks on a server process, with a good client beside each one: it must see no error and wait
 //! for nothing, and the server's memory must stay within a bound.
 //!
-//! `PROMPTARIUM_HOSTILE_ROUNDS` repeats each attack; the default is one round. The attacks are not
-//! run at the same time, because each measures time and memory.
+//! `PROMPTARIUM_HOSTILE_ROUNDS` repeats the attacks that leave nothing behind; the default is one
+//! round. The attacks are not run at the same time, because each measures time and memory.
 
 #![cfg(target_os = "linux")]
 #![expect(
@@ -34,7 +34,8 @@ const MEMORY_MAX_MIB: u64 = 256;
 
 const MEBIBYTE: usize = 1024 * 1024;
 
-/// How often an attack is repeated.
+/// How often an attack is made. What the server stores adds up, so attacks that store much are made
+/// once.
 fn rounds() -> usize {
     let rounds = std::env::var("PROMPTARIUM_HOSTILE_ROUNDS");
     rounds.map_or(1, |rounds| rounds.parse().expect("a number of rounds"))
