@@ -79,6 +79,10 @@ pub const GENERATION_PARAMETERS_BYTES_MAX: usize = 262_144;
 /// object included.
 pub const GENERATION_PARAMETERS_DEPTH_MAX: usize = 64;
 
+/// Most values in a generation's `parameters`, at all levels together, the outermost object
+/// included.
+pub const GENERATION_PARAMETERS_VALUES_MAX: usize = 10_000;
+
 /// The aspect ratio of a generation by default.
 pub const GENERATION_ASPECT_RATIO_DEFAULT: &str = "1:1";
 

@@ -32,11 +32,13 @@ use crate::blobs::{AssetName, BlobError, Blobs};
 use crate::domain::Vendor;
 use crate::generate::submit::Submitter;
 use crate::http::attempts::Attempts;
-use crate::http::body::{BodyReadError, read_json};
+use crate::http::body::{BodyReadError, read_form, read_json};
 use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
 use crate::http::error::ApiError;
+use crate::http::memory::{Memory, MemoryBudget};
 use crate::http::path::PathParams;
+use crate::http::rates::Rates;
 use crate::http::response::{self, Response};
 use crate::limits::READINESS_TIMEOUT;
 use crate::store::{Store, StoreError};
@@ -62,6 +64,10 @@ pub struct Api {
     pub site: Site,
     /// Wrong sign-in codes of the last minute.
     pub attempts: Arc<Attempts>,
+    /// For the bodies of requests and responses.
+    pub memory: MemoryBudget,
+    /// Requests of keys and accounts in the current windows.
+    pub rates: Arc<Rates>,
     /// Whether the server wants requests.
     pub readiness: Readiness,
     pub openapi: Document,
@@ -75,12 +81,19 @@ pub struct Request<'a> {
     /// Address of the other end of the connection, which may be a proxy's.
     pub peer: IpAddr,
     pub body: &'a mut Incoming,
+    /// Memory for its body.
+    pub memory: Memory<'a>,
 }
 
 impl Request<'_> {
     /// The JSON body.
     async fn json(&mut self) -> Result<Bytes, BodyReadError> {
-        read_json(self.body, &self.parts.headers).await
+        read_json(self.body, &self.parts.headers, self.memory).await
+    }
+
+    /// The body of a form in a page.
+    pub(crate) async fn form(&mut self) -> Result<Bytes, BodyReadError> {
+        read_form(self.body, &self.parts.headers).await
     }
 
     /// The id at this index of the path.

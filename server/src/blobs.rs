@@ -46,6 +46,9 @@ pub struct Blobs {
 pub struct Blob {
     /// Size of the whole file.
     pub size: u64,
+    /// Memory that reading it takes: a piece, and the buffer that it is read into. A file in memory
+    /// takes none.
+    pub buffered: usize,
     pub bytes: BoxStream<'static, Result<Bytes, BlobError>>,
 }
 
@@ -109,7 +112,9 @@ impl Blobs {
                 pieces.map_err(BlobError::from).boxed()
             }
         };
-        Ok(Some(Blob { size, bytes: pieces_in_time(BLOBS_TIMEOUT, bytes) }))
+        let in_memory = matches!(self.staging, Staging::Memory);
+        let buffered = if in_memory { 0 } else { 2 * ASSET_PIECE_BYTES };
+        Ok(Some(Blob { size, buffered, bytes: pieces_in_time(BLOBS_TIMEOUT, bytes) }))
     }
 
     /// A whole file in memory; `None` if there is none.

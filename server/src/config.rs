@@ -4,6 +4,7 @@
 //! reported together, each with its flag or variable. No error contains the value of a secret.
 
 mod args;
+mod commands;
 mod jobs;
 mod values;
 
@@ -12,14 +13,15 @@ use std::ffi::OsString;
 use clap::{ArgMatches, FromArgMatches};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
-pub(crate) use self::args::{AccountCommand, AdminCommand, KeyCommand};
 use self::args::{Cli, CliCommand, Settings, is_flag, source};
+pub(crate) use self::commands::{AccountCommand, AdminCommand, KeyCommand};
 pub use self::values::SeedKey;
 use self::values::{ProviderKind, seed_keys};
 use crate::blobs::BlobSetting;
 use crate::domain::{ModelNamespace, PublicUrl, Scopes, SigningKey, Vendor};
 use crate::generate::JobSettings;
 use crate::generate::queue::{QueueSetting, QueueSettingError};
+use crate::http::rates::RateLimit;
 use crate::serve::listener::{ConnectionTimeouts, Limits};
 use crate::store::postgres::{DatabaseUrl, Migration};
 
@@ -67,6 +69,10 @@ pub struct ServiceConfig {
     pub provider: Option<QueueSetting>,
     /// How generations are processed.
     pub jobs: JobSettings,
+    /// Bytes that the bodies of requests and responses may take.
+    pub memory_budget: usize,
+    /// How many requests keys and accounts may send. None by default.
+    pub rate_limits: Vec<RateLimit>,
 }
 
 #[derive(Debug)]
@@ -126,10 +132,13 @@ impl Command {
         let Cli { settings, command } =
             Cli::from_arg_matches(&matches).map_err(|e| args::usage_error(&e))?;
         // clap drops the values before the command if there are others after it.
-        let seed_flags = arguments.iter().filter(|argument| is_flag(argument, "seed_key"));
-        if seed_flags.count() > settings.seed_key.len() {
-            let problem = "--seed-key: given before and after the command; use one place";
-            return Err(ConfigError::Invalid(problem.to_owned()));
+        for (id, values) in
+            [("seed_key", settings.seed_key.len()), ("rate_limit", settings.rate_limit.len())]
+        {
+            if arguments.iter().filter(|argument| is_flag(argument, id)).count() > values {
+                let problem = "given before and after the command; use one place";
+                return Err(ConfigError::Invalid(format!("{}: {problem}", args::flag(id))));
+            }
         }
         let command = match command {
             None | Some(CliCommand::Serve) => {
@@ -175,6 +184,8 @@ fn serve(s: Settings, matches: &ArgMatches) -> Result<ServeConfig, String> {
             blobs,
             provider,
             jobs: s.jobs.into(),
+            memory_budget: s.memory_budget << 20,
+            rate_limits: s.rate_limit.into_iter().flatten().collect(),
         },
         limits: Limits {
             connections_max: s.max_connections,

@@ -13,7 +13,7 @@ use crate::clock::Clock;
 use crate::config::{SeedKey, ServiceConfig};
 use crate::domain::{ModelNamespace, NewKey, PublicUrl, Scopes, Vendor};
 use crate::generate::{JobSettings, Provider};
-use crate::limits::WORKERS_DEFAULT;
+use crate::limits::{MEMORY_BUDGET_MIB, WORKERS_DEFAULT};
 use crate::serve::listener::Limits;
 use crate::start::{self, DEFAULT_ACCOUNT, ServiceParts, SignInLinks, StartError, StoreKind};
 use crate::store::memory::MemoryStore;
@@ -218,6 +218,8 @@ impl EmbeddedServerBuilder {
                 workers: self.workers.unwrap_or(WORKERS_DEFAULT),
                 ..JobSettings::default()
             },
+            memory_budget: MEMORY_BUDGET_MIB << 20,
+            rate_limits: Vec::new(),
         };
         let clock = self.clock;
         let store = match (self.database_url, self.store) {

@@ -6,6 +6,8 @@ pub(crate) mod body;
 pub(crate) mod browser;
 pub(crate) mod cursor;
 pub(crate) mod error;
+pub(crate) mod memory;
 pub(crate) mod path;
+pub(crate) mod rates;
 pub(crate) mod response;
 pub(crate) mod validate;

@@ -74,6 +74,22 @@ pub(crate) const READINESS_TIMEOUT: Duration = Duration::from_secs(2);
 /// Value of `Retry-After` on 503, in seconds.
 pub(crate) const RETRY_AFTER_SECONDS: &str = "2";
 
+/// Default of `--memory-budget`, in MiB: what bodies may take in all. Parsing one takes as much
+/// again for a moment.
+pub(crate) const MEMORY_BUDGET_MIB: usize = 128;
+/// Which part of it one account may take.
+pub(crate) const MEMORY_SHARE_DIVISOR: usize = 4;
+/// The least budget: then the share is the largest JSON body and what is parsed from it.
+pub(crate) const MEMORY_BUDGET_MIB_MIN: usize = 48;
+/// Responses up to this size need no room in the budget: they fit into the socket's buffer.
+pub(crate) const RESPONSE_BYTES_UNCOUNTED: usize = 16 * 1024;
+/// What one value in the parameters of a generation may take. An object with one entry is two
+/// values, and takes the most.
+pub(crate) const PARAMETER_VALUE_BYTES: usize = 384;
+
+/// Below this number of windows of rate limits, ended ones are kept.
+pub(crate) const RATE_WINDOWS_MIN: usize = 1_000;
+
 /// The body of a form.
 pub(crate) const FORM_BYTES_MAX: usize = 4 * 1024;
 
@@ -271,8 +287,9 @@ pub(crate) const BLOBS_CHECK_EVERY: Duration = Duration::from_secs(3);
 /// First and longest wait before a retry of a request to S3; it doubles.
 pub(crate) const S3_BACKOFF_FIRST: Duration = Duration::from_millis(100);
 pub(crate) const S3_BACKOFF_MAX: Duration = Duration::from_secs(2);
-/// Files are read in pieces of this size; each costs a thread switch.
-pub(crate) const ASSET_PIECE_BYTES: usize = 128 * 1024;
+/// Files are read in pieces of this size; each costs a thread switch. A client that does not read
+/// holds two of them.
+pub(crate) const ASSET_PIECE_BYTES: usize = 64 * 1024;
 /// Time limit of name resolution, TCP connect and TLS handshake together.
 pub(crate) const OUTBOUND_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Idle outbound connections. Most servers close theirs later, so that requests meet no close.

@@ -12,7 +12,7 @@ use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
 use crate::blobs::{BlobOpenError, Blobs};
 use crate::clock::Clock;
-use crate::config::ServiceConfig;
+use crate::config::{SeedKey, ServiceConfig};
 use crate::domain::{GeneratedKey, NewKey, PublicUrl, Scopes, SecretToken, SigningKey, Vendor};
 use crate::generate::local::LocalProvider;
 use crate::generate::queue::QueueProvider;
@@ -23,6 +23,8 @@ use crate::generate::{BackgroundTasks, OutputLimits, OutputStore, Provider};
 use crate::http::attempts::Attempts;
 use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
+use crate::http::memory::MemoryBudget;
+use crate::http::rates::Rates;
 use crate::outbound::OutboundError;
 use crate::serve::connection_count::ConnectionCount;
 use crate::serve::listener::{Drained, Limits, serve};
@@ -174,6 +176,17 @@ impl StoreKind {
     }
 }
 
+/// Creates the keys that the configuration names.
+async fn seed(store: &dyn Store, seeds: &[SeedKey]) -> Result<(), StartError> {
+    for (at, seed) in seeds.iter().enumerate() {
+        match store.seed_key(&seed.account, seed.key.clone()).await {
+            Err(StoreError::KeyTaken) => return Err(StartError::SeedTaken(at + 1)),
+            outcome => outcome?,
+        }
+    }
+    Ok(())
+}
+
 /// Creates the seeded accounts and keys, assembles the service, and starts its workers.
 pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service, StartError> {
     let ServiceParts { store: kind, clock, public, provider, blobs, with_metrics } = parts;
@@ -181,12 +194,7 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         StoreKind::Single(store) => store.clone(),
         StoreKind::Shared(store) => Arc::new(store.clone()),
     };
-    for (at, seed) in config.seeds.iter().enumerate() {
-        match store.seed_key(&seed.account, seed.key.clone()).await {
-            Err(StoreError::KeyTaken) => return Err(StartError::SeedTaken(at + 1)),
-            outcome => outcome?,
-        }
-    }
+    seed(&*store, &config.seeds).await?;
     let generated_key =
         if config.seeds.is_empty() { kind.first_key(&config.vendor).await? } else { None };
     let account = match &generated_key {
@@ -226,8 +234,10 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
     };
 
     let table = routes::table();
-    let connections = ConnectionCount::default();
-    let metrics = with_metrics.then(|| Metrics::new(&table, &connections, kind.pool()).into());
+    let (connections, memory) =
+        (ConnectionCount::default(), MemoryBudget::new(config.memory_budget));
+    let metrics =
+        with_metrics.then(|| Metrics::new(&table, &connections, &memory, kind.pool()).into());
     let submitter = Submitter::new(store.clone(), provider);
     let api = Api {
         submitter: submitter.clone(),
@@ -238,9 +248,11 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         base_url: public.base_url().into(),
         slots: Slots::new(&signing_key, assets.clone(), clock.clone()),
         site: Site::new(&public),
+        rates: Arc::new(Rates::new(config.rate_limits, clock.clone())),
         attempts: Arc::new(Attempts::new(clock)),
         blobs,
         assets,
+        memory,
         readiness: Readiness::default(),
         openapi: Document::new(&openapi::document(Some(&public), &config.model_namespace)),
     };

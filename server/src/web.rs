@@ -20,7 +20,6 @@ use self::layout::{FILL_IN, Page, redirect};
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{SecretToken, SessionRecord};
 use crate::http::auth::AuthError;
-use crate::http::body::read_form;
 use crate::http::browser::Site;
 use crate::http::error::ApiError;
 use crate::http::path::RequestTarget;
@@ -55,10 +54,10 @@ pub(crate) async fn sign_in_form(api: &Api, _: Request<'_>) -> HandlerResult {
 }
 
 /// `POST /sign-in`. The session gets a new id, whatever cookie the browser had.
-pub(crate) async fn sign_in(api: &Api, request: Request<'_>) -> HandlerResult {
-    let Request { parts, body, peer, .. } = request;
+pub(crate) async fn sign_in(api: &Api, mut request: Request<'_>) -> HandlerResult {
+    let Request { parts, peer, .. } = request;
     api.site.check_source(&parts.method, &parts.headers)?;
-    let form = read_form(body, &parts.headers).await?;
+    let form = request.form().await?;
     let Some(code) = only_code(&form) else { return Err(api.attempts.wrong(peer)) };
     let token = SecretToken::make();
     match api.store.sign_in(code.digest(), token.digest()).await {

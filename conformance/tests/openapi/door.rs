@@ -3,7 +3,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use futures::stream::{self, StreamExt};
+use bytes::Bytes;
+use futures::stream::{self, StreamExt, TryStreamExt};
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt, StreamBody};
 use hyper::body::Incoming;
@@ -50,8 +51,11 @@ impl HttpService for Door {
         let for_nobody = check_host(&head).is_err();
         let request = Request::from_parts(head, incoming);
         let (parts, payload) = self.app.handle(request).await.into_parts();
-        let body = match payload.collect().await {
-            Ok(body) => body.to_bytes(),
+        // A file comes piece by piece: the next one once the one before it is dropped.
+        let pieces = payload.into_data_stream();
+        let body = pieces.try_fold(Vec::new(), async |all, piece| Ok([all, piece.into()].concat()));
+        let body = match body.await {
+            Ok(body) => Bytes::from(body),
             // What broke off goes on breaking off.
             Err(_) => {
                 let broken = stream::iter([Err(ResponseBodyError)]).boxed();

@@ -25,5 +25,7 @@ pub(crate) fn config(workers: usize) -> Result<ServiceConfig, NotStarted> {
         blobs: BlobSetting::Memory,
         provider: None,
         jobs: JobSettings { workers, ..JobSettings::default() },
+        memory_budget: 128 << 20,
+        rate_limits: Vec::new(),
     })
 }

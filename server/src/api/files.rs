@@ -23,6 +23,7 @@ use crate::http::body::{ExactBody, content_type};
 use crate::http::error::ApiError;
 use crate::http::response::{self, Response};
 use crate::http::validate::{integer, json_fields, one_of};
+use crate::limits::UPLOAD_BUFFER_BYTES;
 
 pub(crate) const FIELDS: &[&str] = &["contentType", "size"];
 
@@ -80,6 +81,8 @@ pub(crate) async fn upload(api: &Api, request: Request<'_>) -> HandlerResult {
         return Err(ApiError::SlotUsed);
     }
     let mut body = ExactBody::new(request.body, slot.size)?;
+    let buffered = UPLOAD_BUFFER_BYTES.min(usize::try_from(slot.size).unwrap_or(usize::MAX));
+    let _room = api.memory.of(Some(slot.account)).reserve(buffered)?;
     let mut upload = api.blobs.upload(slot.size);
     while let Some(bytes) = body.next().await? {
         upload.write(&bytes).await?;
@@ -125,11 +128,14 @@ pub(crate) async fn asset(api: &Api, request: Request<'_>) -> HandlerResult {
                 .status(StatusCode::PARTIAL_CONTENT)
                 .header(CONTENT_RANGE, content_range)
                 .header(CONTENT_LENGTH, range.end - range.start);
-            return Ok(reply.body(response::stream(read(Some(range)).await?.bytes))?);
+            let blob = read(Some(range)).await?;
+            let room = api.memory.of(None).reserve(blob.buffered)?;
+            return Ok(reply.body(response::file(blob.bytes, room))?);
         }
     }
     let blob = read(None).await?;
-    Ok(reply.header(CONTENT_LENGTH, blob.size).body(response::stream(blob.bytes))?)
+    let room = api.memory.of(None).reserve(blob.buffered)?;
+    Ok(reply.header(CONTENT_LENGTH, blob.size).body(response::file(blob.bytes, room))?)
 }
 
 /// The header `Range`, if there is one and its `If-Range` is `etag` (RFC 9110, 14.2).

@@ -17,8 +17,10 @@ use crate::generate::request_digest;
 use crate::http::error::ApiError;
 use crate::http::response;
 use crate::http::validate::{
-    Field, FieldError, Form, id, integer, json_fields, list as list_of, object, one_of, text,
+    Field, FieldError, Form, extent, id, integer, json_fields, list as list_of, object, one_of,
+    text,
 };
+use crate::limits::PARAMETER_VALUE_BYTES;
 
 pub(crate) const FIELDS: &[&str] = &[
     "modelId",
@@ -65,7 +67,10 @@ fn job_view(job: &JobRecord) -> Value {
 pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>) -> HandlerResult {
     let body = request.json().await?;
     let new = new_job(json_fields(&body, FIELDS)?, &api.assets)?;
-    let (job, ticket) = api.submitter.submit(caller, new).await?;
+    let values = new.request.parameters.as_ref().map_or(0, |all| all.values().map(values).sum());
+    let room = request.memory.reserve(body.len() + values * PARAMETER_VALUE_BYTES)?;
+    drop(body);
+    let (job, ticket) = api.submitter.submit(caller, new, room).await?;
 
     let name = &*job.client_job_id;
     let status_url = format!("{}{}", api.base_url, path::generation_status(&JobId::from(name)));
@@ -145,27 +150,31 @@ fn client_job_id(given: &Field<'_>) -> Result<Arc<str>, FieldError> {
 }
 
 /// An object of any keys, of bounded size and depth. The JSON reader refuses 128 levels, and a
-/// stored request adds levels of its own around these, so the bound is far below that.
+/// stored request adds levels of its own around these, so the bound is far below that. Two bytes
+/// of JSON can take hundreds in memory, so the number of values is bounded too.
 fn parameters(given: &Field<'_>) -> Result<Map<String, Value>, FieldError> {
     const BYTES_MAX: usize = limits::GENERATION_PARAMETERS_BYTES_MAX;
     const DEPTH_MAX: usize = limits::GENERATION_PARAMETERS_DEPTH_MAX;
+    const VALUES_MAX: usize = limits::GENERATION_PARAMETERS_VALUES_MAX;
     let bytes = given.raw().len();
     if bytes > BYTES_MAX {
         return Err(format!("must be at most {BYTES_MAX} bytes of JSON, but has {bytes}"));
     }
-    let parameters = object(given)?;
-    let depth = 1 + parameters.values().map(depth).max().unwrap_or(0);
+    let (depth, values) = extent(given.raw());
     if depth > DEPTH_MAX {
         return Err(format!("must be nested at most {DEPTH_MAX} levels deep, but has {depth}"));
     }
-    Ok(parameters)
+    if values > VALUES_MAX {
+        return Err(format!("must have at most {VALUES_MAX} values, but has {values}"));
+    }
+    object(given)
 }
 
-/// Levels of objects and arrays. The recursion is bounded by the JSON reader's own limit.
-fn depth(value: &Value) -> usize {
-    match value {
-        Value::Array(values) => 1 + values.iter().map(depth).max().unwrap_or(0),
-        Value::Object(fields) => 1 + fields.values().map(depth).max().unwrap_or(0),
+/// This value and all in it. The recursion is bounded by the limit of levels.
+fn values(value: &Value) -> usize {
+    1 + match value {
+        Value::Array(entries) => entries.iter().map(values).sum(),
+        Value::Object(fields) => fields.values().map(values).sum(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
     }
 }

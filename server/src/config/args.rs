@@ -12,16 +12,17 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, Parser, Subcommand};
 use tracing_subscriber::filter::Targets;
 
+use super::commands::AdminCommand;
 use super::jobs::JobFlags;
 use super::values::{
-    BOOLEANS, LOG_FORMATS, MIGRATIONS, PROVIDERS, ProviderKind, account_name, address,
-    database_url, integer, log_filter, model_namespace, one_of, public_id, quoted, scopes, seconds,
-    secret, signing_key, vendor,
+    BOOLEANS, LOG_FORMATS, MIGRATIONS, PROVIDERS, ProviderKind, RateLimits, address, database_url,
+    integer, log_filter, model_namespace, one_of, quoted, rate_limits, seconds, secret,
+    signing_key, vendor,
 };
 use super::{ConfigError, LogFormat};
 use crate::blobs::BlobSetting;
-use crate::domain::{ModelNamespace, PublicUrl, Scopes, SigningKey, Vendor};
-use crate::limits::CONNECTIONS_MAX;
+use crate::domain::{ModelNamespace, PublicUrl, SigningKey, Vendor};
+use crate::limits::{CONNECTIONS_MAX, MEMORY_BUDGET_MIB, MEMORY_BUDGET_MIB_MIN};
 use crate::store::postgres::{DatabaseUrl, Migration};
 
 /// The Promptarium reference server.
@@ -42,63 +43,6 @@ pub(super) enum CliCommand {
     Admin(AdminCommand),
     /// Print the OpenAPI 3.1 document of the service as JSON.
     Openapi,
-}
-
-/// A command that works on the database.
-#[derive(Debug, PartialEq, Eq, Subcommand)]
-pub(crate) enum AdminCommand {
-    /// Bring the schema of the database up to date.
-    Migrate,
-    /// Create and list accounts.
-    #[command(subcommand)]
-    Account(AccountCommand),
-    /// Create, list and revoke API keys.
-    #[command(subcommand)]
-    Key(KeyCommand),
-    /// Print a link and a one-time code that sign a browser in for the next 15 minutes. The link
-    /// needs --public-url.
-    SignIn {
-        /// Account to sign in to.
-        #[arg(value_name = "ACCOUNT", value_parser = quoted(account_name))]
-        account: String,
-    },
-}
-
-#[derive(Debug, PartialEq, Eq, Subcommand)]
-pub(crate) enum AccountCommand {
-    /// Create an account. `key create` makes keys for it.
-    Create {
-        /// Unique name of the account.
-        #[arg(value_name = "NAME", value_parser = quoted(account_name))]
-        name: String,
-    },
-    /// List all accounts.
-    List,
-}
-
-#[derive(Debug, PartialEq, Eq, Subcommand)]
-pub(crate) enum KeyCommand {
-    /// Create a key and print it. It cannot be shown again: only its digest is stored.
-    Create {
-        /// Account of the key.
-        #[arg(long, value_name = "NAME", value_parser = quoted(account_name))]
-        account: String,
-        /// What the key may do; repeatable. Default: everything. With `none` it can only read.
-        #[arg(long, value_name = "prompts:write|none", value_parser = quoted(scopes))]
-        scope: Vec<Scopes>,
-    },
-    /// List keys, without their secrets.
-    List {
-        /// Only the keys of this account.
-        #[arg(long, value_name = "NAME", value_parser = quoted(account_name))]
-        account: Option<String>,
-    },
-    /// Revoke a key permanently. All servers of the database refuse it at once.
-    Revoke {
-        /// The part of the key between `_live_` and the last `_`.
-        #[arg(value_name = "PUBLIC_ID", value_parser = secret(public_id))]
-        public_id: String,
-    },
 }
 
 /// The settings. Flags are accepted before and after the command. The variable of `--some-flag`
@@ -178,6 +122,15 @@ pub(super) struct Settings {
     /// Time after which a connection without requests is closed.
     #[arg(long, value_name = "SECONDS", default_value = "75", value_parser = quoted(seconds::<1>))]
     pub(super) idle_timeout: Duration,
+    /// Memory for the bodies of requests and responses, in MiB. Each account may use a quarter of it.
+    #[arg(long, value_name = "MIB")]
+    #[arg(value_parser = quoted(integer::<MEMORY_BUDGET_MIB_MIN, 1_048_576>))]
+    #[arg(default_value_t = MEMORY_BUDGET_MIB)]
+    pub(super) memory_budget: usize,
+    /// How many requests, generations or uploads a key or an account may send in some seconds;
+    /// repeatable. Default: any number. In the variable, white space separates several.
+    #[arg(long, value_name = "key|account:KIND=NUMBER/SECONDS", value_parser = quoted(rate_limits))]
+    pub(super) rate_limit: Vec<RateLimits>,
     /// Time to continue serving after a stop signal, while /readyz answers 503.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = quoted(seconds::<0>))]
     pub(super) drain_delay: Duration,
@@ -253,7 +206,7 @@ pub(super) fn is_flag(argument: &OsStr, id: &str) -> bool {
     argument.to_string_lossy().split('=').next() == Some(&flag(id))
 }
 
-fn flag(id: &str) -> String {
+pub(super) fn flag(id: &str) -> String {
     format!("--{}", id.replace('_', "-"))
 }
 

@@ -11,6 +11,7 @@ use tracing_subscriber::filter::Targets;
 
 use super::LogFormat;
 use crate::domain::{KeyError, ModelNamespace, NewKey, Scopes, SigningKey, Vendor};
+use crate::http::rates::RateLimit;
 use crate::store::postgres::{DatabaseUrl, Migration};
 
 /// The value of `--provider`.
@@ -88,6 +89,14 @@ pub(super) fn seconds<const MIN: u64>(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().filter(|seconds| (MIN..=3600).contains(seconds));
     let problem = || format!("is not a time; use whole seconds from {MIN} to 3600");
     seconds.map(Duration::from_secs).ok_or_else(problem)
+}
+
+/// The values of one flag or of the variable.
+pub(super) type RateLimits = Vec<RateLimit>;
+
+/// White space separates several.
+pub(super) fn rate_limits(text: &str) -> Result<RateLimits, &'static str> {
+    text.split_whitespace().map(str::parse).collect()
 }
 
 pub(super) fn database_url(text: &str) -> Result<DatabaseUrl, String> {

@@ -15,6 +15,8 @@ const PUBLIC_ID_PREFIX: &str = "p1";
 const PUBLIC_ID_CHARS: usize = 16;
 const SECRET_RANDOM_CHARS: usize = 43;
 const CHECKSUM_CHARS: usize = 6;
+/// Longest key. A header could hold hundreds of kilobytes, which nobody should look up.
+const KEY_BYTES_MAX: usize = 512;
 
 const BASE32: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -129,6 +131,7 @@ impl Vendor {
             .and_then(|rest| rest.strip_prefix("_live_"))
             .and_then(|rest| rest.split_once('_'))
             .filter(|(public_id, secret)| is_word(public_id) && is_word(secret))
+            .filter(|_| whole.len() <= KEY_BYTES_MAX)
             .ok_or(KeyError::Form)?;
         if is_generated(public_id) && !has_checksum(whole, secret) {
             return Err(KeyError::Checksum);
@@ -267,6 +270,9 @@ mod tests {
         ] {
             assert_eq!(vendor().read(text).unwrap_err(), KeyError::Form, "{text:?}");
         }
+        let of = |bytes: usize| format!("promptarium_live_a1_{:s<1$}", "", bytes - 20);
+        assert!(vendor().read(&of(KEY_BYTES_MAX)).is_ok());
+        assert_eq!(vendor().read(&of(KEY_BYTES_MAX + 1)).unwrap_err(), KeyError::Form);
     }
 
     #[test]

@@ -58,7 +58,14 @@ impl Submitter {
     /// # Errors
     /// After [`SubmitError::Unknown`] the job exists and has failed; after any other error there
     /// is no new job.
-    pub async fn submit(&self, caller: &Caller, new: NewJob) -> Submission {
+    ///
+    /// `held` is kept until the submission has ended, with or without the caller.
+    pub async fn submit(
+        &self,
+        caller: &Caller,
+        new: NewJob,
+        held: impl Send + 'static,
+    ) -> Submission {
         let reserve = || self.store.reserve_job(caller, new.clone());
         // If the first submission is refused meanwhile, the name is free again.
         let is_submitting = |reserved: &_| match reserved {
@@ -68,7 +75,11 @@ impl Submitter {
         match repeat_while(is_submitting, SUBMIT_WAIT, reserve).await? {
             Reserved::New(job) => {
                 let this = self.clone();
-                let task = self.tasks.spawn(async move { this.dispatch(&job).await });
+                let task = self.tasks.spawn(async move {
+                    let outcome = this.dispatch(&job).await;
+                    drop(held);
+                    outcome
+                });
                 // It catches panics, so it ends early only with the runtime.
                 task.await.unwrap_or(Err(SubmissionError::InProgress))
             }

@@ -1,4 +1,4 @@
-//! Reads the body of a request, within limits of size and time.
+//! Reads the body of a request, within limits of size, time and memory.
 //!
 //! Only endpoints that need a body read it.
 
@@ -12,6 +12,7 @@ use http_body_util::{BodyDataStream, BodyExt, Limited};
 use hyper::body::{Body, Incoming};
 use tokio::time::{Instant, timeout, timeout_at};
 
+use crate::http::memory::{Memory, OverBudget};
 pub use crate::limits::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
 use crate::limits::{DISCARD_BYTES_MAX, DISCARD_TIMEOUT, FORM_BYTES_MAX, UPLOAD_RATE_MIN};
 
@@ -31,28 +32,34 @@ pub enum BodyReadError {
     TooSlow(u64),
     #[error("the body broke off")]
     Broken(#[source] hyper::Error),
+    #[error(transparent)]
+    Memory(#[from] OverBudget),
 }
 
 /// Reads a JSON body (EN-02).
 pub(crate) async fn read_json(
     body: &mut Incoming,
     headers: &HeaderMap,
+    memory: Memory<'_>,
 ) -> Result<Bytes, BodyReadError> {
-    read(body, headers, "application/json", BODY_BYTES_MAX).await
+    read(body, headers, Some(memory), "application/json", BODY_BYTES_MAX).await
 }
 
-/// Reads the body of a form in a page.
+/// Reads the body of a form in a page. It has fewer bytes than the connection's own buffers, and
+/// is not counted.
 pub(crate) async fn read_form(
     body: &mut Incoming,
     headers: &HeaderMap,
 ) -> Result<Bytes, BodyReadError> {
-    read(body, headers, "application/x-www-form-urlencoded", FORM_BYTES_MAX).await
+    read(body, headers, None, "application/x-www-form-urlencoded", FORM_BYTES_MAX).await
 }
 
-/// Reads a body of this type. One that is declared too large is not read at all.
+/// Reads a body of this type. If it is declared too large, or there is no memory for it, nothing
+/// is read.
 async fn read(
     body: &mut Incoming,
     headers: &HeaderMap,
+    memory: Option<Memory<'_>>,
     of: &'static str,
     most: usize,
 ) -> Result<Bytes, BodyReadError> {
@@ -60,17 +67,36 @@ async fn read(
     if !essence.is_some_and(|text| text.trim_ascii().eq_ignore_ascii_case(of.as_bytes())) {
         return Err(BodyReadError::OtherType(of));
     }
-    if body.size_hint().lower() > most as u64 {
+    let declared = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+    if declared > most {
         return Err(BodyReadError::TooLarge(most));
     }
-    let read = Limited::new(body, most).collect();
+    let mut room = memory.map(|memory| memory.reserve(declared)).transpose()?;
+    let mut bytes = Vec::with_capacity(declared);
+    let mut data = body.into_data_stream();
+    let read = async {
+        // Pieces are copied: each of them holds a whole buffer of the connection.
+        while let Some(piece) = data.try_next().await.map_err(BodyReadError::Broken)? {
+            let size = bytes.len() + piece.len();
+            if size > most {
+                return Err(BodyReadError::TooLarge(most));
+            }
+            if size > bytes.capacity() {
+                // A chunked body. Its room doubles, so that few of its bytes are copied again.
+                let capacity = size.max(2 * bytes.capacity()).min(most);
+                room.as_mut().map_or(Ok(()), |room| room.grow_to(capacity))?;
+                bytes.reserve_exact(capacity - bytes.len());
+            }
+            bytes.extend_from_slice(&piece);
+        }
+        Ok(())
+    };
     let read = timeout(Duration::from_secs(BODY_SECONDS_MAX), read).await;
-    match read.map_err(|_| BodyReadError::TooSlow(BODY_SECONDS_MAX))? {
-        Ok(body) => Ok(body.to_bytes()),
-        Err(error) => Err(error
-            .downcast()
-            .map_or(BodyReadError::TooLarge(most), |error| BodyReadError::Broken(*error))),
-    }
+    read.map_err(|_| BodyReadError::TooSlow(BODY_SECONDS_MAX))??;
+    Ok(match room {
+        Some(room) => room.hold(bytes),
+        None => bytes.into(),
+    })
 }
 
 /// Reads and discards the rest in the background, within limits. Closing a socket with

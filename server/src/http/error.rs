@@ -16,7 +16,9 @@ use crate::generate::SubmitError;
 use crate::generate::submit::SubmissionError;
 use crate::http::auth::AuthError;
 use crate::http::body::BodyReadError;
+use crate::http::memory::OverBudget;
 use crate::http::path::RequestTarget;
+use crate::http::rates::OverRate;
 use crate::http::validate::{BodyError, FieldErrors};
 use crate::limits::{LONG_WRITE_TIMEOUT, RETRY_AFTER_SECONDS};
 use crate::store::StoreError;
@@ -42,7 +44,11 @@ pub enum ApiError {
     #[error("too many wrong sign-in codes; try again in {0} seconds")]
     TooManyAttempts(u64),
     #[error(transparent)]
+    OverRate(#[from] OverRate),
+    #[error(transparent)]
     Body(#[from] BodyReadError),
+    #[error(transparent)]
+    Memory(#[from] OverBudget),
     #[error("the body {0}")]
     Malformed(#[from] BodyError),
     #[error(transparent)]
@@ -91,6 +97,17 @@ pub(crate) struct Problem {
 /// What is wrong with a missing `modelId`, whether the handler or the store notices.
 pub(crate) const MODEL_REQUIRED: &str = "is required when promptType is image or video";
 
+/// Reasons of refusals for load, as metrics name them.
+pub(crate) const REFUSALS: [&str; 7] = [
+    "account_memory",
+    "public_memory",
+    "server_memory",
+    "rate_limit",
+    "sign_in_attempts",
+    "body_too_large",
+    "body_too_slow",
+];
+
 const NO_VAULT: &str = "names no vault of this account";
 const INTERNAL: &str =
     "something went wrong in the server; its log says more under this request's x-request-id";
@@ -114,13 +131,19 @@ impl ApiError {
             }
             Self::Auth(_) | Self::Slot(_) => own_text(S::UNAUTHORIZED),
             Self::CrossSite => own_text(S::FORBIDDEN),
-            Self::TooManyAttempts(seconds) => {
+            Self::TooManyAttempts(seconds) | Self::OverRate(OverRate { seconds, .. }) => {
                 own_text(S::TOO_MANY_REQUESTS).header(RETRY_AFTER, &seconds.to_string())
             }
             Self::Body(B::OtherType(_)) | Self::OtherType(_) => own_text(S::UNSUPPORTED_MEDIA_TYPE),
             Self::Body(B::TooLarge(_) | B::Longer(_)) => own_text(S::PAYLOAD_TOO_LARGE),
             Self::Body(B::TooSlow(_)) => own_text(S::REQUEST_TIMEOUT),
             Self::Body(B::Broken(_)) => of_body("broke off"),
+            Self::Body(B::Memory(over)) | Self::Memory(over) => match over {
+                OverBudget::Account => {
+                    own_text(S::TOO_MANY_REQUESTS).header(RETRY_AFTER, RETRY_AFTER_SECONDS)
+                }
+                OverBudget::Public | OverBudget::Server => Problem::unavailable(self.to_string()),
+            },
             Self::Malformed(error) => of_body(&error.0),
             Self::Invalid(errors) => Problem::invalid(errors.clone()),
             Self::NotFound => Problem::new(S::NOT_FOUND, target.not_found),
@@ -163,18 +186,38 @@ impl ApiError {
     }
 
     /// Whether a request with a key failed before any step of the store checked that key, or
-    /// because a step says that it is revoked. `ApiService` then asks the store.
+    /// because a step says that it is revoked. `ApiService` then asks the store. A refusal for
+    /// load spares the store.
     pub(crate) fn needs_key_recheck(&self) -> bool {
-        matches!(
-            self,
-            Self::Auth(AuthError::Scope)
-                | Self::Body(_)
-                | Self::Malformed(_)
-                | Self::Invalid(_)
-                | Self::NotFound
-                | Self::Store(StoreError::KeyRevoked)
-                | Self::Submission(SubmissionError::Store(StoreError::KeyRevoked))
-        )
+        let is_for_memory = matches!(self, Self::Body(BodyReadError::Memory(_)));
+        !is_for_memory
+            && matches!(
+                self,
+                Self::Auth(AuthError::Scope)
+                    | Self::Body(_)
+                    | Self::Malformed(_)
+                    | Self::Invalid(_)
+                    | Self::NotFound
+                    | Self::Store(StoreError::KeyRevoked)
+                    | Self::Submission(SubmissionError::Store(StoreError::KeyRevoked))
+            )
+    }
+
+    /// Why the request is refused, if it is for load: one of [`REFUSALS`].
+    pub(crate) fn refusal(&self) -> Option<&'static str> {
+        use BodyReadError as B;
+        match self {
+            Self::Memory(over) | Self::Body(B::Memory(over)) => Some(match over {
+                OverBudget::Account => "account_memory",
+                OverBudget::Public => "public_memory",
+                OverBudget::Server => "server_memory",
+            }),
+            Self::OverRate(_) => Some("rate_limit"),
+            Self::TooManyAttempts(_) => Some("sign_in_attempts"),
+            Self::Body(B::TooLarge(_) | B::Longer(_)) => Some("body_too_large"),
+            Self::Body(B::TooSlow(_)) => Some("body_too_slow"),
+            _ => None,
+        }
     }
 
     /// What the log says beyond the status. `None` where the caller's text says everything.
@@ -294,11 +337,15 @@ mod tests {
             AuthError::WrongCode.into(),
             ApiError::CrossSite,
             ApiError::TooManyAttempts(9),
+            OverRate::of("key:requests=600/60", 9).into(),
             BodyReadError::OtherType("application/json").into(),
             BodyReadError::TooLarge(4194304).into(),
             BodyReadError::TooSlow(30).into(),
             BodyReadError::Longer(7).into(),
             BodyReadError::Shorter(7).into(),
+            BodyReadError::Memory(OverBudget::Account).into(),
+            OverBudget::Public.into(),
+            OverBudget::Server.into(),
             SlotError::NoToken.into(),
             SlotError::Invalid.into(),
             SlotError::Expired.into(),
@@ -371,11 +418,15 @@ mod tests {
         401 this sign-in code is not valid: it was used before, is older than 15 minutes, or was mistyped
         403 another site may have caused this request; it takes `Sec-Fetch-Site: same-origin`, or an `Origin` that is this service's
         429 too many wrong sign-in codes; try again in 9 seconds
+        429 this key may send 600 requests in 60 seconds; try again in 9 seconds
         415 the request needs one header `Content-Type: application/json`
         413 the body has more than 4194304 bytes
         408 the body did not arrive within 30 seconds
         413 the body has more than the 7 bytes that were declared
         400 the body has fewer than the 7 bytes that were declared
+        429 the requests of this account have too many bytes in memory; try again when some have ended
+        503 the responses without a key have too many bytes in memory; try again in a while
+        503 the requests of all accounts have too many bytes in memory; try again in a while
         401 this address takes one upload, by PUT with `Authorization: Bearer <token of the slot>`; the image is at the slot's url, not here
         401 the token is not the one for this upload address, or the address was changed
         401 the upload address has run out; ask for a new slot

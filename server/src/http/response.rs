@@ -3,19 +3,23 @@
 //! `error` decides status and text of a failure, `api::view` the form of a resource.
 
 use std::fmt::Display;
+use std::sync::Arc;
 
 use bytes::Bytes;
+use futures::FutureExt;
 use futures::stream::{self, BoxStream, Stream, StreamExt, TryStreamExt};
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
-use http_body_util::{Either, Full, StreamBody};
+use http_body_util::{BodyExt, Collected, Either, Full, StreamBody};
 use hyper::body::{Body as _, Frame};
 use serde::Serialize;
 use serde_json::{Value, json};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::http::error::{ApiError, Problem};
+use crate::http::memory::{Memory, OverBudget, Reservation};
 use crate::http::path::RequestTarget;
-use crate::limits::LISTING_CHUNK_BYTES;
+use crate::limits::{LISTING_CHUNK_BYTES, RESPONSE_BYTES_UNCOUNTED};
 use crate::store::StoreError;
 
 /// A streamed body failed, which cuts the connection. The cause is in the log.
@@ -75,6 +79,50 @@ pub(crate) fn with_type(status: StatusCode, of: &'static str, body: ResponseBody
 
 pub(crate) fn no_body() -> ResponseBody {
     ResponseBody::Left(Full::default())
+}
+
+/// The response with room for its body, until the body was sent. A streamed one needs none.
+pub(crate) fn within(memory: Memory<'_>, response: Response) -> Result<Response, OverBudget> {
+    let (parts, body) = response.into_parts();
+    let body = match body {
+        Either::Left(full) if full.size_hint().lower() > RESPONSE_BYTES_UNCOUNTED as u64 => {
+            // It is one piece, and ready.
+            let bytes = full.collect().now_or_never().and_then(Result::ok);
+            let bytes = bytes.map(Collected::to_bytes).unwrap_or_default();
+            Either::Left(Full::new(memory.reserve(bytes.len())?.hold(bytes)))
+        }
+        body => body,
+    };
+    Ok(Response::from_parts(parts, body))
+}
+
+/// A file that is read while it is sent. A piece is read once the one before it was sent and
+/// dropped, so a client that does not read takes the memory of one. Whoever collects such a body
+/// has to copy the pieces, or waits for ever.
+pub(crate) fn file<E: Display + Send + 'static>(
+    pieces: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
+    room: Reservation,
+) -> ResponseBody {
+    struct Piece(
+        Bytes,
+        #[expect(dead_code, reason = "dropped with the bytes")] OwnedSemaphorePermit,
+    );
+    impl AsRef<[u8]> for Piece {
+        fn as_ref(&self) -> &[u8] {
+            &self.0
+        }
+    }
+    let turn = Arc::new(Semaphore::new(1));
+    let begin = (Box::pin(pieces), room);
+    stream(stream::try_unfold(begin, move |(mut pieces, room)| {
+        let turn = turn.clone();
+        async move {
+            // It is never closed.
+            let Ok(permit) = turn.acquire_owned().await else { return Ok(None) };
+            let piece = pieces.try_next().await?;
+            Ok::<_, E>(piece.map(|bytes| (Bytes::from_owner(Piece(bytes, permit)), (pieces, room))))
+        }
+    }))
 }
 
 /// A body that is produced while it is sent. A failure is logged and cuts the connection, so
@@ -173,9 +221,8 @@ impl<T> ListWriter<T> {
 
 #[cfg(test)]
 mod tests {
-    use http_body_util::BodyExt;
-
     use super::*;
+    use crate::http::memory::MemoryBudget;
 
     /// The list of this many entries, after which the store fails.
     async fn failing_after(entries: usize) -> Result<Response, ApiError> {
@@ -186,6 +233,23 @@ mod tests {
             Ok(())
         };
         listing(texts.chain(failure).boxed(), write).await
+    }
+
+    #[test]
+    fn a_large_body_has_room_until_it_is_dropped() {
+        let budget = MemoryBudget::new(400_000);
+        let of = |size| with_json(StatusCode::OK, vec![b'x'; size]);
+        let small = within(budget.of(None), of(RESPONSE_BYTES_UNCOUNTED)).unwrap();
+        assert_eq!(budget.used(), 0);
+        let large = within(budget.of(None), of(100_000)).unwrap();
+        assert_eq!(budget.used(), 100_000);
+        assert_eq!(large.body().size_hint().exact(), Some(100_000));
+        assert!(within(budget.of(None), of(RESPONSE_BYTES_UNCOUNTED + 1)).is_err());
+        // What hyper takes out of the body keeps the room.
+        let bytes = large.into_body().collect().now_or_never().unwrap().unwrap().to_bytes();
+        assert_eq!((bytes.len(), budget.used()), (100_000, 100_000));
+        drop((bytes, small));
+        assert_eq!(budget.used(), 0);
     }
 
     #[tokio::test]

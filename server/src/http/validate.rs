@@ -17,7 +17,7 @@ use serde_json::value::RawValue;
 use url::form_urlencoded;
 
 pub(crate) use self::rules::{
-    absolute_url, id, id_from_1, integer, list, model_id, object, one_of, text,
+    absolute_url, extent, id, id_from_1, integer, list, model_id, object, one_of, text,
 };
 
 /// What is wrong with one field, for a person: "must be …, but is …".

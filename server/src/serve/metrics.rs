@@ -17,7 +17,8 @@ use prometheus_client::registry::{Registry, Unit};
 use tokio::net::TcpListener;
 
 use crate::api::Readiness;
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, REFUSALS};
+use crate::http::memory::MemoryBudget;
 use crate::http::path::RequestTarget;
 use crate::http::response::{self, Response, ResponseBody};
 use crate::limits::ADMIN_CONNECTIONS_MAX;
@@ -37,6 +38,10 @@ pub struct Metrics {
     /// One per row of the route table, and one for unknown routes.
     routes: Vec<RouteMetrics>,
     database: Option<DatabaseMetrics>,
+    /// By reason.
+    refused: Family<[(&'static str, &'static str); 1], Counter>,
+    /// The gauge is set when it is read.
+    memory: (MemoryBudget, Gauge),
     registry: Registry,
 }
 
@@ -91,6 +96,7 @@ impl Metrics {
     pub(crate) fn new(
         table: &[Route],
         connections: &ConnectionCount,
+        memory: &MemoryBudget,
         pool: Option<AskPool>,
     ) -> Self {
         let requests = Family::<Labels, Counter>::default();
@@ -106,6 +112,18 @@ impl Metrics {
         let text = "Time from a request's head to its response's head";
         registry.register_with_unit("request_duration", text, Unit::Seconds, durations.clone());
         let known = table.iter().map(|row| (row.name, row.method.as_str(), row.path));
+        let refused = Family::<[(&'static str, &'static str); 1], Counter>::default();
+        for reason in REFUSALS {
+            drop(refused.get_or_create(&[("reason", reason)]));
+        }
+        registry.register("refused_requests", "Requests refused for load", refused.clone());
+        let (used, limit): (Gauge, Gauge) = Default::default();
+        let text = "Memory of the bodies of requests and responses";
+        registry.register_with_unit("body_memory", text, Unit::Bytes, used.clone());
+        let text = "Most memory that bodies may have: --memory-budget";
+        registry.register_with_unit("body_memory_limit", text, Unit::Bytes, limit.clone());
+        limit.set(gauge_value(memory.limit()));
+        let memory = (memory.clone(), used);
         let routes =
             known.chain([("unknown", "any", "unknown")]).map(|(operation, method, route)| {
                 let labels = [("operation", operation), ("method", method), ("route", route)];
@@ -119,11 +137,20 @@ impl Metrics {
                     duration: durations.get_or_create_owned(&labels),
                 }
             });
-        Self { routes: routes.collect(), database, registry: all }
+        Self { routes: routes.collect(), database, refused, memory, registry: all }
     }
 
     /// Counts one request; `route` is its row in the route table.
-    pub(crate) fn record(&self, route: Option<usize>, status: StatusCode, elapsed: Duration) {
+    pub(crate) fn record(
+        &self,
+        route: Option<usize>,
+        status: StatusCode,
+        elapsed: Duration,
+        refusal: Option<&'static str>,
+    ) {
+        if let Some(reason) = refusal {
+            self.refused.get_or_create(&[("reason", reason)]).inc();
+        }
         let route = route.unwrap_or(self.routes.len() - 1);
         let class = usize::from(status.as_u16() / 100).saturating_sub(2).min(CLASSES.len() - 1);
         if let Some(route) = self.routes.get(route) {
@@ -131,6 +158,10 @@ impl Metrics {
             route.duration.observe(elapsed.as_secs_f64());
         }
     }
+}
+
+fn gauge_value(bytes: usize) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
 /// Serves `/metrics` until it is cancelled.
@@ -149,6 +180,8 @@ impl HttpService for Arc<Metrics> {
                 if let Some(database) = &self.database {
                     database.update();
                 }
+                let (budget, used) = &self.memory;
+                used.set(gauge_value(budget.used()));
                 let mut text = String::new();
                 // Writing to a string does not fail.
                 let _ = encode(&mut text, &self.registry);

@@ -25,12 +25,14 @@ use crate::http::auth::{Access, AuthError, authenticate};
 use crate::http::body;
 use crate::http::browser::asks_for_page;
 use crate::http::error::ApiError;
+use crate::http::memory::Memory;
 use crate::http::path::RequestTarget;
+use crate::http::rates::RateHeaders;
 use crate::http::response::{self, Response};
 use crate::limits::REQUEST_ID_CHARS_MAX;
 use crate::serve::listener::HttpService;
 use crate::serve::metrics::Metrics;
-use crate::serve::routes::{AuthedHandler, Handler, RouteMatch, Routes};
+use crate::serve::routes::{AuthedHandler, Handler, Route, RouteMatch, Routes};
 use crate::store::StoreError;
 use crate::web;
 
@@ -58,25 +60,30 @@ impl HttpService for Arc<ApiService> {
         let found = self.routes.find(&parts.method, parts.uri.path());
         let route = found.as_ref().ok().copied();
         let (api, body) = (&self.api, &mut incoming);
-        let mut session = None;
+        let (mut session, mut rates) = (None, RateHeaders::default());
         let work = async {
             check_host(&parts)?;
             let RouteMatch { route, params, .. } = found?;
             let peer = parts.extensions.get::<Peer>();
             let peer = peer.map_or(Ipv4Addr::UNSPECIFIED.into(), |Peer(address)| *address);
-            let request = Request { params, parts: &parts, peer, body };
+            let memory = api.memory.of(None);
+            let mut request = Request { params, parts: &parts, peer, body, memory };
             match route.handler {
                 Handler::Open(handler) | Handler::Page(handler) => handler(api, request).await,
                 Handler::Dashboard(handler) => {
                     let outcome = async {
                         let found = api.site.session(&parts.headers, &*api.store).await?;
                         let session = &*session.insert(found);
+                        api.rates.count(&session.caller(), route.name, &mut rates)?;
                         api.site.check_source(&parts.method, &parts.headers)?;
-                        handler(api, session, request).await
+                        request.memory = api.memory.of(Some(session.account));
+                        let memory = request.memory;
+                        let response = handler(api, session, request).await?;
+                        counted(&parts.method, memory, response)
                     };
                     web::or_sign_in(&api.site, outcome.await)
                 }
-                Handler::Authed(handler) => authed(api, route.access, handler, request).await,
+                Handler::Authed(handler) => authed(api, route, handler, request, &mut rates).await,
             }
         };
         // Unwind safe: all shared state is behind the store, whose steps are atomic.
@@ -101,6 +108,7 @@ impl HttpService for Arc<ApiService> {
         let (status, elapsed) = (response.status(), started.elapsed());
         self.record(&parts.method, route, status, elapsed, id_text, error.as_ref());
         let headers = response.headers_mut();
+        rates.write(headers);
         headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         if self.api.site.is_https() {
@@ -145,7 +153,8 @@ impl ApiService {
         error: Option<&ApiError>,
     ) {
         if let Some(metrics) = &self.metrics {
-            metrics.record(found.map(|found| found.index), status, elapsed);
+            let refusal = error.and_then(ApiError::refusal);
+            metrics.record(found.map(|found| found.index), status, elapsed, refusal);
         }
         let route = found.map_or("unknown", |found| found.route.path);
         let (status, duration_us) = (status.as_u16(), elapsed.as_micros());
@@ -163,18 +172,24 @@ impl ApiService {
 /// Runs the handler of a request that needs a key, or a session in its place.
 async fn authed(
     api: &Api,
-    access: Access,
+    route: &Route,
     handler: AuthedHandler,
-    request: Request<'_>,
+    mut request: Request<'_>,
+    rates: &mut RateHeaders,
 ) -> HandlerResult {
-    let (parts, is_session) = (request.parts, access == Access::Session);
+    let (parts, is_session) = (request.parts, route.access == Access::Session);
     let caller = match is_session {
         true => api.site.authenticate(parts, &*api.store).await?.caller(),
         false => authenticate(&parts.headers, &api.vendor, &*api.store).await?,
     };
-    let outcome = match access {
+    api.rates.count(&caller, route.name, rates)?;
+    let memory = api.memory.of(Some(caller.account));
+    request.memory = memory;
+    let outcome = match route.access {
         Access::Write if !caller.scopes.prompts_write => Err(AuthError::Scope.into()),
-        _ => handler(api, &caller, request).await,
+        _ => handler(api, &caller, request)
+            .await
+            .and_then(|response| counted(&parts.method, memory, response)),
     };
     // A failure is 401 if no step of the store has checked the key and it is revoked.
     if outcome.as_ref().is_err_and(ApiError::needs_key_recheck) {
@@ -184,6 +199,15 @@ async fn authed(
         })?;
     }
     outcome
+}
+
+/// The response, whose body counts against the caller's memory. What a write has done cannot be
+/// refused any more; its response has one record at most.
+fn counted(method: &Method, memory: Memory<'_>, response: Response) -> HandlerResult {
+    match *method {
+        Method::GET => Ok(response::within(memory, response)?),
+        _ => Ok(response),
+    }
 }
 
 /// The message of a panic, if it is text.

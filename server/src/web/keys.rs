@@ -6,7 +6,6 @@ use super::layout::{Page, When, list as list_of, redirect, shortened};
 use crate::api::keys::{SCOPES, issue, name};
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{ApiKeyRecord, SessionRecord};
-use crate::http::body::read_form;
 use crate::http::error::ApiError;
 use crate::http::validate::{form_fields, one_of};
 use crate::limits::API_KEYS_MAX;
@@ -65,9 +64,9 @@ pub(crate) async fn list(api: &Api, session: &SessionRecord, _: Request<'_>) -> 
 pub(crate) async fn create(
     api: &Api,
     session: &SessionRecord,
-    request: Request<'_>,
+    mut request: Request<'_>,
 ) -> HandlerResult {
-    let body = read_form(request.body, &request.parts.headers).await?;
+    let body = request.form().await?;
     let mut form = form_fields(&body, FIELDS);
     let name = form.required("name", name);
     let scopes = form.optional("scope", one_of(SCOPES)).unwrap_or_default();

@@ -12,7 +12,6 @@ use crate::api::generations::new_job;
 use crate::api::prompts::{KINDS, page_of};
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::{Media, PromptImage, PromptKind, PromptRecord, SessionRecord, VaultRecord};
-use crate::http::body::read_form;
 use crate::http::validate::form_fields;
 
 const QUERY: &[&str] = &["cursor", "vaultId", "type"];
@@ -186,10 +185,10 @@ fn picture_form(api: &Api, prompt: &PromptRecord) -> Markup {
 pub(crate) async fn new_picture(
     api: &Api,
     session: &SessionRecord,
-    request: Request<'_>,
+    mut request: Request<'_>,
 ) -> HandlerResult {
     let (caller, id) = (session.caller(), request.id(0)?);
-    let body = read_form(request.body, &request.parts.headers).await?;
+    let body = request.form().await?;
     let prompt = api.store.prompt(&caller, id).await?;
     let mut form = form_fields(&body, PICTURE_FIELDS);
     form.set("prompt", &*prompt.text);
@@ -199,7 +198,7 @@ pub(crate) async fn new_picture(
     if let Some(vault) = prompt.vault_ids.first() {
         form.set("vaultId", vault.to_string());
     }
-    api.submitter.submit(&caller, new_job(form, &api.assets)?).await?;
+    api.submitter.submit(&caller, new_job(form, &api.assets)?, ()).await?;
     redirect(&api.site, "jobs", None)
 }
 

@@ -23,6 +23,7 @@ mod embedded;
 mod generations;
 mod metrics;
 mod openapi;
+mod rates;
 mod sessions;
 mod uploads;
 

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::inputs::uploads;
-use super::job::{idle, queue, send};
+use super::job::{idle, own_id, queue, send};
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario};
 
@@ -57,6 +57,13 @@ pub(super) const ALL: &[Scenario] = &[
         "A field beyond its limit is named in details (S-60)",
         ["LI-09", "LI-10", "LI-11", "LI-12", "LI-13", "ER-03"],
         named
+    ),
+    reference!(
+        "generations.limits.chosen",
+        "Ids, addresses, ratio and parameters have our bounds: the last value is accepted, the next refused by name (S-11, S-36, S-38)",
+        ["GE-11", "GE-07", "GE-15", "GE-17", "GE-20", "GE-24", "ER-03"],
+        [LocalProvider],
+        chosen
     ),
 ];
 
@@ -134,6 +141,56 @@ async fn beyond_ascii(case: Case) -> Result<(), Failure> {
     let call = case.wire().call(http::Method::POST, "/generations");
     let reply = call.body("application/json", body).send().await?;
     reply.accepted(202, "two texts of 100000 escaped emoji")?;
+    Ok(())
+}
+
+/// The fields with bounds of our own. `fill` makes a value from a number and a text that no other
+/// case uses.
+struct Bound {
+    field: &'static str,
+    most: usize,
+    fill: fn(usize, &str) -> Value,
+}
+
+const fn bound(field: &'static str, most: usize, fill: fn(usize, &str) -> Value) -> Bound {
+    Bound { field, most, fill }
+}
+
+const CHOSEN: [Bound; 9] = [
+    bound("clientJobId", 256, |count, own| filled(own, count)),
+    bound("modelId", 256, |count, _| filled("local/", count)),
+    bound("imageEditEndpointId", 256, |count, _| filled("local/", count)),
+    bound("aspectRatio", 64, |count, _| filled("1:1.", count)),
+    bound("imageInput", 2_048, |count, _| filled("https://example.com/", count)),
+    bound("referenceImageUrls", 2_048, |count, _| json!([filled("https://example.com/", count)])),
+    // Bytes of JSON, values, levels.
+    bound("parameters", 262_144, |count, _| json!({ "a": filled("", count - 8) })),
+    bound("parameters", 10_000, |count, _| json!({ "a": vec![0; count - 2] })),
+    bound("parameters", 64, |count, _| {
+        let inner = (2..count).fold(json!([]), |inner, _| json!([inner]));
+        json!({ "a": inner })
+    }),
+];
+
+/// A text of so many characters with this beginning.
+fn filled(beginning: &str, count: usize) -> Value {
+    Value::from(format!("{beginning}{}", "0".repeat(count - beginning.chars().count())))
+}
+
+async fn chosen(case: Case) -> Result<(), Failure> {
+    for Bound { field, most, fill } in CHOSEN {
+        let value = |count| fill(count, &own_id(&case));
+        let about = format!("{field} with the bound {most}");
+        let taken = send(&case, json!({ field: value(most) })).await?;
+        taken.accepted(202, &about)?;
+        let beyond = send(&case, json!({ field: value(most + 1) })).await?;
+        beyond.refused(format!("{about}, one beyond"))?.string(&format!("/details/{field}"))?;
+    }
+    // URL libraries remove such segments of a path.
+    for id in [".", ".."] {
+        let reply = send(&case, json!({ "clientJobId": id })).await?;
+        reply.refused(format!("clientJobId {id:?}"))?.string("/details/clientJobId")?;
+    }
     Ok(())
 }
 

@@ -221,6 +221,23 @@ pub(crate) const ALL: &[Fault] = &[
             })
         }
     ),
+    fault!("generations.parameters-10001", "parameters with 10001 values are taken.", ["GE-20"], {
+        asks(QUEUE, |ask| {
+            ask.edit(|body| {
+                let parameters = body.get_mut("parameters");
+                let entries = parameters.and_then(|all| list_of(all, "a"));
+                if let Some(entries) = entries.filter(|entries| entries.len() == 9_999) {
+                    entries.pop();
+                }
+            });
+        })
+    }),
+    fault!(
+        "generations.job-id-257",
+        "A clientJobId of 257 characters is taken.",
+        ["GE-11"],
+        asks(QUEUE, |ask| ask.edit(|body| cut(body, "clientJobId", 257)))
+    ),
     fault!(
         "generations.negative-refused",
         "A model refuses a negativePrompt that it does not support.",

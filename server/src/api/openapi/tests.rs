@@ -106,7 +106,8 @@ fn operations_have_the_responses_that_follow_from_their_routes() {
     for row in routes::table().into_iter().filter(|row| !row.is_page()) {
         let one = operations[row.name].2;
         let mut expected = BTreeSet::from(["405", "500"]);
-        expected.extend((row.access != Access::None).then_some("401"));
+        let has_account = row.access != Access::None;
+        expected.extend(has_account.then_some(["401", "429"]).into_iter().flatten());
         let is_change = row.access == Access::Session && row.method != "GET";
         expected.extend(is_change.then_some("403"));
         let has_id = row.path.contains('{') && row.access != Access::UploadToken;
@@ -135,7 +136,7 @@ fn operations_have_the_responses_that_follow_from_their_routes() {
                 "401" => (Some("WWW-Authenticate"), "Failure"),
                 "405" => (Some("Allow"), "Failure"),
                 "416" => (Some("Content-Range"), "Failure"),
-                "503" => (Some("Retry-After"), "Failure"),
+                "429" | "503" => (Some("Retry-After"), "Failure"),
                 success if success < "400" => continue,
                 _ => (None, "Failure"),
             };
@@ -296,6 +297,7 @@ fn limits_are_those_of_the_sdk() {
     let described = [
         ("GENERATION_PARAMETERS_BYTES_MAX", l::GENERATION_PARAMETERS_BYTES_MAX),
         ("GENERATION_PARAMETERS_DEPTH_MAX", l::GENERATION_PARAMETERS_DEPTH_MAX),
+        ("GENERATION_PARAMETERS_VALUES_MAX", l::GENERATION_PARAMETERS_VALUES_MAX),
     ];
     let parameters = schema_of(&document, "createGeneration.parameters")["description"].to_string();
     for (constant, limit) in described {

@@ -18,7 +18,7 @@ async fn of_many_equal_requests_one_is_submitted_and_all_get_its_job() {
     let (store, by) = store().await;
     let provider = Scripted::on_submit(3 * SECOND, |_| Ok(()));
     let submitter = Submitter::new(store, provider.clone());
-    let submit = || submitter.submit(&by, new_job("j", "A harbour", None));
+    let submit = || submitter.submit(&by, new_job("j", "A harbour", None), ());
     let mut all = join_all((0..32).map(|_| submit())).await;
     all.push(submit().await);
     for outcome in all {
@@ -33,11 +33,11 @@ async fn another_request_with_the_same_name_conflicts_at_once() {
     let (store, by) = store().await;
     let provider = Scripted::on_submit(3 * SECOND, |_| Ok(()));
     let submitter = Submitter::new(store, provider.clone());
-    let first = submitter.submit(&by, new_job("j", "A harbour", None));
+    let first = submitter.submit(&by, new_job("j", "A harbour", None), ());
     let other = async {
         sleep(SECOND).await;
         let before = Instant::now();
-        let other = submitter.submit(&by, new_job("j", "A forest", None)).await;
+        let other = submitter.submit(&by, new_job("j", "A forest", None), ()).await;
         assert!(matches!(other, Err(SubmissionError::Store(StoreError::JobConflict))), "{other:?}");
         assert_eq!(Instant::now(), before);
     };
@@ -55,7 +55,7 @@ async fn a_refused_submission_leaves_no_job_and_its_name_is_free() {
         _ => Ok(()),
     });
     let submitter = Submitter::new(store.clone(), provider.clone());
-    let submit = |prompt| submitter.submit(&by, new_job("j", prompt, None));
+    let submit = |prompt| submitter.submit(&by, new_job("j", prompt, None), ());
     let error_of = |outcome: Submission| match outcome {
         Err(SubmissionError::Provider(error)) => error,
         other => panic!("{other:?}"),
@@ -83,7 +83,7 @@ async fn a_submission_without_a_clear_result_is_a_failed_job_and_never_repeated(
         let submitter = Submitter::new(store.clone(), provider.clone());
         // A request repeated meanwhile gives up waiting before the provider's client does.
         for _ in 0..3 {
-            let outcome = submitter.submit(&by, new_job(name, "A harbour", None)).await;
+            let outcome = submitter.submit(&by, new_job(name, "A harbour", None), ()).await;
             assert!(is_unknown(&outcome), "{name}: {outcome:?}");
         }
         assert_eq!(provider.calls().0, 1, "{name}");
@@ -97,11 +97,11 @@ async fn a_repeated_request_waits_a_bounded_time_for_the_first() {
     let (store, by) = store().await;
     let provider = Scripted::on_submit(40 * SECOND, |_| Ok(()));
     let submitter = Submitter::new(store, provider.clone());
-    let first = submitter.submit(&by, new_job("j", "A harbour", None));
+    let first = submitter.submit(&by, new_job("j", "A harbour", None), ());
     let second = async {
         sleep(SECOND).await;
         let before = Instant::now();
-        let second = submitter.submit(&by, new_job("j", "A harbour", None)).await;
+        let second = submitter.submit(&by, new_job("j", "A harbour", None), ()).await;
         assert!(matches!(second, Err(SubmissionError::InProgress)), "{second:?}");
         assert!(before.elapsed() <= SUBMIT_WAIT);
     };
@@ -115,12 +115,12 @@ async fn shutdown_waits_until_a_submission_without_client_is_recorded() {
     let provider = Scripted::on_submit(SUBMIT_TIMEOUT - SECOND, |_| Ok(()));
     let submitter = Submitter::new(store.clone(), provider.clone());
     let before = Instant::now();
-    let hung_up = timeout(SECOND, submitter.submit(&by, new_job("j", "A harbour", None))).await;
+    let hung_up = timeout(SECOND, submitter.submit(&by, new_job("j", "A harbour", None), ())).await;
     assert!(hung_up.is_err());
     submitter.finish().await;
     assert!(before.elapsed() < SUBMIT_TIMEOUT, "{:?}", before.elapsed());
     assert_eq!(store.job(&by, "j").await.unwrap().state, JobState::Queued(ticket("r-0")));
-    assert!(submitter.submit(&by, new_job("j", "A harbour", None)).await.is_ok());
+    assert!(submitter.submit(&by, new_job("j", "A harbour", None), ()).await.is_ok());
     assert_eq!(provider.calls().0, 1);
 }
 
@@ -185,7 +185,7 @@ async fn an_accepted_submission_is_recorded_after_an_outage_or_else_logged() {
         let submitter = Submitter::new(Arc::new(store), Scripted::on_submit(SECOND, |_| Ok(())));
         let log = Log::default();
         let guard = log.subscribe();
-        let outcome = submitter.submit(&by, new_job("j", "A harbour", None)).await;
+        let outcome = submitter.submit(&by, new_job("j", "A harbour", None), ()).await;
         drop(guard);
         let log = log.text();
         let logged = log.contains("accepted by the provider but could not be recorded");

@@ -220,3 +220,31 @@ pub(crate) fn object(field: &Field<'_>) -> Result<Map<String, Value>, FieldError
     }
     Ok(object)
 }
+
+/// How deep objects and arrays are nested in a JSON text, and how many values it has in all, the
+/// outermost one included. Nothing is built.
+pub(crate) fn extent(json: &str) -> (usize, usize) {
+    let (mut level, mut depth, mut values) = (0_usize, 0, 1);
+    let mut bytes = json.bytes().filter(|byte| !byte.is_ascii_whitespace());
+    let mut is_first = false;
+    while let Some(byte) = bytes.next() {
+        // The first entry; each further one comes after a comma.
+        values += usize::from(is_first && !matches!(byte, b']' | b'}'));
+        is_first = matches!(byte, b'[' | b'{');
+        match byte {
+            b'"' => {
+                while bytes.find(|byte| matches!(byte, b'"' | b'\\')) == Some(b'\\') {
+                    bytes.next();
+                }
+            }
+            b'[' | b'{' => {
+                level += 1;
+                depth = depth.max(level);
+            }
+            b']' | b'}' => level = level.saturating_sub(1),
+            b',' => values += 1,
+            _ => {}
+        }
+    }
+    (depth, values)
+}

@@ -279,3 +279,18 @@ fn objects_have_any_keys_but_no_nul_and_a_bounded_depth() {
         assert!(outcome(unreadable, object).starts_with("f must be an object, but cannot be read"));
     }
 }
+
+#[test]
+fn the_extent_of_json_is_what_a_parser_finds() {
+    for (json, expected) in [
+        ("7", (0, 1)),
+        ("{}", (1, 1)),
+        (" { } ", (1, 1)),
+        (r#"{"a":1}"#, (1, 2)),
+        (r#"{"a":[1, 2 ,{}],"b":""}"#, (3, 6)),
+        (r#"{"],{\"":"[,\\","c":null}"#, (1, 3)),
+        ("[[[ ],[]]]", (3, 4)),
+    ] {
+        assert_eq!(super::extent(json), expected, "{json}");
+    }
+}

@@ -182,7 +182,7 @@ async fn worker_pools_on_two_stores_complete_every_job_once() {
             ..GenerationRequest::default()
         };
         let job = NewJob { request: request.into(), ..new(&format!("{at}"), 1, None) };
-        submitter.submit(&alice, job).await.unwrap();
+        submitter.submit(&alice, job, ()).await.unwrap();
     }
     let mut image_count = 0;
     for at in 0..COUNT {

@@ -1,0 +1,63 @@
+//! The commands that work on the database.
+
+use clap::Subcommand;
+
+use super::values::{account_name, public_id, quoted, scopes, secret};
+use crate::domain::Scopes;
+
+/// A command that works on the database.
+#[derive(Debug, PartialEq, Eq, Subcommand)]
+pub(crate) enum AdminCommand {
+    /// Bring the schema of the database up to date.
+    Migrate,
+    /// Create and list accounts.
+    #[command(subcommand)]
+    Account(AccountCommand),
+    /// Create, list and revoke API keys.
+    #[command(subcommand)]
+    Key(KeyCommand),
+    /// Print a link and a one-time code that sign a browser in for the next 15 minutes. The link
+    /// needs --public-url.
+    SignIn {
+        /// Account to sign in to.
+        #[arg(value_name = "ACCOUNT", value_parser = quoted(account_name))]
+        account: String,
+    },
+}
+
+#[derive(Debug, PartialEq, Eq, Subcommand)]
+pub(crate) enum AccountCommand {
+    /// Create an account. `key create` makes keys for it.
+    Create {
+        /// Unique name of the account.
+        #[arg(value_name = "NAME", value_parser = quoted(account_name))]
+        name: String,
+    },
+    /// List all accounts.
+    List,
+}
+
+#[derive(Debug, PartialEq, Eq, Subcommand)]
+pub(crate) enum KeyCommand {
+    /// Create a key and print it. It cannot be shown again: only its digest is stored.
+    Create {
+        /// Account of the key.
+        #[arg(long, value_name = "NAME", value_parser = quoted(account_name))]
+        account: String,
+        /// What the key may do; repeatable. Default: everything. With `none` it can only read.
+        #[arg(long, value_name = "prompts:write|none", value_parser = quoted(scopes))]
+        scope: Vec<Scopes>,
+    },
+    /// List keys, without their secrets.
+    List {
+        /// Only the keys of this account.
+        #[arg(long, value_name = "NAME", value_parser = quoted(account_name))]
+        account: Option<String>,
+    },
+    /// Revoke a key permanently. All servers of the database refuse it at once.
+    Revoke {
+        /// The part of the key between `_live_` and the last `_`.
+        #[arg(value_name = "PUBLIC_ID", value_parser = secret(public_id))]
+        public_id: String,
+    },
+}

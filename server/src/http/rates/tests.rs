@@ -1,0 +1,117 @@
+use std::time::Duration;
+
+use super::*;
+use crate::clock::ManualClock;
+use crate::domain::{AccountId, KeyId, Scopes};
+
+impl OverRate {
+    pub(crate) fn of(limit: &str, seconds: u64) -> Self {
+        Self { limit: limit.parse().unwrap(), seconds }
+    }
+}
+
+fn rates(limits: &str) -> (Rates, ManualClock) {
+    let clock = ManualClock::new("2026-01-02T03:04:05Z".parse().unwrap());
+    let limits = limits.split(' ').map(|limit| limit.parse().unwrap()).collect();
+    (Rates::new(limits, Clock::Manual(clock.clone())), clock)
+}
+
+fn caller(key: i64, account: i64) -> Caller {
+    Caller { key: KeyId(key), account: AccountId(account), scopes: Scopes::ALL }
+}
+
+/// Seconds to wait, if the request is refused, and the header `RateLimit`.
+fn count(rates: &Rates, caller: &Caller, route: &str) -> (Option<u64>, String) {
+    let mut headers = RateHeaders::default();
+    let outcome = rates.count(caller, route, &mut headers);
+    (outcome.err().map(|error| error.seconds), headers.current)
+}
+
+#[test]
+fn a_quota_is_exact_within_its_window() {
+    let (rates, clock) = rates("key:requests=3/60");
+    let one = caller(1, 1);
+    for left in [2, 1, 0] {
+        let expected = format!("\"key-requests-60s\";r={left};t=60");
+        assert_eq!(count(&rates, &one, "listPrompts"), (None, expected));
+    }
+    assert_eq!(count(&rates, &one, "listPrompts").0, Some(60));
+    clock.advance(Duration::from_millis(59_500));
+    assert_eq!(count(&rates, &one, "getPrompt").0, Some(1));
+    assert_eq!(count(&rates, &caller(2, 1), "getPrompt").0, None, "another key");
+    clock.advance(Duration::from_millis(500));
+    assert_eq!(count(&rates, &one, "getPrompt").1, "\"key-requests-60s\";r=2;t=60");
+}
+
+#[test]
+fn keys_of_an_account_share_its_quota_and_other_accounts_do_not() {
+    let (rates, _) = rates("account:requests=2/10");
+    assert_eq!(count(&rates, &caller(1, 1), "listPrompts").0, None);
+    assert_eq!(count(&rates, &caller(2, 1), "listPrompts").0, None);
+    assert_eq!(count(&rates, &caller(3, 1), "listPrompts").0, Some(10));
+    assert_eq!(count(&rates, &caller(1, 2), "listPrompts").0, None);
+}
+
+#[test]
+fn a_request_that_one_limit_refuses_counts_in_none() {
+    let (rates, clock) = rates("key:requests=2/60 key:generations=1/10 account:uploads=1/5");
+    let one = caller(1, 1);
+    let both = "\"key-requests-60s\";r=1;t=60, \"key-generations-10s\";r=0;t=10";
+    assert_eq!(count(&rates, &one, "createGeneration"), (None, both.to_owned()));
+    assert_eq!(count(&rates, &one, "newPicture"), (Some(10), both.to_owned()));
+    clock.advance(Duration::from_secs(10));
+    assert_eq!(count(&rates, &one, "createGeneration").0, None);
+    assert_eq!(count(&rates, &one, "createUploadSlot").0, Some(50));
+}
+
+#[test]
+fn windows_that_have_ended_are_removed() {
+    let (rates, clock) = rates("key:requests=2/60");
+    for key in 0..RATE_WINDOWS_MIN as i64 {
+        count(&rates, &caller(key, 1), "listPrompts");
+    }
+    clock.advance(Duration::from_secs(60));
+    count(&rates, &caller(1, 1), "listPrompts");
+    assert_eq!(rates.windows.lock().open.len(), 1);
+}
+
+#[test]
+fn a_clock_that_is_set_back_starts_a_new_window() {
+    let (rates, clock) = rates("key:requests=1/60");
+    let one = caller(1, 1);
+    assert_eq!(count(&rates, &one, "listPrompts").0, None);
+    let now = Clock::Manual(clock).now();
+    let later = now + SignedDuration::from_secs(3600);
+    rates.windows.lock().open.values_mut().for_each(|window| window.began = later);
+    assert_eq!(count(&rates, &one, "listPrompts").0, None);
+}
+
+#[test]
+fn the_headers_name_every_limit_that_applies() {
+    let (rates, _) = rates("key:requests=600/60 account:requests=9000/3600");
+    let mut headers = RateHeaders::default();
+    rates.count(&caller(1, 1), "listPrompts", &mut headers).unwrap();
+    let mut written = HeaderMap::new();
+    headers.write(&mut written);
+    assert_eq!(
+        written["ratelimit-policy"],
+        "\"key-requests-60s\";q=600;w=60, \"account-requests-3600s\";q=9000;w=3600"
+    );
+    assert_eq!(
+        written["ratelimit"],
+        "\"key-requests-60s\";r=599;t=60, \"account-requests-3600s\";r=8999;t=3600"
+    );
+    let none = Rates::new(Vec::new(), Clock::System);
+    let mut headers = RateHeaders::default();
+    none.count(&caller(1, 1), "listPrompts", &mut headers).unwrap();
+    assert_eq!(headers, RateHeaders::default());
+}
+
+#[test]
+fn other_texts_are_no_rate_limits() {
+    let wrong = "|key|key:requests|key:requests=1|key:requests=0/60|key:requests=1/0|user:requests=1/1|\
+                 key:reads=1/1|key:requests=1/1/1|key:requests=-1/1|key:requests=1/1000001";
+    for text in wrong.split('|') {
+        assert!(text.parse::<RateLimit>().is_err(), "{text}");
+    }
+}

@@ -1,0 +1,66 @@
+//! One connection of an attacker: bytes as they are, and no failure for what the server cuts.
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use crate::TIMEOUT;
+use crate::target::ATTACKER;
+
+pub(crate) struct Peer {
+    stream: TcpStream,
+    read: Vec<u8>,
+}
+
+/// The head of a response.
+#[derive(Debug)]
+pub(crate) struct Head {
+    pub(crate) status: u16,
+    text: String,
+}
+
+impl Head {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let mut lines = self.text.lines().filter_map(|line| line.split_once(": "));
+        lines.find(|(field, _)| field.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
+}
+
+impl Peer {
+    pub(crate) async fn open(address: &str) -> Self {
+        let stream = timeout(TIMEOUT, TcpStream::connect(address)).await.expect("a connection");
+        Self { stream: stream.unwrap(), read: Vec::new() }
+    }
+
+    /// Sends as much as the server takes.
+    pub(crate) async fn send(&mut self, bytes: impl AsRef<[u8]>) {
+        let sent = timeout(TIMEOUT, self.stream.write_all(bytes.as_ref())).await;
+        // The server may have ended the connection.
+        drop(sent.expect("sent in time"));
+    }
+
+    /// The head of the next response. `None` if the connection ends first. The body of the
+    /// response before must have been read.
+    pub(crate) async fn head(&mut self) -> Option<Head> {
+        let end = loop {
+            if let Some(at) = self.read.windows(4).position(|bytes| bytes == b"\r\n\r\n") {
+                break at + 4;
+            }
+            let more = timeout(TIMEOUT, self.stream.read_buf(&mut self.read)).await;
+            if !more.expect("a response in time").is_ok_and(|bytes| bytes > 0) {
+                return None;
+            }
+        };
+        let text = String::from_utf8(self.read.drain(..end).collect()).unwrap();
+        let status = text.split(' ').nth(1)?.parse().ok()?;
+        Some(Head { status, text })
+    }
+}
+
+/// The head of an attacker's request to the API.
+pub(crate) fn head(method: &str, path: &str, length: usize) -> String {
+    format!(
+        "{method} /api/v1{path} HTTP/1.1\r\nhost: test\r\nauthorization: Bearer {ATTACKER}\r\n\
+         content-type: application/json\r\ncontent-length: {length}\r\n\r\n"
+    )
+}
