@@ -233,9 +233,8 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         pace: Arc::default(),
     };
 
-    let table = routes::table();
-    let (connections, memory) =
-        (ConnectionCount::default(), MemoryBudget::new(config.memory_budget));
+    let (table, connections) = (routes::table(), ConnectionCount::default());
+    let memory = MemoryBudget::new(config.memory_budget);
     let metrics =
         with_metrics.then(|| Metrics::new(&table, &connections, &memory, kind.pool()).into());
     let submitter = Submitter::new(store.clone(), provider);
