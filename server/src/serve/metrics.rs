@@ -17,8 +17,9 @@ use prometheus_client::registry::{Registry, Unit};
 use tokio::net::TcpListener;
 
 use crate::api::Readiness;
-use crate::http::error::{ApiError, REFUSALS};
-use crate::http::memory::MemoryBudget;
+use crate::http::body::BodyReadError;
+use crate::http::error::ApiError;
+use crate::http::memory::{MemoryBudget, OverBudget};
 use crate::http::path::RequestTarget;
 use crate::http::response::{self, Response, ResponseBody};
 use crate::limits::ADMIN_CONNECTIONS_MAX;
@@ -31,6 +32,17 @@ const BUCKETS_SECONDS: [f64; 14] =
     [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
 
 const CLASSES: [&str; 4] = ["2xx", "3xx", "4xx", "5xx"];
+
+/// Reasons of refusals for load, as metrics name them.
+const REFUSALS: [&str; 7] = [
+    "account_memory",
+    "public_memory",
+    "server_memory",
+    "rate_limit",
+    "sign_in_attempts",
+    "body_too_large",
+    "body_too_slow",
+];
 
 type Labels = Vec<(&'static str, String)>;
 
@@ -157,6 +169,23 @@ impl Metrics {
             route.requests[class].inc();
             route.duration.observe(elapsed.as_secs_f64());
         }
+    }
+}
+
+/// Why a request is refused, if it is for load: one of [`REFUSALS`].
+pub(super) fn refusal(error: &ApiError) -> Option<&'static str> {
+    use BodyReadError as B;
+    match error {
+        ApiError::Memory(over) | ApiError::Body(B::Memory(over)) => Some(match over {
+            OverBudget::Account => "account_memory",
+            OverBudget::Public => "public_memory",
+            OverBudget::Server => "server_memory",
+        }),
+        ApiError::OverRate(_) => Some("rate_limit"),
+        ApiError::TooManyAttempts(_) => Some("sign_in_attempts"),
+        ApiError::Body(B::TooLarge(_) | B::Longer(_)) => Some("body_too_large"),
+        ApiError::Body(B::TooSlow(_)) => Some("body_too_slow"),
+        _ => None,
     }
 }
 

@@ -31,7 +31,7 @@ use crate::http::rates::RateHeaders;
 use crate::http::response::{self, Response};
 use crate::limits::REQUEST_ID_CHARS_MAX;
 use crate::serve::listener::HttpService;
-use crate::serve::metrics::Metrics;
+use crate::serve::metrics::{Metrics, refusal};
 use crate::serve::routes::{AuthedHandler, Handler, Route, RouteMatch, Routes};
 use crate::store::StoreError;
 use crate::web;
@@ -153,7 +153,7 @@ impl ApiService {
         error: Option<&ApiError>,
     ) {
         if let Some(metrics) = &self.metrics {
-            let refusal = error.and_then(ApiError::refusal);
+            let refusal = error.and_then(refusal);
             metrics.record(found.map(|found| found.index), status, elapsed, refusal);
         }
         let route = found.map_or("unknown", |found| found.route.path);
