@@ -40,19 +40,21 @@ async fn the_largest_bodies_on_150_connections_of_one_key() {
             peer.send([*rest]).await;
             peer.head().await
         }));
-        let (mut taken, mut refused) = (0, 0);
-        for head in heads.await.into_iter().flatten() {
-            match head.status {
-                201 => taken += 1,
-                429 => {
-                    assert!(head.header("retry-after").is_some(), "{head:?}");
+        let (mut taken, mut refused, mut reset) = (0, 0, 0);
+        for head in heads.await {
+            match head.as_ref().map(|head| head.status) {
+                Some(201) => taken += 1,
+                Some(429) => {
+                    assert!(head.unwrap().header("retry-after").is_some());
                     refused += 1;
                 }
-                _ => panic!("{head:?}"),
+                // Who sends on for seconds after the refusal may not get to read it.
+                None => reset += 1,
+                Some(_) => panic!("{head:?}"),
             }
         }
-        println!("{taken} bodies were taken and {refused} refused");
-        assert!(taken >= FITTING && taken + refused == CONNECTIONS, "{taken} {refused}");
+        println!("{taken} bodies were taken, {refused} refused, and {reset} connections reset");
+        assert!(taken >= FITTING && refused > 0, "{taken} {refused} {reset}");
     }
     target.end("150 bodies of 4 MiB").await;
 }

@@ -21,9 +21,11 @@ mod peer;
 mod target;
 
 mod bodies;
+mod connections;
 mod generations;
 mod readers;
 mod uploads;
+mod vaults;
 
 use std::time::Duration;
 

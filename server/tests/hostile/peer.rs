@@ -1,8 +1,10 @@
 //! One connection of an attacker: bytes as they are, and no failure for what the server cuts.
 
+use std::time::Duration;
+
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use crate::TIMEOUT;
 use crate::target::ATTACKER;
@@ -37,6 +39,21 @@ impl Peer {
         let sent = timeout(TIMEOUT, self.stream.write_all(bytes.as_ref())).await;
         // The server may have ended the connection.
         drop(sent.expect("sent in time"));
+    }
+
+    /// Reads and drops what comes for a while; whether the server has closed the connection.
+    pub(crate) async fn is_closed(&mut self, wait: Duration) -> bool {
+        let mut read = [0; 4096];
+        let begun = Instant::now();
+        while let Ok(more) = timeout(wait, self.stream.read(&mut read)).await {
+            if !more.is_ok_and(|bytes| bytes > 0) {
+                return true;
+            }
+            if begun.elapsed() > wait {
+                break;
+            }
+        }
+        false
     }
 
     /// The head of the next response. `None` if the connection ends first. The body of the
