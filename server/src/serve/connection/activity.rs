@@ -43,12 +43,12 @@ struct HeadMemory {
 }
 
 impl HeadMemory {
-    /// `false` if all heads together are too large.
+    /// `false` if this head takes memory and all heads together are too large.
     fn read(&mut self, bytes: usize) -> bool {
         let counted = self.counted();
         self.bytes += bytes;
         let more = self.counted() - counted;
-        self.budget.0.fetch_add(more, Relaxed) + more <= limits::HEADS_BYTES_MAX
+        more == 0 || self.budget.0.fetch_add(more, Relaxed) + more <= limits::HEADS_BYTES_MAX
     }
 
     fn complete(&mut self) {
@@ -56,8 +56,9 @@ impl HeadMemory {
         self.bytes = 0;
     }
 
-    const fn counted(&self) -> usize {
-        self.bytes.saturating_sub(limits::HEAD_BYTES_FREE)
+    /// What follows the largest head is the rest of an earlier body, which is discarded.
+    fn counted(&self) -> usize {
+        self.bytes.min(limits::HEAD_BYTES_MAX).saturating_sub(limits::HEAD_BYTES_FREE)
     }
 }
 
@@ -282,10 +283,21 @@ mod tests {
         let mut next = head();
         assert!(next.read(limits::HEAD_BYTES_FREE));
         assert!(!next.read(1));
+        assert!(head().read(100), "a small head is free");
         next.complete();
         heads[0].complete();
         assert!(next.read(64 * 1024 + limits::HEAD_BYTES_FREE));
         drop((heads, next));
         assert_eq!(budget.0.load(Relaxed), 0);
+    }
+
+    #[test]
+    fn the_rest_of_a_refused_body_takes_no_memory_of_heads() {
+        let budget = HeadBudget::default();
+        let mut refused = HeadMemory { budget: budget.clone(), bytes: 0 };
+        for _ in 0..100 {
+            assert!(refused.read(1024 * 1024));
+        }
+        assert!(budget.0.load(Relaxed) < limits::HEAD_BYTES_MAX);
     }
 }
