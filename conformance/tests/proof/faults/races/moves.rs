@@ -14,18 +14,17 @@ const VAULT: &str = "DELETE /vaults/*";
 pub(super) const ALL: &[Fault] = &[
     fault!(
         "races.removed-and-moved",
-        "A removal that comes at once with a move of the membership is told of success.",
+        "A removal that comes at once with a move of the membership does nothing and is told of success.",
         ["VC-21"],
         {
             let about = |ask: &Ask| Some(format!("{}/{}", ask.segment(1), ask.segment(3)));
             let routes = "DELETE /vaults/*/prompts/*, POST /vaults/*/prompts/*/move";
             crowded(routes, MOVE, about, |ask, upstream, place| async move {
-                let answer = upstream.send(&ask).await;
                 if ask.method == Method::DELETE && place.has(MOVE) {
                     let removed = json!({ "vaultPromptId": ask.id(3), "removed": true });
                     return Answer::data(200, &removed);
                 }
-                answer
+                upstream.send(&ask).await
             })
         }
     ),
