@@ -28,8 +28,8 @@ pub(crate) const HEAD_BYTES_FREE: usize = 8 * 1024;
 pub(crate) const HEADS_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// A request head, from its first byte; also a new connection until its first request.
 pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
-/// Default of `--idle-timeout`: a connection without a request. Longer than the 60 seconds of load balancers, which must close
-/// first, or they send requests into the close.
+/// Default of `--idle-timeout`: a connection without a request. Longer than the 60 seconds of load
+/// balancers, which must close first, or they send requests into the close.
 pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(75);
 /// Response bytes that wait for the peer to read [`PROGRESS_BYTES`].
 pub(crate) const WRITE_STALL_TIMEOUT: Duration = Duration::from_secs(30);

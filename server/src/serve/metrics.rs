@@ -1,4 +1,5 @@
-//! Metrics of requests, connections and the database for Prometheus, and the listener that serves them. Clients need not reach it.
+//! Metrics of requests, connections and the database for Prometheus, and the listener that serves
+//! them. Clients need not reach it.
 //!
 //! Each server has its own registry, so that several in one process do not mix. All series are
 //! registered at the start; a request costs two additions.

@@ -53,8 +53,8 @@ from_id!(JobId, &JobId, &str, String);
 /// Waits until a job has ended, and returns its output. Nothing is sent until it is awaited.
 ///
 /// Returned by [`Generations::wait`](crate::resources::Generations::wait), and by
-/// [`and_wait`](CreateGeneration::and_wait) of a call, which then is sent first. It polls as [`Watch`]
-/// does. If the status of the completed job does not name its prompts, they are looked up in the
+/// [`and_wait`](CreateGeneration::and_wait) of a call, which then is sent first. It polls as
+/// [`Watch`] does. If the status of the completed job does not name its prompts, they are looked up in the
 /// target vault: new prompts with images and the text of the job. Dropping the future stops the
 /// polling.
 ///
@@ -62,8 +62,8 @@ from_id!(JobId, &JobId, &str, String);
 ///
 /// [`Error::is_job_failed`] if the generation failed, [`Error::is_wait_timeout`] if it did not end
 /// in time, and [`Error::is_output_not_found`] if it completed without output that can be found;
-/// all name the job. With `and_wait` also those of the call. A poll that fails with an error that is not transient, such as 401 or 404,
-/// ends the wait.
+/// all name the job. With `and_wait` also those of the call. A poll that fails with an error that
+/// is not transient, such as 401 or 404, ends the wait.
 ///
 /// ```
 /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
