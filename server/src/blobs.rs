@@ -133,7 +133,7 @@ impl Blobs {
         let options = PutOptions { mode: PutMode::Create, attributes, ..PutOptions::default() };
         let (location, head) = (key(name), GetOptions { head: true, ..GetOptions::default() });
         let put = self.store.put_opts(&location, payload, options);
-        let Err(error) = self.while_it_answers(put).await? else { return Ok(()) };
+        let Err(error) = self.put_with_probes(put).await? else { return Ok(()) };
         match timeout(S3_CONFIRM_TIMEOUT, self.store.get_opts(&location, head)).await {
             Ok(Ok(got)) if got.attributes.get(&attribute).is_some_and(|at| **at == *id) => Ok(()),
             _ if matches!(error, Error::AlreadyExists { .. }) => Err(PutError::Taken),

@@ -277,9 +277,9 @@ pub(crate) const S3_RETRY_FOR: Duration = Duration::from_secs(4);
 /// One step of the store of files but for a put to S3: a request ends within ten seconds.
 pub(crate) const BLOBS_TIMEOUT: Duration = Duration::from_secs(8);
 /// After each such time a put to S3 that has no response goes on only if S3 answers a probe.
-pub(crate) const S3_PUT_PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const S3_PUT_PROBE_INTERVAL: Duration = Duration::from_secs(5);
 pub(crate) const S3_PROBE_TIMEOUT: Duration = Duration::from_secs(2);
-/// The proof at the start that the bucket works.
+/// The check at the start that the bucket works.
 pub(crate) const BLOBS_OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 /// For so long `/readyz` believes that the store of files works. Anybody may ask, and S3 has a
 /// price.

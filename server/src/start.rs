@@ -209,7 +209,7 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
 
     let assets = Assets::new(public.url());
     let blobs = blobs.map_or_else(|| Blobs::open(&config.blobs), Ok)?;
-    blobs.prove().await?;
+    blobs.verify_bucket().await?;
     let provider = match (provider, &config.provider) {
         (Some(given), _) => given,
         (None, Some(queue)) => Arc::new(QueueProvider::new(queue.clone())?),
@@ -230,7 +230,7 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         },
         clock: clock.clone(),
         settings: config.jobs,
-        pace: Arc::default(),
+        poll_spacing: Arc::default(),
     };
 
     let (table, connections) = (routes::table(), ConnectionCount::default());

@@ -18,10 +18,10 @@ mod differential;
 mod jobs;
 mod last_use;
 pub(crate) mod memory;
-pub(crate) mod patience;
 pub(crate) mod postgres;
 mod prompts;
 mod sessions;
+pub(crate) mod time_budget;
 mod vaults;
 
 use async_trait::async_trait;

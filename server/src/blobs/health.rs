@@ -11,9 +11,11 @@ use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
 
-use super::staging::{Staging, blocking, prove_writable};
+use super::staging::{Staging, blocking, check_writable};
 use super::{BlobError, BlobOpenError, Blobs, PutError, found, in_time};
-use crate::limits::{BLOBS_CHECK_EVERY, BLOBS_OPEN_TIMEOUT, S3_PROBE_TIMEOUT, S3_PUT_PATIENCE};
+use crate::limits::{
+    BLOBS_CHECK_EVERY, BLOBS_OPEN_TIMEOUT, S3_PROBE_TIMEOUT, S3_PUT_PROBE_INTERVAL,
+};
 
 /// The empty object that the start puts into a bucket and that is asked for from then on.
 const PROBE: &str = ".promptarium";
@@ -34,15 +36,15 @@ impl Default for Health {
 }
 
 impl Blobs {
-    /// Proves that files can be put into a bucket and read. A folder was proved when it was opened.
+    /// Checks that files can be put into a bucket and read. A folder was checked when it was opened.
     ///
     /// # Errors
     /// If they cannot, or the store does not answer.
-    pub(crate) async fn prove(&self) -> Result<(), BlobOpenError> {
+    pub(crate) async fn verify_bucket(&self) -> Result<(), BlobOpenError> {
         if !matches!(self.staging, Staging::TempFile(_)) {
             return Ok(());
         }
-        let proving = async {
+        let checking = async {
             let options = PutOptions::from(PutMode::Create);
             match self.store.put_opts(&Path::from(PROBE), "".into(), options).await {
                 // Of this or another server at an earlier start.
@@ -50,7 +52,7 @@ impl Blobs {
                 Err(error) => Err(error.into()),
             }
         };
-        in_time(BLOBS_OPEN_TIMEOUT, proving).await.map_err(|error: BlobError| {
+        in_time(BLOBS_OPEN_TIMEOUT, checking).await.map_err(|error: BlobError| {
             BlobOpenError(format!("nothing can be put into the bucket and read: {}", error.text))
         })
     }
@@ -66,11 +68,11 @@ impl Blobs {
         match &self.staging {
             Staging::Folder(root) => {
                 let root = root.clone();
-                let proving = move || {
+                let checking = move || {
                     let _permit = permit;
-                    Ok::<_, BlobError>(prove_writable(&root)?)
+                    Ok::<_, BlobError>(check_writable(&root)?)
                 };
-                blocking(proving).await?;
+                blocking(checking).await?;
             }
             Staging::Memory | Staging::TempFile(_) => self.probe().await?,
         }
@@ -88,14 +90,14 @@ impl Blobs {
         }
     }
 
-    /// Waits for a put as long as the store answers something: a large file may take its time.
-    pub(super) async fn while_it_answers<T>(
+    /// Waits for a put as long as the store responds to probes: a large file may take its time.
+    pub(super) async fn put_with_probes<T>(
         &self,
         put: impl Future<Output = T>,
     ) -> Result<T, PutError> {
         let mut put = std::pin::pin!(put);
         loop {
-            if let Ok(outcome) = timeout(S3_PUT_PATIENCE, put.as_mut()).await {
+            if let Ok(outcome) = timeout(S3_PUT_PROBE_INTERVAL, put.as_mut()).await {
                 return Ok(outcome);
             }
             in_time(S3_PROBE_TIMEOUT, self.probe()).await?;

@@ -66,7 +66,7 @@ fn parse_s3(text: &str) -> Result<BlobSetting, &'static str> {
 
 impl Blobs {
     /// Opens the store of a setting. A folder is created if it is absent. Whether a bucket
-    /// works, [`Blobs::prove`] finds out.
+    /// works, [`Blobs::verify_bucket`] finds out.
     pub fn open(setting: &BlobSetting) -> Result<Self, BlobOpenError> {
         match setting {
             BlobSetting::Memory => Ok(Self::in_memory()),

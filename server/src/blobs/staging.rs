@@ -65,7 +65,7 @@ impl Staging {
     pub(super) fn folder(root: &Path) -> std::io::Result<Self> {
         let temp = root.join(TEMP_FOLDER);
         fs::create_dir_all(&temp)?;
-        prove_writable(root)?;
+        check_writable(root)?;
         for entry in fs::read_dir(&temp)?.flatten() {
             let modified = entry.metadata().and_then(|file| file.modified());
             let age = modified.ok().and_then(|modified| modified.elapsed().ok());
@@ -250,8 +250,8 @@ impl TempFile {
     }
 }
 
-/// Proves that a file can be written in the folder of a store.
-pub(super) fn prove_writable(root: &Path) -> std::io::Result<()> {
+/// Checks that a file can be written in the folder of a store.
+pub(super) fn check_writable(root: &Path) -> std::io::Result<()> {
     TempFile::create(&root.join(TEMP_FOLDER))?.0.write_all(b"proof")
 }
 

@@ -464,14 +464,14 @@ async fn a_bucket_that_does_not_work_is_named_at_the_start_and_seen_later() {
     let blobs = open("a", &endpoint);
     for (status, code) in [(404, "NoSuchBucket"), (403, "AccessDenied"), (400, "Malformed")] {
         bucket.lock().unwrap().fault = Fault::Refused(status, code);
-        let error = blobs.prove().await.unwrap_err().to_string();
+        let error = blobs.verify_bucket().await.unwrap_err().to_string();
         assert!(error.contains("put into the bucket") && !error.contains('\n'), "{error}");
         assert!(error.contains(code) || error.contains(&status.to_string()), "{error}");
     }
     bucket.lock().unwrap().fault = Fault::None;
-    blobs.prove().await.unwrap();
+    blobs.verify_bucket().await.unwrap();
     // Another server starts.
-    open("a", &endpoint).prove().await.unwrap();
+    open("a", &endpoint).verify_bucket().await.unwrap();
     assert_eq!(
         bucket.lock().unwrap().files.keys().collect::<Vec<_>>(),
         ["/pictures/a/.promptarium"]

@@ -54,7 +54,7 @@ pub struct RemoteOutput {
 /// The bytes of an output.
 pub type OutputStream = BoxStream<'static, Result<Bytes, OutputError>>;
 
-/// Why an output, or a response of the provider, is of no use.
+/// Why an output, or a response of the provider, cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OutputError {
     /// It may succeed later.
@@ -71,12 +71,12 @@ pub enum OutputError {
 pub struct PollError {
     /// What happened.
     pub cause: String,
-    /// How long the provider asks to be left alone.
+    /// `Retry-After` of the provider.
     pub retry_after: Option<Duration>,
 }
 
 impl PollError {
-    /// A failure without a request to wait.
+    /// A failure without `Retry-After`.
     pub fn new(cause: impl Into<String>) -> Self {
         Self { cause: cause.into(), retry_after: None }
     }

@@ -14,7 +14,7 @@ use futures::FutureExt;
 use jiff::SignedDuration;
 use tokio::time::{sleep, timeout};
 
-use self::pool::Pace;
+use self::pool::PollSpacing;
 use super::output::SaveError;
 use super::submit::SUBMIT_UNKNOWN;
 use super::{
@@ -37,7 +37,7 @@ pub(crate) struct Worker {
     /// Sets the poll interval.
     pub(crate) clock: Clock,
     pub(crate) settings: JobSettings,
-    pub(crate) pace: Arc<Pace>,
+    pub(crate) poll_spacing: Arc<PollSpacing>,
 }
 
 /// The result of one step.
@@ -128,7 +128,7 @@ impl Worker {
             match self.outputs.put(job, ticket, index, output).await {
                 Ok(image) => images.push(image),
                 Err(SaveError::Output(OutputError::Permanent(reason))) => {
-                    tracing::warn!(job = ?job.key, index, reason, "an output is of no use");
+                    tracing::warn!(job = ?job.key, index, reason, "an output cannot be used");
                     unusable = reason;
                 }
                 Err(SaveError::Output(OutputError::Transient(error))) => {
@@ -155,7 +155,7 @@ impl Worker {
 
     async fn release(&self, claim: &Claim, outcome: Release) -> StepResult {
         let age = self.clock.now().duration_since(claim.job.created_at);
-        let pause = self.pace.pause(claim.job.key.account, poll_interval(age));
+        let pause = self.poll_spacing.pause(claim.job.key.account, poll_interval(age));
         self.store.release_job(&claim.lease, pause, outcome).await?;
         Ok(Step::Waiting)
     }

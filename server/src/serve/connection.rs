@@ -29,7 +29,7 @@ use self::activity::{InFlight, Next, SharedActivity, TrackedStream};
 use crate::http::attempts::Peer;
 use crate::http::response::{Response, ResponseBody, ResponseBodyError};
 use crate::limits;
-use crate::store::patience;
+use crate::store::time_budget;
 
 /// Handles the requests of one listener.
 pub trait HttpService: Clone + Send + Sync + 'static {
@@ -94,7 +94,7 @@ pub(super) async fn serve_connection(
         let in_flight = requests.begin_request(request.version());
         let service = service.clone();
         async move {
-            let response = patience::of_request(service.handle(request)).await;
+            let response = time_budget::of_request(service.handle(request)).await;
             Ok::<_, Infallible>(response.map(|body| tracked(body, in_flight)))
         }
     });

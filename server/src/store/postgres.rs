@@ -56,7 +56,6 @@ use tokio::time::timeout;
 use tokio_postgres::Error;
 
 use self::connect::{Connector, DbClient, Unreachable};
-
 use self::db::{Db, Statement};
 pub(crate) use self::keys::KeyEntry;
 use self::migrate::MigrateError;

@@ -13,7 +13,7 @@ use super::error_body;
 pub(super) const ALL: &[Scenario] = &[
     core!(
         "errors.body.without-fields",
-        "An empty object lacks the required fields and is refused with 400, and so is no object with a 4xx",
+        "An empty object is refused with 400, as it lacks required fields; any other body with 4xx",
         ["ER-04"],
         without_fields
     ),
@@ -78,7 +78,7 @@ async fn without_fields(case: Case) -> Result<(), Failure> {
         for body in ["{}", "", "[]", "null", "\"text\"", "5", "true"] {
             let call = wire.call(Method::POST, &endpoint.path);
             let reply = call.body("application/json", body).send().await?;
-            // What the status of a body without an object is, is open (S-67).
+            // Which 4xx refuses a body that is no object is open (S-67).
             let statuses = if body == "{}" { 400..=400 } else { 400..=499 };
             check::about(format!("the body {body:?}"), reply.status_in(statuses))?;
         }

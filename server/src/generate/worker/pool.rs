@@ -184,9 +184,9 @@ fn warn(error: &StoreError) {
 
 /// Spaces the polls of each account, so that many jobs are polled less often each.
 #[derive(Debug, Default)]
-pub(crate) struct Pace(Mutex<HashMap<AccountId, Instant>>);
+pub(crate) struct PollSpacing(Mutex<HashMap<AccountId, Instant>>);
 
-impl Pace {
+impl PollSpacing {
     /// The pause before the next poll of a job that is to be polled after `interval`.
     pub(super) fn pause(&self, account: AccountId, interval: Duration) -> Duration {
         let now = Instant::now();

@@ -41,7 +41,7 @@ impl Fixture {
             outputs: output_store(blobs),
             clock: clock(),
             settings: JobSettings::default(),
-            pace: Arc::default(),
+            poll_spacing: Arc::default(),
         };
         Self { store, by, provider, worker }
     }

@@ -29,7 +29,7 @@ use crate::limits::{
     KEY_LOOKUPS_MAX, LONG_WRITE_TIMEOUT, POOL_WAIT, SHARED_CLIENTS_MAX, SHARED_CLIENTS_PART,
     STATEMENT_GRACE,
 };
-use crate::store::{Result, StoreError, patience};
+use crate::store::{Result, StoreError, time_budget};
 
 #[cfg(test)]
 pub(super) static ALL: &[&Statement] = &[&PING];
@@ -178,8 +178,8 @@ impl Db {
         params: Params<'_>,
     ) -> Result<Vec<Row>> {
         let began = Instant::now();
-        let _permit = within(POOL_WAIT.min(patience::left()), self.look_ups.acquire()).await?;
-        patience::spend(began.elapsed());
+        let _permit = within(POOL_WAIT.min(time_budget::left()), self.look_ups.acquire()).await?;
+        time_budget::spend(began.elapsed());
         self.rows(statement, params).await
     }
 

@@ -14,7 +14,7 @@ use crate::domain::AccountId;
 use crate::limits::{
     LONG_WRITE_WAIT, LONG_WRITES_PER_ACCOUNT, POOL_WAIT, STREAM_WAIT, STREAMS_PER_ACCOUNT,
 };
-use crate::store::{StoreError, patience};
+use crate::store::{StoreError, time_budget};
 
 /// What the connections of a store are doing, for the metrics.
 #[derive(Clone, Copy, Debug)]
@@ -93,8 +93,8 @@ impl Share {
         };
         let _waiting = Waiting::begin(&self.waiting);
         let began = Instant::now();
-        let permits = timeout(self.wait.min(patience::left()), acquiring).await.ok().flatten();
-        patience::spend(began.elapsed());
+        let permits = timeout(self.wait.min(time_budget::left()), acquiring).await.ok().flatten();
+        time_budget::spend(began.elapsed());
         permits.ok_or_else(|| StoreError::Unavailable(self.busy.into()))
     }
 

@@ -10,7 +10,7 @@ use super::connect::DbClient;
 use crate::limits::{
     POOL_WAIT, REQUEST_DATABASE_TIMEOUT, RETRY_PAUSE_MAX, RETRY_PAUSE_MIN, STATEMENT_ATTEMPTS,
 };
-use crate::store::{Cause, Result, StoreError, patience};
+use crate::store::{Cause, Result, StoreError, time_budget};
 
 /// Values of a statement's parameters.
 pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
@@ -132,7 +132,7 @@ pub(super) struct Retry<'a> {
 
 impl<'a> Retry<'a> {
     pub(super) fn new(statement: &'a Statement) -> Self {
-        Self::within(statement, patience::left())
+        Self::within(statement, time_budget::left())
     }
 
     /// For a statement that may take `limit`.
@@ -221,7 +221,7 @@ impl<'a> Retry<'a> {
 
 impl Drop for Retry<'_> {
     fn drop(&mut self) {
-        patience::spend(self.began.elapsed());
+        time_budget::spend(self.began.elapsed());
     }
 }
 

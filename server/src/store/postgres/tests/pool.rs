@@ -14,7 +14,7 @@ use crate::store::contract_tests::named;
 use crate::store::postgres::PostgresStore;
 use crate::store::postgres::db::Statement;
 use crate::store::prelude::*;
-use crate::store::{StoreError, patience};
+use crate::store::{StoreError, time_budget};
 
 const SLEEP: Statement = Statement::non_idempotent("test.sleep", "SELECT pg_sleep($1)");
 const QUICK: Statement = Statement::non_idempotent("test.quick", "SELECT 1");
@@ -144,8 +144,8 @@ async fn the_steps_of_one_request_share_its_time() {
     store.db.limit = Duration::from_secs(60);
     query(&store, "SET statement_timeout = 0", &[]).await;
     let began = Instant::now();
-    let steps = patience::of_request(async {
-        patience::spend(Duration::from_millis(8_500));
+    let steps = time_budget::of_request(async {
+        time_budget::spend(Duration::from_millis(8_500));
         store.db.rows(&SLEEP, &[&30.0_f64]).await
     });
     let outcome = steps.await;

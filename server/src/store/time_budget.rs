@@ -1,4 +1,4 @@
-//! How long a request still waits for its store, over all the steps it takes there.
+//! The time that a request may still wait for its store, over all the steps it takes there.
 //!
 //! The time that a request spends elsewhere, such as in waiting for its body or for the provider,
 //! does not count.
