@@ -68,11 +68,11 @@ impl Blobs {
         match &self.staging {
             Staging::Folder(root) => {
                 let root = root.clone();
-                let checking = move || {
+                let check = move || {
                     let _permit = permit;
                     Ok::<_, BlobError>(check_writable(&root)?)
                 };
-                blocking(checking).await?;
+                blocking(check).await?;
             }
             Staging::Memory | Staging::TempFile(_) => self.probe().await?,
         }
