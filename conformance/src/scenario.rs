@@ -21,6 +21,8 @@ pub struct Scenario {
     pub profile: Profile,
     /// What it cannot run without, beyond the address and the key.
     pub needs: &'static [Need],
+    /// The file and the line of its entry.
+    pub source: &'static str,
     /// The scenario itself.
     pub run: RunFn,
 }
@@ -119,34 +121,25 @@ impl Need {
     }
 }
 
-/// One scenario of the profile core: id, title, rules, needs (may be left out), function.
+/// One scenario of the profile core: id, rules, needs (optional), function, title.
 macro_rules! core {
-    ($id:literal, $title:literal, [$($rule:literal),+ $(,)?], $run:path) => {
-        core!($id, $title, [$($rule),+], [], $run)
-    };
-    ($id:literal, $title:literal, [$($rule:literal),+ $(,)?], [$($need:ident),* $(,)?], $run:path) => {
-        $crate::scenario::scenario!(Core, $id, $title, [$($rule),+], [$($need),*], $run)
-    };
+    ($($entry:tt)+) => { $crate::scenario::scenario!(Core, $($entry)+) };
 }
 
-/// One scenario of the profile reference; the same words as `core!`.
+/// One scenario of the profile reference, written like `core!`.
 macro_rules! reference {
-    ($id:literal, $title:literal, [$($rule:literal),+ $(,)?], $run:path) => {
-        reference!($id, $title, [$($rule),+], [], $run)
-    };
-    ($id:literal, $title:literal, [$($rule:literal),+ $(,)?], [$($need:ident),* $(,)?], $run:path) => {
-        $crate::scenario::scenario!(Reference, $id, $title, [$($rule),+], [$($need),*], $run)
-    };
+    ($($entry:tt)+) => { $crate::scenario::scenario!(Reference, $($entry)+) };
 }
 
 macro_rules! scenario {
-    ($profile:ident, $id:literal, $title:literal, [$($rule:literal),+], [$($need:ident),*], $run:path) => {
+    ($profile:ident, $id:literal [$($rule:literal),+] $([$($need:ident),*])? $run:path, $title:literal) => {
         $crate::Scenario {
             id: $id,
             title: $title,
             rules: &[$($rule),+],
             profile: $crate::Profile::$profile,
-            needs: &[$($crate::Need::$need),*],
+            needs: &[$($($crate::Need::$need),*)?],
+            source: concat!(file!(), ":", line!()),
             run: |case| Box::pin($run(case)),
         }
     };

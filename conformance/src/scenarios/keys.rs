@@ -18,63 +18,27 @@ use crate::{Case, Failure, Scenario, check};
 pub(super) const ALL: &[&[Scenario]] =
     &[OF_A_KEY, session::ALL, create::ALL, refusals::ALL, list::ALL, revoke::ALL];
 
+#[rustfmt::skip]
 const OF_A_KEY: &[Scenario] = &[
-    core!(
-        "keys.form.parts",
-        "A key has the form vendor, live, public id and secret, joined by underscores",
-        ["KE-01"],
-        parts
-    ),
-    core!(
-        "keys.form.whole",
-        "The token is the whole key: without its prefix it is answered 401",
-        ["KE-02"],
-        whole
-    ),
-    core!(
-        "keys.secret.never-shown",
-        "No answer to a call with a key shows the secret part of the key",
-        ["KE-04"],
-        never_shown
-    ),
-    core!(
-        "keys.create.not-with-a-key",
-        "POST /api-keys with an API key is refused",
-        ["KE-05"],
-        not_with_a_key
-    ),
-    core!(
-        "keys.create.not-with-a-read-only-key",
-        "POST /api-keys with a key without prompts:write is refused",
-        ["KE-05"],
-        [ReadOnlyKey],
-        not_with_a_read_only_key
-    ),
-    core!(
-        "keys.create.not-without-a-key",
-        "POST /api-keys with neither session nor key is refused",
-        ["KE-05"],
-        not_without_a_key
-    ),
-    reference!(
-        "keys.create.status",
-        "Creating, listing and revoking keys without a session answer 401 with or without a key (S-46)",
-        ["KE-05"],
-        [ReadOnlyKey],
-        status
-    ),
-    reference!(
-        "keys.create.methods",
-        "Methods that the paths of keys do not have answer 405 with Allow (S-46)",
-        ["KE-05"],
-        methods
-    ),
-    reference!(
-        "keys.form.alphabet",
-        "Public id and secret are letters and digits (S-49)",
-        ["KE-01"],
-        alphabet
-    ),
+    core! { "keys.form.parts" ["KE-01"] parts,
+        "A key has the form vendor, live, public id and secret, joined by underscores" },
+    core! { "keys.form.whole" ["KE-02"] whole,
+        "The token is the whole key: without its prefix it is answered 401" },
+    core! { "keys.secret.never-shown" ["KE-04"] never_shown,
+        "No answer to a call with a key shows the secret part of the key" },
+    core! { "keys.create.not-with-a-key" ["KE-05"] not_with_a_key,
+        "POST /api-keys with an API key is refused" },
+    core! { "keys.create.not-with-a-read-only-key" ["KE-05"] [ReadOnlyKey] not_with_a_read_only_key,
+        "POST /api-keys with a key without prompts:write is refused" },
+    core! { "keys.create.not-without-a-key" ["KE-05"] not_without_a_key,
+        "POST /api-keys with neither session nor key is refused" },
+    reference! { "keys.create.status" ["KE-05"] [ReadOnlyKey] status,
+        "Creating, listing and revoking keys without a session answer 401 with or without a key \
+         (S-46)" },
+    reference! { "keys.create.methods" ["KE-05"] methods,
+        "Methods that the paths of keys do not have answer 405 with Allow (S-46)" },
+    reference! { "keys.form.alphabet" ["KE-01"] alphabet,
+        "Public id and secret are letters and digits (S-49)" },
 ];
 
 /// Vendor, public id and secret of the key under test. A failure must not

@@ -9,55 +9,25 @@ use crate::scenario::{core, reference};
 use crate::wire::{Reply, Wire};
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "limits.escaped.texts",
-        "An escaped letter is one character: limits count what is meant, not what is sent",
-        ["LI-02", "LI-03", "LI-04", "LI-06", "LI-07"],
-        escaped_texts
-    ),
-    core!(
-        "limits.mixed.texts",
-        "Letters of one, two and three bytes in one text count one each",
-        ["LI-02", "LI-03", "LI-04", "LI-06", "LI-07"],
-        mixed_texts
-    ),
-    core!(
-        "limits.mixed.update",
-        "The same holds in an update, which changes nothing if a text is too long by one",
-        ["LI-02", "LI-03", "LI-06", "LI-07"],
-        mixed_update
-    ),
-    core!(
-        "limits.whole.prompt",
-        "A prompt with every field at its limit is created and shown whole",
-        ["LI-02", "LI-03", "LI-04", "LI-05"],
-        whole_prompt
-    ),
-    core!(
-        "limits.whole.vault",
-        "A vault with name and description at their limits is created and shown whole",
-        ["LI-06", "LI-07"],
-        whole_vault
-    ),
-    core!(
-        "limits.escaped.generation",
-        "Both texts of a generation at their limit, all letters escaped, are queued",
-        ["LI-09", "LI-10"],
-        escaped_generation
-    ),
-    reference!(
-        "limits.limit.every-filter",
-        "The bounds of limit hold beside a vault, a type and a cursor",
-        ["LI-01"],
-        every_filter
-    ),
-    reference!(
-        "limits.odd.texts",
-        "Emoji, the last code point and combining marks count one each, on create and on update (S-66)",
-        ["LI-02", "LI-03", "LI-04", "LI-06", "LI-07"],
-        odd_texts
-    ),
+    core! { "limits.escaped.texts" ["LI-02", "LI-03", "LI-04", "LI-06", "LI-07"] escaped_texts,
+        "An escaped letter is one character: limits count what is meant, not what is sent" },
+    core! { "limits.mixed.texts" ["LI-02", "LI-03", "LI-04", "LI-06", "LI-07"] mixed_texts,
+        "Letters of one, two and three bytes in one text count one each" },
+    core! { "limits.mixed.update" ["LI-02", "LI-03", "LI-06", "LI-07"] mixed_update,
+        "The same holds in an update, which changes nothing if a text is too long by one" },
+    core! { "limits.whole.prompt" ["LI-02", "LI-03", "LI-04", "LI-05"] whole_prompt,
+        "A prompt with every field at its limit is created and shown whole" },
+    core! { "limits.whole.vault" ["LI-06", "LI-07"] whole_vault,
+        "A vault with name and description at their limits is created and shown whole" },
+    core! { "limits.escaped.generation" ["LI-09", "LI-10"] escaped_generation,
+        "Both texts of a generation at their limit, all letters escaped, are queued" },
+    reference! { "limits.limit.every-filter" ["LI-01"] every_filter,
+        "The bounds of limit hold beside a vault, a type and a cursor" },
+    reference! { "limits.odd.texts" ["LI-02", "LI-03", "LI-04", "LI-06", "LI-07"] odd_texts,
+        "Emoji, the last code point and combining marks count one each, on create and on update \
+         (S-66)" },
 ];
 
 /// A text with a limit.

@@ -11,39 +11,23 @@ use crate::scenario::core;
 use crate::wire::{Reply, Wire};
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[&[Scenario]] = &[MEMBERSHIPS, fields::ALL, jobs::ALL];
 
+#[rustfmt::skip]
 const MEMBERSHIPS: &[Scenario] = &[
-    core!(
-        "races.membership.four-ways",
-        "While a prompt is moved, removed, pinned and deleted at once it ends in no vault, and counts are true",
-        ["PR-42", "VA-10", "VC-21"],
-        four_ways
-    ),
-    core!(
-        "races.membership.moved-or-gone",
-        "Of moves, removals and pins at once, the prompt is in the target if a move succeeded and nowhere else",
-        ["VC-20", "VC-21"],
-        moved_or_gone
-    ),
-    core!(
-        "races.vault.deleted-while-moved",
-        "A vault deleted while its prompts are moved away leaves each where its answer says",
-        ["VA-28", "VC-21"],
-        deleted_while_moved
-    ),
-    core!(
-        "races.vault.source-and-target",
-        "Two vaults deleted while prompts move between them leave no membership and all prompts",
-        ["VA-28", "VC-21"],
-        source_and_target
-    ),
-    core!(
-        "races.prompt.created-while-vault-goes",
-        "A prompt made into a vault that is being deleted is there without it, or was refused",
-        ["PR-27", "VA-28"],
-        created_while_vault_goes
-    ),
+    core! { "races.membership.four-ways" ["PR-42", "VA-10", "VC-21"] four_ways,
+        "While a prompt is moved, removed, pinned and deleted at once it ends in no vault, and \
+         counts are true" },
+    core! { "races.membership.moved-or-gone" ["VC-20", "VC-21"] moved_or_gone,
+        "Of moves, removals and pins at once, the prompt is in the target if a move succeeded and \
+         nowhere else" },
+    core! { "races.vault.deleted-while-moved" ["VA-28", "VC-21"] deleted_while_moved,
+        "A vault deleted while its prompts are moved away leaves each where its answer says" },
+    core! { "races.vault.source-and-target" ["VA-28", "VC-21"] source_and_target,
+        "Two vaults deleted while prompts move between them leave no membership and all prompts" },
+    core! { "races.prompt.created-while-vault-goes" ["PR-27", "VA-28"] created_while_vault_goes,
+        "A prompt made into a vault that is being deleted is there without it, or was refused" },
 ];
 
 fn all(replies: Vec<Result<Reply, Failure>>) -> Result<Vec<Reply>, Failure> {

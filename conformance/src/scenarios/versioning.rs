@@ -3,14 +3,12 @@
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario, check};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!("versioning.prefix.v1", "The API is at the version prefix v1 under /api", ["VE-01"], v1),
-    reference!(
-        "versioning.prefix.only-v1",
-        "There is nothing at other version prefixes, nor without one (S-70)",
-        ["VE-01", "VE-02"],
-        only_v1
-    ),
+    core! { "versioning.prefix.v1" ["VE-01"] v1,
+        "The API is at the version prefix v1 under /api" },
+    reference! { "versioning.prefix.only-v1" ["VE-01", "VE-02"] only_v1,
+        "There is nothing at other version prefixes, nor without one (S-70)" },
 ];
 
 async fn v1(case: Case) -> Result<(), Failure> {

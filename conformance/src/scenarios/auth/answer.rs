@@ -8,55 +8,23 @@ use crate::{Case, Failure, Scenario, check};
 
 use super::{Form, main_key, mistyped};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "auth.answer.envelope",
-        "A refusal for a missing, malformed or unknown key has status 401 and an error text",
-        ["ER-07"],
-        envelope
-    ),
-    core!(
-        "auth.answer.envelope-revoked",
-        "A refusal for a revoked key has status 401 and an error text",
-        ["ER-07"],
-        [RevokedKey],
-        envelope_revoked
-    ),
-    core!(
-        "auth.answer.envelope-scope",
-        "A refusal for want of scope has status 401 and an error text",
-        ["ER-07"],
-        [ReadOnlyKey],
-        envelope_scope
-    ),
-    reference!(
-        "auth.answer.texts",
-        "Missing header, malformed header, key not valid and lack of scope have texts of their own (S-53)",
-        ["ER-07"],
-        [ReadOnlyKey],
-        texts
-    ),
-    reference!(
-        "auth.answer.one-text",
-        "Unknown, mistyped and revoked keys share one text (S-53)",
-        ["AU-05", "AU-06"],
-        [RevokedKey],
-        one_text
-    ),
-    reference!(
-        "auth.answer.details",
-        "A 401 has empty details (S-53)",
-        ["ER-03"],
-        [ReadOnlyKey],
-        details
-    ),
-    reference!(
-        "auth.answer.www-authenticate",
-        "Every 401 carries WWW-Authenticate: Bearer (S-52)",
-        ["ER-07"],
-        [ReadOnlyKey],
-        www_authenticate
-    ),
+    core! { "auth.answer.envelope" ["ER-07"] envelope,
+        "A refusal for a missing, malformed or unknown key has status 401 and an error text" },
+    core! { "auth.answer.envelope-revoked" ["ER-07"] [RevokedKey] envelope_revoked,
+        "A refusal for a revoked key has status 401 and an error text" },
+    core! { "auth.answer.envelope-scope" ["ER-07"] [ReadOnlyKey] envelope_scope,
+        "A refusal for want of scope has status 401 and an error text" },
+    reference! { "auth.answer.texts" ["ER-07"] [ReadOnlyKey] texts,
+        "Missing header, malformed header, key not valid and lack of scope have texts of their \
+         own (S-53)" },
+    reference! { "auth.answer.one-text" ["AU-05", "AU-06"] [RevokedKey] one_text,
+        "Unknown, mistyped and revoked keys share one text (S-53)" },
+    reference! { "auth.answer.details" ["ER-03"] [ReadOnlyKey] details,
+        "A 401 has empty details (S-53)" },
+    reference! { "auth.answer.www-authenticate" ["ER-07"] [ReadOnlyKey] www_authenticate,
+        "Every 401 carries WWW-Authenticate: Bearer (S-52)" },
 ];
 
 async fn envelope(case: Case) -> Result<(), Failure> {

@@ -6,61 +6,26 @@ use crate::{Case, Failure, Scenario, check};
 
 use super::{Form, main_key, refused_everywhere};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "auth.header.accepted",
-        "Every endpoint lets in a call with Authorization: Bearer and the key",
-        ["AU-01"],
-        accepted
-    ),
-    core!(
-        "auth.header.missing",
-        "Every endpoint answers 401 without the Authorization header",
-        ["AU-02"],
-        missing
-    ),
-    core!(
-        "auth.header.missing-changes-nothing",
-        "A call without the Authorization header changes nothing",
-        ["AU-02"],
-        missing_changes_nothing
-    ),
-    core!(
-        "auth.header.not-bearer",
-        "Every endpoint answers 401 to a header that does not start with Bearer and a space",
-        ["AU-03"],
-        not_bearer
-    ),
-    reference!(
-        "auth.header.case",
-        "Bearer is taken only as it is written, upper and lower case (S-52)",
-        ["AU-03"],
-        letter_case
-    ),
-    reference!(
-        "auth.header.spaces",
-        "No further space is taken before, after or within the key (S-52)",
-        ["AU-03", "AU-05"],
-        spaces
-    ),
-    reference!(
-        "auth.header.two",
-        "Two Authorization headers are refused, even if one or both are right (S-52)",
-        ["AU-03"],
-        two
-    ),
-    reference!(
-        "auth.header.elsewhere",
-        "A key in the query, a cookie or another header is no Authorization (S-52)",
-        ["AU-02"],
-        elsewhere
-    ),
-    reference!(
-        "auth.header.health",
-        "The health addresses beside the API need no key (S-54)",
-        ["AU-01"],
-        health
-    ),
+    core! { "auth.header.accepted" ["AU-01"] accepted,
+        "Every endpoint lets in a call with Authorization: Bearer and the key" },
+    core! { "auth.header.missing" ["AU-02"] missing,
+        "Every endpoint answers 401 without the Authorization header" },
+    core! { "auth.header.missing-changes-nothing" ["AU-02"] missing_changes_nothing,
+        "A call without the Authorization header changes nothing" },
+    core! { "auth.header.not-bearer" ["AU-03"] not_bearer,
+        "Every endpoint answers 401 to a header that does not start with Bearer and a space" },
+    reference! { "auth.header.case" ["AU-03"] letter_case,
+        "Bearer is taken only as it is written, upper and lower case (S-52)" },
+    reference! { "auth.header.spaces" ["AU-03", "AU-05"] spaces,
+        "No further space is taken before, after or within the key (S-52)" },
+    reference! { "auth.header.two" ["AU-03"] two,
+        "Two Authorization headers are refused, even if one or both are right (S-52)" },
+    reference! { "auth.header.elsewhere" ["AU-02"] elsewhere,
+        "A key in the query, a cookie or another header is no Authorization (S-52)" },
+    reference! { "auth.header.health" ["AU-01"] health,
+        "The health addresses beside the API need no key (S-54)" },
 ];
 
 async fn accepted(case: Case) -> Result<(), Failure> {

@@ -8,39 +8,20 @@ use crate::{Case, Failure, Scenario, check};
 
 use super::{Form, main_key, mistyped, refused_everywhere};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "auth.key.truncated",
-        "Every endpoint answers 401 to a truncated key",
-        ["AU-04"],
-        truncated
-    ),
-    core!(
-        "auth.key.truncated-anywhere",
-        "A key that is cut off at any place is answered 401",
-        ["AU-04"],
-        truncated_anywhere
-    ),
-    core!("auth.key.unknown", "Every endpoint answers 401 to an unknown key", ["AU-05"], unknown),
-    core!(
-        "auth.key.mistyped-anywhere",
-        "A key with any one character exchanged is answered 401",
-        ["AU-05"],
-        mistyped_anywhere
-    ),
-    core!(
-        "auth.key.other-case",
-        "A key with any one letter in the other case, or all of them, is answered 401",
-        ["AU-05"],
-        other_case
-    ),
-    core!(
-        "auth.key.revoked",
-        "Every endpoint answers 401 to a revoked key",
-        ["AU-06"],
-        [RevokedKey],
-        revoked
-    ),
+    core! { "auth.key.truncated" ["AU-04"] truncated,
+        "Every endpoint answers 401 to a truncated key" },
+    core! { "auth.key.truncated-anywhere" ["AU-04"] truncated_anywhere,
+        "A key that is cut off at any place is answered 401" },
+    core! { "auth.key.unknown" ["AU-05"] unknown,
+        "Every endpoint answers 401 to an unknown key" },
+    core! { "auth.key.mistyped-anywhere" ["AU-05"] mistyped_anywhere,
+        "A key with any one character exchanged is answered 401" },
+    core! { "auth.key.other-case" ["AU-05"] other_case,
+        "A key with any one letter in the other case, or all of them, is answered 401" },
+    core! { "auth.key.revoked" ["AU-06"] [RevokedKey] revoked,
+        "Every endpoint answers 401 to a revoked key" },
 ];
 
 async fn truncated(case: Case) -> Result<(), Failure> {

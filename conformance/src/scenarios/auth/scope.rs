@@ -9,77 +9,29 @@ use crate::scenario::{core, reference};
 use crate::scenarios::endpoints::{self, Endpoint, Ids};
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "auth.scope.create-prompt",
-        "Creating a prompt without prompts:write is answered 401",
-        ["AU-07"],
-        [ReadOnlyKey],
-        create_prompt
-    ),
-    core!(
-        "auth.scope.update-prompt",
-        "Updating a prompt without prompts:write is answered 401",
-        ["AU-07"],
-        [ReadOnlyKey],
-        update_prompt
-    ),
-    core!(
-        "auth.scope.delete-prompt",
-        "Deleting a prompt without prompts:write is answered 401",
-        ["AU-07"],
-        [ReadOnlyKey],
-        delete_prompt
-    ),
-    core!(
-        "auth.scope.prompts-unchanged",
-        "What a key without prompts:write tries on prompts changes nothing",
-        ["AU-07"],
-        [ReadOnlyKey],
-        prompts_unchanged
-    ),
-    core!(
-        "auth.scope.create-vault",
-        "Creating a vault without prompts:write is answered 401",
-        ["AU-08"],
-        [ReadOnlyKey],
-        create_vault
-    ),
-    core!(
-        "auth.scope.update-vault",
-        "Updating a vault without prompts:write is answered 401",
-        ["AU-08"],
-        [ReadOnlyKey],
-        update_vault
-    ),
-    core!(
-        "auth.scope.delete-vault",
-        "Deleting a vault without prompts:write is answered 401",
-        ["AU-08"],
-        [ReadOnlyKey],
-        delete_vault
-    ),
-    core!(
-        "auth.scope.vaults-unchanged",
-        "What a key without prompts:write tries on vaults changes nothing",
-        ["AU-08"],
-        [ReadOnlyKey],
-        vaults_unchanged
-    ),
-    reference!(
-        "auth.scope.reads",
-        "A key without prompts:write reads all that the account's other keys read (S-48, S-50)",
-        ["AU-01"],
-        [ReadOnlyKey],
-        reads
-    ),
-    reference!(
-        "auth.scope.other-writes",
-        "Save, fork, add, remove, move, pin and unpin need prompts:write and else change nothing (S-51)",
-        ["AU-07", "AU-08"],
-        [ReadOnlyKey],
-        other_writes
-    ),
+    core! { "auth.scope.create-prompt" ["AU-07"] [ReadOnlyKey] create_prompt,
+        "Creating a prompt without prompts:write is answered 401" },
+    core! { "auth.scope.update-prompt" ["AU-07"] [ReadOnlyKey] update_prompt,
+        "Updating a prompt without prompts:write is answered 401" },
+    core! { "auth.scope.delete-prompt" ["AU-07"] [ReadOnlyKey] delete_prompt,
+        "Deleting a prompt without prompts:write is answered 401" },
+    core! { "auth.scope.prompts-unchanged" ["AU-07"] [ReadOnlyKey] prompts_unchanged,
+        "What a key without prompts:write tries on prompts changes nothing" },
+    core! { "auth.scope.create-vault" ["AU-08"] [ReadOnlyKey] create_vault,
+        "Creating a vault without prompts:write is answered 401" },
+    core! { "auth.scope.update-vault" ["AU-08"] [ReadOnlyKey] update_vault,
+        "Updating a vault without prompts:write is answered 401" },
+    core! { "auth.scope.delete-vault" ["AU-08"] [ReadOnlyKey] delete_vault,
+        "Deleting a vault without prompts:write is answered 401" },
+    core! { "auth.scope.vaults-unchanged" ["AU-08"] [ReadOnlyKey] vaults_unchanged,
+        "What a key without prompts:write tries on vaults changes nothing" },
+    reference! { "auth.scope.reads" ["AU-01"] [ReadOnlyKey] reads,
+        "A key without prompts:write reads all that the account's other keys read (S-48, S-50)" },
+    reference! { "auth.scope.other-writes" ["AU-07", "AU-08"] [ReadOnlyKey] other_writes,
+        "Save, fork, add, remove, move, pin and unpin need prompts:write and else change nothing \
+         (S-51)" },
 ];
 
 const PROMPT: &str = "/prompts/{promptId}";

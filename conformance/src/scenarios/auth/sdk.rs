@@ -8,27 +8,14 @@ use crate::{Case, Failure, Scenario, check};
 
 use super::{main_key, mistyped};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "auth.sdk.unknown-key",
-        "Every call of an SDK client with an unknown key is an error of authentication",
-        ["AU-01", "AU-05"],
-        unknown_key
-    ),
-    core!(
-        "auth.sdk.read-only-prompts",
-        "The SDK tells that creating, updating and deleting prompts needs the scope",
-        ["AU-07"],
-        [ReadOnlyKey],
-        read_only_prompts
-    ),
-    core!(
-        "auth.sdk.read-only-vaults",
-        "The SDK tells that creating, updating and deleting vaults needs the scope",
-        ["AU-08"],
-        [ReadOnlyKey],
-        read_only_vaults
-    ),
+    core! { "auth.sdk.unknown-key" ["AU-01", "AU-05"] unknown_key,
+        "Every call of an SDK client with an unknown key is an error of authentication" },
+    core! { "auth.sdk.read-only-prompts" ["AU-07"] [ReadOnlyKey] read_only_prompts,
+        "The SDK tells that creating, updating and deleting prompts needs the scope" },
+    core! { "auth.sdk.read-only-vaults" ["AU-08"] [ReadOnlyKey] read_only_vaults,
+        "The SDK tells that creating, updating and deleting vaults needs the scope" },
 ];
 
 async fn unknown_key(case: Case) -> Result<(), Failure> {

@@ -12,46 +12,24 @@ use crate::scenario::core;
 use crate::wire::{Reply, Wire};
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "contents.add.puts-in",
-        "The prompts that promptIds names are in the vault afterwards",
-        ["VC-10"],
-        puts_in
-    ),
-    core!(
-        "contents.add.answer",
-        "The answer says how many were added, to which vault, and its count afterwards",
-        ["VC-11"],
-        answer
-    ),
-    core!(
-        "contents.add.ids-required",
-        "A request without promptIds is refused",
-        ["VC-12", "ER-04"],
-        ids_required
-    ),
-    core!(
-        "contents.add.wrong-types",
-        "promptIds that is no array of integers is refused",
-        ["VC-13", "ER-05"],
-        wrong_types
-    ),
-    core!(
-        "contents.add.unknown-prompt",
-        "A request with the id of a deleted prompt is no success and does not add it",
-        ["VC-14"],
-        unknown_prompt
-    ),
-    core!(
-        "contents.add.foreign-prompt",
-        "A request with the id of another account's prompt is no success and does not add it",
-        ["VC-14"],
-        [OtherAccount],
-        foreign_prompt
-    ),
-    core!("contents.add.fewest", "promptIds has at least 1 entry", ["LI-08"], fewest),
-    core!("contents.add.most", "promptIds has at most 50 entries", ["LI-08"], most),
+    core! { "contents.add.puts-in" ["VC-10"] puts_in,
+        "The prompts that promptIds names are in the vault afterwards" },
+    core! { "contents.add.answer" ["VC-11"] answer,
+        "The answer says how many were added, to which vault, and its count afterwards" },
+    core! { "contents.add.ids-required" ["VC-12", "ER-04"] ids_required,
+        "A request without promptIds is refused" },
+    core! { "contents.add.wrong-types" ["VC-13", "ER-05"] wrong_types,
+        "promptIds that is no array of integers is refused" },
+    core! { "contents.add.unknown-prompt" ["VC-14"] unknown_prompt,
+        "A request with the id of a deleted prompt is no success and does not add it" },
+    core! { "contents.add.foreign-prompt" ["VC-14"] [OtherAccount] foreign_prompt,
+        "A request with the id of another account's prompt is no success and does not add it" },
+    core! { "contents.add.fewest" ["LI-08"] fewest,
+        "promptIds has at least 1 entry" },
+    core! { "contents.add.most" ["LI-08"] most,
+        "promptIds has at most 50 entries" },
 ];
 
 async fn add(wire: &Wire, vault: i64, ids: impl Into<Value>) -> Result<Reply, Failure> {

@@ -7,37 +7,18 @@ use crate::scenario::{core, reference};
 use crate::wire::Wire;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "contents.add-again.vault-ids",
-        "vaultIds names a vault once, however often the prompt was put into it",
-        ["PR-08"],
-        vault_ids
-    ),
-    reference!(
-        "contents.add-again.changes-nothing",
-        "Putting a prompt into its vault again leaves membership, place and pin as they are",
-        ["VC-03"],
-        changes_nothing
-    ),
-    reference!(
-        "contents.add-again.counts-new",
-        "added counts the prompts that were not in the vault before",
-        ["VC-11"],
-        counts_new
-    ),
-    reference!(
-        "contents.add-again.twice-in-one",
-        "An id that is in promptIds twice counts once",
-        ["VC-11"],
-        twice_in_one
-    ),
-    reference!(
-        "contents.add-again.limit-as-sent",
-        "The limit of 50 is on the entries as sent",
-        ["LI-08"],
-        limit_as_sent
-    ),
+    core! { "contents.add-again.vault-ids" ["PR-08"] vault_ids,
+        "vaultIds names a vault once, however often the prompt was put into it" },
+    reference! { "contents.add-again.changes-nothing" ["VC-03"] changes_nothing,
+        "Putting a prompt into its vault again leaves membership, place and pin as they are" },
+    reference! { "contents.add-again.counts-new" ["VC-11"] counts_new,
+        "added counts the prompts that were not in the vault before" },
+    reference! { "contents.add-again.twice-in-one" ["VC-11"] twice_in_one,
+        "An id that is in promptIds twice counts once" },
+    reference! { "contents.add-again.limit-as-sent" ["LI-08"] limit_as_sent,
+        "The limit of 50 is on the entries as sent" },
 ];
 
 /// Each way to put a prompt into a vault it may be in; whatever the answer is.

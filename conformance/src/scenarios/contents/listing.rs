@@ -9,55 +9,24 @@ use super::{entries, listing, pin};
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "contents.listing.entries",
-        "Each entry of a vault's listing is the whole prompt object",
-        ["VC-04"],
-        whole_prompts
-    ),
-    core!(
-        "contents.listing.added-fields",
-        "Each entry has vaultPromptId, an integer, and isPinned, a boolean",
-        ["VC-04"],
-        added_fields
-    ),
-    core!(
-        "contents.listing.empty",
-        "The listing of an empty vault is an empty array",
-        ["VC-04"],
-        empty
-    ),
-    core!(
-        "contents.listing.only-its-own",
-        "The listing holds the prompts of this vault and no others",
-        ["VC-04"],
-        only_its_own
-    ),
-    core!(
-        "contents.listing.whole",
-        "The listing holds the whole vault without a query",
-        ["VC-05"],
-        whole
-    ),
-    core!(
-        "contents.listing.pinned-here",
-        "isPinned is about the vault that is listed, not about another",
-        ["VC-06"],
-        pinned_here
-    ),
-    reference!(
-        "contents.listing.ignores-queries",
-        "The listing takes no notice of a query",
-        ["VC-05"],
-        ignores_queries
-    ),
-    reference!(
-        "contents.listing.no-pagination-key",
-        "The answer has no key but data and error",
-        ["VC-05"],
-        no_pagination_key
-    ),
+    core! { "contents.listing.entries" ["VC-04"] whole_prompts,
+        "Each entry of a vault's listing is the whole prompt object" },
+    core! { "contents.listing.added-fields" ["VC-04"] added_fields,
+        "Each entry has vaultPromptId, an integer, and isPinned, a boolean" },
+    core! { "contents.listing.empty" ["VC-04"] empty,
+        "The listing of an empty vault is an empty array" },
+    core! { "contents.listing.only-its-own" ["VC-04"] only_its_own,
+        "The listing holds the prompts of this vault and no others" },
+    core! { "contents.listing.whole" ["VC-05"] whole,
+        "The listing holds the whole vault without a query" },
+    core! { "contents.listing.pinned-here" ["VC-06"] pinned_here,
+        "isPinned is about the vault that is listed, not about another" },
+    reference! { "contents.listing.ignores-queries" ["VC-05"] ignores_queries,
+        "The listing takes no notice of a query" },
+    reference! { "contents.listing.no-pagination-key" ["VC-05"] no_pagination_key,
+        "The answer has no key but data and error" },
 ];
 
 async fn whole_prompts(case: Case) -> Result<(), Failure> {

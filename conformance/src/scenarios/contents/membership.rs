@@ -9,31 +9,16 @@ use super::{Entry, ask_move, entries, path, pin};
 use crate::scenario::core;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "contents.membership.own-id",
-        "A prompt has another vaultPromptId in each of its vaults",
-        ["VC-01"],
-        own_id
-    ),
-    core!(
-        "contents.membership.not-the-prompt-id",
-        "Pin, move and remove take the membership's id, not the prompt's",
-        ["VC-01"],
-        not_the_prompt_id
-    ),
-    core!(
-        "contents.membership.many-vaults",
-        "A prompt can be in many vaults at the same time",
-        ["VC-02"],
-        many_vaults
-    ),
-    core!(
-        "contents.membership.others-kept",
-        "Saving or adding a prompt leaves its other memberships as they are",
-        ["VC-03"],
-        others_kept
-    ),
+    core! { "contents.membership.own-id" ["VC-01"] own_id,
+        "A prompt has another vaultPromptId in each of its vaults" },
+    core! { "contents.membership.not-the-prompt-id" ["VC-01"] not_the_prompt_id,
+        "Pin, move and remove take the membership's id, not the prompt's" },
+    core! { "contents.membership.many-vaults" ["VC-02"] many_vaults,
+        "A prompt can be in many vaults at the same time" },
+    core! { "contents.membership.others-kept" ["VC-03"] others_kept,
+        "Saving or adding a prompt leaves its other memberships as they are" },
 ];
 
 async fn own_id(case: Case) -> Result<(), Failure> {

@@ -9,49 +9,22 @@ use crate::scenario::core;
 use crate::wire::Wire;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "contents.move.answer-integers",
-        "A move answers 200 with four integers",
-        ["VC-17"],
-        answer_integers
-    ),
-    core!(
-        "contents.move.answer-values",
-        "The answer of a move names the prompt, the source and the target",
-        ["VC-18"],
-        answer_values
-    ),
-    core!(
-        "contents.move.new-membership",
-        "The vaultPromptId a move answers with is new and is the one the target lists",
-        ["VC-19"],
-        new_membership
-    ),
-    core!(
-        "contents.move.new-membership-works",
-        "The new membership can be pinned, moved and removed in the target",
-        ["VC-19"],
-        new_membership_works
-    ),
-    core!(
-        "contents.move.from-source-to-target",
-        "A moved prompt is in the target and no more in the source",
-        ["VC-20"],
-        from_source_to_target
-    ),
-    core!(
-        "contents.move.old-membership-ends",
-        "The membership in the source is good for nothing after a move",
-        ["VC-20"],
-        old_membership_ends
-    ),
-    core!(
-        "contents.move.others-stay",
-        "A move leaves the other prompts of both vaults, and the prompt's other vaults",
-        ["VC-20"],
-        others_stay
-    ),
+    core! { "contents.move.answer-integers" ["VC-17"] answer_integers,
+        "A move answers 200 with four integers" },
+    core! { "contents.move.answer-values" ["VC-18"] answer_values,
+        "The answer of a move names the prompt, the source and the target" },
+    core! { "contents.move.new-membership" ["VC-19"] new_membership,
+        "The vaultPromptId a move answers with is new and is the one the target lists" },
+    core! { "contents.move.new-membership-works" ["VC-19"] new_membership_works,
+        "The new membership can be pinned, moved and removed in the target" },
+    core! { "contents.move.from-source-to-target" ["VC-20"] from_source_to_target,
+        "A moved prompt is in the target and no more in the source" },
+    core! { "contents.move.old-membership-ends" ["VC-20"] old_membership_ends,
+        "The membership in the source is good for nothing after a move" },
+    core! { "contents.move.others-stay" ["VC-20"] others_stay,
+        "A move leaves the other prompts of both vaults, and the prompt's other vaults" },
 ];
 
 /// Two vaults, the first with prompts, the first added first.

@@ -8,55 +8,24 @@ use super::{Entry, path, pin, prompts};
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "contents.order.newest-first",
-        "Prompts that are not pinned are listed by the date they were added, newest first",
-        ["VC-09"],
-        newest_first
-    ),
-    core!(
-        "contents.order.every-way-in",
-        "The order goes by the date of adding, whichever call added the prompt",
-        ["VC-09"],
-        every_way_in
-    ),
-    core!(
-        "contents.order.update-moves-nothing",
-        "An update of a prompt does not move it in its vault",
-        ["VC-09"],
-        update_moves_nothing
-    ),
-    core!(
-        "contents.order.pinned-first",
-        "Pinned prompts come before all others",
-        ["VC-07"],
-        pinned_first
-    ),
-    core!(
-        "contents.order.by-pin-date",
-        "Pinned prompts are ordered among themselves by the date they were pinned",
-        ["VC-08"],
-        by_pin_date
-    ),
-    reference!(
-        "contents.order.last-pinned-on-top",
-        "The prompt that was pinned last comes first",
-        ["VC-08"],
-        last_pinned_on_top
-    ),
-    reference!(
-        "contents.order.pinned-anew",
-        "A prompt that is unpinned and pinned again is the newest pin",
-        ["VC-08"],
-        pinned_anew
-    ),
-    reference!(
-        "contents.order.added-together",
-        "Of prompts added by one request the last of the list ends on top",
-        ["VC-09"],
-        added_together
-    ),
+    core! { "contents.order.newest-first" ["VC-09"] newest_first,
+        "Prompts that are not pinned are listed by the date they were added, newest first" },
+    core! { "contents.order.every-way-in" ["VC-09"] every_way_in,
+        "The order goes by the date of adding, whichever call added the prompt" },
+    core! { "contents.order.update-moves-nothing" ["VC-09"] update_moves_nothing,
+        "An update of a prompt does not move it in its vault" },
+    core! { "contents.order.pinned-first" ["VC-07"] pinned_first,
+        "Pinned prompts come before all others" },
+    core! { "contents.order.by-pin-date" ["VC-08"] by_pin_date,
+        "Pinned prompts are ordered among themselves by the date they were pinned" },
+    reference! { "contents.order.last-pinned-on-top" ["VC-08"] last_pinned_on_top,
+        "The prompt that was pinned last comes first" },
+    reference! { "contents.order.pinned-anew" ["VC-08"] pinned_anew,
+        "A prompt that is unpinned and pinned again is the newest pin" },
+    reference! { "contents.order.added-together" ["VC-09"] added_together,
+        "Of prompts added by one request the last of the list ends on top" },
 ];
 
 /// Five prompts, the first made first.

@@ -7,55 +7,24 @@ use crate::scenario::{core, reference};
 use crate::wire::{Reply, Wire};
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "contents.pin.answer",
-        "A pin answers 200 with the membership's id and isPinned true",
-        ["VC-25"],
-        pin_answer
-    ),
-    core!(
-        "contents.unpin.answer",
-        "An unpin answers 200 with the membership's id and isPinned false",
-        ["VC-26"],
-        unpin_answer
-    ),
-    core!(
-        "contents.pin.to-the-top",
-        "A pinned prompt is shown as pinned and is on top of the listing",
-        ["VC-27"],
-        to_the_top
-    ),
-    core!(
-        "contents.unpin.back-to-its-place",
-        "An unpinned prompt is back where the normal order has it",
-        ["VC-28"],
-        back_to_its_place
-    ),
-    core!(
-        "contents.pin.wrong-vault",
-        "A membership of another vault than the path's is not pinned or unpinned",
-        ["VC-25", "VC-26"],
-        wrong_vault
-    ),
-    core!(
-        "contents.pin.again",
-        "Pinning a pinned prompt answers 200 and changes nothing",
-        ["VC-29"],
-        pin_again
-    ),
-    core!(
-        "contents.unpin.again",
-        "Unpinning a prompt that is not pinned answers 200 and changes nothing",
-        ["VC-30"],
-        unpin_again
-    ),
-    reference!(
-        "contents.pin.ignores-body",
-        "Pin and unpin take no notice of a body",
-        ["VC-25", "VC-26"],
-        ignores_body
-    ),
+    core! { "contents.pin.answer" ["VC-25"] pin_answer,
+        "A pin answers 200 with the membership's id and isPinned true" },
+    core! { "contents.unpin.answer" ["VC-26"] unpin_answer,
+        "An unpin answers 200 with the membership's id and isPinned false" },
+    core! { "contents.pin.to-the-top" ["VC-27"] to_the_top,
+        "A pinned prompt is shown as pinned and is on top of the listing" },
+    core! { "contents.unpin.back-to-its-place" ["VC-28"] back_to_its_place,
+        "An unpinned prompt is back where the normal order has it" },
+    core! { "contents.pin.wrong-vault" ["VC-25", "VC-26"] wrong_vault,
+        "A membership of another vault than the path's is not pinned or unpinned" },
+    core! { "contents.pin.again" ["VC-29"] pin_again,
+        "Pinning a pinned prompt answers 200 and changes nothing" },
+    core! { "contents.unpin.again" ["VC-30"] unpin_again,
+        "Unpinning a prompt that is not pinned answers 200 and changes nothing" },
+    reference! { "contents.pin.ignores-body" ["VC-25", "VC-26"] ignores_body,
+        "Pin and unpin take no notice of a body" },
 ];
 
 async fn ask_pin(wire: &Wire, vault: i64, membership: i64) -> Result<Reply, Failure> {

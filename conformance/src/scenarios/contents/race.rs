@@ -14,73 +14,30 @@ use crate::scenario::{core, reference};
 use crate::wire::{Reply, Wire};
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "contents.race.adds",
-        "Prompts added at the same time are all there, and added and promptCount say so",
-        ["VA-10", "VC-10", "VC-11"],
-        adds
-    ),
-    core!(
-        "contents.race.same-adds",
-        "Prompts added many times at once are in the vault once each",
-        ["VC-10"],
-        same_adds
-    ),
-    core!(
-        "contents.race.adds-and-saves",
-        "A prompt put into a vault in several ways at once is there once",
-        ["VC-03"],
-        adds_and_saves
-    ),
-    core!(
-        "contents.race.removes",
-        "Of many removals of one membership at least one succeeds, and it alone is gone",
-        ["VC-15", "VC-16"],
-        removes
-    ),
-    core!(
-        "contents.race.adds-and-removes",
-        "The count is true after prompts were added and removed at the same time",
-        ["VA-10"],
-        adds_and_removes
-    ),
-    core!(
-        "contents.race.deleted-while-added",
-        "A prompt deleted while it is added is in no vault afterwards",
-        ["PR-42"],
-        deleted_while_added
-    ),
-    core!(
-        "contents.race.pins",
-        "Pins of one prompt at the same time all answer 200, and it is pinned once",
-        ["VC-27", "VC-29"],
-        pins
-    ),
-    core!(
-        "contents.race.pins-and-unpins",
-        "Pins and unpins at the same time answer with their own state, and lose no prompt",
-        ["VC-25", "VC-26"],
-        pins_and_unpins
-    ),
-    core!(
-        "contents.race.many-pins",
-        "Different prompts pinned at the same time are all pinned",
-        ["VC-27"],
-        many_pins
-    ),
-    reference!(
-        "contents.race.one-removes",
-        "Of many removals of one membership exactly one succeeds (S-76)",
-        ["VC-15"],
-        one_removes
-    ),
-    reference!(
-        "contents.race.sum-of-added",
-        "The added of adds at the same time sum up to the prompts that were added",
-        ["VC-11"],
-        sum_of_added
-    ),
+    core! { "contents.race.adds" ["VA-10", "VC-10", "VC-11"] adds,
+        "Prompts added at the same time are all there, and added and promptCount say so" },
+    core! { "contents.race.same-adds" ["VC-10"] same_adds,
+        "Prompts added many times at once are in the vault once each" },
+    core! { "contents.race.adds-and-saves" ["VC-03"] adds_and_saves,
+        "A prompt put into a vault in several ways at once is there once" },
+    core! { "contents.race.removes" ["VC-15", "VC-16"] removes,
+        "Of many removals of one membership at least one succeeds, and it alone is gone" },
+    core! { "contents.race.adds-and-removes" ["VA-10"] adds_and_removes,
+        "The count is true after prompts were added and removed at the same time" },
+    core! { "contents.race.deleted-while-added" ["PR-42"] deleted_while_added,
+        "A prompt deleted while it is added is in no vault afterwards" },
+    core! { "contents.race.pins" ["VC-27", "VC-29"] pins,
+        "Pins of one prompt at the same time all answer 200, and it is pinned once" },
+    core! { "contents.race.pins-and-unpins" ["VC-25", "VC-26"] pins_and_unpins,
+        "Pins and unpins at the same time answer with their own state, and lose no prompt" },
+    core! { "contents.race.many-pins" ["VC-27"] many_pins,
+        "Different prompts pinned at the same time are all pinned" },
+    reference! { "contents.race.one-removes" ["VC-15"] one_removes,
+        "Of many removals of one membership exactly one succeeds (S-76)" },
+    reference! { "contents.race.sum-of-added" ["VC-11"] sum_of_added,
+        "The added of adds at the same time sum up to the prompts that were added" },
 ];
 
 /// All replies, or the first failure to get one.

@@ -5,61 +5,26 @@ use super::{apart, entries, path};
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "contents.remove.answer",
-        "A removal answers 200 with the membership's id and removed true",
-        ["VC-15"],
-        answer
-    ),
-    core!(
-        "contents.remove.takes-out",
-        "A removal takes the prompt out of the vault",
-        ["VC-15"],
-        takes_out
-    ),
-    core!(
-        "contents.remove.prompt-stays",
-        "A removed prompt stays in the account",
-        ["VC-16"],
-        prompt_stays
-    ),
-    core!(
-        "contents.remove.other-vaults-stay",
-        "A removed prompt stays in its other vaults",
-        ["VC-16"],
-        other_vaults_stay
-    ),
-    core!(
-        "contents.remove.others-stay",
-        "A removal leaves the other prompts of the vault as they are",
-        ["VC-16"],
-        others_stay
-    ),
-    core!(
-        "contents.remove.wrong-vault",
-        "A membership of another vault than the path's is not removed",
-        ["VC-15"],
-        wrong_vault
-    ),
-    reference!(
-        "contents.remove.again",
-        "A membership that was removed is not found",
-        ["VC-15"],
-        again
-    ),
-    reference!(
-        "contents.remove.wrong-vault-404",
-        "A membership of another vault than the path's is not found",
-        ["VC-15"],
-        wrong_vault_404
-    ),
-    reference!(
-        "contents.remove.impossible-ids",
-        "An id that no membership can have is not found",
-        ["VC-15"],
-        impossible_ids
-    ),
+    core! { "contents.remove.answer" ["VC-15"] answer,
+        "A removal answers 200 with the membership's id and removed true" },
+    core! { "contents.remove.takes-out" ["VC-15"] takes_out,
+        "A removal takes the prompt out of the vault" },
+    core! { "contents.remove.prompt-stays" ["VC-16"] prompt_stays,
+        "A removed prompt stays in the account" },
+    core! { "contents.remove.other-vaults-stay" ["VC-16"] other_vaults_stay,
+        "A removed prompt stays in its other vaults" },
+    core! { "contents.remove.others-stay" ["VC-16"] others_stay,
+        "A removal leaves the other prompts of the vault as they are" },
+    core! { "contents.remove.wrong-vault" ["VC-15"] wrong_vault,
+        "A membership of another vault than the path's is not removed" },
+    reference! { "contents.remove.again" ["VC-15"] again,
+        "A membership that was removed is not found" },
+    reference! { "contents.remove.wrong-vault-404" ["VC-15"] wrong_vault_404,
+        "A membership of another vault than the path's is not found" },
+    reference! { "contents.remove.impossible-ids" ["VC-15"] impossible_ids,
+        "An id that no membership can have is not found" },
 ];
 
 async fn answer(case: Case) -> Result<(), Failure> {

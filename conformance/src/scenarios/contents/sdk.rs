@@ -7,28 +7,20 @@ use super::{Entry, entries, listing, pin};
 use crate::scenario::core;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!("contents.sdk-list.entries", "The SDK lists a vault as the wire does", ["VC-04"], list),
-    core!(
-        "contents.sdk-add.answer",
-        "The SDK adds prompts and gives the answer of the wire",
-        ["VC-10", "VC-11"],
-        add
-    ),
-    core!("contents.sdk-add.refused", "The SDK tells that 51 ids are refused", ["LI-08"], refused),
-    core!("contents.sdk-remove.answer", "The SDK removes a prompt", ["VC-15"], remove),
-    core!(
-        "contents.sdk-move.answer",
-        "The SDK moves a prompt and gives the new membership",
-        ["VC-17", "VC-18", "VC-19"],
-        move_to
-    ),
-    core!(
-        "contents.sdk-pin.answer",
-        "The SDK pins and unpins a prompt",
-        ["VC-25", "VC-26", "VC-27", "VC-28"],
-        pin_and_unpin
-    ),
+    core! { "contents.sdk-list.entries" ["VC-04"] list,
+        "The SDK lists a vault as the wire does" },
+    core! { "contents.sdk-add.answer" ["VC-10", "VC-11"] add,
+        "The SDK adds prompts and gives the answer of the wire" },
+    core! { "contents.sdk-add.refused" ["LI-08"] refused,
+        "The SDK tells that 51 ids are refused" },
+    core! { "contents.sdk-remove.answer" ["VC-15"] remove,
+        "The SDK removes a prompt" },
+    core! { "contents.sdk-move.answer" ["VC-17", "VC-18", "VC-19"] move_to,
+        "The SDK moves a prompt and gives the new membership" },
+    core! { "contents.sdk-pin.answer" ["VC-25", "VC-26", "VC-27", "VC-28"] pin_and_unpin,
+        "The SDK pins and unpins a prompt" },
 ];
 
 /// A vault with three prompts, the second added pinned; as listed.

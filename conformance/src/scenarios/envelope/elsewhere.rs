@@ -8,19 +8,14 @@ use crate::scenario::core;
 use crate::wire::{Reply, Wire};
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "envelope.success.jobs-and-slots",
-        "A queued generation, its status and an upload slot are objects in data, and error is null",
-        ["EN-03", "EN-04", "EN-05"],
-        successes
-    ),
-    core!(
-        "envelope.error.jobs-and-slots",
-        "A refused generation, status or slot has data null, a text in error, and an object in details",
-        ["EN-03", "EN-06", "ER-01", "ER-02"],
-        refusals
-    ),
+    core! { "envelope.success.jobs-and-slots" ["EN-03", "EN-04", "EN-05"] successes,
+        "A queued generation, its status and an upload slot are objects in data, and error is \
+         null" },
+    core! { "envelope.error.jobs-and-slots" ["EN-03", "EN-06", "ER-01", "ER-02"] refusals,
+        "A refused generation, status or slot has data null, a text in error, and an object in \
+         details" },
 ];
 
 const SLOTS: &str = "/uploads/images";

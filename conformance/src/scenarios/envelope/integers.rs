@@ -5,12 +5,10 @@ use crate::scenario::reference;
 use crate::scenarios::endpoints::{self, Ids};
 use crate::{Case, Failure, Scenario, check};
 
-pub(super) const ALL: &[Scenario] = &[reference!(
-    "envelope.integers.form",
-    "Only digits make an integer in a body; 1.0, 1e0, \"1\", true and more than 64 bits do not (S-65)",
-    ["ER-05"],
-    form
-)];
+#[rustfmt::skip]
+pub(super) const ALL: &[Scenario] = &[reference! { "envelope.integers.form" ["ER-05"] form,
+    "Only digits make an integer in a body; 1.0, 1e0, \"1\", true and more than 64 bits do not \
+     (S-65)" }];
 
 async fn form(case: Case) -> Result<(), Failure> {
     let wire = case.wire();

@@ -9,31 +9,16 @@ use crate::scenarios::endpoints::{refusals, successes};
 use crate::wire::Reply;
 use crate::{Case, Failure, Scenario, check};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference!(
-        "envelope.request-id.present",
-        "Every answer has an x-request-id of its own (S-69)",
-        ["EN-03"],
-        present
-    ),
-    reference!(
-        "envelope.request-id.taken-over",
-        "An x-request-id of the request comes back in the answer, of an error too (S-69)",
-        ["EN-03"],
-        taken_over
-    ),
-    reference!(
-        "envelope.request-id.replaced",
-        "An x-request-id that is too long or has other characters is replaced (S-69)",
-        ["EN-03"],
-        replaced
-    ),
-    reference!(
-        "envelope.request-id.sdk-error",
-        "The SDK's error has the x-request-id of the answer (S-69)",
-        ["EN-03"],
-        sdk_error
-    ),
+    reference! { "envelope.request-id.present" ["EN-03"] present,
+        "Every answer has an x-request-id of its own (S-69)" },
+    reference! { "envelope.request-id.taken-over" ["EN-03"] taken_over,
+        "An x-request-id of the request comes back in the answer, of an error too (S-69)" },
+    reference! { "envelope.request-id.replaced" ["EN-03"] replaced,
+        "An x-request-id that is too long or has other characters is replaced (S-69)" },
+    reference! { "envelope.request-id.sdk-error" ["EN-03"] sdk_error,
+        "The SDK's error has the x-request-id of the answer (S-69)" },
 ];
 
 async fn present(case: Case) -> Result<(), Failure> {

@@ -4,25 +4,14 @@ use crate::scenario::core;
 use crate::scenarios::endpoints::{self, Ids};
 use crate::{Case, Failure, Scenario, check};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "envelope.requests.base-url",
-        "Paths are appended to a base URL that ends in /api/v1",
-        ["EN-01"],
-        base_url
-    ),
-    core!(
-        "envelope.requests.json",
-        "A JSON body under Content-Type application/json is taken wherever there is a body",
-        ["EN-02"],
-        json
-    ),
-    core!(
-        "envelope.requests.sdk-json",
-        "What the SDK sends as a body is taken and stored",
-        ["EN-02"],
-        sdk_json
-    ),
+    core! { "envelope.requests.base-url" ["EN-01"] base_url,
+        "Paths are appended to a base URL that ends in /api/v1" },
+    core! { "envelope.requests.json" ["EN-02"] json,
+        "A JSON body under Content-Type application/json is taken wherever there is a body" },
+    core! { "envelope.requests.sdk-json" ["EN-02"] sdk_json,
+        "What the SDK sends as a body is taken and stored" },
 ];
 
 async fn base_url(case: Case) -> Result<(), Failure> {

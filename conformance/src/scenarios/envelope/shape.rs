@@ -9,55 +9,24 @@ use crate::scenarios::endpoints::{refusals, successes};
 use crate::wire::Reply;
 use crate::{Case, Failure, Scenario, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "envelope.success.keys",
-        "Every success is a JSON object with the keys data and error",
-        ["EN-03"],
-        success_keys
-    ),
-    core!(
-        "envelope.error.keys",
-        "Every error is a JSON object with the keys data and error",
-        ["EN-03"],
-        error_keys
-    ),
-    core!(
-        "envelope.success.error-null",
-        "On every success error is null",
-        ["EN-04"],
-        success_error
-    ),
-    core!(
-        "envelope.success.data",
-        "On success data is an array for a list and an object for one resource",
-        ["EN-05"],
-        success_data
-    ),
-    core!(
-        "envelope.error.data-null",
-        "Whenever error is not null, data is null",
-        ["EN-06"],
-        error_data
-    ),
-    core!(
-        "envelope.pagination.shape",
-        "A paginated list has pagination with a nextCursor that is a string or null",
-        ["EN-07"],
-        pagination
-    ),
-    reference!(
-        "envelope.success.no-more-keys",
-        "A success has no key but data and error, and pagination on GET /prompts (S-68)",
-        ["EN-03", "EN-07"],
-        success_no_more
-    ),
-    reference!(
-        "envelope.error.no-more-keys",
-        "An error has no key but data, error and details (S-68)",
-        ["EN-03", "ER-01"],
-        error_no_more
-    ),
+    core! { "envelope.success.keys" ["EN-03"] success_keys,
+        "Every success is a JSON object with the keys data and error" },
+    core! { "envelope.error.keys" ["EN-03"] error_keys,
+        "Every error is a JSON object with the keys data and error" },
+    core! { "envelope.success.error-null" ["EN-04"] success_error,
+        "On every success error is null" },
+    core! { "envelope.success.data" ["EN-05"] success_data,
+        "On success data is an array for a list and an object for one resource" },
+    core! { "envelope.error.data-null" ["EN-06"] error_data,
+        "Whenever error is not null, data is null" },
+    core! { "envelope.pagination.shape" ["EN-07"] pagination,
+        "A paginated list has pagination with a nextCursor that is a string or null" },
+    reference! { "envelope.success.no-more-keys" ["EN-03", "EN-07"] success_no_more,
+        "A success has no key but data and error, and pagination on GET /prompts (S-68)" },
+    reference! { "envelope.error.no-more-keys" ["EN-03", "ER-01"] error_no_more,
+        "An error has no key but data, error and details (S-68)" },
 ];
 
 async fn success_keys(case: Case) -> Result<(), Failure> {

@@ -7,37 +7,18 @@ use crate::scenario::reference;
 use crate::wire::{Reply, Wire};
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference!(
-        "envelope.text.counted",
-        "Lengths are counted in Unicode scalar values, not in bytes or UTF-16 units (S-66)",
-        ["LI-02", "LI-03", "LI-04", "LI-06", "LI-07"],
-        counted
-    ),
-    reference!(
-        "envelope.text.kept",
-        "Text is stored as it was sent: nothing is trimmed or normalised (S-66)",
-        ["PR-02", "VA-02"],
-        kept
-    ),
-    reference!(
-        "envelope.text.nul",
-        "U+0000 is refused in every string with 400 naming the field (S-66)",
-        ["ER-03"],
-        nul
-    ),
-    reference!(
-        "envelope.text.half-surrogate",
-        "Half a surrogate pair makes a body invalid JSON (S-66)",
-        ["EN-02"],
-        half_surrogate
-    ),
-    reference!(
-        "envelope.text.empty",
-        "Where only a maximum is stated the empty string is accepted (S-66)",
-        ["LI-04", "LI-07"],
-        empty
-    ),
+    reference! { "envelope.text.counted" ["LI-02", "LI-03", "LI-04", "LI-06", "LI-07"] counted,
+        "Lengths are counted in Unicode scalar values, not in bytes or UTF-16 units (S-66)" },
+    reference! { "envelope.text.kept" ["PR-02", "VA-02"] kept,
+        "Text is stored as it was sent: nothing is trimmed or normalised (S-66)" },
+    reference! { "envelope.text.nul" ["ER-03"] nul,
+        "U+0000 is refused in every string with 400 naming the field (S-66)" },
+    reference! { "envelope.text.half-surrogate" ["EN-02"] half_surrogate,
+        "Half a surrogate pair makes a body invalid JSON (S-66)" },
+    reference! { "envelope.text.empty" ["LI-04", "LI-07"] empty,
+        "Where only a maximum is stated the empty string is accepted (S-66)" },
 ];
 
 /// A field of prompts or vaults, and its greatest length where it has one.

@@ -7,44 +7,21 @@ use crate::scenarios::endpoints::successes;
 use crate::wire::{Reply, Wire};
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "envelope.ids.integers",
-        "The ids of prompts, vaults and memberships are JSON integers",
-        ["EN-08"],
-        ids
-    ),
-    core!(
-        "envelope.timestamps.iso",
-        "Every timestamp is a string in ISO 8601 form",
-        ["EN-09"],
-        timestamps
-    ),
-    reference!(
-        "envelope.timestamps.form",
-        "Timestamps are in UTC with six fractional digits and Z (S-63)",
-        ["EN-09"],
-        timestamp_form
-    ),
-    reference!(
-        "envelope.ids.ascending",
-        "Ids are positive and ascend in the order of creation (S-64)",
-        ["EN-08"],
-        ascending
-    ),
-    reference!(
-        "envelope.ids.across-accounts",
-        "Ids ascend across the accounts of a server (S-64)",
-        ["EN-08", "PR-01", "VA-01"],
-        [OtherAccount],
-        across_accounts
-    ),
-    reference!(
-        "envelope.ids.never-again",
-        "The id of what was deleted is not given out again (S-64)",
-        ["EN-08", "PR-01", "VA-01"],
-        never_again
-    ),
+    core! { "envelope.ids.integers" ["EN-08"] ids,
+        "The ids of prompts, vaults and memberships are JSON integers" },
+    core! { "envelope.timestamps.iso" ["EN-09"] timestamps,
+        "Every timestamp is a string in ISO 8601 form" },
+    reference! { "envelope.timestamps.form" ["EN-09"] timestamp_form,
+        "Timestamps are in UTC with six fractional digits and Z (S-63)" },
+    reference! { "envelope.ids.ascending" ["EN-08"] ascending,
+        "Ids are positive and ascend in the order of creation (S-64)" },
+    reference! { "envelope.ids.across-accounts"
+        ["EN-08", "PR-01", "VA-01"] [OtherAccount] across_accounts,
+        "Ids ascend across the accounts of a server (S-64)" },
+    reference! { "envelope.ids.never-again" ["EN-08", "PR-01", "VA-01"] never_again,
+        "The id of what was deleted is not given out again (S-64)" },
 ];
 
 const ID: &[&str] =

@@ -5,43 +5,20 @@ use crate::scenario::{core, reference};
 use crate::scenarios::endpoints::{self, Endpoint, Ids};
 use crate::{Case, Failure, Scenario, check};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "errors.absent.prompt",
-        "Every path that names a prompt that never was answers 404",
-        ["ER-08"],
-        absent_prompt
-    ),
-    core!(
-        "errors.absent.vault",
-        "Every path that names a vault that never was answers 404",
-        ["ER-08"],
-        absent_vault
-    ),
-    core!(
-        "errors.deleted.prompt",
-        "Every path that names a deleted prompt answers 404",
-        ["ER-09"],
-        deleted_prompt
-    ),
-    core!(
-        "errors.deleted.vault",
-        "Every path that names a deleted vault answers 404",
-        ["ER-09"],
-        deleted_vault
-    ),
-    reference!(
-        "errors.absent.one-answer",
-        "What never was and what was deleted get the same answer, byte for byte (S-57)",
-        ["ER-08", "ER-09"],
-        one_answer
-    ),
-    reference!(
-        "errors.path-id.no-integer",
-        "A path id that is no plain decimal integer, negative or too large is 404 (S-58)",
-        ["ER-08"],
-        no_integer
-    ),
+    core! { "errors.absent.prompt" ["ER-08"] absent_prompt,
+        "Every path that names a prompt that never was answers 404" },
+    core! { "errors.absent.vault" ["ER-08"] absent_vault,
+        "Every path that names a vault that never was answers 404" },
+    core! { "errors.deleted.prompt" ["ER-09"] deleted_prompt,
+        "Every path that names a deleted prompt answers 404" },
+    core! { "errors.deleted.vault" ["ER-09"] deleted_vault,
+        "Every path that names a deleted vault answers 404" },
+    reference! { "errors.absent.one-answer" ["ER-08", "ER-09"] one_answer,
+        "What never was and what was deleted get the same answer, byte for byte (S-57)" },
+    reference! { "errors.path-id.no-integer" ["ER-08"] no_integer,
+        "A path id that is no plain decimal integer, negative or too large is 404 (S-58)" },
 ];
 
 async fn absent_prompt(case: Case) -> Result<(), Failure> {

@@ -10,56 +10,28 @@ use crate::{Case, Failure, Scenario, check, make};
 
 use super::error_body;
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "errors.body.without-fields",
-        "An empty object is refused with 400, as it lacks required fields; any other body with 4xx",
-        ["ER-04"],
-        without_fields
-    ),
-    reference!(
-        "errors.body.content-type",
-        "A body that is not announced as application/json is 415 with the error body (S-67)",
-        ["EN-02"],
-        content_type
-    ),
-    reference!(
-        "errors.body.content-type-forms",
-        "application/json is taken in any case and with parameters (S-67)",
-        ["EN-02"],
-        content_type_forms
-    ),
-    reference!(
-        "errors.body.no-json",
-        "An empty body, invalid JSON, invalid UTF-8 and JSON that is no object are 400 naming body (S-67)",
-        ["EN-02", "ER-03"],
-        no_json
-    ),
-    reference!(
-        "errors.body.unknown-fields",
-        "Unknown fields of a body are ignored (S-67)",
-        ["EN-02"],
-        unknown_fields
-    ),
-    reference!(
-        "errors.body.repeated-key",
-        "Of a key that stands twice in a body the last one counts (S-75)",
-        ["EN-02"],
-        repeated_key
-    ),
-    reference!(
-        "errors.body.unasked",
-        "An endpoint without a body ignores what is sent (S-67)",
-        ["VA-29", "VC-25", "VC-26"],
-        unasked
-    ),
-    reference!("errors.body.largest", "A body of 4 MiB is taken (S-67)", ["EN-02"], largest),
-    reference!(
-        "errors.body.too-large",
-        "A body of more than 4 MiB is 413 with the error body (S-67)",
-        ["ER-01"],
-        too_large
-    ),
+    core! { "errors.body.without-fields" ["ER-04"] without_fields,
+        "An empty object is refused with 400, as it lacks required fields; any other body with \
+         4xx" },
+    reference! { "errors.body.content-type" ["EN-02"] content_type,
+        "A body that is not announced as application/json is 415 with the error body (S-67)" },
+    reference! { "errors.body.content-type-forms" ["EN-02"] content_type_forms,
+        "application/json is taken in any case and with parameters (S-67)" },
+    reference! { "errors.body.no-json" ["EN-02", "ER-03"] no_json,
+        "An empty body, invalid JSON, invalid UTF-8 and JSON that is no object are 400 naming \
+         body (S-67)" },
+    reference! { "errors.body.unknown-fields" ["EN-02"] unknown_fields,
+        "Unknown fields of a body are ignored (S-67)" },
+    reference! { "errors.body.repeated-key" ["EN-02"] repeated_key,
+        "Of a key that stands twice in a body the last one counts (S-75)" },
+    reference! { "errors.body.unasked" ["VA-29", "VC-25", "VC-26"] unasked,
+        "An endpoint without a body ignores what is sent (S-67)" },
+    reference! { "errors.body.largest" ["EN-02"] largest,
+        "A body of 4 MiB is taken (S-67)" },
+    reference! { "errors.body.too-large" ["ER-01"] too_large,
+        "A body of more than 4 MiB is 413 with the error body (S-67)" },
 ];
 
 const MIB: usize = 1024 * 1024;

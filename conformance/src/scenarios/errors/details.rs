@@ -8,37 +8,18 @@ use crate::scenario::reference;
 use crate::wire::Reply;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference!(
-        "errors.details.all-at-once",
-        "A 400 maps every failing field of the body to one message, all at once (S-60)",
-        ["ER-03"],
-        all_at_once
-    ),
-    reference!(
-        "errors.details.query",
-        "A 400 maps every failing query parameter to one message, all at once (S-60)",
-        ["ER-03"],
-        query
-    ),
-    reference!(
-        "errors.details.missing",
-        "A 400 names every required field that is missing (S-60)",
-        ["ER-03", "ER-04"],
-        missing
-    ),
-    reference!(
-        "errors.details.summary",
-        "The error of a 400 names the failing fields (S-60)",
-        ["ER-01", "ER-03"],
-        summary
-    ),
-    reference!(
-        "errors.details.null",
-        "null is refused naming the field, except for platform and a vault's description (S-10)",
-        ["ER-03", "ER-05"],
-        null
-    ),
+    reference! { "errors.details.all-at-once" ["ER-03"] all_at_once,
+        "A 400 maps every failing field of the body to one message, all at once (S-60)" },
+    reference! { "errors.details.query" ["ER-03"] query,
+        "A 400 maps every failing query parameter to one message, all at once (S-60)" },
+    reference! { "errors.details.missing" ["ER-03", "ER-04"] missing,
+        "A 400 names every required field that is missing (S-60)" },
+    reference! { "errors.details.summary" ["ER-01", "ER-03"] summary,
+        "The error of a 400 names the failing fields (S-60)" },
+    reference! { "errors.details.null" ["ER-03", "ER-05"] null,
+        "null is refused naming the field, except for platform and a vault's description (S-10)" },
 ];
 
 const WRONG_PROMPT: &[&str] = &[

@@ -7,85 +7,34 @@ use crate::scenario::core;
 use crate::scenarios::endpoints::{self, Endpoint, Ids};
 use crate::{Case, Failure, Scenario, check};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "errors.missing.create-prompt",
-        "A prompt without title or without text is refused",
-        ["ER-04", "PR-20"],
-        missing_in_prompt
-    ),
-    core!(
-        "errors.missing.save",
-        "Save without vaultId is refused",
-        ["ER-04", "PR-47"],
-        missing_in_save
-    ),
-    core!(
-        "errors.missing.create-vault",
-        "A vault without name is refused",
-        ["ER-04", "VA-17"],
-        missing_in_vault
-    ),
-    core!(
-        "errors.missing.add",
-        "Adding without promptIds is refused",
-        ["ER-04", "VC-12"],
-        missing_in_add
-    ),
-    core!(
-        "errors.missing.move",
-        "A move without targetVaultId is refused",
-        ["ER-04", "VC-22"],
-        missing_in_move
-    ),
-    core!(
-        "errors.wrong-type.create-prompt",
-        "A new prompt with a field of a wrong type is refused",
-        ["ER-05"],
-        type_in_prompt
-    ),
-    core!(
-        "errors.wrong-type.update-prompt",
-        "An update of a prompt with a field of a wrong type is refused",
-        ["ER-05"],
-        type_in_prompt_update
-    ),
-    core!(
-        "errors.wrong-type.save",
-        "Save with a vaultId of a wrong type is refused",
-        ["ER-05", "PR-47"],
-        type_in_save
-    ),
-    core!(
-        "errors.wrong-type.create-vault",
-        "A new vault with a field of a wrong type is refused",
-        ["ER-05"],
-        type_in_vault
-    ),
-    core!(
-        "errors.wrong-type.update-vault",
-        "An update of a vault with a field of a wrong type is refused",
-        ["ER-05"],
-        type_in_vault_update
-    ),
-    core!(
-        "errors.wrong-type.add",
-        "Adding with promptIds of a wrong type is refused",
-        ["ER-05", "VC-13"],
-        type_in_add
-    ),
-    core!(
-        "errors.wrong-type.move",
-        "A move with a targetVaultId of a wrong type is refused",
-        ["ER-05", "VC-22"],
-        type_in_move
-    ),
-    core!(
-        "errors.wrong-type.changes-nothing",
-        "An update with one right and one wrong field changes nothing",
-        ["ER-05"],
-        changes_nothing
-    ),
+    core! { "errors.missing.create-prompt" ["ER-04", "PR-20"] missing_in_prompt,
+        "A prompt without title or without text is refused" },
+    core! { "errors.missing.save" ["ER-04", "PR-47"] missing_in_save,
+        "Save without vaultId is refused" },
+    core! { "errors.missing.create-vault" ["ER-04", "VA-17"] missing_in_vault,
+        "A vault without name is refused" },
+    core! { "errors.missing.add" ["ER-04", "VC-12"] missing_in_add,
+        "Adding without promptIds is refused" },
+    core! { "errors.missing.move" ["ER-04", "VC-22"] missing_in_move,
+        "A move without targetVaultId is refused" },
+    core! { "errors.wrong-type.create-prompt" ["ER-05"] type_in_prompt,
+        "A new prompt with a field of a wrong type is refused" },
+    core! { "errors.wrong-type.update-prompt" ["ER-05"] type_in_prompt_update,
+        "An update of a prompt with a field of a wrong type is refused" },
+    core! { "errors.wrong-type.save" ["ER-05", "PR-47"] type_in_save,
+        "Save with a vaultId of a wrong type is refused" },
+    core! { "errors.wrong-type.create-vault" ["ER-05"] type_in_vault,
+        "A new vault with a field of a wrong type is refused" },
+    core! { "errors.wrong-type.update-vault" ["ER-05"] type_in_vault_update,
+        "An update of a vault with a field of a wrong type is refused" },
+    core! { "errors.wrong-type.add" ["ER-05", "VC-13"] type_in_add,
+        "Adding with promptIds of a wrong type is refused" },
+    core! { "errors.wrong-type.move" ["ER-05", "VC-22"] type_in_move,
+        "A move with a targetVaultId of a wrong type is refused" },
+    core! { "errors.wrong-type.changes-nothing" ["ER-05"] changes_nothing,
+        "An update with one right and one wrong field changes nothing" },
 ];
 
 const PROMPT: &str = "/prompts/{promptId}";

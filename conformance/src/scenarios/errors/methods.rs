@@ -10,43 +10,20 @@ use crate::{Case, Failure, Scenario, check};
 
 use super::error_body;
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "errors.method.no-success",
-        "A method that a path does not have is no success on any path and changes nothing",
-        ["EN-10"],
-        no_success
-    ),
-    core!(
-        "errors.method.head-and-options",
-        "HEAD and OPTIONS on any path bring no fault of the server and change nothing",
-        ["EN-10"],
-        head_and_options
-    ),
-    reference!(
-        "errors.method.not-allowed",
-        "A method that a path does not have is 405 with the path's methods in Allow (S-61)",
-        ["ER-01"],
-        not_allowed
-    ),
-    reference!(
-        "errors.path.unknown",
-        "An unknown path is 404 with the error body, with and without a key (S-54)",
-        ["ER-01"],
-        unknown
-    ),
-    reference!(
-        "errors.path.trailing-slash",
-        "A path with a trailing slash is unknown (S-61)",
-        ["ER-01"],
-        trailing_slash
-    ),
-    reference!(
-        "errors.path.as-written",
-        "A path is taken only as it is written: letters in their case, no double slash (S-61)",
-        ["ER-01"],
-        as_written
-    ),
+    core! { "errors.method.no-success" ["EN-10"] no_success,
+        "A method that a path does not have is no success on any path and changes nothing" },
+    core! { "errors.method.head-and-options" ["EN-10"] head_and_options,
+        "HEAD and OPTIONS on any path bring no fault of the server and change nothing" },
+    reference! { "errors.method.not-allowed" ["ER-01"] not_allowed,
+        "A method that a path does not have is 405 with the path's methods in Allow (S-61)" },
+    reference! { "errors.path.unknown" ["ER-01"] unknown,
+        "An unknown path is 404 with the error body, with and without a key (S-54)" },
+    reference! { "errors.path.trailing-slash" ["ER-01"] trailing_slash,
+        "A path with a trailing slash is unknown (S-61)" },
+    reference! { "errors.path.as-written" ["ER-01"] as_written,
+        "A path is taken only as it is written: letters in their case, no double slash (S-61)" },
 ];
 
 async fn not_allowed(case: Case) -> Result<(), Failure> {

@@ -7,31 +7,18 @@ use crate::scenarios::endpoints::{Ids, absent};
 use crate::wire::{Reply, Wire};
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "errors.range.query",
-        "A limit below 1 or above 100 is refused with 400",
-        ["ER-06", "LI-01"],
-        range_in_query
-    ),
-    core!(
-        "errors.range.body",
-        "A value of a body out of its range is refused with 400",
-        ["ER-06", "LI-02", "LI-03", "LI-04", "LI-05", "LI-06", "LI-07", "LI-08"],
-        range_in_body
-    ),
-    core!(
-        "errors.unknown-id.no-success",
-        "An id in a body that names nothing is no success and changes nothing",
-        ["VC-14", "VC-21"],
-        unknown_no_success
-    ),
-    reference!(
-        "errors.unknown-id.named",
-        "An id in a body or query that names nothing, 0 and less too, is 400 naming the field (S-57)",
-        ["ER-03"],
-        unknown_named
-    ),
+    core! { "errors.range.query" ["ER-06", "LI-01"] range_in_query,
+        "A limit below 1 or above 100 is refused with 400" },
+    core! { "errors.range.body"
+        ["ER-06", "LI-02", "LI-03", "LI-04", "LI-05", "LI-06", "LI-07", "LI-08"] range_in_body,
+        "A value of a body out of its range is refused with 400" },
+    core! { "errors.unknown-id.no-success" ["VC-14", "VC-21"] unknown_no_success,
+        "An id in a body that names nothing is no success and changes nothing" },
+    reference! { "errors.unknown-id.named" ["ER-03"] unknown_named,
+        "An id in a body or query that names nothing, 0 and less too, is 400 naming the field \
+         (S-57)" },
 ];
 
 async fn range_in_query(case: Case) -> Result<(), Failure> {

@@ -6,37 +6,18 @@ use crate::scenario::{core, reference};
 use crate::scenarios::endpoints::Ids;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "errors.sdk.prompt-not-found",
-        "Every SDK call on a prompt that was deleted is an error of a thing not found",
-        ["ER-09"],
-        prompt_not_found
-    ),
-    core!(
-        "errors.sdk.vault-not-found",
-        "Every SDK call on a vault that was deleted is an error of a thing not found",
-        ["ER-09"],
-        vault_not_found
-    ),
-    core!(
-        "errors.sdk.invalid",
-        "An SDK call with a value out of range is an error of an invalid request",
-        ["ER-06"],
-        invalid
-    ),
-    core!(
-        "errors.sdk.message",
-        "The SDK's error has the text that stands on the wire",
-        ["ER-01"],
-        message
-    ),
-    reference!(
-        "errors.sdk.fields",
-        "The SDK's error has the field messages that stand on the wire (S-60)",
-        ["ER-03"],
-        fields
-    ),
+    core! { "errors.sdk.prompt-not-found" ["ER-09"] prompt_not_found,
+        "Every SDK call on a prompt that was deleted is an error of a thing not found" },
+    core! { "errors.sdk.vault-not-found" ["ER-09"] vault_not_found,
+        "Every SDK call on a vault that was deleted is an error of a thing not found" },
+    core! { "errors.sdk.invalid" ["ER-06"] invalid,
+        "An SDK call with a value out of range is an error of an invalid request" },
+    core! { "errors.sdk.message" ["ER-01"] message,
+        "The SDK's error has the text that stands on the wire" },
+    reference! { "errors.sdk.fields" ["ER-03"] fields,
+        "The SDK's error has the field messages that stand on the wire (S-60)" },
 ];
 
 async fn prompt_not_found(case: Case) -> Result<(), Failure> {

@@ -6,22 +6,18 @@ use crate::scenario::{core, reference};
 use crate::scenarios::endpoints::refusals;
 use crate::{Case, Failure, Scenario};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!("errors.shape.keys", "Every error has data, error and details", ["ER-01"], keys),
-    core!("errors.shape.text", "The error of every error is a text", ["ER-01"], text),
-    core!("errors.shape.details", "The details of every error are an object", ["ER-02"], details),
-    reference!(
-        "errors.shape.empty-details",
-        "The details of every error but 400 are empty (S-60)",
-        ["ER-03"],
-        empty_details
-    ),
-    reference!(
-        "errors.shape.content-type",
-        "Every error is sent as application/json (S-59)",
-        ["ER-01"],
-        content_type
-    ),
+    core! { "errors.shape.keys" ["ER-01"] keys,
+        "Every error has data, error and details" },
+    core! { "errors.shape.text" ["ER-01"] text,
+        "The error of every error is a text" },
+    core! { "errors.shape.details" ["ER-02"] details,
+        "The details of every error are an object" },
+    reference! { "errors.shape.empty-details" ["ER-03"] empty_details,
+        "The details of every error but 400 are empty (S-60)" },
+    reference! { "errors.shape.content-type" ["ER-01"] content_type,
+        "Every error is sent as application/json (S-59)" },
 ];
 
 async fn keys(case: Case) -> Result<(), Failure> {

@@ -13,56 +13,24 @@ use crate::scenario::reference;
 use crate::wire::Reply;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference!(
-        "generations.again.same-body",
-        "The same id with the same body gives the same answer, and the output is there once (S-36)",
-        ["GE-11", "GE-30"],
-        [LocalProvider],
-        same_body
-    ),
-    reference!(
-        "generations.again.at-once",
-        "Eight equal requests at once give one job and one set of outputs (S-36)",
-        ["GE-11", "GE-30"],
-        [LocalProvider],
-        at_once
-    ),
-    reference!(
-        "generations.again.after-the-end",
-        "A job that has ended, well or not, is given again and not begun again (S-36)",
-        ["GE-11", "GE-29"],
-        [LocalProvider],
-        after_the_end
-    ),
-    reference!(
-        "generations.again.form-of-the-body",
-        "The order of keys and the space between them make no other body (S-36)",
-        ["GE-11"],
-        [LocalProvider],
-        form_of_the_body
-    ),
-    reference!(
-        "generations.again.two-accounts",
-        "Two accounts may use the same id, each for a job of its own (S-36)",
-        ["GE-11", "GE-31"],
-        [OtherAccount, LocalProvider],
-        two_accounts
-    ),
-    reference!(
-        "generations.again.any-text",
-        "An id is any text that fits, and statusUrl has it as one segment (S-36)",
-        ["GE-05", "GE-11", "GE-31"],
-        [LocalProvider],
-        any_text
-    ),
-    reference!(
-        "generations.again.case-matters",
-        "Ids that differ in the case of a letter or in form name different jobs (S-36, S-66)",
-        ["GE-11"],
-        [LocalProvider],
-        case_matters
-    ),
+    reference! { "generations.again.same-body" ["GE-11", "GE-30"] [LocalProvider] same_body,
+        "The same id with the same body gives the same answer, and the output is there once \
+         (S-36)" },
+    reference! { "generations.again.at-once" ["GE-11", "GE-30"] [LocalProvider] at_once,
+        "Eight equal requests at once give one job and one set of outputs (S-36)" },
+    reference! { "generations.again.after-the-end" ["GE-11", "GE-29"] [LocalProvider] after_the_end,
+        "A job that has ended, well or not, is given again and not begun again (S-36)" },
+    reference! { "generations.again.form-of-the-body" ["GE-11"] [LocalProvider] form_of_the_body,
+        "The order of keys and the space between them make no other body (S-36)" },
+    reference! { "generations.again.two-accounts"
+        ["GE-11", "GE-31"] [OtherAccount, LocalProvider] two_accounts,
+        "Two accounts may use the same id, each for a job of its own (S-36)" },
+    reference! { "generations.again.any-text" ["GE-05", "GE-11", "GE-31"] [LocalProvider] any_text,
+        "An id is any text that fits, and statusUrl has it as one segment (S-36)" },
+    reference! { "generations.again.case-matters" ["GE-11"] [LocalProvider] case_matters,
+        "Ids that differ in the case of a letter or in form name different jobs (S-36, S-66)" },
 ];
 
 /// Sends a body as it is; it must be taken.

@@ -10,45 +10,24 @@ use super::saved::Saved;
 use crate::scenario::core;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!("generations.answer.status", "A generation is answered 202", ["GE-01"], accepted),
-    core!(
-        "generations.answer.members",
-        "The answer has success, clientJobId, providerRequestId and statusUrl",
-        ["GE-02"],
-        members
-    ),
-    core!("generations.answer.success", "success is true", ["GE-03"], success),
-    core!(
-        "generations.answer.provider-request-id",
-        "providerRequestId is a string",
-        ["GE-04"],
-        provider_request_id
-    ),
-    core!(
-        "generations.answer.status-url",
-        "statusUrl is the address of the job's status",
-        ["GE-05"],
-        status_url
-    ),
-    core!(
-        "generations.answer.no-media",
-        "The answer does not contain the media that the vault has later",
-        ["GE-06"],
-        no_media
-    ),
-    core!(
-        "generations.answer.given-id",
-        "The answer gives the caller's clientJobId back unchanged",
-        ["GE-11"],
-        given_id
-    ),
-    core!(
-        "generations.answer.made-id",
-        "Without a clientJobId the answer has a UUID, another one each time",
-        ["GE-12"],
-        made_id
-    ),
+    core! { "generations.answer.status" ["GE-01"] accepted,
+        "A generation is answered 202" },
+    core! { "generations.answer.members" ["GE-02"] members,
+        "The answer has success, clientJobId, providerRequestId and statusUrl" },
+    core! { "generations.answer.success" ["GE-03"] success,
+        "success is true" },
+    core! { "generations.answer.provider-request-id" ["GE-04"] provider_request_id,
+        "providerRequestId is a string" },
+    core! { "generations.answer.status-url" ["GE-05"] status_url,
+        "statusUrl is the address of the job's status" },
+    core! { "generations.answer.no-media" ["GE-06"] no_media,
+        "The answer does not contain the media that the vault has later" },
+    core! { "generations.answer.given-id" ["GE-11"] given_id,
+        "The answer gives the caller's clientJobId back unchanged" },
+    core! { "generations.answer.made-id" ["GE-12"] made_id,
+        "Without a clientJobId the answer has a UUID, another one each time" },
 ];
 
 async fn accepted(case: Case) -> Result<(), Failure> {

@@ -8,67 +8,29 @@ use super::job::{body, queue, send};
 use crate::scenario::core;
 use crate::{Case, Failure, Scenario};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "generations.body.no-model",
-        "A generation without modelId is refused with 400",
-        ["GE-07", "ER-04"],
-        no_model
-    ),
-    core!(
-        "generations.body.no-prompt",
-        "A generation without prompt is refused with 400",
-        ["GE-08", "ER-04"],
-        no_prompt
-    ),
-    core!(
-        "generations.body.texts",
-        "A text of a wrong type is refused with 400",
-        ["ER-05", "GE-07", "GE-08", "GE-11", "GE-13", "GE-15", "GE-17", "GE-24"],
-        texts
-    ),
-    core!(
-        "generations.body.lists",
-        "A list of a wrong type is refused with 400",
-        ["ER-05", "GE-16", "GE-23"],
-        lists
-    ),
-    core!(
-        "generations.body.integers",
-        "An integer of a wrong type is refused with 400",
-        ["ER-05", "GE-19", "GE-21"],
-        integers
-    ),
-    core!(
-        "generations.body.parameters-refused",
-        "parameters that are no object are refused with 400",
-        ["ER-05", "GE-20"],
-        parameters_refused
-    ),
-    core!(
-        "generations.body.parameters",
-        "parameters that are an object are accepted",
-        ["GE-20"],
-        parameters
-    ),
-    core!(
-        "generations.body.types",
-        "A generationType of image or video is accepted, and none is needed",
-        ["GE-01", "GE-09"],
-        types
-    ),
-    core!(
-        "generations.body.default-ratio",
-        "An aspectRatio of 1:1 is accepted, as is none, since it is the default",
-        ["GE-17"],
-        default_ratio
-    ),
-    core!(
-        "generations.body.other-types",
-        "Any other generationType is refused with 400",
-        ["GE-10"],
-        other_types
-    ),
+    core! { "generations.body.no-model" ["GE-07", "ER-04"] no_model,
+        "A generation without modelId is refused with 400" },
+    core! { "generations.body.no-prompt" ["GE-08", "ER-04"] no_prompt,
+        "A generation without prompt is refused with 400" },
+    core! { "generations.body.texts"
+        ["ER-05", "GE-07", "GE-08", "GE-11", "GE-13", "GE-15", "GE-17", "GE-24"] texts,
+        "A text of a wrong type is refused with 400" },
+    core! { "generations.body.lists" ["ER-05", "GE-16", "GE-23"] lists,
+        "A list of a wrong type is refused with 400" },
+    core! { "generations.body.integers" ["ER-05", "GE-19", "GE-21"] integers,
+        "An integer of a wrong type is refused with 400" },
+    core! { "generations.body.parameters-refused" ["ER-05", "GE-20"] parameters_refused,
+        "parameters that are no object are refused with 400" },
+    core! { "generations.body.parameters" ["GE-20"] parameters,
+        "parameters that are an object are accepted" },
+    core! { "generations.body.types" ["GE-01", "GE-09"] types,
+        "A generationType of image or video is accepted, and none is needed" },
+    core! { "generations.body.default-ratio" ["GE-17"] default_ratio,
+        "An aspectRatio of 1:1 is accepted, as is none, since it is the default" },
+    core! { "generations.body.other-types" ["GE-10"] other_types,
+        "Any other generationType is refused with 400" },
 ];
 
 /// Fields whose values are texts.

@@ -6,33 +6,17 @@ use super::job::{idle, queue, send};
 use crate::scenario::reference;
 use crate::{Case, Failure, Scenario};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference!(
-        "generations.texts.empty-prompt",
-        "An empty prompt is 400 naming it (S-37)",
-        ["GE-08", "ER-03"],
-        empty_prompt
-    ),
-    reference!(
-        "generations.texts.empty-negative-prompt",
-        "An empty negativePrompt is accepted (S-37)",
-        ["GE-13"],
-        [LocalProvider],
-        empty_negative_prompt
-    ),
-    reference!(
-        "generations.texts.empty-models",
-        "An empty modelId and an empty imageEditEndpointId are 400 naming them (S-38)",
-        ["GE-07", "GE-24", "ER-03"],
-        empty_models
-    ),
-    reference!(
-        "generations.texts.blank",
-        "Texts are not trimmed: one space is a prompt (S-66)",
-        ["GE-08"],
-        [LocalProvider],
-        blank
-    ),
+    reference! { "generations.texts.empty-prompt" ["GE-08", "ER-03"] empty_prompt,
+        "An empty prompt is 400 naming it (S-37)" },
+    reference! { "generations.texts.empty-negative-prompt"
+        ["GE-13"] [LocalProvider] empty_negative_prompt,
+        "An empty negativePrompt is accepted (S-37)" },
+    reference! { "generations.texts.empty-models" ["GE-07", "GE-24", "ER-03"] empty_models,
+        "An empty modelId and an empty imageEditEndpointId are 400 naming them (S-38)" },
+    reference! { "generations.texts.blank" ["GE-08"] [LocalProvider] blank,
+        "Texts are not trimmed: one space is a prompt (S-66)" },
 ];
 
 async fn empty_prompt(case: Case) -> Result<(), Failure> {

@@ -7,28 +7,15 @@ use super::saved::Saved;
 use crate::scenario::reference;
 use crate::{Case, Failure, Scenario};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference!(
-        "generations.failed.state",
-        "A job that fails is taken, and then failed with a message (S-40)",
-        ["GE-01", "GE-31"],
-        [LocalProvider],
-        failed_state
-    ),
-    reference!(
-        "generations.failed.nothing-saved",
-        "A job that fails saves nothing, and its status names no prompt (S-40)",
-        ["GE-28", "GE-29"],
-        [LocalProvider],
-        nothing_saved
-    ),
-    reference!(
-        "generations.failed.message",
-        "The message of a failed job is the provider's, and data of the envelope (S-40)",
-        ["EN-04", "GE-31"],
-        [LocalProvider],
-        message
-    ),
+    reference! { "generations.failed.state" ["GE-01", "GE-31"] [LocalProvider] failed_state,
+        "A job that fails is taken, and then failed with a message (S-40)" },
+    reference! { "generations.failed.nothing-saved"
+        ["GE-28", "GE-29"] [LocalProvider] nothing_saved,
+        "A job that fails saves nothing, and its status names no prompt (S-40)" },
+    reference! { "generations.failed.message" ["EN-04", "GE-31"] [LocalProvider] message,
+        "The message of a failed job is the provider's, and data of the envelope (S-40)" },
 ];
 
 async fn failed_state(case: Case) -> Result<(), Failure> {

@@ -9,58 +9,26 @@ use crate::scenario::{core, reference};
 use crate::scenarios::pagination::walk::{in_vault, walk};
 use crate::{Case, Failure, Scenario, check};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "generations.images.members",
-        "Each entry of images has url, width, height and createdAt of their types",
-        ["PR-07", "GE-29"],
-        members
-    ),
-    core!(
-        "generations.images.everywhere",
-        "A prompt shows the same images alone, in the list and in the vault's listing",
-        ["PR-06", "PR-30", "GE-29"],
-        everywhere
-    ),
-    core!(
-        "generations.images.fetched",
-        "Every image is there at its address, for everybody or for those who may see it",
-        ["GE-29", "GE-32"],
-        fetched
-    ),
-    core!(
-        "generations.images.distinct",
-        "Every output of a batch has an address of its own",
-        ["GE-30"],
-        distinct
-    ),
-    core!(
-        "generations.images.unlinked",
-        "A deleted prompt takes its images from the vault and the list",
-        ["PR-43", "GE-29"],
-        unlinked
-    ),
-    reference!(
-        "generations.images.files-remain",
-        "The file of a deleted prompt's image remains at its address (S-06)",
-        ["PR-43", "GE-29"],
-        [LocalProvider],
-        files_remain
-    ),
-    reference!(
-        "generations.images.kept-by-update",
-        "An update of the prompt leaves its images (S-06)",
-        ["PR-06", "PR-32", "GE-29"],
-        [LocalProvider],
-        kept_by_update
-    ),
-    reference!(
-        "generations.images.forked",
-        "A fork copies the images of the prompts (S-22)",
-        ["VA-33", "GE-29"],
-        [OtherAccount, LocalProvider],
-        forked
-    ),
+    core! { "generations.images.members" ["PR-07", "GE-29"] members,
+        "Each entry of images has url, width, height and createdAt of their types" },
+    core! { "generations.images.everywhere" ["PR-06", "PR-30", "GE-29"] everywhere,
+        "A prompt shows the same images alone, in the list and in the vault's listing" },
+    core! { "generations.images.fetched" ["GE-29", "GE-32"] fetched,
+        "Every image is there at its address, for everybody or for those who may see it" },
+    core! { "generations.images.distinct" ["GE-30"] distinct,
+        "Every output of a batch has an address of its own" },
+    core! { "generations.images.unlinked" ["PR-43", "GE-29"] unlinked,
+        "A deleted prompt takes its images from the vault and the list" },
+    reference! { "generations.images.files-remain" ["PR-43", "GE-29"] [LocalProvider] files_remain,
+        "The file of a deleted prompt's image remains at its address (S-06)" },
+    reference! { "generations.images.kept-by-update"
+        ["PR-06", "PR-32", "GE-29"] [LocalProvider] kept_by_update,
+        "An update of the prompt leaves its images (S-06)" },
+    reference! { "generations.images.forked"
+        ["VA-33", "GE-29"] [OtherAccount, LocalProvider] forked,
+        "A fork copies the images of the prompts (S-22)" },
 ];
 
 /// Two outputs, or else a failure.

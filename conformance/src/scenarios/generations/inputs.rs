@@ -10,40 +10,21 @@ use crate::scenario::{core, reference};
 use crate::wire::Reply;
 use crate::{Case, Failure, Scenario};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!("generations.inputs.image", "imageInput takes the url of an upload", ["GE-15"], image),
-    core!(
-        "generations.inputs.images",
-        "imageInputs takes the url of several uploads, of one or of none",
-        ["GE-16"],
-        images
-    ),
-    core!(
-        "generations.inputs.references",
-        "referenceImageUrls takes the url of several uploads, of one or of none",
-        ["GE-23"],
-        references
-    ),
-    reference!(
-        "generations.inputs.completed",
-        "A generation from uploaded images is completed",
-        ["GE-15", "GE-16", "GE-23", "GE-28"],
-        [LocalProvider],
-        from_images
-    ),
-    reference!(
-        "generations.inputs.not-uploaded",
-        "The built-in provider refuses the url of an image that was not uploaded: 502 (S-38)",
-        ["GE-15", "GE-26"],
-        [LocalProvider],
-        not_uploaded
-    ),
-    reference!(
-        "generations.inputs.upload-url",
-        "uploadUrl is refused as an input image; details name the field, without the address",
-        ["UP-17", "GE-15", "GE-16", "GE-23"],
-        upload_url
-    ),
+    core! { "generations.inputs.image" ["GE-15"] image,
+        "imageInput takes the url of an upload" },
+    core! { "generations.inputs.images" ["GE-16"] images,
+        "imageInputs takes the url of several uploads, of one or of none" },
+    core! { "generations.inputs.references" ["GE-23"] references,
+        "referenceImageUrls takes the url of several uploads, of one or of none" },
+    reference! { "generations.inputs.completed"
+        ["GE-15", "GE-16", "GE-23", "GE-28"] [LocalProvider] from_images,
+        "A generation from uploaded images is completed" },
+    reference! { "generations.inputs.not-uploaded" ["GE-15", "GE-26"] [LocalProvider] not_uploaded,
+        "The built-in provider refuses the url of an image that was not uploaded: 502 (S-38)" },
+    reference! { "generations.inputs.upload-url" ["UP-17", "GE-15", "GE-16", "GE-23"] upload_url,
+        "uploadUrl is refused as an input image; details name the field, without the address" },
 ];
 
 /// A PNG of four pixels.

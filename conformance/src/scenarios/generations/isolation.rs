@@ -7,28 +7,15 @@ use super::saved::Saved;
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "generations.isolation.status",
-        "The status of a job is not shown to another account",
-        ["GE-31"],
-        [OtherAccount],
-        other_status
-    ),
-    core!(
-        "generations.isolation.output",
-        "The output of a job belongs to the caller: another account does not find it",
-        ["ER-10", "GE-29"],
-        [OtherAccount],
-        output
-    ),
-    reference!(
-        "generations.isolation.status-404",
-        "Another account's job is 404 in the words for a job that is not there (S-35)",
-        ["GE-31"],
-        [OtherAccount, LocalProvider],
-        status_404
-    ),
+    core! { "generations.isolation.status" ["GE-31"] [OtherAccount] other_status,
+        "The status of a job is not shown to another account" },
+    core! { "generations.isolation.output" ["ER-10", "GE-29"] [OtherAccount] output,
+        "The output of a job belongs to the caller: another account does not find it" },
+    reference! { "generations.isolation.status-404"
+        ["GE-31"] [OtherAccount, LocalProvider] status_404,
+        "Another account's job is 404 in the words for a job that is not there (S-35)" },
 ];
 
 async fn other_status(case: Case) -> Result<(), Failure> {

@@ -8,63 +8,29 @@ use super::job::{idle, own_id, queue, send};
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "generations.limits.prompt",
-        "A prompt of 100000 characters is accepted, one of 100001 refused",
-        ["LI-09"],
-        prompt
-    ),
-    core!(
-        "generations.limits.negative-prompt",
-        "A negativePrompt of 100000 characters is accepted, one of 100001 refused",
-        ["LI-10", "GE-13"],
-        negative_prompt
-    ),
-    core!(
-        "generations.limits.both-texts",
-        "A prompt and a negativePrompt of 100000 characters each are accepted together",
-        ["LI-09", "LI-10"],
-        both_texts
-    ),
-    core!(
-        "generations.limits.image-inputs",
-        "7 imageInputs are accepted, 8 refused",
-        ["LI-11"],
-        image_inputs
-    ),
-    core!(
-        "generations.limits.references",
-        "7 referenceImageUrls are accepted, 8 refused",
-        ["LI-12"],
-        references
-    ),
-    core!(
-        "generations.limits.batch-count",
-        "A batchCount of 1 and of 4 is accepted, 0, 5 and others beyond are refused",
-        ["LI-13"],
-        batch_count
-    ),
-    reference!(
-        "generations.limits.beyond-ascii",
-        "A character counts as one however it is written: four bytes, two escapes (S-66)",
-        ["LI-09", "LI-10"],
-        [LocalProvider],
-        beyond_ascii
-    ),
-    reference!(
-        "generations.limits.named",
-        "A field beyond its limit is named in details (S-60)",
-        ["LI-09", "LI-10", "LI-11", "LI-12", "LI-13", "ER-03"],
-        named
-    ),
-    reference!(
-        "generations.limits.chosen",
-        "Ids, addresses, ratio and parameters have our bounds: the last value is accepted, the next refused by name (S-11, S-36, S-38)",
-        ["GE-11", "GE-07", "GE-15", "GE-17", "GE-20", "GE-24", "ER-03"],
-        [LocalProvider],
-        chosen
-    ),
+    core! { "generations.limits.prompt" ["LI-09"] prompt,
+        "A prompt of 100000 characters is accepted, one of 100001 refused" },
+    core! { "generations.limits.negative-prompt" ["LI-10", "GE-13"] negative_prompt,
+        "A negativePrompt of 100000 characters is accepted, one of 100001 refused" },
+    core! { "generations.limits.both-texts" ["LI-09", "LI-10"] both_texts,
+        "A prompt and a negativePrompt of 100000 characters each are accepted together" },
+    core! { "generations.limits.image-inputs" ["LI-11"] image_inputs,
+        "7 imageInputs are accepted, 8 refused" },
+    core! { "generations.limits.references" ["LI-12"] references,
+        "7 referenceImageUrls are accepted, 8 refused" },
+    core! { "generations.limits.batch-count" ["LI-13"] batch_count,
+        "A batchCount of 1 and of 4 is accepted, 0, 5 and others beyond are refused" },
+    reference! { "generations.limits.beyond-ascii" ["LI-09", "LI-10"] [LocalProvider] beyond_ascii,
+        "A character counts as one however it is written: four bytes, two escapes (S-66)" },
+    reference! { "generations.limits.named"
+        ["LI-09", "LI-10", "LI-11", "LI-12", "LI-13", "ER-03"] named,
+        "A field beyond its limit is named in details (S-60)" },
+    reference! { "generations.limits.chosen"
+        ["GE-11", "GE-07", "GE-15", "GE-17", "GE-20", "GE-24", "ER-03"] [LocalProvider] chosen,
+        "Ids, addresses, ratio and parameters have our bounds: the last value is accepted, the \
+         next refused by name (S-11, S-36, S-38)" },
 ];
 
 const TEXT: usize = 100_000;

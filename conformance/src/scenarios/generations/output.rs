@@ -9,49 +9,22 @@ use super::saved::Saved;
 use crate::scenario::core;
 use crate::{Case, Failure, Scenario, check};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "generations.output.completed",
-        "The job of a model that works becomes completed",
-        ["GE-26", "GE-28"],
-        becomes_completed
-    ),
-    core!(
-        "generations.output.there-at-once",
-        "Once the status says completed the output is in the vault",
-        ["GE-29", "GE-32"],
-        there_at_once
-    ),
-    core!(
-        "generations.output.by-itself",
-        "The output appears in the vault without a further call on the job",
-        ["GE-26", "GE-27", "GE-29"],
-        by_itself
-    ),
-    core!(
-        "generations.output.batch",
-        "A batchCount of n yields n outputs",
-        ["GE-19", "GE-30"],
-        batch
-    ),
-    core!(
-        "generations.output.one-by-default",
-        "Without batchCount there is one output",
-        ["GE-19"],
-        one_by_default
-    ),
-    core!(
-        "generations.output.once",
-        "Outputs are saved once: later there are no more of them",
-        ["GE-29", "GE-30"],
-        once
-    ),
-    core!(
-        "generations.output.negative-prompt",
-        "A negativePrompt keeps no generation from being completed",
-        ["GE-13", "GE-14"],
-        negative_prompt
-    ),
+    core! { "generations.output.completed" ["GE-26", "GE-28"] becomes_completed,
+        "The job of a model that works becomes completed" },
+    core! { "generations.output.there-at-once" ["GE-29", "GE-32"] there_at_once,
+        "Once the status says completed the output is in the vault" },
+    core! { "generations.output.by-itself" ["GE-26", "GE-27", "GE-29"] by_itself,
+        "The output appears in the vault without a further call on the job" },
+    core! { "generations.output.batch" ["GE-19", "GE-30"] batch,
+        "A batchCount of n yields n outputs" },
+    core! { "generations.output.one-by-default" ["GE-19"] one_by_default,
+        "Without batchCount there is one output" },
+    core! { "generations.output.once" ["GE-29", "GE-30"] once,
+        "Outputs are saved once: later there are no more of them" },
+    core! { "generations.output.negative-prompt" ["GE-13", "GE-14"] negative_prompt,
+        "A negativePrompt keeps no generation from being completed" },
 ];
 
 async fn becomes_completed(case: Case) -> Result<(), Failure> {

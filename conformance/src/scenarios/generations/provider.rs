@@ -9,56 +9,23 @@ use super::saved::{Saved, fetch};
 use crate::scenario::reference;
 use crate::{Case, Failure, Scenario, check};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference!(
-        "generations.provider.refusal",
-        "What the provider refuses is 502 with its reason, and no job (S-38)",
-        ["GE-26", "ER-02"],
-        [LocalProvider],
-        refusal
-    ),
-    reference!(
-        "generations.provider.any-model",
-        "A modelId without the namespace of prompts' models goes to the provider too (S-38)",
-        ["GE-07"],
-        [LocalProvider],
-        any_model
-    ),
-    reference!(
-        "generations.provider.ratios",
-        "The example ratios shape the output of a model that supports them (S-38)",
-        ["GE-17", "GE-18"],
-        [LocalProvider],
-        ratios
-    ),
-    reference!(
-        "generations.provider.ratio-default",
-        "Without aspectRatio the output is as wide as high",
-        ["GE-17"],
-        [LocalProvider],
-        ratio_default
-    ),
-    reference!(
-        "generations.provider.ratio-refused",
-        "A ratio that the provider does not know is 502, any text but not 400 (S-38)",
-        ["GE-17", "GE-18"],
-        [LocalProvider],
-        ratio_refused
-    ),
-    reference!(
-        "generations.provider.parameters",
-        "Parameters reach the provider: the same seed gives the same picture, another one another",
-        ["GE-20"],
-        [LocalProvider],
-        parameters
-    ),
-    reference!(
-        "generations.provider.editing-model",
-        "With an imageInput the editing model takes the place of the model",
-        ["GE-24"],
-        [LocalProvider],
-        editing_model
-    ),
+    reference! { "generations.provider.refusal" ["GE-26", "ER-02"] [LocalProvider] refusal,
+        "What the provider refuses is 502 with its reason, and no job (S-38)" },
+    reference! { "generations.provider.any-model" ["GE-07"] [LocalProvider] any_model,
+        "A modelId without the namespace of prompts' models goes to the provider too (S-38)" },
+    reference! { "generations.provider.ratios" ["GE-17", "GE-18"] [LocalProvider] ratios,
+        "The example ratios shape the output of a model that supports them (S-38)" },
+    reference! { "generations.provider.ratio-default" ["GE-17"] [LocalProvider] ratio_default,
+        "Without aspectRatio the output is as wide as high" },
+    reference! { "generations.provider.ratio-refused"
+        ["GE-17", "GE-18"] [LocalProvider] ratio_refused,
+        "A ratio that the provider does not know is 502, any text but not 400 (S-38)" },
+    reference! { "generations.provider.parameters" ["GE-20"] [LocalProvider] parameters,
+        "Parameters reach the provider: the same seed gives the same picture, another one another" },
+    reference! { "generations.provider.editing-model" ["GE-24"] [LocalProvider] editing_model,
+        "With an imageInput the editing model takes the place of the model" },
 ];
 
 async fn refusal(case: Case) -> Result<(), Failure> {

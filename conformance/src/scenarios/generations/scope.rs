@@ -9,54 +9,23 @@ use crate::case::status_path;
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "generations.scope.refused",
-        "A generation without prompts:write is answered 401",
-        ["AU-09"],
-        [ReadOnlyKey],
-        refused
-    ),
-    core!(
-        "generations.scope.nothing-queued",
-        "What a key without prompts:write tried to queue is no job",
-        ["AU-09"],
-        [ReadOnlyKey],
-        nothing_queued
-    ),
-    core!(
-        "generations.scope.no-key",
-        "A generation without a key is answered 401",
-        ["AU-02", "AU-09"],
-        no_key
-    ),
-    core!(
-        "generations.scope.status-no-key",
-        "The status of a job without a key is answered 401",
-        ["AU-02", "GE-31"],
-        status_no_key
-    ),
-    core!(
-        "generations.scope.wrong-key",
-        "Generations and their status are answered 401 for unknown and revoked keys",
-        ["AU-05", "AU-06", "GE-31"],
-        [RevokedKey],
-        wrong_key
-    ),
-    reference!(
-        "generations.scope.status-read-only",
-        "A key without prompts:write reads the status of the account's jobs (S-50)",
-        ["AU-01", "GE-31"],
-        [ReadOnlyKey, LocalProvider],
-        status_read_only
-    ),
-    reference!(
-        "generations.scope.before-the-body",
-        "The scope is checked before the body (S-56)",
-        ["AU-09"],
-        [ReadOnlyKey],
-        before_the_body
-    ),
+    core! { "generations.scope.refused" ["AU-09"] [ReadOnlyKey] refused,
+        "A generation without prompts:write is answered 401" },
+    core! { "generations.scope.nothing-queued" ["AU-09"] [ReadOnlyKey] nothing_queued,
+        "What a key without prompts:write tried to queue is no job" },
+    core! { "generations.scope.no-key" ["AU-02", "AU-09"] no_key,
+        "A generation without a key is answered 401" },
+    core! { "generations.scope.status-no-key" ["AU-02", "GE-31"] status_no_key,
+        "The status of a job without a key is answered 401" },
+    core! { "generations.scope.wrong-key" ["AU-05", "AU-06", "GE-31"] [RevokedKey] wrong_key,
+        "Generations and their status are answered 401 for unknown and revoked keys" },
+    reference! { "generations.scope.status-read-only"
+        ["AU-01", "GE-31"] [ReadOnlyKey, LocalProvider] status_read_only,
+        "A key without prompts:write reads the status of the account's jobs (S-50)" },
+    reference! { "generations.scope.before-the-body" ["AU-09"] [ReadOnlyKey] before_the_body,
+        "The scope is checked before the body (S-56)" },
 ];
 
 async fn refused(case: Case) -> Result<(), Failure> {

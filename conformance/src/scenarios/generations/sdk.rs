@@ -8,66 +8,28 @@ use super::saved::Saved;
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "generations.create.sdk-queues",
-        "The SDK queues a generation under the id it had before it was sent",
-        ["GE-01", "GE-02", "GE-03", "GE-11"],
-        queues
-    ),
-    core!(
-        "generations.create.sdk-refused",
-        "The SDK tells a refused generation from other failures",
-        ["GE-10", "GE-25", "LI-13"],
-        refused
-    ),
-    core!(
-        "generations.status.sdk-waits",
-        "The SDK waits until a job is completed, and the output is there",
-        ["GE-28", "GE-31", "GE-32"],
-        waits
-    ),
-    reference!(
-        "generations.create.sdk-all-fields",
-        "The SDK sends every field: its request is the same as the one written out (S-36)",
-        ["GE-09", "GE-13", "GE-15", "GE-16", "GE-17", "GE-19", "GE-20", "GE-21", "GE-23", "GE-24"],
-        [LocalProvider],
-        all_fields
-    ),
-    reference!(
-        "generations.create.sdk-again",
-        "The same call of the SDK sent twice is one job (S-36)",
-        ["GE-11"],
-        [LocalProvider],
-        again
-    ),
-    reference!(
-        "generations.status.sdk-reads",
-        "The SDK reads a status as it is on the wire (S-34)",
-        ["GE-31"],
-        [LocalProvider],
-        reads
-    ),
-    reference!(
-        "generations.status.sdk-output",
-        "The SDK brings the images of the output (S-39)",
-        ["GE-29", "GE-30"],
-        [LocalProvider],
-        output
-    ),
-    reference!(
-        "generations.status.sdk-failed",
-        "The SDK tells that a job has failed, and why (S-40)",
-        ["GE-31"],
-        [LocalProvider],
-        failed
-    ),
-    reference!(
-        "generations.status.sdk-unknown",
-        "The SDK tells that a job is not found (S-35)",
-        ["GE-31"],
-        unknown
-    ),
+    core! { "generations.create.sdk-queues" ["GE-01", "GE-02", "GE-03", "GE-11"] queues,
+        "The SDK queues a generation under the id it had before it was sent" },
+    core! { "generations.create.sdk-refused" ["GE-10", "GE-25", "LI-13"] refused,
+        "The SDK tells a refused generation from other failures" },
+    core! { "generations.status.sdk-waits" ["GE-28", "GE-31", "GE-32"] waits,
+        "The SDK waits until a job is completed, and the output is there" },
+    reference! { "generations.create.sdk-all-fields"
+        ["GE-09", "GE-13", "GE-15", "GE-16", "GE-17", "GE-19", "GE-20", "GE-21", "GE-23", "GE-24"]
+        [LocalProvider] all_fields,
+        "The SDK sends every field: its request is the same as the one written out (S-36)" },
+    reference! { "generations.create.sdk-again" ["GE-11"] [LocalProvider] again,
+        "The same call of the SDK sent twice is one job (S-36)" },
+    reference! { "generations.status.sdk-reads" ["GE-31"] [LocalProvider] reads,
+        "The SDK reads a status as it is on the wire (S-34)" },
+    reference! { "generations.status.sdk-output" ["GE-29", "GE-30"] [LocalProvider] output,
+        "The SDK brings the images of the output (S-39)" },
+    reference! { "generations.status.sdk-failed" ["GE-31"] [LocalProvider] failed,
+        "The SDK tells that a job has failed, and why (S-40)" },
+    reference! { "generations.status.sdk-unknown" ["GE-31"] unknown,
+        "The SDK tells that a job is not found (S-35)" },
 ];
 
 async fn queues(case: Case) -> Result<(), Failure> {

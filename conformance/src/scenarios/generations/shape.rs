@@ -8,49 +8,21 @@ use super::saved::{Saved, fetch, size};
 use crate::scenario::reference;
 use crate::{Case, Failure, Scenario, check};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference!(
-        "generations.shape.one-prompt",
-        "A job makes one prompt with one image for each output, and the status names it (S-39)",
-        ["GE-29", "GE-30"],
-        [LocalProvider],
-        one_prompt
-    ),
-    reference!(
-        "generations.shape.type",
-        "The prompt has the type of the generation, which is image by default (S-39)",
-        ["GE-09", "GE-29"],
-        [LocalProvider],
-        kind
-    ),
-    reference!(
-        "generations.shape.texts",
-        "Title and text are the generation's prompt, cut after 120 and 15000 characters (S-39)",
-        ["GE-29"],
-        [LocalProvider],
-        texts
-    ),
-    reference!(
-        "generations.shape.space-around",
-        "White space around the generation's prompt stays in the text and not in the title (S-39)",
-        ["GE-29"],
-        [LocalProvider],
-        space_around
-    ),
-    reference!(
-        "generations.shape.files",
-        "A picture and a video are files of the shown size with an image's type (S-39, S-45)",
-        ["PR-07", "GE-09", "GE-29"],
-        [LocalProvider],
-        files
-    ),
-    reference!(
-        "generations.shape.as-any-prompt",
-        "The prompt is like any other: active, on top of the vault, not pinned, with its model",
-        ["GE-29", "PR-37", "VC-09"],
-        [LocalProvider],
-        as_any_prompt
-    ),
+    reference! { "generations.shape.one-prompt" ["GE-29", "GE-30"] [LocalProvider] one_prompt,
+        "A job makes one prompt with one image for each output, and the status names it (S-39)" },
+    reference! { "generations.shape.type" ["GE-09", "GE-29"] [LocalProvider] kind,
+        "The prompt has the type of the generation, which is image by default (S-39)" },
+    reference! { "generations.shape.texts" ["GE-29"] [LocalProvider] texts,
+        "Title and text are the generation's prompt, cut after 120 and 15000 characters (S-39)" },
+    reference! { "generations.shape.space-around" ["GE-29"] [LocalProvider] space_around,
+        "White space around the generation's prompt stays in the text and not in the title (S-39)" },
+    reference! { "generations.shape.files" ["PR-07", "GE-09", "GE-29"] [LocalProvider] files,
+        "A picture and a video are files of the shown size with an image's type (S-39, S-45)" },
+    reference! { "generations.shape.as-any-prompt"
+        ["GE-29", "PR-37", "VC-09"] [LocalProvider] as_any_prompt,
+        "The prompt is like any other: active, on top of the vault, not pinned, with its model" },
 ];
 
 async fn one_prompt(case: Case) -> Result<(), Failure> {

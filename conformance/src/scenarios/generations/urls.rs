@@ -6,44 +6,22 @@ use super::job::{idle, queue, send};
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "generations.urls.image-input",
-        "An imageInput that is no URI is refused with 400",
-        ["GE-15", "GE-25"],
-        image_input
-    ),
-    core!(
-        "generations.urls.image-inputs",
-        "imageInputs with an entry that is no URI are refused with 400",
-        ["GE-16", "GE-25"],
-        image_inputs
-    ),
-    core!(
-        "generations.urls.references",
-        "referenceImageUrls with an entry that is no URI are refused with 400",
-        ["GE-23", "GE-25"],
-        references
-    ),
-    reference!(
-        "generations.urls.any-scheme",
-        "A URI may have any scheme and 2048 characters, and entries may repeat (S-11)",
-        ["GE-15", "GE-16", "GE-23"],
-        [LocalProvider],
-        any_scheme
-    ),
-    reference!(
-        "generations.urls.absolute-only",
-        "Relative addresses, white space and control characters are refused, naming the field (S-11)",
-        ["GE-25", "ER-03"],
-        absolute_only
-    ),
-    reference!(
-        "generations.urls.entry-named",
-        "The message for a list names the entry, counted from 1 (S-11)",
-        ["GE-25", "ER-03"],
-        entry_named
-    ),
+    core! { "generations.urls.image-input" ["GE-15", "GE-25"] image_input,
+        "An imageInput that is no URI is refused with 400" },
+    core! { "generations.urls.image-inputs" ["GE-16", "GE-25"] image_inputs,
+        "imageInputs with an entry that is no URI are refused with 400" },
+    core! { "generations.urls.references" ["GE-23", "GE-25"] references,
+        "referenceImageUrls with an entry that is no URI are refused with 400" },
+    reference! { "generations.urls.any-scheme"
+        ["GE-15", "GE-16", "GE-23"] [LocalProvider] any_scheme,
+        "A URI may have any scheme and 2048 characters, and entries may repeat (S-11)" },
+    reference! { "generations.urls.absolute-only" ["GE-25", "ER-03"] absolute_only,
+        "Relative addresses, white space and control characters are refused, naming the field \
+         (S-11)" },
+    reference! { "generations.urls.entry-named" ["GE-25", "ER-03"] entry_named,
+        "The message for a list names the entry, counted from 1 (S-11)" },
 ];
 
 const GOOD: &str = "https://example.com/a.png";

@@ -12,60 +12,28 @@ use crate::scenarios::endpoints::absent;
 use crate::wire::Wire;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "generations.vault.named",
-        "The output goes into the vault that is named and into no other of the caller's own",
-        ["GE-21", "GE-29"],
-        named
-    ),
-    core!(
-        "generations.vault.general",
-        "Without vaultId the output goes into a vault of the account that no run has made",
-        ["GE-22", "VA-12"],
-        general
-    ),
-    core!(
-        "generations.vault.absent",
-        "A vaultId that names no vault is no success, and nothing is queued",
-        ["GE-21"],
-        absent_vault
-    ),
-    core!(
-        "generations.vault.foreign",
-        "A vault of another account is no success whatever its visibility, and nothing is queued",
-        ["GE-21"],
-        [OtherAccount],
-        foreign
-    ),
-    reference!(
-        "generations.vault.refusals-named",
-        "An absent, a deleted and a foreign vault are 400 in the same words for vaultId (S-57)",
-        ["GE-21", "ER-03"],
-        [OtherAccount],
-        refusals_named
-    ),
-    reference!(
-        "generations.vault.status-general",
-        "The status names General if no vault was named, and the output is in it alone (S-34)",
-        ["GE-22", "VA-12"],
-        [LocalProvider],
-        status_general
-    ),
-    reference!(
-        "generations.vault.deleted-before-the-end",
-        "If the vault is deleted before the job is done the output goes to General (S-41)",
-        ["GE-29"],
-        [LocalProvider],
-        deleted_before_the_end
-    ),
-    reference!(
-        "generations.vault.deleted-afterwards",
-        "Deleting the vault afterwards leaves the output in the account",
-        ["GE-29", "VA-28"],
-        [LocalProvider],
-        deleted_afterwards
-    ),
+    core! { "generations.vault.named" ["GE-21", "GE-29"] named,
+        "The output goes into the vault that is named and into no other of the caller's own" },
+    core! { "generations.vault.general" ["GE-22", "VA-12"] general,
+        "Without vaultId the output goes into a vault of the account that no run has made" },
+    core! { "generations.vault.absent" ["GE-21"] absent_vault,
+        "A vaultId that names no vault is no success, and nothing is queued" },
+    core! { "generations.vault.foreign" ["GE-21"] [OtherAccount] foreign,
+        "A vault of another account is no success whatever its visibility, and nothing is queued" },
+    reference! { "generations.vault.refusals-named"
+        ["GE-21", "ER-03"] [OtherAccount] refusals_named,
+        "An absent, a deleted and a foreign vault are 400 in the same words for vaultId (S-57)" },
+    reference! { "generations.vault.status-general"
+        ["GE-22", "VA-12"] [LocalProvider] status_general,
+        "The status names General if no vault was named, and the output is in it alone (S-34)" },
+    reference! { "generations.vault.deleted-before-the-end"
+        ["GE-29"] [LocalProvider] deleted_before_the_end,
+        "If the vault is deleted before the job is done the output goes to General (S-41)" },
+    reference! { "generations.vault.deleted-afterwards"
+        ["GE-29", "VA-28"] [LocalProvider] deleted_afterwards,
+        "Deleting the vault afterwards leaves the output in the account" },
 ];
 
 async fn named(case: Case) -> Result<(), Failure> {

@@ -11,21 +11,13 @@ use crate::{Case, Failure, Scenario, check};
 use super::bodies::Place;
 use super::both_ways;
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference!(
-        "isolation.answer.paths",
-        "A path of another account and a path of nothing get the same answer (S-57)",
-        ["ER-08", "ER-10", "VA-30"],
-        [OtherAccount],
-        paths
-    ),
-    reference!(
-        "isolation.answer.bodies",
-        "An id of another account and an id of nothing in a body or query get the same answer (S-57)",
-        ["ER-03"],
-        [OtherAccount],
-        bodies
-    ),
+    reference! { "isolation.answer.paths" ["ER-08", "ER-10", "VA-30"] [OtherAccount] paths,
+        "A path of another account and a path of nothing get the same answer (S-57)" },
+    reference! { "isolation.answer.bodies" ["ER-03"] [OtherAccount] bodies,
+        "An id of another account and an id of nothing in a body or query get the same answer \
+         (S-57)" },
 ];
 
 async fn paths(case: Case) -> Result<(), Failure> {

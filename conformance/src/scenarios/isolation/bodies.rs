@@ -9,56 +9,22 @@ use crate::{Case, Failure, Scenario, check, make};
 
 use super::both_ways;
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "isolation.body.create",
-        "A prompt is not created into a vault of another account",
-        ["PR-27"],
-        [OtherAccount],
-        create
-    ),
-    core!(
-        "isolation.body.update",
-        "An update does not put a prompt into a vault of another account",
-        ["PR-38"],
-        [OtherAccount],
-        update
-    ),
-    core!(
-        "isolation.body.save",
-        "Save does not put a prompt into a vault of another account",
-        ["PR-44"],
-        [OtherAccount],
-        save
-    ),
-    core!(
-        "isolation.body.add",
-        "A prompt of another account is not added to a vault, alone or beside one's own",
-        ["VC-14"],
-        [OtherAccount],
-        add
-    ),
-    core!(
-        "isolation.body.move",
-        "A prompt is not moved to a vault of another account, whatever its visibility",
-        ["VC-24"],
-        [OtherAccount],
-        move_to
-    ),
-    reference!(
-        "isolation.body.named",
-        "An id of another account in a body or query is 400 naming the field (S-57)",
-        ["ER-03"],
-        [OtherAccount],
-        named
-    ),
-    reference!(
-        "isolation.body.nothing-added",
-        "One prompt of another account in promptIds keeps the others from being added (S-27)",
-        ["VC-14"],
-        [OtherAccount],
-        nothing_added
-    ),
+    core! { "isolation.body.create" ["PR-27"] [OtherAccount] create,
+        "A prompt is not created into a vault of another account" },
+    core! { "isolation.body.update" ["PR-38"] [OtherAccount] update,
+        "An update does not put a prompt into a vault of another account" },
+    core! { "isolation.body.save" ["PR-44"] [OtherAccount] save,
+        "Save does not put a prompt into a vault of another account" },
+    core! { "isolation.body.add" ["VC-14"] [OtherAccount] add,
+        "A prompt of another account is not added to a vault, alone or beside one's own" },
+    core! { "isolation.body.move" ["VC-24"] [OtherAccount] move_to,
+        "A prompt is not moved to a vault of another account, whatever its visibility" },
+    reference! { "isolation.body.named" ["ER-03"] [OtherAccount] named,
+        "An id of another account in a body or query is 400 naming the field (S-57)" },
+    reference! { "isolation.body.nothing-added" ["VC-14"] [OtherAccount] nothing_added,
+        "One prompt of another account in promptIds keeps the others from being added (S-27)" },
 ];
 
 /// The field of a body or query that a call puts a foreign id into.

@@ -12,34 +12,19 @@ use crate::{Case, Failure, Scenario, check};
 
 use super::{answers, both_ways};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "isolation.everywhere.refused",
-        "An id of another account is refused in every path, body and query, and nothing changes",
-        ["ER-10", "PR-27", "PR-38", "PR-44", "VC-14", "VC-23", "VC-24"],
-        [OtherAccount],
-        refused
-    ),
-    core!(
-        "isolation.everywhere.absent",
-        "An id that names nothing is refused in every path, body and query, and nothing changes",
-        ["ER-08", "PR-27", "PR-38", "PR-44", "VC-14", "VC-24"],
-        absent_refused
-    ),
-    reference!(
-        "isolation.everywhere.same-answer",
-        "An id of another account and one of nothing get the same answer in every place (S-31, S-57)",
-        ["ER-08", "ER-10"],
-        [OtherAccount],
-        same_answer
-    ),
-    reference!(
-        "isolation.everywhere.read-only",
-        "A key that may only read is told no more of foreign ids than of those of nothing (S-57)",
-        ["ER-10"],
-        [OtherAccount, ReadOnlyKey],
-        read_only
-    ),
+    core! { "isolation.everywhere.refused"
+        ["ER-10", "PR-27", "PR-38", "PR-44", "VC-14", "VC-23", "VC-24"] [OtherAccount] refused,
+        "An id of another account is refused in every path, body and query, and nothing changes" },
+    core! { "isolation.everywhere.absent"
+        ["ER-08", "PR-27", "PR-38", "PR-44", "VC-14", "VC-24"] absent_refused,
+        "An id that names nothing is refused in every path, body and query, and nothing changes" },
+    reference! { "isolation.everywhere.same-answer" ["ER-08", "ER-10"] [OtherAccount] same_answer,
+        "An id of another account and one of nothing get the same answer in every place (S-31, \
+         S-57)" },
+    reference! { "isolation.everywhere.read-only" ["ER-10"] [OtherAccount, ReadOnlyKey] read_only,
+        "A key that may only read is told no more of foreign ids than of those of nothing (S-57)" },
 ];
 
 /// What kind of thing an id names.

@@ -10,28 +10,14 @@ use crate::{Case, Failure, Scenario, check, make};
 
 use super::both_ways;
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "isolation.list.prompts",
-        "GET /prompts shows no prompt of another account on any page, with and without a type",
-        ["PR-14"],
-        [OtherAccount],
-        prompts
-    ),
-    core!(
-        "isolation.list.filter",
-        "GET /prompts with a vault of another account shows nothing of it",
-        ["PR-14", "PR-15"],
-        [OtherAccount],
-        filter
-    ),
-    core!(
-        "isolation.list.vaults",
-        "GET /vaults shows no vault of another account, whatever its visibility",
-        ["VA-13"],
-        [OtherAccount],
-        vaults
-    ),
+    core! { "isolation.list.prompts" ["PR-14"] [OtherAccount] prompts,
+        "GET /prompts shows no prompt of another account on any page, with and without a type" },
+    core! { "isolation.list.filter" ["PR-14", "PR-15"] [OtherAccount] filter,
+        "GET /prompts with a vault of another account shows nothing of it" },
+    core! { "isolation.list.vaults" ["VA-13"] [OtherAccount] vaults,
+        "GET /vaults shows no vault of another account, whatever its visibility" },
 ];
 
 /// How long one of the six walks may take: together half of a scenario's time.

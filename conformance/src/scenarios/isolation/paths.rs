@@ -9,63 +9,26 @@ use crate::{Case, Failure, Scenario, check};
 
 use super::both_ways;
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "isolation.path.prompt",
-        "Every path that names a prompt of another account answers 404",
-        ["ER-10"],
-        [OtherAccount],
-        prompt
-    ),
-    core!(
-        "isolation.path.vault",
-        "Every path but fork that names a vault of another account answers 404, whatever its visibility",
-        ["ER-10"],
-        [OtherAccount],
-        vault
-    ),
-    core!(
-        "isolation.path.move-source",
-        "A prompt cannot be moved out of a vault of another account",
-        ["VC-23"],
-        [OtherAccount],
-        move_source
-    ),
-    core!(
-        "isolation.path.private-fork",
-        "A private vault of another account cannot be forked",
-        ["VA-30"],
-        [OtherAccount],
-        private_fork
-    ),
-    core!(
-        "isolation.path.changes-nothing",
-        "Calls on the paths of another account change nothing there",
-        ["ER-10"],
-        [OtherAccount],
-        changes_nothing
-    ),
-    core!(
-        "isolation.path.strange-membership",
-        "A membership of another account cannot be reached through a vault of one's own",
-        ["ER-10"],
-        [OtherAccount],
-        strange_membership
-    ),
-    reference!(
-        "isolation.path.strange-membership-status",
-        "A membership of another account in the path of a vault of one's own is 404 (S-31)",
-        ["ER-10"],
-        [OtherAccount],
-        strange_membership_status
-    ),
-    reference!(
-        "isolation.path.private-fork-status",
-        "The fork of a private vault of another account is 404 (S-23)",
-        ["VA-30"],
-        [OtherAccount],
-        private_fork_status
-    ),
+    core! { "isolation.path.prompt" ["ER-10"] [OtherAccount] prompt,
+        "Every path that names a prompt of another account answers 404" },
+    core! { "isolation.path.vault" ["ER-10"] [OtherAccount] vault,
+        "Every path but fork that names a vault of another account answers 404, whatever its \
+         visibility" },
+    core! { "isolation.path.move-source" ["VC-23"] [OtherAccount] move_source,
+        "A prompt cannot be moved out of a vault of another account" },
+    core! { "isolation.path.private-fork" ["VA-30"] [OtherAccount] private_fork,
+        "A private vault of another account cannot be forked" },
+    core! { "isolation.path.changes-nothing" ["ER-10"] [OtherAccount] changes_nothing,
+        "Calls on the paths of another account change nothing there" },
+    core! { "isolation.path.strange-membership" ["ER-10"] [OtherAccount] strange_membership,
+        "A membership of another account cannot be reached through a vault of one's own" },
+    reference! { "isolation.path.strange-membership-status"
+        ["ER-10"] [OtherAccount] strange_membership_status,
+        "A membership of another account in the path of a vault of one's own is 404 (S-31)" },
+    reference! { "isolation.path.private-fork-status" ["VA-30"] [OtherAccount] private_fork_status,
+        "The fork of a private vault of another account is 404 (S-23)" },
 ];
 
 const FORK: &str = "/vaults/{vaultId}/fork";

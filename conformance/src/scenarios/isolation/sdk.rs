@@ -6,21 +6,12 @@ use crate::scenario::core;
 use crate::scenarios::endpoints::Ids;
 use crate::{Case, Failure, Scenario, check};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "isolation.sdk.prompt",
-        "Every SDK call on a prompt of another account is an error of a thing not found",
-        ["ER-10"],
-        [OtherAccount],
-        prompt
-    ),
-    core!(
-        "isolation.sdk.vault",
-        "Every SDK call but fork on a vault of another account is an error of a thing not found",
-        ["ER-10"],
-        [OtherAccount],
-        vault
-    ),
+    core! { "isolation.sdk.prompt" ["ER-10"] [OtherAccount] prompt,
+        "Every SDK call on a prompt of another account is an error of a thing not found" },
+    core! { "isolation.sdk.vault" ["ER-10"] [OtherAccount] vault,
+        "Every SDK call but fork on a vault of another account is an error of a thing not found" },
 ];
 
 async fn prompt(case: Case) -> Result<(), Failure> {

@@ -4,42 +4,19 @@ use super::{New, parts_of, shows};
 use crate::scenario::reference;
 use crate::{Case, Failure, Scenario};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference!(
-        "keys.create.answer",
-        "POST /api-keys in a session answers 201 with the record and the key (S-46)",
-        ["KE-06"],
-        [Session],
-        answer
-    ),
-    reference!(
-        "keys.create.form",
-        "A new key has its record's public id, and only letters and digits in its parts (S-49)",
-        ["KE-01"],
-        [Session],
-        form
-    ),
-    reference!(
-        "keys.create.works",
-        "A new key with prompts:write reads and writes at once (S-46)",
-        ["KE-06"],
-        [Session],
-        works
-    ),
-    reference!(
-        "keys.create.only-reads",
-        "A new key without scopes reads and does not write (S-48)",
-        ["KE-03", "AU-08"],
-        [Session],
-        only_reads
-    ),
-    reference!(
-        "keys.secret.only-once",
-        "The secret of a new key is in the answer to its creation, not in the list nor in its revocation (S-47)",
-        ["KE-04"],
-        [Session],
-        only_once
-    ),
+    reference! { "keys.create.answer" ["KE-06"] [Session] answer,
+        "POST /api-keys in a session answers 201 with the record and the key (S-46)" },
+    reference! { "keys.create.form" ["KE-01"] [Session] form,
+        "A new key has its record's public id, and only letters and digits in its parts (S-49)" },
+    reference! { "keys.create.works" ["KE-06"] [Session] works,
+        "A new key with prompts:write reads and writes at once (S-46)" },
+    reference! { "keys.create.only-reads" ["KE-03", "AU-08"] [Session] only_reads,
+        "A new key without scopes reads and does not write (S-48)" },
+    reference! { "keys.secret.only-once" ["KE-04"] [Session] only_once,
+        "The secret of a new key is in the answer to its creation, not in the list nor in its \
+         revocation (S-47)" },
 ];
 
 const WRITE: &[&str] = &["prompts:write"];

@@ -8,35 +8,16 @@ use super::New;
 use crate::scenario::reference;
 use crate::{Case, Failure, Scenario, check};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference!(
-        "keys.list.newest-first",
-        "Keys are listed newest first (S-46)",
-        ["KE-07"],
-        [Session],
-        newest_first
-    ),
-    reference!(
-        "keys.list.record",
-        "A key is listed with the record that its creation answered (S-46)",
-        ["KE-07"],
-        [Session],
-        record
-    ),
-    reference!(
-        "keys.list.last-used",
-        "lastUsedAt is null until the key is used, and then a timestamp (S-46)",
-        ["KE-07"],
-        [Session],
-        last_used
-    ),
-    reference!(
-        "keys.list.revoked",
-        "A revoked key stays in the list, with the time of its revocation (S-46)",
-        ["KE-07"],
-        [Session],
-        revoked
-    ),
+    reference! { "keys.list.newest-first" ["KE-07"] [Session] newest_first,
+        "Keys are listed newest first (S-46)" },
+    reference! { "keys.list.record" ["KE-07"] [Session] record,
+        "A key is listed with the record that its creation answered (S-46)" },
+    reference! { "keys.list.last-used" ["KE-07"] [Session] last_used,
+        "lastUsedAt is null until the key is used, and then a timestamp (S-46)" },
+    reference! { "keys.list.revoked" ["KE-07"] [Session] revoked,
+        "A revoked key stays in the list, with the time of its revocation (S-46)" },
 ];
 
 /// A use may be recorded after the answer.

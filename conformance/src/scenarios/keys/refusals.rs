@@ -7,35 +7,18 @@ use crate::scenario::reference;
 use crate::scenarios::errors::names_exactly;
 use crate::{Case, Failure, Scenario, check};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference!(
-        "keys.name.refused",
-        "A missing, blank or too long name and one that is no text are 400 naming the field (S-46)",
-        ["KE-06"],
-        [Session],
-        name_refused
-    ),
-    reference!(
-        "keys.name.lengths",
-        "A name of 1 and of 100 characters is taken as it is (S-46)",
-        ["KE-06"],
-        [Session],
-        name_lengths
-    ),
-    reference!(
-        "keys.scopes.refused",
-        "Missing, unknown and repeated scopes and what is no list are 400 naming the field (S-46)",
-        ["KE-03"],
-        [Session],
-        scopes_refused
-    ),
-    reference!(
-        "keys.create.body",
-        "A body that is no object is 400 naming body, another type of content 415, too large a body 413 (S-67)",
-        ["KE-06"],
-        [Session],
-        body
-    ),
+    reference! { "keys.name.refused" ["KE-06"] [Session] name_refused,
+        "A missing, blank or too long name and one that is no text are 400 naming the field \
+         (S-46)" },
+    reference! { "keys.name.lengths" ["KE-06"] [Session] name_lengths,
+        "A name of 1 and of 100 characters is taken as it is (S-46)" },
+    reference! { "keys.scopes.refused" ["KE-03"] [Session] scopes_refused,
+        "Missing, unknown and repeated scopes and what is no list are 400 naming the field (S-46)" },
+    reference! { "keys.create.body" ["KE-06"] [Session] body,
+        "A body that is no object is 400 naming body, another type of content 415, too large a \
+         body 413 (S-67)" },
 ];
 
 const NAME_MAX: usize = 100;

@@ -4,42 +4,18 @@ use super::{New, parts_of};
 use crate::scenario::reference;
 use crate::{Case, Failure, Scenario};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference!(
-        "keys.revoke.answer",
-        "Revoking a key answers 200 with its record and the time (S-46)",
-        ["KE-07"],
-        [Session],
-        answer
-    ),
-    reference!(
-        "keys.revoke.next-request",
-        "The request after the revocation of its key is refused (S-55)",
-        ["KE-07", "AU-06"],
-        [Session],
-        next_request
-    ),
-    reference!(
-        "keys.revoke.again",
-        "Revoking a key again answers 200 with the first time (S-46)",
-        ["KE-07"],
-        [Session],
-        again
-    ),
-    reference!(
-        "keys.revoke.unknown",
-        "Revoking a key that does not exist is 404 (S-46)",
-        ["ER-11"],
-        [Session],
-        unknown
-    ),
-    reference!(
-        "keys.revoke.other-account",
-        "Revoking a key of another account is 404, and the key works on (S-46)",
-        ["ER-11"],
-        [Session, OtherAccount],
-        other_account
-    ),
+    reference! { "keys.revoke.answer" ["KE-07"] [Session] answer,
+        "Revoking a key answers 200 with its record and the time (S-46)" },
+    reference! { "keys.revoke.next-request" ["KE-07", "AU-06"] [Session] next_request,
+        "The request after the revocation of its key is refused (S-55)" },
+    reference! { "keys.revoke.again" ["KE-07"] [Session] again,
+        "Revoking a key again answers 200 with the first time (S-46)" },
+    reference! { "keys.revoke.unknown" ["ER-11"] [Session] unknown,
+        "Revoking a key that does not exist is 404 (S-46)" },
+    reference! { "keys.revoke.other-account" ["ER-11"] [Session, OtherAccount] other_account,
+        "Revoking a key of another account is 404, and the key works on (S-46)" },
 ];
 
 async fn answer(case: Case) -> Result<(), Failure> {

@@ -12,56 +12,24 @@ use crate::session::send_code;
 use crate::wire::Call;
 use crate::{Case, Failure, Scenario, check};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference!(
-        "keys.session.cookie",
-        "The cookie is HttpOnly, SameSite=Lax and for every path, over HTTPS also Secure and bound to the host (S-81)",
-        ["KE-05"],
-        [Session],
-        cookie
-    ),
-    reference!(
-        "keys.session.code-once",
-        "A sign-in code that was used is 401 and sets no cookie (S-81)",
-        ["KE-05"],
-        [Session],
-        code_once
-    ),
-    reference!(
-        "keys.session.other-cookies",
-        "A cookie that is not exactly that of the session, and the right one twice, are 401 (S-81)",
-        ["KE-05"],
-        [Session],
-        other_cookies
-    ),
-    reference!(
-        "keys.session.not-beside-a-key",
-        "With an API key beside the session all calls on keys are 401 (S-46)",
-        ["KE-05"],
-        [Session],
-        not_beside_a_key
-    ),
-    reference!(
-        "keys.session.no-key",
-        "A session is no key: every endpoint of prompts and vaults is 401 (S-81)",
-        ["AU-02"],
-        [Session],
-        no_key
-    ),
-    reference!(
-        "keys.session.cross-site",
-        "A request that no page of the target's own sends is 403 and does nothing (S-81)",
-        ["KE-05"],
-        [Session],
-        cross_site
-    ),
-    reference!(
-        "keys.session.own-origin",
-        "Without Sec-Fetch-Site the target's own Origin is enough (S-81)",
-        ["KE-05"],
-        [Session],
-        own_origin
-    ),
+    reference! { "keys.session.cookie" ["KE-05"] [Session] cookie,
+        "The cookie is HttpOnly, SameSite=Lax and for every path, over HTTPS also Secure and \
+         bound to the host (S-81)" },
+    reference! { "keys.session.code-once" ["KE-05"] [Session] code_once,
+        "A sign-in code that was used is 401 and sets no cookie (S-81)" },
+    reference! { "keys.session.other-cookies" ["KE-05"] [Session] other_cookies,
+        "A cookie that is not exactly that of the session, and the right one twice, are 401 \
+         (S-81)" },
+    reference! { "keys.session.not-beside-a-key" ["KE-05"] [Session] not_beside_a_key,
+        "With an API key beside the session all calls on keys are 401 (S-46)" },
+    reference! { "keys.session.no-key" ["AU-02"] [Session] no_key,
+        "A session is no key: every endpoint of prompts and vaults is 401 (S-81)" },
+    reference! { "keys.session.cross-site" ["KE-05"] [Session] cross_site,
+        "A request that no page of the target's own sends is 403 and does nothing (S-81)" },
+    reference! { "keys.session.own-origin" ["KE-05"] [Session] own_origin,
+        "Without Sec-Fetch-Site the target's own Origin is enough (S-81)" },
 ];
 
 async fn cookie(case: Case) -> Result<(), Failure> {

@@ -7,21 +7,12 @@ use crate::scenarios::endpoints::absent;
 use crate::wire::Wire;
 use crate::{Case, Failure, Scenario};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "look.foreign.prompt",
-        "A prompt that another account has is 404, as one that nobody has",
-        ["ER-08", "ER-10"],
-        [OtherAccount],
-        prompt
-    ),
-    core!(
-        "look.foreign.vault",
-        "A vault that another account has is 404 with its contents, as one that nobody has",
-        ["ER-08", "ER-10"],
-        [OtherAccount],
-        vault
-    ),
+    core! { "look.foreign.prompt" ["ER-08", "ER-10"] [OtherAccount] prompt,
+        "A prompt that another account has is 404, as one that nobody has" },
+    core! { "look.foreign.vault" ["ER-08", "ER-10"] [OtherAccount] vault,
+        "A vault that another account has is 404 with its contents, as one that nobody has" },
 ];
 
 async fn prompt(case: Case) -> Result<(), Failure> {

@@ -7,37 +7,19 @@ use crate::scenario::core;
 use crate::scenarios::pagination::walk::page;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "look.prompts.shape",
-        "Prompts that are there have every member of a prompt object, of its type",
-        ["PR-01", "PR-02", "PR-03", "PR-04", "PR-05", "PR-06", "PR-07", "PR-08", "PR-09"],
-        shape
-    ),
-    core!(
-        "look.prompts.item",
-        "A prompt that is in the list is at its own address, with the same id, title and text",
-        ["PR-13", "PR-30"],
-        item
-    ),
-    core!(
-        "look.prompts.filters",
-        "A list with a filter holds prompts of that type or that vault only",
-        ["PR-15", "PR-16"],
-        filters
-    ),
-    core!(
-        "look.prompts.pages",
-        "Pages of two go on where the one before stopped, and no entry comes twice",
-        ["PG-03", "PG-06", "PG-07"],
-        pages
-    ),
-    core!(
-        "look.prompts.end",
-        "A list that ends has null for its last cursor",
-        ["PG-01", "PG-08"],
-        end
-    ),
+    core! { "look.prompts.shape"
+        ["PR-01", "PR-02", "PR-03", "PR-04", "PR-05", "PR-06", "PR-07", "PR-08", "PR-09"] shape,
+        "Prompts that are there have every member of a prompt object, of its type" },
+    core! { "look.prompts.item" ["PR-13", "PR-30"] item,
+        "A prompt that is in the list is at its own address, with the same id, title and text" },
+    core! { "look.prompts.filters" ["PR-15", "PR-16"] filters,
+        "A list with a filter holds prompts of that type or that vault only" },
+    core! { "look.prompts.pages" ["PG-03", "PG-06", "PG-07"] pages,
+        "Pages of two go on where the one before stopped, and no entry comes twice" },
+    core! { "look.prompts.end" ["PG-01", "PG-08"] end,
+        "A list that ends has null for its last cursor" },
 ];
 
 async fn shape(case: Case) -> Result<(), Failure> {

@@ -5,40 +5,20 @@ use crate::scenario::core;
 use crate::wire::Wire;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "look.vaults.shape",
-        "Vaults that are there have every member of a vault object, of its type",
-        [
-            "VA-01", "VA-02", "VA-03", "VA-04", "VA-05", "VA-06", "VA-07", "VA-08", "VA-09",
-            "VA-10", "VA-11"
-        ],
-        shape
-    ),
-    core!(
-        "look.vaults.order",
-        "The list of vaults is ordered by createdAt, newest first",
-        ["VA-14"],
-        order
-    ),
-    core!(
-        "look.vaults.item",
-        "A vault that is in the list is at its own address, with the same id, name and slug",
-        ["VA-13", "VA-21"],
-        item
-    ),
-    core!(
-        "look.vaults.count",
-        "A vault's promptCount is the number of prompts that it lists",
-        ["VA-10", "VC-04"],
-        count
-    ),
-    core!(
-        "look.vaults.contents",
-        "Entries of a vault have a membership, say whether they are pinned, and pins come first",
-        ["VC-04", "VC-06", "VC-07"],
-        contents
-    ),
+    core! { "look.vaults.shape"
+        ["VA-01", "VA-02", "VA-03", "VA-04", "VA-05", "VA-06", "VA-07", "VA-08", "VA-09", "VA-10",
+        "VA-11"] shape,
+        "Vaults that are there have every member of a vault object, of its type" },
+    core! { "look.vaults.order" ["VA-14"] order,
+        "The list of vaults is ordered by createdAt, newest first" },
+    core! { "look.vaults.item" ["VA-13", "VA-21"] item,
+        "A vault that is in the list is at its own address, with the same id, name and slug" },
+    core! { "look.vaults.count" ["VA-10", "VC-04"] count,
+        "A vault's promptCount is the number of prompts that it lists" },
+    core! { "look.vaults.contents" ["VC-04", "VC-06", "VC-07"] contents,
+        "Entries of a vault have a membership, say whether they are pinned, and pins come first" },
 ];
 
 async fn shape(case: Case) -> Result<(), Failure> {

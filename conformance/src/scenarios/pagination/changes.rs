@@ -8,73 +8,30 @@ use super::walk::{Page, ask, go_on, in_vault, once, own, page, put, stock, stock
 use crate::scenario::reference;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference!(
-        "pagination.changes.created",
-        "Prompts made during a walk do not show up in it and disturb no other (S-02)",
-        ["PG-06"],
-        created
-    ),
-    reference!(
-        "pagination.changes.deleted",
-        "A prompt deleted during a walk is left out and disturbs no other (S-02)",
-        ["PG-06"],
-        deleted
-    ),
-    reference!(
-        "pagination.changes.cursor-entry-deleted",
-        "A walk goes on although the entry its cursor was given at is deleted (S-02)",
-        ["PG-06"],
-        cursor_entry_deleted
-    ),
-    reference!(
-        "pagination.changes.all-deleted",
-        "A walk ends with an empty page if all that would follow is deleted (S-02)",
-        ["PG-06", "PG-08"],
-        all_deleted
-    ),
-    reference!(
-        "pagination.changes.removed-from-vault",
-        "A prompt taken out of the vault during a walk is left out (S-02)",
-        ["PG-06"],
-        removed_from_vault
-    ),
-    reference!(
-        "pagination.changes.added-to-vault",
-        "Prompts put into the vault during a walk disturb no other (S-02)",
-        ["PG-06"],
-        added_to_vault
-    ),
-    reference!(
-        "pagination.changes.updated",
-        "Prompts updated during a walk are met exactly once (S-02)",
-        ["PG-06"],
-        updated
-    ),
-    reference!(
-        "pagination.changes.other-type",
-        "A prompt that changes its type during a walk by type is left out (S-02)",
-        ["PG-06"],
-        other_type
-    ),
-    reference!(
-        "pagination.changes.vault-deleted",
-        "A walk over a vault that is deleted meanwhile is refused with 400, naming vaultId (S-57)",
-        ["PR-15"],
-        vault_deleted
-    ),
-    reference!(
-        "pagination.changes.at-once",
-        "While others make, update and delete prompts, a walk meets each that stays once (S-02)",
-        ["PG-06"],
-        at_once
-    ),
-    reference!(
-        "pagination.changes.at-once-unfiltered",
-        "Such a walk over the whole list meets each that stays once too (S-02)",
-        ["PG-06"],
-        at_once_unfiltered
-    ),
+    reference! { "pagination.changes.created" ["PG-06"] created,
+        "Prompts made during a walk do not show up in it and disturb no other (S-02)" },
+    reference! { "pagination.changes.deleted" ["PG-06"] deleted,
+        "A prompt deleted during a walk is left out and disturbs no other (S-02)" },
+    reference! { "pagination.changes.cursor-entry-deleted" ["PG-06"] cursor_entry_deleted,
+        "A walk goes on although the entry its cursor was given at is deleted (S-02)" },
+    reference! { "pagination.changes.all-deleted" ["PG-06", "PG-08"] all_deleted,
+        "A walk ends with an empty page if all that would follow is deleted (S-02)" },
+    reference! { "pagination.changes.removed-from-vault" ["PG-06"] removed_from_vault,
+        "A prompt taken out of the vault during a walk is left out (S-02)" },
+    reference! { "pagination.changes.added-to-vault" ["PG-06"] added_to_vault,
+        "Prompts put into the vault during a walk disturb no other (S-02)" },
+    reference! { "pagination.changes.updated" ["PG-06"] updated,
+        "Prompts updated during a walk are met exactly once (S-02)" },
+    reference! { "pagination.changes.other-type" ["PG-06"] other_type,
+        "A prompt that changes its type during a walk by type is left out (S-02)" },
+    reference! { "pagination.changes.vault-deleted" ["PR-15"] vault_deleted,
+        "A walk over a vault that is deleted meanwhile is refused with 400, naming vaultId (S-57)" },
+    reference! { "pagination.changes.at-once" ["PG-06"] at_once,
+        "While others make, update and delete prompts, a walk meets each that stays once (S-02)" },
+    reference! { "pagination.changes.at-once-unfiltered" ["PG-06"] at_once_unfiltered,
+        "Such a walk over the whole list meets each that stays once too (S-02)" },
 ];
 
 async fn created(case: Case) -> Result<(), Failure> {

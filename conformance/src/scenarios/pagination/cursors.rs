@@ -8,58 +8,25 @@ use crate::scenario::{core, reference};
 use crate::wire::Reply;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "pagination.cursors.of-another-account",
-        "A cursor of another account shows none of that account's prompts",
-        ["PR-14"],
-        [OtherAccount],
-        of_another_account
-    ),
-    reference!(
-        "pagination.cursors.again",
-        "A cursor that is used again gives the same page (S-02)",
-        ["PG-06", "PG-09"],
-        again
-    ),
-    reference!(
-        "pagination.cursors.other-limit",
-        "The limit may change from page to page (S-02)",
-        ["PG-06"],
-        other_limit
-    ),
-    reference!(
-        "pagination.cursors.order-of-parameters",
-        "A cursor is good whatever the order of the query parameters (S-02)",
-        ["PG-06", "PG-09"],
-        order_of_parameters
-    ),
-    reference!(
-        "pagination.cursors.other-key",
-        "A cursor is good under another key of the same account (S-02)",
-        ["PG-06", "PG-09"],
-        [ReadOnlyKey],
-        other_key
-    ),
-    reference!(
-        "pagination.cursors.mangled",
-        "A cursor that was changed, cut or made up is refused with 400, naming cursor (S-02)",
-        ["PG-09"],
-        mangled
-    ),
-    reference!(
-        "pagination.cursors.other-filters",
-        "A cursor with other filters is refused with 400, naming cursor (S-02)",
-        ["PG-09"],
-        other_filters
-    ),
-    reference!(
-        "pagination.cursors.refused-of-another-account",
-        "A cursor of another account is refused with 400, naming cursor (S-02)",
-        ["PG-09"],
-        [OtherAccount],
-        refused_of_another_account
-    ),
+    core! { "pagination.cursors.of-another-account" ["PR-14"] [OtherAccount] of_another_account,
+        "A cursor of another account shows none of that account's prompts" },
+    reference! { "pagination.cursors.again" ["PG-06", "PG-09"] again,
+        "A cursor that is used again gives the same page (S-02)" },
+    reference! { "pagination.cursors.other-limit" ["PG-06"] other_limit,
+        "The limit may change from page to page (S-02)" },
+    reference! { "pagination.cursors.order-of-parameters" ["PG-06", "PG-09"] order_of_parameters,
+        "A cursor is good whatever the order of the query parameters (S-02)" },
+    reference! { "pagination.cursors.other-key" ["PG-06", "PG-09"] [ReadOnlyKey] other_key,
+        "A cursor is good under another key of the same account (S-02)" },
+    reference! { "pagination.cursors.mangled" ["PG-09"] mangled,
+        "A cursor that was changed, cut or made up is refused with 400, naming cursor (S-02)" },
+    reference! { "pagination.cursors.other-filters" ["PG-09"] other_filters,
+        "A cursor with other filters is refused with 400, naming cursor (S-02)" },
+    reference! { "pagination.cursors.refused-of-another-account"
+        ["PG-09"] [OtherAccount] refused_of_another_account,
+        "A cursor of another account is refused with 400, naming cursor (S-02)" },
 ];
 
 async fn of_another_account(case: Case) -> Result<(), Failure> {

@@ -5,62 +5,28 @@ use super::walk::{ask, in_vault, page, path, stocked, walk};
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "pagination.limit.default",
-        "Without limit a page holds at most 20 entries",
-        ["PG-02"],
-        default
-    ),
-    core!(
-        "pagination.limit.size",
-        "A page holds at most as many entries as limit says",
-        ["PG-03"],
-        size
-    ),
-    core!(
-        "pagination.limit.hundred",
-        "With limit 100 a page holds at most 100 of 101 entries",
-        ["PG-03"],
-        hundred
-    ),
-    core!("pagination.limit.accepted", "A limit of 1 and of 100 is accepted", ["LI-01"], accepted),
-    core!(
-        "pagination.limit.out-of-range",
-        "A limit below 1 or above 100 is refused with 400",
-        ["LI-01", "ER-06"],
-        out_of_range
-    ),
-    core!(
-        "pagination.limit.not-an-integer",
-        "A limit that is no integer is refused with 400",
-        ["PG-04"],
-        not_an_integer
-    ),
-    reference!(
-        "pagination.limit.default-is-twenty",
-        "Without limit a page holds exactly 20 entries while more follow",
-        ["PG-02"],
-        default_is_twenty
-    ),
-    reference!(
-        "pagination.limit.pages-are-full",
-        "Every page but the last holds exactly as many entries as limit says",
-        ["PG-03"],
-        pages_are_full
-    ),
-    reference!(
-        "pagination.limit.only-digits",
-        "A limit with a sign, a space, a fraction or an exponent is refused, naming limit (S-03)",
-        ["PG-04"],
-        only_digits
-    ),
-    reference!(
-        "pagination.limit.named",
-        "A refused limit is named in details",
-        ["LI-01", "PG-04", "ER-03"],
-        named
-    ),
+    core! { "pagination.limit.default" ["PG-02"] default,
+        "Without limit a page holds at most 20 entries" },
+    core! { "pagination.limit.size" ["PG-03"] size,
+        "A page holds at most as many entries as limit says" },
+    core! { "pagination.limit.hundred" ["PG-03"] hundred,
+        "With limit 100 a page holds at most 100 of 101 entries" },
+    core! { "pagination.limit.accepted" ["LI-01"] accepted,
+        "A limit of 1 and of 100 is accepted" },
+    core! { "pagination.limit.out-of-range" ["LI-01", "ER-06"] out_of_range,
+        "A limit below 1 or above 100 is refused with 400" },
+    core! { "pagination.limit.not-an-integer" ["PG-04"] not_an_integer,
+        "A limit that is no integer is refused with 400" },
+    reference! { "pagination.limit.default-is-twenty" ["PG-02"] default_is_twenty,
+        "Without limit a page holds exactly 20 entries while more follow" },
+    reference! { "pagination.limit.pages-are-full" ["PG-03"] pages_are_full,
+        "Every page but the last holds exactly as many entries as limit says" },
+    reference! { "pagination.limit.only-digits" ["PG-04"] only_digits,
+        "A limit with a sign, a space, a fraction or an exponent is refused, naming limit (S-03)" },
+    reference! { "pagination.limit.named" ["LI-01", "PG-04", "ER-03"] named,
+        "A refused limit is named in details" },
 ];
 
 const NO_INTEGERS: [&str; 6] = ["abc", "1.5", "true", "null", "ten", "5;6"];

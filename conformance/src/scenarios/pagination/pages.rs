@@ -9,86 +9,36 @@ use super::walk::{ask, go_on, in_vault, once, own, page, path, put, stock, stock
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "pagination.pages.next-cursor",
-        "Every page carries pagination.nextCursor, a string or null",
-        ["PG-01", "EN-07"],
-        next_cursor
-    ),
-    core!(
-        "pagination.pages.beginning",
-        "Without cursor the list starts at its beginning, also in the middle of a walk",
-        ["PG-05"],
-        beginning
-    ),
-    core!(
-        "pagination.pages.each-once",
-        "A walk with any page size meets each entry exactly once",
-        ["PG-06"],
-        each_once
-    ),
-    core!(
-        "pagination.pages.each-once-by-default",
-        "A walk without limit meets each entry exactly once",
-        ["PG-06"],
-        each_once_by_default
-    ),
-    core!(
-        "pagination.pages.each-once-of-101",
-        "A walk with limit 100 over 101 entries meets each exactly once",
-        ["PG-06"],
-        each_once_of_101
-    ),
-    core!(
-        "pagination.pages.each-once-by-type",
-        "A walk with vaultId and type keeps both and meets each entry exactly once",
-        ["PG-06", "PR-16"],
-        each_once_by_type
-    ),
-    core!(
-        "pagination.pages.while-entries-follow",
-        "nextCursor is a string while entries follow",
-        ["PG-07"],
-        while_entries_follow
-    ),
-    core!("pagination.pages.last", "The last page has the nextCursor null", ["PG-08"], last),
-    core!(
-        "pagination.pages.empty",
-        "The list of an empty vault holds no entry and comes to an end",
-        ["PG-08", "PR-15"],
-        empty
-    ),
-    core!(
-        "pagination.pages.cursor-unchanged",
-        "A cursor that is sent back as it was given is accepted",
-        ["PG-09"],
-        cursor_unchanged
-    ),
-    reference!(
-        "pagination.pages.no-empty-last",
-        "A page with the last entry has no next cursor, also if it is full",
-        ["PG-08"],
-        no_empty_last
-    ),
-    reference!(
-        "pagination.pages.newest-first",
-        "The list is ordered by descending id, with and without filters (S-01)",
-        ["PG-05", "PG-06"],
-        newest_first
-    ),
-    reference!(
-        "pagination.pages.order-is-fixed",
-        "An update or a save does not move a prompt in the list (S-01)",
-        ["PG-06"],
-        order_is_fixed
-    ),
-    reference!(
-        "pagination.pages.order-of-vault",
-        "The list of a vault is ordered by id, whatever the order of adding (S-01)",
-        ["PG-06", "PR-15"],
-        order_of_vault
-    ),
+    core! { "pagination.pages.next-cursor" ["PG-01", "EN-07"] next_cursor,
+        "Every page carries pagination.nextCursor, a string or null" },
+    core! { "pagination.pages.beginning" ["PG-05"] beginning,
+        "Without cursor the list starts at its beginning, also in the middle of a walk" },
+    core! { "pagination.pages.each-once" ["PG-06"] each_once,
+        "A walk with any page size meets each entry exactly once" },
+    core! { "pagination.pages.each-once-by-default" ["PG-06"] each_once_by_default,
+        "A walk without limit meets each entry exactly once" },
+    core! { "pagination.pages.each-once-of-101" ["PG-06"] each_once_of_101,
+        "A walk with limit 100 over 101 entries meets each exactly once" },
+    core! { "pagination.pages.each-once-by-type" ["PG-06", "PR-16"] each_once_by_type,
+        "A walk with vaultId and type keeps both and meets each entry exactly once" },
+    core! { "pagination.pages.while-entries-follow" ["PG-07"] while_entries_follow,
+        "nextCursor is a string while entries follow" },
+    core! { "pagination.pages.last" ["PG-08"] last,
+        "The last page has the nextCursor null" },
+    core! { "pagination.pages.empty" ["PG-08", "PR-15"] empty,
+        "The list of an empty vault holds no entry and comes to an end" },
+    core! { "pagination.pages.cursor-unchanged" ["PG-09"] cursor_unchanged,
+        "A cursor that is sent back as it was given is accepted" },
+    reference! { "pagination.pages.no-empty-last" ["PG-08"] no_empty_last,
+        "A page with the last entry has no next cursor, also if it is full" },
+    reference! { "pagination.pages.newest-first" ["PG-05", "PG-06"] newest_first,
+        "The list is ordered by descending id, with and without filters (S-01)" },
+    reference! { "pagination.pages.order-is-fixed" ["PG-06"] order_is_fixed,
+        "An update or a save does not move a prompt in the list (S-01)" },
+    reference! { "pagination.pages.order-of-vault" ["PG-06", "PR-15"] order_of_vault,
+        "The list of a vault is ordered by id, whatever the order of adding (S-01)" },
 ];
 
 async fn next_cursor(case: Case) -> Result<(), Failure> {

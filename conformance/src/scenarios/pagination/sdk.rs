@@ -8,55 +8,24 @@ use super::walk::{in_vault, own, page, put, stocked, walk};
 use crate::scenario::core;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "pagination.pages.sdk-page",
-        "A page of the SDK is the page on the wire, and its cursor goes on there",
-        ["PG-03", "PG-06", "PG-09"],
-        one_page
-    ),
-    core!(
-        "pagination.pages.sdk-pages",
-        "The pages of the SDK hold what those on the wire hold, whatever their size",
-        ["PG-06", "PG-08"],
-        pages
-    ),
-    core!(
-        "pagination.pages.sdk-stream",
-        "The stream of the SDK holds each entry once, whatever the size of a page",
-        ["PG-06", "PG-08"],
-        stream
-    ),
-    core!(
-        "pagination.pages.sdk-filters",
-        "The stream of the SDK keeps its filters from page to page",
-        ["PG-06", "PR-15", "PR-16"],
-        filters
-    ),
-    core!(
-        "pagination.cursors.sdk-resume",
-        "Another client of the SDK goes on from a cursor that was kept as text",
-        ["PG-06", "PG-09"],
-        resume
-    ),
-    core!(
-        "pagination.cursors.sdk-resume-stream",
-        "A stream of the SDK that was left goes on without missing an entry",
-        ["PG-06", "PG-09"],
-        resume_stream
-    ),
-    core!(
-        "pagination.cursors.sdk-from-wire",
-        "The SDK goes on from a cursor of the wire",
-        ["PG-06", "PG-09"],
-        from_wire
-    ),
-    core!(
-        "pagination.limit.sdk-refused",
-        "A stream of the SDK with a limit out of range gives the refusal and ends",
-        ["LI-01"],
-        refused
-    ),
+    core! { "pagination.pages.sdk-page" ["PG-03", "PG-06", "PG-09"] one_page,
+        "A page of the SDK is the page on the wire, and its cursor goes on there" },
+    core! { "pagination.pages.sdk-pages" ["PG-06", "PG-08"] pages,
+        "The pages of the SDK hold what those on the wire hold, whatever their size" },
+    core! { "pagination.pages.sdk-stream" ["PG-06", "PG-08"] stream,
+        "The stream of the SDK holds each entry once, whatever the size of a page" },
+    core! { "pagination.pages.sdk-filters" ["PG-06", "PR-15", "PR-16"] filters,
+        "The stream of the SDK keeps its filters from page to page" },
+    core! { "pagination.cursors.sdk-resume" ["PG-06", "PG-09"] resume,
+        "Another client of the SDK goes on from a cursor that was kept as text" },
+    core! { "pagination.cursors.sdk-resume-stream" ["PG-06", "PG-09"] resume_stream,
+        "A stream of the SDK that was left goes on without missing an entry" },
+    core! { "pagination.cursors.sdk-from-wire" ["PG-06", "PG-09"] from_wire,
+        "The SDK goes on from a cursor of the wire" },
+    core! { "pagination.limit.sdk-refused" ["LI-01"] refused,
+        "A stream of the SDK with a limit out of range gives the refusal and ends" },
 ];
 
 fn ids(prompts: &[Prompt]) -> Vec<i64> {

@@ -7,49 +7,23 @@ use super::object::{FIELDS, all_inputs, everywhere};
 use crate::scenario::reference;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference!(
-        "prompts.object.same-everywhere",
-        "Create, read, list, save and an update of nothing answer with equal objects (S-07)",
-        ["PR-13", "PR-19", "PR-30", "PR-31", "PR-44"],
-        same_everywhere
-    ),
-    reference!(
-        "prompts.object.exact-fields",
-        "A prompt object has its ten fields and no other (S-05)",
-        ["PR-11", "PR-12"],
-        exact_fields
-    ),
-    reference!(
-        "prompts.object.status-active",
-        "Every prompt has the status active and keeps it (S-04)",
-        ["PR-05"],
-        status_active
-    ),
-    reference!(
-        "prompts.object.images-empty",
-        "The images are empty until a generation fills them, imageUrl or not (S-05, S-06)",
-        ["PR-06"],
-        images_empty
-    ),
-    reference!(
-        "prompts.object.vault-ids-order",
-        "The vaultIds ascend, each once, and are empty without a vault (S-07)",
-        ["PR-08"],
-        vault_ids_order
-    ),
-    reference!(
-        "prompts.object.timestamp-form",
-        "Timestamps are in UTC with six fractional digits and Z (S-63)",
-        ["PR-09", "EN-09"],
-        timestamp_form
-    ),
-    reference!(
-        "prompts.object.ids-ascend",
-        "A prompt that is made later has a greater id, and ids are positive (S-64)",
-        ["PR-01"],
-        ids_ascend
-    ),
+    reference! { "prompts.object.same-everywhere"
+        ["PR-13", "PR-19", "PR-30", "PR-31", "PR-44"] same_everywhere,
+        "Create, read, list, save and an update of nothing answer with equal objects (S-07)" },
+    reference! { "prompts.object.exact-fields" ["PR-11", "PR-12"] exact_fields,
+        "A prompt object has its ten fields and no other (S-05)" },
+    reference! { "prompts.object.status-active" ["PR-05"] status_active,
+        "Every prompt has the status active and keeps it (S-04)" },
+    reference! { "prompts.object.images-empty" ["PR-06"] images_empty,
+        "The images are empty until a generation fills them, imageUrl or not (S-05, S-06)" },
+    reference! { "prompts.object.vault-ids-order" ["PR-08"] vault_ids_order,
+        "The vaultIds ascend, each once, and are empty without a vault (S-07)" },
+    reference! { "prompts.object.timestamp-form" ["PR-09", "EN-09"] timestamp_form,
+        "Timestamps are in UTC with six fractional digits and Z (S-63)" },
+    reference! { "prompts.object.ids-ascend" ["PR-01"] ids_ascend,
+        "A prompt that is made later has a greater id, and ids are positive (S-64)" },
 ];
 
 async fn same_everywhere(case: Case) -> Result<(), Failure> {

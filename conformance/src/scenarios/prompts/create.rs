@@ -8,74 +8,32 @@ use super::object::whole;
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "prompts.create.answer",
-        "A create answers 201 with the whole prompt object",
-        ["PR-19"],
-        answer
-    ),
-    core!(
-        "prompts.create.stored",
-        "A prompt that was created can be read with its title and text",
-        ["PR-19", "PR-02"],
-        stored
-    ),
-    core!(
-        "prompts.create.twice",
-        "Two creates with the same body make two prompts",
-        ["PR-19", "PR-01"],
-        twice
-    ),
-    core!(
-        "prompts.create.title-required",
-        "A create without title is refused with 400",
-        ["PR-20", "ER-04"],
-        title_required
-    ),
-    core!(
-        "prompts.create.prompt-required",
-        "A create without prompt is refused with 400",
-        ["PR-20", "ER-04"],
-        prompt_required
-    ),
-    core!(
-        "prompts.create.type-default",
-        "A prompt that was made without promptType is a text prompt",
-        ["PR-21"],
-        type_default
-    ),
-    core!(
-        "prompts.create.type-unknown",
-        "A create with any promptType but image, text and video is refused with 400",
-        ["PR-22"],
-        type_unknown
-    ),
-    core!(
-        "prompts.create.platform",
-        "A new prompt shows the platform it was made with",
-        ["PR-23"],
-        platform
-    ),
-    core!("prompts.create.aspect-ratio", "A create takes an aspectRatio", ["PR-26"], aspect_ratio),
-    reference!(
-        "prompts.create.platform-absent",
-        "A prompt that was made without platform, or with null, shows null (S-09)",
-        ["PR-04", "PR-23"],
-        platform_absent
-    ),
-    reference!(
-        "prompts.create.timestamps-equal",
-        "On creation updatedAt equals createdAt (S-08)",
-        ["PR-09"],
-        timestamps_equal
-    ),
-    reference!(
-        "prompts.create.aspect-ratio-free",
-        "Any text is an aspectRatio, the empty one too (S-66)",
-        ["PR-26"],
-        aspect_ratio_free
-    ),
+    core! { "prompts.create.answer" ["PR-19"] answer,
+        "A create answers 201 with the whole prompt object" },
+    core! { "prompts.create.stored" ["PR-19", "PR-02"] stored,
+        "A prompt that was created can be read with its title and text" },
+    core! { "prompts.create.twice" ["PR-19", "PR-01"] twice,
+        "Two creates with the same body make two prompts" },
+    core! { "prompts.create.title-required" ["PR-20", "ER-04"] title_required,
+        "A create without title is refused with 400" },
+    core! { "prompts.create.prompt-required" ["PR-20", "ER-04"] prompt_required,
+        "A create without prompt is refused with 400" },
+    core! { "prompts.create.type-default" ["PR-21"] type_default,
+        "A prompt that was made without promptType is a text prompt" },
+    core! { "prompts.create.type-unknown" ["PR-22"] type_unknown,
+        "A create with any promptType but image, text and video is refused with 400" },
+    core! { "prompts.create.platform" ["PR-23"] platform,
+        "A new prompt shows the platform it was made with" },
+    core! { "prompts.create.aspect-ratio" ["PR-26"] aspect_ratio,
+        "A create takes an aspectRatio" },
+    reference! { "prompts.create.platform-absent" ["PR-04", "PR-23"] platform_absent,
+        "A prompt that was made without platform, or with null, shows null (S-09)" },
+    reference! { "prompts.create.timestamps-equal" ["PR-09"] timestamps_equal,
+        "On creation updatedAt equals createdAt (S-08)" },
+    reference! { "prompts.create.aspect-ratio-free" ["PR-26"] aspect_ratio_free,
+        "Any text is an aspectRatio, the empty one too (S-66)" },
 ];
 
 /// Words that are no `promptType`, however near they come.

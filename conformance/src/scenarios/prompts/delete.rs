@@ -7,73 +7,30 @@ use super::super::pagination::walk::{find, in_vault, own, walk};
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "prompts.delete.answer",
-        "A delete answers 200 with the id and deleted true",
-        ["PR-40"],
-        answer
-    ),
-    core!(
-        "prompts.delete.gone",
-        "A prompt that was deleted cannot be read any more",
-        ["PR-41"],
-        gone
-    ),
-    core!(
-        "prompts.delete.every-call",
-        "Reading, updating, saving and deleting a deleted prompt answer 404",
-        ["PR-41", "ER-09"],
-        every_call
-    ),
-    core!(
-        "prompts.delete.not-listed",
-        "A prompt that was deleted is not in the list of prompts",
-        ["PR-41", "PR-13"],
-        not_listed
-    ),
-    core!(
-        "prompts.delete.in-no-vault",
-        "A prompt that was deleted is in none of the vaults it was in",
-        ["PR-42"],
-        in_no_vault
-    ),
-    core!(
-        "prompts.delete.not-counted",
-        "A prompt that was deleted does not count in the vaults it was in",
-        ["PR-42", "VA-10"],
-        not_counted
-    ),
-    core!(
-        "prompts.delete.not-by-vault",
-        "The list with vaultId does not hold a prompt that was deleted",
-        ["PR-42", "PR-15"],
-        not_by_vault
-    ),
-    core!(
-        "prompts.delete.others-stay",
-        "A delete leaves the other prompts of the vault",
-        ["PR-42"],
-        others_stay
-    ),
-    reference!(
-        "prompts.delete.at-once",
-        "Of several deletes of one prompt at the same moment exactly one succeeds",
-        ["PR-40", "PR-41"],
-        at_once
-    ),
-    reference!(
-        "prompts.delete.exact-answer",
-        "The data of a delete is the id and deleted, and nothing else (S-68)",
-        ["PR-40"],
-        exact_answer
-    ),
-    reference!(
-        "prompts.delete.body-ignored",
-        "A delete ignores a body (S-67)",
-        ["PR-40"],
-        body_ignored
-    ),
+    core! { "prompts.delete.answer" ["PR-40"] answer,
+        "A delete answers 200 with the id and deleted true" },
+    core! { "prompts.delete.gone" ["PR-41"] gone,
+        "A prompt that was deleted cannot be read any more" },
+    core! { "prompts.delete.every-call" ["PR-41", "ER-09"] every_call,
+        "Reading, updating, saving and deleting a deleted prompt answer 404" },
+    core! { "prompts.delete.not-listed" ["PR-41", "PR-13"] not_listed,
+        "A prompt that was deleted is not in the list of prompts" },
+    core! { "prompts.delete.in-no-vault" ["PR-42"] in_no_vault,
+        "A prompt that was deleted is in none of the vaults it was in" },
+    core! { "prompts.delete.not-counted" ["PR-42", "VA-10"] not_counted,
+        "A prompt that was deleted does not count in the vaults it was in" },
+    core! { "prompts.delete.not-by-vault" ["PR-42", "PR-15"] not_by_vault,
+        "The list with vaultId does not hold a prompt that was deleted" },
+    core! { "prompts.delete.others-stay" ["PR-42"] others_stay,
+        "A delete leaves the other prompts of the vault" },
+    reference! { "prompts.delete.at-once" ["PR-40", "PR-41"] at_once,
+        "Of several deletes of one prompt at the same moment exactly one succeeds" },
+    reference! { "prompts.delete.exact-answer" ["PR-40"] exact_answer,
+        "The data of a delete is the id and deleted, and nothing else (S-68)" },
+    reference! { "prompts.delete.body-ignored" ["PR-40"] body_ignored,
+        "A delete ignores a body (S-67)" },
 ];
 
 async fn answer(case: Case) -> Result<(), Failure> {

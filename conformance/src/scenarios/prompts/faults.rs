@@ -7,31 +7,17 @@ use super::attempt::{On, TEXTS, attempt, both};
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "prompts.faults.create-makes-nothing",
-        "A create that is refused makes no prompt",
-        ["PR-20", "PR-22", "PR-24", "PR-25", "PR-28", "PR-29"],
-        create_makes_nothing
-    ),
-    core!(
-        "prompts.faults.update-changes-nothing",
-        "An update that is refused changes none of the fields it names",
-        ["PR-35", "PR-36"],
-        update_changes_nothing
-    ),
-    reference!(
-        "prompts.faults.all-at-once",
-        "The details of a refusal name every field at fault and no other (S-60)",
-        ["ER-03"],
-        all_at_once
-    ),
-    reference!(
-        "prompts.faults.unknown-fields",
-        "Fields that create and update do not know are ignored (S-67)",
-        ["PR-19", "PR-32"],
-        unknown_fields
-    ),
+    core! { "prompts.faults.create-makes-nothing"
+        ["PR-20", "PR-22", "PR-24", "PR-25", "PR-28", "PR-29"] create_makes_nothing,
+        "A create that is refused makes no prompt" },
+    core! { "prompts.faults.update-changes-nothing" ["PR-35", "PR-36"] update_changes_nothing,
+        "An update that is refused changes none of the fields it names" },
+    reference! { "prompts.faults.all-at-once" ["ER-03"] all_at_once,
+        "The details of a refusal name every field at fault and no other (S-60)" },
+    reference! { "prompts.faults.unknown-fields" ["PR-19", "PR-32"] unknown_fields,
+        "Fields that create and update do not know are ignored (S-67)" },
 ];
 
 /// Faults that each make create and update refuse.

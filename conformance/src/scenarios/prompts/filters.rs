@@ -7,63 +7,27 @@ use super::object::whole;
 use crate::scenario::core;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "prompts.list.answer",
-        "The list answers 200 with an array of whole prompt objects",
-        ["PR-13"],
-        answer
-    ),
-    core!(
-        "prompts.list.holds-own",
-        "The list without filters holds every prompt of the caller, in a vault or not",
-        ["PR-13", "PR-14"],
-        holds_own
-    ),
-    core!(
-        "prompts.list.own-only",
-        "The list holds no prompt of another account",
-        ["PR-14"],
-        [OtherAccount],
-        own_only
-    ),
-    core!(
-        "prompts.list.vault",
-        "With vaultId the list holds exactly the prompts of that vault",
-        ["PR-15"],
-        vault
-    ),
-    core!(
-        "prompts.list.vault-follows-changes",
-        "The list with vaultId follows what is put into the vault and taken out of it",
-        ["PR-15"],
-        vault_follows_changes
-    ),
-    core!(
-        "prompts.list.vault-of-another-account",
-        "The list with the vaultId of another account shows none of its prompts",
-        ["PR-14", "PR-15"],
-        [OtherAccount],
-        vault_of_another_account
-    ),
-    core!(
-        "prompts.list.type",
-        "With type the list holds prompts of that type and no other",
-        ["PR-16"],
-        kind
-    ),
-    core!(
-        "prompts.list.type-and-vault",
-        "With type and vaultId the list holds exactly the prompts that match both",
-        ["PR-15", "PR-16"],
-        type_and_vault
-    ),
-    core!(
-        "prompts.list.type-follows-changes",
-        "A prompt that changes its type changes the lists with type",
-        ["PR-16"],
-        type_follows_changes
-    ),
+    core! { "prompts.list.answer" ["PR-13"] answer,
+        "The list answers 200 with an array of whole prompt objects" },
+    core! { "prompts.list.holds-own" ["PR-13", "PR-14"] holds_own,
+        "The list without filters holds every prompt of the caller, in a vault or not" },
+    core! { "prompts.list.own-only" ["PR-14"] [OtherAccount] own_only,
+        "The list holds no prompt of another account" },
+    core! { "prompts.list.vault" ["PR-15"] vault,
+        "With vaultId the list holds exactly the prompts of that vault" },
+    core! { "prompts.list.vault-follows-changes" ["PR-15"] vault_follows_changes,
+        "The list with vaultId follows what is put into the vault and taken out of it" },
+    core! { "prompts.list.vault-of-another-account"
+        ["PR-14", "PR-15"] [OtherAccount] vault_of_another_account,
+        "The list with the vaultId of another account shows none of its prompts" },
+    core! { "prompts.list.type" ["PR-16"] kind,
+        "With type the list holds prompts of that type and no other" },
+    core! { "prompts.list.type-and-vault" ["PR-15", "PR-16"] type_and_vault,
+        "With type and vaultId the list holds exactly the prompts that match both" },
+    core! { "prompts.list.type-follows-changes" ["PR-16"] type_follows_changes,
+        "A prompt that changes its type changes the lists with type" },
 ];
 
 const TYPES: [&str; 3] = ["image", "text", "video"];

@@ -9,73 +9,30 @@ use super::attempt::{On, attempt, both};
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "prompts.lengths.title-on-create",
-        "A create takes a title of 1 to 120 characters and no other",
-        ["LI-02"],
-        title_on_create
-    ),
-    core!(
-        "prompts.lengths.title-on-update",
-        "An update takes a title of 1 to 120 characters and no other",
-        ["LI-02"],
-        title_on_update
-    ),
-    core!(
-        "prompts.lengths.prompt-on-create",
-        "A create takes a prompt of 1 to 15000 characters and no other",
-        ["LI-03"],
-        prompt_on_create
-    ),
-    core!(
-        "prompts.lengths.prompt-on-update",
-        "An update takes a prompt of 1 to 15000 characters and no other",
-        ["LI-03"],
-        prompt_on_update
-    ),
-    core!(
-        "prompts.lengths.aspect-ratio-on-create",
-        "A create takes an aspectRatio of 20 characters and none of 21",
-        ["LI-04"],
-        aspect_ratio_on_create
-    ),
-    core!(
-        "prompts.lengths.aspect-ratio-on-update",
-        "An update takes an aspectRatio of 20 characters and none of 21",
-        ["LI-04"],
-        aspect_ratio_on_update
-    ),
-    core!(
-        "prompts.lengths.references-on-create",
-        "A create takes 10 referenceMediaUrls and refuses 11",
-        ["LI-05"],
-        references_on_create
-    ),
-    core!(
-        "prompts.lengths.references-on-update",
-        "An update takes 10 referenceMediaUrls and refuses 11",
-        ["LI-05"],
-        references_on_update
-    ),
-    reference!(
-        "prompts.lengths.beyond-ascii",
-        "An emoji and the last code point count as one, and so does what cannot be seen (S-66)",
-        ["LI-02", "LI-03", "LI-04"],
-        beyond_ascii
-    ),
-    reference!(
-        "prompts.lengths.combined",
-        "A letter with a combining mark counts as two, an emoji sequence as its parts (S-66)",
-        ["LI-02", "LI-04"],
-        combined
-    ),
-    reference!(
-        "prompts.lengths.named",
-        "A field that is too long or too short is named in details",
-        ["LI-02", "LI-03", "LI-04", "LI-05", "ER-03"],
-        named
-    ),
+    core! { "prompts.lengths.title-on-create" ["LI-02"] title_on_create,
+        "A create takes a title of 1 to 120 characters and no other" },
+    core! { "prompts.lengths.title-on-update" ["LI-02"] title_on_update,
+        "An update takes a title of 1 to 120 characters and no other" },
+    core! { "prompts.lengths.prompt-on-create" ["LI-03"] prompt_on_create,
+        "A create takes a prompt of 1 to 15000 characters and no other" },
+    core! { "prompts.lengths.prompt-on-update" ["LI-03"] prompt_on_update,
+        "An update takes a prompt of 1 to 15000 characters and no other" },
+    core! { "prompts.lengths.aspect-ratio-on-create" ["LI-04"] aspect_ratio_on_create,
+        "A create takes an aspectRatio of 20 characters and none of 21" },
+    core! { "prompts.lengths.aspect-ratio-on-update" ["LI-04"] aspect_ratio_on_update,
+        "An update takes an aspectRatio of 20 characters and none of 21" },
+    core! { "prompts.lengths.references-on-create" ["LI-05"] references_on_create,
+        "A create takes 10 referenceMediaUrls and refuses 11" },
+    core! { "prompts.lengths.references-on-update" ["LI-05"] references_on_update,
+        "An update takes 10 referenceMediaUrls and refuses 11" },
+    reference! { "prompts.lengths.beyond-ascii" ["LI-02", "LI-03", "LI-04"] beyond_ascii,
+        "An emoji and the last code point count as one, and so does what cannot be seen (S-66)" },
+    reference! { "prompts.lengths.combined" ["LI-02", "LI-04"] combined,
+        "A letter with a combining mark counts as two, an emoji sequence as its parts (S-66)" },
+    reference! { "prompts.lengths.named" ["LI-02", "LI-03", "LI-04", "LI-05", "ER-03"] named,
+        "A field that is too long or too short is named in details" },
 ];
 
 /// Letters of one, two and three bytes, each one UTF-16 unit and one grapheme.

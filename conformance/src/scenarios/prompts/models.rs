@@ -6,91 +6,37 @@ use super::attempt::{On, attempt, both};
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "prompts.models.required-to-create",
-        "An image or video prompt without modelId is refused with 400",
-        ["PR-24"],
-        required_to_create
-    ),
-    core!(
-        "prompts.models.optional-for-text",
-        "A text prompt is made without modelId and with one",
-        ["PR-24"],
-        optional_for_text
-    ),
-    core!(
-        "prompts.models.accepted",
-        "A modelId in the provider's namespace makes an image and a video prompt",
-        ["PR-24", "PR-25"],
-        accepted
-    ),
-    core!(
-        "prompts.models.pattern-on-create",
-        "A create with a modelId off the pattern is refused with 400, whatever the type",
-        ["PR-25"],
-        pattern_on_create
-    ),
-    core!(
-        "prompts.models.pattern-on-update",
-        "An update with a modelId off the pattern is refused with 400",
-        ["PR-35"],
-        pattern_on_update
-    ),
-    core!(
-        "prompts.models.required-to-change",
-        "A change to image or video without any modelId is refused with 400",
-        ["PR-36"],
-        required_to_change
-    ),
-    core!(
-        "prompts.models.brought-by-change",
-        "A change to image or video is accepted with a modelId in the request",
-        ["PR-37"],
-        brought_by_change
-    ),
-    core!(
-        "prompts.models.set-at-creation",
-        "A change to image or video is accepted if the prompt was made with a modelId",
-        ["PR-37"],
-        set_at_creation
-    ),
-    core!(
-        "prompts.models.set-by-update",
-        "A change to image or video is accepted if an update before it brought a modelId",
-        ["PR-37", "PR-34"],
-        set_by_update
-    ),
-    core!(
-        "prompts.models.between-media",
-        "An image prompt becomes a video prompt, and back, without a new modelId",
-        ["PR-37"],
-        between_media
-    ),
-    reference!(
-        "prompts.models.kept-as-text",
-        "A prompt that becomes a text prompt keeps its modelId (S-05)",
-        ["PR-37"],
-        kept_as_text
-    ),
-    reference!(
-        "prompts.models.any-name",
-        "Any name in the namespace makes a modelId, of at most 256 characters; whether the model exists is not checked (S-12)",
-        ["PR-25"],
-        any_name
-    ),
-    reference!(
-        "prompts.models.line-break",
-        "A name that starts with a line break is no modelId (S-12)",
-        ["PR-25", "PR-35"],
-        line_break
-    ),
-    reference!(
-        "prompts.models.named",
-        "A modelId that lacks or does not match is named in details",
-        ["PR-24", "PR-25", "PR-36", "ER-03"],
-        named
-    ),
+    core! { "prompts.models.required-to-create" ["PR-24"] required_to_create,
+        "An image or video prompt without modelId is refused with 400" },
+    core! { "prompts.models.optional-for-text" ["PR-24"] optional_for_text,
+        "A text prompt is made without modelId and with one" },
+    core! { "prompts.models.accepted" ["PR-24", "PR-25"] accepted,
+        "A modelId in the provider's namespace makes an image and a video prompt" },
+    core! { "prompts.models.pattern-on-create" ["PR-25"] pattern_on_create,
+        "A create with a modelId off the pattern is refused with 400, whatever the type" },
+    core! { "prompts.models.pattern-on-update" ["PR-35"] pattern_on_update,
+        "An update with a modelId off the pattern is refused with 400" },
+    core! { "prompts.models.required-to-change" ["PR-36"] required_to_change,
+        "A change to image or video without any modelId is refused with 400" },
+    core! { "prompts.models.brought-by-change" ["PR-37"] brought_by_change,
+        "A change to image or video is accepted with a modelId in the request" },
+    core! { "prompts.models.set-at-creation" ["PR-37"] set_at_creation,
+        "A change to image or video is accepted if the prompt was made with a modelId" },
+    core! { "prompts.models.set-by-update" ["PR-37", "PR-34"] set_by_update,
+        "A change to image or video is accepted if an update before it brought a modelId" },
+    core! { "prompts.models.between-media" ["PR-37"] between_media,
+        "An image prompt becomes a video prompt, and back, without a new modelId" },
+    reference! { "prompts.models.kept-as-text" ["PR-37"] kept_as_text,
+        "A prompt that becomes a text prompt keeps its modelId (S-05)" },
+    reference! { "prompts.models.any-name" ["PR-25"] any_name,
+        "Any name in the namespace makes a modelId, of at most 256 characters; whether the model \
+         exists is not checked (S-12)" },
+    reference! { "prompts.models.line-break" ["PR-25", "PR-35"] line_break,
+        "A name that starts with a line break is no modelId (S-12)" },
+    reference! { "prompts.models.named" ["PR-24", "PR-25", "PR-36", "ER-03"] named,
+        "A modelId that lacks or does not match is named in details" },
 ];
 
 /// The prefix of the provider's models, from a model the target is known to have.

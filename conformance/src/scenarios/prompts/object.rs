@@ -10,53 +10,30 @@ use crate::scenarios::pagination::walk::{in_vault, walk};
 use crate::wire::Reply;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!("prompts.object.id", "The id is an integer in every answer", ["PR-01", "EN-08"], id),
-    core!(
-        "prompts.object.id-unique",
-        "Prompts that are made at the same moment have different ids",
-        ["PR-01"],
-        id_unique
-    ),
-    core!(
-        "prompts.object.title-and-text",
-        "Title and prompt are strings that hold what was stored",
-        ["PR-02"],
-        title_and_text
-    ),
-    core!(
-        "prompts.object.type",
-        "The promptType of a prompt is the one it was made with",
-        ["PR-03"],
-        kind
-    ),
-    core!("prompts.object.platform", "The platform is a string or null", ["PR-04"], platform),
-    core!("prompts.object.status", "The status is a string", ["PR-05"], status),
-    core!("prompts.object.images", "The images are an array", ["PR-06"], images),
-    core!(
-        "prompts.object.vault-ids",
-        "The vaultIds are integers and name every vault the prompt is in, and no other",
-        ["PR-08"],
-        vault_ids
-    ),
-    core!(
-        "prompts.object.timestamps",
-        "The createdAt and updatedAt are ISO 8601 timestamps",
-        ["PR-09", "EN-09"],
-        timestamps
-    ),
-    core!(
-        "prompts.object.no-membership",
-        "No prompt object but those of a vault's listing has vaultPromptId or isPinned",
-        ["PR-11"],
-        no_membership
-    ),
-    core!(
-        "prompts.object.no-input",
-        "A prompt object does not show the fields that are input only",
-        ["PR-12"],
-        no_input
-    ),
+    core! { "prompts.object.id" ["PR-01", "EN-08"] id,
+        "The id is an integer in every answer" },
+    core! { "prompts.object.id-unique" ["PR-01"] id_unique,
+        "Prompts that are made at the same moment have different ids" },
+    core! { "prompts.object.title-and-text" ["PR-02"] title_and_text,
+        "Title and prompt are strings that hold what was stored" },
+    core! { "prompts.object.type" ["PR-03"] kind,
+        "The promptType of a prompt is the one it was made with" },
+    core! { "prompts.object.platform" ["PR-04"] platform,
+        "The platform is a string or null" },
+    core! { "prompts.object.status" ["PR-05"] status,
+        "The status is a string" },
+    core! { "prompts.object.images" ["PR-06"] images,
+        "The images are an array" },
+    core! { "prompts.object.vault-ids" ["PR-08"] vault_ids,
+        "The vaultIds are integers and name every vault the prompt is in, and no other" },
+    core! { "prompts.object.timestamps" ["PR-09", "EN-09"] timestamps,
+        "The createdAt and updatedAt are ISO 8601 timestamps" },
+    core! { "prompts.object.no-membership" ["PR-11"] no_membership,
+        "No prompt object but those of a vault's listing has vaultPromptId or isPinned" },
+    core! { "prompts.object.no-input" ["PR-12"] no_input,
+        "A prompt object does not show the fields that are input only" },
 ];
 
 pub(super) const FIELDS: [&str; 10] = [

@@ -6,74 +6,30 @@ use crate::scenario::{core, reference};
 use crate::wire::Reply;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "prompts.queries.vault-no-integer",
-        "A query vaultId that is no integer is refused with 400",
-        ["PR-17"],
-        vault_no_integer
-    ),
-    core!(
-        "prompts.queries.type-unknown",
-        "A query type other than image, text and video is refused with 400",
-        ["PR-18"],
-        type_unknown
-    ),
-    core!(
-        "prompts.queries.vault-absent",
-        "A query vaultId of a vault that was deleted gives a 4xx or an empty list",
-        ["PR-15"],
-        vault_absent
-    ),
-    reference!(
-        "prompts.queries.named",
-        "A vaultId or type that is refused is named in details",
-        ["PR-17", "PR-18", "ER-03"],
-        named
-    ),
-    reference!(
-        "prompts.queries.vault-only-digits",
-        "A query vaultId is a decimal integer of at most 64 bits and nothing else (S-03)",
-        ["PR-17"],
-        vault_only_digits
-    ),
-    reference!(
-        "prompts.queries.empty",
-        "A known parameter that is empty is refused with 400, naming it (S-03)",
-        ["PG-04", "PR-17", "PR-18"],
-        empty
-    ),
-    reference!(
-        "prompts.queries.repeated",
-        "A known parameter that is given twice is refused with 400, naming it (S-03)",
-        ["PG-04", "PR-17", "PR-18"],
-        repeated
-    ),
-    reference!(
-        "prompts.queries.all-at-once",
-        "The details of a refused query name every parameter at fault and no other (S-60)",
-        ["ER-03"],
-        all_at_once
-    ),
-    reference!(
-        "prompts.queries.unknown",
-        "Unknown parameters are ignored, given twice and empty too (S-03)",
-        ["PR-13"],
-        unknown
-    ),
-    reference!(
-        "prompts.queries.vault-of-nobody",
-        "A query vaultId that names no vault is refused with 400, naming vaultId (S-57)",
-        ["PR-15"],
-        vault_of_nobody
-    ),
-    reference!(
-        "prompts.queries.same-words",
-        "A vault that does not exist and one of another account are refused alike (S-57)",
-        ["PR-15"],
-        [OtherAccount],
-        same_words
-    ),
+    core! { "prompts.queries.vault-no-integer" ["PR-17"] vault_no_integer,
+        "A query vaultId that is no integer is refused with 400" },
+    core! { "prompts.queries.type-unknown" ["PR-18"] type_unknown,
+        "A query type other than image, text and video is refused with 400" },
+    core! { "prompts.queries.vault-absent" ["PR-15"] vault_absent,
+        "A query vaultId of a vault that was deleted gives a 4xx or an empty list" },
+    reference! { "prompts.queries.named" ["PR-17", "PR-18", "ER-03"] named,
+        "A vaultId or type that is refused is named in details" },
+    reference! { "prompts.queries.vault-only-digits" ["PR-17"] vault_only_digits,
+        "A query vaultId is a decimal integer of at most 64 bits and nothing else (S-03)" },
+    reference! { "prompts.queries.empty" ["PG-04", "PR-17", "PR-18"] empty,
+        "A known parameter that is empty is refused with 400, naming it (S-03)" },
+    reference! { "prompts.queries.repeated" ["PG-04", "PR-17", "PR-18"] repeated,
+        "A known parameter that is given twice is refused with 400, naming it (S-03)" },
+    reference! { "prompts.queries.all-at-once" ["ER-03"] all_at_once,
+        "The details of a refused query name every parameter at fault and no other (S-60)" },
+    reference! { "prompts.queries.unknown" ["PR-13"] unknown,
+        "Unknown parameters are ignored, given twice and empty too (S-03)" },
+    reference! { "prompts.queries.vault-of-nobody" ["PR-15"] vault_of_nobody,
+        "A query vaultId that names no vault is refused with 400, naming vaultId (S-57)" },
+    reference! { "prompts.queries.same-words" ["PR-15"] [OtherAccount] same_words,
+        "A vault that does not exist and one of another account are refused alike (S-57)" },
 ];
 
 const NO_INTEGERS: [&str; 5] = ["abc", "1.5", "true", "null", "1,2"];

@@ -6,38 +6,18 @@ use super::object::whole;
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "prompts.read.answer",
-        "A read answers 200 with the whole prompt object",
-        ["PR-30"],
-        answer
-    ),
-    core!(
-        "prompts.read.the-one-named",
-        "A read answers with the prompt that the path names",
-        ["PR-30"],
-        the_one_named
-    ),
-    reference!(
-        "prompts.read.any-valid-key",
-        "A key without prompts:write reads a prompt (S-50)",
-        ["PR-30"],
-        [ReadOnlyKey],
-        any_valid_key
-    ),
-    reference!(
-        "prompts.read.query-ignored",
-        "A read ignores every query (S-03)",
-        ["PR-30"],
-        query_ignored
-    ),
-    reference!(
-        "prompts.read.no-integer",
-        "A promptId that no prompt can have answers 404 (S-58)",
-        ["PR-30", "ER-08"],
-        no_integer
-    ),
+    core! { "prompts.read.answer" ["PR-30"] answer,
+        "A read answers 200 with the whole prompt object" },
+    core! { "prompts.read.the-one-named" ["PR-30"] the_one_named,
+        "A read answers with the prompt that the path names" },
+    reference! { "prompts.read.any-valid-key" ["PR-30"] [ReadOnlyKey] any_valid_key,
+        "A key without prompts:write reads a prompt (S-50)" },
+    reference! { "prompts.read.query-ignored" ["PR-30"] query_ignored,
+        "A read ignores every query (S-03)" },
+    reference! { "prompts.read.no-integer" ["PR-30", "ER-08"] no_integer,
+        "A promptId that no prompt can have answers 404 (S-58)" },
 ];
 
 async fn answer(case: Case) -> Result<(), Failure> {

@@ -9,94 +9,38 @@ use crate::scenario::{core, reference};
 use crate::wire::Reply;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "prompts.save.answer",
-        "A save answers 200 with the whole prompt object",
-        ["PR-44"],
-        answer
-    ),
-    core!("prompts.save.adds", "A save puts the prompt into the vault", ["PR-44", "VC-03"], adds),
-    core!(
-        "prompts.save.shows",
-        "The prompt that a save answers with has the vault in vaultIds",
-        ["PR-45"],
-        shows
-    ),
-    core!(
-        "prompts.save.keeps-others",
-        "A save leaves the prompt in every vault it was in",
-        ["PR-46"],
-        keeps_others
-    ),
-    core!(
-        "prompts.save.at-once",
-        "Saves into several vaults at the same moment all hold",
-        ["PR-44", "PR-46"],
-        at_once
-    ),
-    core!(
-        "prompts.save.vault-once",
-        "After a second save into the same vault vaultIds names it once",
-        ["PR-08"],
-        vault_once
-    ),
-    core!(
-        "prompts.save.vault-required",
-        "A save without vaultId is refused with 400",
-        ["PR-47", "ER-04"],
-        vault_required
-    ),
-    core!(
-        "prompts.save.vault-type",
-        "A save with a vaultId that is no integer is refused with 400",
-        ["PR-47", "ER-05"],
-        vault_type
-    ),
-    core!(
-        "prompts.save.absent",
-        "A save into a vault that was deleted is refused with a 4xx",
-        ["PR-44"],
-        absent
-    ),
-    core!(
-        "prompts.save.foreign",
-        "A save into a vault of another account is refused with a 4xx and puts nothing there",
-        ["PR-44"],
-        [OtherAccount],
-        foreign
-    ),
-    reference!(
-        "prompts.save.again",
-        "A save of a prompt that is in the vault already keeps membership, place and pin (S-26)",
-        ["PR-44", "VC-03"],
-        again
-    ),
-    reference!(
-        "prompts.save.again-at-once",
-        "Saves into one vault at the same moment make one membership (S-26)",
-        ["PR-44", "VC-03"],
-        again_at_once
-    ),
-    reference!(
-        "prompts.save.named",
-        "A vaultId that lacks, is of the wrong type or names no vault is named in details (S-57)",
-        ["PR-47", "ER-03"],
-        named
-    ),
-    reference!(
-        "prompts.save.same-words",
-        "A vault that does not exist and one of another account are refused alike (S-57)",
-        ["PR-44"],
-        [OtherAccount],
-        same_words
-    ),
-    reference!(
-        "prompts.save.unknown-fields",
-        "A save ignores fields it does not know (S-67)",
-        ["PR-44"],
-        unknown_fields
-    ),
+    core! { "prompts.save.answer" ["PR-44"] answer,
+        "A save answers 200 with the whole prompt object" },
+    core! { "prompts.save.adds" ["PR-44", "VC-03"] adds,
+        "A save puts the prompt into the vault" },
+    core! { "prompts.save.shows" ["PR-45"] shows,
+        "The prompt that a save answers with has the vault in vaultIds" },
+    core! { "prompts.save.keeps-others" ["PR-46"] keeps_others,
+        "A save leaves the prompt in every vault it was in" },
+    core! { "prompts.save.at-once" ["PR-44", "PR-46"] at_once,
+        "Saves into several vaults at the same moment all hold" },
+    core! { "prompts.save.vault-once" ["PR-08"] vault_once,
+        "After a second save into the same vault vaultIds names it once" },
+    core! { "prompts.save.vault-required" ["PR-47", "ER-04"] vault_required,
+        "A save without vaultId is refused with 400" },
+    core! { "prompts.save.vault-type" ["PR-47", "ER-05"] vault_type,
+        "A save with a vaultId that is no integer is refused with 400" },
+    core! { "prompts.save.absent" ["PR-44"] absent,
+        "A save into a vault that was deleted is refused with a 4xx" },
+    core! { "prompts.save.foreign" ["PR-44"] [OtherAccount] foreign,
+        "A save into a vault of another account is refused with a 4xx and puts nothing there" },
+    reference! { "prompts.save.again" ["PR-44", "VC-03"] again,
+        "A save of a prompt that is in the vault already keeps membership, place and pin (S-26)" },
+    reference! { "prompts.save.again-at-once" ["PR-44", "VC-03"] again_at_once,
+        "Saves into one vault at the same moment make one membership (S-26)" },
+    reference! { "prompts.save.named" ["PR-47", "ER-03"] named,
+        "A vaultId that lacks, is of the wrong type or names no vault is named in details (S-57)" },
+    reference! { "prompts.save.same-words" ["PR-44"] [OtherAccount] same_words,
+        "A vault that does not exist and one of another account are refused alike (S-57)" },
+    reference! { "prompts.save.unknown-fields" ["PR-44"] unknown_fields,
+        "A save ignores fields it does not know (S-67)" },
 ];
 
 async fn save(case: &Case, prompt: i64, body: Value) -> Result<Reply, Failure> {

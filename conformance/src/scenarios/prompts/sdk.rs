@@ -8,69 +8,32 @@ use crate::scenario::{core, reference};
 use crate::wire::Reply;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "prompts.create.sdk-plain",
-        "The SDK makes a text prompt from a title and a text",
-        ["PR-19", "PR-21"],
-        create_plain
-    ),
-    core!(
-        "prompts.create.sdk-all-fields",
-        "The SDK makes image and video prompts with all that a create takes",
-        ["PR-19", "PR-23", "PR-24", "PR-27"],
-        create_all_fields
-    ),
-    core!(
-        "prompts.create.sdk-refused",
-        "The SDK tells a refused create from other failures",
-        ["LI-02", "PR-22"],
-        create_refused
-    ),
-    core!("prompts.read.sdk-get", "The SDK reads a prompt as it is on the wire", ["PR-30"], get),
-    core!(
-        "prompts.update.sdk-sets",
-        "The SDK sets each field of a prompt and leaves the others",
-        ["PR-31", "PR-32", "PR-33"],
-        update_sets
-    ),
-    core!(
-        "prompts.update.sdk-adds-vault",
-        "The SDK puts a prompt into a vault with an update",
-        ["PR-38"],
-        update_adds_vault
-    ),
-    core!(
-        "prompts.update.sdk-input-only",
-        "The SDK sends the fields that a prompt does not show",
-        ["PR-34", "PR-37"],
-        update_input_only
-    ),
-    core!(
-        "prompts.delete.sdk-delete",
-        "The SDK deletes a prompt and tells that a deleted one is not found",
-        ["PR-40", "PR-41"],
-        delete
-    ),
-    core!("prompts.save.sdk-save", "The SDK saves a prompt into a vault", ["PR-44", "PR-45"], save),
-    core!(
-        "prompts.list.sdk-entries",
-        "The SDK lists prompts as they are on the wire",
-        ["PR-13", "PR-15"],
-        list
-    ),
-    reference!(
-        "prompts.create.sdk-field-errors",
-        "The SDK names the fields of a refused create (S-60)",
-        ["ER-03"],
-        field_errors
-    ),
-    reference!(
-        "prompts.update.sdk-clears-platform",
-        "The SDK clears the platform of a prompt (S-09)",
-        ["PR-33"],
-        clears_platform
-    ),
+    core! { "prompts.create.sdk-plain" ["PR-19", "PR-21"] create_plain,
+        "The SDK makes a text prompt from a title and a text" },
+    core! { "prompts.create.sdk-all-fields" ["PR-19", "PR-23", "PR-24", "PR-27"] create_all_fields,
+        "The SDK makes image and video prompts with all that a create takes" },
+    core! { "prompts.create.sdk-refused" ["LI-02", "PR-22"] create_refused,
+        "The SDK tells a refused create from other failures" },
+    core! { "prompts.read.sdk-get" ["PR-30"] get,
+        "The SDK reads a prompt as it is on the wire" },
+    core! { "prompts.update.sdk-sets" ["PR-31", "PR-32", "PR-33"] update_sets,
+        "The SDK sets each field of a prompt and leaves the others" },
+    core! { "prompts.update.sdk-adds-vault" ["PR-38"] update_adds_vault,
+        "The SDK puts a prompt into a vault with an update" },
+    core! { "prompts.update.sdk-input-only" ["PR-34", "PR-37"] update_input_only,
+        "The SDK sends the fields that a prompt does not show" },
+    core! { "prompts.delete.sdk-delete" ["PR-40", "PR-41"] delete,
+        "The SDK deletes a prompt and tells that a deleted one is not found" },
+    core! { "prompts.save.sdk-save" ["PR-44", "PR-45"] save,
+        "The SDK saves a prompt into a vault" },
+    core! { "prompts.list.sdk-entries" ["PR-13", "PR-15"] list,
+        "The SDK lists prompts as they are on the wire" },
+    reference! { "prompts.create.sdk-field-errors" ["ER-03"] field_errors,
+        "The SDK names the fields of a refused create (S-60)" },
+    reference! { "prompts.update.sdk-clears-platform" ["PR-33"] clears_platform,
+        "The SDK clears the platform of a prompt (S-09)" },
 ];
 
 /// The SDK's prompt says what is at `place` of the answer, read without the SDK.

@@ -8,49 +8,22 @@ use super::attempt::{On, TEXTS, attempt, attempt_raw, both};
 use crate::scenario::reference;
 use crate::{Case, Failure, Scenario, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference!(
-        "prompts.text.untouched",
-        "Texts are neither trimmed nor normalised, and control characters stay (S-66)",
-        ["PR-02", "PR-04"],
-        untouched
-    ),
-    reference!(
-        "prompts.text.blank",
-        "A title and a prompt of one space are accepted (S-66)",
-        ["LI-02", "LI-03"],
-        blank
-    ),
-    reference!(
-        "prompts.text.escapes",
-        "A character that is written with JSON escapes counts and is kept as one (S-66)",
-        ["PR-02", "LI-02"],
-        escapes
-    ),
-    reference!(
-        "prompts.text.nul",
-        "U+0000 is refused in every string, naming the field (S-66)",
-        ["PR-20", "PR-35", "ER-03"],
-        nul
-    ),
-    reference!(
-        "prompts.text.half-a-pair",
-        "Half a surrogate pair is refused with 400 (S-66)",
-        ["PR-20", "PR-35"],
-        half_a_pair
-    ),
-    reference!(
-        "prompts.text.any-platform",
-        "Any text of at most 200 characters is a platform, the empty one too (S-09)",
-        ["PR-04", "PR-23", "PR-33"],
-        any_platform
-    ),
-    reference!(
-        "prompts.text.platform-cleared",
-        "An update with platform null clears the platform (S-09)",
-        ["PR-04", "PR-33"],
-        platform_cleared
-    ),
+    reference! { "prompts.text.untouched" ["PR-02", "PR-04"] untouched,
+        "Texts are neither trimmed nor normalised, and control characters stay (S-66)" },
+    reference! { "prompts.text.blank" ["LI-02", "LI-03"] blank,
+        "A title and a prompt of one space are accepted (S-66)" },
+    reference! { "prompts.text.escapes" ["PR-02", "LI-02"] escapes,
+        "A character that is written with JSON escapes counts and is kept as one (S-66)" },
+    reference! { "prompts.text.nul" ["PR-20", "PR-35", "ER-03"] nul,
+        "U+0000 is refused in every string, naming the field (S-66)" },
+    reference! { "prompts.text.half-a-pair" ["PR-20", "PR-35"] half_a_pair,
+        "Half a surrogate pair is refused with 400 (S-66)" },
+    reference! { "prompts.text.any-platform" ["PR-04", "PR-23", "PR-33"] any_platform,
+        "Any text of at most 200 characters is a platform, the empty one too (S-09)" },
+    reference! { "prompts.text.platform-cleared" ["PR-04", "PR-33"] platform_cleared,
+        "An update with platform null clears the platform (S-09)" },
 ];
 
 async fn untouched(case: Case) -> Result<(), Failure> {

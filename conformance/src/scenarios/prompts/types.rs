@@ -6,91 +6,36 @@ use super::attempt::{On, TEXTS, attempt, attempt_raw, both};
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "prompts.types.title",
-        "A title that is no string is refused with 400",
-        ["ER-05", "PR-02"],
-        title
-    ),
-    core!(
-        "prompts.types.prompt",
-        "A prompt text that is no string is refused with 400",
-        ["ER-05", "PR-02"],
-        prompt
-    ),
-    core!(
-        "prompts.types.prompt-type-on-create",
-        "A create with a promptType that is no string is refused with 400",
-        ["ER-05", "PR-22"],
-        prompt_type_on_create
-    ),
-    core!(
-        "prompts.types.prompt-type-on-update",
-        "An update with a promptType that is no string is refused with 400",
-        ["ER-05", "PR-35"],
-        prompt_type_on_update
-    ),
-    core!(
-        "prompts.types.platform",
-        "A platform that is no string is refused with 400",
-        ["ER-05", "PR-23"],
-        platform
-    ),
-    core!(
-        "prompts.types.model-id",
-        "A modelId that is no string is refused with 400",
-        ["ER-05", "PR-25", "PR-35"],
-        model_id
-    ),
-    core!(
-        "prompts.types.aspect-ratio",
-        "An aspectRatio that is no string is refused with 400",
-        ["ER-05", "PR-26", "PR-34"],
-        aspect_ratio
-    ),
-    core!(
-        "prompts.types.image-url",
-        "An imageUrl that is no string is refused with 400",
-        ["ER-05", "PR-28", "PR-35"],
-        image_url
-    ),
-    core!(
-        "prompts.types.references",
-        "A referenceMediaUrls that is no array of strings is refused with 400",
-        ["ER-05", "PR-29", "PR-35"],
-        references
-    ),
-    core!(
-        "prompts.types.vault-id-on-create",
-        "A create with a vaultId that is no integer is refused with 400",
-        ["ER-05", "PR-27"],
-        vault_id_on_create
-    ),
-    core!(
-        "prompts.types.vault-id-on-update",
-        "An update with a vaultId that is no integer is refused with 400",
-        ["ER-05", "PR-38"],
-        vault_id_on_update
-    ),
-    reference!(
-        "prompts.types.null",
-        "Null is refused, naming the field, for every field but platform (S-10)",
-        ["ER-05"],
-        null
-    ),
-    reference!(
-        "prompts.types.integers",
-        "Only digits of at most 64 bits are an integer in a body (S-65)",
-        ["ER-05", "PR-27", "PR-38"],
-        integers
-    ),
-    reference!(
-        "prompts.types.named",
-        "A field of the wrong type is named in details",
-        ["ER-03", "ER-05"],
-        named
-    ),
+    core! { "prompts.types.title" ["ER-05", "PR-02"] title,
+        "A title that is no string is refused with 400" },
+    core! { "prompts.types.prompt" ["ER-05", "PR-02"] prompt,
+        "A prompt text that is no string is refused with 400" },
+    core! { "prompts.types.prompt-type-on-create" ["ER-05", "PR-22"] prompt_type_on_create,
+        "A create with a promptType that is no string is refused with 400" },
+    core! { "prompts.types.prompt-type-on-update" ["ER-05", "PR-35"] prompt_type_on_update,
+        "An update with a promptType that is no string is refused with 400" },
+    core! { "prompts.types.platform" ["ER-05", "PR-23"] platform,
+        "A platform that is no string is refused with 400" },
+    core! { "prompts.types.model-id" ["ER-05", "PR-25", "PR-35"] model_id,
+        "A modelId that is no string is refused with 400" },
+    core! { "prompts.types.aspect-ratio" ["ER-05", "PR-26", "PR-34"] aspect_ratio,
+        "An aspectRatio that is no string is refused with 400" },
+    core! { "prompts.types.image-url" ["ER-05", "PR-28", "PR-35"] image_url,
+        "An imageUrl that is no string is refused with 400" },
+    core! { "prompts.types.references" ["ER-05", "PR-29", "PR-35"] references,
+        "A referenceMediaUrls that is no array of strings is refused with 400" },
+    core! { "prompts.types.vault-id-on-create" ["ER-05", "PR-27"] vault_id_on_create,
+        "A create with a vaultId that is no integer is refused with 400" },
+    core! { "prompts.types.vault-id-on-update" ["ER-05", "PR-38"] vault_id_on_update,
+        "An update with a vaultId that is no integer is refused with 400" },
+    reference! { "prompts.types.null" ["ER-05"] null,
+        "Null is refused, naming the field, for every field but platform (S-10)" },
+    reference! { "prompts.types.integers" ["ER-05", "PR-27", "PR-38"] integers,
+        "Only digits of at most 64 bits are an integer in a body (S-65)" },
+    reference! { "prompts.types.named" ["ER-03", "ER-05"] named,
+        "A field of the wrong type is named in details" },
 ];
 
 fn no_strings() -> [Value; 6] {

@@ -9,67 +9,28 @@ use super::object::whole;
 use crate::scenario::core;
 use crate::{Case, Failure, Scenario, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "prompts.update.answer",
-        "An update answers 200 with the whole prompt object",
-        ["PR-31"],
-        answer
-    ),
-    core!(
-        "prompts.update.answer-is-new",
-        "An update answers with the prompt as it is afterwards",
-        ["PR-31"],
-        answer_is_new
-    ),
-    core!(
-        "prompts.update.stored",
-        "Title, prompt, promptType and platform that an update sets are shown by later reads",
-        ["PR-33"],
-        stored
-    ),
-    core!(
-        "prompts.update.each-alone",
-        "An update may bring any one field alone",
-        ["PR-32"],
-        each_alone
-    ),
-    core!(
-        "prompts.update.omitted-stays",
-        "A field that an update leaves out keeps its value",
-        ["PR-32"],
-        omitted_stays
-    ),
-    core!(
-        "prompts.update.omitted-model-stays",
-        "A modelId that an update leaves out is still set afterwards",
-        ["PR-32", "PR-37"],
-        omitted_model_stays
-    ),
-    core!(
-        "prompts.update.input-only",
-        "An update takes modelId, aspectRatio, imageUrl and referenceMediaUrls",
-        ["PR-34"],
-        input_only
-    ),
-    core!(
-        "prompts.update.type-unknown",
-        "An update with any promptType but image, text and video is refused with 400",
-        ["PR-35"],
-        type_unknown
-    ),
-    core!(
-        "prompts.update.only-the-one-named",
-        "An update leaves every other prompt as it is",
-        ["PR-33"],
-        only_the_one_named
-    ),
-    core!(
-        "prompts.update.at-once",
-        "Updates of different fields at the same moment undo nothing of each other",
-        ["PR-32"],
-        at_once
-    ),
+    core! { "prompts.update.answer" ["PR-31"] answer,
+        "An update answers 200 with the whole prompt object" },
+    core! { "prompts.update.answer-is-new" ["PR-31"] answer_is_new,
+        "An update answers with the prompt as it is afterwards" },
+    core! { "prompts.update.stored" ["PR-33"] stored,
+        "Title, prompt, promptType and platform that an update sets are shown by later reads" },
+    core! { "prompts.update.each-alone" ["PR-32"] each_alone,
+        "An update may bring any one field alone" },
+    core! { "prompts.update.omitted-stays" ["PR-32"] omitted_stays,
+        "A field that an update leaves out keeps its value" },
+    core! { "prompts.update.omitted-model-stays" ["PR-32", "PR-37"] omitted_model_stays,
+        "A modelId that an update leaves out is still set afterwards" },
+    core! { "prompts.update.input-only" ["PR-34"] input_only,
+        "An update takes modelId, aspectRatio, imageUrl and referenceMediaUrls" },
+    core! { "prompts.update.type-unknown" ["PR-35"] type_unknown,
+        "An update with any promptType but image, text and video is refused with 400" },
+    core! { "prompts.update.only-the-one-named" ["PR-33"] only_the_one_named,
+        "An update leaves every other prompt as it is" },
+    core! { "prompts.update.at-once" ["PR-32"] at_once,
+        "Updates of different fields at the same moment undo nothing of each other" },
 ];
 
 /// A field that a prompt shows, and a new value for it.

@@ -9,44 +9,22 @@ use crate::scenario::{core, reference};
 use crate::wire::Reply;
 use crate::{Case, Failure, Scenario, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!("prompts.updated-at.changes", "An update changes updatedAt", ["PR-10"], changes),
-    reference!(
-        "prompts.updated-at.any-known-field",
-        "Any known field makes updatedAt later, also with the value that is there (S-08)",
-        ["PR-10"],
-        any_known_field
-    ),
-    reference!(
-        "prompts.updated-at.strictly-later",
-        "Updates in quick succession each have a later updatedAt (S-08)",
-        ["PR-10"],
-        strictly_later
-    ),
-    reference!(
-        "prompts.updated-at.nothing-known",
-        "An update without a known field changes nothing, updatedAt included (S-08)",
-        ["PR-10", "PR-32"],
-        nothing_known
-    ),
-    reference!(
-        "prompts.updated-at.not-by-memberships",
-        "Save, add, remove, move, pin and unpin leave updatedAt (S-08)",
-        ["PR-10"],
-        not_by_memberships
-    ),
-    reference!(
-        "prompts.updated-at.not-by-refusals",
-        "An update that is refused leaves updatedAt (S-08)",
-        ["PR-10", "PR-35"],
-        not_by_refusals
-    ),
-    reference!(
-        "prompts.updated-at.created-at-stays",
-        "An update leaves createdAt",
-        ["PR-09", "PR-32"],
-        created_at_stays
-    ),
+    core! { "prompts.updated-at.changes" ["PR-10"] changes,
+        "An update changes updatedAt" },
+    reference! { "prompts.updated-at.any-known-field" ["PR-10"] any_known_field,
+        "Any known field makes updatedAt later, also with the value that is there (S-08)" },
+    reference! { "prompts.updated-at.strictly-later" ["PR-10"] strictly_later,
+        "Updates in quick succession each have a later updatedAt (S-08)" },
+    reference! { "prompts.updated-at.nothing-known" ["PR-10", "PR-32"] nothing_known,
+        "An update without a known field changes nothing, updatedAt included (S-08)" },
+    reference! { "prompts.updated-at.not-by-memberships" ["PR-10"] not_by_memberships,
+        "Save, add, remove, move, pin and unpin leave updatedAt (S-08)" },
+    reference! { "prompts.updated-at.not-by-refusals" ["PR-10", "PR-35"] not_by_refusals,
+        "An update that is refused leaves updatedAt (S-08)" },
+    reference! { "prompts.updated-at.created-at-stays" ["PR-09", "PR-32"] created_at_stays,
+        "An update leaves createdAt" },
 ];
 
 async fn changes(case: Case) -> Result<(), Failure> {

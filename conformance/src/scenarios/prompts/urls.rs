@@ -6,62 +6,29 @@ use super::attempt::{On, attempt, both};
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!("prompts.urls.image", "A create takes an imageUrl that is a URL", ["PR-28"], image),
-    core!(
-        "prompts.urls.image-refused-on-create",
-        "A create with an imageUrl that is no URL is refused with 400",
-        ["PR-28"],
-        image_refused_on_create
-    ),
-    core!(
-        "prompts.urls.image-refused-on-update",
-        "An update with an imageUrl that is no URL is refused with 400",
-        ["PR-35"],
-        image_refused_on_update
-    ),
-    core!(
-        "prompts.urls.references",
-        "A create takes referenceMediaUrls, of several URIs or none",
-        ["PR-29"],
-        references
-    ),
-    core!(
-        "prompts.urls.references-refused-on-create",
-        "A create with an entry of referenceMediaUrls that is no URI is refused with 400",
-        ["PR-29"],
-        references_refused_on_create
-    ),
-    core!(
-        "prompts.urls.references-refused-on-update",
-        "An update with an entry of referenceMediaUrls that is no URI is refused with 400",
-        ["PR-35"],
-        references_refused_on_update
-    ),
-    core!(
-        "prompts.urls.references-replaced",
-        "An update replaces the referenceMediaUrls: ten new ones fit where ten were",
-        ["PR-39"],
-        references_replaced
-    ),
-    reference!(
-        "prompts.urls.any-scheme",
-        "A URL may have any scheme and 2048 characters, not 2049, and entries may repeat (S-11)",
-        ["PR-28", "PR-29"],
-        any_scheme
-    ),
-    reference!(
-        "prompts.urls.absolute-only",
-        "Relative addresses, white space and control characters are refused, naming the field (S-11)",
-        ["PR-28", "PR-29", "PR-35"],
-        absolute_only
-    ),
-    reference!(
-        "prompts.urls.entry-named",
-        "The message for referenceMediaUrls names the entry, counted from 1 (S-11)",
-        ["PR-29", "ER-03"],
-        entry_named
-    ),
+    core! { "prompts.urls.image" ["PR-28"] image,
+        "A create takes an imageUrl that is a URL" },
+    core! { "prompts.urls.image-refused-on-create" ["PR-28"] image_refused_on_create,
+        "A create with an imageUrl that is no URL is refused with 400" },
+    core! { "prompts.urls.image-refused-on-update" ["PR-35"] image_refused_on_update,
+        "An update with an imageUrl that is no URL is refused with 400" },
+    core! { "prompts.urls.references" ["PR-29"] references,
+        "A create takes referenceMediaUrls, of several URIs or none" },
+    core! { "prompts.urls.references-refused-on-create" ["PR-29"] references_refused_on_create,
+        "A create with an entry of referenceMediaUrls that is no URI is refused with 400" },
+    core! { "prompts.urls.references-refused-on-update" ["PR-35"] references_refused_on_update,
+        "An update with an entry of referenceMediaUrls that is no URI is refused with 400" },
+    core! { "prompts.urls.references-replaced" ["PR-39"] references_replaced,
+        "An update replaces the referenceMediaUrls: ten new ones fit where ten were" },
+    reference! { "prompts.urls.any-scheme" ["PR-28", "PR-29"] any_scheme,
+        "A URL may have any scheme and 2048 characters, not 2049, and entries may repeat (S-11)" },
+    reference! { "prompts.urls.absolute-only" ["PR-28", "PR-29", "PR-35"] absolute_only,
+        "Relative addresses, white space and control characters are refused, naming the field \
+         (S-11)" },
+    reference! { "prompts.urls.entry-named" ["PR-29", "ER-03"] entry_named,
+        "The message for referenceMediaUrls names the entry, counted from 1 (S-11)" },
 ];
 
 const GOOD: [&str; 4] = [

@@ -7,69 +7,29 @@ use crate::scenario::{core, reference};
 use crate::wire::Wire;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "prompts.vaults.create-shows",
-        "A prompt that was made with a vaultId shows it in vaultIds",
-        ["PR-27"],
-        create_shows
-    ),
-    core!(
-        "prompts.vaults.create-listed",
-        "A prompt that was made with a vaultId is in that vault",
-        ["PR-27"],
-        create_listed
-    ),
-    core!(
-        "prompts.vaults.update-adds",
-        "An update with a vaultId puts the prompt into that vault",
-        ["PR-38"],
-        update_adds
-    ),
-    core!(
-        "prompts.vaults.update-keeps-others",
-        "An update with a vaultId takes the prompt out of no other vault",
-        ["PR-38"],
-        update_keeps_others
-    ),
-    core!(
-        "prompts.vaults.absent",
-        "A vaultId of a vault that was deleted is refused with a 4xx",
-        ["PR-27", "PR-38"],
-        absent
-    ),
-    core!(
-        "prompts.vaults.foreign",
-        "A vaultId of another account is refused with a 4xx, and nothing is put into the vault",
-        ["PR-27", "PR-38"],
-        [OtherAccount],
-        foreign
-    ),
-    reference!(
-        "prompts.vaults.named",
-        "A vaultId that names no vault is refused with 400, naming vaultId (S-57)",
-        ["PR-27", "PR-38", "ER-03"],
-        named
-    ),
-    reference!(
-        "prompts.vaults.same-words",
-        "A vault that does not exist and one of another account are refused alike (S-57)",
-        ["PR-27", "PR-38"],
-        [OtherAccount],
-        same_words
-    ),
-    reference!(
-        "prompts.vaults.refused-create-makes-nothing",
-        "A create with the vaultId of no vault makes no prompt (S-57)",
-        ["PR-27"],
-        refused_create_makes_nothing
-    ),
-    reference!(
-        "prompts.vaults.update-again",
-        "An update with a vault the prompt is in already keeps the membership (S-26)",
-        ["PR-38"],
-        update_again
-    ),
+    core! { "prompts.vaults.create-shows" ["PR-27"] create_shows,
+        "A prompt that was made with a vaultId shows it in vaultIds" },
+    core! { "prompts.vaults.create-listed" ["PR-27"] create_listed,
+        "A prompt that was made with a vaultId is in that vault" },
+    core! { "prompts.vaults.update-adds" ["PR-38"] update_adds,
+        "An update with a vaultId puts the prompt into that vault" },
+    core! { "prompts.vaults.update-keeps-others" ["PR-38"] update_keeps_others,
+        "An update with a vaultId takes the prompt out of no other vault" },
+    core! { "prompts.vaults.absent" ["PR-27", "PR-38"] absent,
+        "A vaultId of a vault that was deleted is refused with a 4xx" },
+    core! { "prompts.vaults.foreign" ["PR-27", "PR-38"] [OtherAccount] foreign,
+        "A vaultId of another account is refused with a 4xx, and nothing is put into the vault" },
+    reference! { "prompts.vaults.named" ["PR-27", "PR-38", "ER-03"] named,
+        "A vaultId that names no vault is refused with 400, naming vaultId (S-57)" },
+    reference! { "prompts.vaults.same-words" ["PR-27", "PR-38"] [OtherAccount] same_words,
+        "A vault that does not exist and one of another account are refused alike (S-57)" },
+    reference! { "prompts.vaults.refused-create-makes-nothing"
+        ["PR-27"] refused_create_makes_nothing,
+        "A create with the vaultId of no vault makes no prompt (S-57)" },
+    reference! { "prompts.vaults.update-again" ["PR-38"] update_again,
+        "An update with a vault the prompt is in already keeps the membership (S-26)" },
 ];
 
 /// The id of a vault that is no more.

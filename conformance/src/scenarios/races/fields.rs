@@ -9,26 +9,15 @@ use crate::scenario::reference;
 use crate::wire::Reply;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference!(
-        "races.prompt.updates",
-        "Of many updates of several fields at once one stands as a whole (S-76)",
-        ["PR-31", "PR-33"],
-        updates
-    ),
-    reference!(
-        "races.prompt.whole-when-read",
-        "Whoever reads a prompt while it is updated sees the fields of one update (S-76)",
-        ["PR-31", "PR-33"],
-        whole_when_read
-    ),
-    reference!(
-        "races.vault.forked-whole",
-        "Forks made while prompts are updated hold each prompt with the fields of one update (S-76)",
-        ["VA-33"],
-        [OtherAccount],
-        forked_whole
-    ),
+    reference! { "races.prompt.updates" ["PR-31", "PR-33"] updates,
+        "Of many updates of several fields at once one stands as a whole (S-76)" },
+    reference! { "races.prompt.whole-when-read" ["PR-31", "PR-33"] whole_when_read,
+        "Whoever reads a prompt while it is updated sees the fields of one update (S-76)" },
+    reference! { "races.vault.forked-whole" ["VA-33"] [OtherAccount] forked_whole,
+        "Forks made while prompts are updated hold each prompt with the fields of one update \
+         (S-76)" },
 ];
 
 /// Three fields that name their update.

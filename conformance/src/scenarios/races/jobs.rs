@@ -11,21 +11,13 @@ use crate::scenario::reference;
 use crate::wire::Reply;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference!(
-        "races.job.same-id",
-        "Thirty-two equal generations under one clientJobId at once are one job (S-36)",
-        ["GE-11"],
-        [LocalProvider],
-        same_id
-    ),
-    reference!(
-        "races.job.two-bodies",
-        "Of two bodies under one clientJobId at once one is taken, and the other refused each time (S-36)",
-        ["GE-11"],
-        [LocalProvider],
-        two_bodies
-    ),
+    reference! { "races.job.same-id" ["GE-11"] [LocalProvider] same_id,
+        "Thirty-two equal generations under one clientJobId at once are one job (S-36)" },
+    reference! { "races.job.two-bodies" ["GE-11"] [LocalProvider] two_bodies,
+        "Of two bodies under one clientJobId at once one is taken, and the other refused each \
+         time (S-36)" },
 ];
 
 async fn order(case: &Case, id: &str, prompt: &str, vault: i64) -> Result<Reply, Failure> {

@@ -9,54 +9,22 @@ use crate::{Case, Failure, Scenario, check, make};
 
 use super::{Site, answered, over, said, served, with};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "raw.body.too-short",
-        "A request whose body breaks off before its length is not carried out",
-        ["EN-10"],
-        [HttpOne],
-        too_short
-    ),
-    core!(
-        "raw.body.rubbish-behind",
-        "What follows a body without being a request is not carried out and spoils nothing",
-        ["EN-10"],
-        [HttpOne],
-        rubbish_behind
-    ),
-    core!(
-        "raw.body.on-get-and-delete",
-        "A body on GET and DELETE is passed over or refused, and is no second request",
-        ["EN-10"],
-        [HttpOne],
-        on_get_and_delete
-    ),
-    core!(
-        "raw.body.two-types",
-        "A request with two content types is carried out whole or not at all",
-        ["EN-10", "EN-02"],
-        [HttpOne],
-        two_types
-    ),
-    reference!(
-        "raw.body.equal-types",
-        "application/json is the same type in capitals and with a charset",
-        ["EN-02"],
-        equal_types
-    ),
-    core!(
-        "raw.body.other-types",
-        "A body of another type or of none is carried out whole or refused",
-        ["EN-02"],
-        other_types
-    ),
-    reference!(
-        "raw.body.two-types-status",
-        "Two content types are 415, even if they are equal (S-80)",
-        ["EN-02"],
-        [HttpOne],
-        two_types_status
-    ),
+    core! { "raw.body.too-short" ["EN-10"] [HttpOne] too_short,
+        "A request whose body breaks off before its length is not carried out" },
+    core! { "raw.body.rubbish-behind" ["EN-10"] [HttpOne] rubbish_behind,
+        "What follows a body without being a request is not carried out and spoils nothing" },
+    core! { "raw.body.on-get-and-delete" ["EN-10"] [HttpOne] on_get_and_delete,
+        "A body on GET and DELETE is passed over or refused, and is no second request" },
+    core! { "raw.body.two-types" ["EN-10", "EN-02"] [HttpOne] two_types,
+        "A request with two content types is carried out whole or not at all" },
+    reference! { "raw.body.equal-types" ["EN-02"] equal_types,
+        "application/json is the same type in capitals and with a charset" },
+    core! { "raw.body.other-types" ["EN-02"] other_types,
+        "A body of another type or of none is carried out whole or refused" },
+    reference! { "raw.body.two-types-status" ["EN-02"] [HttpOne] two_types_status,
+        "Two content types are 415, even if they are equal (S-80)" },
 ];
 
 async fn too_short(case: Case) -> Result<(), Failure> {

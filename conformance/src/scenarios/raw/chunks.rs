@@ -5,49 +5,22 @@ use crate::{Case, Failure, Scenario, check};
 
 use super::{Site, answered, bare, chunked, said, served, with};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "raw.chunks.bad-size",
-        "A chunk whose size is no number, or too large for one, is not carried out",
-        ["EN-10"],
-        [HttpOne],
-        bad_size
-    ),
-    core!(
-        "raw.chunks.wrong-size",
-        "A chunk that does not end where its size says is not carried out",
-        ["EN-10"],
-        [HttpOne],
-        wrong_size
-    ),
-    core!(
-        "raw.chunks.no-last",
-        "A chunked body that breaks off before its last chunk is not carried out",
-        ["EN-10"],
-        [HttpOne],
-        no_last
-    ),
-    core!(
-        "raw.chunks.other-coding",
-        "A body under a coding that does not end in chunks is not carried out",
-        ["EN-10"],
-        [HttpOne],
-        other_coding
-    ),
-    core!(
-        "raw.chunks.well-formed",
-        "A body in many chunks with extensions and trailers is taken whole, or asked for with a length",
-        ["EN-10"],
-        [HttpOne],
-        well_formed
-    ),
-    reference!(
-        "raw.chunks.status",
-        "Faulty chunks are 400 naming body, a faulty coding 400 without a body; good ones are taken (S-80)",
-        ["EN-10"],
-        [HttpOne],
-        status
-    ),
+    core! { "raw.chunks.bad-size" ["EN-10"] [HttpOne] bad_size,
+        "A chunk whose size is no number, or too large for one, is not carried out" },
+    core! { "raw.chunks.wrong-size" ["EN-10"] [HttpOne] wrong_size,
+        "A chunk that does not end where its size says is not carried out" },
+    core! { "raw.chunks.no-last" ["EN-10"] [HttpOne] no_last,
+        "A chunked body that breaks off before its last chunk is not carried out" },
+    core! { "raw.chunks.other-coding" ["EN-10"] [HttpOne] other_coding,
+        "A body under a coding that does not end in chunks is not carried out" },
+    core! { "raw.chunks.well-formed" ["EN-10"] [HttpOne] well_formed,
+        "A body in many chunks with extensions and trailers is taken whole, or asked for with a \
+         length" },
+    reference! { "raw.chunks.status" ["EN-10"] [HttpOne] status,
+        "Faulty chunks are 400 naming body, a faulty coding 400 without a body; good ones are \
+         taken (S-80)" },
 ];
 
 const CHUNKED: &str = "Transfer-Encoding: chunked";

@@ -8,56 +8,23 @@ use crate::{Case, Failure, Scenario, check};
 
 use super::{Site, answered, bare, said};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "raw.head.two-accounts",
-        "A request under the keys of two accounts is answered as one of them or refused",
-        ["EN-10", "AU-01"],
-        [HttpOne, OtherAccount],
-        two_accounts
-    ),
-    core!(
-        "raw.head.space-before-colon",
-        "A request with a space between a header's name and its colon is not carried out",
-        ["EN-10"],
-        [HttpOne],
-        space_before_colon
-    ),
-    core!(
-        "raw.head.folded",
-        "A header that goes on in the next line is refused or read as one line",
-        ["EN-10"],
-        [HttpOne],
-        folded
-    ),
-    core!(
-        "raw.head.control-bytes",
-        "Control bytes in a header's value bring no fault of the server",
-        ["EN-10"],
-        [HttpOne],
-        control_bytes
-    ),
-    core!(
-        "raw.head.no-header",
-        "Lines of a head that are no header, and first lines that are none, bring no fault of the server",
-        ["EN-10"],
-        [HttpOne],
-        no_header
-    ),
-    reference!(
-        "raw.head.status",
-        "A head that breaks the grammar is 400 without a body (S-80)",
-        ["EN-10"],
-        [HttpOne],
-        status
-    ),
-    reference!(
-        "raw.head.bytes-beyond-ascii",
-        "Tabs and bytes beyond ASCII in a value are taken (S-80)",
-        ["EN-10"],
-        [HttpOne],
-        beyond_ascii
-    ),
+    core! { "raw.head.two-accounts" ["EN-10", "AU-01"] [HttpOne, OtherAccount] two_accounts,
+        "A request under the keys of two accounts is answered as one of them or refused" },
+    core! { "raw.head.space-before-colon" ["EN-10"] [HttpOne] space_before_colon,
+        "A request with a space between a header's name and its colon is not carried out" },
+    core! { "raw.head.folded" ["EN-10"] [HttpOne] folded,
+        "A header that goes on in the next line is refused or read as one line" },
+    core! { "raw.head.control-bytes" ["EN-10"] [HttpOne] control_bytes,
+        "Control bytes in a header's value bring no fault of the server" },
+    core! { "raw.head.no-header" ["EN-10"] [HttpOne] no_header,
+        "Lines of a head that are no header, and first lines that are none, bring no fault of the \
+         server" },
+    reference! { "raw.head.status" ["EN-10"] [HttpOne] status,
+        "A head that breaks the grammar is 400 without a body (S-80)" },
+    reference! { "raw.head.bytes-beyond-ascii" ["EN-10"] [HttpOne] beyond_ascii,
+        "Tabs and bytes beyond ASCII in a value are taken (S-80)" },
 ];
 
 /// Whose vault is read: each account has one, and the answer may show only the

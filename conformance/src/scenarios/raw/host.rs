@@ -12,49 +12,21 @@ use crate::{Case, Failure, Scenario, check};
 
 use super::{Site, answered, over, served};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "raw.host.missing",
-        "An HTTP/1.1 request without Host is not carried out",
-        ["EN-10"],
-        [HttpOne],
-        missing
-    ),
-    core!(
-        "raw.host.two",
-        "A request with two Host headers is not carried out",
-        ["EN-10"],
-        [HttpOne],
-        two
-    ),
-    core!(
-        "raw.host.no-host",
-        "A request whose Host cannot be one is not carried out",
-        ["EN-10"],
-        [HttpOne],
-        no_host
-    ),
-    core!(
-        "raw.host.absolute",
-        "A first line with the whole address is read as the path alone",
-        ["EN-10"],
-        [HttpOne],
-        absolute
-    ),
-    core!(
-        "raw.host.http-1-0",
-        "HTTP/1.0 is answered, and the connection ends with the answer unless it was asked to stay",
-        ["EN-10"],
-        [HttpOne],
-        http_1_0
-    ),
-    reference!(
-        "raw.host.status",
-        "No Host, two and a faulty one are 400 with the error body; HTTP/1.0 needs none (S-80)",
-        ["EN-10", "ER-01"],
-        [HttpOne],
-        status
-    ),
+    core! { "raw.host.missing" ["EN-10"] [HttpOne] missing,
+        "An HTTP/1.1 request without Host is not carried out" },
+    core! { "raw.host.two" ["EN-10"] [HttpOne] two,
+        "A request with two Host headers is not carried out" },
+    core! { "raw.host.no-host" ["EN-10"] [HttpOne] no_host,
+        "A request whose Host cannot be one is not carried out" },
+    core! { "raw.host.absolute" ["EN-10"] [HttpOne] absolute,
+        "A first line with the whole address is read as the path alone" },
+    core! { "raw.host.http-1-0" ["EN-10"] [HttpOne] http_1_0,
+        "HTTP/1.0 is answered, and the connection ends with the answer unless it was asked to \
+         stay" },
+    reference! { "raw.host.status" ["EN-10", "ER-01"] [HttpOne] status,
+        "No Host, two and a faulty one are 400 with the error body; HTTP/1.0 needs none (S-80)" },
 ];
 
 /// How soon a connection ends on which nothing is expected any more. Servers give those

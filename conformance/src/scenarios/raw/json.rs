@@ -11,50 +11,23 @@ use crate::{Case, Failure, Scenario, check, make};
 
 use super::{Site, answered};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "raw.json.key-twice",
-        "A key that stands twice counts as one of the two or is refused",
-        ["EN-02", "PR-19"],
-        key_twice
-    ),
-    core!(
-        "raw.json.deep",
-        "JSON of 100, 10 000 and 1 000 000 levels is answered or refused, and others are served",
-        ["EN-02"],
-        [HttpOne],
-        deep
-    ),
-    core!(
-        "raw.json.numbers",
-        "Numbers beyond every range name no vault and bring no fault of the server",
-        ["ER-05", "PR-27"],
-        numbers
-    ),
-    core!(
-        "raw.json.half-pairs",
-        "Half a surrogate pair is refused or replaced; the answer is JSON in either case",
-        ["EN-03"],
-        half_pairs
-    ),
-    core!(
-        "raw.json.no-utf-8",
-        "A body that is no UTF-8 is refused or its bytes are replaced; the answer is JSON in either case",
-        ["EN-02", "EN-03"],
-        no_utf_8
-    ),
-    core!(
-        "raw.json.broken",
-        "A body that is no JSON is refused, and nothing is made of its readable part",
-        ["EN-02"],
-        broken
-    ),
-    core!(
-        "raw.json.nearly",
-        "Comments, commas at the end and other dialects are read whole or refused",
-        ["EN-02"],
-        nearly
-    ),
+    core! { "raw.json.key-twice" ["EN-02", "PR-19"] key_twice,
+        "A key that stands twice counts as one of the two or is refused" },
+    core! { "raw.json.deep" ["EN-02"] [HttpOne] deep,
+        "JSON of 100, 10 000 and 1 000 000 levels is answered or refused, and others are served" },
+    core! { "raw.json.numbers" ["ER-05", "PR-27"] numbers,
+        "Numbers beyond every range name no vault and bring no fault of the server" },
+    core! { "raw.json.half-pairs" ["EN-03"] half_pairs,
+        "Half a surrogate pair is refused or replaced; the answer is JSON in either case" },
+    core! { "raw.json.no-utf-8" ["EN-02", "EN-03"] no_utf_8,
+        "A body that is no UTF-8 is refused or its bytes are replaced; the answer is JSON in \
+         either case" },
+    core! { "raw.json.broken" ["EN-02"] broken,
+        "A body that is no JSON is refused, and nothing is made of its readable part" },
+    core! { "raw.json.nearly" ["EN-02"] nearly,
+        "Comments, commas at the end and other dialects are read whole or refused" },
 ];
 
 /// `POST /prompts` with a body that need not be JSON.

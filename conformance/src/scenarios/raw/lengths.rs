@@ -7,42 +7,18 @@ use crate::{Case, Failure, Scenario, check};
 
 use super::{Site, answered, bare, chunked, over, with};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "raw.length.two",
-        "A request with two lengths that differ is not carried out",
-        ["EN-10"],
-        [HttpOne],
-        two
-    ),
-    core!(
-        "raw.length.no-number",
-        "A request whose length is no number is not carried out",
-        ["EN-10"],
-        [HttpOne],
-        no_number
-    ),
-    core!(
-        "raw.length.beside-chunks",
-        "What a length hides behind the chunks of a body is no second request",
-        ["EN-10"],
-        [HttpOne],
-        beside_chunks
-    ),
-    core!(
-        "raw.length.chunks-behind",
-        "What chunks hide behind a length is carried out once at most",
-        ["EN-10"],
-        [HttpOne],
-        chunks_behind
-    ),
-    reference!(
-        "raw.length.status",
-        "A faulty length is 400 without a body and ends the connection (S-80)",
-        ["EN-10"],
-        [HttpOne],
-        status
-    ),
+    core! { "raw.length.two" ["EN-10"] [HttpOne] two,
+        "A request with two lengths that differ is not carried out" },
+    core! { "raw.length.no-number" ["EN-10"] [HttpOne] no_number,
+        "A request whose length is no number is not carried out" },
+    core! { "raw.length.beside-chunks" ["EN-10"] [HttpOne] beside_chunks,
+        "What a length hides behind the chunks of a body is no second request" },
+    core! { "raw.length.chunks-behind" ["EN-10"] [HttpOne] chunks_behind,
+        "What chunks hide behind a length is carried out once at most" },
+    reference! { "raw.length.status" ["EN-10"] [HttpOne] status,
+        "A faulty length is 400 without a body and ends the connection (S-80)" },
 ];
 
 /// Pairs of header lines with lengths that contradict each other.

@@ -8,35 +8,18 @@ use crate::{Case, Failure, Scenario, check, make};
 
 use super::{Site, answered};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "raw.method.case",
-        "A method in small letters is another method: it is not carried out",
-        ["EN-10"],
-        [HttpOne],
-        case_matters
-    ),
-    core!("raw.method.unknown", "Methods nobody knows are refused", ["EN-10"], [HttpOne], unknown),
-    core!(
-        "raw.method.override",
-        "A method in a header does not take the place of the one in the first line",
-        ["EN-10", "PR-13"],
-        override_ignored
-    ),
-    core!(
-        "raw.method.head",
-        "The answer to HEAD has no body, so that the next answer can be read",
-        ["EN-10"],
-        [HttpOne],
-        head
-    ),
-    reference!(
-        "raw.method.status",
-        "Unknown methods and those in small letters are 405 (S-61)",
-        ["ER-01"],
-        [HttpOne],
-        status
-    ),
+    core! { "raw.method.case" ["EN-10"] [HttpOne] case_matters,
+        "A method in small letters is another method: it is not carried out" },
+    core! { "raw.method.unknown" ["EN-10"] [HttpOne] unknown,
+        "Methods nobody knows are refused" },
+    core! { "raw.method.override" ["EN-10", "PR-13"] override_ignored,
+        "A method in a header does not take the place of the one in the first line" },
+    core! { "raw.method.head" ["EN-10"] [HttpOne] head,
+        "The answer to HEAD has no body, so that the next answer can be read" },
+    reference! { "raw.method.status" ["ER-01"] [HttpOne] status,
+        "Unknown methods and those in small letters are 405 (S-61)" },
 ];
 
 async fn case_matters(case: Case) -> Result<(), Failure> {

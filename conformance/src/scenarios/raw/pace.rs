@@ -8,56 +8,23 @@ use crate::{Case, Failure, Scenario, check};
 
 use super::{Site, answered, over, said, served};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "raw.pace.slow-body",
-        "A body that comes slowly is taken whole or given up, and others are served meanwhile",
-        ["EN-10"],
-        [HttpOne],
-        slow_body
-    ),
-    core!(
-        "raw.pace.slow-head",
-        "A head that comes slowly is read whole or given up, and others are served meanwhile",
-        ["EN-10"],
-        [HttpOne],
-        slow_head
-    ),
-    core!(
-        "raw.pace.breaks-off",
-        "A request that breaks off anywhere makes nothing, and others are served",
-        ["EN-10"],
-        [HttpOne],
-        breaks_off
-    ),
-    core!(
-        "raw.pace.ahead",
-        "Requests sent ahead on one connection are answered in their order",
-        ["EN-10"],
-        [HttpOne],
-        ahead
-    ),
-    core!(
-        "raw.pace.expect",
-        "A client that waits to be told to go on is told so, or gets its answer at once",
-        ["EN-10"],
-        [HttpOne],
-        expect
-    ),
-    core!(
-        "raw.pace.many-waiting",
-        "Fifty connections that say nothing keep nobody from being served",
-        ["EN-10"],
-        [HttpOne],
-        many_waiting
-    ),
-    reference!(
-        "raw.pace.status",
-        "A slow request is 201, two sent ahead are both answered, and a wrong key is 401 without its body (S-80)",
-        ["EN-10"],
-        [HttpOne],
-        status
-    ),
+    core! { "raw.pace.slow-body" ["EN-10"] [HttpOne] slow_body,
+        "A body that comes slowly is taken whole or given up, and others are served meanwhile" },
+    core! { "raw.pace.slow-head" ["EN-10"] [HttpOne] slow_head,
+        "A head that comes slowly is read whole or given up, and others are served meanwhile" },
+    core! { "raw.pace.breaks-off" ["EN-10"] [HttpOne] breaks_off,
+        "A request that breaks off anywhere makes nothing, and others are served" },
+    core! { "raw.pace.ahead" ["EN-10"] [HttpOne] ahead,
+        "Requests sent ahead on one connection are answered in their order" },
+    core! { "raw.pace.expect" ["EN-10"] [HttpOne] expect,
+        "A client that waits to be told to go on is told so, or gets its answer at once" },
+    core! { "raw.pace.many-waiting" ["EN-10"] [HttpOne] many_waiting,
+        "Fifty connections that say nothing keep nobody from being served" },
+    reference! { "raw.pace.status" ["EN-10"] [HttpOne] status,
+        "A slow request is 201, two sent ahead are both answered, and a wrong key is 401 without \
+         its body (S-80)" },
 ];
 
 /// Between two pieces; long enough to come in packets of their own.

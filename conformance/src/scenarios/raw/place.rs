@@ -9,42 +9,18 @@ use crate::{Case, Failure, Scenario, check, make};
 
 use super::{answered, refused};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "raw.path.odd-spelling",
-        "An oddly spelt path is refused or read as the plain one",
-        ["EN-10", "EN-01"],
-        [HttpOne],
-        odd_spelling
-    ),
-    core!(
-        "raw.path.no-other-thing",
-        "DELETE with something behind the id deletes nothing",
-        ["EN-10", "VA-26"],
-        [HttpOne],
-        no_other_thing
-    ),
-    core!(
-        "raw.query.no-text",
-        "Queries that are no UTF-8 or escape nothing are out of range where there is a range",
-        ["PG-04", "PR-17", "PR-18"],
-        [HttpOne],
-        no_text
-    ),
-    core!(
-        "raw.query.odd-cursor",
-        "A cursor of odd bytes brings no fault of the server",
-        ["PG-09"],
-        [HttpOne],
-        odd_cursor
-    ),
-    reference!(
-        "raw.path.as-written",
-        "An escaped path is not read as the plain one, in names, ids and slashes: 404 (S-80)",
-        ["EN-10"],
-        [HttpOne],
-        as_written
-    ),
+    core! { "raw.path.odd-spelling" ["EN-10", "EN-01"] [HttpOne] odd_spelling,
+        "An oddly spelt path is refused or read as the plain one" },
+    core! { "raw.path.no-other-thing" ["EN-10", "VA-26"] [HttpOne] no_other_thing,
+        "DELETE with something behind the id deletes nothing" },
+    core! { "raw.query.no-text" ["PG-04", "PR-17", "PR-18"] [HttpOne] no_text,
+        "Queries that are no UTF-8 or escape nothing are out of range where there is a range" },
+    core! { "raw.query.odd-cursor" ["PG-09"] [HttpOne] odd_cursor,
+        "A cursor of odd bytes brings no fault of the server" },
+    reference! { "raw.path.as-written" ["EN-10"] [HttpOne] as_written,
+        "An escaped path is not read as the plain one, in names, ids and slashes: 404 (S-80)" },
 ];
 
 fn spellings(vault: i64) -> Vec<String> {

@@ -8,42 +8,19 @@ use crate::{Case, Failure, Scenario, check};
 
 use super::{Site, answered, bare};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "raw.size.header",
-        "A header of 64 KiB and one of 1 MiB are taken or refused, and others are served",
-        ["EN-10"],
-        [HttpOne],
-        header
-    ),
-    core!(
-        "raw.size.headers",
-        "A thousand headers and ten thousand are taken or refused, and others are served",
-        ["EN-10"],
-        [HttpOne],
-        headers
-    ),
-    core!(
-        "raw.size.first-line",
-        "A query of 64 KiB and one of 1 MiB are taken or refused, and others are served",
-        ["EN-10"],
-        [HttpOne],
-        first_line
-    ),
-    core!(
-        "raw.size.key",
-        "A key of 8 KiB is answered 401, or refused for its size",
-        ["EN-10", "AU-05"],
-        [HttpOne],
-        key
-    ),
-    reference!(
-        "raw.size.status",
-        "A head of 64 KiB is taken, of 1 MiB and of more than 100 lines 431, a longer address 414 (S-80)",
-        ["EN-10"],
-        [HttpOne],
-        status
-    ),
+    core! { "raw.size.header" ["EN-10"] [HttpOne] header,
+        "A header of 64 KiB and one of 1 MiB are taken or refused, and others are served" },
+    core! { "raw.size.headers" ["EN-10"] [HttpOne] headers,
+        "A thousand headers and ten thousand are taken or refused, and others are served" },
+    core! { "raw.size.first-line" ["EN-10"] [HttpOne] first_line,
+        "A query of 64 KiB and one of 1 MiB are taken or refused, and others are served" },
+    core! { "raw.size.key" ["EN-10", "AU-05"] [HttpOne] key,
+        "A key of 8 KiB is answered 401, or refused for its size" },
+    reference! { "raw.size.status" ["EN-10"] [HttpOne] status,
+        "A head of 64 KiB is taken, of 1 MiB and of more than 100 lines 431, a longer address 414 \
+         (S-80)" },
 ];
 
 const KIB: usize = 1024;

@@ -8,55 +8,26 @@ use super::slot::Slot;
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "uploads.asset.live",
-        "After the upload the image is at url, byte for byte",
-        ["UP-15"],
-        live
-    ),
-    core!(
-        "uploads.asset.read-again",
-        "url shows the same image however often it is read",
-        ["UP-19"],
-        read_again
-    ),
-    core!(
-        "uploads.asset.not-at-upload-url",
-        "uploadUrl gives an authentication error in place of the image, before and after the upload",
-        ["UP-17"],
-        not_at_upload_url
-    ),
-    reference!(
-        "uploads.asset.without-delay",
-        "The image is at url as soon as the upload is answered (S-45)",
-        ["UP-15"],
-        without_delay
-    ),
-    reference!(
-        "uploads.asset.nothing-before",
-        "Before the upload url answers 404 (S-45)",
-        ["UP-15"],
-        nothing_before
-    ),
-    reference!(
-        "uploads.asset.nothing-in-part",
-        "While the bytes are on their way url answers 404 (S-45)",
-        ["UP-15"],
-        nothing_in_part
-    ),
-    reference!(
-        "uploads.asset.outlives-prompt",
-        "The image stays when the prompt that names it is deleted (S-06)",
-        ["UP-19"],
-        outlives_prompt
-    ),
-    reference!(
-        "uploads.asset.upload-url-without-token",
-        "Any request to uploadUrl without the token is answered 401 in the envelope (S-43)",
-        ["UP-17", "UP-11"],
-        upload_url_without_token
-    ),
+    core! { "uploads.asset.live" ["UP-15"] live,
+        "After the upload the image is at url, byte for byte" },
+    core! { "uploads.asset.read-again" ["UP-19"] read_again,
+        "url shows the same image however often it is read" },
+    core! { "uploads.asset.not-at-upload-url" ["UP-17"] not_at_upload_url,
+        "uploadUrl gives an authentication error in place of the image, before and after the \
+         upload" },
+    reference! { "uploads.asset.without-delay" ["UP-15"] without_delay,
+        "The image is at url as soon as the upload is answered (S-45)" },
+    reference! { "uploads.asset.nothing-before" ["UP-15"] nothing_before,
+        "Before the upload url answers 404 (S-45)" },
+    reference! { "uploads.asset.nothing-in-part" ["UP-15"] nothing_in_part,
+        "While the bytes are on their way url answers 404 (S-45)" },
+    reference! { "uploads.asset.outlives-prompt" ["UP-19"] outlives_prompt,
+        "The image stays when the prompt that names it is deleted (S-06)" },
+    reference! { "uploads.asset.upload-url-without-token"
+        ["UP-17", "UP-11"] upload_url_without_token,
+        "Any request to uploadUrl without the token is answered 401 in the envelope (S-43)" },
 ];
 
 async fn live(case: Case) -> Result<(), Failure> {

@@ -6,19 +6,12 @@ use super::slot::Slot;
 use crate::scenario::reference;
 use crate::{Case, Failure, Scenario};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference!(
-        "uploads.content-type.other",
-        "An upload that announces another type than the declared one is refused (S-43)",
-        ["UP-12"],
-        other
-    ),
-    reference!(
-        "uploads.content-type.other-picture",
-        "An image of another type than the declared one is refused under its own type (S-43)",
-        ["UP-12"],
-        other_picture
-    ),
+    reference! { "uploads.content-type.other" ["UP-12"] other,
+        "An upload that announces another type than the declared one is refused (S-43)" },
+    reference! { "uploads.content-type.other-picture" ["UP-12"] other_picture,
+        "An image of another type than the declared one is refused under its own type (S-43)" },
 ];
 
 async fn other(case: Case) -> Result<(), Failure> {

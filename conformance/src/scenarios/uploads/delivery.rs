@@ -10,62 +10,28 @@ use crate::scenario::reference;
 use crate::wire::Reply;
 use crate::{Case, Failure, Scenario, check};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference!(
-        "uploads.delivery.content-type",
-        "An image has its declared type, and nosniff (S-45)",
-        ["UP-15"],
-        content_type
-    ),
-    reference!(
-        "uploads.delivery.any-key",
-        "An image is shown without a key and with any (S-45)",
-        ["UP-15"],
-        any_key
-    ),
-    reference!(
-        "uploads.delivery.for-good",
-        "An image may be kept for good, by everybody (S-45)",
-        ["UP-19"],
-        for_good
-    ),
-    reference!(
-        "uploads.delivery.etag",
-        "An image has an ETag of its own that stays (S-45)",
-        ["UP-19"],
-        etag
-    ),
-    reference!(
-        "uploads.delivery.not-modified",
-        "Who names the ETag of an image gets 304 and no body (S-45)",
-        ["UP-15"],
-        not_modified
-    ),
-    reference!("uploads.delivery.ranges", "A part is given with 206 (S-45)", ["UP-15"], ranges),
-    reference!(
-        "uploads.delivery.outside",
-        "A part outside the image is refused with 416, with the size (S-45)",
-        ["UP-15"],
-        outside
-    ),
-    reference!(
-        "uploads.delivery.head",
-        "HEAD of an image has the headers of GET and no body (S-45)",
-        ["UP-15"],
-        head
-    ),
-    reference!(
-        "uploads.delivery.read-only",
-        "An image is not changed or deleted at its address (S-45)",
-        ["UP-19"],
-        read_only
-    ),
-    reference!(
-        "uploads.delivery.other-names",
-        "Nothing is at other names, nor at the directory (S-45)",
-        ["UP-06"],
-        other_names
-    ),
+    reference! { "uploads.delivery.content-type" ["UP-15"] content_type,
+        "An image has its declared type, and nosniff (S-45)" },
+    reference! { "uploads.delivery.any-key" ["UP-15"] any_key,
+        "An image is shown without a key and with any (S-45)" },
+    reference! { "uploads.delivery.for-good" ["UP-19"] for_good,
+        "An image may be kept for good, by everybody (S-45)" },
+    reference! { "uploads.delivery.etag" ["UP-19"] etag,
+        "An image has an ETag of its own that stays (S-45)" },
+    reference! { "uploads.delivery.not-modified" ["UP-15"] not_modified,
+        "Who names the ETag of an image gets 304 and no body (S-45)" },
+    reference! { "uploads.delivery.ranges" ["UP-15"] ranges,
+        "A part is given with 206 (S-45)" },
+    reference! { "uploads.delivery.outside" ["UP-15"] outside,
+        "A part outside the image is refused with 416, with the size (S-45)" },
+    reference! { "uploads.delivery.head" ["UP-15"] head,
+        "HEAD of an image has the headers of GET and no body (S-45)" },
+    reference! { "uploads.delivery.read-only" ["UP-19"] read_only,
+        "An image is not changed or deleted at its address (S-45)" },
+    reference! { "uploads.delivery.other-names" ["UP-06"] other_names,
+        "Nothing is at other names, nor at the directory (S-45)" },
 ];
 
 async fn uploaded(case: &Case) -> Result<(Slot, Vec<u8>), Failure> {

@@ -11,43 +11,31 @@ use crate::scenario::{core, reference};
 use crate::wire::Reply;
 use crate::{Case, Failure, Scenario};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!("uploads.slot.upload-url", "uploadUrl is a web address in full", ["UP-04"], upload_url),
-    core!("uploads.slot.token", "token is a string that fits a header", ["UP-05"], token),
-    core!("uploads.slot.url", "url is a web address in full", ["UP-06"], url),
-    core!("uploads.slot.path", "path is a string that is not empty", ["UP-07"], path),
-    core!(
-        "uploads.slot.echo",
-        "contentType and size of the slot are those of the request",
-        ["UP-08"],
-        echo
-    ),
-    core!("uploads.slot.expires-in", "expiresIn is 7200 in every slot", ["UP-09"], expires_in),
-    core!(
-        "uploads.slot.own-address",
-        "url is another address than uploadUrl, and no two slots share one",
-        ["UP-04", "UP-06", "UP-17"],
-        own_address
-    ),
-    reference!("uploads.slot.keys", "A slot has seven fields and no others", ["UP-01"], keys),
-    reference!(
-        "uploads.slot.name",
-        "path is images/ and a name of 26 characters with the ending of its type, on which url ends",
-        ["UP-06", "UP-07"],
-        name
-    ),
-    reference!(
-        "uploads.slot.unguessable",
-        "Names and tokens of slots have nothing in common (S-45)",
-        ["UP-05", "UP-07"],
-        unguessable
-    ),
-    reference!(
-        "uploads.slot.no-secrets-in-url",
-        "url has no query, and uploadUrl does not hold the token",
-        ["UP-05", "UP-06"],
-        no_secrets_in_url
-    ),
+    core! { "uploads.slot.upload-url" ["UP-04"] upload_url,
+        "uploadUrl is a web address in full" },
+    core! { "uploads.slot.token" ["UP-05"] token,
+        "token is a string that fits a header" },
+    core! { "uploads.slot.url" ["UP-06"] url,
+        "url is a web address in full" },
+    core! { "uploads.slot.path" ["UP-07"] path,
+        "path is a string that is not empty" },
+    core! { "uploads.slot.echo" ["UP-08"] echo,
+        "contentType and size of the slot are those of the request" },
+    core! { "uploads.slot.expires-in" ["UP-09"] expires_in,
+        "expiresIn is 7200 in every slot" },
+    core! { "uploads.slot.own-address" ["UP-04", "UP-06", "UP-17"] own_address,
+        "url is another address than uploadUrl, and no two slots share one" },
+    reference! { "uploads.slot.keys" ["UP-01"] keys,
+        "A slot has seven fields and no others" },
+    reference! { "uploads.slot.name" ["UP-06", "UP-07"] name,
+        "path is images/ and a name of 26 characters with the ending of its type, on which url \
+         ends" },
+    reference! { "uploads.slot.unguessable" ["UP-05", "UP-07"] unguessable,
+        "Names and tokens of slots have nothing in common (S-45)" },
+    reference! { "uploads.slot.no-secrets-in-url" ["UP-05", "UP-06"] no_secrets_in_url,
+        "url has no query, and uploadUrl does not hold the token" },
 ];
 
 async fn slot(case: &Case, content_type: &str, size: usize) -> Result<Reply, Failure> {

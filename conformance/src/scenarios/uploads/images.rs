@@ -9,31 +9,17 @@ use crate::scenario::{core, reference};
 use crate::wire::Reply;
 use crate::{Case, Failure, Scenario, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "uploads.images.image-url",
-        "url is taken as the imageUrl of a prompt, on create and on update",
-        ["UP-16"],
-        image_url
-    ),
-    core!(
-        "uploads.images.references",
-        "url is taken in the referenceMediaUrls of a prompt, on create and on update",
-        ["UP-16"],
-        references
-    ),
-    reference!(
-        "uploads.images.before-upload",
-        "url is taken before the image is there, as no address is visited (S-11)",
-        ["UP-16"],
-        before_upload
-    ),
-    reference!(
-        "uploads.images.no-upload-url",
-        "uploadUrl is refused as the address of an image; details name the field, without the address",
-        ["UP-17", "ER-03"],
-        no_upload_url
-    ),
+    core! { "uploads.images.image-url" ["UP-16"] image_url,
+        "url is taken as the imageUrl of a prompt, on create and on update" },
+    core! { "uploads.images.references" ["UP-16"] references,
+        "url is taken in the referenceMediaUrls of a prompt, on create and on update" },
+    reference! { "uploads.images.before-upload" ["UP-16"] before_upload,
+        "url is taken before the image is there, as no address is visited (S-11)" },
+    reference! { "uploads.images.no-upload-url" ["UP-17", "ER-03"] no_upload_url,
+        "uploadUrl is refused as the address of an image; details name the field, without the \
+         address" },
 ];
 
 async fn uploaded(case: &Case) -> Result<Slot, Failure> {

@@ -8,31 +8,17 @@ use crate::scenario::core;
 use crate::wire::Reply;
 use crate::{Case, Failure, Scenario, check};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "uploads.once.second",
-        "A second upload to a slot is refused, also of the same bytes",
-        ["UP-14"],
-        second
-    ),
-    core!(
-        "uploads.once.first-stays",
-        "After a second try the image is still the first one",
-        ["UP-14"],
-        first_stays
-    ),
-    core!(
-        "uploads.once.race",
-        "Of several uploads to a slot at once one is taken, and it is the one that is shown",
-        ["UP-14"],
-        race
-    ),
-    core!(
-        "uploads.once.overtaken",
-        "Of an upload and a quicker one that overtakes it one is taken, and it is the one that is shown",
-        ["UP-14"],
-        overtaken
-    ),
+    core! { "uploads.once.second" ["UP-14"] second,
+        "A second upload to a slot is refused, also of the same bytes" },
+    core! { "uploads.once.first-stays" ["UP-14"] first_stays,
+        "After a second try the image is still the first one" },
+    core! { "uploads.once.race" ["UP-14"] race,
+        "Of several uploads to a slot at once one is taken, and it is the one that is shown" },
+    core! { "uploads.once.overtaken" ["UP-14"] overtaken,
+        "Of an upload and a quicker one that overtakes it one is taken, and it is the one that is \
+         shown" },
 ];
 
 async fn second(case: Case) -> Result<(), Failure> {

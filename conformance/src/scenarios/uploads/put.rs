@@ -9,44 +9,22 @@ use super::slot::Slot;
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario, check};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "uploads.put.answer",
-        "The PUT of the bytes with token and type, and without the API key, is answered 200",
-        ["UP-10", "UP-11", "UP-12"],
-        answer
-    ),
-    core!("uploads.put.empty-body", "The answer has an empty body", ["UP-10"], empty_body),
-    core!(
-        "uploads.put.largest",
-        "An image of 10485760 bytes is taken and shown whole",
-        ["LI-14", "UP-10", "UP-15"],
-        largest
-    ),
-    core!(
-        "uploads.put.side-by-side",
-        "Uploads to several slots at once do not get in each other's way",
-        ["UP-10", "UP-15"],
-        side_by_side
-    ),
-    reference!(
-        "uploads.put.any-bytes",
-        "Bytes that are no image of the declared type are taken as they are (S-44)",
-        ["UP-10"],
-        any_bytes
-    ),
-    reference!(
-        "uploads.put.without-length",
-        "The bytes may come in pieces, without a length in the header",
-        ["UP-10"],
-        without_length
-    ),
-    reference!(
-        "uploads.put.letter-case",
-        "The type in the header may be in any case",
-        ["UP-12"],
-        letter_case
-    ),
+    core! { "uploads.put.answer" ["UP-10", "UP-11", "UP-12"] answer,
+        "The PUT of the bytes with token and type, and without the API key, is answered 200" },
+    core! { "uploads.put.empty-body" ["UP-10"] empty_body,
+        "The answer has an empty body" },
+    core! { "uploads.put.largest" ["LI-14", "UP-10", "UP-15"] largest,
+        "An image of 10485760 bytes is taken and shown whole" },
+    core! { "uploads.put.side-by-side" ["UP-10", "UP-15"] side_by_side,
+        "Uploads to several slots at once do not get in each other's way" },
+    reference! { "uploads.put.any-bytes" ["UP-10"] any_bytes,
+        "Bytes that are no image of the declared type are taken as they are (S-44)" },
+    reference! { "uploads.put.without-length" ["UP-10"] without_length,
+        "The bytes may come in pieces, without a length in the header" },
+    reference! { "uploads.put.letter-case" ["UP-12"] letter_case,
+        "The type in the header may be in any case" },
 ];
 
 async fn answer(case: Case) -> Result<(), Failure> {

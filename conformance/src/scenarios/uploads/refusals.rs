@@ -12,62 +12,27 @@ use crate::scenario::reference;
 use crate::wire::Call;
 use crate::{Case, Failure, Scenario, check};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference!(
-        "uploads.refusal.token",
-        "Without the slot's token in its form an upload is answered 401, with WWW-Authenticate (S-43)",
-        ["UP-11"],
-        [OtherAccount],
-        token
-    ),
-    reference!(
-        "uploads.refusal.address",
-        "An address of which anything was changed is answered 401 (S-43)",
-        ["UP-04", "UP-11"],
-        address
-    ),
-    reference!(
-        "uploads.refusal.content-type",
-        "An upload without exactly the declared type is answered 415 (S-43)",
-        ["UP-12"],
-        content_type
-    ),
-    reference!(
-        "uploads.refusal.larger",
-        "A body that is larger than declared is answered 413 (S-43)",
-        ["UP-13"],
-        larger
-    ),
-    reference!(
-        "uploads.refusal.smaller",
-        "A body that is smaller than declared is answered 400 (S-43)",
-        ["UP-13"],
-        smaller
-    ),
-    reference!(
-        "uploads.refusal.used",
-        "An address that was used is answered 400, before the type and the size are looked at",
-        ["UP-14"],
-        used
-    ),
-    reference!(
-        "uploads.refusal.method",
-        "With the token, other methods than PUT are answered 405 (S-61)",
-        ["UP-10"],
-        method
-    ),
-    reference!(
-        "uploads.refusal.envelope",
-        "A refused upload is answered in the envelope, and its text repeats no secret (S-59)",
-        ["ER-01"],
-        envelope
-    ),
-    reference!(
-        "uploads.refusal.not-used-up",
-        "No refusal uses up the slot: the right upload is taken afterwards (S-43)",
-        ["UP-14", "UP-10"],
-        not_used_up
-    ),
+    reference! { "uploads.refusal.token" ["UP-11"] [OtherAccount] token,
+        "Without the slot's token in its form an upload is answered 401, with WWW-Authenticate \
+         (S-43)" },
+    reference! { "uploads.refusal.address" ["UP-04", "UP-11"] address,
+        "An address of which anything was changed is answered 401 (S-43)" },
+    reference! { "uploads.refusal.content-type" ["UP-12"] content_type,
+        "An upload without exactly the declared type is answered 415 (S-43)" },
+    reference! { "uploads.refusal.larger" ["UP-13"] larger,
+        "A body that is larger than declared is answered 413 (S-43)" },
+    reference! { "uploads.refusal.smaller" ["UP-13"] smaller,
+        "A body that is smaller than declared is answered 400 (S-43)" },
+    reference! { "uploads.refusal.used" ["UP-14"] used,
+        "An address that was used is answered 400, before the type and the size are looked at" },
+    reference! { "uploads.refusal.method" ["UP-10"] method,
+        "With the token, other methods than PUT are answered 405 (S-61)" },
+    reference! { "uploads.refusal.envelope" ["ER-01"] envelope,
+        "A refused upload is answered in the envelope, and its text repeats no secret (S-59)" },
+    reference! { "uploads.refusal.not-used-up" ["UP-14", "UP-10"] not_used_up,
+        "No refusal uses up the slot: the right upload is taken afterwards (S-43)" },
 ];
 
 const TYPE: &str = "image/png";

@@ -11,76 +11,32 @@ use crate::scenario::core;
 use crate::wire::{Reply, Wire};
 use crate::{Case, Failure, Scenario};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!("uploads.request.created", "A request for a slot is answered 201", ["UP-01"], created),
-    core!(
-        "uploads.request.content-type-required",
-        "A request for a slot without contentType is refused with 400",
-        ["UP-02"],
-        content_type_required
-    ),
-    core!(
-        "uploads.request.content-type-string",
-        "A contentType that is no string is refused with 400",
-        ["UP-02", "ER-05"],
-        content_type_string
-    ),
-    core!(
-        "uploads.request.content-types",
-        "A slot is given for PNG, JPEG, WebP and GIF",
-        ["LI-15"],
-        content_types
-    ),
-    core!(
-        "uploads.request.other-content-types",
-        "A slot for any other type is refused with 400",
-        ["LI-15"],
-        other_content_types
-    ),
-    core!(
-        "uploads.request.size-required",
-        "A request for a slot without size is refused with 400",
-        ["UP-03"],
-        size_required
-    ),
-    core!(
-        "uploads.request.size-integer",
-        "A size that is no integer is refused with 400",
-        ["UP-03", "ER-05"],
-        size_integer
-    ),
-    core!(
-        "uploads.request.sizes",
-        "A slot is given for the smallest and for the largest size",
-        ["LI-14"],
-        sizes
-    ),
-    core!(
-        "uploads.request.other-sizes",
-        "A slot for a size below 1 or above 10485760 is refused with 400",
-        ["LI-14"],
-        other_sizes
-    ),
-    core!(
-        "uploads.request.read-only",
-        "A key without prompts:write gets no slot, but 401",
-        ["AU-10"],
-        [ReadOnlyKey],
-        read_only
-    ),
-    core!(
-        "uploads.request.no-key",
-        "A request for a slot without a key is answered 401",
-        ["AU-02", "AU-10"],
-        no_key
-    ),
-    core!(
-        "uploads.request.revoked-key",
-        "A request for a slot with a revoked key is answered 401",
-        ["AU-06", "AU-10"],
-        [RevokedKey],
-        revoked_key
-    ),
+    core! { "uploads.request.created" ["UP-01"] created,
+        "A request for a slot is answered 201" },
+    core! { "uploads.request.content-type-required" ["UP-02"] content_type_required,
+        "A request for a slot without contentType is refused with 400" },
+    core! { "uploads.request.content-type-string" ["UP-02", "ER-05"] content_type_string,
+        "A contentType that is no string is refused with 400" },
+    core! { "uploads.request.content-types" ["LI-15"] content_types,
+        "A slot is given for PNG, JPEG, WebP and GIF" },
+    core! { "uploads.request.other-content-types" ["LI-15"] other_content_types,
+        "A slot for any other type is refused with 400" },
+    core! { "uploads.request.size-required" ["UP-03"] size_required,
+        "A request for a slot without size is refused with 400" },
+    core! { "uploads.request.size-integer" ["UP-03", "ER-05"] size_integer,
+        "A size that is no integer is refused with 400" },
+    core! { "uploads.request.sizes" ["LI-14"] sizes,
+        "A slot is given for the smallest and for the largest size" },
+    core! { "uploads.request.other-sizes" ["LI-14"] other_sizes,
+        "A slot for a size below 1 or above 10485760 is refused with 400" },
+    core! { "uploads.request.read-only" ["AU-10"] [ReadOnlyKey] read_only,
+        "A key without prompts:write gets no slot, but 401" },
+    core! { "uploads.request.no-key" ["AU-02", "AU-10"] no_key,
+        "A request for a slot without a key is answered 401" },
+    core! { "uploads.request.revoked-key" ["AU-06", "AU-10"] [RevokedKey] revoked_key,
+        "A request for a slot with a revoked key is answered 401" },
 ];
 
 const PATH: &str = "/uploads/images";

@@ -11,55 +11,24 @@ use super::slot::{Slot, ask, fetch, shows};
 use crate::scenario::core;
 use crate::{Case, Failure, Scenario, check};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "uploads.sdk-image.live",
-        "An image that the SDK uploaded is at the url that it gives",
-        ["UP-10", "UP-15"],
-        live
-    ),
-    core!(
-        "uploads.sdk-image.fields",
-        "The SDK tells the path, the type and the size of what it uploaded",
-        ["UP-07", "UP-08"],
-        fields
-    ),
-    core!(
-        "uploads.sdk-image.reader",
-        "The SDK uploads from a reader, piece by piece",
-        ["UP-10", "UP-13"],
-        reader
-    ),
-    core!(
-        "uploads.sdk-image.as-image-url",
-        "The url that the SDK gives is taken as the imageUrl of a prompt",
-        ["UP-16"],
-        as_image_url
-    ),
-    core!(
-        "uploads.sdk-slot.usable",
-        "A slot that the SDK asked for takes an upload over the wire",
-        ["UP-04", "UP-05", "UP-06"],
-        usable
-    ),
-    core!(
-        "uploads.sdk-slot.fields",
-        "The SDK reads every field of a slot as it is on the wire",
-        ["UP-08", "UP-09"],
-        slot_fields
-    ),
-    core!(
-        "uploads.sdk-slot.refused",
-        "The SDK tells that a slot for a size beyond its bounds is refused",
-        ["LI-14"],
-        refused
-    ),
-    core!(
-        "uploads.sdk-asset.bytes",
-        "The SDK fetches the bytes that the wire shows at url",
-        ["UP-15"],
-        asset
-    ),
+    core! { "uploads.sdk-image.live" ["UP-10", "UP-15"] live,
+        "An image that the SDK uploaded is at the url that it gives" },
+    core! { "uploads.sdk-image.fields" ["UP-07", "UP-08"] fields,
+        "The SDK tells the path, the type and the size of what it uploaded" },
+    core! { "uploads.sdk-image.reader" ["UP-10", "UP-13"] reader,
+        "The SDK uploads from a reader, piece by piece" },
+    core! { "uploads.sdk-image.as-image-url" ["UP-16"] as_image_url,
+        "The url that the SDK gives is taken as the imageUrl of a prompt" },
+    core! { "uploads.sdk-slot.usable" ["UP-04", "UP-05", "UP-06"] usable,
+        "A slot that the SDK asked for takes an upload over the wire" },
+    core! { "uploads.sdk-slot.fields" ["UP-08", "UP-09"] slot_fields,
+        "The SDK reads every field of a slot as it is on the wire" },
+    core! { "uploads.sdk-slot.refused" ["LI-14"] refused,
+        "The SDK tells that a slot for a size beyond its bounds is refused" },
+    core! { "uploads.sdk-asset.bytes" ["UP-15"] asset,
+        "The SDK fetches the bytes that the wire shows at url" },
 ];
 
 async fn live(case: Case) -> Result<(), Failure> {

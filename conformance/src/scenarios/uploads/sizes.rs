@@ -10,37 +10,18 @@ use crate::scenario::core;
 use crate::wire::Call;
 use crate::{Case, Failure, Scenario, Verdict};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "uploads.size.larger",
-        "A body that is larger than declared is refused",
-        ["UP-13"],
-        larger
-    ),
-    core!(
-        "uploads.size.smaller",
-        "A body that is smaller than declared is refused, an empty one too",
-        ["UP-13"],
-        smaller
-    ),
-    core!(
-        "uploads.size.larger-in-pieces",
-        "A body without a length that turns out larger than declared is refused",
-        ["UP-13"],
-        larger_in_pieces
-    ),
-    core!(
-        "uploads.size.smaller-in-pieces",
-        "A body without a length that turns out smaller than declared is refused",
-        ["UP-13"],
-        smaller_in_pieces
-    ),
-    core!(
-        "uploads.size.broken-off",
-        "Nothing is kept of a body that breaks off on its way",
-        ["UP-13"],
-        broken_off
-    ),
+    core! { "uploads.size.larger" ["UP-13"] larger,
+        "A body that is larger than declared is refused" },
+    core! { "uploads.size.smaller" ["UP-13"] smaller,
+        "A body that is smaller than declared is refused, an empty one too" },
+    core! { "uploads.size.larger-in-pieces" ["UP-13"] larger_in_pieces,
+        "A body without a length that turns out larger than declared is refused" },
+    core! { "uploads.size.smaller-in-pieces" ["UP-13"] smaller_in_pieces,
+        "A body without a length that turns out smaller than declared is refused" },
+    core! { "uploads.size.broken-off" ["UP-13"] broken_off,
+        "Nothing is kept of a body that breaks off on its way" },
 ];
 
 async fn larger(case: Case) -> Result<(), Failure> {

@@ -9,39 +9,20 @@ use super::slot::Slot;
 use crate::scenario::core;
 use crate::{Case, Failure, Scenario};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!("uploads.token.none", "An upload without a token is refused", ["UP-11"], none),
-    core!(
-        "uploads.token.api-key",
-        "An upload with the API key in place of the token is refused",
-        ["UP-11"],
-        api_key
-    ),
-    core!(
-        "uploads.token.unknown",
-        "An upload with a token that is cut, lengthened or made up is refused",
-        ["UP-11"],
-        unknown
-    ),
-    core!(
-        "uploads.token.other-slot",
-        "An upload with the token of another slot is refused",
-        ["UP-11"],
-        other_slot
-    ),
-    core!(
-        "uploads.token.other-account",
-        "An upload with a token that another account was given is refused",
-        ["UP-11"],
-        [OtherAccount],
-        other_account
-    ),
-    core!(
-        "uploads.token.other-path",
-        "A token does not open the path of another slot's address",
-        ["UP-11"],
-        other_path
-    ),
+    core! { "uploads.token.none" ["UP-11"] none,
+        "An upload without a token is refused" },
+    core! { "uploads.token.api-key" ["UP-11"] api_key,
+        "An upload with the API key in place of the token is refused" },
+    core! { "uploads.token.unknown" ["UP-11"] unknown,
+        "An upload with a token that is cut, lengthened or made up is refused" },
+    core! { "uploads.token.other-slot" ["UP-11"] other_slot,
+        "An upload with the token of another slot is refused" },
+    core! { "uploads.token.other-account" ["UP-11"] [OtherAccount] other_account,
+        "An upload with a token that another account was given is refused" },
+    core! { "uploads.token.other-path" ["UP-11"] other_path,
+        "A token does not open the path of another slot's address" },
 ];
 
 const BYTES: usize = PNG_BYTES;

@@ -8,31 +8,16 @@ use crate::scenario::core;
 use crate::wire::Wire;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "vaults.count.starts-at-zero",
-        "A new vault has a promptCount of 0",
-        ["VA-10"],
-        starts_at_zero
-    ),
-    core!(
-        "vaults.count.after-adding",
-        "promptCount is true after each way of putting prompts into the vault",
-        ["VA-10"],
-        after_adding
-    ),
-    core!(
-        "vaults.count.after-taking-out",
-        "promptCount is true after each way of taking prompts out of the vault",
-        ["VA-10"],
-        after_taking_out
-    ),
-    core!(
-        "vaults.count.in-the-list",
-        "The list of vaults shows the same promptCount as the vault",
-        ["VA-10"],
-        in_the_list
-    ),
+    core! { "vaults.count.starts-at-zero" ["VA-10"] starts_at_zero,
+        "A new vault has a promptCount of 0" },
+    core! { "vaults.count.after-adding" ["VA-10"] after_adding,
+        "promptCount is true after each way of putting prompts into the vault" },
+    core! { "vaults.count.after-taking-out" ["VA-10"] after_taking_out,
+        "promptCount is true after each way of taking prompts out of the vault" },
+    core! { "vaults.count.in-the-list" ["VA-10"] in_the_list,
+        "The list of vaults shows the same promptCount as the vault" },
 ];
 
 async fn starts_at_zero(case: Case) -> Result<(), Failure> {

@@ -7,79 +7,32 @@ use super::{list, read, same_object};
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "vaults.create.answer",
-        "A create answers 201 with the vault object that is then at its address",
-        ["VA-16"],
-        answer
-    ),
-    core!(
-        "vaults.create.name-required",
-        "A create without a name is refused",
-        ["VA-17", "ER-04"],
-        name_required
-    ),
-    core!(
-        "vaults.create.wrong-types",
-        "A create with a field of the wrong type is refused",
-        ["ER-05"],
-        wrong_types
-    ),
-    core!(
-        "vaults.create.description",
-        "A create takes a description, null, or none",
-        ["VA-18"],
-        description
-    ),
-    core!(
-        "vaults.create.visibilities",
-        "A create takes each of the three visibilities",
-        ["VA-19"],
-        visibilities
-    ),
-    core!(
-        "vaults.create.defaults",
-        "A vault made from a name alone is private",
-        ["VA-19"],
-        defaults
-    ),
-    core!(
-        "vaults.create.other-visibility",
-        "A create with any other visibility is refused",
-        ["VA-20"],
-        other_visibility
-    ),
-    core!(
-        "vaults.create.refused-makes-nothing",
-        "A refused create makes no vault",
-        ["VA-20"],
-        refused_makes_nothing
-    ),
-    reference!(
-        "vaults.create.null-visibility",
-        "null is no visibility",
-        ["VA-19"],
-        null_visibility
-    ),
-    reference!(
-        "vaults.create.equal-names",
-        "Two vaults may have the same name",
-        ["VA-02"],
-        equal_names
-    ),
-    reference!(
-        "vaults.create.all-failing-fields",
-        "The details of a refused create name every failing field",
-        ["ER-03"],
-        all_failing_fields
-    ),
-    reference!(
-        "vaults.create.unknown-fields",
-        "Unknown fields of a create are ignored",
-        ["VA-16"],
-        unknown_fields
-    ),
+    core! { "vaults.create.answer" ["VA-16"] answer,
+        "A create answers 201 with the vault object that is then at its address" },
+    core! { "vaults.create.name-required" ["VA-17", "ER-04"] name_required,
+        "A create without a name is refused" },
+    core! { "vaults.create.wrong-types" ["ER-05"] wrong_types,
+        "A create with a field of the wrong type is refused" },
+    core! { "vaults.create.description" ["VA-18"] description,
+        "A create takes a description, null, or none" },
+    core! { "vaults.create.visibilities" ["VA-19"] visibilities,
+        "A create takes each of the three visibilities" },
+    core! { "vaults.create.defaults" ["VA-19"] defaults,
+        "A vault made from a name alone is private" },
+    core! { "vaults.create.other-visibility" ["VA-20"] other_visibility,
+        "A create with any other visibility is refused" },
+    core! { "vaults.create.refused-makes-nothing" ["VA-20"] refused_makes_nothing,
+        "A refused create makes no vault" },
+    reference! { "vaults.create.null-visibility" ["VA-19"] null_visibility,
+        "null is no visibility" },
+    reference! { "vaults.create.equal-names" ["VA-02"] equal_names,
+        "Two vaults may have the same name" },
+    reference! { "vaults.create.all-failing-fields" ["ER-03"] all_failing_fields,
+        "The details of a refused create name every failing field" },
+    reference! { "vaults.create.unknown-fields" ["VA-16"] unknown_fields,
+        "Unknown fields of a create are ignored" },
 ];
 
 async fn answer(case: Case) -> Result<(), Failure> {

@@ -4,37 +4,18 @@ use super::list;
 use crate::scenario::core;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "vaults.delete.answer",
-        "A deletion answers 200 with the vault's id and deleted true",
-        ["VA-26"],
-        answer
-    ),
-    core!(
-        "vaults.delete.gone",
-        "A deleted vault answers 404 and is in the list no more",
-        ["VA-27"],
-        gone
-    ),
-    core!(
-        "vaults.delete.prompts-stay",
-        "The prompts of a deleted vault stay in the account",
-        ["VA-28"],
-        prompts_stay
-    ),
-    core!(
-        "vaults.delete.memberships-end",
-        "The vaultIds of a prompt lose the deleted vault and keep the others",
-        ["VA-28"],
-        memberships_end
-    ),
-    core!(
-        "vaults.delete.others-stay",
-        "The other vaults of its prompts list them as before",
-        ["VA-28"],
-        others_stay
-    ),
+    core! { "vaults.delete.answer" ["VA-26"] answer,
+        "A deletion answers 200 with the vault's id and deleted true" },
+    core! { "vaults.delete.gone" ["VA-27"] gone,
+        "A deleted vault answers 404 and is in the list no more" },
+    core! { "vaults.delete.prompts-stay" ["VA-28"] prompts_stay,
+        "The prompts of a deleted vault stay in the account" },
+    core! { "vaults.delete.memberships-end" ["VA-28"] memberships_end,
+        "The vaultIds of a prompt lose the deleted vault and keep the others" },
+    core! { "vaults.delete.others-stay" ["VA-28"] others_stay,
+        "The other vaults of its prompts list them as before" },
 ];
 
 async fn answer(case: Case) -> Result<(), Failure> {

@@ -8,61 +8,26 @@ use crate::scenario::{core, reference};
 use crate::wire::Reply;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "vaults.fields.name-shortest",
-        "A name has at least 1 character",
-        ["LI-06"],
-        name_shortest
-    ),
-    core!(
-        "vaults.fields.name-longest",
-        "A name has at most 50 characters",
-        ["LI-06"],
-        name_longest
-    ),
-    core!(
-        "vaults.fields.description-longest",
-        "A description has at most 200 characters",
-        ["LI-07"],
-        description_longest
-    ),
-    core!(
-        "vaults.fields.too-long-changes-nothing",
-        "An update that brings a text beyond its limit changes nothing",
-        ["LI-06", "LI-07"],
-        too_long_changes_nothing
-    ),
-    reference!(
-        "vaults.fields.name-scalar-values",
-        "The characters of a name are Unicode scalar values",
-        ["LI-06"],
-        name_scalar_values
-    ),
-    reference!(
-        "vaults.fields.description-scalar-values",
-        "The characters of a description are Unicode scalar values",
-        ["LI-07"],
-        description_scalar_values
-    ),
-    reference!(
-        "vaults.fields.kept-as-sent",
-        "Names and descriptions are neither trimmed nor normalised",
-        ["VA-02", "VA-03"],
-        kept_as_sent
-    ),
-    reference!(
-        "vaults.fields.empty-description",
-        "A description may be empty",
-        ["LI-07"],
-        empty_description
-    ),
-    reference!(
-        "vaults.fields.nul",
-        "U+0000 is refused in names and descriptions",
-        ["VA-17", "VA-18"],
-        nul
-    ),
+    core! { "vaults.fields.name-shortest" ["LI-06"] name_shortest,
+        "A name has at least 1 character" },
+    core! { "vaults.fields.name-longest" ["LI-06"] name_longest,
+        "A name has at most 50 characters" },
+    core! { "vaults.fields.description-longest" ["LI-07"] description_longest,
+        "A description has at most 200 characters" },
+    core! { "vaults.fields.too-long-changes-nothing" ["LI-06", "LI-07"] too_long_changes_nothing,
+        "An update that brings a text beyond its limit changes nothing" },
+    reference! { "vaults.fields.name-scalar-values" ["LI-06"] name_scalar_values,
+        "The characters of a name are Unicode scalar values" },
+    reference! { "vaults.fields.description-scalar-values" ["LI-07"] description_scalar_values,
+        "The characters of a description are Unicode scalar values" },
+    reference! { "vaults.fields.kept-as-sent" ["VA-02", "VA-03"] kept_as_sent,
+        "Names and descriptions are neither trimmed nor normalised" },
+    reference! { "vaults.fields.empty-description" ["LI-07"] empty_description,
+        "A description may be empty" },
+    reference! { "vaults.fields.nul" ["VA-17", "VA-18"] nul,
+        "U+0000 is refused in names and descriptions" },
 ];
 
 /// Sends the fields in a create and in an update.

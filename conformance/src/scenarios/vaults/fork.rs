@@ -14,76 +14,28 @@ use crate::scenario::core;
 use crate::wire::{Reply, Wire};
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "vaults.fork.public-and-unlisted",
-        "A public and an unlisted vault of another account can be forked",
-        ["VA-29"],
-        [OtherAccount],
-        public_and_unlisted
-    ),
-    core!(
-        "vaults.fork.answer",
-        "A fork answers 201 with the vault object that is then in the caller's list",
-        ["VA-29"],
-        [OtherAccount],
-        answer
-    ),
-    core!(
-        "vaults.fork.foreign-private",
-        "A private vault of another account cannot be forked",
-        ["VA-30"],
-        [OtherAccount],
-        foreign_private
-    ),
-    core!(
-        "vaults.fork.own-private",
-        "A private vault of the caller cannot be forked",
-        ["VA-30"],
-        own_private
-    ),
-    core!(
-        "vaults.fork.made-private",
-        "A vault that was made private again cannot be forked",
-        ["VA-30"],
-        [OtherAccount],
-        made_private
-    ),
-    core!(
-        "vaults.fork.is-private",
-        "A fork is private and no system vault",
-        ["VA-31"],
-        [OtherAccount],
-        is_private
-    ),
-    core!(
-        "vaults.fork.count",
-        "The promptCount of a fork is the number of prompts that were copied",
-        ["VA-32"],
-        [OtherAccount],
-        count
-    ),
-    core!(
-        "vaults.fork.whole",
-        "A fork holds a copy of every prompt of a source that is longer than any page",
-        ["VA-33", "VA-32"],
-        [OtherAccount],
-        whole
-    ),
-    core!(
-        "vaults.fork.copies",
-        "A fork holds a copy of every prompt of the source",
-        ["VA-33"],
-        [OtherAccount],
-        copies
-    ),
-    core!(
-        "vaults.fork.new-records",
-        "The prompts of a fork are new records with ids of their own, which the caller owns",
-        ["VA-33"],
-        [OtherAccount],
-        new_records
-    ),
+    core! { "vaults.fork.public-and-unlisted" ["VA-29"] [OtherAccount] public_and_unlisted,
+        "A public and an unlisted vault of another account can be forked" },
+    core! { "vaults.fork.answer" ["VA-29"] [OtherAccount] answer,
+        "A fork answers 201 with the vault object that is then in the caller's list" },
+    core! { "vaults.fork.foreign-private" ["VA-30"] [OtherAccount] foreign_private,
+        "A private vault of another account cannot be forked" },
+    core! { "vaults.fork.own-private" ["VA-30"] own_private,
+        "A private vault of the caller cannot be forked" },
+    core! { "vaults.fork.made-private" ["VA-30"] [OtherAccount] made_private,
+        "A vault that was made private again cannot be forked" },
+    core! { "vaults.fork.is-private" ["VA-31"] [OtherAccount] is_private,
+        "A fork is private and no system vault" },
+    core! { "vaults.fork.count" ["VA-32"] [OtherAccount] count,
+        "The promptCount of a fork is the number of prompts that were copied" },
+    core! { "vaults.fork.whole" ["VA-33", "VA-32"] [OtherAccount] whole,
+        "A fork holds a copy of every prompt of a source that is longer than any page" },
+    core! { "vaults.fork.copies" ["VA-33"] [OtherAccount] copies,
+        "A fork holds a copy of every prompt of the source" },
+    core! { "vaults.fork.new-records" ["VA-33"] [OtherAccount] new_records,
+        "The prompts of a fork are new records with ids of their own, which the caller owns" },
 ];
 
 /// A vault of the other account with so many prompts.

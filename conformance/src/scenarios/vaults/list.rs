@@ -11,50 +11,24 @@ use crate::scenario::{core, reference};
 use crate::wire::Wire;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "vaults.list.own",
-        "The list has the caller's vaults of every visibility, each as its own address shows it",
-        ["VA-13"],
-        own
-    ),
-    core!("vaults.list.once", "The list has each of the caller's vaults once", ["VA-13"], once),
-    core!(
-        "vaults.list.newest-first",
-        "The list has a vault before those that were created earlier",
-        ["VA-14"],
-        newest_first
-    ),
-    core!(
-        "vaults.list.update-moves-nothing",
-        "An update does not move a vault in the list",
-        ["VA-14"],
-        update_moves_nothing
-    ),
-    core!(
-        "vaults.list.whole",
-        "One response holds the whole list, however long it is",
-        ["VA-15"],
-        whole
-    ),
-    reference!(
-        "vaults.list.ignores-queries",
-        "The list takes no notice of a query",
-        ["VA-15"],
-        ignores_queries
-    ),
-    reference!(
-        "vaults.list.ties",
-        "The list is ordered by descending createdAt, then by descending id",
-        ["VA-14"],
-        ties
-    ),
-    reference!(
-        "vaults.list.no-pagination-key",
-        "The answer has no key but data and error",
-        ["VA-15"],
-        no_pagination_key
-    ),
+    core! { "vaults.list.own" ["VA-13"] own,
+        "The list has the caller's vaults of every visibility, each as its own address shows it" },
+    core! { "vaults.list.once" ["VA-13"] once,
+        "The list has each of the caller's vaults once" },
+    core! { "vaults.list.newest-first" ["VA-14"] newest_first,
+        "The list has a vault before those that were created earlier" },
+    core! { "vaults.list.update-moves-nothing" ["VA-14"] update_moves_nothing,
+        "An update does not move a vault in the list" },
+    core! { "vaults.list.whole" ["VA-15"] whole,
+        "One response holds the whole list, however long it is" },
+    reference! { "vaults.list.ignores-queries" ["VA-15"] ignores_queries,
+        "The list takes no notice of a query" },
+    reference! { "vaults.list.ties" ["VA-14"] ties,
+        "The list is ordered by descending createdAt, then by descending id" },
+    reference! { "vaults.list.no-pagination-key" ["VA-15"] no_pagination_key,
+        "The answer has no key but data and error" },
 ];
 
 async fn own(case: Case) -> Result<(), Failure> {

@@ -11,64 +11,32 @@ use crate::scenario::{core, reference};
 use crate::wire::Reply;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!("vaults.object.id", "Every vault has an integer id of its own", ["VA-01"], id),
-    core!("vaults.object.name", "A vault shows its name", ["VA-02"], name),
-    core!(
-        "vaults.object.description",
-        "A vault shows its description, a string or null",
-        ["VA-03"],
-        description
-    ),
-    core!(
-        "vaults.object.visibility",
-        "A vault's visibility is private, unlisted or public",
-        ["VA-05"],
-        visibility
-    ),
-    core!(
-        "vaults.object.access-type",
-        "A vault's accessType is a string or null",
-        ["VA-06"],
-        access_type
-    ),
-    core!("vaults.object.is-locked", "A vault's isLocked is a boolean", ["VA-07"], is_locked),
-    core!(
-        "vaults.object.cover-image",
-        "A vault's coverImageUrl is a string or null",
-        ["VA-08"],
-        cover_image
-    ),
-    core!(
-        "vaults.object.is-system",
-        "A vault that the caller made is no system vault",
-        ["VA-09"],
-        is_system
-    ),
-    core!(
-        "vaults.object.timestamps",
-        "A vault's createdAt and updatedAt are timestamps",
-        ["VA-11"],
-        timestamps
-    ),
-    reference!(
-        "vaults.object.ids-ascend",
-        "Vaults made one after the other have ascending ids",
-        ["VA-01"],
-        ids_ascend
-    ),
-    reference!(
-        "vaults.object.plain",
-        "A vault has no access type, no lock and no cover image",
-        ["VA-06", "VA-07", "VA-08"],
-        plain
-    ),
-    reference!(
-        "vaults.object.no-description",
-        "A vault made without a description shows null",
-        ["VA-03"],
-        no_description
-    ),
+    core! { "vaults.object.id" ["VA-01"] id,
+        "Every vault has an integer id of its own" },
+    core! { "vaults.object.name" ["VA-02"] name,
+        "A vault shows its name" },
+    core! { "vaults.object.description" ["VA-03"] description,
+        "A vault shows its description, a string or null" },
+    core! { "vaults.object.visibility" ["VA-05"] visibility,
+        "A vault's visibility is private, unlisted or public" },
+    core! { "vaults.object.access-type" ["VA-06"] access_type,
+        "A vault's accessType is a string or null" },
+    core! { "vaults.object.is-locked" ["VA-07"] is_locked,
+        "A vault's isLocked is a boolean" },
+    core! { "vaults.object.cover-image" ["VA-08"] cover_image,
+        "A vault's coverImageUrl is a string or null" },
+    core! { "vaults.object.is-system" ["VA-09"] is_system,
+        "A vault that the caller made is no system vault" },
+    core! { "vaults.object.timestamps" ["VA-11"] timestamps,
+        "A vault's createdAt and updatedAt are timestamps" },
+    reference! { "vaults.object.ids-ascend" ["VA-01"] ids_ascend,
+        "Vaults made one after the other have ascending ids" },
+    reference! { "vaults.object.plain" ["VA-06", "VA-07", "VA-08"] plain,
+        "A vault has no access type, no lock and no cover image" },
+    reference! { "vaults.object.no-description" ["VA-03"] no_description,
+        "A vault made without a description shows null" },
 ];
 
 async fn id(case: Case) -> Result<(), Failure> {

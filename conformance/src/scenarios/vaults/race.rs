@@ -9,51 +9,22 @@ use crate::scenario::{core, reference};
 use crate::wire::Reply;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "vaults.race.deletes",
-        "Of many deletions of one vault at least one succeeds, and it is gone",
-        ["VA-26", "VA-27"],
-        deletes
-    ),
-    core!(
-        "vaults.race.delete-while-adding",
-        "A vault deleted while prompts are added leaves no membership behind",
-        ["VA-28"],
-        delete_while_adding
-    ),
-    core!(
-        "vaults.race.forks",
-        "Forks of one vault at the same time are whole and have no prompt in common",
-        ["VA-33"],
-        [OtherAccount],
-        forks
-    ),
-    core!(
-        "vaults.race.fork-while-adding",
-        "A fork made while prompts are added counts what it holds",
-        ["VA-32"],
-        [OtherAccount],
-        fork_while_adding
-    ),
-    reference!(
-        "vaults.race.one-deletes",
-        "Of many deletions of one vault exactly one succeeds (S-76)",
-        ["VA-27"],
-        one_deletes
-    ),
-    reference!(
-        "vaults.race.updates",
-        "Of many updates at the same time one stands as a whole",
-        ["VA-24"],
-        updates
-    ),
-    reference!(
-        "vaults.race.slugs",
-        "Vaults made at the same time under one name have slugs of their own",
-        ["VA-04"],
-        slugs
-    ),
+    core! { "vaults.race.deletes" ["VA-26", "VA-27"] deletes,
+        "Of many deletions of one vault at least one succeeds, and it is gone" },
+    core! { "vaults.race.delete-while-adding" ["VA-28"] delete_while_adding,
+        "A vault deleted while prompts are added leaves no membership behind" },
+    core! { "vaults.race.forks" ["VA-33"] [OtherAccount] forks,
+        "Forks of one vault at the same time are whole and have no prompt in common" },
+    core! { "vaults.race.fork-while-adding" ["VA-32"] [OtherAccount] fork_while_adding,
+        "A fork made while prompts are added counts what it holds" },
+    reference! { "vaults.race.one-deletes" ["VA-27"] one_deletes,
+        "Of many deletions of one vault exactly one succeeds (S-76)" },
+    reference! { "vaults.race.updates" ["VA-24"] updates,
+        "Of many updates at the same time one stands as a whole" },
+    reference! { "vaults.race.slugs" ["VA-04"] slugs,
+        "Vaults made at the same time under one name have slugs of their own" },
 ];
 
 /// All replies, or the first failure to get one.

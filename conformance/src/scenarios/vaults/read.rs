@@ -6,20 +6,12 @@ use super::read;
 use crate::scenario::core;
 use crate::{Case, Failure, Scenario, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "vaults.read.any-visibility",
-        "A vault of the caller is read at its address, whatever its visibility",
-        ["VA-21"],
-        any_visibility
-    ),
-    core!(
-        "vaults.read.foreign-public",
-        "Every address of another account's public or unlisted vault, but fork, answers 404",
-        ["ER-10"],
-        [OtherAccount],
-        foreign_public
-    ),
+    core! { "vaults.read.any-visibility" ["VA-21"] any_visibility,
+        "A vault of the caller is read at its address, whatever its visibility" },
+    core! { "vaults.read.foreign-public" ["ER-10"] [OtherAccount] foreign_public,
+        "Every address of another account's public or unlisted vault, but fork, answers 404" },
 ];
 
 async fn any_visibility(case: Case) -> Result<(), Failure> {

@@ -7,47 +7,26 @@ use super::{list, read, same_object};
 use crate::scenario::core;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "vaults.sdk-create.fields",
-        "The SDK creates a vault with the fields it was given",
-        ["VA-16"],
-        create
-    ),
-    core!(
-        "vaults.sdk-create.name-only",
-        "The SDK creates a vault from a name alone",
-        ["VA-16"],
-        create_from_name
-    ),
-    core!("vaults.sdk-list.own", "The SDK lists what the wire lists", ["VA-13"], list_own),
-    core!("vaults.sdk-get.fields", "The SDK reads a vault as the wire shows it", ["VA-21"], get),
-    core!(
-        "vaults.sdk-update.fields",
-        "The SDK sets, leaves and clears the fields of a vault",
-        ["VA-23", "VA-24", "VA-25"],
-        update
-    ),
-    core!("vaults.sdk-delete.gone", "The SDK deletes a vault", ["VA-26", "VA-27"], delete),
-    core!(
-        "vaults.sdk-fork.copies",
-        "The SDK forks a vault of another account",
-        ["VA-29"],
-        [OtherAccount],
-        fork
-    ),
-    core!(
-        "vaults.sdk-create.refused",
-        "The SDK tells that a name beyond its limit is refused",
-        ["LI-06"],
-        refused
-    ),
-    core!(
-        "vaults.sdk-get.not-found",
-        "The SDK tells that a deleted vault is not found",
-        ["VA-27"],
-        not_found
-    ),
+    core! { "vaults.sdk-create.fields" ["VA-16"] create,
+        "The SDK creates a vault with the fields it was given" },
+    core! { "vaults.sdk-create.name-only" ["VA-16"] create_from_name,
+        "The SDK creates a vault from a name alone" },
+    core! { "vaults.sdk-list.own" ["VA-13"] list_own,
+        "The SDK lists what the wire lists" },
+    core! { "vaults.sdk-get.fields" ["VA-21"] get,
+        "The SDK reads a vault as the wire shows it" },
+    core! { "vaults.sdk-update.fields" ["VA-23", "VA-24", "VA-25"] update,
+        "The SDK sets, leaves and clears the fields of a vault" },
+    core! { "vaults.sdk-delete.gone" ["VA-26", "VA-27"] delete,
+        "The SDK deletes a vault" },
+    core! { "vaults.sdk-fork.copies" ["VA-29"] [OtherAccount] fork,
+        "The SDK forks a vault of another account" },
+    core! { "vaults.sdk-create.refused" ["LI-06"] refused,
+        "The SDK tells that a name beyond its limit is refused" },
+    core! { "vaults.sdk-get.not-found" ["VA-27"] not_found,
+        "The SDK tells that a deleted vault is not found" },
 ];
 
 /// What the SDK gave is what the vault's address shows.

@@ -7,43 +7,20 @@ use super::read;
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "vaults.slug.url-safe",
-        "A slug has only characters that are safe in a URL",
-        ["VA-04"],
-        url_safe
-    ),
-    reference!(
-        "vaults.slug.form",
-        "A slug is the name in lower-case ASCII letters and digits, joined by single dashes",
-        ["VA-04"],
-        form
-    ),
-    reference!(
-        "vaults.slug.from-nothing",
-        "A name without letters and digits gives the slug vault",
-        ["VA-04"],
-        from_nothing
-    ),
-    reference!(
-        "vaults.slug.unique",
-        "A slug that is taken gets the smallest free number",
-        ["VA-04"],
-        unique
-    ),
-    reference!(
-        "vaults.slug.follows-rename",
-        "A rename makes a new slug",
-        ["VA-04"],
-        follows_rename
-    ),
-    reference!(
-        "vaults.slug.kept",
-        "An update that leaves the name as it is leaves the slug",
-        ["VA-04"],
-        kept
-    ),
+    core! { "vaults.slug.url-safe" ["VA-04"] url_safe,
+        "A slug has only characters that are safe in a URL" },
+    reference! { "vaults.slug.form" ["VA-04"] form,
+        "A slug is the name in lower-case ASCII letters and digits, joined by single dashes" },
+    reference! { "vaults.slug.from-nothing" ["VA-04"] from_nothing,
+        "A name without letters and digits gives the slug vault" },
+    reference! { "vaults.slug.unique" ["VA-04"] unique,
+        "A slug that is taken gets the smallest free number" },
+    reference! { "vaults.slug.follows-rename" ["VA-04"] follows_rename,
+        "A rename makes a new slug" },
+    reference! { "vaults.slug.kept" ["VA-04"] kept,
+        "An update that leaves the name as it is leaves the slug" },
 ];
 
 async fn url_safe(case: Case) -> Result<(), Failure> {

@@ -7,43 +7,20 @@ use super::list;
 use crate::scenario::reference;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference!(
-        "vaults.general.listed",
-        "The list holds one system vault, named General",
-        ["VA-09", "VA-12", "VA-13"],
-        listed
-    ),
-    reference!(
-        "vaults.general.no-rename",
-        "The General vault cannot be renamed",
-        ["VA-12"],
-        no_rename
-    ),
-    reference!(
-        "vaults.general.same-name",
-        "Sending the General vault the name it has is no change of its name",
-        ["VA-12"],
-        same_name
-    ),
-    reference!(
-        "vaults.general.no-delete",
-        "The General vault cannot be deleted",
-        ["VA-12"],
-        no_delete
-    ),
-    reference!(
-        "vaults.general.other-fields",
-        "The description of the General vault can be changed",
-        ["VA-24"],
-        other_fields
-    ),
-    reference!(
-        "vaults.general.holds-prompts",
-        "Prompts go into the General vault and out of it as in any vault",
-        ["VC-10", "VC-15"],
-        holds_prompts
-    ),
+    reference! { "vaults.general.listed" ["VA-09", "VA-12", "VA-13"] listed,
+        "The list holds one system vault, named General" },
+    reference! { "vaults.general.no-rename" ["VA-12"] no_rename,
+        "The General vault cannot be renamed" },
+    reference! { "vaults.general.same-name" ["VA-12"] same_name,
+        "Sending the General vault the name it has is no change of its name" },
+    reference! { "vaults.general.no-delete" ["VA-12"] no_delete,
+        "The General vault cannot be deleted" },
+    reference! { "vaults.general.other-fields" ["VA-24"] other_fields,
+        "The description of the General vault can be changed" },
+    reference! { "vaults.general.holds-prompts" ["VC-10", "VC-15"] holds_prompts,
+        "Prompts go into the General vault and out of it as in any vault" },
 ];
 
 /// S-18.

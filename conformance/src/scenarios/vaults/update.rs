@@ -7,67 +7,28 @@ use crate::scenario::{core, reference};
 use crate::wire::Reply;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core!(
-        "vaults.update.answer",
-        "An update answers 200 with the whole vault as it is afterwards",
-        ["VA-22"],
-        answer
-    ),
-    core!(
-        "vaults.update.one-field",
-        "A field left out of an update keeps its value",
-        ["VA-23"],
-        one_field
-    ),
-    core!(
-        "vaults.update.sets",
-        "Later reads show the name, description and visibility that an update brought",
-        ["VA-24"],
-        sets
-    ),
-    core!(
-        "vaults.update.clears-description",
-        "description null in an update clears the description",
-        ["VA-25"],
-        clears_description
-    ),
-    core!(
-        "vaults.update.other-visibility",
-        "An update to any other visibility is refused and changes nothing",
-        ["VA-20"],
-        other_visibility
-    ),
-    core!(
-        "vaults.update.wrong-types",
-        "An update with a field of the wrong type is refused",
-        ["ER-05"],
-        wrong_types
-    ),
-    reference!(
-        "vaults.update.null-refused",
-        "null is no name and no visibility",
-        ["VA-23"],
-        null_refused
-    ),
-    reference!(
-        "vaults.update.nothing-known",
-        "An update without a known field answers 200 and changes nothing",
-        ["VA-23"],
-        nothing_known
-    ),
-    reference!(
-        "vaults.update.updated-at",
-        "Every update with a known field moves updatedAt on, and createdAt stays",
-        ["VA-11"],
-        updated_at
-    ),
-    reference!(
-        "vaults.update.contents-leave-updated-at",
-        "A change of its contents leaves a vault's updatedAt",
-        ["VA-11"],
-        contents_leave_updated_at
-    ),
+    core! { "vaults.update.answer" ["VA-22"] answer,
+        "An update answers 200 with the whole vault as it is afterwards" },
+    core! { "vaults.update.one-field" ["VA-23"] one_field,
+        "A field left out of an update keeps its value" },
+    core! { "vaults.update.sets" ["VA-24"] sets,
+        "Later reads show the name, description and visibility that an update brought" },
+    core! { "vaults.update.clears-description" ["VA-25"] clears_description,
+        "description null in an update clears the description" },
+    core! { "vaults.update.other-visibility" ["VA-20"] other_visibility,
+        "An update to any other visibility is refused and changes nothing" },
+    core! { "vaults.update.wrong-types" ["ER-05"] wrong_types,
+        "An update with a field of the wrong type is refused" },
+    reference! { "vaults.update.null-refused" ["VA-23"] null_refused,
+        "null is no name and no visibility" },
+    reference! { "vaults.update.nothing-known" ["VA-23"] nothing_known,
+        "An update without a known field answers 200 and changes nothing" },
+    reference! { "vaults.update.updated-at" ["VA-11"] updated_at,
+        "Every update with a known field moves updatedAt on, and createdAt stays" },
+    reference! { "vaults.update.contents-leave-updated-at" ["VA-11"] contents_leave_updated_at,
+        "A change of its contents leaves a vault's updatedAt" },
 ];
 
 /// A vault with all that can be set, and nothing at its default.

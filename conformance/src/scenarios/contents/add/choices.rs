@@ -7,44 +7,20 @@ use super::{add, adds_nothing, deleted_prompt};
 use crate::scenario::reference;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(in super::super) const ALL: &[Scenario] = &[
-    reference!(
-        "contents.add.all-or-nothing",
-        "One id that cannot be added keeps the whole list out",
-        ["VC-14"],
-        all_or_nothing
-    ),
-    reference!(
-        "contents.add.one-text-for-both",
-        "Prompts of no one and prompts of another account are refused in the same words",
-        ["VC-14"],
-        [OtherAccount],
-        one_text_for_both
-    ),
-    reference!(
-        "contents.add.impossible-ids",
-        "Ids that no prompt can have are refused like those of no prompt",
-        ["VC-14"],
-        impossible_ids
-    ),
-    reference!(
-        "contents.add.only-plain-integers",
-        "Numbers with a point or an exponent, and those beyond 64 bits, are no integers",
-        ["VC-13"],
-        only_plain_integers
-    ),
-    reference!(
-        "contents.add.names-the-field",
-        "The details of a refusal name promptIds",
-        ["VC-12", "VC-13", "LI-08"],
-        names_the_field
-    ),
-    reference!(
-        "contents.add.unknown-fields",
-        "Unknown fields are ignored",
-        ["VC-10"],
-        unknown_fields
-    ),
+    reference! { "contents.add.all-or-nothing" ["VC-14"] all_or_nothing,
+        "One id that cannot be added keeps the whole list out" },
+    reference! { "contents.add.one-text-for-both" ["VC-14"] [OtherAccount] one_text_for_both,
+        "Prompts of no one and prompts of another account are refused in the same words" },
+    reference! { "contents.add.impossible-ids" ["VC-14"] impossible_ids,
+        "Ids that no prompt can have are refused like those of no prompt" },
+    reference! { "contents.add.only-plain-integers" ["VC-13"] only_plain_integers,
+        "Numbers with a point or an exponent, and those beyond 64 bits, are no integers" },
+    reference! { "contents.add.names-the-field" ["VC-12", "VC-13", "LI-08"] names_the_field,
+        "The details of a refusal name promptIds" },
+    reference! { "contents.add.unknown-fields" ["VC-10"] unknown_fields,
+        "Unknown fields are ignored" },
 ];
 
 /// S-27.

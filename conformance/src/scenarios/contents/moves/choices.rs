@@ -6,49 +6,22 @@ use super::{Two, two};
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(in super::super) const ALL: &[Scenario] = &[
-    core!(
-        "contents.move.into-a-holder-once",
-        "A move to a vault that holds the prompt leaves it there once",
-        ["VC-21"],
-        into_a_holder_once
-    ),
-    core!(
-        "contents.move.within-one-vault-once",
-        "A move to the vault it comes from leaves the prompt there once",
-        ["VC-21"],
-        within_one_vault_once
-    ),
-    reference!(
-        "contents.move.into-a-holder",
-        "A move to a vault that holds the prompt replaces the membership there by a new one",
-        ["VC-19", "VC-20"],
-        into_a_holder
-    ),
-    reference!(
-        "contents.move.within-one-vault",
-        "A move to the vault it comes from gives a new membership on top, not pinned",
-        ["VC-19", "VC-20"],
-        within_one_vault
-    ),
-    reference!(
-        "contents.move.unpins",
-        "A pinned prompt is not pinned after a move",
-        ["VC-20"],
-        unpins
-    ),
-    reference!(
-        "contents.move.on-top",
-        "A moved prompt is on top of the target's part that is not pinned",
-        ["VC-09", "VC-20"],
-        on_top
-    ),
-    reference!(
-        "contents.move.old-membership-404",
-        "The membership in the source is not found after a move",
-        ["VC-20"],
-        old_membership_404
-    ),
+    core! { "contents.move.into-a-holder-once" ["VC-21"] into_a_holder_once,
+        "A move to a vault that holds the prompt leaves it there once" },
+    core! { "contents.move.within-one-vault-once" ["VC-21"] within_one_vault_once,
+        "A move to the vault it comes from leaves the prompt there once" },
+    reference! { "contents.move.into-a-holder" ["VC-19", "VC-20"] into_a_holder,
+        "A move to a vault that holds the prompt replaces the membership there by a new one" },
+    reference! { "contents.move.within-one-vault" ["VC-19", "VC-20"] within_one_vault,
+        "A move to the vault it comes from gives a new membership on top, not pinned" },
+    reference! { "contents.move.unpins" ["VC-20"] unpins,
+        "A pinned prompt is not pinned after a move" },
+    reference! { "contents.move.on-top" ["VC-09", "VC-20"] on_top,
+        "A moved prompt is on top of the target's part that is not pinned" },
+    reference! { "contents.move.old-membership-404" ["VC-20"] old_membership_404,
+        "The membership in the source is not found after a move" },
 ];
 
 /// S-28: a server may refuse, or keep the membership that is there.

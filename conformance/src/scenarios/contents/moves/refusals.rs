@@ -8,64 +8,26 @@ use super::{Two, two};
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(in super::super) const ALL: &[Scenario] = &[
-    core!(
-        "contents.move.target-required",
-        "A move without targetVaultId, or with one of another type or below 1, is refused",
-        ["VC-22"],
-        target_required
-    ),
-    core!(
-        "contents.move.refused-changes-nothing",
-        "A move that is refused leaves the membership as it is",
-        ["VC-21"],
-        refused_changes_nothing
-    ),
-    core!(
-        "contents.move.deleted-target",
-        "A move to a deleted vault does not succeed and changes nothing",
-        ["VC-21", "VC-24"],
-        deleted_target
-    ),
-    core!(
-        "contents.move.foreign-target",
-        "A move to a vault of another account does not succeed and changes nothing",
-        ["VC-24"],
-        [OtherAccount],
-        foreign_target
-    ),
-    core!(
-        "contents.move.wrong-vault",
-        "A membership of another vault than the path's is not moved",
-        ["VC-20", "VC-21"],
-        wrong_vault
-    ),
-    core!(
-        "contents.move.foreign-source",
-        "A move out of a vault of another account does not succeed and changes nothing",
-        ["VC-23"],
-        [OtherAccount],
-        foreign_source
-    ),
-    reference!(
-        "contents.move.target-named",
-        "A target that is not the caller's is refused with 400 naming targetVaultId, in one text",
-        ["VC-24"],
-        [OtherAccount],
-        target_named
-    ),
-    reference!(
-        "contents.move.target-shape-named",
-        "A missing or malformed target is refused naming targetVaultId",
-        ["VC-22"],
-        target_shape_named
-    ),
-    reference!(
-        "contents.move.unknown-fields",
-        "Unknown fields of a move are ignored",
-        ["VC-17"],
-        unknown_fields
-    ),
+    core! { "contents.move.target-required" ["VC-22"] target_required,
+        "A move without targetVaultId, or with one of another type or below 1, is refused" },
+    core! { "contents.move.refused-changes-nothing" ["VC-21"] refused_changes_nothing,
+        "A move that is refused leaves the membership as it is" },
+    core! { "contents.move.deleted-target" ["VC-21", "VC-24"] deleted_target,
+        "A move to a deleted vault does not succeed and changes nothing" },
+    core! { "contents.move.foreign-target" ["VC-24"] [OtherAccount] foreign_target,
+        "A move to a vault of another account does not succeed and changes nothing" },
+    core! { "contents.move.wrong-vault" ["VC-20", "VC-21"] wrong_vault,
+        "A membership of another vault than the path's is not moved" },
+    core! { "contents.move.foreign-source" ["VC-23"] [OtherAccount] foreign_source,
+        "A move out of a vault of another account does not succeed and changes nothing" },
+    reference! { "contents.move.target-named" ["VC-24"] [OtherAccount] target_named,
+        "A target that is not the caller's is refused with 400 naming targetVaultId, in one text" },
+    reference! { "contents.move.target-shape-named" ["VC-22"] target_shape_named,
+        "A missing or malformed target is refused naming targetVaultId" },
+    reference! { "contents.move.unknown-fields" ["VC-17"] unknown_fields,
+        "Unknown fields of a move are ignored" },
 ];
 
 async fn target_required(case: Case) -> Result<(), Failure> {

@@ -15,62 +15,28 @@ use crate::scenario::{core, reference};
 use crate::wire::{Reply, Wire};
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(in super::super) const ALL: &[Scenario] = &[
-    core!(
-        "contents.race.moves-to-one-vault",
-        "Of many moves of one membership exactly one succeeds, and it is in the target once",
-        ["VC-21"],
-        moves_to_one_vault
-    ),
-    core!(
-        "contents.race.moves-to-many-vaults",
-        "Of moves of one membership to different vaults exactly one succeeds",
-        ["VC-21"],
-        moves_to_many_vaults
-    ),
-    core!(
-        "contents.race.move-or-remove",
-        "Of moves and removals of one membership one move succeeds, or removals do",
-        ["VC-21"],
-        move_or_remove
-    ),
-    core!(
-        "contents.race.moves-cross",
-        "Moves in both directions between two vaults all succeed",
-        ["VC-20"],
-        moves_cross
-    ),
-    core!(
-        "contents.race.moves-counted",
-        "The counts of both vaults are true after prompts were moved to and fro at once",
-        ["VA-10"],
-        moves_counted
-    ),
-    core!(
-        "contents.race.seen-in-one-vault",
-        "Whoever reads a prompt while it is moved sees it in exactly one of the two vaults",
-        ["VC-21"],
-        seen_in_one_vault
-    ),
-    core!(
-        "contents.race.counted-in-one-vault",
-        "Whoever lists the vaults while a prompt is moved sees it counted in exactly one",
-        ["VA-10", "VC-21"],
-        counted_in_one_vault
-    ),
-    core!(
-        "contents.race.target-deleted",
-        "A move to a vault that is being deleted is either done or changes nothing",
-        ["VC-21"],
-        target_deleted
-    ),
-    reference!(
-        "contents.race.moves-into-a-holder",
-        "Moves of one prompt from many vaults into one leave it there once",
-        ["VC-20"],
-        moves_into_a_holder
-    ),
-    reference!("contents.race.losers-404", "The moves that lose answer 404", ["VC-21"], losers_404),
+    core! { "contents.race.moves-to-one-vault" ["VC-21"] moves_to_one_vault,
+        "Of many moves of one membership exactly one succeeds, and it is in the target once" },
+    core! { "contents.race.moves-to-many-vaults" ["VC-21"] moves_to_many_vaults,
+        "Of moves of one membership to different vaults exactly one succeeds" },
+    core! { "contents.race.move-or-remove" ["VC-21"] move_or_remove,
+        "Of moves and removals of one membership one move succeeds, or removals do" },
+    core! { "contents.race.moves-cross" ["VC-20"] moves_cross,
+        "Moves in both directions between two vaults all succeed" },
+    core! { "contents.race.moves-counted" ["VA-10"] moves_counted,
+        "The counts of both vaults are true after prompts were moved to and fro at once" },
+    core! { "contents.race.seen-in-one-vault" ["VC-21"] seen_in_one_vault,
+        "Whoever reads a prompt while it is moved sees it in exactly one of the two vaults" },
+    core! { "contents.race.counted-in-one-vault" ["VA-10", "VC-21"] counted_in_one_vault,
+        "Whoever lists the vaults while a prompt is moved sees it counted in exactly one" },
+    core! { "contents.race.target-deleted" ["VC-21"] target_deleted,
+        "A move to a vault that is being deleted is either done or changes nothing" },
+    reference! { "contents.race.moves-into-a-holder" ["VC-20"] moves_into_a_holder,
+        "Moves of one prompt from many vaults into one leave it there once" },
+    reference! { "contents.race.losers-404" ["VC-21"] losers_404,
+        "The moves that lose answer 404" },
 ];
 
 async fn vaults(case: &Case, count: usize) -> Result<Vec<i64>, Failure> {

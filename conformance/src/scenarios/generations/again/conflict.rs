@@ -8,34 +8,18 @@ use crate::scenario::reference;
 use crate::wire::Reply;
 use crate::{Case, Failure, Scenario, make};
 
+#[rustfmt::skip]
 pub(in super::super) const ALL: &[Scenario] = &[
-    reference!(
-        "generations.again.other-body",
-        "The same id with another body is 400 naming clientJobId, whichever field differs (S-36)",
-        ["GE-11", "ER-03"],
-        [LocalProvider],
-        other_body
-    ),
-    reference!(
-        "generations.again.conflict-harmless",
-        "A refused repetition leaves the job as it is (S-36)",
-        ["GE-11", "GE-31"],
-        [LocalProvider],
-        conflict_harmless
-    ),
-    reference!(
-        "generations.again.refused-leaves-no-job",
-        "An id of which the provider took no job is free for another body (S-36, S-38)",
-        ["GE-11", "GE-31"],
-        [LocalProvider],
-        refused_leaves_no_job
-    ),
-    reference!(
-        "generations.again.empty",
-        "An empty clientJobId is 400 naming it (S-36)",
-        ["GE-11", "ER-03"],
-        empty
-    ),
+    reference! { "generations.again.other-body" ["GE-11", "ER-03"] [LocalProvider] other_body,
+        "The same id with another body is 400 naming clientJobId, whichever field differs (S-36)" },
+    reference! { "generations.again.conflict-harmless"
+        ["GE-11", "GE-31"] [LocalProvider] conflict_harmless,
+        "A refused repetition leaves the job as it is (S-36)" },
+    reference! { "generations.again.refused-leaves-no-job"
+        ["GE-11", "GE-31"] [LocalProvider] refused_leaves_no_job,
+        "An id of which the provider took no job is free for another body (S-36, S-38)" },
+    reference! { "generations.again.empty" ["GE-11", "ER-03"] empty,
+        "An empty clientJobId is 400 naming it (S-36)" },
 ];
 
 fn conflict(reply: &Reply, what: &str) -> Result<(), Failure> {

@@ -9,44 +9,21 @@ use crate::scenario::reference;
 use crate::wire::Reply;
 use crate::{Case, Failure, Scenario};
 
+#[rustfmt::skip]
 pub(in super::super) const ALL: &[Scenario] = &[
-    reference!(
-        "generations.body.null",
-        "null is refused with 400 in every field, naming it (S-10)",
-        ["ER-03", "ER-05", "GE-09"],
-        null
-    ),
-    reference!(
-        "generations.body.integer-forms",
-        "Integers are digits alone: 1.0 and 1e0 are refused, naming the field (S-65)",
-        ["ER-03", "GE-19", "GE-21"],
-        integer_forms
-    ),
-    reference!(
-        "generations.body.zero-character",
-        "U+0000 is refused in every text, naming the field (S-66)",
-        ["ER-03", "GE-08", "GE-13", "GE-20"],
-        zero_character
-    ),
-    reference!(
-        "generations.body.unknown-fields",
-        "Fields that a generation does not know are ignored (S-67)",
-        ["GE-01"],
-        [LocalProvider],
-        unknown_fields
-    ),
-    reference!(
-        "generations.body.all-at-once",
-        "The details of a refusal name every field at fault and no other (S-60)",
-        ["ER-03"],
-        all_at_once
-    ),
-    reference!(
-        "generations.body.methods",
-        "Other methods are answered 405, and no body is no JSON object (S-59, S-67)",
-        ["GE-01", "GE-31"],
-        methods
-    ),
+    reference! { "generations.body.null" ["ER-03", "ER-05", "GE-09"] null,
+        "null is refused with 400 in every field, naming it (S-10)" },
+    reference! { "generations.body.integer-forms" ["ER-03", "GE-19", "GE-21"] integer_forms,
+        "Integers are digits alone: 1.0 and 1e0 are refused, naming the field (S-65)" },
+    reference! { "generations.body.zero-character"
+        ["ER-03", "GE-08", "GE-13", "GE-20"] zero_character,
+        "U+0000 is refused in every text, naming the field (S-66)" },
+    reference! { "generations.body.unknown-fields" ["GE-01"] [LocalProvider] unknown_fields,
+        "Fields that a generation does not know are ignored (S-67)" },
+    reference! { "generations.body.all-at-once" ["ER-03"] all_at_once,
+        "The details of a refusal name every field at fault and no other (S-60)" },
+    reference! { "generations.body.methods" ["GE-01", "GE-31"] methods,
+        "Other methods are answered 405, and no body is no JSON object (S-59, S-67)" },
 ];
 
 const OTHERS: [&str; 6] =

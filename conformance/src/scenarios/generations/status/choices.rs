@@ -12,55 +12,22 @@ use crate::scenario::reference;
 use crate::wire::Reply;
 use crate::{Case, Failure, Scenario, check};
 
+#[rustfmt::skip]
 pub(in super::super) const ALL: &[Scenario] = &[
-    reference!(
-        "generations.status.members",
-        "A status has its nine members and no other, of their types in every state (S-34)",
-        ["GE-31"],
-        [LocalProvider],
-        members
-    ),
-    reference!(
-        "generations.status.of-the-job",
-        "A status repeats what the answer and the body said (S-34)",
-        ["GE-09", "GE-31"],
-        [LocalProvider],
-        of_the_job
-    ),
-    reference!(
-        "generations.status.order",
-        "A job is queued, then in_progress, then completed, and goes never back (S-33)",
-        ["GE-26", "GE-27", "GE-28"],
-        [LocalProvider],
-        order
-    ),
-    reference!(
-        "generations.status.final",
-        "A job that has ended stays as it is (S-33)",
-        ["GE-28", "GE-31"],
-        [LocalProvider],
-        stays
-    ),
-    reference!(
-        "generations.status.together",
-        "Output, promptId and the state completed appear together (S-39)",
-        ["GE-29", "GE-32"],
-        [LocalProvider],
-        together
-    ),
-    reference!(
-        "generations.status.prompt-deleted",
-        "A job whose output was deleted stays completed and names it (S-34)",
-        ["GE-31"],
-        [LocalProvider],
-        prompt_deleted
-    ),
-    reference!(
-        "generations.status.unknown-404",
-        "The status of an unknown job is 404, whatever its id looks like (S-35)",
-        ["GE-31"],
-        unknown_404
-    ),
+    reference! { "generations.status.members" ["GE-31"] [LocalProvider] members,
+        "A status has its nine members and no other, of their types in every state (S-34)" },
+    reference! { "generations.status.of-the-job" ["GE-09", "GE-31"] [LocalProvider] of_the_job,
+        "A status repeats what the answer and the body said (S-34)" },
+    reference! { "generations.status.order" ["GE-26", "GE-27", "GE-28"] [LocalProvider] order,
+        "A job is queued, then in_progress, then completed, and goes never back (S-33)" },
+    reference! { "generations.status.final" ["GE-28", "GE-31"] [LocalProvider] stays,
+        "A job that has ended stays as it is (S-33)" },
+    reference! { "generations.status.together" ["GE-29", "GE-32"] [LocalProvider] together,
+        "Output, promptId and the state completed appear together (S-39)" },
+    reference! { "generations.status.prompt-deleted" ["GE-31"] [LocalProvider] prompt_deleted,
+        "A job whose output was deleted stays completed and names it (S-34)" },
+    reference! { "generations.status.unknown-404" ["GE-31"] unknown_404,
+        "The status of an unknown job is 404, whatever its id looks like (S-35)" },
 ];
 
 const MEMBERS: [&str; 9] = [

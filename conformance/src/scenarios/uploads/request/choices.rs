@@ -9,44 +9,20 @@ use crate::scenario::reference;
 use crate::scenarios::uploads::slot::ask;
 use crate::{Case, Failure, Scenario};
 
+#[rustfmt::skip]
 pub(in crate::scenarios::uploads) const ALL: &[Scenario] = &[
-    reference!(
-        "uploads.request.exact-content-types",
-        "A contentType is written in lower case and without parameters",
-        ["LI-15"],
-        exact_content_types
-    ),
-    reference!(
-        "uploads.request.plain-integers",
-        "A size is plain digits: neither 1.0 nor 1e2 (S-65)",
-        ["UP-03"],
-        plain_integers
-    ),
-    reference!(
-        "uploads.request.details",
-        "A refused request for a slot names every field at fault at once (S-60)",
-        ["UP-02", "UP-03", "LI-14", "LI-15", "ER-03"],
-        details
-    ),
-    reference!(
-        "uploads.request.unknown-fields",
-        "Unknown fields of a request for a slot are ignored (S-67)",
-        ["UP-01"],
-        unknown_fields
-    ),
-    reference!(
-        "uploads.request.methods",
-        "Slots are asked for by POST; other methods are answered 405 (S-61)",
-        ["UP-01"],
-        methods
-    ),
-    reference!(
-        "uploads.request.scope-before-body",
-        "The scope is checked before the body (S-56)",
-        ["AU-10"],
-        [ReadOnlyKey],
-        scope_before_body
-    ),
+    reference! { "uploads.request.exact-content-types" ["LI-15"] exact_content_types,
+        "A contentType is written in lower case and without parameters" },
+    reference! { "uploads.request.plain-integers" ["UP-03"] plain_integers,
+        "A size is plain digits: neither 1.0 nor 1e2 (S-65)" },
+    reference! { "uploads.request.details" ["UP-02", "UP-03", "LI-14", "LI-15", "ER-03"] details,
+        "A refused request for a slot names every field at fault at once (S-60)" },
+    reference! { "uploads.request.unknown-fields" ["UP-01"] unknown_fields,
+        "Unknown fields of a request for a slot are ignored (S-67)" },
+    reference! { "uploads.request.methods" ["UP-01"] methods,
+        "Slots are asked for by POST; other methods are answered 405 (S-61)" },
+    reference! { "uploads.request.scope-before-body" ["AU-10"] [ReadOnlyKey] scope_before_body,
+        "The scope is checked before the body (S-56)" },
 ];
 
 async fn exact_content_types(case: Case) -> Result<(), Failure> {

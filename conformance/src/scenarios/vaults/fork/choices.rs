@@ -6,70 +6,30 @@ use super::{fork, read, source};
 use crate::scenario::reference;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(in super::super) const ALL: &[Scenario] = &[
-    reference!(
-        "vaults.fork.own",
-        "The caller's own public or unlisted vault can be forked",
-        ["VA-29"],
-        own
-    ),
-    reference!(
-        "vaults.fork.fields",
-        "A fork has the name and the description of the source",
-        ["VA-29"],
-        [OtherAccount],
-        fields
-    ),
-    reference!(
-        "vaults.fork.slug",
-        "A fork has a slug that is free in the caller's account",
-        ["VA-04"],
-        slug
-    ),
-    reference!(
-        "vaults.fork.order",
-        "The copies are in the order in which the source's prompts were added",
-        ["VA-33"],
-        order
-    ),
-    reference!("vaults.fork.no-pins", "Pins are not copied", ["VA-33"], no_pins),
-    reference!(
-        "vaults.fork.only-there",
-        "The copies are in the new vault only",
-        ["VA-33"],
-        only_there
-    ),
-    reference!(
-        "vaults.fork.hidden-fields",
-        "A fork copies what no response shows, such as modelId",
-        ["VA-33"],
-        hidden_fields
-    ),
-    reference!(
-        "vaults.fork.dates",
-        "The dates of a fork and its copies are the moment of the fork",
-        ["VA-11", "VA-33"],
-        dates
-    ),
-    reference!(
-        "vaults.fork.foreign-private-404",
-        "Another account's private vault answers a fork as if it did not exist",
-        ["VA-30"],
-        [OtherAccount],
-        foreign_private
-    ),
-    reference!(
-        "vaults.fork.own-private-400",
-        "The fork of one's own private vault is refused with 400 and no details",
-        ["VA-30"],
-        own_private
-    ),
-    reference!(
-        "vaults.fork.ignores-body",
-        "A fork takes no notice of a body",
-        ["VA-29"],
-        ignores_body
-    ),
+    reference! { "vaults.fork.own" ["VA-29"] own,
+        "The caller's own public or unlisted vault can be forked" },
+    reference! { "vaults.fork.fields" ["VA-29"] [OtherAccount] fields,
+        "A fork has the name and the description of the source" },
+    reference! { "vaults.fork.slug" ["VA-04"] slug,
+        "A fork has a slug that is free in the caller's account" },
+    reference! { "vaults.fork.order" ["VA-33"] order,
+        "The copies are in the order in which the source's prompts were added" },
+    reference! { "vaults.fork.no-pins" ["VA-33"] no_pins,
+        "Pins are not copied" },
+    reference! { "vaults.fork.only-there" ["VA-33"] only_there,
+        "The copies are in the new vault only" },
+    reference! { "vaults.fork.hidden-fields" ["VA-33"] hidden_fields,
+        "A fork copies what no response shows, such as modelId" },
+    reference! { "vaults.fork.dates" ["VA-11", "VA-33"] dates,
+        "The dates of a fork and its copies are the moment of the fork" },
+    reference! { "vaults.fork.foreign-private-404" ["VA-30"] [OtherAccount] foreign_private,
+        "Another account's private vault answers a fork as if it did not exist" },
+    reference! { "vaults.fork.own-private-400" ["VA-30"] own_private,
+        "The fork of one's own private vault is refused with 400 and no details" },
+    reference! { "vaults.fork.ignores-body" ["VA-29"] ignores_body,
+        "A fork takes no notice of a body" },
 ];
 
 /// A public vault of the caller with so many prompts, the first added first.

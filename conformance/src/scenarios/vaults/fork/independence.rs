@@ -9,35 +9,16 @@ use crate::scenario::core;
 use crate::wire::Wire;
 use crate::{Case, Failure, Scenario, check, make};
 
+#[rustfmt::skip]
 pub(in super::super) const ALL: &[Scenario] = &[
-    core!(
-        "vaults.fork.source-prompts-change",
-        "Changes of the source's prompts do not reach the copies",
-        ["VA-34"],
-        [OtherAccount],
-        source_prompts_change
-    ),
-    core!(
-        "vaults.fork.copies-change",
-        "Changes of the copies do not reach the source's prompts",
-        ["VA-34"],
-        [OtherAccount],
-        copies_change
-    ),
-    core!(
-        "vaults.fork.source-vault-changes",
-        "Changes of the source vault do not reach the fork",
-        ["VA-34"],
-        [OtherAccount],
-        source_vault_changes
-    ),
-    core!(
-        "vaults.fork.fork-changes",
-        "Changes of the fork do not reach the source vault",
-        ["VA-34"],
-        [OtherAccount],
-        fork_changes
-    ),
+    core! { "vaults.fork.source-prompts-change" ["VA-34"] [OtherAccount] source_prompts_change,
+        "Changes of the source's prompts do not reach the copies" },
+    core! { "vaults.fork.copies-change" ["VA-34"] [OtherAccount] copies_change,
+        "Changes of the copies do not reach the source's prompts" },
+    core! { "vaults.fork.source-vault-changes" ["VA-34"] [OtherAccount] source_vault_changes,
+        "Changes of the source vault do not reach the fork" },
+    core! { "vaults.fork.fork-changes" ["VA-34"] [OtherAccount] fork_changes,
+        "Changes of the fork do not reach the source vault" },
 ];
 
 /// A vault under the key of its owner.
