@@ -1,56 +1,33 @@
-//! What a running scenario holds: ways to call the target under each key, a
-//! name no other case uses, and a list of what it made, so that all of it can
-//! be taken away again.
+//! What a running scenario works with: calls to the target under each key, names that no other
+//! scenario uses, and the deletion of everything it created.
 
 mod jobs;
+pub mod session;
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use http::Method;
 use promptarium::{Client, RetryPolicy};
-use tokio::sync::{OwnedRwLockReadGuard, RwLock};
 
-pub(crate) use self::jobs::Job;
 pub use self::jobs::{state, status_path};
-use crate::target::must_work;
-use crate::wire::{Auth, Call, Unblanked, Wire};
-use crate::{Failure, Target, sweep};
+use crate::Failure;
+use crate::exchange::RawExchange;
+use crate::ledger::{Created, Ledger, Resource};
+use crate::run_id::RunId;
+use crate::target::{Auth, Target, must_work};
+use crate::wire::raw::{RawRequest, Socket};
+use crate::wire::{Call, Wire};
 
-/// One run of one scenario. A copy is the same run.
+/// One run of one scenario. A clone is the same run.
 #[derive(Clone)]
 pub struct Case {
     target: Arc<Target>,
     tag: Arc<str>,
     names: Arc<AtomicU64>,
-    made: Arc<Mutex<Vec<Made>>>,
-    flights: Arc<RwLock<()>>,
-    last: Arc<Mutex<Option<Unblanked>>>,
-}
-
-/// A request on its way; while one is, its case does not clean up.
-pub(crate) type Flight = Option<OwnedRwLockReadGuard<()>>;
-
-/// Something made, and by whom.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Made {
-    pub(crate) by: Auth,
-    pub(crate) what: Thing,
-}
-
-/// What a scenario can leave behind.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Thing {
-    Prompt(i64),
-    Vault(i64),
-    /// A vault whose prompts were made with it.
-    Fork(i64),
-    /// A generation, which makes prompts in its own time.
-    Job(Job),
-    /// An API key, by its public id.
-    Key(String),
+    ledger: Arc<Ledger>,
 }
 
 impl Case {
@@ -59,14 +36,7 @@ impl Case {
 
     /// A case on `target`; `tag` names it in everything it makes.
     pub fn new(target: Arc<Target>, tag: impl Into<Arc<str>>) -> Self {
-        Self {
-            target,
-            tag: tag.into(),
-            names: Arc::default(),
-            made: Arc::default(),
-            flights: Arc::default(),
-            last: Arc::default(),
-        }
+        Self { target, tag: tag.into(), names: Arc::default(), ledger: Arc::default() }
     }
 
     /// The deployment under test.
@@ -106,7 +76,21 @@ impl Case {
     }
 
     pub(crate) fn wire_as(&self, auth: Auth) -> Wire {
-        Wire::new(self.clone(), auth)
+        Wire::new(Arc::clone(&self.target), Arc::clone(&self.ledger), auth)
+    }
+
+    /// A connection of this scenario alone, for bytes that no HTTP client sends.
+    ///
+    /// # Errors
+    /// If there is no connection, and in a run that may only read.
+    pub async fn socket(&self) -> Result<Socket, Failure> {
+        Socket::open(Arc::clone(&self.target), Arc::clone(&self.ledger)).await
+    }
+
+    /// A well-formed request without a body for a path below the base URL, with the key of the
+    /// account under test.
+    pub fn raw_request(&self, method: &Method, path: &str) -> RawRequest {
+        RawRequest::new(&self.target, method, path)
     }
 
     /// The SDK with the key of the account under test.
@@ -155,61 +139,48 @@ impl Case {
 
     /// Takes on a prompt of the main account, to be deleted in the end.
     pub fn adopt_prompt(&self, id: promptarium::PromptId) {
-        self.made_by(&Auth::Main, Thing::Prompt(id.get()));
+        self.track(&Auth::Main, Resource::Prompt(id.get()));
     }
 
-    pub(crate) fn made_by(&self, by: &Auth, what: Thing) {
-        let by = by.clone();
-        self.lock().push(Made { by, what });
+    /// Takes on a resource, to be deleted in the end.
+    pub(crate) fn track(&self, by: &Auth, resource: Resource) {
+        self.ledger.track(by, resource);
     }
 
-    /// Keeps this exchange for a report, in place of the one before.
-    pub(crate) fn saw(&self, exchange: Unblanked) {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(exchange);
+    /// The last exchanges so far, oldest first.
+    pub(crate) fn exchanges(&self) -> Vec<RawExchange> {
+        self.ledger.exchanges()
     }
 
-    /// The last exchange so far.
-    pub(crate) fn last(&self) -> Option<Unblanked> {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// A wait times the factor of this run (`--time-scale`). Every wait of a scenario passes here
+    /// or through [`Case::until`].
+    pub fn scaled(&self, wait: Duration) -> Duration {
+        self.target.scaled(wait)
     }
 
-    /// To be held while a request is on its way. None once the case cleans up,
-    /// whose own requests nothing waits for.
-    pub(crate) fn flight(&self) -> Flight {
-        Arc::clone(&self.flights).try_read_owned().ok()
-    }
-
-    /// This wait, as long as this run makes it (`--time-scale`). Every wait of a
-    /// scenario passes here or through [`Case::until`].
-    pub fn patience(&self, wait: Duration) -> Duration {
-        self.target.stretched(wait)
-    }
-
-    /// To be asked before a job is waited for.
+    /// To be called before a job is waited for.
     ///
     /// # Errors
-    /// If a probe has found that no job of this target ends in time.
+    /// If the preflight has found that no job of this target ends in time.
     pub fn waits_for_jobs(&self) -> Result<(), Failure> {
         must_work(&self.target.capabilities.provider)
     }
 
-    /// Asks again and again until `probe` gives a value, at growing intervals;
-    /// `patience` is stretched here.
+    /// Polls until `probe` gives a value, at growing intervals; `timeout` is scaled here.
     ///
     /// # Errors
-    /// The probe's own failure at once; a failure that says what was waited
-    /// for once `patience` has run out.
+    /// The probe's own failure at once; after `timeout` a failure that says what was waited for.
     pub async fn until<T, F>(
         &self,
         what: &str,
-        patience: Duration,
+        timeout: Duration,
         mut probe: impl FnMut() -> F,
     ) -> Result<T, Failure>
     where
         F: Future<Output = Result<Option<T>, Failure>>,
     {
-        let patience = self.patience(patience);
-        let deadline = tokio::time::Instant::now() + patience;
+        let timeout = self.scaled(timeout);
+        let deadline = tokio::time::Instant::now() + timeout;
         let mut pause = Duration::from_millis(10);
         loop {
             if let Some(value) = probe().await? {
@@ -217,7 +188,7 @@ impl Case {
             }
             if tokio::time::Instant::now() >= deadline {
                 return Err(Failure::failed(
-                    format!("{what} within {patience:?}"),
+                    format!("{what} within {timeout:?}"),
                     "it did not happen",
                 ));
             }
@@ -226,68 +197,83 @@ impl Case {
         }
     }
 
-    /// Deletes all that the case made and that is still there, latest first; in a run
-    /// that is to keep what it made, only what a sweep would not find again.
-    /// Waits for requests on their way first, as they may be making more.
+    /// Deletes all that the case created, latest first; with `--keep` only what `sweep` would not
+    /// find. Waits for requests in flight first, as they may be creating more.
     ///
     /// # Errors
-    /// If something is still there; the text names it.
+    /// If something is left; the text names it.
     pub async fn clean_up(&self) -> Result<(), Failure> {
-        drop(self.flights.write().await);
-        let made = std::mem::take(&mut *self.lock());
-        let vault = |made: &Made| match made.what {
-            Thing::Vault(id) => Some(id),
+        drop(self.ledger.no_request_in_flight().await);
+        let created = self.ledger.take_created();
+        let vault = |created: &Created| match created.resource {
+            Resource::Vault(id) => Some(id),
             _ => None,
         };
-        let own: HashSet<i64> = made.iter().filter_map(vault).collect();
+        let own: HashSet<i64> = created.iter().filter_map(vault).collect();
         let mut left = Vec::new();
-        for Made { by, what } in made.into_iter().rev() {
-            if let Err(failure) = self.remove(&by, &what, &own).await {
-                left.push(format!("{what:?}: {}", failure.got));
+        for Created { by, resource } in created.into_iter().rev() {
+            if let Err(failure) = self.remove(&by, &resource, &own).await {
+                left.push(format!("{resource:?}: {}", failure.got));
             }
         }
         if left.is_empty() {
             return Ok(());
         }
-        Err(Failure::error("everything the scenario made to be deleted", left.join("; ")))
+        Err(Failure::error("everything the scenario created to be deleted", left.join("; ")))
     }
 
-    async fn remove(&self, by: &Auth, what: &Thing, own: &HashSet<i64>) -> Result<(), Failure> {
-        if self.target.manners().keep && sweep::would_find(&self.wire_as(by.clone()), what).await? {
+    async fn remove(
+        &self,
+        by: &Auth,
+        resource: &Resource,
+        own: &HashSet<i64>,
+    ) -> Result<(), Failure> {
+        let keep = self.target.options().keep;
+        if keep && recognizable_by_run_id(&self.wire_as(by.clone()), resource).await? {
             return Ok(());
         }
-        // A key that may only read should have made nothing, and can delete nothing.
+        // A key without prompts:write can delete nothing, should it have created something.
         let by = if *by == Auth::ReadOnly { &Auth::Main } else { by };
-        let session = matches!(what, Thing::Key(_)) && self.target.session.initialized();
+        let session = matches!(resource, Resource::Key(_)) && self.target.session.initialized();
         let wire = self.wire_as(if session { Auth::Session } else { by.clone() });
-        let path = match what {
-            Thing::Prompt(id) => format!("/prompts/{id}"),
-            Thing::Vault(id) => format!("/vaults/{id}"),
-            Thing::Key(id) => format!("/api-keys/{id}"),
-            Thing::Fork(id) => {
+        let path = match resource {
+            Resource::Prompt(id) => format!("/prompts/{id}"),
+            Resource::Vault(id) => format!("/vaults/{id}"),
+            Resource::Key(id) => format!("/api-keys/{id}"),
+            Resource::Fork(id) => {
                 let listing = wire.get(&format!("/vaults/{id}/prompts")).await?;
                 for prompt in listing.array("/data").unwrap_or_default() {
                     if let Some(prompt) = prompt["id"].as_i64() {
-                        gone(&wire, &format!("/prompts/{prompt}")).await?;
+                        delete_if_present(&wire, &format!("/prompts/{prompt}")).await?;
                     }
                 }
                 format!("/vaults/{id}")
             }
-            Thing::Job(job) => {
+            Resource::Job(job) => {
                 let own = job.vault.is_some_and(|vault| own.contains(&vault));
                 return self.remove_job(&wire, job, own).await;
             }
         };
-        gone(&wire, &path).await
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Made>> {
-        self.made.lock().unwrap_or_else(PoisonError::into_inner)
+        delete_if_present(&wire, &path).await
     }
 }
 
-/// Deletes it; that it was not there any more is as well.
-pub(crate) async fn gone(wire: &Wire, path: &str) -> Result<(), Failure> {
+/// Whether `sweep` would find this resource by the run id in its texts, or it is gone.
+async fn recognizable_by_run_id(wire: &Wire, resource: &Resource) -> Result<bool, Failure> {
+    let path = match resource {
+        Resource::Prompt(id) => format!("/prompts/{id}"),
+        Resource::Vault(id) | Resource::Fork(id) => format!("/vaults/{id}"),
+        // Its output has the text of the order.
+        Resource::Job(_) => return Ok(true),
+        // A key must not stay valid.
+        Resource::Key(_) => return Ok(false),
+    };
+    let reply = wire.get(&path).await?;
+    Ok(reply.status_code() == 404 || reply.at("/data").ok().and_then(RunId::of_resource).is_some())
+}
+
+/// Deletes it; a 404 is fine too.
+pub(crate) async fn delete_if_present(wire: &Wire, path: &str) -> Result<(), Failure> {
     let reply = wire.delete(path).await?;
     match reply.status_code() {
         200..300 | 404 => Ok(()),

@@ -1,6 +1,5 @@
-//! The command line: what may be said on it, and what its exit code tells.
-//! What a command does is in its own file; this one and those below it are the
-//! only ones that write to the terminal.
+//! The command line: its arguments and exit codes. Each command has a file of its own. Only
+//! this module writes to the terminal.
 
 mod list;
 mod progress;
@@ -14,9 +13,10 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::report::Output;
+use crate::selection::Filters;
+use crate::{ProbeError, Suite};
 use clap::{Args, Parser, Subcommand};
-use promptarium_conformance::report::Output;
-use promptarium_conformance::{ProbeError, Profile};
 
 /// Runs conformance scenarios against any deployment of the Promptarium API.
 ///
@@ -44,12 +44,8 @@ enum Command {
     /// PROMPTARIUM_OTHER_API_KEY if it is set. What a run made that was at work
     /// a short while ago stays.
     Sweep(sweep::SweepArguments),
-    /// List every scenario.
-    List {
-        /// As JSON.
-        #[arg(long)]
-        json: bool,
-    },
+    /// List scenarios: every one, or those that the filters select.
+    List(list::ListArguments),
     /// Show for every rule which scenarios prove it and which deliberate faults
     /// they catch, or why there are none.
     Coverage {
@@ -63,23 +59,22 @@ enum Command {
 struct RunArguments {
     #[command(flatten)]
     target: target::TargetArguments,
-    /// What is expected: `core` is what the specification states, `reference`
-    /// adds what the reference server chose where it is silent.
-    #[arg(long, default_value = "core", value_name = "core|reference")]
-    profile: Profile,
-    /// Only scenarios with this id or an id that begins so; repeatable.
-    #[arg(long, value_name = "PREFIX")]
-    filter: Vec<String>,
+    #[command(flatten)]
+    filters: Filters,
     /// Write a report to a file; formats are text, json, junit, html and
     /// markdown; repeatable.
     #[arg(long, value_name = "FORMAT=FILE")]
     report: Vec<Output>,
+    /// Write the report in every format to this folder: report.txt, .json, .xml
+    /// (JUnit), .html and .md.
+    #[arg(long, value_name = "DIR")]
+    report_dir: Option<PathBuf>,
     /// A list of failures that are known and do not count; a list that is out
     /// of date fails the run. See docs/conformance.md for its form.
     #[arg(long, value_name = "FILE")]
     known_failures: Option<PathBuf>,
     /// How many scenarios run at once.
-    #[arg(long, default_value_t = promptarium_conformance::Run::JOBS, value_name = "N")]
+    #[arg(long, default_value_t = crate::Run::JOBS, value_name = "N")]
     jobs: NonZeroUsize,
     /// Run in the order that a report with this seed had.
     #[arg(long, value_name = "N")]
@@ -94,6 +89,9 @@ struct RunArguments {
     /// Send nothing but GET and HEAD: only scenarios that look at what is there.
     #[arg(long)]
     read_only: bool,
+    /// Start no further scenario after the first failure.
+    #[arg(long)]
+    fail_fast: bool,
     /// Exit with 4 if a core scenario could not run.
     #[arg(long)]
     strict: bool,
@@ -120,17 +118,18 @@ impl From<Exit> for ExitCode {
 /// What keeps a command from going on.
 struct Refusal(Exit, String);
 
-/// Does what the command line says.
-pub(crate) fn main() -> ExitCode {
-    // A panic's text may hold what a target said. The record has it, blanked.
+/// Runs the command that the process was started with on the scenarios of `suite`. A program
+/// with scenarios of its own calls it with [`Suite::builtin`] and [`Suite::with`].
+pub fn main(suite: &Suite) -> ExitCode {
+    // A panic's text may hold what a target said. The record has it, redacted.
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map_or_else(|| "an unknown place".into(), ToString::to_string);
         warn(&format!("a fault of the suite at {place}"));
     }));
     let exit = match Arguments::parse().command {
-        Command::Run(arguments) => on_a_runtime(run::run(arguments)),
+        Command::Run(arguments) => on_a_runtime(run::run(suite, arguments)),
         Command::Sweep(arguments) => on_a_runtime(sweep::sweep(arguments)),
-        Command::List { json } => list::list(json),
+        Command::List(arguments) => list::list(suite, arguments).unwrap_or_else(Refusal::print),
         Command::Coverage { json } => list::coverage(json),
     };
     exit.into()
@@ -144,10 +143,15 @@ fn on_a_runtime(command: impl Future<Output = Result<Exit, Refusal>>) -> Exit {
             return Exit::Usage;
         }
     };
-    runtime.block_on(command).unwrap_or_else(|Refusal(exit, line)| {
+    runtime.block_on(command).unwrap_or_else(Refusal::print)
+}
+
+impl Refusal {
+    fn print(self) -> Exit {
+        let Self(exit, line) = self;
         warn(&line);
         exit
-    })
+    }
 }
 
 impl From<ProbeError> for Refusal {

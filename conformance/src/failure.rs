@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::wire::Unblanked;
+use crate::exchange::RawExchange;
 
 /// Why a scenario did not pass.
 #[derive(Clone, Debug)]
@@ -14,9 +14,9 @@ pub struct Failure {
     pub expected: String,
     /// What was seen.
     pub got: String,
-    /// The request and reply in question. Secrets are blanked when a record is
+    /// The request and reply in question. Secrets are redacted when a record is
     /// made of the failure; until then nothing shows it.
-    pub exchange: Option<Unblanked>,
+    pub exchange: Option<RawExchange>,
 }
 
 /// Who is at fault.
@@ -27,7 +27,7 @@ pub enum Verdict {
     /// No verdict on the target: no connection, no answer, or a fault of ours.
     Error,
     /// Nobody: the target lacks what the scenario would look at.
-    Untestable,
+    Blocked,
 }
 
 impl Failure {
@@ -47,14 +47,14 @@ impl Failure {
     }
 
     /// The scenario has nothing to look at here, and counts as skipped.
-    pub fn untestable(reason: impl Into<String>) -> Self {
+    pub fn blocked(reason: impl Into<String>) -> Self {
         let expected = "something to look at";
-        Self { verdict: Verdict::Untestable, ..Self::failed(expected, reason) }
+        Self { verdict: Verdict::Blocked, ..Self::failed(expected, reason) }
     }
 
     /// Names the exchange that shows it.
     #[must_use]
-    pub fn on(self, exchange: Unblanked) -> Self {
+    pub fn on(self, exchange: RawExchange) -> Self {
         Self { exchange: Some(exchange), ..self }
     }
 }

@@ -12,8 +12,7 @@ use toml::Spanned;
 use toml::value::Datetime;
 use url::Url;
 
-use crate::report::{Outcome, Record};
-use crate::scenarios;
+use crate::suite::Suite;
 
 /// The entries of a file, by the id of their scenario.
 #[derive(Clone, Debug, Default)]
@@ -56,15 +55,15 @@ struct Written {
 }
 
 impl KnownFailures {
-    /// Reads a file; `today` is what the dates in it are compared with.
+    /// Reads a file of failures of scenarios in `suite`; `today` is what dates are compared with.
     ///
     /// # Errors
     /// One line that names the file, the line and what is wrong there.
-    pub fn read(file: &Path, today: Date) -> Result<Self, String> {
+    pub fn read(file: &Path, suite: &Suite, today: Date) -> Result<Self, String> {
         let name = file.display().to_string();
         let text = std::fs::read_to_string(file)
             .map_err(|error| format!("cannot read the known failures in {name}: {error}"))?;
-        Self::parse(&name, &text, today, |id| scenarios::all().any(|scenario| scenario.id == id))
+        Self::parse(&name, &text, today, |id| suite.find(id).is_some())
     }
 
     /// Takes the entries from the text of a file; `exists` says whether there is
@@ -123,36 +122,14 @@ impl KnownFailures {
         Ok(known)
     }
 
-    /// What the list makes of a record.
-    pub(crate) fn judge(&self, record: Record) -> Record {
-        let Some(entry) = self.entries.get(record.id) else { return record };
-        let known = Some(entry.clone());
-        match record.outcome {
-            Outcome::Failed | Outcome::Error if !entry.expired => {
-                Record { outcome: Outcome::Known, known, ..record }
-            }
-            Outcome::Passed => Record {
-                outcome: Outcome::Failed,
-                expected: Some(format!("a failure, since {} says that it is known", entry.place)),
-                got: Some("the scenario passed; take the entry out of the list".to_owned()),
-                known,
-                ..record
-            },
-            _ => Record { known, ..record },
-        }
+    /// The entry of a scenario.
+    pub(crate) fn entry(&self, id: &str) -> Option<&KnownFailure> {
+        self.entries.get(id)
     }
 
-    /// One line for each entry that the run says nothing about.
-    pub(crate) fn notes(&self, records: &[Record]) -> Vec<String> {
-        let note = |(id, entry): (&String, &KnownFailure)| {
-            let what = match records.iter().find(|record| record.id == id) {
-                None => "was not selected",
-                Some(record) if record.outcome == Outcome::Skipped => "was skipped",
-                Some(_) => return None,
-            };
-            Some(format!("{}: {id} is a known failure and {what}", entry.place))
-        };
-        self.entries.iter().filter_map(note).collect()
+    /// All entries, by the id of their scenario.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&str, &KnownFailure)> {
+        self.entries.iter().map(|(id, entry)| (id.as_str(), entry))
     }
 
     /// The file, if there is one.

@@ -10,31 +10,39 @@
 
 pub mod case;
 pub mod check;
+pub mod cli;
 pub mod coverage;
-pub mod environment;
+mod exchange;
 pub mod failure;
 pub mod known;
+mod ledger;
 pub mod make;
 pub mod probe;
 pub mod report;
 pub mod rules;
 pub mod run;
+pub mod run_id;
 pub mod scenario;
 pub mod scenarios;
 mod secret;
 pub mod selection;
-pub mod session;
 mod shell;
+mod suite;
 pub mod sweep;
 pub mod target;
 pub mod wire;
 
 pub use case::Case;
+pub use exchange::{Exchange, RawExchange};
 pub use failure::{Failure, Verdict};
 pub use known::KnownFailures;
-pub use probe::{ProbeError, probe, survey};
+pub use probe::{ProbeError, preflight, probe};
 pub use report::Report;
 pub use run::Run;
-pub use scenario::{Need, Profile, Scenario};
+pub use run_id::RunId;
+pub use scenario::{Profile, Scenario};
 pub use selection::Selection;
-pub use target::{Authorities, Http, Manners, Target, TargetConfig, TimeScale};
+pub use suite::Suite;
+pub use target::{
+    Authorities, Blocked, Http, Need, RunOptions, Target, TargetConfig, TimeScale, environment,
+};

@@ -1,9 +1,9 @@
-//! The command `promptarium-conformance`: what the library can do, from a shell.
-
-mod cli;
+//! The command `promptarium-conformance` with the built-in scenarios.
 
 use std::process::ExitCode;
 
+use promptarium_conformance::Suite;
+
 fn main() -> ExitCode {
-    cli::main()
+    promptarium_conformance::cli::main(&Suite::builtin())
 }

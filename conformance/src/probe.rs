@@ -12,12 +12,12 @@ use std::time::Duration;
 use thiserror::Error;
 use tokio::time::timeout;
 
-pub(crate) use self::pulse::doubt;
-use crate::environment::API_KEY;
-use crate::report::Untestable;
-use crate::run::Mark;
+pub(crate) use self::pulse::indiscriminate;
+use crate::run_id::RunId;
+use crate::target::environment::API_KEY;
+use crate::target::{Blocked, Target};
 use crate::wire::Reply;
-use crate::{Case, Selection, Target};
+use crate::{Case, Selection};
 
 /// How long deleting what was made may take.
 const CLEAN_UP: Duration = Duration::from_secs(10);
@@ -44,26 +44,26 @@ pub enum ProbeError {
 ///
 /// # Errors
 /// See [`ProbeError`].
-pub async fn survey(
+pub async fn preflight(
     target: &Arc<Target>,
     selection: &Selection,
-    mark: &Mark,
+    mark: &RunId,
     stop: impl Future<Output = ()>,
-) -> Result<Vec<Untestable>, ProbeError> {
+) -> Result<Vec<Blocked>, ProbeError> {
     let case = Case::new(Arc::clone(target), format!("{mark}-0"));
     let look = async {
         probe(target).await?;
         keys::check(&case).await?;
         session::begin(&case, selection).await?;
         parts::check(&case, selection).await;
-        Ok(parts::untestable(target, selection))
+        Ok(parts::blocked(target, selection))
     };
     let found = tokio::select! {
         found = look => found,
         () = stop => Err(ProbeError::Stopped),
     };
     // Where a key or the provider is wrong, something may stay; it is marked.
-    let _ = timeout(target.stretched(CLEAN_UP), case.clean_up()).await;
+    let _ = timeout(target.scaled(CLEAN_UP), case.clean_up()).await;
     found
 }
 
@@ -76,7 +76,7 @@ pub async fn probe(target: &Arc<Target>) -> Result<(), ProbeError> {
     let case = Case::new(Arc::clone(target), "probe");
     let reply = case.wire().get("/vaults").await;
     let reply =
-        reply.map_err(|failure| ProbeError::Unreachable(target.secrets.blank(failure.got)))?;
+        reply.map_err(|failure| ProbeError::Unreachable(target.secrets.redact(failure.got)))?;
     let wrong = |text: String| Err(ProbeError::Misconfigured(text));
     let base_url = target.base_url();
     match reply.status_code() {

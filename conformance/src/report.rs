@@ -20,7 +20,8 @@ pub use self::files::{Format, Output};
 pub use self::record::{Outcome, Record};
 pub use self::writer::Outputs;
 use crate::Profile;
-use crate::known::KnownFailures;
+use crate::known::{KnownFailure, KnownFailures};
+use crate::target::Blocked;
 
 /// What the whole run came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -68,17 +69,6 @@ pub struct Totals {
     pub left_behind: usize,
 }
 
-/// Something that a run cannot test.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Untestable {
-    /// What it is.
-    pub what: String,
-    /// Why it cannot be tested.
-    pub reason: String,
-    /// What would mend it.
-    pub mend: String,
-}
-
 /// A run and everything it found.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
@@ -92,6 +82,8 @@ pub struct Report {
     pub profile: Profile,
     /// The filters that were given; none means every scenario of the profile.
     pub filters: Vec<String>,
+    /// Ids and beginnings of ids that were left out.
+    pub excluded: Vec<String>,
     /// The number the order was made from.
     pub seed: u64,
     /// The mark in the names of everything the run made.
@@ -105,7 +97,7 @@ pub struct Report {
     /// What kept the run from its end.
     pub problem: Option<String>,
     /// What was known before the run not to be testable, and why.
-    pub untestable: Vec<Untestable>,
+    pub blocked: Vec<Blocked>,
     /// What else there is to know, such as known failures that were not selected.
     pub notes: Vec<String>,
     /// The flags beside all these that the run was begun with, each ready for a shell.
@@ -123,7 +115,7 @@ pub struct Report {
 impl Report {
     /// Takes a record on, in its place, and says which that is.
     pub(crate) fn add(&mut self, record: Record, place: impl Fn(&str) -> usize) -> usize {
-        let mut record = self.known.judge(record);
+        let mut record = record.judged(&self.known);
         if record.outcome.is_bad() || record.outcome == Outcome::Known {
             record.command = Some(again::alone(self, &record));
         }
@@ -142,7 +134,7 @@ impl Report {
     pub(crate) fn close(&mut self, problem: Option<String>) {
         self.verdict = self.judge(problem.is_some());
         self.problem = problem;
-        self.notes.extend(self.known.notes(&self.records));
+        self.notes.extend(known_failures_not_seen(&self.known, &self.records));
     }
 
     pub(crate) fn took(&mut self, duration: Duration) {
@@ -172,6 +164,19 @@ impl Report {
             Verdict::Passed
         }
     }
+}
+
+/// One line for each known failure that the run says nothing about.
+fn known_failures_not_seen(known: &KnownFailures, records: &[Record]) -> Vec<String> {
+    let note = |(id, entry): (&str, &KnownFailure)| {
+        let what = match records.iter().find(|record| record.id == id) {
+            None => "was not selected",
+            Some(record) if record.outcome == Outcome::Skipped => "was skipped",
+            Some(_) => return None,
+        };
+        Some(format!("{}: {id} is a known failure and {what}", entry.place))
+    };
+    known.entries().filter_map(note).collect()
 }
 
 impl Totals {

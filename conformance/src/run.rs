@@ -1,8 +1,7 @@
-//! Carries scenarios out: several at once, in a random order that can be had
-//! again, each apart from the others, and nothing left behind.
+//! Runs scenarios: several at once, in a random order that a seed repeats, each isolated from the
+//! others, and with everything deleted that they created.
 
-mod at_work;
-mod mark;
+mod active;
 mod one;
 
 use std::future::Future;
@@ -16,16 +15,17 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use tokio::sync::watch;
 
-pub use self::at_work::AtWork;
-pub use self::mark::Mark;
+pub use self::active::Active;
 pub use self::one::one;
 use crate::known::KnownFailures;
-use crate::probe::doubt;
-use crate::report::{Record, Report, Totals, Untestable, Verdict};
+use crate::probe::indiscriminate;
+use crate::report::{Record, Report, Totals, Verdict};
+use crate::run_id::RunId;
 use crate::selection::Selection;
+use crate::target::Blocked;
 use crate::{Scenario, Target};
 
-/// A run to be carried out.
+/// A run that has not begun.
 pub struct Run {
     target: Arc<Target>,
     selection: Selection,
@@ -33,16 +33,17 @@ pub struct Run {
     seed: u64,
     deadline: Duration,
     known: KnownFailures,
-    mark: Mark,
-    at_work: AtWork,
-    untestable: Vec<Untestable>,
-    sceptical: bool,
+    run_id: RunId,
+    active: Active,
+    blocked: Vec<Blocked>,
+    check_sanity: bool,
+    fail_fast: bool,
 }
 
 impl Run {
-    /// How many scenarios run at once unless told otherwise.
+    /// How many scenarios run at once by default.
     pub const JOBS: NonZeroUsize = NonZeroUsize::new(8).unwrap();
-    /// How long one scenario may take unless told otherwise.
+    /// How long one scenario may take by default.
     pub const DEADLINE: Duration = Duration::from_secs(60);
 
     /// A run of these scenarios with a seed of its own.
@@ -54,10 +55,11 @@ impl Run {
             seed: u64::from(rand::random::<u32>()),
             deadline: Self::DEADLINE,
             known: KnownFailures::default(),
-            mark: Mark::new(jiff::Timestamp::now()),
-            at_work: AtWork::default(),
-            untestable: Vec::new(),
-            sceptical: false,
+            run_id: RunId::new(jiff::Timestamp::now()),
+            active: Active::default(),
+            blocked: Vec::new(),
+            check_sanity: false,
+            fail_fast: false,
         }
     }
 
@@ -67,13 +69,13 @@ impl Run {
         Self { jobs, ..self }
     }
 
-    /// What the order is made from.
+    /// The seed of the order.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
         Self { seed, ..self }
     }
 
-    /// How long one scenario may take, before it is stretched.
+    /// How long one scenario may take, before scaling.
     #[must_use]
     pub fn deadline(self, deadline: Duration) -> Self {
         Self { deadline, ..self }
@@ -85,30 +87,36 @@ impl Run {
         Self { known, ..self }
     }
 
-    /// What is known not to be testable, for the report.
+    /// What the preflight found not to be testable, for the report.
     #[must_use]
-    pub fn untestable(self, untestable: Vec<Untestable>) -> Self {
-        Self { untestable, ..self }
+    pub fn blocked(self, blocked: Vec<Blocked>) -> Self {
+        Self { blocked, ..self }
     }
 
-    /// Looks first whether the target tells a good request from a bad one. Where it
-    /// does not, no scenario passes: it comes to no verdict.
+    /// Checks first whether the target tells a valid request from an invalid one. If it does not,
+    /// no scenario passes: it ends with an error.
     #[must_use]
-    pub fn sceptical(self) -> Self {
-        Self { sceptical: true, ..self }
+    pub fn check_sanity(self) -> Self {
+        Self { check_sanity: true, ..self }
     }
 
-    /// What is being done, for whoever shows it while the run goes on.
-    pub fn at_work(&self) -> AtWork {
-        self.at_work.clone()
+    /// Starts no further scenario after the first failure.
+    #[must_use]
+    pub fn fail_fast(self) -> Self {
+        Self { fail_fast: true, ..self }
     }
 
-    /// What stands in the names of all it makes.
-    pub fn mark(&self) -> &Mark {
-        &self.mark
+    /// The scenarios that run at the moment, for a progress display.
+    pub fn active(&self) -> Active {
+        self.active.clone()
     }
 
-    /// The report as it is before anything has run.
+    /// What is in the names of all it creates.
+    pub fn run_id(&self) -> &RunId {
+        &self.run_id
+    }
+
+    /// The report before anything has run.
     pub fn opening(&self) -> Report {
         Report {
             format: 1,
@@ -116,13 +124,14 @@ impl Run {
             target: self.target.base_url().to_owned(),
             profile: self.selection.profile,
             filters: self.selection.filters.clone(),
+            excluded: self.selection.excluded.clone(),
             seed: self.seed,
-            run_id: self.mark.to_string(),
+            run_id: self.run_id.to_string(),
             started_at: now(),
             duration_ms: 0,
             verdict: Verdict::Unfinished,
             problem: None,
-            untestable: self.untestable.clone(),
+            blocked: self.blocked.clone(),
             notes: Vec::new(),
             flags: self.target.config.flags(),
             known: self.known.clone(),
@@ -131,33 +140,31 @@ impl Run {
         }
     }
 
-    /// Runs everything and tells of each record as it comes, together with the
-    /// report so far. Once `stop` is done no scenario is begun, those at work
-    /// are given up, and what they made is deleted all the same.
-    pub async fn carry_out(
+    /// Runs all scenarios and calls `on_record` with each record and the report so far. Once
+    /// `stop` is done no scenario is started, those that run are cancelled, and what they
+    /// created is deleted all the same.
+    pub async fn run(
         self,
         stop: impl Future<Output = ()>,
-        mut told: impl FnMut(&Record, &Report),
+        mut on_record: impl FnMut(&Record, &Report),
     ) -> Report {
         let begun = Instant::now();
         let mut report = self.opening();
         let place = |id: &str| self.selection.scenarios.iter().position(|one| one.id == id);
-        let (stopping, heard) = watch::channel(false);
+        let (phase, current) = watch::channel(Phase::Running);
         let mut records = pin!(
             futures::stream::iter(self.order().into_iter().enumerate())
-                .map(|(n, scenario)| self.one(n, scenario, heard.clone()))
+                .map(|(n, scenario)| self.one(n, scenario, current.clone()))
                 .buffer_unordered(self.jobs.get())
         );
         let mut stop = pin!(stop);
-        let mut stopped = false;
-        let doubt = if self.sceptical { doubt(&self.target).await } else { None };
-        let doubt = doubt.map(|reason| self.target.secrets.blank(reason));
+        let doubt = if self.check_sanity { indiscriminate(&self.target).await } else { None };
+        let doubt = doubt.map(|reason| self.target.secrets.redact(reason));
         loop {
             let record = tokio::select! {
                 record = records.next() => record,
-                () = &mut stop, if !stopped => {
-                    stopped = true;
-                    stopping.send_replace(true);
+                () = &mut stop, if *current.borrow() != Phase::Stopping => {
+                    phase.send_replace(Phase::Stopping);
                     continue;
                 }
             };
@@ -167,10 +174,16 @@ impl Run {
                 None => record,
             };
             let at = report.add(record, |id| place(id).unwrap_or(usize::MAX));
+            let record = &report.records[at];
+            if self.fail_fast && record.outcome.is_bad() && *current.borrow() == Phase::Running {
+                phase.send_replace(Phase::Draining);
+                report.notes.push(format!("stopped after {} failed (--fail-fast)", record.id));
+            }
             report.took(begun.elapsed());
-            told(&report.records[at], &report);
+            on_record(&report.records[at], &report);
         }
         report.took(begun.elapsed());
+        let stopped = *current.borrow() == Phase::Stopping;
         report.close(stopped.then(|| "the run was stopped before its end".to_owned()));
         report
     }
@@ -179,15 +192,20 @@ impl Run {
         &self,
         n: usize,
         scenario: &'static Scenario,
-        stopping: watch::Receiver<bool>,
+        current: watch::Receiver<Phase>,
     ) -> Record {
-        if *stopping.borrow() {
-            return Record::skipped(scenario, "the run was stopped before its turn");
+        let phase = *current.borrow();
+        match phase {
+            Phase::Running => {}
+            Phase::Draining => return Record::skipped(scenario, "another scenario had failed"),
+            Phase::Stopping => {
+                return Record::skipped(scenario, "the run was stopped before its turn");
+            }
         }
-        let tag = format!("{}-{n}", self.mark);
-        let deadline = self.target.stretched(self.deadline);
-        let _at_work = self.at_work.begin(scenario.id);
-        one(&self.target, scenario, &tag, deadline, heard(stopping)).await
+        let tag = format!("{}-{n}", self.run_id);
+        let deadline = self.target.scaled(self.deadline);
+        let _active = self.active.begin(scenario.id);
+        one(&self.target, scenario, &tag, deadline, stopping(current)).await
     }
 
     fn order(&self) -> Vec<&'static Scenario> {
@@ -197,9 +215,19 @@ impl Run {
     }
 }
 
-/// Done once the run is to stop; never, if it can no longer be told to.
-async fn heard(mut stopping: watch::Receiver<bool>) {
-    if stopping.wait_for(|stop| *stop).await.is_err() {
+/// How far a run is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Running,
+    /// No scenario is started any more; those that run may end.
+    Draining,
+    /// Scenarios that run are cancelled.
+    Stopping,
+}
+
+/// Done once the run is stopping.
+async fn stopping(mut current: watch::Receiver<Phase>) {
+    if current.wait_for(|phase| *phase == Phase::Stopping).await.is_err() {
         std::future::pending::<()>().await;
     }
 }

@@ -1,14 +1,13 @@
-//! What a scenario is: an async function and what must be known about it
-//! before it runs. Running belongs to `run`, the list to [`crate::scenarios`].
+//! A scenario: an async function and what a run must know before it calls it.
 
 use futures::future::BoxFuture;
 
-use crate::{Case, Failure};
+use crate::{Case, Failure, Need};
 
 /// The function of a scenario.
 pub type RunFn = fn(Case) -> BoxFuture<'static, Result<(), Failure>>;
 
-/// One thing a deployment must do, and how to see whether it does.
+/// One fact about a deployment and how to check it.
 #[derive(Clone, Copy)]
 pub struct Scenario {
     /// Stable name, `chapter.subject.fact`, such as `prompts.create.title-length`.
@@ -37,24 +36,6 @@ pub enum Profile {
     Reference,
 }
 
-/// Something a target may lack; a scenario that needs it is then skipped, and
-/// the report says so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Need {
-    /// A key of the same account without `prompts:write`.
-    ReadOnlyKey,
-    /// A key of another account.
-    OtherAccount,
-    /// A key that was revoked.
-    RevokedKey,
-    /// A session of a browser in the account under test.
-    Session,
-    /// The provider that is built into the reference server.
-    LocalProvider,
-    /// HTTP/1.1, whose requests are lines of text that can be written wrong.
-    HttpOne,
-}
-
 impl Profile {
     /// As the command line and every report call it.
     pub fn word(self) -> &'static str {
@@ -65,78 +46,30 @@ impl Profile {
     }
 }
 
-impl Need {
-    /// What cannot be tested without it, why, and what would mend it.
-    pub(crate) fn in_words(self) -> (&'static str, &'static str, &'static str) {
-        match self {
-            Self::ReadOnlyKey => (
-                "that a key without prompts:write cannot write",
-                "there is no such key",
-                "set PROMPTARIUM_READ_ONLY_API_KEY",
-            ),
-            Self::OtherAccount => (
-                "that accounts are kept apart",
-                "there is no key of another account",
-                "set PROMPTARIUM_OTHER_API_KEY",
-            ),
-            Self::RevokedKey => (
-                "that a revoked key is refused",
-                "there is no revoked key",
-                "set PROMPTARIUM_REVOKED_API_KEY",
-            ),
-            Self::Session => (
-                "what only a browser session may do: making, listing and revoking API keys",
-                "there is no sign-in link",
-                "give --sign-in-url, or set PROMPTARIUM_SIGN_IN_URL",
-            ),
-            Self::LocalProvider => (
-                "what the built-in provider makes",
-                "PROMPTARIUM_IMAGE_MODEL names another provider's model",
-                "leave it unset on the reference server",
-            ),
-            Self::HttpOne => (
-                "requests that break the form of HTTP/1.1",
-                "the run speaks HTTP/2 only",
-                "leave --http 2 away",
-            ),
-        }
-    }
-
-    /// Why a scenario with this need cannot run, and what would mend it.
-    pub fn missing(self) -> &'static str {
-        match self {
-            Self::ReadOnlyKey => {
-                "needs a key without prompts:write of the same account; set PROMPTARIUM_READ_ONLY_API_KEY"
-            }
-            Self::OtherAccount => "needs a key of another account; set PROMPTARIUM_OTHER_API_KEY",
-            Self::RevokedKey => "needs a revoked key; set PROMPTARIUM_REVOKED_API_KEY",
-            Self::Session => {
-                "needs a browser session; give a sign-in link of the target by --sign-in-url or PROMPTARIUM_SIGN_IN_URL"
-            }
-            Self::HttpOne => "needs HTTP/1.1; this run speaks HTTP/2 only (--http 2)",
-            Self::LocalProvider => {
-                "needs the models under local/; PROMPTARIUM_IMAGE_MODEL names another provider's"
-            }
-        }
-    }
-}
-
-/// One scenario of the profile core: id, rules, needs (optional), function, title.
-macro_rules! core {
-    ($($entry:tt)+) => { $crate::scenario::scenario!(Core, $($entry)+) };
-}
-
-/// One scenario of the profile reference, written like `core!`.
-macro_rules! reference {
-    ($($entry:tt)+) => { $crate::scenario::scenario!(Reference, $($entry)+) };
-}
-
+/// One scenario: profile, id, rules, needs (optional), function, title.
+///
+/// ```
+/// use promptarium_conformance::{Case, Failure, Scenario, Suite, scenario};
+///
+/// async fn lists_vaults(case: Case) -> Result<(), Failure> {
+///     case.wire().get("/vaults").await?.status(200).map(drop)
+/// }
+///
+/// static OURS: &[Scenario] = &[
+///     scenario! { Reference "acme.vaults.listed" ["VA-13"] lists_vaults,
+///         "Our gateway lets the list of vaults through" },
+/// ];
+///
+/// let suite = Suite::builtin().with(OURS);
+/// assert!(suite.find("acme.vaults.listed").is_some());
+/// ```
+#[macro_export]
 macro_rules! scenario {
-    ($profile:ident, $id:literal [$($rule:literal),+] $([$($need:ident),*])? $run:path, $title:literal) => {
+    ($profile:ident $id:literal [$($rule:literal),*] $([$($need:ident),*])? $run:path, $title:literal) => {
         $crate::Scenario {
             id: $id,
             title: $title,
-            rules: &[$($rule),+],
+            rules: &[$($rule),*],
             profile: $crate::Profile::$profile,
             needs: &[$($($crate::Need::$need),*)?],
             source: concat!(file!(), ":", line!()),
@@ -145,4 +78,14 @@ macro_rules! scenario {
     };
 }
 
-pub(crate) use {core, reference, scenario};
+/// A scenario of the profile core.
+macro_rules! core {
+    ($($entry:tt)+) => { $crate::scenario!(Core $($entry)+) };
+}
+
+/// A scenario of the profile reference.
+macro_rules! reference {
+    ($($entry:tt)+) => { $crate::scenario!(Reference $($entry)+) };
+}
+
+pub(crate) use {core, reference};

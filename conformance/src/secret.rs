@@ -1,5 +1,5 @@
 //! The keys and the session of a run, and how they are kept out of everything that is shown.
-//! Whatever leaves the process passes [`Secrets::blank`].
+//! Whatever leaves the process passes [`Secrets::redact`].
 
 mod forms;
 
@@ -27,7 +27,7 @@ struct Secret {
     /// What stands for it in a shell line.
     variable: &'static str,
     /// What any other text has in its place.
-    blank: &'static str,
+    placeholder: &'static str,
     text: String,
     /// Of the part that is secret.
     forms: Arc<[Form]>,
@@ -71,10 +71,16 @@ impl Secrets {
     }
 
     /// The longest stands first, for one may begin with another.
-    fn keep(&self, variable: &'static str, blank: &'static str, text: &str, forms: Vec<Form>) {
+    fn keep(
+        &self,
+        variable: &'static str,
+        placeholder: &'static str,
+        text: &str,
+        forms: Vec<Form>,
+    ) {
         let mut all = self.all();
         if text.len() >= PIECE && all.iter().all(|secret| secret.text != text) {
-            all.push(Secret { variable, blank, text: text.to_owned(), forms: forms.into() });
+            all.push(Secret { variable, placeholder, text: text.to_owned(), forms: forms.into() });
             all.sort_by_key(|secret| std::cmp::Reverse(secret.text.len()));
         }
     }
@@ -85,18 +91,18 @@ impl Secrets {
 
     /// The text without any secret and without any long piece of its secret part, as a
     /// target may repeat a truncated key, or encode it.
-    pub(crate) fn blank<'t>(&self, text: impl Into<Cow<'t, str>>) -> String {
+    pub(crate) fn redact<'t>(&self, text: impl Into<Cow<'t, str>>) -> String {
         let mut text = text.into();
         let all = self.all();
         for secret in all.iter() {
             if text.contains(&secret.text) {
-                text = text.replace(&secret.text, secret.blank).into();
+                text = text.replace(&secret.text, secret.placeholder).into();
             }
         }
         for secret in all.iter() {
             for form in secret.forms.iter() {
                 while let Some(found) = form.longest_piece(&text) {
-                    text = text.replace(found, secret.blank).into();
+                    text = text.replace(found, secret.placeholder).into();
                 }
             }
         }
@@ -105,7 +111,7 @@ impl Secrets {
 
     /// An `Authorization` value as it may stand between double quotes in a
     /// shell line: a key becomes its variable, a truncated key the same piece
-    /// of its variable, and what resembles a key is blanked.
+    /// of its variable, and what resembles a key is redacted.
     pub(crate) fn in_shell(&self, value: &str) -> String {
         let known = self.all().clone();
         for Secret { variable, text, .. } in &known {
@@ -125,9 +131,9 @@ impl Secrets {
             secret.text.chars().zip(token.chars()).take_while(|(a, b)| a == b).count() >= PIECE
         };
         if known.iter().any(resembles) {
-            return format!("{scheme} [blanked]");
+            return format!("{scheme} [redacted]");
         }
-        for_double_quotes(&self.blank(value))
+        for_double_quotes(&self.redact(value))
     }
 }
 
@@ -147,8 +153,8 @@ mod tests {
     fn whole_keys_and_long_pieces_of_them_do_not_show() {
         let secrets = secrets();
         let text = format!("{KEY} {KEY}-longer {} 89abcdefghi acme_live_a1", &KEY[..30]);
-        let blanked = secrets.blank(&text);
-        assert_eq!(blanked, "[key] [key] acme_live_a1_[key] [key] acme_live_a1");
+        let redacted = secrets.redact(&text);
+        assert_eq!(redacted, "[key] [key] acme_live_a1_[key] [key] acme_live_a1");
     }
 
     #[test]
@@ -167,14 +173,14 @@ mod tests {
             encoded.push(data_encoding::BASE64URL_NOPAD.encode(text.as_bytes()));
         }
         for text in encoded {
-            let blanked = secrets.blank(text.as_str());
-            assert!(blanked.contains("[key]"), "{text}");
+            let redacted = secrets.redact(text.as_str());
+            assert!(redacted.contains("[key]"), "{text}");
             // What is left belongs to the part of a key that is no secret.
-            let (before, after) = blanked.split_once("[key]").unwrap();
-            assert!(text.starts_with(before) && after.len() < 12, "{blanked}");
+            let (before, after) = redacted.split_once("[key]").unwrap();
+            assert!(text.starts_with(before) && after.len() < 12, "{redacted}");
         }
-        let harmless = "%41%42%43 \\u0041 QUJD 414243";
-        assert_eq!(secrets.blank(harmless), harmless);
+        let escape_control_chars = "%41%42%43 \\u0041 QUJD 414243";
+        assert_eq!(secrets.redact(escape_control_chars), escape_control_chars);
     }
 
     #[test]
@@ -183,7 +189,7 @@ mod tests {
         assert_eq!(secrets.in_shell(&format!("Bearer {KEY}")), "Bearer ${MAIN}");
         assert_eq!(secrets.in_shell(&format!("Bearer {KEY}-longer")), "Bearer ${OTHER}");
         assert!(secrets.in_shell(&format!("Bearer {}", &KEY[..20])).ends_with(":0:20}"));
-        assert_eq!(secrets.in_shell(&format!("Bearer {}X", &KEY[..20])), "Bearer [blanked]");
+        assert_eq!(secrets.in_shell(&format!("Bearer {}X", &KEY[..20])), "Bearer [redacted]");
         assert_eq!(secrets.in_shell("Basic $`x`"), "Basic \\$\\`x\\`");
     }
 
@@ -194,16 +200,16 @@ mod tests {
         secrets.learn(&slot);
         secrets.learn(&json!({ "data": { "uploadUrl": "https://s/signed/b.png", "token": "" } }));
         secrets.learn(&json!([]));
-        assert_eq!(secrets.blank(slot.to_string()).matches("[slot]").count(), 2);
-        assert_eq!(secrets.blank("PUT https://s/signed/b.png"), "PUT [slot]");
+        assert_eq!(secrets.redact(slot.to_string()).matches("[slot]").count(), 2);
+        assert_eq!(secrets.redact("PUT https://s/signed/b.png"), "PUT [slot]");
         assert_eq!(secrets.in_shell("Bearer tok-en_12"), "Bearer ${UPLOAD_TOKEN}");
-        assert_eq!(secrets.in_shell("Bearer tok-en_1X"), "Bearer [blanked]");
+        assert_eq!(secrets.in_shell("Bearer tok-en_1X"), "Bearer [redacted]");
     }
     #[test]
     fn a_key_that_was_made_shows_no_more_than_one_that_was_given() {
         let (secrets, key) = (secrets(), "acme_live_p1_newSecretOfARun0123456789");
         secrets.learn(&json!({ "data": { "publicId": "p1", "key": key } }));
-        assert_eq!(secrets.blank(format!("{key} SecretOfARun")), "[key] [key]");
+        assert_eq!(secrets.redact(format!("{key} SecretOfARun")), "[key] [key]");
         assert_eq!(secrets.in_shell(&format!("Bearer {key}")), "Bearer ${NEW_API_KEY}");
     }
 
@@ -213,7 +219,7 @@ mod tests {
         secrets.keep_code(code);
         secrets.keep_session(session);
         let encoded = data_encoding::BASE64.encode(session.as_bytes());
-        let blanked = secrets.blank(format!("{code} {session} {} {encoded}", &code[..12]));
-        assert!(blanked.starts_with("[code] [session] [code] [session]"), "{blanked}");
+        let redacted = secrets.redact(format!("{code} {session} {} {encoded}", &code[..12]));
+        assert!(redacted.starts_with("[code] [session] [code] [session]"), "{redacted}");
     }
 }

@@ -9,9 +9,9 @@ use futures::{StreamExt as _, stream};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::case::Thing;
-use crate::run::Mark;
-use crate::wire::{Auth, Wire};
+use crate::run_id::RunId;
+use crate::target::Auth;
+use crate::wire::Wire;
 use crate::{Case, Failure, Target, check};
 
 /// Prompts on one page of the list.
@@ -25,7 +25,7 @@ const AT_ONCE: usize = 8;
 #[derive(Clone, Debug)]
 pub struct Leftovers {
     /// The run.
-    pub run: Mark,
+    pub run: RunId,
     /// When it last made or changed one of the things: a run at work does so
     /// all the time.
     pub latest: Timestamp,
@@ -79,12 +79,12 @@ impl Leftovers {
         let deleted = stream::iter(self.things).map(|Place { by, path }| {
             let wire = case.wire_as(by);
             async move {
-                let gone = crate::case::gone(&wire, &path).await;
+                let gone = crate::case::delete_if_present(&wire, &path).await;
                 gone.err().map(|failure| format!("{path}: {}", failure.got))
             }
         });
         let failures = deleted.buffered(AT_ONCE).filter_map(std::future::ready);
-        failures.map(|text| target.secrets.blank(text)).collect().await
+        failures.map(|text| target.secrets.redact(text)).collect().await
     }
 }
 
@@ -105,29 +105,9 @@ async fn prompts(wire: &Wire, mut each: impl FnMut(&Value)) -> Result<(), Failur
     Err(Failure::failed("a last page", "a list without an end"))
 }
 
-/// Whether this thing would be found by its mark, or is no more.
-pub(crate) async fn would_find(wire: &Wire, thing: &Thing) -> Result<bool, Failure> {
-    let path = match thing {
-        Thing::Prompt(id) => format!("/prompts/{id}"),
-        Thing::Vault(id) | Thing::Fork(id) => format!("/vaults/{id}"),
-        // What comes of it has the text that was asked for.
-        Thing::Job(_) => return Ok(true),
-        // A key must not stay in use.
-        Thing::Key(_) => return Ok(false),
-    };
-    let reply = wire.get(&path).await?;
-    Ok(reply.status_code() == 404 || reply.at("/data").ok().and_then(mark_of).is_some())
-}
-
-/// The mark in one of a thing's texts.
-fn mark_of(thing: &Value) -> Option<Mark> {
-    let texts = ["title", "prompt", "name", "description"];
-    texts.iter().filter_map(|text| thing[*text].as_str()).find_map(Mark::of_name)
-}
-
 /// Takes a thing on if one of its texts is a name that a run gave.
-fn note(found: &mut BTreeMap<Mark, Leftovers>, by: &Auth, collection: &str, thing: &Value) {
-    let (Some(run), Some(id)) = (mark_of(thing), thing["id"].as_i64()) else {
+fn note(found: &mut BTreeMap<RunId, Leftovers>, by: &Auth, collection: &str, thing: &Value) {
+    let (Some(run), Some(id)) = (RunId::of_resource(thing), thing["id"].as_i64()) else {
         return;
     };
     let dates = ["createdAt", "updatedAt"].map(|date| thing[date].as_str());

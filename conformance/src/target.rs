@@ -2,8 +2,10 @@
 //! be with it. Keys never show in `Debug`.
 
 mod capabilities;
+pub mod environment;
 mod flags;
-mod manners;
+mod need;
+mod options;
 mod transport;
 
 use std::fmt;
@@ -13,12 +15,13 @@ use tokio::sync::OnceCell;
 use url::Url;
 
 pub(crate) use self::capabilities::{Capabilities, must_work};
-pub use self::manners::{Manners, TimeScale};
+use self::environment::{API_KEY, OTHER_API_KEY, READ_ONLY_API_KEY, REVOKED_API_KEY};
+pub use self::need::{Blocked, Need};
+pub use self::options::{RunOptions, TimeScale};
 pub use self::transport::{Authorities, Http};
-use crate::environment::{API_KEY, OTHER_API_KEY, READ_ONLY_API_KEY, REVOKED_API_KEY};
+use crate::Failure;
+use crate::exchange::RawExchange;
 use crate::secret::Secrets;
-use crate::session::Session;
-use crate::{Failure, Need};
 
 /// What a run is told about the deployment under test.
 #[derive(Clone)]
@@ -39,14 +42,14 @@ pub struct TargetConfig {
     pub image_model: String,
     /// A model id that video prompts may name.
     pub video_model: String,
-    /// How long one answer may take, before it is stretched.
-    pub patience: Duration,
+    /// How long one answer may take, before it is scaled.
+    pub timeout: Duration,
     /// Which version of HTTP is spoken.
     pub http: Http,
     /// Who is trusted to vouch for the target, beside those the system trusts.
     pub authorities: Authorities,
     /// How a run behaves.
-    pub manners: Manners,
+    pub options: RunOptions,
 }
 
 impl TargetConfig {
@@ -61,10 +64,10 @@ impl TargetConfig {
             sign_in_code: None,
             image_model: "local/plasma".into(),
             video_model: "local/plasma-video".into(),
-            patience: Duration::from_secs(Self::PATIENCE_SECONDS.into()),
+            timeout: Duration::from_secs(Self::TIMEOUT_SECONDS.into()),
             http: Http::Auto,
             authorities: Authorities::default(),
-            manners: Manners::default(),
+            options: RunOptions::default(),
         }
     }
 
@@ -86,6 +89,27 @@ impl fmt::Debug for TargetConfig {
             .field("base_url", &self.base_url.as_str())
             .finish_non_exhaustive()
     }
+}
+
+/// Which credentials a call carries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Auth {
+    Main,
+    ReadOnly,
+    Other,
+    Revoked,
+    /// The run's browser session, without a key.
+    Session,
+    None,
+}
+
+/// The browser session of a run.
+#[derive(Clone)]
+pub(crate) struct Session {
+    /// Name and value, as the header `Cookie` has them.
+    pub(crate) cookie: String,
+    /// The sign-in.
+    pub(crate) sign_in: RawExchange,
 }
 
 /// A deployment, ready to be asked.
@@ -110,8 +134,8 @@ impl Target {
     /// # Errors
     /// If the HTTP client cannot be made.
     pub fn new(config: TargetConfig) -> Result<Self, Failure> {
-        let stretch = |time| config.manners.time_scale.stretch(time);
-        let patience = stretch(config.patience);
+        let scale = |time| config.options.time_scale.scale(time);
+        let timeout = scale(config.timeout);
         // A redirect is an answer to look at, and a proxy would speak for the
         // target; neither may happen behind a scenario's back.
         let tls = transport::tls(config.http, &config.authorities)
@@ -121,8 +145,8 @@ impl Target {
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
             .retry(reqwest::retry::never())
-            .connect_timeout(stretch(Self::CONNECT).min(patience))
-            .timeout(patience)
+            .connect_timeout(scale(Self::CONNECT).min(timeout))
+            .timeout(timeout)
             .pool_idle_timeout(Self::IDLE);
         let http = config
             .http
@@ -143,18 +167,18 @@ impl Target {
     }
 
     /// How long one answer may take.
-    pub fn patience(&self) -> Duration {
-        self.stretched(self.config.patience)
+    pub fn timeout(&self) -> Duration {
+        self.scaled(self.config.timeout)
     }
 
     /// A wait, as long as this run makes it.
-    pub fn stretched(&self, wait: Duration) -> Duration {
-        self.manners().time_scale.stretch(wait)
+    pub fn scaled(&self, wait: Duration) -> Duration {
+        self.options().time_scale.scale(wait)
     }
 
     /// How this run behaves.
-    pub fn manners(&self) -> &Manners {
-        &self.config.manners
+    pub fn options(&self) -> &RunOptions {
+        &self.config.options
     }
 
     /// Whether the target was given what a scenario needs.

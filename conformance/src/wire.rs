@@ -4,45 +4,33 @@
 
 mod busy;
 mod call;
-mod exchange;
 pub mod raw;
 mod reply;
 mod sdk;
-mod unblanked;
+
+use std::sync::Arc;
 
 use http::Method;
 use serde_json::Value;
 
 pub use self::call::Call;
-pub use self::exchange::Exchange;
 pub use self::reply::Reply;
-use self::unblanked::Sent;
-pub use self::unblanked::Unblanked;
-use crate::case::{Job, Thing};
-use crate::{Case, Failure};
-
-/// Under which key a call is made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Auth {
-    Main,
-    ReadOnly,
-    Other,
-    Revoked,
-    /// The run's browser session, without a key.
-    Session,
-    None,
-}
+use crate::Failure;
+use crate::exchange;
+use crate::ledger::{Job, Ledger, Resource};
+use crate::target::{Auth, Target};
 
 /// Calls under one key.
 #[derive(Clone)]
 pub struct Wire {
-    case: Case,
+    target: Arc<Target>,
+    ledger: Arc<Ledger>,
     auth: Auth,
 }
 
 impl Wire {
-    pub(crate) fn new(case: Case, auth: Auth) -> Self {
-        Self { case, auth }
+    pub(crate) fn new(target: Arc<Target>, ledger: Arc<Ledger>, auth: Auth) -> Self {
+        Self { target, ledger, auth }
     }
 
     /// `GET` of a path below the base URL, query included.
@@ -73,7 +61,7 @@ impl Wire {
     /// Any call, to be finished with [`Call::send`].
     pub fn call(&self, method: Method, path: &str) -> Call {
         let call = Call::below(self.clone(), method, path);
-        match (&self.auth, self.case.target().session.get()) {
+        match (&self.auth, self.target.session.get()) {
             (Auth::Session, Some(Ok(session))) => {
                 call.header("cookie", &session.cookie).sent_by_own_page()
             }
@@ -87,7 +75,7 @@ impl Wire {
     }
 
     fn key(&self) -> Result<Option<&str>, Failure> {
-        let config = &self.case.target().config;
+        let config = &self.target.config;
         let key = match self.auth {
             Auth::None | Auth::Session => return Ok(None),
             Auth::Main => Some(&config.api_key),
@@ -109,24 +97,26 @@ impl Wire {
     /// Whatever a scenario makes is written down here, in the one place all
     /// calls pass, so that no scenario can forget it. A wrong status of
     /// success is a fault for some scenario to find; the thing is there.
-    fn note_what_was_made(&self, sent: &Sent, path: &str, reply: &Reply) {
-        if sent.method != Method::POST || !(200..300).contains(&reply.status_code()) {
+    fn track_created(&self, request: &exchange::Request, path: &str, reply: &Reply) {
+        if request.method != Method::POST || !(200..300).contains(&reply.status_code()) {
             return;
         }
         let path = path.split('?').next().unwrap_or(path);
         let id = || reply.integer("/data/id").ok();
         let what = match path.trim_start_matches('/').split('/').collect::<Vec<_>>()[..] {
-            ["prompts"] => id().map(Thing::Prompt),
-            ["vaults"] => id().map(Thing::Vault),
-            ["vaults", _, "fork"] => id().map(Thing::Fork),
+            ["prompts"] => id().map(Resource::Prompt),
+            ["vaults"] => id().map(Resource::Vault),
+            ["vaults", _, "fork"] => id().map(Resource::Fork),
             ["generations"] => {
-                queued(sent.body.as_deref().unwrap_or_default(), reply).map(Thing::Job)
+                queued(request.body.as_deref().unwrap_or_default(), reply).map(Resource::Job)
             }
-            ["api-keys"] => reply.string("/data/publicId").ok().map(|id| Thing::Key(id.to_owned())),
+            ["api-keys"] => {
+                reply.string("/data/publicId").ok().map(|id| Resource::Key(id.to_owned()))
+            }
             _ => None,
         };
         if let Some(what) = what {
-            self.case.made_by(&self.auth, what);
+            self.ledger.track(&self.auth, what);
         }
     }
 }

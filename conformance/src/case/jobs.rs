@@ -6,23 +6,15 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Case, gone};
+use super::{Case, delete_if_present};
 use crate::Failure;
+use crate::ledger::Job;
 use crate::wire::{Reply, Wire};
 
 /// How long cleaning up waits for a job.
-const PATIENCE: Duration = Duration::from_secs(40);
+const TIMEOUT: Duration = Duration::from_secs(40);
 /// How long, if jobs are known to take too long.
-const LITTLE_PATIENCE: Duration = Duration::from_secs(2);
-
-/// A generation that was queued.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Job {
-    /// Its `clientJobId`.
-    pub(crate) id: String,
-    /// The vault that it was asked for.
-    pub(crate) vault: Option<i64>,
-}
+const SHORT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The path of a job's status, the id as one percent-encoded segment.
 pub fn status_path(id: &str) -> String {
@@ -68,13 +60,13 @@ impl Case {
             prompts = self.tagged_in_system_vaults(wire).await?;
         }
         for prompt in prompts {
-            gone(wire, &format!("/prompts/{prompt}")).await?;
+            delete_if_present(wire, &format!("/prompts/{prompt}")).await?;
         }
         Ok(())
     }
 
     /// The last status; none if there is no such job, or if what is answered
-    /// has no data, so that no patience would make a status of it.
+    /// has no data, so that no timeout would make a status of it.
     async fn end_of(&self, wire: &Wire, id: &str) -> Result<Option<Reply>, Failure> {
         let path = &status_path(id);
         let what = format!("the job {id:?} to end");
@@ -89,8 +81,8 @@ impl Case {
             })
         };
         let in_vain = self.waits_for_jobs().is_err();
-        let patience = if in_vain { LITTLE_PATIENCE } else { PATIENCE };
-        self.until(&what, patience, ask).await
+        let timeout = if in_vain { SHORT_TIMEOUT } else { TIMEOUT };
+        self.until(&what, timeout, ask).await
     }
 
     async fn tagged_in_system_vaults(&self, wire: &Wire) -> Result<Vec<i64>, Failure> {

@@ -2,28 +2,38 @@
 
 use std::fmt::Write as _;
 
-use promptarium_conformance::coverage::Line;
-use promptarium_conformance::{Profile, Scenario, coverage, scenarios};
+use clap::Args;
 use serde_json::{Value, json};
 
-use super::{Exit, tell, warn};
+use super::{Exit, Refusal, tell, warn};
+use crate::coverage::Line;
+use crate::selection::Filters;
+use crate::{Scenario, Selection, Suite, coverage};
 
-/// Every scenario, one a line, or as a JSON array.
-pub(super) fn list(as_json: bool) -> Exit {
+#[derive(Args)]
+pub(super) struct ListArguments {
+    #[command(flatten)]
+    filters: Filters,
+    /// As JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The selected scenarios, one a line or as a JSON array.
+pub(super) fn list(suite: &Suite, arguments: ListArguments) -> Result<Exit, Refusal> {
+    let filters = arguments.filters.or_everything();
+    let selected = Selection::new(suite, filters).map_err(|line| Refusal(Exit::Usage, line))?;
     let mut text = String::new();
-    if as_json {
-        let all: Value = scenarios::all().map(in_json).collect();
+    if arguments.json {
+        let all: Value = selected.scenarios.iter().copied().map(in_json).collect();
         let _ = writeln!(text, "{all:#}");
-    } else {
-        for scenario in scenarios::all() {
-            let rules = scenario.rules.join(", ");
-            let (id, title) = (scenario.id, scenario.title);
-            let profile = if scenario.profile == Profile::Core { "core" } else { "reference" };
-            let _ = writeln!(text, "{id} ({profile}; {rules}): {title}");
-        }
+    }
+    for scenario in selected.scenarios.iter().filter(|_| !arguments.json) {
+        let Scenario { id, title, profile, rules, .. } = scenario;
+        let _ = writeln!(text, "{id} ({}; {}): {title}", profile.word(), rules.join(", "));
     }
     tell(&text);
-    Exit::Passed
+    Ok(Exit::Passed)
 }
 
 fn in_json(scenario: &Scenario) -> Value {
@@ -34,6 +44,7 @@ fn in_json(scenario: &Scenario) -> Value {
         "rules": scenario.rules,
         "profile": scenario.profile,
         "needs": needs,
+        "source": scenario.source,
     })
 }
 

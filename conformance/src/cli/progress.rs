@@ -5,9 +5,9 @@ use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use promptarium_conformance::Report;
-use promptarium_conformance::report::Totals;
-use promptarium_conformance::run::AtWork;
+use crate::Report;
+use crate::report::Totals;
+use crate::run::Active;
 
 /// How often the line is written.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -26,7 +26,7 @@ pub(super) struct Progress {
 
 impl Progress {
     /// Shows nothing where standard error is no terminal.
-    pub(super) fn new(all: usize, at_work: AtWork) -> Self {
+    pub(super) fn new(all: usize, active: Active) -> Self {
         let totals = Arc::<Mutex<Totals>>::default();
         let shown = Arc::clone(&totals);
         let drawing = std::io::stderr().is_terminal().then(|| {
@@ -34,7 +34,7 @@ impl Progress {
                 loop {
                     tokio::time::sleep(PAUSE).await;
                     let totals = *shown.lock().unwrap_or_else(PoisonError::into_inner);
-                    let line = line(totals, all, at_work.oldest());
+                    let line = line(totals, all, active.oldest());
                     let _ = write!(std::io::stderr().lock(), "\r\x1b[K{line}");
                 }
             })
@@ -78,7 +78,7 @@ fn line(totals: Totals, all: usize, oldest: Option<(&str, Duration)>) -> String 
 mod tests {
     use std::time::Duration;
 
-    use promptarium_conformance::report::Totals;
+    use crate::report::Totals;
 
     use super::line;
 

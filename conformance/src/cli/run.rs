@@ -1,40 +1,46 @@
-//! The command `run`: everything that can be wrong is looked at before the
-//! first scenario runs, and each fault is one line and one exit code.
+//! The command `run`: everything that can be wrong is checked before the first scenario runs, and
+//! each mistake is one line and one exit code.
 
 use std::sync::Arc;
 
 use futures::FutureExt as _;
-use promptarium_conformance::report::{Outputs, Report, Untestable, Verdict, text};
-use promptarium_conformance::run::Mark;
-use promptarium_conformance::{KnownFailures, Manners, Run, Selection, Target, session, survey};
 
 use super::progress::Progress;
-use super::signals;
-use super::{Exit, Refusal, RunArguments, tell, warn};
+use super::{Exit, Refusal, RunArguments, signals, tell, warn};
+use crate::case::session;
+use crate::report::{Output, Outputs, Report, Verdict, text};
+use crate::{Blocked, KnownFailures, Run, RunId, RunOptions, Selection, Suite, Target, preflight};
 
-pub(super) async fn run(arguments: RunArguments) -> Result<Exit, Refusal> {
+pub(super) async fn run(suite: &Suite, arguments: RunArguments) -> Result<Exit, Refusal> {
     let strict = arguments.strict;
-    let report = carry_out(arguments).await?;
+    let report = execute(suite, arguments).await?;
     Ok(exit(&report, strict))
 }
 
-async fn carry_out(arguments: RunArguments) -> Result<Report, Refusal> {
+async fn execute(suite: &Suite, arguments: RunArguments) -> Result<Report, Refusal> {
     let usage = |line| Refusal(Exit::Usage, line);
-    let (target, selection) = prepare(&arguments).map_err(usage)?;
+    let (target, selection) = prepare(suite, &arguments).map_err(usage)?;
     let all = selection.scenarios.len();
     let mut run = Run::new(Arc::clone(&target), selection.clone())
         .jobs(arguments.jobs)
-        .deadline(Run::DEADLINE.max(arguments.target.patience() * 2));
+        .deadline(Run::DEADLINE.max(arguments.target.timeout() * 2));
+    if arguments.fail_fast {
+        run = run.fail_fast();
+    }
     if let Some(seed) = arguments.seed {
         run = run.seed(seed);
     }
     if let Some(file) = &arguments.known_failures {
-        run = run.known(KnownFailures::read(file, today()).map_err(usage)?);
+        run = run.known(KnownFailures::read(file, suite, today()).map_err(usage)?);
     }
-    let mut outputs = Outputs::new(arguments.report).map_err(usage)?;
+    let mut files = arguments.report;
+    if let Some(folder) = &arguments.report_dir {
+        files.extend(Output::all_formats(folder).map_err(usage)?);
+    }
+    let mut outputs = Outputs::new(files).map_err(usage)?;
     outputs.begin(&run.opening()).map_err(usage)?;
-    let mark = run.mark().clone();
-    let again = how_to_sweep(&mark);
+    let run_id = run.run_id().clone();
+    let again = how_to_sweep(&run_id);
     let stop = signals::listen(
         || warn("stopping; deleting what was made (once more to leave it there)"),
         move || {
@@ -43,8 +49,8 @@ async fn carry_out(arguments: RunArguments) -> Result<Report, Refusal> {
         },
     )
     .shared();
-    let untestable = match survey(&target, &selection, &mark, stop.clone()).await {
-        Ok(untestable) => untestable,
+    let blocked = match preflight(&target, &selection, &run_id, stop.clone()).await {
+        Ok(blocked) => blocked,
         Err(error) => {
             end_session(&target).await;
             let mut report = run.opening();
@@ -53,12 +59,12 @@ async fn carry_out(arguments: RunArguments) -> Result<Report, Refusal> {
             return Err(error.into());
         }
     };
-    for Untestable { what, reason, mend } in &untestable {
-        warn(&format!("cannot test {what}: {reason}; {mend}"));
+    for Blocked { what, reason, remedy } in &blocked {
+        warn(&format!("cannot test {what}: {reason}; {remedy}"));
     }
-    let run = run.untestable(untestable).sceptical();
-    let progress = Progress::new(all, run.at_work());
-    let report = run.carry_out(stop, |record, report| {
+    let run = run.blocked(blocked).check_sanity();
+    let progress = Progress::new(all, run.active());
+    let report = run.run(stop, |record, report| {
         progress.show(report);
         outputs.tell(record, report);
     });
@@ -66,8 +72,8 @@ async fn carry_out(arguments: RunArguments) -> Result<Report, Refusal> {
     end_session(&target).await;
     drop(progress);
     tell(&text::render(&report));
-    if target.manners().keep || report.totals.left_behind > 0 {
-        warn(&how_to_sweep(&mark));
+    if target.options().keep || report.totals.left_behind > 0 {
+        warn(&how_to_sweep(&run_id));
     }
     outputs.end(&report).map_err(usage)?;
     Ok(report)
@@ -83,17 +89,17 @@ fn today() -> jiff::civil::Date {
     jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date()
 }
 
-fn prepare(arguments: &RunArguments) -> Result<(Arc<Target>, Selection), String> {
+fn prepare(suite: &Suite, arguments: &RunArguments) -> Result<(Arc<Target>, Selection), String> {
     let RunArguments { read_only, keep, .. } = *arguments;
-    let selection = Selection::new(arguments.profile, arguments.filter.clone())?;
+    let selection = Selection::new(suite, arguments.filters.clone())?;
     let selection = if read_only { selection.read_only()? } else { selection };
-    let manners = Manners { read_only, keep, ..Manners::default() };
-    let target = arguments.target.target(manners, arguments.sign_in_url.as_deref())?;
+    let options = RunOptions { read_only, keep, ..RunOptions::default() };
+    let target = arguments.target.target(options, arguments.sign_in_url.as_deref())?;
     Ok((target, selection))
 }
 
-fn how_to_sweep(mark: &Mark) -> String {
-    format!("to delete what was made: promptarium-conformance sweep --run {mark}")
+fn how_to_sweep(run_id: &RunId) -> String {
+    format!("to delete what was made: promptarium-conformance sweep --run {run_id}")
 }
 
 fn exit(report: &Report, strict: bool) -> Exit {

@@ -5,11 +5,11 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::RunId;
+use crate::sweep::{self, Leftovers};
+use crate::{RunOptions, Target, probe};
 use clap::Args;
 use jiff::Timestamp;
-use promptarium_conformance::run::Mark;
-use promptarium_conformance::sweep::{self, Leftovers};
-use promptarium_conformance::{Manners, Target, probe};
 
 use super::target::TargetArguments;
 use super::{Exit, Refusal, tell, warn};
@@ -26,7 +26,7 @@ pub(super) struct SweepArguments {
     older_than: Age,
     /// Only this run, however old it is; a report names it as its run_id.
     #[arg(long, value_name = "MARK")]
-    run: Option<Mark>,
+    run: Option<RunId>,
 }
 
 /// A time as it is written on the command line.
@@ -56,9 +56,9 @@ impl FromStr for Age {
 }
 
 pub(super) async fn sweep(arguments: SweepArguments) -> Result<Exit, Refusal> {
-    let manners = Manners { read_only: arguments.dry_run, ..Manners::default() };
+    let options = RunOptions { read_only: arguments.dry_run, ..RunOptions::default() };
     let target =
-        arguments.target.target(manners, None).map_err(|line| Refusal(Exit::Usage, line))?;
+        arguments.target.target(options, None).map_err(|line| Refusal(Exit::Usage, line))?;
     probe(&target).await?;
     let found = sweep::find(&target).await;
     let found = found.map_err(|failure| {

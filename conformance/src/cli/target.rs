@@ -5,10 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::{Authorities, Http, RunOptions, Target, TargetConfig, TimeScale, environment};
 use clap::Args;
-use promptarium_conformance::{
-    Authorities, Http, Manners, Target, TargetConfig, TimeScale, environment,
-};
 
 #[derive(Args)]
 pub(super) struct TargetArguments {
@@ -16,31 +14,31 @@ pub(super) struct TargetArguments {
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
     /// How long one answer may take, in seconds.
-    #[arg(long, default_value_t = TargetConfig::PATIENCE_SECONDS, value_name = "SECONDS",
-          value_parser = clap::value_parser!(u16).range(1..))]
-    patience: u16,
+    #[arg(long, visible_alias = "patience", default_value_t = TargetConfig::TIMEOUT_SECONDS,
+          value_name = "SECONDS", value_parser = clap::value_parser!(u16).range(1..))]
+    timeout: u16,
     /// What every wait is multiplied with, from 0.1 to 1000.
     #[arg(long, default_value_t, value_name = "FACTOR")]
     time_scale: TimeScale,
     /// Trust the authorities in this file of PEM certificates too.
-    #[arg(long, value_name = "FILE")]
-    ca: Option<PathBuf>,
+    #[arg(long, visible_alias = "ca", value_name = "FILE")]
+    cacert: Option<PathBuf>,
     /// Speak this version of HTTP; 2 without TLS by prior knowledge.
     #[arg(long, default_value_t, value_name = "auto|1.1|2")]
     http: Http,
 }
 
 impl TargetArguments {
-    /// How long one answer may take, before it is stretched.
-    pub(super) fn patience(&self) -> Duration {
-        Duration::from_secs(self.patience.into())
+    /// How long one answer may take, before it is scaled.
+    pub(super) fn timeout(&self) -> Duration {
+        Duration::from_secs(self.timeout.into())
     }
 
-    /// The target; the time scale is the flag's and not that of `manners`. `sign_in_url` takes the
+    /// The target; the time scale is the flag's and not that of `options`. `sign_in_url` takes the
     /// place of its variable.
     pub(super) fn target(
         &self,
-        manners: Manners,
+        options: RunOptions,
         sign_in_url: Option<&str>,
     ) -> Result<Arc<Target>, String> {
         let variable = |name: &str| match sign_in_url {
@@ -48,13 +46,13 @@ impl TargetArguments {
             _ => std::env::var(name).ok(),
         };
         let mut config = environment::target_config(self.base_url.as_deref(), variable)?;
-        config.patience = self.patience();
+        config.timeout = self.timeout();
         config.http = self.http;
-        if let Some(file) = &self.ca {
+        if let Some(file) = &self.cacert {
             config.authorities =
-                Authorities::read(file).map_err(|reason| format!("--ca: {reason}"))?;
+                Authorities::read(file).map_err(|reason| format!("--cacert: {reason}"))?;
         }
-        config.manners = Manners { time_scale: self.time_scale, ..manners };
+        config.options = RunOptions { time_scale: self.time_scale, ..options };
         let target = Target::new(config).map_err(|failure| failure.got)?;
         Ok(Arc::new(target))
     }

@@ -8,7 +8,7 @@ use http::header::AUTHORIZATION;
 
 use super::ProbeError;
 use crate::Case;
-use crate::environment::{API_KEY, OTHER_API_KEY, READ_ONLY_API_KEY, REVOKED_API_KEY};
+use crate::target::environment::{API_KEY, OTHER_API_KEY, READ_ONLY_API_KEY, REVOKED_API_KEY};
 use crate::wire::Wire;
 
 pub(super) async fn check(case: &Case) -> Result<(), ProbeError> {

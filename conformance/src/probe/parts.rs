@@ -7,8 +7,8 @@ use http::Method;
 use serde_json::json;
 
 use crate::case::{state, status_path};
-use crate::report::Untestable;
-use crate::{Case, Failure, Need, Selection, Target};
+use crate::target::{Blocked, Need, Target};
+use crate::{Case, Failure, Selection};
 
 /// How long one generation may take. A scenario may wait for several.
 const JOB: Duration = Duration::from_secs(20);
@@ -16,19 +16,19 @@ const JOB: Duration = Duration::from_secs(20);
 /// Notes in the target what does not work.
 pub(super) async fn check(case: &Case, selection: &Selection) {
     let target = case.target();
-    if target.manners().read_only {
+    if target.options().read_only {
         return;
     }
     let asks = |chapter| selection.scenarios.iter().any(|one| one.id.starts_with(chapter));
     if asks("uploads.")
         && let Some(reason) = storage(case).await
     {
-        let _ = target.capabilities.storage.set(target.secrets.blank(reason));
+        let _ = target.capabilities.storage.set(target.secrets.redact(reason));
     }
     if asks("generations.")
         && let Some(reason) = provider(case).await
     {
-        let _ = target.capabilities.provider.set(target.secrets.blank(reason));
+        let _ = target.capabilities.provider.set(target.secrets.redact(reason));
     }
 }
 
@@ -67,36 +67,31 @@ async fn provider(case: &Case) -> Option<String> {
     }
 }
 
-/// What cannot be tested, why, and what would mend it.
-pub(super) fn untestable(target: &Target, selection: &Selection) -> Vec<Untestable> {
-    let mut list = Vec::new();
-    let mut add = |what: &str, reason: &str, mend: &str| {
-        let (what, reason, mend) = (what.to_owned(), reason.to_owned(), mend.to_owned());
-        list.push(Untestable { what, reason, mend });
-    };
-    if target.manners().read_only {
-        add("whatever writes", "this run only reads", "run without --read-only");
+/// What cannot be tested, why, and the remedy.
+pub(super) fn blocked(target: &Target, selection: &Selection) -> Vec<Blocked> {
+    let mut blocked = Vec::new();
+    if target.options().read_only {
+        blocked.push(Blocked::new(
+            "whatever writes",
+            "this run only reads",
+            "run without --read-only",
+        ));
     }
-    let needs = [
-        Need::ReadOnlyKey,
-        Need::OtherAccount,
-        Need::RevokedKey,
-        Need::Session,
-        Need::LocalProvider,
-    ];
-    for need in needs.into_iter().filter(|need| !target.offers(*need)) {
+    for need in Need::ALL.into_iter().filter(|need| !target.offers(*need)) {
         if selection.scenarios.iter().any(|scenario| scenario.needs.contains(&need)) {
-            let (what, reason, mend) = need.in_words();
-            add(what, reason, mend);
+            blocked.push(need.blocked());
         }
     }
-    let parts = &target.capabilities;
-    if let Some(reason) = parts.provider.get() {
-        let mend = "look at the provider, or give a model that is quicker in PROMPTARIUM_IMAGE_MODEL, or a larger --time-scale";
-        add("what generations come to", reason, mend);
+    if let Some(reason) = target.capabilities.provider.get() {
+        let remedy = "check the provider, or set PROMPTARIUM_IMAGE_MODEL to a faster model, or --time-scale to a larger factor";
+        blocked.push(Blocked::new("the output of generations", reason, remedy));
     }
-    if let Some(reason) = parts.storage.get() {
-        add("uploads of images", reason, "let this machine reach the storage");
+    if let Some(reason) = target.capabilities.storage.get() {
+        blocked.push(Blocked::new(
+            "uploads of images",
+            reason,
+            "make the storage reachable from here",
+        ));
     }
-    list
+    blocked
 }

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use http::Method;
 use http::header::AUTHORIZATION;
 
-use crate::run::Mark;
+use crate::run_id::RunId;
 use crate::wire::Reply;
 use crate::{Case, Failure, Target};
 
 /// Why passing on this target would mean nothing; none if it would.
-pub(crate) async fn doubt(target: &Arc<Target>) -> Option<String> {
-    let case = Case::new(Arc::clone(target), Mark::new(jiff::Timestamp::now()).to_string());
+pub(crate) async fn indiscriminate(target: &Arc<Target>) -> Option<String> {
+    let case = Case::new(Arc::clone(target), RunId::new(jiff::Timestamp::now()).to_string());
     let wire = case.wire();
     let good = wire.get("/vaults").await;
     let stranger = case.anonymous().call(Method::GET, "/vaults");

@@ -1,7 +1,7 @@
 //! Whether the sign-in link opens a session, and one of the account under test.
 
 use super::ProbeError;
-use crate::environment::API_KEY;
+use crate::target::environment::API_KEY;
 use crate::{Case, Need, Selection, Verdict, check};
 
 /// Begins the session of the run, if scenarios need it.
@@ -10,7 +10,7 @@ pub(super) async fn begin(case: &Case, selection: &Selection) -> Result<(), Prob
     if !asked || !case.target().offers(Need::Session) {
         return Ok(());
     }
-    let wrong = |text: &str| Err(ProbeError::Misconfigured(case.target().secrets.blank(text)));
+    let wrong = |text: &str| Err(ProbeError::Misconfigured(case.target().secrets.redact(text)));
     let wire = match case.session().await {
         Ok(wire) => wire,
         Err(failure) if failure.verdict == Verdict::Error => return wrong(&failure.got),

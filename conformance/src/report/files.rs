@@ -46,6 +46,9 @@ impl Format {
     }
 }
 
+/// The extensions of the formats, in the order of [`Format::ALL`].
+const EXTENSIONS: [&str; 5] = ["txt", "json", "xml", "html", "md"];
+
 /// A format and a file, written `FORMAT=FILE`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
@@ -71,6 +74,21 @@ impl FromStr for Output {
 }
 
 impl Output {
+    /// A file of each format in a folder, which is created if it is missing.
+    ///
+    /// # Errors
+    /// One line if it cannot be created.
+    pub fn all_formats(folder: &Path) -> Result<Vec<Self>, String> {
+        fs::create_dir_all(folder).map_err(|error| {
+            format!("--report-dir: cannot create {}: {error}", folder.display())
+        })?;
+        let file = |(extension, format): (&str, Format)| Self {
+            format,
+            file: folder.join("report").with_extension(extension),
+        };
+        Ok(EXTENSIONS.into_iter().zip(Format::ALL.map(|(_, format)| format)).map(file).collect())
+    }
+
     /// Writes the whole report. Readers see the old text or the new one, never
     /// half of one. What is no regular file, such as a pipe, is written once, at
     /// the end.

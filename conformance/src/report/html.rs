@@ -7,8 +7,9 @@ mod overview;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::plain::{harmless, seconds};
-use super::{Outcome, Report, Untestable, text};
+use super::plain::{escape_control_chars, seconds};
+use super::{Outcome, Report, text};
+use crate::target::Blocked;
 
 const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = include_str!("html/filter.js");
@@ -20,7 +21,7 @@ const POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; \
 
 /// The whole report as one page.
 pub fn render(report: &Report) -> String {
-    let title = format!("{} · {}", report.verdict.word(), harmless(&report.target));
+    let title = format!("{} · {}", report.verdict.word(), escape_control_chars(&report.target));
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -60,19 +61,19 @@ fn head(report: &Report) -> Markup {
     html! {
         header {
             p.verdict.(report.verdict.word()) { (text::verdict(report)) }
-            h1 { (harmless(&report.target)) }
+            h1 { (escape_control_chars(&report.target)) }
             p.quiet {
                 (report.suite) ", profile " (report.profile.word()) ", begun "
                 time { (report.started_at) } ", took " (seconds(report.duration_ms))
                 ", seed " (report.seed) ", run " (report.run_id)
             }
             @for note in report.problem.iter().chain(&report.notes) {
-                p.note { (harmless(note)) }
+                p.note { (escape_control_chars(note)) }
             }
-            @for Untestable { what, reason, mend } in &report.untestable {
+            @for Blocked { what, reason, remedy } in &report.blocked {
                 p.note {
-                    b { "Cannot test " (harmless(what)) } ": " (harmless(reason)) "; "
-                    (harmless(mend))
+                    b { "Cannot test " (escape_control_chars(what)) } ": " (escape_control_chars(reason)) "; "
+                    (escape_control_chars(remedy))
                 }
             }
             @if !report.filters.is_empty() {
@@ -98,7 +99,7 @@ fn head(report: &Report) -> Markup {
 
 /// A line for a shell, with what it is for.
 fn command(name: &str, line: &str) -> Markup {
-    html! { div.command { span.quiet { (name) } pre { code { (harmless(line)) } } } }
+    html! { div.command { span.quiet { (name) } pre { code { (escape_control_chars(line)) } } } }
 }
 
 /// What stands for an outcome beside its word, for whoever sees no colours.

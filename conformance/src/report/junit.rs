@@ -7,8 +7,9 @@ use std::time::Duration;
 use quick_junit::{NonSuccessKind, Property, TestCase, TestCaseStatus, TestSuite, XmlString};
 
 use super::chapters::{self, Chapter};
-use super::plain::{curl, harmless, one_line};
-use super::{Outcome, Record, Report, Untestable, Verdict, text};
+use super::plain::{curl, escape_control_chars, one_line};
+use super::{Outcome, Record, Report, Verdict, text};
+use crate::target::Blocked;
 
 /// The whole report as one XML document.
 pub fn render(report: &Report) -> String {
@@ -46,8 +47,8 @@ fn suite_named(report: &Report, name: &str) -> TestSuite {
     ] {
         suite.add_property(Property::new(name, safe(value)));
     }
-    for Untestable { what, reason, mend } in &report.untestable {
-        let shown = format!("{what}: {reason}; {mend}");
+    for Blocked { what, reason, remedy } in &report.blocked {
+        let shown = format!("{what}: {reason}; {remedy}");
         suite.add_property(Property::new("cannot test", safe(&shown)));
     }
     for note in &report.notes {
@@ -138,5 +139,5 @@ fn description(record: &Record) -> String {
 
 /// The library would leave out what XML forbids; shown is better than gone.
 fn safe(text: &str) -> XmlString {
-    XmlString::new(harmless(text))
+    XmlString::new(escape_control_chars(text))
 }

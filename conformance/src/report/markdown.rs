@@ -3,8 +3,9 @@
 
 use std::fmt::Write as _;
 
-use super::plain::{curl, harmless, one_line, seconds, without_links};
-use super::{Outcome, Record, Report, Untestable, Verdict, chapters, text};
+use super::plain::{curl, escape_control_chars, one_line, seconds, without_links};
+use super::{Outcome, Record, Report, Verdict, chapters, text};
+use crate::target::Blocked;
 
 /// GitHub refuses a summary of more than 1 MiB, and the step with it.
 const BYTES_MAX: usize = 900 << 10;
@@ -39,13 +40,13 @@ fn head(report: &Report) -> String {
         let filters: Vec<_> = report.filters.iter().map(|filter| code(filter)).collect();
         let _ = writeln!(page, "Only a part was run: {}.", filters.join(", "));
     }
-    for Untestable { what, reason, mend } in &report.untestable {
+    for Blocked { what, reason, remedy } in &report.blocked {
         let _ = writeln!(
             page,
             "\n> Cannot test {}: {}; {}",
             escaped(what),
             escaped(reason),
-            escaped(mend)
+            escaped(remedy)
         );
     }
     for note in report.problem.iter().chain(&report.notes) {
@@ -158,7 +159,7 @@ fn tail(report: &Report) -> String {
 
 /// A block whose fence is longer than any row of backticks in it.
 fn block(language: &str, text: &str) -> String {
-    let text = harmless(text);
+    let text = escape_control_chars(text);
     let fence = "`".repeat(longest_row(&text).max(2) + 1);
     format!("{fence}{language}\n{}\n{fence}\n", text.trim_end())
 }

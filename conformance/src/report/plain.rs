@@ -1,14 +1,14 @@
-//! Text from a target, made harmless for whoever shows it. What a format itself
+//! Text from a target, made escape_control_chars for whoever shows it. What a format itself
 //! must escape is that format's own matter.
 
-use crate::wire::Exchange;
+use crate::exchange::Exchange;
 
 /// A longer shell line helps nobody who reads; JSON has the whole.
 const CURL_SHOWN: usize = 4000;
 
 /// Control characters could steer the reader's terminal and are forbidden in
 /// XML; marks of direction could turn the order of what is read around.
-pub(super) fn harmless(text: &str) -> String {
+pub(super) fn escape_control_chars(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -27,14 +27,14 @@ pub(super) fn harmless(text: &str) -> String {
 
 /// On one line.
 pub(super) fn one_line(text: &str) -> String {
-    harmless(&text.lines().collect::<Vec<_>>().join(" "))
+    escape_control_chars(&text.lines().collect::<Vec<_>>().join(" "))
 }
 
 /// The shell line of an exchange, or what stands for one that is too long to read.
 pub(super) fn curl(exchange: &Exchange) -> String {
     let curl = exchange.curl();
     if curl.len() <= CURL_SHOWN {
-        return harmless(curl);
+        return escape_control_chars(curl);
     }
     format!("a line of {} bytes; see the JSON report", curl.len())
 }

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::known::KnownFailure;
+use crate::exchange::Exchange;
+use crate::known::{KnownFailure, KnownFailures};
 use crate::rules::Rule;
-use crate::wire::Exchange;
 use crate::{Profile, Scenario};
 
 /// What one scenario came to.
@@ -12,6 +12,8 @@ use crate::{Profile, Scenario};
 pub struct Record {
     /// The scenario's id.
     pub id: &'static str,
+    /// The file and the line of its entry.
+    pub source: &'static str,
     /// The fact in one sentence.
     pub title: &'static str,
     /// The rules it proves, with their texts.
@@ -26,8 +28,10 @@ pub struct Record {
     pub expected: Option<String>,
     /// What was seen.
     pub got: Option<String>,
-    /// The request and reply that show it.
+    /// The exchange that shows it.
     pub exchange: Option<Exchange>,
+    /// The last exchanges of a scenario that did not pass, oldest first.
+    pub steps: Vec<Exchange>,
     /// The command that runs it alone, if there is something to look into.
     pub command: Option<String>,
     /// What the list of known failures says of it.
@@ -45,6 +49,7 @@ impl Record {
         let rule = |id: &&'static str| crate::rules::find(id).unwrap_or_else(|| unknown(id));
         Self {
             id: scenario.id,
+            source: scenario.source,
             title: scenario.title,
             rules: scenario.rules.iter().map(rule).collect(),
             profile: scenario.profile,
@@ -53,6 +58,7 @@ impl Record {
             expected: None,
             got: None,
             exchange: None,
+            steps: Vec::new(),
             command: None,
             known: None,
             left_behind: None,
@@ -71,6 +77,25 @@ impl Record {
             expected: Some("a target that tells a good request from a bad one".into()),
             got: Some(reason.to_owned()),
             ..self
+        }
+    }
+
+    /// The record, as the list of known failures makes it count.
+    pub(crate) fn judged(self, known: &KnownFailures) -> Self {
+        let Some(entry) = known.entry(self.id) else { return self };
+        let known = Some(entry.clone());
+        match self.outcome {
+            Outcome::Failed | Outcome::Error if !entry.expired => {
+                Self { outcome: Outcome::Known, known, ..self }
+            }
+            Outcome::Passed => Self {
+                outcome: Outcome::Failed,
+                expected: Some(format!("a failure, as {} lists it as known", entry.place)),
+                got: Some("the scenario passed; remove the entry from the list".to_owned()),
+                known,
+                ..self
+            },
+            _ => Self { known, ..self },
         }
     }
 

@@ -3,10 +3,11 @@
 
 use std::fmt::Write as _;
 
-use super::plain::{curl, harmless, seconds};
-use super::{Outcome, Record, Report, Totals, Untestable, Verdict};
+use super::plain::{curl, escape_control_chars, seconds};
+use super::{Outcome, Record, Report, Totals, Verdict};
+use crate::exchange::Exchange;
 use crate::known::KnownFailure;
-use crate::wire::Exchange;
+use crate::target::Blocked;
 
 /// The whole report as text.
 pub fn render(report: &Report) -> String {
@@ -23,7 +24,7 @@ pub fn render(report: &Report) -> String {
         }
     }
     summary(&mut text, report);
-    harmless(&text)
+    escape_control_chars(&text)
 }
 
 /// One record, in as many lines as its outcome asks for.
@@ -34,11 +35,11 @@ pub fn record(record: &Record) -> String {
         Outcome::Passed => "passed",
         Outcome::Skipped => {
             let reason = record.reason.as_deref().unwrap_or("without a reason");
-            return harmless(&format!("skipped {}: {reason}\n", record.id));
+            return escape_control_chars(&format!("skipped {}: {reason}\n", record.id));
         }
         Outcome::Known => {
             let known = record.known.as_ref().map(known).unwrap_or_default();
-            return harmless(&format!("known {}: {known}\n", record.id));
+            return escape_control_chars(&format!("known {}: {known}\n", record.id));
         }
     };
     let mut text = format!("{word} {}\n  {}\n", record.id, record.title);
@@ -56,13 +57,20 @@ pub fn record(record: &Record) -> String {
     if let Some(left) = &record.left_behind {
         let _ = writeln!(text, "  left behind: {left}");
     }
+    if !record.steps.is_empty() {
+        let _ = writeln!(text, "  the exchanges before:");
+    }
+    for step in &record.steps {
+        let _ = writeln!(text, "    {}", step.summary());
+    }
     if let Some(exchange) = &record.exchange {
         push_exchange(&mut text, exchange);
     }
     if let Some(command) = &record.command {
         let _ = writeln!(text, "  alone: {command}");
     }
-    harmless(&text)
+    let _ = writeln!(text, "  source: {}", record.source);
+    escape_control_chars(&text)
 }
 
 /// What the list of known failures says, in one line.
@@ -108,8 +116,8 @@ fn summary(text: &mut String, report: &Report) {
     if !report.filters.is_empty() {
         let _ = writeln!(text, "only a part was run: {}", report.filters.join(", "));
     }
-    for Untestable { what, reason, mend } in &report.untestable {
-        let _ = writeln!(text, "cannot test {what}: {reason}; {mend}");
+    for Blocked { what, reason, remedy } in &report.blocked {
+        let _ = writeln!(text, "cannot test {what}: {reason}; {remedy}");
     }
     for note in report.notes.iter().chain(&report.problem) {
         let _ = writeln!(text, "{note}");

@@ -9,7 +9,6 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::{sleep, timeout};
 
 use crate::report::{Outcome, Record, whole_ms};
-use crate::secret::Secrets;
 use crate::{Case, Failure, Scenario, Target, Verdict};
 
 /// How long cleaning up may take.
@@ -52,30 +51,43 @@ pub async fn one(
     };
     // Nothing may be made any more once cleaning up has begun.
     task.shutdown().await;
-    let last = case.last();
-    let clean_up = target.stretched(CLEAN_UP);
+    let mut steps = case.exchanges();
+    let clean_up = target.scaled(CLEAN_UP);
     let left_behind = match timeout(clean_up, case.clean_up()).await {
         Ok(Ok(())) => None,
         Ok(Err(failure)) => Some(failure.got),
         Err(_) => Some(format!("deleting took longer than {clean_up:?}")),
     };
-    // Nothing of a failure leaves but through here.
-    let blank = |text: String| target.secrets.blank(text);
-    let record = record(scenario, end, deadline, &target.secrets);
-    let last = last.filter(|_| record.outcome.is_bad() && record.exchange.is_none());
-    let last = last.map(|exchange| exchange.blanked(&target.secrets).for_want_of_another());
+    let secrets = &target.secrets;
+    let shown = match &end {
+        End::Returned(Err(failure)) => failure.exchange.clone(),
+        _ => None,
+    };
+    let record = record(scenario, end, deadline);
+    // The text of a failure leaves only through here.
+    let redact = |text: String| secrets.redact(text);
+    let exchange = match shown {
+        Some(shown) => {
+            steps.retain(|step| !Arc::ptr_eq(&step.request, &shown.request));
+            Some(shown.redacted(secrets))
+        }
+        None => steps.pop().map(|last| last.redacted(secrets).as_last()),
+    };
+    let is_bad = record.outcome.is_bad();
+    let steps = if is_bad { steps } else { Vec::new() };
     Record {
-        expected: record.expected.map(blank),
-        got: record.got.map(blank),
-        reason: record.reason.map(blank),
-        exchange: record.exchange.or(last),
-        left_behind: left_behind.map(blank),
+        expected: record.expected.map(redact),
+        got: record.got.map(redact),
+        reason: record.reason.map(redact),
+        exchange: exchange.filter(|_| is_bad),
+        steps: steps.iter().map(|step| step.redacted(secrets)).collect(),
+        left_behind: left_behind.map(redact),
         duration_ms: whole_ms(begun.elapsed()),
         ..record
     }
 }
 
-fn record(scenario: &Scenario, end: End, deadline: Duration, secrets: &Secrets) -> Record {
+fn record(scenario: &Scenario, end: End, deadline: Duration) -> Record {
     let error = |expected: String, got: String| Record {
         expected: Some(expected),
         got: Some(got),
@@ -87,12 +99,11 @@ fn record(scenario: &Scenario, end: End, deadline: Duration, secrets: &Secrets) 
             let outcome = match failure.verdict {
                 Verdict::Failed => Outcome::Failed,
                 Verdict::Error => Outcome::Error,
-                Verdict::Untestable => return Record::skipped(scenario, failure.got),
+                Verdict::Blocked => return Record::skipped(scenario, failure.got),
             };
             Record {
                 expected: Some(failure.expected),
                 got: Some(failure.got),
-                exchange: failure.exchange.map(|exchange| exchange.blanked(secrets)),
                 ..Record::new(scenario, outcome)
             }
         }

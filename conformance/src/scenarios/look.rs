@@ -32,7 +32,7 @@ where
     for n in 1..LOOKS {
         match once().await {
             Err(failure) if failure.verdict == Verdict::Failed => {
-                tokio::time::sleep(case.patience(Duration::from_millis(200) * n)).await;
+                tokio::time::sleep(case.scaled(Duration::from_millis(200) * n)).await;
             }
             other => return other,
         }
@@ -43,7 +43,7 @@ where
 /// Sees to it that there is something to look at, in a run that may write: a vault
 /// with prompts in it.
 async fn furnish(case: &Case, wire: &Wire) -> Result<Option<i64>, Failure> {
-    if case.target().manners().read_only {
+    if case.target().options().read_only {
         return Ok(None);
     }
     let vault = make::vault(case, wire).await?;
@@ -102,7 +102,7 @@ async fn present(wire: &Wire, path: &str) -> Result<(Reply, Vec<Value>), Failure
     let (reply, entries) = some(wire, path).await?;
     if entries.is_empty() {
         let what = path.split('?').next().unwrap_or(path);
-        return Err(Failure::untestable(format!("GET {what} gives an empty list to look at")));
+        return Err(Failure::blocked(format!("GET {what} gives an empty list to look at")));
     }
     Ok((reply, entries))
 }

@@ -18,9 +18,10 @@ use std::time::Duration;
 use http::Method;
 use serde_json::json;
 
-use crate::case::Thing;
-use crate::wire::raw::{Draft, Heard, Socket};
-use crate::wire::{Auth, Reply};
+use crate::ledger::Resource;
+use crate::target::Auth;
+use crate::wire::Reply;
+use crate::wire::raw::{RawRequest, Received, Socket};
 use crate::{Case, Failure, Scenario, check, make};
 
 pub(super) const ALL: &[&[Scenario]] = &[
@@ -46,7 +47,7 @@ struct Site {
 impl Site {
     async fn new(case: &Case) -> Result<Self, Failure> {
         let vault = make::vault(case, &case.wire()).await?;
-        case.made_by(&Auth::Main, Thing::Fork(vault));
+        case.track(&Auth::Main, Resource::Fork(vault));
         Ok(Self { case: case.clone(), vault })
     }
 
@@ -57,18 +58,18 @@ impl Site {
     }
 
     /// A request that makes a prompt, still without its body.
-    fn post(&self) -> Draft {
-        Draft::new(&self.case, &Method::POST, "/prompts")
+    fn post(&self) -> RawRequest {
+        self.case.raw_request(&Method::POST, "/prompts")
     }
 
     /// The same with a body of JSON that is still to be framed.
-    fn typed(&self) -> Draft {
+    fn typed(&self) -> RawRequest {
         self.post().line("Content-Type: application/json")
     }
 
     /// A request that reads the vault.
-    fn get(&self) -> Draft {
-        Draft::new(&self.case, &Method::GET, &format!("/vaults/{}", self.vault))
+    fn get(&self) -> RawRequest {
+        self.case.raw_request(&Method::GET, &format!("/vaults/{}", self.vault))
     }
 
     /// How many prompts were made, asked on a connection that has seen nothing odd.
@@ -77,12 +78,12 @@ impl Site {
     }
 
     async fn socket(&self) -> Result<Socket, Failure> {
-        Socket::open(&self.case).await
+        self.case.socket().await
     }
 
     /// Sends the request on a connection of its own; it must not be carried out, nor
     /// whatever could be taken for a second one in it.
-    async fn refuses(&self, what: &str, bytes: &[u8]) -> Result<Heard, Failure> {
+    async fn refuses(&self, what: &str, bytes: &[u8]) -> Result<Received, Failure> {
         let mut socket = self.socket().await?;
         socket.send(bytes).await?;
         let heard = check::about(what, refused(socket.next().await?, &socket))?;
@@ -114,11 +115,11 @@ where
 }
 
 /// Refused, by an answer that puts it on the request or without one.
-fn refused(heard: Heard, socket: &Socket) -> Result<Heard, Failure> {
+fn refused(heard: Received, socket: &Socket) -> Result<Received, Failure> {
     match &heard {
-        Heard::Closed => {}
-        Heard::Reply(reply) if is_refusal(reply.status_code()) => {}
-        Heard::Reply(reply) => {
+        Received::Closed => {}
+        Received::Reply(reply) if is_refusal(reply.status_code()) => {}
+        Received::Reply(reply) => {
             let got = format!("status {}", reply.status_code());
             return Err(socket.failure("a status of 400 to 499 or the end of the connection", got));
         }
@@ -132,9 +133,9 @@ fn is_refusal(status: u16) -> bool {
 }
 
 /// Carried out or refused: any answer that is no fault of the server.
-fn answered(heard: Heard, socket: &Socket) -> Result<Heard, Failure> {
+fn answered(heard: Received, socket: &Socket) -> Result<Received, Failure> {
     match &heard {
-        Heard::Reply(reply) if (200..300).contains(&reply.status_code()) => Ok(heard),
+        Received::Reply(reply) if (200..300).contains(&reply.status_code()) => Ok(heard),
         _ => refused(heard, socket),
     }
 }
@@ -144,7 +145,7 @@ async fn over(mut socket: Socket) -> Result<(), Failure> {
     socket.finish().await;
     loop {
         match socket.next().await? {
-            Heard::Closed => return Ok(()),
+            Received::Closed => return Ok(()),
             heard => refused(heard, &socket)?,
         };
     }
@@ -152,21 +153,21 @@ async fn over(mut socket: Socket) -> Result<(), Failure> {
 
 /// What the reference server says where a connection tells nothing else: this
 /// status, and then the end. hyper writes such an answer, without a body.
-fn bare(heard: &Heard, status: u16) -> Result<(), Failure> {
+fn bare(heard: &Received, status: u16) -> Result<(), Failure> {
     match heard {
-        Heard::Reply(reply) => {
+        Received::Reply(reply) => {
             reply.status(status)?;
             reply.ensure(reply.body().is_empty(), "no body", "one").map(drop)
         }
-        Heard::Closed => Err(Failure::failed(format!("status {status}"), "the end")),
+        Received::Closed => Err(Failure::failed(format!("status {status}"), "the end")),
     }
 }
 
 /// The answer, which must be there.
-fn said(heard: Heard) -> Result<Reply, Failure> {
+fn said(heard: Received) -> Result<Reply, Failure> {
     match heard {
-        Heard::Reply(reply) => Ok(reply),
-        Heard::Closed => Err(Failure::failed("an answer", "the end of the connection")),
+        Received::Reply(reply) => Ok(reply),
+        Received::Closed => Err(Failure::failed("an answer", "the end of the connection")),
     }
 }
 
@@ -176,6 +177,6 @@ fn chunked(body: &str) -> String {
 }
 
 /// Head and body one after the other.
-fn with(head: &Draft, body: impl AsRef<[u8]>) -> Vec<u8> {
+fn with(head: &RawRequest, body: impl AsRef<[u8]>) -> Vec<u8> {
     [head.head(), body.as_ref().to_vec()].concat()
 }

@@ -16,5 +16,5 @@ pub(crate) struct Capabilities {
 
 /// Skips whoever needs the part, if there is a reason why it cannot be tested.
 pub(crate) fn must_work(part: &OnceLock<String>) -> Result<(), Failure> {
-    part.get().map_or(Ok(()), |reason| Err(Failure::untestable(reason)))
+    part.get().map_or(Ok(()), |reason| Err(Failure::blocked(reason)))
 }

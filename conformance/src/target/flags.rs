@@ -1,6 +1,5 @@
-//! The flags of a command that has this target, as far as they are not the usual
-//! ones: what a report needs to say how the same is had again. Where the target is,
-//! and its keys, are for others to tell.
+//! Renders the flags that are not at their defaults, so that a report can print the command that
+//! repeats the run. Base URL and keys are added elsewhere.
 
 use std::time::Duration;
 
@@ -9,25 +8,25 @@ use crate::shell::quoted;
 
 impl TargetConfig {
     /// How long one answer may take unless told otherwise, in seconds.
-    pub const PATIENCE_SECONDS: u16 = 30;
+    pub const TIMEOUT_SECONDS: u16 = 30;
 
     /// Each with its value, ready for a shell.
     pub(crate) fn flags(&self) -> Vec<String> {
-        let Self { patience, http, authorities, manners, .. } = self;
+        let Self { timeout, http, authorities, options, .. } = self;
         let mut flags = Vec::new();
-        if *patience != Duration::from_secs(Self::PATIENCE_SECONDS.into()) {
-            flags.push(format!("--patience {}", patience.as_secs_f64().ceil()));
+        if *timeout != Duration::from_secs(Self::TIMEOUT_SECONDS.into()) {
+            flags.push(format!("--timeout {}", timeout.as_secs_f64().ceil()));
         }
-        if manners.time_scale != TimeScale::default() {
-            flags.push(format!("--time-scale {}", manners.time_scale));
+        if options.time_scale != TimeScale::default() {
+            flags.push(format!("--time-scale {}", options.time_scale));
         }
         if let Some(file) = authorities.file() {
-            flags.push(format!("--ca {}", quoted(&file.to_string_lossy())));
+            flags.push(format!("--cacert {}", quoted(&file.to_string_lossy())));
         }
         if *http != Http::default() {
             flags.push(format!("--http {http}"));
         }
-        if manners.read_only {
+        if options.read_only {
             flags.push("--read-only".into());
         }
         flags
@@ -38,7 +37,7 @@ impl TargetConfig {
 mod tests {
     use std::time::Duration;
 
-    use crate::{Http, Manners, TargetConfig, TimeScale};
+    use crate::{Http, RunOptions, TargetConfig, TimeScale};
 
     fn config() -> TargetConfig {
         TargetConfig::new("https://prompts.example/api/v1".parse().unwrap(), "a-long-key")
@@ -52,9 +51,9 @@ mod tests {
     #[test]
     fn each_setting_has_its_flag() {
         let time_scale: TimeScale = "2.5".parse().unwrap();
-        let manners = Manners { time_scale, read_only: true, keep: true };
-        let patience = Duration::from_secs(7);
-        let config = TargetConfig { patience, http: Http::Two, manners, ..config() };
-        assert_eq!(config.flags(), ["--patience 7", "--time-scale 2.5", "--http 2", "--read-only"]);
+        let options = RunOptions { time_scale, read_only: true, keep: true };
+        let timeout = Duration::from_secs(7);
+        let config = TargetConfig { timeout, http: Http::Two, options, ..config() };
+        assert_eq!(config.flags(), ["--timeout 7", "--time-scale 2.5", "--http 2", "--read-only"]);
     }
 }

@@ -11,9 +11,9 @@ use http_body::Frame;
 use http_body_util::StreamBody;
 use serde_json::Value;
 
-use super::unblanked::{Came, Sent};
-use super::{Reply, Unblanked, Wire, busy};
+use super::{Reply, Wire, busy};
 use crate::Failure;
+use crate::exchange::{RawExchange, Request, Response};
 use crate::failure::in_full;
 use crate::target::must_work;
 
@@ -110,9 +110,9 @@ impl Call {
     /// # Errors
     /// If there is no whole answer.
     pub async fn send(self) -> Result<Reply, Failure> {
-        let flight = self.wire.case.flight();
+        let flight = self.wire.ledger.begin_request();
         let sent = tokio::spawn(async move {
-            let reply = self.carry_out().await;
+            let reply = self.perform().await;
             drop(flight);
             reply
         });
@@ -121,46 +121,47 @@ impl Call {
         })
     }
 
-    async fn carry_out(mut self) -> Result<Reply, Failure> {
+    async fn perform(mut self) -> Result<Reply, Failure> {
         if let Some(reason) = self.unsendable {
             return Err(Failure::error("a request that can be sent", reason));
         }
-        self.wire.case.target().manners().allow(&self.method)?;
+        self.wire.target.options().allow(&self.method)?;
         if matches!(self.address, Address::Given(_)) {
-            must_work(&self.wire.case.target().capabilities.storage)?;
+            must_work(&self.wire.target.capabilities.storage)?;
         }
         self.authorize()?;
         let Self { wire, method, address, headers, body, .. } = self;
-        let target = wire.case.target();
+        let target = &wire.target;
         let (url, shown) = address.in_full(target.base_url());
-        let sent = Sent { method, url: shown, headers, body: body.whole(), bytes: None };
-        let request = target.http.request(sent.method.clone(), &url).headers(sent.headers.clone());
-        let sent = Arc::new(sent);
-        wire.case.saw(Unblanked { sent: Arc::clone(&sent), came: None });
-        match answer(body.put_on(request)).await {
-            Ok(came) => {
-                let json = serde_json::from_slice(&came.body).ok();
+        let request = Request { method, url: shown, headers, body: body.whole(), bytes: None };
+        let call =
+            target.http.request(request.method.clone(), &url).headers(request.headers.clone());
+        let request = Arc::new(request);
+        wire.ledger.record(RawExchange { request: Arc::clone(&request), response: None });
+        match answer(body.put_on(call)).await {
+            Ok(response) => {
+                let json = serde_json::from_slice(&response.body).ok();
                 if let Some(json) = &json {
                     target.secrets.learn(json);
                 }
-                let reply = Reply::new(Arc::clone(&sent), Arc::new(came), json);
-                wire.case.saw(reply.exchange());
+                let reply = Reply::new(Arc::clone(&request), Arc::new(response), json);
+                wire.ledger.record(reply.exchange());
                 if let Address::Below(path) = &address {
-                    wire.note_what_was_made(&sent, path, &reply);
+                    wire.track_created(&request, path, &reply);
                 }
                 Ok(reply)
             }
             Err(got) => {
-                let (method, url) = (&sent.method, &sent.url);
+                let (method, url) = (&request.method, &request.url);
                 let failure = Failure::error(format!("an answer to {method} {url}"), got);
-                Err(failure.on(Unblanked { sent, came: None }))
+                Err(failure.on(RawExchange { request, response: None }))
             }
         }
     }
 
     /// Says that a page of the target's own sends it, as browsers do.
     pub(crate) fn sent_by_own_page(self) -> Self {
-        let origin = self.wire.case.target().config.base_url.origin().ascii_serialization();
+        let origin = self.wire.target.config.base_url.origin().ascii_serialization();
         self.header("origin", origin).header("sec-fetch-site", "same-origin")
     }
 
@@ -188,7 +189,7 @@ impl Address {
             }
             Self::Given(url) => {
                 let shown = match url.split_once('?') {
-                    Some((start, _)) => format!("{start}?[blanked]"),
+                    Some((start, _)) => format!("{start}?[redacted]"),
                     None => url.clone(),
                 };
                 (url.clone(), shown)
@@ -219,7 +220,7 @@ impl Body {
 }
 
 /// The whole answer, or in words why there is none.
-async fn answer(request: reqwest::RequestBuilder) -> Result<Came, String> {
+async fn answer(request: reqwest::RequestBuilder) -> Result<Response, String> {
     let mut response = accepted(request).await.map_err(in_words)?;
     let (status, headers) = (response.status(), response.headers().clone());
     let mut body = BytesMut::new();
@@ -229,7 +230,7 @@ async fn answer(request: reqwest::RequestBuilder) -> Result<Came, String> {
         }
         body.extend_from_slice(&piece);
     }
-    Ok(Came { status, headers, body: body.freeze() })
+    Ok(Response { status, headers, body: body.freeze() })
 }
 
 /// The head of an answer of a target that has time for the request.

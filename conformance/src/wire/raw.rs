@@ -1,10 +1,9 @@
 //! Bytes on a socket: requests that no HTTP client would send, and the answers to
-//! them as they come. Only what takes HTTP/1.1 apart belongs here; every other
+//! them as they arrive. Only what takes HTTP/1.1 apart belongs here; every other
 //! call goes through [`super::Wire`].
 
 mod draft;
 mod reader;
-mod shown;
 
 use std::io;
 use std::sync::Arc;
@@ -15,16 +14,15 @@ use http::{HeaderMap, Method};
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpStream;
-use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
-use url::Url;
 
-pub use self::draft::Draft;
+pub use self::draft::RawRequest;
 use self::reader::Part;
-pub(super) use self::shown::SentBytes;
-use super::unblanked::{Came, Sent};
-use super::{Reply, Unblanked};
-use crate::{Case, Failure, Target};
+use super::Reply;
+use crate::Failure;
+use crate::exchange::{self, RawExchange, SentBytes, authority, unbracketed};
+use crate::ledger::Ledger;
+use crate::target::Target;
 
 /// A target that never stops answering must not fill our memory.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
@@ -35,17 +33,18 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 /// A connection to the target, of this scenario alone. It is closed when this is
 /// dropped.
 pub struct Socket {
-    case: Case,
+    target: Arc<Target>,
+    ledger: Arc<Ledger>,
     stream: Box<dyn Stream>,
     sent: Vec<u8>,
-    came: BytesMut,
+    received: BytesMut,
     ended: bool,
     bodiless: bool,
 }
 
 /// What became of a request.
 #[derive(Clone, Debug)]
-pub enum Heard {
+pub enum Received {
     /// A whole answer.
     Reply(Reply),
     /// The target closed the connection without a further word.
@@ -57,22 +56,22 @@ impl Socket {
     ///
     /// # Errors
     /// If there is no connection, and in a run that may only read.
-    pub async fn open(case: &Case) -> Result<Self, Failure> {
-        let target = case.target();
+    pub(crate) async fn open(target: Arc<Target>, ledger: Arc<Ledger>) -> Result<Self, Failure> {
         // What is sent here can be read in more than one way.
-        target.manners().allow(&Method::POST)?;
-        let connected = timeout(target.patience(), connect(target)).await;
+        target.options().allow(&Method::POST)?;
+        let connected = tokio::time::timeout(target.timeout(), connect(&target)).await;
         let stream = match connected {
             Ok(Ok(stream)) => stream,
             Ok(Err(error)) => return Err(Failure::error("a connection", error.to_string())),
             Err(_) => return Err(Failure::error("a connection", "none in time")),
         };
-        let came = BytesMut::new();
+        let received = BytesMut::new();
         Ok(Self {
-            case: case.clone(),
+            target,
+            ledger,
             stream,
             sent: Vec::new(),
-            came,
+            received,
             ended: false,
             bodiless: false,
         })
@@ -86,12 +85,12 @@ impl Socket {
     pub async fn send(&mut self, bytes: impl AsRef<[u8]>) -> Result<(), Failure> {
         let bytes = bytes.as_ref();
         self.sent.extend_from_slice(bytes);
-        let patience = self.patience();
+        let timeout = self.timeout();
         let sending = async {
             self.stream.write_all(bytes).await?;
             self.stream.flush().await
         };
-        match timeout(patience, sending).await {
+        match tokio::time::timeout(timeout, sending).await {
             Ok(Ok(()) | Err(_)) => Ok(()),
             Err(_) => Err(self.error("the bytes to be taken", "they were not in time")),
         }
@@ -99,7 +98,7 @@ impl Socket {
 
     /// Says that nothing more will come from this side.
     pub async fn finish(&mut self) {
-        let _ = timeout(self.patience(), self.stream.shutdown()).await;
+        let _ = tokio::time::timeout(self.timeout(), self.stream.shutdown()).await;
     }
 
     /// The next answer is one to `HEAD`: its length is told and no body comes.
@@ -111,10 +110,10 @@ impl Socket {
     ///
     /// # Errors
     /// If neither comes in time, or what comes is no HTTP.
-    pub async fn next(&mut self) -> Result<Heard, Failure> {
+    pub async fn next(&mut self) -> Result<Received, Failure> {
         loop {
             match self.next_of_any_kind().await? {
-                Heard::Reply(reply) if reply.status_code() < 200 => {}
+                Received::Reply(reply) if reply.status_code() < 200 => {}
                 heard => return Ok(heard),
             }
         }
@@ -124,9 +123,9 @@ impl Socket {
     ///
     /// # Errors
     /// As [`Socket::next`].
-    pub async fn next_of_any_kind(&mut self) -> Result<Heard, Failure> {
-        let patience = self.patience();
-        match timeout(patience, self.read()).await {
+    pub async fn next_of_any_kind(&mut self) -> Result<Received, Failure> {
+        let timeout = self.timeout();
+        match tokio::time::timeout(timeout, self.read()).await {
             Ok(heard) => heard,
             Err(_) => Err(self.error("an answer or the end of the connection", "neither in time")),
         }
@@ -138,8 +137,8 @@ impl Socket {
     /// As [`Socket::next`], and if the connection ends instead.
     pub async fn reply(&mut self) -> Result<Reply, Failure> {
         match self.next().await? {
-            Heard::Reply(reply) => Ok(reply),
-            Heard::Closed => Err(self.failure("an answer", "the end of the connection")),
+            Received::Reply(reply) => Ok(reply),
+            Received::Closed => Err(self.failure("an answer", "the end of the connection")),
         }
     }
 
@@ -152,13 +151,13 @@ impl Socket {
         Failure::error(expected, got).on(self.exchange())
     }
 
-    fn exchange(&self) -> Unblanked {
-        Unblanked { sent: self.sent(), came: None }
+    fn exchange(&self) -> RawExchange {
+        RawExchange { request: self.request(), response: None }
     }
 
-    fn sent(&self) -> Arc<Sent> {
-        let base = &self.case.target().config.base_url;
-        Arc::new(Sent {
+    fn request(&self) -> Arc<exchange::Request> {
+        let base = &self.target.config.base_url;
+        Arc::new(exchange::Request {
             method: Method::GET,
             url: base.to_string(),
             headers: HeaderMap::new(),
@@ -167,39 +166,39 @@ impl Socket {
         })
     }
 
-    fn patience(&self) -> Duration {
-        self.case.target().patience()
+    fn timeout(&self) -> Duration {
+        self.target.timeout()
     }
 
-    async fn read(&mut self) -> Result<Heard, Failure> {
+    async fn read(&mut self) -> Result<Received, Failure> {
         loop {
-            match reader::part(&self.came, self.bodiless, self.ended) {
+            match reader::part(&self.received, self.bodiless, self.ended) {
                 Part::Answer(answer, length) => {
-                    let _ = self.came.split_to(length);
+                    let _ = self.received.split_to(length);
                     self.bodiless = false;
-                    return Ok(Heard::Reply(self.reply_of(answer)));
+                    return Ok(Received::Reply(self.reply_of(answer)));
                 }
                 Part::Nonsense(what) => {
                     return Err(self.failure("an HTTP answer", what));
                 }
-                Part::Unfinished if self.ended && self.came.is_empty() => {
-                    return Ok(Heard::Closed);
+                Part::Unfinished if self.ended && self.received.is_empty() => {
+                    return Ok(Received::Closed);
                 }
                 Part::Unfinished if self.ended => {
                     return Err(self.failure("a whole answer", "one that breaks off"));
                 }
-                Part::Unfinished if self.came.len() > ANSWER_BYTES_MAX => {
+                Part::Unfinished if self.received.len() > ANSWER_BYTES_MAX => {
                     return Err(self.failure("an answer that ends", "one that does not"));
                 }
                 Part::Unfinished => {}
             }
-            match self.stream.read_buf(&mut self.came).await {
+            match self.stream.read_buf(&mut self.received).await {
                 Ok(0) => self.ended = true,
                 Ok(_) => {}
                 // Who closes with our bytes unread may reset what it said itself.
                 Err(_) => {
                     self.ended = true;
-                    self.came.clear();
+                    self.received.clear();
                 }
             }
         }
@@ -208,16 +207,16 @@ impl Socket {
     fn reply_of(&self, answer: reader::Answer) -> Reply {
         let reader::Answer { status, headers, body } = answer;
         let json = serde_json::from_slice(&body).ok();
-        let came = Came { status, headers, body: Bytes::from(body) };
-        let reply = Reply::new(self.sent(), Arc::new(came), json);
-        self.case.saw(reply.exchange());
+        let response = exchange::Response { status, headers, body: Bytes::from(body) };
+        let reply = Reply::new(self.request(), Arc::new(response), json);
+        self.ledger.record(reply.exchange());
         reply
     }
 }
 
 async fn connect(target: &Target) -> io::Result<Box<dyn Stream>> {
     let (host, port) = authority(&target.config.base_url);
-    let stream = TcpStream::connect((bare(&host), port)).await?;
+    let stream = TcpStream::connect((unbracketed(&host), port)).await?;
     stream.set_nodelay(true)?;
     if target.config.base_url.scheme() == "http" {
         return Ok(Box::new(stream));
@@ -225,18 +224,7 @@ async fn connect(target: &Target) -> io::Result<Box<dyn Stream>> {
     let mut tls = target.tls.clone();
     // What is sent here is lines of text.
     tls.alpn_protocols = vec![b"http/1.1".to_vec()];
-    let name = ServerName::try_from(bare(&host).to_owned()).map_err(io::Error::other)?;
+    let name = ServerName::try_from(unbracketed(&host).to_owned()).map_err(io::Error::other)?;
     let stream = TlsConnector::from(Arc::new(tls)).connect(name, stream).await?;
     Ok(Box::new(stream))
-}
-
-/// Host and port of a target's address.
-fn authority(url: &Url) -> (String, u16) {
-    let host = url.host_str().unwrap_or_default().to_owned();
-    (host, url.port_or_known_default().unwrap_or(80))
-}
-
-/// An IPv6 address without its brackets.
-fn bare(host: &str) -> &str {
-    host.trim_start_matches('[').trim_end_matches(']')
 }

@@ -9,41 +9,56 @@ use bytes::Bytes;
 use http::HeaderMap;
 use serde_json::Value;
 
-use super::Unblanked;
-use super::unblanked::{Came, Sent};
 use crate::Failure;
+use crate::exchange::{RawExchange, Request, Response};
 
 /// An answer as it came. `place`s are JSON pointers such as `/data/title`. Its
 /// `Debug` tells the status only: the rest may hold secrets.
 #[derive(Clone)]
 pub struct Reply {
-    sent: Arc<Sent>,
-    came: Arc<Came>,
+    request: Arc<Request>,
+    response: Arc<Response>,
     json: Option<Value>,
 }
 
 impl Reply {
-    pub(super) fn new(sent: Arc<Sent>, came: Arc<Came>, json: Option<Value>) -> Self {
-        Self { sent, came, json }
+    pub(super) fn new(request: Arc<Request>, response: Arc<Response>, json: Option<Value>) -> Self {
+        Self { request, response, json }
+    }
+
+    /// The reply of an exchange.
+    ///
+    /// # Errors
+    /// If there was none.
+    pub(crate) fn of(exchange: &RawExchange) -> Result<Self, Failure> {
+        let response = exchange
+            .response
+            .clone()
+            .ok_or_else(|| Failure::error("a response", "none").on(exchange.clone()))?;
+        let json = serde_json::from_slice(&response.body).ok();
+        Ok(Self { request: Arc::clone(&exchange.request), response, json })
     }
 
     /// The status as a number.
     pub fn status_code(&self) -> u16 {
-        self.came.status.as_u16()
+        self.response.status.as_u16()
     }
 
     /// The headers as they came.
     pub fn headers(&self) -> &HeaderMap {
-        &self.came.headers
+        &self.response.headers
     }
 
     /// The body as it came.
     pub fn body(&self) -> &Bytes {
-        &self.came.body
+        &self.response.body
     }
 
-    pub(super) fn exchange(&self) -> Unblanked {
-        Unblanked { sent: Arc::clone(&self.sent), came: Some(Arc::clone(&self.came)) }
+    pub(crate) fn exchange(&self) -> RawExchange {
+        RawExchange {
+            request: Arc::clone(&self.request),
+            response: Some(Arc::clone(&self.response)),
+        }
     }
 
     /// A failure that shows this exchange.
@@ -175,6 +190,6 @@ impl Reply {
 
 impl fmt::Debug for Reply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reply").field("status", &self.came.status).finish_non_exhaustive()
+        f.debug_struct("Reply").field("status", &self.response.status).finish_non_exhaustive()
     }
 }

@@ -16,7 +16,7 @@ impl Transport for Wire {
         let wire = self.clone();
         Box::pin(async move {
             let (head, body) = request.into_parts();
-            let (url, base_url) = (head.uri.to_string(), wire.case.target().base_url());
+            let (url, base_url) = (head.uri.to_string(), wire.target.base_url());
             let call = match url.strip_prefix(base_url) {
                 Some(path) => wire.call(head.method, path),
                 None => wire.call_given(head.method, &url),

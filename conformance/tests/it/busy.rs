@@ -37,7 +37,7 @@ async fn a_call_is_sent_again() {
     for scenario in scenarios {
         let stub = Stub::start(busy_at_first()).await;
         let run = Run::new(stub.target(), selection(&[scenario]));
-        let report = run.carry_out(pending(), |_, _| {}).await;
+        let report = run.run(pending(), |_, _| {}).await;
         assert_eq!(report.records[0].outcome, Outcome::Passed, "{report:?}");
         assert_eq!(stub.seen(), ["GET /vaults", "GET /vaults"], "{}", scenario.id);
     }

@@ -81,7 +81,7 @@ async fn what_the_command_line_cannot_mean_is_a_usage_error() {
         &["run", "--time-scale", "fast"],
         &["run", "--profile", "read-only"],
         &["run", "--seed", "x"],
-        &["run", "--patience", "0"],
+        &["run", "--timeout", "0"],
         &["sweep", "--older-than", "1"],
         &["sweep", "--older-than", "5s"],
         &["sweep", "--run", "everything"],
@@ -119,7 +119,7 @@ async fn a_failing_target_gives_one_and_a_report_in_every_format() {
     std::fs::write(&json, "an older report").unwrap();
     let (in_json, in_text) = (format!("json={json}"), format!("text={text}"));
     let variables = [("PROMPTARIUM_API_KEY", KEY), ("PROMPTARIUM_BASE_URL", &stub.base_url)];
-    let arguments = ["run", "--filter", "vaults.", "--seed", "7", "--patience", "2"];
+    let arguments = ["run", "--filter", "vaults.", "--seed", "7", "--timeout", "2"];
     let arguments = [&arguments[..], &["--report", &in_json, "--report", &in_text]].concat();
     let output = program(&arguments, &variables).await;
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
@@ -183,7 +183,7 @@ async fn an_interrupted_run_ends_in_order_and_leaves_its_report() {
     let file = folder("interrupted").join("report.json");
     let report = format!("json={}", file.display());
     let mut command = Command::new(env!("CARGO_BIN_EXE_promptarium-conformance"));
-    command.args(["run", "--base-url", &stub.base_url, "--patience", "1", "--report", &report]);
+    command.args(["run", "--base-url", &stub.base_url, "--timeout", "1", "--report", &report]);
     command.args(["--filter", "vaults."]);
     command.env_clear().env("PROMPTARIUM_API_KEY", KEY).stdout(Stdio::null());
     let mut run = command.stderr(Stdio::null()).spawn().unwrap();

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use futures::{StreamExt as _, stream};
 use promptarium_conformance::report::{Outcome, Report};
-use promptarium_conformance::{Manners, Profile, Run, Selection, Target};
+use promptarium_conformance::{
+    Profile, Run, RunOptions, Selection, Suite, Target, selection::Filters,
+};
 use promptarium_server::EmbeddedServer;
 use serde_json::{Value, json};
 
@@ -85,12 +87,14 @@ async fn fill(account: &Account) -> Vec<String> {
 
 /// Patient: two runs share the processor with other tests, and speed is not what is tested.
 async fn patient(server: &EmbeddedServer) -> Arc<Target> {
-    with_session(server, Manners { time_scale: "5".parse().unwrap(), ..Manners::default() }).await
+    with_session(server, RunOptions { time_scale: "5".parse().unwrap(), ..RunOptions::default() })
+        .await
 }
 
 async fn run(target: Arc<Target>) -> Report {
-    let selection = Selection::new(Profile::Reference, Vec::new()).unwrap();
-    Run::new(target, selection).carry_out(pending(), |_, _| {}).await
+    let selection =
+        Selection::new(&Suite::builtin(), Filters::profile(Profile::Reference)).unwrap();
+    Run::new(target, selection).run(pending(), |_, _| {}).await
 }
 
 #[track_caller]

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use promptarium_conformance::{Manners, Target, TargetConfig};
+use promptarium_conformance::{RunOptions, Target, TargetConfig};
 use promptarium_server::EmbeddedServer;
 use reqwest::Client;
 use serde_json::{Value, json};
@@ -21,14 +21,14 @@ pub(crate) fn config(base_url: &str) -> TargetConfig {
 }
 
 /// The same with a link, for scenarios that need a browser session.
-pub(crate) async fn with_session(server: &EmbeddedServer, manners: Manners) -> Arc<Target> {
+pub(crate) async fn with_session(server: &EmbeddedServer, options: RunOptions) -> Arc<Target> {
     let link = server.sign_in_url().await.unwrap();
     let config = keys::target(server.base_url(), Some(&link)).unwrap();
-    Arc::new(Target::new(TargetConfig { manners, ..config }).unwrap())
+    Arc::new(Target::new(TargetConfig { options, ..config }).unwrap())
 }
 
-pub(crate) fn target(base_url: &str, manners: Manners) -> Arc<Target> {
-    let config = TargetConfig { manners, ..config(base_url) };
+pub(crate) fn target(base_url: &str, options: RunOptions) -> Arc<Target> {
+    let config = TargetConfig { options, ..config(base_url) };
     Arc::new(Target::new(config).unwrap())
 }
 

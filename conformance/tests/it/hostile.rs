@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use promptarium_conformance::report::{Outcome, Report, Verdict};
-use promptarium_conformance::{Manners, ProbeError, Profile, Run, Selection, Target, probe};
+use promptarium_conformance::{
+    ProbeError, Profile, Run, RunOptions, Selection, Suite, Target, probe, selection::Filters,
+};
 use serde_json::{Value, json};
 
 use crate::deployed::config;
@@ -18,14 +20,15 @@ async fn run_all(answer: impl Fn(&Request) -> Answer + Send + Sync + 'static) ->
     let stub = Stub::start(answer).await;
     let mut config = config(&stub.base_url);
     // A tenth of what a user waits without any flag; no answer is worth more here.
-    config.manners = Manners { time_scale: "0.1".parse().unwrap(), ..Manners::default() };
-    config.patience = Duration::from_secs(3);
+    config.options = RunOptions { time_scale: "0.1".parse().unwrap(), ..RunOptions::default() };
+    config.timeout = Duration::from_secs(3);
     config.sign_in_code = Some("a-code-that-nobody-made".to_owned());
-    let selection = Selection::new(Profile::Reference, Vec::new()).unwrap();
+    let selection =
+        Selection::new(&Suite::builtin(), Filters::profile(Profile::Reference)).unwrap();
     let target = Arc::new(Target::new(config).unwrap());
-    let run = Run::new(target, selection).jobs(64.try_into().unwrap()).sceptical();
+    let run = Run::new(target, selection).jobs(64.try_into().unwrap()).check_sanity();
     let begun = Instant::now();
-    let report = run.carry_out(pending(), |_, _| {}).await;
+    let report = run.run(pending(), |_, _| {}).await;
     assert!(begun.elapsed() < Duration::from_secs(60), "took {:?}", begun.elapsed());
     assert_eq!(report.verdict, Verdict::Failed);
     report

@@ -12,21 +12,14 @@ use crate::stub::{Answer, Request, Stub};
 /// A scenario outside the list.
 macro_rules! scenario {
     ($id:literal, $run:path) => {
-        &promptarium_conformance::Scenario {
-            id: $id,
-            title: "A stand-in",
-            rules: &["VA-16"],
-            profile: promptarium_conformance::Profile::Core,
-            needs: &[],
-            run: |case| Box::pin($run(case)),
-        }
+        &promptarium_conformance::scenario! { Core $id ["VA-16"] $run, "A stand-in" }
     };
 }
 pub(crate) use scenario;
 
 pub(crate) fn selection(scenarios: &[&'static Scenario]) -> Selection {
     let scenarios = scenarios.to_vec();
-    Selection { profile: Profile::Core, filters: Vec::new(), scenarios }
+    Selection { profile: Profile::Core, filters: Vec::new(), excluded: Vec::new(), scenarios }
 }
 
 async fn passes(case: Case) -> Result<(), Failure> {
@@ -71,7 +64,7 @@ fn makes_and_deletes(request: &Request) -> Answer {
 async fn run(stub: &Stub, scenario: &'static Scenario) -> Report {
     let run = Run::new(stub.target(), selection(&[scenario]));
     let run = run.deadline(Duration::from_millis(400));
-    run.carry_out(pending(), |_, _| {}).await
+    run.run(pending(), |_, _| {}).await
 }
 
 #[tokio::test]
@@ -117,7 +110,7 @@ async fn a_stopped_run_cleans_up_and_does_not_pass() {
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     };
-    let report = run.carry_out(stop, |_, _| {}).await;
+    let report = run.run(stop, |_, _| {}).await;
     assert_eq!(report.verdict, Verdict::Partial);
     assert_eq!(report.totals.skipped, 3);
     assert!(report.problem.is_some());
@@ -155,7 +148,7 @@ async fn the_same_seed_gives_the_same_order() {
         let run = Run::new(stub.target(), selection(&scenarios)).seed(seed);
         let mut order = Vec::new();
         let run = run.jobs(1.try_into().unwrap());
-        let report = run.carry_out(pending(), |record, _| order.push(record.id)).await;
+        let report = run.run(pending(), |record, _| order.push(record.id)).await;
         let listed: Vec<_> = report.records.iter().map(|record| record.id).collect();
         let ids: Vec<_> = scenarios.iter().map(|scenario| scenario.id).collect();
         assert_eq!(listed, ids, "a report keeps the order of the list");

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use jiff::civil::{Date, date};
 use promptarium_conformance::report::{Outcome, Record, Report, Verdict, text};
-use promptarium_conformance::{Case, Failure, KnownFailures, Need, Run, Scenario, Selection};
+use promptarium_conformance::{Case, Failure, KnownFailures, Run, Scenario, Selection};
 use serde_json::Value;
 
 use crate::cli::{assert_refused, folder, program, stderr, stdout};
@@ -31,14 +31,7 @@ async fn breaks(_: Case) -> Result<(), Failure> {
 
 macro_rules! scenario {
     ($id:literal, [$($need:ident),*], $run:path) => {
-        &Scenario {
-            id: $id,
-            title: "A stand-in",
-            rules: &["VA-16"],
-            profile: promptarium_conformance::Profile::Core,
-            needs: &[$(Need::$need),*],
-            run: |case| Box::pin($run(case)),
-        }
+        &promptarium_conformance::scenario! { Core $id ["VA-16"] [$($need),*] $run, "A stand-in" }
     };
 }
 
@@ -55,7 +48,7 @@ async fn run(known: &str, scenarios: &[&'static Scenario]) -> Report {
     let target = promptarium_conformance::Target::new(config).unwrap();
     let selection: Selection = selection(scenarios);
     let run = Run::new(target.into(), selection).known(parse(known).unwrap());
-    run.carry_out(std::future::pending(), |_, _| {}).await
+    run.run(std::future::pending(), |_, _| {}).await
 }
 
 fn record<'r>(report: &'r Report, scenario: &Scenario) -> &'r Record {
@@ -192,7 +185,7 @@ async fn the_exit_code_is_that_of_what_is_not_known() {
     let json = folder.join("report.json");
     let report = format!("json={}", json.display());
     let variables = [("PROMPTARIUM_API_KEY", KEY), ("PROMPTARIUM_BASE_URL", &stub.base_url)];
-    let arguments = ["run", "--patience", "2", "--known-failures", &known, "--report", &report];
+    let arguments = ["run", "--timeout", "2", "--known-failures", &known, "--report", &report];
     for (more, code) in [(None, 0), (Some("vaults.create.defaults"), 1)] {
         let mut arguments = [&arguments[..], &["--filter", id]].concat();
         arguments.extend(more.iter().flat_map(|more| ["--filter", more]));

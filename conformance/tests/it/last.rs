@@ -11,7 +11,7 @@ use crate::stub::{Answer, KEY, Request, Stub};
 
 async fn record(stub: &Stub, scenario: &'static Scenario) -> (Record, String) {
     let run = Run::new(stub.target(), selection(&[scenario]));
-    let report = run.carry_out(pending(), |_, _| {}).await;
+    let report = run.run(pending(), |_, _| {}).await;
     let shown = text::render(&report) + &json::render(&report);
     assert!(!shown.contains(KEY), "{shown}");
     (report.records[0].clone(), shown)

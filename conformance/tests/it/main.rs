@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod action;
+mod blocked;
 mod busy;
 mod cli;
 mod coverage;
@@ -27,5 +28,4 @@ mod stub;
 mod sweep;
 #[path = "../transport/tls.rs"]
 mod tls;
-mod untestable;
 mod verdicts;

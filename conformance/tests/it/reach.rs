@@ -1,4 +1,4 @@
-//! The flags that say how a target is reached: `--ca` and `--http`.
+//! The flags that say how a target is reached: `--cacert` and `--http`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -47,7 +47,7 @@ const ONE: [&str; 4] = ["--filter", "versioning.prefix.v1", "--filter", "raw.pac
 #[tokio::test]
 async fn an_authority_from_a_file_is_trusted_by_calls_and_sockets() {
     let Behind { server, authority, .. } = &behind_tls("trusted.pem").await;
-    let trusted = ["--ca", authority.to_str().unwrap()];
+    let trusted = ["--cacert", authority.to_str().unwrap()];
     for http in ["auto", "1.1"] {
         let (code, text) = run(server, &[&ONE, &trusted[..], &["--http", http]].concat()).await;
         assert_eq!(code, Some(0), "{text}");
@@ -63,10 +63,10 @@ async fn a_wrong_file_of_authorities_is_one_line_that_names_the_flag() {
     let server = EmbeddedServer::start().await.unwrap();
     let none = file("none.pem", "no certificate");
     for wrong in ["/no/such/file.pem", none.to_str().unwrap()] {
-        let (code, text) = run(&server, &["--ca", wrong]).await;
+        let (code, text) = run(&server, &["--cacert", wrong]).await;
         assert_eq!(code, Some(2), "{text}");
         assert_eq!(text.lines().count(), 1, "{text}");
-        assert!(text.contains("--ca") && text.contains(wrong), "{text}");
+        assert!(text.contains("--cacert") && text.contains(wrong), "{text}");
     }
 }
 

@@ -4,19 +4,21 @@ use std::future::pending;
 
 use promptarium_conformance::report::{Outcome, Report, Verdict};
 use promptarium_conformance::selection::READ_ONLY;
-use promptarium_conformance::{Manners, Profile, Run, Selection, Target, TargetConfig};
+use promptarium_conformance::{
+    Profile, Run, RunOptions, Selection, Suite, Target, TargetConfig, selection::Filters,
+};
 use serde_json::json;
 
 use crate::deployed::{Account, config, server, target};
 use crate::keys::{MAIN, OTHER};
 use crate::stub::{Answer, Stub};
 
-fn manners() -> Manners {
-    Manners { read_only: true, ..Manners::default() }
+fn options() -> RunOptions {
+    RunOptions { read_only: true, ..RunOptions::default() }
 }
 
 async fn run(target: std::sync::Arc<Target>, selection: Selection) -> Report {
-    Run::new(target, selection).carry_out(pending(), |_, _| {}).await
+    Run::new(target, selection).run(pending(), |_, _| {}).await
 }
 
 fn with(report: &Report, wanted: impl Fn(Outcome) -> bool) -> Vec<&'static str> {
@@ -29,8 +31,8 @@ fn with(report: &Report, wanted: impl Fn(Outcome) -> bool) -> Vec<&'static str> 
 async fn the_list_names_exactly_the_scenarios_that_only_read() {
     let server = server().await;
     fill(server.base_url()).await;
-    let all = Selection::new(Profile::Reference, Vec::new()).unwrap();
-    let report = run(target(server.base_url(), manners()), all).await;
+    let all = Selection::new(&Suite::builtin(), Filters::profile(Profile::Reference)).unwrap();
+    let report = run(target(server.base_url(), options()), all).await;
     let passed = with(&report, |outcome| outcome == Outcome::Passed);
     assert_eq!(passed, READ_ONLY, "{passed:#?}");
     server.shutdown().await;
@@ -54,8 +56,11 @@ async fn fill(base_url: &str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn in_empty_accounts_there_is_less_to_look_at_and_nothing_fails() {
     let server = server().await;
-    let all = Selection::new(Profile::Core, Vec::new()).unwrap().read_only().unwrap();
-    let report = run(target(server.base_url(), manners()), all).await;
+    let all = Selection::new(&Suite::builtin(), Filters::profile(Profile::Core))
+        .unwrap()
+        .read_only()
+        .unwrap();
+    let report = run(target(server.base_url(), options()), all).await;
     let bad = with(&report, |outcome| matches!(outcome, Outcome::Failed | Outcome::Error));
     assert!(bad.is_empty(), "{:#?}", report.records);
     let skipped = with(&report, |outcome| outcome == Outcome::Skipped);
@@ -78,10 +83,10 @@ async fn nothing_but_get_and_head_reaches_the_target() {
     });
     let stub = stub.await;
     let config = TargetConfig {
-        manners: Manners { time_scale: "0.1".parse().unwrap(), ..manners() },
+        options: RunOptions { time_scale: "0.1".parse().unwrap(), ..options() },
         ..config(&stub.base_url)
     };
-    let all = Selection::new(Profile::Reference, Vec::new()).unwrap();
+    let all = Selection::new(&Suite::builtin(), Filters::profile(Profile::Reference)).unwrap();
     run(std::sync::Arc::new(Target::new(config).unwrap()), all).await;
     let seen = stub.seen();
     assert!(seen.len() > 100, "{} requests", seen.len());

@@ -12,7 +12,9 @@ use std::future::pending;
 use std::time::Duration;
 
 use promptarium_conformance::report::{Format, json, text};
-use promptarium_conformance::{Case, Failure, Profile, Run, Selection, make};
+use promptarium_conformance::{
+    Case, Failure, Profile, Run, Selection, Suite, make, selection::Filters,
+};
 use serde_json::{Value, json as value};
 
 use crate::isolation::{scenario, selection};
@@ -41,10 +43,11 @@ fn assert_silent(text: &str) {
 async fn no_report_shows_a_key_or_a_piece_of_one() {
     let stub = Stub::start(tattles).await;
     let target = stub.target();
-    let selection = Selection::new(Profile::Reference, Vec::new()).unwrap();
+    let selection =
+        Selection::new(&Suite::builtin(), Filters::profile(Profile::Reference)).unwrap();
     // Nothing here ever ends as it should, so nothing is worth waiting for.
     let run = Run::new(target.clone(), selection).deadline(Duration::from_secs(2));
-    let report = run.carry_out(pending(), |_, _| {}).await;
+    let report = run.run(pending(), |_, _| {}).await;
     assert!(report.records.iter().any(|record| record.exchange.is_some()));
     assert_silent(&text::render(&report));
     assert_silent(&json::render(&report));
@@ -64,10 +67,14 @@ async fn no_report_shows_what_a_slot_for_an_upload_grants_access_with() {
             _ => Answer::Json(500, "{}".into()),
         }
     });
-    let selection = Selection::new(Profile::Reference, vec!["uploads.".to_owned()]).unwrap();
-    let report = Run::new(stub.await.target(), selection).carry_out(pending(), |_, _| {}).await;
+    let selection = Selection::new(
+        &Suite::builtin(),
+        Filters { filter: vec!["uploads.".to_owned()], ..Filters::profile(Profile::Reference) },
+    )
+    .unwrap();
+    let report = Run::new(stub.await.target(), selection).run(pending(), |_, _| {}).await;
     let text = text::render(&report) + &json::render(&report) + &format!("{report:?}");
-    assert!(text.contains("/a.png?[blanked]") && text.contains("[slot]"), "{text}");
+    assert!(text.contains("/a.png?[redacted]") && text.contains("[slot]"), "{text}");
     assert!(text.contains("${UPLOAD_TOKEN}"), "{text}");
     assert!(!text.contains(TOKEN) && !text.contains(SIGNED), "{text}");
 }
@@ -81,7 +88,7 @@ async fn a_key_that_is_cut_in_two_by_the_end_of_what_is_shown_does_not_show() {
     for before in 1960..2000 {
         let stub = Stub::start(move |_| Answer::Json(200, "x".repeat(before) + KEY));
         let run = Run::new(stub.await.target(), selection(&[scenario!("a.b.long", long)]));
-        let report = run.carry_out(pending(), |_, _| {}).await;
+        let report = run.run(pending(), |_, _| {}).await;
         assert_silent(&json::render(&report));
     }
 }
@@ -102,7 +109,7 @@ async fn text_of_a_failure() -> (String, Value) {
     });
     let stub = stub.await;
     let run = Run::new(stub.target(), selection(&[scenario!("vaults.create.visible", visible)]));
-    let mut report = run.seed(7).carry_out(pending(), |_, _| {}).await;
+    let mut report = run.seed(7).run(pending(), |_, _| {}).await;
     (report.duration_ms, report.records[0].duration_ms) = (1234, 567);
     let fixed = |text: String| {
         let text = text.replace(&stub.base_url, "http://target/api/v1");
@@ -128,7 +135,7 @@ async fn json_says_the_same() {
 async fn a_reply_cannot_steer_the_terminal() {
     let stub = Stub::start(|_| Answer::Html(200, "\u{1b}[2J\u{9b}31m\rgone\u{7}"));
     let run = Run::new(stub.await.target(), selection(&[scenario!("a.b.visible", visible)]));
-    let report = run.carry_out(pending(), |_, _| {}).await;
+    let report = run.run(pending(), |_, _| {}).await;
     let text = text::render(&report);
     assert!(text.contains("gone"));
     assert!(!text.chars().any(|one| one.is_control() && one != '\n'), "{text:?}");

@@ -76,7 +76,7 @@ impl Stub {
         config.read_only_api_key = Some(KEY.replace("a1", "r1"));
         config.other_api_key = Some(KEY.replace("a1", "o1"));
         config.revoked_api_key = Some(KEY.replace("a1", "v1"));
-        config.patience = Duration::from_millis(300);
+        config.timeout = Duration::from_millis(300);
         Arc::new(Target::new(config).unwrap())
     }
 }

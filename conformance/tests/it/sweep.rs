@@ -5,9 +5,11 @@ use std::future::pending;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use promptarium_conformance::RunId;
 use promptarium_conformance::report::Outcome;
-use promptarium_conformance::run::Mark;
-use promptarium_conformance::{Manners, Profile, Run, Selection, sweep};
+use promptarium_conformance::{
+    Profile, Run, RunOptions, Selection, Suite, selection::Filters, sweep,
+};
 use serde_json::Value;
 
 use crate::deployed::{Account, server, target, with_session};
@@ -44,22 +46,23 @@ async fn whatever_a_run_keeps_is_swept_and_nothing_else() {
     for key in [MAIN, OTHER] {
         let account = Account::new(base_url, key);
         account
-            .prompt("mine", &format!("I read {}-1 2 in a title", Mark::new(Timestamp::now())))
+            .prompt("mine", &format!("I read {}-1 2 in a title", RunId::new(Timestamp::now())))
             .await;
         account.vault("ptc-abcdefghijkmnp-1 2").await;
     }
     let before = all(base_url).await;
-    let keeping = with_session(&server, Manners { keep: true, ..Manners::default() }).await;
-    let selection = Selection::new(Profile::Reference, Vec::new()).unwrap();
+    let keeping = with_session(&server, RunOptions { keep: true, ..RunOptions::default() }).await;
+    let selection =
+        Selection::new(&Suite::builtin(), Filters::profile(Profile::Reference)).unwrap();
     let run = Run::new(keeping, selection);
-    let mark = run.mark().clone();
-    let report = run.carry_out(pending(), |_, _| {}).await;
+    let mark = run.run_id().clone();
+    let report = run.run(pending(), |_, _| {}).await;
     let red: Vec<_> = report.records.iter().filter(|one| one.outcome != Outcome::Passed).collect();
     assert!(red.is_empty(), "{red:#?}");
     assert_eq!(report.totals.left_behind, 0, "what is kept on purpose is not left behind");
     let kept = all(base_url).await.len();
     assert!(kept > before.len() + 500, "only {kept} things were kept");
-    let target = target(base_url, Manners::default());
+    let target = target(base_url, RunOptions::default());
     // Jobs may still be at work, and save what comes of them.
     for _ in 0..10 {
         for left in sweep::find(&target).await.unwrap() {
@@ -80,10 +83,10 @@ async fn a_run_that_made_something_a_moment_ago_is_young() {
     let server = server().await;
     let account = Account::new(server.base_url(), MAIN);
     let begun = Timestamp::now() - SignedDuration::from_hours(5);
-    let (old, new) = (Mark::new(begun), Mark::new(Timestamp::now()));
+    let (old, new) = (RunId::new(begun), RunId::new(Timestamp::now()));
     account.vault(&format!("vault {old}-1 0")).await;
     account.prompt(&format!("prompt {new}-1 0"), "text").await;
-    let found = sweep::find(&target(server.base_url(), Manners::default())).await.unwrap();
+    let found = sweep::find(&target(server.base_url(), RunOptions::default())).await.unwrap();
     let runs: Vec<_> = found.iter().map(|left| (left.run.clone(), left.count())).collect();
     assert_eq!(runs, [(old, 1), (new, 1)]);
     let now = Timestamp::now();

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use hyper::{Method, StatusCode};
 use promptarium_conformance::report::{Outcome, Record, Report};
-use promptarium_conformance::{Manners, Profile, Run, Selection, Target, TimeScale};
+use promptarium_conformance::{
+    Profile, Run, RunOptions, Selection, Suite, Target, TimeScale, selection::Filters,
+};
 use tokio::net::TcpListener;
 
 use crate::deployed::{server, target, with_session};
@@ -16,7 +18,11 @@ use crate::proxy::{Changes, forward};
 
 fn selection(filters: &[&str]) -> Selection {
     let filters = filters.iter().map(|filter| (*filter).to_owned()).collect();
-    Selection::new(Profile::Reference, filters).unwrap()
+    Selection::new(
+        &Suite::builtin(),
+        Filters { filter: filters, ..Filters::profile(Profile::Reference) },
+    )
+    .unwrap()
 }
 
 fn outcomes(report: &Report) -> BTreeMap<&'static str, Outcome> {
@@ -41,10 +47,10 @@ async fn one_after_the_other_or_many_at_once_a_faulty_target_gets_the_same_verdi
     forward(listener, server.local_addr(), Changes { prefix: "", status: faulty });
     let mut seen = Vec::new();
     for (jobs, seed) in [(1, 1), (8, 2), (64, 3)] {
-        let target = target(&base_url, Manners::default());
+        let target = target(&base_url, RunOptions::default());
         let run = Run::new(target, selection(&["vaults.", "prompts.", "isolation.", "look."]));
         let run = run.jobs(NonZeroUsize::new(jobs).unwrap()).seed(seed);
-        seen.push(outcomes(&run.carry_out(pending(), |_, _| {}).await));
+        seen.push(outcomes(&run.run(pending(), |_, _| {}).await));
     }
     let failed = seen[0].values().filter(|outcome| **outcome == Outcome::Failed).count();
     assert!((5..100).contains(&failed), "{failed} failed");
@@ -67,8 +73,8 @@ async fn behind_a_prefix_of_the_path_all_is_as_it_is_without() {
         server.local_addr(),
         Changes { prefix: PREFIX, status: |_, _, status| status },
     );
-    let target = with_session(&server, Manners::default()).await;
-    let report = Run::new(target, selection(&[])).carry_out(pending(), |_, _| {}).await;
+    let target = with_session(&server, RunOptions::default()).await;
+    let report = Run::new(target, selection(&[])).run(pending(), |_, _| {}).await;
     // What HTTP tells a proxy to refuse, it refuses itself, in words of its own.
     let of_proxy = |id: &str| id.starts_with("raw.") && id.ends_with(".status");
     let ours = |one: &&Record| one.outcome != Outcome::Passed && !of_proxy(one.id);
@@ -80,9 +86,11 @@ async fn behind_a_prefix_of_the_path_all_is_as_it_is_without() {
 #[tokio::test]
 async fn every_wait_is_stretched_by_the_time_scale() {
     let scale: TimeScale = "2.5".parse().unwrap();
-    let stretched =
-        target("http://127.0.0.1:1/api/v1", Manners { time_scale: scale, ..Manners::default() });
-    let plain: Arc<Target> = target("http://127.0.0.1:1/api/v1", Manners::default());
-    assert_eq!(stretched.patience(), plain.patience().mul_f64(2.5));
-    assert_eq!(stretched.stretched(Run::DEADLINE), Run::DEADLINE.mul_f64(2.5));
+    let scaled = target(
+        "http://127.0.0.1:1/api/v1",
+        RunOptions { time_scale: scale, ..RunOptions::default() },
+    );
+    let plain: Arc<Target> = target("http://127.0.0.1:1/api/v1", RunOptions::default());
+    assert_eq!(scaled.timeout(), plain.timeout().mul_f64(2.5));
+    assert_eq!(scaled.scaled(Run::DEADLINE), Run::DEADLINE.mul_f64(2.5));
 }

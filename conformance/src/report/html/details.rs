@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::super::plain::{curl, harmless, seconds};
+use super::super::plain::{curl, escape_control_chars, seconds};
 use super::super::{Outcome, Record, Report, chapters};
 use super::{command, mark};
 use crate::known::KnownFailure;
@@ -52,7 +52,7 @@ pub(super) fn skipped(report: &Report) -> Markup {
                 h2 { "Skipped" }
                 @for (reason, records) in reasons {
                     details {
-                        summary { (harmless(reason)) " " span.quiet { (records.len()) } }
+                        summary { (escape_control_chars(reason)) " " span.quiet { (records.len()) } }
                         ul.rows { @for record in records { (row(record)) } }
                     }
                 }
@@ -103,7 +103,7 @@ fn row(record: &Record) -> Markup {
                     (record.outcome.word()) " · " (rules.join(", ")) " · " (record.duration_ms) " ms"
                 }
                 @if let Some(left) = &record.left_behind {
-                    p.note { "Left behind: " (harmless(left)) }
+                    p.note { "Left behind: " (escape_control_chars(left)) }
                 }
             }
         }
@@ -128,12 +128,12 @@ fn failure(record: &Record) -> Markup {
             dl {
                 @for (name, value) in [("expected", &record.expected), ("got", &record.got)] {
                     @if let Some(value) = value {
-                        dt { (name) } dd.(name) { (harmless(value)) }
+                        dt { (name) } dd.(name) { (escape_control_chars(value)) }
                     }
                 }
                 @if let Some(known) = &record.known { dt { "known" } dd { (entry(known)) } }
                 @if let Some(left) = &record.left_behind {
-                    dt { "left behind" } dd { (harmless(left)) }
+                    dt { "left behind" } dd { (escape_control_chars(left)) }
                 }
             }
             @if let Some(exchange) = &record.exchange {
@@ -146,7 +146,7 @@ fn failure(record: &Record) -> Markup {
                     @for (name, shown) in names.into_iter().zip([exchange.request(), exchange.reply()]) {
                         div {
                             span.quiet { (name) }
-                            pre tabindex="0" { code { (harmless(shown)) } }
+                            pre tabindex="0" { code { (escape_control_chars(shown)) } }
                         }
                     }
                 }
@@ -159,15 +159,15 @@ fn failure(record: &Record) -> Markup {
 
 fn entry(known: &KnownFailure) -> Markup {
     html! {
-        (harmless(&known.reason))
+        (escape_control_chars(&known.reason))
         @if let Some(link) = &known.link {
-            " " a href=(link) rel="noopener noreferrer" { (harmless(link)) }
+            " " a href=(link) rel="noopener noreferrer" { (escape_control_chars(link)) }
         }
         span.quiet {
             @if let Some(until) = known.until {
                 " until " (until) @if known.expired { ", which is over" }
             }
-            " " (harmless(&known.place))
+            " " (escape_control_chars(&known.place))
         }
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::job::{body, completed, idle, own_id, queue, send, slow, status};
 use super::saved::Saved;
-use crate::run::Mark;
+use crate::run_id::RunId;
 use crate::scenario::{core, reference};
 use crate::scenarios::endpoints::absent;
 use crate::wire::Wire;
@@ -71,7 +71,7 @@ async fn in_other_vaults(wire: &Wire) -> Result<Vec<(i64, i64)>, Failure> {
     let vaults = wire.get("/vaults").await?;
     for vault in vaults.status(200)?.array("/data")? {
         let id = vault["id"].as_i64();
-        let unmarked = vault["name"].as_str().is_some_and(|name| Mark::of_name(name).is_none());
+        let unmarked = vault["name"].as_str().is_some_and(|name| RunId::of_name(name).is_none());
         if let Some(id) = id.filter(|_| unmarked) {
             let prompts = wire.get(&format!("/vaults/{id}/prompts")).await?;
             // Scenarios that try names make vaults without a mark, and delete them.

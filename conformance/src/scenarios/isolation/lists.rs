@@ -43,7 +43,7 @@ async fn prompts(case: Case) -> Result<(), Failure> {
 /// The ids on all pages; in an account of very many prompts, on as many of them
 /// as can be read in a while.
 async fn listed_prompts(case: &Case, wire: &Wire, filter: &str) -> Result<Vec<i64>, Failure> {
-    let enough = Instant::now() + case.patience(WALK);
+    let enough = Instant::now() + case.scaled(WALK);
     let (mut ids, mut cursors) = (Vec::new(), vec![String::new()]);
     loop {
         let cursor = cursors.last().map_or("", String::as_str);

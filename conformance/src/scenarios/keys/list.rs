@@ -27,7 +27,7 @@ async fn newest_first(case: Case) -> Result<(), Failure> {
     let (case, session) = (&case, &case.session().await?);
     check::by_date(|pause| async move {
         let first = New::make(case, session, &[]).await?;
-        tokio::time::sleep(case.patience(pause)).await;
+        tokio::time::sleep(case.scaled(pause)).await;
         let second = New::make(case, session, &[]).await?;
         let list = session.get("/api-keys").await?;
         let mut ours = list.status(200)?.array("/data")?;

@@ -6,10 +6,10 @@ use http::header::SET_COOKIE;
 use serde_json::json;
 
 use super::New;
+use crate::case::session::send_code;
 use crate::scenario::reference;
 use crate::scenarios::endpoints::{self, Ids};
-use crate::session::send_code;
-use crate::wire::Call;
+use crate::wire::{Call, Reply};
 use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
@@ -34,8 +34,9 @@ pub(super) const ALL: &[Scenario] = &[
 
 async fn cookie(case: Case) -> Result<(), Failure> {
     let session = case.signed_in().await?;
-    let set: Vec<_> = session.answer.headers().get_all(SET_COOKIE).iter().collect();
-    session.answer.ensure(set.len() == 1, "one cookie", set.len())?;
+    let sign_in = Reply::of(&session.sign_in)?;
+    let set: Vec<_> = sign_in.headers().get_all(SET_COOKIE).iter().collect();
+    sign_in.ensure(set.len() == 1, "one cookie", set.len())?;
     let line = set.first().and_then(|line| line.to_str().ok()).unwrap_or_default();
     let attributes: Vec<_> =
         line.split(';').skip(1).map(|one| one.trim().to_ascii_lowercase()).collect();
@@ -43,10 +44,10 @@ async fn cookie(case: Case) -> Result<(), Failure> {
     let expected = ["path=/", "httponly", "samesite=lax"].into_iter();
     for expected in expected.chain(secure.then_some("secure")) {
         let there = attributes.iter().any(|one| one == expected);
-        session.answer.ensure(there, format!("a cookie with {expected}"), attributes.join("; "))?;
+        sign_in.ensure(there, format!("a cookie with {expected}"), attributes.join("; "))?;
     }
     let bound = !secure || session.cookie.starts_with("__Host-");
-    session.answer.ensure(bound, "a name that begins with __Host-", "another")?;
+    sign_in.ensure(bound, "a name that begins with __Host-", "another")?;
     Ok(())
 }
 

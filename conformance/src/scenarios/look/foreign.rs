@@ -29,7 +29,7 @@ async fn hidden(case: &Case, collection: &str, below: &[&str]) -> Result<(), Fai
     let (main, other) = (case.wire(), case.other());
     let first = hidden_from(case, &main, &other, collection, below).await;
     match (first, hidden_from(case, &other, &main, collection, below).await) {
-        (Err(failure), _) | (_, Err(failure)) if failure.verdict != crate::Verdict::Untestable => {
+        (Err(failure), _) | (_, Err(failure)) if failure.verdict != crate::Verdict::Blocked => {
             Err(failure)
         }
         (Err(nothing), Err(_)) => Err(nothing),

@@ -122,7 +122,7 @@ async fn contents(case: Case) -> Result<(), Failure> {
             seen += entries.len();
         }
         if seen == 0 {
-            return Err(Failure::untestable("none of the vaults holds a prompt to look at"));
+            return Err(Failure::blocked("none of the vaults holds a prompt to look at"));
         }
         Ok(())
     })

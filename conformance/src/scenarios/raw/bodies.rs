@@ -4,7 +4,6 @@ use http::Method;
 use serde_json::json;
 
 use crate::scenario::{core, reference};
-use crate::wire::raw::Draft;
 use crate::{Case, Failure, Scenario, check, make};
 
 use super::{Site, answered, over, said, served, with};
@@ -67,7 +66,7 @@ async fn on_get_and_delete(case: Case) -> Result<(), Failure> {
     let site = Site::new(&case).await?;
     let hidden = String::from_utf8_lossy(&site.post().json(&site.body())).into_owned();
     let spare = make::vault(&case, &case.wire()).await?;
-    let delete = Draft::new(&case, &Method::DELETE, &format!("/vaults/{spare}"));
+    let delete = case.raw_request(&Method::DELETE, &format!("/vaults/{spare}"));
     for draft in [site.get(), delete] {
         let mut socket = site.socket().await?;
         socket.send(draft.json(&hidden)).await?;

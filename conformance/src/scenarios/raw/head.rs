@@ -3,7 +3,6 @@
 use http::Method;
 
 use crate::scenario::{core, reference};
-use crate::wire::raw::Draft;
 use crate::{Case, Failure, Scenario, check};
 
 use super::{Site, answered, bare, said};
@@ -34,7 +33,7 @@ async fn two_accounts(case: Case) -> Result<(), Failure> {
     let theirs = crate::make::vault(&case, &case.other()).await?;
     let keys = [case.target().config.api_key.clone(), other_key(&case)];
     for order in [[0, 1], [1, 0]] {
-        let draft = Draft::new(&case, &Method::GET, "/vaults").without("Authorization");
+        let draft = case.raw_request(&Method::GET, "/vaults").without("Authorization");
         let draft = order
             .iter()
             .fold(draft, |draft, at| draft.line(format!("Authorization: Bearer {}", keys[*at])));

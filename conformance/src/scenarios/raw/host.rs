@@ -7,7 +7,7 @@ use http::Method;
 use tokio::time::timeout;
 
 use crate::scenario::{core, reference};
-use crate::wire::raw::{Draft, Heard};
+use crate::wire::raw::{RawRequest, Received};
 use crate::{Case, Failure, Scenario, check};
 
 use super::{Site, answered, over, served};
@@ -35,7 +35,7 @@ const ENDS: Duration = Duration::from_secs(5);
 
 const FAULTY: [&str; 4] = ["Host: a b", "Host: a/b", "Host: [::1", "Host: a@b:1"];
 
-fn first_line(draft: &Draft) -> String {
+fn first_line(draft: &RawRequest) -> String {
     let head = draft.head();
     let end = head.iter().position(|byte| *byte == b'\r').unwrap_or(head.len());
     String::from_utf8_lossy(&head[..end]).into_owned()
@@ -78,12 +78,12 @@ async fn http_1_0(case: Case) -> Result<(), Failure> {
     let line = first_line(&site.get()).replace("HTTP/1.1", "HTTP/1.0");
     let mut socket = site.socket().await?;
     socket.send(site.get().first(line).head()).await?;
-    if let Heard::Reply(reply) = answered(socket.next().await?, &socket)? {
+    if let Received::Reply(reply) = answered(socket.next().await?, &socket)? {
         let told = reply.headers().get("transfer-encoding").is_none();
         reply.ensure(told, "no chunks in an answer to HTTP/1.0", "chunks")?;
-        match timeout(case.patience(ENDS), socket.next()).await {
-            Ok(Ok(Heard::Closed)) => {}
-            Ok(Ok(Heard::Reply(second))) => {
+        match timeout(case.scaled(ENDS), socket.next()).await {
+            Ok(Ok(Received::Closed)) => {}
+            Ok(Ok(Received::Reply(second))) => {
                 return Err(second.failure("one answer", "a second one"));
             }
             Ok(Err(failure)) => return Err(failure),
@@ -106,7 +106,7 @@ async fn status(case: Case) -> Result<(), Failure> {
         over(socket).await?;
     }
     let line = first_line(&site.get()).replace("HTTP/1.1", "HTTP/1.0");
-    let old = Draft::new(&case, &Method::GET, "").first(line).without("Host");
+    let old = case.raw_request(&Method::GET, "").first(line).without("Host");
     let mut socket = site.socket().await?;
     socket.send(old.head()).await?;
     socket.reply().await?.status(200).map(drop)

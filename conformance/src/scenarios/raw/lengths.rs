@@ -2,7 +2,7 @@
 //! section 6.3).
 
 use crate::scenario::{core, reference};
-use crate::wire::raw::Heard;
+use crate::wire::raw::Received;
 use crate::{Case, Failure, Scenario, check};
 
 use super::{Site, answered, bare, chunked, over, with};
@@ -92,7 +92,7 @@ async fn chunks_behind(case: Case) -> Result<(), Failure> {
     socket.send([with(&draft, body), hidden].concat()).await?;
     let heard = answered(socket.next().await?, &socket)?;
     over(socket).await?;
-    let carried_out = matches!(heard, Heard::Reply(reply) if reply.status_code() < 300);
+    let carried_out = matches!(heard, Received::Reply(reply) if reply.status_code() < 300);
     check::equal("the prompts made", &site.made().await?, &usize::from(carried_out))
 }
 

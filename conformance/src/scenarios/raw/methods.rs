@@ -3,7 +3,7 @@
 use http::Method;
 
 use crate::scenario::{core, reference};
-use crate::wire::raw::{Draft, Heard};
+use crate::wire::raw::Received;
 use crate::{Case, Failure, Scenario, check, make};
 
 use super::{Site, answered};
@@ -61,16 +61,16 @@ async fn head(case: Case) -> Result<(), Failure> {
     let site = Site::new(&case).await?;
     for path in ["/prompts", "/vaults", "/vaults/0"] {
         let mut socket = site.socket().await?;
-        socket.send(Draft::new(&case, &Method::HEAD, path).head()).await?;
+        socket.send(case.raw_request(&Method::HEAD, path).head()).await?;
         socket.expect_no_body();
-        if let Heard::Reply(reply) = socket.next().await? {
+        if let Received::Reply(reply) = socket.next().await? {
             reply.ensure(
                 reply.status_code() < 500,
                 "no fault of the server",
                 reply.status_code(),
             )?;
             socket.send(site.get().head()).await?;
-            if let Heard::Reply(next) = answered(socket.next().await?, &socket)?
+            if let Received::Reply(next) = answered(socket.next().await?, &socket)?
                 && next.status_code() < 300
             {
                 check::about("the answer after HEAD", next.equals("/data/id", site.vault))?;

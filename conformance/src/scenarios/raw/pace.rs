@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::scenario::{core, reference};
-use crate::wire::raw::{Heard, Socket};
+use crate::wire::raw::{Received, Socket};
 use crate::{Case, Failure, Scenario, check};
 
 use super::{Site, answered, over, said, served};
@@ -65,7 +65,7 @@ async fn slow_head(case: Case) -> Result<(), Failure> {
 
 async fn whole_or_not(site: &Site, socket: &mut Socket) -> Result<(), Failure> {
     let heard = answered(socket.next().await?, socket)?;
-    let made = matches!(heard, Heard::Reply(reply) if reply.status_code() < 300);
+    let made = matches!(heard, Received::Reply(reply) if reply.status_code() < 300);
     check::equal("the prompts made", &site.made().await?, &usize::from(made))
 }
 
@@ -91,9 +91,9 @@ async fn three_ahead(site: Site) -> Result<(), Failure> {
     socket.send(requests.concat()).await?;
     socket.reply().await?.status(200)?.equals("/data/promptCount", 0)?;
     // A server may close after any answer; then the rest was not carried out.
-    let Heard::Reply(second) = socket.next().await? else { return site.is_empty().await };
+    let Received::Reply(second) = socket.next().await? else { return site.is_empty().await };
     second.status(201)?.equals("/data/prompt", "A lighthouse")?;
-    if let Heard::Reply(third) = socket.next().await? {
+    if let Received::Reply(third) = socket.next().await? {
         third.status(200)?.equals("/data/promptCount", 1)?;
     }
     Ok(())

@@ -4,7 +4,7 @@
 use http::Method;
 
 use crate::scenario::{core, reference};
-use crate::wire::raw::{Draft, Heard, Socket};
+use crate::wire::raw::{Received, Socket};
 use crate::{Case, Failure, Scenario, check, make};
 
 use super::{answered, refused};
@@ -44,9 +44,9 @@ fn spellings(vault: i64) -> Vec<String> {
     ]
 }
 
-async fn ask(case: &Case, method: Method, path: &str) -> Result<(Heard, Socket), Failure> {
-    let mut socket = Socket::open(case).await?;
-    socket.send(Draft::new(case, &method, path).head()).await?;
+async fn ask(case: &Case, method: Method, path: &str) -> Result<(Received, Socket), Failure> {
+    let mut socket = case.socket().await?;
+    socket.send(case.raw_request(&method, path).head()).await?;
     let heard = socket.next().await?;
     Ok((heard, socket))
 }
@@ -56,10 +56,11 @@ async fn odd_spelling(case: Case) -> Result<(), Failure> {
     for path in spellings(vault) {
         let (heard, socket) = ask(&case, Method::GET, &path).await?;
         // Some servers send a client on to the plain spelling.
-        if matches!(&heard, Heard::Reply(reply) if matches!(reply.status_code(), 301 | 307 | 308)) {
+        if matches!(&heard, Received::Reply(reply) if matches!(reply.status_code(), 301 | 307 | 308))
+        {
             continue;
         }
-        if let Heard::Reply(reply) = check::about(&path, answered(heard, &socket))?
+        if let Received::Reply(reply) = check::about(&path, answered(heard, &socket))?
             && reply.status_code() < 300
         {
             check::about(&path, reply.equals("/data/id", vault))?;

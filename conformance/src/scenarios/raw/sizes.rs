@@ -3,7 +3,7 @@
 use http::Method;
 
 use crate::scenario::{core, reference};
-use crate::wire::raw::Draft;
+use crate::wire::raw::RawRequest;
 use crate::{Case, Failure, Scenario, check};
 
 use super::{Site, answered, bare};
@@ -25,23 +25,23 @@ pub(super) const ALL: &[Scenario] = &[
 
 const KIB: usize = 1024;
 
-fn lines(site: &Site, count: usize) -> Draft {
+fn lines(site: &Site, count: usize) -> RawRequest {
     (0..count).fold(site.get(), |draft, number| draft.line(format!("X-Odd-{number}: a")))
 }
 
-fn query(site: &Site, length: usize) -> Draft {
+fn query(site: &Site, length: usize) -> RawRequest {
     let path = format!("/vaults/{}?odd={}", site.vault, "a".repeat(length));
-    Draft::new(&site.case, &Method::GET, &path)
+    site.case.raw_request(&Method::GET, &path)
 }
 
-fn long(site: &Site, length: usize) -> Draft {
+fn long(site: &Site, length: usize) -> RawRequest {
     site.get().line(format!("X-Odd: {}", "a".repeat(length)))
 }
 
 async fn all_answered(
     case: &Case,
     sizes: [usize; 2],
-    draft: impl Fn(&Site, usize) -> Draft,
+    draft: impl Fn(&Site, usize) -> RawRequest,
 ) -> Result<(), Failure> {
     let site = Site::new(case).await?;
     for size in sizes {

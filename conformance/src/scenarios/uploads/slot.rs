@@ -110,7 +110,7 @@ impl Slot {
         let (start, rest) = (Bytes::copy_from_slice(start), Bytes::copy_from_slice(rest));
         let (halfway, is_halfway) = oneshot::channel();
         let (resting, is_over) = oneshot::channel();
-        let at_most = self.case.patience(REST);
+        let at_most = self.case.scaled(REST);
         let pieces = stream::once(async move { start }).chain(stream::once(async move {
             // The second piece is asked for only once the first is on its way.
             if halfway.send(Resting { _until_dropped: resting }).is_ok() {

@@ -3,23 +3,24 @@
 use http::Method;
 use url::Url;
 
-use crate::Case;
+use crate::exchange::host;
+use crate::target::Target;
 
 /// A request to be put together. It begins as a good one without a body: a request
 /// line, `Host`, and the key of the account under test.
 #[derive(Clone, Debug)]
 #[must_use]
-pub struct Draft {
+pub struct RawRequest {
     first: Vec<u8>,
     lines: Vec<Vec<u8>>,
 }
 
-impl Draft {
+impl RawRequest {
     /// A good request for a path below the base URL.
-    pub fn new(case: &Case, method: &Method, path: &str) -> Self {
-        let url = &case.target().config.base_url;
+    pub(crate) fn new(target: &Target, method: &Method, path: &str) -> Self {
+        let url = &target.config.base_url;
         let first = format!("{method} {} HTTP/1.1", place(url, path)).into_bytes();
-        let key = &case.target().config.api_key;
+        let key = &target.config.api_key;
         let lines = vec![
             format!("Host: {}", host(url)).into_bytes(),
             format!("Authorization: Bearer {key}").into_bytes(),
@@ -66,10 +67,4 @@ impl Draft {
 /// A path below the base URL as it stands in a request line.
 pub(super) fn place(url: &Url, path: &str) -> String {
     format!("{}{path}", url.path().trim_end_matches('/'))
-}
-
-/// What `Host` has to say for an address.
-pub(super) fn host(url: &Url) -> String {
-    let host = url.host_str().unwrap_or_default();
-    url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }

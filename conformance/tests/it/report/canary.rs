@@ -78,7 +78,7 @@ async fn a_key_that_a_target_says_back_shows_nowhere() {
     let stub = Stub::start(tattles).await;
     let folder = folder("canary");
     let mut arguments = vec!["run".to_owned(), "--profile".into(), "reference".into()];
-    arguments.extend(["--patience", "1", "--jobs", "32"].map(str::to_owned));
+    arguments.extend(["--timeout", "1", "--jobs", "32"].map(str::to_owned));
     for chapter in ["envelope.", "prompts.create", "vaults.create", "keys.", "uploads.request"] {
         arguments.extend(["--filter".to_owned(), chapter.to_owned()]);
     }

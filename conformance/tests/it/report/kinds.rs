@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::civil::date;
-use promptarium_conformance::report::Untestable;
 use promptarium_conformance::{
-    Case, Failure, KnownFailures, Need, Profile, Report, Run, Scenario, Selection, Target,
+    Blocked, Case, Failure, KnownFailures, Report, Run, Scenario, Selection, Target,
     TargetConfig, make,
 };
 
@@ -43,14 +42,7 @@ reason = "elsewhere"
 
 macro_rules! scenario {
     ($id:literal, [$($need:ident),*], $run:path) => {
-        &Scenario {
-            id: $id,
-            title: "A stand-in",
-            rules: &["VA-16"],
-            profile: Profile::Core,
-            needs: &[$(Need::$need),*],
-            run: |case| Box::pin($run(case)),
-        }
+        &promptarium_conformance::scenario! { Core $id ["VA-16"] [$($need),*] $run, "A stand-in" }
     };
 }
 
@@ -94,7 +86,7 @@ pub(super) async fn target() -> (Stub, Arc<Target>) {
     });
     let stub = stub.await;
     let mut config = TargetConfig::new(stub.base_url.parse().unwrap(), KEY);
-    config.patience = Duration::from_millis(200);
+    config.timeout = Duration::from_millis(200);
     let target = Arc::new(Target::new(config).unwrap());
     (stub, target)
 }
@@ -112,21 +104,21 @@ pub(super) async fn run() -> (Stub, Run) {
 
 pub(super) async fn report() -> Report {
     let (_stub, run) = run().await;
-    let report = run.carry_out(std::future::pending(), |_, _| {}).await;
-    let untestable = Untestable {
+    let report = run.run(std::future::pending(), |_, _| {}).await;
+    let blocked = Blocked {
         what: "generations".into(),
         reason: "the provider is <i>slow</i>".into(),
-        mend: "give it time".into(),
+        remedy: "give it time".into(),
     };
-    Report { untestable: vec![untestable], ..report }
+    Report { blocked: vec![blocked], ..report }
 }
 
 /// A run that was stopped, one that passed, and one that has only begun.
 pub(super) async fn others() -> [Report; 3] {
     let (_stub, run) = run().await;
     let begun = run.opening();
-    let stopped = run.carry_out(std::future::ready(()), |_, _| {}).await;
+    let stopped = run.run(std::future::ready(()), |_, _| {}).await;
     let (_stub, target) = target().await;
     let run = Run::new(target, selection(&SCENARIOS[..1]));
-    [begun, stopped, run.carry_out(std::future::pending(), |_, _| {}).await]
+    [begun, stopped, run.run(std::future::pending(), |_, _| {}).await]
 }

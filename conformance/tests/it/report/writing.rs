@@ -142,7 +142,7 @@ async fn a_full_disk_is_told_in_one_line_and_loses_no_other_report() {
     let json = file(&folder, "json");
     let reports = [format!("json={}", json.display()), "html=/dev/full".to_owned()];
     let variables = [("PROMPTARIUM_API_KEY", KEY), ("PROMPTARIUM_BASE_URL", &stub.base_url)];
-    let arguments = ["run", "--filter", "vaults.create.answer", "--patience", "2"];
+    let arguments = ["run", "--filter", "vaults.create.answer", "--timeout", "2"];
     let more = ["--report", &reports[1], "--report", &reports[0]];
     let output = program(&[&arguments[..], &more].concat(), &variables).await;
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));

@@ -11,7 +11,7 @@ use crate::Failure;
 
 /// How a run behaves.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Manners {
+pub struct RunOptions {
     /// What every wait is multiplied with.
     pub time_scale: TimeScale,
     /// Nothing but `GET` and `HEAD` is sent.
@@ -20,7 +20,7 @@ pub struct Manners {
     pub keep: bool,
 }
 
-impl Manners {
+impl RunOptions {
     /// Whether a request of this method may be sent. Whatever sends asks here.
     ///
     /// # Errors
@@ -42,7 +42,7 @@ pub struct TimeScale(f64);
 
 impl TimeScale {
     /// The time with this factor.
-    pub fn stretch(self, time: Duration) -> Duration {
+    pub fn scale(self, time: Duration) -> Duration {
         time.mul_f64(self.0)
     }
 
@@ -81,12 +81,12 @@ mod tests {
 
     use http::Method;
 
-    use super::{Manners, TimeScale};
+    use super::{RunOptions, TimeScale};
 
     #[test]
     fn a_time_scale_is_a_decimal_within_reason() {
         let scale: TimeScale = "2.5".parse().unwrap();
-        assert_eq!(scale.stretch(Duration::from_secs(2)), Duration::from_secs(5));
+        assert_eq!(scale.scale(Duration::from_secs(2)), Duration::from_secs(5));
         for text in ["0.1", "1", "1000"] {
             assert_eq!(text.parse::<TimeScale>().unwrap().to_string(), text);
         }
@@ -97,14 +97,14 @@ mod tests {
 
     #[test]
     fn who_may_only_read_sends_nothing_that_writes() {
-        let reader = Manners { read_only: true, ..Manners::default() };
+        let reader = RunOptions { read_only: true, ..RunOptions::default() };
         for method in [Method::GET, Method::HEAD] {
             assert!(reader.allow(&method).is_ok(), "{method}");
         }
         for name in ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW", "get"] {
             let method = Method::from_bytes(name.as_bytes()).unwrap();
             assert!(reader.allow(&method).is_err(), "{method}");
-            assert!(Manners::default().allow(&method).is_ok(), "{method}");
+            assert!(RunOptions::default().allow(&method).is_ok(), "{method}");
         }
     }
 }

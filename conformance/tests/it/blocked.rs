@@ -5,9 +5,12 @@ use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
-use promptarium_conformance::report::{Outcome, Untestable};
-use promptarium_conformance::run::Mark;
-use promptarium_conformance::{Manners, ProbeError, Profile, Run, Selection, Target, survey};
+use promptarium_conformance::RunId;
+use promptarium_conformance::report::Outcome;
+use promptarium_conformance::{
+    Blocked, ProbeError, Profile, Run, RunOptions, Selection, Suite, Target, preflight,
+    selection::Filters,
+};
 use serde_json::json;
 
 use crate::deployed::config;
@@ -32,22 +35,26 @@ fn halfway(request: &Request) -> Answer {
 
 fn target(stub: &Stub) -> Arc<Target> {
     let mut config = config(&stub.base_url);
-    config.manners = Manners { time_scale: "0.1".parse().unwrap(), ..Manners::default() };
+    config.options = RunOptions { time_scale: "0.1".parse().unwrap(), ..RunOptions::default() };
     // Jobs and scenarios are waited for a tenth of the time, answers as long as ever.
-    config.patience = Duration::from_secs(300);
+    config.timeout = Duration::from_secs(300);
     (config.other_api_key, config.revoked_api_key) = (None, None);
     Arc::new(Target::new(config).unwrap())
 }
 
-fn mark() -> Mark {
-    Mark::new(jiff::Timestamp::now())
+fn mark() -> RunId {
+    RunId::new(jiff::Timestamp::now())
 }
 
-async fn look(target: &Arc<Target>, filter: &str) -> (Vec<Untestable>, Vec<Outcome>) {
-    let selection = Selection::new(Profile::Core, vec![filter.to_owned()]).unwrap();
-    let found = survey(target, &selection, &mark(), pending()).await.unwrap();
+async fn look(target: &Arc<Target>, filter: &str) -> (Vec<Blocked>, Vec<Outcome>) {
+    let selection = Selection::new(
+        &Suite::builtin(),
+        Filters { filter: vec![filter.to_owned()], ..Filters::profile(Profile::Core) },
+    )
+    .unwrap();
+    let found = preflight(target, &selection, &mark(), pending()).await.unwrap();
     let run = Run::new(Arc::clone(target), selection);
-    let report = run.carry_out(pending(), |_, _| {}).await;
+    let report = run.run(pending(), |_, _| {}).await;
     (found, report.records.iter().map(|record| record.outcome).collect())
 }
 
@@ -56,7 +63,7 @@ async fn a_provider_that_is_too_slow_is_told_with_its_time_and_waited_for_by_nob
     let stub = Stub::start(halfway).await;
     let (found, outcomes) = look(&target(&stub), "generations.output.").await;
     let provider = found.iter().find(|one| one.reason.contains("had not ended after 2.")).unwrap();
-    assert!(provider.mend.contains("--time-scale"), "{provider:?}");
+    assert!(provider.remedy.contains("--time-scale"), "{provider:?}");
     assert!(!outcomes.is_empty());
     assert!(outcomes.iter().all(|outcome| *outcome == Outcome::Skipped), "{outcomes:?}");
 }
@@ -74,12 +81,20 @@ async fn a_storage_that_cannot_be_reached_is_told_and_its_scenarios_are_skipped(
 async fn keys_that_are_not_there_are_told_if_a_selected_scenario_needs_them() {
     let stub = Stub::start(halfway).await;
     let target = target(&stub);
-    let needing = Selection::new(Profile::Core, vec!["isolation.".to_owned()]).unwrap();
-    let found = survey(&target, &needing, &mark(), pending()).await.unwrap();
-    let mends: Vec<_> = found.iter().map(|one| one.mend.as_str()).collect();
+    let needing = Selection::new(
+        &Suite::builtin(),
+        Filters { filter: vec!["isolation.".to_owned()], ..Filters::profile(Profile::Core) },
+    )
+    .unwrap();
+    let found = preflight(&target, &needing, &mark(), pending()).await.unwrap();
+    let mends: Vec<_> = found.iter().map(|one| one.remedy.as_str()).collect();
     assert_eq!(mends, ["set PROMPTARIUM_OTHER_API_KEY"]);
-    let without = Selection::new(Profile::Core, vec!["prompts.create.".to_owned()]).unwrap();
-    assert_eq!(survey(&target, &without, &mark(), pending()).await.unwrap(), []);
+    let without = Selection::new(
+        &Suite::builtin(),
+        Filters { filter: vec!["prompts.create.".to_owned()], ..Filters::profile(Profile::Core) },
+    )
+    .unwrap();
+    assert_eq!(preflight(&target, &without, &mark(), pending()).await.unwrap(), []);
 }
 
 #[tokio::test]
@@ -89,8 +104,12 @@ async fn looking_ends_when_it_is_told_to_stop() {
         _ => halfway(request),
     });
     let stub = stub.await;
-    let all = Selection::new(Profile::Core, vec!["generations.".to_owned()]).unwrap();
+    let all = Selection::new(
+        &Suite::builtin(),
+        Filters { filter: vec!["generations.".to_owned()], ..Filters::profile(Profile::Core) },
+    )
+    .unwrap();
     let stop = tokio::time::sleep(Duration::from_millis(300));
-    let found = survey(&target(&stub), &all, &mark(), stop).await;
+    let found = preflight(&target(&stub), &all, &mark(), stop).await;
     assert_eq!(found, Err(ProbeError::Stopped));
 }

@@ -7,19 +7,13 @@ use http::Method;
 use http::header::SET_COOKIE;
 use url::form_urlencoded::Serializer;
 
-use crate::wire::{Auth, Reply, Wire};
-use crate::{Case, Failure, Target, Verdict};
+use super::Case;
+use crate::failure::{Failure, Verdict};
+use crate::target::{Auth, Session, Target};
+use crate::wire::{Reply, Wire};
 
 /// The content type of what a page sends.
 const FORM: &str = "application/x-www-form-urlencoded";
-
-/// A session that has begun.
-pub(crate) struct Session {
-    /// Name and value, as the header `Cookie` has them.
-    pub(crate) cookie: String,
-    /// The answer to the sign-in.
-    pub(crate) answer: Reply,
-}
 
 impl Case {
     /// Calls with the cookie of the run's session, sent as by a page of the target's own
@@ -69,7 +63,7 @@ async fn sign_in(case: &Case) -> Result<Session, Failure> {
     let cookie = cookie.ok_or_else(|| answer.failure("a cookie from the sign-in", "none"))?;
     let value = cookie.split_once('=').map_or(cookie.as_str(), |(_, value)| value);
     case.target().secrets.keep_session(value);
-    Ok(Session { cookie, answer })
+    Ok(Session { cookie, sign_in: answer.exchange() })
 }
 
 /// Ends the session of a run, if it has one.
@@ -84,7 +78,7 @@ pub async fn sign_out(target: &Arc<Target>) -> Result<(), String> {
     let got = match wire.post_empty(&page("sign-out")).await {
         Ok(reply) if reply.status_code() < 400 => return Ok(()),
         Ok(reply) => format!("status {}", reply.status_code()),
-        Err(failure) => target.secrets.blank(failure.got),
+        Err(failure) => target.secrets.redact(failure.got),
     };
     Err(format!("the session of the run has not ended: {got}"))
 }

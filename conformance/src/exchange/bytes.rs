@@ -1,12 +1,11 @@
 //! What a report shows of bytes: lines with everything unprintable escaped, and a
-//! shell line that sends them again, as curl would mend half of them.
+//! shell line that sends them again, as curl would remedy half of them.
 
 use std::fmt::Write as _;
 
 use bytes::Bytes;
 use url::Url;
 
-use super::draft;
 use crate::secret::Secrets;
 
 /// How much of what was sent a report shows, in characters.
@@ -16,37 +15,54 @@ const SHELL_BYTES_MAX: usize = 4096;
 
 /// What was sent on a connection so far, secrets and all.
 #[derive(Clone)]
-pub(in crate::wire) struct SentBytes {
+pub(crate) struct SentBytes {
     base: Url,
     bytes: Bytes,
 }
 
 impl SentBytes {
-    pub(super) fn new(base: &Url, bytes: &[u8]) -> Self {
+    pub(crate) fn new(base: &Url, bytes: &[u8]) -> Self {
         Self { base: base.clone(), bytes: Bytes::copy_from_slice(bytes) }
     }
 
     /// As a report shows it.
-    pub(in crate::wire) fn shown(&self, secrets: &Secrets) -> String {
-        let address = draft::host(&self.base);
+    pub(crate) fn shown(&self, secrets: &Secrets) -> String {
+        let address = host(&self.base);
         let tls = if self.base.scheme() == "https" { " with TLS" } else { "" };
-        let lines = cut(secrets.blank(escaped(&self.bytes)), self.bytes.len());
+        let lines = cut(secrets.redact(escaped(&self.bytes)), self.bytes.len());
         format!("bytes to {address}{tls}\n{lines}")
     }
 
     /// A line that sends it again.
-    pub(in crate::wire) fn shell(&self, secrets: &Secrets) -> String {
+    pub(crate) fn shell(&self, secrets: &Secrets) -> String {
         shell(secrets, &self.program(), &self.bytes)
     }
 
     /// The program that takes bytes to the target.
     fn program(&self) -> String {
-        let (host, port) = super::authority(&self.base);
+        let (host, port) = authority(&self.base);
         match self.base.scheme() {
-            "http" => format!("nc {} {port}", super::bare(&host)),
+            "http" => format!("nc {} {port}", unbracketed(&host)),
             _ => format!("openssl s_client -quiet -connect {host}:{port}"),
         }
     }
+}
+
+/// The value of `Host` for an address.
+pub(crate) fn host(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+}
+
+/// Host and port of an address.
+pub(crate) fn authority(url: &Url) -> (String, u16) {
+    let host = url.host_str().unwrap_or_default().to_owned();
+    (host, url.port_or_known_default().unwrap_or(80))
+}
+
+/// An IPv6 address without its brackets.
+pub(crate) fn unbracketed(host: &str) -> &str {
+    host.trim_start_matches('[').trim_end_matches(']')
 }
 
 /// Lines as lines; what is no printable ASCII as an escape.
@@ -104,12 +120,12 @@ fn shell(secrets: &Secrets, program: &str, sent: &[u8]) -> String {
     format!("printf '{format}'{values} | {program}")
 }
 
-/// A key anywhere else is blanked.
+/// A key anywhere else is redacted.
 fn target_free(secrets: &Secrets, line: &[u8]) -> Vec<u8> {
     match std::str::from_utf8(line) {
-        Ok(text) => secrets.blank(text).into_bytes(),
+        Ok(text) => secrets.redact(text).into_bytes(),
         // Not text as a whole; a key in it would be.
-        Err(_) => secrets.blank(String::from_utf8_lossy(line)).into_bytes(),
+        Err(_) => secrets.redact(String::from_utf8_lossy(line)).into_bytes(),
     }
 }
 

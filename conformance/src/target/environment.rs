@@ -23,7 +23,7 @@ pub const IMAGE_MODEL: &str = "PROMPTARIUM_IMAGE_MODEL";
 pub const VIDEO_MODEL: &str = "PROMPTARIUM_VIDEO_MODEL";
 
 /// Shorter than this is no key of the form `<vendor>_live_<id>_<secret>`, and
-/// blanking it would tear reports to pieces.
+/// redacting it would tear reports to pieces.
 const KEY_LENGTH_MIN: usize = 10;
 
 /// Reads a target's configuration; `variable` looks a variable up, and

@@ -1,4 +1,4 @@
-//! One request and its reply as a report shows them: secrets blanked, long
+//! One request and its reply as a report shows them: secrets redacted, long
 //! bodies cut. Made when a failure goes into a report and not before, for most
 //! exchanges are never looked at.
 
@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use http::header::{AUTHORIZATION, COOKIE, SET_COOKIE};
 use http::{HeaderMap, HeaderValue, Method};
 
-use super::unblanked::{Came, Sent};
+use super::{Request, Response};
 use crate::secret::Secrets;
 use crate::shell::quoted;
 
@@ -29,15 +29,15 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    pub(super) fn of(sent: &Sent, came: Option<&Came>, secrets: &Secrets) -> Self {
-        let reply = match came {
-            Some(Came { status, headers, body }) => {
+    pub(super) fn of(request: &Request, response: Option<&Response>, secrets: &Secrets) -> Self {
+        let reply = match response {
+            Some(Response { status, headers, body }) => {
                 let rest = head_and_body(secrets, headers, Some(body));
-                secrets.blank(format!("{status}\n{rest}"))
+                secrets.redact(format!("{status}\n{rest}"))
             }
             None => "(no answer)".to_owned(),
         };
-        let Sent { method, url, headers, body, bytes } = sent;
+        let Request { method, url, headers, body, bytes } = request;
         if let Some(bytes) = bytes {
             let (request, curl) = (bytes.shown(secrets), bytes.shell(secrets));
             return Self { request, reply, curl, last: false };
@@ -45,11 +45,11 @@ impl Exchange {
         let body = body.as_deref();
         let request = format!("{method} {url}\n{}", head_and_body(secrets, headers, body));
         let curl = curl(secrets, method, url, headers, body);
-        Self { request: secrets.blank(request), reply, curl, last: false }
+        Self { request: secrets.redact(request), reply, curl, last: false }
     }
 
-    /// The same, as the last of a scenario whose failure is about no single one.
-    pub(crate) fn for_want_of_another(self) -> Self {
+    /// The same, as the last one of a scenario whose failure is about no single exchange.
+    pub(crate) fn as_last(self) -> Self {
         Self { last: true, ..self }
     }
 
@@ -63,6 +63,12 @@ impl Exchange {
     /// environment variables.
     pub fn curl(&self) -> &str {
         &self.curl
+    }
+
+    /// Request line and status.
+    pub fn summary(&self) -> String {
+        let first = |text: &'_ str| text.lines().next().unwrap_or_default().to_owned();
+        format!("{} → {}", first(&self.request), first(&self.reply))
     }
 
     /// The request, head and body.
@@ -95,7 +101,7 @@ fn head_and_body(secrets: &Secrets, headers: &HeaderMap, body: Option<&[u8]>) ->
     let mut text = String::new();
     for (name, value) in headers {
         let secret = [AUTHORIZATION, COOKIE, SET_COOKIE].contains(name);
-        let value = if secret { "[blanked]".to_owned() } else { lossy(value) };
+        let value = if secret { "[redacted]".to_owned() } else { lossy(value) };
         let _ = writeln!(text, "{name}: {value}");
     }
     if let Some(body) = body {
@@ -108,14 +114,14 @@ fn lossy(value: &HeaderValue) -> String {
     String::from_utf8_lossy(value.as_bytes()).into_owned()
 }
 
-/// Blanked before it is cut, for half a key at the cut would slip through. What
+/// Redacted before it is cut, for half a key at the cut would slip through. What
 /// is cut off before that is far behind.
 fn shown(secrets: &Secrets, body: &[u8]) -> String {
     let start = &body[..body.len().min(LOOKED_AT)];
     if std::str::from_utf8(start).is_err_and(|error| error.error_len().is_some()) {
         return format!("({} bytes that are no text)", body.len());
     }
-    let text = secrets.blank(String::from_utf8_lossy(start));
+    let text = secrets.redact(String::from_utf8_lossy(start));
     match text.char_indices().nth(SHOWN) {
         Some((cut, _)) => format!("{}… ({} bytes in all)", &text[..cut], body.len()),
         None => text,
@@ -129,16 +135,16 @@ fn curl(
     headers: &HeaderMap,
     body: Option<&[u8]>,
 ) -> String {
-    let mut line = format!("curl -i -X {method} {}", quoted(&secrets.blank(url)));
+    let mut line = format!("curl -i -X {method} {}", quoted(&secrets.redact(url)));
     for (name, value) in headers {
         let value = lossy(value);
         if name == AUTHORIZATION {
             // In double quotes, so that the shell puts the key in.
             let _ = write!(line, " -H \"{name}: {}\"", secrets.in_shell(&value));
         } else if name == COOKIE {
-            line.push_str(" -H 'cookie: [blanked]'");
+            line.push_str(" -H 'cookie: [redacted]'");
         } else {
-            let header = format!("{name}: {}", secrets.blank(value));
+            let header = format!("{name}: {}", secrets.redact(value));
             let _ = write!(line, " -H {}", quoted(&header));
         }
     }
@@ -146,7 +152,7 @@ fn curl(
         None => {}
         Some(body) => match std::str::from_utf8(body) {
             Ok(text) if body.len() <= CURL_BODY_BYTES_MAX => {
-                let _ = write!(line, " --data-raw {}", quoted(&secrets.blank(text)));
+                let _ = write!(line, " --data-raw {}", quoted(&secrets.redact(text)));
             }
             _ => {
                 let _ = write!(line, " --data-binary @body # {} bytes", body.len());

@@ -6,15 +6,15 @@ use std::time::{Duration, Instant};
 
 /// The scenarios of a run that have begun and not ended. A copy sees the same.
 #[derive(Clone, Debug, Default)]
-pub struct AtWork(Arc<Mutex<Vec<(&'static str, Instant)>>>);
+pub struct Active(Arc<Mutex<Vec<(&'static str, Instant)>>>);
 
 /// A scenario at work, until this is dropped.
 pub(super) struct Begun {
-    all: AtWork,
+    all: Active,
     id: &'static str,
 }
 
-impl AtWork {
+impl Active {
     /// Takes a scenario on.
     pub(super) fn begin(&self, id: &'static str) -> Begun {
         self.lock().push((id, Instant::now()));
@@ -46,11 +46,11 @@ impl Drop for Begun {
 
 #[cfg(test)]
 mod tests {
-    use super::AtWork;
+    use super::Active;
 
     #[test]
     fn the_oldest_is_the_first_that_has_not_ended() {
-        let all = AtWork::default();
+        let all = Active::default();
         let oldest = || all.oldest().map(|(id, _)| id);
         assert_eq!((all.count(), oldest()), (0, None));
         let first = all.begin("a.b.first");

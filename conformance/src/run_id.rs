@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use jiff::Timestamp;
 use rand::RngExt as _;
+use serde_json::Value;
 
 const START: &str = "ptc-";
 /// Small letters and digits without those that look alike; five bits each.
@@ -23,22 +24,22 @@ const EPOCH: i64 = 1_577_836_800;
 /// and a sum over both, so that no other text is taken for one. Marks are in the order
 /// in which their runs began.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Mark(String);
+pub struct RunId(String);
 
-impl Ord for Mark {
+impl Ord for RunId {
     fn cmp(&self, other: &Self) -> Ordering {
         // Among the signs digits stand last, in text they come first.
         self.begun().cmp(&other.begun()).then_with(|| self.0.cmp(&other.0))
     }
 }
 
-impl PartialOrd for Mark {
+impl PartialOrd for RunId {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Mark {
+impl RunId {
     /// The mark of a run that begins at this moment.
     pub fn new(begun: Timestamp) -> Self {
         let seconds = (begun.as_second() - EPOCH).rem_euclid(1 << (5 * TIME));
@@ -72,19 +73,25 @@ impl Mark {
         ours.then(|| mark.parse().ok()).flatten()
     }
 
+    /// The run id in one of the texts of a prompt or vault.
+    pub(crate) fn of_resource(resource: &Value) -> Option<Self> {
+        let texts = ["title", "prompt", "name", "description"];
+        texts.iter().filter_map(|text| resource[*text].as_str()).find_map(Self::of_name)
+    }
+
     /// As it stands in names.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-impl fmt::Display for Mark {
+impl fmt::Display for RunId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl FromStr for Mark {
+impl FromStr for RunId {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -119,17 +126,17 @@ fn sum(text: &str) -> String {
 mod tests {
     use jiff::Timestamp;
 
-    use super::Mark;
+    use super::RunId;
 
-    fn mark() -> Mark {
-        Mark::new("2026-11-22T03:04:05Z".parse().unwrap())
+    fn mark() -> RunId {
+        RunId::new("2026-11-22T03:04:05Z".parse().unwrap())
     }
 
     #[test]
     fn a_mark_tells_when_its_run_began() {
         assert_eq!(mark().begun().to_string(), "2026-11-22T03:04:05Z");
         assert_eq!(
-            Mark::new(Timestamp::from_second(1_577_836_800).unwrap()).begun().as_second(),
+            RunId::new(Timestamp::from_second(1_577_836_800).unwrap()).begun().as_second(),
             1_577_836_800
         );
         assert_ne!(mark(), mark(), "two runs of one second differ");
@@ -137,7 +144,7 @@ mod tests {
 
     #[test]
     fn marks_are_in_the_order_of_their_runs() {
-        let at = |second| Mark::new(Timestamp::from_second(second).unwrap());
+        let at = |second| RunId::new(Timestamp::from_second(second).unwrap());
         let marks: Vec<_> = (0..70).map(|second| at(1_790_000_000 + second * 13)).collect();
         assert!(marks.is_sorted());
     }
@@ -153,7 +160,7 @@ mod tests {
             format!("long {mark}-3 4xxxx"),
             format!("long {mark}-3 4漢漢"),
         ] {
-            assert_eq!(Mark::of_name(&name), Some(mark.clone()), "{name}");
+            assert_eq!(RunId::of_name(&name), Some(mark.clone()), "{name}");
         }
     }
 
@@ -176,9 +183,9 @@ mod tests {
             format!("vault {}-12 0", mark.to_uppercase()),
             format!("ptc-{}", "漢".repeat(9)),
         ] {
-            assert_eq!(Mark::of_name(&name), None, "{name}");
+            assert_eq!(RunId::of_name(&name), None, "{name}");
         }
-        assert!(other.parse::<Mark>().is_err() && "".parse::<Mark>().is_err());
+        assert!(other.parse::<RunId>().is_err() && "".parse::<RunId>().is_err());
     }
 
     #[test]

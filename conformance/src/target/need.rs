@@ -1,0 +1,92 @@
+//! What a scenario may need beyond an address and a key, and what a run says where the target
+//! lacks it.
+
+use serde::Serialize;
+
+/// Something a target may lack; a scenario that needs it is then skipped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Need {
+    /// A key of the same account without `prompts:write`.
+    ReadOnlyKey,
+    /// A key of another account.
+    OtherAccount,
+    /// A key that was revoked.
+    RevokedKey,
+    /// A browser session in the account under test.
+    Session,
+    /// The provider that is built into the reference server.
+    LocalProvider,
+    /// HTTP/1.1, whose requests are lines of text that can be malformed.
+    HttpOne,
+}
+
+/// Something that a run cannot test.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Blocked {
+    /// What it is.
+    pub what: String,
+    /// Why it cannot be tested.
+    pub reason: String,
+    /// What would change that.
+    pub remedy: String,
+}
+
+impl Blocked {
+    pub(crate) fn new(what: &str, reason: &str, remedy: &str) -> Self {
+        let [what, reason, remedy] = [what, reason, remedy].map(str::to_owned);
+        Self { what, reason, remedy }
+    }
+}
+
+impl Need {
+    /// All of them.
+    pub(crate) const ALL: [Self; 6] = [
+        Self::ReadOnlyKey,
+        Self::OtherAccount,
+        Self::RevokedKey,
+        Self::Session,
+        Self::LocalProvider,
+        Self::HttpOne,
+    ];
+
+    /// What cannot be tested without it, why, and what would change that.
+    pub(crate) fn blocked(self) -> Blocked {
+        let (what, reason, remedy) = match self {
+            Self::ReadOnlyKey => (
+                "that a key without prompts:write cannot write",
+                "no key without prompts:write is given",
+                "set PROMPTARIUM_READ_ONLY_API_KEY",
+            ),
+            Self::OtherAccount => (
+                "that accounts are isolated",
+                "no key of another account is given",
+                "set PROMPTARIUM_OTHER_API_KEY",
+            ),
+            Self::RevokedKey => (
+                "that a revoked key is refused",
+                "no revoked key is given",
+                "set PROMPTARIUM_REVOKED_API_KEY",
+            ),
+            Self::Session => (
+                "what only a browser session may do: creating, listing and revoking API keys",
+                "no sign-in link is given",
+                "give --sign-in-url, or set PROMPTARIUM_SIGN_IN_URL",
+            ),
+            Self::LocalProvider => (
+                "what the built-in provider generates",
+                "PROMPTARIUM_IMAGE_MODEL names a model that is not below local/",
+                "leave it unset on the reference server",
+            ),
+            Self::HttpOne => {
+                ("malformed HTTP/1.1 messages", "the run uses HTTP/2 only", "leave out --http 2")
+            }
+        };
+        Blocked::new(what, reason, remedy)
+    }
+
+    /// Why a scenario with this need is skipped, and what would change that.
+    pub fn missing(self) -> String {
+        let Blocked { reason, remedy, .. } = self.blocked();
+        format!("{reason}; {remedy}")
+    }
+}
