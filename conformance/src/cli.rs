@@ -63,10 +63,11 @@ enum Command {
 struct RunArguments {
     #[command(flatten)]
     target: target::TargetArguments,
-    /// What is expected: `core` is what the specification states, `reference`
-    /// adds what the reference server chose where it is silent.
-    #[arg(long, default_value = "core", value_name = "core|reference")]
-    profile: Profile,
+    /// What is expected: `core` is what the specification states, `http` what the RFCs
+    /// of HTTP require of any server, `reference` the core and what the reference server
+    /// chose where the specification is silent; repeatable.
+    #[arg(long, default_value = "core", value_name = "core|http|reference")]
+    profile: Vec<Profile>,
     /// Only scenarios with this id or an id that begins so; repeatable.
     #[arg(long, value_name = "PREFIX")]
     filter: Vec<String>,

@@ -111,16 +111,17 @@ impl Run {
     /// The report as it is before anything has run.
     pub fn opening(&self) -> Report {
         Report {
-            format: 1,
+            format: 2,
             suite: format!("{} {}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
             target: self.target.base_url().to_owned(),
-            profile: self.selection.profile,
+            profiles: self.selection.profiles.clone(),
             filters: self.selection.filters.clone(),
             seed: self.seed,
             run_id: self.mark.to_string(),
             started_at: now(),
             duration_ms: 0,
             verdict: Verdict::Unfinished,
+            verdicts: Vec::new(),
             problem: None,
             untestable: self.untestable.clone(),
             notes: Vec::new(),

@@ -1,7 +1,8 @@
-//! Which scenarios a run takes: a profile, narrowed by filters.
+//! Which scenarios a run takes: profiles, narrowed by filters.
 
 mod read_only;
 
+use std::collections::BTreeSet;
 use std::str::FromStr;
 
 pub use self::read_only::READ_ONLY;
@@ -10,44 +11,49 @@ use crate::{Profile, Scenario, scenarios};
 /// The scenarios of a run and the words that selected them.
 #[derive(Clone)]
 pub struct Selection {
-    /// The profile that was asked for; [`Profile::Reference`] includes the core.
-    pub profile: Profile,
-    /// Ids and beginnings of ids; none selects the whole profile.
+    /// The profiles that were asked for; [`Profile::Reference`] includes the core.
+    pub profiles: Vec<Profile>,
+    /// Ids and beginnings of ids; none selects whole profiles.
     pub filters: Vec<String>,
     /// What they select, in the order of the list; never empty.
     pub scenarios: Vec<&'static Scenario>,
 }
 
 impl Selection {
-    /// Takes the scenarios of `profile` that some filter names by its whole id
+    /// Takes the scenarios of `profiles` that some filter names by its whole id
     /// or, if no scenario has that id, by the beginning of it.
     ///
     /// # Errors
     /// One line if a filter selects nothing: a mistyped filter must not look
     /// like a run without faults.
-    pub fn new(profile: Profile, filters: Vec<String>) -> Result<Self, String> {
+    pub fn new(profiles: &[Profile], filters: Vec<String>) -> Result<Self, String> {
+        let mut profiles = profiles.to_vec();
+        profiles.sort_unstable();
+        profiles.dedup();
+        let selected = |profile| profiles.iter().any(|wanted| wanted.includes(profile));
         for filter in &filters {
-            let mut named = scenarios::all().filter(|scenario| named_by(filter, scenario.id));
-            match named.by_ref().map(|scenario| scenario.profile).min() {
-                None => return Err(format!("no scenario has an id that begins with {filter:?}")),
-                Some(nearest) if nearest > profile => {
-                    return Err(format!(
-                        "{filter:?} names scenarios of the profile reference only; \
-                         add --profile reference"
-                    ));
-                }
-                Some(_) => {}
+            let named = scenarios::all().filter(|scenario| named_by(filter, scenario.id));
+            let named: BTreeSet<_> = named.map(|scenario| scenario.profile).collect();
+            let Some(nearest) = named.first() else {
+                return Err(format!("no scenario has an id that begins with {filter:?}"));
+            };
+            if !named.iter().any(|profile| selected(*profile)) {
+                let nearest = nearest.word();
+                return Err(format!(
+                    "{filter:?} names scenarios of the profile {nearest} only; \
+                     add --profile {nearest}"
+                ));
             }
         }
         let wanted = |scenario: &&Scenario| {
-            scenario.profile <= profile
+            selected(scenario.profile)
                 && (filters.is_empty() || filters.iter().any(|one| named_by(one, scenario.id)))
         };
         let scenarios: Vec<_> = scenarios::all().filter(wanted).collect();
         if scenarios.is_empty() {
             return Err("no scenario was selected".into());
         }
-        Ok(Self { profile, filters, scenarios })
+        Ok(Self { profiles, filters, scenarios })
     }
 
     /// Leaves those that only read.
@@ -72,10 +78,7 @@ impl FromStr for Profile {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "core" => Ok(Self::Core),
-            "reference" => Ok(Self::Reference),
-            _ => Err("there are the profiles core and reference".into()),
-        }
+        let named = Self::ALL.into_iter().find(|profile| profile.word() == text);
+        named.ok_or_else(|| "there are the profiles core, http and reference".into())
     }
 }

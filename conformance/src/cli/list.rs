@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use promptarium_conformance::coverage::Line;
-use promptarium_conformance::{Profile, Scenario, coverage, scenarios};
+use promptarium_conformance::{Scenario, coverage, scenarios};
 use serde_json::{Value, json};
 
 use super::{Exit, tell, warn};
@@ -18,7 +18,7 @@ pub(super) fn list(as_json: bool) -> Exit {
         for scenario in scenarios::all() {
             let rules = scenario.rules.join(", ");
             let (id, title) = (scenario.id, scenario.title);
-            let profile = if scenario.profile == Profile::Core { "core" } else { "reference" };
+            let profile = scenario.profile.word();
             let _ = writeln!(text, "{id} ({profile}; {rules}): {title}");
         }
     }

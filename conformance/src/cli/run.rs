@@ -85,7 +85,7 @@ fn today() -> jiff::civil::Date {
 
 fn prepare(arguments: &RunArguments) -> Result<(Arc<Target>, Selection), String> {
     let RunArguments { read_only, keep, .. } = *arguments;
-    let selection = Selection::new(arguments.profile, arguments.filter.clone())?;
+    let selection = Selection::new(&arguments.profile, arguments.filter.clone())?;
     let selection = if read_only { selection.read_only()? } else { selection };
     let manners = Manners { read_only, keep, ..Manners::default() };
     let target = arguments.target.target(manners, arguments.sign_in_url.as_deref())?;

@@ -89,7 +89,7 @@ async fn patient(server: &EmbeddedServer) -> Arc<Target> {
 }
 
 async fn run(target: Arc<Target>) -> Report {
-    let selection = Selection::new(Profile::Reference, Vec::new()).unwrap();
+    let selection = Selection::new(&[Profile::Reference, Profile::Http], Vec::new()).unwrap();
     Run::new(target, selection).carry_out(pending(), |_, _| {}).await
 }
 

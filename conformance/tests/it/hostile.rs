@@ -21,7 +21,7 @@ async fn run_all(answer: impl Fn(&Request) -> Answer + Send + Sync + 'static) ->
     config.manners = Manners { time_scale: "0.1".parse().unwrap(), ..Manners::default() };
     config.patience = Duration::from_secs(3);
     config.sign_in_code = Some("a-code-that-nobody-made".to_owned());
-    let selection = Selection::new(Profile::Reference, Vec::new()).unwrap();
+    let selection = Selection::new(&[Profile::Reference, Profile::Http], Vec::new()).unwrap();
     let target = Arc::new(Target::new(config).unwrap());
     let run = Run::new(target, selection).jobs(64.try_into().unwrap()).sceptical();
     let begun = Instant::now();

@@ -18,6 +18,7 @@ macro_rules! scenario {
             rules: &["VA-16"],
             profile: promptarium_conformance::Profile::Core,
             needs: &[],
+            source: concat!(file!(), ":", line!()),
             run: |case| Box::pin($run(case)),
         }
     };
@@ -26,7 +27,7 @@ pub(crate) use scenario;
 
 pub(crate) fn selection(scenarios: &[&'static Scenario]) -> Selection {
     let scenarios = scenarios.to_vec();
-    Selection { profile: Profile::Core, filters: Vec::new(), scenarios }
+    Selection { profiles: vec![Profile::Core], filters: Vec::new(), scenarios }
 }
 
 async fn passes(case: Case) -> Result<(), Failure> {

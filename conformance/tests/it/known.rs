@@ -37,6 +37,7 @@ macro_rules! scenario {
             rules: &["VA-16"],
             profile: promptarium_conformance::Profile::Core,
             needs: &[$(Need::$need),*],
+            source: concat!(file!(), ":", line!()),
             run: |case| Box::pin($run(case)),
         }
     };

@@ -41,7 +41,7 @@ fn assert_silent(text: &str) {
 async fn no_report_shows_a_key_or_a_piece_of_one() {
     let stub = Stub::start(tattles).await;
     let target = stub.target();
-    let selection = Selection::new(Profile::Reference, Vec::new()).unwrap();
+    let selection = Selection::new(&[Profile::Reference, Profile::Http], Vec::new()).unwrap();
     // Nothing here ever ends as it should, so nothing is worth waiting for.
     let run = Run::new(target.clone(), selection).deadline(Duration::from_secs(2));
     let report = run.carry_out(pending(), |_, _| {}).await;
@@ -64,7 +64,8 @@ async fn no_report_shows_what_a_slot_for_an_upload_grants_access_with() {
             _ => Answer::Json(500, "{}".into()),
         }
     });
-    let selection = Selection::new(Profile::Reference, vec!["uploads.".to_owned()]).unwrap();
+    let selection =
+        Selection::new(&[Profile::Reference, Profile::Http], vec!["uploads.".to_owned()]).unwrap();
     let report = Run::new(stub.await.target(), selection).carry_out(pending(), |_, _| {}).await;
     let text = text::render(&report) + &json::render(&report) + &format!("{report:?}");
     assert!(text.contains("/a.png?[blanked]") && text.contains("[slot]"), "{text}");

@@ -50,7 +50,7 @@ async fn whatever_a_run_keeps_is_swept_and_nothing_else() {
     }
     let before = all(base_url).await;
     let keeping = with_session(&server, Manners { keep: true, ..Manners::default() }).await;
-    let selection = Selection::new(Profile::Reference, Vec::new()).unwrap();
+    let selection = Selection::new(&[Profile::Reference, Profile::Http], Vec::new()).unwrap();
     let run = Run::new(keeping, selection);
     let mark = run.mark().clone();
     let report = run.carry_out(pending(), |_, _| {}).await;

@@ -44,7 +44,7 @@ fn mark() -> Mark {
 }
 
 async fn look(target: &Arc<Target>, filter: &str) -> (Vec<Untestable>, Vec<Outcome>) {
-    let selection = Selection::new(Profile::Core, vec![filter.to_owned()]).unwrap();
+    let selection = Selection::new(&[Profile::Core], vec![filter.to_owned()]).unwrap();
     let found = survey(target, &selection, &mark(), pending()).await.unwrap();
     let run = Run::new(Arc::clone(target), selection);
     let report = run.carry_out(pending(), |_, _| {}).await;
@@ -74,11 +74,11 @@ async fn a_storage_that_cannot_be_reached_is_told_and_its_scenarios_are_skipped(
 async fn keys_that_are_not_there_are_told_if_a_selected_scenario_needs_them() {
     let stub = Stub::start(halfway).await;
     let target = target(&stub);
-    let needing = Selection::new(Profile::Core, vec!["isolation.".to_owned()]).unwrap();
+    let needing = Selection::new(&[Profile::Core], vec!["isolation.".to_owned()]).unwrap();
     let found = survey(&target, &needing, &mark(), pending()).await.unwrap();
     let mends: Vec<_> = found.iter().map(|one| one.mend.as_str()).collect();
     assert_eq!(mends, ["set PROMPTARIUM_OTHER_API_KEY"]);
-    let without = Selection::new(Profile::Core, vec!["prompts.create.".to_owned()]).unwrap();
+    let without = Selection::new(&[Profile::Core], vec!["prompts.create.".to_owned()]).unwrap();
     assert_eq!(survey(&target, &without, &mark(), pending()).await.unwrap(), []);
 }
 
@@ -89,7 +89,7 @@ async fn looking_ends_when_it_is_told_to_stop() {
         _ => halfway(request),
     });
     let stub = stub.await;
-    let all = Selection::new(Profile::Core, vec!["generations.".to_owned()]).unwrap();
+    let all = Selection::new(&[Profile::Core], vec!["generations.".to_owned()]).unwrap();
     let stop = tokio::time::sleep(Duration::from_millis(300));
     let found = survey(&target(&stub), &all, &mark(), stop).await;
     assert_eq!(found, Err(ProbeError::Stopped));

@@ -16,7 +16,7 @@ use crate::proxy::{Changes, forward};
 
 fn selection(filters: &[&str]) -> Selection {
     let filters = filters.iter().map(|filter| (*filter).to_owned()).collect();
-    Selection::new(Profile::Reference, filters).unwrap()
+    Selection::new(&[Profile::Reference, Profile::Http], filters).unwrap()
 }
 
 fn outcomes(report: &Report) -> BTreeMap<&'static str, Outcome> {

@@ -49,6 +49,7 @@ macro_rules! scenario {
             rules: &["VA-16"],
             profile: Profile::Core,
             needs: &[$(Need::$need),*],
+            source: concat!(file!(), ":", line!()),
             run: |case| Box::pin($run(case)),
         }
     };
