@@ -5,7 +5,7 @@
 mod excused;
 pub mod proof;
 
-pub use self::excused::{EXCUSES, Excuse};
+pub use self::excused::{EXCUSES, Excuse, WITHOUT_FAULT};
 use crate::{Scenario, rules, scenarios};
 
 /// A rule and what stands behind it.

@@ -69,6 +69,17 @@ pub struct Totals {
     pub left_behind: usize,
 }
 
+/// What the scenarios of one profile came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ProfileVerdict {
+    /// The profile.
+    pub profile: Profile,
+    /// What it came to.
+    pub verdict: Verdict,
+    /// How many of its scenarios came to what.
+    pub totals: Totals,
+}
+
 /// A run and everything it found.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
@@ -78,8 +89,8 @@ pub struct Report {
     pub suite: String,
     /// The API root that was asked.
     pub target: String,
-    /// The profile that was asked for.
-    pub profile: Profile,
+    /// The profiles that were asked for.
+    pub profiles: Vec<Profile>,
     /// The filters that were given; none means every scenario of the profile.
     pub filters: Vec<String>,
     /// Ids and beginnings of ids that were left out.
@@ -94,6 +105,8 @@ pub struct Report {
     pub duration_ms: u64,
     /// What it came to.
     pub verdict: Verdict,
+    /// What each profile came to; one never changes the verdict of another.
+    pub verdicts: Vec<ProfileVerdict>,
     /// What kept the run from its end.
     pub problem: Option<String>,
     /// What was known before the run not to be testable, and why.
@@ -132,7 +145,17 @@ impl Report {
 
     /// Ends the run: nothing is added any more.
     pub(crate) fn close(&mut self, problem: Option<String>) {
-        self.verdict = self.judge(problem.is_some());
+        let cut_short = problem.is_some();
+        let judged = Profile::ALL.map(|profile| self.judge(profile, cut_short));
+        self.verdicts = judged.into_iter().flatten().collect();
+        let of = |verdict| self.verdicts.iter().any(|one| one.verdict == verdict);
+        self.verdict = if of(Verdict::Failed) {
+            Verdict::Failed
+        } else if cut_short || self.verdicts.is_empty() || of(Verdict::Partial) {
+            Verdict::Partial
+        } else {
+            Verdict::Passed
+        };
         self.problem = problem;
         self.notes.extend(known_failures_not_seen(&self.known, &self.records));
     }
@@ -151,18 +174,29 @@ impl Report {
         self.records.iter().filter(move |record| outcomes.contains(&record.outcome))
     }
 
-    /// A run without a single verdict has shown nothing, so it cannot pass.
-    fn judge(&self, cut_short: bool) -> Verdict {
-        let Totals { passed, failed, errors, known, .. } = self.totals;
-        let core_skipped =
-            |record: &Record| record.outcome == Outcome::Skipped && record.profile == Profile::Core;
-        if failed + errors > 0 {
+    /// The profile, if the run has scenarios of it. One without a single verdict has
+    /// shown nothing, so it cannot pass.
+    fn judge(&self, profile: Profile, cut_short: bool) -> Option<ProfileVerdict> {
+        let mut totals = Totals::default();
+        for record in self.records.iter().filter(|record| record.profile == profile) {
+            totals.count(record);
+        }
+        let Totals { scenarios, passed, failed, errors, known, skipped, .. } = totals;
+        let core_skipped = profile == Profile::Core && skipped > 0;
+        let verdict = if failed + errors > 0 {
             Verdict::Failed
-        } else if cut_short || passed + known == 0 || self.records.iter().any(core_skipped) {
+        } else if cut_short || passed + known == 0 || core_skipped {
             Verdict::Partial
         } else {
             Verdict::Passed
-        }
+        };
+        (scenarios > 0).then_some(ProfileVerdict { profile, verdict, totals })
+    }
+
+    /// The profiles that were asked for, as reports show them.
+    fn profile_words(&self) -> String {
+        let words: Vec<_> = self.profiles.iter().map(|profile| profile.word()).collect();
+        words.join(" and ")
     }
 }
 

@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 /// The page; a link in the source tree, a file in the published package.
 const PAGE: &str = include_str!("../api.md");
 
+const QUOTE: &str = "  > ";
+
 static CHAPTERS: LazyLock<Vec<Chapter>> = LazyLock::new(|| parse(PAGE));
 
 /// A chapter of the page.
@@ -26,6 +28,8 @@ pub struct Rule {
     pub id: &'static str,
     /// The statement, in Markdown.
     pub text: &'static str,
+    /// The sentences it restates, of the specification or of an RFC.
+    pub sentences: &'static [&'static str],
 }
 
 /// All chapters, in the order of the page.
@@ -43,16 +47,21 @@ pub fn find(id: &str) -> Option<Rule> {
     all().find(|rule| rule.id == id)
 }
 
-/// `## Title (XX)` opens a chapter, `- **XX-01** text` is a rule of it.
+/// `## Title (XX)` opens a chapter, `- **XX-01** text` is a rule of it, and a line
+/// `  > quote` behind a rule is a sentence that it restates.
 fn parse(page: &'static str) -> Vec<Chapter> {
     let mut chapters: Vec<Chapter> = Vec::new();
-    for line in page.lines() {
+    let mut lines = page.lines().peekable();
+    while let Some(line) = lines.next() {
         if let Some((title, prefix)) = heading(line) {
             chapters.push(Chapter { prefix, title, rules: Vec::new() });
-        } else if let Some(rule) = rule(line)
+        } else if let Some((id, text)) = rule(line)
             && let Some(chapter) = chapters.last_mut()
         {
-            chapter.rules.push(rule);
+            let quoted = lines.next_if(|next| next.starts_with(QUOTE));
+            let sentences: Vec<_> =
+                quoted.iter().filter_map(|line| line.strip_prefix(QUOTE)).collect();
+            chapter.rules.push(Rule { id, text, sentences: sentences.leak() });
         }
     }
     chapters
@@ -64,9 +73,8 @@ fn heading(line: &'static str) -> Option<(&'static str, &'static str)> {
     (prefix.len() == 2).then_some((title, prefix))
 }
 
-fn rule(line: &'static str) -> Option<Rule> {
-    let (id, text) = line.strip_prefix("- **")?.split_once("** ")?;
-    Some(Rule { id, text })
+fn rule(line: &'static str) -> Option<(&'static str, &'static str)> {
+    line.strip_prefix("- **")?.split_once("** ")
 }
 
 #[cfg(test)]
@@ -94,6 +102,6 @@ mod tests {
         let numbered = super::PAGE.split_once("\n## ").unwrap().1;
         let marks = numbered.lines().filter(|line| line.starts_with("- **")).count();
         assert_eq!(all().count(), marks);
-        assert_eq!(chapters().len(), 12);
+        assert_eq!(chapters().len(), 13);
     }
 }

@@ -119,10 +119,10 @@ impl Run {
     /// The report before anything has run.
     pub fn opening(&self) -> Report {
         Report {
-            format: 1,
+            format: 2,
             suite: format!("{} {}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
             target: self.target.base_url().to_owned(),
-            profile: self.selection.profile,
+            profiles: self.selection.profiles.clone(),
             filters: self.selection.filters.clone(),
             excluded: self.selection.excluded.clone(),
             seed: self.seed,
@@ -130,6 +130,7 @@ impl Run {
             started_at: now(),
             duration_ms: 0,
             verdict: Verdict::Unfinished,
+            verdicts: Vec::new(),
             problem: None,
             blocked: self.blocked.clone(),
             notes: Vec::new(),

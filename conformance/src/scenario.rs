@@ -16,7 +16,7 @@ pub struct Scenario {
     pub title: &'static str,
     /// The rules of `docs/api.md` it proves; never empty.
     pub rules: &'static [&'static str],
-    /// Whether the specification states it or the reference server chose it.
+    /// Whether the specification states it, an RFC of HTTP does, or the reference server chose it.
     pub profile: Profile,
     /// What it cannot run without, beyond the address and the key.
     pub needs: &'static [Need],
@@ -32,15 +32,26 @@ pub struct Scenario {
 pub enum Profile {
     /// What the specification states.
     Core,
+    /// What RFC 9110 and RFC 9112 require of any HTTP server.
+    Http,
     /// What the reference server chose where the specification is silent.
     Reference,
 }
 
 impl Profile {
+    /// Every profile, in the order of reports.
+    pub const ALL: [Self; 3] = [Self::Core, Self::Http, Self::Reference];
+
+    /// Whether a run of this profile has the scenarios of the other one.
+    pub fn includes(self, other: Self) -> bool {
+        self == other || (self == Self::Reference && other == Self::Core)
+    }
+
     /// As the command line and every report call it.
     pub fn word(self) -> &'static str {
         match self {
             Self::Core => "core",
+            Self::Http => "http",
             Self::Reference => "reference",
         }
     }
@@ -83,9 +94,14 @@ macro_rules! core {
     ($($entry:tt)+) => { $crate::scenario!(Core $($entry)+) };
 }
 
+/// A scenario of the profile http.
+macro_rules! http {
+    ($($entry:tt)+) => { $crate::scenario!(Http $($entry)+) };
+}
+
 /// A scenario of the profile reference.
 macro_rules! reference {
     ($($entry:tt)+) => { $crate::scenario!(Reference $($entry)+) };
 }
 
-pub(crate) use {core, reference};
+pub(crate) use {core, http, reference};

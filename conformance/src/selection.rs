@@ -1,7 +1,8 @@
-//! Which scenarios a run takes: a profile, narrowed by filters.
+//! Which scenarios a run takes: profiles, narrowed by filters.
 
 mod read_only;
 
+use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use clap::Args;
@@ -13,10 +14,11 @@ use crate::{Profile, Scenario, Suite};
 /// that id.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Filters {
-    /// What is expected: `core` is what the specification states, `reference`
-    /// adds what the reference server chose where it is silent.
-    #[arg(long, value_name = "core|reference")]
-    pub profile: Option<Profile>,
+    /// What is expected: `core` is what the specification states, `http` what the RFCs
+    /// of HTTP require of any server, `reference` the core and what the reference server
+    /// chose where the specification is silent; repeatable. `run` takes the core by default.
+    #[arg(long = "profile", value_name = "core|http|reference")]
+    pub profiles: Vec<Profile>,
     /// Only scenarios with this id or an id that begins so; repeatable.
     #[arg(long = "filter", value_name = "PREFIX")]
     pub filter: Vec<String>,
@@ -31,9 +33,9 @@ pub struct Filters {
 /// The scenarios of a run and what selected them.
 #[derive(Clone)]
 pub struct Selection {
-    /// The profile that was asked for; [`Profile::Reference`] includes the core.
-    pub profile: Profile,
-    /// Ids and beginnings of ids; none selects the whole profile.
+    /// The profiles that were asked for; [`Profile::Reference`] includes the core.
+    pub profiles: Vec<Profile>,
+    /// Ids and beginnings of ids; none selects whole profiles.
     pub filters: Vec<String>,
     /// Ids and beginnings of ids that are left out.
     pub excluded: Vec<String>,
@@ -42,48 +44,56 @@ pub struct Selection {
 }
 
 impl Filters {
-    /// A whole profile.
-    pub fn profile(profile: Profile) -> Self {
-        Self { profile: Some(profile), ..Self::default() }
+    /// Whole profiles.
+    pub fn profiles(profiles: &[Profile]) -> Self {
+        Self { profiles: profiles.to_vec(), ..Self::default() }
     }
 
-    /// Without a profile, the widest one.
+    /// Without a profile, all of them.
     #[must_use]
-    pub(crate) fn or_everything(self) -> Self {
-        Self { profile: self.profile.or(Some(Profile::Reference)), ..self }
+    pub(crate) fn or_all_profiles(mut self) -> Self {
+        if self.profiles.is_empty() {
+            self.profiles = Profile::ALL.to_vec();
+        }
+        self
     }
 }
 
 impl Selection {
-    /// Takes the scenarios of the profile (core, if none is given) that some filter matches and
+    /// Takes the scenarios of the profiles (core, if none is given) that some filter matches and
     /// no exclusion.
     ///
     /// # Errors
     /// One line if a filter or an exclusion matches nothing: a mistyped one must not look like a
     /// run without failures.
     pub fn new(suite: &Suite, filters: Filters) -> Result<Self, String> {
-        let Filters { profile, filter: mut filters, exclude: excluded, prefixes } = filters;
+        let Filters { mut profiles, filter: mut filters, exclude: excluded, prefixes } = filters;
         filters.extend(prefixes);
-        let profile = profile.unwrap_or(Profile::Core);
+        if profiles.is_empty() {
+            profiles.push(Profile::Core);
+        }
+        profiles.sort_unstable();
+        profiles.dedup();
+        let in_profiles = |profile| profiles.iter().any(|wanted| wanted.includes(profile));
         let matches = |pattern: &str, id: &str| {
             id == pattern || (id.starts_with(pattern) && suite.find(pattern).is_none())
         };
         for pattern in filters.iter().chain(&excluded) {
-            let named = suite.scenarios().filter(|scenario| matches(pattern, scenario.id));
-            match named.map(|scenario| scenario.profile).min() {
-                None => return Err(format!("no scenario has an id that begins with {pattern:?}")),
-                Some(nearest) if nearest > profile && filters.contains(pattern) => {
-                    return Err(format!(
-                        "{pattern:?} names scenarios of the profile reference only; \
-                         add --profile reference"
-                    ));
-                }
-                Some(_) => {}
+            let matched = suite.scenarios().filter(|scenario| matches(pattern, scenario.id));
+            let matched: BTreeSet<_> = matched.map(|scenario| scenario.profile).collect();
+            let Some(nearest) = matched.first().map(|profile| profile.word()) else {
+                return Err(format!("no scenario has an id that begins with {pattern:?}"));
+            };
+            if filters.contains(pattern) && !matched.iter().any(|profile| in_profiles(*profile)) {
+                return Err(format!(
+                    "{pattern:?} names scenarios of the profile {nearest} only; \
+                     add --profile {nearest}"
+                ));
             }
         }
         let any = |patterns: &[String], id| patterns.iter().any(|pattern| matches(pattern, id));
         let selected = suite.scenarios().filter(|scenario| {
-            scenario.profile <= profile
+            in_profiles(scenario.profile)
                 && (filters.is_empty() || any(&filters, scenario.id))
                 && !any(&excluded, scenario.id)
         });
@@ -91,7 +101,7 @@ impl Selection {
         if scenarios.is_empty() {
             return Err("no scenario is selected".into());
         }
-        Ok(Self { profile, filters, excluded, scenarios })
+        Ok(Self { profiles, filters, excluded, scenarios })
     }
 
     /// Leaves those that only read.
@@ -111,10 +121,7 @@ impl FromStr for Profile {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "core" => Ok(Self::Core),
-            "reference" => Ok(Self::Reference),
-            _ => Err("there are the profiles core and reference".into()),
-        }
+        let named = Self::ALL.into_iter().find(|profile| profile.word() == text);
+        named.ok_or_else(|| "there are the profiles core, http and reference".into())
     }
 }

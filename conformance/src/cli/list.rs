@@ -21,7 +21,7 @@ pub(super) struct ListArguments {
 
 /// The selected scenarios, one a line or as a JSON array.
 pub(super) fn list(suite: &Suite, arguments: ListArguments) -> Result<Exit, Refusal> {
-    let filters = arguments.filters.or_everything();
+    let filters = arguments.filters.or_all_profiles();
     let selected = Selection::new(suite, filters).map_err(|line| Refusal(Exit::Usage, line))?;
     let mut text = String::new();
     if arguments.json {

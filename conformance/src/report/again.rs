@@ -9,7 +9,7 @@ use crate::shell::quoted;
 /// The whole run, in the same order.
 pub(super) fn whole(report: &Report) -> String {
     let filters: Vec<_> = report.filters.iter().map(String::as_str).collect();
-    let mut line = command(report, report.profile, &filters);
+    let mut line = command(report, &report.profiles, &filters);
     if let Some(file) = report.known.file() {
         let _ = write!(line, " --known-failures {}", quoted(file));
     }
@@ -18,12 +18,14 @@ pub(super) fn whole(report: &Report) -> String {
 
 /// One scenario alone.
 pub(super) fn alone(report: &Report, record: &Record) -> String {
-    command(report, record.profile, &[record.id])
+    command(report, &[record.profile], &[record.id])
 }
 
-fn command(report: &Report, profile: Profile, filters: &[&str]) -> String {
-    let (target, profile) = (quoted(&report.target), profile.word());
-    let mut line = format!("promptarium-conformance run --base-url {target} --profile {profile}");
+fn command(report: &Report, profiles: &[Profile], filters: &[&str]) -> String {
+    let mut line = format!("promptarium-conformance run --base-url {}", quoted(&report.target));
+    for profile in profiles {
+        let _ = write!(line, " --profile {}", profile.word());
+    }
     for filter in filters {
         let _ = write!(line, " --filter {filter}");
     }

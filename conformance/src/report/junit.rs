@@ -37,10 +37,10 @@ fn suite_named(report: &Report, name: &str) -> TestSuite {
     let mut suite = TestSuite::new(safe(name));
     suite.timestamp = report.started_at.parse().ok();
     let seed = report.seed.to_string();
-    let command = report.command();
+    let (command, profiles) = (report.command(), report.profile_words());
     for (name, value) in [
         ("target", report.target.as_str()),
-        ("profile", report.profile.word()),
+        ("profile", profiles.as_str()),
         ("seed", &seed),
         ("run id", &report.run_id),
         ("command", &command),

@@ -33,7 +33,7 @@ fn head(report: &Report) -> String {
     let scenarios = report.totals.scenarios;
     let counts = text::counts(&report.totals);
     let _ = writeln!(page, "{scenarios} scenarios in {took}: {counts}.\n");
-    let profile = report.profile.word();
+    let profile = report.profile_words();
     let target = code(&report.target);
     let _ = writeln!(page, "Profile {profile} on {target}, seed {}.", report.seed);
     if !report.filters.is_empty() {

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use super::plain::{curl, escape_control_chars, seconds};
-use super::{Outcome, Record, Report, Totals, Verdict};
+use super::{Outcome, ProfileVerdict, Record, Report, Totals, Verdict};
 use crate::exchange::Exchange;
 use crate::known::KnownFailure;
 use crate::target::Blocked;
@@ -45,6 +45,9 @@ pub fn record(record: &Record) -> String {
     let mut text = format!("{word} {}\n  {}\n", record.id, record.title);
     for rule in &record.rules {
         let _ = writeln!(text, "  {} {}", rule.id, rule.text);
+        for sentence in rule.sentences {
+            let _ = writeln!(text, "    > {sentence}");
+        }
     }
     for (name, value) in [("expected", &record.expected), ("got", &record.got)] {
         if let Some(value) = value {
@@ -121,6 +124,12 @@ fn summary(text: &mut String, report: &Report) {
     }
     for note in report.notes.iter().chain(&report.problem) {
         let _ = writeln!(text, "{note}");
+    }
+    if report.verdicts.len() > 1 {
+        for ProfileVerdict { profile, verdict, totals } in &report.verdicts {
+            let (profile, verdict, counts) = (profile.word(), verdict.word(), counts(totals));
+            let _ = writeln!(text, "profile {profile}: {verdict} ({counts})");
+        }
     }
     let _ = writeln!(text, "verdict: {}", verdict(report));
 }

@@ -49,7 +49,7 @@ fn mark() -> RunId {
 async fn look(target: &Arc<Target>, filter: &str) -> (Vec<Blocked>, Vec<Outcome>) {
     let selection = Selection::new(
         &Suite::builtin(),
-        Filters { filter: vec![filter.to_owned()], ..Filters::profile(Profile::Core) },
+        Filters { filter: vec![filter.to_owned()], ..Filters::profiles(&[Profile::Core]) },
     )
     .unwrap();
     let found = preflight(target, &selection, &mark(), pending()).await.unwrap();
@@ -83,7 +83,7 @@ async fn keys_that_are_not_there_are_told_if_a_selected_scenario_needs_them() {
     let target = target(&stub);
     let needing = Selection::new(
         &Suite::builtin(),
-        Filters { filter: vec!["isolation.".to_owned()], ..Filters::profile(Profile::Core) },
+        Filters { filter: vec!["isolation.".to_owned()], ..Filters::profiles(&[Profile::Core]) },
     )
     .unwrap();
     let found = preflight(&target, &needing, &mark(), pending()).await.unwrap();
@@ -91,7 +91,10 @@ async fn keys_that_are_not_there_are_told_if_a_selected_scenario_needs_them() {
     assert_eq!(mends, ["set PROMPTARIUM_OTHER_API_KEY"]);
     let without = Selection::new(
         &Suite::builtin(),
-        Filters { filter: vec!["prompts.create.".to_owned()], ..Filters::profile(Profile::Core) },
+        Filters {
+            filter: vec!["prompts.create.".to_owned()],
+            ..Filters::profiles(&[Profile::Core])
+        },
     )
     .unwrap();
     assert_eq!(preflight(&target, &without, &mark(), pending()).await.unwrap(), []);
@@ -106,7 +109,7 @@ async fn looking_ends_when_it_is_told_to_stop() {
     let stub = stub.await;
     let all = Selection::new(
         &Suite::builtin(),
-        Filters { filter: vec!["generations.".to_owned()], ..Filters::profile(Profile::Core) },
+        Filters { filter: vec!["generations.".to_owned()], ..Filters::profiles(&[Profile::Core]) },
     )
     .unwrap();
     let stop = tokio::time::sleep(Duration::from_millis(300));

@@ -126,7 +126,7 @@ async fn a_failing_target_gives_one_and_a_report_in_every_format() {
     assert_eq!(stdout(&output), std::fs::read_to_string(text).unwrap());
     let report: Value = serde_json::from_slice(&std::fs::read(json).unwrap()).unwrap();
     assert_eq!(report["verdict"], "failed");
-    assert_eq!((&report["seed"], &report["profile"]), (&7.into(), &"core".into()));
+    assert_eq!((&report["seed"], &report["profiles"]), (&7.into(), &serde_json::json!(["core"])));
     assert_eq!(report["target"], stub.base_url);
     let records = report["records"].as_array().unwrap();
     assert_eq!(report["totals"]["scenarios"], records.len());

@@ -92,8 +92,7 @@ async fn patient(server: &EmbeddedServer) -> Arc<Target> {
 }
 
 async fn run(target: Arc<Target>) -> Report {
-    let selection =
-        Selection::new(&Suite::builtin(), Filters::profile(Profile::Reference)).unwrap();
+    let selection = Selection::new(&Suite::builtin(), Filters::profiles(&Profile::ALL)).unwrap();
     Run::new(target, selection).run(pending(), |_, _| {}).await
 }
 

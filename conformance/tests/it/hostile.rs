@@ -23,8 +23,7 @@ async fn run_all(answer: impl Fn(&Request) -> Answer + Send + Sync + 'static) ->
     config.options = RunOptions { time_scale: "0.1".parse().unwrap(), ..RunOptions::default() };
     config.timeout = Duration::from_secs(3);
     config.sign_in_code = Some("a-code-that-nobody-made".to_owned());
-    let selection =
-        Selection::new(&Suite::builtin(), Filters::profile(Profile::Reference)).unwrap();
+    let selection = Selection::new(&Suite::builtin(), Filters::profiles(&Profile::ALL)).unwrap();
     let target = Arc::new(Target::new(config).unwrap());
     let run = Run::new(target, selection).jobs(64.try_into().unwrap()).check_sanity();
     let begun = Instant::now();

@@ -19,7 +19,12 @@ pub(crate) use scenario;
 
 pub(crate) fn selection(scenarios: &[&'static Scenario]) -> Selection {
     let scenarios = scenarios.to_vec();
-    Selection { profile: Profile::Core, filters: Vec::new(), excluded: Vec::new(), scenarios }
+    Selection {
+        profiles: vec![Profile::Core],
+        filters: Vec::new(),
+        excluded: Vec::new(),
+        scenarios,
+    }
 }
 
 async fn passes(case: Case) -> Result<(), Failure> {

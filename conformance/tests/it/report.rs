@@ -43,8 +43,7 @@ fn assert_silent(text: &str) {
 async fn no_report_shows_a_key_or_a_piece_of_one() {
     let stub = Stub::start(tattles).await;
     let target = stub.target();
-    let selection =
-        Selection::new(&Suite::builtin(), Filters::profile(Profile::Reference)).unwrap();
+    let selection = Selection::new(&Suite::builtin(), Filters::profiles(&Profile::ALL)).unwrap();
     // Nothing here ever ends as it should, so nothing is worth waiting for.
     let run = Run::new(target.clone(), selection).deadline(Duration::from_secs(2));
     let report = run.run(pending(), |_, _| {}).await;
@@ -69,7 +68,7 @@ async fn no_report_shows_what_a_slot_for_an_upload_grants_access_with() {
     });
     let selection = Selection::new(
         &Suite::builtin(),
-        Filters { filter: vec!["uploads.".to_owned()], ..Filters::profile(Profile::Reference) },
+        Filters { filter: vec!["uploads.".to_owned()], ..Filters::profiles(&Profile::ALL) },
     )
     .unwrap();
     let report = Run::new(stub.await.target(), selection).run(pending(), |_, _| {}).await;

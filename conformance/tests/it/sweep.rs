@@ -52,8 +52,7 @@ async fn whatever_a_run_keeps_is_swept_and_nothing_else() {
     }
     let before = all(base_url).await;
     let keeping = with_session(&server, RunOptions { keep: true, ..RunOptions::default() }).await;
-    let selection =
-        Selection::new(&Suite::builtin(), Filters::profile(Profile::Reference)).unwrap();
+    let selection = Selection::new(&Suite::builtin(), Filters::profiles(&Profile::ALL)).unwrap();
     let run = Run::new(keeping, selection);
     let mark = run.run_id().clone();
     let report = run.run(pending(), |_, _| {}).await;

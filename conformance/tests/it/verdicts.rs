@@ -20,7 +20,7 @@ fn selection(filters: &[&str]) -> Selection {
     let filters = filters.iter().map(|filter| (*filter).to_owned()).collect();
     Selection::new(
         &Suite::builtin(),
-        Filters { filter: filters, ..Filters::profile(Profile::Reference) },
+        Filters { filter: filters, ..Filters::profiles(&Profile::ALL) },
     )
     .unwrap()
 }

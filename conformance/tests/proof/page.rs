@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::{fs, io};
 
-use promptarium_conformance::coverage::{EXCUSES, proof};
+use promptarium_conformance::coverage::{EXCUSES, WITHOUT_FAULT, proof};
 use promptarium_conformance::{rules, scenarios};
 
 use crate::fault::Fault;
@@ -99,8 +99,10 @@ fn row(fault: &Fault, red: &Red) -> String {
 /// The rules that no fault breaks, each with its reason.
 fn reasons() -> Vec<(&'static str, String)> {
     let reason = |rule: rules::Rule| {
-        let excuse = EXCUSES.iter().find(|excuse| excuse.covers(rule.id));
-        excuse.map(|excuse| (rule.id, format!("There is no scenario: {}.", excuse.reason)))
+        let no_scenario = EXCUSES.iter().map(|excuse| (excuse, "There is no scenario: "));
+        let excuses = no_scenario.chain(WITHOUT_FAULT.iter().map(|excuse| (excuse, "No fault: ")));
+        let (excuse, what) = excuses.into_iter().find(|(excuse, _)| excuse.covers(rule.id))?;
+        Some((rule.id, format!("{what}{}.", excuse.reason)))
     };
     rules::all().filter_map(reason).collect()
 }

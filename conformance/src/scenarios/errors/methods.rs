@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use http::Method;
 
-use crate::scenario::{core, reference};
+use crate::scenario::{http, reference};
 use crate::scenarios::endpoints::{self, Endpoint, Ids};
 use crate::{Case, Failure, Scenario, check};
 
@@ -12,9 +12,9 @@ use super::error_body;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "errors.method.no-success" ["EN-10"] no_success,
+    reference! { "errors.method.no-success" ["ER-01"] no_success,
         "A method that a path does not have is no success on any path and changes nothing" },
-    core! { "errors.method.head-and-options" ["EN-10"] head_and_options,
+    http! { "errors.method.head-and-options" ["HT-18"] head_and_options,
         "HEAD and OPTIONS on any path bring no fault of the server and change nothing" },
     reference! { "errors.method.not-allowed" ["ER-01"] not_allowed,
         "A method that a path does not have is 405 with the path's methods in Allow (S-61)" },

@@ -3,24 +3,24 @@
 use http::Method;
 use serde_json::json;
 
-use crate::scenario::{core, reference};
+use crate::scenario::{http, reference};
 use crate::{Case, Failure, Scenario, check, make};
 
 use super::{Site, answered, over, said, served, with};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "raw.body.too-short" ["EN-10"] [HttpOne] too_short,
+    http! { "raw.body.too-short" ["HT-04"] [HttpOne] too_short,
         "A request whose body breaks off before its length is not carried out" },
-    core! { "raw.body.rubbish-behind" ["EN-10"] [HttpOne] rubbish_behind,
+    http! { "raw.body.rubbish-behind" ["HT-06"] [HttpOne] rubbish_behind,
         "What follows a body without being a request is not carried out and spoils nothing" },
-    core! { "raw.body.on-get-and-delete" ["EN-10"] [HttpOne] on_get_and_delete,
+    http! { "raw.body.on-get-and-delete" ["HT-22"] [HttpOne] on_get_and_delete,
         "A body on GET and DELETE is passed over or refused, and is no second request" },
-    core! { "raw.body.two-types" ["EN-10", "EN-02"] [HttpOne] two_types,
+    http! { "raw.body.two-types" ["HT-23"] [HttpOne] two_types,
         "A request with two content types is carried out whole or not at all" },
     reference! { "raw.body.equal-types" ["EN-02"] equal_types,
         "application/json is the same type in capitals and with a charset" },
-    core! { "raw.body.other-types" ["EN-02"] other_types,
+    http! { "raw.body.other-types" ["HT-24"] other_types,
         "A body of another type or of none is carried out whole or refused" },
     reference! { "raw.body.two-types-status" ["EN-02"] [HttpOne] two_types_status,
         "Two content types are 415, even if they are equal (S-80)" },

@@ -1,24 +1,24 @@
 //! Chunked bodies, well formed and not (RFC 9112, sections 6.1 and 7.1).
 
-use crate::scenario::{core, reference};
+use crate::scenario::{http, reference};
 use crate::{Case, Failure, Scenario, check};
 
 use super::{Site, answered, bare, chunked, said, served, with};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "raw.chunks.bad-size" ["EN-10"] [HttpOne] bad_size,
+    http! { "raw.chunks.bad-size" ["HT-06"] [HttpOne] bad_size,
         "A chunk whose size is no number, or too large for one, is not carried out" },
-    core! { "raw.chunks.wrong-size" ["EN-10"] [HttpOne] wrong_size,
+    http! { "raw.chunks.wrong-size" ["HT-06"] [HttpOne] wrong_size,
         "A chunk that does not end where its size says is not carried out" },
-    core! { "raw.chunks.no-last" ["EN-10"] [HttpOne] no_last,
+    http! { "raw.chunks.no-last" ["HT-04"] [HttpOne] no_last,
         "A chunked body that breaks off before its last chunk is not carried out" },
-    core! { "raw.chunks.other-coding" ["EN-10"] [HttpOne] other_coding,
+    http! { "raw.chunks.other-coding" ["HT-05"] [HttpOne] other_coding,
         "A body under a coding that does not end in chunks is not carried out" },
-    core! { "raw.chunks.well-formed" ["EN-10"] [HttpOne] well_formed,
+    http! { "raw.chunks.well-formed" ["HT-03"] [HttpOne] well_formed,
         "A body in many chunks with extensions and trailers is taken whole, or asked for with a \
          length" },
-    reference! { "raw.chunks.status" ["EN-10"] [HttpOne] status,
+    reference! { "raw.chunks.status" ["HT-03"] [HttpOne] status,
         "Faulty chunks are 400 naming body, a faulty coding 400 without a body; good ones are \
          taken (S-80)" },
 ];

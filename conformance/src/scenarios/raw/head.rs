@@ -2,27 +2,27 @@
 
 use http::Method;
 
-use crate::scenario::{core, reference};
+use crate::scenario::{http, reference};
 use crate::{Case, Failure, Scenario, check};
 
 use super::{Site, answered, bare, said};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "raw.head.two-accounts" ["EN-10", "AU-01"] [HttpOne, OtherAccount] two_accounts,
+    http! { "raw.head.two-accounts" ["HT-23"] [HttpOne, OtherAccount] two_accounts,
         "A request under the keys of two accounts is answered as one of them or refused" },
-    core! { "raw.head.space-before-colon" ["EN-10"] [HttpOne] space_before_colon,
+    http! { "raw.head.space-before-colon" ["HT-07"] [HttpOne] space_before_colon,
         "A request with a space between a header's name and its colon is not carried out" },
-    core! { "raw.head.folded" ["EN-10"] [HttpOne] folded,
+    http! { "raw.head.folded" ["HT-08"] [HttpOne] folded,
         "A header that goes on in the next line is refused or read as one line" },
-    core! { "raw.head.control-bytes" ["EN-10"] [HttpOne] control_bytes,
+    http! { "raw.head.control-bytes" ["HT-09"] [HttpOne] control_bytes,
         "Control bytes in a header's value bring no fault of the server" },
-    core! { "raw.head.no-header" ["EN-10"] [HttpOne] no_header,
+    http! { "raw.head.no-header" ["HT-06"] [HttpOne] no_header,
         "Lines of a head that are no header, and first lines that are none, bring no fault of the \
          server" },
-    reference! { "raw.head.status" ["EN-10"] [HttpOne] status,
+    reference! { "raw.head.status" ["HT-06"] [HttpOne] status,
         "A head that breaks the grammar is 400 without a body (S-80)" },
-    reference! { "raw.head.bytes-beyond-ascii" ["EN-10"] [HttpOne] beyond_ascii,
+    reference! { "raw.head.bytes-beyond-ascii" ["HT-09"] [HttpOne] beyond_ascii,
         "Tabs and bytes beyond ASCII in a value are taken (S-80)" },
 ];
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::Method;
 use tokio::time::timeout;
 
-use crate::scenario::{core, reference};
+use crate::scenario::{http, reference};
 use crate::wire::raw::{RawRequest, Received};
 use crate::{Case, Failure, Scenario, check};
 
@@ -14,18 +14,18 @@ use super::{Site, answered, over, served};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "raw.host.missing" ["EN-10"] [HttpOne] missing,
+    http! { "raw.host.missing" ["HT-10"] [HttpOne] missing,
         "An HTTP/1.1 request without Host is not carried out" },
-    core! { "raw.host.two" ["EN-10"] [HttpOne] two,
+    http! { "raw.host.two" ["HT-10"] [HttpOne] two,
         "A request with two Host headers is not carried out" },
-    core! { "raw.host.no-host" ["EN-10"] [HttpOne] no_host,
+    http! { "raw.host.no-host" ["HT-10"] [HttpOne] no_host,
         "A request whose Host cannot be one is not carried out" },
-    core! { "raw.host.absolute" ["EN-10"] [HttpOne] absolute,
+    http! { "raw.host.absolute" ["HT-11"] [HttpOne] absolute,
         "A first line with the whole address is read as the path alone" },
-    core! { "raw.host.http-1-0" ["EN-10"] [HttpOne] http_1_0,
+    http! { "raw.host.http-1-0" ["HT-12"] [HttpOne] http_1_0,
         "HTTP/1.0 is answered, and the connection ends with the answer unless it was asked to \
          stay" },
-    reference! { "raw.host.status" ["EN-10", "ER-01"] [HttpOne] status,
+    reference! { "raw.host.status" ["HT-10", "ER-01"] [HttpOne] status,
         "No Host, two and a faulty one are 400 with the error body; HTTP/1.0 needs none (S-80)" },
 ];
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use http::Method;
 use serde_json::json;
 
-use crate::scenario::core;
+use crate::scenario::http;
 use crate::wire::Reply;
 use crate::{Case, Failure, Scenario, check, make};
 
@@ -13,20 +13,20 @@ use super::{Site, answered};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "raw.json.key-twice" ["EN-02", "PR-19"] key_twice,
+    http! { "raw.json.key-twice" ["HT-24"] key_twice,
         "A key that stands twice counts as one of the two or is refused" },
-    core! { "raw.json.deep" ["EN-02"] [HttpOne] deep,
+    http! { "raw.json.deep" ["HT-24"] [HttpOne] deep,
         "JSON of 100, 10 000 and 1 000 000 levels is answered or refused, and others are served" },
-    core! { "raw.json.numbers" ["ER-05", "PR-27"] numbers,
+    http! { "raw.json.numbers" ["HT-24"] numbers,
         "Numbers beyond every range name no vault and bring no fault of the server" },
-    core! { "raw.json.half-pairs" ["EN-03"] half_pairs,
+    http! { "raw.json.half-pairs" ["HT-24"] half_pairs,
         "Half a surrogate pair is refused or replaced; the answer is JSON in either case" },
-    core! { "raw.json.no-utf-8" ["EN-02", "EN-03"] no_utf_8,
+    http! { "raw.json.no-utf-8" ["HT-24"] no_utf_8,
         "A body that is no UTF-8 is refused or its bytes are replaced; the answer is JSON in \
          either case" },
-    core! { "raw.json.broken" ["EN-02"] broken,
+    http! { "raw.json.broken" ["HT-24"] broken,
         "A body that is no JSON is refused, and nothing is made of its readable part" },
-    core! { "raw.json.nearly" ["EN-02"] nearly,
+    http! { "raw.json.nearly" ["HT-24"] nearly,
         "Comments, commas at the end and other dialects are read whole or refused" },
 ];
 

@@ -1,7 +1,7 @@
 //! `Content-Length` that cannot be, twice, or beside another framing (RFC 9112,
 //! section 6.3).
 
-use crate::scenario::{core, reference};
+use crate::scenario::{http, reference};
 use crate::wire::raw::Received;
 use crate::{Case, Failure, Scenario, check};
 
@@ -9,15 +9,15 @@ use super::{Site, answered, bare, chunked, over, with};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "raw.length.two" ["EN-10"] [HttpOne] two,
+    http! { "raw.length.two" ["HT-01"] [HttpOne] two,
         "A request with two lengths that differ is not carried out" },
-    core! { "raw.length.no-number" ["EN-10"] [HttpOne] no_number,
+    http! { "raw.length.no-number" ["HT-01"] [HttpOne] no_number,
         "A request whose length is no number is not carried out" },
-    core! { "raw.length.beside-chunks" ["EN-10"] [HttpOne] beside_chunks,
+    http! { "raw.length.beside-chunks" ["HT-02"] [HttpOne] beside_chunks,
         "What a length hides behind the chunks of a body is no second request" },
-    core! { "raw.length.chunks-behind" ["EN-10"] [HttpOne] chunks_behind,
+    http! { "raw.length.chunks-behind" ["HT-02"] [HttpOne] chunks_behind,
         "What chunks hide behind a length is carried out once at most" },
-    reference! { "raw.length.status" ["EN-10"] [HttpOne] status,
+    reference! { "raw.length.status" ["HT-01"] [HttpOne] status,
         "A faulty length is 400 without a body and ends the connection (S-80)" },
 ];
 

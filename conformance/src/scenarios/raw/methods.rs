@@ -2,7 +2,7 @@
 
 use http::Method;
 
-use crate::scenario::{core, reference};
+use crate::scenario::{http, reference};
 use crate::wire::raw::Received;
 use crate::{Case, Failure, Scenario, check, make};
 
@@ -10,13 +10,13 @@ use super::{Site, answered};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "raw.method.case" ["EN-10"] [HttpOne] case_matters,
+    http! { "raw.method.case" ["HT-15"] [HttpOne] case_matters,
         "A method in small letters is another method: it is not carried out" },
-    core! { "raw.method.unknown" ["EN-10"] [HttpOne] unknown,
+    http! { "raw.method.unknown" ["HT-16"] [HttpOne] unknown,
         "Methods nobody knows are refused" },
-    core! { "raw.method.override" ["EN-10", "PR-13"] override_ignored,
+    http! { "raw.method.override" ["HT-19"] override_ignored,
         "A method in a header does not take the place of the one in the first line" },
-    core! { "raw.method.head" ["EN-10"] [HttpOne] head,
+    http! { "raw.method.head" ["HT-17"] [HttpOne] head,
         "The answer to HEAD has no body, so that the next answer can be read" },
     reference! { "raw.method.status" ["ER-01"] [HttpOne] status,
         "Unknown methods and those in small letters are 405 (S-61)" },

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::scenario::{core, reference};
+use crate::scenario::{http, reference};
 use crate::wire::raw::{Received, Socket};
 use crate::{Case, Failure, Scenario, check};
 
@@ -10,19 +10,19 @@ use super::{Site, answered, over, said, served};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "raw.pace.slow-body" ["EN-10"] [HttpOne] slow_body,
+    http! { "raw.pace.slow-body" ["HT-04"] [HttpOne] slow_body,
         "A body that comes slowly is taken whole or given up, and others are served meanwhile" },
-    core! { "raw.pace.slow-head" ["EN-10"] [HttpOne] slow_head,
+    http! { "raw.pace.slow-head" ["HT-04"] [HttpOne] slow_head,
         "A head that comes slowly is read whole or given up, and others are served meanwhile" },
-    core! { "raw.pace.breaks-off" ["EN-10"] [HttpOne] breaks_off,
+    http! { "raw.pace.breaks-off" ["HT-04"] [HttpOne] breaks_off,
         "A request that breaks off anywhere makes nothing, and others are served" },
-    core! { "raw.pace.ahead" ["EN-10"] [HttpOne] ahead,
+    http! { "raw.pace.ahead" ["HT-20"] [HttpOne] ahead,
         "Requests sent ahead on one connection are answered in their order" },
-    core! { "raw.pace.expect" ["EN-10"] [HttpOne] expect,
+    http! { "raw.pace.expect" ["HT-21"] [HttpOne] expect,
         "A client that waits to be told to go on is told so, or gets its answer at once" },
-    core! { "raw.pace.many-waiting" ["EN-10"] [HttpOne] many_waiting,
+    reference! { "raw.pace.many-waiting" ["VA-21"] [HttpOne] many_waiting,
         "Fifty connections that say nothing keep nobody from being served" },
-    reference! { "raw.pace.status" ["EN-10"] [HttpOne] status,
+    reference! { "raw.pace.status" ["HT-20"] [HttpOne] status,
         "A slow request is 201, two sent ahead are both answered, and a wrong key is 401 without \
          its body (S-80)" },
 ];

@@ -3,7 +3,7 @@
 
 use http::Method;
 
-use crate::scenario::{core, reference};
+use crate::scenario::{http, reference};
 use crate::wire::raw::{Received, Socket};
 use crate::{Case, Failure, Scenario, check, make};
 
@@ -11,15 +11,15 @@ use super::{answered, refused};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "raw.path.odd-spelling" ["EN-10", "EN-01"] [HttpOne] odd_spelling,
+    http! { "raw.path.odd-spelling" ["HT-24"] [HttpOne] odd_spelling,
         "An oddly spelt path is refused or read as the plain one" },
-    core! { "raw.path.no-other-thing" ["EN-10", "VA-26"] [HttpOne] no_other_thing,
+    reference! { "raw.path.no-other-thing" ["VA-26"] [HttpOne] no_other_thing,
         "DELETE with something behind the id deletes nothing" },
-    core! { "raw.query.no-text" ["PG-04", "PR-17", "PR-18"] [HttpOne] no_text,
+    reference! { "raw.query.no-text" ["PG-04", "PR-17", "PR-18"] [HttpOne] no_text,
         "Queries that are no UTF-8 or escape nothing are out of range where there is a range" },
-    core! { "raw.query.odd-cursor" ["PG-09"] [HttpOne] odd_cursor,
+    http! { "raw.query.odd-cursor" ["HT-24"] [HttpOne] odd_cursor,
         "A cursor of odd bytes brings no fault of the server" },
-    reference! { "raw.path.as-written" ["EN-10"] [HttpOne] as_written,
+    reference! { "raw.path.as-written" ["HT-24"] [HttpOne] as_written,
         "An escaped path is not read as the plain one, in names, ids and slashes: 404 (S-80)" },
 ];
 

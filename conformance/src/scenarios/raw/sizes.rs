@@ -2,7 +2,7 @@
 
 use http::Method;
 
-use crate::scenario::{core, reference};
+use crate::scenario::{http, reference};
 use crate::wire::raw::RawRequest;
 use crate::{Case, Failure, Scenario, check};
 
@@ -10,15 +10,15 @@ use super::{Site, answered, bare};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "raw.size.header" ["EN-10"] [HttpOne] header,
+    http! { "raw.size.header" ["HT-13"] [HttpOne] header,
         "A header of 64 KiB and one of 1 MiB are taken or refused, and others are served" },
-    core! { "raw.size.headers" ["EN-10"] [HttpOne] headers,
+    http! { "raw.size.headers" ["HT-13"] [HttpOne] headers,
         "A thousand headers and ten thousand are taken or refused, and others are served" },
-    core! { "raw.size.first-line" ["EN-10"] [HttpOne] first_line,
+    http! { "raw.size.first-line" ["HT-14"] [HttpOne] first_line,
         "A query of 64 KiB and one of 1 MiB are taken or refused, and others are served" },
-    core! { "raw.size.key" ["EN-10", "AU-05"] [HttpOne] key,
+    http! { "raw.size.key" ["HT-13"] [HttpOne] key,
         "A key of 8 KiB is answered 401, or refused for its size" },
-    reference! { "raw.size.status" ["EN-10"] [HttpOne] status,
+    reference! { "raw.size.status" ["HT-13"] [HttpOne] status,
         "A head of 64 KiB is taken, of 1 MiB and of more than 100 lines 431, a longer address 414 \
          (S-80)" },
 ];

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use jiff::civil::date;
 use promptarium_conformance::{
-    Blocked, Case, Failure, KnownFailures, Report, Run, Scenario, Selection, Target,
-    TargetConfig, make,
+    Blocked, Case, Failure, KnownFailures, Report, Run, Scenario, Selection, Target, TargetConfig,
+    make,
 };
 
 use crate::isolation::selection;

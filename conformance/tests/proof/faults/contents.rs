@@ -72,8 +72,10 @@ pub(crate) const ALL: &[Fault] = &[
         "The listing of an empty vault is null.",
         [
             "VC-04", "VC-21", "VC-14", "ER-05", "LI-08", "PR-42", "VC-15", "VC-20", "VC-23",
-            "VC-24", "EN-10", "GE-29", "EN-02", "VA-33", "AU-09", "EN-05", "GE-22", "PR-20",
-            "PR-27", "PR-44", "VA-04", "VA-29", "VA-32"
+            "VC-24", "GE-29", "EN-02", "VA-33", "AU-09", "EN-05", "GE-22", "PR-20", "PR-27",
+            "PR-44", "VA-04", "VA-29", "VA-32", "HT-22", "HT-04", "HT-23", "HT-06", "HT-05",
+            "HT-03", "HT-09", "HT-08", "HT-07", "HT-10", "HT-24", "HT-02", "HT-01", "HT-15",
+            "HT-16", "HT-20", "HT-14", "HT-13"
         ],
         {
             answers(LISTING, |_, answer| {

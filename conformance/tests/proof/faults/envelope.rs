@@ -15,7 +15,7 @@ pub(super) const ALL: &[Fault] = &[
         [
             "EN-01", "VA-13", "VE-01", "AU-05", "VA-12", "VA-10", "VA-14", "AU-02", "AU-03",
             "VA-15", "AU-01", "AU-04", "EN-03", "VA-24", "VA-29", "AU-06", "AU-08", "ER-07",
-            "ER-08", "GE-29", "KE-01", "KE-02", "VA-20", "VA-27", "VC-04", "VC-10"
+            "ER-08", "GE-29", "KE-01", "KE-02", "VA-20", "VA-27", "VC-04", "VC-10", "HT-23"
         ],
         instead("GET /vaults", |_| Some(Answer::refusal(308, "Look at /vaults/.")))
     ),
@@ -79,7 +79,9 @@ pub(super) const ALL: &[Fault] = &[
         [
             "EN-05", "VC-04", "GE-29", "VC-21", "VC-14", "PR-42", "VA-33", "VC-23", "AU-09",
             "ER-05", "GE-22", "LI-08", "PR-20", "PR-27", "PR-44", "VA-04", "VA-29", "VA-32",
-            "VC-15", "VC-20", "VC-24", "EN-10", "EN-02"
+            "VC-15", "VC-20", "VC-24", "EN-02", "HT-22", "HT-04", "HT-23", "HT-06", "HT-05",
+            "HT-03", "HT-09", "HT-08", "HT-07", "HT-10", "HT-24", "HT-02", "HT-01", "HT-15",
+            "HT-16", "HT-20", "HT-14", "HT-13"
         ],
         answers("GET /vaults/*/prompts", |_, answer| answer.edit_data(|data| {
             if *data == json!([]) {
@@ -152,7 +154,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "envelope.ids-with-fraction",
         "A vault is read with an id such as 7.0.",
-        ["EN-08", "VA-01", "VA-21", "VA-16", "EN-10", "VA-13", "VA-22", "VA-23", "VA-29"],
+        ["EN-08", "VA-01", "VA-21", "VA-16", "VA-13", "VA-22", "VA-23", "VA-29", "HT-11", "HT-17"],
         answers("GET /vaults/*", |_, answer| answer.edit_data(|vault| {
             if let Some(id) = vault["id"].as_i64() {
                 vault["id"] = serde_json::from_str(&format!("{id}.0")).unwrap_or_default();

@@ -180,7 +180,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "errors.absent-200",
         "A vault that never was is read with data null.",
-        ["ER-08", "ER-09", "ER-10", "VA-27", "EN-10", "ER-01"],
+        ["ER-08", "ER-09", "ER-10", "VA-27", "ER-01", "HT-24"],
         answers("GET /vaults/*", |_, answer| if answer.code() == 404 {
             *answer = Answer::data(200, &Value::Null);
         })
@@ -196,7 +196,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "errors.absent-deleted",
         "Deleting a vault that is not there answers 200.",
-        ["ER-08", "ER-09", "ER-10", "VA-27", "EN-10"],
+        ["ER-08", "ER-09", "ER-10", "VA-27", "VA-26"],
         whole("DELETE /vaults/*", |ask, upstream| async move {
             let answer = upstream.send(&ask).await;
             if answer.code() != 404 {

@@ -77,7 +77,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "auth.two-accounts",
         "Under the keys of two accounts the vaults of both are listed.",
-        ["AU-01", "EN-10", "AU-03"],
+        ["HT-23", "AU-01", "AU-03"],
         whole("GET /vaults", |ask, upstream| async move {
             let keys: Vec<_> = ask.headers.get_all(AUTHORIZATION).iter().cloned().collect();
             let [first, second] = keys.as_slice() else { return upstream.send(&ask).await };
@@ -101,13 +101,13 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "errors.put-updates",
         "PUT updates a vault like PATCH.",
-        ["EN-10", "ER-01", "AU-02"],
+        ["ER-01", "AU-02"],
         asks("PUT /vaults/*", |ask| ask.method = Method::PATCH)
     ),
     fault!(
         "errors.method-override",
         "A header overrides the method.",
-        ["EN-10", "PR-13"],
+        ["HT-19", "PR-13"],
         asks("GET /**", |ask| {
             let other = ask.headers.get("x-http-method-override");
             if let Some(Ok(method)) = other.map(|name| Method::from_bytes(name.as_bytes())) {
@@ -118,19 +118,19 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "errors.options-500",
         "OPTIONS is a server error.",
-        ["EN-10", "ER-01"],
+        ["HT-18", "ER-01"],
         instead("OPTIONS /**", |_| Some(fallen()))
     ),
     fault!(
         "errors.deep-500",
         "A body of many levels is a server error.",
-        ["EN-02"],
+        ["EN-02", "HT-24"],
         instead("POST /prompts", |ask| many(ask, b'[', 1_000).then(fallen))
     ),
     fault!(
         "errors.number-500",
         "A number beyond every range is a server error.",
-        ["ER-05", "PR-27"],
+        ["ER-05", "PR-27", "HT-24"],
         instead("POST /prompts/*/save", |ask| {
             ask.body.windows(5).any(|part| part == b"1e400").then(fallen)
         })
@@ -138,7 +138,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "errors.half-pair-500",
         "Half a surrogate pair is a server error without JSON.",
-        ["EN-03", "EN-02", "PR-20"],
+        ["HT-24", "EN-03", "EN-02", "PR-20"],
         instead("POST /prompts", |ask| {
             let half = ask.json().is_null() && ask.body.windows(3).any(|part| part == b"\\ud");
             half.then(|| Answer { body: "oops".into(), ..fallen() })
@@ -147,7 +147,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "errors.no-utf-8-500",
         "A body that is no UTF-8 is a server error without JSON.",
-        ["EN-03", "EN-02"],
+        ["HT-24", "EN-03", "EN-02"],
         instead("POST /prompts", |ask| {
             let no_text = std::str::from_utf8(&ask.body).is_err();
             no_text.then(|| Answer { body: "oops".into(), ..fallen() })
@@ -156,7 +156,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "errors.key-twice-joined",
         "Of a key that stands twice the values are joined.",
-        ["EN-02", "PR-19", "LI-02"],
+        ["HT-24", "EN-02", "PR-19", "LI-02"],
         answers("POST /prompts", |ask, answer| {
             if ask.body.windows(7).filter(|part| part == b"\"title\"").count() == 2 {
                 answer.edit_data(|prompt| {

@@ -12,7 +12,7 @@ const MOST: i64 = 1 << 40;
 pub(super) const ALL: &[Fault] = &[fault!(
     "ids.descend",
     "Ids are counted down from a great number.",
-    ["EN-08", "PR-01", "VA-01", "PG-06", "PR-08", "VC-09", "EN-10"],
+    ["EN-08", "PR-01", "VA-01", "PG-06", "PR-08", "VC-09", "HT-03", "HT-10"],
     whole("* /prompts/**, * /vaults/**, * /generations/**", |ask, upstream| {
         let ask = upside_down(ask);
         async move {

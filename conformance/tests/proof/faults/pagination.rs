@@ -86,7 +86,10 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "pagination.limit-1",
         "A limit of 1 is refused.",
-        ["LI-01", "PG-06", "PG-09", "EN-07", "PG-03", "PG-08", "PG-04", "PG-07", "PR-14", "PR-15"],
+        [
+            "LI-01", "PG-06", "PG-09", "EN-07", "PG-03", "PG-08", "PG-04", "PG-07", "PR-14",
+            "PR-15", "HT-24"
+        ],
         instead(LIST, |ask| (limit(ask) == Some(1)).then(|| crate::bounds::refusal("limit")))
     ),
     fault!(

@@ -1,4 +1,4 @@
-//! Faults in how a server reads HTTP itself (EN-10), and in what comes before any
+//! Faults in how a server reads HTTP itself (chapter HT), and in what comes before any
 //! field is looked at.
 
 use http::Method;
@@ -11,7 +11,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "wire.no-host",
         "A request without Host is carried out.",
-        ["EN-10"],
+        ["HT-10"],
         How::Heads(|lines| {
             if header(lines, "host").is_none() {
                 lines.push("Host: promptarium".into());
@@ -21,13 +21,13 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "wire.two-hosts",
         "Of two Host headers the first one counts.",
-        ["EN-10"],
+        ["HT-10"],
         How::Heads(|lines| only_one(lines, "host", Keep::First))
     ),
     fault!(
         "wire.any-host",
         "Any value is a Host.",
-        ["EN-10"],
+        ["HT-10"],
         How::Heads(|lines| {
             if let Some((at, value)) = header(lines, "host")
                 && value.contains([' ', '/', '[', '@'])
@@ -39,19 +39,19 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "wire.first-length",
         "Of two lengths the first one counts.",
-        ["EN-10"],
+        ["HT-01"],
         How::Heads(|lines| only_one(lines, "content-length", Keep::First))
     ),
     fault!(
         "wire.last-length",
         "Of two lengths the last one counts.",
-        ["EN-10"],
+        ["HT-01"],
         How::Heads(|lines| only_one(lines, "content-length", Keep::Last))
     ),
     fault!(
         "wire.signed-length",
         "A length with a plus sign is a length.",
-        ["EN-10"],
+        ["HT-01"],
         How::Heads(|lines| {
             if let Some((at, value)) = header(lines, "content-length")
                 && let Some(digits) = value.strip_prefix('+')
@@ -63,7 +63,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "wire.length-cut",
         "A length is read up to the first byte that is no digit.",
-        ["EN-10"],
+        ["HT-01"],
         How::Heads(|lines| {
             if let Some((at, value)) = header(lines, "content-length") {
                 let end = value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len());
@@ -74,7 +74,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "wire.coding-by-part",
         "Every coding with the word chunked in it is read as chunks.",
-        ["EN-10"],
+        ["HT-05"],
         How::Heads(|lines| {
             if let Some((at, value)) = header(lines, "transfer-encoding")
                 && value.contains("chunked")
@@ -86,7 +86,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "wire.coding-unknown",
         "A coding that is not known is passed over, and the length counts as none.",
-        ["EN-10"],
+        ["HT-03"],
         How::Heads(|lines| {
             if let Some((at, value)) = header(lines, "transfer-encoding")
                 && value != "chunked"
@@ -98,7 +98,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "wire.space-before-colon",
         "Spaces between a header's name and its colon are passed over.",
-        ["EN-10"],
+        ["HT-07", "HT-06"],
         How::Heads(|lines| {
             for line in lines.iter_mut().skip(1) {
                 if let Some((name, value)) = line.split_once(':') {
@@ -110,7 +110,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "wire.method-any-case",
         "Methods in small letters are carried out.",
-        ["EN-10", "ER-01"],
+        ["HT-15", "ER-01"],
         How::Heads(|lines| {
             if let Some((method, rest)) = lines[0].split_once(' ') {
                 lines[0] = format!("{} {rest}", method.to_uppercase());
@@ -120,7 +120,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "wire.method-unknown",
         "A method that begins like POST is taken for it.",
-        ["EN-10"],
+        ["HT-16"],
         How::Heads(|lines| {
             if let Some(rest) = lines[0].strip_prefix("POSTX ") {
                 lines[0] = format!("{} {rest}", Method::POST);
@@ -130,7 +130,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "wire.head-with-body",
         "HEAD is answered like GET, with a body.",
-        ["EN-10"],
+        ["HT-17"],
         How::Heads(|lines| {
             if let Some(rest) = lines[0].strip_prefix("HEAD ") {
                 lines[0] = format!("{} {rest}", Method::GET);
@@ -140,7 +140,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "wire.path-decoded",
         "Paths are decoded before they are split at their slashes.",
-        ["EN-10"],
+        ["HT-24", "HT-13"],
         How::Heads(|lines| {
             let decoded = percent_decode_str(&lines[0]).decode_utf8_lossy();
             if lines[0].contains('%') && !decoded.contains(['\r', '\n', '\0', '?']) {
@@ -151,7 +151,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "wire.path-cut",
         "A path is read up to its first escaped byte.",
-        ["EN-10", "VA-26"],
+        ["HT-24", "VA-26"],
         How::Heads(|lines| {
             if let Some((path, rest)) = lines[0].clone().split_once('%')
                 && !path.contains('?')
@@ -164,7 +164,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "wire.http-1-0",
         "HTTP/1.0 is answered like HTTP/1.1, and the connection stays.",
-        ["EN-10"],
+        ["HT-12", "HT-10"],
         How::Heads(|lines| {
             if let Some(line) = lines[0].strip_suffix("HTTP/1.0") {
                 lines[0] = format!("{line}HTTP/1.1");
@@ -174,7 +174,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "wire.chunks-and-length",
         "Of chunks and a length the chunks count, and the connection goes on.",
-        ["EN-10"],
+        ["HT-02"],
         How::Heads(|lines| {
             if header(lines, "transfer-encoding").is_some()
                 && let Some((at, _)) = header(lines, "content-length")
@@ -186,7 +186,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "wire.no-chunks",
         "A body in chunks is taken for one in an unknown coding.",
-        ["EN-10"],
+        ["HT-03"],
         How::Heads(|lines| {
             if let Some((at, _)) = header(lines, "transfer-encoding") {
                 lines[at] = "Transfer-Encoding: unknown".into();
@@ -196,7 +196,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "wire.ascii-only",
         "A head with a byte beyond ASCII is not understood.",
-        ["EN-10"],
+        ["HT-09"],
         How::Heads(|lines| {
             if !lines.iter().all(|line| line.is_ascii()) {
                 lines[0].insert(0, ' ');
@@ -206,7 +206,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "wire.whole-address",
         "A first line with the whole address is not understood.",
-        ["EN-10"],
+        ["HT-11"],
         How::Heads(|lines| {
             if lines[0].contains(" http://") {
                 lines[0] = lines[0].replacen(" http://", " /http:/", 1);

@@ -129,7 +129,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "prompts.create-200",
         "A create answers 200.",
-        ["PR-19", "UP-16", "LI-04", "EN-02", "ER-08", "PR-02", "EN-10"],
+        ["PR-19", "UP-16", "LI-04", "EN-02", "ER-08", "PR-02", "HT-06", "HT-20", "HT-21"],
         answers("POST /prompts", |_, answer| if answer.code() == 201 {
             answer.set_code(200);
         })

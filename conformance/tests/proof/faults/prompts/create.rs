@@ -141,13 +141,16 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "prompts.vault-ignored",
         "A create ignores the vaultId.",
-        ["PR-27", "ER-03", "ER-05", "PR-13", "VC-04", "VC-09", "VC-14", "EN-10", "ER-08"],
+        [
+            "PR-27", "ER-03", "ER-05", "PR-13", "VC-04", "VC-09", "VC-14", "ER-08", "HT-06",
+            "HT-20", "HT-04"
+        ],
         ignored("POST /prompts", "vaultId")
     ),
     fault!(
         "prompts.vault-shown-only",
         "A create shows the vaultId, and puts the prompt nowhere.",
-        ["PR-27", "AU-03", "EN-02", "ER-08", "PR-13", "VC-04", "VC-09", "EN-10"],
+        ["PR-27", "AU-03", "EN-02", "ER-08", "PR-13", "VC-04", "VC-09", "HT-06", "HT-20", "HT-04"],
         crate::front::whole("POST /prompts", |mut ask, upstream| async move {
             let vault = ask.json()["vaultId"].clone();
             if !vault.is_i64() {

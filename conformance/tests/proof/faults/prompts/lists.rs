@@ -13,7 +13,7 @@ pub(super) const ALL: &[Fault] = &[
         [
             "PR-13", "PG-06", "PR-15", "PG-09", "PG-03", "PR-14", "PG-02", "PG-08", "PR-16",
             "AU-01", "EN-01", "EN-07", "LI-01", "PG-04", "PG-05", "PG-07", "PR-06", "EN-09",
-            "PR-05", "PR-11", "EN-08", "ER-08", "GE-29", "PR-03", "PR-04", "PR-12"
+            "PR-05", "PR-11", "EN-08", "ER-08", "GE-29", "PR-03", "PR-04", "PR-12", "HT-24"
         ],
         answers(LIST, |_, answer| if answer.is_success() {
             answer.set_code(206);

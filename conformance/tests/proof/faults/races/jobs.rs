@@ -52,7 +52,7 @@ pub(super) const ALL: &[Fault] = &[
     fault!(
         "races.silent-connections",
         "While over 40 connections have said nothing others are refused with 503.",
-        ["EN-10"],
+        ["VA-21"],
         How::Silent(40)
     ),
 ];

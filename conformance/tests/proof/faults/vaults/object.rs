@@ -11,7 +11,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "vaults.description-key",
         "A vault without a description has no such key.",
-        ["VA-03", "VA-25", "VA-13", "VA-16", "VA-29", "EN-02"],
+        ["VA-03", "VA-25", "VA-13", "VA-16", "VA-29", "EN-02", "HT-24"],
         {
             answers("GET /vaults/*", |_, answer| {
                 answer.edit_data(|vault| {
@@ -74,7 +74,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "vaults.id-text",
         "GET shows a vault's id as a string.",
-        ["VA-01", "EN-08", "VA-21", "VA-16", "VA-13", "VA-22", "VA-23", "VA-29", "EN-10"],
+        ["VA-01", "EN-08", "VA-21", "VA-16", "VA-13", "VA-22", "VA-23", "VA-29", "HT-11", "HT-17"],
         {
             answers("GET /vaults/*", |_, answer| {
                 answer.edit_data(|vault| vault["id"] = vault["id"].to_string().into());

@@ -51,7 +51,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault!(
         "vaults.count-from-one",
         "A vault is read with a count of one when it is empty.",
-        ["VA-10", "VA-16", "EN-10", "VA-13", "VA-23", "VA-32", "VC-20"],
+        ["VA-10", "VA-16", "VA-13", "VA-23", "VA-32", "VC-20", "HT-20"],
         answers(READ, |_, answer| answer.edit_data(|vault| {
             if vault["promptCount"] == 0 {
                 vault["promptCount"] = json!(1);
