@@ -7,7 +7,8 @@
 //! require of any server; [`Profile::Reference`] adds to the core what the reference
 //! server chose where the specification is silent.
 //!
-//! This crate speaks HTTP only and never links the server.
+//! This crate speaks HTTP only and never links the server. Its modules may change in any version;
+//! what programs with scenarios of their own need is re-exported here.
 
 pub mod case;
 pub mod check;
@@ -47,3 +48,7 @@ pub use suite::Suite;
 pub use target::{
     Authorities, Blocked, Http, Need, RunOptions, Target, TargetConfig, TimeScale, environment,
 };
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

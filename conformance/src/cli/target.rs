@@ -14,14 +14,14 @@ pub(super) struct TargetArguments {
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
     /// How long one answer may take, in seconds.
-    #[arg(long, visible_alias = "patience", default_value_t = TargetConfig::TIMEOUT_SECONDS,
+    #[arg(long, default_value_t = TargetConfig::TIMEOUT_SECONDS,
           value_name = "SECONDS", value_parser = clap::value_parser!(u16).range(1..))]
     timeout: u16,
     /// What every wait is multiplied with, from 0.1 to 1000.
     #[arg(long, default_value_t, value_name = "FACTOR")]
     time_scale: TimeScale,
     /// Trust the authorities in this file of PEM certificates too.
-    #[arg(long, visible_alias = "ca", value_name = "FILE")]
+    #[arg(long, value_name = "FILE")]
     cacert: Option<PathBuf>,
     /// Speak this version of HTTP; 2 without TLS by prior knowledge.
     #[arg(long, default_value_t, value_name = "auto|1.1|2")]

@@ -209,3 +209,39 @@ fn the_workflow_of_the_guide_uses_inputs_that_exist() {
         assert_eq!(value.as_str(), Some(format!("${{{{ secrets.{name} }}}}").as_str()));
     }
 }
+
+/// The step that installs, with a release in a folder; the folder it adds to the path.
+fn installed(release: &Path, temporary: &Path) -> Output {
+    let mut command = Command::new("bash");
+    command.arg(root().join("script/conformance-action")).arg("install");
+    let archives = format!("file://{}", release.display());
+    command.env("CONFORMANCE_VERSION", "9.9.9").env("CONFORMANCE_RELEASES", archives);
+    command.env("RUNNER_TEMP", temporary).env("GITHUB_PATH", temporary.join("path"));
+    command.output().unwrap()
+}
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[test]
+fn a_released_binary_is_downloaded_and_one_with_a_wrong_checksum_is_refused() {
+    let (release, temporary) = (folder("release"), folder("runner"));
+    let files = release.join("v9.9.9");
+    std::fs::create_dir_all(&files).unwrap();
+    let archive = "promptarium-conformance-x86_64-unknown-linux-musl.tar.gz";
+    let pack = format!(
+        "printf '#!/bin/sh\\necho binary\\n' >promptarium-conformance &&
+         chmod +x promptarium-conformance && tar -czf {archive} promptarium-conformance &&
+         sha256sum {archive} >{archive}.sha256"
+    );
+    let packed = Command::new("bash").args(["-c", &pack]).current_dir(&files).status().unwrap();
+    assert!(packed.success());
+    let output = installed(&release, &temporary);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let path = std::fs::read_to_string(temporary.join("path")).unwrap();
+    let program = Path::new(path.trim()).join("promptarium-conformance");
+    assert_eq!(stdout(&Command::new(program).output().unwrap()), "binary\n");
+
+    std::fs::write(files.join(archive), "other bytes").unwrap();
+    let output = installed(&release, &temporary);
+    assert_eq!(output.status.code(), Some(2), "{}", stdout(&output));
+    assert!(stderr(&output).contains("does not match its checksum"), "{}", stderr(&output));
+}

@@ -293,7 +293,7 @@ async fn a_run_that_only_reads_says_what_it_cannot_test() {
         assert!(stdout(&output).contains(part), "{part}: {}", stdout(&output));
     }
     let none = program(&["run", "--read-only", "--filter", "vaults.create."], &variables).await;
-    assert_refused(&none, 2, "no scenario was selected");
+    assert_refused(&none, 2, "no scenario is selected");
     server.shutdown().await;
 }
 

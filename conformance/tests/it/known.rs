@@ -95,7 +95,7 @@ async fn an_entry_that_passes_fails_the_run() {
     let record = record(&report, PASSES);
     assert_eq!(record.outcome, Outcome::Failed);
     assert!(record.expected.as_ref().unwrap().contains("known.toml line 2"));
-    assert!(record.got.as_ref().unwrap().contains("take the entry out"));
+    assert!(record.got.as_ref().unwrap().contains("remove the entry"));
 }
 
 #[tokio::test]

@@ -67,6 +67,7 @@ async fn looks(case: Case) -> Result<(), Failure> {
 }
 
 async fn fails(case: Case) -> Result<(), Failure> {
+    looks(case.clone()).await?;
     let reply = case.wire().call(http::Method::POST, "/hostile").body("text/plain", HOSTILE);
     let reply = reply.send().await?;
     Err(reply.failure(format!("a good answer, not {HOSTILE}"), format!("a bad one: {HOSTILE}")))

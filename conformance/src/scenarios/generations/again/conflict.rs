@@ -12,7 +12,7 @@ use crate::{Case, Failure, Scenario, make};
 pub(in super::super) const ALL: &[Scenario] = &[
     reference! { "generations.again.other-body" ["GE-11", "ER-03"] [LocalProvider] other_body,
         "The same id with another body is 400 naming clientJobId, whichever field differs (S-36)" },
-    reference! { "generations.again.conflict-escape_control_chars"
+    reference! { "generations.again.conflict-harmless"
         ["GE-11", "GE-31"] [LocalProvider] conflict_harmless,
         "A refused repetition leaves the job as it is (S-36)" },
     reference! { "generations.again.refused-leaves-no-job"

@@ -1,0 +1,113 @@
+//! The modules of the library import only modules below them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// From the bottom to the top. A module may import those before it.
+const LAYERS: &[&str] = &[
+    "shell",
+    "secret",
+    "exchange",
+    "failure",
+    "check",
+    "run_id",
+    "target",
+    "ledger",
+    "wire",
+    "case",
+    "make",
+    "scenario",
+    "scenarios",
+    "suite",
+    "rules",
+    "coverage",
+    "selection",
+    "known",
+    "report",
+    "probe",
+    "sweep",
+    "run",
+    "cli",
+];
+
+fn source() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => files(&path, found),
+            false => found.extend(path.extension().is_some_and(|it| it == "rs").then_some(path)),
+        }
+    }
+}
+
+/// Names that the root of the library re-exports, with their modules.
+fn re_exports() -> BTreeMap<String, String> {
+    let root = std::fs::read_to_string(source().join("lib.rs")).unwrap();
+    let mut modules = BTreeMap::new();
+    for item in root.split("pub use ").skip(1) {
+        let (module, names) = item.split(';').next().unwrap().split_once("::").unwrap();
+        for name in names.split(|sign: char| !sign.is_alphanumeric() && sign != '_') {
+            modules.insert(name.to_owned(), module.to_owned());
+        }
+    }
+    modules
+}
+
+/// The first names behind `crate::`, one or a list in braces.
+fn imports(text: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for rest in text.split("crate::").skip(1) {
+        let Some(list) = rest.strip_prefix('{') else {
+            names.push(first_name(rest));
+            continue;
+        };
+        let (mut depth, mut start) = (0, true);
+        for (at, sign) in list.char_indices() {
+            match sign {
+                '{' => depth += 1,
+                '}' if depth == 0 => break,
+                '}' => depth -= 1,
+                ',' if depth == 0 => start = true,
+                _ if start && sign.is_alphabetic() => {
+                    names.push(first_name(&list[at..]));
+                    start = false;
+                }
+                _ => {}
+            }
+        }
+    }
+    names
+}
+
+fn first_name(text: &str) -> String {
+    text.chars().take_while(|sign| sign.is_alphanumeric() || *sign == '_').collect()
+}
+
+#[test]
+fn every_module_imports_only_modules_below_it() {
+    let (re_exports, mut found, mut wrong) = (re_exports(), Vec::new(), Vec::new());
+    files(&source(), &mut found);
+    let layer = |module: &str| LAYERS.iter().position(|it| *it == module);
+    for file in found {
+        let path = file.strip_prefix(source()).unwrap();
+        let module = path.iter().next().unwrap().to_str().unwrap().trim_end_matches(".rs");
+        if ["lib", "main"].contains(&module) {
+            continue;
+        }
+        let own = layer(module).unwrap_or_else(|| panic!("{module} is in no layer"));
+        let text = std::fs::read_to_string(&file).unwrap();
+        let text = text.split("#[cfg(test)]").next().unwrap();
+        let code: Vec<_> = text.lines().filter(|line| !line.trim().starts_with("//")).collect();
+        for name in imports(&code.join("\n")) {
+            let target = re_exports.get(&name).unwrap_or(&name);
+            if layer(target).is_some_and(|it| it > own) {
+                wrong.push(format!("{} imports {target}", path.display()));
+            }
+        }
+    }
+    assert_eq!(wrong, [""; 0]);
+}
