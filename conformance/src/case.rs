@@ -163,6 +163,11 @@ impl Case {
         self.lock().push(Made { by, what });
     }
 
+    /// How many things it has made so far.
+    pub(crate) fn made_count(&self) -> usize {
+        self.lock().len()
+    }
+
     /// Keeps this exchange for a report, in place of the one before.
     pub(crate) fn saw(&self, exchange: Unblanked) {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(exchange);

@@ -43,7 +43,7 @@ pub enum Profile {
 /// the report says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Need {
-    /// A key of the same account without `prompts:write`.
+    /// A key of the same account that reads, without `prompts:write`.
     ReadOnlyKey,
     /// A key of another account.
     OtherAccount,
@@ -82,8 +82,8 @@ impl Need {
         match self {
             Self::ReadOnlyKey => (
                 "that a key without prompts:write cannot write",
-                "there is no such key",
-                "set PROMPTARIUM_READ_ONLY_API_KEY",
+                "there is no such key, or it is refused for reading too",
+                "set PROMPTARIUM_READ_ONLY_API_KEY to a key that may read",
             ),
             Self::OtherAccount => (
                 "that accounts are kept apart",
@@ -117,7 +117,7 @@ impl Need {
     pub fn missing(self) -> &'static str {
         match self {
             Self::ReadOnlyKey => {
-                "needs a key without prompts:write of the same account; set PROMPTARIUM_READ_ONLY_API_KEY"
+                "needs a key without prompts:write of the same account that may read; set PROMPTARIUM_READ_ONLY_API_KEY"
             }
             Self::OtherAccount => "needs a key of another account; set PROMPTARIUM_OTHER_API_KEY",
             Self::RevokedKey => "needs a revoked key; set PROMPTARIUM_REVOKED_API_KEY",

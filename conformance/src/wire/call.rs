@@ -137,7 +137,8 @@ impl Call {
         let request = target.http.request(sent.method.clone(), &url).headers(sent.headers.clone());
         let sent = Arc::new(sent);
         wire.case.saw(Unblanked { sent: Arc::clone(&sent), came: None });
-        match answer(body.put_on(request)).await {
+        let patience = busy::Patience::new(wire.contention);
+        match answer(body.put_on(request), patience).await {
             Ok(came) => {
                 let json = serde_json::from_slice(&came.body).ok();
                 if let Some(json) = &json {
@@ -219,8 +220,11 @@ impl Body {
 }
 
 /// The whole answer, or in words why there is none.
-async fn answer(request: reqwest::RequestBuilder) -> Result<Came, String> {
-    let mut response = accepted(request).await.map_err(in_words)?;
+async fn answer(
+    request: reqwest::RequestBuilder,
+    patience: busy::Patience,
+) -> Result<Came, String> {
+    let mut response = accepted(request, patience).await.map_err(in_words)?;
     let (status, headers) = (response.status(), response.headers().clone());
     let mut body = BytesMut::new();
     while let Some(piece) = response.chunk().await.map_err(in_words)? {
@@ -235,8 +239,8 @@ async fn answer(request: reqwest::RequestBuilder) -> Result<Came, String> {
 /// The head of an answer of a target that has time for the request.
 async fn accepted(
     mut request: reqwest::RequestBuilder,
+    mut patience: busy::Patience,
 ) -> Result<reqwest::Response, reqwest::Error> {
-    let mut patience = busy::Patience::default();
     loop {
         let again = request.try_clone();
         let response = request.send().await?;
