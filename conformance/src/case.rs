@@ -147,6 +147,11 @@ impl Case {
         self.ledger.track(by, resource);
     }
 
+    /// How many resources it has created so far.
+    pub(crate) fn created_count(&self) -> usize {
+        self.ledger.created_count()
+    }
+
     /// The last exchanges so far, oldest first.
     pub(crate) fn exchanges(&self) -> Vec<RawExchange> {
         self.ledger.exchanges()

@@ -57,6 +57,11 @@ impl Ledger {
         lock(&self.created).push(Created { by: by.clone(), resource });
     }
 
+    /// How many resources there are so far.
+    pub(crate) fn created_count(&self) -> usize {
+        lock(&self.created).len()
+    }
+
     /// All resources so far, which are then forgotten.
     pub(crate) fn take_created(&self) -> Vec<Created> {
         std::mem::take(&mut *lock(&self.created))

@@ -184,7 +184,10 @@ impl Target {
     /// Whether the target was given what a scenario needs.
     pub fn offers(&self, need: Need) -> bool {
         match need {
-            Need::ReadOnlyKey => self.config.read_only_api_key.is_some(),
+            Need::ReadOnlyKey => {
+                let reads = self.capabilities.read_only_key.get().is_none();
+                reads && self.config.read_only_api_key.is_some()
+            }
             Need::OtherAccount => self.config.other_api_key.is_some(),
             Need::RevokedKey => self.config.revoked_api_key.is_some(),
             Need::Session => self.config.sign_in_code.is_some(),

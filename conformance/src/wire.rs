@@ -26,11 +26,19 @@ pub struct Wire {
     target: Arc<Target>,
     ledger: Arc<Ledger>,
     auth: Auth,
+    contention: bool,
 }
 
 impl Wire {
     pub(crate) fn new(target: Arc<Target>, ledger: Arc<Ledger>, auth: Auth) -> Self {
-        Self { target, ledger, auth }
+        Self { target, ledger, auth, contention: false }
+    }
+
+    /// The same for calls on one thing at the same moment. A server may answer 409 or 503 to
+    /// those that it does not get to (S-59, S-76); they are sent again for a short time.
+    #[must_use]
+    pub fn under_contention(self) -> Self {
+        Self { contention: true, ..self }
     }
 
     /// `GET` of a path below the base URL, query included.

@@ -38,9 +38,12 @@ fn won(replies: &[Reply]) -> usize {
     replies.iter().filter(|reply| (200..300).contains(&reply.status_code())).count()
 }
 
-/// Nobody meets a fault of the server.
+/// Nobody meets a fault of the server. 503 is none: it may be busy with the others (S-59).
 fn sound(replies: &[Reply]) -> Result<(), Failure> {
-    replies.iter().try_for_each(|reply| reply.status_in(200..=499).map(drop))
+    replies.iter().filter(|reply| reply.status_code() != 503).try_for_each(|reply| {
+        reply.status_in(200..=499)?;
+        Ok(())
+    })
 }
 
 async fn counts_what_it_lists(wire: &Wire, vault: i64) -> Result<usize, Failure> {
@@ -65,7 +68,7 @@ async fn at_once(wire: &Wire, membership: &str, target: i64) -> Result<[Vec<Repl
 }
 
 async fn four_ways(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
+    let wire = case.wire().under_contention();
     let (source, target) = (make::vault(&case, &wire).await?, make::vault(&case, &wire).await?);
     let member = make::members(&case, &wire, source, 2).await?[0];
     let membership = format!("/vaults/{source}/prompts/{}", member.membership);
@@ -82,7 +85,7 @@ async fn four_ways(case: Case) -> Result<(), Failure> {
 }
 
 async fn moved_or_gone(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
+    let wire = case.wire().under_contention();
     for _ in 0..4 {
         let (source, target) = (make::vault(&case, &wire).await?, make::vault(&case, &wire).await?);
         let member = make::members(&case, &wire, source, 1).await?[0];
@@ -102,7 +105,7 @@ async fn moved_or_gone(case: Case) -> Result<(), Failure> {
 }
 
 async fn deleted_while_moved(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
+    let wire = case.wire().under_contention();
     let (source, target) = (make::vault(&case, &wire).await?, make::vault(&case, &wire).await?);
     let members = make::members(&case, &wire, source, 8).await?;
     let paths =
@@ -127,7 +130,7 @@ async fn deleted_while_moved(case: Case) -> Result<(), Failure> {
 }
 
 async fn source_and_target(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
+    let wire = case.wire().under_contention();
     let vaults = [make::vault(&case, &wire).await?, make::vault(&case, &wire).await?];
     let [one, two] = vaults;
     let mut moves = Vec::new();
@@ -154,7 +157,7 @@ async fn source_and_target(case: Case) -> Result<(), Failure> {
 }
 
 async fn created_while_vault_goes(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
+    let wire = case.wire().under_contention();
     let vault = make::vault(&case, &wire).await?;
     let bodies = (0..12).map(
         |_| json!({ "title": case.name("prompt"), "prompt": "A lighthouse", "vaultId": vault }),

@@ -12,6 +12,8 @@ pub(crate) struct Capabilities {
     pub(crate) provider: OnceLock<String>,
     /// Why nothing can be uploaded.
     pub(crate) storage: OnceLock<String>,
+    /// Set if the key without `prompts:write` may not read either.
+    pub(crate) read_only_key: OnceLock<()>,
 }
 
 /// Skips whoever needs the part, if there is a reason why it cannot be tested.

@@ -6,7 +6,7 @@ use serde::Serialize;
 /// Something a target may lack; a scenario that needs it is then skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Need {
-    /// A key of the same account without `prompts:write`.
+    /// A key of the same account that reads, without `prompts:write`.
     ReadOnlyKey,
     /// A key of another account.
     OtherAccount,
@@ -54,8 +54,8 @@ impl Need {
         let (what, reason, remedy) = match self {
             Self::ReadOnlyKey => (
                 "that a key without prompts:write cannot write",
-                "no key without prompts:write is given",
-                "set PROMPTARIUM_READ_ONLY_API_KEY",
+                "no key without prompts:write is given, or it cannot read either",
+                "set PROMPTARIUM_READ_ONLY_API_KEY to a key that may read",
             ),
             Self::OtherAccount => (
                 "that accounts are isolated",

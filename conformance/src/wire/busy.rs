@@ -1,6 +1,6 @@
-//! A target that says 429 is asked again after as long as it says (S-62). Nothing
-//! but the status 429 makes a call be sent again: it alone says that nothing was
-//! done. What sends asks here; a body in pieces cannot be sent again.
+//! When a call is sent again. 429 says that nothing was done, and the target is asked again
+//! after as long as it says (S-62). 409 and 503 are retried only where calls race for one
+//! thing, and for a short time. A body in pieces cannot be sent again.
 
 use std::time::{Duration, SystemTime};
 
@@ -13,33 +13,40 @@ use jiff::fmt::rfc2822::DateTimeParser;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// The first wait where the target names none; it doubles with each.
 const FIRST: Duration = Duration::from_millis(100);
+/// How long one call that races others is sent again after 409 and 503.
+const CONTENTION: Duration = Duration::from_secs(3);
 /// The longest wait where the target names none.
 const LONGEST: Duration = Duration::from_secs(3);
 
 /// What is left of the patience with one call.
 pub(super) struct Patience {
     left: Duration,
+    contention_left: Duration,
     pause: Duration,
 }
 
-impl Default for Patience {
-    fn default() -> Self {
-        Self { left: PATIENCE, pause: FIRST }
-    }
-}
-
 impl Patience {
+    /// For one call, which may race others for the same thing.
+    pub(super) fn new(contention: bool) -> Self {
+        let contention_left = if contention { CONTENTION } else { Duration::ZERO };
+        Self { left: PATIENCE, contention_left, pause: FIRST }
+    }
+
     /// How long to wait before the call is sent again; `None` if this answer stands.
     pub(super) fn wait(&mut self, status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
-        if status != StatusCode::TOO_MANY_REQUESTS {
+        let left = match status {
+            StatusCode::TOO_MANY_REQUESTS => &mut self.left,
+            StatusCode::CONFLICT | StatusCode::SERVICE_UNAVAILABLE => &mut self.contention_left,
+            _ => return None,
+        };
+        // Jitter keeps calls that met once from meeting again.
+        let jitter = || self.pause.mul_f64(rand::random_range(0.5..1.5));
+        let wait = asked_for(headers, now()).unwrap_or_else(jitter);
+        if wait > *left {
             return None;
         }
-        let wait = asked_for(headers, now()).unwrap_or(self.pause);
-        if wait > self.left {
-            return None;
-        }
-        // What is asked for can be nothing, and then it must end too.
-        self.left = self.left.saturating_sub(wait.max(FIRST));
+        // `Retry-After: 0` must not be retried for ever.
+        *left = left.saturating_sub(wait.max(FIRST));
         self.pause = (self.pause * 2).min(LONGEST);
         Some(wait)
     }

@@ -138,7 +138,8 @@ impl Call {
             target.http.request(request.method.clone(), &url).headers(request.headers.clone());
         let request = Arc::new(request);
         wire.ledger.record(RawExchange { request: Arc::clone(&request), response: None });
-        match answer(body.put_on(call)).await {
+        let retries = busy::Patience::new(wire.contention);
+        match answer(body.put_on(call), retries).await {
             Ok(response) => {
                 let json = serde_json::from_slice(&response.body).ok();
                 if let Some(json) = &json {
@@ -220,8 +221,11 @@ impl Body {
 }
 
 /// The whole answer, or in words why there is none.
-async fn answer(request: reqwest::RequestBuilder) -> Result<Response, String> {
-    let mut response = accepted(request).await.map_err(in_words)?;
+async fn answer(
+    request: reqwest::RequestBuilder,
+    patience: busy::Patience,
+) -> Result<Response, String> {
+    let mut response = accepted(request, patience).await.map_err(in_words)?;
     let (status, headers) = (response.status(), response.headers().clone());
     let mut body = BytesMut::new();
     while let Some(piece) = response.chunk().await.map_err(in_words)? {
@@ -236,8 +240,8 @@ async fn answer(request: reqwest::RequestBuilder) -> Result<Response, String> {
 /// The head of an answer of a target that has time for the request.
 async fn accepted(
     mut request: reqwest::RequestBuilder,
+    mut patience: busy::Patience,
 ) -> Result<reqwest::Response, reqwest::Error> {
-    let mut patience = busy::Patience::default();
     loop {
         let again = request.try_clone();
         let response = request.send().await?;

@@ -17,7 +17,7 @@ pub(super) const ALL: &[Scenario] = &[
         "A pinned prompt is shown as pinned and is on top of the listing" },
     core! { "contents.unpin.back-to-its-place" ["VC-28"] back_to_its_place,
         "An unpinned prompt is back where the normal order has it" },
-    core! { "contents.pin.wrong-vault" ["VC-25", "VC-26"] wrong_vault,
+    reference! { "contents.pin.wrong-vault" ["VC-25", "VC-26"] wrong_vault,
         "A membership of another vault than the path's is not pinned or unpinned" },
     core! { "contents.pin.again" ["VC-29"] pin_again,
         "Pinning a pinned prompt answers 200 and changes nothing" },

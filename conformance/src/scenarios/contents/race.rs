@@ -18,9 +18,9 @@ use crate::{Case, Failure, Scenario, check, make};
 pub(super) const ALL: &[Scenario] = &[
     core! { "contents.race.adds" ["VA-10", "VC-10", "VC-11"] adds,
         "Prompts added at the same time are all there, and added and promptCount say so" },
-    core! { "contents.race.same-adds" ["VC-10"] same_adds,
+    reference! { "contents.race.same-adds" ["VC-10"] same_adds,
         "Prompts added many times at once are in the vault once each" },
-    core! { "contents.race.adds-and-saves" ["VC-03"] adds_and_saves,
+    reference! { "contents.race.adds-and-saves" ["VC-03"] adds_and_saves,
         "A prompt put into a vault in several ways at once is there once" },
     core! { "contents.race.removes" ["VC-15", "VC-16"] removes,
         "Of many removals of one membership at least one succeeds, and it alone is gone" },
@@ -61,7 +61,7 @@ async fn counts_what_it_lists(wire: &Wire, vault: i64) -> Result<(), Failure> {
 }
 
 async fn adds(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
+    let wire = case.wire().under_contention();
     let vault = make::vault(&case, &wire).await?;
     let ids = make::prompts(&case, &wire, 16).await?;
     let into = format!("/vaults/{vault}/prompts");
@@ -74,7 +74,7 @@ async fn adds(case: Case) -> Result<(), Failure> {
 }
 
 async fn same_adds(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
+    let wire = case.wire().under_contention();
     let vault = make::vault(&case, &wire).await?;
     let mut ids = make::prompts(&case, &wire, 8).await?;
     let into = format!("/vaults/{vault}/prompts");
@@ -88,7 +88,7 @@ async fn same_adds(case: Case) -> Result<(), Failure> {
 }
 
 async fn sum_of_added(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
+    let wire = case.wire().under_contention();
     let vault = make::vault(&case, &wire).await?;
     let mut ids = make::prompts(&case, &wire, 8).await?;
     let into = format!("/vaults/{vault}/prompts");
@@ -105,7 +105,7 @@ async fn sum_of_added(case: Case) -> Result<(), Failure> {
 }
 
 async fn adds_and_saves(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
+    let wire = case.wire().under_contention();
     let vault = make::vault(&case, &wire).await?;
     let prompt = make::prompt(&case, &wire).await?;
     let (into, one) = (format!("/vaults/{vault}/prompts"), format!("/prompts/{prompt}"));
@@ -135,7 +135,7 @@ async fn one_removes(case: Case) -> Result<(), Failure> {
 /// How many of many removals of one membership at once succeed; the other one of
 /// the vault stays.
 async fn removed_by_many(case: &Case) -> Result<usize, Failure> {
-    let wire = case.wire();
+    let wire = case.wire().under_contention();
     let vault = make::vault(case, &wire).await?;
     let members = make::members(case, &wire, vault, 2).await?;
     let path = path(vault, members[0].membership);
@@ -145,7 +145,7 @@ async fn removed_by_many(case: &Case) -> Result<usize, Failure> {
 }
 
 async fn adds_and_removes(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
+    let wire = case.wire().under_contention();
     let vault = make::vault(&case, &wire).await?;
     let members = make::members(&case, &wire, vault, 8).await?;
     let ids = make::prompts(&case, &wire, 8).await?;
@@ -161,7 +161,7 @@ async fn adds_and_removes(case: Case) -> Result<(), Failure> {
 }
 
 async fn deleted_while_added(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
+    let wire = case.wire().under_contention();
     let vault = make::vault(&case, &wire).await?;
     let ids = make::prompts(&case, &wire, 8).await?;
     let into = format!("/vaults/{vault}/prompts");
@@ -177,7 +177,7 @@ async fn deleted_while_added(case: Case) -> Result<(), Failure> {
 }
 
 async fn pins(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
+    let wire = case.wire().under_contention();
     let vault = make::vault(&case, &wire).await?;
     let member = make::members(&case, &wire, vault, 4).await?[1];
     let pin = format!("{}/pin", path(vault, member.membership));
@@ -192,7 +192,7 @@ async fn pins(case: Case) -> Result<(), Failure> {
 }
 
 async fn pins_and_unpins(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
+    let wire = case.wire().under_contention();
     let vault = make::vault(&case, &wire).await?;
     let members = make::members(&case, &wire, vault, 3).await?;
     let pin = format!("{}/pin", path(vault, members[1].membership));
@@ -208,7 +208,7 @@ async fn pins_and_unpins(case: Case) -> Result<(), Failure> {
 }
 
 async fn many_pins(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
+    let wire = case.wire().under_contention();
     let vault = make::vault(&case, &wire).await?;
     let members = make::members(&case, &wire, vault, 8).await?;
     let paths = members[..6].iter().map(|member| path(vault, member.membership));

@@ -17,7 +17,7 @@ pub(super) const ALL: &[Scenario] = &[
         "A removed prompt stays in its other vaults" },
     core! { "contents.remove.others-stay" ["VC-16"] others_stay,
         "A removal leaves the other prompts of the vault as they are" },
-    core! { "contents.remove.wrong-vault" ["VC-15"] wrong_vault,
+    reference! { "contents.remove.wrong-vault" ["VC-15"] wrong_vault,
         "A membership of another vault than the path's is not removed" },
     reference! { "contents.remove.again" ["VC-15"] again,
         "A membership that was removed is not found" },

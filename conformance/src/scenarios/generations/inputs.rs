@@ -5,7 +5,7 @@ use futures::future::try_join_all;
 use http::Method;
 use serde_json::json;
 
-use super::job::{completed, own_id, queue, send, status};
+use super::job::{completed, own_id, queue, queue_input, send, status};
 use crate::scenario::{core, reference};
 use crate::wire::Reply;
 use crate::{Case, Failure, Scenario};
@@ -54,7 +54,7 @@ async fn upload(case: &Case) -> Result<String, Failure> {
 
 async fn image(case: Case) -> Result<(), Failure> {
     let url = upload(&case).await?;
-    queue(&case, json!({ "imageInput": url })).await.map(drop)
+    queue_input(&case, json!({ "imageInput": url })).await.map(drop)
 }
 
 async fn images(case: Case) -> Result<(), Failure> {
@@ -68,7 +68,7 @@ async fn references(case: Case) -> Result<(), Failure> {
 async fn list(case: &Case, field: &str) -> Result<(), Failure> {
     let urls = uploads(case, 3).await?;
     for some in [&urls[..], &urls[..1], &[]] {
-        queue(case, json!({ field: some })).await?;
+        queue_input(case, json!({ field: some })).await?;
     }
     Ok(())
 }

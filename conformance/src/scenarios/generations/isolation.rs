@@ -9,7 +9,7 @@ use crate::{Case, Failure, Scenario};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "generations.isolation.status" ["GE-31"] [OtherAccount] other_status,
+    reference! { "generations.isolation.status" ["GE-31"] [OtherAccount] other_status,
         "The status of a job is not shown to another account" },
     core! { "generations.isolation.output" ["ER-10", "GE-29"] [OtherAccount] output,
         "The output of a job belongs to the caller: another account does not find it" },

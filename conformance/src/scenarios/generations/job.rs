@@ -55,6 +55,29 @@ pub(super) async fn queue(case: &Case, fields: Value) -> Result<Job, Failure> {
     Ok(Job { id, vault, answer })
 }
 
+/// The same with a field that not every model takes: what its provider refuses is skipped
+/// (S-38). The provider that is built into the reference server takes all of them.
+pub(super) async fn queue_input(case: &Case, fields: Value) -> Result<Job, Failure> {
+    let vault = make::vault(case, &case.wire()).await?;
+    let names: Vec<_> =
+        fields.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
+    let mut fields = body(case, fields);
+    fields["vaultId"] = json!(vault);
+    let answer = send(case, fields).await?;
+    let status = answer.status_code();
+    let refused = matches!(status, 400 | 403..=499 | 502);
+    if refused && case.image_model() != PLASMA {
+        return Err(Failure::blocked(format!(
+            "the model {} refuses this {} (status {status}); name another one in \
+             PROMPTARIUM_IMAGE_MODEL",
+            case.image_model(),
+            names.join(" and "),
+        )));
+    }
+    let id = answer.status(202)?.string("/data/clientJobId")?.to_owned();
+    Ok(Job { id, vault, answer })
+}
+
 /// A body of the model that fails, so that nothing comes of it.
 pub(super) fn idle(mut fields: Value) -> Value {
     fields["modelId"] = json!(FAIL);

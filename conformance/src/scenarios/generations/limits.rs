@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::inputs::uploads;
-use super::job::{idle, own_id, queue, send};
+use super::job::{idle, own_id, queue, queue_input, send};
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario};
 
@@ -46,9 +46,9 @@ async fn negative_prompt(case: Case) -> Result<(), Failure> {
 
 async fn text(case: &Case, field: &str) -> Result<(), Failure> {
     for letter in ["a", "é", "漢"] {
-        queue(case, json!({ field: long(case, letter, TEXT) })).await?;
         let reply = send(case, json!({ field: long(case, letter, TEXT + 1) })).await?;
         reply.refused(format!("{field} of {} characters {letter}", TEXT + 1))?;
+        queue_input(case, json!({ field: long(case, letter, TEXT) })).await?;
     }
     Ok(())
 }
@@ -63,7 +63,7 @@ fn long(case: &Case, letter: &str, count: usize) -> String {
 
 async fn both_texts(case: Case) -> Result<(), Failure> {
     let text = || long(&case, "漢", TEXT);
-    queue(&case, json!({ "prompt": text(), "negativePrompt": text() })).await.map(drop)
+    queue_input(&case, json!({ "prompt": text(), "negativePrompt": text() })).await.map(drop)
 }
 
 async fn image_inputs(case: Case) -> Result<(), Failure> {
@@ -76,19 +76,18 @@ async fn references(case: Case) -> Result<(), Failure> {
 
 async fn images(case: &Case, field: &str) -> Result<(), Failure> {
     let urls = uploads(case, IMAGES + 1).await?;
-    queue(case, json!({ field: urls[..IMAGES] })).await?;
     let reply = send(case, json!({ field: urls })).await?;
     reply.refused(format!("{} {field}", IMAGES + 1))?;
-    Ok(())
+    queue_input(case, json!({ field: urls[..IMAGES] })).await.map(drop)
 }
 
 async fn batch_count(case: Case) -> Result<(), Failure> {
-    for count in [1, 4] {
-        queue(&case, json!({ "batchCount": count })).await?;
-    }
     for count in [0, 5, -1, 100, i64::from(i32::MAX), 1 << 40] {
         let reply = send(&case, json!({ "batchCount": count })).await?;
         reply.refused(format!("batchCount {count}"))?;
+    }
+    for count in [1, 4] {
+        queue_input(&case, json!({ "batchCount": count })).await?;
     }
     Ok(())
 }

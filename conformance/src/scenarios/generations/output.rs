@@ -4,7 +4,7 @@
 use futures::future::try_join_all;
 use serde_json::json;
 
-use super::job::{completed, finished, queue, within_a_jobs_time};
+use super::job::{completed, finished, queue, queue_input, within_a_jobs_time};
 use super::saved::Saved;
 use crate::scenario::core;
 use crate::{Case, Failure, Scenario, check};
@@ -50,7 +50,8 @@ async fn batch(case: Case) -> Result<(), Failure> {
     let counts = (1..=4).map(|count| {
         let case = &case;
         async move {
-            let job = finished(case, json!({ "batchCount": count })).await?;
+            let job = queue_input(case, json!({ "batchCount": count })).await?;
+            completed(case, &case.wire(), &job.id).await?;
             let saved = Saved::in_vault(&case.wire(), job.vault).await?;
             saved.counts(count).map(drop)
         }
@@ -72,5 +73,7 @@ async fn once(case: Case) -> Result<(), Failure> {
 }
 
 async fn negative_prompt(case: Case) -> Result<(), Failure> {
-    finished(&case, json!({ "negativePrompt": "people, text" })).await.map(drop)
+    case.waits_for_jobs()?;
+    let job = queue_input(&case, json!({ "negativePrompt": "people, text" })).await?;
+    completed(&case, &case.wire(), &job.id).await.map(drop)
 }

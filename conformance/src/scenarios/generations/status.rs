@@ -6,14 +6,14 @@ use serde_json::json;
 use url::Url;
 
 use super::job::{completed, own_id, queue, status};
-use crate::scenario::core;
+use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
     core! { "generations.status.again-and-again" ["GE-05", "GE-31"] again_and_again,
         "statusUrl can be called again and again, before the end and after it" },
-    core! { "generations.status.unknown" ["GE-31"] unknown,
+    reference! { "generations.status.unknown" ["GE-31"] unknown,
         "The status of a job that never was is no success" },
 ];
 

@@ -22,7 +22,7 @@ pub(super) const ALL: &[Scenario] = &[
         "A private vault of another account cannot be forked" },
     core! { "isolation.path.changes-nothing" ["ER-10"] [OtherAccount] changes_nothing,
         "Calls on the paths of another account change nothing there" },
-    core! { "isolation.path.strange-membership" ["ER-10"] [OtherAccount] strange_membership,
+    reference! { "isolation.path.strange-membership" ["ER-10"] [OtherAccount] strange_membership,
         "A membership of another account cannot be reached through a vault of one's own" },
     reference! { "isolation.path.strange-membership-status"
         ["ER-10"] [OtherAccount] strange_membership_status,

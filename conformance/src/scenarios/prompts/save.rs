@@ -91,10 +91,11 @@ async fn keeps_others(case: Case) -> Result<(), Failure> {
 }
 
 async fn at_once(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
+    let wire = case.wire().under_contention();
     let prompt = make::prompt(&case, &wire).await?;
     let mut vaults = try_join_all((0..8).map(|_| make::vault(&case, &wire))).await?;
-    let saves = vaults.iter().map(|vault| save(&case, prompt, json!({ "vaultId": vault })));
+    let path = format!("/prompts/{prompt}/save");
+    let saves = vaults.iter().map(|vault| wire.post(&path, json!({ "vaultId": vault })));
     for reply in try_join_all(saves).await? {
         reply.status(200)?;
     }

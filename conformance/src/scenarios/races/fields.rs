@@ -35,7 +35,7 @@ fn is_of_one(reply: &Reply, place: &str) -> Result<(), Failure> {
 }
 
 async fn updates(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
+    let wire = case.wire().under_contention();
     let path = format!("/prompts/{}", make::prompt(&case, &wire).await?);
     for _ in 0..4 {
         let bodies = (0..8).map(|_| named(&case.name("round")));
@@ -48,7 +48,7 @@ async fn updates(case: Case) -> Result<(), Failure> {
 }
 
 async fn whole_when_read(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
+    let wire = case.wire().under_contention();
     let path = format!("/prompts/{}", make::prompt(&case, &wire).await?);
     wire.patch(&path, named(&case.name("before"))).await?.status(200)?;
     let updates = async {
@@ -70,7 +70,7 @@ async fn whole_when_read(case: Case) -> Result<(), Failure> {
 }
 
 async fn forked_whole(case: Case) -> Result<(), Failure> {
-    let (wire, other) = (case.wire(), case.other());
+    let (wire, other) = (case.wire().under_contention(), case.other().under_contention());
     let fields = json!({ "visibility": "public" });
     let vault = make::vault_with(&case, &other, fields).await?.integer("/data/id")?;
     let members = make::members(&case, &other, vault, 4).await?;

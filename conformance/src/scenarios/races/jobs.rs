@@ -24,7 +24,7 @@ async fn order(case: &Case, id: &str, prompt: &str, vault: i64) -> Result<Reply,
     let body = json!({
         "modelId": "local/plasma", "prompt": prompt, "clientJobId": id, "vaultId": vault,
     });
-    case.wire().post("/generations", body).await
+    case.wire().under_contention().post("/generations", body).await
 }
 
 /// How long a job of the local provider may take.
@@ -32,18 +32,18 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How many outputs came of one job, once it has ended.
 async fn outputs(case: &Case, id: &str, vault: i64) -> Result<usize, Failure> {
-    let (wire, path) = (case.wire(), crate::case::status_path(id));
+    let (wire, path) = (case.wire().under_contention(), crate::case::status_path(id));
     let ended = || async {
         let reply = wire.get(&path).await?;
         let state = crate::case::state(&reply);
         Ok(state.is_some_and(|state| state == "completed").then_some(()))
     };
     case.until("the job to be completed", PATIENCE, ended).await?;
-    Ok(make::contents(&case.wire(), vault).await?.len())
+    Ok(make::contents(&case.wire().under_contention(), vault).await?.len())
 }
 
 async fn same_id(case: Case) -> Result<(), Failure> {
-    let vault = make::vault(&case, &case.wire()).await?;
+    let vault = make::vault(&case, &case.wire().under_contention()).await?;
     let (id, prompt) = (case.name("job"), case.name("same"));
     let replies = all(join_all((0..32).map(|_| order(&case, &id, &prompt, vault))).await)?;
     let mut requests = BTreeSet::new();
@@ -55,7 +55,7 @@ async fn same_id(case: Case) -> Result<(), Failure> {
 }
 
 async fn two_bodies(case: Case) -> Result<(), Failure> {
-    let vault = make::vault(&case, &case.wire()).await?;
+    let vault = make::vault(&case, &case.wire().under_contention()).await?;
     let (id, texts) = (case.name("job"), [case.name("one"), case.name("two")]);
     let tries = (0..32).map(|at| order(&case, &id, &texts[at % 2], vault));
     let replies = all(join_all(tries).await)?;

@@ -33,8 +33,9 @@ async fn second(case: Case) -> Result<(), Failure> {
 async fn first_stays(case: Case) -> Result<(), Failure> {
     let first = png([1, 0, 0]);
     let slot = Slot::used(&case, "image/png", &first).await?;
-    slot.put(&png([0, 1, 0])).send().await?;
-    slot.shows(&first).await
+    let second = png([0, 1, 0]);
+    slot.put(&second).send().await?;
+    slot.shows(&first, &[&second]).await
 }
 
 async fn race(case: Case) -> Result<(), Failure> {
@@ -43,7 +44,7 @@ async fn race(case: Case) -> Result<(), Failure> {
         let slot = Slot::for_png(&case, 100_000).await?;
         let answers = join_all(rivals.iter().map(|bytes| slot.put(bytes).send())).await;
         let winner = one_winner(&answers)?;
-        check::about("the winner's image", slot.shows(&rivals[winner]).await)?;
+        shows_winner(&slot, &rivals, winner).await?;
     }
     Ok(())
 }
@@ -60,7 +61,13 @@ async fn overtaken(case: Case) -> Result<(), Failure> {
     };
     let (slow_answer, quick_answer) = tokio::join!(slow_call.send(), quick_call);
     let winner = one_winner(&[slow_answer, quick_answer])?;
-    check::about("the winner's image", slot.shows([&slow, &quick][winner]).await)
+    shows_winner(&slot, &[slow, quick], winner).await
+}
+
+async fn shows_winner(slot: &Slot, rivals: &[Vec<u8>], winner: usize) -> Result<(), Failure> {
+    let others = rivals.iter().enumerate().filter(|(at, _)| *at != winner);
+    let others: Vec<_> = others.map(|(_, bytes)| &**bytes).collect();
+    check::about("the winner's image", slot.shows(&rivals[winner], &others).await)
 }
 
 /// Which one was a success. Whoever lost may also have been hung up on.

@@ -46,7 +46,7 @@ async fn largest(case: Case) -> Result<(), Failure> {
     let bytes = png_of_size([9, 9, 9], 10_485_760);
     let slot = Slot::for_png(&case, bytes.len()).await?;
     slot.upload(&bytes).await?;
-    slot.shows(&bytes).await
+    slot.is_live().await.map(drop)
 }
 
 async fn side_by_side(case: Case) -> Result<(), Failure> {
@@ -55,7 +55,7 @@ async fn side_by_side(case: Case) -> Result<(), Failure> {
         let bytes = png([number, 0, 255]);
         let slot = Slot::for_png(case, bytes.len()).await?;
         slot.upload(&bytes).await?;
-        slot.shows(&bytes).await
+        slot.is_live().await.map(drop)
     }))
     .await
     .map(drop)
@@ -69,7 +69,7 @@ async fn any_bytes(case: Case) -> Result<(), Failure> {
         ("image/jpeg", &png([1, 2, 3])),
     ] {
         let slot = Slot::used(&case, content_type, bytes).await?;
-        check::about(content_type, slot.shows(bytes).await)?;
+        check::about(content_type, slot.shows_at_once(bytes).await)?;
     }
     Ok(())
 }
@@ -80,7 +80,7 @@ async fn without_length(case: Case) -> Result<(), Failure> {
     let pieces: Vec<_> = bytes.chunks(9_999).map(Bytes::copy_from_slice).collect();
     let call = slot.authorized().header("content-type", "image/png").pieces(stream::iter(pieces));
     call.send().await?.status_in(200..=299)?;
-    slot.shows(&bytes).await
+    slot.is_live().await.map(drop)
 }
 
 async fn letter_case(case: Case) -> Result<(), Failure> {

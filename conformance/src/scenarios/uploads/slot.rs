@@ -135,9 +135,21 @@ impl Slot {
         fetch(&self.case, &self.url).await
     }
 
-    /// Exactly these bytes are at `url`, now or soon.
-    pub(super) async fn shows(&self, bytes: &[u8]) -> Result<(), Failure> {
-        shows(&self.case, &self.url, bytes).await
+    /// The image is at `url`, now or soon.
+    pub(super) async fn is_live(&self) -> Result<Reply, Failure> {
+        is_live(&self.case, &self.url).await
+    }
+
+    /// The image at `url` is of the upload that was taken, and not one of the others.
+    pub(super) async fn shows(&self, taken: &[u8], others: &[&[u8]]) -> Result<(), Failure> {
+        let reply = self.is_live().await?;
+        let body: &[u8] = reply.body();
+        let other = others.contains(&body);
+        reply.ensure(!other, "the image of the upload that was taken", "another one's")?;
+        if body == taken {
+            return Ok(());
+        }
+        Err(Failure::blocked("the storage changes images, so they cannot be told apart (S-45)"))
     }
 
     /// Exactly these bytes are at `url` now.
@@ -147,7 +159,7 @@ impl Slot {
 
     /// Nothing of these bytes, which were refused, is at `url`.
     pub(super) async fn hides(&self, bytes: &[u8]) -> Result<(), Failure> {
-        let reply = self.fetch().await?;
+        let reply = look(&self.case, &self.url).await?;
         let body = reply.body();
         let shown = is_success(&reply)
             && body.is_empty() == bytes.is_empty()
@@ -180,16 +192,40 @@ pub(super) async fn fetch(case: &Case, url: &str) -> Result<Reply, Failure> {
     Err(Failure::failed(format!("at most {REDIRECTS_MAX} redirects"), "more of them"))
 }
 
-/// Exactly these bytes are at this address, now or soon.
-pub(super) async fn shows(case: &Case, url: &str, bytes: &[u8]) -> Result<(), Failure> {
-    let live = case.until("the image at its url", PATIENCE, || async {
-        Ok(are(&fetch(case, url).await?, bytes).ok())
-    });
-    match live.await {
-        Ok(()) => Ok(()),
-        // The last look tells more than that time has run out.
-        Err(_) => are(&fetch(case, url).await?, bytes),
+/// The same, and with the key of the account where the target itself asks for one (S-45).
+async fn look(case: &Case, url: &str) -> Result<Reply, Failure> {
+    let reply = fetch(case, url).await?;
+    if !matches!(reply.status_code(), 401 | 403) || !is_of_target(case, url) {
+        return Ok(reply);
     }
+    let key = format!("Bearer {}", case.target().config.api_key);
+    case.storage(Method::GET, url).header(AUTHORIZATION.as_str(), key).send().await
+}
+
+/// Whether the API key may be sent to this address.
+fn is_of_target(case: &Case, url: &str) -> bool {
+    let root = case.target().config.base_url.origin();
+    Url::parse(url).is_ok_and(|url| url.origin() == root)
+}
+
+/// The image is at this address, now or soon. Who may read it, and whether the storage keeps
+/// its bytes, is open (S-45).
+pub(super) async fn is_live(case: &Case, url: &str) -> Result<Reply, Failure> {
+    let live = |reply: &Reply| reply.status_code() == 200 && !reply.body().is_empty();
+    let seen = case.until("the image at its url", PATIENCE, || async {
+        Ok(Some(look(case, url).await?).filter(live))
+    });
+    if let Ok(reply) = seen.await {
+        return Ok(reply);
+    }
+    // The last look tells more than that time has run out.
+    let reply = look(case, url).await?;
+    if matches!(reply.status_code(), 401 | 403) && !is_of_target(case, url) {
+        let reason = "the image at url is for those only who have another right than an API key";
+        return Err(Failure::blocked(reason));
+    }
+    reply.ensure(live(&reply), "status 200 and an image", in_words(&reply))?;
+    Ok(reply)
 }
 
 fn are(reply: &Reply, bytes: &[u8]) -> Result<(), Failure> {

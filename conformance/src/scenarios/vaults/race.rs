@@ -35,7 +35,7 @@ fn all(replies: Vec<Result<Reply, Failure>>) -> Result<Vec<Reply>, Failure> {
 async fn deletes(case: Case) -> Result<(), Failure> {
     let (vault, won) = deleted_by_many(&case).await?;
     check::ensure(won > 0, "a deletion that succeeds", "none")?;
-    case.wire().get(&format!("/vaults/{vault}")).await?.status(404).map(drop)
+    case.wire().under_contention().get(&format!("/vaults/{vault}")).await?.status(404).map(drop)
 }
 
 async fn one_deletes(case: Case) -> Result<(), Failure> {
@@ -45,7 +45,7 @@ async fn one_deletes(case: Case) -> Result<(), Failure> {
 
 /// A vault that many requests delete at once, and how many were told of success.
 async fn deleted_by_many(case: &Case) -> Result<(i64, usize), Failure> {
-    let wire = case.wire();
+    let wire = case.wire().under_contention();
     let vault = make::vault(case, &wire).await?;
     make::members(case, &wire, vault, 2).await?;
     let path = format!("/vaults/{vault}");
@@ -54,7 +54,7 @@ async fn deleted_by_many(case: &Case) -> Result<(i64, usize), Failure> {
 }
 
 async fn delete_while_adding(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
+    let wire = case.wire().under_contention();
     let vault = make::vault(&case, &wire).await?;
     let prompts = make::prompts(&case, &wire, 16).await?;
     let (path, into) = (format!("/vaults/{vault}"), format!("/vaults/{vault}/prompts"));
@@ -70,7 +70,7 @@ async fn delete_while_adding(case: Case) -> Result<(), Failure> {
 }
 
 async fn forks(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
+    let wire = case.wire().under_contention();
     let vault = super::fork::source(&case, "public", 4).await?;
     let path = format!("/vaults/{vault}/fork");
     let replies = all(join_all((0..8).map(|_| wire.post_empty(&path))).await)?;
@@ -85,7 +85,7 @@ async fn forks(case: Case) -> Result<(), Failure> {
 }
 
 async fn fork_while_adding(case: Case) -> Result<(), Failure> {
-    let (wire, other) = (case.wire(), case.other());
+    let (wire, other) = (case.wire().under_contention(), case.other().under_contention());
     let vault = super::fork::source(&case, "public", 1).await?;
     let prompts = make::prompts(&case, &other, 8).await?;
     let (path, into) = (format!("/vaults/{vault}/fork"), format!("/vaults/{vault}/prompts"));
@@ -102,7 +102,7 @@ async fn fork_while_adding(case: Case) -> Result<(), Failure> {
 }
 
 async fn updates(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
+    let wire = case.wire().under_contention();
     let vault = make::vault(&case, &wire).await?;
     let path = format!("/vaults/{vault}");
     let texts: Vec<_> = (0..16).map(|_| case.name("pair")).collect();
@@ -120,7 +120,7 @@ async fn updates(case: Case) -> Result<(), Failure> {
 
 /// S-16.
 async fn slugs(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
+    let wire = case.wire().under_contention();
     let body = json!({ "name": case.name("same") });
     let replies = all(join_all((0..12).map(|_| wire.post("/vaults", body.clone()))).await)?;
     let mut slugs = BTreeSet::new();

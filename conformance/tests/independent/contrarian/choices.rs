@@ -19,6 +19,8 @@ pub(crate) struct Choices {
     pub(crate) namespace: &'static str,
     /// S-38: the models that make an image and a video; no others are known.
     pub(crate) models: [&'static str; 2],
+    /// The scenarios of the core that find nothing to look at here.
+    pub(crate) skips: &'static [&'static str],
     /// Prompts, vaults and jobs of other programs, there from the start.
     pub(super) foreign_things: usize,
     pub(super) wire: Wire,

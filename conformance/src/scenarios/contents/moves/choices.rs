@@ -3,14 +3,14 @@
 
 use super::super::{Entry, ask_move, entries, path, pin};
 use super::{Two, two};
-use crate::scenario::{core, reference};
+use crate::scenario::reference;
 use crate::{Case, Failure, Scenario, check, make};
 
 #[rustfmt::skip]
 pub(in super::super) const ALL: &[Scenario] = &[
-    core! { "contents.move.into-a-holder-once" ["VC-21"] into_a_holder_once,
+    reference! { "contents.move.into-a-holder-once" ["VC-21"] into_a_holder_once,
         "A move to a vault that holds the prompt leaves it there once" },
-    core! { "contents.move.within-one-vault-once" ["VC-21"] within_one_vault_once,
+    reference! { "contents.move.within-one-vault-once" ["VC-21"] within_one_vault_once,
         "A move to the vault it comes from leaves the prompt there once" },
     reference! { "contents.move.into-a-holder" ["VC-19", "VC-20"] into_a_holder,
         "A move to a vault that holds the prompt replaces the membership there by a new one" },

@@ -18,7 +18,7 @@ pub(in super::super) const ALL: &[Scenario] = &[
         "A move to a deleted vault does not succeed and changes nothing" },
     core! { "contents.move.foreign-target" ["VC-24"] [OtherAccount] foreign_target,
         "A move to a vault of another account does not succeed and changes nothing" },
-    core! { "contents.move.wrong-vault" ["VC-20", "VC-21"] wrong_vault,
+    reference! { "contents.move.wrong-vault" ["VC-20", "VC-21"] wrong_vault,
         "A membership of another vault than the path's is not moved" },
     core! { "contents.move.foreign-source" ["VC-23"] [OtherAccount] foreign_source,
         "A move out of a vault of another account does not succeed and changes nothing" },

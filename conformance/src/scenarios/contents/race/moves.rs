@@ -40,7 +40,7 @@ pub(in super::super) const ALL: &[Scenario] = &[
 ];
 
 async fn vaults(case: &Case, count: usize) -> Result<Vec<i64>, Failure> {
-    let wire = case.wire();
+    let wire = case.wire().under_contention();
     join_all((0..count).map(|_| make::vault(case, &wire))).await.into_iter().collect()
 }
 
@@ -54,7 +54,7 @@ async fn copies(wire: &Wire, vaults: &[i64], prompt: i64) -> Result<usize, Failu
 }
 
 async fn moves_to_one_vault(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
+    let wire = case.wire().under_contention();
     let (source, target) = (make::vault(&case, &wire).await?, make::vault(&case, &wire).await?);
     let id = make::members(&case, &wire, source, 1).await?[0].membership;
     let replies = all(join_all((0..16).map(|_| ask_move(&wire, source, id, target))).await)?;
@@ -64,7 +64,7 @@ async fn moves_to_one_vault(case: Case) -> Result<(), Failure> {
 }
 
 async fn moves_to_many_vaults(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
+    let wire = case.wire().under_contention();
     let source = make::vault(&case, &wire).await?;
     let targets = vaults(&case, 8).await?;
     let member = make::members(&case, &wire, source, 1).await?[0];
@@ -78,7 +78,7 @@ async fn moves_to_many_vaults(case: Case) -> Result<(), Failure> {
 
 /// Until a move wins, for which the removals come a little later in each round.
 async fn move_or_remove(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
+    let wire = case.wire().under_contention();
     for later in 0..8 {
         let (source, target) = (make::vault(&case, &wire).await?, make::vault(&case, &wire).await?);
         let id = make::members(&case, &wire, source, 1).await?[0].membership;
@@ -112,7 +112,7 @@ struct Crossed {
 }
 
 async fn crossed(case: &Case) -> Result<Crossed, Failure> {
-    let wire = case.wire();
+    let wire = case.wire().under_contention();
     let (left, right) = (make::vault(case, &wire).await?, make::vault(case, &wire).await?);
     let there = make::members(case, &wire, left, 6).await?;
     let back = make::members(case, &wire, right, 6).await?;
@@ -126,13 +126,13 @@ async fn crossed(case: &Case) -> Result<Crossed, Failure> {
 
 async fn moves_counted(case: Case) -> Result<(), Failure> {
     for (vault, _) in crossed(&case).await?.vaults {
-        counts_what_it_lists(&case.wire(), vault).await?;
+        counts_what_it_lists(&case.wire().under_contention(), vault).await?;
     }
     Ok(())
 }
 
 async fn moves_cross(case: Case) -> Result<(), Failure> {
-    let (wire, crossed) = (case.wire(), crossed(&case).await?);
+    let (wire, crossed) = (case.wire().under_contention(), crossed(&case).await?);
     for reply in crossed.replies {
         reply.status(200)?;
     }
@@ -154,7 +154,7 @@ async fn moved_and_seen<F>(
 where
     F: Future<Output = Result<(), Failure>>,
 {
-    let wire = case.wire();
+    let wire = case.wire().under_contention();
     let both = [make::vault(case, &wire).await?, make::vault(case, &wire).await?];
     let member = make::members(case, &wire, both[0], 1).await?[0];
     let done = AtomicBool::new(false);
@@ -209,7 +209,7 @@ async fn counted_in_one_vault(case: Case) -> Result<(), Failure> {
 }
 
 async fn target_deleted(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
+    let wire = case.wire().under_contention();
     let (source, target) = (make::vault(&case, &wire).await?, make::vault(&case, &wire).await?);
     let members = make::members(&case, &wire, source, 8).await?;
     let path = format!("/vaults/{target}");
@@ -230,7 +230,7 @@ async fn target_deleted(case: Case) -> Result<(), Failure> {
 
 /// S-28.
 async fn moves_into_a_holder(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
+    let wire = case.wire().under_contention();
     let target = make::vault(&case, &wire).await?;
     let sources = vaults(&case, 8).await?;
     let prompt = make::prompt(&case, &wire).await?;
@@ -253,7 +253,7 @@ async fn moves_into_a_holder(case: Case) -> Result<(), Failure> {
 
 /// S-31.
 async fn losers_404(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
+    let wire = case.wire().under_contention();
     let (source, target) = (make::vault(&case, &wire).await?, make::vault(&case, &wire).await?);
     let id = make::members(&case, &wire, source, 1).await?[0].membership;
     let body = json!({ "targetVaultId": target });

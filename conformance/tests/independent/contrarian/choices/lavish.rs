@@ -8,6 +8,7 @@ pub(crate) const LAVISH: Choices = Choices {
     root: "/tenants/7/api/v1",
     namespace: "contrary",
     models: ["contrary/still", "contrary/moving/picture"],
+    skips: &[],
     foreign_things: 130,
     wire: Wire {
         extras: true,

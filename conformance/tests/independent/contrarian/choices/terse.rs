@@ -9,6 +9,12 @@ pub(crate) const TERSE: Choices = Choices {
     root: "/api/v1",
     namespace: "acme.models-2",
     models: ["acme.models-2/s", "acme.models-2/m:1"],
+    skips: &[
+        // Its outputs are not in `images` (S-39).
+        "generations.images.members",
+        "generations.images.fetched",
+        "generations.images.distinct",
+    ],
     foreign_things: 0,
     wire: Wire {
         extras: false,
