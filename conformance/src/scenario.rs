@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use crate::{Case, Failure};
 
 /// The function of a scenario.
-pub type RunFn = fn(Case) -> BoxFuture<'static, Result<(), Failure>>;
+pub type RunFn = &'static (dyn Fn(Case) -> BoxFuture<'static, Result<(), Failure>> + Sync);
 
 /// One thing a deployment must do, and how to see whether it does.
 #[derive(Clone, Copy)]
@@ -53,6 +53,28 @@ pub enum Need {
     LocalProvider,
     /// HTTP/1.1, whose requests are lines of text that can be written wrong.
     HttpOne,
+}
+
+impl Scenario {
+    /// A scenario made from a row of a table. It lives as long as the program.
+    pub(crate) fn generated(
+        profile: Profile,
+        id: String,
+        title: String,
+        rules: Vec<&'static str>,
+        source: &'static str,
+        run: RunFn,
+    ) -> Self {
+        Self {
+            id: id.leak(),
+            title: title.leak(),
+            rules: rules.leak(),
+            profile,
+            needs: &[],
+            source,
+            run,
+        }
+    }
 }
 
 impl Profile {
@@ -140,7 +162,7 @@ macro_rules! scenario {
             profile: $crate::Profile::$profile,
             needs: &[$($($crate::Need::$need),*)?],
             source: concat!(file!(), ":", line!()),
-            run: |case| Box::pin($run(case)),
+            run: &|case| Box::pin($run(case)),
         }
     };
 }

@@ -30,6 +30,7 @@ mod provider;
 mod sdk;
 mod shape;
 
+pub(super) use self::inputs::uploads;
 use crate::Scenario;
 
 pub(super) const ALL: &[&[Scenario]] = &[
