@@ -10,7 +10,6 @@ mod fields;
 mod generations;
 mod isolation;
 mod keys;
-mod limits;
 mod look;
 mod pagination;
 mod prompts;
@@ -36,7 +35,6 @@ const CHAPTERS: &[&[&[Scenario]]] = &[
     errors::ALL,
     isolation::ALL,
     raw::ALL,
-    &[limits::ALL],
     races::ALL,
     look::ALL,
     &[versioning::ALL],

@@ -79,7 +79,7 @@ fn facts(field: &Field) -> Vec<Fact> {
         Kind::Ids { .. } => &[WrongType, First, Last, TooSmall, TooLarge, Spelling],
         Kind::Integer { .. } if !is_body => &[WrongType, First, Last, TooSmall, TooLarge],
         Kind::Integer { .. } => &[WrongType, First, Last, TooSmall, TooLarge, Spelling],
-        Kind::Object => &[WrongType, First],
+        Kind::Object => &[WrongType, First, Nul],
     };
     let required = (field.presence == Presence::Required).then_some(Required);
     let null = is_body.then_some(Null);
@@ -246,6 +246,11 @@ impl Fact {
             (Self::OtherWords, Kind::OneOf(_, others)) => words(others),
             (Self::NoUri, _) => entries(values::URI, &["plainword", "two words", ""]),
             (Self::Relative, _) => entries(values::URI, &values::RELATIVE),
+            (Self::Nul, Kind::Object) => {
+                let nul =
+                    [json!({ "a": "\0" }), json!({ "\0": 1 }), json!({ "a": [{ "b": "x\0" }] })];
+                nul.map(|value| value.to_string()).to_vec()
+            }
             (Self::Nul, _) => entries(values::URI, &["\0", "a\0b"]),
             (Self::Spelling, Kind::Ids { .. }) => {
                 let id = call.value(field.name).trim_matches(['[', ']']);
@@ -347,9 +352,9 @@ async fn accepted_one(call: &Correct, field: &Field, value: &str) -> Result<(), 
         "contentType",
         "size",
     ];
-    let model = model_for(&call.case, value);
-    let model = model.iter().map(|model| ("modelId", model.as_str()));
-    let changed: Vec<_> = [(field.name, value)].into_iter().chain(model).collect();
+    let beside = beside(call, field, value);
+    let beside = beside.iter().map(|(name, value)| (*name, value.as_str()));
+    let changed: Vec<_> = [(field.name, value)].into_iter().chain(beside).collect();
     let reply = call.with(&changed).await?;
     let success = (200..=299).contains(&reply.status_code());
     let got = format!("status {}", reply.status_code());
@@ -362,11 +367,15 @@ async fn accepted_one(call: &Correct, field: &Field, value: &str) -> Result<(), 
     Ok(())
 }
 
-/// The model that a type needs beside it.
-fn model_for(case: &Case, value: &str) -> Option<String> {
-    match value {
-        r#""image""# => Some(json!(case.image_model()).to_string()),
-        r#""video""# => Some(json!(case.video_model()).to_string()),
+/// What a value needs beside it: a type its model, and a new vault a name that is not taken (S-17).
+fn beside(call: &Correct, field: &Field, value: &str) -> Option<(&'static str, String)> {
+    match (field.request, value) {
+        (Request::ListPrompts, _) => None,
+        (Request::CreateVault, _) if field.name != "name" => {
+            Some(("name", json!(call.case.name("vault")).to_string()))
+        }
+        (_, r#""image""#) => Some(("modelId", json!(call.case.image_model()).to_string())),
+        (_, r#""video""#) => Some(("modelId", json!(call.case.video_model()).to_string())),
         _ => None,
     }
 }

@@ -36,7 +36,6 @@ use crate::Scenario;
 pub(super) const ALL: &[&[Scenario]] = &[
     answer::ALL,
     body::ALL,
-    body::choices::ALL,
     inputs::ALL,
     urls::ALL,
     limits::ALL,

@@ -78,13 +78,14 @@ pub(super) enum Presence {
 }
 
 const TYPES: Kind =
-    Kind::OneOf(&["text", "image", "video"], &["audio", "Image", "TEXT", "images", "", " text"]);
+    Kind::OneOf(&["text", "image", "video"], &["audio", "Image", "TEXT", "images", ""]);
+/// An empty value of a query may be none (S-03).
+const LISTED: Kind =
+    Kind::OneOf(&["text", "image", "video"], &["audio", "Image", "TEXT", "images", "text,image"]);
 const MEDIA: Kind =
     Kind::OneOf(&["image", "video"], &["audio", "text", "Image", "VIDEO", "images", ""]);
-const VISIBILITIES: Kind = Kind::OneOf(
-    &["private", "unlisted", "public"],
-    &["secret", "Public", "PRIVATE", "public ", "", "shared"],
-);
+const VISIBILITIES: Kind =
+    Kind::OneOf(&["private", "unlisted", "public"], &["secret", "Public", "PRIVATE", "", "shared"]);
 const PICTURES: Kind = Kind::OneOf(
     &["image/png", "image/jpeg", "image/webp", "image/gif"],
     &[
@@ -172,5 +173,5 @@ pub(super) const FIELDS: &[Field] = rows! {
     RequestSlot "size" Kind::Integer { least: 1, most: 10_485_760 }, Required, "UP-03" "LI-14";
     ListPrompts "limit" Kind::Integer { least: 1, most: 100 }, Optional, "PG-04" "LI-01";
     ListPrompts "vaultId" Kind::Id, Optional, "PR-17";
-    ListPrompts "type" TYPES, Optional, "PR-16" "PR-18";
+    ListPrompts "type" LISTED, Optional, "PR-16" "PR-18";
 };

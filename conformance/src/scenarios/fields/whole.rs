@@ -1,8 +1,7 @@
 //! What holds for the body of each request as a whole.
 
-use std::collections::BTreeSet;
-
 use super::request::Request;
+use crate::scenarios::errors::names_exactly;
 use crate::wire::Reply;
 use crate::{Case, Failure, Profile, Scenario};
 
@@ -39,23 +38,17 @@ async fn all_at_once(case: Case, request: Request) -> Result<(), Failure> {
     // `parameters` is the one object.
     let wrong =
         |name: &&'static str| (*name, if *name == "parameters" { "7" } else { r#"{"a":1}"# });
-    names_exactly(&call.send(all.iter().map(wrong)).await?, &all)?;
+    names(&call.send(all.iter().map(wrong)).await?, &all)?;
     let required = request.required();
     if !required.is_empty() {
-        names_exactly(&call.send([].into_iter()).await?, &required)?;
+        names(&call.send([].into_iter()).await?, &required)?;
     }
     Ok(())
 }
 
-/// A 400 whose details map these fields and no other, each to a text, and whose error names them.
-pub(in crate::scenarios) fn names_exactly(reply: &Reply, fields: &[&str]) -> Result<(), Failure> {
-    let details = reply.status(400)?.at("/details")?;
-    let entries = details.as_object().into_iter().flatten();
-    let got: BTreeSet<_> = entries.clone().map(|(field, _)| field.as_str()).collect();
-    let expected: BTreeSet<_> = fields.iter().copied().collect();
-    reply.ensure(got == expected, format!("details of {expected:?}"), details)?;
-    let texts = entries.clone().all(|(_, text)| text.as_str().is_some_and(|text| !text.is_empty()));
-    reply.ensure(texts, "one message for each field", details)?;
+/// A 400 whose details and whose error name these fields, the details no other.
+fn names(reply: &Reply, fields: &[&str]) -> Result<(), Failure> {
+    names_exactly(reply, fields)?;
     let error = reply.string("/error")?;
     let unnamed = fields.iter().find(|field| !error.contains(**field));
     reply.ensure(unnamed.is_none(), format!("an error that names {fields:?}"), error).map(drop)
