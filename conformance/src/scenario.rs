@@ -5,7 +5,7 @@ use futures::future::BoxFuture;
 use crate::{Case, Failure, Need};
 
 /// The function of a scenario.
-pub type RunFn = fn(Case) -> BoxFuture<'static, Result<(), Failure>>;
+pub type RunFn = &'static (dyn Fn(Case) -> BoxFuture<'static, Result<(), Failure>> + Sync);
 
 /// One fact about a deployment and how to check it.
 #[derive(Clone, Copy)]
@@ -36,6 +36,28 @@ pub enum Profile {
     Http,
     /// What the reference server chose where the specification is silent.
     Reference,
+}
+
+impl Scenario {
+    /// A scenario made from a row of a table. It lives as long as the program.
+    pub(crate) fn generated(
+        profile: Profile,
+        id: String,
+        title: String,
+        rules: Vec<&'static str>,
+        source: &'static str,
+        run: RunFn,
+    ) -> Self {
+        Self {
+            id: id.leak(),
+            title: title.leak(),
+            rules: rules.leak(),
+            profile,
+            needs: &[],
+            source,
+            run,
+        }
+    }
 }
 
 impl Profile {
@@ -84,7 +106,7 @@ macro_rules! scenario {
             profile: $crate::Profile::$profile,
             needs: &[$($($crate::Need::$need),*)?],
             source: concat!(file!(), ":", line!()),
-            run: |case| Box::pin($run(case)),
+            run: &|case| Box::pin($run(case)),
         }
     };
 }

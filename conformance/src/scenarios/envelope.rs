@@ -1,7 +1,6 @@
 //! The envelope and the conventions that hold for every endpoint.
 
 mod elsewhere;
-mod integers;
 mod request_id;
 mod requests;
 mod shape;
@@ -10,12 +9,5 @@ mod values;
 
 use crate::Scenario;
 
-pub(super) const ALL: &[&[Scenario]] = &[
-    requests::ALL,
-    shape::ALL,
-    elsewhere::ALL,
-    values::ALL,
-    integers::ALL,
-    text::ALL,
-    request_id::ALL,
-];
+pub(super) const ALL: &[&[Scenario]] =
+    &[requests::ALL, shape::ALL, elsewhere::ALL, values::ALL, text::ALL, request_id::ALL];

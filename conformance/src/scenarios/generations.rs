@@ -30,12 +30,12 @@ mod provider;
 mod sdk;
 mod shape;
 
+pub(super) use self::inputs::uploads;
 use crate::Scenario;
 
 pub(super) const ALL: &[&[Scenario]] = &[
     answer::ALL,
     body::ALL,
-    body::choices::ALL,
     inputs::ALL,
     urls::ALL,
     limits::ALL,

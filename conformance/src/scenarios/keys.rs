@@ -35,8 +35,6 @@ const OF_A_KEY: &[Scenario] = &[
     reference! { "keys.create.status" ["KE-05"] [ReadOnlyKey] status,
         "Creating, listing and revoking keys without a session answer 401 with or without a key \
          (S-46)" },
-    reference! { "keys.create.methods" ["KE-05"] methods,
-        "Methods that the paths of keys do not have answer 405 with Allow (S-46)" },
     reference! { "keys.form.alphabet" ["KE-01"] alphabet,
         "Public id and secret are letters and digits (S-49)" },
 ];
@@ -196,21 +194,6 @@ async fn status(case: Case) -> Result<(), Failure> {
         wire.post_empty("/api-keys").await?.status(401)?;
         wire.get("/api-keys").await?.status(401)?;
         wire.call(Method::DELETE, "/api-keys/p1").send().await?.status(401)?;
-    }
-    Ok(())
-}
-
-async fn methods(case: Case) -> Result<(), Failure> {
-    for (path, expected, methods) in [
-        ("/api-keys", "GET, POST", [Method::PUT, Method::PATCH, Method::DELETE, Method::HEAD]),
-        ("/api-keys/p1", "DELETE", [Method::PUT, Method::PATCH, Method::GET, Method::POST]),
-    ] {
-        for method in methods {
-            let reply = case.wire().call(method, path).send().await?;
-            let allow = reply.status(405)?.headers().get("allow");
-            let allow = allow.and_then(|allow| allow.to_str().ok()).unwrap_or("none");
-            reply.ensure(allow == expected, format!("Allow: {expected}"), allow)?;
-        }
     }
     Ok(())
 }

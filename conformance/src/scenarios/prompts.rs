@@ -7,7 +7,6 @@ mod create;
 mod delete;
 mod faults;
 mod filters;
-mod lengths;
 mod models;
 mod object;
 mod queries;
@@ -15,7 +14,6 @@ mod read;
 mod save;
 mod sdk;
 mod text;
-mod types;
 mod update;
 mod updated_at;
 mod urls;
@@ -29,8 +27,6 @@ pub(super) const ALL: &[&[Scenario]] = &[
     create::ALL,
     models::ALL,
     urls::ALL,
-    types::ALL,
-    lengths::ALL,
     text::ALL,
     faults::ALL,
     vaults::ALL,

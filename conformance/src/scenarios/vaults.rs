@@ -7,7 +7,6 @@ mod slug;
 mod system;
 
 mod create;
-mod fields;
 mod list;
 mod read;
 mod update;
@@ -28,7 +27,6 @@ pub(super) const ALL: &[&[Scenario]] = &[
     slug::ALL,
     system::ALL,
     create::ALL,
-    fields::ALL,
     list::ALL,
     read::ALL,
     update::ALL,

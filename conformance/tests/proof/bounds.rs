@@ -1,34 +1,24 @@
-//! Faults at the limits of texts, lists and numbers, which all look alike: one
-//! more is taken, or the last one is refused.
+//! Faults in one field of a body, which differ only in data: a bound is not kept, the
+//! greatest value is refused, a value is taken for another one or ignored.
 
 use serde_json::Value;
 
 use crate::ask::Answer;
-use crate::entries::list_of;
+use crate::entries::without;
 use crate::fault::How;
-use crate::front::{asks, instead};
+use crate::front::{edits, instead};
 
-/// A text of `length` characters, one too many, is taken.
-pub(crate) fn text_taken(routes: &'static str, field: &'static str, length: usize) -> How {
-    asks(routes, move |ask| {
-        ask.edit(|body| {
-            let text = body[field].as_str().filter(|text| text.chars().count() == length);
-            if let Some(text) = text {
-                body[field] = text.chars().take(length - 1).collect::<String>().into();
-            }
-        });
+/// A text over the bound is accepted: it is cut to `most` characters.
+pub(crate) fn text_taken(routes: &'static str, field: &'static str, most: usize) -> How {
+    taken_as(routes, field, move |text| {
+        let text = text.as_str().filter(|text| text.chars().count() > most)?;
+        Some(text.chars().take(most).collect::<String>().into())
     })
 }
 
 /// An empty text is taken where there must be one character.
 pub(crate) fn empty_taken(routes: &'static str, field: &'static str) -> How {
-    asks(routes, move |ask| {
-        ask.edit(|body| {
-            if body[field] == "" {
-                body[field] = "-".into();
-            }
-        });
-    })
+    taken_as(routes, field, |text| (text == "").then(|| "-".into()))
 }
 
 /// A text is refused that `measure` finds longer than `most`.
@@ -44,23 +34,17 @@ pub(crate) fn text_refused(
     })
 }
 
-/// A list of `length` entries, one too many, is taken.
-pub(crate) fn list_taken(routes: &'static str, field: &'static str, length: usize) -> How {
-    asks(routes, move |ask| {
-        ask.edit(|body| {
-            if let Some(list) = list_of(body, field).filter(|list| list.len() == length) {
-                list.pop();
-            }
-        });
+/// A list over the bound is accepted: it is cut to `most` entries.
+pub(crate) fn list_taken(routes: &'static str, field: &'static str, most: usize) -> How {
+    taken_as(routes, field, move |list| {
+        let list = list.as_array().filter(|list| list.len() > most)?;
+        Some(list[..most].into())
     })
 }
 
-/// A list of `length` entries, just enough, is refused.
-pub(crate) fn list_refused(routes: &'static str, field: &'static str, length: usize) -> How {
-    instead(routes, move |ask| {
-        let full = ask.json()[field].as_array().is_some_and(|list| list.len() == length);
-        full.then(|| refusal(field))
-    })
+/// A list of more than `most` entries is refused.
+pub(crate) fn list_refused(routes: &'static str, field: &'static str, most: usize) -> How {
+    value_refused(routes, field, move |list| list.as_array().is_some_and(|list| list.len() > most))
 }
 
 /// A value of the body is taken as if it were another one.
@@ -69,12 +53,10 @@ pub(crate) fn taken_as(
     field: &'static str,
     wrong: impl Fn(&Value) -> Option<Value> + Send + Sync + 'static,
 ) -> How {
-    asks(routes, move |ask| {
-        ask.edit(|body| {
-            if let Some(other) = body.get(field).and_then(&wrong) {
-                body[field] = other;
-            }
-        });
+    edits(routes, move |body| {
+        if let Some(other) = body.get(field).and_then(&wrong) {
+            body[field] = other;
+        }
     })
 }
 
@@ -89,13 +71,33 @@ pub(crate) fn value_refused(
 
 /// A field of the body is not looked at.
 pub(crate) fn ignored(routes: &'static str, field: &'static str) -> How {
-    asks(routes, move |ask| {
-        ask.edit(|body| {
-            if let Some(body) = body.as_object_mut() {
-                body.remove(field);
-            }
-        });
+    ignored_if(routes, field, |_| true)
+}
+
+/// A field of the body is not looked at if it has such a value.
+pub(crate) fn ignored_if(
+    routes: &'static str,
+    field: &'static str,
+    ignored: impl Fn(&Value) -> bool + Send + Sync + 'static,
+) -> How {
+    edits(routes, move |body| {
+        if body.get(field).is_some_and(&ignored) {
+            without(body, field);
+        }
     })
+}
+
+/// A field that is missing has a value.
+pub(crate) fn defaulted(routes: &'static str, field: &'static str, value: impl Into<Value>) -> How {
+    let value = value.into();
+    edits(routes, move |body| default(body, field, value.clone()))
+}
+
+/// Gives a field that is missing a value.
+pub(crate) fn default(body: &mut Value, field: &str, value: impl Into<Value>) {
+    if let Some(body) = body.as_object_mut() {
+        body.entry(field).or_insert_with(|| value.into());
+    }
 }
 
 /// The server's refusal of one field.

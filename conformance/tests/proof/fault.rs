@@ -15,9 +15,8 @@ pub(crate) struct Fault {
     pub(crate) id: &'static str,
     /// One sentence: what the server does wrong.
     pub(crate) wrong: &'static str,
-    /// The rule it breaks, and behind it those whose scenarios cannot do without what
-    /// is broken.
-    pub(crate) rules: &'static [&'static str],
+    /// The rule it breaks.
+    pub(crate) rule: &'static str,
     /// Whether the fault is that no answer comes, so that a scenario ends in an
     /// error and not in a failure.
     pub(crate) silent: bool,
@@ -48,13 +47,16 @@ pub(crate) enum How {
     Setting(fn(&mut Setting)),
 }
 
-/// A fault: id, what is wrong, rules, how.
+/// A fault: id, rule, how, what is wrong; `silent` in front if no response comes.
 macro_rules! fault {
-    ($id:literal, $wrong:literal, [$($rule:literal),+ $(,)?], $how:expr) => {
+    (silent $($entry:tt)+) => {
+        $crate::fault::Fault { silent: true, ..$crate::fault::fault!($($entry)+) }
+    };
+    ($id:literal [$rule:literal] $how:expr, $wrong:literal) => {
         $crate::fault::Fault {
             id: $id,
             wrong: $wrong,
-            rules: &[$($rule),+],
+            rule: $rule,
             silent: false,
             how: || $how,
         }

@@ -5,8 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::future::BoxFuture;
 use http::Method;
+use serde_json::Value;
 
 use crate::ask::{Answer, Ask};
+use crate::entries::entries;
 use crate::fault::How;
 use crate::proxy::Upstream;
 
@@ -122,6 +124,55 @@ pub(crate) fn answers(
         }
     });
     foreseen(how, ahead)
+}
+
+/// Changes the JSON bodies of requests.
+pub(crate) fn edits(
+    routes: &'static str,
+    change: impl Fn(&mut Value) + Send + Sync + 'static,
+) -> How {
+    asks(routes, move |ask| ask.edit(&change))
+}
+
+/// Changes the JSON bodies of answers.
+pub(crate) fn edits_answer(
+    routes: &'static str,
+    change: impl Fn(&mut Value) + Send + Sync + 'static,
+) -> How {
+    answers(routes, move |_, answer| answer.edit(&change))
+}
+
+/// Changes the `data` of successes.
+pub(crate) fn edits_data(
+    routes: &'static str,
+    change: impl Fn(&mut Value) + Send + Sync + 'static,
+) -> How {
+    answers(routes, move |_, answer| answer.edit_data(&change))
+}
+
+/// Changes the `data` of successes, or each entry where it is a list.
+pub(crate) fn edits_each(
+    routes: &'static str,
+    change: impl Fn(&mut Value) + Send + Sync + 'static,
+) -> How {
+    answers(routes, move |_, answer| answer.each(&change))
+}
+
+/// Changes the entries of successes whose `data` is a list.
+pub(crate) fn edits_entries(
+    routes: &'static str,
+    change: impl Fn(&mut Vec<Value>) + Send + Sync + 'static,
+) -> How {
+    answers(routes, move |_, answer| entries(answer, &change))
+}
+
+/// Answers successes with another status.
+pub(crate) fn status_instead(routes: &'static str, status: u16) -> How {
+    answers(routes, move |_, answer| {
+        if answer.is_success() {
+            answer.set_code(status);
+        }
+    })
 }
 
 /// Answers some requests itself, without asking the good server.

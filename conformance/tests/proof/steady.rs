@@ -22,7 +22,7 @@ pub(crate) async fn settled(fault: &Fault, first: Red) -> Result<Red, NotStarted
         red.always = always;
         red.at_times.extend(fallen);
     }
-    let of_main = |id: &&String| rules_of(id).contains(&fault.rules[0]);
+    let of_main = |id: &&String| rules_of(id).contains(&fault.rule);
     if !red.always.iter().any(|id| of_main(&id)) {
         let steady =
             each_time(fault, red.at_times.iter().filter(of_main).cloned().collect()).await?;

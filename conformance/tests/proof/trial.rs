@@ -44,11 +44,10 @@ impl Red {
         self.always.iter().any(|id| swayed(id))
     }
 
-    /// A scenario of the fault's main rule is red each time.
+    /// A scenario of the fault's rule is red each time.
     pub(crate) fn shows(&self, fault: &Fault) -> Result<(), String> {
-        let main = fault.rules[0];
-        let shown = self.always.iter().any(|id| rules_of(id).contains(&main));
-        if shown { Ok(()) } else { Err(format!("no scenario of {main} is red each time")) }
+        let shown = self.always.iter().any(|id| rules_of(id).contains(&fault.rule));
+        if shown { Ok(()) } else { Err(format!("no scenario of {} is red each time", fault.rule)) }
     }
 }
 
@@ -112,22 +111,18 @@ impl Outcomes {
         if bad.is_empty() { Ok(()) } else { Err(bad.join("\n")) }
     }
 
-    /// The fault is caught by a scenario of its main rule, and what is red is
-    /// about a rule that the fault breaks.
+    /// A scenario of the fault's rule fails, and none ends in an error. Which others
+    /// may fail is for [`Self::as_listed`].
     pub(crate) fn caught(&self, fault: &Fault) -> Result<(), String> {
-        let main = fault.rules[0];
-        if !self.not_passed().any(|record| rules(record).contains(&main)) {
-            return Err(format!("no scenario of {main} catches it; {}", self.in_words()));
+        if !self.not_passed().any(|record| rules(record).contains(&fault.rule)) {
+            return Err(format!("no scenario of {} catches it; {}", fault.rule, self.in_words()));
         }
-        let astray = |record: &&Record| {
-            let of_its_rules = rules(record).iter().any(|rule| fault.rules.contains(rule));
-            !of_its_rules || !(record.outcome == Outcome::Failed || fault.silent)
-        };
+        let astray = |record: &&Record| record.outcome != Outcome::Failed && !fault.silent;
         let astray: Vec<_> = self.not_passed().filter(astray).map(in_words).collect();
         if astray.is_empty() {
             return Ok(());
         }
-        Err(format!("red without reason, or by an error:\n{}", astray.join("\n")))
+        Err(format!("ended in an error:\n{}", astray.join("\n")))
     }
 
     /// Red is what the page lists, among the scenarios that ran.

@@ -18,18 +18,10 @@ pub(super) const ALL: &[Scenario] = &[
         "The prompts that promptIds names are in the vault afterwards" },
     core! { "contents.add.answer" ["VC-11"] answer,
         "The answer says how many were added, to which vault, and its count afterwards" },
-    core! { "contents.add.ids-required" ["VC-12", "ER-04"] ids_required,
-        "A request without promptIds is refused" },
-    core! { "contents.add.wrong-types" ["VC-13", "ER-05"] wrong_types,
-        "promptIds that is no array of integers is refused" },
     core! { "contents.add.unknown-prompt" ["VC-14"] unknown_prompt,
         "A request with the id of a deleted prompt is no success and does not add it" },
     core! { "contents.add.foreign-prompt" ["VC-14"] [OtherAccount] foreign_prompt,
         "A request with the id of another account's prompt is no success and does not add it" },
-    core! { "contents.add.fewest" ["LI-08"] fewest,
-        "promptIds has at least 1 entry" },
-    core! { "contents.add.most" ["LI-08"] most,
-        "promptIds has at most 50 entries" },
 ];
 
 async fn add(wire: &Wire, vault: i64, ids: impl Into<Value>) -> Result<Reply, Failure> {
@@ -70,39 +62,6 @@ async fn answer(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn ids_required(case: Case) -> Result<(), Failure> {
-    let vault = make::vault(&case, &case.wire()).await?;
-    let reply = case.wire().post(&format!("/vaults/{vault}/prompts"), json!({})).await?;
-    reply.refused("a body without promptIds")?;
-    Ok(())
-}
-
-async fn wrong_types(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let vault = make::vault(&case, &wire).await?;
-    let id = make::prompt(&case, &wire).await?;
-    let text = id.to_string();
-    for ids in [
-        json!(id),
-        json!(text),
-        json!(true),
-        json!({}),
-        json!({ "0": id }),
-        json!(null),
-        json!([text]),
-        json!([true]),
-        json!([null]),
-        json!([[id]]),
-        json!([{ "id": id }]),
-        json!([1.5]),
-        json!([id, "text"]),
-    ] {
-        let reply = add(&wire, vault, ids.clone()).await?;
-        reply.refused(format!("promptIds {ids}"))?;
-    }
-    adds_nothing(&wire, vault).await
-}
-
 async fn deleted_prompt(case: &Case) -> Result<i64, Failure> {
     let prompt = make::prompt(case, &case.wire()).await?;
     case.wire().delete(&format!("/prompts/{prompt}")).await?.status(200)?;
@@ -130,26 +89,4 @@ async fn foreign_prompt(case: Case) -> Result<(), Failure> {
         reply.refused_somehow("promptIds with a prompt of another account")?;
     }
     not_added(&wire, vault, foreign).await
-}
-
-async fn fewest(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let vault = make::vault(&case, &wire).await?;
-    add(&wire, vault, json!([])).await?.refused("promptIds with 0 entries")?;
-    let prompt = make::prompt(&case, &wire).await?;
-    add(&wire, vault, vec![prompt]).await?.accepted(201, "promptIds with 1 entry")?;
-    Ok(())
-}
-
-async fn most(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let vault = make::vault(&case, &wire).await?;
-    let mut ids = Vec::new();
-    for _ in 0..3 {
-        ids.extend(make::prompts(&case, &wire, 17).await?);
-    }
-    add(&wire, vault, &ids[..]).await?.refused("promptIds with 51 entries")?;
-    adds_nothing(&wire, vault).await?;
-    add(&wire, vault, &ids[..50]).await?.accepted(201, "promptIds with 50 entries")?;
-    check::equal("the number of prompts", &prompts(&wire, vault).await?.len(), &50)
 }

@@ -9,12 +9,8 @@ use crate::{Case, Failure, Scenario, check, make};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference! { "envelope.text.counted" ["LI-02", "LI-03", "LI-04", "LI-06", "LI-07"] counted,
-        "Lengths are counted in Unicode scalar values, not in bytes or UTF-16 units (S-66)" },
     reference! { "envelope.text.kept" ["PR-02", "VA-02"] kept,
         "Text is stored as it was sent: nothing is trimmed or normalised (S-66)" },
-    reference! { "envelope.text.nul" ["ER-03"] nul,
-        "U+0000 is refused in every string with 400 naming the field (S-66)" },
     reference! { "envelope.text.half-surrogate" ["EN-02"] half_surrogate,
         "Half a surrogate pair makes a body invalid JSON (S-66)" },
     reference! { "envelope.text.empty" ["LI-04", "LI-07"] empty,
@@ -52,26 +48,6 @@ impl Text {
     }
 }
 
-async fn counted(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    for field in TEXTS {
-        for (character, what) in [
-            ('\u{e9}', "two bytes"),
-            ('\u{6f22}', "three bytes"),
-            ('\u{1f600}', "four bytes and two UTF-16 units"),
-            ('\u{301}', "a combining mark"),
-        ] {
-            let most = character.to_string().repeat(field.most);
-            for (value, status) in [(most.clone(), 201), (format!("{most}{character}"), 400)] {
-                let reply = field.create(&case, &wire, &value).await?;
-                let round = format!("{} of {} times {what}", field.name, value.chars().count());
-                check::about(round, reply.status(status))?;
-            }
-        }
-    }
-    Ok(())
-}
-
 async fn kept(case: Case) -> Result<(), Failure> {
     let wire = case.wire();
     for field in TEXTS.iter().filter(|field| field.shown) {
@@ -94,26 +70,6 @@ async fn kept(case: Case) -> Result<(), Failure> {
             let id = made.integer("/data/id")?;
             check(&wire.get(&format!("{}/{id}", field.path)).await?, 200)?;
         }
-    }
-    Ok(())
-}
-
-async fn nul(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let prompt = make::prompt(&case, &wire).await?;
-    let vault = make::vault(&case, &wire).await?;
-    let of_prompts = ["title", "prompt", "platform", "aspectRatio", "modelId", "imageUrl"];
-    let of_vaults = ["name", "description"];
-    let of_prompts = of_prompts.map(|field| (format!("/prompts/{prompt}"), field));
-    let of_vaults = of_vaults.map(|field| (format!("/vaults/{vault}"), field));
-    for (path, field) in of_prompts.into_iter().chain(of_vaults) {
-        let value = match field {
-            "modelId" => format!("{}\0", case.image_model()),
-            "imageUrl" => "https://images.example/a\0b.png".to_owned(),
-            _ => "a\0b".to_owned(),
-        };
-        let reply = wire.patch(&path, json!({ field: value })).await?;
-        check::about(field, reply.status(400)?.at(&format!("/details/{field}")))?;
     }
     Ok(())
 }

@@ -22,8 +22,6 @@ pub(super) const ALL: &[Scenario] = &[
     reference! { "errors.body.no-json" ["EN-02", "ER-03"] no_json,
         "An empty body, invalid JSON, invalid UTF-8 and JSON that is no object are 400 naming \
          body (S-67)" },
-    reference! { "errors.body.unknown-fields" ["EN-02"] unknown_fields,
-        "Unknown fields of a body are ignored (S-67)" },
     reference! { "errors.body.repeated-key" ["EN-02"] repeated_key,
         "Of a key that stands twice in a body the last one counts (S-75)" },
     reference! { "errors.body.unasked" ["VA-29", "VC-25", "VC-26"] unasked,
@@ -135,27 +133,6 @@ async fn no_json(case: Case) -> Result<(), Failure> {
             let named = || reply.status(400)?.string("/details/body");
             check::about(format!("the body {shown:?}"), named())?;
         }
-    }
-    Ok(())
-}
-
-async fn unknown_fields(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    for endpoint in with_body(&case).await? {
-        let mut body = endpoint.body.clone().unwrap_or_default();
-        for (field, value) in [
-            ("unknown", json!({ "a": [null] })),
-            ("", json!("")),
-            ("id", json!(1)),
-            ("isSystem", json!(true)),
-            ("vaultIds", json!("no array")),
-            ("createdAt", json!(5)),
-            ("Title", json!(5)),
-        ] {
-            body[field] = value;
-        }
-        let reply = wire.call(endpoint.method.clone(), &endpoint.path).json(&body).send().await?;
-        reply.status_in(200..=299)?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Values out of their range, and ids that name nothing, in queries and bodies.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::scenario::{core, reference};
 use crate::scenarios::endpoints::{Ids, absent};
@@ -9,67 +9,12 @@ use crate::{Case, Failure, Scenario, check, make};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "errors.range.query" ["ER-06", "LI-01"] range_in_query,
-        "A limit below 1 or above 100 is refused with 400" },
-    core! { "errors.range.body"
-        ["ER-06", "LI-02", "LI-03", "LI-04", "LI-05", "LI-06", "LI-07", "LI-08"] range_in_body,
-        "A value of a body out of its range is refused with 400" },
     core! { "errors.unknown-id.no-success" ["VC-14", "VC-21"] unknown_no_success,
         "An id in a body that names nothing is no success and changes nothing" },
     reference! { "errors.unknown-id.named" ["ER-03"] unknown_named,
         "An id in a body or query that names nothing, 0 and less too, is 400 naming the field \
          (S-57)" },
 ];
-
-async fn range_in_query(case: Case) -> Result<(), Failure> {
-    for limit in ["0", "-1", "101", "1000000"] {
-        let reply = case.wire().get(&format!("/prompts?limit={limit}")).await?;
-        check::about(format!("limit {limit}"), reply.status(400))?;
-    }
-    Ok(())
-}
-
-async fn range_in_body(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let ids = Ids::make(&case, &wire).await?;
-    let long = |length: usize| Value::from("a".repeat(length));
-    let urls = vec!["https://images.example/a.png"; 11];
-    let of_prompt = [
-        ("title", json!("")),
-        ("title", long(121)),
-        ("prompt", json!("")),
-        ("prompt", long(15001)),
-        ("aspectRatio", long(21)),
-        ("referenceMediaUrls", json!(urls)),
-    ];
-    let of_vault = [("name", json!("")), ("name", long(51)), ("description", long(201))];
-    for (field, value) in of_prompt {
-        let mut body = json!({ "title": case.name("prompt"), "prompt": "p" });
-        body[field] = value.clone();
-        let replies = [
-            wire.post("/prompts", body).await?,
-            wire.patch(&format!("/prompts/{}", ids.prompt), json!({ field: value })).await?,
-        ];
-        refused(field, &replies)?;
-    }
-    for (field, value) in of_vault {
-        let mut body = json!({ "name": case.name("vault") });
-        body[field] = value.clone();
-        let replies = [
-            wire.post("/vaults", body).await?,
-            wire.patch(&format!("/vaults/{}", ids.vault), json!({ field: value })).await?,
-        ];
-        refused(field, &replies)?;
-    }
-    // A service may count an id that is named twice once (S-26), so just none is out of range.
-    let body = json!({ "promptIds": [] });
-    let reply = wire.post(&format!("/vaults/{}/prompts", ids.vault), body).await?;
-    refused("promptIds", &[reply])
-}
-
-fn refused(field: &str, replies: &[Reply]) -> Result<(), Failure> {
-    replies.iter().try_for_each(|reply| check::about(field, reply.status(400)).map(drop))
-}
 
 async fn unknown_no_success(case: Case) -> Result<(), Failure> {
     let wire = case.wire();

@@ -33,7 +33,10 @@ const PNG: [u8; 76] = *b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x02\0\0\0\x02\x08\x
 \xaeB`\x82";
 
 /// So many images that are uploaded; their addresses.
-pub(super) async fn uploads(case: &Case, count: usize) -> Result<Vec<String>, Failure> {
+pub(in crate::scenarios) async fn uploads(
+    case: &Case,
+    count: usize,
+) -> Result<Vec<String>, Failure> {
     try_join_all((0..count).map(|_| upload(case))).await
 }
 

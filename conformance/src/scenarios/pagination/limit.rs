@@ -1,7 +1,7 @@
 //! The query `limit`: how many entries a page may hold, and which values are
 //! refused.
 
-use super::walk::{ask, in_vault, page, path, stocked, walk};
+use super::walk::{in_vault, page, path, stocked, walk};
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario, make};
 
@@ -13,25 +13,15 @@ pub(super) const ALL: &[Scenario] = &[
         "A page holds at most as many entries as limit says" },
     core! { "pagination.limit.hundred" ["PG-03"] hundred,
         "With limit 100 a page holds at most 100 of 101 entries" },
-    core! { "pagination.limit.accepted" ["LI-01"] accepted,
-        "A limit of 1 and of 100 is accepted" },
-    core! { "pagination.limit.out-of-range" ["LI-01", "ER-06"] out_of_range,
-        "A limit below 1 or above 100 is refused with 400" },
-    core! { "pagination.limit.not-an-integer" ["PG-04"] not_an_integer,
-        "A limit that is no integer is refused with 400" },
     reference! { "pagination.limit.default-is-twenty" ["PG-02"] default_is_twenty,
         "Without limit a page holds exactly 20 entries while more follow" },
     reference! { "pagination.limit.pages-are-full" ["PG-03"] pages_are_full,
         "Every page but the last holds exactly as many entries as limit says" },
     reference! { "pagination.limit.only-digits" ["PG-04"] only_digits,
         "A limit with a sign, a space, a fraction or an exponent is refused, naming limit (S-03)" },
-    reference! { "pagination.limit.named" ["LI-01", "PG-04", "ER-03"] named,
-        "A refused limit is named in details" },
+    reference! { "pagination.limit.every-filter" ["LI-01"] every_filter,
+        "The bounds of limit hold beside a vault, a type and a cursor" },
 ];
-
-const NO_INTEGERS: [&str; 6] = ["abc", "1.5", "true", "null", "ten", "5;6"];
-const OUT_OF_RANGE: [&str; 6] =
-    ["0", "101", "-1", "1000", "2147483648", "100000000000000000000000000000"];
 
 async fn default(case: Case) -> Result<(), Failure> {
     let (vault, _) = stocked(&case, &case.wire(), 25).await?;
@@ -63,33 +53,6 @@ async fn hundred(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn accepted(case: Case) -> Result<(), Failure> {
-    let vault = make::vault(&case, &case.wire()).await?;
-    for limit in [1, 100] {
-        let reply = ask(&case.wire(), &in_vault(vault), Some(limit), None).await?;
-        let got = format!("status {}", reply.status_code());
-        reply.ensure(reply.status_code() == 200, format!("status 200 for limit {limit}"), got)?;
-    }
-    Ok(())
-}
-
-async fn out_of_range(case: Case) -> Result<(), Failure> {
-    refuses(&case, &OUT_OF_RANGE).await
-}
-
-async fn not_an_integer(case: Case) -> Result<(), Failure> {
-    refuses(&case, &NO_INTEGERS).await
-}
-
-async fn refuses(case: &Case, limits: &[&str]) -> Result<(), Failure> {
-    for limit in limits {
-        let reply = case.wire().get(&path(&[("limit", (*limit).to_owned())])).await?;
-        let got = format!("status {}", reply.status_code());
-        reply.ensure(reply.status_code() == 400, format!("status 400 for limit {limit:?}"), got)?;
-    }
-    Ok(())
-}
-
 async fn default_is_twenty(case: Case) -> Result<(), Failure> {
     let (vault, _) = stocked(&case, &case.wire(), 21).await?;
     let page = page(&case.wire(), &in_vault(vault), None, None).await?;
@@ -113,17 +76,32 @@ async fn only_digits(case: Case) -> Result<(), Failure> {
     names_limit(&case, &["+5", " 5", "5 ", "5.0", "1e1", "0x5", "5_0", "٥", "5\u{0}"]).await
 }
 
-async fn named(case: Case) -> Result<(), Failure> {
-    names_limit(&case, &OUT_OF_RANGE).await?;
-    names_limit(&case, &NO_INTEGERS).await
-}
-
 async fn names_limit(case: &Case, limits: &[&str]) -> Result<(), Failure> {
     for limit in limits {
         let reply = case.wire().get(&path(&[("limit", (*limit).to_owned())])).await?;
         let named = reply.status_code() == 400 && reply.string("/details/limit").is_ok();
         let got = format!("status {}, or details without it", reply.status_code());
         reply.ensure(named, format!("status 400 naming limit for {limit:?}"), got)?;
+    }
+    Ok(())
+}
+
+async fn every_filter(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let vault = make::vault(&case, &wire).await?;
+    make::members(&case, &wire, vault, 2).await?;
+    let first = wire.get(&format!("/prompts?limit=1&vaultId={vault}")).await?;
+    let cursor = first.status(200)?.at("/pagination/nextCursor")?.as_str().unwrap_or_default();
+    let cursor: String = url::form_urlencoded::byte_serialize(cursor.as_bytes()).collect();
+    let mut filters = vec![format!("vaultId={vault}"), "type=text".into(), "type=video".into()];
+    if !cursor.is_empty() {
+        filters.push(format!("vaultId={vault}&cursor={cursor}"));
+    }
+    for filter in filters {
+        for (limit, status) in [(1, 200), (100, 200), (0, 400), (101, 400), (-1, 400)] {
+            let reply = wire.get(&format!("/prompts?limit={limit}&{filter}")).await?;
+            reply.accepted(status, format!("limit {limit} beside {filter}"))?;
+        }
     }
     Ok(())
 }

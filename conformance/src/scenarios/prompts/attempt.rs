@@ -7,10 +7,6 @@ use serde_json::{Value, json};
 use crate::wire::Reply;
 use crate::{Case, Failure, make};
 
-/// What a field of a text is.
-pub(super) const TEXTS: [&str; 6] =
-    ["title", "prompt", "platform", "modelId", "aspectRatio", "imageUrl"];
-
 /// What the fields are sent to.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum On {

@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 
-use super::attempt::{On, TEXTS, attempt, both};
-use crate::scenario::{core, reference};
+use super::attempt::{On, attempt};
+use crate::scenario::core;
 use crate::{Case, Failure, Scenario, check, make};
 
 #[rustfmt::skip]
@@ -14,10 +14,6 @@ pub(super) const ALL: &[Scenario] = &[
         "A create that is refused makes no prompt" },
     core! { "prompts.faults.update-changes-nothing" ["PR-35", "PR-36"] update_changes_nothing,
         "An update that is refused changes none of the fields it names" },
-    reference! { "prompts.faults.all-at-once" ["ER-03"] all_at_once,
-        "The details of a refusal name every field at fault and no other (S-60)" },
-    reference! { "prompts.faults.unknown-fields" ["PR-19", "PR-32"] unknown_fields,
-        "Fields that create and update do not know are ignored (S-67)" },
 ];
 
 /// Faults that each make create and update refuse.
@@ -96,49 +92,5 @@ async fn unchanged(case: &Case, vault: i64, before: &Value) -> Result<(), Failur
     }
     let joined = read.array("/data/vaultIds")?.contains(&json!(vault));
     read.ensure(!joined, "vaultIds without the vault of a refused update", "it is there")?;
-    Ok(())
-}
-
-async fn all_at_once(case: Case) -> Result<(), Failure> {
-    let others = ["promptType", "referenceMediaUrls", "vaultId"];
-    let fields: Vec<_> = TEXTS.into_iter().chain(others).collect();
-    let mut all = json!({});
-    for field in &fields {
-        all[field] = json!(true);
-    }
-    let some = json!({ "title": "", "platform": "good", "imageUrl": "plainword" });
-    for on in both(&case).await? {
-        for (sent, mut expected) in [(&all, fields.clone()), (&some, vec!["title", "imageUrl"])] {
-            let tried = attempt(&case, on, sent.clone()).await?;
-            let details = tried.refused()?.at("/details")?;
-            let mut named: Vec<_> =
-                details.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
-            named.sort_unstable();
-            expected.sort_unstable();
-            tried.reply.ensure(named == expected, format!("details of {expected:?}"), details)?;
-        }
-    }
-    Ok(())
-}
-
-async fn unknown_fields(case: Case) -> Result<(), Failure> {
-    for on in both(&case).await? {
-        let fields = json!({
-            "title": "Known",
-            "Title": 7,
-            "prompt_type": "audio",
-            "id": 1,
-            "status": "archived",
-            "images": [{ "url": "https://example.com/a.png" }],
-            "vaultIds": ["x"],
-            "createdAt": "1970-01-01T00:00:00Z",
-            "": null,
-            "nested": { "deep": [{}, [null]] },
-        });
-        let tried = attempt(&case, on, fields).await?;
-        let reply = tried.accepted()?.equals("/data/title", "Known")?;
-        reply.equals("/data/status", "active")?.equals("/data/images", json!([]))?;
-        reply.equals("/data/vaultIds", json!([]))?;
-    }
     Ok(())
 }

@@ -8,22 +8,14 @@ use crate::{Case, Failure, Scenario, check, make};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "prompts.queries.vault-no-integer" ["PR-17"] vault_no_integer,
-        "A query vaultId that is no integer is refused with 400" },
-    core! { "prompts.queries.type-unknown" ["PR-18"] type_unknown,
-        "A query type other than image, text and video is refused with 400" },
     core! { "prompts.queries.vault-absent" ["PR-15"] vault_absent,
         "A query vaultId of a vault that was deleted gives a 4xx or an empty list" },
-    reference! { "prompts.queries.named" ["PR-17", "PR-18", "ER-03"] named,
-        "A vaultId or type that is refused is named in details" },
     reference! { "prompts.queries.vault-only-digits" ["PR-17"] vault_only_digits,
         "A query vaultId is a decimal integer of at most 64 bits and nothing else (S-03)" },
     reference! { "prompts.queries.empty" ["PG-04", "PR-17", "PR-18"] empty,
         "A known parameter that is empty is refused with 400, naming it (S-03)" },
     reference! { "prompts.queries.repeated" ["PG-04", "PR-17", "PR-18"] repeated,
         "A known parameter that is given twice is refused with 400, naming it (S-03)" },
-    reference! { "prompts.queries.all-at-once" ["ER-03"] all_at_once,
-        "The details of a refused query name every parameter at fault and no other (S-60)" },
     reference! { "prompts.queries.unknown" ["PR-13"] unknown,
         "Unknown parameters are ignored, given twice and empty too (S-03)" },
     reference! { "prompts.queries.vault-of-nobody" ["PR-15"] vault_of_nobody,
@@ -31,26 +23,6 @@ pub(super) const ALL: &[Scenario] = &[
     reference! { "prompts.queries.same-words" ["PR-15"] [OtherAccount] same_words,
         "A vault that does not exist and one of another account are refused alike (S-57)" },
 ];
-
-const NO_INTEGERS: [&str; 5] = ["abc", "1.5", "true", "null", "1,2"];
-const NO_TYPES: [&str; 6] = ["audio", "images", "IMAGE", "Text", "null", "image,text"];
-
-async fn vault_no_integer(case: Case) -> Result<(), Failure> {
-    refuses(&case, "vaultId", &NO_INTEGERS).await
-}
-
-async fn type_unknown(case: Case) -> Result<(), Failure> {
-    refuses(&case, "type", &NO_TYPES).await
-}
-
-async fn refuses(case: &Case, name: &str, values: &[&str]) -> Result<(), Failure> {
-    for value in values {
-        let reply = case.wire().get(&path(&[(name, (*value).to_owned())])).await?;
-        let got = reply.status_code();
-        reply.ensure(got == 400, format!("status 400 for {name}={value}"), got)?;
-    }
-    Ok(())
-}
 
 async fn vault_absent(case: Case) -> Result<(), Failure> {
     let vault = gone(&case, &case.wire()).await?;
@@ -62,11 +34,6 @@ async fn vault_absent(case: Case) -> Result<(), Failure> {
     }
     reply.status_in(400..=499)?;
     Ok(())
-}
-
-async fn named(case: Case) -> Result<(), Failure> {
-    names(&case, "vaultId", &NO_INTEGERS).await?;
-    names(&case, "type", &NO_TYPES).await
 }
 
 async fn names(case: &Case, name: &str, values: &[&str]) -> Result<(), Failure> {
@@ -134,13 +101,6 @@ async fn repeated(case: Case) -> Result<(), Failure> {
         names_only(&case.wire().get(&format!("/prompts?{query}")).await?, &[name], query)?;
     }
     Ok(())
-}
-
-async fn all_at_once(case: Case) -> Result<(), Failure> {
-    let query = "/prompts?limit=0&vaultId=abc&type=audio&sort=";
-    names_only(&case.wire().get(query).await?, &["limit", "vaultId", "type"], query)?;
-    let query = "/prompts?limit=5&vaultId=abc&type=text";
-    names_only(&case.wire().get(query).await?, &["vaultId"], query)
 }
 
 async fn unknown(case: Case) -> Result<(), Failure> {

@@ -2,9 +2,9 @@
 //! more than "string": our server keeps every scalar value but U+0000 (S-66),
 //! and takes any platform of at most 200 characters (S-09).
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::attempt::{On, TEXTS, attempt, attempt_raw, both};
+use super::attempt::{On, attempt, attempt_raw, both};
 use crate::scenario::reference;
 use crate::{Case, Failure, Scenario, make};
 
@@ -14,10 +14,6 @@ pub(super) const ALL: &[Scenario] = &[
         "Texts are neither trimmed nor normalised, and control characters stay (S-66)" },
     reference! { "prompts.text.blank" ["LI-02", "LI-03"] blank,
         "A title and a prompt of one space are accepted (S-66)" },
-    reference! { "prompts.text.escapes" ["PR-02", "LI-02"] escapes,
-        "A character that is written with JSON escapes counts and is kept as one (S-66)" },
-    reference! { "prompts.text.nul" ["PR-20", "PR-35", "ER-03"] nul,
-        "U+0000 is refused in every string, naming the field (S-66)" },
     reference! { "prompts.text.half-a-pair" ["PR-20", "PR-35"] half_a_pair,
         "Half a surrogate pair is refused with 400 (S-66)" },
     reference! { "prompts.text.any-platform" ["PR-04", "PR-23", "PR-33"] any_platform,
@@ -57,46 +53,6 @@ async fn blank(case: Case) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-async fn escapes(case: Case) -> Result<(), Failure> {
-    for (written, letter) in
-        [(r"\u0041", "A"), (r"\u00e9", "é"), (r"\ud83d\ude00", "😀"), (r"\/", "/"), (r"\n", "\n")]
-    {
-        for on in both(&case).await? {
-            let title = written.repeat(120);
-            let tried = attempt_raw(&case, on, &format!(r#""title":"{title}""#)).await?;
-            tried.accepted()?.equals("/data/title", letter.repeat(120))?;
-            let title = written.repeat(121);
-            let tried = attempt_raw(&case, on, &format!(r#""title":"{title}""#)).await?;
-            tried.names("title")?;
-        }
-    }
-    Ok(())
-}
-
-async fn nul(case: Case) -> Result<(), Failure> {
-    for on in both(&case).await? {
-        for field in TEXTS.into_iter().chain(["promptType"]) {
-            for text in nul_in(&case, field) {
-                attempt(&case, on, json!({ field: text })).await?.names(field)?;
-            }
-        }
-        let fields = json!({ "referenceMediaUrls": nul_in(&case, "imageUrl") });
-        attempt(&case, on, fields).await?.names("referenceMediaUrls")?;
-    }
-    Ok(())
-}
-
-/// Values that would do without the U+0000.
-fn nul_in(case: &Case, field: &str) -> Vec<Value> {
-    let good = match field {
-        "modelId" => case.image_model(),
-        "imageUrl" => "https://example.com/a.png",
-        "promptType" => "text",
-        _ => "Dusk",
-    };
-    vec![json!(format!("{good}\0")), json!(format!("{good}\0{good}"))]
 }
 
 async fn half_a_pair(case: Case) -> Result<(), Failure> {

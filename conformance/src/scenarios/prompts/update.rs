@@ -4,7 +4,6 @@ use futures::future::try_join;
 use serde_json::{Value, json};
 
 use super::attempt::{On, attempt};
-use super::create::NO_TYPES;
 use super::object::whole;
 use crate::scenario::core;
 use crate::{Case, Failure, Scenario, make};
@@ -25,8 +24,6 @@ pub(super) const ALL: &[Scenario] = &[
         "A modelId that an update leaves out is still set afterwards" },
     core! { "prompts.update.input-only" ["PR-34"] input_only,
         "An update takes modelId, aspectRatio, imageUrl and referenceMediaUrls" },
-    core! { "prompts.update.type-unknown" ["PR-35"] type_unknown,
-        "An update with any promptType but image, text and video is refused with 400" },
     core! { "prompts.update.only-the-one-named" ["PR-33"] only_the_one_named,
         "An update leaves every other prompt as it is" },
     core! { "prompts.update.at-once" ["PR-32"] at_once,
@@ -133,14 +130,6 @@ async fn input_only(case: Case) -> Result<(), Failure> {
         json!({ "referenceMediaUrls": [] }),
     ] {
         attempt(&case, On::Update(prompt), fields).await?.accepted()?;
-    }
-    Ok(())
-}
-
-async fn type_unknown(case: Case) -> Result<(), Failure> {
-    let (id, _) = before(&case).await?;
-    for kind in NO_TYPES {
-        attempt(&case, On::Update(id), json!({ "promptType": kind })).await?.refused()?;
     }
     Ok(())
 }

@@ -10,25 +10,12 @@ use crate::{Case, Failure, Scenario, make};
 pub(super) const ALL: &[Scenario] = &[
     core! { "prompts.urls.image" ["PR-28"] image,
         "A create takes an imageUrl that is a URL" },
-    core! { "prompts.urls.image-refused-on-create" ["PR-28"] image_refused_on_create,
-        "A create with an imageUrl that is no URL is refused with 400" },
-    core! { "prompts.urls.image-refused-on-update" ["PR-35"] image_refused_on_update,
-        "An update with an imageUrl that is no URL is refused with 400" },
     core! { "prompts.urls.references" ["PR-29"] references,
         "A create takes referenceMediaUrls, of several URIs or none" },
-    core! { "prompts.urls.references-refused-on-create" ["PR-29"] references_refused_on_create,
-        "A create with an entry of referenceMediaUrls that is no URI is refused with 400" },
-    core! { "prompts.urls.references-refused-on-update" ["PR-35"] references_refused_on_update,
-        "An update with an entry of referenceMediaUrls that is no URI is refused with 400" },
     core! { "prompts.urls.references-replaced" ["PR-39"] references_replaced,
         "An update replaces the referenceMediaUrls: ten new ones fit where ten were" },
     reference! { "prompts.urls.any-scheme" ["PR-28", "PR-29"] any_scheme,
         "A URL may have any scheme and 2048 characters, not 2049, and entries may repeat (S-11)" },
-    reference! { "prompts.urls.absolute-only" ["PR-28", "PR-29", "PR-35"] absolute_only,
-        "Relative addresses, white space and control characters are refused, naming the field \
-         (S-11)" },
-    reference! { "prompts.urls.entry-named" ["PR-29", "ER-03"] entry_named,
-        "The message for referenceMediaUrls names the entry, counted from 1 (S-11)" },
 ];
 
 const GOOD: [&str; 4] = [
@@ -37,7 +24,6 @@ const GOOD: [&str; 4] = [
     "https://user@example.com:8443/a%20b.png?size=1&x=%C3%A9#part",
     "https://192.0.2.1/a.webp",
 ];
-const NO_URLS: [&str; 3] = ["plainword", "two words", ""];
 
 async fn image(case: Case) -> Result<(), Failure> {
     for url in GOOD {
@@ -46,41 +32,9 @@ async fn image(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn image_refused_on_create(case: Case) -> Result<(), Failure> {
-    image_refused(&case, On::Create).await
-}
-
-async fn image_refused_on_update(case: Case) -> Result<(), Failure> {
-    image_refused(&case, On::Update(make::prompt(&case, &case.wire()).await?)).await
-}
-
-async fn image_refused(case: &Case, on: On) -> Result<(), Failure> {
-    for url in NO_URLS {
-        attempt(case, on, json!({ "imageUrl": url })).await?.refused()?;
-    }
-    Ok(())
-}
-
 async fn references(case: Case) -> Result<(), Failure> {
     for urls in [&GOOD[..], &GOOD[..1], &[]] {
         attempt(&case, On::Create, json!({ "referenceMediaUrls": urls })).await?.accepted()?;
-    }
-    Ok(())
-}
-
-async fn references_refused_on_create(case: Case) -> Result<(), Failure> {
-    references_refused(&case, On::Create).await
-}
-
-async fn references_refused_on_update(case: Case) -> Result<(), Failure> {
-    references_refused(&case, On::Update(make::prompt(&case, &case.wire()).await?)).await
-}
-
-async fn references_refused(case: &Case, on: On) -> Result<(), Failure> {
-    for bad in NO_URLS {
-        for urls in [vec![bad], vec![bad, GOOD[0]], vec![GOOD[0], GOOD[1], bad]] {
-            attempt(case, on, json!({ "referenceMediaUrls": urls })).await?.refused()?;
-        }
     }
     Ok(())
 }
@@ -121,45 +75,6 @@ async fn any_scheme(case: Case) -> Result<(), Failure> {
         attempt(&case, on, json!({ "imageUrl": url })).await?.names("imageUrl")?;
         let fields = json!({ "referenceMediaUrls": [url] });
         attempt(&case, on, fields).await?.names("referenceMediaUrls")?;
-    }
-    Ok(())
-}
-
-async fn absolute_only(case: Case) -> Result<(), Failure> {
-    for url in [
-        "/a.png",
-        "a/b.png",
-        "//example.com/a.png",
-        "example.com/a.png",
-        "?a=b",
-        "#a",
-        "https://",
-        "https://example.com/a b.png",
-        " https://example.com/a.png",
-        "https://example.com/a.png\n",
-        "https://example.com/\ta.png",
-        "https://example.com/\u{7}a.png",
-        "https://example.com/\u{a0}a.png",
-    ] {
-        for on in both(&case).await? {
-            attempt(&case, on, json!({ "imageUrl": url })).await?.names("imageUrl")?;
-            let fields = json!({ "referenceMediaUrls": [GOOD[0], url] });
-            attempt(&case, on, fields).await?.names("referenceMediaUrls")?;
-        }
-    }
-    Ok(())
-}
-
-async fn entry_named(case: Case) -> Result<(), Failure> {
-    for on in both(&case).await? {
-        for at in [1, 4] {
-            let mut urls = vec![GOOD[0]; 5];
-            urls[at - 1] = "plainword";
-            let tried = attempt(&case, on, json!({ "referenceMediaUrls": urls })).await?;
-            let message = tried.names("referenceMediaUrls")?;
-            let expected = format!("a message that names entry {at}");
-            tried.reply.ensure(message.contains(&at.to_string()), expected, message)?;
-        }
     }
     Ok(())
 }

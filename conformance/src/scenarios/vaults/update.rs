@@ -17,12 +17,6 @@ pub(super) const ALL: &[Scenario] = &[
         "Later reads show the name, description and visibility that an update brought" },
     core! { "vaults.update.clears-description" ["VA-25"] clears_description,
         "description null in an update clears the description" },
-    core! { "vaults.update.other-visibility" ["VA-20"] other_visibility,
-        "An update to any other visibility is refused and changes nothing" },
-    core! { "vaults.update.wrong-types" ["ER-05"] wrong_types,
-        "An update with a field of the wrong type is refused" },
-    reference! { "vaults.update.null-refused" ["VA-23"] null_refused,
-        "null is no name and no visibility" },
     reference! { "vaults.update.nothing-known" ["VA-23"] nothing_known,
         "An update without a known field answers 200 and changes nothing" },
     reference! { "vaults.update.updated-at" ["VA-11"] updated_at,
@@ -98,42 +92,6 @@ async fn clears_description(case: Case) -> Result<(), Failure> {
     let reply = case.wire().patch(&format!("/vaults/{vault}"), body).await?;
     reply.status(200)?;
     read(&case.wire(), vault).await?.equals("/data/description", Value::Null)?;
-    Ok(())
-}
-
-async fn other_visibility(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let before = dressed(&case).await?;
-    let vault = before.integer("/data/id")?;
-    for visibility in ["secret", "", "PUBLIC"] {
-        let body = json!({ "name": case.name("renamed"), "visibility": visibility });
-        let reply = wire.patch(&format!("/vaults/{vault}"), body).await?;
-        reply.refused(format!("visibility {visibility:?}"))?;
-    }
-    let after = read(&wire, vault).await?;
-    check::equal("the name", after.at("/data/name")?, before.at("/data/name")?)?;
-    check::equal("the visibility", after.at("/data/visibility")?, &json!("unlisted"))
-}
-
-async fn wrong_types(case: Case) -> Result<(), Failure> {
-    let vault = make::vault(&case, &case.wire()).await?;
-    for field in ["name", "description", "visibility"] {
-        for value in [json!(5), json!(1.5), json!(true), json!([]), json!(["text"]), json!({})] {
-            let body = json!({ field: value });
-            let reply = case.wire().patch(&format!("/vaults/{vault}"), body.clone()).await?;
-            reply.refused(format!("the update {body}"))?;
-        }
-    }
-    Ok(())
-}
-
-/// S-10.
-async fn null_refused(case: Case) -> Result<(), Failure> {
-    let vault = make::vault(&case, &case.wire()).await?;
-    for field in ["name", "visibility"] {
-        let reply = case.wire().patch(&format!("/vaults/{vault}"), json!({ field: null })).await?;
-        reply.refused(format!("{field} null"))?.string(&format!("/details/{field}"))?;
-    }
     Ok(())
 }
 

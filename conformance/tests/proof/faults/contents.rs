@@ -18,165 +18,76 @@ use serde_json::{Map, Value};
 use crate::ask::Answer;
 use crate::entries::{entries, text};
 use crate::fault::{Fault, How, fault};
-use crate::front::answers;
+use crate::front::{answers, edits_data, edits_each, edits_entries};
 use crate::shared::Shared;
 
 const LISTING: &str = "GET /vaults/*/prompts";
 
+#[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
-    fault!(
-        "contents.pinned-missing",
-        "isPinned is left out where it is false.",
-        [
-            "VC-04", "VC-20", "VC-27", "VC-01", "VC-03", "VC-15", "VC-16", "VC-19", "VC-21",
-            "VC-25", "VC-06", "VC-09", "VC-11", "VC-23", "VC-24", "VC-28", "VC-29", "VC-30",
-            "VA-33"
-        ],
-        {
-            answers(LISTING, |_, answer| {
-                answer.each(|entry| keep(entry, |key, value| key != "isPinned" || *value == true));
-            })
-        }
-    ),
-    fault!(
-        "contents.pinned-flag",
-        "isPinned is false for pinned prompts too.",
-        ["VC-06", "VC-27"],
-        { answers(LISTING, |_, answer| answer.each(|entry| entry["isPinned"] = false.into())) }
-    ),
-    fault!(
-        "contents.pinned-everywhere",
-        "isPinned tells of a pin in any vault.",
-        ["VC-06", "VC-19", "VC-25"],
-        { pins::everywhere() }
-    ),
-    fault!(
-        "contents.entries-short",
-        "Entries of a listing leave the prompt's text out.",
-        ["VC-04", "GE-29", "VA-33"],
-        {
-            answers(LISTING, |_, answer| answer.each(|entry| keep(entry, |key, _| key != "prompt")))
-        }
-    ),
-    fault!(
-        "contents.entries-one-vault",
-        "vaultIds of an entry names the listed vault alone.",
-        ["VC-04"],
-        answers(LISTING, |ask, answer| {
-            let vault = ask.id(1);
-            answer.each(|entry| entry["vaultIds"] = vec![vault].into());
-        })
-    ),
-    fault!(
-        "contents.empty-null",
-        "The listing of an empty vault is null.",
-        [
-            "VC-04", "VC-21", "VC-14", "ER-05", "LI-08", "PR-42", "VC-15", "VC-20", "VC-23",
-            "VC-24", "GE-29", "EN-02", "VA-33", "AU-09", "EN-05", "GE-22", "PR-20", "PR-27",
-            "PR-44", "VA-04", "VA-29", "VA-32", "HT-22", "HT-04", "HT-23", "HT-06", "HT-05",
-            "HT-03", "HT-09", "HT-08", "HT-07", "HT-10", "HT-24", "HT-02", "HT-01", "HT-15",
-            "HT-16", "HT-20", "HT-14", "HT-13"
-        ],
-        {
-            answers(LISTING, |_, answer| {
-                answer.edit_data(|data| {
-                    if data.as_array().is_some_and(Vec::is_empty) {
-                        *data = Value::Null;
-                    }
-                });
-            })
-        }
-    ),
-    fault!("contents.listing-100", "A listing ends after 100 prompts.", ["VC-05"], {
-        answers(LISTING, |_, answer| entries(answer, |members| members.truncate(100)))
+    fault! { "contents.pinned-missing" ["VC-04"]
+        edits_each(LISTING, |entry| keep(entry, |key, value| key != "isPinned" || *value == true)),
+        "isPinned is left out where it is false." },
+    fault! { "contents.pinned-flag" ["VC-06"]
+        edits_each(LISTING, |entry| entry["isPinned"] = false.into()),
+        "isPinned is false for pinned prompts too." },
+    fault! { "contents.pinned-everywhere" ["VC-06"] pins::everywhere(),
+        "isPinned tells of a pin in any vault." },
+    fault! { "contents.entries-short" ["VC-04"]
+        edits_each(LISTING, |entry| keep(entry, |key, _| key != "prompt")),
+        "Entries of a listing leave the prompt's text out." },
+    fault! { "contents.entries-one-vault" ["VC-04"] answers(LISTING, |ask, answer| {
+        let vault = ask.id(1);
+        answer.each(|entry| entry["vaultIds"] = vec![vault].into());
     }),
-    fault!("contents.listing-limit", "A listing takes a limit.", ["VC-05"], {
-        answers(LISTING, |ask, answer| {
-            if let Some(limit) = ask.parameter("limit").and_then(|limit| limit.parse().ok()) {
-                entries(answer, |members| members.truncate(limit));
-            }
-        })
+        "vaultIds of an entry names the listed vault alone." },
+    fault! { "contents.empty-null" ["VC-04"] edits_data(LISTING, |data| {
+        if data.as_array().is_some_and(Vec::is_empty) {
+            *data = Value::Null;
+        }
     }),
-    fault!(
-        "contents.oldest-first",
-        "Prompts that are not pinned are oldest first.",
-        ["VC-09", "VC-19", "VC-25"],
-        { answers(LISTING, |_, answer| loose(answer, <[serde_json::Value]>::reverse)) }
-    ),
-    fault!(
-        "contents.by-creation",
-        "A listing goes by the prompts' creation.",
-        ["VC-09", "VC-19", "VA-33"],
-        {
-            answers(LISTING, |_, answer| {
-                loose(answer, |loose| loose.sort_by_key(|entry| Reverse(entry["id"].as_i64())));
-            })
+        "The listing of an empty vault is null." },
+    fault! { "contents.listing-100" ["VC-05"]
+        edits_entries(LISTING, |members| members.truncate(100)),
+        "A listing ends after 100 prompts." },
+    fault! { "contents.listing-limit" ["VC-05"] answers(LISTING, |ask, answer| {
+        if let Some(limit) = ask.parameter("limit").and_then(|limit| limit.parse().ok()) {
+            entries(answer, |members| members.truncate(limit));
         }
-    ),
-    fault!(
-        "contents.by-update",
-        "A listing goes by the prompts' last update.",
-        ["VC-09", "VC-19", "VC-03", "PR-38", "VA-33"],
-        {
-            answers(LISTING, |_, answer| {
-                loose(answer, |loose| {
-                    loose.sort_by_key(|entry| Reverse(text(entry, "updatedAt").to_owned()));
-                });
-            })
-        }
-    ),
-    fault!(
-        "contents.by-title",
-        "A listing goes by the prompts' titles.",
-        ["VC-09", "VC-19", "VC-25"],
-        {
-            answers(LISTING, |_, answer| {
-                loose(answer, |loose| loose.sort_by_key(|entry| text(entry, "title").to_owned()));
-            })
-        }
-    ),
-    fault!(
-        "contents.moved-keeps-date",
-        "A moved prompt keeps the date it was added.",
-        ["VC-09", "VC-19"],
-        { moved_keeps_date() }
-    ),
-    fault!(
-        "contents.pins-among-others",
-        "Pinned prompts are where they were.",
-        ["VC-07", "VC-27", "VC-08", "VC-09"],
-        {
-            answers(LISTING, |_, answer| {
-                entries(answer, |members| members.sort_by_key(|entry| Reverse(membership(entry))));
-            })
-        }
-    ),
-    fault!(
-        "contents.pins-last",
-        "Pinned prompts come after all others.",
-        ["VC-07", "VC-27", "VC-09"],
-        {
-            answers(LISTING, |_, answer| {
-                entries(answer, |members| members.sort_by_key(|entry| entry["isPinned"] == true));
-            })
-        }
-    ),
-    fault!(
-        "contents.pins-by-adding",
-        "Pinned prompts go by the date they were added.",
-        ["VC-08"],
-        {
-            answers(LISTING, |_, answer| {
-                pinned(answer, |pinned| pinned.sort_by_key(|entry| Reverse(membership(entry))));
-            })
-        }
-    ),
-    fault!(
-        "contents.pins-oldest-first",
-        "The prompt pinned first is on top.",
-        ["VC-08", "VC-27"],
-        { answers(LISTING, |_, answer| pinned(answer, <[serde_json::Value]>::reverse)) }
-    ),
+    }),
+        "A listing takes a limit." },
+    fault! { "contents.oldest-first" ["VC-09"]
+        answers(LISTING, |_, answer| loose(answer, <[serde_json::Value]>::reverse)),
+        "Prompts that are not pinned are oldest first." },
+    fault! { "contents.by-creation" ["VC-09"] answers(LISTING, |_, answer| {
+        loose(answer, |loose| loose.sort_by_key(|entry| Reverse(entry["id"].as_i64())));
+    }),
+        "A listing goes by the prompts' creation." },
+    fault! { "contents.by-update" ["VC-09"] answers(LISTING, |_, answer| {
+        loose(answer, |loose| {
+            loose.sort_by_key(|entry| Reverse(text(entry, "updatedAt").to_owned()));
+        });
+    }),
+        "A listing goes by the prompts' last update." },
+    fault! { "contents.by-title" ["VC-09"] answers(LISTING, |_, answer| {
+        loose(answer, |loose| loose.sort_by_key(|entry| text(entry, "title").to_owned()));
+    }),
+        "A listing goes by the prompts' titles." },
+    fault! { "contents.moved-keeps-date" ["VC-09"] moved_keeps_date(),
+        "A moved prompt keeps the date it was added." },
+    fault! { "contents.pins-among-others" ["VC-07"]
+        edits_entries(LISTING, |members| members.sort_by_key(|entry| Reverse(membership(entry)))),
+        "Pinned prompts are where they were." },
+    fault! { "contents.pins-last" ["VC-07"]
+        edits_entries(LISTING, |members| members.sort_by_key(|entry| entry["isPinned"] == true)),
+        "Pinned prompts come after all others." },
+    fault! { "contents.pins-by-adding" ["VC-08"] answers(LISTING, |_, answer| {
+        pinned(answer, |pinned| pinned.sort_by_key(|entry| Reverse(membership(entry))));
+    }),
+        "Pinned prompts go by the date they were added." },
+    fault! { "contents.pins-oldest-first" ["VC-08"]
+        answers(LISTING, |_, answer| pinned(answer, <[serde_json::Value]>::reverse)),
+        "The prompt pinned first is on top." },
 ];
 
 fn keep(entry: &mut Value, wanted: impl Fn(&str, &Value) -> bool) {

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::ask::{Answer, Ask};
+use crate::bounds::taken_as;
 use crate::entries::without;
 use crate::fault::{Fault, How, fault};
 use crate::front::{answers, instead, whole};
@@ -10,256 +11,159 @@ use crate::front::{answers, instead, whole};
 const EVERYTHING: &str = "* /**";
 const ITEMS: &str = "* /prompts/*, * /vaults/*, * /vaults/*/prompts, * /prompts/*/save";
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
-    fault!(
-        "errors.text-in-an-object",
-        "The error of a 400 is an object with a message.",
-        ["ER-01", "ER-03", "VC-14", "VC-24"],
-        on(400, |body| body["error"] = json!({ "message": body["error"].take() }))
-    ),
-    fault!(
-        "errors.code-for-text",
-        "The error of a 404 is a number.",
-        ["ER-01", "GE-31"],
-        on(404, |body| body["error"] = 404.into())
-    ),
-    fault!(
-        "errors.no-details",
-        "A 404 has no details.",
-        ["ER-01", "ER-02", "GE-31", "ER-03"],
-        on(404, |body| without(body, "details"))
-    ),
-    fault!(
-        "errors.empty-text",
-        "The error of a 401 is empty.",
-        ["ER-01", "ER-07"],
-        on(401, |body| body["error"] = "".into())
-    ),
-    fault!(
-        "errors.details-null",
-        "The details of a 404 are null.",
-        ["ER-02", "ER-01", "GE-31", "ER-03"],
-        on(404, |body| body["details"] = Value::Null)
-    ),
-    fault!(
-        "errors.details-list",
-        "The details of a 400 are a list.",
-        [
-            "ER-02", "ER-03", "ER-05", "PG-04", "PG-09", "VC-14", "GE-31", "LI-02", "PR-15",
-            "PR-35", "VA-12", "VC-13", "EN-02", "GE-15", "PR-17", "VA-17", "VA-19", "VA-23",
-            "VA-30", "VC-22", "VC-24", "KE-03", "KE-06"
-        ],
-        on(400, |body| {
-            let entries = body["details"]
-                .as_object()
-                .map(|map| map.keys().map(|key| json!({ "field": key })).collect());
-            body["details"] = Value::Array(entries.unwrap_or_default());
-        })
-    ),
-    fault!(
-        "errors.details-empty",
-        "The details of a 400 name no field.",
-        [
-            "ER-03", "ER-05", "PG-04", "PG-09", "VC-14", "GE-31", "LI-02", "PR-15", "PR-35",
-            "VC-13", "EN-02", "GE-15", "PR-17", "VA-12", "VA-17", "VA-19", "VA-23", "VC-22",
-            "VC-24", "KE-03", "KE-06"
-        ],
-        on(400, |body| body["details"] = json!({}))
-    ),
-    fault!(
-        "errors.details-of-404",
-        "The details of a 404 name the path.",
-        ["ER-03", "ER-01", "GE-31"],
-        on(404, |body| body["details"] = json!({ "path": "There is nothing." }))
-    ),
-    fault!(
-        "errors.details-first-only",
-        "The details of a 400 name one field at most.",
-        ["ER-03"],
-        on(400, |body| {
-            let first = body["details"].as_object().and_then(|map| map.iter().next());
-            let first = first.map(|(key, value)| json!({ key: value }));
-            body["details"] = first.unwrap_or_else(|| json!({}));
-        })
-    ),
-    fault!(
-        "errors.missing-422",
-        "A new prompt without title is answered 422.",
-        ["ER-04", "PR-20", "ER-03"],
-        answers("POST /prompts", |ask, answer| {
-            if answer.code() == 400 && ask.json().is_object() && ask.json().get("title").is_none() {
-                answer.set_code(422);
-            }
-        })
-    ),
-    fault!(
-        "errors.missing-is-default",
-        "A move without targetVaultId is a server error.",
-        ["ER-04", "VC-22", "ER-03", "VC-21"],
-        instead("POST /vaults/*/prompts/*/move", |ask| {
-            let missing = ask.json().is_object() && ask.json().get("targetVaultId").is_none();
-            missing.then(|| Answer::refusal(500, "Something went wrong."))
-        })
-    ),
-    fault!(
-        "errors.wrong-type-422",
-        "A vault's name that is no string is answered 422.",
-        ["ER-05", "VA-17", "ER-03", "VA-23"],
+    fault! { "errors.text-in-an-object" ["ER-01"]
+        on(400, |body| body["error"] = json!({ "message": body["error"].take() })),
+        "The error of a 400 is an object with a message." },
+    fault! { "errors.code-for-text" ["ER-01"] on(404, |body| body["error"] = 404.into()),
+        "The error of a 404 is a number." },
+    fault! { "errors.no-details" ["ER-01"] on(404, |body| without(body, "details")),
+        "A 404 has no details." },
+    fault! { "errors.empty-text" ["ER-01"] on(401, |body| body["error"] = "".into()),
+        "The error of a 401 is empty." },
+    fault! { "errors.details-null" ["ER-02"] on(404, |body| body["details"] = Value::Null),
+        "The details of a 404 are null." },
+    fault! { "errors.details-list" ["ER-02"] on(400, |body| {
+        let entries = body["details"]
+            .as_object()
+            .map(|map| map.keys().map(|key| json!({ "field": key })).collect());
+        body["details"] = Value::Array(entries.unwrap_or_default());
+    }),
+        "The details of a 400 are a list." },
+    fault! { "errors.details-empty" ["ER-03"] on(400, |body| body["details"] = json!({})),
+        "The details of a 400 name no field." },
+    fault! { "errors.details-of-404" ["ER-03"]
+        on(404, |body| body["details"] = json!({ "path": "There is nothing." })),
+        "The details of a 404 name the path." },
+    fault! { "errors.details-first-only" ["ER-03"] on(400, |body| {
+        let first = body["details"].as_object().and_then(|map| map.iter().next());
+        let first = first.map(|(key, value)| json!({ key: value }));
+        body["details"] = first.unwrap_or_else(|| json!({}));
+    }),
+        "The details of a 400 name one field at most." },
+    fault! { "errors.missing-422" ["ER-04"] answers("POST /prompts", |ask, answer| {
+        if answer.code() == 400 && ask.json().is_object() && ask.json().get("title").is_none() {
+            answer.set_code(422);
+        }
+    }),
+        "A new prompt without title is answered 422." },
+    fault! { "errors.missing-is-default" ["ER-04"] instead("POST /vaults/*/prompts/*/move", |ask| {
+        let missing = ask.json().is_object() && ask.json().get("targetVaultId").is_none();
+        missing.then(|| Answer::refusal(500, "Something went wrong."))
+    }),
+        "A move without targetVaultId is a server error." },
+    fault! { "errors.wrong-type-422" ["ER-05"]
         answers("POST /vaults, PATCH /vaults/*", |ask, answer| {
             let wrong = ask.json().get("name").is_some_and(|name| !name.is_string());
             if answer.code() == 400 && wrong {
                 answer.set_code(422);
             }
-        })
-    ),
-    fault!(
-        "errors.boolean-is-text",
-        "A vault's name may be a boolean.",
-        ["ER-05", "VA-17"],
-        crate::bounds::taken_as("POST /vaults, PATCH /vaults/*", "name", |name| Some(
-            name.as_bool()?.to_string().into()
-        ))
-    ),
-    fault!(
-        "errors.list-is-text",
-        "A prompt's text may be a list of lines.",
-        ["ER-05", "PR-02"],
-        crate::bounds::taken_as("POST /prompts, PATCH /prompts/*", "prompt", |text| text
-            .is_array()
-            .then(|| "lines".into()))
-    ),
-    fault!(
-        "errors.fraction-is-integer",
-        "A vaultId with a fraction is cut.",
-        ["ER-05", "PR-27", "PR-38", "PR-47"],
-        crate::bounds::taken_as(
-            "POST /prompts, PATCH /prompts/*, POST /prompts/*/save",
-            "vaultId",
-            |id| {
-                id.as_f64()
-                    .filter(|_| id.is_f64())
-                    .map(|id| format!("{id:.0}"))
-                    .and_then(|id| id.parse::<i64>().ok())
-                    .map(Into::into)
-            }
-        )
-    ),
-    fault!(
-        "errors.range-422",
-        "A limit out of range is answered 422.",
-        ["ER-06", "LI-01", "ER-03"],
-        answers("GET /prompts", |ask, answer| {
-            let limit: Option<i64> = ask.parameter("limit").and_then(|limit| limit.parse().ok());
-            if answer.code() == 400 && limit.is_some_and(|limit| !(1..=100).contains(&limit)) {
-                answer.set_code(422);
-            }
-        })
-    ),
-    fault!(
-        "errors.too-long-413",
-        "A title that is too long is answered 413.",
-        ["ER-06", "LI-02"],
+        }),
+        "A vault's name that is no string is answered 422." },
+    fault! { "errors.boolean-is-text" ["ER-05"]
+        taken_as("POST /vaults, PATCH /vaults/*", "name", |name| {
+            Some(name.as_bool()?.to_string().into())
+        }),
+        "A vault's name may be a boolean." },
+    fault! { "errors.list-is-text" ["ER-05"]
+        taken_as("POST /prompts, PATCH /prompts/*", "prompt", |text| {
+            text.is_array().then(|| "lines".into())
+        }),
+        "A prompt's text may be a list of lines." },
+    fault! { "errors.fraction-is-integer" ["ER-05"]
+        taken_as("POST /prompts, PATCH /prompts/*, POST /prompts/*/save", "vaultId", |id| {
+            id.as_f64()
+                .filter(|_| id.is_f64())
+                .map(|id| format!("{id:.0}"))
+                .and_then(|id| id.parse::<i64>().ok())
+                .map(Into::into)
+        }),
+        "A vaultId with a fraction is cut." },
+    fault! { "errors.range-422" ["ER-06"] answers("GET /prompts", |ask, answer| {
+        let limit: Option<i64> = ask.parameter("limit").and_then(|limit| limit.parse().ok());
+        if answer.code() == 400 && limit.is_some_and(|limit| !(1..=100).contains(&limit)) {
+            answer.set_code(422);
+        }
+    }),
+        "A limit out of range is answered 422." },
+    fault! { "errors.too-long-413" ["ER-06"]
         answers("POST /prompts, PATCH /prompts/*", |ask, answer| {
             let long = ask.text("title").is_some_and(|title| title.chars().count() > 120);
             if answer.code() == 400 && long {
                 answer.set_code(413);
             }
-        })
-    ),
-    fault!(
-        "errors.plain-401",
-        "A 401 is plain text.",
-        ["ER-07", "ER-01", "ER-02", "EN-03", "EN-06", "ER-03", "AU-05", "KE-05"],
-        answers(EVERYTHING, |ask, answer| if answer.code() == 401 && ask.of_api {
+        }),
+        "A title that is too long is answered 413." },
+    fault! { "errors.plain-401" ["ER-07"] answers(EVERYTHING, |ask, answer| {
+        if answer.code() == 401 && ask.of_api {
             answer.body = "Unauthorized".into();
             answer
                 .headers
                 .insert(http::header::CONTENT_TYPE, http::HeaderValue::from_static("text/plain"));
-        })
-    ),
-    fault!(
-        "errors.absent-200",
-        "A vault that never was is read with data null.",
-        ["ER-08", "ER-09", "ER-10", "VA-27", "ER-01", "HT-24"],
-        answers("GET /vaults/*", |_, answer| if answer.code() == 404 {
+        }
+    }),
+        "A 401 is plain text." },
+    fault! { "errors.absent-200" ["ER-08"] answers("GET /vaults/*", |_, answer| {
+        if answer.code() == 404 {
             *answer = Answer::data(200, &Value::Null);
-        })
-    ),
-    fault!(
-        "errors.absent-400",
-        "An update of a prompt that never was is answered 400.",
-        ["ER-08", "ER-09", "ER-10", "PR-41"],
-        answers("PATCH /prompts/*", |_, answer| if answer.code() == 404 {
+        }
+    }),
+        "A vault that never was is read with data null." },
+    fault! { "errors.absent-400" ["ER-08"] answers("PATCH /prompts/*", |_, answer| {
+        if answer.code() == 404 {
             answer.set_code(400);
-        })
-    ),
-    fault!(
-        "errors.absent-deleted",
-        "Deleting a vault that is not there answers 200.",
-        ["ER-08", "ER-09", "ER-10", "VA-27", "VA-26"],
+        }
+    }),
+        "An update of a prompt that never was is answered 400." },
+    fault! { "errors.absent-deleted" ["ER-08"]
         whole("DELETE /vaults/*", |ask, upstream| async move {
             let answer = upstream.send(&ask).await;
             if answer.code() != 404 {
                 return answer;
             }
             Answer::data(200, &json!({ "id": ask.id(1), "deleted": true }))
-        })
-    ),
-    fault!(
-        "errors.absent-empty",
-        "The prompts of a vault that is not there are an empty list.",
-        ["ER-08", "ER-09", "ER-10"],
-        answers("GET /vaults/*/prompts", |_, answer| if answer.code() == 404 {
+        }),
+        "Deleting a vault that is not there answers 200." },
+    fault! { "errors.absent-empty" ["ER-08"] answers("GET /vaults/*/prompts", |_, answer| {
+        if answer.code() == 404 {
             *answer = Answer::data(200, &json!([]));
-        })
-    ),
-    fault!(
-        "errors.deleted-410",
-        "A deleted prompt is answered 410.",
-        ["ER-09", "PR-41", "PR-42"],
-        gone()
-    ),
-    fault!(
-        "errors.huge-id-500",
-        "A path with an id of more than 64 bits is a server error.",
-        ["ER-08", "PR-30"],
-        answers(ITEMS, |ask, answer| {
-            let huge = ask.segment(1).len() > 18
-                && ask.segment(1).bytes().all(|byte| byte.is_ascii_digit());
-            if answer.code() == 404 && huge {
-                answer.set_code(500);
-            }
-        })
-    ),
-    fault!(
-        "errors.wrong-method-404",
-        "A method that a path does not have is answered 404.",
-        ["ER-01", "KE-05", "AU-02", "GE-01", "UP-01", "UP-10", "UP-19"],
-        answers(EVERYTHING, |_, answer| if answer.code() == 405 {
+        }
+    }),
+        "The prompts of a vault that is not there are an empty list." },
+    fault! { "errors.deleted-410" ["ER-09"] gone(),
+        "A deleted prompt is answered 410." },
+    fault! { "errors.huge-id-500" ["ER-08"] answers(ITEMS, |ask, answer| {
+        let huge =
+            ask.segment(1).len() > 18 && ask.segment(1).bytes().all(|byte| byte.is_ascii_digit());
+        if answer.code() == 404 && huge {
+            answer.set_code(500);
+        }
+    }),
+        "A path with an id of more than 64 bits is a server error." },
+    fault! { "errors.wrong-method-404" ["ER-01"] answers(EVERYTHING, |_, answer| {
+        if answer.code() == 405 {
             answer.set_code(404);
-        })
-    ),
-    fault!(
-        "errors.unknown-path-html",
-        "An unknown path is answered with a page of HTML.",
-        ["ER-01", "EN-03", "VE-01", "UP-06"],
-        answers(EVERYTHING, |ask, answer| if answer.code() == 404 && is_unknown(ask) {
+        }
+    }),
+        "A method that a path does not have is answered 404." },
+    fault! { "errors.unknown-path-html" ["ER-01"] answers(EVERYTHING, |ask, answer| {
+        if answer.code() == 404 && is_unknown(ask) {
             answer.body = "<!doctype html><title>Not found</title>".into();
             answer
                 .headers
                 .insert(http::header::CONTENT_TYPE, http::HeaderValue::from_static("text/html"));
-        })
-    ),
-    fault!(
-        "errors.as-text-plain",
-        "Errors are sent as text/plain.",
-        ["ER-01"],
-        answers(EVERYTHING, |_, answer| if !answer.is_success() {
+        }
+    }),
+        "An unknown path is answered with a page of HTML." },
+    fault! { "errors.as-text-plain" ["ER-01"] answers(EVERYTHING, |_, answer| {
+        if !answer.is_success() {
             answer
                 .headers
                 .insert(http::header::CONTENT_TYPE, http::HeaderValue::from_static("text/plain"));
-        })
-    ),
+        }
+    }),
+        "Errors are sent as text/plain." },
 ];
 
 /// Changes the body of every answer of this status.

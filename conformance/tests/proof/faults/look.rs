@@ -8,12 +8,11 @@ use crate::entries::entries;
 use crate::fault::{Fault, How, fault};
 use crate::front::{foreseen, whole};
 
-pub(super) const ALL: &[Fault] = &[fault!(
-    "look.vault-and-one",
-    "The end of a list by vaultId alone has a prompt that is not in the vault.",
-    ["PR-15", "AU-01"],
-    and_one()
-)];
+#[rustfmt::skip]
+pub(super) const ALL: &[Fault] = &[
+    fault! { "look.vault-and-one" ["PR-15"] and_one(),
+        "The end of a list by vaultId alone has a prompt that is not in the vault." },
+];
 
 fn and_one() -> How {
     let how = whole("GET /prompts", |ask, upstream| async move {

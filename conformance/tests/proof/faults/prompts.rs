@@ -9,8 +9,6 @@ mod life;
 mod lists;
 mod reads;
 
-use serde_json::Value;
-
 use crate::fault::Fault;
 
 pub(crate) const ALL: &[&[Fault]] = &[
@@ -31,10 +29,3 @@ const UPDATE: &str = "PATCH /prompts/*";
 
 /// A model that the target knows.
 const MODEL: &str = "local/plasma";
-
-/// A value for a field that is not there.
-fn absent_is(body: &mut Value, name: &str, value: impl Into<Value>) {
-    if let Some(body) = body.as_object_mut() {
-        body.entry(name).or_insert_with(|| value.into());
-    }
-}

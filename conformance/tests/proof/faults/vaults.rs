@@ -12,231 +12,123 @@ use http::Method;
 use serde_json::{Value, json};
 
 use crate::ask::{Answer, Ask};
+use crate::bounds::{bytes, characters, ignored, ignored_if, text_refused, text_taken};
 use crate::entries::without;
 use crate::fault::{Fault, How, fault};
-use crate::front::{answers, asks, instead, whole};
+use crate::front::{answers, edits, instead, whole};
 
 /// Where a vault's fields come in.
 const WRITES: &str = "POST /vaults, PATCH /vaults/*";
 
+#[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
-    fault!(
-        "vaults.name-51",
-        "A vault's name of 51 characters is accepted.",
-        ["LI-06", "ER-06"],
-        asks(WRITES, |ask| ask.edit(|body| cut(body, "name", 51)))
-    ),
-    fault!("vaults.name-50", "A vault's name of 50 characters is refused.", ["LI-06"], {
-        instead(WRITES, |ask| refused(ask, "name", |text| text.chars().count() == 50))
+    fault! { "vaults.name-51" ["LI-06"] text_taken(WRITES, "name", 50),
+        "A vault's name of 51 characters is accepted." },
+    fault! { "vaults.name-50" ["LI-06"] text_refused(WRITES, "name", 49, characters),
+        "A vault's name of 50 characters is refused." },
+    fault! { "vaults.name-bytes" ["LI-06"] text_refused(WRITES, "name", 50, bytes),
+        "The 50 characters of a name are counted in bytes." },
+    fault! { "vaults.name-utf16" ["LI-06"] instead(WRITES, |ask| {
+        let over = |text: &str| text.encode_utf16().count() > 50 && text.chars().count() <= 50;
+        refused(ask, "name", over)
     }),
-    fault!("vaults.name-bytes", "The 50 characters of a name are counted in bytes.", ["LI-06"], {
-        instead(WRITES, |ask| {
-            refused(ask, "name", |text| text.len() > 50 && text.chars().count() <= 50)
-        })
-    }),
-    fault!("vaults.name-utf16", "A name is counted in UTF-16 units.", ["LI-06"], {
-        instead(WRITES, |ask| {
-            let over = |text: &str| text.encode_utf16().count() > 50 && text.chars().count() <= 50;
-            refused(ask, "name", over)
-        })
-    }),
-    fault!(
-        "vaults.name-empty",
-        "An update to the empty name is passed over and answered 200.",
-        ["LI-06", "ER-06"],
-        asks("PATCH /vaults/*", |ask| ask.edit(|body| {
-            if body["name"] == "" {
-                without(body, "name");
-            }
-        }))
-    ),
-    fault!("vaults.name-trimmed", "White space around a name is cut off.", ["VA-02"], {
-        asks(WRITES, |ask| {
-            ask.edit(|body| {
-                if let Some(name) = body["name"].as_str().filter(|name| name.trim() != "") {
-                    body["name"] = name.trim().into();
-                }
-            });
-        })
-    }),
-    fault!(
-        "vaults.name-missing",
-        "A vault without a name is made as \"Untitled\".",
-        ["VA-17", "ER-04"],
-        asks("POST /vaults", |ask| ask.edit(|body| {
-            if body.is_object() && body.get("name").is_none() {
-                body["name"] = "Untitled".into();
-            }
-        }))
-    ),
-    fault!("vaults.name-number", "A number is taken as a name.", ["ER-05", "VA-17"], {
-        asks("POST /vaults", |ask| {
-            ask.edit(|body| {
-                if body["name"].is_number() {
-                    body["name"] = body["name"].to_string().into();
-                }
-            });
-        })
-    }),
-    fault!(
-        "vaults.description-201",
-        "A description of 201 characters is accepted.",
-        ["LI-07", "ER-06"],
-        asks(WRITES, |ask| ask.edit(|body| cut(body, "description", 201)))
-    ),
-    fault!("vaults.description-200", "A description of 200 characters is refused.", ["LI-07"], {
-        instead(WRITES, |ask| refused(ask, "description", |text| text.chars().count() == 200))
-    }),
-    fault!("vaults.description-bytes", "A description is counted in bytes.", ["LI-07"], {
-        instead(WRITES, |ask| {
-            refused(ask, "description", |text| text.len() > 200 && text.chars().count() <= 200)
-        })
-    }),
-    fault!(
-        "vaults.description-dropped",
-        "A create forgets the description.",
-        ["VA-18", "LI-07", "VA-03", "ER-03", "ER-05", "VA-16", "VA-23", "PR-02"],
-        { asks("POST /vaults", |ask| ask.edit(|body| without(body, "description"))) }
-    ),
-    fault!(
-        "vaults.null-kept",
-        "description: null in an update is passed over.",
-        ["VA-25", "VA-11", "VA-24"],
-        {
-            asks("PATCH /vaults/*", |ask| {
-                ask.edit(|body| {
-                    if body.get("description").is_some_and(Value::is_null) {
-                        without(body, "description");
-                    }
-                });
-            })
+        "A name is counted in UTF-16 units." },
+    fault! { "vaults.name-empty" ["LI-06"]
+        ignored_if("PATCH /vaults/*", "name", |value| value == ""),
+        "An update to the empty name is passed over and answered 200." },
+    fault! { "vaults.name-trimmed" ["VA-02"] edits(WRITES, |body| {
+        if let Some(name) = body["name"].as_str().filter(|name| name.trim() != "") {
+            body["name"] = name.trim().into();
         }
-    ),
-    fault!(
-        "vaults.patch-clears",
-        "An update that leaves the description out clears it.",
-        ["VA-23"],
-        asks("PATCH /vaults/*", |ask| ask.edit(|body| {
-            if body.get("name").is_some() && body.get("description").is_none() {
-                body["description"] = Value::Null;
-            }
-        }))
-    ),
-    fault!(
-        "vaults.patch-hides",
-        "An update that leaves the visibility out makes the vault private.",
-        ["VA-23"],
-        asks("PATCH /vaults/*", |ask| ask.edit(|body| {
-            if body.get("description").is_some() && body.get("visibility").is_none() {
-                body["visibility"] = "private".into();
-            }
-        }))
-    ),
-    fault!(
-        "vaults.patch-first-field",
-        "An update with a name takes no other field.",
-        ["VA-24", "VA-20"],
-        asks("PATCH /vaults/*", |ask| ask.edit(|body| {
-            if body["name"].as_str().is_some_and(|name| !name.is_empty()) {
-                without(body, "visibility");
-            }
-        }))
-    ),
-    fault!(
-        "vaults.patch-answers-old",
-        "An update answers with the vault before it.",
-        ["VA-22", "VA-24", "LI-07", "VA-04", "VA-11"],
-        {
-            whole("PATCH /vaults/*", |ask, upstream| async move {
-                let before = upstream.send(&ask.another(Method::GET, ask.path.as_str())).await;
-                let answer = upstream.send(&ask).await;
-                if answer.is_success() { before } else { answer }
-            })
-        }
-    ),
-    fault!(
-        "vaults.patch-answers-part",
-        "An update answers with the id and what it brought.",
-        ["VA-22", "VA-23", "VA-04", "VA-11"],
-        answers("PATCH /vaults/*", |ask, answer| {
-            let body = ask.json();
-            answer.edit_data(|vault| {
-                let kept = |key: &str| key == "id" || body.get(key).is_some();
-                if let Value::Object(fields) = vault {
-                    fields.retain(|key, _| kept(key));
-                }
-            });
-        })
-    ),
-    fault!(
-        "vaults.visible-by-default",
-        "A new vault is unlisted by default.",
-        ["VA-19", "VA-30", "ER-10"],
-        {
-            asks("POST /vaults", |ask| {
-                ask.edit(|body| {
-                    if body.is_object() && body.get("visibility").is_none() {
-                        body["visibility"] = "unlisted".into();
-                    }
-                });
-            })
-        }
-    ),
-    fault!(
-        "vaults.visibility-private",
-        "An unknown visibility of a create is private.",
-        ["VA-20", "ER-03"],
-        {
-            asks("POST /vaults", |ask| {
-                ask.edit(|body| {
-                    if body["visibility"].as_str().is_some_and(unknown) {
-                        body["visibility"] = "private".into();
-                    }
-                });
-            })
-        }
-    ),
-    fault!(
-        "vaults.visibility-kept",
-        "An unknown visibility of an update is passed over.",
-        ["VA-20"],
-        {
-            asks("PATCH /vaults/*", |ask| {
-                ask.edit(|body| {
-                    if body["visibility"].as_str().is_some_and(unknown) {
-                        without(body, "visibility");
-                    }
-                });
-            })
-        }
-    ),
-    fault!("vaults.visibility-case", "A visibility may be in upper case.", ["VA-20"], {
-        asks(WRITES, |ask| {
-            ask.edit(|body| {
-                let lower = body["visibility"].as_str().map(str::to_lowercase);
-                if let Some(lower) = lower.filter(|lower| !unknown(lower)) {
-                    body["visibility"] = lower.into();
-                }
-            });
-        })
     }),
-    fault!(
-        "vaults.general-deleted",
-        "The General vault can be deleted.",
-        ["VA-12"],
-        general_deleted()
-    ),
+        "White space around a name is cut off." },
+    fault! { "vaults.name-missing" ["VA-17"] edits("POST /vaults", |body| {
+        if body.is_object() && body.get("name").is_none() {
+            body["name"] = "Untitled".into();
+        }
+    }),
+        "A vault without a name is made as \"Untitled\"." },
+    fault! { "vaults.name-number" ["ER-05"] edits("POST /vaults", |body| {
+        if body["name"].is_number() {
+            body["name"] = body["name"].to_string().into();
+        }
+    }),
+        "A number is taken as a name." },
+    fault! { "vaults.description-201" ["LI-07"] text_taken(WRITES, "description", 200),
+        "A description of 201 characters is accepted." },
+    fault! { "vaults.description-200" ["LI-07"]
+        text_refused(WRITES, "description", 199, characters),
+        "A description of 200 characters is refused." },
+    fault! { "vaults.description-bytes" ["LI-07"] text_refused(WRITES, "description", 200, bytes),
+        "A description is counted in bytes." },
+    fault! { "vaults.description-dropped" ["VA-18"] ignored("POST /vaults", "description"),
+        "A create forgets the description." },
+    fault! { "vaults.null-kept" ["VA-25"]
+        ignored_if("PATCH /vaults/*", "description", Value::is_null),
+        "description: null in an update is passed over." },
+    fault! { "vaults.patch-clears" ["VA-23"] edits("PATCH /vaults/*", |body| {
+        if body.get("name").is_some() && body.get("description").is_none() {
+            body["description"] = Value::Null;
+        }
+    }),
+        "An update that leaves the description out clears it." },
+    fault! { "vaults.patch-hides" ["VA-23"] edits("PATCH /vaults/*", |body| {
+        if body.get("description").is_some() && body.get("visibility").is_none() {
+            body["visibility"] = "private".into();
+        }
+    }),
+        "An update that leaves the visibility out makes the vault private." },
+    fault! { "vaults.patch-first-field" ["VA-24"] edits("PATCH /vaults/*", |body| {
+        if body["name"].as_str().is_some_and(|name| !name.is_empty()) {
+            without(body, "visibility");
+        }
+    }),
+        "An update with a name takes no other field." },
+    fault! { "vaults.patch-answers-old" ["VA-22"]
+        whole("PATCH /vaults/*", |ask, upstream| async move {
+            let before = upstream.send(&ask.another(Method::GET, ask.path.as_str())).await;
+            let answer = upstream.send(&ask).await;
+            if answer.is_success() { before } else { answer }
+        }),
+        "An update answers with the vault before it." },
+    fault! { "vaults.patch-answers-part" ["VA-22"] answers("PATCH /vaults/*", |ask, answer| {
+        let body = ask.json();
+        answer.edit_data(|vault| {
+            let kept = |key: &str| key == "id" || body.get(key).is_some();
+            if let Value::Object(fields) = vault {
+                fields.retain(|key, _| kept(key));
+            }
+        });
+    }),
+        "An update answers with the id and what it brought." },
+    fault! { "vaults.visible-by-default" ["VA-19"] edits("POST /vaults", |body| {
+        if body.is_object() && body.get("visibility").is_none() {
+            body["visibility"] = "unlisted".into();
+        }
+    }),
+        "A new vault is unlisted by default." },
+    fault! { "vaults.visibility-private" ["VA-20"] edits("POST /vaults", |body| {
+        if body["visibility"].as_str().is_some_and(unknown) {
+            body["visibility"] = "private".into();
+        }
+    }),
+        "An unknown visibility of a create is private." },
+    fault! { "vaults.visibility-kept" ["VA-20"]
+        ignored_if("PATCH /vaults/*", "visibility", |value| value.as_str().is_some_and(unknown)),
+        "An unknown visibility of an update is passed over." },
+    fault! { "vaults.visibility-case" ["VA-20"] edits(WRITES, |body| {
+        let lower = body["visibility"].as_str().map(str::to_lowercase);
+        if let Some(lower) = lower.filter(|lower| !unknown(lower)) {
+            body["visibility"] = lower.into();
+        }
+    }),
+        "A visibility may be in upper case." },
+    fault! { "vaults.general-deleted" ["VA-12"] general_deleted(),
+        "The General vault can be deleted." },
 ];
 
 fn unknown(visibility: &str) -> bool {
     !["private", "unlisted", "public"].contains(&visibility)
-}
-
-/// Cuts a text that is exactly so long by a character.
-pub(super) fn cut(body: &mut Value, field: &str, chars: usize) {
-    if let Some(text) = body[field].as_str().filter(|text| text.chars().count() == chars) {
-        body[field] = text.chars().skip(1).collect::<String>().into();
-    }
 }
 
 /// A refusal if the field has such a text.

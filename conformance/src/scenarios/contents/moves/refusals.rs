@@ -10,8 +10,6 @@ use crate::{Case, Failure, Scenario, check, make};
 
 #[rustfmt::skip]
 pub(in super::super) const ALL: &[Scenario] = &[
-    core! { "contents.move.target-required" ["VC-22"] target_required,
-        "A move without targetVaultId, or with one of another type or below 1, is refused" },
     core! { "contents.move.refused-changes-nothing" ["VC-21"] refused_changes_nothing,
         "A move that is refused leaves the membership as it is" },
     core! { "contents.move.deleted-target" ["VC-21", "VC-24"] deleted_target,
@@ -24,33 +22,7 @@ pub(in super::super) const ALL: &[Scenario] = &[
         "A move out of a vault of another account does not succeed and changes nothing" },
     reference! { "contents.move.target-named" ["VC-24"] [OtherAccount] target_named,
         "A target that is not the caller's is refused with 400 naming targetVaultId, in one text" },
-    reference! { "contents.move.target-shape-named" ["VC-22"] target_shape_named,
-        "A missing or malformed target is refused naming targetVaultId" },
-    reference! { "contents.move.unknown-fields" ["VC-17"] unknown_fields,
-        "Unknown fields of a move are ignored" },
 ];
-
-async fn target_required(case: Case) -> Result<(), Failure> {
-    let Two { wire, source, target, members } = two(&case, 1).await?;
-    let path = format!("{}/move", path(source, members[0].membership));
-    let text = target.to_string();
-    wire.post(&path, json!({})).await?.refused("a body without targetVaultId")?;
-    for target in [
-        json!(null),
-        json!(text),
-        json!(true),
-        json!([target]),
-        json!({ "id": target }),
-        json!(1.5),
-        json!(0),
-        json!(-1),
-        json!(-target),
-    ] {
-        let reply = wire.post(&path, json!({ "targetVaultId": target })).await?;
-        reply.refused(format!("targetVaultId {target}"))?;
-    }
-    Ok(())
-}
 
 async fn refused_changes_nothing(case: Case) -> Result<(), Failure> {
     let Two { wire, source, members, .. } = two(&case, 3).await?;
@@ -137,33 +109,5 @@ async fn target_named(case: Case) -> Result<(), Failure> {
             format!("{texts:?}"),
         )?;
     }
-    Ok(())
-}
-
-/// S-60 and S-65.
-async fn target_shape_named(case: Case) -> Result<(), Failure> {
-    let Two { wire, source, target, members } = two(&case, 1).await?;
-    let path = format!("{}/move", path(source, members[0].membership));
-    for body in [
-        "{}".to_owned(),
-        "{\"targetVaultId\":null}".to_owned(),
-        "{\"targetVaultId\":0}".to_owned(),
-        format!("{{\"targetVaultId\":{target}.0}}"),
-        format!("{{\"targetVaultId\":{target}e0}}"),
-        "{\"targetVaultId\":9223372036854775808}".to_owned(),
-    ] {
-        let call = wire.call(http::Method::POST, &path).body("application/json", body.as_str());
-        let reply = call.send().await?;
-        reply.refused(format!("the body {body}"))?.string("/details/targetVaultId")?;
-    }
-    Ok(())
-}
-
-/// S-67.
-async fn unknown_fields(case: Case) -> Result<(), Failure> {
-    let Two { wire, source, target, members } = two(&case, 1).await?;
-    let path = format!("{}/move", path(source, members[0].membership));
-    let body = json!({ "targetVaultId": target, "sourceVaultId": 7, "keepPin": true });
-    wire.post(&path, body).await?.accepted(200, "unknown fields")?;
     Ok(())
 }

@@ -11,235 +11,129 @@ use super::held;
 use crate::ask::{Answer, Ask};
 use crate::entries::list_of;
 use crate::fault::{Fault, How, fault};
-use crate::front::{answers, asks, instead, whole};
+use crate::front::{answers, edits, edits_data, instead, status_instead, whole};
 use crate::proxy::Upstream;
 use crate::store::{Twist, twisted};
 
 const ADD: &str = "POST /vaults/*/prompts";
 
+#[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
-    fault!("contents.add-51", "promptIds with 51 entries is accepted.", ["LI-08", "ER-06"], {
-        asks(ADD, |ask| {
-            ask.edit(|body| {
-                if let Some(ids) = list_of(body, "promptIds").filter(|ids| ids.len() == 51) {
-                    ids.pop();
-                }
-            });
-        })
+    fault! { "contents.add-51" ["LI-08"] edits(ADD, |body| {
+        if let Some(ids) = list_of(body, "promptIds").filter(|ids| ids.len() == 51) {
+            ids.pop();
+        }
     }),
-    fault!(
-        "contents.add-50",
-        "promptIds with 50 entries is refused.",
-        ["LI-08", "PG-03", "PG-06"],
-        {
-            instead(ADD, |ask| {
-                let many = ask.json()["promptIds"].as_array().is_some_and(|ids| ids.len() == 50);
-                many.then(|| Answer::refusal(400, "promptIds is too long"))
-            })
-        }
-    ),
-    fault!(
-        "contents.add-none",
-        "promptIds without an entry is accepted.",
-        ["LI-08", "ER-06", "ER-05"],
-        {
-            whole(ADD, |ask, upstream| async move {
-                let none = ask.json()["promptIds"].as_array().is_some_and(Vec::is_empty);
-                if none { added_none(&ask, &upstream).await } else { upstream.send(&ask).await }
-            })
-        }
-    ),
-    fault!(
-        "contents.add-no-list",
-        "A request without promptIds adds nothing and is answered 201.",
-        ["VC-12", "ER-04"],
-        {
-            whole(ADD, |ask, upstream| async move {
-                let body = ask.json();
-                let missing = body.is_object() && body.get("promptIds").is_none();
-                if missing { added_none(&ask, &upstream).await } else { upstream.send(&ask).await }
-            })
-        }
-    ),
-    fault!(
-        "contents.add-one-id",
-        "promptIds may be one id in place of a list.",
-        ["VC-13", "ER-05"],
-        {
-            asks(ADD, |ask| {
-                ask.edit(|body| {
-                    if body["promptIds"].is_i64() {
-                        body["promptIds"] = json!([body["promptIds"]]);
-                    }
-                });
-            })
-        }
-    ),
-    fault!("contents.add-text-ids", "promptIds takes ids as strings.", ["VC-13", "ER-05"], {
-        asks(ADD, |ask| {
-            ask.edit(|body| {
-                for id in list_of(body, "promptIds").into_iter().flatten() {
-                    if let Some(number) = id.as_str().and_then(|text| text.parse::<i64>().ok()) {
-                        *id = number.into();
-                    }
-                }
-            });
-        })
+        "promptIds with 51 entries is accepted." },
+    fault! { "contents.add-50" ["LI-08"] instead(ADD, |ask| {
+        let many = ask.json()["promptIds"].as_array().is_some_and(|ids| ids.len() == 50);
+        many.then(|| Answer::refusal(400, "promptIds is too long"))
     }),
-    fault!("contents.add-whole-numbers", "promptIds takes 7.0 for 7.", ["VC-13", "ER-05"], {
-        asks(ADD, |ask| {
-            ask.edit(|body| {
-                for id in list_of(body, "promptIds").into_iter().flatten() {
-                    let number = id.as_f64().filter(|number| id.is_f64() && number.fract() == 0.0);
-                    if let Some(number) =
-                        number.and_then(|number| format!("{number:.0}").parse::<i64>().ok())
-                    {
-                        *id = number.into();
-                    }
-                }
-            });
-        })
+        "promptIds with 50 entries is refused." },
+    fault! { "contents.add-none" ["LI-08"] whole(ADD, |ask, upstream| async move {
+        let none = ask.json()["promptIds"].as_array().is_some_and(Vec::is_empty);
+        if none { added_none(&ask, &upstream).await } else { upstream.send(&ask).await }
     }),
-    fault!(
-        "contents.add-200",
-        "Adding answers 200.",
-        [
-            "VC-10", "LI-08", "VC-11", "VC-03", "VC-05", "VC-09", "PG-06", "PR-15", "PG-09",
-            "PG-03", "PR-13", "PG-02", "PG-08", "PR-14", "EN-07", "PG-04", "PG-05", "PG-07",
-            "PR-16", "VA-32"
-        ],
-        {
-            answers(ADD, |_, answer| {
-                if answer.is_success() {
-                    answer.set_code(200);
-                }
-            })
-        }
-    ),
-    fault!("contents.add-count-old", "Adding answers with the count from before.", ["VC-11"], {
-        answers(ADD, |_, answer| {
-            answer.edit_data(|data| {
-                let old =
-                    data["promptCount"].as_i64().unwrap_or(0) - data["added"].as_i64().unwrap_or(0);
-                data["promptCount"] = old.into();
-            });
-        })
+        "promptIds without an entry is accepted." },
+    fault! { "contents.add-no-list" ["VC-12"] whole(ADD, |ask, upstream| async move {
+        let body = ask.json();
+        let missing = body.is_object() && body.get("promptIds").is_none();
+        if missing { added_none(&ask, &upstream).await } else { upstream.send(&ask).await }
     }),
-    fault!(
-        "contents.add-answers-list",
-        "added is the list of the ids.",
-        ["VC-11", "LI-08", "VC-10"],
-        {
-            answers(ADD, |ask, answer| {
-                let ids = ask.json()["promptIds"].clone();
-                answer.edit_data(|data| data["added"] = ids);
-            })
+        "A request without promptIds adds nothing and is answered 201." },
+    fault! { "contents.add-one-id" ["VC-13"] edits(ADD, |body| {
+        if body["promptIds"].is_i64() {
+            body["promptIds"] = json!([body["promptIds"]]);
         }
-    ),
-    fault!(
-        "contents.add-counts-sent",
-        "added counts prompts that were there already.",
-        ["VC-11", "LI-08"],
-        {
-            answers(ADD, |ask, answer| {
-                let sent = ask.json()["promptIds"].as_array().map_or(0, Vec::len);
-                answer.edit_data(|data| data["added"] = sent.into());
-            })
-        }
-    ),
-    fault!(
-        "contents.add-passes-over",
-        "Ids that cannot be added are passed over with 201.",
-        ["VC-14", "ER-03"],
-        {
-            whole(ADD, |ask, upstream| async move {
-                let known = known(&ask, &upstream).await;
-                match known.len() {
-                    0 if asked(&ask) > 0 => added_none(&ask, &upstream).await,
-                    some if some < asked(&ask) => {
-                        let body = json!({ "promptIds": known });
-                        upstream
-                            .send(&ask.another_with(Method::POST, ask.path.as_str(), &body))
-                            .await
-                    }
-                    _ => upstream.send(&ask).await,
-                }
-            })
-        }
-    ),
-    fault!(
-        "contents.add-some-pass-over",
-        "Ids that cannot be added are passed over if another one can.",
-        ["VC-14"],
-        whole(ADD, |ask, upstream| async move {
-            let known = known(&ask, &upstream).await;
-            if known.is_empty() || known.len() == asked(&ask) {
-                return upstream.send(&ask).await;
+    }),
+        "promptIds may be one id in place of a list." },
+    fault! { "contents.add-text-ids" ["VC-13"] edits(ADD, |body| {
+        for id in list_of(body, "promptIds").into_iter().flatten() {
+            if let Some(number) = id.as_str().and_then(|text| text.parse::<i64>().ok()) {
+                *id = number.into();
             }
-            let body = json!({ "promptIds": known });
-            upstream.send(&ask.another_with(Method::POST, ask.path.as_str(), &body)).await
-        })
-    ),
-    fault!(
-        "contents.add-half",
-        "A list with an id that cannot be added is refused, but the others are in.",
-        ["VC-14"],
-        whole(ADD, |ask, upstream| async move {
-            let known = known(&ask, &upstream).await;
-            if !known.is_empty() && known.len() < asked(&ask) {
+        }
+    }),
+        "promptIds takes ids as strings." },
+    fault! { "contents.add-whole-numbers" ["VC-13"] edits(ADD, |body| {
+        for id in list_of(body, "promptIds").into_iter().flatten() {
+            let number = id.as_f64().filter(|number| id.is_f64() && number.fract() == 0.0);
+            if let Some(number) =
+                number.and_then(|number| format!("{number:.0}").parse::<i64>().ok())
+            {
+                *id = number.into();
+            }
+        }
+    }),
+        "promptIds takes 7.0 for 7." },
+    fault! { "contents.add-200" ["VC-10"] status_instead(ADD, 200),
+        "Adding answers 200." },
+    fault! { "contents.add-count-old" ["VC-11"] edits_data(ADD, |data| {
+        let old = data["promptCount"].as_i64().unwrap_or(0) - data["added"].as_i64().unwrap_or(0);
+        data["promptCount"] = old.into();
+    }),
+        "Adding answers with the count from before." },
+    fault! { "contents.add-answers-list" ["VC-11"] answers(ADD, |ask, answer| {
+        let ids = ask.json()["promptIds"].clone();
+        answer.edit_data(|data| data["added"] = ids);
+    }),
+        "added is the list of the ids." },
+    fault! { "contents.add-counts-sent" ["VC-11"] answers(ADD, |ask, answer| {
+        let sent = ask.json()["promptIds"].as_array().map_or(0, Vec::len);
+        answer.edit_data(|data| data["added"] = sent.into());
+    }),
+        "added counts prompts that were there already." },
+    fault! { "contents.add-passes-over" ["VC-14"] whole(ADD, |ask, upstream| async move {
+        let known = known(&ask, &upstream).await;
+        match known.len() {
+            0 if asked(&ask) > 0 => added_none(&ask, &upstream).await,
+            some if some < asked(&ask) => {
                 let body = json!({ "promptIds": known });
-                upstream.send(&ask.another_with(Method::POST, ask.path.as_str(), &body)).await;
+                upstream.send(&ask.another_with(Method::POST, ask.path.as_str(), &body)).await
             }
-            upstream.send(&ask).await
-        })
-    ),
-    fault!(
-        "contents.add-reversed",
-        "Prompts added together are in the reverse order.",
-        ["VC-09"],
-        {
-            asks(ADD, |ask| {
-                ask.edit(|body| {
-                    if let Some(ids) = list_of(body, "promptIds") {
-                        ids.reverse();
-                    }
-                });
-            })
+            _ => upstream.send(&ask).await,
         }
-    ),
-    fault!(
-        "contents.add-again-new",
-        "Adding a prompt again makes its membership anew.",
-        ["VC-03"],
-        {
-            How::Store("POST /vaults/*/prompts, POST /prompts/*/save, PATCH /prompts/*", |inner| {
-                twisted(inner, Adding(Slip::Anew))
-            })
+    }),
+        "Ids that cannot be added are passed over with 201." },
+    fault! { "contents.add-some-pass-over" ["VC-14"] whole(ADD, |ask, upstream| async move {
+        let known = known(&ask, &upstream).await;
+        if known.is_empty() || known.len() == asked(&ask) {
+            return upstream.send(&ask).await;
         }
-    ),
-    fault!(
-        "contents.add-takes-away",
-        "Adding a prompt takes it out of its other vaults.",
-        [
-            "VC-02", "VC-03", "VC-20", "VC-04", "VC-06", "VC-16", "VC-21", "VC-25", "PR-08",
-            "PR-38", "PR-46"
-        ],
-        {
-            How::Store("POST /vaults/*/prompts, POST /prompts/*/save, PATCH /prompts/*", |inner| {
-                twisted(inner, Adding(Slip::TakesAway))
-            })
+        let body = json!({ "promptIds": known });
+        upstream.send(&ask.another_with(Method::POST, ask.path.as_str(), &body)).await
+    }),
+        "Ids that cannot be added are passed over if another one can." },
+    fault! { "contents.add-half" ["VC-14"] whole(ADD, |ask, upstream| async move {
+        let known = known(&ask, &upstream).await;
+        if !known.is_empty() && known.len() < asked(&ask) {
+            let body = json!({ "promptIds": known });
+            upstream.send(&ask.another_with(Method::POST, ask.path.as_str(), &body)).await;
         }
-    ),
-    fault!(
-        "contents.save-takes-away",
-        "Saving a prompt takes it out of its other vaults.",
-        ["VC-03", "VC-02", "PR-46", "PG-06"],
-        {
-            How::Store("POST /vaults/*/prompts, POST /prompts/*/save, PATCH /prompts/*", |inner| {
-                twisted(inner, Adding(Slip::SaveTakesAway))
-            })
+        upstream.send(&ask).await
+    }),
+        "A list with an id that cannot be added is refused, but the others are in." },
+    fault! { "contents.add-reversed" ["VC-09"] edits(ADD, |body| {
+        if let Some(ids) = list_of(body, "promptIds") {
+            ids.reverse();
         }
-    ),
+    }),
+        "Prompts added together are in the reverse order." },
+    fault! { "contents.add-again-new" ["VC-03"]
+        How::Store("POST /vaults/*/prompts, POST /prompts/*/save, PATCH /prompts/*", |inner| {
+            twisted(inner, Adding(Slip::Anew))
+        }),
+        "Adding a prompt again makes its membership anew." },
+    fault! { "contents.add-takes-away" ["VC-02"]
+        How::Store("POST /vaults/*/prompts, POST /prompts/*/save, PATCH /prompts/*", |inner| {
+            twisted(inner, Adding(Slip::TakesAway))
+        }),
+        "Adding a prompt takes it out of its other vaults." },
+    fault! { "contents.save-takes-away" ["VC-03"]
+        How::Store("POST /vaults/*/prompts, POST /prompts/*/save, PATCH /prompts/*", |inner| {
+            twisted(inner, Adding(Slip::SaveTakesAway))
+        }),
+        "Saving a prompt takes it out of its other vaults." },
 ];
 
 /// How many whole numbers `promptIds` has.

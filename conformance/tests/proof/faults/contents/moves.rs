@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::pins::mistaken;
 use crate::ask::Ask;
 use crate::fault::{Fault, How, fault};
-use crate::front::{answers, asks, whole};
+use crate::front::{answers, edits, edits_data, status_instead, whole};
 use crate::proxy::Upstream;
 use crate::store::twisted;
 
@@ -16,203 +16,93 @@ use self::slips::{Moves, Slip};
 
 const MOVE: &str = "POST /vaults/*/prompts/*/move";
 
+#[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
-    fault!(
-        "contents.move-201",
-        "A move answers 201.",
-        ["VC-17", "VC-20", "VC-21", "VC-19", "PR-10", "VA-10", "VA-11"],
-        {
-            answers(MOVE, |_, answer| {
-                if answer.is_success() {
-                    answer.set_code(201);
-                }
-            })
+    fault! { "contents.move-201" ["VC-17"] status_instead(MOVE, 201),
+        "A move answers 201." },
+    fault! { "contents.move-answers-ids-as-text" ["VC-17"] edits_data(MOVE, |data| {
+        for key in ["sourceVaultId", "targetVaultId"] {
+            data[key] = data[key].to_string().into();
         }
-    ),
-    fault!(
-        "contents.move-answers-ids-as-text",
-        "A move answers with vault ids as strings.",
-        ["VC-17", "VC-18", "EN-08"],
-        {
-            answers(MOVE, |_, answer| {
-                answer.edit_data(|data| {
-                    for key in ["sourceVaultId", "targetVaultId"] {
-                        data[key] = data[key].to_string().into();
-                    }
-                });
-            })
+    }),
+        "A move answers with vault ids as strings." },
+    fault! { "contents.move-answers-swapped" ["VC-18"] edits_data(MOVE, |data| {
+        let source = data["sourceVaultId"].take();
+        data["sourceVaultId"] = data["targetVaultId"].take();
+        data["targetVaultId"] = source;
+    }),
+        "A move answers with source and target swapped." },
+    fault! { "contents.move-answers-membership" ["VC-18"] answers(MOVE, |ask, answer| {
+        answer.edit_data(|data| {
+            let right = data["promptId"].as_i64().unwrap_or_default();
+            data["promptId"] = mistaken(&ask.id(3).into(), right);
+        });
+    }),
+        "A move answers with the membership as the prompt." },
+    fault! { "contents.move-answers-old" ["VC-19"] answers(MOVE, |ask, answer| {
+        answer.edit_data(|data| data["vaultPromptId"] = ask.id(3).into());
+    }),
+        "A move answers with the old membership." },
+    fault! { "contents.move-target-text" ["VC-22"] edits(MOVE, |body| {
+        let number = body["targetVaultId"].as_str().and_then(|text| text.parse::<i64>().ok());
+        if let Some(number) = number {
+            body["targetVaultId"] = number.into();
         }
-    ),
-    fault!(
-        "contents.move-answers-swapped",
-        "A move answers with source and target swapped.",
-        ["VC-18"],
-        {
-            answers(MOVE, |_, answer| {
-                answer.edit_data(|data| {
-                    let source = data["sourceVaultId"].take();
-                    data["sourceVaultId"] = data["targetVaultId"].take();
-                    data["targetVaultId"] = source;
-                });
-            })
-        }
-    ),
-    fault!(
-        "contents.move-answers-membership",
-        "A move answers with the membership as the prompt.",
-        ["VC-18"],
-        {
-            answers(MOVE, |ask, answer| {
-                answer.edit_data(|data| {
-                    let right = data["promptId"].as_i64().unwrap_or_default();
-                    data["promptId"] = mistaken(&ask.id(3).into(), right);
-                });
-            })
-        }
-    ),
-    fault!(
-        "contents.move-answers-old",
-        "A move answers with the old membership.",
-        ["VC-19", "VC-21", "PR-10"],
-        {
-            answers(MOVE, |ask, answer| {
-                answer.edit_data(|data| data["vaultPromptId"] = ask.id(3).into());
-            })
-        }
-    ),
-    fault!(
-        "contents.move-target-text",
-        "targetVaultId may be a string of digits.",
-        ["VC-22", "ER-05"],
-        {
-            asks(MOVE, |ask| {
-                ask.edit(|body| {
-                    let number =
-                        body["targetVaultId"].as_str().and_then(|text| text.parse::<i64>().ok());
-                    if let Some(number) = number {
-                        body["targetVaultId"] = number.into();
-                    }
-                });
-            })
-        }
-    ),
-    fault!(
-        "contents.move-target-0",
-        "targetVaultId 0 stands for the General vault.",
-        ["VC-22", "ER-06", "VC-21", "ER-03", "ER-05"],
-        {
-            whole(MOVE, |ask, upstream| {
-                to_general(ask, upstream, |body| body["targetVaultId"] == 0)
-            })
-        }
-    ),
-    fault!(
-        "contents.move-no-target",
-        "A move without a target goes to the General vault.",
-        ["VC-22", "ER-04", "VC-21"],
-        {
-            whole(MOVE, |ask, upstream| {
-                to_general(ask, upstream, |body| {
-                    body.is_object() && body.get("targetVaultId").is_none()
-                })
-            })
-        }
-    ),
-    fault!(
-        "contents.move-copies",
-        "A move leaves the prompt in the source.",
-        ["VC-20", "VC-21"],
-        {
-            How::Store("POST /vaults/*/prompts/*/move", |inner| {
-                twisted(inner, Moves::of(Slip::Copies))
-            })
-        }
-    ),
-    fault!("contents.move-pins", "A move of a pinned prompt keeps the pin.", ["VC-20"], {
+    }),
+        "targetVaultId may be a string of digits." },
+    fault! { "contents.move-target-0" ["VC-22"]
+        whole(MOVE, |ask, upstream| to_general(ask, upstream, |body| body["targetVaultId"] == 0)),
+        "targetVaultId 0 stands for the General vault." },
+    fault! { "contents.move-no-target" ["VC-22"] whole(MOVE, |ask, upstream| {
+        to_general(ask, upstream, |body| body.is_object() && body.get("targetVaultId").is_none())
+    }),
+        "A move without a target goes to the General vault." },
+    fault! { "contents.move-copies" ["VC-20"]
+        How::Store("POST /vaults/*/prompts/*/move", |inner| twisted(inner, Moves::of(Slip::Copies))),
+        "A move leaves the prompt in the source." },
+    fault! { "contents.move-pins" ["VC-20"]
         How::Store("POST /vaults/*/prompts/*/move", |inner| {
             twisted(inner, Moves::of(Slip::KeepsPin))
-        })
-    }),
-    fault!("contents.move-all", "A move takes the prompt out of all other vaults.", ["VC-20"], {
+        }),
+        "A move of a pinned prompt keeps the pin." },
+    fault! { "contents.move-all" ["VC-20"]
         How::Store("POST /vaults/*/prompts/*/move", |inner| {
             twisted(inner, Moves::of(Slip::TakesAll))
-        })
-    }),
-    fault!(
-        "contents.move-loses",
-        "A move to no vault of the caller's is refused, and the prompt is gone.",
-        ["VC-21", "VC-24", "ER-03", "ER-08"],
-        {
-            How::Store("POST /vaults/*/prompts/*/move", |inner| {
-                twisted(inner, Moves::of(Slip::Loses))
-            })
-        }
-    ),
-    fault!(
-        "contents.move-claims",
-        "A move to no vault of the caller's is answered 200.",
-        ["VC-24", "VC-21", "ER-03"],
-        {
-            How::Store("POST /vaults/*/prompts/*/move", |inner| {
-                twisted(inner, Moves::of(Slip::Claims))
-            })
-        }
-    ),
-    fault!(
-        "contents.move-gap",
-        "For a moment of a move the prompt is in neither vault.",
-        ["VC-21", "VC-19"],
-        {
-            How::Store("POST /vaults/*/prompts/*/move", |inner| {
-                twisted(inner, Moves::of(Slip::Gap))
-            })
-        }
-    ),
-    fault!(
-        "contents.move-overlap",
-        "For a moment of a move the prompt is in both vaults.",
-        ["VC-21", "VC-19"],
-        {
-            How::Store("POST /vaults/*/prompts/*/move", |inner| {
-                twisted(inner, Moves::of(Slip::Overlap))
-            })
-        }
-    ),
-    fault!("contents.move-again", "A move that was done is answered again.", ["VC-20", "VC-21"], {
+        }),
+        "A move takes the prompt out of all other vaults." },
+    fault! { "contents.move-loses" ["VC-21"]
+        How::Store("POST /vaults/*/prompts/*/move", |inner| twisted(inner, Moves::of(Slip::Loses))),
+        "A move to no vault of the caller's is refused, and the prompt is gone." },
+    fault! { "contents.move-claims" ["VC-24"]
+        How::Store("POST /vaults/*/prompts/*/move", |inner| twisted(inner, Moves::of(Slip::Claims))),
+        "A move to no vault of the caller's is answered 200." },
+    fault! { "contents.move-gap" ["VC-21"]
+        How::Store("POST /vaults/*/prompts/*/move", |inner| twisted(inner, Moves::of(Slip::Gap))),
+        "For a moment of a move the prompt is in neither vault." },
+    fault! { "contents.move-overlap" ["VC-21"]
+        How::Store("POST /vaults/*/prompts/*/move", |inner| {
+            twisted(inner, Moves::of(Slip::Overlap))
+        }),
+        "For a moment of a move the prompt is in both vaults." },
+    fault! { "contents.move-again" ["VC-20"]
         How::Store("POST /vaults/*/prompts/*/move", |inner| {
             twisted(inner, Moves::of(Slip::Replays))
-        })
+        }),
+        "A move that was done is answered again." },
+    fault! { "contents.move-within" ["VC-21"] How::Store("POST /vaults/*/prompts/*/move", |inner| {
+        twisted(inner, Moves::of(Slip::WithinLoses))
     }),
-    fault!(
-        "contents.move-within",
-        "A move within one vault takes the prompt out of it.",
-        ["VC-21", "VC-19"],
-        {
-            How::Store("POST /vaults/*/prompts/*/move", |inner| {
-                twisted(inner, Moves::of(Slip::WithinLoses))
-            })
-        }
-    ),
-    fault!(
-        "contents.move-into-holder",
-        "A move to a vault that holds the prompt takes it out of both.",
-        ["VC-21", "VC-20"],
-        {
-            How::Store("POST /vaults/*/prompts/*/move", |inner| {
-                twisted(inner, Moves::of(Slip::HolderLoses))
-            })
-        }
-    ),
-    fault!(
-        "contents.move-foreign-source",
-        "Whoever knows the ids takes a prompt out of a foreign vault.",
-        ["VC-23", "ER-10"],
-        {
-            How::Store("POST /vaults/*/prompts/*/move", |inner| {
-                twisted(inner, Moves::of(Slip::ForeignSource))
-            })
-        }
-    ),
+        "A move within one vault takes the prompt out of it." },
+    fault! { "contents.move-into-holder" ["VC-21"]
+        How::Store("POST /vaults/*/prompts/*/move", |inner| {
+            twisted(inner, Moves::of(Slip::HolderLoses))
+        }),
+        "A move to a vault that holds the prompt takes it out of both." },
+    fault! { "contents.move-foreign-source" ["VC-23"]
+        How::Store("POST /vaults/*/prompts/*/move", |inner| {
+            twisted(inner, Moves::of(Slip::ForeignSource))
+        }),
+        "Whoever knows the ids takes a prompt out of a foreign vault." },
 ];
 
 /// Sends the move to the General vault if its body asks for that.

@@ -14,7 +14,7 @@ use super::{held, loose, membership};
 use crate::ask::{Answer, Ask};
 use crate::entries::entries;
 use crate::fault::{Fault, How, fault};
-use crate::front::{answers, whole};
+use crate::front::{answers, status_instead, whole};
 use crate::proxy::Upstream;
 use crate::shared::Shared;
 use crate::store::{Twist, twisted};
@@ -22,111 +22,64 @@ use crate::store::{Twist, twisted};
 const PIN: &str = "POST /vaults/*/prompts/*/pin";
 const UNPIN: &str = "DELETE /vaults/*/prompts/*/pin";
 
+#[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
-    fault!(
-        "contents.pin-201",
-        "A pin answers 201.",
-        [
-            "VC-25", "VC-20", "VC-08", "VC-27", "VC-03", "VC-19", "VC-04", "VC-06", "VC-07",
-            "VC-15", "VC-16", "VC-21", "VC-26", "VC-28", "VC-29", "VC-30", "VA-34", "PR-10",
-            "VA-11", "VA-28", "VA-33"
-        ],
-        {
-            answers(PIN, |_, answer| {
-                if answer.is_success() {
-                    answer.set_code(201);
-                }
-            })
+    fault! { "contents.pin-201" ["VC-25"] status_instead(PIN, 201),
+        "A pin answers 201." },
+    fault! { "contents.pin-answers-prompt" ["VC-25"] whole(PIN, |ask, upstream| async move {
+        let mut answer = upstream.send(&ask).await;
+        if let Some(entry) = entry_of(&ask, &upstream).await {
+            answer.edit_data(|data| {
+                data["vaultPromptId"] = mistaken(&entry["id"], ask.id(3));
+            });
         }
-    ),
-    fault!(
-        "contents.pin-answers-prompt",
-        "A pin answers with the prompt's id.",
-        ["VC-25", "VC-29"],
-        {
-            whole(PIN, |ask, upstream| async move {
-                let mut answer = upstream.send(&ask).await;
-                if let Some(entry) = entry_of(&ask, &upstream).await {
-                    answer.edit_data(|data| {
-                        data["vaultPromptId"] = mistaken(&entry["id"], ask.id(3));
-                    });
-                }
-                answer
-            })
+        answer
+    }),
+        "A pin answers with the prompt's id." },
+    fault! { "contents.unpin-answers-old" ["VC-26"] whole(UNPIN, |ask, upstream| async move {
+        let before = entry_of(&ask, &upstream).await;
+        let mut answer = upstream.send(&ask).await;
+        if let Some(entry) = before {
+            answer.edit_data(|data| data["isPinned"] = entry["isPinned"].clone());
         }
-    ),
-    fault!(
-        "contents.unpin-answers-old",
-        "An unpin answers with the state before it.",
-        ["VC-26"],
-        {
-            whole(UNPIN, |ask, upstream| async move {
-                let before = entry_of(&ask, &upstream).await;
-                let mut answer = upstream.send(&ask).await;
-                if let Some(entry) = before {
-                    answer.edit_data(|data| data["isPinned"] = entry["isPinned"].clone());
-                }
-                answer
-            })
+        answer
+    }),
+        "An unpin answers with the state before it." },
+    fault! { "contents.pin-one-only" ["VC-27"]
+        How::Store("* /vaults/*/prompts/*/pin", |inner| twisted(inner, Pins(Slip::OneOnly))),
+        "A pin takes the pin of all others away." },
+    fault! { "contents.pin-five" ["VC-27"] five(),
+        "A vault takes five pins and refuses the sixth." },
+    fault! { "contents.pin-toggles" ["VC-29"]
+        How::Store("* /vaults/*/prompts/*/pin", |inner| twisted(inner, Pins(Slip::Toggle))),
+        "Pinning a pinned prompt unpins it." },
+    fault! { "contents.pin-redates" ["VC-29"]
+        How::Store("* /vaults/*/prompts/*/pin", |inner| twisted(inner, Pins(Slip::Redate))),
+        "Pinning a pinned prompt brings it to the top." },
+    fault! { "contents.pin-again-400" ["VC-29"] whole(PIN, |ask, upstream| async move {
+        match entry_of(&ask, &upstream).await {
+            Some(entry) if entry["isPinned"] == true => Answer::refusal(400, "pinned already"),
+            _ => upstream.send(&ask).await,
         }
-    ),
-    fault!(
-        "contents.pin-one-only",
-        "A pin takes the pin of all others away.",
-        ["VC-27", "VC-08", "VC-07", "VC-29"],
-        { How::Store("* /vaults/*/prompts/*/pin", |inner| twisted(inner, Pins(Slip::OneOnly))) }
-    ),
-    fault!(
-        "contents.pin-five",
-        "A vault takes five pins and refuses the sixth.",
-        ["VC-27"],
-        five()
-    ),
-    fault!("contents.pin-toggles", "Pinning a pinned prompt unpins it.", ["VC-29"], {
-        How::Store("* /vaults/*/prompts/*/pin", |inner| twisted(inner, Pins(Slip::Toggle)))
     }),
-    fault!("contents.pin-redates", "Pinning a pinned prompt brings it to the top.", ["VC-29"], {
-        How::Store("* /vaults/*/prompts/*/pin", |inner| twisted(inner, Pins(Slip::Redate)))
-    }),
-    fault!("contents.pin-again-400", "Pinning a pinned prompt is refused.", ["VC-29", "VC-25"], {
-        whole(PIN, |ask, upstream| async move {
-            match entry_of(&ask, &upstream).await {
-                Some(entry) if entry["isPinned"] == true => Answer::refusal(400, "pinned already"),
-                _ => upstream.send(&ask).await,
-            }
-        })
-    }),
-    fault!(
-        "contents.unpin-again-404",
-        "Unpinning what is not pinned answers 404.",
-        ["VC-30", "AU-07", "VC-25"],
-        {
-            whole(UNPIN, |ask, upstream| async move {
-                match entry_of(&ask, &upstream).await {
-                    Some(entry) if entry["isPinned"] == false => Answer::refusal(404, "not pinned"),
-                    _ => upstream.send(&ask).await,
-                }
-            })
+        "Pinning a pinned prompt is refused." },
+    fault! { "contents.unpin-again-404" ["VC-30"] whole(UNPIN, |ask, upstream| async move {
+        match entry_of(&ask, &upstream).await {
+            Some(entry) if entry["isPinned"] == false => Answer::refusal(404, "not pinned"),
+            _ => upstream.send(&ask).await,
         }
-    ),
-    fault!("contents.unpin-again-pins", "Unpinning what is not pinned pins it.", ["VC-30"], {
-        How::Store("* /vaults/*/prompts/*/pin", |inner| twisted(inner, Pins(Slip::UnpinToggles)))
     }),
-    fault!(
-        "contents.unpin-to-top",
-        "An unpinned prompt counts as added now.",
-        ["VC-28", "VC-30", "ER-10", "AU-02", "AU-07", "ER-08"],
-        { unpinned(true) }
-    ),
-    fault!(
-        "contents.unpin-to-bottom",
-        "An unpinned prompt goes to the end.",
-        ["VC-28", "VC-30"],
-        { unpinned(false) }
-    ),
-    fault!("contents.unpin-ignored", "An unpin is answered and not done.", ["VC-28", "VC-08"], {
-        How::Store("* /vaults/*/prompts/*/pin", |inner| twisted(inner, Pins(Slip::Stays)))
-    }),
+        "Unpinning what is not pinned answers 404." },
+    fault! { "contents.unpin-again-pins" ["VC-30"]
+        How::Store("* /vaults/*/prompts/*/pin", |inner| twisted(inner, Pins(Slip::UnpinToggles))),
+        "Unpinning what is not pinned pins it." },
+    fault! { "contents.unpin-to-top" ["VC-28"] unpinned(true),
+        "An unpinned prompt counts as added now." },
+    fault! { "contents.unpin-to-bottom" ["VC-28"] unpinned(false),
+        "An unpinned prompt goes to the end." },
+    fault! { "contents.unpin-ignored" ["VC-28"]
+        How::Store("* /vaults/*/prompts/*/pin", |inner| twisted(inner, Pins(Slip::Stays))),
+        "An unpin is answered and not done." },
 ];
 
 async fn listing(ask: &Ask, upstream: &Upstream) -> Vec<Value> {

@@ -17,112 +17,62 @@ use crate::store::{Twist, twisted};
 
 const REMOVE: &str = "DELETE /vaults/*/prompts/*";
 
+#[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
-    fault!(
-        "contents.remove-deletes",
-        "A removal deletes a prompt that is in no other vault.",
-        ["VC-16", "VC-15", "PR-10", "VC-20"],
-        {
-            How::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
-                twisted(inner, Removal(Slip::Deletes))
-            })
+    fault! { "contents.remove-deletes" ["VC-16"]
+        How::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
+            twisted(inner, Removal(Slip::Deletes))
+        }),
+        "A removal deletes a prompt that is in no other vault." },
+    fault! { "contents.remove-everywhere" ["VC-16"]
+        How::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
+            twisted(inner, Removal(Slip::Everywhere))
+        }),
+        "A removal takes the prompt out of all vaults." },
+    fault! { "contents.remove-neighbour" ["VC-16"]
+        How::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
+            twisted(inner, Removal(Slip::Unpins))
+        }),
+        "A removal unpins the other prompts of the vault." },
+    fault! { "contents.remove-answers-prompt" ["VC-15"] whole(REMOVE, |ask, upstream| async move {
+        let entry = entry_of(&ask, &upstream).await;
+        let mut answer = upstream.send(&ask).await;
+        if let Some(entry) = entry {
+            answer.edit_data(|data| {
+                data["vaultPromptId"] = mistaken(&entry["id"], ask.id(3));
+            });
         }
-    ),
-    fault!(
-        "contents.remove-everywhere",
-        "A removal takes the prompt out of all vaults.",
-        ["VC-16"],
-        {
-            How::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
-                twisted(inner, Removal(Slip::Everywhere))
-            })
-        }
-    ),
-    fault!(
-        "contents.remove-neighbour",
-        "A removal unpins the other prompts of the vault.",
-        ["VC-16", "VC-15"],
-        {
-            How::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
-                twisted(inner, Removal(Slip::Unpins))
-            })
-        }
-    ),
-    fault!(
-        "contents.remove-answers-prompt",
-        "A removal answers with the prompt's id.",
-        ["VC-15"],
-        {
-            whole(REMOVE, |ask, upstream| async move {
-                let entry = entry_of(&ask, &upstream).await;
-                let mut answer = upstream.send(&ask).await;
-                if let Some(entry) = entry {
-                    answer.edit_data(|data| {
-                        data["vaultPromptId"] = mistaken(&entry["id"], ask.id(3));
-                    });
-                }
-                answer
-            })
-        }
-    ),
-    fault!(
-        "contents.remove-deleted",
-        "A removal answers deleted in place of removed.",
-        ["VC-15"],
-        {
-            answers(REMOVE, |ask, answer| {
-                answer.edit_data(|data| {
-                    *data = json!({ "vaultPromptId": ask.id(3), "deleted": true });
-                });
-            })
-        }
-    ),
-    fault!(
-        "contents.remove-again",
-        "Removing a removed membership answers 200.",
-        ["VC-15"],
-        removed_again()
-    ),
-    fault!(
-        "contents.remove-any-vault",
-        "A removal goes by the membership and not by the vault.",
-        ["VC-15", "VC-01", "VC-05", "VA-34"],
-        {
-            How::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
-                twisted(inner, AnyVault(Call::Remove))
-            })
-        }
-    ),
-    fault!(
-        "contents.pin-any-vault",
-        "A pin goes by the membership and not by the vault.",
-        ["VC-25", "VC-15", "VC-01"],
-        {
-            How::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
-                twisted(inner, AnyVault(Call::Pin))
-            })
-        }
-    ),
-    fault!(
-        "contents.move-any-vault",
-        "A move goes by the membership and not by the vault.",
-        ["VC-20", "VC-15", "VC-01", "VC-05", "VA-34"],
-        {
-            How::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
-                twisted(inner, AnyVault(Call::Move))
-            })
-        }
-    ),
-    fault!(
-        "contents.prompt-id-named",
-        "Remove, move and pin take the prompt's id too.",
-        ["VC-01"],
-        {
-            How::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
-                twisted(inner, AnyVault(Call::ByPrompt))
-            })
-        }
-    ),
+        answer
+    }),
+        "A removal answers with the prompt's id." },
+    fault! { "contents.remove-deleted" ["VC-15"] answers(REMOVE, |ask, answer| {
+        answer.edit_data(|data| {
+            *data = json!({ "vaultPromptId": ask.id(3), "deleted": true });
+        });
+    }),
+        "A removal answers deleted in place of removed." },
+    fault! { "contents.remove-again" ["VC-15"] removed_again(),
+        "Removing a removed membership answers 200." },
+    fault! { "contents.remove-any-vault" ["VC-15"]
+        How::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
+            twisted(inner, AnyVault(Call::Remove))
+        }),
+        "A removal goes by the membership and not by the vault." },
+    fault! { "contents.pin-any-vault" ["VC-25"]
+        How::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
+            twisted(inner, AnyVault(Call::Pin))
+        }),
+        "A pin goes by the membership and not by the vault." },
+    fault! { "contents.move-any-vault" ["VC-20"]
+        How::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
+            twisted(inner, AnyVault(Call::Move))
+        }),
+        "A move goes by the membership and not by the vault." },
+    fault! { "contents.prompt-id-named" ["VC-01"]
+        How::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
+            twisted(inner, AnyVault(Call::ByPrompt))
+        }),
+        "Remove, move and pin take the prompt's id too." },
 ];
 
 fn removed_again() -> How {

@@ -22,67 +22,38 @@ const LATE: Duration = Duration::from_millis(700);
 /// How long a job rests that nobody has asked for.
 const REST: Duration = Duration::from_millis(100);
 
+#[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
-    fault!(
-        "generations.job-fails",
-        "A job that is done is said to have failed.",
-        [
-            "GE-28", "GE-26", "GE-29", "GE-11", "GE-31", "GE-17", "GE-19", "GE-22", "GE-06",
-            "GE-13", "GE-20", "GE-24", "GE-30"
-        ],
-        { How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::Fails))) }
-    ),
-    fault!(
-        "generations.negative-fails",
-        "A job with a negativePrompt fails.",
-        ["GE-14", "GE-13"],
-        { How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::NegativeFails))) }
-    ),
-    fault!(
-        "generations.job-early",
-        "A job is completed before its output is in the vault.",
-        ["GE-32", "GE-29", "GE-11", "GE-17", "GE-19", "GE-22", "GE-20", "GE-26", "GE-30", "GE-31"],
-        { How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::Early))) }
-    ),
-    fault!("generations.job-lazy", "A job runs only once its status was asked for.", ["GE-27"], {
-        How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::Lazy)))
-    }),
-    fault!(
-        "generations.output-loose",
-        "The output of a job is in no vault.",
-        ["GE-29", "GE-32", "GE-11", "GE-17", "GE-19", "GE-22", "GE-20", "GE-30"],
-        { How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::Loose))) }
-    ),
-    fault!(
-        "generations.output-no-images",
-        "A job leaves a prompt without images.",
-        ["GE-29", "GE-30", "GE-17"],
-        { How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::NoImages))) }
-    ),
-    fault!(
-        "generations.batch-short",
-        "A batch lacks its last output.",
-        ["GE-30", "GE-19", "GE-29"],
-        { How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::Short))) }
-    ),
-    fault!(
-        "generations.batch-same",
-        "All outputs of a batch have the address of the first.",
-        ["GE-30"],
-        { How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::Same))) }
-    ),
-    fault!(
-        "generations.batch-twice",
-        "The outputs of a batch are saved twice.",
-        ["GE-30", "GE-29"],
-        { How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::Twice))) }
-    ),
-    fault!(
-        "generations.status-foreign",
-        "Another account reads the status of a job by its id.",
-        ["GE-31"],
-        { How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::Foreign))) }
-    ),
+    fault! { "generations.job-fails" ["GE-28"]
+        How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::Fails))),
+        "A job that is done is said to have failed." },
+    fault! { "generations.negative-fails" ["GE-14"]
+        How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::NegativeFails))),
+        "A job with a negativePrompt fails." },
+    fault! { "generations.job-early" ["GE-32"]
+        How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::Early))),
+        "A job is completed before its output is in the vault." },
+    fault! { "generations.job-lazy" ["GE-27"]
+        How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::Lazy))),
+        "A job runs only once its status was asked for." },
+    fault! { "generations.output-loose" ["GE-29"]
+        How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::Loose))),
+        "The output of a job is in no vault." },
+    fault! { "generations.output-no-images" ["GE-29"]
+        How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::NoImages))),
+        "A job leaves a prompt without images." },
+    fault! { "generations.batch-short" ["GE-30"]
+        How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::Short))),
+        "A batch lacks its last output." },
+    fault! { "generations.batch-same" ["GE-30"]
+        How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::Same))),
+        "All outputs of a batch have the address of the first." },
+    fault! { "generations.batch-twice" ["GE-30"]
+        How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::Twice))),
+        "The outputs of a batch are saved twice." },
+    fault! { "generations.status-foreign" ["GE-31"]
+        How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::Foreign))),
+        "Another account reads the status of a job by its id." },
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -18,146 +18,93 @@ const NAME: &str = "promptarium_session=";
 const LOOKED_AT: usize = 40;
 
 pub(in crate::faults) const ALL: &[Fault] = &[
-    fault!(
-        "sessions.cookie-for-scripts",
-        "The cookie of a session is not HttpOnly.",
-        ["KE-05"],
-        cookie_without("; HttpOnly")
-    ),
-    fault!(
-        "sessions.cookie-for-all-sites",
-        "The cookie of a session has no SameSite.",
-        ["KE-05"],
-        cookie_without("; SameSite=Lax")
-    ),
-    fault!(
-        "sessions.cookie-of-a-path",
-        "The cookie of a session is that of one path.",
-        ["KE-05"],
-        cookie_without("; Path=/")
-    ),
-    fault!("sessions.code-twice", "A sign-in code works again.", ["KE-05"], {
+    fault! { "sessions.cookie-for-scripts" ["KE-05"] cookie_without("; HttpOnly"),
+    "The cookie of a session is not HttpOnly." },
+    fault! { "sessions.cookie-for-all-sites" ["KE-05"] cookie_without("; SameSite=Lax"),
+    "The cookie of a session has no SameSite." },
+    fault! { "sessions.cookie-of-a-path" ["KE-05"] cookie_without("; Path=/"),
+    "The cookie of a session is that of one path." },
+    fault! { "sessions.code-twice" ["KE-05"] {
         let first = Shared::<Option<Answer>>::default();
         answers(SIGN_IN, move |_, answer| {
             let first = first.with(|first| first.get_or_insert_with(|| answer.clone()).clone());
             *answer = first;
         })
+    },
+        "A sign-in code works again." },
+    fault! { "sessions.first-of-two-cookies" ["KE-05"] asks(KEYS, |ask| {
+        let first = cookie(ask).split(';').next().unwrap_or_default().to_owned();
+        set(ask, COOKIE.as_str(), &first);
     }),
-    fault!(
-        "sessions.first-of-two-cookies",
-        "Of two cookies of the session the first one counts.",
-        ["KE-05"],
-        asks(KEYS, |ask| {
-            let first = cookie(ask).split(';').next().unwrap_or_default().to_owned();
-            set(ask, COOKIE.as_str(), &first);
-        })
-    ),
-    fault!(
-        "sessions.beginning-of-a-cookie",
-        "Of a session's cookie only the beginning is compared.",
-        ["KE-05"],
-        beginning_compared()
-    ),
-    fault!(
-        "sessions.beside-a-key",
-        "An API key beside a session is not looked at.",
-        ["KE-05"],
-        asks(KEYS, |ask| {
-            if has_session(ask) {
-                ask.headers.remove(AUTHORIZATION);
-            }
-        })
-    ),
-    fault!(
-        "sessions.as-a-key",
-        "A session is as good as a key for the whole API.",
-        ["AU-02"],
-        asks(ALL_PATHS, |ask| {
-            let of_keys = matches!(ask.segment(0), "api-keys" | "sign-in");
-            if has_session(ask) && ask.authorization().is_empty() && !of_keys {
-                as_main(ask);
-            }
-        })
-    ),
-    fault!(
-        "sessions.from-any-site",
-        "Nobody looks at where a request in a session comes from.",
-        ["KE-05"],
-        asks(KEYS, |ask| if has_session(ask) {
+        "Of two cookies of the session the first one counts." },
+    fault! { "sessions.beginning-of-a-cookie" ["KE-05"] beginning_compared(),
+    "Of a session's cookie only the beginning is compared." },
+    fault! { "sessions.beside-a-key" ["KE-05"] asks(KEYS, |ask| {
+        if has_session(ask) {
+            ask.headers.remove(AUTHORIZATION);
+        }
+    }),
+        "An API key beside a session is not looked at." },
+    fault! { "sessions.as-a-key" ["AU-02"] asks(ALL_PATHS, |ask| {
+        let of_keys = matches!(ask.segment(0), "api-keys" | "sign-in");
+        if has_session(ask) && ask.authorization().is_empty() && !of_keys {
+            as_main(ask);
+        }
+    }),
+        "A session is as good as a key for the whole API." },
+    fault! { "sessions.from-any-site" ["KE-05"] asks(KEYS, |ask| {
+        if has_session(ask) {
             own(ask);
-        })
-    ),
-    fault!(
-        "sessions.from-no-site",
-        "A request that does not say where it comes from is taken in a session.",
-        ["KE-05"],
-        asks(KEYS, |ask| {
-            if has_session(ask)
-                && [FETCH_SITE, "origin", "referer"]
-                    .iter()
-                    .all(|name| !ask.headers.contains_key(*name))
-            {
-                own(ask);
-            }
-        })
-    ),
-    fault!(
-        "sessions.from-the-same-site",
-        "A request of a page on a neighbouring host is taken in a session.",
-        ["KE-05"],
-        asks(KEYS, |ask| if is(ask, FETCH_SITE, "same-site") {
+        }
+    }),
+        "Nobody looks at where a request in a session comes from." },
+    fault! { "sessions.from-no-site" ["KE-05"] asks(KEYS, |ask| {
+        if has_session(ask)
+            && [FETCH_SITE, "origin", "referer"].iter().all(|name| !ask.headers.contains_key(*name))
+        {
             own(ask);
-        })
-    ),
-    fault!(
-        "sessions.own-origin-believed",
-        "The own origin is believed whatever Sec-Fetch-Site says.",
-        ["KE-05"],
-        asks(
-            KEYS,
-            |ask| if is(ask, FETCH_SITE, "cross-site") && ask.headers.contains_key(ORIGIN) {
-                own(ask);
-            }
-        )
-    ),
-    fault!(
-        "sessions.from-null",
-        "The origin null is taken for the own one.",
-        ["KE-05"],
-        asks(KEYS, |ask| if is(ask, "origin", "null") {
+        }
+    }),
+        "A request that does not say where it comes from is taken in a session." },
+    fault! { "sessions.from-the-same-site" ["KE-05"] asks(KEYS, |ask| {
+        if is(ask, FETCH_SITE, "same-site") {
             own(ask);
-        })
-    ),
-    fault!(
-        "sessions.referer-believed",
-        "Referer is as good as Origin.",
-        ["KE-05"],
-        asks(KEYS, |ask| if ask.headers.contains_key(REFERER) {
+        }
+    }),
+        "A request of a page on a neighbouring host is taken in a session." },
+    fault! { "sessions.own-origin-believed" ["KE-05"] asks(KEYS, |ask| {
+        if is(ask, FETCH_SITE, "cross-site") && ask.headers.contains_key(ORIGIN) {
             own(ask);
-        })
-    ),
-    fault!(
-        "sessions.refused-and-done",
-        "What another site asks for in a session is answered 403, and done.",
-        ["KE-05"],
-        whole("POST /api-keys, DELETE /api-keys/*", |mut ask, upstream| async move {
-            let answer = upstream.send(&ask).await;
-            if answer.code() == 403 {
-                own(&mut ask);
-                upstream.send(&ask).await;
-            }
-            answer
-        })
-    ),
-    fault!(
-        "sessions.origin-not-enough",
-        "Without Sec-Fetch-Site no request is taken in a session.",
-        ["KE-05"],
-        instead("POST /api-keys", |ask| {
-            let unsaid = has_session(ask) && !ask.headers.contains_key(FETCH_SITE);
-            unsaid.then(|| Answer::refusal(403, "The request comes from nowhere."))
-        })
-    ),
+        }
+    }),
+        "The own origin is believed whatever Sec-Fetch-Site says." },
+    fault! { "sessions.from-null" ["KE-05"] asks(KEYS, |ask| {
+        if is(ask, "origin", "null") {
+            own(ask);
+        }
+    }),
+        "The origin null is taken for the own one." },
+    fault! { "sessions.referer-believed" ["KE-05"] asks(KEYS, |ask| {
+        if ask.headers.contains_key(REFERER) {
+            own(ask);
+        }
+    }),
+        "Referer is as good as Origin." },
+    fault! { "sessions.refused-and-done" ["KE-05"]
+    whole("POST /api-keys, DELETE /api-keys/*", |mut ask, upstream| async move {
+        let answer = upstream.send(&ask).await;
+        if answer.code() == 403 {
+            own(&mut ask);
+            upstream.send(&ask).await;
+        }
+        answer
+    }),
+    "What another site asks for in a session is answered 403, and done." },
+    fault! { "sessions.origin-not-enough" ["KE-05"] instead("POST /api-keys", |ask| {
+        let unsaid = has_session(ask) && !ask.headers.contains_key(FETCH_SITE);
+        unsaid.then(|| Answer::refusal(403, "The request comes from nowhere."))
+    }),
+        "Without Sec-Fetch-Site no request is taken in a session." },
 ];
 
 fn cookie(ask: &Ask) -> &str {

@@ -10,51 +10,27 @@ use crate::ask::Answer;
 use crate::fault::{Fault, How, fault};
 use crate::front::{answers, whole};
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
-    fault!(
-        "prompts.delete-soft",
-        "A deleted prompt can still be read.",
-        ["PR-41", "ER-09", "ER-08", "AU-03", "AU-05", "ER-01", "GE-26", "PR-42"],
-        kept()
-    ),
-    fault!(
-        "prompts.delete-again",
-        "Deleting a deleted prompt answers 200 again.",
-        ["PR-41", "ER-09", "PR-40"],
-        again()
-    ),
-    fault!(
-        "prompts.delete-still-listed",
-        "A deleted prompt stays in the list of prompts with a vaultId.",
-        ["PR-42", "PR-41", "PG-06", "AU-03", "ER-08", "GE-29"],
-        still_listed(|_| true)
-    ),
-    fault!(
-        "prompts.delete-keeps-images",
-        "A deleted prompt with images stays in the list of prompts with a vaultId.",
-        ["PR-43", "PR-42", "AU-03", "AU-05", "GE-26", "PG-09"],
-        still_listed(|prompt| prompt["images"] != serde_json::json!([]))
-    ),
-    fault!(
-        "prompts.delete-still-counted",
-        "A deleted prompt still counts in promptCount.",
-        ["PR-42", "VA-10", "AU-03", "ER-08"],
-        still_counted()
-    ),
-    fault!(
-        "prompts.delete-takes-others",
-        "Deleting a prompt takes the next one out of its vaults too.",
-        ["PR-42", "PG-06"],
-        takes_others()
-    ),
-    fault!(
-        "prompts.save-of-deleted",
-        "Saving a deleted prompt answers 400.",
-        ["ER-09", "ER-08", "ER-10", "PR-41"],
-        answers("POST /prompts/*/save", |_, answer| if answer.code() == 404 {
+    fault! { "prompts.delete-soft" ["PR-41"] kept(),
+        "A deleted prompt can still be read." },
+    fault! { "prompts.delete-again" ["PR-41"] again(),
+        "Deleting a deleted prompt answers 200 again." },
+    fault! { "prompts.delete-still-listed" ["PR-42"] still_listed(|_| true),
+        "A deleted prompt stays in the list of prompts with a vaultId." },
+    fault! { "prompts.delete-keeps-images" ["PR-43"]
+        still_listed(|prompt| prompt["images"] != serde_json::json!([])),
+        "A deleted prompt with images stays in the list of prompts with a vaultId." },
+    fault! { "prompts.delete-still-counted" ["PR-42"] still_counted(),
+        "A deleted prompt still counts in promptCount." },
+    fault! { "prompts.delete-takes-others" ["PR-42"] takes_others(),
+        "Deleting a prompt takes the next one out of its vaults too." },
+    fault! { "prompts.save-of-deleted" ["ER-09"] answers("POST /prompts/*/save", |_, answer| {
+        if answer.code() == 404 {
             answer.set_code(400);
-        })
-    ),
+        }
+    }),
+        "Saving a deleted prompt answers 400." },
 ];
 
 /// Reads answer what they answered before a prompt was deleted.

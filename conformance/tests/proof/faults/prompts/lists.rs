@@ -2,97 +2,60 @@
 
 use crate::ask::Ask;
 use crate::fault::{Fault, fault};
-use crate::front::{answers, asks};
+use crate::front::{asks, edits_each, status_instead};
 
 const LIST: &str = "GET /prompts";
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
-    fault!(
-        "prompts.list-201",
-        "The list of prompts answers 206.",
-        [
-            "PR-13", "PG-06", "PR-15", "PG-09", "PG-03", "PR-14", "PG-02", "PG-08", "PR-16",
-            "AU-01", "EN-01", "EN-07", "LI-01", "PG-04", "PG-05", "PG-07", "PR-06", "EN-09",
-            "PR-05", "PR-11", "EN-08", "ER-08", "GE-29", "PR-03", "PR-04", "PR-12", "HT-24"
-        ],
-        answers(LIST, |_, answer| if answer.is_success() {
-            answer.set_code(206);
-        })
-    ),
-    fault!(
-        "prompts.list-short",
-        "The entries of the list lack updatedAt.",
-        ["PR-13", "PR-09", "PG-06", "PR-11"],
-        answers(LIST, |_, answer| answer.each(|prompt| {
-            drop(prompt.as_object_mut().map(|prompt| prompt.remove("updatedAt")));
-        }))
-    ),
-    fault!(
-        "prompts.type-ignored-with-vault",
-        "With vaultId the filter type is ignored.",
-        ["PR-16", "PG-06", "PG-09"],
-        asks(LIST, |ask| if ask.parameter("vaultId").is_some() && is_type(ask) {
+    fault! { "prompts.list-201" ["PR-13"] status_instead(LIST, 206),
+        "The list of prompts answers 206." },
+    fault! { "prompts.list-short" ["PR-13"] edits_each(LIST, |prompt| {
+        drop(prompt.as_object_mut().map(|prompt| prompt.remove("updatedAt")));
+    }),
+        "The entries of the list lack updatedAt." },
+    fault! { "prompts.type-ignored-with-vault" ["PR-16"] asks(LIST, |ask| {
+        if ask.parameter("vaultId").is_some() && is_type(ask) {
             ask.set_parameter("type", None);
-        })
-    ),
-    fault!(
-        "prompts.vault-ignored-with-type",
-        "With type the filter vaultId is ignored.",
-        ["PR-15", "PG-06", "PG-09", "PR-16"],
-        asks(LIST, |ask| if is_vault(ask) && is_type(ask) {
+        }
+    }),
+        "With vaultId the filter type is ignored." },
+    fault! { "prompts.vault-ignored-with-type" ["PR-15"] asks(LIST, |ask| {
+        if is_vault(ask) && is_type(ask) {
             ask.set_parameter("vaultId", None);
-        })
-    ),
-    fault!(
-        "prompts.type-unknown-ignored",
-        "An unknown type is taken for no filter.",
-        ["PR-18", "ER-03"],
-        asks(LIST, |ask| if ask.parameter("type").is_some() && !is_type(ask) {
+        }
+    }),
+        "With type the filter vaultId is ignored." },
+    fault! { "prompts.type-unknown-ignored" ["PR-18"] asks(LIST, |ask| {
+        if ask.parameter("type").is_some() && !is_type(ask) {
             ask.set_parameter("type", None);
-        })
-    ),
-    fault!(
-        "prompts.type-in-capitals",
-        "The filter type takes capitals.",
-        ["PR-18"],
-        asks(LIST, |ask| {
-            let lower = ask.parameter("type").map(str::to_lowercase);
-            ask.set_parameter("type", lower.as_deref());
-        })
-    ),
-    fault!(
-        "prompts.vault-unknown-ignored",
-        "A vaultId that is no integer is taken for no filter.",
-        ["PR-17", "ER-03"],
-        asks(LIST, |ask| if ask.parameter("vaultId").is_some() && !is_vault(ask) {
+        }
+    }),
+        "An unknown type is taken for no filter." },
+    fault! { "prompts.type-in-capitals" ["PR-18"] asks(LIST, |ask| {
+        let lower = ask.parameter("type").map(str::to_lowercase);
+        ask.set_parameter("type", lower.as_deref());
+    }),
+        "The filter type takes capitals." },
+    fault! { "prompts.vault-unknown-ignored" ["PR-17"] asks(LIST, |ask| {
+        if ask.parameter("vaultId").is_some() && !is_vault(ask) {
             ask.set_parameter("vaultId", None);
-        })
-    ),
-    fault!(
-        "prompts.vault-id-cut",
-        "A vaultId is read up to its first sign that is no digit.",
-        ["PR-17", "ER-03"],
-        asks(LIST, |ask| {
-            let digits = ask
-                .parameter("vaultId")
-                .map(|id| id.chars().take_while(char::is_ascii_digit).collect::<String>());
-            if digits.as_ref().is_some_and(|digits| !digits.is_empty()) {
-                ask.set_parameter("vaultId", digits.as_deref());
-            }
-        })
-    ),
-    fault!(
-        "prompts.type-by-first-type",
-        "The filter type finds prompts by the type they were made with.",
-        ["PR-16", "AU-03", "EN-02", "ER-08", "VC-27"],
-        first_type()
-    ),
-    fault!(
-        "prompts.videos-with-images",
-        "The filter image finds video prompts too.",
-        ["PR-16"],
-        both()
-    ),
+        }
+    }),
+        "A vaultId that is no integer is taken for no filter." },
+    fault! { "prompts.vault-id-cut" ["PR-17"] asks(LIST, |ask| {
+        let digits = ask
+            .parameter("vaultId")
+            .map(|id| id.chars().take_while(char::is_ascii_digit).collect::<String>());
+        if digits.as_ref().is_some_and(|digits| !digits.is_empty()) {
+            ask.set_parameter("vaultId", digits.as_deref());
+        }
+    }),
+        "A vaultId is read up to its first sign that is no digit." },
+    fault! { "prompts.type-by-first-type" ["PR-16"] first_type(),
+        "The filter type finds prompts by the type they were made with." },
+    fault! { "prompts.videos-with-images" ["PR-16"] both(),
+        "The filter image finds video prompts too." },
 ];
 
 fn is_type(ask: &Ask) -> bool {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::ask::Answer;
 use crate::entries::{list_of, without};
 use crate::fault::{Fault, How, fault};
-use crate::front::{answers, instead, whole};
+use crate::front::{answers, edits_data, instead, whole};
 use crate::keys::READ_ONLY;
 use crate::shared::Shared;
 
@@ -18,86 +18,56 @@ const READ: &str = "GET /prompts/*";
 /// How far the next one may be: others make prompts at the same time.
 const NEXT: i64 = 60;
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
-    fault!(
-        "prompts.text-cut",
-        "A read shows the first 14 characters of a text.",
-        [
-            "PR-02", "PR-19", "PR-30", "PR-33", "LI-02", "PR-32", "PR-34", "PR-35", "PR-38",
-            "PR-44", "VC-04"
-        ],
-        answers(READ, |_, answer| answer.edit_data(|prompt| {
-            let cut: Option<String> =
-                prompt["prompt"].as_str().map(|text| text.chars().take(14).collect());
-            if let Some(cut) = cut {
-                prompt["prompt"] = cut.into();
+    fault! { "prompts.text-cut" ["PR-02"] edits_data(READ, |prompt| {
+        let cut: Option<String> =
+            prompt["prompt"].as_str().map(|text| text.chars().take(14).collect());
+        if let Some(cut) = cut {
+            prompt["prompt"] = cut.into();
+        }
+    }),
+        "A read shows the first 14 characters of a text." },
+    fault! { "prompts.title-of-the-next" ["PR-30"] whole(READ, |ask, upstream| async move {
+        let mut answer = upstream.send(&ask).await;
+        let title = answer.json()["data"]["title"].as_str().map(str::to_owned);
+        for id in (1..NEXT).map(|step| ask.id(1).saturating_add(step)) {
+            let next = ask.another(Method::GET, format!("/prompts/{id}"));
+            let next = upstream.send(&next).await.json()["data"]["title"].take();
+            if next
+                .as_str()
+                .is_some_and(|next| title.as_deref().is_some_and(|own| alike(own, next)))
+            {
+                answer.edit_data(|prompt| prompt["title"] = next);
+                break;
             }
-        }))
-    ),
-    fault!(
-        "prompts.title-of-the-next",
-        "A prompt is read with the title of the next one that has a like title.",
-        ["PR-30", "PR-02", "PR-19", "PR-33"],
-        whole(READ, |ask, upstream| async move {
-            let mut answer = upstream.send(&ask).await;
-            let title = answer.json()["data"]["title"].as_str().map(str::to_owned);
-            for id in (1..NEXT).map(|step| ask.id(1).saturating_add(step)) {
-                let next = ask.another(Method::GET, format!("/prompts/{id}"));
-                let next = upstream.send(&next).await.json()["data"]["title"].take();
-                if next
-                    .as_str()
-                    .is_some_and(|next| title.as_deref().is_some_and(|own| alike(own, next)))
-                {
-                    answer.edit_data(|prompt| prompt["title"] = next);
-                    break;
-                }
-            }
-            answer
-        })
-    ),
-    fault!(
-        "prompts.read-needs-scope",
-        "A key that may only read does not read a prompt.",
-        ["PR-30", "AU-01"],
-        instead(READ, |ask| {
-            let reads_only = ask.authorization().ends_with(READ_ONLY);
-            reads_only.then(|| Answer::refusal(401, "The key is not valid."))
-        })
-    ),
-    fault!(
-        "prompts.read-with-query",
-        "A read with a query is refused.",
-        ["PR-30"],
-        instead(READ, |ask| {
-            ask.query.is_some().then(|| Answer::refusal(400, "A prompt takes no query."))
-        })
-    ),
-    fault!(
-        "prompts.patch-answers-part",
-        "An update of the title answers without the images.",
-        ["PR-31", "PR-06", "PR-11", "PR-19"],
-        answers(UPDATE, |ask, answer| {
-            if ask.text("title").is_some() {
-                answer.edit_data(|prompt| without(prompt, "images"));
-            }
-        })
-    ),
-    fault!(
-        "prompts.created-before-updated",
-        "A new prompt was updated a moment after it was made.",
-        ["PR-09", "PR-10", "PR-19"],
-        answers(CREATE, |_, answer| answer.edit_data(|prompt| {
-            let later = prompt["updatedAt"].as_str().map(|text| text.replacen(".", ".9", 1));
-            if let Some(later) = later {
-                prompt["updatedAt"] =
-                    later.chars().take(26).chain(['Z']).collect::<String>().into();
-            }
-        }))
-    ),
-    fault!(
-        "prompts.save-adds-nothing",
-        "A save into an empty vault is answered, and not done.",
-        ["PR-44", "VC-03", "VA-10", "PR-08"],
+        }
+        answer
+    }),
+        "A prompt is read with the title of the next one that has a like title." },
+    fault! { "prompts.read-needs-scope" ["PR-30"] instead(READ, |ask| {
+        let reads_only = ask.authorization().ends_with(READ_ONLY);
+        reads_only.then(|| Answer::refusal(401, "The key is not valid."))
+    }),
+        "A key that may only read does not read a prompt." },
+    fault! { "prompts.read-with-query" ["PR-30"] instead(READ, |ask| {
+        ask.query.is_some().then(|| Answer::refusal(400, "A prompt takes no query."))
+    }),
+        "A read with a query is refused." },
+    fault! { "prompts.patch-answers-part" ["PR-31"] answers(UPDATE, |ask, answer| {
+        if ask.text("title").is_some() {
+            answer.edit_data(|prompt| without(prompt, "images"));
+        }
+    }),
+        "An update of the title answers without the images." },
+    fault! { "prompts.created-before-updated" ["PR-09"] edits_data(CREATE, |prompt| {
+        let later = prompt["updatedAt"].as_str().map(|text| text.replacen(".", ".9", 1));
+        if let Some(later) = later {
+            prompt["updatedAt"] = later.chars().take(26).chain(['Z']).collect::<String>().into();
+        }
+    }),
+        "A new prompt was updated a moment after it was made." },
+    fault! { "prompts.save-adds-nothing" ["PR-44"]
         whole("POST /prompts/*/save", |ask, upstream| async move {
             let vault = ask.json()["vaultId"].as_i64().unwrap_or_default();
             let path = format!("/vaults/{vault}/prompts");
@@ -109,14 +79,10 @@ pub(super) const ALL: &[Fault] = &[
                 upstream.send(&ask.another(Method::DELETE, format!("{path}/{membership}"))).await;
             }
             answer
-        })
-    ),
-    fault!(
-        "prompts.put-twice",
-        "A prompt that is put into its vault again has the vault twice in vaultIds.",
-        ["PR-08", "VC-03"],
-        put_twice()
-    ),
+        }),
+        "A save into an empty vault is answered, and not done." },
+    fault! { "prompts.put-twice" ["PR-08"] put_twice(),
+        "A prompt that is put into its vault again has the vault twice in vaultIds." },
 ];
 
 /// Whether two titles have the same word before their last one.

@@ -17,12 +17,12 @@ const UNDER_WAY: Duration = Duration::from_millis(150);
 
 const DELETE: &str = "DELETE /vaults/*";
 
-pub(super) const ALL: &[Fault] = &[fault!(
-    "races.made-into-deleted",
-    "Prompts that are being made into a vault as it is deleted still name it.",
-    ["PR-27", "VA-28"],
-    How::Store(DELETE, |inner| twisted(inner, Births::default()))
-)];
+#[rustfmt::skip]
+pub(super) const ALL: &[Fault] = &[
+    fault! { "races.made-into-deleted" ["PR-27"]
+        How::Store(DELETE, |inner| twisted(inner, Births::default())),
+        "Prompts that are being made into a vault as it is deleted still name it." },
+];
 
 /// Prompts and the vaults that they were made into.
 #[derive(Default)]

@@ -15,11 +15,9 @@ const REMOVE: &str = "DELETE /vaults/*/prompts/*";
 const PIN: &str = "POST /vaults/*/prompts/*/pin";
 const UNPIN: &str = "DELETE /vaults/*/prompts/*/pin";
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
-    fault!(
-        "races.adds-lost",
-        "Of adds to one vault at once only the last is kept.",
-        ["VC-10", "VC-11", "VA-10"],
+    fault! { "races.adds-lost" ["VC-10"]
         crowded(ADD, ADD, by_owner, |ask, upstream, place| async move {
             if place.is_last() {
                 return upstream.send(&ask).await;
@@ -29,65 +27,44 @@ pub(super) const ALL: &[Fault] = &[
                 201,
                 &json!({ "added": added, "vaultId": ask.id(1), "promptCount": added }),
             )
-        })
-    ),
-    fault!(
-        "races.added-twice",
-        "A prompt that is added to one vault by two calls at once is in it twice.",
-        ["VC-10", "VC-11", "VC-03"],
-        doubled(ADD)
-    ),
-    fault!(
-        "races.saved-and-added",
-        "A prompt that is saved and added to one vault at once is in it twice.",
-        ["VC-03"],
-        doubled(SAVE)
-    ),
-    fault!(
-        "races.added-by-each",
-        "Of adds of one prompt at once each says that it has added it.",
-        ["VC-11"],
+        }),
+        "Of adds to one vault at once only the last is kept." },
+    fault! { "races.added-twice" ["VC-10"] doubled(ADD),
+        "A prompt that is added to one vault by two calls at once is in it twice." },
+    fault! { "races.saved-and-added" ["VC-03"] doubled(SAVE),
+        "A prompt that is saved and added to one vault at once is in it twice." },
+    fault! { "races.added-by-each" ["VC-11"]
         crowded(ADD, ADD, by_owner, |ask, upstream, place| async move {
             let mut answer = upstream.send(&ask).await;
             if !place.is_alone() {
                 answer.edit_data(|data| data["added"] = ids(&ask).len().into());
             }
             answer
-        })
-    ),
-    fault!(
-        "races.removals-block",
-        "Removals of one membership at once are all refused.",
-        ["VC-15", "VC-16"],
+        }),
+        "Of adds of one prompt at once each says that it has added it." },
+    fault! { "races.removals-block" ["VC-15"]
         crowded(REMOVE, REMOVE, by_path, |ask, upstream, place| async move {
             if place.is_alone() { upstream.send(&ask).await } else { gave_way() }
-        })
-    ),
-    fault!(
-        "races.pins-refused",
-        "Of pins of one prompt at once all but the first are refused.",
-        ["VC-27", "VC-25", "VC-29"],
+        }),
+        "Removals of one membership at once are all refused." },
+    fault! { "races.pins-refused" ["VC-27"]
         crowded(PIN, PIN, by_path, |ask, upstream, place| async move {
             if place.nth == 0 { upstream.send(&ask).await } else { gave_way() }
-        })
-    ),
-    fault!(
-        "races.pin-answers-unpinned",
-        "A pin that comes at once with an unpin answers with the other's state.",
-        ["VC-25", "VC-26"],
-        crowded(
-            "POST /vaults/*/prompts/*/pin, DELETE /vaults/*/prompts/*/pin",
-            PIN,
-            by_path,
-            |ask, upstream, place| async move {
-                let mut answer = upstream.send(&ask).await;
-                if is(&ask, PIN) && place.has(UNPIN) {
-                    answer.edit_data(|data| data["isPinned"] = false.into());
-                }
-                answer
+        }),
+        "Of pins of one prompt at once all but the first are refused." },
+    fault! { "races.pin-answers-unpinned" ["VC-25"] crowded(
+        "POST /vaults/*/prompts/*/pin, DELETE /vaults/*/prompts/*/pin",
+        PIN,
+        by_path,
+        |ask, upstream, place| async move {
+            let mut answer = upstream.send(&ask).await;
+            if is(&ask, PIN) && place.has(UNPIN) {
+                answer.edit_data(|data| data["isPinned"] = false.into());
             }
-        )
+            answer
+        },
     ),
+        "A pin that comes at once with an unpin answers with the other's state." },
 ];
 
 /// The vault that an add or a save puts prompts into, and the prompts.

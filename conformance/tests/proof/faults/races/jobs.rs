@@ -11,11 +11,9 @@ use crate::fault::{Fault, How, fault};
 const GENERATE: &str = "POST /generations";
 const PUT: &str = "PUT /storage/**";
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
-    fault!(
-        "races.job-for-each",
-        "Each of the generations that come at once under one id is a job of its own.",
-        ["GE-11", "GE-30"],
+    fault! { "races.job-for-each" ["GE-11"]
         crowded(GENERATE, GENERATE, by_job, |mut ask, upstream, place| async move {
             if place.nth == 0 {
                 return upstream.send(&ask).await;
@@ -28,33 +26,23 @@ pub(super) const ALL: &[Fault] = &[
             let mut answer = upstream.send(&ask).await;
             answer.body = String::from_utf8_lossy(&answer.body).replace(&mark, "").into();
             answer
-        })
-    ),
-    fault!(
-        "races.job-of-the-first",
-        "Generations that come at once under one id are all taken for the first of them.",
-        ["GE-11"],
+        }),
+        "Each of the generations that come at once under one id is a job of its own." },
+    fault! { "races.job-of-the-first" ["GE-11"]
         crowded(GENERATE, GENERATE, by_job, |_, upstream, place| async move {
             upstream.send(&place.asks()[0]).await
-        })
-    ),
-    fault!(
-        "races.uploads-all-taken",
-        "All uploads that come to one slot at once are told that they were taken.",
-        ["UP-14"],
+        }),
+        "Generations that come at once under one id are all taken for the first of them." },
+    fault! { "races.uploads-all-taken" ["UP-14"]
         crowded(PUT, PUT, by_path, |ask, upstream, place| async move {
             if place.nth == 0 {
                 return upstream.send(&ask).await;
             }
             Answer { status: StatusCode::OK, headers: HeaderMap::new(), body: Bytes::new() }
-        })
-    ),
-    fault!(
-        "races.silent-connections",
-        "While over 40 connections have said nothing others are refused with 503.",
-        ["VA-21"],
-        How::Silent(40)
-    ),
+        }),
+        "All uploads that come to one slot at once are told that they were taken." },
+    fault! { "races.silent-connections" ["VA-21"] How::Silent(40),
+        "While over 40 connections have said nothing others are refused with 503." },
 ];
 
 fn by_job(ask: &Ask) -> Option<String> {

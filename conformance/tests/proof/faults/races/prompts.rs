@@ -33,35 +33,29 @@ const DELETE: &str = "DELETE /prompts/*";
 const ADD: &str = "POST /vaults/*/prompts";
 const UPDATE: &str = "PATCH /prompts/*";
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
-    fault!(
-        "races.id-of-the-first",
-        "Of sixteen prompts of one name that are made at once the last has the id of the first.",
-        ["PR-01", "VA-28", "VC-15", "VC-10"],
-        {
-            let first = watch::Sender::<Option<i64>>::default();
-            crowded(CREATE, CREATE, by_title, move |ask, upstream, place| {
-                let first = first.clone();
-                async move {
-                    let mut answer = upstream.send(&ask).await;
-                    if place.nth == 0 {
-                        first.send_replace(Some(answer.id()));
-                    }
-                    if place.nth == 15
-                        && place.is_last()
-                        && let Ok(id) = first.subscribe().wait_for(Option::is_some).await
-                    {
-                        answer.edit_data(|prompt| prompt["id"] = (*id).into());
-                    }
-                    answer
+    fault! { "races.id-of-the-first" ["PR-01"] {
+        let first = watch::Sender::<Option<i64>>::default();
+        crowded(CREATE, CREATE, by_title, move |ask, upstream, place| {
+            let first = first.clone();
+            async move {
+                let mut answer = upstream.send(&ask).await;
+                if place.nth == 0 {
+                    first.send_replace(Some(answer.id()));
                 }
-            })
-        }
-    ),
-    fault!(
-        "races.saves-lost",
-        "Of saves of one prompt at once only the last is kept.",
-        ["PR-46", "PR-44"],
+                if place.nth == 15
+                    && place.is_last()
+                    && let Ok(id) = first.subscribe().wait_for(Option::is_some).await
+                {
+                    answer.edit_data(|prompt| prompt["id"] = (*id).into());
+                }
+                answer
+            }
+        })
+    },
+        "Of sixteen prompts of one name that are made at once the last has the id of the first." },
+    fault! { "races.saves-lost" ["PR-46"]
         crowded(SAVE, SAVE, by_owner, |ask, upstream, place| async move {
             if place.is_last() {
                 return upstream.send(&ask).await;
@@ -76,34 +70,25 @@ pub(super) const ALL: &[Fault] = &[
                 }
             });
             answer
-        })
-    ),
-    fault!(
-        "races.deletion-lost",
-        "A deletion that comes at once with another, or with an add, of its prompt is answered, and not done.",
-        ["PR-42", "PR-40", "PR-41"],
-        {
-            let about = |ask: &Ask| {
-                let added = || ids(ask).first().copied();
-                let prompt = if is(ask, DELETE) { ask.segment(1).parse().ok() } else { added() };
-                prompt.map(|prompt: i64| format!("{} {prompt}", ask.authorization()))
-            };
-            crowded("DELETE /prompts/*, POST /vaults/*/prompts", DELETE, about, deleted)
-        }
-    ),
-    fault!(
-        "races.deletions-all-told",
-        "All deletions of one prompt that come at once are told of success.",
-        ["PR-41", "PR-40"],
+        }),
+        "Of saves of one prompt at once only the last is kept." },
+    fault! { "races.deletion-lost" ["PR-42"] {
+        let about = |ask: &Ask| {
+            let added = || ids(ask).first().copied();
+            let prompt = if is(ask, DELETE) { ask.segment(1).parse().ok() } else { added() };
+            prompt.map(|prompt: i64| format!("{} {prompt}", ask.authorization()))
+        };
+        crowded("DELETE /prompts/*, POST /vaults/*/prompts", DELETE, about, deleted)
+    },
+        "A deletion that comes at once with another, or with an add, of its prompt is answered, \
+         and not done." },
+    fault! { "races.deletions-all-told" ["PR-41"]
         crowded(DELETE, DELETE, by_path, |ask, upstream, place| async move {
             let answer = upstream.send(&ask).await;
             if answer.code() == 404 && place.nth > 0 { gone(&ask) } else { answer }
-        })
-    ),
-    fault!(
-        "races.updates-lost",
-        "Of updates of one prompt at once that name different fields only the last is kept.",
-        ["PR-32"],
+        }),
+        "All deletions of one prompt that come at once are told of success." },
+    fault! { "races.updates-lost" ["PR-32"]
         crowded(UPDATE, UPDATE, by_path, |ask, upstream, place| async move {
             let fields = |ask: &Ask| {
                 let body = ask.json();
@@ -122,20 +107,13 @@ pub(super) const ALL: &[Fault] = &[
                 }
             });
             answer
-        })
-    ),
-    fault!(
-        "races.update-in-halves",
-        "An update writes the title, and all else a moment later.",
-        ["PR-31", "PR-33", "VA-33"],
-        How::Store(UPDATE, |inner| twisted(inner, InHalves))
-    ),
-    fault!(
-        "races.page-without-updated",
-        "A page leaves out prompts that are being updated while it is read.",
-        ["PG-06"],
-        page_without_updated()
-    ),
+        }),
+        "Of updates of one prompt at once that name different fields only the last is kept." },
+    fault! { "races.update-in-halves" ["PR-31"]
+        How::Store(UPDATE, |inner| twisted(inner, InHalves)),
+        "An update writes the title, and all else a moment later." },
+    fault! { "races.page-without-updated" ["PG-06"] page_without_updated(),
+        "A page leaves out prompts that are being updated while it is read." },
 ];
 
 /// Titles that differ in the number at their end only, and whose they are.

@@ -25,25 +25,16 @@ const FORK: &str = "POST /vaults/*/fork";
 const ADD: &str = "POST /vaults/*/prompts";
 const MOVE: &str = "POST /vaults/*/prompts/*/move";
 
+#[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
-    fault!(
-        "races.vault-deletions-block",
-        "Deletions of one vault at once are all refused.",
-        ["VA-26", "VA-27"],
+    fault! { "races.vault-deletions-block" ["VA-26"]
         crowded(VAULT, VAULT, by_owner, |ask, upstream, place| async move {
             if place.is_alone() { upstream.send(&ask).await } else { gave_way() }
-        })
-    ),
-    fault!(
-        "races.vault-deleted-under-way",
-        "Prompts on their way into or out of a vault that is deleted at once still name it.",
-        ["VA-28", "VC-21"],
-        deleted_under_way()
-    ),
-    fault!(
-        "races.vault-updates-mixed",
-        "Of updates of one vault at once the first one gives the name, and the others all else.",
-        ["VA-24"],
+        }),
+        "Deletions of one vault at once are all refused." },
+    fault! { "races.vault-deleted-under-way" ["VA-28"] deleted_under_way(),
+        "Prompts on their way into or out of a vault that is deleted at once still name it." },
+    fault! { "races.vault-updates-mixed" ["VA-24"]
         crowded(UPDATE, UPDATE, by_owner, |mut ask, upstream, place| async move {
             if !place.is_alone() {
                 ask.edit(|body| {
@@ -53,28 +44,21 @@ pub(super) const ALL: &[Fault] = &[
                 });
             }
             upstream.send(&ask).await
+        }),
+        "Of updates of one vault at once the first one gives the name, and the others all else." },
+    fault! { "races.same-slug" ["VA-04"] {
+        let about =
+            |ask: &Ask| ask.text("name").map(|name| format!("{} {name}", ask.authorization()));
+        crowded(CREATE, CREATE, about, |ask, upstream, place| async move {
+            let mut answer = upstream.send(&ask).await;
+            if let Some(name) = ask.text("name").filter(|_| !place.is_alone()) {
+                answer.edit_data(|data| data["slug"] = name.replace(' ', "-").into());
+            }
+            answer
         })
-    ),
-    fault!(
-        "races.same-slug",
-        "Vaults of one name that are made at once have one slug.",
-        ["VA-04"],
-        {
-            let about =
-                |ask: &Ask| ask.text("name").map(|name| format!("{} {name}", ask.authorization()));
-            crowded(CREATE, CREATE, about, |ask, upstream, place| async move {
-                let mut answer = upstream.send(&ask).await;
-                if let Some(name) = ask.text("name").filter(|_| !place.is_alone()) {
-                    answer.edit_data(|data| data["slug"] = name.replace(' ', "-").into());
-                }
-                answer
-            })
-        }
-    ),
-    fault!(
-        "races.forks-short",
-        "Of forks of one vault at once all but the first lack a prompt.",
-        ["VA-33", "VA-32"],
+    },
+        "Vaults of one name that are made at once have one slug." },
+    fault! { "races.forks-short" ["VA-33"]
         crowded(FORK, FORK, by_owner, |ask, upstream, place| async move {
             let answer = upstream.send(&ask).await;
             if place.nth > 0 && answer.is_success() {
@@ -84,35 +68,27 @@ pub(super) const ALL: &[Fault] = &[
                 upstream.send(&ask.another(Method::DELETE, first)).await;
             }
             answer
-        })
-    ),
-    fault!(
-        "races.fork-counts-adds",
-        "A fork answers with a count that has all adds to its source at once.",
-        ["VA-32"],
-        crowded(
-            "POST /vaults/*/fork, POST /vaults/*/prompts",
-            FORK,
-            // The adds come from the owner, the forks from somebody else.
-            |ask| Some(ask.segment(1).to_owned()),
-            |ask, upstream, place| async move {
-                let mut answer = upstream.send(&ask).await;
-                if is(&ask, FORK) {
-                    answer.edit_data(|data| {
-                        let count = data["promptCount"].as_u64().unwrap_or_default();
-                        data["promptCount"] = json!(count + place.count(ADD) as u64);
-                    });
-                }
-                answer
+        }),
+        "Of forks of one vault at once all but the first lack a prompt." },
+    fault! { "races.fork-counts-adds" ["VA-32"] crowded(
+        "POST /vaults/*/fork, POST /vaults/*/prompts",
+        FORK,
+        // The adds come from the owner, the forks from somebody else.
+        |ask| Some(ask.segment(1).to_owned()),
+        |ask, upstream, place| async move {
+            let mut answer = upstream.send(&ask).await;
+            if is(&ask, FORK) {
+                answer.edit_data(|data| {
+                    let count = data["promptCount"].as_u64().unwrap_or_default();
+                    data["promptCount"] = json!(count + place.count(ADD) as u64);
+                });
             }
-        )
+            answer
+        },
     ),
-    fault!(
-        "races.fork-of-half",
-        "A fork has the new title, and nothing else new, of prompts that are being updated.",
-        ["VA-33"],
-        fork_of_half()
-    ),
+        "A fork answers with a count that has all adds to its source at once." },
+    fault! { "races.fork-of-half" ["VA-33"] fork_of_half(),
+        "A fork has the new title, and nothing else new, of prompts that are being updated." },
 ];
 
 /// The vaults that a request puts prompts into, takes them out of, or deletes.

@@ -8,142 +8,86 @@ use http::{HeaderMap, Method};
 
 use crate::ask::{Answer, Ask};
 use crate::fault::{Fault, How, fault};
-use crate::front::{answers, whole};
+use crate::front::{answers, status_instead, whole};
 use crate::shared::Shared;
 
 const PUT: &str = "PUT /storage/**";
 const ALL_OF_IT: &str = "POST /uploads/images, PUT /storage/**";
 
+#[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
-    fault!(
-        "uploads.put-201",
-        "An upload is answered 201.",
-        ["UP-10", "GE-15", "GE-16", "GE-23", "GE-24", "LI-11", "LI-12"],
-        {
-            answers(PUT, |_, answer| {
-                if answer.is_success() {
-                    answer.set_code(201);
-                }
-            })
+    fault! { "uploads.put-201" ["UP-10"] status_instead(PUT, 201),
+        "An upload is answered 201." },
+    fault! { "uploads.put-body" ["UP-10"] answers(PUT, |_, answer| {
+        if answer.is_success() {
+            *answer = Answer::data(200, &serde_json::Value::Null);
         }
-    ),
-    fault!("uploads.put-body", "An upload is answered with the envelope.", ["UP-10"], {
-        answers(PUT, |_, answer| {
-            if answer.is_success() {
-                *answer = Answer::data(200, &serde_json::Value::Null);
-            }
-        })
     }),
-    fault!(
-        "uploads.no-token",
-        "The signed address needs no token.",
-        ["UP-11", "UP-14", "UP-17", "ER-01"],
-        { tokens(|ask| !ask.headers.contains_key(AUTHORIZATION)) }
-    ),
-    fault!("uploads.api-key", "An API key opens any slot.", ["UP-11"], {
-        tokens(|ask| ask.authorization().starts_with("Bearer promptarium_live_"))
+        "An upload is answered with the envelope." },
+    fault! { "uploads.no-token" ["UP-11"] tokens(|ask| !ask.headers.contains_key(AUTHORIZATION)),
+        "The signed address needs no token." },
+    fault! { "uploads.api-key" ["UP-11"]
+        tokens(|ask| ask.authorization().starts_with("Bearer promptarium_live_")),
+        "An API key opens any slot." },
+    fault! { "uploads.any-token" ["UP-11"] any_token(),
+        "The token of any slot opens every other one." },
+    fault! { "uploads.token-prefix" ["UP-11"]
+        compared(|token, brought| brought.len() * 2 >= token.len() && token.starts_with(brought)),
+        "The first half of a token is enough." },
+    fault! { "uploads.token-longer" ["UP-11"] compared(|token, brought| brought.starts_with(token)),
+        "A token may go on after its end." },
+    fault! { "uploads.type-ignored" ["UP-12"] headers(|_, declared| declared.to_owned()),
+        "The Content-Type of an upload is not looked at." },
+    fault! { "uploads.type-prefix" ["UP-12"]
+        headers(|announced, declared| match announced.starts_with("image/") {
+            true => declared.to_owned(),
+            false => announced.to_owned(),
+        }),
+        "An upload may announce any type of image." },
+    fault! { "uploads.size-larger" ["UP-13"]
+        bodies(|body, size| body.slice(..body.len().min(size))),
+        "A body that is larger than declared is cut." },
+    fault! { "uploads.size-smaller" ["UP-13"] bodies(|body, size| {
+        let mut bytes = body.to_vec();
+        bytes.resize(bytes.len().max(size), 0);
+        bytes.into()
     }),
-    fault!(
-        "uploads.any-token",
-        "The token of any slot opens every other one.",
-        ["UP-11", "UP-14", "ER-01"],
-        any_token()
-    ),
-    fault!("uploads.token-prefix", "The first half of a token is enough.", ["UP-11"], {
-        compared(|token, brought| brought.len() * 2 >= token.len() && token.starts_with(brought))
+        "A body that is smaller than declared is filled up." },
+    fault! { "uploads.size-newline" ["UP-13"] bodies(|body, size| match body.len() == size + 1 {
+        true => body.slice(..size),
+        false => body,
     }),
-    fault!(
-        "uploads.token-longer",
-        "A token may go on after its end.",
-        ["UP-11", "ER-01", "UP-10"],
-        { compared(|token, brought| brought.starts_with(token)) }
-    ),
-    fault!(
-        "uploads.type-ignored",
-        "The Content-Type of an upload is not looked at.",
-        ["UP-12", "ER-01", "UP-10"],
-        { headers(|_, declared| declared.to_owned()) }
-    ),
-    fault!(
-        "uploads.type-prefix",
-        "An upload may announce any type of image.",
-        ["UP-12", "ER-01", "UP-10"],
-        {
-            headers(|announced, declared| match announced.starts_with("image/") {
-                true => declared.to_owned(),
-                false => announced.to_owned(),
-            })
+        "A body may have a byte more than declared." },
+    fault! { "uploads.second-ignored" ["UP-14"] second(false),
+        "A second upload is answered 200 and dropped." },
+    fault! { "uploads.second-taken" ["UP-14"] second(true),
+        "A second upload replaces the first." },
+    fault! { "uploads.same-again" ["UP-14"] same_again(),
+        "The same bytes are taken again." },
+    fault! { "uploads.asset-cut" ["UP-15"] answers("GET /assets/**", |_, answer| {
+        if answer.code() == 200 {
+            answer.body.truncate(answer.body.len().saturating_sub(1));
         }
-    ),
-    fault!(
-        "uploads.size-larger",
-        "A body that is larger than declared is cut.",
-        ["UP-13", "ER-01", "UP-10"],
-        { bodies(|body, size| body.slice(..body.len().min(size))) }
-    ),
-    fault!(
-        "uploads.size-smaller",
-        "A body that is smaller than declared is filled up.",
-        ["UP-13", "ER-01", "UP-10"],
-        {
-            bodies(|body, size| {
-                let mut bytes = body.to_vec();
-                bytes.resize(bytes.len().max(size), 0);
-                bytes.into()
-            })
-        }
-    ),
-    fault!("uploads.size-newline", "A body may have a byte more than declared.", ["UP-13"], {
-        bodies(|body, size| match body.len() == size + 1 {
-            true => body.slice(..size),
-            false => body,
-        })
     }),
-    fault!("uploads.second-ignored", "A second upload is answered 200 and dropped.", ["UP-14"], {
-        second(false)
-    }),
-    fault!("uploads.second-taken", "A second upload replaces the first.", ["UP-14"], second(true)),
-    fault!("uploads.same-again", "The same bytes are taken again.", ["UP-14"], same_again()),
-    fault!(
-        "uploads.asset-cut",
-        "An asset is given without its last byte.",
-        ["UP-15", "UP-10", "UP-14", "UP-19", "UP-04", "UP-13"],
-        {
-            answers("GET /assets/**", |_, answer| {
-                if answer.code() == 200 {
-                    answer.body.truncate(answer.body.len().saturating_sub(1));
-                }
-            })
-        }
-    ),
-    fault!(
-        "uploads.asset-once",
-        "An asset is gone after it was read.",
-        ["UP-15", "UP-19", "UP-10"],
-        read_once()
-    ),
-    fault!("uploads.shown-at-upload-url", "uploadUrl shows the image.", ["UP-17"], {
+        "An asset is given without its last byte." },
+    fault! { "uploads.asset-once" ["UP-15"] read_once(),
+        "An asset is gone after it was read." },
+    fault! { "uploads.shown-at-upload-url" ["UP-17"]
         whole("GET /storage/**", |ask, upstream| async move {
             let mut asset = ask.another(Method::GET, ask.path.replace("/storage/", "/assets/"));
             asset.of_api = false;
             let image = upstream.send(&asset).await;
             if image.is_success() { image } else { upstream.send(&ask).await }
-        })
-    }),
-    fault!(
-        "uploads.early",
-        "Before the upload an empty image is at url.",
-        ["UP-06", "UP-15", "UP-13"],
-        {
-            answers("GET /assets/**", |_, answer| {
-                if answer.code() == 404 {
-                    answer.set_code(200);
-                    answer.headers.insert(CONTENT_TYPE, HeaderValue::from_static("image/png"));
-                    answer.body = Bytes::new();
-                }
-            })
+        }),
+        "uploadUrl shows the image." },
+    fault! { "uploads.early" ["UP-06"] answers("GET /assets/**", |_, answer| {
+        if answer.code() == 404 {
+            answer.set_code(200);
+            answer.headers.insert(CONTENT_TYPE, HeaderValue::from_static("image/png"));
+            answer.body = Bytes::new();
         }
-    ),
+    }),
+        "Before the upload an empty image is at url." },
 ];
 
 /// What was agreed with a slot, by the path of its upload address.

@@ -14,52 +14,35 @@ use crate::fault::{Fault, How, fault};
 use crate::shared::Shared;
 use crate::store::{Twist, twisted};
 
+#[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
-    fault!("vaults.fork-own-private", "One's own private vault can be forked.", ["VA-30"], {
-        How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::OwnPrivate)))
-    }),
-    fault!(
-        "vaults.fork-any-private",
-        "A private vault of another account can be forked.",
-        ["VA-30", "ER-10"],
-        { How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::AnyPrivate))) }
-    ),
-    fault!(
-        "vaults.fork-once-public",
-        "A vault that was public once can be forked for good.",
-        ["VA-30", "ER-10"],
-        How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::OncePublic)))
-    ),
-    fault!(
-        "vaults.fork-unlisted",
-        "An unlisted vault of another account cannot be forked.",
-        ["VA-29", "VA-33"],
-        { How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::Unlisted))) }
-    ),
-    fault!(
-        "vaults.fork-follows",
-        "An update of a source's prompt reaches its copies.",
-        ["VA-34"],
-        { How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::Follows))) }
-    ),
-    fault!("vaults.fork-leads", "An update of a copy reaches the source's prompt.", ["VA-34"], {
-        How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::Leads)))
-    }),
-    fault!("vaults.fork-renamed", "A rename of the source renames its forks.", ["VA-34"], {
-        How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::Renamed)))
-    }),
-    fault!(
-        "vaults.fork-deletes",
-        "A deletion of a source's prompt deletes its copies.",
-        ["VA-34", "GE-29"],
-        { How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::Deletes))) }
-    ),
-    fault!(
-        "vaults.fork-everywhere",
-        "The copies of a fork are in the General vault too.",
-        ["VA-33"],
-        { How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::Everywhere))) }
-    ),
+    fault! { "vaults.fork-own-private" ["VA-30"]
+        How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::OwnPrivate))),
+        "One's own private vault can be forked." },
+    fault! { "vaults.fork-any-private" ["VA-30"]
+        How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::AnyPrivate))),
+        "A private vault of another account can be forked." },
+    fault! { "vaults.fork-once-public" ["VA-30"]
+        How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::OncePublic))),
+        "A vault that was public once can be forked for good." },
+    fault! { "vaults.fork-unlisted" ["VA-29"]
+        How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::Unlisted))),
+        "An unlisted vault of another account cannot be forked." },
+    fault! { "vaults.fork-follows" ["VA-34"]
+        How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::Follows))),
+        "An update of a source's prompt reaches its copies." },
+    fault! { "vaults.fork-leads" ["VA-34"]
+        How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::Leads))),
+        "An update of a copy reaches the source's prompt." },
+    fault! { "vaults.fork-renamed" ["VA-34"]
+        How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::Renamed))),
+        "A rename of the source renames its forks." },
+    fault! { "vaults.fork-deletes" ["VA-34"]
+        How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::Deletes))),
+        "A deletion of a source's prompt deletes its copies." },
+    fault! { "vaults.fork-everywhere" ["VA-33"]
+        How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::Everywhere))),
+        "The copies of a fork are in the General vault too." },
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]

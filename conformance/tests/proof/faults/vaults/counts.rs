@@ -11,53 +11,32 @@ use crate::fault::{Fault, How, fault};
 use crate::shared::Shared;
 use crate::store::{Twist, twisted};
 
+#[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
-    fault!(
-        "vaults.count-deleted",
-        "A deleted prompt stays in the counts of its vaults.",
-        ["VA-10", "PR-42"],
-        { How::Store("* /vaults, * /vaults/**", |inner| twisted(inner, Drift::of(Slip::Deleted))) }
-    ),
-    fault!("vaults.count-removed", "A removal leaves the vault's count.", ["VA-10", "VC-15"], {
-        How::Store("* /vaults, * /vaults/**", |inner| twisted(inner, Drift::of(Slip::Removed)))
-    }),
-    fault!(
-        "vaults.count-moved-away",
-        "A move leaves the count of the source.",
-        ["VA-10", "VC-20"],
-        {
-            How::Store("* /vaults, * /vaults/**", |inner| {
-                twisted(inner, Drift::of(Slip::MovedAway))
-            })
-        }
-    ),
-    fault!(
-        "vaults.count-moved-in",
-        "A move leaves the count of the target.",
-        ["VA-10", "VC-20", "VA-28"],
-        { How::Store("* /vaults, * /vaults/**", |inner| twisted(inner, Drift::of(Slip::MovedIn))) }
-    ),
-    fault!("vaults.count-saved", "A save leaves the vault's count.", ["VA-10", "PR-44"], {
-        How::Store("* /vaults, * /vaults/**", |inner| twisted(inner, Drift::of(Slip::Saved)))
-    }),
-    fault!(
-        "vaults.count-again",
-        "A prompt that is added again is counted again.",
-        ["VA-10", "VC-11"],
-        { How::Store("* /vaults, * /vaults/**", |inner| twisted(inner, Drift::of(Slip::Again))) }
-    ),
-    fault!(
-        "vaults.count-listed",
-        "The list of vaults does not count the first prompt.",
-        ["VA-10", "VA-29"],
-        { How::Store("* /vaults, * /vaults/**", |inner| twisted(inner, Drift::of(Slip::Listed))) }
-    ),
-    fault!(
-        "vaults.count-alone",
-        "GET of one vault counts at most 2 prompts.",
-        ["VA-10", "VA-32"],
-        { How::Store("* /vaults, * /vaults/**", |inner| twisted(inner, Drift::of(Slip::Alone))) }
-    ),
+    fault! { "vaults.count-deleted" ["VA-10"]
+        How::Store("* /vaults, * /vaults/**", |inner| twisted(inner, Drift::of(Slip::Deleted))),
+        "A deleted prompt stays in the counts of its vaults." },
+    fault! { "vaults.count-removed" ["VA-10"]
+        How::Store("* /vaults, * /vaults/**", |inner| twisted(inner, Drift::of(Slip::Removed))),
+        "A removal leaves the vault's count." },
+    fault! { "vaults.count-moved-away" ["VA-10"]
+        How::Store("* /vaults, * /vaults/**", |inner| twisted(inner, Drift::of(Slip::MovedAway))),
+        "A move leaves the count of the source." },
+    fault! { "vaults.count-moved-in" ["VA-10"]
+        How::Store("* /vaults, * /vaults/**", |inner| twisted(inner, Drift::of(Slip::MovedIn))),
+        "A move leaves the count of the target." },
+    fault! { "vaults.count-saved" ["VA-10"]
+        How::Store("* /vaults, * /vaults/**", |inner| twisted(inner, Drift::of(Slip::Saved))),
+        "A save leaves the vault's count." },
+    fault! { "vaults.count-again" ["VA-10"]
+        How::Store("* /vaults, * /vaults/**", |inner| twisted(inner, Drift::of(Slip::Again))),
+        "A prompt that is added again is counted again." },
+    fault! { "vaults.count-listed" ["VA-10"]
+        How::Store("* /vaults, * /vaults/**", |inner| twisted(inner, Drift::of(Slip::Listed))),
+        "The list of vaults does not count the first prompt." },
+    fault! { "vaults.count-alone" ["VA-10"]
+        How::Store("* /vaults, * /vaults/**", |inner| twisted(inner, Drift::of(Slip::Alone))),
+        "GET of one vault counts at most 2 prompts." },
 ];
 
 /// Where the count is not kept.

@@ -14,92 +14,61 @@ use super::super::contents::held;
 use crate::ask::Answer;
 use crate::entries::without;
 use crate::fault::{Fault, How, fault};
-use crate::front::{answers, whole};
+use crate::front::{answers, edits_data, whole};
 use crate::shared::Shared;
 use crate::store::{Twist, twisted};
 
 const DELETE: &str = "DELETE /vaults/*";
 
+#[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
-    fault!("vaults.deleted-flag", "The answer of a deletion has the id alone.", ["VA-26"], {
-        answers(DELETE, |_, answer| answer.edit_data(|data| without(data, "deleted")))
-    }),
-    fault!(
-        "vaults.deleted-204",
-        "A deletion answers 204 without a body.",
-        [
-            "VA-26", "EN-03", "VA-28", "ER-09", "PR-15", "PR-27", "VA-27", "VC-21", "EN-08",
-            "EN-09", "ER-03", "PR-44", "VA-04", "VA-34", "EN-04", "EN-05", "ER-01", "GE-29",
-            "VA-30", "VC-24"
-        ],
-        {
-            answers(DELETE, |_, answer| {
-                if answer.is_success() {
-                    answer.set_code(204);
-                    answer.body.clear();
-                }
-            })
+    fault! { "vaults.deleted-flag" ["VA-26"] edits_data(DELETE, |data| without(data, "deleted")),
+        "The answer of a deletion has the id alone." },
+    fault! { "vaults.deleted-204" ["VA-26"] answers(DELETE, |_, answer| {
+        if answer.is_success() {
+            answer.set_code(204);
+            answer.body.clear();
         }
-    ),
-    fault!(
-        "vaults.deleted-again",
-        "The deletion of a deleted vault answers 200.",
-        ["ER-09", "VA-27"],
-        deleted_again()
-    ),
-    fault!(
-        "vaults.deleted-read",
-        "A deleted vault is still read at its address.",
-        ["VA-27", "ER-09"],
-        { How::Store("DELETE /vaults/*", |inner| twisted(inner, Afterlife::of(Left::Address))) }
-    ),
-    fault!("vaults.deleted-listed", "A deleted vault is still in the list.", ["VA-27"], {
-        How::Store("DELETE /vaults/*", |inner| twisted(inner, Afterlife::of(Left::List)))
     }),
-    fault!(
-        "vaults.deleted-in-prompts",
-        "vaultIds still names a deleted vault.",
-        ["VA-28", "PR-08", "VC-21"],
-        { How::Store("DELETE /vaults/*", |inner| twisted(inner, Afterlife::of(Left::VaultIds))) }
-    ),
-    fault!(
-        "vaults.deletes-prompts",
-        "The prompts of a deleted vault are deleted too.",
-        ["VA-28", "VC-21"],
-        { How::Store("DELETE /vaults/*", |inner| twisted(inner, Greedy { orphans_only: false })) }
-    ),
-    fault!(
-        "vaults.deletes-orphans",
-        "Prompts that are in no other vault are deleted with their vault.",
-        ["VA-28", "VC-21"],
-        How::Store("DELETE /vaults/*", |inner| twisted(inner, Greedy { orphans_only: true }))
-    ),
-    fault!(
-        "vaults.deletes-memberships",
-        "The deletion of a vault takes its prompts out of all vaults.",
-        ["VA-28"],
-        whole(DELETE, |ask, upstream| async move {
-            let listing = ask.another(Method::GET, format!("{}/prompts", ask.path));
-            let prompts = upstream.send(&listing).await.json();
-            let answer = upstream.send(&ask).await;
-            if !answer.is_success() {
-                return answer;
-            }
-            for prompt in prompts["data"].as_array().into_iter().flatten() {
-                for vault in prompt["vaultIds"].as_array().into_iter().flatten() {
-                    let path = format!("/vaults/{vault}/prompts");
-                    let there =
-                        upstream.send(&ask.another(Method::GET, path.as_str())).await.json();
-                    let there = there["data"].as_array().cloned().unwrap_or_default();
-                    for member in there.iter().filter(|member| member["id"] == prompt["id"]) {
-                        let path = format!("{path}/{}", member["vaultPromptId"]);
-                        upstream.send(&ask.another(Method::DELETE, path)).await;
-                    }
+        "A deletion answers 204 without a body." },
+    fault! { "vaults.deleted-again" ["ER-09"] deleted_again(),
+        "The deletion of a deleted vault answers 200." },
+    fault! { "vaults.deleted-read" ["VA-27"]
+        How::Store("DELETE /vaults/*", |inner| twisted(inner, Afterlife::of(Left::Address))),
+        "A deleted vault is still read at its address." },
+    fault! { "vaults.deleted-listed" ["VA-27"]
+        How::Store("DELETE /vaults/*", |inner| twisted(inner, Afterlife::of(Left::List))),
+        "A deleted vault is still in the list." },
+    fault! { "vaults.deleted-in-prompts" ["VA-28"]
+        How::Store("DELETE /vaults/*", |inner| twisted(inner, Afterlife::of(Left::VaultIds))),
+        "vaultIds still names a deleted vault." },
+    fault! { "vaults.deletes-prompts" ["VA-28"]
+        How::Store("DELETE /vaults/*", |inner| twisted(inner, Greedy { orphans_only: false })),
+        "The prompts of a deleted vault are deleted too." },
+    fault! { "vaults.deletes-orphans" ["VA-28"]
+        How::Store("DELETE /vaults/*", |inner| twisted(inner, Greedy { orphans_only: true })),
+        "Prompts that are in no other vault are deleted with their vault." },
+    fault! { "vaults.deletes-memberships" ["VA-28"] whole(DELETE, |ask, upstream| async move {
+        let listing = ask.another(Method::GET, format!("{}/prompts", ask.path));
+        let prompts = upstream.send(&listing).await.json();
+        let answer = upstream.send(&ask).await;
+        if !answer.is_success() {
+            return answer;
+        }
+        for prompt in prompts["data"].as_array().into_iter().flatten() {
+            for vault in prompt["vaultIds"].as_array().into_iter().flatten() {
+                let path = format!("/vaults/{vault}/prompts");
+                let there = upstream.send(&ask.another(Method::GET, path.as_str())).await.json();
+                let there = there["data"].as_array().cloned().unwrap_or_default();
+                for member in there.iter().filter(|member| member["id"] == prompt["id"]) {
+                    let path = format!("{path}/{}", member["vaultPromptId"]);
+                    upstream.send(&ask.another(Method::DELETE, path)).await;
                 }
             }
-            answer
-        })
-    ),
+        }
+        answer
+    }),
+        "The deletion of a vault takes its prompts out of all vaults." },
 ];
 
 fn deleted_again() -> How {

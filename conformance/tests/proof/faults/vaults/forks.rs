@@ -8,82 +8,62 @@ use serde_json::{Value, json};
 use crate::ask::Answer;
 use crate::entries::entries;
 use crate::fault::{Fault, How, fault};
-use crate::front::{answers, whole};
+use crate::front::{answers, edits_data, status_instead, whole};
 use crate::shared::Shared;
 
 const FORK: &str = "POST /vaults/*/fork";
 
+#[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
-    fault!(
-        "vaults.fork-200",
-        "A fork answers 200.",
-        ["VA-29", "VA-33", "VA-34", "VA-32", "VA-04", "VA-31"],
-        {
-            answers(FORK, |_, answer| {
-                if answer.is_success() {
-                    answer.set_code(200);
-                }
-            })
+    fault! { "vaults.fork-200" ["VA-29"] status_instead(FORK, 200),
+        "A fork answers 200." },
+    fault! { "vaults.fork-public" ["VA-31"] whole(FORK, |ask, upstream| async move {
+        let fork = upstream.send(&ask).await;
+        if !fork.is_success() {
+            return fork;
         }
-    ),
-    fault!("vaults.fork-public", "A fork is as visible as its source.", ["VA-31", "VA-11"], {
-        whole(FORK, |ask, upstream| async move {
-            let fork = upstream.send(&ask).await;
-            if !fork.is_success() {
-                return fork;
-            }
-            let public = json!({ "visibility": "public" });
-            let path = format!("/vaults/{}", fork.id());
-            let mut shown = upstream.send(&ask.another_with(Method::PATCH, path, &public)).await;
-            shown.set_code(201);
-            shown
-        })
+        let public = json!({ "visibility": "public" });
+        let path = format!("/vaults/{}", fork.id());
+        let mut shown = upstream.send(&ask.another_with(Method::PATCH, path, &public)).await;
+        shown.set_code(201);
+        shown
     }),
-    fault!("vaults.fork-system", "A fork is a system vault.", ["VA-31", "VA-29"], {
-        answers(FORK, |_, answer| answer.edit_data(|vault| vault["isSystem"] = true.into()))
+        "A fork is as visible as its source." },
+    fault! { "vaults.fork-system" ["VA-31"]
+        edits_data(FORK, |vault| vault["isSystem"] = true.into()),
+        "A fork is a system vault." },
+    fault! { "vaults.fork-count" ["VA-32"]
+        edits_data(FORK, |vault| vault["promptCount"] = 0.into()),
+        "A fork answers with the count from before the copying." },
+    fault! { "vaults.fork-100" ["VA-33"] whole(FORK, |ask, upstream| async move {
+        let mut fork = upstream.send(&ask).await;
+        let path = format!("/vaults/{}/prompts", fork.id());
+        let copies = upstream.send(&ask.another(Method::GET, path)).await.json();
+        let copies = copies["data"].as_array().cloned().unwrap_or_default();
+        for copy in copies.iter().skip(100) {
+            let path = format!("/prompts/{}", copy["id"]);
+            upstream.send(&ask.another(Method::DELETE, path)).await;
+        }
+        fork.edit_data(|vault| vault["promptCount"] = copies.len().min(100).into());
+        fork
     }),
-    fault!(
-        "vaults.fork-count",
-        "A fork answers with the count from before the copying.",
-        ["VA-32", "VA-29"],
-        { answers(FORK, |_, answer| answer.edit_data(|vault| vault["promptCount"] = 0.into())) }
-    ),
-    fault!(
-        "vaults.fork-100",
-        "A fork copies the first 100 prompts.",
-        ["VA-33", "VA-32"],
-        whole(FORK, |ask, upstream| async move {
-            let mut fork = upstream.send(&ask).await;
-            let path = format!("/vaults/{}/prompts", fork.id());
-            let copies = upstream.send(&ask.another(Method::GET, path)).await.json();
-            let copies = copies["data"].as_array().cloned().unwrap_or_default();
-            for copy in copies.iter().skip(100) {
-                let path = format!("/prompts/{}", copy["id"]);
-                upstream.send(&ask.another(Method::DELETE, path)).await;
-            }
-            fork.edit_data(|vault| vault["promptCount"] = copies.len().min(100).into());
-            fork
-        })
-    ),
-    fault!("vaults.fork-platform", "A fork copies prompts without their platform.", ["VA-33"], {
-        whole(FORK, |ask, upstream| async move {
-            let fork = upstream.send(&ask).await;
-            let path = format!("/vaults/{}/prompts", fork.id());
-            let copies = upstream.send(&ask.another(Method::GET, path)).await.json();
-            for copy in copies["data"].as_array().into_iter().flatten() {
-                let (path, none) =
-                    (format!("/prompts/{}", copy["id"]), json!({ "platform": null }));
-                upstream.send(&ask.another_with(Method::PATCH, path, &none)).await;
-            }
-            fork
-        })
+        "A fork copies the first 100 prompts." },
+    fault! { "vaults.fork-platform" ["VA-33"] whole(FORK, |ask, upstream| async move {
+        let fork = upstream.send(&ask).await;
+        let path = format!("/vaults/{}/prompts", fork.id());
+        let copies = upstream.send(&ask.another(Method::GET, path)).await.json();
+        for copy in copies["data"].as_array().into_iter().flatten() {
+            let (path, none) = (format!("/prompts/{}", copy["id"]), json!({ "platform": null }));
+            upstream.send(&ask.another_with(Method::PATCH, path, &none)).await;
+        }
+        fork
     }),
-    fault!("vaults.fork-images", "The copies of a fork have no images.", ["VA-33"], {
-        in_forks(|copies| copies.iter_mut().for_each(|copy| copy["images"] = json!([])))
-    }),
-    fault!("vaults.fork-order", "The copies of a fork are in the reverse order.", ["VA-33"], {
-        in_forks(|copies| copies.reverse())
-    }),
+        "A fork copies prompts without their platform." },
+    fault! { "vaults.fork-images" ["VA-33"]
+        in_forks(|copies| copies.iter_mut().for_each(|copy| copy["images"] = json!([]))),
+        "The copies of a fork have no images." },
+    fault! { "vaults.fork-order" ["VA-33"] in_forks(|copies| copies.reverse()),
+        "The copies of a fork are in the reverse order." },
 ];
 
 /// Changes the listings of vaults that are forks.

@@ -9,90 +9,53 @@ use serde_json::Value;
 
 use crate::entries::{entries, text};
 use crate::fault::{Fault, How, fault};
-use crate::front::answers;
+use crate::front::{answers, edits_entries};
 use crate::shared::Shared;
 
 const LIST: &str = "GET /vaults";
 
+#[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
-    fault!("vaults.list-oldest-first", "The list has the oldest vault first.", ["VA-14"], {
-        answers(LIST, |_, answer| entries(answer, |vaults| vaults.reverse()))
+    fault! { "vaults.list-oldest-first" ["VA-14"] edits_entries(LIST, |vaults| vaults.reverse()),
+        "The list has the oldest vault first." },
+    fault! { "vaults.list-by-update" ["VA-14"] edits_entries(LIST, |vaults| {
+        vaults.sort_by_key(|vault| Reverse(text(vault, "updatedAt").to_owned()));
     }),
-    fault!("vaults.list-by-update", "The list goes by the last update.", ["VA-14"], {
-        answers(LIST, |_, answer| {
-            entries(answer, |vaults| {
-                vaults.sort_by_key(|vault| Reverse(text(vault, "updatedAt").to_owned()));
-            });
-        })
+        "The list goes by the last update." },
+    fault! { "vaults.list-by-name" ["VA-14"]
+        edits_entries(LIST, |vaults| vaults.sort_by_key(|vault| text(vault, "name").to_owned())),
+        "The list goes by the names." },
+    fault! { "vaults.list-ties" ["VA-14"] edits_entries(LIST, |vaults| {
+        let second = |vault: &Value| text(vault, "createdAt").chars().take(19).collect();
+        vaults.sort_by_key(|vault| (Reverse::<String>(second(vault)), vault["id"].as_i64()));
     }),
-    fault!("vaults.list-by-name", "The list goes by the names.", ["VA-14"], {
-        answers(LIST, |_, answer| {
-            entries(answer, |vaults| vaults.sort_by_key(|vault| text(vault, "name").to_owned()));
-        })
+        "Vaults of the same second go by their ids." },
+    fault! { "vaults.list-100" ["VA-15"] edits_entries(LIST, |vaults| vaults.truncate(100)),
+        "The list ends after 100 vaults." },
+    fault! { "vaults.list-no-system" ["VA-13"]
+        edits_entries(LIST, |vaults| vaults.retain(|vault| vault["isSystem"] == false)),
+        "The list leaves the system vaults out." },
+    fault! { "vaults.list-no-unlisted" ["VA-13"]
+        edits_entries(LIST, |vaults| vaults.retain(|vault| vault["visibility"] != "unlisted")),
+        "The list leaves unlisted vaults out." },
+    fault! { "vaults.list-joined" ["VA-13"] edits_entries(LIST, |vaults| {
+        let times = |vault: &Value| vault["promptCount"].as_u64().unwrap_or(1).clamp(1, 9);
+        let joined = vaults
+            .iter()
+            .flat_map(|vault| repeat_n(vault.clone(), usize::try_from(times(vault)).unwrap_or(1)));
+        *vaults = joined.collect();
     }),
-    fault!("vaults.list-ties", "Vaults of the same second go by their ids.", ["VA-14"], {
-        answers(LIST, |_, answer| {
-            entries(answer, |vaults| {
-                let second = |vault: &Value| text(vault, "createdAt").chars().take(19).collect();
-                vaults
-                    .sort_by_key(|vault| (Reverse::<String>(second(vault)), vault["id"].as_i64()));
-            });
-        })
-    }),
-    fault!("vaults.list-100", "The list ends after 100 vaults.", ["VA-15"], {
-        answers(LIST, |_, answer| entries(answer, |vaults| vaults.truncate(100)))
-    }),
-    fault!(
-        "vaults.list-no-system",
-        "The list leaves the system vaults out.",
-        ["VA-13", "VA-12", "VA-09", "GE-29", "VA-24", "VC-10"],
-        answers(LIST, |_, answer| {
-            entries(answer, |vaults| vaults.retain(|vault| vault["isSystem"] == false));
-        })
-    ),
-    fault!(
-        "vaults.list-no-unlisted",
-        "The list leaves unlisted vaults out.",
-        ["VA-13", "VA-14", "VA-24"],
-        {
-            answers(LIST, |_, answer| {
-                entries(answer, |vaults| vaults.retain(|vault| vault["visibility"] != "unlisted"));
-            })
+        "The list has a vault once for each of its prompts." },
+    fault! { "vaults.list-foreign-public" ["VA-13"] foreign_public(),
+        "The list has the public vaults of other accounts too." },
+    fault! { "vaults.list-limit" ["VA-15"] answers(LIST, |ask, answer| {
+        if let Some(limit) = ask.parameter("limit").and_then(|limit| limit.parse().ok()) {
+            entries(answer, |vaults| vaults.truncate(limit));
         }
-    ),
-    fault!(
-        "vaults.list-joined",
-        "The list has a vault once for each of its prompts.",
-        ["VA-13"],
-        answers(LIST, |_, answer| {
-            entries(answer, |vaults| {
-                let times = |vault: &Value| vault["promptCount"].as_u64().unwrap_or(1).clamp(1, 9);
-                let joined = vaults.iter().flat_map(|vault| {
-                    repeat_n(vault.clone(), usize::try_from(times(vault)).unwrap_or(1))
-                });
-                *vaults = joined.collect();
-            });
-        })
-    ),
-    fault!(
-        "vaults.list-foreign-public",
-        "The list has the public vaults of other accounts too.",
-        ["VA-13"],
-        foreign_public()
-    ),
-    fault!("vaults.list-limit", "The list takes a limit.", ["VA-15"], {
-        answers(LIST, |ask, answer| {
-            if let Some(limit) = ask.parameter("limit").and_then(|limit| limit.parse().ok()) {
-                entries(answer, |vaults| vaults.truncate(limit));
-            }
-        })
     }),
-    fault!(
-        "vaults.list-old-name",
-        "The list shows the name a vault was made with.",
-        ["VA-13", "VA-24"],
-        { old_name() }
-    ),
+        "The list takes a limit." },
+    fault! { "vaults.list-old-name" ["VA-13"] old_name(),
+        "The list shows the name a vault was made with." },
 ];
 
 /// Public vaults by their ids, each with the key that made it.

@@ -5,182 +5,77 @@ use serde_json::{Value, json};
 use crate::ask::Answer;
 use crate::entries::{text, without};
 use crate::fault::{Fault, fault};
-use crate::front::answers;
+use crate::front::{answers, edits_data, edits_each, status_instead};
 
+#[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
-    fault!(
-        "vaults.description-key",
-        "A vault without a description has no such key.",
-        ["VA-03", "VA-25", "VA-13", "VA-16", "VA-29", "EN-02", "HT-24"],
-        {
-            answers("GET /vaults/*", |_, answer| {
-                answer.edit_data(|vault| {
-                    if vault["description"].is_null() {
-                        without(vault, "description");
-                    }
-                });
-            })
+    fault! { "vaults.description-key" ["VA-03"] edits_data("GET /vaults/*", |vault| {
+        if vault["description"].is_null() {
+            without(vault, "description");
         }
-    ),
-    fault!(
-        "vaults.visibility-unlisted",
-        "An unlisted vault reads as public.",
-        ["VA-24", "VA-21", "VA-16", "VA-13", "VA-20", "VA-22", "VA-23"],
-        {
-            answers("GET /vaults/*", |_, answer| {
-                answer.edit_data(|vault| {
-                    if vault["visibility"] == "unlisted" {
-                        vault["visibility"] = "public".into();
-                    }
-                });
-            })
-        }
-    ),
-    fault!(
-        "vaults.slug-name",
-        "A slug is the name, spaces and all.",
-        ["VA-04", "VA-23", "VA-13", "VA-22", "VA-29"],
-        {
-            answers("GET /vaults/*, POST /vaults", |_, answer| {
-                answer.edit_data(|vault| vault["slug"] = vault["name"].clone());
-            })
-        }
-    ),
-    fault!(
-        "vaults.slug-id",
-        "A slug is made from the id.",
-        ["VA-04", "VA-23", "VA-13", "VA-22", "VA-29"],
-        {
-            answers("GET /vaults/*, POST /vaults", |_, answer| {
-                answer.edit_data(|vault| vault["slug"] = format!("v{}", vault["id"]).into());
-            })
-        }
-    ),
-    fault!(
-        "vaults.slug-null",
-        "A vault whose name has no letters has a slug of null.",
-        ["VA-04"],
-        {
-            answers("GET /vaults/*, POST /vaults, GET /vaults", |_, answer| {
-                answer.each(|vault| {
-                    let name = vault["name"].as_str().unwrap_or_default();
-                    if !name.contains(|c: char| c.is_ascii_alphanumeric()) {
-                        vault["slug"] = Value::Null;
-                    }
-                });
-            })
-        }
-    ),
-    fault!(
-        "vaults.id-text",
-        "GET shows a vault's id as a string.",
-        ["VA-01", "EN-08", "VA-21", "VA-16", "VA-13", "VA-22", "VA-23", "VA-29", "HT-11", "HT-17"],
-        {
-            answers("GET /vaults/*", |_, answer| {
-                answer.edit_data(|vault| vault["id"] = vault["id"].to_string().into());
-            })
-        }
-    ),
-    fault!(
-        "vaults.access-type",
-        "accessType is an object.",
-        ["VA-06", "VA-16", "VA-13", "VA-21", "VA-22", "VA-23", "VA-29"],
-        {
-            answers("GET /vaults/*", |_, answer| {
-                answer.edit_data(|vault| vault["accessType"] = json!({ "kind": null }));
-            })
-        }
-    ),
-    fault!(
-        "vaults.locked-number",
-        "isLocked is 0 in place of false.",
-        ["VA-07", "VA-16", "VA-13", "VA-21", "VA-22", "VA-23", "VA-29"],
-        {
-            answers("GET /vaults/*", |_, answer| {
-                answer.edit_data(|vault| vault["isLocked"] = 0.into());
-            })
-        }
-    ),
-    fault!(
-        "vaults.cover-missing",
-        "A vault without a cover has no coverImageUrl.",
-        ["VA-08", "VA-16", "VA-13", "VA-21", "VA-22", "VA-23", "VA-29"],
-        {
-            answers("GET /vaults/*", |_, answer| {
-                answer.edit_data(|vault| without(vault, "coverImageUrl"));
-            })
-        }
-    ),
-    fault!(
-        "vaults.system",
-        "A vault made without a description is a system vault.",
-        ["VA-09", "VA-13", "VA-16", "VA-23", "VA-29", "VA-31"],
-        {
-            answers("GET /vaults/*", |_, answer| {
-                answer.edit_data(|vault| {
-                    if vault["description"].is_null() {
-                        vault["isSystem"] = true.into();
-                    }
-                });
-            })
-        }
-    ),
-    fault!("vaults.created-anew", "An update moves createdAt too.", ["VA-11", "VA-14"], {
-        answers("GET /vaults/*, PATCH /vaults/*, GET /vaults", |_, answer| {
-            answer.each(|vault| vault["createdAt"] = vault["updatedAt"].clone());
-        })
     }),
-    fault!(
-        "vaults.created-200",
-        "A create answers 200.",
-        ["VA-16", "LI-06", "LI-07", "VA-02", "VA-04", "VA-18", "VA-19", "EN-02"],
-        {
-            answers("POST /vaults", |_, answer| {
-                if answer.is_success() {
-                    answer.set_code(200);
-                }
-            })
+        "A vault without a description has no such key." },
+    fault! { "vaults.visibility-unlisted" ["VA-24"] edits_data("GET /vaults/*", |vault| {
+        if vault["visibility"] == "unlisted" {
+            vault["visibility"] = "public".into();
         }
-    ),
-    fault!(
-        "vaults.read-unlisted",
-        "An unlisted vault is not read at its address.",
-        [
-            "VA-21", "VA-16", "ER-10", "VA-11", "VA-13", "VA-20", "VA-22", "VA-23", "VA-24",
-            "VA-25", "VA-29"
-        ],
-        {
-            answers("GET /vaults/*", |_, answer| {
-                if answer.json()["data"]["visibility"] == "unlisted" {
-                    *answer = Answer::refusal(404, "no such vault");
-                }
-            })
+    }),
+        "An unlisted vault reads as public." },
+    fault! { "vaults.slug-name" ["VA-04"]
+        edits_data("GET /vaults/*, POST /vaults", |vault| vault["slug"] = vault["name"].clone()),
+        "A slug is the name, spaces and all." },
+    fault! { "vaults.slug-id" ["VA-04"] edits_data("GET /vaults/*, POST /vaults", |vault| {
+        vault["slug"] = format!("v{}", vault["id"]).into();
+    }),
+        "A slug is made from the id." },
+    fault! { "vaults.slug-null" ["VA-04"]
+        edits_each("GET /vaults/*, POST /vaults, GET /vaults", |vault| {
+            let name = vault["name"].as_str().unwrap_or_default();
+            if !name.contains(|c: char| c.is_ascii_alphanumeric()) {
+                vault["slug"] = Value::Null;
+            }
+        }),
+        "A vault whose name has no letters has a slug of null." },
+    fault! { "vaults.id-text" ["VA-01"]
+        edits_data("GET /vaults/*", |vault| vault["id"] = vault["id"].to_string().into()),
+        "GET shows a vault's id as a string." },
+    fault! { "vaults.access-type" ["VA-06"]
+        edits_data("GET /vaults/*", |vault| vault["accessType"] = json!({ "kind": null })),
+        "accessType is an object." },
+    fault! { "vaults.locked-number" ["VA-07"]
+        edits_data("GET /vaults/*", |vault| vault["isLocked"] = 0.into()),
+        "isLocked is 0 in place of false." },
+    fault! { "vaults.cover-missing" ["VA-08"]
+        edits_data("GET /vaults/*", |vault| without(vault, "coverImageUrl")),
+        "A vault without a cover has no coverImageUrl." },
+    fault! { "vaults.system" ["VA-09"] edits_data("GET /vaults/*", |vault| {
+        if vault["description"].is_null() {
+            vault["isSystem"] = true.into();
         }
-    ),
-    fault!(
-        "vaults.visibility-word",
-        "The list has visibilities in capitals.",
-        ["VA-13", "VA-05", "VA-24", "VA-29"],
-        {
-            answers("GET /vaults", |_, answer| {
-                answer.each(|vault| {
-                    vault["visibility"] = text(vault, "visibility").to_uppercase().into();
-                });
-            })
+    }),
+        "A vault made without a description is a system vault." },
+    fault! { "vaults.created-anew" ["VA-11"]
+        edits_each("GET /vaults/*, PATCH /vaults/*, GET /vaults", |vault| {
+            vault["createdAt"] = vault["updatedAt"].clone();
+        }),
+        "An update moves createdAt too." },
+    fault! { "vaults.created-200" ["VA-16"] status_instead("POST /vaults", 200),
+        "A create answers 200." },
+    fault! { "vaults.read-unlisted" ["VA-21"] answers("GET /vaults/*", |_, answer| {
+        if answer.json()["data"]["visibility"] == "unlisted" {
+            *answer = Answer::refusal(404, "no such vault");
         }
-    ),
-    fault!(
-        "vaults.description-number",
-        "A description of digits is shown as a number.",
-        ["VA-03", "VA-18"],
-        {
-            answers("GET /vaults/*, POST /vaults", |_, answer| {
-                answer.edit_data(|vault| {
-                    if let Ok(number) = text(vault, "description").parse::<u64>() {
-                        vault["description"] = number.into();
-                    }
-                });
-            })
-        }
-    ),
+    }),
+        "An unlisted vault is not read at its address." },
+    fault! { "vaults.visibility-word" ["VA-13"] edits_each("GET /vaults", |vault| {
+        vault["visibility"] = text(vault, "visibility").to_uppercase().into();
+    }),
+        "The list has visibilities in capitals." },
+    fault! { "vaults.description-number" ["VA-03"]
+        edits_data("GET /vaults/*, POST /vaults", |vault| {
+            if let Ok(number) = text(vault, "description").parse::<u64>() {
+                vault["description"] = number.into();
+            }
+        }),
+        "A description of digits is shown as a number." },
 ];

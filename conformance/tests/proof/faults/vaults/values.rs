@@ -4,90 +4,52 @@ use serde_json::{Value, json};
 
 use crate::ask::Answer;
 use crate::fault::{Fault, fault};
-use crate::front::{answers, instead};
+use crate::front::{answers, edits_data, instead};
 
 const READ: &str = "GET /vaults/*";
 
+#[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
-    fault!(
-        "vaults.name-cut",
-        "A vault is read without the last character of its name.",
-        [
-            "VA-02", "VA-21", "LI-06", "VA-16", "VA-24", "ER-10", "VA-12", "VA-13", "VA-20",
-            "VA-22", "VA-23", "VA-29"
-        ],
-        answers(READ, |_, answer| {
-            answer.edit_data(|vault| {
-                let mut name = vault["name"].as_str().unwrap_or_default().to_owned();
-                name.pop();
-                vault["name"] = name.into();
-            });
-        })
-    ),
-    fault!(
-        "vaults.visibility-secret",
-        "A private vault is read with the visibility secret.",
-        ["VA-05", "VA-21", "VA-24", "VA-13", "VA-16", "VA-19", "VA-29", "VA-31"],
-        answers(READ, |_, answer| {
-            answer.edit_data(|vault| {
-                if vault["visibility"] == "private" {
-                    vault["visibility"] = json!("secret");
-                }
-            });
-        })
-    ),
-    fault!(
-        "vaults.not-updated-yet",
-        "A vault that was never updated is read with the updatedAt null.",
-        ["VA-11", "VA-21", "EN-09", "VA-16", "VA-23", "VA-29"],
-        answers(READ, |_, answer| {
-            answer.edit_data(|vault| {
-                if vault["updatedAt"] == vault["createdAt"] {
-                    vault["updatedAt"] = Value::Null;
-                }
-            });
-        })
-    ),
-    fault!(
-        "vaults.count-from-one",
-        "A vault is read with a count of one when it is empty.",
-        ["VA-10", "VA-16", "VA-13", "VA-23", "VA-32", "VC-20", "HT-20"],
-        answers(READ, |_, answer| answer.edit_data(|vault| {
-            if vault["promptCount"] == 0 {
-                vault["promptCount"] = json!(1);
-            }
-        }))
-    ),
-    fault!(
-        "vaults.list-with-pagination",
-        "The list of vaults has a pagination.",
-        ["VA-15", "EN-03"],
-        answers("GET /vaults", |_, answer| paginated(answer))
-    ),
-    fault!(
-        "contents.listing-with-pagination",
-        "A listing has a pagination.",
-        ["VC-05", "EN-03"],
-        answers("GET /vaults/*/prompts", |_, answer| paginated(answer))
-    ),
-    fault!(
-        "contents.remove-id-400",
-        "A membership's id that no membership can have is answered 400.",
-        ["VC-15", "AU-02", "AU-07", "ER-08"],
-        instead("DELETE /vaults/*/prompts/*", |ask| {
-            (ask.id(3) <= 0).then(|| Answer::refusal(400, "That is no id of a membership."))
-        })
-    ),
-    fault!(
-        "contents.wrong-type-422",
-        "promptIds that are no list are answered 422.",
-        ["VC-13", "ER-05", "ER-04", "EN-02"],
-        answers("POST /vaults/*/prompts", |ask, answer| {
-            if answer.code() == 400 && !ask.json()["promptIds"].is_array() {
-                answer.set_code(422);
-            }
-        })
-    ),
+    fault! { "vaults.name-cut" ["VA-02"] edits_data(READ, |vault| {
+        let mut name = vault["name"].as_str().unwrap_or_default().to_owned();
+        name.pop();
+        vault["name"] = name.into();
+    }),
+        "A vault is read without the last character of its name." },
+    fault! { "vaults.visibility-secret" ["VA-05"] edits_data(READ, |vault| {
+        if vault["visibility"] == "private" {
+            vault["visibility"] = json!("secret");
+        }
+    }),
+        "A private vault is read with the visibility secret." },
+    fault! { "vaults.not-updated-yet" ["VA-11"] edits_data(READ, |vault| {
+        if vault["updatedAt"] == vault["createdAt"] {
+            vault["updatedAt"] = Value::Null;
+        }
+    }),
+        "A vault that was never updated is read with the updatedAt null." },
+    fault! { "vaults.count-from-one" ["VA-10"] edits_data(READ, |vault| {
+        if vault["promptCount"] == 0 {
+            vault["promptCount"] = json!(1);
+        }
+    }),
+        "A vault is read with a count of one when it is empty." },
+    fault! { "vaults.list-with-pagination" ["VA-15"]
+        answers("GET /vaults", |_, answer| paginated(answer)),
+        "The list of vaults has a pagination." },
+    fault! { "contents.listing-with-pagination" ["VC-05"]
+        answers("GET /vaults/*/prompts", |_, answer| paginated(answer)),
+        "A listing has a pagination." },
+    fault! { "contents.remove-id-400" ["VC-15"] instead("DELETE /vaults/*/prompts/*", |ask| {
+        (ask.id(3) <= 0).then(|| Answer::refusal(400, "That is no id of a membership."))
+    }),
+        "A membership's id that no membership can have is answered 400." },
+    fault! { "contents.wrong-type-422" ["VC-13"] answers("POST /vaults/*/prompts", |ask, answer| {
+        if answer.code() == 400 && !ask.json()["promptIds"].is_array() {
+            answer.set_code(422);
+        }
+    }),
+        "promptIds that are no list are answered 422." },
 ];
 
 fn paginated(answer: &mut Answer) {

@@ -1,0 +1,381 @@
+//! Facts that hold for every field of every request: a required one has to be there, values of
+//! other types and beyond its range are refused, the first and the last of its range are taken.
+//! The scenarios are made from the rows of [`table`].
+
+mod request;
+mod table;
+mod values;
+mod whole;
+
+use std::sync::LazyLock;
+
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+
+use self::request::{Correct, Request};
+use self::table::{FIELDS, Field, Kind, Presence};
+use crate::wire::Reply;
+use crate::{Case, Failure, Profile, Scenario};
+
+/// The scenarios of all fields, and of each request as a whole.
+pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
+    let of_fields = FIELDS.iter().flat_map(|field| {
+        facts(field).into_iter().map(move |fact| {
+            let run = move |case| -> BoxFuture<'static, _> { Box::pin(fact.hold(case, field)) };
+            let title = format!("{}: {}", field.request.names().1, fact.title(field));
+            let id = format!("fields.{}.{}-{}", field.request.names().0, dashed(field), fact.id());
+            let (profile, rules) = (fact.profile(), fact.rules(field));
+            Scenario::generated(profile, id, title, rules, field.source, Box::leak(Box::new(run)))
+        })
+    });
+    of_fields.chain(whole::all()).collect()
+});
+
+/// `promptType` is `prompt-type`.
+fn dashed(field: &Field) -> String {
+    let letter =
+        |c: char| if c.is_uppercase() { format!("-{}", c.to_lowercase()) } else { c.into() };
+    field.name.chars().map(letter).collect()
+}
+
+/// What is tested of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fact {
+    Required,
+    WrongType,
+    First,
+    Last,
+    TooSmall,
+    TooLarge,
+    Words,
+    OtherWords,
+    NoUri,
+    Null,
+    Named,
+    Nul,
+    Spelling,
+    Odd,
+    Relative,
+    EntryNamed,
+}
+
+/// The facts that are tested of a field.
+fn facts(field: &Field) -> Vec<Fact> {
+    use Fact::*;
+    let is_body = field.request.has_body();
+    let of_kind: &[Fact] = match field.kind {
+        Kind::Text { least: 0, .. } => &[WrongType, Last, TooLarge, Nul, Odd],
+        Kind::Text { .. } => &[WrongType, First, Last, TooSmall, TooLarge, Nul, Odd],
+        Kind::AnyText => &[WrongType, Nul],
+        Kind::Ratio { .. } => &[WrongType, Last, TooLarge, Nul, Odd],
+        // Every value of a query is a text.
+        Kind::OneOf(..) if !is_body => &[Words, OtherWords],
+        Kind::OneOf(..) => &[WrongType, Words, OtherWords],
+        Kind::Uri => &[WrongType, NoUri, Nul, Relative],
+        Kind::Uris { .. } => &[WrongType, Last, TooLarge, NoUri, Nul, Relative, EntryNamed],
+        Kind::Id if !is_body => &[WrongType],
+        Kind::Id => &[WrongType, Spelling],
+        Kind::PositiveId => &[WrongType, TooSmall, Spelling],
+        Kind::Ids { .. } => &[WrongType, First, Last, TooSmall, TooLarge, Spelling],
+        Kind::Integer { .. } if !is_body => &[WrongType, First, Last, TooSmall, TooLarge],
+        Kind::Integer { .. } => &[WrongType, First, Last, TooSmall, TooLarge, Spelling],
+        Kind::Object => &[WrongType, First, Nul],
+    };
+    let required = (field.presence == Presence::Required).then_some(Required);
+    let null = is_body.then_some(Null);
+    required.into_iter().chain(of_kind.iter().copied()).chain(null).chain([Named]).collect()
+}
+
+impl Fact {
+    fn id(self) -> &'static str {
+        match self {
+            Self::Required => "required",
+            Self::WrongType => "wrong-type",
+            Self::First => "first",
+            Self::Last => "last",
+            Self::TooSmall => "too-small",
+            Self::TooLarge => "too-large",
+            Self::Words => "words",
+            Self::OtherWords => "other-words",
+            Self::NoUri => "no-uri",
+            Self::Null => "null",
+            Self::Named => "named",
+            Self::Nul => "nul",
+            Self::Spelling => "spelling",
+            Self::Odd => "scalar-values",
+            Self::Relative => "relative",
+            Self::EntryNamed => "entry-named",
+        }
+    }
+
+    fn profile(self) -> Profile {
+        match self {
+            Self::Null
+            | Self::Named
+            | Self::Nul
+            | Self::Spelling
+            | Self::Odd
+            | Self::Relative
+            | Self::EntryNamed => Profile::Reference,
+            _ => Profile::Core,
+        }
+    }
+
+    fn title(self, field: &Field) -> String {
+        let name = field.name;
+        let (least, most, unit) = field.kind.range();
+        match self {
+            Self::Required => {
+                format!("without {name}, and with null for it, it is refused with 400")
+            }
+            Self::WrongType => format!("a {name} of another JSON type is refused with 400"),
+            Self::First => format!("{name} of {least} {unit} is accepted"),
+            Self::Last => format!("{name} of {most} {unit} is accepted"),
+            Self::TooSmall => format!("{name} of less than {least} {unit} is refused with 400"),
+            Self::TooLarge => format!("{name} of more than {most} {unit} is refused with 400"),
+            Self::Words => format!("each stated value of {name} is accepted"),
+            Self::OtherWords => format!("any other value of {name} is refused with 400"),
+            Self::NoUri => format!("{name} with what is no URI is refused with 400"),
+            Self::Null if field.presence == Presence::Nullable => {
+                format!("{name} may be null (S-09, S-10)")
+            }
+            Self::Null => format!("null is refused with 400 naming {name} (S-10)"),
+            Self::Named => format!("every refusal of a {name} names it in details (S-60)"),
+            Self::Nul => format!("U+0000 is refused with 400 naming {name} (S-66)"),
+            Self::Spelling => {
+                format!("an integer in {name} is digits of at most 64 bits alone (S-65)")
+            }
+            Self::Odd => format!("the bounds of {name} count Unicode scalar values (S-66)"),
+            Self::Relative => format!(
+                "relative addresses, white space and control characters are refused, naming {name} \
+                 (S-11)"
+            ),
+            Self::EntryNamed => {
+                format!("the message for {name} names the entry at fault, counted from 1 (S-11)")
+            }
+        }
+    }
+
+    fn rules(self, field: &Field) -> Vec<&'static str> {
+        let mut rules = match self {
+            Self::Required => vec![field.rule, "ER-04"],
+            Self::WrongType if field.request == Request::AddPrompts => vec!["VC-13", "ER-05"],
+            Self::WrongType | Self::Spelling => vec![field.rule, "ER-05"],
+            Self::Words => vec![field.rule, field.range],
+            Self::First | Self::Last | Self::Odd => vec![field.range],
+            Self::TooSmall | Self::TooLarge => vec![field.range, "ER-06"],
+            Self::OtherWords => vec![field.range],
+            Self::NoUri | Self::Relative if field.request == Request::Generate => {
+                vec![field.rule, "GE-25"]
+            }
+            Self::NoUri | Self::Relative => vec![field.rule],
+            Self::Null | Self::Named | Self::Nul | Self::EntryNamed => vec![field.rule, "ER-03"],
+        };
+        rules.dedup();
+        rules
+    }
+
+    async fn hold(self, case: Case, field: &'static Field) -> Result<(), Failure> {
+        let call = field.request.correct(&case).await?;
+        let values = self.values(&call, field).await?;
+        match self {
+            Self::First if field.name == "name" => one_accepted(&call, field).await,
+            Self::First | Self::Last | Self::Words => accepted(&call, field, &values).await,
+            Self::Null if field.presence == Presence::Nullable => {
+                accepted(&call, field, &values).await
+            }
+            Self::Required => {
+                refused(call.without(field.name).await?, format!("no {}", field.name))?;
+                all_refused(&call, field, &values).await
+            }
+            Self::WrongType | Self::TooSmall | Self::TooLarge | Self::OtherWords | Self::NoUri => {
+                all_refused(&call, field, &values).await
+            }
+            Self::Odd => {
+                accepted(&call, field, &values).await?;
+                let (_, most, _) = field.kind.range();
+                let longer = values::odd_texts(&call, field, most as usize + 1);
+                all_named(&call, field, &longer).await
+            }
+            Self::EntryNamed => entry_named(&call, field).await,
+            Self::Named => named(&call, field).await,
+            Self::Null | Self::Nul | Self::Spelling | Self::Relative => {
+                all_named(&call, field, &values).await
+            }
+        }
+    }
+}
+
+impl Fact {
+    /// The values that are tried, as JSON is written.
+    async fn values(self, call: &Correct, field: &Field) -> Result<Vec<String>, Failure> {
+        let entries = |good: &str, bad: &[&str]| -> Vec<String> {
+            let of = |bad: &&str| match field.kind {
+                Kind::Uris { .. } => json!([good, bad]).to_string(),
+                _ => json!(bad).to_string(),
+            };
+            bad.iter().map(of).collect()
+        };
+        let (least, most, _) = field.kind.range();
+        let words = |words: &[&str]| words.iter().map(|word| json!(word).to_string()).collect();
+        Ok(match (self, field.kind) {
+            (Self::WrongType, _) => values::of_other_types(call, field),
+            (Self::Required | Self::Null, _) => vec!["null".into()],
+            (Self::First, Kind::Object) => vec!["{}".into()],
+            (Self::First, Kind::Text { .. }) => values::texts(call, field, 1),
+            (Self::First, Kind::Ids { .. }) => vec![values::prompts(call, 1).await?],
+            (Self::Last, Kind::Text { most, .. }) => values::texts(call, field, most),
+            (Self::Last, Kind::Ratio { most }) => vec![values::ratio(3), values::ratio(most)],
+            (Self::Last, Kind::Uris { most }) => vec![values::addresses(call, field, most).await?],
+            (Self::Last, Kind::Ids { most, .. }) => vec![values::prompts(call, most).await?],
+            (Self::First, _) => vec![least.to_string(), (least + 1).to_string()],
+            (Self::Last, _) => vec![most.to_string(), (most - 1).to_string()],
+            (Self::TooSmall, Kind::Text { .. }) => vec![r#""""#.into()],
+            (Self::TooSmall, Kind::Ids { .. }) => vec!["[]".into()],
+            (Self::TooSmall, _) => values::below(least),
+            (Self::TooLarge, Kind::Text { most, .. }) => values::texts(call, field, most + 1),
+            (Self::TooLarge, Kind::Ratio { most }) => vec![values::ratio(most + 1)],
+            (Self::TooLarge, Kind::Uris { most }) => {
+                vec![values::addresses(call, field, most + 1).await?]
+            }
+            (Self::TooLarge, Kind::Ids { most, .. }) => {
+                vec![values::prompts(call, most + 1).await?]
+            }
+            (Self::TooLarge, _) => values::above(most),
+            (Self::Words, Kind::OneOf(stated, _)) => words(stated),
+            (Self::OtherWords, Kind::OneOf(_, others)) => words(others),
+            (Self::NoUri, _) => entries(values::URI, &["plainword", "two words", ""]),
+            (Self::Relative, _) => entries(values::URI, &values::RELATIVE),
+            (Self::Nul, Kind::Object) => {
+                let nul =
+                    [json!({ "a": "\0" }), json!({ "\0": 1 }), json!({ "a": [{ "b": "x\0" }] })];
+                nul.map(|value| value.to_string()).to_vec()
+            }
+            (Self::Nul, _) => entries(values::URI, &["\0", "a\0b"]),
+            (Self::Spelling, Kind::Ids { .. }) => {
+                let id = call.value(field.name).trim_matches(['[', ']']);
+                values::spellings(id).iter().map(|value| format!("[{value}]")).collect()
+            }
+            (Self::Spelling, _) => match call.value(field.name) {
+                "" => values::spellings("1"),
+                own => values::spellings(own),
+            },
+            (Self::Odd, _) => values::odd_texts(call, field, most as usize),
+            _ => Vec::new(),
+        })
+    }
+}
+
+/// What stands in a message for a value.
+fn shown(field: &Field, value: &str) -> String {
+    format!("{} {}", field.name, value.chars().take(80).collect::<String>())
+}
+
+fn refused(reply: Reply, what: String) -> Result<Reply, Failure> {
+    reply.refused(what)?;
+    Ok(reply)
+}
+
+/// Each value is refused with 400, and nothing changes.
+async fn all_refused(call: &Correct, field: &Field, values: &[String]) -> Result<(), Failure> {
+    for value in values {
+        refused(call.with(&[(field.name, value)]).await?, shown(field, value))?;
+    }
+    call.changed_nothing().await
+}
+
+/// Each value is refused with 400 and a message under the name of the field.
+async fn all_named(call: &Correct, field: &Field, values: &[String]) -> Result<(), Failure> {
+    for value in values {
+        let reply = refused(call.with(&[(field.name, value)]).await?, shown(field, value))?;
+        reply.string(&format!("/details/{}", field.name))?;
+    }
+    Ok(())
+}
+
+/// Whatever is refused for the profile core names the field.
+async fn named(call: &Correct, field: &Field) -> Result<(), Failure> {
+    for fact in facts(field).into_iter().filter(|fact| fact.profile() == Profile::Core) {
+        match fact {
+            Fact::First | Fact::Last | Fact::Words => {}
+            Fact::Required => {
+                let reply = refused(call.without(field.name).await?, format!("no {}", field.name))?;
+                reply.string(&format!("/details/{}", field.name))?;
+            }
+            _ => all_named(call, field, &fact.values(call, field).await?).await?,
+        }
+    }
+    Ok(())
+}
+
+async fn entry_named(call: &Correct, field: &Field) -> Result<(), Failure> {
+    for at in [1, 4] {
+        let mut urls = vec![values::URI; 5];
+        urls[at - 1] = "plainword";
+        let value = json!(urls).to_string();
+        let reply = refused(call.with(&[(field.name, &value)]).await?, shown(field, &value))?;
+        let message = reply.string(&format!("/details/{}", field.name))?;
+        let names = message.contains(&at.to_string());
+        reply.ensure(names, format!("a message that names entry {at}"), message)?;
+    }
+    Ok(())
+}
+
+/// Each value is accepted, and shown where the answer has the field.
+async fn accepted(call: &Correct, field: &Field, values: &[String]) -> Result<(), Failure> {
+    for value in values {
+        accepted_one(call, field, value).await?;
+    }
+    Ok(())
+}
+
+/// A server may refuse a name that is taken (S-17), and a single letter easily is.
+async fn one_accepted(call: &Correct, field: &Field) -> Result<(), Failure> {
+    let mut last = Ok(());
+    for letter in 'a'..='z' {
+        last = accepted_one(call, field, &json!(letter).to_string()).await;
+        if last.is_ok() {
+            break;
+        }
+    }
+    last
+}
+
+async fn accepted_one(call: &Correct, field: &Field, value: &str) -> Result<(), Failure> {
+    const SHOWN: [&str; 8] = [
+        "title",
+        "prompt",
+        "promptType",
+        "name",
+        "description",
+        "visibility",
+        "contentType",
+        "size",
+    ];
+    let beside = beside(call, field, value);
+    let beside = beside.iter().map(|(name, value)| (*name, value.as_str()));
+    let changed: Vec<_> = [(field.name, value)].into_iter().chain(beside).collect();
+    let reply = call.with(&changed).await?;
+    let success = (200..=299).contains(&reply.status_code());
+    let got = format!("status {}", reply.status_code());
+    reply.ensure(success, format!("a success for {}", shown(field, value)), got)?;
+    let shows = !matches!(field.request, Request::Generate | Request::ListPrompts);
+    if shows && SHOWN.contains(&field.name) {
+        let value: Value = serde_json::from_str(value).unwrap_or_default();
+        reply.equals(&format!("/data/{}", field.name), value)?;
+    }
+    Ok(())
+}
+
+/// What a value needs beside it: a type its model, and a new vault a name that is not taken (S-17).
+fn beside(call: &Correct, field: &Field, value: &str) -> Option<(&'static str, String)> {
+    match (field.request, value) {
+        (Request::ListPrompts, _) => None,
+        (Request::CreateVault, _) if field.name != "name" => {
+            Some(("name", json!(call.case.name("vault")).to_string()))
+        }
+        (_, r#""image""#) => Some(("modelId", json!(call.case.image_model()).to_string())),
+        (_, r#""video""#) => Some(("modelId", json!(call.case.video_model()).to_string())),
+        _ => None,
+    }
+}

@@ -1,0 +1,209 @@
+//! The requests of the table: a correct call of each, to be changed in one field. Values are JSON
+//! as it is written, so that `1.0`, escapes and numbers beyond 64 bits can be sent.
+
+use http::Method;
+use serde_json::{Value, json};
+
+use super::table::{FIELDS, Field, Presence};
+use crate::wire::Reply;
+use crate::{Case, Failure, check, make};
+
+/// A request with a body, or with a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Request {
+    CreatePrompt,
+    UpdatePrompt,
+    SavePrompt,
+    CreateVault,
+    UpdateVault,
+    AddPrompts,
+    MovePrompt,
+    Generate,
+    RequestSlot,
+    ListPrompts,
+}
+
+impl Request {
+    pub(super) const ALL: [Self; 10] = [
+        Self::CreatePrompt,
+        Self::UpdatePrompt,
+        Self::SavePrompt,
+        Self::CreateVault,
+        Self::UpdateVault,
+        Self::AddPrompts,
+        Self::MovePrompt,
+        Self::Generate,
+        Self::RequestSlot,
+        Self::ListPrompts,
+    ];
+
+    /// The name in ids, and what a title calls the request.
+    pub(super) fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Self::CreatePrompt => ("create-prompt", "POST /prompts"),
+            Self::UpdatePrompt => ("update-prompt", "PATCH of a prompt"),
+            Self::SavePrompt => ("save-prompt", "Save"),
+            Self::CreateVault => ("create-vault", "POST /vaults"),
+            Self::UpdateVault => ("update-vault", "PATCH of a vault"),
+            Self::AddPrompts => ("add-prompts", "Adding prompts to a vault"),
+            Self::MovePrompt => ("move-prompt", "Move"),
+            Self::Generate => ("generate", "POST /generations"),
+            Self::RequestSlot => ("request-slot", "POST /uploads/images"),
+            Self::ListPrompts => ("list-prompts", "GET /prompts"),
+        }
+    }
+
+    /// The rule that states its success.
+    pub(super) fn rule(self) -> &'static str {
+        match self {
+            Self::CreatePrompt => "PR-19",
+            Self::UpdatePrompt => "PR-32",
+            Self::SavePrompt => "PR-44",
+            Self::CreateVault => "VA-16",
+            Self::UpdateVault => "VA-23",
+            Self::AddPrompts => "VC-10",
+            Self::MovePrompt => "VC-17",
+            Self::Generate => "GE-01",
+            Self::RequestSlot => "UP-01",
+            Self::ListPrompts => "PR-13",
+        }
+    }
+
+    pub(super) fn has_body(self) -> bool {
+        self != Self::ListPrompts
+    }
+
+    pub(super) fn fields(self) -> impl Iterator<Item = &'static Field> {
+        FIELDS.iter().filter(move |field| field.request == self)
+    }
+
+    /// Its fields that have to be there.
+    pub(super) fn required(self) -> Vec<&'static str> {
+        let required = self.fields().filter(|field| field.presence == Presence::Required);
+        required.map(|field| field.name).collect()
+    }
+
+    /// Everything that a correct call needs, and the call.
+    pub(super) async fn correct(self, case: &Case) -> Result<Correct, Failure> {
+        let wire = case.wire();
+        let vault = || make::vault(case, &wire);
+        let prompt = || make::prompt(case, &wire);
+        let (path, watched, body) = match self {
+            Self::CreatePrompt => {
+                ("/prompts".into(), None, json!({ "title": case.name("prompt"), "prompt": "Dusk" }))
+            }
+            Self::UpdatePrompt => {
+                let path = format!("/prompts/{}", prompt().await?);
+                (path.clone(), Some(path), json!({}))
+            }
+            Self::SavePrompt => {
+                let path = format!("/prompts/{}", prompt().await?);
+                (format!("{path}/save"), Some(path), json!({ "vaultId": vault().await? }))
+            }
+            Self::CreateVault => ("/vaults".into(), None, json!({ "name": case.name("vault") })),
+            Self::UpdateVault => {
+                let path = format!("/vaults/{}", vault().await?);
+                (path.clone(), Some(path), json!({}))
+            }
+            Self::AddPrompts => {
+                let path = format!("/vaults/{}/prompts", vault().await?);
+                (path.clone(), Some(path), json!({ "promptIds": [prompt().await?] }))
+            }
+            Self::MovePrompt => {
+                let source = vault().await?;
+                let members = make::members(case, &wire, source, 1).await?;
+                let membership = members.first().map_or(0, |member| member.membership);
+                let listing = format!("/vaults/{source}/prompts");
+                let path = format!("{listing}/{membership}/move");
+                (path, Some(listing), json!({ "targetVaultId": vault().await? }))
+            }
+            Self::Generate => {
+                let text = case.name("A harbour");
+                let model = case.image_model();
+                let body = json!({ "modelId": model, "prompt": text, "vaultId": vault().await? });
+                ("/generations".into(), None, body)
+            }
+            Self::RequestSlot => {
+                ("/uploads/images".into(), None, json!({ "contentType": "image/png", "size": 68 }))
+            }
+            Self::ListPrompts => ("/prompts".into(), None, json!({})),
+        };
+        let fields = body.as_object().into_iter().flatten();
+        let fields = fields.map(|(name, value)| (name.clone(), value.to_string())).collect();
+        let before = match &watched {
+            Some(path) => check::settled(wire.get(path).await?.data(200)?),
+            None => Value::Null,
+        };
+        Ok(Correct { case: case.clone(), request: self, path, fields, watched, before })
+    }
+}
+
+/// A call that succeeds.
+pub(super) struct Correct {
+    pub(super) case: Case,
+    request: Request,
+    path: String,
+    /// Names, and values as they are written.
+    fields: Vec<(String, String)>,
+    /// What the call would change.
+    watched: Option<String>,
+    before: Value,
+}
+
+impl Correct {
+    /// The value of a field as it is written; empty if it is not there.
+    pub(super) fn value(&self, field: &str) -> &str {
+        let found = self.fields.iter().find(|(name, _)| name == field);
+        found.map_or("", |(_, value)| value)
+    }
+
+    /// Sends the call with these fields in place of its own.
+    pub(super) async fn with(&self, changed: &[(&str, &str)]) -> Result<Reply, Failure> {
+        let own = self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let own = own.filter(|(name, _)| changed.iter().all(|(other, _)| other != name));
+        self.send(own.chain(changed.iter().copied())).await
+    }
+
+    /// Sends the call without a field.
+    pub(super) async fn without(&self, field: &str) -> Result<Reply, Failure> {
+        let own = self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        self.send(own.filter(|(name, _)| *name != field)).await
+    }
+
+    /// Sends the call with these fields and no others.
+    pub(super) async fn send<'f>(
+        &self,
+        fields: impl Iterator<Item = (&'f str, &'f str)>,
+    ) -> Result<Reply, Failure> {
+        let wire = self.case.wire();
+        if !self.request.has_body() {
+            return wire.get(&format!("{}?{}", self.path, query(fields))).await;
+        }
+        let fields: Vec<_> =
+            fields.map(|(name, value)| format!("{}:{value}", json!(name))).collect();
+        let method = match self.request {
+            Request::UpdatePrompt | Request::UpdateVault => Method::PATCH,
+            _ => Method::POST,
+        };
+        let body = format!("{{{}}}", fields.join(","));
+        wire.call(method, &self.path).body("application/json", body).send().await
+    }
+
+    /// What the call would change is as it was before.
+    pub(super) async fn changed_nothing(&self) -> Result<(), Failure> {
+        let Some(path) = &self.watched else { return Ok(()) };
+        let reply = self.case.wire().get(path).await?;
+        let now = check::settled(reply.data(200)?);
+        reply.ensure(now == self.before, format!("{} as before", self.before), &now).map(drop)
+    }
+}
+
+/// A text is sent without the quotation marks of JSON.
+fn query<'f>(fields: impl Iterator<Item = (&'f str, &'f str)>) -> String {
+    let mut query = url::form_urlencoded::Serializer::new(String::new());
+    for (name, value) in fields {
+        let text = serde_json::from_str::<String>(value);
+        query.append_pair(name, text.as_deref().unwrap_or(value));
+    }
+    query.finish()
+}

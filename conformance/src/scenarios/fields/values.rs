@@ -1,0 +1,157 @@
+//! Values of each kind of field, as JSON is written: some that it takes, and some it does not.
+
+use serde_json::{Value, json};
+
+use super::request::Correct;
+use super::table::{Field, Kind};
+use crate::{Failure, make};
+
+/// Letters of one, two and three bytes, each one UTF-16 unit and one grapheme, and a mix: they
+/// count as one however characters are counted, but not in bytes.
+const LETTERS: [&str; 4] = ["a", "é", "漢", "aé漢"];
+
+/// Letters that count as one only as Unicode scalar values: two units in UTF-16, marks that are
+/// no grapheme of their own, and what cannot be seen.
+const ODD: [&str; 5] = ["😀", "\u{10ffff}", "e\u{301}", "\u{feff}", "👩\u{200d}👧\u{200d}👦"];
+
+pub(super) const URI: &str = "https://example.com/a.png";
+
+/// Addresses that are not absolute, or have characters that none has (S-11).
+pub(super) const RELATIVE: [&str; 12] = [
+    "/a.png",
+    "a/b.png",
+    "//example.com/a.png",
+    "example.com/a.png",
+    "#a",
+    "https://",
+    "https://example.com/a b.png",
+    " https://example.com/a.png",
+    "https://example.com/a.png\n",
+    "https://example.com/\u{a0}a.png",
+    "https://example.com/a\tb.png",
+    "https://example.com/\u{7f}a.png",
+];
+
+/// A text of `count` characters. It begins with a name of the scenario where there is room, as
+/// names of vaults may have to differ (S-17).
+fn text(call: &Correct, field: &Field, letters: &str, count: usize) -> String {
+    let own = call.case.name(field.name);
+    let start = if own.chars().count() < count { own } else { String::new() };
+    let rest = count - start.chars().count();
+    start + &letters.chars().cycle().take(rest).collect::<String>()
+}
+
+/// JSON in ASCII.
+fn escaped(text: &str) -> String {
+    let units = text.encode_utf16().map(|unit| format!("\\u{unit:04x}"));
+    format!("\"{}\"", units.collect::<String>())
+}
+
+/// Texts of `count` characters, the last one with every character escaped.
+pub(super) fn texts(call: &Correct, field: &Field, count: usize) -> Vec<String> {
+    let plain = LETTERS.map(|letters| json!(text(call, field, letters, count)).to_string());
+    let last = escaped(&text(call, field, "漢é", count));
+    plain.into_iter().chain([last]).collect()
+}
+
+/// Texts of `count` Unicode scalar values that count otherwise in other ways.
+pub(super) fn odd_texts(call: &Correct, field: &Field, count: usize) -> Vec<String> {
+    ODD.iter().map(|letters| json!(text(call, field, letters, count)).to_string()).collect()
+}
+
+/// A ratio of `count` characters, which is more than two.
+pub(super) fn ratio(count: usize) -> String {
+    let left = (count - 1) / 2;
+    let number = |digits: usize| format!("1{}", "0".repeat(digits - 1));
+    json!(format!("{}:{}", number(left), number(count - 1 - left))).to_string()
+}
+
+/// So many addresses of images that can be fetched wherever the request may fetch them.
+pub(super) async fn addresses(
+    call: &Correct,
+    field: &Field,
+    count: usize,
+) -> Result<String, Failure> {
+    if field.name == "referenceMediaUrls" {
+        let urls = (0..count).map(|n| format!("https://example.com/{n}.png"));
+        return Ok(Value::from_iter(urls).to_string());
+    }
+    let uploaded = crate::scenarios::generations::uploads(&call.case, count).await?;
+    Ok(json!(uploaded).to_string())
+}
+
+/// The ids of so many new prompts.
+pub(super) async fn prompts(call: &Correct, count: usize) -> Result<String, Failure> {
+    let wire = call.case.wire();
+    Ok(json!(make::prompts(&call.case, &wire, count).await?).to_string())
+}
+
+/// Values of other types. `null` is not among them, as a server may take it as a field that is
+/// not there (S-10).
+pub(super) fn of_other_types(call: &Correct, field: &Field) -> Vec<String> {
+    let values: &[&str] = match field.kind {
+        Kind::Text { .. } | Kind::AnyText | Kind::Ratio { .. } | Kind::OneOf(..) | Kind::Uri => {
+            &["7", "1.5", "true", "false", r#"["a"]"#, r#"{"a":"b"}"#]
+        }
+        Kind::Uris { .. } => &[
+            r#""https://example.com/a.png""#,
+            "7",
+            "true",
+            r#"{"0":"https://example.com/a.png"}"#,
+            r#"["https://example.com/a.png",7]"#,
+            r#"["https://example.com/a.png",true]"#,
+            r#"["https://example.com/a.png",null]"#,
+            r#"["https://example.com/a.png",{"a":"b"}]"#,
+            r#"[["https://example.com/a.png"]]"#,
+        ],
+        Kind::Id | Kind::PositiveId | Kind::Integer { .. } => {
+            &[r#""abc""#, "1.5", "true", "[1]", r#"{"id":1}"#]
+        }
+        Kind::Ids { .. } => &[
+            "1",
+            r#""1""#,
+            "true",
+            "{}",
+            r#"["abc"]"#,
+            "[true]",
+            "[null]",
+            "[[1]]",
+            r#"[{"id":1}]"#,
+            "[1.5]",
+        ],
+        Kind::Object => &[r#""{}""#, "5", "true", "[]", "[{}]"],
+    };
+    let mut values: Vec<_> = values.iter().map(|value| (*value).to_owned()).collect();
+    let own = call.value(field.name);
+    // In a query, digits are an integer.
+    let is_body = field.request.has_body();
+    match field.kind {
+        Kind::Id | Kind::PositiveId | Kind::Integer { .. } if is_body => {
+            values.push(json!(if own.is_empty() { "1" } else { own }).to_string());
+        }
+        Kind::Ids { .. } => values.push(own.replace('[', "[\"").replace(']', "\"]")),
+        _ => {}
+    }
+    values
+}
+
+/// Integers below a least one, far below it too.
+pub(super) fn below(least: i64) -> Vec<String> {
+    let near = [least - 1, least - 2, -10_485_760].map(|value| value.to_string());
+    near.into_iter().chain(["-9223372036854775808".to_owned()]).collect()
+}
+
+/// Integers above a greatest one, far above it too.
+pub(super) fn above(most: i64) -> Vec<String> {
+    let near = [most + 1, most + 1000, 1 << 31, (1 << 32) + 1].map(|value| value.to_string());
+    let far = ["9223372036854775807", "9223372036854775808", "18446744073709551617"];
+    near.into_iter().chain(far.map(str::to_owned)).collect()
+}
+
+/// Other spellings of an integer, which is not a list (S-65).
+pub(super) fn spellings(integer: &str) -> Vec<String> {
+    let spelled = [".0", "e0", "E+0", "0e-1"].map(|end| format!("{integer}{end}"));
+    let others =
+        [&format!("\"{integer}\""), "99999999999999999999", "-9223372036854775809", "1e400"];
+    spelled.into_iter().chain(others.into_iter().map(str::to_owned)).collect()
+}
