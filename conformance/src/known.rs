@@ -63,11 +63,13 @@ impl KnownFailures {
         let name = file.display().to_string();
         let text = std::fs::read_to_string(file)
             .map_err(|error| format!("cannot read the known failures in {name}: {error}"))?;
-        Self::parse(&name, &text, today, |id| suite.find(id).is_some())
+        Self::parse(&name, &text, today, |id| {
+            suite.find_renamed(id).map(|scenario| scenario.id.to_owned())
+        })
     }
 
-    /// Takes the entries from the text of a file; `exists` says whether there is
-    /// a scenario of an id.
+    /// Takes the entries from the text of a file. `find` gives the id of the scenario that an id,
+    /// perhaps of an earlier version, stands for.
     ///
     /// # Errors
     /// As [`KnownFailures::read`].
@@ -75,7 +77,7 @@ impl KnownFailures {
         file: &str,
         text: &str,
         today: Date,
-        exists: impl Fn(&str) -> bool,
+        find: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, String> {
         let place = |span: Range<usize>| format!("{file} line {}", line(text, span.start));
         let wrong = |span: Range<usize>, what: &str| Err(format!("{}: {what}", place(span)));
@@ -86,11 +88,17 @@ impl KnownFailures {
         let mut known = Self { file: file.to_owned(), entries: BTreeMap::new() };
         for entry in written.failure {
             let (at, id) = (entry.id.span(), entry.id.into_inner());
-            if !exists(&id) {
+            let Some(current) = find(&id) else {
                 return wrong(
                     at,
                     &format!("no scenario has the id {id:?}; a whole id is expected"),
                 );
+            };
+            // Two old ids may have become one.
+            let renamed = current != id;
+            let id = current;
+            if renamed && known.entries.contains_key(&id) {
+                continue;
             }
             if let Some(twin) = known.entries.get(&id) {
                 return wrong(at, &format!("{id:?} stands in {} too", twin.place));

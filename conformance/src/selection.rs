@@ -82,7 +82,9 @@ impl Selection {
             let matched = suite.scenarios().filter(|scenario| matches(pattern, scenario.id));
             let matched: BTreeSet<_> = matched.map(|scenario| scenario.profile).collect();
             let Some(nearest) = matched.first().map(|profile| profile.word()) else {
-                return Err(format!("no scenario has an id that begins with {pattern:?}"));
+                let now = suite.find_renamed(pattern).map(|it| format!("; it is now {}", it.id));
+                let now = now.unwrap_or_default();
+                return Err(format!("no scenario has an id that begins with {pattern:?}{now}"));
             };
             if filters.contains(pattern) && !matched.iter().any(|profile| in_profiles(*profile)) {
                 return Err(format!(

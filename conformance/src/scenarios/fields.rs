@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use self::request::{Correct, Request};
 use self::table::{FIELDS, Field, Kind, Presence};
+use super::generations::job::taken_by_model;
 use crate::wire::Reply;
 use crate::{Case, Failure, Profile, Scenario};
 
@@ -356,6 +357,9 @@ async fn accepted_one(call: &Correct, field: &Field, value: &str) -> Result<(), 
     let beside = beside.iter().map(|(name, value)| (*name, value.as_str()));
     let changed: Vec<_> = [(field.name, value)].into_iter().chain(beside).collect();
     let reply = call.with(&changed).await?;
+    if field.request == Request::Generate {
+        taken_by_model(&call.case, &reply, field.name)?;
+    }
     let success = (200..=299).contains(&reply.status_code());
     let got = format!("status {}", reply.status_code());
     reply.ensure(success, format!("a success for {}", shown(field, value)), got)?;

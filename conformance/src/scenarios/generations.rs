@@ -6,7 +6,7 @@
 //! told of. Scenarios that need the models built into the reference server say
 //! so.
 
-mod job;
+pub(super) mod job;
 mod saved;
 
 mod answer;

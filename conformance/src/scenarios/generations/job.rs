@@ -64,18 +64,25 @@ pub(super) async fn queue_input(case: &Case, fields: Value) -> Result<Job, Failu
     let mut fields = body(case, fields);
     fields["vaultId"] = json!(vault);
     let answer = send(case, fields).await?;
-    let status = answer.status_code();
-    let refused = matches!(status, 400 | 403..=499 | 502);
-    if refused && case.image_model() != PLASMA {
-        return Err(Failure::blocked(format!(
-            "the model {} refuses this {} (status {status}); name another one in \
-             PROMPTARIUM_IMAGE_MODEL",
-            case.image_model(),
-            names.join(" and "),
-        )));
-    }
+    taken_by_model(case, &answer, &names.join(" and "))?;
     let id = answer.status(202)?.string("/data/clientJobId")?.to_owned();
     Ok(Job { id, vault, answer })
+}
+
+/// Skips the scenario if the provider refuses the input for this model (S-38).
+pub(in crate::scenarios) fn taken_by_model(
+    case: &Case,
+    answer: &Reply,
+    input: &str,
+) -> Result<(), Failure> {
+    let (status, model) = (answer.status_code(), case.image_model());
+    if !matches!(status, 400 | 403..=499 | 502) || model == PLASMA {
+        return Ok(());
+    }
+    Err(Failure::blocked(format!(
+        "the model {model} refuses this {input} (status {status}); name another one in \
+         PROMPTARIUM_IMAGE_MODEL"
+    )))
 }
 
 /// A body of the model that fails, so that nothing comes of it.
