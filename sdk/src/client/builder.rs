@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::config::{self, Config, Limits};
 use super::error::TimeLimit;
 use super::retry::{RetryBudget, RetryPolicy};
-use super::transport::Transport;
+use super::transport::{HttpClient, Transport};
 use super::{Client, Error};
 
 /// Settings of a [`Client`].
@@ -37,7 +37,7 @@ pub struct ClientBuilder {
     max_response_size: u64,
     retry: RetryPolicy,
     budget: RetryBudget,
-    transport: Option<Arc<dyn Transport>>,
+    http_client: Option<HttpClient>,
 }
 
 impl Default for ClientBuilder {
@@ -57,7 +57,7 @@ impl Default for ClientBuilder {
             max_response_size: Self::DEFAULT_MAX_RESPONSE_SIZE,
             retry: RetryPolicy::new(),
             budget: RetryBudget::default(),
-            transport: None,
+            http_client: None,
         }
     }
 }
@@ -175,13 +175,14 @@ impl ClientBuilder {
     /// Build it with [`redirect::Policy::none`](reqwest::redirect::Policy::none): calls fail if the
     /// client followed a redirect, but only after it did. Build it with
     /// [`retry::never`](reqwest::retry::never) too, since retries are those of this crate.
-    pub fn http_client(self, client: reqwest::Client) -> Self {
-        self.transport(client)
+    pub fn http_client(mut self, client: reqwest::Client) -> Self {
+        self.http_client = Some(HttpClient::Reqwest(client));
+        self
     }
 
     /// Uses this transport in place of an HTTP client.
     pub fn transport(mut self, transport: impl Transport) -> Self {
-        self.transport = Some(Arc::new(transport));
+        self.http_client = Some(HttpClient::Custom(Arc::new(transport)));
         self
     }
 
@@ -199,9 +200,9 @@ impl ClientBuilder {
         let authorization = config::authorization(&api_key)
             .map_err(|problem| Error::config(format!("the API key cannot be used: {problem}")))?;
         let user_agent = config::user_agent(self.user_agent.as_deref())?;
-        let transport = match self.transport {
-            Some(transport) => transport,
-            None => Arc::new(config::http_client(self.limits.connect)?),
+        let http_client = match self.http_client {
+            Some(http_client) => http_client,
+            None => HttpClient::Reqwest(config::http_client(self.limits.connect)?),
         };
         Ok(Client(Arc::new(Config {
             base_url,
@@ -211,7 +212,7 @@ impl ClientBuilder {
             max_response_size: self.max_response_size,
             retry: self.retry,
             budget: self.budget,
-            transport,
+            http_client,
         })))
     }
 }

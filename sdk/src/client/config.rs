@@ -2,7 +2,6 @@
 //!
 //! No error repeats the key or the base URL: if the two are swapped, either is the secret.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use http::header::{ACCEPT, AUTHORIZATION, USER_AGENT};
@@ -13,7 +12,7 @@ use url::Url;
 use super::Error;
 use super::error::TimeLimit;
 use super::retry::{RetryBudget, RetryPolicy};
-use super::transport::Transport;
+use super::transport::HttpClient;
 
 /// The settings of a client.
 pub(super) struct Config {
@@ -25,7 +24,7 @@ pub(super) struct Config {
     pub(super) max_response_size: u64,
     pub(super) retry: RetryPolicy,
     pub(super) budget: RetryBudget,
-    pub(super) transport: Arc<dyn Transport>,
+    pub(super) http_client: HttpClient,
 }
 
 /// The timeouts.

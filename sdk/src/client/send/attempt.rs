@@ -15,7 +15,7 @@ use crate::client::config::{Config, Limits};
 use crate::client::options::CallOptions;
 use crate::client::reply::Reply;
 use crate::client::request::Request;
-use crate::client::transport::{self, Body};
+use crate::client::transport::Body;
 
 /// A request and the limits of its call.
 pub(super) struct Sending<'a> {
@@ -44,16 +44,15 @@ impl<'a> Sending<'a> {
     }
 
     pub(super) async fn attempt(&self) -> Result<Reply, Error> {
-        let Config { base_url, transport, max_response_size, .. } = self.config;
+        let Config { base_url, http_client, max_response_size, .. } = self.config;
         let route = &self.request.route;
         let max = MaxSize { bytes: *max_response_size, setting: "max_response_size" };
         let running = Running::new(self.limits, self.end);
         let (mut url, mut redirects) = (self.url(), 0);
         loop {
             let body = self.request.body.clone().map(Body::full).unwrap_or_default();
-            let request = transport::request(route.method.clone(), &url, self.headers(), body)
-                .map_err(|error| error.of(route.clone(), None))?;
-            let response = running.exchange(&**transport, request, &url).await;
+            let sending = http_client.send(route.method.clone(), &url, self.headers(), body);
+            let response = running.exchange(&url, sending).await;
             let response = response.map_err(|error| error.of(route.clone(), None))?;
             let incoming = Incoming::new(route.clone(), url, response, running, max);
             incoming.check_url()?;

@@ -11,7 +11,7 @@ use crate::client::error::ErrorBody;
 use crate::client::reply::encoded;
 use crate::client::request::Route;
 use crate::client::trace::Span;
-use crate::client::transport::{self, Body};
+use crate::client::transport::Body;
 use crate::client::{Client, Error};
 
 impl Client {
@@ -60,8 +60,8 @@ impl Client {
     async fn get_once(&self, url: &Url, running: &Running) -> Result<Response<Body>, Error> {
         let mut headers = HeaderMap::new();
         headers.insert(USER_AGENT, self.0.user_agent.clone());
-        let request = transport::request(Method::GET, url, headers, Body::default())?;
-        running.exchange(&*self.0.transport, request, url).await
+        let sending = self.0.http_client.send(Method::GET, url, headers, Body::default());
+        running.exchange(url, sending).await
     }
 }
 

@@ -100,12 +100,11 @@ impl Incoming {
         // A body of one chunk is not copied.
         let Some(first) = self.chunk().await? else { return Ok(Bytes::new()) };
         let Some(second) = self.chunk().await? else { return Ok(first) };
-        let mut whole = BytesMut::from(first);
-        whole.extend_from_slice(&second);
-        while let Some(more) = self.chunk().await? {
-            whole.extend_from_slice(&more);
+        let mut chunks = vec![first, second];
+        while let Some(chunk) = self.chunk().await? {
+            chunks.push(chunk);
         }
-        Ok(whole.freeze())
+        Ok(chunks.concat().into())
     }
 
     /// The beginning of the body of an error response, as far as it arrives.

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use http::{Request, Response, StatusCode};
+use http::{Response, StatusCode};
 use tokio::time::Instant;
 use url::Url;
 
 use crate::client::Error;
 use crate::client::config::{Limits, until};
 use crate::client::error::TimeLimit;
-use crate::client::transport::{Body, Transport};
+use crate::client::transport::Body;
 
 /// Time limits that have started.
 #[derive(Debug, Clone, Copy)]
@@ -51,18 +51,13 @@ impl Running {
         self.within(self.first_byte, step).await
     }
 
-    /// Sends a request and waits for the head of the response.
+    /// Waits for the head of the response from this URL.
     pub(super) async fn exchange(
         &self,
-        transport: &dyn Transport,
-        request: Request<Body>,
         url: &Url,
+        sending: impl Future<Output = Result<Response<Body>, Error>>,
     ) -> Result<Response<Body>, Error> {
-        match self.first(transport.send(request)).await {
-            Ok(Ok(response)) => Ok(response),
-            Ok(Err(source)) => Err(Error::no_response(url, source)),
-            Err(timed_out) => Err(timed_out.error(url, None)),
-        }
+        self.first(sending).await.unwrap_or_else(|timed_out| Err(timed_out.error(url, None)))
     }
 
     async fn within<T>(

@@ -6,7 +6,7 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, USER_AGENT};
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 use http_body::{Frame, SizeHint};
 use tokio::sync::mpsc;
 
@@ -16,7 +16,7 @@ use super::repeats_query;
 use crate::client::error::ErrorBody;
 use crate::client::reply::repeats;
 use crate::client::request::Route;
-use crate::client::transport::{self, Body, Failure};
+use crate::client::transport::{Body, Failure};
 use crate::client::uploads::Chunks;
 use crate::client::{Client, Error};
 use crate::model::UploadSlot;
@@ -40,8 +40,9 @@ impl Client {
         let fail = |error: Error| error.of(route.clone(), None);
         let running = Running::idle_only(self.0.limits);
         let (chunks, queue) = mpsc::channel(CHUNKS_QUEUED);
-        let request = self.upload(slot, Queue { chunks: queue, left: source.size() })?;
-        let mut sending = pin!(self.0.transport.send(request));
+        let body = Queue { chunks: queue, left: source.size() };
+        let (headers, body) = (self.upload_headers(slot, body.left)?, Body::new(body));
+        let mut sending = pin!(self.0.http_client.send(Method::PUT, url, headers, body));
         let mut reading = pin!(read_all(source, chunks, &running, on_sent));
 
         let mut complete = false;
@@ -59,18 +60,17 @@ impl Client {
             }
             First::Read(Ok(())) => {
                 complete = true;
-                let response = running.first(sending).await;
-                response.map_err(|limit| fail(limit.error(url, None)))?
+                running.exchange(url, sending).await
             }
         };
-        let response = response.map_err(|source| fail(Error::no_response(url, source)))?;
+        let response = response.map_err(fail)?;
         // The body of a success is not read.
         let max = MaxSize { bytes: 0, setting: "" };
         let response = Incoming::new(route, url.clone(), response, running, max);
         self.outcome(response, complete, slot).await
     }
 
-    fn upload(&self, slot: &UploadSlot, body: Queue) -> Result<Request<Body>, Error> {
+    fn upload_headers(&self, slot: &UploadSlot, size: u64) -> Result<HeaderMap, Error> {
         let invalid = |what| Error::input(format!("the {what} of the slot cannot be sent"));
         let mut token = HeaderValue::try_from(format!("Bearer {}", slot.token.expose()))
             .map_err(|_| invalid("token"))?;
@@ -80,9 +80,9 @@ impl Client {
         let mut headers = HeaderMap::new();
         headers.insert(AUTHORIZATION, token);
         headers.insert(CONTENT_TYPE, content_type);
-        headers.insert(CONTENT_LENGTH, body.left.into());
+        headers.insert(CONTENT_LENGTH, size.into());
         headers.insert(USER_AGENT, self.0.user_agent.clone());
-        transport::request(Method::PUT, slot.upload_url.expose(), headers, Body::new(body))
+        Ok(headers)
     }
 
     async fn outcome(
@@ -107,7 +107,7 @@ impl Client {
 /// What happens first: the end of reading, or a response.
 enum First {
     Read(Result<(), ReadError>),
-    Answered(Result<Response<Body>, Failure>),
+    Answered(Result<Response<Body>, Error>),
 }
 
 enum ReadError {
