@@ -36,7 +36,7 @@ impl Assets {
     /// # Ok(()) }
     /// ```
     pub fn download(&self, url: impl Into<AssetUrl>) -> DownloadAsset {
-        let (max_size, timeout) = (DownloadAsset::DEFAULT_MAX_SIZE, Duration::MAX);
+        let (max_size, timeout) = (64 * 1024 * 1024, Duration::MAX);
         DownloadAsset { client: self.client.clone(), url: url.into(), max_size, timeout }
     }
 }
@@ -60,10 +60,7 @@ pub struct DownloadAsset {
 }
 
 impl DownloadAsset {
-    /// The largest asset in bytes by default: 64 MiB.
-    pub const DEFAULT_MAX_SIZE: u64 = 64 * 1024 * 1024;
-
-    /// The largest asset in bytes.
+    /// The largest asset in bytes; 64 MiB by default.
     pub const fn max_size(mut self, bytes: u64) -> Self {
         self.max_size = bytes;
         self

@@ -16,7 +16,7 @@ use http::{Method, StatusCode};
 
 use super::request::Route;
 use super::retry::{AttemptFailure, is_transient};
-use crate::model::{FieldErrors, GenerationStatus, JobId, Problem};
+use crate::model::{GenerationStatus, JobId, Problem};
 pub(super) use excerpt::{ErrorBody, Excerpt};
 pub use kind::ErrorKind;
 pub(super) use make::TimeLimit;
@@ -139,8 +139,8 @@ impl Error {
     /// The invalid fields of the request, each with what is wrong with it. Empty if the service
     /// named none.
     #[must_use]
-    pub fn field_errors(&self) -> FieldErrors<'_> {
-        self.facts.problem.as_ref().map(Problem::field_errors).unwrap_or_default()
+    pub fn field_errors(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
+        self.facts.problem.iter().flat_map(Problem::field_errors)
     }
 
     /// What is wrong with this field, by its JSON name, such as `promptType`.

@@ -142,15 +142,3 @@ impl fmt::Debug for AssetUrl {
         f.debug_tuple("AssetUrl").field(&shown).finish()
     }
 }
-
-impl AsRef<str> for AssetUrl {
-    fn as_ref(&self) -> &str {
-        &self.0
-    }
-}
-
-impl From<&AssetUrl> for String {
-    fn from(url: &AssetUrl) -> Self {
-        url.0.clone()
-    }
-}

@@ -14,7 +14,6 @@ use serde_json::json;
 
 use super::{ASSETS_URL, STORAGE_URL};
 use crate::model::OutputHint;
-use crate::server::Problem;
 use crate::{
     AddedPrompts, Asset, AssetUrl, Deleted, FinishedGeneration, GenerationJob, GenerationState,
     GenerationStatus, GenerationType, JobId, MovedPrompt, Page, PinState, Prompt, PromptId,
@@ -204,11 +203,4 @@ pub fn asset() -> Asset {
 #[must_use]
 pub const fn png() -> Bytes {
     Bytes::from_static(PNG)
-}
-
-/// An error body with two failing fields.
-#[must_use]
-pub fn problem() -> Problem {
-    let details = json!({ "title": "must not be empty", "modelId": "required for images" });
-    Problem::new("the prompt cannot be stored", details)
 }

@@ -134,7 +134,7 @@ async fn a_value_comes_with_its_answer_when_asked_for() {
     let server = answering(answer).await;
     let read = client(server.uri()).prompts().get(PromptId::new(7)).send_with_meta().await.unwrap();
     // It can be used as the prompt that it holds.
-    assert_eq!((read.id, &*read.title), (PromptId::new(7), "Prompt 7"));
+    assert_eq!((read.value.id, &*read.value.title), (PromptId::new(7), "Prompt 7"));
     assert_eq!((read.meta.status().as_u16(), read.meta.attempts()), (200, 1));
     assert_eq!(read.meta.request_id().as_deref(), Some("r-1"));
     assert_eq!(read.meta.headers()["x-ratelimit-remaining"], "17");

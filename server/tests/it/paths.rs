@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use promptarium::server::path;
+use promptarium::path;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 use promptarium_server::test_support::BASE_PATH;
 use promptarium_server::test_support::{Routes, route_table};

@@ -105,20 +105,19 @@ impl Wait {
         self
     }
 
-    /// The delay before the second poll; [`Watch::DEFAULT_POLL_INTERVAL`] by default.
+    /// The delay before the second poll; see [`Watch::poll_interval`].
     pub fn poll_interval(mut self, interval: Duration) -> Self {
         self.watch = self.watch.poll_interval(interval);
         self
     }
 
-    /// The longest delay between two polls; [`Watch::DEFAULT_MAX_POLL_INTERVAL`] by default.
+    /// The longest delay between two polls; see [`Watch::max_poll_interval`].
     pub fn max_poll_interval(mut self, interval: Duration) -> Self {
         self.watch = self.watch.max_poll_interval(interval);
         self
     }
 
-    /// How long to wait; [`Watch::DEFAULT_TIMEOUT`] by default, [`Duration::MAX`] for no limit.
-    /// The job itself continues after it.
+    /// How long to wait; see [`Watch::timeout`]. The job itself continues after it.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.watch = self.watch.timeout(timeout);
         self

@@ -25,7 +25,7 @@ fn a_call_gives_its_value_and_what_came_with_it() {
     let client = client(&server);
     assert_eq!(client.prompts().get(PromptId::new(7)).send_blocking().unwrap().title, "Prompt 7");
     let prompt = client.prompts().get(PromptId::new(7)).send_with_meta_blocking().unwrap();
-    assert_eq!((prompt.id.get(), prompt.meta.request_id().as_deref()), (7, Some("r-1")));
+    assert_eq!((prompt.value.id.get(), prompt.meta.request_id().as_deref()), (7, Some("r-1")));
     let raw = client.get("/prompts/7").send_blocking().unwrap();
     assert_eq!(raw.data::<Prompt>().unwrap().title, "Prompt 7");
 }

@@ -145,7 +145,7 @@ async fn the_timeout_is_ten_minutes_by_default_and_can_be_removed() {
     let start = Instant::now();
     let wait = Polls::states(&["queued"]).client().generations().wait("job-1");
     assert!(wait.await.unwrap_err().is_wait_timeout());
-    assert_eq!((start.elapsed(), Watch::DEFAULT_TIMEOUT), (600 * SECOND, 600 * SECOND));
+    assert_eq!(start.elapsed(), 600 * SECOND);
 
     let mut answers = vec![state_answer("queued"); 2000];
     answers.push(state_answer("completed"));

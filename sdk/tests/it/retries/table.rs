@@ -249,7 +249,7 @@ async fn a_later_success_is_the_answer_and_tells_how_many_attempts_it_took() {
         .send_with_meta()
         .await
         .unwrap();
-    assert!(vaults.is_empty());
+    assert!(vaults.value.is_empty());
     assert_eq!((vaults.meta.attempts(), vaults.meta.status().as_u16()), (3, 200));
 }
 

@@ -4,7 +4,7 @@
 //!
 //! ```
 //! use promptarium::PromptId;
-//! use promptarium::server::path;
+//! use promptarium::path;
 //!
 //! assert_eq!(path::PROMPT, "/prompts/{promptId}");
 //! assert_eq!(path::prompt(PromptId::new(7)), "/prompts/7");
