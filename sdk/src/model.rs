@@ -23,5 +23,7 @@ pub use page::{Cursor, Page};
 pub(crate) use problem::Problem;
 pub use prompt::{Prompt, PromptImage, PromptStatus, PromptType, VaultPrompt};
 pub use time::Timestamp;
+#[cfg(feature = "client")]
+pub(crate) use upload::without_credentials;
 pub use upload::{AssetUrl, ImageContentType, UploadSlot, UploadToken, UploadUrl};
 pub use vault::{AddedPrompts, Deleted, MovedPrompt, PinState, RemovedPrompt, Vault, Visibility};

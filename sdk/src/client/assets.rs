@@ -147,7 +147,6 @@ impl PartialFile {
         Ok(Self { file: File::create_new(&path).await?, path: Some(path) })
     }
 
-    /// Returns the size.
     async fn finish(mut self, target: &Path) -> io::Result<u64> {
         self.file.flush().await?;
         let size = self.file.metadata().await?.len();

@@ -14,7 +14,6 @@ use super::error::TimeLimit;
 use super::retry::{RetryBudget, RetryPolicy};
 use super::transport::HttpClient;
 
-/// The settings of a client.
 pub(super) struct Config {
     pub(super) base_url: Url,
     /// The headers of every call, including the key.
@@ -27,7 +26,6 @@ pub(super) struct Config {
     pub(super) http_client: HttpClient,
 }
 
-/// The timeouts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     pub(super) connect: Duration,
@@ -40,7 +38,6 @@ pub(super) struct Limits {
     pub(super) call_setting: TimeLimit,
 }
 
-/// The headers of every call.
 pub(super) fn headers(authorization: HeaderValue, user_agent: HeaderValue) -> HeaderMap {
     let mut headers = HeaderMap::with_capacity(5);
     headers.insert(AUTHORIZATION, authorization);
@@ -49,7 +46,6 @@ pub(super) fn headers(authorization: HeaderValue, user_agent: HeaderValue) -> He
     headers
 }
 
-/// The base URL, without a trailing slash in its path.
 pub(super) fn check_base_url(text: &str) -> Result<Url, &'static str> {
     let mut url = Url::parse(text.trim()).map_err(|_| "it is not an absolute URL")?;
     if !matches!(url.scheme(), "http" | "https") {
@@ -111,7 +107,6 @@ pub(super) fn http_client(connect_timeout: Duration) -> Result<reqwest::Client, 
         .map_err(|source| Error::set_up("HTTP client", source.without_url()))
 }
 
-/// A time limit ran out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Elapsed;
 

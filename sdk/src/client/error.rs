@@ -56,15 +56,12 @@ struct Facts {
     /// A timeout while connecting, which is of the kind `Connect`.
     is_connect_timeout: bool,
     status: Option<StatusCode>,
-    /// The error response of the API.
     problem: Option<Problem>,
-    /// The body of an error response.
     body: Option<Bytes>,
     retry_after: Option<Duration>,
     request_id: Option<String>,
     route: Option<Route>,
     attempts: u32,
-    /// The job that the call creates or waits for.
     job: Option<JobId>,
     last_status: Option<GenerationStatus>,
     /// Whether the request may have been carried out although the call failed.
@@ -182,23 +179,19 @@ impl Error {
     }
 }
 
-/// For the calls.
 impl Error {
-    /// Sets the request that failed.
     pub(super) fn of(mut self, route: Route, request_id: Option<String>) -> Self {
         self.facts.route = Some(route);
         self.facts.request_id = request_id;
         self
     }
 
-    /// Sets the number of attempts and the id of the job that the call creates.
     pub(super) fn after_attempts(mut self, attempts: u32, job: Option<JobId>) -> Self {
         self.facts.attempts = attempts;
         self.facts.job = job;
         self
     }
 
-    /// Sets what an error response contained.
     pub(super) fn of_response(
         mut self,
         retry_after: Option<Duration>,
@@ -209,7 +202,6 @@ impl Error {
         self
     }
 
-    /// Marks that the request may have been carried out.
     pub(super) fn outcome_unknown(mut self) -> Self {
         self.facts.outcome_unknown = true;
         self

@@ -16,6 +16,7 @@ use http_body_util::combinators::BoxBody;
 use url::Url;
 
 use super::Error;
+use crate::model::without_credentials;
 
 type Cause = Box<dyn std::error::Error + Send + Sync>;
 
@@ -74,7 +75,6 @@ impl Transport for reqwest::Client {
     }
 }
 
-/// What sends the requests of a client.
 #[derive(Clone)]
 pub(super) enum HttpClient {
     /// Not as a transport, since a transport has to parse each URL again.
@@ -91,7 +91,11 @@ impl HttpClient {
         headers: HeaderMap,
         body: Body,
     ) -> Result<Response<Body>, Error> {
-        let to = without_credentials(url);
+        let to = if url.username().is_empty() && url.password().is_none() {
+            Cow::Borrowed(url)
+        } else {
+            Cow::Owned(without_credentials(url.clone()))
+        };
         let invalid = |source: Cause| Error::input("the URL is invalid").because(source);
         match self {
             Self::Reqwest(client) => {
@@ -113,17 +117,6 @@ impl HttpClient {
             }
         }
     }
-}
-
-fn without_credentials(url: &Url) -> Cow<'_, Url> {
-    if url.username().is_empty() && url.password().is_none() {
-        return Cow::Borrowed(url);
-    }
-    let mut url = url.clone();
-    // Fails for a URL that cannot have them.
-    let _ = url.set_username("");
-    let _ = url.set_password(None);
-    Cow::Owned(url)
 }
 
 async fn execute(
@@ -149,8 +142,9 @@ async fn execute(
 #[derive(Debug, thiserror::Error)]
 #[error("{}", self.text())]
 pub struct Failure {
-    is_connecting: bool,
-    is_timeout: bool,
+    /// The request was not sent.
+    pub(super) is_connecting: bool,
+    pub(super) is_timeout: bool,
     #[source]
     source: Cause,
 }
@@ -171,18 +165,6 @@ impl Failure {
     pub const fn by_timeout(mut self) -> Self {
         self.is_timeout = true;
         self
-    }
-
-    /// Whether the request was not sent.
-    #[must_use]
-    pub const fn is_connecting(&self) -> bool {
-        self.is_connecting
-    }
-
-    /// Whether the transport timed out.
-    #[must_use]
-    pub const fn is_timeout(&self) -> bool {
-        self.is_timeout
     }
 
     /// The URL is left out: its query may contain a signature.

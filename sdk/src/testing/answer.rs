@@ -202,7 +202,6 @@ impl Answer {
         self.end == End::NoConnection
     }
 
-    /// Waits for its delay, then comes or fails.
     pub(super) async fn send(self) -> Result<Response<Body>, Failure> {
         tokio::time::sleep(self.delay).await;
         let scripted = |kind| io::Error::new(kind, "scripted by a test");

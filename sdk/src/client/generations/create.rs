@@ -271,7 +271,6 @@ impl CreateGeneration {
     }
 }
 
-/// Whether the service says that it does not have the job.
 fn is_absent(error: &Error) -> bool {
     error.is_not_found() || error.status() == Some(StatusCode::GONE)
 }

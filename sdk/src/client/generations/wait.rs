@@ -99,7 +99,6 @@ impl Wait {
         Self { client, create: None, watch, output: job.output, on_change: Box::new(|_| ()) }
     }
 
-    /// Queues this generation first.
     pub(super) fn create(mut self, create: CreateGeneration) -> Self {
         self.create = Some(Box::new(create));
         self

@@ -138,7 +138,6 @@ impl Watch {
         }
     }
 
-    /// Waits as long as between two polls.
     pub(super) async fn pause(&mut self) -> Result<(), Error> {
         let delay = self.delay(None);
         self.sleep(delay).await
@@ -222,7 +221,6 @@ impl Watch {
         }
     }
 
-    /// The error of the timeout.
     pub(super) fn timed_out(&mut self) -> Error {
         let last = self.last_status.clone();
         Error::wait_timeout(self.job.clone(), self.timeout, last, self.last_error.take())

@@ -74,7 +74,6 @@ impl RetryBudget {
         }
     }
 
-    /// Takes one retry, if there is one.
     pub(in crate::client) fn spend(&self) -> bool {
         self.0.as_ref().is_none_or(|shared| {
             let less = |left: u64| left.checked_sub(RETRY);

@@ -73,7 +73,6 @@ impl RetryPolicy {
         self
     }
 
-    /// Whether this `Retry-After` is longer than what is waited for.
     pub(in crate::client) fn is_too_long(&self, retry_after: Option<Duration>) -> bool {
         retry_after.is_some_and(|after| after > self.max_retry_after)
     }

@@ -41,23 +41,17 @@ impl Running {
         Self { end, ..Self::idle_only(limits) }
     }
 
-    /// A step that transfers bytes.
     pub(super) async fn step<T>(&self, step: impl Future<Output = T>) -> Result<T, TimedOut> {
         self.within(self.idle, step).await
     }
 
-    /// The wait for the head of the response.
-    pub(super) async fn first<T>(&self, step: impl Future<Output = T>) -> Result<T, TimedOut> {
-        self.within(self.first_byte, step).await
-    }
-
-    /// Waits for the head of the response from this URL.
     pub(super) async fn exchange(
         &self,
         url: &Url,
         sending: impl Future<Output = Result<Response<Body>, Error>>,
     ) -> Result<Response<Body>, Error> {
-        self.first(sending).await.unwrap_or_else(|timed_out| Err(timed_out.error(url, None)))
+        let head = self.within(self.first_byte, sending).await;
+        head.unwrap_or_else(|timed_out| Err(timed_out.error(url, None)))
     }
 
     async fn within<T>(
