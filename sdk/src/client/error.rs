@@ -135,7 +135,6 @@ impl Error {
 
     /// The invalid fields of the request, each with what is wrong with it. Empty if the service
     /// named none.
-    #[must_use]
     pub fn field_errors(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
         self.facts.problem.iter().flat_map(Problem::field_errors)
     }

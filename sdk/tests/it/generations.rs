@@ -1,4 +1,4 @@
-//! Generations: queued once, waited for, and their output found.
+//! Generations: queueing, waiting, output.
 
 mod create;
 mod output;

@@ -1,4 +1,4 @@
-//! What blocking calls come to: values, lists, uploads, jobs, failures.
+//! Results of blocking calls: values, lists, uploads, jobs, errors.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::uploads::{giving_slots, png, storage};
 const SOON: Duration = Duration::from_millis(1);
 
 #[test]
-fn a_call_gives_its_value_and_what_came_with_it() {
+fn a_call_returns_its_value_and_the_response() {
     let answer = ResponseTemplate::new(200).set_body_json(envelope(&prompt(7)));
     let server = block_on(answering(answer.insert_header("x-request-id", "r-1")));
     let client = client(&server);
@@ -40,7 +40,7 @@ fn a_failure_is_the_same_error() {
 
 #[test]
 fn time_limits_hold() {
-    // It takes connections and never says a word.
+    // It accepts connections and never answers.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", silent.local_addr().unwrap());
     let client = Client::new(address, KEY).unwrap();
@@ -93,14 +93,14 @@ fn an_image_is_uploaded_from_bytes_a_file_and_a_reader() {
         UploadSource::path(&path),
         reader(std::io::Cursor::new(png(400_000)), 300_000),
     ] {
-        let told = Arc::new(Mutex::new(Vec::new()));
-        let noted = told.clone();
+        let received = Arc::new(Mutex::new(Vec::new()));
+        let recorded = received.clone();
         let upload = client.uploads().image(source);
         let image =
-            upload.on_progress(move |now| noted.lock().unwrap().push(now.sent)).send_blocking();
+            upload.on_progress(move |now| recorded.lock().unwrap().push(now.sent)).send_blocking();
         assert_eq!(image.unwrap().size, 300_000);
-        let told = told.lock().unwrap();
-        assert_eq!((told[0], *told.last().unwrap()), (0, 300_000));
+        let received = received.lock().unwrap();
+        assert_eq!((received[0], *received.last().unwrap()), (0, 300_000));
     }
     std::fs::remove_file(path).unwrap();
     let puts = requests(&storage);
@@ -108,7 +108,7 @@ fn an_image_is_uploaded_from_bytes_a_file_and_a_reader() {
 }
 
 #[test]
-fn a_reader_that_fails_or_ends_early_is_told() {
+fn a_reader_that_fails_or_ends_early_is_an_error() {
     struct Broken;
     impl std::io::Read for Broken {
         fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
@@ -141,14 +141,15 @@ fn a_job_is_waited_for_and_watched() {
     let server = block_on(service(&["queued", "503", "in_progress", "completed"]));
     let generations = client(&server).generations();
     let job = generations.create("local/plasma", "A harbour").send_blocking().unwrap();
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let noted = told.clone();
+    let received = Arc::new(Mutex::new(Vec::new()));
+    let recorded = received.clone();
     let wait =
         generations.wait(&job).poll_interval(SOON).max_poll_interval(SOON).timeout(Duration::MAX);
-    let wait = wait.on_change(move |status| noted.lock().unwrap().push(status.state.to_string()));
+    let wait =
+        wait.on_change(move |status| recorded.lock().unwrap().push(status.state.to_string()));
     let finished = wait.send_blocking().unwrap();
     assert_eq!(finished.images().next().unwrap().url.as_str(), "https://cdn.example/a.png");
-    assert_eq!(*told.lock().unwrap(), ["queued", "in_progress", "completed"]);
+    assert_eq!(*received.lock().unwrap(), ["queued", "in_progress", "completed"]);
 
     let server = block_on(service(&["queued", "503", "completed"]));
     let watch =

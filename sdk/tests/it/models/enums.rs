@@ -16,11 +16,11 @@ use super::source::of_models;
 struct Open {
     name: &'static str,
     known: &'static [&'static str],
-    /// Every value of `KNOWN`, written.
+    /// Every value of `KNOWN`, encoded.
     written: fn() -> Vec<String>,
-    /// Reads a JSON text as the enum and writes it again.
+    /// Decodes a JSON text as the enum and encodes it again.
     reread: fn(&str) -> Result<String, serde_json::Error>,
-    /// Whether the enum has a variant of its own for the text, or else keeps it.
+    /// Whether the enum has a known value for the text.
     names: fn(&str) -> bool,
 }
 
