@@ -116,7 +116,7 @@ impl DownloadAsset {
     }
 }
 
-awaitable!(DownloadAsset -> Asset, DownloadAsset::run);
+awaitable!([] DownloadAsset, 'static -> Asset, DownloadAsset::run);
 
 /// Downloads one asset to a file; returned by [`DownloadAsset::save`]. Nothing is sent until it is
 /// awaited.
@@ -131,7 +131,7 @@ pub struct SaveAsset {
     path: PathBuf,
 }
 
-awaitable!(SaveAsset -> u64, async |call: SaveAsset| call.download.run_to_file(&call.path).await);
+awaitable!([] SaveAsset, 'static -> u64, async |call: SaveAsset| call.download.run_to_file(&call.path).await);
 
 /// A file beside the target that becomes it when it is complete. Dropped earlier, it is deleted.
 struct PartialFile {

@@ -43,7 +43,7 @@ impl Uploads {
     ///     .await?;
     /// # Ok(()) }
     /// ```
-    pub fn image(&self, source: impl Into<UploadSource>) -> UploadImage {
+    pub fn image(&self, source: impl Into<UploadSource>) -> UploadImage<'static> {
         UploadImage::new(self.client.clone(), source.into())
     }
 
@@ -77,7 +77,7 @@ const MAX_BACKOFF: Duration = Duration::from_secs(5);
 
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 
-type OnProgress = dyn FnMut(UploadProgress) + Send;
+type OnProgress<'a> = dyn FnMut(UploadProgress) + Send + 'a;
 
 /// Uploads one image; returned by [`Uploads::image`](crate::resources::Uploads::image). Nothing is
 /// read or sent until it is awaited.
@@ -107,15 +107,15 @@ type OnProgress = dyn FnMut(UploadProgress) + Send;
 /// # Ok(()) }
 /// ```
 #[must_use = "an image is uploaded only when this is awaited, or by `send`"]
-pub struct UploadImage {
+pub struct UploadImage<'a> {
     client: Client,
     source: UploadSource,
     content_type: Option<ImageContentType>,
-    on_progress: Box<OnProgress>,
+    on_progress: Box<OnProgress<'a>>,
     timeout: Duration,
 }
 
-impl UploadImage {
+impl<'a> UploadImage<'a> {
     fn new(client: Client, source: UploadSource) -> Self {
         let (content_type, on_progress) = (None, Box::new(|_| ()));
         Self { client, source, content_type, on_progress, timeout: Duration::MAX }
@@ -131,10 +131,13 @@ impl UploadImage {
     /// Calls this with the progress: with 0 bytes when an attempt begins, then after each chunk,
     /// and last with all bytes.
     ///
-    /// It runs between two chunks, so a slow callback slows the upload down.
-    pub fn on_progress(mut self, callback: impl FnMut(UploadProgress) + Send + 'static) -> Self {
-        self.on_progress = Box::new(callback);
-        self
+    /// It runs between two chunks, so a slow callback slows the upload down. It may borrow, unless
+    /// the upload is moved to a task.
+    pub fn on_progress<'b>(
+        self,
+        callback: impl FnMut(UploadProgress) + Send + 'b,
+    ) -> UploadImage<'b> {
+        UploadImage { on_progress: Box::new(callback), ..self }
     }
 
     /// How long the whole may take, retries included; no limit by default. After it the upload
@@ -206,9 +209,9 @@ fn again_after(error: &Error, ran_out: bool, backoff: &mut Backoff) -> Option<Du
         .then(|| backoff.delay(retry_after))
 }
 
-awaitable!(UploadImage -> UploadedImage, UploadImage::run_in_time);
+awaitable!(['a] UploadImage<'a>, 'a -> UploadedImage, UploadImage::run_in_time);
 
-impl fmt::Debug for UploadImage {
+impl fmt::Debug for UploadImage<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("UploadImage")
             .field("client", &self.client)

@@ -5,7 +5,7 @@ mod sending;
 mod sources;
 mod streaming;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use promptarium::{Client, Error, UploadProgress, UploadSource, UploadedImage};
 use serde_json::{Value, json};
@@ -63,7 +63,7 @@ struct Servers {
     service: MockServer,
     storage: MockServer,
     client: Client,
-    progress: Arc<Mutex<Vec<UploadProgress>>>,
+    progress: Mutex<Vec<UploadProgress>>,
 }
 
 impl Servers {
@@ -71,13 +71,12 @@ impl Servers {
         let storage = storage(answers).await;
         let service = giving_slots(storage.uri(), |_| ()).await;
         let client = client(service.uri());
-        Self { service, storage, client, progress: Arc::default() }
+        Self { service, storage, client, progress: Mutex::default() }
     }
 
     async fn upload(&self, source: impl Into<UploadSource>) -> Result<UploadedImage, Error> {
-        let progress = self.progress.clone();
         let upload = self.client.uploads().image(source);
-        upload.on_progress(move |step| progress.lock().unwrap().push(step)).await
+        upload.on_progress(|step| self.progress.lock().unwrap().push(step)).await
     }
 
     /// The number of requests to the service and to the storage.

@@ -166,7 +166,7 @@ impl CreateGeneration {
     /// }
     /// # Ok(()) }
     /// ```
-    pub fn and_wait(self) -> Wait {
+    pub fn and_wait(self) -> Wait<'static> {
         let (client, id) = (self.context.client.clone(), self.job_id().clone());
         Wait::new(client, id.into()).create(self)
     }

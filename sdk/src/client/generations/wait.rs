@@ -15,7 +15,7 @@ use crate::model::{
     GenerationJob, GenerationStatus, JobId, OutputHint, Prompt, PromptImage, VaultId,
 };
 
-type OnChange = dyn FnMut(&GenerationStatus) + Send;
+type OnChange<'a> = dyn FnMut(&GenerationStatus) + Send + 'a;
 
 /// A job to wait for: its id, or the [`GenerationJob`] that
 /// [`create`](crate::resources::Generations::create) returned, which also knows the vault and the
@@ -84,16 +84,16 @@ from_id!(JobId, &JobId, &str, String);
 /// # Ok(()) }
 /// ```
 #[must_use = "a job is waited for only when this is awaited, or by `send_blocking`"]
-pub struct Wait {
+pub struct Wait<'a> {
     client: Client,
     /// Queued before the wait.
     create: Option<Box<CreateGeneration>>,
     watch: Watch,
     output: OutputHint,
-    on_change: Box<OnChange>,
+    on_change: Box<OnChange<'a>>,
 }
 
-impl Wait {
+impl<'a> Wait<'a> {
     pub(super) fn new(client: Client, job: GenerationRef) -> Self {
         let watch = Watch::new(client.clone(), job.id);
         Self { client, create: None, watch, output: job.output, on_change: Box::new(|_| ()) }
@@ -123,9 +123,18 @@ impl Wait {
     }
 
     /// Calls this with the first status, each that differs from the one before, and the final one.
-    pub fn on_change(mut self, on_change: impl FnMut(&GenerationStatus) + Send + 'static) -> Self {
-        self.on_change = Box::new(on_change);
-        self
+    /// It may borrow, unless the wait is moved to a task.
+    ///
+    /// ```
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+    /// let mut states = Vec::new();
+    /// let wait = client.generations().wait("invoice-17");
+    /// wait.on_change(|status| states.push(status.state.clone())).await?;
+    /// println!("{states:?}");
+    /// # Ok(()) }
+    /// ```
+    pub fn on_change<'b>(self, on_change: impl FnMut(&GenerationStatus) + Send + 'b) -> Wait<'b> {
+        Wait { on_change: Box::new(on_change), ..self }
     }
 
     /// The vault that takes the output, for a job that is known by its id only.
@@ -192,9 +201,9 @@ impl Wait {
     }
 }
 
-awaitable!(Wait -> FinishedGeneration, Wait::run);
+awaitable!(['a] Wait<'a>, 'a -> FinishedGeneration, Wait::run);
 
-impl fmt::Debug for Wait {
+impl fmt::Debug for Wait<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Wait").field("watch", &self.watch).finish_non_exhaustive()
     }

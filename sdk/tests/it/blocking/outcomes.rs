@@ -1,6 +1,5 @@
 //! Results of blocking calls: values, lists, uploads, jobs, errors.
 
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::executor::block_on;
@@ -93,14 +92,11 @@ fn an_image_is_uploaded_from_bytes_a_file_and_a_reader() {
         UploadSource::path(&path),
         reader(std::io::Cursor::new(png(400_000)), 300_000),
     ] {
-        let received = Arc::new(Mutex::new(Vec::new()));
-        let recorded = received.clone();
+        let mut sent = Vec::new();
         let upload = client.uploads().image(source);
-        let image =
-            upload.on_progress(move |now| recorded.lock().unwrap().push(now.sent)).send_blocking();
+        let image = upload.on_progress(|progress| sent.push(progress.sent)).send_blocking();
         assert_eq!(image.unwrap().size, 300_000);
-        let received = received.lock().unwrap();
-        assert_eq!((received[0], *received.last().unwrap()), (0, 300_000));
+        assert_eq!((sent[0], *sent.last().unwrap()), (0, 300_000));
     }
     std::fs::remove_file(path).unwrap();
     let puts = requests(&storage);
@@ -141,15 +137,13 @@ fn a_job_is_waited_for_and_watched() {
     let server = block_on(service(&["queued", "503", "in_progress", "completed"]));
     let generations = client(&server).generations();
     let job = generations.create("local/plasma", "A harbour").send_blocking().unwrap();
-    let received = Arc::new(Mutex::new(Vec::new()));
-    let recorded = received.clone();
+    let mut states = Vec::new();
     let wait =
         generations.wait(&job).poll_interval(SOON).max_poll_interval(SOON).timeout(Duration::MAX);
-    let wait =
-        wait.on_change(move |status| recorded.lock().unwrap().push(status.state.to_string()));
+    let wait = wait.on_change(|status| states.push(status.state.to_string()));
     let finished = wait.send_blocking().unwrap();
     assert_eq!(finished.images().next().unwrap().url.as_str(), "https://cdn.example/a.png");
-    assert_eq!(*received.lock().unwrap(), ["queued", "in_progress", "completed"]);
+    assert_eq!(states, ["queued", "in_progress", "completed"]);
 
     let server = block_on(service(&["queued", "503", "completed"]));
     let watch =
