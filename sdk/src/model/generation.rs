@@ -13,10 +13,8 @@ use crate::model::{JobId, PromptId, VaultId};
 
 open_enum! {
     /// The type of the output.
-    #[derive(Default)]
     GenerationType {
         /// Images, the default.
-        #[default]
         Image = "image",
         /// Videos.
         Video = "video",

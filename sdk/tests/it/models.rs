@@ -122,13 +122,6 @@ fn a_status_is_found_at_any_depth_and_under_several_names() {
 }
 
 #[test]
-fn defaults_are_those_of_the_specification() {
-    assert_eq!(PromptType::default(), PromptType::Text);
-    assert_eq!(Visibility::default(), Visibility::Private);
-    assert_eq!(GenerationType::default(), GenerationType::Image);
-}
-
-#[test]
 fn only_completed_and_failed_are_final_and_only_completed_is_success() {
     let of = |pick: fn(&GenerationState) -> bool| {
         let all = GenerationState::KNOWN.iter().cloned().chain(["cancelled".into()]);
