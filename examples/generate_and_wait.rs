@@ -45,7 +45,7 @@ async fn generate() -> Result<(), Box<dyn Error>> {
     let finished = create
         .and_wait()
         .timeout(Duration::from_secs(120))
-        .on_change(move |status| {
+        .on_change(|status| {
             println!("{:>6.2} s  {}", start.elapsed().as_secs_f64(), status.state);
         })
         .await?;

@@ -17,8 +17,9 @@ use promptarium_examples::Service;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let wanted = std::env::args().nth(1).map(|word| {
-        PromptType::known(&word).ok_or(format!("no such type: {word}; try image, text or video"))
+    let wanted = std::env::args().nth(1).map(|word| match PromptType::from(&*word) {
+        PromptType::Unknown(_) => Err(format!("no such type: {word}; try image, text or video")),
+        known => Ok(known),
     });
     let wanted = wanted.transpose()?;
 

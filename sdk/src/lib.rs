@@ -155,7 +155,7 @@
 //!
 //! | feature | default | |
 //! |---|---|---|
-//! | `client` | yes | the client; without it only the models, [`limits`] and [`server`], and no HTTP crate |
+//! | `client` | yes | the client; without it only the models and [`limits`], and no HTTP crate |
 //! | `rustls` | yes | TLS by rustls with aws-lc |
 //! | `rustls-no-provider` | no | TLS by rustls with the `CryptoProvider` that the program installs |
 //! | `native-tls` | no | TLS by the operating system |
@@ -243,9 +243,10 @@ pub mod request {
 
 pub mod limits;
 
-pub mod server;
-#[cfg(feature = "client")]
-use server::path;
+// For servers of the API; programs that use the client need no paths.
+#[doc(hidden)]
+#[warn(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::string_slice)]
+pub mod path;
 
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -253,9 +254,8 @@ pub mod testing;
 #[warn(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::string_slice)]
 mod model;
 pub use model::{
-    AddedPrompts, AssetUrl, Cursor, Deleted, FieldErrors, GenerationJob, GenerationState,
-    GenerationStatus, GenerationType, ImageContentType, JobId, MovedPrompt, Page, ParseIdError,
-    PinState, Prompt, PromptId, PromptImage, PromptStatus, PromptType, RemovedPrompt, Timestamp,
-    UnknownValue, UploadSlot, UploadToken, UploadUrl, Vault, VaultId, VaultPrompt, VaultPromptId,
-    Visibility,
+    AddedPrompts, AssetUrl, Cursor, Deleted, GenerationJob, GenerationState, GenerationStatus,
+    GenerationType, ImageContentType, JobId, MovedPrompt, Page, PinState, Prompt, PromptId,
+    PromptImage, PromptStatus, PromptType, RemovedPrompt, Timestamp, UnknownValue, UploadSlot,
+    UploadToken, UploadUrl, Vault, VaultId, VaultPrompt, VaultPromptId, Visibility,
 };

@@ -36,7 +36,7 @@ impl Assets {
     /// # Ok(()) }
     /// ```
     pub fn download(&self, url: impl Into<AssetUrl>) -> DownloadAsset {
-        let (max_size, timeout) = (DownloadAsset::DEFAULT_MAX_SIZE, Duration::MAX);
+        let (max_size, timeout) = (64 * 1024 * 1024, Duration::MAX);
         DownloadAsset { client: self.client.clone(), url: url.into(), max_size, timeout }
     }
 }
@@ -60,10 +60,7 @@ pub struct DownloadAsset {
 }
 
 impl DownloadAsset {
-    /// The largest asset in bytes by default: 64 MiB.
-    pub const DEFAULT_MAX_SIZE: u64 = 64 * 1024 * 1024;
-
-    /// The largest asset in bytes.
+    /// The largest asset in bytes; 64 MiB by default.
     pub const fn max_size(mut self, bytes: u64) -> Self {
         self.max_size = bytes;
         self
@@ -119,7 +116,7 @@ impl DownloadAsset {
     }
 }
 
-awaitable!(DownloadAsset -> Asset, DownloadAsset::run);
+awaitable!([] DownloadAsset, 'static -> Asset, DownloadAsset::run);
 
 /// Downloads one asset to a file; returned by [`DownloadAsset::save`]. Nothing is sent until it is
 /// awaited.
@@ -134,7 +131,7 @@ pub struct SaveAsset {
     path: PathBuf,
 }
 
-awaitable!(SaveAsset -> u64, async |call: SaveAsset| call.download.run_to_file(&call.path).await);
+awaitable!([] SaveAsset, 'static -> u64, async |call: SaveAsset| call.download.run_to_file(&call.path).await);
 
 /// A file beside the target that becomes it when it is complete. Dropped earlier, it is deleted.
 struct PartialFile {
@@ -150,7 +147,6 @@ impl PartialFile {
         Ok(Self { file: File::create_new(&path).await?, path: Some(path) })
     }
 
-    /// Returns the size.
     async fn finish(mut self, target: &Path) -> io::Result<u64> {
         self.file.flush().await?;
         let size = self.file.metadata().await?.len();

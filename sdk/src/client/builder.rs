@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::config::{self, Config, Limits};
 use super::error::TimeLimit;
 use super::retry::{RetryBudget, RetryPolicy};
-use super::transport::Transport;
+use super::transport::{HttpClient, Transport};
 use super::{Client, Error};
 
 /// Settings of a [`Client`].
@@ -37,7 +37,7 @@ pub struct ClientBuilder {
     max_response_size: u64,
     retry: RetryPolicy,
     budget: RetryBudget,
-    transport: Option<Arc<dyn Transport>>,
+    http_client: Option<HttpClient>,
 }
 
 impl Default for ClientBuilder {
@@ -47,37 +47,22 @@ impl Default for ClientBuilder {
             api_key: None,
             user_agent: None,
             limits: Limits {
-                connect: Self::DEFAULT_CONNECT_TIMEOUT,
-                idle: Self::DEFAULT_IDLE_TIMEOUT,
-                first_byte: Self::DEFAULT_IDLE_TIMEOUT,
-                attempt: Self::DEFAULT_REQUEST_TIMEOUT,
-                call: Self::DEFAULT_OVERALL_TIMEOUT,
+                connect: Duration::from_secs(10),
+                idle: Duration::from_secs(20),
+                first_byte: Duration::from_secs(20),
+                attempt: Duration::from_secs(60),
+                call: Duration::from_secs(120),
                 call_setting: TimeLimit::Call,
             },
-            max_response_size: Self::DEFAULT_MAX_RESPONSE_SIZE,
+            max_response_size: 128 * 1024 * 1024,
             retry: RetryPolicy::new(),
             budget: RetryBudget::default(),
-            transport: None,
+            http_client: None,
         }
     }
 }
 
 impl ClientBuilder {
-    /// The default of [`connect_timeout`](Self::connect_timeout): 10 seconds.
-    pub const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-
-    /// The default of [`idle_timeout`](Self::idle_timeout): 20 seconds.
-    pub const DEFAULT_IDLE_TIMEOUT: Duration = Duration::from_secs(20);
-
-    /// The default of [`request_timeout`](Self::request_timeout): 60 seconds.
-    pub const DEFAULT_REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
-
-    /// The default of [`overall_timeout`](Self::overall_timeout): 2 minutes.
-    pub const DEFAULT_OVERALL_TIMEOUT: Duration = Duration::from_secs(120);
-
-    /// The default of [`max_response_size`](Self::max_response_size): 128 MiB.
-    pub const DEFAULT_MAX_RESPONSE_SIZE: u64 = 128 * 1024 * 1024;
-
     /// A builder with the base URL from `PROMPTARIUM_BASE_URL` and the key from
     /// `PROMPTARIUM_API_KEY`.
     ///
@@ -107,8 +92,7 @@ impl ClientBuilder {
         self
     }
 
-    /// How long opening a connection may take;
-    /// [`DEFAULT_CONNECT_TIMEOUT`](Self::DEFAULT_CONNECT_TIMEOUT) otherwise.
+    /// How long opening a connection may take; 10 seconds by default.
     ///
     /// No effect with [`http_client`](Self::http_client) and [`transport`](Self::transport), which
     /// have a timeout of their own.
@@ -118,7 +102,7 @@ impl ClientBuilder {
     }
 
     /// How long no byte may be sent or received, including the wait for the first byte of the
-    /// response; [`DEFAULT_IDLE_TIMEOUT`](Self::DEFAULT_IDLE_TIMEOUT) otherwise.
+    /// response; 20 seconds by default.
     ///
     /// It also applies to uploads and downloads, which have no other timeout by default.
     pub const fn idle_timeout(mut self, timeout: Duration) -> Self {
@@ -128,22 +112,21 @@ impl ClientBuilder {
     }
 
     /// How long one attempt of a call may take, from connecting to the last byte of the response;
-    /// [`DEFAULT_REQUEST_TIMEOUT`](Self::DEFAULT_REQUEST_TIMEOUT) otherwise.
+    /// 60 seconds by default.
     pub const fn request_timeout(mut self, timeout: Duration) -> Self {
         self.limits.attempt = timeout;
         self
     }
 
-    /// How long a call may take with all its attempts and the backoff between them;
-    /// [`DEFAULT_OVERALL_TIMEOUT`](Self::DEFAULT_OVERALL_TIMEOUT) otherwise. [`Duration::MAX`] is no
-    /// limit.
+    /// How long a call may take with all its attempts and the backoff between them; 2 minutes by
+    /// default. [`Duration::MAX`] is no limit.
     pub const fn overall_timeout(mut self, timeout: Duration) -> Self {
         self.limits.call = timeout;
         self
     }
 
-    /// The largest response in bytes; a larger one fails with [`Error::is_too_large`].
-    /// [`DEFAULT_MAX_RESPONSE_SIZE`](Self::DEFAULT_MAX_RESPONSE_SIZE) otherwise.
+    /// The largest response in bytes, 128 MiB by default; a larger one fails with
+    /// [`Error::is_too_large`].
     ///
     /// Assets have a limit of their own:
     /// [`max_size`](crate::request::DownloadAsset::max_size).
@@ -175,13 +158,14 @@ impl ClientBuilder {
     /// Build it with [`redirect::Policy::none`](reqwest::redirect::Policy::none): calls fail if the
     /// client followed a redirect, but only after it did. Build it with
     /// [`retry::never`](reqwest::retry::never) too, since retries are those of this crate.
-    pub fn http_client(self, client: reqwest::Client) -> Self {
-        self.transport(client)
+    pub fn http_client(mut self, client: reqwest::Client) -> Self {
+        self.http_client = Some(HttpClient::Reqwest(client));
+        self
     }
 
     /// Uses this transport in place of an HTTP client.
     pub fn transport(mut self, transport: impl Transport) -> Self {
-        self.transport = Some(Arc::new(transport));
+        self.http_client = Some(HttpClient::Custom(Arc::new(transport)));
         self
     }
 
@@ -199,9 +183,9 @@ impl ClientBuilder {
         let authorization = config::authorization(&api_key)
             .map_err(|problem| Error::config(format!("the API key cannot be used: {problem}")))?;
         let user_agent = config::user_agent(self.user_agent.as_deref())?;
-        let transport = match self.transport {
-            Some(transport) => transport,
-            None => Arc::new(config::http_client(self.limits.connect)?),
+        let http_client = match self.http_client {
+            Some(http_client) => http_client,
+            None => HttpClient::Reqwest(config::http_client(self.limits.connect)?),
         };
         Ok(Client(Arc::new(Config {
             base_url,
@@ -211,7 +195,7 @@ impl ClientBuilder {
             max_response_size: self.max_response_size,
             retry: self.retry,
             budget: self.budget,
-            transport,
+            http_client,
         })))
     }
 }

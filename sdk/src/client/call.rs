@@ -21,7 +21,6 @@ pub(super) struct Context {
 }
 
 impl Client {
-    /// The context of a new call.
     pub(super) fn context(&self) -> Context {
         Context { client: self.clone(), options: CallOptions::default() }
     }
@@ -29,7 +28,6 @@ impl Client {
 
 /// One endpoint of the API with its arguments; written by `endpoint!`.
 pub(super) trait Endpoint: Sized + Send + Sync + 'static {
-    /// The value of a success.
     type Output: Send + 'static;
 
     fn context(&self) -> &Context;
@@ -48,7 +46,6 @@ pub(super) trait Endpoint: Sized + Send + Sync + 'static {
         }
     }
 
-    /// Sends the request and reads the response.
     fn run(self) -> impl Future<Output = Result<Self::Output, Error>> + Send {
         async move { self.read(self.exchange().await?) }
     }
@@ -82,7 +79,6 @@ impl Client {
         self.call_with(request, Reply::data)
     }
 
-    /// A call whose response is read by this function.
     pub(super) fn call_with<T>(
         &self,
         request: Request,

@@ -2,7 +2,6 @@
 //!
 //! No error repeats the key or the base URL: if the two are swapped, either is the secret.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use http::header::{ACCEPT, AUTHORIZATION, USER_AGENT};
@@ -13,9 +12,8 @@ use url::Url;
 use super::Error;
 use super::error::TimeLimit;
 use super::retry::{RetryBudget, RetryPolicy};
-use super::transport::Transport;
+use super::transport::HttpClient;
 
-/// The settings of a client.
 pub(super) struct Config {
     pub(super) base_url: Url,
     /// The headers of every call, including the key.
@@ -25,10 +23,9 @@ pub(super) struct Config {
     pub(super) max_response_size: u64,
     pub(super) retry: RetryPolicy,
     pub(super) budget: RetryBudget,
-    pub(super) transport: Arc<dyn Transport>,
+    pub(super) http_client: HttpClient,
 }
 
-/// The timeouts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     pub(super) connect: Duration,
@@ -41,7 +38,6 @@ pub(super) struct Limits {
     pub(super) call_setting: TimeLimit,
 }
 
-/// The headers of every call.
 pub(super) fn headers(authorization: HeaderValue, user_agent: HeaderValue) -> HeaderMap {
     let mut headers = HeaderMap::with_capacity(5);
     headers.insert(AUTHORIZATION, authorization);
@@ -50,7 +46,6 @@ pub(super) fn headers(authorization: HeaderValue, user_agent: HeaderValue) -> He
     headers
 }
 
-/// The base URL, without a trailing slash in its path.
 pub(super) fn check_base_url(text: &str) -> Result<Url, &'static str> {
     let mut url = Url::parse(text.trim()).map_err(|_| "it is not an absolute URL")?;
     if !matches!(url.scheme(), "http" | "https") {
@@ -112,7 +107,6 @@ pub(super) fn http_client(connect_timeout: Duration) -> Result<reqwest::Client, 
         .map_err(|source| Error::set_up("HTTP client", source.without_url()))
 }
 
-/// A time limit ran out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Elapsed;
 

@@ -16,7 +16,7 @@ use http::{Method, StatusCode};
 
 use super::request::Route;
 use super::retry::{AttemptFailure, is_transient};
-use crate::model::{FieldErrors, GenerationStatus, JobId, Problem};
+use crate::model::{GenerationStatus, JobId, Problem};
 pub(super) use excerpt::{ErrorBody, Excerpt};
 pub use kind::ErrorKind;
 pub(super) use make::TimeLimit;
@@ -56,15 +56,12 @@ struct Facts {
     /// A timeout while connecting, which is of the kind `Connect`.
     is_connect_timeout: bool,
     status: Option<StatusCode>,
-    /// The error response of the API.
     problem: Option<Problem>,
-    /// The body of an error response.
     body: Option<Bytes>,
     retry_after: Option<Duration>,
     request_id: Option<String>,
     route: Option<Route>,
     attempts: u32,
-    /// The job that the call creates or waits for.
     job: Option<JobId>,
     last_status: Option<GenerationStatus>,
     /// Whether the request may have been carried out although the call failed.
@@ -138,9 +135,8 @@ impl Error {
 
     /// The invalid fields of the request, each with what is wrong with it. Empty if the service
     /// named none.
-    #[must_use]
-    pub fn field_errors(&self) -> FieldErrors<'_> {
-        self.facts.problem.as_ref().map(Problem::field_errors).unwrap_or_default()
+    pub fn field_errors(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
+        self.facts.problem.iter().flat_map(Problem::field_errors)
     }
 
     /// What is wrong with this field, by its JSON name, such as `promptType`.
@@ -182,23 +178,19 @@ impl Error {
     }
 }
 
-/// For the calls.
 impl Error {
-    /// Sets the request that failed.
     pub(super) fn of(mut self, route: Route, request_id: Option<String>) -> Self {
         self.facts.route = Some(route);
         self.facts.request_id = request_id;
         self
     }
 
-    /// Sets the number of attempts and the id of the job that the call creates.
     pub(super) fn after_attempts(mut self, attempts: u32, job: Option<JobId>) -> Self {
         self.facts.attempts = attempts;
         self.facts.job = job;
         self
     }
 
-    /// Sets what an error response contained.
     pub(super) fn of_response(
         mut self,
         retry_after: Option<Duration>,
@@ -209,7 +201,6 @@ impl Error {
         self
     }
 
-    /// Marks that the request may have been carried out.
     pub(super) fn outcome_unknown(mut self) -> Self {
         self.facts.outcome_unknown = true;
         self

@@ -72,7 +72,7 @@ impl Generations {
 
     /// Waits until a job has ended, and returns its output; see [`Wait`]. The id is all that is
     /// needed, also in another process.
-    pub fn wait(&self, job: impl Into<GenerationRef>) -> Wait {
+    pub fn wait(&self, job: impl Into<GenerationRef>) -> Wait<'static> {
         Wait::new(self.client.clone(), job.into())
     }
 

@@ -1,7 +1,6 @@
 //! The response beside the value.
 
 use std::fmt;
-use std::ops::Deref;
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
@@ -9,7 +8,7 @@ use http::{HeaderMap, StatusCode};
 use super::reply::{Reply, request_id};
 
 /// A value with its response; returned by `send_with_meta` of every call, such as
-/// [`Call`](crate::request::Call::send_with_meta). It dereferences to the value.
+/// [`Call`](crate::request::Call::send_with_meta).
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct WithMeta<T> {
@@ -17,14 +16,6 @@ pub struct WithMeta<T> {
     pub value: T,
     /// The response.
     pub meta: Meta,
-}
-
-impl<T> Deref for WithMeta<T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.value
-    }
 }
 
 /// Status, headers and body of a response. `Debug` does not show the body.

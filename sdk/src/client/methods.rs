@@ -121,7 +121,7 @@ macro_rules! sendable {
         }
 
         $crate::client::methods::awaitable!(
-            $([$($generic)*])? $name $(<$parameter>)? -> $output,
+            [$($($generic)*)?] $name $(<$parameter>)?, 'static -> $output,
             $crate::client::call::Endpoint::run
         );
     };
@@ -129,8 +129,8 @@ macro_rules! sendable {
 
 /// Makes a type awaitable, and sendable by blocking: `$run` takes it and returns the future.
 macro_rules! awaitable {
-    ($([$($generic:tt)*])? $name:ident $(<$parameter:ident>)? -> $output:ty, $run:expr) => {
-        impl $(<$($generic)*>)? $name $(<$parameter>)? {
+    ([$($generic:tt)*] $name:ty, $life:lifetime -> $output:ty, $run:expr) => {
+        impl<$($generic)*> $name {
             /// As awaiting it, but blocks the thread until the result is there; see
             /// [`blocking`](crate::blocking).
             ///
@@ -143,9 +143,9 @@ macro_rules! awaitable {
             }
         }
 
-        impl $(<$($generic)*>)? IntoFuture for $name $(<$parameter>)? {
+        impl<$($generic)*> IntoFuture for $name {
             type Output = Result<$output, crate::Error>;
-            type IntoFuture = futures_core::future::BoxFuture<'static, Self::Output>;
+            type IntoFuture = futures_core::future::BoxFuture<$life, Self::Output>;
 
             fn into_future(self) -> Self::IntoFuture {
                 Box::pin($run(self))

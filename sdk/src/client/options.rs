@@ -79,13 +79,11 @@ impl CallOptions {
         self.0.as_ref().and_then(|own| own.retry.as_ref()).unwrap_or(&config.retry)
     }
 
-    /// Fails for an invalid header.
     pub(super) fn check(&self) -> Result<(), Error> {
         let invalid = self.0.as_ref().and_then(|own| own.invalid.as_ref());
         invalid.map_or(Ok(()), |problem| Err(Error::input(problem.clone())))
     }
 
-    /// Adds the headers of this call.
     pub(super) fn add_headers(&self, headers: &mut HeaderMap) {
         if let Some(own) = &self.0 {
             headers.extend(own.headers.clone());

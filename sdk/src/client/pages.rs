@@ -1,6 +1,6 @@
-//! Pagination of every list: a function from cursor to page becomes a stream of pages.
+//! Pagination of every list: a function from cursor to page becomes a stream of pages, and that a
+//! stream of items.
 
-mod items;
 mod list;
 #[cfg(test)]
 mod tests;
@@ -8,15 +8,14 @@ mod tests;
 use std::collections::HashSet;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
-use std::mem;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
+use std::{mem, vec};
 
 use futures_core::future::BoxFuture;
 
 use super::Error;
 use super::methods::stream;
 use crate::model::{Cursor, Page};
-pub use items::Items;
 pub(super) use list::{Paging, paginated};
 
 type Fetch<T> = dyn FnMut(Option<Cursor>) -> Fetching<T> + Send;
@@ -42,10 +41,8 @@ type Fetching<T> = BoxFuture<'static, Result<Page<T>, Error>>;
 pub struct Pages<T> {
     fetch: Box<Fetch<T>>,
     state: State<T>,
-    /// The cursor of the page that comes next.
     cursor: Option<Cursor>,
     used: Used,
-    /// Items that may still come.
     left: Option<usize>,
     prefetch: bool,
 }
@@ -181,14 +178,93 @@ impl<T> fmt::Debug for Pages<T> {
     }
 }
 
-/// The cursors that were used, eight bytes of each, so that a long list does not fill
-/// the memory.
+/// A stream of the items of a list over all its pages. A page is requested when the items of the
+/// page before are used up, or [earlier](crate::request::ListPrompts::prefetch).
 ///
-/// Two cursors with the same hash would end a list with an error although it does not
-/// loop: no entry would be wrong, and none would come twice. Among 10,000 cursors that
-/// happens once in some 10¹¹ lists. The keys of the hash are new for each list, so no
-/// service can bring it about, and the list that goes on from there does not meet it
-/// again.
+/// It ends after the last item, after `max_items`, and after an error, from which
+/// [`retry`](Self::retry) resumes.
+///
+/// ```
+/// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+/// let mut prompts = client.prompts().list().items();
+/// while let Some(prompt) = prompts.try_next().await? {
+///     println!("{}", prompt.title);
+/// }
+/// # Ok(()) }
+/// ```
+#[must_use = "a stream fetches only when it is polled"]
+pub struct Items<T> {
+    pages: Pages<T>,
+    page: vec::IntoIter<T>,
+    /// Where the page in `page` was fetched from.
+    page_cursor: Option<Cursor>,
+}
+
+impl<T> Items<T> {
+    pub(super) fn new(pages: Pages<T>) -> Self {
+        Self { pages, page: Vec::new().into_iter(), page_cursor: None }
+    }
+
+    /// The cursor from which a later list misses no item.
+    ///
+    /// While items of a page are left it is the cursor of that page, so its first items come
+    /// again; otherwise it is [`Pages::cursor`].
+    #[must_use]
+    pub fn cursor(&self) -> Option<&Cursor> {
+        if self.page.len() == 0 { self.pages.cursor() } else { self.page_cursor.as_ref() }
+    }
+
+    /// The rest of the list in one vector.
+    ///
+    /// # Errors
+    ///
+    /// That of the first page that fails; the items before it are lost.
+    pub async fn collect(mut self) -> Result<Vec<T>, Error> {
+        let mut items = Vec::new();
+        while let Some(item) = self.try_next().await? {
+            items.push(item);
+        }
+        Ok(items)
+    }
+
+    /// After an error: requests the page that failed again when the stream is polled next, as
+    /// [`Pages::retry`]. The items continue after the last one that came.
+    pub fn retry(&mut self) -> bool {
+        self.pages.retry()
+    }
+
+    fn poll_item(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, Error>>> {
+        loop {
+            if let Some(item) = self.page.next() {
+                self.pages.prefetch_page(cx);
+                return Poll::Ready(Some(Ok(item)));
+            }
+            let asked = self.pages.cursor().cloned();
+            match ready!(self.pages.poll_page(cx)) {
+                Some(Ok(page)) => {
+                    self.page = page.items.into_iter();
+                    self.page_cursor = asked;
+                }
+                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+                None => return Poll::Ready(None),
+            }
+        }
+    }
+}
+
+stream!([T] Items<T> -> T, poll_item);
+
+impl<T> fmt::Debug for Items<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Items").field("cursor", &self.cursor()).finish_non_exhaustive()
+    }
+}
+
+/// The cursors that were used, eight bytes of each, so that memory stays small.
+///
+/// Two cursors with the same hash would end a list with an error although it does not loop. Among
+/// 10,000 cursors that happens once in some 10¹¹ lists. The keys of the hash are random for each
+/// list, so no service can bring it about.
 #[derive(Default)]
 struct Used {
     keys: RandomState,
@@ -196,7 +272,6 @@ struct Used {
 }
 
 impl Used {
-    /// Whether the cursor is new.
     fn insert(&mut self, cursor: &Cursor) -> bool {
         self.hashes.insert(self.keys.hash_one(cursor))
     }

@@ -19,7 +19,6 @@ use crate::model::{Cursor, JobId, Page, Problem, Timestamp};
 /// The end of the base URL of every deployment.
 const API_ROOT: &str = "/api/v1";
 
-/// One response.
 #[derive(Debug)]
 pub(super) struct Reply {
     pub(super) route: Route,
@@ -28,12 +27,8 @@ pub(super) struct Reply {
     pub(super) body: Bytes,
     /// Whether the body of a success contains credentials.
     pub(super) withheld: bool,
-    /// How many times the call was sent.
     pub(super) attempts: u32,
-    /// The id of the job that the call creates.
     pub(super) job: Option<JobId>,
-    /// `Retry-After` of the response.
-    pub(super) retry_after: Option<Duration>,
     /// When the call was first sent, where that matters.
     pub(super) since: Option<Timestamp>,
     /// The span of the call, which ends when the response has been decoded.
@@ -44,7 +39,6 @@ pub(super) struct Reply {
     lacks_api_root: bool,
 }
 
-/// The body of a success.
 #[derive(Deserialize)]
 struct Envelope<T, P> {
     data: T,
@@ -60,7 +54,6 @@ struct Pagination {
     next_cursor: Option<Cursor>,
 }
 
-/// The body of an error.
 #[derive(Deserialize)]
 struct ErrorEnvelope {
     #[serde(rename = "data")]
@@ -80,7 +73,6 @@ impl Reply {
             withheld: false,
             attempts: 1,
             job: None,
-            retry_after: None,
             since: None,
             span: Span::none(),
             authorization: None,
@@ -97,7 +89,6 @@ impl Reply {
         self
     }
 
-    /// Ends the span of the call.
     pub(super) fn detached(self) -> Self {
         Self { span: Span::none(), ..self }
     }
@@ -108,18 +99,10 @@ impl Reply {
         self
     }
 
-    /// Reads `Retry-After`.
-    pub(super) fn with_retry_after(mut self) -> Self {
-        self.retry_after = self.retry_after();
-        self
-    }
-
-    /// `Retry-After` of the headers.
     pub(super) fn retry_after(&self) -> Option<Duration> {
         retry_after(&self.headers, Timestamp::now)
     }
 
-    /// The `data` of a success.
     pub(super) fn data<T: DeserializeOwned>(self) -> Result<T, Error> {
         self.envelope::<T, IgnoredAny>().map(|envelope| envelope.data)
     }
@@ -178,7 +161,6 @@ impl Reply {
         Some(envelope.problem)
     }
 
-    /// The error of this error response.
     pub(super) fn refused(self) -> Error {
         let body = match serde_json::from_slice(&self.body) {
             _ if self.repeats_the_key() => ErrorBody::Withheld,
@@ -191,7 +173,6 @@ impl Reply {
         self.refused_with(body)
     }
 
-    /// The error of this error response, with this body.
     pub(super) fn refused_with(self, body: ErrorBody) -> Error {
         let (status, kind) = (self.status, self.kind());
         let hint = if status == StatusCode::NOT_FOUND
@@ -204,7 +185,7 @@ impl Reply {
         };
         let kept = (!matches!(body, ErrorBody::Withheld)).then(|| self.body.clone());
         let error = Error::response(kind, status, body, hint);
-        self.error(error.of_response(self.retry_after, kept))
+        self.error(error.of_response(self.retry_after(), kept))
     }
 
     fn kind(&self) -> ErrorKind {
@@ -248,7 +229,6 @@ impl Reply {
         self.error(error.because(source))
     }
 
-    /// Adds what is known of the call.
     fn error(&self, error: Error) -> Error {
         self.span.failed(&error);
         error
@@ -267,7 +247,6 @@ impl Reply {
 /// Shorter texts are not secret.
 const SECRET_CHARS_MIN: usize = 8;
 
-/// Whether a text repeats a secret.
 pub(super) fn repeats(text: &str, secret: &str) -> bool {
     secret.len() >= SECRET_CHARS_MIN && text.contains(secret)
 }

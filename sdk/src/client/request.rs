@@ -18,10 +18,8 @@ pub(super) struct Route {
 }
 
 impl Route {
-    /// The template of an upload to a storage.
     pub(super) const UPLOAD: &str = "{uploadUrl}";
 
-    /// The template of an asset.
     pub(super) const ASSET: &str = "{url}";
 
     pub(super) fn new(method: Method, template: impl Into<Cow<'static, str>>) -> Self {
@@ -40,7 +38,6 @@ pub(super) struct Request {
     pub(super) body: Option<Bytes>,
     /// The effect of sending it twice.
     pub(super) resend: Resend,
-    /// The id of the job that it creates.
     pub(super) job: Option<JobId>,
     /// Why it cannot be sent.
     pub(super) invalid: Option<String>,
@@ -64,13 +61,11 @@ impl Request {
         self
     }
 
-    /// Names the job that the request creates, for errors.
     pub(super) fn job(mut self, job: JobId) -> Self {
         self.job = Some(job);
         self
     }
 
-    /// Adds a query parameter, if there is a value.
     pub(super) fn query(
         mut self,
         name: impl Into<Cow<'static, str>>,
@@ -80,7 +75,6 @@ impl Request {
         self
     }
 
-    /// Adds a JSON body.
     pub(super) fn json(mut self, body: &impl Serialize) -> Self {
         match serde_json::to_vec(body) {
             Ok(bytes) => self.body = Some(bytes.into()),

@@ -28,7 +28,6 @@ pub(super) enum Resend {
     Unsafe,
 }
 
-/// How an attempt failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AttemptFailure {
     /// The request was not sent.
@@ -50,7 +49,6 @@ impl Resend {
         }
     }
 
-    /// Whether the request may be sent again after this failure.
     pub(super) fn allows(self, failure: AttemptFailure) -> bool {
         match failure {
             AttemptFailure::NotSent | AttemptFailure::Status(StatusCode::TOO_MANY_REQUESTS) => true,
@@ -81,7 +79,6 @@ pub(super) const fn is_ambiguous(status: StatusCode) -> bool {
     matches!(status.as_u16(), 408 | 502 | 503 | 504)
 }
 
-/// The attempts of one call.
 pub(super) struct Attempts<'a> {
     policy: &'a RetryPolicy,
     budget: &'a RetryBudget,

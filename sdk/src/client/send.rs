@@ -1,21 +1,26 @@
-//! Sends calls to the service and retries them. `retry` decides which failures are retried; `get`
-//! and `put` send to other hosts, without the key.
+//! Sends calls to the service and retries them. `retry` decides which failures are retried;
+//! `files` sends to other hosts, without the key.
 
-mod attempt;
-mod get;
+mod files;
 mod incoming;
 mod limit;
-mod put;
-mod redirect;
 
+use std::time::Duration;
+
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, Method};
+use tokio::time::Instant;
 use url::Url;
 
-use self::attempt::Sending;
+use self::incoming::{Incoming, MaxSize, check_call};
+use self::limit::Running;
+use super::config::{Config, Limits};
 use super::options::CallOptions;
-use super::reply::{Reply, repeats};
+use super::reply::Reply;
 use super::request::Request;
 use super::retry::{AttemptFailure, Attempts};
 use super::trace::Span;
+use super::transport::Body;
 use super::{Client, Error};
 
 impl Client {
@@ -57,7 +62,6 @@ impl Client {
                 return match outcome {
                     Ok(mut reply) => {
                         (reply.attempts, reply.job) = (number, job);
-                        reply.retry_after = retry_after;
                         Ok(reply.of_call(span, config))
                     }
                     Err(error) => {
@@ -72,11 +76,71 @@ impl Client {
     }
 }
 
-/// Whether a response repeats a query parameter, which may be a signature. Some storages quote the
-/// request that they refuse.
-fn repeats_query(body: &[u8], url: &Url) -> bool {
-    let text = String::from_utf8_lossy(body);
-    let as_sent = url.query().into_iter().flat_map(|query| query.split(['&', '=']));
-    let meant = url.query_pairs().map(|(_, value)| value.into_owned());
-    as_sent.map(str::to_owned).chain(meant).any(|secret| repeats(&text, &secret))
+struct Sending<'a> {
+    config: &'a Config,
+    request: &'a Request,
+    options: &'a CallOptions,
+    limits: Limits,
+    end: Option<Instant>,
+}
+
+impl<'a> Sending<'a> {
+    fn new(
+        config: &'a Config,
+        request: &'a Request,
+        options: &'a CallOptions,
+    ) -> Result<Self, Error> {
+        options.check()?;
+        let limits = options.limits(config);
+        Ok(Self { config, request, options, limits, end: Instant::now().checked_add(limits.call) })
+    }
+
+    /// The time left for the call; `None` without a limit.
+    fn left(&self) -> Option<Duration> {
+        self.end.map(|end| end.saturating_duration_since(Instant::now()))
+    }
+
+    async fn attempt(&self) -> Result<Reply, Error> {
+        let Config { base_url, http_client, max_response_size, .. } = self.config;
+        let route = &self.request.route;
+        let max = MaxSize { bytes: *max_response_size, setting: "max_response_size" };
+        let running = Running::new(self.limits, self.end);
+        let (mut url, mut redirects) = (self.url(), 0);
+        loop {
+            let body = self.request.body.clone().map(Body::full).unwrap_or_default();
+            let sending = http_client.send(route.method.clone(), &url, self.headers(), body);
+            let response = running.exchange(&url, sending).await;
+            let response = response.map_err(|error| error.of(route.clone(), None))?;
+            let incoming = Incoming::new(route.clone(), url, response, running, max);
+            incoming.check_url()?;
+            let check =
+                |_: &Url, to: Option<&Url>| check_call(&route.method, base_url, to, redirects);
+            match incoming.redirect(check)? {
+                Some(next) => url = next,
+                None => return incoming.reply().await,
+            }
+            redirects += 1;
+        }
+    }
+
+    fn url(&self) -> Url {
+        let mut url = self.config.base_url.clone();
+        url.set_path(&format!("{}{}", url.path().trim_end_matches('/'), self.request.path));
+        if !self.request.query.is_empty() {
+            url.query_pairs_mut().extend_pairs(&self.request.query);
+        }
+        url
+    }
+
+    fn headers(&self) -> HeaderMap {
+        let mut headers = self.config.headers.clone();
+        if self.request.body.is_some() {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        } else if self.request.route.method == Method::POST {
+            // Without a length some servers refuse a POST (411), and by itself none is sent.
+            headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
+        }
+        self.options.add_headers(&mut headers);
+        headers
+    }
 }

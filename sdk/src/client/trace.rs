@@ -16,7 +16,6 @@ use super::Error;
 use super::request::Route;
 use crate::model::{GenerationStatus, JobId};
 
-/// The target of all spans and events.
 const TARGET: &str = "promptarium";
 
 /// A span, which ends when it is dropped.
@@ -65,22 +64,18 @@ impl Span {
         span!(none)
     }
 
-    /// A call of the API with its attempts.
     pub(super) fn call(route: &Route, base_url: &Url) -> Self {
         span!("call", name(route), "internal"; route to base_url)
     }
 
-    /// An upload with its slots and attempts.
     pub(super) fn upload() -> Self {
         span!("upload", "upload an image", "internal")
     }
 
-    /// The download of an asset with its redirects.
     pub(super) fn asset() -> Self {
         span!("asset", "download an asset", "internal")
     }
 
-    /// Waiting for a generation, with its polls.
     pub(super) fn wait(job: &JobId) -> Self {
         span!("wait", "wait for a generation", "internal", promptarium.job.id = job.as_str())
     }
@@ -90,7 +85,6 @@ impl Span {
         self.request(route, url, number, None)
     }
 
-    /// An attempt to upload this many bytes.
     pub(super) fn put(&self, url: &Url, number: u32, size: u64) -> Self {
         self.request(&Route::new(Method::PUT, Route::UPLOAD), url, number, Some(size))
     }
@@ -103,7 +97,6 @@ impl Span {
         )
     }
 
-    /// Runs the future in this span.
     pub(super) fn around<F: Future>(&self, work: F) -> impl Future<Output = F::Output> + use<F> {
         #[cfg(feature = "tracing")]
         let work = work.instrument(self.0.clone());
@@ -155,7 +148,6 @@ impl Span {
         );
     }
 
-    /// An event: the generation has a new status.
     pub(super) fn changed(&self, status: &GenerationStatus) {
         let status = status.state.as_str();
         #[cfg(feature = "tracing")]

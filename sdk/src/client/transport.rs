@@ -3,16 +3,20 @@
 //! A [`Transport`] sends a request once: retries, redirects and timeouts are those of the client.
 //! The default is a [`reqwest::Client`].
 
-use std::fmt;
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::{fmt, mem};
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use futures_core::future::BoxFuture;
 use http::{HeaderMap, Method, Request, Response, Uri};
+use http_body::{Body as _, Frame};
+use http_body_util::BodyExt as _;
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt as _, Full};
 use url::Url;
 
 use super::Error;
+use crate::model::without_credentials;
 
 type Cause = Box<dyn std::error::Error + Send + Sync>;
 
@@ -62,51 +66,85 @@ pub(super) struct FinalUrl(pub(super) Url);
 
 impl Transport for reqwest::Client {
     fn send(&self, request: Request<Body>) -> BoxFuture<'static, Result<Response<Body>, Failure>> {
-        let request = reqwest::Request::try_from(request.map(Body::into_reqwest));
-        let sending = request.map(|request| (request.url().clone(), self.execute(request)));
+        let (client, (head, body)) = (self.clone(), request.into_parts());
         Box::pin(async move {
-            let (sent_to, sending) = sending.map_err(Failure::of_reqwest)?;
-            let response = sending.await.map_err(Failure::of_reqwest)?;
-            let final_url = Some(response.url()).filter(|url| **url != sent_to).cloned();
-            let mut response = Response::<reqwest::Body>::from(response).map(Body::of_reqwest);
-            if let Some(url) = final_url {
-                response.extensions_mut().insert(FinalUrl(url));
-            }
-            Ok(response)
+            let url = Url::parse(&head.uri.to_string()).map_err(Failure::exchanging)?;
+            let response = execute(&client, head.method, &url, head.headers, body).await;
+            response.map_err(Failure::of_reqwest)
         })
     }
 }
 
-/// A request without user name and password in its URL: crates below would log them.
-pub(super) fn request(
+#[derive(Clone)]
+pub(super) enum HttpClient {
+    /// Not as a transport, since a transport has to parse each URL again.
+    Reqwest(reqwest::Client),
+    Custom(Arc<dyn Transport>),
+}
+
+impl HttpClient {
+    /// Sends a request without user name and password in its URL: crates below would log them.
+    pub(super) async fn send(
+        &self,
+        method: Method,
+        url: &Url,
+        headers: HeaderMap,
+        body: Body,
+    ) -> Result<Response<Body>, Error> {
+        let to = if url.username().is_empty() && url.password().is_none() {
+            Cow::Borrowed(url)
+        } else {
+            Cow::Owned(without_credentials(url.clone()))
+        };
+        let invalid = |source: Cause| Error::input("the URL is invalid").because(source);
+        match self {
+            Self::Reqwest(client) => {
+                let response = execute(client, method, &to, headers, body).await;
+                response.map_err(|error| {
+                    if error.is_builder() {
+                        return invalid(error.without_url().into());
+                    }
+                    Error::no_response(url, Failure::of_reqwest(error))
+                })
+            }
+            Self::Custom(transport) => {
+                let uri = Uri::try_from(to.as_str()).map_err(|error| invalid(error.into()))?;
+                let mut request = Request::new(body);
+                (*request.method_mut(), *request.uri_mut()) = (method, uri);
+                *request.headers_mut() = headers;
+                let response = transport.send(request).await;
+                response.map_err(|failure| Error::no_response(url, failure))
+            }
+        }
+    }
+}
+
+async fn execute(
+    client: &reqwest::Client,
     method: Method,
     url: &Url,
     headers: HeaderMap,
     body: Body,
-) -> Result<Request<Body>, Error> {
-    let uri = if url.username().is_empty() && url.password().is_none() {
-        Uri::try_from(url.as_str())
-    } else {
-        let mut url = url.clone();
-        // Fails for a URL that cannot have them.
-        let _ = url.set_username("");
-        let _ = url.set_password(None);
-        Uri::try_from(url.as_str())
-    };
-    let mut request = Request::new(body);
-    *request.uri_mut() =
-        uri.map_err(|error| Error::input(format!("the URL is invalid: {error}")))?;
-    *request.method_mut() = method;
+) -> reqwest::Result<Response<Body>> {
+    let mut request = reqwest::Request::new(method, url.clone());
     *request.headers_mut() = headers;
-    Ok(request)
+    *request.body_mut() = Some(body.into_reqwest());
+    let response = client.execute(request).await?;
+    let final_url = Some(response.url()).filter(|final_url| *final_url != url).cloned();
+    let mut response = Response::from(response).map(|body| Body(Kind::Received(body)));
+    if let Some(url) = final_url {
+        response.extensions_mut().insert(FinalUrl(url));
+    }
+    Ok(response)
 }
 
 /// Why no response, or only a part of one, was received.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", self.text())]
 pub struct Failure {
-    is_connecting: bool,
-    is_timeout: bool,
+    /// The request was not sent.
+    pub(super) is_connecting: bool,
+    pub(super) is_timeout: bool,
     #[source]
     source: Cause,
 }
@@ -129,18 +167,6 @@ impl Failure {
         self
     }
 
-    /// Whether the request was not sent.
-    #[must_use]
-    pub const fn is_connecting(&self) -> bool {
-        self.is_connecting
-    }
-
-    /// Whether the transport timed out.
-    #[must_use]
-    pub const fn is_timeout(&self) -> bool {
-        self.is_timeout
-    }
-
     /// The URL is left out: its query may contain a signature.
     fn of_reqwest(error: reqwest::Error) -> Self {
         let (is_connecting, is_timeout) = (error.is_connect(), error.is_timeout());
@@ -158,19 +184,26 @@ impl Failure {
 }
 
 /// The body of a request or a response.
-pub struct Body(BoxBody<Bytes, Failure>);
+pub struct Body(Kind);
+
+enum Kind {
+    /// Bytes in memory, until they are taken.
+    Full(Bytes),
+    Received(reqwest::Body),
+    Other(BoxBody<Bytes, Failure>),
+}
 
 impl Body {
     /// A body of these bytes.
     pub fn full(bytes: impl Into<Bytes>) -> Self {
-        Self::new(Full::new(bytes.into()).map_err(|never| match never {}))
+        Self(Kind::Full(bytes.into()))
     }
 
     /// A body that is sent or received in chunks.
     pub fn new(
         body: impl http_body::Body<Data = Bytes, Error = Failure> + Send + Sync + 'static,
     ) -> Self {
-        Self(BoxBody::new(body))
+        Self(Kind::Other(BoxBody::new(body)))
     }
 
     /// All bytes of the body.
@@ -178,32 +211,48 @@ impl Body {
     /// # Errors
     ///
     /// That of the body, for example if an upload is cancelled.
-    pub async fn collect(self) -> Result<Bytes, Failure> {
-        Ok(self.0.collect().await?.to_bytes())
+    pub async fn collect(mut self) -> Result<Bytes, Failure> {
+        let mut whole = BytesMut::new();
+        while let Some(chunk) = self.chunk().await? {
+            whole.extend_from_slice(&chunk);
+        }
+        Ok(whole.freeze())
     }
 
-    /// The length, if it is known.
+    /// The length of what was not read yet, if it is known.
     pub(super) fn length(&self) -> Option<u64> {
-        http_body::Body::size_hint(&self.0).exact()
+        match &self.0 {
+            Kind::Full(bytes) => Some(bytes.len() as u64),
+            Kind::Received(body) => body.size_hint().exact(),
+            Kind::Other(body) => body.size_hint().exact(),
+        }
     }
 
     /// The next chunk; `None` at the end.
     pub(super) async fn chunk(&mut self) -> Result<Option<Bytes>, Failure> {
-        while let Some(frame) = self.0.frame().await {
-            // Trailers are ignored.
-            if let Ok(data) = frame?.into_data() {
-                return Ok(Some(data));
+        loop {
+            let frame = match &mut self.0 {
+                Kind::Full(bytes) => {
+                    return Ok(Some(mem::take(bytes)).filter(|bytes| !bytes.is_empty()));
+                }
+                Kind::Received(body) => body.frame().await.transpose().map_err(Failure::of_reqwest),
+                Kind::Other(body) => body.frame().await.transpose(),
+            };
+            match frame?.map(Frame::into_data) {
+                Some(Ok(data)) => return Ok(Some(data)),
+                // Trailers are ignored.
+                Some(Err(_)) => {}
+                None => return Ok(None),
             }
         }
-        Ok(None)
     }
 
     fn into_reqwest(self) -> reqwest::Body {
-        reqwest::Body::wrap(self.0)
-    }
-
-    fn of_reqwest(body: reqwest::Body) -> Self {
-        Self::new(body.map_err(Failure::of_reqwest))
+        match self.0 {
+            Kind::Full(bytes) => bytes.into(),
+            Kind::Received(body) => body,
+            Kind::Other(body) => reqwest::Body::wrap(body),
+        }
     }
 }
 

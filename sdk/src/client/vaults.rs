@@ -126,7 +126,6 @@ struct VaultFields {
     visibility: Option<Visibility>,
 }
 
-/// The setters of [`VaultFields`] that create and update share.
 macro_rules! fields {
     () => {
         optional! {

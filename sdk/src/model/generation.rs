@@ -13,10 +13,8 @@ use crate::model::{JobId, PromptId, VaultId};
 
 open_enum! {
     /// The type of the output.
-    #[derive(Default)]
     GenerationType {
         /// Images, the default.
-        #[default]
         Image = "image",
         /// Videos.
         Video = "video",
@@ -77,7 +75,6 @@ pub struct GenerationJob {
 pub(crate) struct OutputHint {
     pub(crate) vault: Option<VaultId>,
     pub(crate) text: Option<String>,
-    /// The number of outputs.
     pub(crate) outputs: Option<u32>,
     /// When the job was sent first, by the clock of the client.
     pub(crate) since: Option<Timestamp>,
@@ -149,7 +146,6 @@ pub struct GenerationStatus {
 }
 
 impl GenerationStatus {
-    /// The ids of all prompts that the status names.
     #[cfg(feature = "client")]
     pub(crate) fn all_prompt_ids(&self) -> Vec<PromptId> {
         let mut ids = self.prompt_ids.clone();
@@ -196,7 +192,6 @@ impl<'a> Members<'a> {
         Self(members)
     }
 
-    /// The first member of one of these names that can be read.
     fn find<T>(&self, names: &[&str], read: impl Fn(&Value) -> Option<T>) -> Option<T> {
         names.iter().find_map(|wanted| {
             let of_name = self.0.iter().filter(|(name, _)| name == wanted);

@@ -6,16 +6,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The error of parsing text that is not an integer id.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("not a {kind} id")]
-pub struct ParseIdError {
-    kind: &'static str,
-    source: ParseIntError,
-}
-
 macro_rules! integer_id {
-    ($(#[$doc:meta])* $name:ident, $kind:literal) => {
+    ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         ///
         /// ```
@@ -24,7 +16,7 @@ macro_rules! integer_id {
         #[doc = concat!("let id: ", stringify!($name), " = \"42\".parse()?;")]
         #[doc = concat!("assert_eq!(id, ", stringify!($name), "::new(42));")]
         #[doc = concat!("assert_eq!(format!(\"{id} {id:?}\"), \"42 ", stringify!($name), "(42)\");")]
-        /// # Ok::<(), promptarium::ParseIdError>(())
+        /// # Ok::<(), std::num::ParseIntError>(())
         /// ```
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(transparent)]
@@ -56,17 +48,11 @@ macro_rules! integer_id {
             }
         }
 
-        impl From<$name> for i64 {
-            fn from(id: $name) -> Self {
-                id.0
-            }
-        }
-
         impl FromStr for $name {
-            type Err = ParseIdError;
+            type Err = ParseIntError;
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
-                text.parse().map(Self).map_err(|source| ParseIdError { kind: $kind, source })
+                text.parse().map(Self)
             }
         }
     };
@@ -74,19 +60,19 @@ macro_rules! integer_id {
 
 integer_id! {
     /// The id of a prompt.
-    PromptId, "prompt"
+    PromptId
 }
 
 integer_id! {
     /// The id of a vault.
-    VaultId, "vault"
+    VaultId
 }
 
 integer_id! {
     /// The id of the membership of a prompt in a vault (`vaultPromptId`).
     ///
     /// It is not the id of the prompt, and it changes when the prompt is moved.
-    VaultPromptId, "vault-prompt"
+    VaultPromptId
 }
 
 /// Declares what types of one text have in common.
@@ -126,12 +112,6 @@ macro_rules! text {
         impl From<&$name> for $name {
             fn from(text: &Self) -> Self {
                 text.clone()
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(text: $name) -> Self {
-                text.0
             }
         }
     };

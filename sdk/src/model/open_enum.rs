@@ -23,7 +23,7 @@ use std::fmt;
 ///     println!("a sound");
 /// }
 /// ```
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct UnknownValue(Box<str>);
 
 impl UnknownValue {
@@ -31,9 +31,7 @@ impl UnknownValue {
         Self(text.into())
     }
 
-    /// The text on the wire.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 }
@@ -53,8 +51,6 @@ macro_rules! open_enum {
         }
     ) => {
         $(#[$doc])*
-        ///
-        /// Ordered by the text on the wire.
         #[derive(Debug, Clone, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum $name {
@@ -77,21 +73,8 @@ macro_rules! open_enum {
             }
 
             /// The known value with exactly this text, if there is one.
-            #[must_use]
-            pub fn known(text: &str) -> Option<Self> {
+            pub(crate) fn known(text: &str) -> Option<Self> {
                 Self::KNOWN.iter().find(|value| value.as_str() == text).cloned()
-            }
-        }
-
-        impl Ord for $name {
-            fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-                self.as_str().cmp(other.as_str())
-            }
-        }
-
-        impl PartialOrd for $name {
-            fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-                Some(self.cmp(other))
             }
         }
 

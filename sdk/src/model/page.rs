@@ -1,8 +1,5 @@
 //! Pages of lists, and cursors.
 
-use std::convert::Infallible;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
 use crate::model::id::text;
@@ -66,12 +63,4 @@ text! {
     /// ```
     #[derive(Debug)]
     Cursor
-}
-
-impl FromStr for Cursor {
-    type Err = Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Ok(Self::from(text))
-    }
 }

@@ -10,12 +10,10 @@ use crate::model::{AssetUrl, PromptId, VaultId, VaultPromptId};
 
 open_enum! {
     /// The type of output that a prompt is for.
-    #[derive(Default)]
     PromptType {
         /// An image.
         Image = "image",
         /// Text, the default.
-        #[default]
         Text = "text",
         /// A video.
         Video = "video",
@@ -24,10 +22,8 @@ open_enum! {
 
 open_enum! {
     /// The status of a prompt. The specification shows one value.
-    #[derive(Default)]
     PromptStatus {
         /// In use.
-        #[default]
         Active = "active",
     }
 }

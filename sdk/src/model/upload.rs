@@ -81,16 +81,22 @@ impl fmt::Display for UploadUrl {
 }
 
 /// The URL without its credentials and fragment, and with `…` in place of its query.
-fn without_secrets(mut url: Url) -> String {
+fn without_secrets(url: Url) -> String {
+    let mut url = without_credentials(url);
     url.set_fragment(None);
-    // These fail only for URLs that cannot have credentials.
-    let _ = url.set_username("");
-    let _ = url.set_password(None);
     if url.query().is_some() {
         url.set_query(Some("…"));
     }
     // `Url` percent-encodes the ellipsis.
     url.as_str().replace("%E2%80%A6", "…")
+}
+
+/// The URL without user name and password.
+pub(crate) fn without_credentials(mut url: Url) -> Url {
+    // These fail only for URLs that cannot have credentials.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url
 }
 
 impl fmt::Debug for UploadUrl {
@@ -140,17 +146,5 @@ impl fmt::Debug for AssetUrl {
             _ => self.0.clone(),
         };
         f.debug_tuple("AssetUrl").field(&shown).finish()
-    }
-}
-
-impl AsRef<str> for AssetUrl {
-    fn as_ref(&self) -> &str {
-        &self.0
-    }
-}
-
-impl From<&AssetUrl> for String {
-    fn from(url: &AssetUrl) -> Self {
-        url.0.clone()
     }
 }

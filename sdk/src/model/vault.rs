@@ -8,10 +8,8 @@ use crate::model::{AssetUrl, PromptId, VaultId, VaultPromptId};
 
 open_enum! {
     /// The visibility of a vault.
-    #[derive(Default)]
     Visibility {
         /// Visible to its owner, the default.
-        #[default]
         Private = "private",
         /// Visible to everyone who knows its URL.
         Unlisted = "unlisted",

@@ -12,7 +12,6 @@ use http_body_util::{BodyExt as _, Full};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::server::Problem;
 use crate::transport::{Body, Failure};
 use crate::{Asset, Page};
 
@@ -80,14 +79,8 @@ impl Answer {
     /// An error status with this message, in the envelope of the API.
     #[track_caller]
     pub fn error(status: u16, message: impl Into<String>) -> Self {
-        Self::problem(status, &Problem::new(message, json!({})))
-    }
-
-    /// An error status with this problem, in the envelope of the API.
-    #[track_caller]
-    pub fn problem(status: u16, problem: &Problem) -> Self {
-        let Problem { message, details } = problem;
-        Self::json(status, &json!({ "data": null, "error": message, "details": details }))
+        let message = message.into();
+        Self::json(status, &json!({ "data": null, "error": message, "details": {} }))
     }
 
     /// A response of these bytes, for example the error page of a proxy. An empty content type
@@ -209,7 +202,6 @@ impl Answer {
         self.end == End::NoConnection
     }
 
-    /// Waits for its delay, then comes or fails.
     pub(super) async fn send(self) -> Result<Response<Body>, Failure> {
         tokio::time::sleep(self.delay).await;
         let scripted = |kind| io::Error::new(kind, "scripted by a test");

@@ -14,7 +14,6 @@ use serde_json::json;
 
 use super::{ASSETS_URL, STORAGE_URL};
 use crate::model::OutputHint;
-use crate::server::Problem;
 use crate::{
     AddedPrompts, Asset, AssetUrl, Deleted, FinishedGeneration, GenerationJob, GenerationState,
     GenerationStatus, GenerationType, JobId, MovedPrompt, Page, PinState, Prompt, PromptId,
@@ -28,7 +27,6 @@ const CREATED: Timestamp = Timestamp::constant(1_772_362_800, 0);
 /// Half an hour later.
 const UPDATED: Timestamp = Timestamp::constant(1_772_364_600, 0);
 
-/// A PNG image of one pixel.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\0\0\0\0:~\x9bU\
 \0\0\0\nIDATx\x9cch\0\0\0\x82\0\x81w\xcdr\xb6\0\0\0\0IEND\xaeB`\x82";
 
@@ -172,7 +170,6 @@ pub fn upload_slot() -> UploadSlot {
     slot("1.png", "image/png", PNG.len() as u64)
 }
 
-/// An upload slot for the file of this name.
 #[expect(clippy::expect_used, reason = "names are those of the script's storage")]
 pub(super) fn slot(name: &str, content_type: &str, size: u64) -> UploadSlot {
     let slot = json!({
@@ -204,11 +201,4 @@ pub fn asset() -> Asset {
 #[must_use]
 pub const fn png() -> Bytes {
     Bytes::from_static(PNG)
-}
-
-/// An error body with two failing fields.
-#[must_use]
-pub fn problem() -> Problem {
-    let details = json!({ "title": "must not be empty", "modelId": "required for images" });
-    Problem::new("the prompt cannot be stored", details)
 }

@@ -58,7 +58,6 @@ pub(super) struct State {
     unexpected: Vec<String>,
 }
 
-/// The answers of some requests.
 #[derive(Default)]
 struct Entry {
     /// Method and path, such as `GET /prompts/{promptId}`; `None` matches any request.
@@ -70,7 +69,6 @@ struct Entry {
 
 type AnswerWith = Arc<dyn Fn(&SeenRequest) -> Answer + Send + Sync>;
 
-/// The source of an answer.
 pub(super) enum Source {
     Once(Answer),
     Always(AnswerWith),
@@ -173,7 +171,6 @@ impl fmt::Debug for Script {
 }
 
 impl State {
-    /// The entries that have an answer left.
     fn expected(&self) -> Vec<String> {
         let open =
             self.entries.iter().filter(|entry| entry.always.is_some() || !entry.once.is_empty());

@@ -1,4 +1,4 @@
-//! What each call gives when the service says yes.
+//! The value of each call after a success.
 
 use promptarium::{Client, Error, PromptId, VaultId, VaultPromptId, Visibility};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ const PROMPT: PromptId = PromptId::new(7);
 const VAULT: VaultId = VaultId::new(3);
 const MEMBERSHIP: VaultPromptId = VaultPromptId::new(21);
 
-async fn given<C, T>(status: u16, data: Value, make: impl FnOnce(&Client) -> C) -> T
+async fn decoded<C, T>(status: u16, data: Value, make: impl FnOnce(&Client) -> C) -> T
 where
     C: IntoFuture<Output = Result<T, Error>>,
 {
@@ -29,29 +29,29 @@ fn vault() -> Value {
 
 #[tokio::test]
 async fn prompt_calls_give_the_prompt() {
-    let page = given(200, json!([prompt(7), prompt(8)]), |c| c.prompts().list()).await;
+    let page = decoded(200, json!([prompt(7), prompt(8)]), |c| c.prompts().list()).await;
     assert_eq!(page.items.iter().map(|prompt| prompt.id.get()).collect::<Vec<_>>(), [7, 8]);
-    assert_eq!(given(201, prompt(7), |c| c.prompts().create("t", "p")).await.id, PROMPT);
-    assert_eq!(given(200, prompt(7), |c| c.prompts().get(PROMPT)).await.title, "Prompt 7");
-    assert_eq!(given(200, prompt(7), |c| c.prompts().update(PROMPT)).await.vault_ids, [VAULT]);
-    assert_eq!(given(200, prompt(7), |c| c.prompts().save(PROMPT, VAULT)).await.id, PROMPT);
+    assert_eq!(decoded(201, prompt(7), |c| c.prompts().create("t", "p")).await.id, PROMPT);
+    assert_eq!(decoded(200, prompt(7), |c| c.prompts().get(PROMPT)).await.title, "Prompt 7");
+    assert_eq!(decoded(200, prompt(7), |c| c.prompts().update(PROMPT)).await.vault_ids, [VAULT]);
+    assert_eq!(decoded(200, prompt(7), |c| c.prompts().save(PROMPT, VAULT)).await.id, PROMPT);
     let gone = json!({ "id": 7, "deleted": true });
-    let gone = given(200, gone, |c| c.prompts().delete(PROMPT)).await;
+    let gone = decoded(200, gone, |c| c.prompts().delete(PROMPT)).await;
     assert_eq!((gone.id, gone.deleted), (PROMPT, true));
 }
 
 #[tokio::test]
 async fn vault_calls_give_the_vault() {
-    let all = given(200, json!([vault(), vault()]), |c| c.vaults().list()).await;
+    let all = decoded(200, json!([vault(), vault()]), |c| c.vaults().list()).await;
     assert_eq!(all.len(), 2);
-    assert_eq!(given(201, vault(), |c| c.vaults().create("Harbours")).await.id, VAULT);
-    assert_eq!(given(200, vault(), |c| c.vaults().get(VAULT)).await.slug, "harbours");
-    let vault_now = given(200, vault(), |c| c.vaults().update(VAULT)).await;
+    assert_eq!(decoded(201, vault(), |c| c.vaults().create("Harbours")).await.id, VAULT);
+    assert_eq!(decoded(200, vault(), |c| c.vaults().get(VAULT)).await.slug, "harbours");
+    let vault_now = decoded(200, vault(), |c| c.vaults().update(VAULT)).await;
     assert_eq!(vault_now.description.as_deref(), Some("Boats"));
-    let copy = given(201, vault(), |c| c.vaults().fork(VAULT)).await;
+    let copy = decoded(201, vault(), |c| c.vaults().fork(VAULT)).await;
     assert_eq!((copy.visibility, copy.prompt_count), (Visibility::Private, 2));
     let gone = json!({ "id": 3, "deleted": true });
-    assert_eq!(given(200, gone, |c| c.vaults().delete(VAULT)).await.id, VAULT);
+    assert_eq!(decoded(200, gone, |c| c.vaults().delete(VAULT)).await.id, VAULT);
 }
 
 #[tokio::test]
@@ -59,29 +59,29 @@ async fn calls_on_the_contents_of_a_vault_give_the_membership() {
     let mut member = prompt(7);
     member["vaultPromptId"] = json!(21);
     member["isPinned"] = json!(true);
-    let all = given(200, json!([member]), |c| c.vault(VAULT).prompts().list()).await;
+    let all = decoded(200, json!([member]), |c| c.vault(VAULT).prompts().list()).await;
     assert_eq!((all[0].id, all[0].vault_prompt_id, all[0].is_pinned), (PROMPT, MEMBERSHIP, true));
 
     let added = json!({ "added": 1, "vaultId": 3, "promptCount": 2 });
-    let added = given(201, added, |c| c.vault(VAULT).prompts().add([PROMPT])).await;
+    let added = decoded(201, added, |c| c.vault(VAULT).prompts().add([PROMPT])).await;
     assert_eq!((added.added, added.vault_id, added.prompt_count), (1, VAULT, 2));
 
     let removed = json!({ "vaultPromptId": 21, "removed": true });
-    let removed = given(200, removed, |c| c.vault(VAULT).prompts().remove(MEMBERSHIP)).await;
+    let removed = decoded(200, removed, |c| c.vault(VAULT).prompts().remove(MEMBERSHIP)).await;
     assert_eq!((removed.vault_prompt_id, removed.removed), (MEMBERSHIP, true));
 
     let moved = json!({
         "promptId": 7, "sourceVaultId": 3, "targetVaultId": 4, "vaultPromptId": 22,
     });
     let target = VaultId::new(4);
-    let moved = given(200, moved, |c| c.vault(VAULT).prompts().move_to(MEMBERSHIP, target)).await;
+    let moved = decoded(200, moved, |c| c.vault(VAULT).prompts().move_to(MEMBERSHIP, target)).await;
     assert_eq!((moved.prompt_id, moved.source_vault_id), (PROMPT, VAULT));
     assert_eq!((moved.target_vault_id, moved.vault_prompt_id), (target, VaultPromptId::new(22)));
 
     let state = |pinned: bool| json!({ "vaultPromptId": 21, "isPinned": pinned });
     let contents = |c: &Client| c.vault(VAULT).prompts();
-    assert!(given(200, state(true), |c| contents(c).pin(MEMBERSHIP)).await.is_pinned);
-    assert!(!given(200, state(false), |c| contents(c).unpin(MEMBERSHIP)).await.is_pinned);
+    assert!(decoded(200, state(true), |c| contents(c).pin(MEMBERSHIP)).await.is_pinned);
+    assert!(!decoded(200, state(false), |c| contents(c).unpin(MEMBERSHIP)).await.is_pinned);
 }
 
 #[tokio::test]
@@ -100,13 +100,13 @@ async fn a_deletion_may_be_answered_without_a_body() {
 }
 
 #[tokio::test]
-async fn what_may_be_absent_is_none_where_it_is() {
+async fn absent_resources_are_none() {
     let absent = json!({ "data": null, "error": "no such prompt" });
     let absent = ResponseTemplate::new(404).set_body_json(absent);
     let prompt_opt = outcome(absent.clone(), |c| c.prompts().get_opt(PROMPT)).await.unwrap();
     assert!(prompt_opt.is_none());
     assert!(outcome(absent, |c| c.vaults().get_opt(VAULT)).await.unwrap().is_none());
-    assert!(given(200, prompt(7), |c| c.prompts().get_opt(PROMPT)).await.is_some());
+    assert!(decoded(200, prompt(7), |c| c.prompts().get_opt(PROMPT)).await.is_some());
     let busy = ResponseTemplate::new(503);
     assert!(outcome(busy, |c| c.prompts().get_opt(PROMPT)).await.is_err());
 
@@ -115,7 +115,7 @@ async fn what_may_be_absent_is_none_where_it_is() {
     member["isPinned"] = json!(false);
     let find = |id| {
         let member = member.clone();
-        given(200, json!([member]), move |c| c.vault(VAULT).prompts().find(PromptId::new(id)))
+        decoded(200, json!([member]), move |c| c.vault(VAULT).prompts().find(PromptId::new(id)))
     };
     assert_eq!(find(7).await.unwrap().vault_prompt_id, MEMBERSHIP);
     assert!(find(8).await.is_none());

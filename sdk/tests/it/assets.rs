@@ -1,4 +1,4 @@
-//! Fetching the bytes of an asset: without the key, from wherever it is.
+//! Downloads of assets, from any host and without the key.
 
 use insta::assert_snapshot;
 use promptarium::{Asset, Error};
@@ -26,7 +26,7 @@ async fn an_asset_is_fetched_without_the_key() {
     let requests = server.received_requests().await.unwrap();
     assert!(!requests[0].headers.contains_key("authorization"));
 
-    // Not even where the service itself is.
+    // Not even from the host of the service.
     let client = client(server.uri());
     client.assets().download(format!("{}/api/v1/x", server.uri())).await.unwrap();
     let requests = server.received_requests().await.unwrap();
@@ -44,7 +44,7 @@ async fn an_asset_may_be_somewhere_else() {
 }
 
 #[tokio::test]
-async fn redirects_that_lead_nowhere_are_told() {
+async fn redirects_that_cannot_be_followed_are_errors() {
     let text = async |answer: ResponseTemplate| {
         let error = fetch(answer).await.0.unwrap_err();
         assert_eq!(kinds(&error), "redirect");
@@ -71,7 +71,7 @@ async fn an_asset_may_not_be_larger_than_allowed() {
     assert_eq!(kinds(&error), "too_large");
 
     let untold = "HTTP/1.1 200 OK\r\n\r\n0123456789";
-    let address = raw(untold, Then::HangUp).await;
+    let address = raw(untold, Then::Disconnect).await;
     let asset = client.assets().download(format!("http://{address}/")).max_size(10).await.unwrap();
     assert_eq!((&asset.bytes[..], asset.content_type), (&b"0123456789"[..], None));
     let address = raw(untold, Then::StayOpen).await;
@@ -81,7 +81,7 @@ async fn an_asset_may_not_be_larger_than_allowed() {
 }
 
 #[tokio::test]
-async fn an_asset_that_is_not_there_is_told() {
+async fn a_missing_asset_is_an_error() {
     let error = fetch(ResponseTemplate::new(404)).await.0.unwrap_err();
     // A storage has no envelope.
     assert_snapshot!(error, @"GET {url}: 404 Not Found, with an empty body");
@@ -93,7 +93,7 @@ async fn an_asset_that_is_not_there_is_told() {
         assert_eq!(error.to_string(), "the URL of the asset is not an absolute http or https URL");
         assert_eq!(kinds(&error), "input");
     }
-    let cut = raw("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nx", Then::HangUp).await;
+    let cut = raw("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nx", Then::Disconnect).await;
     let error = client("http://127.0.0.1:1").assets().download(format!("http://{cut}/")).await;
     let error = error.unwrap_err();
     assert_snapshot!(error, @"GET {url}: connection closed before the whole response was received (200 OK)");

@@ -1,4 +1,4 @@
-//! Blocking calls: what comes of them, and the threads they run on.
+//! Blocking calls: their results, and the threads they run on.
 
 mod outcomes;
 mod threads;

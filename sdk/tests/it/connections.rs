@@ -1,4 +1,4 @@
-//! Connections that are kept open, by a server that closes them when it likes.
+//! Reuse of connections that the server closes at any time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,8 +12,8 @@ use crate::stub::{envelope, patient, prompt};
 const TASKS: usize = 32;
 const CALLS: usize = 100;
 
-/// Answers some requests on each connection, and then closes it without a word, as a
-/// server does whose connections were idle for too long.
+/// Answers some requests on each connection and then closes it, as servers close idle
+/// connections.
 async fn answer_some(mut stream: TcpStream, some: usize, answer: Arc<String>) {
     let mut request = Vec::new();
     for _ in 0..some {

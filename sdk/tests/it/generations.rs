@@ -1,4 +1,4 @@
-//! Generations: queued once, waited for, and their output found.
+//! Generations: queueing, waiting, output.
 
 mod create;
 mod output;
@@ -7,7 +7,7 @@ mod wait;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use promptarium::server::path;
+use promptarium::path;
 use promptarium::testing::{Answer, Script, SeenRequest, builder, client, fixture};
 use promptarium::{Client, GenerationState, Prompt, PromptId};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Somebody who listens to `tracing`, on one thread, and keeps what was told.
+//! A `tracing` subscriber that records the spans and events of one thread.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -10,20 +10,20 @@ use tracing::{Dispatch, Event, Metadata, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 
-/// Everything that was told, in the order in which it began.
+/// Spans and events, in the order in which they began.
 #[derive(Clone, Default)]
-pub(crate) struct Kept(Arc<Mutex<Vec<Told>>>);
+pub(crate) struct Recorder(Arc<Mutex<Vec<Entry>>>);
 
-struct Told {
+struct Entry {
     metadata: &'static Metadata<'static>,
     fields: Fields,
-    /// Where what it is a part of stands among all.
+    /// The index of its parent.
     parent: Option<usize>,
-    is_over: bool,
+    has_ended: bool,
 }
 
-/// Where a span stands among all.
-struct Place(usize);
+/// The index of a span.
+struct Index(usize);
 
 #[derive(Default)]
 struct Fields(Vec<(&'static str, String)>);
@@ -38,64 +38,63 @@ impl Visit for Fields {
     }
 }
 
-/// Keeps what is told on this thread from now on, at every level, until the guard is
-/// dropped.
-pub(crate) fn listen() -> (Kept, DefaultGuard) {
-    // As long as there is only one listener, `tracing` asks no more than the thread that
-    // comes to a span first, and if that one does not listen, nobody hears of it.
+/// Records spans and events of this thread at every level until the guard is dropped.
+pub(crate) fn listen() -> (Recorder, DefaultGuard) {
+    // With a single subscriber, `tracing` caches for each span whether the first thread that
+    // reaches it has a subscriber, and other threads would record nothing.
     static ANOTHER: OnceLock<Dispatch> = OnceLock::new();
     ANOTHER.get_or_init(|| Dispatch::new(tracing_subscriber::registry()));
-    let kept = Kept::default();
-    let subscriber = tracing_subscriber::registry().with(kept.clone());
-    (kept, tracing::subscriber::set_default(subscriber))
+    let recorder = Recorder::default();
+    let subscriber = tracing_subscriber::registry().with(recorder.clone());
+    (recorder, tracing::subscriber::set_default(subscriber))
 }
 
-impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Kept {
+impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Recorder {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
         let span = context.span(id).unwrap();
-        let parent = span.parent().map(|parent| parent.extensions().get::<Place>().unwrap().0);
+        let parent = span.parent().map(|parent| parent.extensions().get::<Index>().unwrap().0);
         let mut fields = Fields::default();
         attributes.record(&mut fields);
-        let place = self.keep(span.metadata(), fields, parent);
-        span.extensions_mut().insert(Place(place));
+        let index = self.add(span.metadata(), fields, parent);
+        span.extensions_mut().insert(Index(index));
     }
 
     fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
-        let place = context.span(id).unwrap().extensions().get::<Place>().unwrap().0;
-        values.record(&mut self.0.lock().unwrap()[place].fields);
+        let index = context.span(id).unwrap().extensions().get::<Index>().unwrap().0;
+        values.record(&mut self.0.lock().unwrap()[index].fields);
     }
 
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
         let parent = context.event_span(event);
-        let parent = parent.map(|parent| parent.extensions().get::<Place>().unwrap().0);
+        let parent = parent.map(|parent| parent.extensions().get::<Index>().unwrap().0);
         let mut fields = Fields::default();
         event.record(&mut fields);
-        self.keep(event.metadata(), fields, parent);
+        self.add(event.metadata(), fields, parent);
     }
 
     fn on_close(&self, id: Id, context: Context<'_, S>) {
-        let place = context.span(&id).unwrap().extensions().get::<Place>().unwrap().0;
-        self.0.lock().unwrap()[place].is_over = true;
+        let index = context.span(&id).unwrap().extensions().get::<Index>().unwrap().0;
+        self.0.lock().unwrap()[index].has_ended = true;
     }
 }
 
-impl Kept {
-    fn keep(
+impl Recorder {
+    fn add(
         &self,
         metadata: &'static Metadata<'static>,
         fields: Fields,
         parent: Option<usize>,
     ) -> usize {
         let mut all = self.0.lock().unwrap();
-        let is_over = metadata.is_event();
-        all.push(Told { metadata, fields, parent, is_over });
+        let has_ended = metadata.is_event();
+        all.push(Entry { metadata, fields, parent, has_ended });
         all.len() - 1
     }
 
-    /// What the crate told, and what the test did itself: below what it is a part of.
+    /// Spans and events of the crate and of the test, each below its parent.
     pub(crate) fn ours(&self) -> String {
         let (all, mut text) = (self.0.lock().unwrap(), String::new());
-        let ours = |told: &Told| {
+        let ours = |told: &Entry| {
             let target = told.metadata.target();
             target == "promptarium" || target.starts_with("it::")
         };
@@ -103,7 +102,7 @@ impl Kept {
         text
     }
 
-    /// Everything, from whichever crate.
+    /// Spans and events of all crates.
     pub(crate) fn all(&self) -> String {
         let (all, mut text) = (self.0.lock().unwrap(), String::new());
         for told in all.iter() {
@@ -118,7 +117,7 @@ impl Kept {
     /// The names of the crate's spans that have not ended.
     pub(crate) fn open(&self) -> Vec<&'static str> {
         let all = self.0.lock().unwrap();
-        let open = all.iter().filter(|told| !told.is_over);
+        let open = all.iter().filter(|told| !told.has_ended);
         open.filter(|told| told.metadata.target() == "promptarium")
             .map(|told| told.metadata.name())
             .collect()
@@ -126,25 +125,25 @@ impl Kept {
 }
 
 fn write_below(
-    all: &[Told],
+    all: &[Entry],
     parent: Option<usize>,
     depth: usize,
-    ours: &dyn Fn(&Told) -> bool,
+    ours: &dyn Fn(&Entry) -> bool,
     text: &mut String,
 ) {
-    for (place, told) in all.iter().enumerate().filter(|(_, told)| told.parent == parent) {
+    for (index, told) in all.iter().enumerate().filter(|(_, told)| told.parent == parent) {
         if ours(told) {
             let margin = "  ".repeat(depth);
             *text += &format!("{margin}{}\n", head(told));
             for (name, value) in &told.fields.0 {
                 *text += &format!("{margin}  {name}: {value}\n");
             }
-            write_below(all, Some(place), depth + 1, ours, text);
+            write_below(all, Some(index), depth + 1, ours, text);
         }
     }
 }
 
-fn head(told: &Told) -> String {
+fn head(told: &Entry) -> String {
     let name = if told.metadata.is_span() { told.metadata.name() } else { "(event)" };
     format!("{} {name}", told.metadata.level())
 }

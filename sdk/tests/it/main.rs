@@ -1,5 +1,5 @@
-//! What a user of the crate can see, in one binary: the wire form of every call,
-//! streams, errors and their texts, settings, models.
+//! Tests of the public API, in one binary: requests, streams, errors and their texts, settings,
+//! models.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! Calls that the crate does not know, and what any call may have of its own.
+//! Raw calls, and the options of one call.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use wiremock::ResponseTemplate;
 use crate::stub::{answering, client, envelope, outcome, prompt, shown, wire};
 
 #[tokio::test]
-async fn a_raw_call_says_what_it_was_told_with_the_key_of_the_client() {
+async fn a_raw_call_sends_its_arguments_with_the_key_of_the_client() {
     let wire = wire(|client| {
         client.post("/prompts/7/notes").query("q", "a&b c").json(&json!({ "text": "é" }))
     });
@@ -34,7 +34,7 @@ async fn a_raw_call_says_what_it_was_told_with_the_key_of_the_client() {
 }
 
 #[tokio::test]
-async fn the_answer_of_a_raw_call_is_there_as_it_came() {
+async fn the_response_of_a_raw_call_is_unchanged() {
     let answer = ResponseTemplate::new(201)
         .insert_header("x-request-id", "r-9")
         .set_body_json(json!({ "data": { "prompts": 3 }, "error": null }));
@@ -88,7 +88,7 @@ async fn a_raw_path_cannot_lead_out_of_the_base_url() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_written_as_json_is_told_before_anything_is_sent() {
+async fn what_cannot_be_serialized_is_an_error_before_anything_is_sent() {
     let odd = std::collections::HashMap::from([((1, 2), 3)]);
     let error = client("http://127.0.0.1:1").post("/x").json(&odd).await.unwrap_err();
     assert!(error.is_input() && error.attempts() == 0);
@@ -124,7 +124,7 @@ async fn headers_that_are_not_the_callers_are_refused_and_not_repeated() {
 }
 
 #[tokio::test]
-async fn a_value_comes_with_its_answer_when_asked_for() {
+async fn a_value_is_returned_with_its_response_by_send_with_meta() {
     let mut body = envelope(&prompt(7));
     body["data"]["mood"] = json!("calm");
     let answer = ResponseTemplate::new(200)
@@ -133,8 +133,7 @@ async fn a_value_comes_with_its_answer_when_asked_for() {
         .set_body_json(body);
     let server = answering(answer).await;
     let read = client(server.uri()).prompts().get(PromptId::new(7)).send_with_meta().await.unwrap();
-    // It can be used as the prompt that it holds.
-    assert_eq!((read.id, &*read.title), (PromptId::new(7), "Prompt 7"));
+    assert_eq!((read.value.id, &*read.value.title), (PromptId::new(7), "Prompt 7"));
     assert_eq!((read.meta.status().as_u16(), read.meta.attempts()), (200, 1));
     assert_eq!(read.meta.request_id().as_deref(), Some("r-1"));
     assert_eq!(read.meta.headers()["x-ratelimit-remaining"], "17");
@@ -151,7 +150,7 @@ async fn an_answer_larger_than_allowed_is_not_read() {
     assert!(error.is_too_large() && error.attempts() == 1);
     assert_snapshot!(error, @"GET /vaults: response larger than 1999 bytes (max_response_size; 200 OK)");
 
-    // A length that was not told beforehand.
+    // Without `Content-Length`.
     let endless =
         "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\naaaaa\r\n5\r\naaaaa\r\n";
     let address = crate::stub::raw(endless, crate::stub::Then::StayOpen).await;
@@ -162,7 +161,7 @@ async fn an_answer_larger_than_allowed_is_not_read() {
 }
 
 #[tokio::test]
-async fn what_the_service_sent_with_a_refusal_can_be_read() {
+async fn the_body_of_an_error_response_can_be_read() {
     let refused = ResponseTemplate::new(418).set_body_string("<h1>teapot</h1>");
     let error = outcome(refused, |client| client.get("/x")).await.unwrap_err();
     assert_eq!(error.body(), Some(&b"<h1>teapot</h1>"[..]));

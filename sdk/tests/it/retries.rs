@@ -1,4 +1,4 @@
-//! What is sent again, when, and at whose expense.
+//! Retries: which failures, after which delay, within which budget.
 
 mod budget;
 mod delays;

@@ -1,7 +1,6 @@
-//! What nobody may see, and where the key may go.
+//! Secrets are not shown, and the key is sent to the service only.
 //!
-//! Every secret in here has the same seven letters in it, so that one search finds
-//! them all.
+//! All secrets of these tests contain the same text, so that one search finds them.
 
 mod logs;
 mod origins;
@@ -12,17 +11,17 @@ use serde_json::{Value, json};
 
 use crate::stub::{KEY, patient};
 
-/// What all secrets of these tests have in common; that of the client is one.
+/// The text in all secrets of these tests, also in the key of the client.
 const MARK: &str = "s3cret";
 
-/// An address whose user, password and query are secrets; `host` may have a port.
+/// A URL whose user, password and query are secrets; `host` may have a port.
 fn signed(scheme: &str, host: &str) -> String {
     format!(
         "{scheme}://s3cretUser:s3cretPassword@{host}/a.png?signature=s3cretSignature&x=1#s3cret"
     )
 }
 
-/// An upload slot at a storage there.
+/// An upload slot of this storage.
 fn slot(storage: &str) -> Value {
     json!({
         "uploadUrl": format!("{storage}/put/1?signature=s3cretSignature"),

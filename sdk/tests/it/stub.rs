@@ -1,4 +1,4 @@
-//! Servers on the loopback interface that answer as told, and what they saw.
+//! Servers on the loopback interface with fixed answers, and scripted transports.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,28 +20,27 @@ use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 
 pub(crate) const KEY: &str = "test_live_a1_s3cret";
 
-/// A client that sends each call once, with no time limit that a busy machine, or a
-/// fast clock, could run into.
+/// A client that does not retry, with timeouts that neither a busy machine nor a fast clock
+/// reaches.
 pub(crate) fn client(address: impl std::fmt::Display) -> Client {
     patient(address).retry(RetryPolicy::never()).build().unwrap()
 }
 
-/// As [`client`], but it tries again.
+/// As [`client`], with retries.
 pub(crate) fn patient(address: impl std::fmt::Display) -> ClientBuilder {
     let day = Duration::from_secs(24 * 3600);
     let builder = Client::builder().base_url(format!("{address}/api/v1")).api_key(KEY);
     builder.connect_timeout(day).idle_timeout(day).request_timeout(day).overall_timeout(day)
 }
 
-/// A server that gives every request the same answer.
+/// A server that answers every request with this.
 pub(crate) async fn answering(answer: ResponseTemplate) -> MockServer {
     let server = MockServer::start().await;
     Mock::given(any()).respond_with(answer).mount(&server).await;
     server
 }
 
-/// What a call says on the wire: method, path with query, the headers that differ
-/// from call to call, body.
+/// The request of a call: method, path with query, the headers that differ between calls, body.
 pub(crate) async fn wire<C, T>(make: impl FnOnce(&Client) -> C) -> String
 where
     C: IntoFuture<Output = Result<T, Error>>,
@@ -64,7 +63,7 @@ pub(crate) fn shown(request: &Request) -> String {
     text + std::str::from_utf8(&request.body).unwrap()
 }
 
-/// What a call comes to when it is answered like this.
+/// The result of a call that is answered with this.
 pub(crate) async fn outcome<C, T>(
     answer: ResponseTemplate,
     make: impl FnOnce(&Client) -> C,
@@ -76,7 +75,7 @@ where
     make(&client(server.uri())).await
 }
 
-/// The error of reading prompt 7 when it is answered like this.
+/// The error of reading prompt 7 when it is answered with this.
 pub(crate) async fn failure(answer: ResponseTemplate) -> Error {
     outcome(answer, get).await.unwrap_err()
 }
@@ -86,11 +85,11 @@ pub(crate) fn get(client: &Client) -> Call<Prompt> {
 }
 
 pub(crate) enum Then {
-    HangUp,
+    Disconnect,
     StayOpen,
 }
 
-/// A server that answers one request with these very bytes.
+/// A server that answers one request with these bytes.
 pub(crate) async fn raw(answer: &'static str, then: Then) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -106,14 +105,14 @@ pub(crate) async fn raw(answer: &'static str, then: Then) -> SocketAddr {
     address
 }
 
-/// The error of reading prompt 7 when it is answered with these very bytes and
-/// the connection ends.
+/// The error of reading prompt 7 when it is answered with these bytes and the connection is
+/// closed.
 pub(crate) async fn raw_failure(answer: &'static str) -> Error {
-    let client = client(format!("http://{}", raw(answer, Then::HangUp).await));
+    let client = client(format!("http://{}", raw(answer, Then::Disconnect).await));
     get(&client).await.unwrap_err()
 }
 
-/// What a server says to a request before it hangs up.
+/// The bytes that a server sends before it closes the connection.
 pub(crate) struct Raw(&'static str);
 
 impl Raw {
@@ -122,14 +121,14 @@ impl Raw {
     }
 }
 
-/// A server that gives every request these very bytes, and then hangs up.
+/// A server that answers every request with these bytes and closes the connection.
 pub(crate) struct EveryTime {
     pub(crate) address: SocketAddr,
     requests: Arc<AtomicUsize>,
 }
 
 impl EveryTime {
-    /// How many requests have come.
+    /// The number of requests received.
     pub(crate) fn count(&self) -> usize {
         self.requests.load(Ordering::SeqCst)
     }
@@ -162,38 +161,38 @@ pub(crate) fn response(status: u16, body: impl Into<Bytes>) -> Response<Body> {
     response
 }
 
-type Says = dyn FnMut(&http::Request<Body>) -> Result<Response<Body>, Failure> + Send;
+type Respond = dyn FnMut(&http::Request<Body>) -> Result<Response<Body>, Failure> + Send;
 
-/// A transport that answers as told, and when it was asked.
+/// A transport with scripted responses, and the times of its requests.
 #[derive(Clone)]
 pub(crate) struct Scripted(Arc<Script>);
 
 struct Script {
-    begun: Instant,
-    takes: Duration,
-    says: Mutex<Box<Says>>,
-    asked: Mutex<Vec<Duration>>,
+    start: Instant,
+    delay: Duration,
+    respond: Mutex<Box<Respond>>,
+    received: Mutex<Vec<Duration>>,
 }
 
 impl Scripted {
     pub(crate) fn new(
-        says: impl FnMut(&http::Request<Body>) -> Result<Response<Body>, Failure> + Send + 'static,
+        respond: impl FnMut(&http::Request<Body>) -> Result<Response<Body>, Failure> + Send + 'static,
     ) -> Self {
-        Self::slowly(Duration::ZERO, says)
+        Self::with_delay(Duration::ZERO, respond)
     }
 
-    /// Takes this long for each answer.
-    pub(crate) fn slowly(
-        takes: Duration,
-        says: impl FnMut(&http::Request<Body>) -> Result<Response<Body>, Failure> + Send + 'static,
+    /// Delays each response.
+    pub(crate) fn with_delay(
+        delay: Duration,
+        respond: impl FnMut(&http::Request<Body>) -> Result<Response<Body>, Failure> + Send + 'static,
     ) -> Self {
-        let (begun, says) = (Instant::now(), Mutex::new(Box::new(says) as Box<Says>));
-        Self(Arc::new(Script { begun, takes, says, asked: Mutex::default() }))
+        let (start, respond) = (Instant::now(), Mutex::new(Box::new(respond) as Box<Respond>));
+        Self(Arc::new(Script { start, delay, respond, received: Mutex::default() }))
     }
 
-    /// When each request came, counted from the making of this.
+    /// When each request was received, since the transport was created.
     pub(crate) fn times(&self) -> Vec<Duration> {
-        self.0.asked.lock().unwrap().clone()
+        self.0.received.lock().unwrap().clone()
     }
 }
 
@@ -204,11 +203,11 @@ impl Transport for Scripted {
     ) -> BoxFuture<'static, Result<Response<Body>, Failure>> {
         let script = self.0.clone();
         Box::pin(async move {
-            script.asked.lock().unwrap().push(script.begun.elapsed());
-            if !script.takes.is_zero() {
-                tokio::time::sleep(script.takes).await;
+            script.received.lock().unwrap().push(script.start.elapsed());
+            if !script.delay.is_zero() {
+                tokio::time::sleep(script.delay).await;
             }
-            (script.says.lock().unwrap())(&request)
+            (script.respond.lock().unwrap())(&request)
         })
     }
 }
@@ -237,11 +236,10 @@ pub(crate) fn envelope(data: &Value) -> Value {
     json!({ "data": data, "error": null })
 }
 
-/// Does this on a clock that runs much faster than the sockets do their work, so that
-/// nobody sleeps.
+/// Runs this on a paused clock that is advanced 100 ms every millisecond.
 ///
-/// The clock would jump to the next time limit whenever all wait for a socket; a
-/// blocking task keeps it from doing so, and it is moved on by hand.
+/// A paused clock jumps to the next timer whenever all tasks wait for a socket. A blocking task
+/// prevents that.
 pub(crate) async fn on_a_fast_clock<T>(work: impl Future<Output = T>) -> T {
     tokio::time::pause();
     let mut work = std::pin::pin!(work);

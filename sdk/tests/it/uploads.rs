@@ -1,10 +1,11 @@
-//! Uploads: both steps, what is said when they fail, and what nobody may see.
+//! Uploads: both requests, their errors, retries and secrets.
 
 mod attempts;
 mod sending;
 mod sources;
+mod streaming;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use promptarium::{Client, Error, UploadProgress, UploadSource, UploadedImage};
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 
 use crate::stub::{client, envelope};
 
-/// A picture as far as its first bytes go.
+/// Bytes that begin as a PNG image does.
 pub(crate) fn png(size: usize) -> Vec<u8> {
     let mut bytes = b"\x89PNG\r\n\x1a\n".to_vec();
     bytes.extend((bytes.len()..size).map(|at| (at % 251) as u8));
@@ -30,7 +31,7 @@ fn slot(storage: &str, n: usize, asked: &Value) -> Value {
     })
 }
 
-/// A service that gives out slots for this storage.
+/// A service that answers with slots of this storage.
 pub(crate) async fn giving_slots(
     storage: String,
     change: impl Fn(&mut Value) + Send + Sync + 'static,
@@ -57,37 +58,37 @@ pub(crate) async fn storage(answers: Vec<ResponseTemplate>) -> MockServer {
     server
 }
 
-/// Both, with a client of the service and all that it is told about progress.
-struct World {
+/// A service and its storage, a client, and the progress that was reported.
+struct Servers {
     service: MockServer,
     storage: MockServer,
     client: Client,
-    told: Arc<Mutex<Vec<UploadProgress>>>,
+    progress: Mutex<Vec<UploadProgress>>,
 }
 
-impl World {
+impl Servers {
     async fn new(answers: Vec<ResponseTemplate>) -> Self {
         let storage = storage(answers).await;
         let service = giving_slots(storage.uri(), |_| ()).await;
         let client = client(service.uri());
-        Self { service, storage, client, told: Arc::default() }
+        Self { service, storage, client, progress: Mutex::default() }
     }
 
     async fn upload(&self, source: impl Into<UploadSource>) -> Result<UploadedImage, Error> {
-        let told = self.told.clone();
         let upload = self.client.uploads().image(source);
-        upload.on_progress(move |progress| told.lock().unwrap().push(progress)).await
+        upload.on_progress(|step| self.progress.lock().unwrap().push(step)).await
     }
 
-    /// How many slots were asked for, and how often bytes were sent.
+    /// The number of requests to the service and to the storage.
     async fn traffic(&self) -> (usize, usize) {
         let count = async |server: &MockServer| server.received_requests().await.unwrap().len();
         (count(&self.service).await, count(&self.storage).await)
     }
 
-    /// Attempt and bytes of everything told.
-    fn told(&self) -> Vec<(u32, u64)> {
-        self.told.lock().unwrap().iter().map(|told| (told.attempt, told.sent)).collect()
+    /// Attempt and bytes of each report.
+    fn progress(&self) -> Vec<(u32, u64)> {
+        let reports = self.progress.lock().unwrap();
+        reports.iter().map(|report| (report.attempt, report.sent)).collect()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use http::StatusCode;
-use promptarium::server::path;
+use promptarium::path;
 use promptarium::{JobId, limits};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;

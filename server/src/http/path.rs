@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use http::Method;
 use percent_encoding::percent_decode_str;
-use promptarium::server::path;
+use promptarium::path;
 
 /// The text of a 404, by a part of the route's template.
 const NOT_FOUND: [(&str, &str); 8] = [
@@ -78,7 +78,7 @@ impl<'a> PathParams<'a> {
 #[cfg(test)]
 mod tests {
     use promptarium::JobId;
-    use promptarium::server::path;
+    use promptarium::path;
 
     use super::*;
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use futures::future::BoxFuture;
 use http::Method;
 use matchit::Router;
-use promptarium::server::path;
+use promptarium::path;
 
 use crate::api::{
     Api, HandlerResult, Request, files, generations, health, keys, openapi, prompts, readiness,

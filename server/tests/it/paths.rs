@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use promptarium::server::path;
+use promptarium::path;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 use promptarium_server::test_support::BASE_PATH;
 use promptarium_server::test_support::{Routes, route_table};
@@ -38,7 +38,7 @@ fn every_route_has_a_template_of_the_sdk_and_every_template_a_route() {
 
 #[test]
 fn no_template_of_the_sdk_is_forgotten_here() {
-    let source = include_str!("../../../sdk/src/server/path.rs");
+    let source = include_str!("../../../sdk/src/path.rs");
     let templates =
         source.lines().filter(|line| line.starts_with("    ") && line.contains(" = \"/")).count();
     assert_eq!(templates, SERVED.len());

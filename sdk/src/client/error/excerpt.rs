@@ -4,7 +4,6 @@ use std::fmt;
 
 use crate::model::Problem;
 
-/// Bytes of an excerpt.
 const EXCERPT_BYTES: usize = 200;
 
 /// Bytes of an excerpt after the position of a decode error.
@@ -15,12 +14,10 @@ const BYTES_AFTER: usize = 40;
 pub(in crate::client) struct Excerpt(String);
 
 impl Excerpt {
-    /// The beginning of a text.
     pub(in crate::client) fn of(text: &str) -> Self {
         Self::start(text.as_bytes())
     }
 
-    /// The first bytes.
     pub(in crate::client) fn start(bytes: &[u8]) -> Self {
         Self::window(bytes, 0)
     }
@@ -57,7 +54,6 @@ impl fmt::Display for Excerpt {
     }
 }
 
-/// The body of an error response.
 #[derive(Debug)]
 pub(in crate::client) enum ErrorBody {
     /// An error response of the API.

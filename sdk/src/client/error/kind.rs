@@ -95,7 +95,6 @@ impl Error {
 }
 
 impl ErrorKind {
-    /// The class of an error status.
     pub(in crate::client) const fn of_status(status: StatusCode) -> Self {
         match status.as_u16() {
             400 | 422 => Self::BadRequest,

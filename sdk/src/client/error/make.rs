@@ -9,9 +9,8 @@ use url::Url;
 use super::{Cause, Error, ErrorBody, ErrorKind, Excerpt, Facts};
 use crate::client::retry::AttemptFailure;
 use crate::client::transport::Failure;
-use crate::model::{Cursor, GenerationStatus, JobId};
+use crate::model::{Cursor, GenerationStatus, JobId, without_credentials};
 
-/// Why the whole of a body was not received.
 const INCOMPLETE: &str = "before the whole response was received";
 
 /// The setting whose time limit expired.
@@ -44,7 +43,6 @@ impl Error {
         self
     }
 
-    /// Sets the source.
     pub(in crate::client) fn because(mut self, source: impl Into<Cause>) -> Self {
         self.facts.source = Some(source.into());
         self
@@ -76,7 +74,7 @@ impl Error {
     pub(in crate::client) fn no_response(url: &Url, source: Failure) -> Self {
         use AttemptFailure::{NoResponse, NotSent};
         use ErrorKind::{Connect, Timeout, Transport};
-        let (kind, failure, before, after) = match (source.is_connecting(), source.is_timeout()) {
+        let (kind, failure, before, after) = match (source.is_connecting, source.is_timeout) {
             (true, true) => (Connect, NotSent, "connecting to", " timed out (connect_timeout)"),
             (true, false) => (Connect, NotSent, "cannot connect to", ""),
             (false, true) => {
@@ -87,12 +85,12 @@ impl Error {
             }
         };
         let mut error = Self::new(kind, format!("{before} {}{after}", origin(url)));
-        error.facts.is_connect_timeout = source.is_connecting() && source.is_timeout();
+        error.facts.is_connect_timeout = source.is_connecting && source.is_timeout;
         error.failing(failure).because(source)
     }
 
     pub(in crate::client) fn incomplete(status: StatusCode, source: Failure) -> Self {
-        let (kind, ending) = if source.is_timeout() {
+        let (kind, ending) = if source.is_timeout {
             (ErrorKind::Timeout, "the HTTP client timed out")
         } else {
             (ErrorKind::Transport, "connection closed")
@@ -126,7 +124,6 @@ impl Error {
         error
     }
 
-    /// The whole of several requests timed out.
     pub(in crate::client) fn call_timed_out(url: &str, after: Duration) -> Self {
         let text = format!("timed out after {after:?} (timeout) while waiting for ");
         Self::new(ErrorKind::Timeout, text + &without_query(url))
@@ -159,7 +156,6 @@ impl Error {
         Self::of_status(ErrorKind::Redirect, status, text)
     }
 
-    /// An error response.
     pub(in crate::client) fn response(
         kind: ErrorKind,
         status: StatusCode,
@@ -253,7 +249,6 @@ impl Error {
     }
 }
 
-/// Scheme, host and port of a URL.
 fn origin(url: &Url) -> String {
     url.origin().ascii_serialization()
 }
@@ -261,9 +256,6 @@ fn origin(url: &Url) -> String {
 /// A URL without the parts that may be secret.
 fn without_query(url: &str) -> String {
     let url = url.split(['?', '#']).next().unwrap_or_default();
-    let Ok(mut parsed) = Url::parse(url) else { return Excerpt::of(url).to_string() };
-    // Fails for a URL that cannot have them.
-    let _ = parsed.set_username("");
-    let _ = parsed.set_password(None);
-    Excerpt::of(parsed.as_str()).to_string()
+    let shown = Url::parse(url).map(without_credentials);
+    Excerpt::of(shown.as_ref().map_or(url, Url::as_str)).to_string()
 }

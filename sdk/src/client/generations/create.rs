@@ -166,7 +166,7 @@ impl CreateGeneration {
     /// }
     /// # Ok(()) }
     /// ```
-    pub fn and_wait(self) -> Wait {
+    pub fn and_wait(self) -> Wait<'static> {
         let (client, id) = (self.context.client.clone(), self.job_id().clone());
         Wait::new(client, id.into()).create(self)
     }
@@ -271,7 +271,6 @@ impl CreateGeneration {
     }
 }
 
-/// Whether the service says that it does not have the job.
 fn is_absent(error: &Error) -> bool {
     error.is_not_found() || error.status() == Some(StatusCode::GONE)
 }

@@ -15,7 +15,7 @@ use crate::model::{
     GenerationJob, GenerationStatus, JobId, OutputHint, Prompt, PromptImage, VaultId,
 };
 
-type OnChange = dyn FnMut(&GenerationStatus) + Send;
+type OnChange<'a> = dyn FnMut(&GenerationStatus) + Send + 'a;
 
 /// A job to wait for: its id, or the [`GenerationJob`] that
 /// [`create`](crate::resources::Generations::create) returned, which also knows the vault and the
@@ -84,50 +84,57 @@ from_id!(JobId, &JobId, &str, String);
 /// # Ok(()) }
 /// ```
 #[must_use = "a job is waited for only when this is awaited, or by `send_blocking`"]
-pub struct Wait {
+pub struct Wait<'a> {
     client: Client,
     /// Queued before the wait.
     create: Option<Box<CreateGeneration>>,
     watch: Watch,
     output: OutputHint,
-    on_change: Box<OnChange>,
+    on_change: Box<OnChange<'a>>,
 }
 
-impl Wait {
+impl<'a> Wait<'a> {
     pub(super) fn new(client: Client, job: GenerationRef) -> Self {
         let watch = Watch::new(client.clone(), job.id);
         Self { client, create: None, watch, output: job.output, on_change: Box::new(|_| ()) }
     }
 
-    /// Queues this generation first.
     pub(super) fn create(mut self, create: CreateGeneration) -> Self {
         self.create = Some(Box::new(create));
         self
     }
 
-    /// The delay before the second poll; [`Watch::DEFAULT_POLL_INTERVAL`] by default.
+    /// The delay before the second poll; see [`Watch::poll_interval`].
     pub fn poll_interval(mut self, interval: Duration) -> Self {
         self.watch = self.watch.poll_interval(interval);
         self
     }
 
-    /// The longest delay between two polls; [`Watch::DEFAULT_MAX_POLL_INTERVAL`] by default.
+    /// The longest delay between two polls; see [`Watch::max_poll_interval`].
     pub fn max_poll_interval(mut self, interval: Duration) -> Self {
         self.watch = self.watch.max_poll_interval(interval);
         self
     }
 
-    /// How long to wait; [`Watch::DEFAULT_TIMEOUT`] by default, [`Duration::MAX`] for no limit.
-    /// The job itself continues after it.
+    /// How long to wait; see [`Watch::timeout`]. The job itself continues after it.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.watch = self.watch.timeout(timeout);
         self
     }
 
     /// Calls this with the first status, each that differs from the one before, and the final one.
-    pub fn on_change(mut self, on_change: impl FnMut(&GenerationStatus) + Send + 'static) -> Self {
-        self.on_change = Box::new(on_change);
-        self
+    /// It may borrow, unless the wait is moved to a task.
+    ///
+    /// ```
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+    /// let mut states = Vec::new();
+    /// let wait = client.generations().wait("invoice-17");
+    /// wait.on_change(|status| states.push(status.state.clone())).await?;
+    /// println!("{states:?}");
+    /// # Ok(()) }
+    /// ```
+    pub fn on_change<'b>(self, on_change: impl FnMut(&GenerationStatus) + Send + 'b) -> Wait<'b> {
+        Wait { on_change: Box::new(on_change), ..self }
     }
 
     /// The vault that takes the output, for a job that is known by its id only.
@@ -194,9 +201,9 @@ impl Wait {
     }
 }
 
-awaitable!(Wait -> FinishedGeneration, Wait::run);
+awaitable!(['a] Wait<'a>, 'a -> FinishedGeneration, Wait::run);
 
-impl fmt::Debug for Wait {
+impl fmt::Debug for Wait<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Wait").field("watch", &self.watch).finish_non_exhaustive()
     }

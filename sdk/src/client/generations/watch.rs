@@ -59,22 +59,13 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// How long to wait for the end of a job by default: 10 minutes.
-    pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
-
-    /// The delay before the second poll by default: 250 milliseconds.
-    pub const DEFAULT_POLL_INTERVAL: Duration = Duration::from_millis(250);
-
-    /// The longest delay between two polls by default: 3 seconds.
-    pub const DEFAULT_MAX_POLL_INTERVAL: Duration = Duration::from_secs(3);
-
     pub(super) const fn new(client: Client, job: JobId) -> Self {
         Self {
             client,
             job,
-            poll_interval: Self::DEFAULT_POLL_INTERVAL,
-            max_poll_interval: Self::DEFAULT_MAX_POLL_INTERVAL,
-            timeout: Self::DEFAULT_TIMEOUT,
+            poll_interval: Duration::from_millis(250),
+            max_poll_interval: Duration::from_secs(3),
+            timeout: Duration::from_secs(600),
             backoff: None,
             deadline: None,
             delay: Duration::ZERO,
@@ -85,20 +76,21 @@ impl Watch {
         }
     }
 
-    /// The delay before the second poll. It doubles with each poll; with jitter, the delay is
-    /// between half of it and the whole.
+    /// The delay before the second poll; 250 milliseconds by default. It doubles with each poll;
+    /// with jitter, the delay is between half of it and the whole.
     pub const fn poll_interval(mut self, interval: Duration) -> Self {
         self.poll_interval = interval;
         self
     }
 
-    /// The longest delay between two polls.
+    /// The longest delay between two polls; 3 seconds by default.
     pub const fn max_poll_interval(mut self, interval: Duration) -> Self {
         self.max_poll_interval = interval;
         self
     }
 
-    /// How long to wait for the end of the job; [`Duration::MAX`] for no limit.
+    /// How long to wait for the end of the job; 10 minutes by default, [`Duration::MAX`] for no
+    /// limit.
     pub const fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
@@ -146,7 +138,6 @@ impl Watch {
         }
     }
 
-    /// Waits as long as between two polls.
     pub(super) async fn pause(&mut self) -> Result<(), Error> {
         let delay = self.delay(None);
         self.sleep(delay).await
@@ -230,7 +221,6 @@ impl Watch {
         }
     }
 
-    /// The error of the timeout.
     pub(super) fn timed_out(&mut self) -> Error {
         let last = self.last_status.clone();
         Error::wait_timeout(self.job.clone(), self.timeout, last, self.last_error.take())

@@ -4,7 +4,6 @@ use crate::client::request::Request;
 use crate::limits::PAGE_SIZE_DEFAULT;
 use crate::model::Cursor;
 
-/// The options of a list.
 #[derive(Debug, Clone, Default)]
 pub(in crate::client) struct Paging {
     pub(in crate::client) page_size: Option<u32>,
@@ -14,7 +13,6 @@ pub(in crate::client) struct Paging {
 }
 
 impl Paging {
-    /// Adds the query parameters of one page.
     pub(in crate::client) fn apply(&self, request: Request) -> Request {
         request.query("limit", self.page_size).query("cursor", self.cursor.as_ref())
     }

@@ -7,6 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The unit is a hundredth of a retry.
 const RETRY: u64 = 100;
 
+const DEFAULT_RESERVE: u64 = 80 * RETRY;
+const DEFAULT_SHARE: u64 = 10;
+
 /// Limits the retries of all calls of a client together, so that retries do not multiply the load
 /// of a server that is failing.
 ///
@@ -31,16 +34,10 @@ struct Shared {
 }
 
 impl RetryBudget {
-    /// Retries at the start by default: 80.
-    pub const DEFAULT_RESERVE: u32 = 80;
-
-    /// Retries that 100 calls earn by default: 10.
-    pub const DEFAULT_PERCENT: u8 = 10;
-
-    /// The default budget.
+    /// A full budget of 80 retries, to which 100 calls add 10.
     #[must_use]
     pub fn new() -> Self {
-        Self::full(u64::from(Self::DEFAULT_RESERVE) * RETRY, u64::from(Self::DEFAULT_PERCENT))
+        Self::full(DEFAULT_RESERVE, DEFAULT_SHARE)
     }
 
     /// As many retries as the policy of each call allows.
@@ -52,15 +49,15 @@ impl RetryBudget {
     /// A full budget of this many retries, apart from its clones.
     #[must_use]
     pub fn reserve(self, retries: u32) -> Self {
-        let share = self.0.map_or(u64::from(Self::DEFAULT_PERCENT), |shared| shared.share);
+        let share = self.0.map_or(DEFAULT_SHARE, |shared| shared.share);
         Self::full(u64::from(retries) * RETRY, share)
     }
 
     /// A full budget to which 100 calls add this many retries, apart from its clones.
     #[must_use]
     pub fn percent(self, percent: u8) -> Self {
-        let default = u64::from(Self::DEFAULT_RESERVE) * RETRY;
-        Self::full(self.0.map_or(default, |shared| shared.reserve), u64::from(percent))
+        let reserve = self.0.map_or(DEFAULT_RESERVE, |shared| shared.reserve);
+        Self::full(reserve, u64::from(percent))
     }
 
     fn full(reserve: u64, share: u64) -> Self {
@@ -77,7 +74,6 @@ impl RetryBudget {
         }
     }
 
-    /// Takes one retry, if there is one.
     pub(in crate::client) fn spend(&self) -> bool {
         self.0.as_ref().is_none_or(|shared| {
             let less = |left: u64| left.checked_sub(RETRY);

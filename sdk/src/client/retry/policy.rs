@@ -32,25 +32,13 @@ pub struct RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// Attempts per call by default: 3.
-    pub const DEFAULT_MAX_ATTEMPTS: u32 = 3;
-
-    /// The first backoff by default: 200 milliseconds.
-    pub const DEFAULT_INITIAL_BACKOFF: Duration = Duration::from_millis(200);
-
-    /// The longest backoff by default: 10 seconds.
-    pub const DEFAULT_MAX_BACKOFF: Duration = Duration::from_secs(10);
-
-    /// The longest `Retry-After` that is waited for by default: 60 seconds.
-    pub const DEFAULT_MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
-
     /// The default policy.
     pub const fn new() -> Self {
         Self {
-            max_attempts: Self::DEFAULT_MAX_ATTEMPTS,
-            initial_backoff: Self::DEFAULT_INITIAL_BACKOFF,
-            max_backoff: Self::DEFAULT_MAX_BACKOFF,
-            max_retry_after: Self::DEFAULT_MAX_RETRY_AFTER,
+            max_attempts: 3,
+            initial_backoff: Duration::from_millis(200),
+            max_backoff: Duration::from_secs(10),
+            max_retry_after: Duration::from_secs(60),
         }
     }
 
@@ -59,33 +47,32 @@ impl RetryPolicy {
         Self::new().max_attempts(1)
     }
 
-    /// Attempts per call, the first included; 0 counts as 1.
+    /// Attempts per call, the first included; 3 by default, 0 counts as 1.
     pub const fn max_attempts(mut self, attempts: u32) -> Self {
         self.max_attempts = attempts;
         self
     }
 
-    /// The backoff before the first retry. It doubles with each retry; with jitter, the delay is
-    /// between half of it and the whole.
+    /// The backoff before the first retry; 200 milliseconds by default. It doubles with each retry;
+    /// with jitter, the delay is between half of it and the whole.
     pub const fn initial_backoff(mut self, backoff: Duration) -> Self {
         self.initial_backoff = backoff;
         self
     }
 
-    /// The longest backoff.
+    /// The longest backoff; 10 seconds by default.
     pub const fn max_backoff(mut self, backoff: Duration) -> Self {
         self.max_backoff = backoff;
         self
     }
 
-    /// The longest `Retry-After` that is waited for. A longer one fails the call at once;
-    /// [`Error::retry_after`](crate::Error::retry_after) returns it.
+    /// The longest `Retry-After` that is waited for; 60 seconds by default. A longer one fails the
+    /// call at once; [`Error::retry_after`](crate::Error::retry_after) returns it.
     pub const fn max_retry_after(mut self, longest: Duration) -> Self {
         self.max_retry_after = longest;
         self
     }
 
-    /// Whether this `Retry-After` is longer than what is waited for.
     pub(in crate::client) fn is_too_long(&self, retry_after: Option<Duration>) -> bool {
         retry_after.is_some_and(|after| after > self.max_retry_after)
     }

@@ -1,18 +1,17 @@
 //! A response: its redirects, and its body as it is received.
 
 use bytes::{Bytes, BytesMut};
+use http::header::LOCATION;
 use http::response::Parts;
-use http::{Response, StatusCode};
+use http::{HeaderMap, Method, Response, StatusCode};
 use url::Url;
 
 use super::limit::Running;
-use super::redirect;
 use crate::client::Error;
 use crate::client::reply::{Reply, request_id};
 use crate::client::request::Route;
 use crate::client::transport::{Body, FinalUrl};
 
-/// Bytes of an error response that are kept.
 const ERROR_BYTES_MAX: usize = 256 * 1024;
 
 /// The largest body in bytes, and the setting that says so.
@@ -22,7 +21,6 @@ pub(super) struct MaxSize {
     pub(super) setting: &'static str,
 }
 
-/// A response whose body is being received.
 pub(in crate::client) struct Incoming {
     pub(super) head: Parts,
     pub(super) url: Url,
@@ -51,10 +49,10 @@ impl Incoming {
         check: impl Fn(&Url, Option<&Url>) -> Result<(), &'static str>,
     ) -> Result<Option<Url>, Error> {
         let status = self.head.status;
-        if !redirect::is_redirect(status) {
+        if !is_redirect(status) {
             return Ok(None);
         }
-        let to = redirect::location(&self.url, &self.head.headers);
+        let to = location(&self.url, &self.head.headers);
         match check(&self.url, to.as_ref()) {
             Ok(()) => Ok(to),
             Err(reason) => Err(self.fail(Error::redirect(status, to.as_ref(), reason))),
@@ -81,7 +79,6 @@ impl Incoming {
         Err(self.fail(Error::too_large(self.head.status, self.max.bytes, self.max.setting)))
     }
 
-    /// The next chunk; `None` at the end.
     pub(in crate::client) async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
         let status = self.head.status;
         let chunk = match self.running.step(self.body.chunk()).await {
@@ -94,18 +91,16 @@ impl Incoming {
         Ok(chunk)
     }
 
-    /// The whole body.
     async fn whole(&mut self) -> Result<Bytes, Error> {
         self.check_length()?;
         // A body of one chunk is not copied.
         let Some(first) = self.chunk().await? else { return Ok(Bytes::new()) };
         let Some(second) = self.chunk().await? else { return Ok(first) };
-        let mut whole = BytesMut::from(first);
-        whole.extend_from_slice(&second);
-        while let Some(more) = self.chunk().await? {
-            whole.extend_from_slice(&more);
+        let mut chunks = vec![first, second];
+        while let Some(chunk) = self.chunk().await? {
+            chunks.push(chunk);
         }
-        Ok(whole.freeze())
+        Ok(chunks.concat().into())
     }
 
     /// The beginning of the body of an error response, as far as it arrives.
@@ -130,15 +125,72 @@ impl Incoming {
     /// Receives the beginning of the body of a response that is not a success.
     pub(super) async fn refusal(mut self) -> Reply {
         let body = self.start().await;
-        Reply::new(self.route, self.head.status, self.head.headers, body).with_retry_after()
+        Reply::new(self.route, self.head.status, self.head.headers, body)
     }
 
     pub(super) const fn status(&self) -> StatusCode {
         self.head.status
     }
 
-    /// Adds what is known of the response.
     pub(super) fn fail(&self, error: Error) -> Error {
         error.of(self.route.clone(), request_id(&self.head.headers))
     }
+}
+
+const REDIRECTS_MAX: u32 = 5;
+
+/// The URL that a response redirects to. `None` without a valid `Location`.
+pub(super) fn location(from: &Url, headers: &HeaderMap) -> Option<Url> {
+    let mut to = from.join(headers.get(LOCATION)?.to_str().ok()?).ok()?;
+    to.set_fragment(None);
+    Some(to)
+}
+
+pub(super) const fn is_redirect(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
+}
+
+/// Whether a call of the API may be redirected to this URL, or why not: the API key is sent to
+/// URLs below the base URL only.
+pub(super) fn check_call(
+    method: &Method,
+    base_url: &Url,
+    to: Option<&Url>,
+    redirects: u32,
+) -> Result<(), &'static str> {
+    let to = to.filter(|to| is_web(to)).ok_or(NOT_WEB)?;
+    if to.origin() != base_url.origin() {
+        return Err("the API key is not sent to another origin");
+    }
+    let root = base_url.path().trim_end_matches('/');
+    if !to.path().strip_prefix(root).is_some_and(|rest| rest.starts_with('/')) {
+        return Err("the API key is not sent to URLs outside of the base URL");
+    }
+    if *method != Method::GET {
+        return Err("only GET requests are redirected");
+    }
+    check_count(redirects)
+}
+
+/// Whether a download may be redirected to this URL, or why not. There is no key to protect.
+pub(super) fn check_asset(
+    from: &Url,
+    to: Option<&Url>,
+    redirects: u32,
+) -> Result<(), &'static str> {
+    let to = to.filter(|to| is_web(to)).ok_or(NOT_WEB)?;
+    if from.scheme() == "https" && to.scheme() != "https" {
+        return Err("it leads from https to http");
+    }
+    check_count(redirects)
+}
+
+pub(super) fn is_web(url: &Url) -> bool {
+    matches!(url.scheme(), "http" | "https")
+}
+
+const NOT_WEB: &str = "it is not an http or https URL";
+
+const fn check_count(redirects: u32) -> Result<(), &'static str> {
+    if redirects < REDIRECTS_MAX { Ok(()) } else { Err("there were 5 redirects before") }
 }

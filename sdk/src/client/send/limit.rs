@@ -1,15 +1,18 @@
 //! The time limits of one exchange; each step is under all of them.
 
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
 use std::time::Duration;
 
-use http::{Request, Response, StatusCode};
+use http::{Response, StatusCode};
 use tokio::time::Instant;
 use url::Url;
 
 use crate::client::Error;
 use crate::client::config::{Limits, until};
 use crate::client::error::TimeLimit;
-use crate::client::transport::{Body, Transport};
+use crate::client::transport::Body;
 
 /// Time limits that have started.
 #[derive(Debug, Clone, Copy)]
@@ -41,28 +44,22 @@ impl Running {
         Self { end, ..Self::idle_only(limits) }
     }
 
-    /// A step that transfers bytes.
     pub(super) async fn step<T>(&self, step: impl Future<Output = T>) -> Result<T, TimedOut> {
-        self.within(self.idle, step).await
+        let mut step = pin!(step);
+        // Most chunks are there already and need neither the clock nor a timer.
+        match poll_fn(|cx| Poll::Ready(step.as_mut().poll(cx))).await {
+            Poll::Ready(done) => Ok(done),
+            Poll::Pending => self.within(self.idle, step).await,
+        }
     }
 
-    /// The wait for the head of the response.
-    pub(super) async fn first<T>(&self, step: impl Future<Output = T>) -> Result<T, TimedOut> {
-        self.within(self.first_byte, step).await
-    }
-
-    /// Sends a request and waits for the head of the response.
     pub(super) async fn exchange(
         &self,
-        transport: &dyn Transport,
-        request: Request<Body>,
         url: &Url,
+        sending: impl Future<Output = Result<Response<Body>, Error>>,
     ) -> Result<Response<Body>, Error> {
-        match self.first(transport.send(request)).await {
-            Ok(Ok(response)) => Ok(response),
-            Ok(Err(source)) => Err(Error::no_response(url, source)),
-            Err(timed_out) => Err(timed_out.error(url, None)),
-        }
+        let head = self.within(self.first_byte, sending).await;
+        head.unwrap_or_else(|timed_out| Err(timed_out.error(url, None)))
     }
 
     async fn within<T>(

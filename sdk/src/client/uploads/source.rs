@@ -14,7 +14,6 @@ use crate::client::Error;
 use crate::limits::UPLOAD_SIZE_BYTES;
 use crate::model::ImageContentType;
 
-/// The largest chunk in bytes.
 const CHUNK_BYTES: usize = 64 * 1024;
 
 type Reader = Pin<Box<dyn AsyncRead + Send>>;
@@ -87,7 +86,6 @@ from!(bytes: Bytes, Vec<u8>, &'static [u8]);
 pub(super) struct Opened {
     /// Its name in error messages.
     pub(super) name: String,
-    /// Its path, if it is a file.
     pub(super) path: Option<PathBuf>,
     pub(super) size: u64,
     pub(super) head: Bytes,
@@ -103,40 +101,29 @@ enum Body {
 impl Opened {
     /// Determines the size, and reads the first bytes if the size is accepted.
     pub(super) async fn open(source: UploadSource) -> Result<Self, Error> {
-        let mut opened = match source.0 {
+        let (path, size, body) = match source.0 {
             Kind::Path(path) => {
-                let name = path.display().to_string();
-                let unreadable = |source| Error::file(&name, "read", source);
+                let unreadable = |source| Error::file(path.display(), "read", source);
                 let file = File::open(&path).await.map_err(unreadable)?;
                 let found = file.metadata().await.map_err(unreadable)?;
                 if found.is_dir() {
-                    return Err(Error::input(format!("{name} is a directory and no image")));
+                    let text = format!("{} is a directory and no image", path.display());
+                    return Err(Error::input(text));
                 }
-                let opened = Self::new(name, found.len(), Body::File(file));
-                Self { path: Some(path), ..opened }
+                (Some(path), found.len(), Body::File(file))
             }
-            Kind::Bytes(bytes) => Self::unnamed(bytes.len() as u64, Body::Bytes(bytes)),
-            Kind::Reader(reader, size) => Self::unnamed(size, Body::Reader(Some(reader))),
+            Kind::Bytes(bytes) => (None, bytes.len() as u64, Body::Bytes(bytes)),
+            Kind::Reader(reader, size) => (None, size, Body::Reader(Some(reader))),
         };
-        if !UPLOAD_SIZE_BYTES.contains(&opened.size) {
-            return Err(Error::input(format!(
-                "{} has {} bytes; {} to {} are accepted",
-                opened.name,
-                opened.size,
-                UPLOAD_SIZE_BYTES.start(),
-                UPLOAD_SIZE_BYTES.end()
-            )));
+        let name = path.as_ref().map_or("the image".into(), |path| path.display().to_string());
+        if !UPLOAD_SIZE_BYTES.contains(&size) {
+            let (min, max) = (UPLOAD_SIZE_BYTES.start(), UPLOAD_SIZE_BYTES.end());
+            let text = format!("{name} has {size} bytes; {min} to {max} are accepted");
+            return Err(Error::input(text));
         }
+        let mut opened = Self { name, path, size, head: Bytes::new(), body };
         opened.read_head().await?;
         Ok(opened)
-    }
-
-    const fn new(name: String, size: u64, body: Body) -> Self {
-        Self { name, path: None, size, head: Bytes::new(), body }
-    }
-
-    fn unnamed(size: u64, body: Body) -> Self {
-        Self::new("the image".to_owned(), size, body)
     }
 
     async fn read_head(&mut self) -> Result<(), Error> {
@@ -158,7 +145,6 @@ impl Opened {
         !matches!(self.body, Body::Reader(_))
     }
 
-    /// The chunks, from the first byte.
     pub(super) async fn chunks(&mut self) -> Result<Chunks<'_>, Error> {
         let (reader, is_file): (Pin<Box<dyn AsyncRead + Send + '_>>, _) = match &mut self.body {
             Body::Bytes(bytes) => (Box::pin(&bytes[..]), false),
@@ -220,7 +206,6 @@ fn ended_early(name: &str, found: u64, size: u64) -> Error {
     Error::input(format!("{name} ended after {found} of {size} bytes"))
 }
 
-/// Bytes that are needed to detect the type.
 const HEAD_BYTES: usize = 12;
 
 /// The type with this signature.
@@ -236,7 +221,6 @@ fn of_bytes(head: &[u8]) -> Option<ImageContentType> {
     }
 }
 
-/// The type by the extension of a file.
 pub(super) fn type_of_name(path: &Path) -> Option<ImageContentType> {
     let ending = path.extension().and_then(OsStr::to_str)?.to_ascii_lowercase();
     match ending.as_str() {

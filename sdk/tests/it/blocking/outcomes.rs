@@ -1,6 +1,5 @@
-//! What blocking calls come to: values, lists, uploads, jobs, failures.
+//! Results of blocking calls: values, lists, uploads, jobs, errors.
 
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::executor::block_on;
@@ -19,13 +18,13 @@ use crate::uploads::{giving_slots, png, storage};
 const SOON: Duration = Duration::from_millis(1);
 
 #[test]
-fn a_call_gives_its_value_and_what_came_with_it() {
+fn a_call_returns_its_value_and_the_response() {
     let answer = ResponseTemplate::new(200).set_body_json(envelope(&prompt(7)));
     let server = block_on(answering(answer.insert_header("x-request-id", "r-1")));
     let client = client(&server);
     assert_eq!(client.prompts().get(PromptId::new(7)).send_blocking().unwrap().title, "Prompt 7");
     let prompt = client.prompts().get(PromptId::new(7)).send_with_meta_blocking().unwrap();
-    assert_eq!((prompt.id.get(), prompt.meta.request_id().as_deref()), (7, Some("r-1")));
+    assert_eq!((prompt.value.id.get(), prompt.meta.request_id().as_deref()), (7, Some("r-1")));
     let raw = client.get("/prompts/7").send_blocking().unwrap();
     assert_eq!(raw.data::<Prompt>().unwrap().title, "Prompt 7");
 }
@@ -40,7 +39,7 @@ fn a_failure_is_the_same_error() {
 
 #[test]
 fn time_limits_hold() {
-    // It takes connections and never says a word.
+    // It accepts connections and never answers.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", silent.local_addr().unwrap());
     let client = Client::new(address, KEY).unwrap();
@@ -93,14 +92,11 @@ fn an_image_is_uploaded_from_bytes_a_file_and_a_reader() {
         UploadSource::path(&path),
         reader(std::io::Cursor::new(png(400_000)), 300_000),
     ] {
-        let told = Arc::new(Mutex::new(Vec::new()));
-        let noted = told.clone();
+        let mut sent = Vec::new();
         let upload = client.uploads().image(source);
-        let image =
-            upload.on_progress(move |now| noted.lock().unwrap().push(now.sent)).send_blocking();
+        let image = upload.on_progress(|progress| sent.push(progress.sent)).send_blocking();
         assert_eq!(image.unwrap().size, 300_000);
-        let told = told.lock().unwrap();
-        assert_eq!((told[0], *told.last().unwrap()), (0, 300_000));
+        assert_eq!((sent[0], *sent.last().unwrap()), (0, 300_000));
     }
     std::fs::remove_file(path).unwrap();
     let puts = requests(&storage);
@@ -108,7 +104,7 @@ fn an_image_is_uploaded_from_bytes_a_file_and_a_reader() {
 }
 
 #[test]
-fn a_reader_that_fails_or_ends_early_is_told() {
+fn a_reader_that_fails_or_ends_early_is_an_error() {
     struct Broken;
     impl std::io::Read for Broken {
         fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
@@ -141,14 +137,13 @@ fn a_job_is_waited_for_and_watched() {
     let server = block_on(service(&["queued", "503", "in_progress", "completed"]));
     let generations = client(&server).generations();
     let job = generations.create("local/plasma", "A harbour").send_blocking().unwrap();
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let noted = told.clone();
+    let mut states = Vec::new();
     let wait =
         generations.wait(&job).poll_interval(SOON).max_poll_interval(SOON).timeout(Duration::MAX);
-    let wait = wait.on_change(move |status| noted.lock().unwrap().push(status.state.to_string()));
+    let wait = wait.on_change(|status| states.push(status.state.to_string()));
     let finished = wait.send_blocking().unwrap();
     assert_eq!(finished.images().next().unwrap().url.as_str(), "https://cdn.example/a.png");
-    assert_eq!(*told.lock().unwrap(), ["queued", "in_progress", "completed"]);
+    assert_eq!(states, ["queued", "in_progress", "completed"]);
 
     let server = block_on(service(&["queued", "503", "completed"]));
     let watch =

@@ -17,10 +17,10 @@ use crate::pages::{THREE, list};
 use crate::stub::{KEY, answering, envelope};
 use crate::uploads::{giving_slots, png, storage};
 
-/// Answers as the closure says.
-struct Told<F>(F);
+/// Answers after the future of the closure has ended.
+struct RespondAfter<F>(F);
 
-impl<F: Fn() -> BoxFuture<'static, ()> + Send + Sync + 'static> Transport for Told<F> {
+impl<F: Fn() -> BoxFuture<'static, ()> + Send + Sync + 'static> Transport for RespondAfter<F> {
     fn send(&self, _: Request<Body>) -> BoxFuture<'static, Result<Response<Body>, Failure>> {
         let before = (self.0)();
         Box::pin(async move {
@@ -32,7 +32,7 @@ impl<F: Fn() -> BoxFuture<'static, ()> + Send + Sync + 'static> Transport for To
 
 fn over(before: impl Fn() -> BoxFuture<'static, ()> + Send + Sync + 'static) -> Client {
     let builder = Client::builder().base_url("http://h/api/v1").api_key(KEY);
-    builder.transport(Told(before)).build().unwrap()
+    builder.transport(RespondAfter(before)).build().unwrap()
 }
 
 fn empty() -> ResponseTemplate {
@@ -64,7 +64,7 @@ async fn within_tasks_of_many_threads_nothing_panics() {
 }
 
 #[tokio::test]
-async fn a_transport_that_gives_way_comes_to_its_end_within_a_task() {
+async fn a_transport_that_yields_completes_within_a_task() {
     let client = over(|| {
         Box::pin(async {
             for _ in 0..3 {
@@ -77,7 +77,7 @@ async fn a_transport_that_gives_way_comes_to_its_end_within_a_task() {
 
 #[test]
 fn threads_do_not_wait_for_each_other() {
-    // No answer before all eight are there.
+    // No response before all eight requests were received.
     let all = Arc::new(tokio::sync::Barrier::new(8));
     let client = over(move || {
         let all = all.clone();
@@ -147,7 +147,7 @@ fn a_panic_of_a_closure_is_the_callers_and_hurts_nobody_else() {
 }
 
 #[test]
-fn a_closure_may_call_too_and_runs_where_the_call_was_made() {
+fn a_callback_may_call_too_and_runs_on_the_thread_of_the_call() {
     let storage = block_on(storage(vec![]));
     let uploads = block_on(giving_slots(storage.uri(), |_| ()));
     let other = block_on(answering(empty()));

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::KINDS;
 use crate::stub::{Scripted, envelope, get, response};
 
-/// A client whose server answers as the key says: a status, or what happens instead.
+/// A client of a transport that fails in this way.
 fn client(what: &'static str) -> Client {
     let script = Scripted::new(move |request| answer(what, request));
     let builder = Client::builder().base_url("http://h/api/v1").api_key("k").max_response_size(999);
@@ -64,7 +64,7 @@ async fn loops() -> Error {
 #[tokio::test(start_paused = true)]
 async fn each_kind_has_its_predicate_and_no_other() {
     const GIF: &[u8] = b"GIF89a......";
-    let late = Scripted::slowly(Duration::MAX, |_| Err(Failure::exchanging("never")));
+    let late = Scripted::with_delay(Duration::MAX, |_| Err(Failure::exchanging("never")));
     let late = Client::builder().base_url("http://h/api/v1").api_key("k").transport(late);
     let mut errors = vec![
         Client::new("", "k").unwrap_err(),

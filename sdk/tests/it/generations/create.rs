@@ -1,4 +1,4 @@
-//! Queueing a generation: never twice, whatever becomes of the responses.
+//! Queueing a generation: never twice, also when responses are lost.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,7 +9,7 @@ use super::*;
 use crate::errors::kinds;
 use crate::stub::{client as over_http, outcome};
 
-/// A service that takes jobs and loses its response as the test says.
+/// A service that queues jobs and loses responses as scripted.
 fn losing(lost: Answer, knows_the_job: bool) -> (Script, Arc<Mutex<u32>>) {
     let script = Script::new();
     let queued = Arc::new(Mutex::new(0));
@@ -73,21 +73,21 @@ async fn a_request_that_was_not_sent_or_is_rate_limited_is_sent_again_without_as
 
 #[tokio::test(start_paused = true)]
 async fn an_id_that_a_later_attempt_is_refused_for_is_asked_for() {
-    let refusals = [
+    let answers = [
         Answer::error(409, "this job exists"),
         Answer::error(400, "the job exists").field("clientJobId", "is taken"),
     ];
-    for refusal in refusals {
+    for answer in answers {
         let script = Script::new();
-        script.post(path::GENERATIONS).answer(Answer::disconnect()).answer(refusal.clone());
+        script.post(path::GENERATIONS).answer(Answer::disconnect()).answer(answer.clone());
         let status = script.get(path::GENERATION_STATUS).answer(Answer::error(404, "not yet"));
         status.answer(state_answer("queued"));
         client(&script).generations().create("local/plasma", "A harbour").await.unwrap();
         script.verify().unwrap();
 
-        // The first attempt is refused for good.
+        // The error of the first attempt is final.
         let script = Script::new();
-        script.post(path::GENERATIONS).answer(refusal);
+        script.post(path::GENERATIONS).answer(answer);
         let create = client(&script).generations().create("local/plasma", "A harbour");
         let error = create.await.unwrap_err();
         assert!(!error.is_outcome_unknown(), "{error}");
@@ -97,7 +97,7 @@ async fn an_id_that_a_later_attempt_is_refused_for_is_asked_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_cannot_be_known_is_an_error_that_says_so_and_names_the_job() {
+async fn an_unknown_outcome_is_an_error_that_names_the_job() {
     let unknown: [fn(&Script); 4] = [
         |script| script.get(path::GENERATION_STATUS).always(Answer::error(401, "no")),
         |script| script.get(path::GENERATION_STATUS).always(Answer::disconnect()),

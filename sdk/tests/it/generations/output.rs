@@ -27,7 +27,7 @@ fn silent(prompts: Vec<Prompt>) -> Script {
     script
 }
 
-fn made(id: i64, text: &str, images: usize) -> Prompt {
+fn image_prompt(id: i64, text: &str, images: usize) -> Prompt {
     let mut prompt = fixture::prompt();
     (prompt.id, prompt.text) = (PromptId::new(id), text.to_owned());
     prompt.images = vec![fixture::prompt_image(); images];
@@ -58,7 +58,7 @@ async fn the_prompts_that_the_status_names_are_the_output() {
         script.get(path::GENERATION_STATUS).always(Answer::data(&status));
         script.get(path::PROMPT).always_with(|seen| {
             let id = seen.path.rsplit('/').next().unwrap().parse().unwrap();
-            Answer::data(&made(id, "A harbour", 1))
+            Answer::data(&image_prompt(id, "A harbour", 1))
         });
         let finished = client(&script).generations().wait("job-1").await.unwrap();
         assert_eq!(ids(&finished.prompts), prompts);
@@ -68,11 +68,18 @@ async fn the_prompts_that_the_status_names_are_the_output() {
 
 #[tokio::test(start_paused = true)]
 async fn a_batch_saved_as_one_prompt_or_as_several_gives_the_same_images() {
-    let one = vec![made(8, "A harbour", 3)];
-    let several = vec![made(8, "A harbour", 1), made(9, "A harbour", 1), made(10, "A harbour", 1)];
+    let one = vec![image_prompt(8, "A harbour", 3)];
+    let several = vec![
+        image_prompt(8, "A harbour", 1),
+        image_prompt(9, "A harbour", 1),
+        image_prompt(10, "A harbour", 1),
+    ];
     for prompts in [one, several] {
-        let others =
-            vec![old(made(1, "A harbour", 1)), made(2, "A fox", 1), made(3, "A harbour", 0)];
+        let others = vec![
+            old(image_prompt(1, "A harbour", 1)),
+            image_prompt(2, "A fox", 1),
+            image_prompt(3, "A harbour", 0),
+        ];
         let script = silent([prompts, others].concat());
         let create = client(&script).generations().create("local/plasma", "A harbour");
         let finished = create.vault(VaultId::new(3)).batch_count(3).and_wait().await.unwrap();
@@ -83,7 +90,7 @@ async fn a_batch_saved_as_one_prompt_or_as_several_gives_the_same_images() {
 
 #[tokio::test(start_paused = true)]
 async fn without_a_vault_the_output_is_looked_for_in_general() {
-    let script = silent(vec![made(8, "A harbour", 1)]);
+    let script = silent(vec![image_prompt(8, "A harbour", 1)]);
     let client = client(&script);
     let job = client.generations().create("local/plasma", "A harbour").await.unwrap();
     let finished = client.generations().wait(&job).await.unwrap();
@@ -93,7 +100,7 @@ async fn without_a_vault_the_output_is_looked_for_in_general() {
 
 #[tokio::test(start_paused = true)]
 async fn a_job_known_by_its_id_only_is_found_by_vault_and_text() {
-    let script = silent(vec![made(8, "A harbour", 1), made(9, "A fox", 1)]);
+    let script = silent(vec![image_prompt(8, "A harbour", 1), image_prompt(9, "A fox", 1)]);
     let generations = client(&script).generations();
     let wait = generations.wait("job-1").vault(VaultId::new(3)).text("A fox");
     assert_eq!(ids(&wait.await.unwrap().prompts), [9]);
@@ -104,7 +111,8 @@ async fn a_job_known_by_its_id_only_is_found_by_vault_and_text() {
 
 #[tokio::test(start_paused = true)]
 async fn output_that_is_not_there_is_an_error_and_never_an_empty_list() {
-    let script = silent(vec![old(made(8, "A harbour", 1)), made(9, "A harbour", 0)]);
+    let script =
+        silent(vec![old(image_prompt(8, "A harbour", 1)), image_prompt(9, "A harbour", 0)]);
     let create = client(&script).generations().create("local/plasma", "A harbour");
     let error = create.client_job_id("job-1").vault(VaultId::new(3)).and_wait().await.unwrap_err();
     assert!(error.is_output_not_found(), "{error}");
@@ -122,7 +130,7 @@ async fn output_that_is_not_there_is_an_error_and_never_an_empty_list() {
 async fn output_counts_as_new_from_the_start_of_the_request_not_from_its_response() {
     // The clocks may differ by 5 minutes; this prompt is 50 ms younger than that at the start.
     let skew = jiff::SignedDuration::from_mins(5) - jiff::SignedDuration::from_millis(50);
-    let mut prompt = made(8, "A harbour", 1);
+    let mut prompt = image_prompt(8, "A harbour", 1);
     prompt.created_at = Timestamp::now().checked_sub(skew).unwrap();
     let script = Script::new();
     script.post(path::GENERATIONS).always_with(|_| {
@@ -142,7 +150,7 @@ async fn output_counts_as_new_from_the_start_of_the_request_not_from_its_respons
 async fn output_that_the_service_shows_a_little_later_is_found() {
     let script = silent(Vec::new());
     let mut member = fixture::vault_prompt();
-    member.prompt = made(8, "A harbour", 1);
+    member.prompt = image_prompt(8, "A harbour", 1);
     let late = Script::new();
     late.post(path::GENERATIONS).always(Answer::data(&json!({})));
     late.get(path::GENERATION_STATUS).always(Answer::data(&json!({ "status": "completed" })));

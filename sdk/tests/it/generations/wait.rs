@@ -1,7 +1,6 @@
 //! Polling the status of a job: when, for how long, and what ends it.
 
 use std::error::Error as _;
-use std::sync::Arc;
 
 use promptarium::{Error, JobId, Watch};
 
@@ -145,7 +144,7 @@ async fn the_timeout_is_ten_minutes_by_default_and_can_be_removed() {
     let start = Instant::now();
     let wait = Polls::states(&["queued"]).client().generations().wait("job-1");
     assert!(wait.await.unwrap_err().is_wait_timeout());
-    assert_eq!((start.elapsed(), Watch::DEFAULT_TIMEOUT), (600 * SECOND, 600 * SECOND));
+    assert_eq!(start.elapsed(), 600 * SECOND);
 
     let mut answers = vec![state_answer("queued"); 2000];
     answers.push(state_answer("completed"));
@@ -169,12 +168,11 @@ async fn a_job_that_failed_is_an_error_of_its_own() {
 #[tokio::test(start_paused = true)]
 async fn a_wait_calls_back_with_each_change() {
     let polls = Polls::states(&["queued", "queued", "completed"]);
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let noted = seen.clone();
+    let mut seen = Vec::new();
     let wait = polls.client().generations().wait("job-1");
-    let wait = wait.on_change(move |status| noted.lock().unwrap().push(status.state.to_string()));
+    let wait = wait.on_change(|status| seen.push(status.state.to_string()));
     assert_eq!(wait.await.unwrap().prompts[0].id, PromptId::new(7));
-    assert_eq!(*seen.lock().unwrap(), ["queued", "completed"]);
+    assert_eq!(seen, ["queued", "completed"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,7 +1,7 @@
 //! Paths: filled templates, and ids that stay one segment.
 
 use percent_encoding::percent_decode_str;
-use promptarium::server::path;
+use promptarium::path;
 use promptarium::{JobId, PromptId, VaultId, VaultPromptId};
 use proptest::collection::vec;
 use proptest::prelude::*;

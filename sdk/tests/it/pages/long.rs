@@ -1,4 +1,4 @@
-//! A list so long that whatever grows with it would show.
+//! A list of 10,000 pages.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

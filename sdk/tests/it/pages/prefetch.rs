@@ -20,7 +20,7 @@ use tokio::time::timeout;
 use super::{THREE, cursors, ids, list, scripted};
 use crate::stub::{client, prompt, response};
 
-/// Reached only by a test that fails.
+/// A limit for tests that fail.
 const LONG: Duration = Duration::from_secs(60);
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 use super::{THREE, cursors, ids, list, scripted};
 use crate::stub::client;
 
-/// What another process needs.
+/// The cursor as text, as another process gets it.
 fn stored(cursor: Option<&Cursor>) -> String {
     serde_json::to_string(&cursor).unwrap()
 }

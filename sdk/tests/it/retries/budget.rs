@@ -1,4 +1,4 @@
-//! What all calls may spend together.
+//! The retry budget that all calls of a client share.
 
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ async fn a_budget_may_be_shared_by_clients_and_be_without_limit() {
     assert_eq!(script.times().len(), 3000);
 }
 
-/// How often a call is sent that fails in the end.
+/// The number of attempts of a call that fails.
 async fn attempts(client: &Client) -> u32 {
     client.prompts().get(PromptId::new(7)).await.unwrap_err().attempts()
 }

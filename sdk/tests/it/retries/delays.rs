@@ -1,5 +1,4 @@
-//! How long a call waits between its attempts, on a paused clock and without a
-//! network.
+//! Backoff and timeouts of a call, on a paused clock and without sockets.
 
 use std::time::Duration;
 
@@ -25,7 +24,7 @@ fn builder(script: &Scripted) -> ClientBuilder {
     builder.transport(script.clone())
 }
 
-/// The error of reading a prompt, and how long it took to come.
+/// The error of reading a prompt, and the time until it was returned.
 async fn reading(builder: ClientBuilder) -> (Error, Duration) {
     let client = builder.build().unwrap();
     let begun = Instant::now();
@@ -129,14 +128,14 @@ async fn a_retry_after_that_is_too_long_fails_at_once_and_is_in_the_error() {
 
 #[tokio::test(start_paused = true)]
 async fn the_whole_call_has_a_limit_that_counts_attempts_and_delays() {
-    // Each attempt takes three seconds, and a fourth is not in time any more.
-    let script = Scripted::slowly(3 * SECOND, |_| Err(Failure::exchanging("hung up")));
+    // Each attempt takes three seconds, so a fourth would be too late.
+    let script = Scripted::with_delay(3 * SECOND, |_| Err(Failure::exchanging("hung up")));
     let policy = RetryPolicy::new().max_attempts(100).initial_backoff(SECOND).max_backoff(SECOND);
     let (error, took) = reading(builder(&script).retry(policy).overall_timeout(10 * SECOND)).await;
     assert!(took <= 10 * SECOND + SECOND / 20 && took >= 9 * SECOND, "{took:?}");
     assert!(error.is_timeout() || error.attempts() == 3, "{error}");
 
-    let script = Scripted::slowly(Duration::MAX, |_| Err(Failure::exchanging("never")));
+    let script = Scripted::with_delay(Duration::MAX, |_| Err(Failure::exchanging("never")));
     let (error, took) = reading(builder(&script).overall_timeout(7 * SECOND)).await;
     assert!(took.abs_diff(7 * SECOND) <= SECOND / 20, "{took:?}");
     insta::assert_snapshot!(error, @"GET /prompts/{promptId}: timed out after 7s (overall_timeout) while waiting for http://h");
@@ -152,8 +151,8 @@ async fn a_delay_that_would_outlast_the_call_is_not_begun() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_attempt_that_takes_too_long_is_given_up_and_made_again() {
-    let script = Scripted::slowly(Duration::MAX, |_| Err(Failure::exchanging("never")));
+async fn an_attempt_that_times_out_is_retried() {
+    let script = Scripted::with_delay(Duration::MAX, |_| Err(Failure::exchanging("never")));
     let (error, _) = reading(builder(&script).request_timeout(5 * SECOND)).await;
     assert_eq!(error.attempts(), 3);
     insta::assert_snapshot!(error, @"GET /prompts/{promptId}: timed out after 5s (request_timeout) while waiting for http://h (after 3 attempts)");
@@ -161,7 +160,7 @@ async fn an_attempt_that_takes_too_long_is_given_up_and_made_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_call_has_limits_of_its_own() {
-    let script = Scripted::slowly(Duration::MAX, |_| Err(Failure::exchanging("never")));
+    let script = Scripted::with_delay(Duration::MAX, |_| Err(Failure::exchanging("never")));
     let client = builder(&script).build().unwrap();
     let get = || client.prompts().get(PromptId::new(7));
     let begun = Instant::now();
@@ -188,7 +187,7 @@ async fn a_dropped_call_sends_nothing_more() {
 #[tokio::test(start_paused = true)]
 async fn an_answer_in_time_is_the_answer() {
     let body = envelope(&prompt(7)).to_string();
-    let script = Scripted::slowly(50 * SECOND, move |_| Ok(response(200, body.clone())));
+    let script = Scripted::with_delay(50 * SECOND, move |_| Ok(response(200, body.clone())));
     let builder = builder(&script).idle_timeout(51 * SECOND);
     let client = builder.build().unwrap();
     assert_eq!(client.prompts().get(PromptId::new(7)).await.unwrap().id, PromptId::new(7));

@@ -1,5 +1,4 @@
-//! The table of the README is the data of this test: every cell of it is tried on a
-//! server.
+//! The retry table of the README is the data of this test: each of its cells is tried on a server.
 
 use std::time::Duration;
 
@@ -70,12 +69,12 @@ where
     Box::pin(async move { call.await.map(drop) })
 }
 
-/// A call that this crate does not know gives what it does not look into.
+/// A raw call does not decode its body, so this is left out.
 fn read(call: RawRequest) -> BoxFuture<'static, Result<(), Error>> {
     Box::pin(async move { call.await?.json::<serde_json::Value>().map(drop) })
 }
 
-/// A server on which this happens to each request.
+/// What happens to each request of a server.
 async fn happening(what: &str) -> Vec<Box<dyn Stage>> {
     let statuses: Vec<u16> = what.split([',', ' ']).filter_map(|word| word.parse().ok()).collect();
     match what {
@@ -110,10 +109,10 @@ async fn statuses_that_stay(statuses: &[u16]) -> Vec<Box<dyn Stage>> {
     stages
 }
 
-/// A place to send to.
+/// A server, and the number of requests it received.
 trait Stage {
     fn address(&self) -> String;
-    /// How many requests came; `None` where none can come.
+    /// Requests received; `None` where none can be.
     fn requests(&self) -> BoxFuture<'_, Option<usize>>;
 }
 
@@ -128,7 +127,7 @@ impl Stage for Nobody {
     }
 }
 
-/// Takes connections, and never says anything.
+/// Accepts connections and never answers.
 struct Silent(TcpListener);
 
 impl Silent {
@@ -164,7 +163,7 @@ impl Stage for crate::stub::EveryTime {
     }
 }
 
-/// The rows of the table: what happened, and what stands in each column.
+/// The rows of the table: what happened, and the cells.
 fn rows() -> Vec<(String, Vec<bool>)> {
     let table = README.lines().skip_while(|line| !line.starts_with("| what happened |"));
     let mut lines = table.take_while(|line| line.starts_with('|')).map(|line| {
@@ -249,7 +248,7 @@ async fn a_later_success_is_the_answer_and_tells_how_many_attempts_it_took() {
         .send_with_meta()
         .await
         .unwrap();
-    assert!(vaults.is_empty());
+    assert!(vaults.value.is_empty());
     assert_eq!((vaults.meta.attempts(), vaults.meta.status().as_u16()), (3, 200));
 }
 

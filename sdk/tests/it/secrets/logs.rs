@@ -1,5 +1,5 @@
-//! Everything that is told while calls succeed and fail in all ways: to logs and to
-//! `tracing` at their most talkative level, by errors, and by panics.
+//! Everything that is logged and traced at the most verbose level, and the texts of errors and
+//! panics, while calls succeed and fail.
 
 use std::cell::RefCell;
 use std::panic::AssertUnwindSafe;
@@ -18,8 +18,8 @@ use crate::stub::{KEY, envelope, get, prompt};
 use crate::uploads::all_of;
 
 thread_local! {
-    /// What was logged on this thread. The servers of the tests have threads of their
-    /// own, and log what they get; that is not ours.
+    /// Log lines of this thread. The servers of the tests run on other threads, and log what
+    /// they receive.
     static LOGGED: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
@@ -46,7 +46,7 @@ fn keep(line: &str) {
     });
 }
 
-/// Keeps what is logged, and what panics say, on this thread from now on.
+/// Records log lines and panic messages of this thread from now on.
 fn keep_all() {
     log::set_logger(&Logger).unwrap();
     log::set_max_level(LevelFilter::Trace);
@@ -58,8 +58,8 @@ fn keep_all() {
     LOGGED.set(Some(String::new()));
 }
 
-/// A service and a storage that do as the path says: `/404` is refused with that
-/// status, by a body that quotes the whole request.
+/// A service and a storage that answer as the path says: `/404` with that status and a body that
+/// quotes the whole request.
 async fn quoting() -> MockServer {
     let server = MockServer::start().await;
     let (uri, elsewhere) = (server.uri(), signed("http", "127.0.0.1:1"));
@@ -87,7 +87,7 @@ async fn quoting() -> MockServer {
     server
 }
 
-/// Headers as they came, for a server that has no tact.
+/// The headers of a request as text, which the server quotes.
 fn quoted(request: &Request) -> Vec<String> {
     let header = |(name, value): (_, &http::HeaderValue)| {
         format!("{name}: {}", String::from_utf8_lossy(value.as_bytes()))
@@ -95,7 +95,7 @@ fn quoted(request: &Request) -> Vec<String> {
     request.headers.iter().map(header).collect()
 }
 
-/// Calls that succeed, are refused, quoted, redirected, and not understood.
+/// Calls that succeed, fail with a status, are quoted, redirected, or cannot be decoded.
 async fn calls(client: &Client) -> Vec<Error> {
     let mut errors = Vec::new();
     get(client).header("x-secret", "s3cretHeader").await.unwrap();
@@ -125,7 +125,7 @@ async fn assets(client: &Client, host: &str) -> Vec<Error> {
     // It does not speak TLS.
     errors.push(asset(client, signed("https", host)).await.unwrap_err());
     errors.push(asset(client, format!("s3cret{host}?s3cret")).await.unwrap_err());
-    // Takes connections, and never says anything.
+    // Accepts connections and never answers.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = signed("http", &silent.local_addr().unwrap().to_string());
     let soon = client.assets().download(url).timeout(Duration::from_millis(1));
@@ -160,7 +160,7 @@ async fn uploads(uri: &str) -> Vec<Error> {
     errors
 }
 
-/// What panics of a caller's own code leave behind.
+/// Panics in callbacks of the caller.
 async fn panics(client: &Client) {
     let told = |_| panic!("the caller's own fault");
     let upload = client.uploads().image(image()).on_progress(told).into_future();
@@ -170,9 +170,9 @@ async fn panics(client: &Client) {
 }
 
 #[tokio::test]
-async fn nothing_that_is_told_holds_a_secret() {
+async fn no_log_trace_error_or_panic_contains_a_secret() {
     keep_all();
-    let (kept, _guard) = listen();
+    let (recorder, _guard) = listen();
     let server = quoting().await;
     let client = client(&server.uri());
     let mut errors = calls(&client).await;
@@ -186,7 +186,7 @@ async fn nothing_that_is_told_holds_a_secret() {
         assert!(logged.contains(said), "{said} is missing from {logged}");
     }
     shows_nothing(&logged);
-    let traced = kept.all();
+    let traced = recorder.all();
     for said in ["promptarium INFO attempt", "hyper_util", "url.template: /prompts/{promptId}"] {
         assert!(traced.contains(said), "{said} is missing from {traced}");
     }

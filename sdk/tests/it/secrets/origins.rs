@@ -1,5 +1,4 @@
-//! The key goes to the address of the service and nowhere else, whatever an answer
-//! names.
+//! The key is sent to the service and nowhere else, whatever URL a response contains.
 
 use promptarium::{Client, PromptId, RetryPolicy, UploadSource};
 use serde_json::json;
@@ -9,7 +8,7 @@ use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 use super::{builder, client, slot};
 use crate::stub::{KEY, answering, envelope, get, prompt};
 
-/// Another server, which would answer whatever it is asked.
+/// Another server, which answers every request.
 async fn elsewhere() -> MockServer {
     answering(ResponseTemplate::new(200).set_body_json(envelope(&prompt(7)))).await
 }
@@ -24,8 +23,8 @@ fn holds_the_key(request: &Request) -> bool {
     in_headers || request.url.as_str().contains(KEY)
 }
 
-/// The same server by its number and, as another host, by its name; with a password,
-/// and by an address that leaves the scheme to the reader.
+/// URLs of one server: by its address, by its name (another host), with a password, and without a
+/// scheme.
 fn names(server: &MockServer) -> [String; 4] {
     let port = server.address().port();
     [
@@ -68,7 +67,7 @@ async fn an_http_client_that_follows_redirects_takes_no_key_along() {
 }
 
 #[tokio::test]
-async fn a_storage_gets_no_key_and_leads_nowhere() {
+async fn a_storage_gets_no_key_and_its_redirects_are_not_followed() {
     let elsewhere = elsewhere().await;
     for location in names(&elsewhere) {
         for status in [301, 302, 303, 307, 308] {
@@ -89,7 +88,7 @@ async fn a_storage_gets_no_key_and_leads_nowhere() {
 #[tokio::test]
 async fn an_asset_is_fetched_without_the_key_wherever_it_leads() {
     let elsewhere = elsewhere().await;
-    // Back to the service itself, too.
+    // Also for redirects back to the service.
     let client = client(&elsewhere.uri());
     for location in names(&elsewhere) {
         for status in [301, 302, 303, 307, 308] {
@@ -106,7 +105,7 @@ async fn an_asset_is_fetched_without_the_key_wherever_it_leads() {
 }
 
 #[tokio::test]
-async fn a_job_is_asked_for_at_the_service_whatever_its_status_url_says() {
+async fn the_status_url_of_a_job_is_not_requested() {
     let elsewhere = elsewhere().await;
     let url = format!("{}/api/v1/generations/j/status", elsewhere.uri());
     let answer = move |request: &Request| {
@@ -160,8 +159,7 @@ async fn a_cursor_that_is_an_address_is_still_only_a_cursor() {
     assert!(requests(&elsewhere).await.is_empty());
 }
 
-/// A client whose base URL has no path, so that nothing stands between the host and
-/// what a call adds.
+/// A client whose base URL has no path, so that a path of a call follows the host directly.
 fn bare(server: &MockServer) -> Client {
     let builder = Client::builder().base_url(server.uri()).api_key(KEY);
     builder.retry(RetryPolicy::never()).build().unwrap()

@@ -1,4 +1,4 @@
-//! What `Debug` shows of everything that holds a secret.
+//! `Debug` of everything that contains a secret.
 
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
@@ -30,7 +30,7 @@ fn a_client_and_its_calls_show_no_secret() {
 }
 
 #[test]
-fn calls_that_hold_the_address_of_an_image_show_no_secret_of_it() {
+fn calls_with_the_url_of_an_image_show_no_secret_of_it() {
     let client = client("https://h");
     let url = || AssetUrl::from(signed("https", "cdn.example"));
     is_discreet(&client.assets().download(url()));
@@ -42,7 +42,7 @@ fn calls_that_hold_the_address_of_an_image_show_no_secret_of_it() {
 }
 
 #[test]
-fn models_that_hold_an_address_show_no_secret_of_it() {
+fn models_with_a_url_show_no_secret_of_it() {
     let slot: UploadSlot =
         serde_json::from_value(slot("https://u:s3cret@storage.example")).unwrap();
     is_discreet(&slot);

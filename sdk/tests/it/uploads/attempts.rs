@@ -1,5 +1,5 @@
-//! Uploads that go wrong at the storage: when a fresh slot is asked for, when not,
-//! and what nobody may see of the slots.
+//! Uploads that fail at the storage: which are retried with a new slot, and that errors show no
+//! secret of a slot.
 
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use promptarium::UploadSource;
 use serde_json::json;
 use wiremock::ResponseTemplate;
 
-use super::{World, all_of, giving_slots, png, storage};
+use super::{Servers, all_of, giving_slots, png, storage};
 use crate::errors::kinds;
 use crate::stub::{client, on_a_fast_clock};
 
-fn refusal(status: u16) -> ResponseTemplate {
+fn error_response(status: u16) -> ResponseTemplate {
     let body = json!({ "data": null, "error": "no", "details": {} });
     ResponseTemplate::new(status).insert_header("x-request-id", "r-9").set_body_json(body)
 }
@@ -20,12 +20,12 @@ fn refusal(status: u16) -> ResponseTemplate {
 #[tokio::test]
 async fn a_slot_that_is_refused_is_replaced_by_a_fresh_one() {
     for status in [401, 403] {
-        let world = World::new(vec![refusal(status)]).await;
-        let image = world.upload(png(20)).await.unwrap();
+        let servers = Servers::new(vec![error_response(status)]).await;
+        let image = servers.upload(png(20)).await.unwrap();
         assert_eq!(image.url.as_str(), "https://cdn.example/2.png");
-        assert_eq!(world.traffic().await, (2, 2));
-        assert_eq!(world.told(), [(1, 0), (1, 20), (2, 0), (2, 20)]);
-        let puts = world.storage.received_requests().await.unwrap();
+        assert_eq!(servers.traffic().await, (2, 2));
+        assert_eq!(servers.progress(), [(1, 0), (1, 20), (2, 0), (2, 20)]);
+        let puts = servers.storage.received_requests().await.unwrap();
         assert_eq!(puts[1].url.path(), "/put/2");
         assert_eq!(puts[1].headers["authorization"], "Bearer s3cretToken2");
         assert_eq!(puts[1].body, png(20));
@@ -36,91 +36,91 @@ async fn a_slot_that_is_refused_is_replaced_by_a_fresh_one() {
 async fn a_file_is_sent_again_from_its_beginning() {
     let path = std::env::temp_dir().join(format!("promptarium-again-{}.png", std::process::id()));
     std::fs::write(&path, png(300_000)).unwrap();
-    let world = World::new(vec![refusal(401), refusal(401)]).await;
-    world.upload(path.as_path()).await.unwrap();
+    let servers = Servers::new(vec![error_response(401), error_response(401)]).await;
+    servers.upload(path.as_path()).await.unwrap();
     std::fs::remove_file(path).unwrap();
-    for put in world.storage.received_requests().await.unwrap() {
+    for put in servers.storage.received_requests().await.unwrap() {
         assert!(put.body == png(300_000));
     }
-    assert_eq!(world.traffic().await, (3, 3));
+    assert_eq!(servers.traffic().await, (3, 3));
 }
 
 #[tokio::test]
 async fn two_fresh_slots_are_enough() {
-    let world = World::new((0..9).map(|_| refusal(401)).collect()).await;
-    let error = world.upload(png(20)).await.unwrap_err();
+    let servers = Servers::new((0..9).map(|_| error_response(401)).collect()).await;
+    let error = servers.upload(png(20)).await.unwrap_err();
     assert_snapshot!(error, @"PUT {uploadUrl}: 401 Unauthorized: no (request id r-9)");
     assert_eq!(kinds(&error), "slot_refused");
-    assert_eq!(world.traffic().await, (3, 3));
+    assert_eq!(servers.traffic().await, (3, 3));
     assert_eq!(error.path_template(), Some("{uploadUrl}"));
 }
 
 #[tokio::test]
 async fn a_reader_is_not_sent_again() {
-    let world = World::new(vec![refusal(401)]).await;
+    let servers = Servers::new(vec![error_response(401)]).await;
     let reader = UploadSource::reader(std::io::Cursor::new(png(20)), 20);
-    let error = world.upload(reader).await.unwrap_err();
+    let error = servers.upload(reader).await.unwrap_err();
     assert_snapshot!(error, @"the upload must be retried, but its reader can be read only once");
     assert_eq!(kinds(&error), "not_replayable");
     assert_snapshot!(std::error::Error::source(&error).unwrap(), @"PUT {uploadUrl}: 401 Unauthorized: no (request id r-9)");
-    assert_eq!(world.traffic().await, (1, 1));
+    assert_eq!(servers.traffic().await, (1, 1));
 
-    let world = World::new(vec![refusal(413)]).await;
+    let servers = Servers::new(vec![error_response(413)]).await;
     let reader = UploadSource::reader(std::io::Cursor::new(png(20)), 20);
-    assert_eq!(world.upload(reader).await.unwrap_err().status().unwrap(), 413);
+    assert_eq!(servers.upload(reader).await.unwrap_err().status().unwrap(), 413);
 }
 
 #[tokio::test]
 async fn a_refusal_of_the_bytes_is_final() {
     for status in [400, 404, 409, 413, 415, 501] {
-        let world = World::new(vec![refusal(status)]).await;
-        let error = world.upload(png(20)).await.unwrap_err();
+        let servers = Servers::new(vec![error_response(status)]).await;
+        let error = servers.upload(png(20)).await.unwrap_err();
         assert_eq!(error.status().unwrap(), status);
         assert_eq!(error.request_id(), Some("r-9"));
-        assert_eq!(world.traffic().await, (1, 1));
+        assert_eq!(servers.traffic().await, (1, 1));
     }
-    let world = World::new(vec![refusal(413)]).await;
-    assert_snapshot!(world.upload(png(20)).await.unwrap_err(), @"PUT {uploadUrl}: 413 Payload Too Large: no (request id r-9)");
+    let servers = Servers::new(vec![error_response(413)]).await;
+    assert_snapshot!(servers.upload(png(20)).await.unwrap_err(), @"PUT {uploadUrl}: 413 Payload Too Large: no (request id r-9)");
     let moved = ResponseTemplate::new(307).insert_header("location", "https://elsewhere.example/");
-    assert_snapshot!(World::new(vec![moved]).await.upload(png(20)).await.unwrap_err(), @"PUT {uploadUrl}: 307 Temporary Redirect, with an empty body");
+    assert_snapshot!(Servers::new(vec![moved]).await.upload(png(20)).await.unwrap_err(), @"PUT {uploadUrl}: 307 Temporary Redirect, with an empty body");
 }
 
 #[tokio::test]
 async fn after_its_time_any_refusal_of_a_slot_asks_for_a_fresh_one() {
-    let storage = storage(vec![refusal(400)]).await;
+    let storage = storage(vec![error_response(400)]).await;
     let service = giving_slots(storage.uri(), |slot| slot["expiresIn"] = json!(0)).await;
     let image = client(service.uri()).uploads().image(png(20)).await.unwrap();
     assert_eq!(image.url.as_str(), "https://cdn.example/2.png");
 }
 
 #[tokio::test]
-async fn trouble_at_the_storage_is_waited_out() {
+async fn errors_of_the_storage_are_retried_after_a_backoff() {
     for status in [408, 429, 500, 502, 503, 504] {
-        let world = World::new(vec![refusal(status), refusal(status)]).await;
+        let servers = Servers::new(vec![error_response(status), error_response(status)]).await;
         let elapsed = on_a_fast_clock(async {
             let start = tokio::time::Instant::now();
-            world.upload(png(20)).await.unwrap();
+            servers.upload(png(20)).await.unwrap();
             start.elapsed()
         });
         assert!(elapsed.await >= Duration::from_millis(125 + 187));
-        assert_eq!(world.traffic().await, (3, 3));
+        assert_eq!(servers.traffic().await, (3, 3));
     }
 }
 
 #[tokio::test]
 async fn a_wish_of_the_storage_is_granted_unless_it_is_too_long() {
-    let world = World::new(vec![refusal(503).insert_header("retry-after", "50")]).await;
+    let servers = Servers::new(vec![error_response(503).insert_header("retry-after", "50")]).await;
     let elapsed = on_a_fast_clock(async {
         let start = tokio::time::Instant::now();
-        world.upload(png(20)).await.unwrap();
+        servers.upload(png(20)).await.unwrap();
         start.elapsed()
     });
     assert!(elapsed.await >= Duration::from_secs(50));
 
-    let world = World::new(vec![refusal(503).insert_header("retry-after", "61")]).await;
-    let error = world.upload(png(20)).await.unwrap_err();
+    let servers = Servers::new(vec![error_response(503).insert_header("retry-after", "61")]).await;
+    let error = servers.upload(png(20)).await.unwrap_err();
     assert_eq!(error.retry_after(), Some(Duration::from_secs(61)));
-    assert_eq!(world.traffic().await, (1, 1));
+    assert_eq!(servers.traffic().await, (1, 1));
 }
 
 #[tokio::test]
@@ -142,7 +142,7 @@ async fn what_authorises_an_upload_shows_nowhere() {
     let quoting = |text: &str| ResponseTemplate::new(413).set_body_string(text);
     let mut shown = Vec::new();
     for text in ["<Token>s3cretToken1</Token>", "<Signature>s3cretSignature1</Signature>"] {
-        let error = World::new(vec![quoting(text)]).await.upload(png(20)).await.unwrap_err();
+        let error = Servers::new(vec![quoting(text)]).await.upload(png(20)).await.unwrap_err();
         assert_eq!(
             error.to_string(),
             "PUT {uploadUrl}: 413 Payload Too Large, with a body that is not shown because it \
@@ -152,13 +152,13 @@ async fn what_authorises_an_upload_shows_nowhere() {
     }
     let stated = json!({ "data": null, "error": "no such token: s3cretToken1", "details": {} });
     let stated = ResponseTemplate::new(415).set_body_json(stated);
-    shown.push(all_of(&World::new(vec![stated]).await.upload(png(20)).await.unwrap_err()));
+    shown.push(all_of(&Servers::new(vec![stated]).await.upload(png(20)).await.unwrap_err()));
     let harmless = quoting("<Code>EntityTooLarge</Code>");
-    let error = World::new(vec![harmless]).await.upload(png(20)).await.unwrap_err();
+    let error = Servers::new(vec![harmless]).await.upload(png(20)).await.unwrap_err();
     assert_snapshot!(error, @"PUT {uploadUrl}: 413 Payload Too Large, with a body that is not the API's: <Code>EntityTooLarge</Code>");
     shown.push(all_of(&error));
     shown.push(all_of(
-        &World::new((0..3).map(|_| refusal(401)).collect())
+        &Servers::new((0..3).map(|_| error_response(401)).collect())
             .await
             .upload(png(20))
             .await

@@ -1,4 +1,4 @@
-//! What can be uploaded, and what is said of what cannot.
+//! Sources of uploads, and the errors of those that cannot be uploaded.
 
 use std::error::Error as _;
 use std::io::Cursor;
@@ -9,11 +9,11 @@ use promptarium::{ImageContentType, UploadSource};
 use tokio::io::AsyncReadExt;
 use wiremock::ResponseTemplate;
 
-use super::{World, giving_slots, png, storage};
+use super::{Servers, giving_slots, png, storage};
 use crate::errors::kinds;
 use crate::stub::client;
 
-/// A file of its own for one test, gone afterwards.
+/// A file of one test, deleted when dropped.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -30,19 +30,19 @@ impl Drop for Scratch {
     }
 }
 
-/// What is said of this source; nothing is ever sent for it.
+/// The error of uploading this source, for which nothing is sent.
 async fn complaint(
     source: impl Into<UploadSource>,
     content_type: Option<ImageContentType>,
 ) -> String {
-    let world = World::new(vec![]).await;
-    let mut upload = world.client.uploads().image(source);
+    let servers = Servers::new(vec![]).await;
+    let mut upload = servers.client.uploads().image(source);
     if let Some(content_type) = content_type {
         upload = upload.content_type(content_type);
     }
     let error = upload.await.unwrap_err();
     assert_eq!(kinds(&error), "input");
-    assert_eq!(world.traffic().await, (0, 0));
+    assert_eq!(servers.traffic().await, (0, 0));
     error.to_string()
 }
 
@@ -54,7 +54,7 @@ fn begins(with: &[u8]) -> Vec<u8> {
 
 #[tokio::test]
 async fn the_first_bytes_tell_the_type() {
-    let world = World::new(vec![]).await;
+    let servers = Servers::new(vec![]).await;
     for (bytes, content_type) in [
         (png(40), ImageContentType::Png),
         (begins(b"\xff\xd8\xff\xe0"), ImageContentType::Jpeg),
@@ -62,11 +62,11 @@ async fn the_first_bytes_tell_the_type() {
         (begins(b"GIF89a"), ImageContentType::Gif),
         (begins(b"RIFF\x12\x34\0\0WEBP"), ImageContentType::Webp),
     ] {
-        assert_eq!(world.upload(bytes.clone()).await.unwrap().content_type, content_type);
+        assert_eq!(servers.upload(bytes.clone()).await.unwrap().content_type, content_type);
         let reader = UploadSource::reader(Cursor::new(bytes), 40);
-        assert_eq!(world.upload(reader).await.unwrap().content_type, content_type);
+        assert_eq!(servers.upload(reader).await.unwrap().content_type, content_type);
     }
-    for put in world.storage.received_requests().await.unwrap() {
+    for put in servers.storage.received_requests().await.unwrap() {
         assert_eq!(put.body.len(), 40);
     }
 }
@@ -85,28 +85,31 @@ async fn bytes_that_are_no_image_are_refused() {
 }
 
 #[tokio::test]
-async fn a_type_that_is_said_and_one_that_is_seen_have_to_agree() {
+async fn the_declared_type_must_be_that_of_the_first_bytes() {
     assert_snapshot!(complaint(png(40), Some(ImageContentType::Jpeg)).await, @"the image is image/png by its first bytes, but was declared as image/jpeg");
     let file = Scratch::new("photo.JPG", &png(40));
     let text = complaint(file.0.as_path(), None).await;
     assert_snapshot!(text.rsplit_once('/').unwrap().1, @"jpeg by its name");
     assert_snapshot!(text.replace(&file.0.display().to_string(), "FILE"), @"FILE is image/png by its first bytes, but image/jpeg by its name");
 
-    let world = World::new(vec![]).await;
-    let upload = world.client.uploads().image(file.0.clone());
+    let servers = Servers::new(vec![]).await;
+    let upload = servers.client.uploads().image(file.0.clone());
     let image = upload.content_type(ImageContentType::Png).await.unwrap();
     assert_eq!(image.content_type, ImageContentType::Png);
     let unknown = Scratch::new("photo.dat", &png(40));
-    assert_eq!(world.upload(unknown.0.as_path()).await.unwrap().content_type.as_str(), "image/png");
+    assert_eq!(
+        servers.upload(unknown.0.as_path()).await.unwrap().content_type.as_str(),
+        "image/png"
+    );
 }
 
 #[tokio::test]
 async fn a_type_this_version_does_not_know_is_taken_at_the_callers_word() {
-    let world = World::new(vec![]).await;
+    let servers = Servers::new(vec![]).await;
     let avif = begins(b"\0\0\0\x20ftypavif");
-    let upload = world.client.uploads().image(avif).content_type("image/avif".into());
+    let upload = servers.client.uploads().image(avif).content_type("image/avif".into());
     assert_eq!(upload.await.unwrap().content_type.as_str(), "image/avif");
-    let put = &world.storage.received_requests().await.unwrap()[0];
+    let put = &servers.storage.received_requests().await.unwrap()[0];
     assert_eq!(put.headers["content-type"], "image/avif");
     assert_snapshot!(complaint(png(40), Some("image/avif".into())).await, @"the image is image/png by its first bytes, but was declared as image/avif");
 }
@@ -124,14 +127,14 @@ async fn sizes_out_of_bounds_are_refused_before_anything_is_read() {
             .ends_with("has 0 bytes; 1 to 10485760 are accepted")
     );
 
-    let world = World::new(vec![]).await;
-    assert_eq!(world.upload(png(10_485_760)).await.unwrap().size, 10_485_760);
+    let servers = Servers::new(vec![]).await;
+    assert_eq!(servers.upload(png(10_485_760)).await.unwrap().size, 10_485_760);
 }
 
 #[tokio::test]
 async fn files_that_cannot_be_read_are_named() {
-    let world = World::new(vec![]).await;
-    let error = world.upload(PathBuf::from("/nowhere/a.png")).await.unwrap_err();
+    let servers = Servers::new(vec![]).await;
+    let error = servers.upload(PathBuf::from("/nowhere/a.png")).await.unwrap_err();
     assert_snapshot!(error, @"/nowhere/a.png cannot be read");
     assert_eq!(kinds(&error), "input");
     let cause = error.source().unwrap().downcast_ref::<std::io::Error>().unwrap();
@@ -141,25 +144,25 @@ async fn files_that_cannot_be_read_are_named() {
 }
 
 #[tokio::test]
-async fn a_reader_that_ends_too_soon_is_told_and_nothing_is_stored() {
+async fn a_reader_that_ends_early_is_an_error_and_nothing_is_stored() {
     assert_snapshot!(complaint(UploadSource::reader(Cursor::new(png(8)), 100), None).await, @"the image ended after 8 of 100 bytes");
-    let world = World::new(vec![]).await;
+    let servers = Servers::new(vec![]).await;
     let short = UploadSource::reader(Cursor::new(png(200_000)), 300_000);
-    let error = world.upload(short).await.unwrap_err();
+    let error = servers.upload(short).await.unwrap_err();
     assert_snapshot!(error, @"the image ended after 200000 of 300000 bytes");
     assert_eq!(kinds(&error), "input");
-    assert_eq!(world.traffic().await, (1, 0), "no whole request came to the storage");
+    assert_eq!(servers.traffic().await, (1, 0), "no whole request came to the storage");
 }
 
 #[tokio::test]
 async fn a_reader_that_fails_half_way_is_the_cause() {
     let failing = tokio_failing(png(100_000));
-    let world = World::new(vec![]).await;
-    let error = world.upload(UploadSource::reader(failing, 300_000)).await.unwrap_err();
+    let servers = Servers::new(vec![]).await;
+    let error = servers.upload(UploadSource::reader(failing, 300_000)).await.unwrap_err();
     assert_snapshot!(error, @"the image cannot be read");
     assert_snapshot!(error.source().unwrap(), @"the disk is on fire");
     assert_eq!(kinds(&error), "input");
-    assert_eq!(world.traffic().await, (1, 0));
+    assert_eq!(servers.traffic().await, (1, 0));
 }
 
 /// These bytes, then an error.
@@ -179,21 +182,21 @@ fn tokio_failing(bytes: Vec<u8>) -> impl tokio::io::AsyncRead + Send + 'static {
 
 #[tokio::test]
 async fn what_a_reader_has_beyond_its_size_is_not_read() {
-    let world = World::new(vec![]).await;
+    let servers = Servers::new(vec![]).await;
     let whole = Cursor::new(png(40)).chain(tokio::io::repeat(0));
-    world.upload(UploadSource::reader(whole, 40)).await.unwrap();
-    assert_eq!(world.storage.received_requests().await.unwrap()[0].body, png(40));
+    servers.upload(UploadSource::reader(whole, 40)).await.unwrap();
+    assert_eq!(servers.storage.received_requests().await.unwrap()[0].body, png(40));
 }
 
 #[tokio::test]
-async fn a_file_that_changes_on_the_way_is_told() {
+async fn a_file_that_changes_during_the_upload_is_an_error() {
     for (change, text) in
         [(100_u64, "ended after"), (500_000, "has grown beyond the 300000 bytes it had")]
     {
         let file = Scratch::new(&format!("changing{change}.png"), &png(300_000));
         let storage = storage(vec![ResponseTemplate::new(200)]).await;
         let path = file.0.clone();
-        // Its size has been declared when the slot is given out.
+        // The slot was requested with the old size.
         let service = giving_slots(storage.uri(), move |_| {
             let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
             file.set_len(change).unwrap();

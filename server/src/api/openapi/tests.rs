@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use promptarium::limits as l;
-use promptarium::server::Scope;
 use serde_json::{Value, json};
 
 use super::document;
@@ -88,7 +87,7 @@ fn routes_and_operations_are_the_same() {
         let security = match row.access {
             Access::None => json!([]),
             Access::Key => json!([{ "apiKey": [] }]),
-            Access::Write => json!([{ "apiKey": [Scope::PromptsWrite.as_str()] }]),
+            Access::Write => json!([{ "apiKey": ["prompts:write"] }]),
             Access::Session => json!([{ "browserSession": [] }]),
             Access::UploadToken => json!([{ "uploadToken": [] }]),
         };

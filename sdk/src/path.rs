@@ -4,7 +4,7 @@
 //!
 //! ```
 //! use promptarium::PromptId;
-//! use promptarium::server::path;
+//! use promptarium::path;
 //!
 //! assert_eq!(path::PROMPT, "/prompts/{promptId}");
 //! assert_eq!(path::prompt(PromptId::new(7)), "/prompts/7");
@@ -37,30 +37,19 @@ macro_rules! paths {
 }
 
 paths! {
-    /// List and create prompts.
     PROMPTS = "/prompts";
-    /// Read, change and delete one prompt.
     PROMPT = "/prompts/{promptId}", prompt(promptId = id: PromptId);
-    /// Add a prompt to another vault.
     PROMPT_SAVE = "/prompts/{promptId}/save", prompt_save(promptId = id: PromptId);
-    /// List and create vaults.
     VAULTS = "/vaults";
-    /// Read, change and delete one vault.
     VAULT = "/vaults/{vaultId}", vault(vaultId = id: VaultId);
-    /// Copy a vault into the caller's account.
     VAULT_FORK = "/vaults/{vaultId}/fork", vault_fork(vaultId = id: VaultId);
-    /// List the contents of a vault and add prompts to it.
     VAULT_PROMPTS = "/vaults/{vaultId}/prompts", vault_prompts(vaultId = id: VaultId);
-    /// Remove a prompt from a vault.
     VAULT_PROMPT = "/vaults/{vaultId}/prompts/{vaultPromptId}",
         vault_prompt(vaultId = vault: VaultId, vaultPromptId = membership: VaultPromptId);
-    /// Move a prompt to another vault.
     VAULT_PROMPT_MOVE = "/vaults/{vaultId}/prompts/{vaultPromptId}/move",
         vault_prompt_move(vaultId = vault: VaultId, vaultPromptId = membership: VaultPromptId);
-    /// Pin and unpin a prompt of a vault.
     VAULT_PROMPT_PIN = "/vaults/{vaultId}/prompts/{vaultPromptId}/pin",
         vault_prompt_pin(vaultId = vault: VaultId, vaultPromptId = membership: VaultPromptId);
-    /// Queue a generation.
     GENERATIONS = "/generations";
     /// Poll the status of a generation.
     ///
@@ -68,7 +57,6 @@ paths! {
     /// percent-encoded. A URL cannot hold the ids `.` and `..`, encoded or not.
     GENERATION_STATUS = "/generations/{clientJobId}/status",
         generation_status(clientJobId = job: &JobId);
-    /// Request an upload slot.
     UPLOADS_IMAGES = "/uploads/images";
     /// List and create API keys (in a browser session only).
     API_KEYS = "/api-keys";

@@ -1,4 +1,4 @@
-//! Uploads bytes to a storage, without the API key.
+//! Uploads bytes to a storage and downloads assets, from any host and without the API key.
 
 use std::future::{pending, poll_fn};
 use std::pin::{Pin, pin};
@@ -6,22 +6,22 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, USER_AGENT};
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 use http_body::{Frame, SizeHint};
 use tokio::sync::mpsc;
+use url::Url;
 
-use super::incoming::{Incoming, MaxSize};
+use super::incoming::{Incoming, MaxSize, check_asset, is_web};
 use super::limit::{Running, TimedOut};
-use super::repeats_query;
 use crate::client::error::ErrorBody;
-use crate::client::reply::repeats;
+use crate::client::reply::{encoded, repeats};
 use crate::client::request::Route;
-use crate::client::transport::{self, Body, Failure};
+use crate::client::trace::Span;
+use crate::client::transport::{Body, Failure};
 use crate::client::uploads::Chunks;
 use crate::client::{Client, Error};
 use crate::model::UploadSlot;
 
-/// Chunks that wait for the connection.
 const CHUNKS_QUEUED: usize = 1;
 
 impl Client {
@@ -40,8 +40,9 @@ impl Client {
         let fail = |error: Error| error.of(route.clone(), None);
         let running = Running::idle_only(self.0.limits);
         let (chunks, queue) = mpsc::channel(CHUNKS_QUEUED);
-        let request = self.upload(slot, Queue { chunks: queue, left: source.size() })?;
-        let mut sending = pin!(self.0.transport.send(request));
+        let body = Queue { chunks: queue, left: source.size() };
+        let (headers, body) = (self.upload_headers(slot, body.left)?, Body::new(body));
+        let mut sending = pin!(self.0.http_client.send(Method::PUT, url, headers, body));
         let mut reading = pin!(read_all(source, chunks, &running, on_sent));
 
         let mut complete = false;
@@ -59,18 +60,17 @@ impl Client {
             }
             First::Read(Ok(())) => {
                 complete = true;
-                let response = running.first(sending).await;
-                response.map_err(|limit| fail(limit.error(url, None)))?
+                running.exchange(url, sending).await
             }
         };
-        let response = response.map_err(|source| fail(Error::no_response(url, source)))?;
+        let response = response.map_err(fail)?;
         // The body of a success is not read.
         let max = MaxSize { bytes: 0, setting: "" };
         let response = Incoming::new(route, url.clone(), response, running, max);
         self.outcome(response, complete, slot).await
     }
 
-    fn upload(&self, slot: &UploadSlot, body: Queue) -> Result<Request<Body>, Error> {
+    fn upload_headers(&self, slot: &UploadSlot, size: u64) -> Result<HeaderMap, Error> {
         let invalid = |what| Error::input(format!("the {what} of the slot cannot be sent"));
         let mut token = HeaderValue::try_from(format!("Bearer {}", slot.token.expose()))
             .map_err(|_| invalid("token"))?;
@@ -80,9 +80,9 @@ impl Client {
         let mut headers = HeaderMap::new();
         headers.insert(AUTHORIZATION, token);
         headers.insert(CONTENT_TYPE, content_type);
-        headers.insert(CONTENT_LENGTH, body.left.into());
+        headers.insert(CONTENT_LENGTH, size.into());
         headers.insert(USER_AGENT, self.0.user_agent.clone());
-        transport::request(Method::PUT, slot.upload_url.expose(), headers, Body::new(body))
+        Ok(headers)
     }
 
     async fn outcome(
@@ -107,7 +107,7 @@ impl Client {
 /// What happens first: the end of reading, or a response.
 enum First {
     Read(Result<(), ReadError>),
-    Answered(Result<Response<Body>, Failure>),
+    Answered(Result<Response<Body>, Error>),
 }
 
 enum ReadError {
@@ -168,4 +168,71 @@ impl http_body::Body for Queue {
     fn size_hint(&self) -> SizeHint {
         SizeHint::with_exact(self.left)
     }
+}
+
+impl Client {
+    /// Requests the asset at this URL and receives the head of the response. Redirects are
+    /// followed, since there is no key that they could leak.
+    pub(in crate::client) async fn open_asset(
+        &self,
+        url: &str,
+        max_size: u64,
+        span: &Span,
+    ) -> Result<Incoming, Error> {
+        let route = Route::new(Method::GET, Route::ASSET);
+        let invalid = || Error::input("the URL of the asset is not an absolute http or https URL");
+        let mut url = Url::parse(url).ok().filter(is_web).ok_or_else(invalid)?;
+        let running = Running::idle_only(self.0.limits);
+        let max = MaxSize { bytes: max_size, setting: "max_size" };
+        let mut redirects = 0;
+        let asset = loop {
+            let attempt = span.attempt(&route, &url, redirects + 1);
+            let response = attempt.around(self.get_once(&url, &running)).await;
+            attempt.ended(response.as_ref().map(Response::status));
+            let response = response.map_err(|error| error.of(route.clone(), None))?;
+            let asset = Incoming::new(route.clone(), url, response, running, max);
+            match asset.redirect(|from, to| check_asset(from, to, redirects))? {
+                Some(next) => url = next,
+                None => break asset,
+            }
+            redirects += 1;
+        };
+        if !asset.status().is_success() {
+            let url = asset.url.clone();
+            let reply = asset.refusal().await;
+            return Err(if repeats_query(&reply.body, &url) {
+                reply.refused_with(ErrorBody::Withheld)
+            } else {
+                reply.refused()
+            });
+        }
+        if let Some(error) = encoded(asset.status(), &asset.head.headers) {
+            return Err(asset.fail(error));
+        }
+        asset.check_length()?;
+        Ok(asset)
+    }
+
+    async fn get_once(&self, url: &Url, running: &Running) -> Result<Response<Body>, Error> {
+        let mut headers = HeaderMap::new();
+        headers.insert(USER_AGENT, self.0.user_agent.clone());
+        let sending = self.0.http_client.send(Method::GET, url, headers, Body::default());
+        running.exchange(url, sending).await
+    }
+}
+
+impl Incoming {
+    pub(in crate::client) fn content_type(&self) -> Option<String> {
+        let value = self.head.headers.get(CONTENT_TYPE)?;
+        value.to_str().ok().map(str::to_owned)
+    }
+}
+
+/// Whether a response repeats a query parameter, which may be a signature. Some storages quote the
+/// request that they refuse.
+fn repeats_query(body: &[u8], url: &Url) -> bool {
+    let text = String::from_utf8_lossy(body);
+    let as_sent = url.query().into_iter().flat_map(|query| query.split(['&', '=']));
+    let meant = url.query_pairs().map(|(_, value)| value.into_owned());
+    as_sent.map(str::to_owned).chain(meant).any(|secret| repeats(&text, &secret))
 }

@@ -1,0 +1,64 @@
+//! Successes that cannot be decoded.
+
+use std::error::Error as _;
+
+use insta::assert_snapshot;
+use serde_json::json;
+use wiremock::ResponseTemplate;
+
+use super::kinds;
+use crate::stub::{envelope, failure, outcome, prompt};
+
+#[tokio::test]
+async fn a_decode_error_names_the_position_and_the_reason() {
+    let mut wrong = prompt(7);
+    wrong["images"][0]["width"] = json!("wide");
+    let body = envelope(&wrong);
+    let answer = ResponseTemplate::new(200).insert_header("x-request-id", "r-1");
+    let error = failure(answer.set_body_json(&body)).await;
+    assert_snapshot!(error, @r#"GET /prompts/{promptId}: cannot decode response at `data.images[0].width`: invalid type: string "wide", expected u32 (200 OK), near …eatedAt":"2026-03-01T11:00:00.000000Z","id":7,"images":[{"createdAt":"2026-03-01T12:00:00.000000Z","height":576,"url":"https://cdn.example/a.png","width":"wide"}],"platform":null,"prompt":"A harbour a… (request id r-1)"#);
+    assert_eq!(kinds(&error), "decode");
+    assert_snapshot!(error.source().unwrap(), @r#"invalid type: string "wide", expected u32 at line 1 column 172"#);
+
+    let mut lacking = prompt(7);
+    lacking.as_object_mut().unwrap().remove("createdAt");
+    let error = failure(ResponseTemplate::new(200).set_body_json(envelope(&lacking))).await;
+    let text = error.to_string();
+    let start = "GET /prompts/{promptId}: cannot decode response at `data`: missing field `createdAt` (200 OK), near ";
+    assert!(text.starts_with(start), "{text}");
+
+    let mut member = prompt(7);
+    member["vaultPromptId"] = json!(true);
+    let answer = ResponseTemplate::new(200).set_body_json(envelope(&json!([member])));
+    let error = outcome(answer, |client| client.vault(3.into()).prompts().list());
+    let error = error.await.unwrap_err();
+    assert!(error.to_string().contains("at `data[0].vaultPromptId`"), "{error}");
+}
+
+#[tokio::test]
+async fn successes_without_a_readable_body_are_decode_errors() {
+    let text = async |answer: ResponseTemplate| {
+        let error = failure(answer).await;
+        assert_eq!(kinds(&error), "decode");
+        error.to_string()
+    };
+    assert_snapshot!(text(ResponseTemplate::new(204)).await, @"GET /prompts/{promptId}: cannot decode response: the body is empty (204 No Content)");
+    let html = ResponseTemplate::new(200).set_body_string("<html>Sign in</html>");
+    assert_snapshot!(text(html).await, @"GET /prompts/{promptId}: cannot decode response: expected value (200 OK), near <html>Sign in</html>");
+    let null = ResponseTemplate::new(200).set_body_string(r#"{"data":null,"error":null}"#);
+    assert_snapshot!(text(null).await, @r#"GET /prompts/{promptId}: cannot decode response at `data`: invalid type: null, expected struct Prompt (200 OK), near {"data":null,"error":null}"#);
+    let trailing =
+        ResponseTemplate::new(200).set_body_string(format!("{} x", envelope(&prompt(7))));
+    assert!(text(trailing).await.ends_with(" x"));
+}
+
+#[tokio::test]
+async fn the_position_is_found_in_a_long_response_of_many_lines() {
+    let mut prompts: Vec<_> = (1..=60).map(prompt).collect();
+    prompts[40]["title"] = json!("☾".repeat(300));
+    prompts[41]["createdAt"] = json!("gestern");
+    let body = serde_json::to_string_pretty(&envelope(&json!(prompts))).unwrap();
+    let answer = ResponseTemplate::new(200).set_body_string(body);
+    let error = outcome(answer, |client| client.prompts().list()).await.unwrap_err();
+    assert_snapshot!(error, @r#"GET /prompts: cannot decode response at `data[41].createdAt`: not an ISO 8601 timestamp: failed to parse four digit integer as year: invalid digit, expected 0-9 but got g (200 OK), near …☾☾☾☾☾☾☾☾☾", "updatedAt": "2026-03-01T11:30:00.000000Z", "vaultIds": [ 3 ] }, { "createdAt": "gestern", "id": 42, "images": […"#);
+}
