@@ -156,6 +156,9 @@ pub(crate) const STREAM_BATCH: usize = 64;
 pub(crate) const STREAMS_PER_ACCOUNT: usize = 2;
 /// How long a request waits until it may stream.
 pub(crate) const STREAM_WAIT: Duration = Duration::from_secs(5);
+/// Lists of vaults whose rows are in memory at once, in all and of one account.
+pub(crate) const VAULT_LISTS_MAX: usize = 8;
+pub(crate) const VAULT_LISTS_PER_ACCOUNT: usize = 2;
 /// How long the reader of a stream may take no batch before its connection is closed.
 pub(crate) const STREAM_STALL_TIMEOUT: Duration = Duration::from_secs(30);
 /// Keys in the cache.
@@ -179,16 +182,27 @@ pub(crate) const LAST_USE_PRECISION: Duration = Duration::from_secs(60);
 /// Keys of one account that are not revoked.
 pub(crate) const API_KEYS_MAX: usize = 100;
 
+/// Default of `--vaults-max`: vaults of one account. All of them are in one response.
+pub(crate) const VAULTS_MAX: usize = 10_000;
+
 // Generations.
 
 /// Longest submission to a provider.
 pub(crate) const SUBMIT_TIMEOUT: Duration = Duration::from_secs(60);
 /// A submission without a result for this long, more than the two times around it, has failed.
 pub(crate) const SUBMIT_LIMIT: Duration = Duration::from_secs(120);
-/// How long recording the result of a submission is retried while the store is unavailable; longer
-/// if the provider accepted it, because the output is paid for.
+/// How long a request waits while the result of its submission cannot be recorded.
 pub(crate) const SUBMIT_RECORD_RETRY_FOR: Duration = Duration::from_secs(10);
-pub(crate) const SUBMIT_ACCEPTED_RETRY_FOR: Duration = Duration::from_secs(50);
+/// How long recording an accepted submission is retried after that, since its output is paid for.
+/// No longer than ended jobs are kept, or the name could belong to another job.
+pub(crate) const SUBMIT_UNRECORDED_RETRY_FOR: Duration = Duration::from_secs(24 * 3600);
+/// Accepted submissions that wait to be recorded. One takes less than a kilobyte with usual URLs.
+pub(crate) const SUBMIT_UNRECORDED_MAX: usize = 10_000;
+/// Longest pause between two attempts to record one.
+pub(crate) const SUBMIT_UNRECORDED_DELAY_MAX: Duration = Duration::from_secs(5);
+/// After an outage of the store, submissions are not failed for this long: servers that have been
+/// waiting for the store record theirs first.
+pub(crate) const SUBMIT_LATE_GRACE: Duration = Duration::from_secs(20);
 /// How long a repeated request waits for the first one's submission.
 pub(crate) const SUBMIT_WAIT: Duration = Duration::from_secs(30);
 /// First and longest pause between two looks at the store during a submission; it doubles.
@@ -248,6 +262,12 @@ pub(crate) const OUTPUT_MAX_MIB: usize = 512;
 pub(crate) const OUTPUT_STALL_TIMEOUT: Duration = Duration::from_secs(60);
 /// Bytes per second of an output, beyond that time: 512 MiB may take 35 minutes.
 pub(crate) const OUTPUT_RATE_MIN: u64 = 256 * 1024;
+/// Bytes of every output that may be on disk. A larger one needs one of these permits, of which one
+/// account may have a part; the others wait. So outputs take at most
+/// [`OUTPUT_BYTES_FREE`] for each worker and `--output-max-mib` for each permit.
+pub(crate) const OUTPUT_BYTES_FREE: u64 = 16 << 20;
+pub(crate) const LARGE_OUTPUTS_MAX: usize = 8;
+pub(crate) const LARGE_OUTPUTS_PER_ACCOUNT: usize = 2;
 /// Bytes of an output that are read for the size of its image, and outputs that are read at once.
 pub(crate) const OUTPUT_HEAD_BYTES_MAX: u64 = 8 << 20;
 pub(crate) const OUTPUT_EXAMINATIONS_MAX: usize = 4;

@@ -66,7 +66,7 @@ pub use self::url::DatabaseUrl;
 use super::{Cause, Store, StoreError};
 use crate::clock::Clock;
 use crate::error_chain::error_chain;
-use crate::limits::{CONNECT_TIMEOUT, POOLER_CHECKS};
+use crate::limits::{CONNECT_TIMEOUT, POOLER_CHECKS, VAULTS_MAX};
 
 /// A [`Store`] in PostgreSQL.
 #[derive(Clone)]
@@ -74,6 +74,8 @@ pub struct PostgresStore {
     db: Db,
     keys: Arc<key_cache::KeyCache>,
     notifier: notify::JobNotifier,
+    /// How many vaults an account may have.
+    vaults_max: i64,
 }
 
 #[cfg(test)]
@@ -128,7 +130,14 @@ impl PostgresStore {
             db,
             keys: Arc::new(key_cache::KeyCache::new()),
             notifier: notify::JobNotifier::new(connector),
+            vaults_max: VAULTS_MAX as i64,
         })
+    }
+
+    /// The same with another limit of the vaults of an account.
+    #[must_use]
+    pub fn with_vaults_max(self, vaults_max: usize) -> Self {
+        Self { vaults_max: i64::try_from(vaults_max).unwrap_or(i64::MAX), ..self }
     }
 
     /// Brings the schema of a database up to date and returns the names of what was applied.
