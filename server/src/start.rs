@@ -28,7 +28,7 @@ use crate::http::rates::Rates;
 use crate::outbound::OutboundError;
 use crate::serve::connection_count::ConnectionCount;
 use crate::serve::listener::{Drained, Limits, serve};
-use crate::serve::metrics::{AskPool, Metrics};
+use crate::serve::metrics::{AskPool, Generations, Metrics};
 use crate::serve::routes::{self, Routes};
 use crate::serve::service::ApiService;
 use crate::store::postgres::PostgresStore;
@@ -231,13 +231,17 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         clock: clock.clone(),
         settings: config.jobs,
         poll_spacing: Arc::default(),
+        activity: Arc::default(),
     };
 
     let (table, connections) = (routes::table(), ConnectionCount::default());
     let memory = MemoryBudget::new(config.memory_budget);
-    let metrics =
-        with_metrics.then(|| Metrics::new(&table, &connections, &memory, kind.pool()).into());
     let submitter = Submitter::new(store.clone(), provider);
+    let metrics = with_metrics.then(|| {
+        let readings = worker.readings().into_iter().chain([submitter.reading()]);
+        let generations = Generations::new(readings, &worker.activity.claim_delay);
+        Metrics::new(&table, &connections, &memory, kind.pool(), generations).into()
+    });
     let api = Api {
         submitter: submitter.clone(),
         store,

@@ -18,6 +18,7 @@ use prometheus_client::registry::{Registry, Unit};
 use tokio::net::TcpListener;
 
 use crate::api::Readiness;
+use crate::generate::worker::Reading;
 use crate::http::body::BodyReadError;
 use crate::http::error::ApiError;
 use crate::http::memory::{MemoryBudget, OverBudget};
@@ -55,7 +56,36 @@ pub struct Metrics {
     refused: Family<[(&'static str, &'static str); 1], Counter>,
     /// The gauge is set when it is read.
     memory: (MemoryBudget, Gauge),
+    generations: Generations,
     registry: Registry,
+}
+
+/// Numbers of generations, set at each scrape.
+pub(crate) struct Generations {
+    gauges: Vec<(Reading, Gauge)>,
+    claim_delay: Histogram,
+}
+
+impl Generations {
+    pub(crate) fn new(readings: impl Iterator<Item = Reading>, claim_delay: &Histogram) -> Self {
+        let gauges = readings.map(|reading| (reading, Gauge::default())).collect();
+        Self { gauges, claim_delay: claim_delay.clone() }
+    }
+
+    fn register(&self, registry: &mut Registry) {
+        let registry = registry.sub_registry_with_prefix("generations");
+        for ((name, text, _), gauge) in &self.gauges {
+            registry.register(*name, *text, gauge.clone());
+        }
+        let text = "How long a generation was due before a worker took it";
+        registry.register_with_unit("claim_delay", text, Unit::Seconds, self.claim_delay.clone());
+    }
+
+    fn update(&self) {
+        for ((_, _, read), gauge) in &self.gauges {
+            gauge.set(gauge_value(read()));
+        }
+    }
 }
 
 /// Where the use of a database is asked for.
@@ -87,12 +117,12 @@ impl DatabaseMetrics {
         let PoolUse { busy, idle, max, pipelined, waiting } = (self.ask)();
         let set = |family: &Family<Labels, Gauge>, label, value: &str, number: usize| {
             let gauge = family.get_or_create_owned(&vec![(label, value.to_owned())]);
-            gauge.set(i64::try_from(number).unwrap_or(i64::MAX));
+            gauge.set(gauge_value(number));
         };
         for (state, number) in [("busy", busy), ("idle", idle), ("max", max)] {
             set(&self.connections, "state", state, number);
         }
-        self.pipelined.set(i64::try_from(pipelined).unwrap_or(i64::MAX));
+        self.pipelined.set(gauge_value(pipelined));
         for (what, number) in waiting {
             set(&self.waiting, "for", what, number);
         }
@@ -111,12 +141,14 @@ impl Metrics {
         connections: &ConnectionCount,
         memory: &MemoryBudget,
         pool: Option<AskPool>,
+        generations: Generations,
     ) -> Self {
         let requests = Family::<Labels, Counter>::default();
         let durations =
             Family::<Labels, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS_SECONDS));
         let mut all = Registry::with_prefix("promptarium");
         let database = pool.map(|ask| DatabaseMetrics::new(ask, &mut all));
+        generations.register(&mut all);
         let registry = all.sub_registry_with_prefix("http");
         registry.register("connections", "Open connections", connections.open.clone());
         let text = "Connections closed because their address had too many";
@@ -150,7 +182,7 @@ impl Metrics {
                     duration: durations.get_or_create_owned(&labels),
                 }
             });
-        Self { routes: routes.collect(), database, refused, memory, registry: all }
+        Self { routes: routes.collect(), database, refused, memory, generations, registry: all }
     }
 
     /// Counts one request; `route` is its row in the route table.
@@ -190,8 +222,8 @@ pub(super) fn refusal(error: &ApiError) -> Option<&'static str> {
     }
 }
 
-fn gauge_value(bytes: usize) -> i64 {
-    i64::try_from(bytes).unwrap_or(i64::MAX)
+fn gauge_value(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 /// Serves `/metrics` until it is cancelled.
@@ -210,6 +242,7 @@ impl HttpService for Arc<Metrics> {
                 if let Some(database) = &self.database {
                     database.update();
                 }
+                self.generations.update();
                 let (budget, used) = &self.memory;
                 used.set(gauge_value(budget.used()));
                 let mut text = String::new();
