@@ -61,9 +61,9 @@ pub(crate) const ACCEPT_RETRY_MAX: Duration = Duration::from_secs(1);
 pub const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// The arrival of a whole JSON body, in seconds.
 pub const BODY_SECONDS_MAX: u64 = 30;
-/// How long the rest of a body is read and discarded after the response, and how much of it or of
-/// a refused head.
-pub(crate) const DISCARD_TIMEOUT: Duration = Duration::from_secs(3);
+/// Between two pieces of the rest of a body, which is read and discarded after the response, and how
+/// much of it or of a refused head. In all it may take as long as a body.
+pub(crate) const DISCARD_STALL_TIMEOUT: Duration = Duration::from_secs(3);
 pub(crate) const DISCARD_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Chunks of a streamed list are sent when they have this size.
 pub(crate) const LISTING_CHUNK_BYTES: usize = 32 * 1024;
@@ -104,7 +104,7 @@ pub(crate) const SIGN_IN_ADDRESSES_MAX: usize = 10_000;
 
 // PostgreSQL.
 
-/// How often the start tries to catch a pooler in changing the connection below ours.
+/// How often the check of a host tries to catch a pooler in changing the connection below ours.
 pub(crate) const POOLER_CHECKS: u32 = 10;
 /// Default of `--database-pool`. One more connection listens for jobs.
 pub(crate) const DATABASE_CONNECTIONS: usize = 16;

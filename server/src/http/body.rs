@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::http::memory::{Memory, OverBudget};
 pub use crate::limits::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
-use crate::limits::{DISCARD_BYTES_MAX, DISCARD_TIMEOUT, FORM_BYTES_MAX, UPLOAD_RATE_MIN};
+use crate::limits::{DISCARD_BYTES_MAX, DISCARD_STALL_TIMEOUT, FORM_BYTES_MAX, UPLOAD_RATE_MIN};
 
 /// Why a body could not be read. Sizes are those of an upload slot, times are seconds.
 #[derive(Debug, thiserror::Error)]
@@ -99,15 +99,18 @@ async fn read(
     })
 }
 
-/// Reads and discards the rest in the background, within limits. Closing a socket with
-/// unread bytes resets the connection, and the client could lose the response.
+/// Reads and discards the rest in the background, within limits: as long as it comes, and no longer
+/// than a body may take. Closing a socket with unread bytes resets the connection, and the client
+/// could lose the response.
 pub(crate) fn discard(body: Incoming) {
     if body.is_end_stream() {
         return;
     }
     let mut rest = Limited::new(body, DISCARD_BYTES_MAX);
-    let discarded = async move { while let Some(Ok(_)) = rest.frame().await {} };
-    tokio::spawn(timeout(DISCARD_TIMEOUT, discarded));
+    let discarded = async move {
+        while let Ok(Some(Ok(_))) = timeout(DISCARD_STALL_TIMEOUT, rest.frame()).await {}
+    };
+    tokio::spawn(timeout(Duration::from_secs(BODY_SECONDS_MAX), discarded));
 }
 
 /// A body that is read piece by piece and checked for its exact size.

@@ -13,6 +13,7 @@ use tokio::time::timeout;
 use tokio_postgres::{AsyncMessage, Client, Config, Error, Statement};
 use tokio_util::task::AbortOnDropHandle;
 
+use super::pooler;
 use super::url::DatabaseUrl;
 use crate::error_chain::error_chain;
 use crate::limits::CONNECT_TIMEOUT;
@@ -26,6 +27,8 @@ pub(super) struct Connector {
     first: Arc<AtomicUsize>,
     /// Connections of an earlier epoch are not used any more.
     epoch: Arc<AtomicUsize>,
+    /// Of each host, whether it is known to keep prepared statements.
+    keeps_statements: Arc<[AtomicBool]>,
     /// Gets the notifications of a connection that listens.
     pub(super) notified: Arc<Notify>,
 }
@@ -38,7 +41,8 @@ pub struct Unreachable(String);
 impl Connector {
     pub(super) fn new(url: &DatabaseUrl) -> Self {
         let (first, epoch, notified) = Default::default();
-        Self { url: Arc::new(url.clone()), first, epoch, notified }
+        let keeps_statements = url.hosts.iter().map(|_| AtomicBool::new(false)).collect();
+        Self { url: Arc::new(url.clone()), first, epoch, keeps_statements, notified }
     }
 
     pub(super) async fn connect(&self) -> Result<DbClient, Unreachable> {
@@ -46,11 +50,26 @@ impl Connector {
         let mut reasons = Vec::new();
         for at in first..first + hosts.len() {
             let (host, config) = &hosts[at % hosts.len()];
+            let keeps_statements = &self.keeps_statements[at % hosts.len()];
             // Also for a caller that stops waiting, and tries again.
             self.first.store(at + 1, Relaxed);
             let limit = config.get_connect_timeout().copied().unwrap_or(CONNECT_TIMEOUT);
             // A large future that is seldom needed.
-            match timeout(limit, Box::pin(self.connect_host(config))).await {
+            let connect = async || timeout(limit, Box::pin(self.connect_host(config))).await;
+            let mut connected = connect().await;
+            if !keeps_statements.load(Relaxed)
+                && let Ok(Ok(client)) = connected
+            {
+                connected = connect().await;
+                if let Ok(Ok(other)) = &connected
+                    && let Err(problem) = pooler::check(&client, other).await
+                {
+                    reasons.push(format!("{host}: {problem}"));
+                    continue;
+                }
+                keeps_statements.store(connected.is_ok(), Relaxed);
+            }
+            match connected {
                 Ok(Ok(client)) => {
                     self.first.store(at, Relaxed);
                     return Ok(client);
@@ -134,6 +153,13 @@ impl DbClient {
     /// What broke this connection broke all of its epoch.
     pub(super) fn end_epoch(&self) {
         self.connector.epoch.fetch_max(self.epoch + 1, Relaxed);
+    }
+
+    /// A statement was not the one that was prepared: all connections are opened again, after a
+    /// check of what is in front of the database.
+    pub(super) fn distrust(&self) {
+        self.connector.keeps_statements.iter().for_each(|host| host.store(false, Relaxed));
+        self.end_epoch();
     }
 
     /// Closes the connection and asks the server to cancel what runs on it, since a server that
