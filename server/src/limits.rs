@@ -81,7 +81,7 @@ pub(crate) const MEMORY_BUDGET_MIB: usize = 128;
 pub(crate) const MEMORY_SHARE_DIVISOR: usize = 4;
 /// The least budget: then the share is the largest JSON body and what is parsed from it.
 pub(crate) const MEMORY_BUDGET_MIB_MIN: usize = 48;
-/// Responses up to this size need no room in the budget: they fit into the socket's buffer.
+/// Responses up to this size do not count in the budget: they fit into the socket's buffer.
 pub(crate) const RESPONSE_BYTES_UNCOUNTED: usize = 16 * 1024;
 /// What one value in the parameters of a generation may take. An object with one entry is two
 /// values, and takes the most.

@@ -71,7 +71,7 @@ async fn read(
     if declared > most {
         return Err(BodyReadError::TooLarge(most));
     }
-    let mut room = memory.map(|memory| memory.reserve(declared)).transpose()?;
+    let mut reservation = memory.map(|memory| memory.reserve(declared)).transpose()?;
     let mut bytes = Vec::with_capacity(declared);
     let mut data = body.into_data_stream();
     let read = async {
@@ -82,9 +82,9 @@ async fn read(
                 return Err(BodyReadError::TooLarge(most));
             }
             if size > bytes.capacity() {
-                // A chunked body. Its room doubles, so that few of its bytes are copied again.
+                // A chunked body. Its reservation doubles, so that few of its bytes are copied again.
                 let capacity = size.max(2 * bytes.capacity()).min(most);
-                room.as_mut().map_or(Ok(()), |room| room.grow_to(capacity))?;
+                reservation.as_mut().map_or(Ok(()), |reservation| reservation.grow_to(capacity))?;
                 bytes.reserve_exact(capacity - bytes.len());
             }
             bytes.extend_from_slice(&piece);
@@ -93,8 +93,8 @@ async fn read(
     };
     let read = timeout(Duration::from_secs(BODY_SECONDS_MAX), read).await;
     read.map_err(|_| BodyReadError::TooSlow(BODY_SECONDS_MAX))??;
-    Ok(match room {
-        Some(room) => room.hold(bytes),
+    Ok(match reservation {
+        Some(reservation) => reservation.hold(bytes),
         None => bytes.into(),
     })
 }

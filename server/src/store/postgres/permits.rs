@@ -35,7 +35,8 @@ pub(super) struct Shares {
     pub(super) steps: Share,
     pub(super) streams: Share,
     pub(super) long_writes: Share,
-    /// Lists of vaults. They share connections, but each may have megabytes of rows.
+    /// Lists of vaults. Each may have megabytes of rows, which delay what follows on a shared
+    /// connection.
     pub(super) vault_lists: Share,
 }
 

@@ -171,7 +171,6 @@ static COPY: Statement = Statement::non_idempotent(
 #[async_trait]
 impl VaultStore for PostgresStore {
     async fn vaults(&self, caller: &Caller) -> Result<Vec<VaultRecord>> {
-        // An account may have many, and their rows are in memory.
         let _permit = self.db.shares.vault_lists.acquire(caller.account).await?;
         let rows = self.db.rows_of_caller(caller, &LIST, &[&caller.key.0]).await?;
         let vaults = rows.iter().filter_map(|row| rows::vault(row).transpose());
