@@ -222,10 +222,12 @@ async fn retry_while_unavailable<'a, T>(
 ) -> Result<T, StoreError> {
     use StoreError::{OutcomeUnknown, Unavailable};
     let is_unavailable = |result: &_| matches!(result, Err(Unavailable(_) | OutcomeUnknown(_)));
-    match repeat_while(is_unavailable, patience, step).await {
+    // A step may take long itself, and may be dropped.
+    match timeout(patience.limit, repeat_while(is_unavailable, patience, step)).await {
         // The provider was called, whatever the store has.
-        Err(Unavailable(cause)) => Err(OutcomeUnknown(cause)),
-        result => result,
+        Ok(Err(Unavailable(cause))) => Err(OutcomeUnknown(cause)),
+        Ok(result) => result,
+        Err(elapsed) => Err(OutcomeUnknown(elapsed.into())),
     }
 }
 

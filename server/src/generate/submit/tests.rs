@@ -145,6 +145,7 @@ impl JobStore for Outage {
     ) -> Result<JobRecord, StoreError> {
         let began = *self.began.lock().unwrap().get_or_insert_with(Instant::now);
         if began.elapsed() < self.lasting {
+            sleep(4 * SECOND).await;
             return Err(StoreError::Unavailable("the database is away".into()));
         }
         self.inner.job_submitted(job, ticket).await
@@ -194,7 +195,7 @@ async fn an_accepted_submission_is_recorded_after_an_outage_however_long() {
         // Another server sees the store again before this one.
         sleep((lasting - SECOND).saturating_sub(before.elapsed())).await;
         inner.fail_late_submissions(SUBMIT_LIMIT, SUBMIT_UNKNOWN).await.unwrap();
-        sleep(2 * SUBMIT_UNRECORDED_DELAY_MAX).await;
+        sleep(2 * SUBMIT_UNRECORDED_DELAY_MAX + 8 * SECOND).await;
         drop(guard);
         assert_eq!(inner.job(&by, "j").await.unwrap().state, JobState::Queued(ticket("r-0")));
         assert_eq!(((submitter.reading().2)(), provider.calls().0), (0, 1));
