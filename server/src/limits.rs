@@ -182,7 +182,7 @@ pub(crate) const SUBMIT_TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) const SUBMIT_LIMIT: Duration = Duration::from_secs(120);
 /// How long a request waits while the result of its submission cannot be recorded.
 pub(crate) const SUBMIT_RECORD_RETRY_FOR: Duration = Duration::from_secs(10);
-/// How long it is retried after that. Ended jobs are kept as long, so the name is not another job's.
+/// How long it is retried after that. Ended jobs are kept as long, so the name is no other job's.
 pub(crate) const SUBMIT_UNRECORDED_RETRY_FOR: Duration = Duration::from_secs(24 * 3600);
 /// Accepted submissions that wait to be recorded. One takes less than a kilobyte with usual URLs.
 pub(crate) const SUBMIT_UNRECORDED_MAX: usize = 10_000;
