@@ -15,7 +15,6 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::task::TaskTracker;
 
-use super::worker::Reading;
 use super::{Provider, SubmitError, bounded_reason};
 use crate::domain::{Caller, JobKey, JobRecord, JobState, NewJob, ProviderTicket, Reserved};
 use crate::error_chain::error_chain;
@@ -75,10 +74,8 @@ impl Submitter {
     }
 
     /// How many accepted jobs could not be recorded yet.
-    pub(crate) fn reading(&self) -> Reading {
-        let unrecorded = self.unrecorded.clone();
-        let count = move || SUBMIT_UNRECORDED_MAX - unrecorded.available_permits();
-        ("unrecorded", "Accepted generations that are not in the database yet", Box::new(count))
+    pub(crate) fn unrecorded(&self) -> usize {
+        SUBMIT_UNRECORDED_MAX - self.unrecorded.available_permits()
     }
 
     /// Submits a job, or finds the one that already has its name and waits until it is submitted.

@@ -8,7 +8,7 @@ pub(crate) mod pool;
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -46,7 +46,7 @@ pub(crate) struct Worker {
 /// What the workers do, for the metrics.
 pub(crate) struct Activity {
     /// Jobs in progress.
-    busy: AtomicUsize,
+    pub(crate) busy: AtomicUsize,
     /// For how long jobs were due before they were claimed.
     pub(crate) claim_delay: Histogram,
 }
@@ -71,40 +71,9 @@ pub(crate) enum Step {
     Stopped,
 }
 
-/// A number for the metrics: its name, its meaning, and what tells it.
-pub(crate) type Reading = (&'static str, &'static str, Box<dyn Fn() -> usize + Send + Sync>);
-
 type StepResult = Result<Step, StoreError>;
 
 impl Worker {
-    pub(crate) fn readings(&self) -> Vec<Reading> {
-        let (workers, activity) = (self.settings.workers, self.activity.clone());
-        let (held, waiting) =
-            (self.outputs.limits.large.clone(), self.outputs.limits.large.clone());
-        vec![
-            (
-                "workers",
-                "Generations that are processed at once: --workers",
-                Box::new(move || workers),
-            ),
-            (
-                "workers_busy",
-                "Generations that are being processed",
-                Box::new(move || activity.busy.load(Relaxed)),
-            ),
-            (
-                "large_outputs",
-                "Large outputs that are being downloaded and stored",
-                Box::new(move || held.held()),
-            ),
-            (
-                "large_outputs_waiting",
-                "Downloads of large outputs that wait for their turn",
-                Box::new(move || waiting.waiting()),
-            ),
-        ]
-    }
-
     /// Processes a claimed job. When `stop` is ready the job is released as it is. If the store
     /// fails, the job is due again when its lease expires.
     pub(crate) async fn step(&self, claim: Claim, stop: impl Future<Output = ()>) -> StepResult {

@@ -5,6 +5,7 @@
 //! registered at the start; a request costs two additions.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use http::{Method, Request, StatusCode};
@@ -18,7 +19,8 @@ use prometheus_client::registry::{Registry, Unit};
 use tokio::net::TcpListener;
 
 use crate::api::Readiness;
-use crate::generate::worker::Reading;
+use crate::generate::submit::Submitter;
+use crate::generate::worker::Worker;
 use crate::http::body::BodyReadError;
 use crate::http::error::ApiError;
 use crate::http::memory::{MemoryBudget, OverBudget};
@@ -60,30 +62,45 @@ pub struct Metrics {
     registry: Registry,
 }
 
-/// Numbers of generations, set at each scrape.
+/// A number of generations: its name, its meaning, and how it is read.
+type Reading = (&'static str, &'static str, fn(&Generations) -> usize);
+
+const READINGS: [Reading; 5] = [
+    ("workers", "Generations processed at once: --workers", |of| of.worker.settings.workers),
+    ("workers_busy", "Generations in progress", |of| of.worker.activity.busy.load(Relaxed)),
+    ("large_outputs", "Large outputs in progress", |of| of.worker.outputs.limits.large.held()),
+    ("large_outputs_waiting", "Large outputs that wait for their turn", |of| {
+        of.worker.outputs.limits.large.waiting()
+    }),
+    ("unrecorded", "Accepted generations that are not in the database yet", |of| {
+        of.submitter.unrecorded()
+    }),
+];
+
+/// The gauges are set at each scrape.
 pub(crate) struct Generations {
-    gauges: Vec<(Reading, Gauge)>,
-    claim_delay: Histogram,
+    worker: Worker,
+    submitter: Submitter,
+    gauges: [Gauge; READINGS.len()],
 }
 
 impl Generations {
-    pub(crate) fn new(readings: impl Iterator<Item = Reading>, claim_delay: &Histogram) -> Self {
-        let gauges = readings.map(|reading| (reading, Gauge::default())).collect();
-        Self { gauges, claim_delay: claim_delay.clone() }
+    pub(crate) fn new(worker: Worker, submitter: Submitter) -> Self {
+        Self { worker, submitter, gauges: Default::default() }
     }
 
     fn register(&self, registry: &mut Registry) {
         let registry = registry.sub_registry_with_prefix("generations");
-        for ((name, text, _), gauge) in &self.gauges {
+        for ((name, text, _), gauge) in READINGS.iter().zip(&self.gauges) {
             registry.register(*name, *text, gauge.clone());
         }
-        let text = "How long a generation was due before a worker took it";
-        registry.register_with_unit("claim_delay", text, Unit::Seconds, self.claim_delay.clone());
+        let (text, delay) = ("How long a generation was due until claimed", &self.worker.activity);
+        registry.register_with_unit("claim_delay", text, Unit::Seconds, delay.claim_delay.clone());
     }
 
     fn update(&self) {
-        for ((_, _, read), gauge) in &self.gauges {
-            gauge.set(gauge_value(read()));
+        for ((_, _, read), gauge) in READINGS.iter().zip(&self.gauges) {
+            gauge.set(gauge_value(read(self)));
         }
     }
 }

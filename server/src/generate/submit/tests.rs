@@ -191,14 +191,14 @@ async fn an_accepted_submission_is_recorded_after_an_outage_however_long() {
         let outcome = submitter.submit(&by, new_job("j", "A harbour", None), ()).await;
         assert_eq!(outcome.is_ok(), answered, "{outcome:?}");
         assert!(before.elapsed() <= SECOND + SUBMIT_RECORD_RETRY_FOR);
-        assert_eq!((submitter.reading().2)(), usize::from(!answered));
+        assert_eq!(submitter.unrecorded(), usize::from(!answered));
         // Another server sees the store again before this one.
         sleep((lasting - SECOND).saturating_sub(before.elapsed())).await;
         inner.fail_late_submissions(SUBMIT_LIMIT, SUBMIT_UNKNOWN).await.unwrap();
         sleep(2 * SUBMIT_UNRECORDED_DELAY_MAX + 8 * SECOND).await;
         drop(guard);
         assert_eq!(inner.job(&by, "j").await.unwrap().state, JobState::Queued(ticket("r-0")));
-        assert_eq!(((submitter.reading().2)(), provider.calls().0), (0, 1));
+        assert_eq!((submitter.unrecorded(), provider.calls().0), (0, 1));
         let log = log.text();
         assert!(log.contains("the provider accepted a generation") && log.contains("r-0"), "{log}");
         assert!(!log.contains("ERROR"), "{log}");
@@ -216,7 +216,7 @@ async fn an_accepted_submission_that_is_never_recorded_is_logged_as_an_error() {
     assert!(submitter.submit(&by, new_job("j", "A harbour", None), ()).await.is_err());
     sleep(SUBMIT_UNRECORDED_RETRY_FOR).await;
     drop(guard);
-    assert_eq!((submitter.reading().2)(), 0);
+    assert_eq!(submitter.unrecorded(), 0);
     let log = log.text();
     let error = log.lines().find(|line| line.contains("ERROR")).unwrap_or_default();
     for part in [UNRECORDED, "r-0", "\"j\"", "the database is away"] {

@@ -177,7 +177,7 @@ async fn each_job_ends_right_and_was_sent_once(db: StoreUnderTest) {
 
     let contents = db.contents(&alice, db.general(&alice).await.id).await;
     assert_eq!(contents.len(), JOBS.len() - 1);
-    let orders = provider.orders.lock().unwrap();
+    let orders = provider.orders.lock().unwrap().clone();
     for (model, hours, outcome) in JOBS {
         let end = *ended.get(model).unwrap_or_else(|| panic!("{model} does not end"));
         // The last pause is the longest, or 15 minutes.

@@ -46,42 +46,44 @@ impl Connector {
     }
 
     pub(super) async fn connect(&self) -> Result<DbClient, Unreachable> {
-        let (hosts, first) = (&self.url.hosts, self.first.load(Relaxed));
+        let (hosts, first) = (self.url.hosts.len(), self.first.load(Relaxed));
         let mut reasons = Vec::new();
-        for at in first..first + hosts.len() {
-            let (host, config) = &hosts[at % hosts.len()];
-            let keeps_statements = &self.keeps_statements[at % hosts.len()];
+        for at in first..first + hosts {
             // Also for a caller that stops waiting, and tries again.
             self.first.store(at + 1, Relaxed);
-            let limit = config.get_connect_timeout().copied().unwrap_or(CONNECT_TIMEOUT);
             // A large future that is seldom needed.
-            let connect = async || timeout(limit, Box::pin(self.connect_host(config))).await;
-            let mut connected = connect().await;
-            if !keeps_statements.load(Relaxed)
-                && let Ok(Ok(client)) = connected
-            {
-                connected = connect().await;
-                if let Ok(Ok(other)) = &connected
-                    && let Err(problem) = pooler::check(&client, other).await
-                {
-                    reasons.push(format!("{host}: {problem}"));
-                    continue;
-                }
-                keeps_statements.store(connected.is_ok(), Relaxed);
-            }
-            match connected {
-                Ok(Ok(client)) => {
+            match Box::pin(self.connect_host(at % hosts)).await {
+                Ok(client) => {
                     self.first.store(at, Relaxed);
                     return Ok(client);
                 }
-                Ok(Err(error)) => reasons.push(format!("{host}: {}", error_chain(&error))),
-                Err(_) => reasons.push(format!("{host} did not answer for {} s", limit.as_secs())),
+                Err(reason) => reasons.push(reason),
             }
         }
         Err(Unreachable(reasons.join("; ")))
     }
 
-    async fn connect_host(&self, config: &Config) -> Result<DbClient, Error> {
+    /// A connection to one host, after a check for a pooler if that has not been made.
+    async fn connect_host(&self, host: usize) -> Result<DbClient, String> {
+        let (name, config) = &self.url.hosts[host];
+        let limit = config.get_connect_timeout().copied().unwrap_or(CONNECT_TIMEOUT);
+        let open = async || match timeout(limit, self.open(config)).await {
+            Ok(Ok(client)) => Ok(client),
+            Ok(Err(error)) => Err(format!("{name}: {}", error_chain(&error))),
+            Err(_) => Err(format!("{name} did not answer for {} s", limit.as_secs())),
+        };
+        let client = open().await?;
+        let keeps_statements = &self.keeps_statements[host];
+        if !keeps_statements.load(Relaxed) {
+            let other = open().await?;
+            let checked = pooler::check(&client, &other).await;
+            checked.map_err(|problem| format!("{name}: {problem}"))?;
+            keeps_statements.store(true, Relaxed);
+        }
+        Ok(client)
+    }
+
+    async fn open(&self, config: &Config) -> Result<DbClient, Error> {
         let epoch = self.epoch.load(Relaxed);
         let (client, mut connection) = config.connect(self.url.tls.clone()).await?;
         let notified = self.notified.clone();
