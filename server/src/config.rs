@@ -46,6 +46,8 @@ pub(crate) struct ServeConfig {
     pub(crate) admin_listen: Option<Address>,
     pub(crate) public_url: Option<PublicUrl>,
     pub(crate) database: Option<DatabaseConfig>,
+    /// How many vaults an account may have.
+    pub(crate) vaults_max: usize,
     pub(crate) service: ServiceConfig,
     pub(crate) limits: Limits,
     pub(crate) log: LogConfig,
@@ -176,6 +178,7 @@ fn serve(s: Settings, matches: &ArgMatches) -> Result<ServeConfig, String> {
         admin_listen: s.admin_listen.map(|text| address("admin_listen", text)),
         public_url: s.public_url,
         database,
+        vaults_max: s.vaults_max,
         service: ServiceConfig {
             vendor: s.vendor,
             model_namespace: s.model_namespace,

@@ -24,6 +24,7 @@ mod outbound;
 
 pub mod store;
 
+mod account_permits;
 mod clock;
 mod domain;
 mod error_chain;

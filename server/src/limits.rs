@@ -12,12 +12,11 @@ use jiff::SignedDuration;
 pub(crate) const CONNECTIONS_MAX: usize = 10_000;
 /// Connections of the metrics listener.
 pub(crate) const ADMIN_CONNECTIONS_MAX: usize = 64;
-/// File descriptors for other things than client connections: database, files, S3, and for each
-/// worker a connection and a file.
+/// File descriptors for the database, files, S3, and a connection and a file for each worker.
 pub(crate) const DESCRIPTORS_RESERVED: u64 = 256;
 /// Default of `--drain-delay`: load balancers ask for `/readyz` every few seconds.
 pub(crate) const DRAIN_DELAY: Duration = Duration::from_secs(5);
-/// A server to which nobody has connected for so long, as a load balancer would, needs no delay.
+/// A server to which nobody has connected for so long needs no delay.
 pub(crate) const DRAIN_QUIET: Duration = Duration::from_secs(30);
 /// Default of `--drain-timeout`.
 pub(crate) const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
@@ -28,8 +27,7 @@ pub(crate) const HEAD_BYTES_FREE: usize = 8 * 1024;
 pub(crate) const HEADS_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// A request head, from its first byte; also a new connection until its first request.
 pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
-/// Default of `--idle-timeout`: a connection without a request. Longer than the 60 seconds of load
-/// balancers, which must close first, or they send requests into the close.
+/// Default of `--idle-timeout`. Longer than that of load balancers, which must close first.
 pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(75);
 /// Response bytes that wait for the peer to read [`PROGRESS_BYTES`].
 pub(crate) const WRITE_STALL_TIMEOUT: Duration = Duration::from_secs(30);
@@ -42,8 +40,7 @@ pub(crate) const PROGRESS_BYTES: usize = 16 * 1024;
 /// Interval of HTTP/2 pings on a quiet connection, and the time for their response.
 pub(crate) const PING_INTERVAL: Duration = Duration::from_secs(20);
 pub(crate) const PING_TIMEOUT: Duration = Duration::from_secs(20);
-/// HTTP/2 frames other than DATA and HEADERS that a connection may send at once, and how many
-/// more each second, for each request, and for each of so many bytes of responses.
+/// HTTP/2 control frames at once, and how many more per second, per request, and per so many bytes.
 pub(crate) const CONTROL_FRAMES_MAX: u32 = 1_000;
 pub(crate) const CONTROL_FRAMES_PER_SECOND: u32 = 50;
 pub(crate) const CONTROL_FRAMES_PER_REQUEST: u32 = 16;
@@ -52,7 +49,7 @@ pub(crate) const CONTROL_FRAMES_READ_BYTES: usize = 256;
 pub(crate) const STREAMS_MAX: u32 = 200;
 /// HTTP/2 flow control window of one request body.
 pub(crate) const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
-/// The same of a connection: enough for all its bodies, so that none blocks the others.
+/// The same of a connection: enough for all its bodies.
 pub(crate) const CONNECTION_WINDOW_BYTES: u32 = STREAMS_MAX * STREAM_WINDOW_BYTES;
 /// First and longest pause after a failed accept.
 pub(crate) const ACCEPT_RETRY_MIN: Duration = Duration::from_millis(5);
@@ -61,9 +58,9 @@ pub(crate) const ACCEPT_RETRY_MAX: Duration = Duration::from_secs(1);
 pub const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// The arrival of a whole JSON body, in seconds.
 pub const BODY_SECONDS_MAX: u64 = 30;
-/// How long the rest of a body is read and discarded after the response, and how much of it or of
-/// a refused head.
-pub(crate) const DISCARD_TIMEOUT: Duration = Duration::from_secs(3);
+/// Between two pieces of the rest of a body that is discarded after the response, and how much is
+/// discarded of it or of a refused head. In all it may take as long as a body.
+pub(crate) const DISCARD_STALL_TIMEOUT: Duration = Duration::from_secs(3);
 pub(crate) const DISCARD_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Chunks of a streamed list are sent when they have this size.
 pub(crate) const LISTING_CHUNK_BYTES: usize = 32 * 1024;
@@ -74,22 +71,19 @@ pub(crate) const READINESS_TIMEOUT: Duration = Duration::from_secs(2);
 /// Value of `Retry-After` on 503, in seconds.
 pub(crate) const RETRY_AFTER_SECONDS: &str = "2";
 
-/// Default of `--memory-budget`, in MiB: what bodies may take in all. Parsing one takes as much
-/// again for a moment.
+/// Default of `--memory-budget`, in MiB: what bodies may take in all.
 pub(crate) const MEMORY_BUDGET_MIB: usize = 128;
 /// Which part of it one account may take.
 pub(crate) const MEMORY_SHARE_DIVISOR: usize = 4;
 /// The least budget: then the share is the largest JSON body and what is parsed from it.
 pub(crate) const MEMORY_BUDGET_MIB_MIN: usize = 48;
-/// Responses up to this size need no room in the budget: they fit into the socket's buffer.
+/// Responses up to this size do not count in the budget: they fit into the socket's buffer.
 pub(crate) const RESPONSE_BYTES_UNCOUNTED: usize = 16 * 1024;
-/// What one value in the parameters of a generation may take. An object with one entry is two
-/// values, and takes the most.
+/// What one value in the parameters of a generation may take: an object with one entry is two.
 pub(crate) const PARAMETER_VALUE_BYTES: usize = 384;
 
 /// Below this number of windows of rate limits, ended ones are kept.
 pub(crate) const RATE_WINDOWS_MIN: usize = 1_000;
-
 /// The body of a form.
 pub(crate) const FORM_BYTES_MAX: usize = 4 * 1024;
 
@@ -104,7 +98,7 @@ pub(crate) const SIGN_IN_ADDRESSES_MAX: usize = 10_000;
 
 // PostgreSQL.
 
-/// How often the start tries to catch a pooler in changing the connection below ours.
+/// How often the check of a host tries to catch a pooler in changing the connection below ours.
 pub(crate) const POOLER_CHECKS: u32 = 10;
 /// Default of `--database-pool`. One more connection listens for jobs.
 pub(crate) const DATABASE_CONNECTIONS: usize = 16;
@@ -121,28 +115,23 @@ pub(crate) const TCP_USER_TIMEOUT: Duration = Duration::from_secs(10);
 pub(crate) const KEEPALIVE_IDLE: Duration = Duration::from_secs(15);
 pub(crate) const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
 pub(crate) const KEEPALIVE_RETRIES: u32 = 3;
-/// All that one request waits for the database: connections, statements, repeated attempts. With
-/// it a request ends within ten seconds, except for [`LONG_WRITE_TIMEOUT`].
+/// All that one request waits for the database, except for [`LONG_WRITE_TIMEOUT`].
 pub(crate) const REQUEST_DATABASE_TIMEOUT: Duration = Duration::from_secs(9);
-/// `statement_timeout` of a session. Statements of requests take milliseconds; one that waits for
-/// a lock may take longer. With [`POOL_WAIT`] it is [`REQUEST_DATABASE_TIMEOUT`].
+/// `statement_timeout` of a session. With [`POOL_WAIT`] it is [`REQUEST_DATABASE_TIMEOUT`].
 pub(crate) const STATEMENT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How much longer than `statement_timeout` we wait for a server that says nothing.
 pub(crate) const STATEMENT_GRACE: Duration = Duration::from_secs(2);
 /// A fork or deletion of a vault with more prompts than this is a long write.
 pub(crate) const LONG_WRITE_PROMPTS: i64 = 1_000;
-/// For the statement of a long write. Less than the usual timeouts of load balancers would be
-/// better, but what exceeds it can never be done.
+/// For the statement of a long write: what exceeds it can never be done.
 pub(crate) const LONG_WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 /// Long writes of one account at once. All accounts together have a quarter of the pool.
 pub(crate) const LONG_WRITES_PER_ACCOUNT: usize = 1;
 /// How long a request waits until its long write may begin.
 pub(crate) const LONG_WRITE_WAIT: Duration = Duration::from_secs(5);
-/// A key that is not valid is refused after this time. Longer than most look-ups, whose times differ
-/// by what they find.
+/// A key that is not valid is refused after this time, which is longer than most look-ups.
 pub(crate) const KEY_REFUSAL_TIME: Duration = Duration::from_millis(5);
-/// Look-ups at once of keys that are not cached, and of sessions. Wrong keys are among them, which
-/// anybody can send, and they must not keep the connections from other statements.
+/// Look-ups at once of keys that are not cached, and of sessions: anybody can send wrong ones.
 pub(crate) const KEY_LOOKUPS_MAX: usize = 8;
 /// `idle_in_transaction_session_timeout` of a session.
 pub(crate) const IDLE_IN_TRANSACTION_TIMEOUT: Duration = Duration::from_secs(60);
@@ -156,6 +145,9 @@ pub(crate) const STREAM_BATCH: usize = 64;
 pub(crate) const STREAMS_PER_ACCOUNT: usize = 2;
 /// How long a request waits until it may stream.
 pub(crate) const STREAM_WAIT: Duration = Duration::from_secs(5);
+/// Lists of vaults whose rows are in memory at once, in all and of one account.
+pub(crate) const VAULT_LISTS_MAX: usize = 8;
+pub(crate) const VAULT_LISTS_PER_ACCOUNT: usize = 2;
 /// How long the reader of a stream may take no batch before its connection is closed.
 pub(crate) const STREAM_STALL_TIMEOUT: Duration = Duration::from_secs(30);
 /// Keys in the cache.
@@ -179,16 +171,25 @@ pub(crate) const LAST_USE_PRECISION: Duration = Duration::from_secs(60);
 /// Keys of one account that are not revoked.
 pub(crate) const API_KEYS_MAX: usize = 100;
 
+/// Default of `--vaults-max`: vaults of one account. All of them are in one response.
+pub(crate) const VAULTS_MAX: usize = 10_000;
+
 // Generations.
 
 /// Longest submission to a provider.
 pub(crate) const SUBMIT_TIMEOUT: Duration = Duration::from_secs(60);
 /// A submission without a result for this long, more than the two times around it, has failed.
 pub(crate) const SUBMIT_LIMIT: Duration = Duration::from_secs(120);
-/// How long recording the result of a submission is retried while the store is unavailable; longer
-/// if the provider accepted it, because the output is paid for.
+/// How long a request waits while the result of its submission cannot be recorded.
 pub(crate) const SUBMIT_RECORD_RETRY_FOR: Duration = Duration::from_secs(10);
-pub(crate) const SUBMIT_ACCEPTED_RETRY_FOR: Duration = Duration::from_secs(50);
+/// How long it is retried after that. Ended jobs are kept as long, so the name is no other job's.
+pub(crate) const SUBMIT_UNRECORDED_RETRY_FOR: Duration = Duration::from_secs(24 * 3600);
+/// Accepted submissions that wait to be recorded. One takes less than a kilobyte with usual URLs.
+pub(crate) const SUBMIT_UNRECORDED_MAX: usize = 10_000;
+/// Longest pause between two attempts to record one.
+pub(crate) const SUBMIT_UNRECORDED_DELAY_MAX: Duration = Duration::from_secs(5);
+/// After an outage of the store, late submissions are not failed for this long, but recorded.
+pub(crate) const SUBMIT_LATE_GRACE: Duration = Duration::from_secs(20);
 /// How long a repeated request waits for the first one's submission.
 pub(crate) const SUBMIT_WAIT: Duration = Duration::from_secs(30);
 /// First and longest pause between two looks at the store during a submission; it doubles.
@@ -206,16 +207,14 @@ pub(crate) const JOB_POLL_TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) const JOB_POLL_INTERVAL_MIN: Duration = Duration::from_millis(100);
 pub(crate) const JOB_POLL_INTERVAL_MAX: Duration = Duration::from_secs(2);
 pub(crate) const JOB_POLL_AGE_DIVISOR: u32 = 5;
-/// The jobs of one account are polled at least so far apart: the more there are, the less often
-/// each.
+/// The jobs of one account are polled at least so far apart.
 pub(crate) const JOB_POLL_SPACING: Duration = Duration::from_millis(10);
 /// First and longest delay after a failed attempt; it doubles.
 pub(crate) const JOB_RETRY_DELAY_MIN: Duration = Duration::from_secs(1);
 pub(crate) const JOB_RETRY_DELAY_MAX: Duration = Duration::from_secs(300);
 /// A longer `Retry-After` of the provider counts as this.
 pub(crate) const PROVIDER_RETRY_AFTER_MAX: Duration = Duration::from_secs(3600);
-/// Default of `--job-retry-hours`: a job fails after failed attempts for this long. Outages end
-/// earlier, and its output is paid for.
+/// Default of `--job-retry-hours`: a job fails after failed attempts for this long.
 pub(crate) const JOB_RETRY_HOURS: usize = 24;
 /// Default of `--job-keep-days`.
 pub(crate) const JOB_KEEP_DAYS: usize = 30;
@@ -248,6 +247,11 @@ pub(crate) const OUTPUT_MAX_MIB: usize = 512;
 pub(crate) const OUTPUT_STALL_TIMEOUT: Duration = Duration::from_secs(60);
 /// Bytes per second of an output, beyond that time: 512 MiB may take 35 minutes.
 pub(crate) const OUTPUT_RATE_MIN: u64 = 256 * 1024;
+/// Bytes of every output that may be on disk. A larger one needs one of these permits. So outputs
+/// take at most [`OUTPUT_BYTES_FREE`] for each worker and `--output-max-mib` for each permit.
+pub(crate) const OUTPUT_BYTES_FREE: u64 = 16 << 20;
+pub(crate) const LARGE_OUTPUTS_MAX: usize = 8;
+pub(crate) const LARGE_OUTPUTS_PER_ACCOUNT: usize = 2;
 /// Bytes of an output that are read for the size of its image, and outputs that are read at once.
 pub(crate) const OUTPUT_HEAD_BYTES_MAX: u64 = 8 << 20;
 pub(crate) const OUTPUT_EXAMINATIONS_MAX: usize = 4;
@@ -274,25 +278,23 @@ pub(crate) const S3_READ_TIMEOUT: Duration = Duration::from_secs(60);
 /// Retries of a request to S3, and when the last may start. Few, because a client waits.
 pub(crate) const S3_RETRIES_MAX: usize = 3;
 pub(crate) const S3_RETRY_FOR: Duration = Duration::from_secs(4);
-/// One step of the store of files but for a put to S3: a request ends within ten seconds.
+/// One step of the store of files but for a put to S3.
 pub(crate) const BLOBS_TIMEOUT: Duration = Duration::from_secs(8);
 /// After each such time a put to S3 that has no response goes on only if S3 answers a probe.
 pub(crate) const S3_PUT_PROBE_INTERVAL: Duration = Duration::from_secs(5);
 pub(crate) const S3_PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The check at the start that the bucket works.
 pub(crate) const BLOBS_OPEN_TIMEOUT: Duration = Duration::from_secs(10);
-/// For so long `/readyz` believes that the store of files works. Anybody may ask, and S3 has a
-/// price.
+/// For so long `/readyz` believes that the store of files works: S3 has a price.
 pub(crate) const BLOBS_CHECK_EVERY: Duration = Duration::from_secs(3);
 /// First and longest wait before a retry of a request to S3; it doubles.
 pub(crate) const S3_BACKOFF_FIRST: Duration = Duration::from_millis(100);
 pub(crate) const S3_BACKOFF_MAX: Duration = Duration::from_secs(2);
-/// Files are read in pieces of this size; each costs a thread switch. A client that does not read
-/// holds two of them.
+/// Files are read in pieces of this size. A client that does not read holds two of them.
 pub(crate) const ASSET_PIECE_BYTES: usize = 64 * 1024;
 /// Time limit of name resolution, TCP connect and TLS handshake together.
 pub(crate) const OUTBOUND_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Idle outbound connections. Most servers close theirs later, so that requests meet no close.
+/// Idle outbound connections. Most servers close theirs later.
 pub(crate) const OUTBOUND_IDLE_TIMEOUT: Duration = Duration::from_secs(20);
 /// The request that finds out whether a failed put has stored the file.
 pub(crate) const S3_CONFIRM_TIMEOUT: Duration = Duration::from_secs(3);

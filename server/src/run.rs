@@ -112,7 +112,7 @@ async fn serve_until_signal(config: ServeConfig) -> Result<ExitCode, Failure> {
         );
     }
     let parts = ServiceParts {
-        store: open_store(config.database).await?,
+        store: open_store(config.database, config.vaults_max).await?,
         clock: Clock::System,
         public: config.public_url.unwrap_or_else(|| PublicUrl::of_listener(local_addr)),
         provider: None,
@@ -197,11 +197,16 @@ fn exit_code(drained: Drained) -> ExitCode {
     }
 }
 
-async fn open_store(database: Option<DatabaseConfig>) -> Result<StoreKind, String> {
+async fn open_store(
+    database: Option<DatabaseConfig>,
+    vaults_max: usize,
+) -> Result<StoreKind, String> {
     let Some(DatabaseConfig { url, source, migration }) = database else {
-        return Ok(StoreKind::Single(Arc::new(MemoryStore::new(Clock::System))));
+        let store = MemoryStore::new(Clock::System).with_vaults_max(vaults_max);
+        return Ok(StoreKind::Single(Arc::new(store)));
     };
     let store = PostgresStore::open(&url, migration, Clock::System).await;
+    let store = store.map(|store| store.with_vaults_max(vaults_max));
     store.map(StoreKind::Shared).map_err(|error| format!("{source}: {}", error_chain(&error)))
 }
 

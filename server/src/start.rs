@@ -28,7 +28,7 @@ use crate::http::rates::Rates;
 use crate::outbound::OutboundError;
 use crate::serve::connection_count::ConnectionCount;
 use crate::serve::listener::{Drained, Limits, serve};
-use crate::serve::metrics::{AskPool, Metrics};
+use crate::serve::metrics::{AskPool, Generations, Metrics};
 use crate::serve::routes::{self, Routes};
 use crate::serve::service::ApiService;
 use crate::store::postgres::PostgresStore;
@@ -144,6 +144,13 @@ pub enum StartError {
 }
 
 impl StoreKind {
+    fn store(&self) -> Arc<dyn Store> {
+        match self {
+            Self::Single(store) => store.clone(),
+            Self::Shared(store) => Arc::new(store.clone()),
+        }
+    }
+
     /// What tells the use of the database's connections.
     fn pool(&self) -> Option<AskPool> {
         match self {
@@ -190,10 +197,7 @@ async fn seed(store: &dyn Store, seeds: &[SeedKey]) -> Result<(), StartError> {
 /// Creates the seeded accounts and keys, assembles the service, and starts its workers.
 pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service, StartError> {
     let ServiceParts { store: kind, clock, public, provider, blobs, with_metrics } = parts;
-    let store = match &kind {
-        StoreKind::Single(store) => store.clone(),
-        StoreKind::Shared(store) => Arc::new(store.clone()),
-    };
+    let store = kind.store();
     seed(&*store, &config.seeds).await?;
     let generated_key =
         if config.seeds.is_empty() { kind.first_key(&config.vendor).await? } else { None };
@@ -210,13 +214,14 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
     let assets = Assets::new(public.url());
     let blobs = blobs.map_or_else(|| Blobs::open(&config.blobs), Ok)?;
     blobs.verify_bucket().await?;
-    let provider = match (provider, &config.provider) {
+    let provider: Arc<dyn Provider> = match (provider, config.provider) {
         (Some(given), _) => given,
-        (None, Some(queue)) => Arc::new(QueueProvider::new(queue.clone())?),
-        (None, None) => {
-            let (assets, blobs) = (assets.clone(), blobs.clone());
-            Arc::new(LocalProvider { clock: clock.clone(), assets, blobs })
-        }
+        (None, Some(queue)) => Arc::new(QueueProvider::new(queue)?),
+        (None, None) => Arc::new(LocalProvider {
+            clock: clock.clone(),
+            assets: assets.clone(),
+            blobs: blobs.clone(),
+        }),
     };
     let worker = Worker {
         store: store.clone(),
@@ -231,13 +236,15 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         clock: clock.clone(),
         settings: config.jobs,
         poll_spacing: Arc::default(),
+        activity: Arc::default(),
     };
 
     let (table, connections) = (routes::table(), ConnectionCount::default());
     let memory = MemoryBudget::new(config.memory_budget);
-    let metrics =
-        with_metrics.then(|| Metrics::new(&table, &connections, &memory, kind.pool()).into());
     let submitter = Submitter::new(store.clone(), provider);
+    let generations = Generations::new(worker.clone(), submitter.clone());
+    let metrics = Metrics::new(&table, &connections, &memory, kind.pool(), generations);
+    let metrics = with_metrics.then(|| metrics.into());
     let api = Api {
         submitter: submitter.clone(),
         store,
@@ -256,7 +263,6 @@ pub async fn start(config: ServiceConfig, parts: ServiceParts) -> Result<Service
         openapi: Document::new(&openapi::document(Some(&public), &config.model_namespace)),
     };
     let app = ApiService { routes: Routes::new(table)?, api, metrics };
-    let workers = WorkerPool::start(&worker);
-    let background = BackgroundTasks { submitter, workers };
+    let background = BackgroundTasks { submitter, workers: WorkerPool::start(&worker) };
     Ok(Service { app: Arc::new(app), generated_key, sign_in, background, connections })
 }

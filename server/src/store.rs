@@ -12,7 +12,7 @@
 //! has a greater id than those created before it in the same account.
 
 #[cfg(test)]
-mod contract_tests;
+pub(crate) mod contract_tests;
 #[cfg(test)]
 mod differential;
 mod jobs;
@@ -145,6 +145,9 @@ pub enum StoreError {
     /// The account has as many keys as it may have.
     #[error("the account has as many API keys as it may have")]
     TooManyKeys,
+    /// The account has as many vaults as it may have.
+    #[error("the account has as many vaults as it may have")]
+    TooManyVaults,
     /// Another key has this public id.
     #[error("a different key with this public id exists")]
     KeyTaken,

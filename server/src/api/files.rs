@@ -82,7 +82,7 @@ pub(crate) async fn upload(api: &Api, request: Request<'_>) -> HandlerResult {
     }
     let mut body = ExactBody::new(request.body, slot.size)?;
     let buffered = UPLOAD_BUFFER_BYTES.min(usize::try_from(slot.size).unwrap_or(usize::MAX));
-    let _room = api.memory.of(Some(slot.account)).reserve(buffered)?;
+    let _reservation = api.memory.of(Some(slot.account)).reserve(buffered)?;
     let mut upload = api.blobs.upload(slot.size);
     while let Some(bytes) = body.next().await? {
         upload.write(&bytes).await?;
@@ -129,13 +129,13 @@ pub(crate) async fn asset(api: &Api, request: Request<'_>) -> HandlerResult {
                 .header(CONTENT_RANGE, content_range)
                 .header(CONTENT_LENGTH, range.end - range.start);
             let blob = read(Some(range)).await?;
-            let room = api.memory.of(None).reserve(blob.buffered)?;
-            return Ok(reply.body(response::file(blob.bytes, room))?);
+            let reservation = api.memory.of(None).reserve(blob.buffered)?;
+            return Ok(reply.body(response::file(blob.bytes, reservation))?);
         }
     }
     let blob = read(None).await?;
-    let room = api.memory.of(None).reserve(blob.buffered)?;
-    Ok(reply.header(CONTENT_LENGTH, blob.size).body(response::file(blob.bytes, room))?)
+    let reservation = api.memory.of(None).reserve(blob.buffered)?;
+    Ok(reply.header(CONTENT_LENGTH, blob.size).body(response::file(blob.bytes, reservation))?)
 }
 
 /// The header `Range`, if there is one and its `If-Range` is `etag` (RFC 9110, 14.2).

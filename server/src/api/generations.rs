@@ -66,11 +66,11 @@ fn job_view(job: &JobRecord) -> Value {
 /// `POST /generations` (GE-01 to GE-27).
 pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>) -> HandlerResult {
     let body = request.json().await?;
-    let new = new_job(json_fields(&body, FIELDS)?, &api.assets)?;
-    let values = new.request.parameters.as_ref().map_or(0, |all| all.values().map(values).sum());
-    let room = request.memory.reserve(body.len() + values * PARAMETER_VALUE_BYTES)?;
+    let (new, parameter_values) = new_job(json_fields(&body, FIELDS)?, &api.assets)?;
+    let bytes = body.len() + parameter_values * PARAMETER_VALUE_BYTES;
+    let reservation = request.memory.reserve(bytes)?;
     drop(body);
-    let (job, ticket) = api.submitter.submit(caller, new, room).await?;
+    let (job, ticket) = api.submitter.submit(caller, new, reservation).await?;
 
     let name = &*job.client_job_id;
     let status_url = format!("{}{}", api.base_url, path::generation_status(&JobId::from(name)));
@@ -90,27 +90,30 @@ pub(crate) async fn status(api: &Api, caller: &Caller, request: Request<'_>) -> 
     response::data(StatusCode::OK, &job_view(&job))
 }
 
-/// Checks the fields; reports all failing ones at once.
-pub(crate) fn new_job(mut form: Form<'_>, assets: &Assets) -> Result<NewJob, ApiError> {
+/// Checks the fields; reports all failing ones at once. Also returns how many values the parameters
+/// have.
+pub(crate) fn new_job(mut form: Form<'_>, assets: &Assets) -> Result<(NewJob, usize), ApiError> {
     let model_id = form.required("modelId", text(limits::GENERATION_MODEL_ID_CHARS));
     let prompt = form.required("prompt", text(1..=limits::GENERATION_PROMPT_CHARS_MAX));
     let client_job_id = form.optional("clientJobId", client_job_id);
     let vault = form.optional("vaultId", id);
-    let options = options(&mut form, assets);
+    let (options, parameter_values) = options(&mut form, assets);
     let (model_id, prompt) = form.finish_with(model_id.zip(prompt))?;
 
     let (model_id, prompt) = ((*model_id).into(), (*prompt).into());
     let request = GenerationRequest { model_id, prompt, ..options };
-    Ok(NewJob {
+    let job = NewJob {
         client_job_id: client_job_id.unwrap_or_else(|| Arc::from(Uuid::new_v4().to_string())),
         digest: request_digest(&request, vault),
         request: Arc::new(request),
         vault,
-    })
+    };
+    Ok((job, parameter_values))
 }
 
-/// The optional fields, with their defaults (GE-09, GE-17, GE-19).
-fn options(form: &mut Form<'_>, assets: &Assets) -> GenerationRequest {
+/// The optional fields, with their defaults (GE-09, GE-17, GE-19), and how many values the
+/// parameters have.
+fn options(form: &mut Form<'_>, assets: &Assets) -> (GenerationRequest, usize) {
     let owned = |text: Option<Arc<str>>| text.map(|text| Box::from(&*text));
     let url = image_url(assets);
     let urls = |most| list_of(0..=most, move |entry| url(entry).map(|url| Box::<str>::from(&*url)));
@@ -118,9 +121,9 @@ fn options(form: &mut Form<'_>, assets: &Assets) -> GenerationRequest {
         owned(form.optional("aspectRatio", text(0..=limits::GENERATION_ASPECT_RATIO_CHARS_MAX)));
     let batch_count = form.optional("batchCount", integer(limits::GENERATION_BATCH_COUNT));
     let negative = text(0..=limits::GENERATION_NEGATIVE_PROMPT_CHARS_MAX);
-    let parameters = form.optional("parameters", parameters);
+    let (parameters, parameter_values) = form.optional("parameters", parameters).unzip();
     let references = urls(limits::GENERATION_REFERENCE_IMAGE_URLS_MAX);
-    GenerationRequest {
+    let request = GenerationRequest {
         kind: form.optional("generationType", one_of(KINDS)).unwrap_or_default(),
         negative_prompt: owned(form.optional("negativePrompt", negative)),
         image_input: owned(form.optional("imageInput", url)),
@@ -136,7 +139,8 @@ fn options(form: &mut Form<'_>, assets: &Assets) -> GenerationRequest {
             form.optional("imageEditEndpointId", text(limits::GENERATION_MODEL_ID_CHARS)),
         ),
         ..GenerationRequest::default()
-    }
+    };
+    (request, parameter_values.unwrap_or(0))
 }
 
 /// The name of a job: one segment of `statusUrl`. Every character can be percent-encoded, but
@@ -151,8 +155,8 @@ fn client_job_id(given: &Field<'_>) -> Result<Arc<str>, FieldError> {
 
 /// An object of any keys, of bounded size and depth. The JSON reader refuses 128 levels, and a
 /// stored request adds levels of its own around these, so the bound is far below that. Two bytes
-/// of JSON can take hundreds in memory, so the number of values is bounded too.
-fn parameters(given: &Field<'_>) -> Result<Map<String, Value>, FieldError> {
+/// of JSON can take hundreds in memory, so the number of values is bounded too, and returned.
+fn parameters(given: &Field<'_>) -> Result<(Map<String, Value>, usize), FieldError> {
     const BYTES_MAX: usize = limits::GENERATION_PARAMETERS_BYTES_MAX;
     const DEPTH_MAX: usize = limits::GENERATION_PARAMETERS_DEPTH_MAX;
     const VALUES_MAX: usize = limits::GENERATION_PARAMETERS_VALUES_MAX;
@@ -167,14 +171,5 @@ fn parameters(given: &Field<'_>) -> Result<Map<String, Value>, FieldError> {
     if values > VALUES_MAX {
         return Err(format!("must have at most {VALUES_MAX} values, but has {values}"));
     }
-    object(given)
-}
-
-/// This value and all in it. The recursion is bounded by the limit of levels.
-fn values(value: &Value) -> usize {
-    1 + match value {
-        Value::Array(entries) => entries.iter().map(values).sum(),
-        Value::Object(fields) => fields.values().map(values).sum(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
-    }
+    Ok((object(given)?, values))
 }

@@ -42,7 +42,7 @@ pub(crate) const KINDS: &[(&str, PromptKind)] =
 pub(crate) async fn list(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
     let form = query_fields(request.parts.uri.query(), QUERY);
     let (page, next) = page_of(api, caller, form).await?;
-    // The response will have more bytes than this. If there is no room for them, writing it would
+    // The response has more bytes than this. If the budget has no memory for them, writing it would
     // be in vain.
     drop(request.memory.reserve(page.prompts.iter().map(|prompt| prompt.text.len()).sum())?);
     let views: Vec<_> = page.prompts.iter().map(|prompt| PromptView::new(prompt)).collect();

@@ -10,7 +10,7 @@ use crate::limits::S3_PART_BYTES;
 
 impl Blobs {
     /// Puts a large file in parts. Unlike a whole one it would replace a file of its name that
-    /// came meanwhile; only the output of one job can, and it is the same.
+    /// was stored meanwhile; only the output of one job can, and it is the same.
     pub(super) async fn put_parts(
         &self,
         name: &AssetName,

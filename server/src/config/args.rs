@@ -22,7 +22,7 @@ use super::values::{
 use super::{ConfigError, LogFormat};
 use crate::blobs::BlobSetting;
 use crate::domain::{ModelNamespace, PublicUrl, SigningKey, Vendor};
-use crate::limits::{CONNECTIONS_MAX, MEMORY_BUDGET_MIB, MEMORY_BUDGET_MIB_MIN};
+use crate::limits::{CONNECTIONS_MAX, MEMORY_BUDGET_MIB, MEMORY_BUDGET_MIB_MIN, VAULTS_MAX};
 use crate::store::postgres::{DatabaseUrl, Migration};
 
 /// The Promptarium reference server.
@@ -127,6 +127,9 @@ pub(super) struct Settings {
     #[arg(value_parser = quoted(integer::<MEMORY_BUDGET_MIB_MIN, 1_048_576>))]
     #[arg(default_value_t = MEMORY_BUDGET_MIB)]
     pub(super) memory_budget: usize,
+    /// Most vaults of one account.
+    #[arg(long, value_name = "NUMBER", default_value_t = VAULTS_MAX, value_parser = quoted(integer::<1, 1_000_000>))]
+    pub(super) vaults_max: usize,
     /// How many requests, generations or uploads a key or an account may send in some seconds;
     /// repeatable. Default: any number. In the variable, white space separates several.
     #[arg(long, value_name = "key|account:KIND=NUMBER/SECONDS", value_parser = quoted(rate_limits))]

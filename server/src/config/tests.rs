@@ -29,7 +29,7 @@ fn every_setting_has_its_documented_default() {
     assert_eq!(config.listen.text, "127.0.0.1:8080");
     let jobs = JobSettings { workers: 64, retry_hours: 24, keep_days: 30, output_max_mib: 512 };
     assert_eq!(config.service.jobs, jobs);
-    assert_eq!(config.service.memory_budget, 128 << 20);
+    assert_eq!((config.service.memory_budget, config.vaults_max), (128 << 20, 10_000));
     assert_eq!(config.service.vendor.to_string(), "promptarium");
     assert_eq!(config.service.model_namespace.as_str(), "local");
     assert_eq!(format!("{:?}", config.limits), format!("{:?}", Limits::default()));
@@ -52,13 +52,22 @@ fn every_flag_is_read() {
                  --seed-key=acme_live_a1_s3cret=alice \
                  --signing-key=s3cret-of-at-least-32-characters --log=off --log-format=pretty \
                  --max-connections=5 --max-connections-per-address=4 --idle-timeout=3 --drain-delay=1 \
-                 --drain-timeout=2 --memory-budget=48 --rate-limit=key:requests=600/60 \
+                 --drain-timeout=2 --memory-budget=48 --vaults-max=9 --rate-limit=key:requests=600/60 \
                  --rate-limit=account:uploads=5/9 --json";
     let config = serve(&flags.split(' ').collect::<Vec<_>>());
     let debug = format!("{config:?}");
     assert!(!debug.contains("s3cret"), "{debug}");
-    let ServeConfig { listen, admin_listen, public_url, database, service, limits, log, json } =
-        config;
+    let ServeConfig {
+        listen,
+        admin_listen,
+        public_url,
+        database,
+        vaults_max,
+        service,
+        limits,
+        log,
+        json,
+    } = config;
     assert_eq!((listen.text.as_str(), listen.source.as_str()), ("[::1]:0", "--listen"));
     assert_eq!(admin_listen.unwrap().text, "localhost:9090");
     assert_eq!(public_url.unwrap().base_url(), "https://example.com/p/api/v1");
@@ -68,7 +77,7 @@ fn every_flag_is_read() {
     assert!(service.provider.is_some());
     let jobs = JobSettings { workers: 0, retry_hours: 1, keep_days: 2, output_max_mib: 3 };
     assert_eq!((service.jobs, service.model_namespace.as_str()), (jobs, "acme"));
-    assert_eq!(service.memory_budget, 48 << 20);
+    assert_eq!((service.memory_budget, vaults_max), (48 << 20, 9));
     let rates: Vec<_> = service.rate_limits.iter().map(ToString::to_string).collect();
     assert_eq!(rates, ["key-requests-60s", "account-uploads-9s"]);
     assert_eq!((service.vendor.to_string().as_str(), service.seeds.len()), ("acme", 1));

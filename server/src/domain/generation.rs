@@ -2,6 +2,7 @@
 //! outputs are saved as.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use promptarium::{PromptId, VaultId, limits};
@@ -219,6 +220,8 @@ pub struct Claim {
     pub job: JobRecord,
     /// Failed attempts since the last successful one.
     pub failed_attempts: u32,
+    /// For how long it had been due.
+    pub overdue: Duration,
 }
 
 /// Why a worker releases a job.

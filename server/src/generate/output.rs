@@ -14,11 +14,15 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
 use super::media;
+use crate::account_permits::{AccountPermits, Permit};
 use crate::blobs::asset_url::Assets;
 use crate::blobs::{AssetName, BlobError, Blobs, PutError, ReadSeek, Upload};
 use crate::clock::Clock;
-use crate::domain::{JobRecord, Media, PromptImage, ProviderTicket, SigningKey};
-use crate::limits::{OUTPUT_EXAMINATIONS_MAX, OUTPUT_RATE_MIN, OUTPUT_STALL_TIMEOUT};
+use crate::domain::{AccountId, JobRecord, Media, PromptImage, ProviderTicket, SigningKey};
+use crate::limits::{
+    LARGE_OUTPUTS_MAX, LARGE_OUTPUTS_PER_ACCOUNT, OUTPUT_BYTES_FREE, OUTPUT_EXAMINATIONS_MAX,
+    OUTPUT_RATE_MIN, OUTPUT_STALL_TIMEOUT,
+};
 
 /// One image or video.
 #[derive(Clone, Debug)]
@@ -107,6 +111,8 @@ pub(crate) struct OutputLimits {
     /// [`OUTPUT_STALL_TIMEOUT`]; shorter in tests.
     pub(super) stall_timeout: Duration,
     pub(super) examinations: Arc<Semaphore>,
+    /// For outputs of more than [`OUTPUT_BYTES_FREE`].
+    pub(crate) large: Arc<AccountPermits>,
 }
 
 impl OutputLimits {
@@ -115,6 +121,7 @@ impl OutputLimits {
             bytes_max: (mib_max as u64) << 20,
             stall_timeout: OUTPUT_STALL_TIMEOUT,
             examinations: Arc::new(Semaphore::new(OUTPUT_EXAMINATIONS_MAX)),
+            large: AccountPermits::new(LARGE_OUTPUTS_MAX, LARGE_OUTPUTS_PER_ACCOUNT).into(),
         }
     }
 }
@@ -144,7 +151,8 @@ impl OutputStore {
                 (name, width, height, self.blobs.put_new(&name, bytes).await)
             }
             Output::Remote(remote) => {
-                let mut file = self.download((remote.open)()).await?;
+                let account = job.key.account;
+                let (mut file, _large) = self.download((remote.open)(), account).await?;
                 let (media, width, height) = {
                     let _permit = self.limits.examinations.acquire().await;
                     let (kind, size) = (job.request.kind, remote.size);
@@ -180,11 +188,15 @@ impl OutputStore {
         AssetName::derived(&self.key, context.as_bytes(), media)
     }
 
-    /// Downloads into a temporary file. A download that pauses, or that is slow on the whole, is
-    /// given up.
-    async fn download(&self, mut bytes: OutputStream) -> Result<Upload, SaveError> {
+    /// Downloads into a temporary file, with a permit if it is large. A download that pauses, or
+    /// that is slow on the whole, is given up.
+    async fn download(
+        &self,
+        mut bytes: OutputStream,
+        account: AccountId,
+    ) -> Result<(Upload, Option<Permit>), SaveError> {
         let OutputLimits { bytes_max, stall_timeout, .. } = self.limits;
-        let (mut file, mut received) = (self.blobs.spool(), 0);
+        let (mut file, mut received, mut permit) = (self.blobs.spool(), 0, None);
         let mut slow = Instant::now() + stall_timeout;
         loop {
             let deadline = slow.min(Instant::now() + stall_timeout);
@@ -192,11 +204,16 @@ impl OutputStore {
                 let cause = format!("an output: too slow, after {received} bytes");
                 return Err(OutputError::from(PollError::new(cause)).into());
             };
-            let Some(piece) = next.transpose()? else { return Ok(file) };
+            let Some(piece) = next.transpose()? else { return Ok((file, permit)) };
             received += piece.len() as u64;
             if received > bytes_max {
                 let reason = format!("an output is larger than {} MiB", bytes_max >> 20);
                 return Err(OutputError::Permanent(reason).into());
+            }
+            if received > OUTPUT_BYTES_FREE && permit.is_none() {
+                let began = Instant::now();
+                permit = Some(self.limits.large.acquire(account).await);
+                slow += began.elapsed();
             }
             slow += Duration::from_secs(1).mul_f64(piece.len() as f64 / OUTPUT_RATE_MIN as f64);
             file.write(&piece).await?;
@@ -222,6 +239,36 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn large_downloads_wait_for_their_share_of_the_disk_and_small_ones_do_not() {
+        let store = Arc::new(OutputStore {
+            limits: OutputLimits::new(60),
+            ..output_store(Blobs::in_memory())
+        });
+        let (mib, second) = (1 << 20, Duration::from_secs(1));
+        // Each takes 34 seconds and then has its permit for as long again.
+        let large = |account| {
+            let store = store.clone();
+            tokio::spawn(async move {
+                let done = store.download(pieces(17, mib, 2 * second), AccountId(account)).await;
+                sleep(34 * second).await;
+                done.map(drop).map_err(|error| error.to_string())
+            })
+        };
+        let hoard: Vec<_> = (0..5).map(|_| large(1)).collect();
+        sleep(second).await;
+        let others: Vec<_> = (2..10).map(large).collect();
+        sleep(40 * second).await;
+        let used = || (store.limits.large.held(), store.limits.large.waiting());
+        assert_eq!(used(), (8, 5), "one account has two, six others one each");
+        let small = store.download(pieces(16, mib, Duration::ZERO), AccountId(1)).await;
+        assert!(small.is_ok());
+        for task in hoard.into_iter().chain(others) {
+            assert_eq!(task.await.unwrap(), Ok(()));
+        }
+        assert_eq!(used(), (0, 0));
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn a_download_may_be_slow_but_not_stall_or_drip_and_has_a_largest_size() {
         let (mib, second) = (1 << 20, Duration::from_secs(1));
         for (bytes, outcome) in [
@@ -235,7 +282,7 @@ mod tests {
         ] {
             let limits = OutputLimits::new(60);
             let store = OutputStore { limits, ..output_store(Blobs::in_memory()) };
-            match (store.download(bytes).await, outcome) {
+            match (store.download(bytes, AccountId(1)).await, outcome) {
                 (Ok(_), Ok(())) => {}
                 (Err(error), Err(text)) => assert!(error.to_string().contains(text), "{error}"),
                 (outcome, expected) => panic!("{expected:?}: {:?}", outcome.err()),

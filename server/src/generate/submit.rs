@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::task::TaskTracker;
 
@@ -18,8 +19,9 @@ use super::{Provider, SubmitError, bounded_reason};
 use crate::domain::{Caller, JobKey, JobRecord, JobState, NewJob, ProviderTicket, Reserved};
 use crate::error_chain::error_chain;
 use crate::limits::{
-    SUBMIT_ACCEPTED_RETRY_FOR, SUBMIT_LIMIT, SUBMIT_RECORD_RETRY_FOR, SUBMIT_RETRY_DELAY_MAX,
-    SUBMIT_RETRY_DELAY_MIN, SUBMIT_TIMEOUT, SUBMIT_WAIT,
+    SUBMIT_LIMIT, SUBMIT_RECORD_RETRY_FOR, SUBMIT_RETRY_DELAY_MAX, SUBMIT_RETRY_DELAY_MIN,
+    SUBMIT_TIMEOUT, SUBMIT_UNRECORDED_DELAY_MAX, SUBMIT_UNRECORDED_MAX,
+    SUBMIT_UNRECORDED_RETRY_FOR, SUBMIT_WAIT,
 };
 use crate::store::{JobStore, StoreError};
 
@@ -32,7 +34,24 @@ pub struct Submitter {
     store: Arc<dyn JobStore>,
     provider: Arc<dyn Provider>,
     tasks: TaskTracker,
+    /// For accepted jobs that could not be recorded yet.
+    unrecorded: Arc<Semaphore>,
 }
+
+/// For how long a step is repeated, and the longest pause between two attempts.
+#[derive(Clone, Copy)]
+struct Patience {
+    limit: Duration,
+    delay_max: Duration,
+}
+
+/// While a client waits.
+const RECORD: Patience =
+    Patience { limit: SUBMIT_RECORD_RETRY_FOR, delay_max: SUBMIT_RETRY_DELAY_MAX };
+/// In the background.
+const RECORD_LATER: Patience =
+    Patience { limit: SUBMIT_UNRECORDED_RETRY_FOR, delay_max: SUBMIT_UNRECORDED_DELAY_MAX };
+const WAIT: Patience = Patience { limit: SUBMIT_WAIT, delay_max: SUBMIT_RETRY_DELAY_MAX };
 
 /// Why a job was not submitted.
 #[derive(Debug, thiserror::Error)]
@@ -50,7 +69,13 @@ type Submission = Result<(JobKey, ProviderTicket), SubmissionError>;
 
 impl Submitter {
     pub fn new(store: Arc<dyn JobStore>, provider: Arc<dyn Provider>) -> Self {
-        Self { store, provider, tasks: TaskTracker::new() }
+        let unrecorded = Arc::new(Semaphore::new(SUBMIT_UNRECORDED_MAX));
+        Self { store, provider, tasks: TaskTracker::new(), unrecorded }
+    }
+
+    /// How many accepted jobs could not be recorded yet.
+    pub(crate) fn unrecorded(&self) -> usize {
+        SUBMIT_UNRECORDED_MAX - self.unrecorded.available_permits()
     }
 
     /// Submits a job, or finds the one that already has its name and waits until it is submitted.
@@ -72,7 +97,7 @@ impl Submitter {
             Ok(Reserved::Existing(job)) => job.state == JobState::Submitting,
             _ => false,
         };
-        match repeat_while(is_submitting, SUBMIT_WAIT, reserve).await? {
+        match repeat_while(is_submitting, WAIT, reserve).await? {
             Reserved::New(job) => {
                 let this = self.clone();
                 let task = self.tasks.spawn(async move {
@@ -103,7 +128,7 @@ impl Submitter {
             Err(SubmitError::Unknown(cause)) => {
                 tracing::error!(job = ?key, cause, "a provider may have accepted a generation");
                 let lost = || self.store.job_lost(key, SUBMIT_UNKNOWN);
-                return submission(self.record(key, SUBMIT_RECORD_RETRY_FOR, lost).await?);
+                return submission(self.record(key, RECORD, lost).await?);
             }
             Err(SubmitError::Refused(reason)) => SubmitError::Refused(bounded_reason(&reason)),
             Err(error) => {
@@ -111,7 +136,7 @@ impl Submitter {
                 error
             }
         };
-        retry_while_unavailable(SUBMIT_RECORD_RETRY_FOR, || self.store.discard_job(key)).await?;
+        retry_while_unavailable(RECORD, || self.store.discard_job(key)).await?;
         Err(not_accepted.into())
     }
 
@@ -124,57 +149,89 @@ impl Submitter {
         }
     }
 
+    /// Records that the provider accepted a job, in the background if the store is unavailable for
+    /// longer than a client waits.
     async fn record_accepted(&self, key: &JobKey, ticket: ProviderTicket) -> Submission {
+        let request_id = &*ticket.request_id;
+        // The output is paid for; if the server dies now, this line is the only trace of it.
+        tracing::info!(job = ?key, request_id, "the provider accepted a generation");
         let step = || self.store.job_submitted(key, ticket.clone());
-        let recorded = self.record(key, SUBMIT_ACCEPTED_RETRY_FOR, step).await;
-        let cause = match &recorded {
-            Ok(job) if job.state.ticket() == Some(&ticket) => None,
-            Ok(_) => Some("the job was given up".to_owned()),
-            Err(error) => Some(error_chain(error)),
-        };
-        if let Some(cause) = cause {
-            // The output is paid for; this line is the only trace of it.
-            let request_id = &*ticket.request_id;
-            tracing::error!(
-                job = ?key, request_id, cause,
-                "a generation was accepted by the provider but could not be recorded",
-            );
+        let recorded = self.record(key, RECORD, step).await;
+        if matches!(recorded, Err(StoreError::OutcomeUnknown(_))) {
+            self.record_later(key.clone(), ticket);
+        } else {
+            log_if_unrecorded(key, &ticket, &recorded);
         }
         submission(recorded?)
+    }
+
+    fn record_later(&self, key: JobKey, ticket: ProviderTicket) {
+        let request_id = &*ticket.request_id;
+        let Ok(permit) = self.unrecorded.clone().try_acquire_owned() else {
+            return tracing::error!(job = ?key, request_id, "{UNRECORDED}: too many wait for that");
+        };
+        tracing::warn!(job = ?key, request_id, "an accepted generation is not recorded yet");
+        let this = self.clone();
+        self.tasks.spawn(async move {
+            let _permit = permit;
+            let step = || this.store.job_submitted(&key, ticket.clone());
+            let recorded = this.record(&key, RECORD_LATER, step).await;
+            log_if_unrecorded(&key, &ticket, &recorded);
+        });
     }
 
     /// Records the result of a submission and returns the job as it is then.
     async fn record<'a>(
         &'a self,
         key: &'a JobKey,
-        limit: Duration,
+        patience: Patience,
         step: impl Fn() -> BoxFuture<'a, Result<JobRecord, StoreError>>,
     ) -> Result<JobRecord, StoreError> {
-        match retry_while_unavailable(limit, step).await {
+        match retry_while_unavailable(patience, step).await {
             // An earlier try without response succeeded, or a worker has failed the job.
-            Err(StoreError::NotFound) => self.store.job_by_key(key).await,
+            Err(StoreError::NotFound) => {
+                retry_while_unavailable(patience, || self.store.job_by_key(key)).await
+            }
             result => result,
         }
     }
 }
 
+/// What the log says of an output that is paid for and never fetched.
+const UNRECORDED: &str = "a generation was accepted by the provider but could not be recorded";
+
+fn log_if_unrecorded(
+    key: &JobKey,
+    ticket: &ProviderTicket,
+    recorded: &Result<JobRecord, StoreError>,
+) {
+    let cause = match recorded {
+        Ok(job) if job.state.ticket() == Some(ticket) => return,
+        Ok(_) => "the job has another ticket".to_owned(),
+        Err(error) => error_chain(error),
+    };
+    tracing::error!(job = ?key, request_id = &*ticket.request_id, cause, "{UNRECORDED}");
+}
+
 async fn retry_while_unavailable<'a, T>(
-    limit: Duration,
+    patience: Patience,
     step: impl Fn() -> BoxFuture<'a, Result<T, StoreError>>,
 ) -> Result<T, StoreError> {
     use StoreError::{OutcomeUnknown, Unavailable};
     let is_unavailable = |result: &_| matches!(result, Err(Unavailable(_) | OutcomeUnknown(_)));
-    match repeat_while(is_unavailable, limit, step).await {
+    // A step may take long itself, and may be dropped.
+    match timeout(patience.limit, repeat_while(is_unavailable, patience, step)).await {
         // The provider was called, whatever the store has.
-        Err(Unavailable(cause)) => Err(OutcomeUnknown(cause)),
-        result => result,
+        Ok(Err(Unavailable(cause))) => Err(OutcomeUnknown(cause)),
+        Ok(result) => result,
+        Err(elapsed) => Err(OutcomeUnknown(elapsed.into())),
     }
 }
 
-/// Repeats a step with a doubling delay while its result is `transient`, at most for `limit`.
+/// Repeats a step with a doubling delay while its result is `transient`.
 async fn repeat_while<'a, T>(
     transient: impl Fn(&T) -> bool,
-    limit: Duration,
+    Patience { limit, delay_max }: Patience,
     step: impl Fn() -> BoxFuture<'a, T>,
 ) -> T {
     let deadline = Instant::now() + limit;
@@ -185,7 +242,7 @@ async fn repeat_while<'a, T>(
             return result;
         }
         sleep(delay).await;
-        delay = (delay * 2).min(SUBMIT_RETRY_DELAY_MAX);
+        delay = (delay * 2).min(delay_max);
     }
 }
 

@@ -1,6 +1,8 @@
 //! A scripted provider for the tests of submission and workers; the stored form of requests,
 //! their digest, and the URLs of outputs.
 
+mod unreliable;
+
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -18,7 +20,7 @@ use crate::blobs::asset_url::Assets;
 use crate::clock::{Clock, ManualClock};
 use crate::domain::{
     AccountId, Caller, JobKey, JobRecord, JobState, Media, NewJob, NewKey, OutputKind, Scopes,
-    SigningKey,
+    SigningKey, Turn,
 };
 use crate::store::memory::MemoryStore;
 use crate::store::prelude::*;

@@ -8,10 +8,12 @@ pub(crate) mod pool;
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use futures::FutureExt;
 use jiff::SignedDuration;
+use prometheus_client::metrics::histogram::Histogram;
 use tokio::time::{sleep, timeout};
 
 use self::pool::PollSpacing;
@@ -38,6 +40,22 @@ pub(crate) struct Worker {
     pub(crate) clock: Clock,
     pub(crate) settings: JobSettings,
     pub(crate) poll_spacing: Arc<PollSpacing>,
+    pub(crate) activity: Arc<Activity>,
+}
+
+/// What the workers do, for the metrics.
+pub(crate) struct Activity {
+    /// Jobs in progress.
+    pub(crate) busy: AtomicUsize,
+    /// For how long jobs were due before they were claimed.
+    pub(crate) claim_delay: Histogram,
+}
+
+impl Default for Activity {
+    fn default() -> Self {
+        let claim_delay = Histogram::new([0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 30.0, 120.0, 600.0]);
+        Self { busy: AtomicUsize::new(0), claim_delay }
+    }
 }
 
 /// The result of one step.

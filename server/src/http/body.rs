@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::http::memory::{Memory, OverBudget};
 pub use crate::limits::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
-use crate::limits::{DISCARD_BYTES_MAX, DISCARD_TIMEOUT, FORM_BYTES_MAX, UPLOAD_RATE_MIN};
+use crate::limits::{DISCARD_BYTES_MAX, DISCARD_STALL_TIMEOUT, FORM_BYTES_MAX, UPLOAD_RATE_MIN};
 
 /// Why a body could not be read. Sizes are those of an upload slot, times are seconds.
 #[derive(Debug, thiserror::Error)]
@@ -71,7 +71,7 @@ async fn read(
     if declared > most {
         return Err(BodyReadError::TooLarge(most));
     }
-    let mut room = memory.map(|memory| memory.reserve(declared)).transpose()?;
+    let mut reservation = memory.map(|memory| memory.reserve(declared)).transpose()?;
     let mut bytes = Vec::with_capacity(declared);
     let mut data = body.into_data_stream();
     let read = async {
@@ -82,9 +82,9 @@ async fn read(
                 return Err(BodyReadError::TooLarge(most));
             }
             if size > bytes.capacity() {
-                // A chunked body. Its room doubles, so that few of its bytes are copied again.
+                // A chunked body. Its reservation doubles, so that few of its bytes are copied again.
                 let capacity = size.max(2 * bytes.capacity()).min(most);
-                room.as_mut().map_or(Ok(()), |room| room.grow_to(capacity))?;
+                reservation.as_mut().map_or(Ok(()), |reservation| reservation.grow_to(capacity))?;
                 bytes.reserve_exact(capacity - bytes.len());
             }
             bytes.extend_from_slice(&piece);
@@ -93,21 +93,24 @@ async fn read(
     };
     let read = timeout(Duration::from_secs(BODY_SECONDS_MAX), read).await;
     read.map_err(|_| BodyReadError::TooSlow(BODY_SECONDS_MAX))??;
-    Ok(match room {
-        Some(room) => room.hold(bytes),
+    Ok(match reservation {
+        Some(reservation) => reservation.hold(bytes),
         None => bytes.into(),
     })
 }
 
-/// Reads and discards the rest in the background, within limits. Closing a socket with
-/// unread bytes resets the connection, and the client could lose the response.
+/// Reads and discards the rest in the background, within limits: as long as it comes, and no longer
+/// than a body may take. Closing a socket with unread bytes resets the connection, and the client
+/// could lose the response.
 pub(crate) fn discard(body: Incoming) {
     if body.is_end_stream() {
         return;
     }
     let mut rest = Limited::new(body, DISCARD_BYTES_MAX);
-    let discarded = async move { while let Some(Ok(_)) = rest.frame().await {} };
-    tokio::spawn(timeout(DISCARD_TIMEOUT, discarded));
+    let discarded = async move {
+        while let Ok(Some(Ok(_))) = timeout(DISCARD_STALL_TIMEOUT, rest.frame()).await {}
+    };
+    tokio::spawn(timeout(Duration::from_secs(BODY_SECONDS_MAX), discarded));
 }
 
 /// A body that is read piece by piece and checked for its exact size.

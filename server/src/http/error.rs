@@ -260,6 +260,9 @@ fn store_problem(error: &StoreError, target: RequestTarget) -> Problem {
         StoreError::TooManyKeys => {
             Problem::new(S::BAD_REQUEST, format!("{error}; revoke one first"))
         }
+        StoreError::TooManyVaults => {
+            Problem::new(S::BAD_REQUEST, format!("{error}; delete one first"))
+        }
         StoreError::KeyTaken | StoreError::LeaseLost | StoreError::Internal(_) => {
             Problem::new(S::INTERNAL_SERVER_ERROR, INTERNAL)
         }

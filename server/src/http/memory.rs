@@ -1,7 +1,7 @@
 //! How much memory the bodies of requests and responses may take: all of them together, and those
 //! of one account.
 //!
-//! A request reserves room before its body is read, and gives it back when the bytes are dropped.
+//! A request reserves memory before its body is read, and releases it when the bytes are dropped.
 //! One account can use a part of the budget only, so it cannot keep the others out.
 
 use std::collections::HashMap;
@@ -33,7 +33,7 @@ struct Used {
     by_owner: HashMap<Owner, usize>,
 }
 
-/// Which limit leaves no room for a body.
+/// Which limit a body exceeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OverBudget {
     #[error(
@@ -53,7 +53,7 @@ pub struct Memory<'a> {
     owner: Owner,
 }
 
-/// Room for some bytes, until it is dropped.
+/// Memory for some bytes, until it is dropped.
 pub(crate) struct Reservation {
     budget: MemoryBudget,
     owner: Owner,
@@ -112,7 +112,7 @@ impl MemoryBudget {
 }
 
 impl Memory<'_> {
-    /// Room for this many bytes.
+    /// Reserves memory for this many bytes.
     pub(crate) fn reserve(&self, bytes: usize) -> Result<Reservation, OverBudget> {
         self.budget.take(self.owner, bytes)?;
         Ok(Reservation { budget: self.budget.clone(), owner: self.owner, bytes })
@@ -120,7 +120,7 @@ impl Memory<'_> {
 }
 
 impl Reservation {
-    /// Room for this many bytes in all.
+    /// Reserves memory for this many bytes in all.
     pub(crate) fn grow_to(&mut self, bytes: usize) -> Result<(), OverBudget> {
         let more = bytes.saturating_sub(self.bytes);
         self.budget.take(self.owner, more)?;
@@ -128,18 +128,18 @@ impl Reservation {
         Ok(())
     }
 
-    /// These bytes, which have the room until their last clone is dropped.
+    /// These bytes, with the reservation until their last clone is dropped.
     pub(crate) fn hold(self, bytes: impl AsRef<[u8]> + Send + 'static) -> Bytes {
         struct Held<T> {
             bytes: T,
-            _room: Reservation,
+            _reservation: Reservation,
         }
         impl<T: AsRef<[u8]>> AsRef<[u8]> for Held<T> {
             fn as_ref(&self) -> &[u8] {
                 self.bytes.as_ref()
             }
         }
-        Bytes::from_owner(Held { bytes, _room: self })
+        Bytes::from_owner(Held { bytes, _reservation: self })
     }
 }
 
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_have_their_room_until_the_last_clone_is_dropped() {
+    fn bytes_have_their_reservation_until_the_last_clone_is_dropped() {
         let budget = MemoryBudget::new(400);
         let bytes = budget.of(ONE).reserve(5).unwrap().hold(b"hello".to_vec());
         let clone = bytes.slice(1..2);
@@ -203,14 +203,14 @@ mod tests {
     }
 
     #[test]
-    fn room_grows_within_the_share() {
+    fn a_reservation_grows_within_the_share() {
         let budget = MemoryBudget::new(400);
-        let mut room = budget.of(ONE).reserve(0).unwrap();
-        room.grow_to(100).unwrap();
-        room.grow_to(50).unwrap();
-        assert_eq!(room.grow_to(101), Err(OverBudget::Account));
+        let mut reservation = budget.of(ONE).reserve(0).unwrap();
+        reservation.grow_to(100).unwrap();
+        reservation.grow_to(50).unwrap();
+        assert_eq!(reservation.grow_to(101), Err(OverBudget::Account));
         assert_eq!(budget.used(), 100);
-        drop(room);
+        drop(reservation);
         assert_eq!(budget.used(), 0);
     }
 }

@@ -81,7 +81,7 @@ pub(crate) fn no_body() -> ResponseBody {
     ResponseBody::Left(Full::default())
 }
 
-/// The response with room for its body, until the body was sent. A streamed one needs none.
+/// The response with memory reserved for its body until it was sent. A streamed one needs none.
 pub(crate) fn within(memory: Memory<'_>, response: Response) -> Result<Response, OverBudget> {
     let (parts, body) = response.into_parts();
     let body = match body {
@@ -101,7 +101,7 @@ pub(crate) fn within(memory: Memory<'_>, response: Response) -> Result<Response,
 /// has to copy the pieces, or waits for ever.
 pub(crate) fn file<E: Display + Send + 'static>(
     pieces: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
-    room: Reservation,
+    reservation: Reservation,
 ) -> ResponseBody {
     struct Piece(
         Bytes,
@@ -113,14 +113,16 @@ pub(crate) fn file<E: Display + Send + 'static>(
         }
     }
     let turn = Arc::new(Semaphore::new(1));
-    let begin = (Box::pin(pieces), room);
-    stream(stream::try_unfold(begin, move |(mut pieces, room)| {
+    let begin = (Box::pin(pieces), reservation);
+    stream(stream::try_unfold(begin, move |(mut pieces, reservation)| {
         let turn = turn.clone();
         async move {
             // It is never closed.
             let Ok(permit) = turn.acquire_owned().await else { return Ok(None) };
             let piece = pieces.try_next().await?;
-            Ok::<_, E>(piece.map(|bytes| (Bytes::from_owner(Piece(bytes, permit)), (pieces, room))))
+            Ok::<_, E>(
+                piece.map(|bytes| (Bytes::from_owner(Piece(bytes, permit)), (pieces, reservation))),
+            )
         }
     }))
 }
@@ -236,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_body_has_room_until_it_is_dropped() {
+    fn a_large_body_has_its_reservation_until_it_is_dropped() {
         let budget = MemoryBudget::new(400_000);
         let of = |size| with_json(StatusCode::OK, vec![b'x'; size]);
         let small = within(budget.of(None), of(RESPONSE_BYTES_UNCOUNTED)).unwrap();
@@ -245,7 +247,7 @@ mod tests {
         assert_eq!(budget.used(), 100_000);
         assert_eq!(large.body().size_hint().exact(), Some(100_000));
         assert!(within(budget.of(None), of(RESPONSE_BYTES_UNCOUNTED + 1)).is_err());
-        // What hyper takes out of the body keeps the room.
+        // What hyper takes out of the body keeps the reservation.
         let bytes = large.into_body().collect().now_or_never().unwrap().unwrap().to_bytes();
         assert_eq!((bytes.len(), budget.used()), (100_000, 100_000));
         drop((bytes, small));

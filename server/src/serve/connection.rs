@@ -48,7 +48,7 @@ pub struct ConnectionTimeouts {
     /// While an HTTP/2 request is in flight: the peer may hold back its body or the flow
     /// control window.
     pub request_stall: Duration,
-    /// After the peer was told that the connection is closing.
+    /// After the peer was notified that the connection is closing.
     pub close: Duration,
 }
 

@@ -5,6 +5,7 @@
 //! registered at the start; a request costs two additions.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use http::{Method, Request, StatusCode};
@@ -18,6 +19,8 @@ use prometheus_client::registry::{Registry, Unit};
 use tokio::net::TcpListener;
 
 use crate::api::Readiness;
+use crate::generate::submit::Submitter;
+use crate::generate::worker::Worker;
 use crate::http::body::BodyReadError;
 use crate::http::error::ApiError;
 use crate::http::memory::{MemoryBudget, OverBudget};
@@ -55,7 +58,51 @@ pub struct Metrics {
     refused: Family<[(&'static str, &'static str); 1], Counter>,
     /// The gauge is set when it is read.
     memory: (MemoryBudget, Gauge),
+    generations: Generations,
     registry: Registry,
+}
+
+/// A number of generations: its name, its meaning, and how it is read.
+type Reading = (&'static str, &'static str, fn(&Generations) -> usize);
+
+const READINGS: [Reading; 5] = [
+    ("workers", "Generations processed at once: --workers", |of| of.worker.settings.workers),
+    ("workers_busy", "Generations in progress", |of| of.worker.activity.busy.load(Relaxed)),
+    ("large_outputs", "Large outputs in progress", |of| of.worker.outputs.limits.large.held()),
+    ("large_outputs_waiting", "Large outputs that wait for their turn", |of| {
+        of.worker.outputs.limits.large.waiting()
+    }),
+    ("unrecorded", "Accepted generations that are not in the database yet", |of| {
+        of.submitter.unrecorded()
+    }),
+];
+
+/// The gauges are set at each scrape.
+pub(crate) struct Generations {
+    worker: Worker,
+    submitter: Submitter,
+    gauges: [Gauge; READINGS.len()],
+}
+
+impl Generations {
+    pub(crate) fn new(worker: Worker, submitter: Submitter) -> Self {
+        Self { worker, submitter, gauges: Default::default() }
+    }
+
+    fn register(&self, registry: &mut Registry) {
+        let registry = registry.sub_registry_with_prefix("generations");
+        for ((name, text, _), gauge) in READINGS.iter().zip(&self.gauges) {
+            registry.register(*name, *text, gauge.clone());
+        }
+        let (text, delay) = ("How long a generation was due until claimed", &self.worker.activity);
+        registry.register_with_unit("claim_delay", text, Unit::Seconds, delay.claim_delay.clone());
+    }
+
+    fn update(&self) {
+        for ((_, _, read), gauge) in READINGS.iter().zip(&self.gauges) {
+            gauge.set(gauge_value(read(self)));
+        }
+    }
 }
 
 /// Where the use of a database is asked for.
@@ -87,12 +134,12 @@ impl DatabaseMetrics {
         let PoolUse { busy, idle, max, pipelined, waiting } = (self.ask)();
         let set = |family: &Family<Labels, Gauge>, label, value: &str, number: usize| {
             let gauge = family.get_or_create_owned(&vec![(label, value.to_owned())]);
-            gauge.set(i64::try_from(number).unwrap_or(i64::MAX));
+            gauge.set(gauge_value(number));
         };
         for (state, number) in [("busy", busy), ("idle", idle), ("max", max)] {
             set(&self.connections, "state", state, number);
         }
-        self.pipelined.set(i64::try_from(pipelined).unwrap_or(i64::MAX));
+        self.pipelined.set(gauge_value(pipelined));
         for (what, number) in waiting {
             set(&self.waiting, "for", what, number);
         }
@@ -111,12 +158,14 @@ impl Metrics {
         connections: &ConnectionCount,
         memory: &MemoryBudget,
         pool: Option<AskPool>,
+        generations: Generations,
     ) -> Self {
         let requests = Family::<Labels, Counter>::default();
         let durations =
             Family::<Labels, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS_SECONDS));
         let mut all = Registry::with_prefix("promptarium");
         let database = pool.map(|ask| DatabaseMetrics::new(ask, &mut all));
+        generations.register(&mut all);
         let registry = all.sub_registry_with_prefix("http");
         registry.register("connections", "Open connections", connections.open.clone());
         let text = "Connections closed because their address had too many";
@@ -150,7 +199,7 @@ impl Metrics {
                     duration: durations.get_or_create_owned(&labels),
                 }
             });
-        Self { routes: routes.collect(), database, refused, memory, registry: all }
+        Self { routes: routes.collect(), database, refused, memory, generations, registry: all }
     }
 
     /// Counts one request; `route` is its row in the route table.
@@ -190,8 +239,8 @@ pub(super) fn refusal(error: &ApiError) -> Option<&'static str> {
     }
 }
 
-fn gauge_value(bytes: usize) -> i64 {
-    i64::try_from(bytes).unwrap_or(i64::MAX)
+fn gauge_value(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 /// Serves `/metrics` until it is cancelled.
@@ -210,6 +259,7 @@ impl HttpService for Arc<Metrics> {
                 if let Some(database) = &self.database {
                     database.update();
                 }
+                self.generations.update();
                 let (budget, used) = &self.memory;
                 used.set(gauge_value(budget.used()));
                 let mut text = String::new();

@@ -66,10 +66,13 @@ macro_rules! assert_error {
 }
 use assert_error;
 
+/// How many vaults an account may have in the store under test.
+const VAULTS_MAX: usize = 200;
+
 /// A store with a manual clock.
-pub(super) struct StoreUnderTest {
-    pub(super) store: Arc<dyn Store>,
-    pub(super) clock: ManualClock,
+pub(crate) struct StoreUnderTest {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: ManualClock,
     kind: Kind,
 }
 
@@ -79,18 +82,20 @@ enum Kind {
 }
 
 impl StoreUnderTest {
-    pub(super) fn memory() -> Self {
+    pub(crate) fn memory() -> Self {
         let clock = ManualClock::new(Timestamp::UNIX_EPOCH);
-        let store = Arc::new(MemoryStore::new(Clock::Manual(clock.clone())));
+        let store = MemoryStore::new(Clock::Manual(clock.clone())).with_vaults_max(VAULTS_MAX);
+        let store = Arc::new(store);
         Self { store: store.clone(), clock, kind: Kind::Memory(store) }
     }
 
-    pub(super) async fn postgres() -> Self {
+    pub(crate) async fn postgres() -> Self {
         let clock = ManualClock::new(Timestamp::UNIX_EPOCH);
         let database = ScratchDatabase::create().await.unwrap();
         let url = DatabaseUrl::parse(&database.url()).unwrap();
         let manual = Clock::Manual(clock.clone());
         let store = PostgresStore::open(&url, Migration::Auto, manual).await.unwrap();
+        let store = store.with_vaults_max(VAULTS_MAX);
         Self { store: Arc::new(store.clone()), clock, kind: Kind::Postgres(store, database) }
     }
 
@@ -134,13 +139,13 @@ impl StoreUnderTest {
     }
 
     /// The caller of a new key of an account, which is created if it does not exist.
-    pub(super) async fn caller(&self, account: &str) -> Caller {
+    pub(crate) async fn caller(&self, account: &str) -> Caller {
         let public_id = format!("key-of-{account}");
         self.store.seed_key(account, key(&public_id)).await.unwrap();
         self.store.find_key(&public_id, &[7; 32]).await.unwrap().unwrap().caller()
     }
 
-    pub(super) async fn general(&self, caller: &Caller) -> VaultRecord {
+    pub(crate) async fn general(&self, caller: &Caller) -> VaultRecord {
         self.store.vaults(caller).await.unwrap().pop().unwrap()
     }
 
@@ -177,7 +182,7 @@ impl StoreUnderTest {
         ids
     }
 
-    pub(super) async fn contents(&self, caller: &Caller, vault: VaultId) -> Vec<ListedPrompt> {
+    pub(crate) async fn contents(&self, caller: &Caller, vault: VaultId) -> Vec<ListedPrompt> {
         self.store.contents(caller, vault).await.unwrap().try_collect().await.unwrap()
     }
 

@@ -30,10 +30,11 @@ pub trait JobStore: Send + Sync + 'static {
     /// with another digest. Nothing is stored then.
     async fn reserve_job(&self, caller: &Caller, new: NewJob) -> Result<Reserved>;
 
-    /// The provider accepted the job: it is queued.
+    /// The provider accepted the job: it is queued, even if it has failed meanwhile because this
+    /// was not known.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] if the job is not being submitted (any more).
+    /// [`StoreError::NotFound`] if there is no such job or it has a ticket already.
     async fn job_submitted(&self, job: &JobKey, ticket: ProviderTicket) -> Result<JobRecord>;
 
     /// The provider certainly did not accept the job: it is deleted and its name is free. A job

@@ -33,6 +33,7 @@ use self::keys::Keys;
 use super::{Result, Store, StoreError};
 use crate::clock::Clock;
 use crate::domain::{AccountId, Caller, NewVault, VaultVisibility};
+use crate::limits::VAULTS_MAX;
 
 /// A [`Store`] in memory. Its futures are ready at once, except for
 /// [`job_due`](super::JobQueue::job_due).
@@ -56,8 +57,16 @@ impl MemoryStore {
             owners: RwLock::default(),
             jobs: Mutex::default(),
             jobs_changed: Notify::new(),
+            vaults_max: VAULTS_MAX,
         };
         Self { shared, keys: RwLock::default(), accounts: RwLock::default() }
+    }
+
+    /// The same with another limit of the vaults of an account.
+    #[must_use]
+    pub fn with_vaults_max(mut self, vaults_max: usize) -> Self {
+        self.shared.vaults_max = vaults_max;
+        self
     }
 
     /// Creates an account with its General vault.
@@ -117,6 +126,8 @@ struct Shared {
     owners: RwLock<HashMap<VaultId, AccountId>>,
     jobs: Mutex<Jobs>,
     jobs_changed: Notify,
+    /// How many vaults an account may have.
+    vaults_max: usize,
 }
 
 impl Shared {

@@ -35,6 +35,7 @@ mod memberships;
 mod migrate;
 mod notify;
 mod permits;
+mod pooler;
 mod prompts;
 mod retry;
 mod rows;
@@ -52,10 +53,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use tokio::time::timeout;
-use tokio_postgres::Error;
 
-use self::connect::{Connector, DbClient, Unreachable};
+use self::connect::{Connector, Unreachable};
 use self::db::{Db, Statement};
 pub(crate) use self::keys::KeyEntry;
 use self::migrate::MigrateError;
@@ -65,8 +64,7 @@ use self::rows::column;
 pub use self::url::DatabaseUrl;
 use super::{Cause, Store, StoreError};
 use crate::clock::Clock;
-use crate::error_chain::error_chain;
-use crate::limits::{CONNECT_TIMEOUT, POOLER_CHECKS};
+use crate::limits::VAULTS_MAX;
 
 /// A [`Store`] in PostgreSQL.
 #[derive(Clone)]
@@ -74,6 +72,8 @@ pub struct PostgresStore {
     db: Db,
     keys: Arc<key_cache::KeyCache>,
     notifier: notify::JobNotifier,
+    /// How many vaults an account may have.
+    vaults_max: i64,
 }
 
 #[cfg(test)]
@@ -93,13 +93,6 @@ pub enum ConnectError {
     Address(Cause),
     #[error(transparent)]
     Unreachable(#[from] Unreachable),
-    /// A pooler in front of the database loses what a session prepared.
-    #[error(
-        "prepared statements do not survive between transactions ({0}): set pool_mode of the \
-         connection pooler to session, or max_prepared_statements of PgBouncer 1.21 or later to \
-         200"
-    )]
-    Pooler(String),
     #[error("no pool of connections could be made")]
     Pool(#[from] deadpool::managed::BuildError),
     #[error("the database does not answer")]
@@ -128,7 +121,14 @@ impl PostgresStore {
             db,
             keys: Arc::new(key_cache::KeyCache::new()),
             notifier: notify::JobNotifier::new(connector),
+            vaults_max: VAULTS_MAX as i64,
         })
+    }
+
+    /// The same with another limit of the vaults of an account.
+    #[must_use]
+    pub fn with_vaults_max(self, vaults_max: usize) -> Self {
+        Self { vaults_max: i64::try_from(vaults_max).unwrap_or(i64::MAX), ..self }
     }
 
     /// Brings the schema of a database up to date and returns the names of what was applied.
@@ -179,42 +179,5 @@ async fn migrate_with(
     migration: Migration,
 ) -> Result<Vec<&'static str>, ConnectError> {
     let mut client = connector.connect().await?;
-    check_pooler(&connector.connect().await?, &client).await?;
     Ok(migrate::run(&mut client.client, migrate::LIST, migration).await?)
-}
-
-/// Makes sure that a statement prepared in one transaction can be executed in the next.
-///
-/// A pooler that pools by transaction shows itself only if the server connection on which
-/// `client` prepared is taken, so `other` begins a transaction meanwhile. Clients of other
-/// servers may take it first, so this is tried until `client` has changed its connection. They
-/// use the same names, so the statement returns a number of its own.
-async fn check_pooler(client: &DbClient, other: &DbClient) -> Result<(), ConnectError> {
-    let own = rand::random::<i64>();
-    let process = async |statement: &tokio_postgres::Statement| {
-        let row = client.query_one(statement, &[]).await.map_err(|error| error_chain(&error))?;
-        match (row.try_get::<_, i64>(0), row.try_get::<_, i32>(1)) {
-            (Ok(number), Ok(process)) if number == own => Ok(process),
-            _ => Err("another client's statement was executed".to_owned()),
-        }
-    };
-    let check = async {
-        for _ in 0..POOLER_CHECKS {
-            let sql = format!("SELECT '{own}'::bigint, pg_backend_pid()");
-            let text = |error: Error| error_chain(&error);
-            let statement = client.prepare(&sql).await.map_err(text)?;
-            let before = process(&statement).await?;
-            other.batch_execute("BEGIN").await.map_err(text)?;
-            let after = process(&statement).await?;
-            other.batch_execute("ROLLBACK").await.map_err(text)?;
-            if before != after {
-                break;
-            }
-        }
-        Ok(())
-    };
-    match timeout(CONNECT_TIMEOUT, check).await {
-        Ok(outcome) => outcome.map_err(ConnectError::Pooler),
-        Err(_) => Err(ConnectError::Pooler("no answer".to_owned())),
-    }
 }

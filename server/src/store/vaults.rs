@@ -16,6 +16,9 @@ pub trait VaultStore: Send + Sync + 'static {
     async fn vaults(&self, caller: &Caller) -> Result<Vec<VaultRecord>>;
 
     /// Creates a vault with a slug that no other vault of the account has (see `domain::slug`).
+    ///
+    /// # Errors
+    /// [`StoreError::TooManyVaults`].
     async fn create_vault(&self, caller: &Caller, new: NewVault) -> Result<VaultRecord>;
 
     /// One vault.
@@ -50,7 +53,8 @@ pub trait VaultStore: Send + Sync + 'static {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] if there is no such vault or it is a private one of another
-    /// account; [`StoreError::ForkOfPrivateVault`] if it is the caller's own private vault.
+    /// account; [`StoreError::ForkOfPrivateVault`] if it is the caller's own private vault;
+    /// [`StoreError::TooManyVaults`].
     async fn fork_vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord>;
 }
 

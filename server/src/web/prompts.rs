@@ -198,7 +198,7 @@ pub(crate) async fn new_picture(
     if let Some(vault) = prompt.vault_ids.first() {
         form.set("vaultId", vault.to_string());
     }
-    api.submitter.submit(&caller, new_job(form, &api.assets)?, ()).await?;
+    api.submitter.submit(&caller, new_job(form, &api.assets)?.0, ()).await?;
     redirect(&api.site, "jobs", None)
 }
 

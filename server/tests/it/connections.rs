@@ -129,6 +129,20 @@ async fn the_refusal_reaches_a_client_that_sends_on() {
 }
 
 #[tokio::test]
+async fn the_refusal_reaches_a_client_that_sends_on_slowly() {
+    let server = EmbeddedServer::start().await.unwrap();
+    let mut connection = Connection::to(&server).await;
+    let length = format!("content-length: {}\r\n", BODY_BYTES_MAX + 1);
+    connection.send(head(server.api_key(), "POST", "/prompts", &length)).await;
+    for _ in 0..10 {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        connection.send("x".repeat(BODY_BYTES_MAX / 10)).await;
+    }
+    connection.send("xxxxx").await;
+    assert_eq!(connection.response().await.unwrap().status, 413);
+}
+
+#[tokio::test]
 async fn the_refusal_of_a_head_reaches_a_client_that_sends_on() {
     let server = EmbeddedServer::start().await.unwrap();
     let half = "x".repeat(512 * 1024);

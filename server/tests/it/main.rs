@@ -21,6 +21,7 @@ mod connections;
 mod dashboard;
 mod embedded;
 mod generations;
+mod memory;
 mod metrics;
 mod openapi;
 mod rates;

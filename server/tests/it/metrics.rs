@@ -74,6 +74,12 @@ async fn connections_and_the_use_of_the_database_are_shown() {
         r#"promptarium_database_waiting{for="connection"} 0"#,
         r#"promptarium_database_waiting{for="long_write"} 0"#,
         "promptarium_database_pipelined_statements ",
+        "promptarium_generations_workers 64",
+        "promptarium_generations_workers_busy 0",
+        "promptarium_generations_unrecorded 0",
+        "promptarium_generations_large_outputs 0",
+        "promptarium_generations_large_outputs_waiting 0",
+        "promptarium_generations_claim_delay_seconds_count 0",
     ] {
         assert!(page.lines().any(|found| found.starts_with(line)), "{line} in:\n{page}");
     }

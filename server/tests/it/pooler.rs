@@ -3,8 +3,10 @@
 //! Needs PgBouncer (`script/test` installs it); with `PROMPTARIUM_SKIP_PGBOUNCER=1` nothing here
 //! runs.
 
+use std::collections::BTreeSet;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -31,7 +33,8 @@ fn is_wanted() -> bool {
 struct PgBouncer {
     process: Child,
     url: String,
-    _folder: TempDir,
+    folder: TempDir,
+    settings: String,
 }
 
 impl Drop for PgBouncer {
@@ -68,14 +71,13 @@ impl PgBouncer {
         let settings = format!(
             "[databases]\n* = host={} port={} user={} password={}\n[pgbouncer]\n\
              listen_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\n\
-             auth_type = any\npool_mode = {mode}\ndefault_pool_size = 40\n{statements}\n",
+             auth_type = any\ndefault_pool_size = 40\n{statements}\n",
             url.host_str().unwrap(),
             url.port().unwrap(),
             url.username(),
             url.password().unwrap(),
         );
-        let file = folder.path().join("pgbouncer.ini");
-        std::fs::write(&file, settings).unwrap();
+        let file = write_settings(&folder, &settings, mode);
         // It refuses to run as root.
         let mut command = match std::fs::metadata("/proc/self").map(|own| owner(&own)) {
             Ok(0) => {
@@ -89,7 +91,7 @@ impl PgBouncer {
         command.arg(&file).stdout(Stdio::null()).stderr(Stdio::null());
         let process = command.spawn().unwrap();
         url.set_port(Some(port)).unwrap();
-        let pooler = Self { process, url: url.into(), _folder: folder };
+        let pooler = Self { process, url: url.into(), folder, settings };
         for _ in 0..200 {
             if TcpStream::connect(("127.0.0.1", port)).await.is_ok() {
                 return pooler;
@@ -98,6 +100,20 @@ impl PgBouncer {
         }
         panic!("PgBouncer does not start");
     }
+
+    /// Changes the mode while it runs.
+    fn change_mode(&self, mode: &str) {
+        write_settings(&self.folder, &self.settings, mode);
+        let sent =
+            Command::new("kill").args(["-s", "HUP", &self.process.id().to_string()]).status();
+        assert!(sent.unwrap().success());
+    }
+}
+
+fn write_settings(folder: &TempDir, settings: &str, mode: &str) -> PathBuf {
+    let file = folder.path().join("pgbouncer.ini");
+    std::fs::write(&file, format!("{settings}pool_mode = {mode}\n")).unwrap();
+    file
 }
 
 fn owner(file: &std::fs::Metadata) -> u32 {
@@ -179,4 +195,36 @@ async fn pooling_by_statement_is_refused() {
         let text = refusal(&PgBouncer::start(&database, "statement").await).await;
         assert!(text.contains("pool_mode"), "{text}");
     }
+}
+
+/// The first start found nothing wrong, but a pooler is set up otherwise at any time.
+#[tokio::test]
+async fn a_pooler_that_begins_to_mix_up_statements_is_not_used_any_more() {
+    if !is_wanted() || maps_statements() {
+        return;
+    }
+    let database = ScratchDatabase::create().await.unwrap();
+    let pooler = PgBouncer::start(&database, "session").await;
+    let arguments = ["--blob-store=memory:", "--log=warn", "--database-url", &pooler.url];
+    let server = Running::start(&arguments, &[]).await;
+    pooler.change_mode("transaction");
+    let mut statuses = BTreeSet::new();
+    let clients = (0..8).map(|_| async {
+        let mut connection = Connection::open(server.base_url()).await;
+        let mut statuses = BTreeSet::new();
+        for _ in 0..200 {
+            connection.send(request(server.api_key(), "POST", "/prompts", Some(PROMPT))).await;
+            statuses.insert(connection.response().await.unwrap().status);
+            if statuses.contains(&503) {
+                break;
+            }
+        }
+        statuses
+    });
+    for of_client in join_all(clients).await {
+        statuses.extend(of_client);
+    }
+    assert!(statuses.is_subset(&[201, 503].into()) && statuses.contains(&503), "{statuses:?}");
+    let log = server.log_at_end().await;
+    assert!(log.contains("pool_mode"), "{log}");
 }

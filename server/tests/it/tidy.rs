@@ -29,7 +29,7 @@ const LAYERS: [&[&str]; 15] = [
     &["blobs"],
     &["outbound"],
     &["store"],
-    &["clock", "error_chain", "limits"],
+    &["account_permits", "clock", "error_chain", "limits"],
     &["domain"],
 ];
 

@@ -123,7 +123,7 @@ pub(super) fn request_id(body: &[u8]) -> String {
     message(&body["request_id"]).unwrap_or_default()
 }
 
-/// How long the provider asks to be left alone: seconds, or a time after its own.
+/// `Retry-After`: seconds, or a date, compared with the provider's own `Date`.
 pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     let after = text(RETRY_AFTER)?.trim();

@@ -5,6 +5,7 @@ use futures::future::join_all;
 
 use super::*;
 use crate::generate::tests::{Log, Scripted, new_job, store, ticket};
+use crate::store::JobQueue;
 use crate::store::memory::MemoryStore;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -144,6 +145,7 @@ impl JobStore for Outage {
     ) -> Result<JobRecord, StoreError> {
         let began = *self.began.lock().unwrap().get_or_insert_with(Instant::now);
         if began.elapsed() < self.lasting {
+            sleep(4 * SECOND).await;
             return Err(StoreError::Unavailable("the database is away".into()));
         }
         self.inner.job_submitted(job, ticket).await
@@ -176,23 +178,61 @@ impl JobStore for Outage {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_accepted_submission_is_recorded_after_an_outage_or_else_logged() {
-    for (lasting, recorded) in
-        [(SUBMIT_ACCEPTED_RETRY_FOR - 2 * SECOND, true), (2 * SUBMIT_ACCEPTED_RETRY_FOR, false)]
-    {
+async fn an_accepted_submission_is_recorded_after_an_outage_however_long() {
+    for (minutes, answered) in [(0, true), (1, false), (10, false), (23 * 60, false)] {
         let (inner, by) = store().await;
-        let store = Outage { inner, lasting, began: Mutex::default() };
-        let submitter = Submitter::new(Arc::new(store), Scripted::on_submit(SECOND, |_| Ok(())));
+        let lasting = 5 * SECOND + minutes * 60 * SECOND;
+        let store = Arc::new(Outage { inner: inner.clone(), lasting, began: Mutex::default() });
+        let provider = Scripted::on_submit(SECOND, |_| Ok(()));
+        let submitter = Submitter::new(store, provider.clone());
         let log = Log::default();
         let guard = log.subscribe();
+        let before = Instant::now();
         let outcome = submitter.submit(&by, new_job("j", "A harbour", None), ()).await;
+        assert_eq!(outcome.is_ok(), answered, "{outcome:?}");
+        assert!(before.elapsed() <= SECOND + SUBMIT_RECORD_RETRY_FOR);
+        assert_eq!(submitter.unrecorded(), usize::from(!answered));
+        // Another server sees the store again before this one.
+        sleep((lasting - SECOND).saturating_sub(before.elapsed())).await;
+        inner.fail_late_submissions(SUBMIT_LIMIT, SUBMIT_UNKNOWN).await.unwrap();
+        sleep(2 * SUBMIT_UNRECORDED_DELAY_MAX + 8 * SECOND).await;
         drop(guard);
+        assert_eq!(inner.job(&by, "j").await.unwrap().state, JobState::Queued(ticket("r-0")));
+        assert_eq!((submitter.unrecorded(), provider.calls().0), (0, 1));
         let log = log.text();
-        let logged = log.contains("accepted by the provider but could not be recorded");
-        assert_eq!((outcome.is_ok(), logged), (recorded, !recorded), "{outcome:?}\n{log}");
-        if !recorded {
-            assert!(log.contains("ERROR") && log.contains("r-0") && log.contains("\"j\""), "{log}");
-            assert!(log.contains("the database is away"), "{log}");
-        }
+        assert!(log.contains("the provider accepted a generation") && log.contains("r-0"), "{log}");
+        assert!(!log.contains("ERROR"), "{log}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_accepted_submission_that_is_never_recorded_is_logged_as_an_error() {
+    let (inner, by) = store().await;
+    let lasting = 2 * SUBMIT_UNRECORDED_RETRY_FOR;
+    let store = Outage { inner, lasting, began: Mutex::default() };
+    let submitter = Submitter::new(Arc::new(store), Scripted::on_submit(SECOND, |_| Ok(())));
+    let log = Log::default();
+    let guard = log.subscribe();
+    assert!(submitter.submit(&by, new_job("j", "A harbour", None), ()).await.is_err());
+    sleep(SUBMIT_UNRECORDED_RETRY_FOR).await;
+    drop(guard);
+    assert_eq!(submitter.unrecorded(), 0);
+    let log = log.text();
+    let error = log.lines().find(|line| line.contains("ERROR")).unwrap_or_default();
+    for part in [UNRECORDED, "r-0", "\"j\"", "the database is away"] {
+        assert!(error.contains(part), "{part} in {log}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_waits_for_an_accepted_submission_that_is_not_recorded_yet() {
+    let (inner, by) = store().await;
+    let lasting = 60 * SECOND;
+    let store = Arc::new(Outage { inner: inner.clone(), lasting, began: Mutex::default() });
+    let submitter = Submitter::new(store, Scripted::on_submit(SECOND, |_| Ok(())));
+    assert!(submitter.submit(&by, new_job("j", "A harbour", None), ()).await.is_err());
+    let before = Instant::now();
+    submitter.finish().await;
+    assert!(before.elapsed() < lasting, "{:?}", before.elapsed());
+    assert_eq!(inner.job(&by, "j").await.unwrap().state, JobState::Queued(ticket("r-0")));
 }

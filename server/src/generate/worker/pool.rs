@@ -7,7 +7,8 @@
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -15,13 +16,14 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::Worker;
+use super::{Activity, Worker};
 use crate::domain::{AccountId, Claim, Turn};
 use crate::error_chain::error_chain;
 use crate::generate::submit::SUBMIT_UNKNOWN;
 use crate::limits::{
     JOB_DELETE_INTERVAL, JOB_LEASE, JOB_POLL_SPACING, JOBS_AT_ONCE, SUBMIT_CHECK_INTERVAL,
-    SUBMIT_LIMIT, WORKER_ERROR_PAUSE, WORKER_IDLE, WORKER_STOP_TIMEOUT,
+    SUBMIT_LATE_GRACE, SUBMIT_LIMIT, SUBMIT_UNRECORDED_RETRY_FOR, WORKER_ERROR_PAUSE, WORKER_IDLE,
+    WORKER_STOP_TIMEOUT,
 };
 use crate::store::StoreError;
 
@@ -61,6 +63,7 @@ impl WorkerPool {
 /// The jobs in progress.
 struct Busy {
     workers: usize,
+    activity: Arc<Activity>,
     /// Each returns its account.
     jobs: JoinSet<AccountId>,
     by_account: HashMap<AccountId, usize>,
@@ -81,6 +84,7 @@ impl Busy {
     fn start(&mut self, worker: Worker, claim: Claim, stop: CancellationToken) {
         let account = claim.job.key.account;
         *self.by_account.entry(account).or_default() += 1;
+        self.activity.busy.fetch_add(1, Relaxed);
         self.jobs.spawn(async move {
             let step = AssertUnwindSafe(worker.step(claim, stop.cancelled()));
             match step.catch_unwind().await {
@@ -104,6 +108,7 @@ impl Busy {
                 None => std::future::pending().await,
             }
         };
+        self.activity.busy.fetch_sub(1, Relaxed);
         let jobs = self.by_account.entry(account).or_default();
         *jobs = jobs.saturating_sub(1);
         if *jobs == 0 {
@@ -116,7 +121,8 @@ impl Busy {
 /// Claims jobs until it is stopped, then waits for those in progress, which are stopped too.
 async fn work(worker: Worker, stop: CancellationToken) {
     let workers = worker.settings.workers;
-    let mut busy = Busy { workers, jobs: JoinSet::new(), by_account: HashMap::new() };
+    let activity = worker.activity.clone();
+    let mut busy = Busy { workers, activity, jobs: JoinSet::new(), by_account: HashMap::new() };
     let mut turn = Turn::default();
     while !stop.is_cancelled() {
         while busy.one_is_done().now_or_never().is_some() {}
@@ -127,6 +133,7 @@ async fn work(worker: Worker, stop: CancellationToken) {
         match claim(&worker, &turn).await {
             Ok(Some(claim)) => {
                 turn.after = claim.job.key.account;
+                worker.activity.claim_delay.observe(claim.overdue.as_secs_f64());
                 busy.start(worker.clone(), claim, stop.clone());
             }
             Ok(None) => {
@@ -159,12 +166,19 @@ async fn claim(worker: &Worker, turn: &Turn) -> Result<Option<Claim>, StoreError
 async fn clean_up(worker: Worker) {
     let keep = Duration::from_secs(24 * 3600 * worker.settings.keep_days as u64);
     let mut next_deletion = Instant::now();
+    // A server that starts may be the first to see the store after an outage.
+    let mut grace_end = Instant::now() + SUBMIT_LATE_GRACE;
     loop {
-        match worker.store.fail_late_submissions(SUBMIT_LIMIT, SUBMIT_UNKNOWN).await {
+        let in_grace = Instant::now() < grace_end;
+        let limit = if in_grace { SUBMIT_UNRECORDED_RETRY_FOR } else { SUBMIT_LIMIT };
+        match worker.store.fail_late_submissions(limit, SUBMIT_UNKNOWN).await {
             Ok(failed) => failed.iter().for_each(|job| {
                 tracing::error!(?job, reason = SUBMIT_UNKNOWN, "a job has failed");
             }),
-            Err(error) => warn(&error),
+            Err(error) => {
+                warn(&error);
+                grace_end = Instant::now() + SUBMIT_LATE_GRACE;
+            }
         }
         while next_deletion <= Instant::now() {
             match worker.store.delete_ended_jobs(keep).await {

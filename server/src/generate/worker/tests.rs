@@ -42,6 +42,7 @@ impl Fixture {
             clock: clock(),
             settings: JobSettings::default(),
             poll_spacing: Arc::default(),
+            activity: Arc::default(),
         };
         Self { store, by, provider, worker }
     }

@@ -52,6 +52,7 @@ fn every_failure() -> Vec<ApiError> {
         StoreError::ForkOfPrivateVault.into(),
         StoreError::JobConflict.into(),
         StoreError::TooManyKeys.into(),
+        StoreError::TooManyVaults.into(),
         StoreError::KeyRevoked.into(),
         StoreError::Unavailable("secret".into()).into(),
         StoreError::OutcomeUnknown("secret".into()).into(),
@@ -134,6 +135,7 @@ fn every_failure_has_one_status_and_one_text() {
     400 a private vault cannot be forked; set its visibility to unlisted or public first
     400 clientJobId was used before in this account, with a different request [clientJobId]
     400 the account has as many API keys as it may have; revoke one first
+    400 the account has as many vaults as it may have; delete one first
     401 the API key is not valid
     503 the database cannot be reached or is busy; nothing was carried out, so the request can be sent again
     503 the database did not confirm this in time, so it is not known whether it was carried out; look before you send it again

@@ -42,7 +42,7 @@ impl HttpService for Fixture {
     }
 }
 
-/// A server with room for one connection.
+/// A server that accepts one connection at a time.
 async fn server(timeouts: ConnectionTimeouts) -> SocketAddr {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -23,6 +23,7 @@ contract_tests! {
     an_expired_lease_is_valid_until_it_is_taken_over
     a_release_sets_state_and_failed_attempts
     only_a_late_submission_is_failed
+    a_late_submission_that_the_provider_accepted_is_queued_again
     only_jobs_that_ended_long_ago_are_deleted
 }
 
@@ -157,6 +158,7 @@ async fn jobs_of_an_account_are_claimed_in_order_of_time(db: Arc<StoreUnderTest>
         db.clock.advance(SECOND);
     }
     let first = claim(store).await.unwrap();
+    assert_eq!(first.overdue, 3 * SECOND);
     store.release_job(&first.lease, SECOND / 2, Release::Waiting).await.unwrap();
     db.clock.advance(SECOND);
     let mut order = vec![first.job.key.client_job_id.to_string()];
@@ -277,7 +279,7 @@ async fn a_release_sets_state_and_failed_attempts(db: Arc<StoreUnderTest>) {
 async fn only_a_late_submission_is_failed(db: Arc<StoreUnderTest>) {
     let store = &*db.store;
     let (alice, bob) = (db.caller("alice").await, db.caller("bob").await);
-    let late = reserved(store, &alice, new("late", 1, None)).await;
+    reserved(store, &alice, new("late", 1, None)).await;
     reserved(store, &bob, new("late too", 1, None)).await;
     queued(store, &alice, "queued").await;
     db.clock.advance(LIMIT - SECOND);
@@ -289,10 +291,25 @@ async fn only_a_late_submission_is_failed(db: Arc<StoreUnderTest>) {
     let job = store.job(&alice, "late").await.unwrap();
     assert_eq!(job.state, JobState::Failed(None, "lost".into()));
     assert!(job.updated_at > job.created_at);
-    assert_error!(store.job_submitted(&late.key, ticket()).await, StoreError::NotFound);
     assert_eq!(&*claim(store).await.unwrap().job.key.client_job_id, "queued");
     assert!(claim(store).await.is_none());
     assert_error!(store.job(&alice, "young").await, StoreError::NotFound);
+}
+
+async fn a_late_submission_that_the_provider_accepted_is_queued_again(db: Arc<StoreUnderTest>) {
+    let store = &*db.store;
+    let alice = db.caller("alice").await;
+    let late = reserved(store, &alice, new("late", 1, None)).await;
+    db.clock.advance(LIMIT);
+    assert_eq!(fail_late(store).await, ["late"]);
+    let queued = store.job_submitted(&late.key, ticket()).await.unwrap();
+    assert_eq!(queued.state, JobState::Queued(ticket()));
+    assert_eq!(store.job(&alice, "late").await.unwrap(), queued);
+    let claim = claim(store).await.unwrap();
+    assert_eq!(claim.job, queued);
+    // A job that failed after it was queued has ended.
+    store.fail_job(&claim.lease, "as asked").await.unwrap();
+    assert_error!(store.job_submitted(&late.key, ticket()).await, StoreError::NotFound);
 }
 
 async fn only_jobs_that_ended_long_ago_are_deleted(db: Arc<StoreUnderTest>) {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use super::concurrency::{ROUNDS, parallel};
 use super::jobs::{claim, image, new, queued, reserved, ticket};
-use super::{ALL_PROMPTS, StoreUnderTest, assert_error, contract_tests, named_key};
+use super::{
+    ALL_PROMPTS, StoreUnderTest, VAULTS_MAX, assert_error, contract_tests, named, named_key,
+};
 use crate::domain::{JobState, Reserved};
 use crate::limits::API_KEYS_MAX;
 use crate::store::StoreError;
@@ -14,6 +16,7 @@ contract_tests! {
     of_many_reservations_of_one_name_one_is_new
     of_many_sign_ins_with_one_code_one_starts_a_session
     keys_created_at_once_stay_within_the_limit
+    vaults_created_and_forked_at_once_stay_within_the_limit
     of_many_keys_with_one_public_id_one_is_created
     no_two_claims_hold_one_job
     of_many_ends_under_one_lease_one_counts
@@ -69,6 +72,30 @@ async fn keys_created_at_once_stay_within_the_limit(db: Arc<StoreUnderTest>) {
     for refusal in refused {
         assert_error!(refusal, StoreError::TooManyKeys);
     }
+}
+
+async fn vaults_created_and_forked_at_once_stay_within_the_limit(db: Arc<StoreUnderTest>) {
+    let (alice, bob) = (db.caller("alice").await, db.caller("bob").await);
+    let source = db.public(&bob, &[]).await;
+    // General counts.
+    for _ in 4..VAULTS_MAX {
+        db.private(&alice, &[]).await;
+    }
+    let creations = parallel(&db, &alice, 10, |db, alice, number| async move {
+        match number % 2 {
+            0 => db.store.fork_vault(&alice, source).await,
+            _ => db.store.create_vault(&alice, named("Sky")).await,
+        }
+    });
+    let (created, refused): (Vec<_>, Vec<_>) = creations.await.into_iter().partition(Result::is_ok);
+    assert_eq!((created.len(), refused.len()), (3, 7));
+    for refusal in refused {
+        assert_error!(refusal, StoreError::TooManyVaults);
+    }
+    assert_eq!(db.store.vaults(&alice).await.unwrap().len(), VAULTS_MAX);
+    db.store.delete_vault(&alice, created[0].as_ref().unwrap().id).await.unwrap();
+    db.store.create_vault(&alice, named("Sky")).await.unwrap();
+    assert_error!(db.store.fork_vault(&alice, source).await, StoreError::TooManyVaults);
 }
 
 async fn of_many_keys_with_one_public_id_one_is_created(db: Arc<StoreUnderTest>) {

@@ -89,6 +89,12 @@ impl Account {
         self.prompt(id)
     }
 
+    /// Fails if the account has as many vaults as it may have.
+    pub(super) fn check_vault_count(&self, shared: &Shared) -> Result<()> {
+        let is_free = self.vaults.len() < shared.vaults_max;
+        if is_free { Ok(()) } else { Err(StoreError::TooManyVaults) }
+    }
+
     /// Creates an ordinary, empty vault.
     pub(super) fn insert_vault(&mut self, new: NewVault, shared: &Shared) -> &mut Vault {
         let (id, now) = (VaultId::new(next(&shared.vaults)), shared.now());

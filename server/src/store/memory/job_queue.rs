@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 use promptarium::PromptId;
 use tokio::time::sleep;
 
-use super::jobs::Job;
+use super::jobs::{Due, Job};
 use super::{MemoryStore, write};
 use crate::domain::{
     AccountId, Claim, JobKey, JobState, Lease, PromptImage, Release, Turn, output_prompt,
@@ -21,12 +21,17 @@ impl JobQueue for MemoryStore {
         let mut jobs = self.shared.jobs();
         let Some(key) = jobs.next(self.shared.elapsed(), turn) else { return Ok(None) };
         Ok(jobs.update(&key, |job| {
+            let overdue = match job.due {
+                Some(Due::ForWorker(_, at)) => self.shared.elapsed().saturating_sub(at),
+                _ => Duration::ZERO,
+            };
             job.failed_attempts += u32::from(job.fence.is_some());
             let fence = rand::random();
             job.fence = Some(fence);
             job.due_in(lease, &self.shared);
             let lease = Lease { job: key.clone(), fence };
-            Claim { lease, job: job.record.clone(), failed_attempts: job.failed_attempts }
+            let failed_attempts = job.failed_attempts;
+            Claim { lease, job: job.record.clone(), failed_attempts, overdue }
         }))
     }
 

@@ -189,8 +189,8 @@ impl JobStore for MemoryStore {
 
     async fn job_submitted(&self, job: &JobKey, ticket: ProviderTicket) -> Result<JobRecord> {
         let shared = &self.shared;
-        shared.change_job(job, StoreError::NotFound, Job::is_submitting, |job| {
-            // A worker that took the submission for lost loses its lease.
+        let has_none = |job: &Job| job.record.state.ticket().is_none();
+        shared.change_job(job, StoreError::NotFound, has_none, |job| {
             job.fence = None;
             job.enter(JobState::Queued(ticket), shared);
             job.due_in(Duration::ZERO, shared);

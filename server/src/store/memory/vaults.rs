@@ -28,7 +28,10 @@ impl VaultStore for MemoryStore {
     }
 
     async fn create_vault(&self, caller: &Caller, new: NewVault) -> Result<VaultRecord> {
-        self.write(caller, |account, shared| Ok(account.insert_vault(new, shared).record.clone()))
+        self.write(caller, |account, shared| {
+            account.check_vault_count(shared)?;
+            Ok(account.insert_vault(new, shared).record.clone())
+        })
     }
 
     async fn vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord> {
@@ -195,6 +198,7 @@ impl Source {
     }
 
     fn copy_into(self, account: &mut Account, shared: &Shared) -> Result<VaultRecord> {
+        account.check_vault_count(shared)?;
         let VaultRecord { name, description, cover_image_url, .. } = self.record;
         let new = NewVault { name, description, visibility: VaultVisibility::Private };
         let copy = &mut account.insert_vault(new, shared).record;

@@ -13,6 +13,7 @@ use tokio::time::timeout;
 use tokio_postgres::{AsyncMessage, Client, Config, Error, Statement};
 use tokio_util::task::AbortOnDropHandle;
 
+use super::pooler;
 use super::url::DatabaseUrl;
 use crate::error_chain::error_chain;
 use crate::limits::CONNECT_TIMEOUT;
@@ -26,6 +27,8 @@ pub(super) struct Connector {
     first: Arc<AtomicUsize>,
     /// Connections of an earlier epoch are not used any more.
     epoch: Arc<AtomicUsize>,
+    /// Of each host, whether it is known to keep prepared statements.
+    keeps_statements: Arc<[AtomicBool]>,
     /// Gets the notifications of a connection that listens.
     pub(super) notified: Arc<Notify>,
 }
@@ -38,31 +41,49 @@ pub struct Unreachable(String);
 impl Connector {
     pub(super) fn new(url: &DatabaseUrl) -> Self {
         let (first, epoch, notified) = Default::default();
-        Self { url: Arc::new(url.clone()), first, epoch, notified }
+        let keeps_statements = url.hosts.iter().map(|_| AtomicBool::new(false)).collect();
+        Self { url: Arc::new(url.clone()), first, epoch, keeps_statements, notified }
     }
 
     pub(super) async fn connect(&self) -> Result<DbClient, Unreachable> {
-        let (hosts, first) = (&self.url.hosts, self.first.load(Relaxed));
+        let (hosts, first) = (self.url.hosts.len(), self.first.load(Relaxed));
         let mut reasons = Vec::new();
-        for at in first..first + hosts.len() {
-            let (host, config) = &hosts[at % hosts.len()];
+        for at in first..first + hosts {
             // Also for a caller that stops waiting, and tries again.
             self.first.store(at + 1, Relaxed);
-            let limit = config.get_connect_timeout().copied().unwrap_or(CONNECT_TIMEOUT);
             // A large future that is seldom needed.
-            match timeout(limit, Box::pin(self.connect_host(config))).await {
-                Ok(Ok(client)) => {
+            match Box::pin(self.connect_host(at % hosts)).await {
+                Ok(client) => {
                     self.first.store(at, Relaxed);
                     return Ok(client);
                 }
-                Ok(Err(error)) => reasons.push(format!("{host}: {}", error_chain(&error))),
-                Err(_) => reasons.push(format!("{host} did not answer for {} s", limit.as_secs())),
+                Err(reason) => reasons.push(reason),
             }
         }
         Err(Unreachable(reasons.join("; ")))
     }
 
-    async fn connect_host(&self, config: &Config) -> Result<DbClient, Error> {
+    /// A connection to one host, after a check for a pooler if that has not been made.
+    async fn connect_host(&self, host: usize) -> Result<DbClient, String> {
+        let (name, config) = &self.url.hosts[host];
+        let limit = config.get_connect_timeout().copied().unwrap_or(CONNECT_TIMEOUT);
+        let open = async || match timeout(limit, self.open(config)).await {
+            Ok(Ok(client)) => Ok(client),
+            Ok(Err(error)) => Err(format!("{name}: {}", error_chain(&error))),
+            Err(_) => Err(format!("{name} did not answer for {} s", limit.as_secs())),
+        };
+        let client = open().await?;
+        let keeps_statements = &self.keeps_statements[host];
+        if !keeps_statements.load(Relaxed) {
+            let other = open().await?;
+            let checked = pooler::check(&client, &other).await;
+            checked.map_err(|problem| format!("{name}: {problem}"))?;
+            keeps_statements.store(true, Relaxed);
+        }
+        Ok(client)
+    }
+
+    async fn open(&self, config: &Config) -> Result<DbClient, Error> {
         let epoch = self.epoch.load(Relaxed);
         let (client, mut connection) = config.connect(self.url.tls.clone()).await?;
         let notified = self.notified.clone();
@@ -134,6 +155,13 @@ impl DbClient {
     /// What broke this connection broke all of its epoch.
     pub(super) fn end_epoch(&self) {
         self.connector.epoch.fetch_max(self.epoch + 1, Relaxed);
+    }
+
+    /// A statement was not the one that was prepared: all connections are opened again, after a
+    /// check of what is in front of the database.
+    pub(super) fn distrust(&self) {
+        self.connector.keeps_statements.iter().for_each(|host| host.store(false, Relaxed));
+        self.end_epoch();
     }
 
     /// Closes the connection and asks the server to cancel what runs on it, since a server that

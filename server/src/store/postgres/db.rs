@@ -47,7 +47,7 @@ pub(super) struct Db {
     pub(super) limit: Duration,
     /// For the statement of a long write.
     pub(super) long_limit: Duration,
-    shares: Arc<Shares>,
+    pub(super) shares: Arc<Shares>,
     look_ups: Arc<Semaphore>,
 }
 
@@ -99,6 +99,7 @@ impl Db {
                 ("step", shares.steps.waiting()),
                 ("stream", shares.streams.waiting()),
                 ("long_write", shares.long_writes.waiting()),
+                ("vault_list", shares.vault_lists.waiting()),
             ],
         }
     }

@@ -50,8 +50,8 @@ static CLAIM: Statement = Statement::non_idempotent(
                  LIMIT 1) AS next \
              WHERE next.round = 0 OR next.account_id <= $4), \
          due AS MATERIALIZED ( \
-             SELECT first.account_id, first.name_digest FROM turn CROSS JOIN LATERAL ( \
-                 SELECT j.account_id, j.name_digest FROM job j \
+             SELECT first.* FROM turn CROSS JOIN LATERAL ( \
+                 SELECT j.account_id, j.name_digest, j.due_at FROM job j \
                  WHERE j.due_at IS NOT NULL AND j.account_id >= turn.account_id \
                      AND (j.account_id, j.due_at) \
                          <= (turn.account_id, (SELECT now FROM clock)) \
@@ -63,7 +63,8 @@ static CLAIM: Statement = Statement::non_idempotent(
              due_at = clock.now + $3::bigint * interval '1 microsecond' \
          FROM due, clock \
          WHERE j.account_id = due.account_id AND j.name_digest = due.name_digest \
-         RETURNING j.setbacks, ",
+         RETURNING j.setbacks, \
+             (extract(epoch FROM clock.now - due.due_at) * 1000000)::bigint AS overdue, ",
         job_columns!(),
     ),
 );
@@ -202,7 +203,9 @@ impl JobQueue for PostgresStore {
             let error = match job_or_none(row) {
                 Ok(Some(job)) => {
                     let failed_attempts = column::<i32>(row, "setbacks")?.unsigned_abs();
-                    return Ok(Some(Claim { lease, job, failed_attempts }));
+                    let overdue = u64::try_from(column::<i64>(row, "overdue")?).unwrap_or(0);
+                    let overdue = Duration::from_micros(overdue);
+                    return Ok(Some(Claim { lease, job, failed_attempts, overdue }));
                 }
                 Ok(None) => return Ok(None),
                 Err(error) => error_chain(&error),

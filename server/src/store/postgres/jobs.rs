@@ -72,11 +72,11 @@ static SUBMITTED: Statement = Statement::non_idempotent(
     "jobs.submitted",
     concat!(
         "WITH clock AS MATERIALIZED (SELECT coalesce($3::timestamptz, clock_timestamp()) AS now) \
-         UPDATE job j SET state = 'queued', request_id = $4, memo = $5, fence = NULL, \
-             submitting_since = NULL, due_at = clock.now, updated_at = ",
+         UPDATE job j SET state = 'queued', request_id = $4, memo = $5, reason = NULL, \
+             fence = NULL, submitting_since = NULL, due_at = clock.now, updated_at = ",
         later!(),
         " FROM clock \
-         WHERE j.account_id = $1 AND j.name_digest = $2 AND j.state = 'submitting' \
+         WHERE j.account_id = $1 AND j.name_digest = $2 AND j.request_id IS NULL \
          RETURNING pg_notify($6, ''), ",
         job_columns!(),
     ),

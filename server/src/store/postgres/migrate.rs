@@ -26,6 +26,10 @@ pub(super) const LIST: &[Version] = &[
     },
     Version { name: "V4__sessions", sql: include_str!("../../../migrations/V4__sessions.sql") },
     Version { name: "V5__job_turns", sql: include_str!("../../../migrations/V5__job_turns.sql") },
+    Version {
+        name: "V6__vault_limit",
+        sql: include_str!("../../../migrations/V6__vault_limit.sql"),
+    },
 ];
 
 /// Any number that is the same for all servers: "prompts" in ASCII.

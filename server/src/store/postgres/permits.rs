@@ -1,18 +1,15 @@
 //! Shares of the connections: how many one kind of work may hold at once, in all and for each
 //! account, so that neither slow work nor one account takes all of them.
 
-use std::collections::HashMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-use parking_lot::Mutex;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 
+use crate::account_permits::{AccountPermits, Permit};
 use crate::domain::AccountId;
 use crate::limits::{
     LONG_WRITE_WAIT, LONG_WRITES_PER_ACCOUNT, POOL_WAIT, STREAM_WAIT, STREAMS_PER_ACCOUNT,
+    VAULT_LISTS_MAX, VAULT_LISTS_PER_ACCOUNT,
 };
 use crate::store::{StoreError, time_budget};
 
@@ -27,7 +24,7 @@ pub(crate) struct PoolUse {
     /// Statements that run or wait on shared connections.
     pub(crate) pipelined: usize,
     /// How many wait for what.
-    pub(crate) waiting: [(&'static str, usize); 4],
+    pub(crate) waiting: [(&'static str, usize); 5],
 }
 
 /// How the connections for one statement at a time are divided. What streams and long writes may
@@ -38,6 +35,9 @@ pub(super) struct Shares {
     pub(super) steps: Share,
     pub(super) streams: Share,
     pub(super) long_writes: Share,
+    /// Lists of vaults. Each may have megabytes of rows, which delay what follows on a shared
+    /// connection.
+    pub(super) vault_lists: Share,
 }
 
 impl Shares {
@@ -45,77 +45,39 @@ impl Shares {
         let steps = "the account's changes use all connections that one account may have";
         let streams = "too many vaults are being read";
         let long_writes = "too many large vaults are being forked or deleted";
+        let lists = "too many lists of vaults are being read";
         Self {
             steps: Share::new(own, own.div_ceil(2), POOL_WAIT, steps),
             streams: Share::new(own / 2, STREAMS_PER_ACCOUNT, STREAM_WAIT, streams),
             long_writes: Share::new(own / 4, LONG_WRITES_PER_ACCOUNT, LONG_WRITE_WAIT, long_writes),
+            vault_lists: Share::new(VAULT_LISTS_MAX, VAULT_LISTS_PER_ACCOUNT, POOL_WAIT, lists),
         }
     }
 }
 
-/// The share of one kind of work. Who waits longest is next.
+/// The share of one kind of work.
 pub(super) struct Share {
-    all: Arc<Semaphore>,
-    per_account: usize,
-    /// Of accounts that use the share, wait for it, or did so lately.
-    accounts: Mutex<HashMap<i64, Arc<Semaphore>>>,
+    permits: AccountPermits,
     wait: Duration,
     /// What the log says of who waited too long.
     busy: &'static str,
-    waiting: AtomicUsize,
 }
 
-/// From here on, accounts that hold no permits are forgotten.
-const ACCOUNTS_KEPT: usize = 256;
-
-/// One connection's worth of a share, until it is dropped.
-pub(super) type Permits = (OwnedSemaphorePermit, OwnedSemaphorePermit);
-
 impl Share {
-    pub(super) fn new(all: usize, per_account: usize, wait: Duration, busy: &'static str) -> Self {
-        let all = Arc::new(Semaphore::new(all.max(1)));
-        let (accounts, waiting) = Default::default();
-        Self { all, per_account: per_account.max(1), accounts, wait, busy, waiting }
+    fn new(all: usize, per_account: usize, wait: Duration, busy: &'static str) -> Self {
+        Self { permits: AccountPermits::new(all, per_account), wait, busy }
     }
 
-    pub(super) async fn acquire(&self, account: AccountId) -> Result<Permits, StoreError> {
-        let own = {
-            let mut accounts = self.accounts.lock();
-            if accounts.len() >= ACCOUNTS_KEPT {
-                accounts.retain(|_, permits| Arc::strong_count(permits) > 1);
-            }
-            let permits = accounts.entry(account.0);
-            permits.or_insert_with(|| Arc::new(Semaphore::new(self.per_account))).clone()
-        };
-        // The account's first: who waits for that keeps no one else waiting.
-        let acquiring = async {
-            Some((own.acquire_owned().await.ok()?, self.all.clone().acquire_owned().await.ok()?))
-        };
-        let _waiting = Waiting::begin(&self.waiting);
+    pub(super) async fn acquire(&self, account: AccountId) -> Result<Permit, StoreError> {
         let began = Instant::now();
-        let permits = timeout(self.wait.min(time_budget::left()), acquiring).await.ok().flatten();
+        let permit =
+            timeout(self.wait.min(time_budget::left()), self.permits.acquire(account)).await;
         time_budget::spend(began.elapsed());
-        permits.ok_or_else(|| StoreError::Unavailable(self.busy.into()))
+        permit.map_err(|_| StoreError::Unavailable(self.busy.into()))
     }
 
     /// How many wait for a permit.
     pub(super) fn waiting(&self) -> usize {
-        self.waiting.load(Relaxed)
-    }
-}
-
-/// Counts one who waits, also if it is dropped meanwhile.
-struct Waiting<'a>(&'a AtomicUsize);
-
-impl<'a> Waiting<'a> {
-    fn begin(waiting: &'a AtomicUsize) -> Self {
-        waiting.fetch_add(1, Relaxed);
-        Self(waiting)
-    }
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Relaxed);
+        self.permits.waiting()
     }
 }

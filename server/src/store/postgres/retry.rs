@@ -64,9 +64,12 @@ impl Statement {
 enum ErrorClass {
     /// Another statement got in between, and this one was rolled back: send it again.
     Conflict,
-    /// The server holds a prepared statement no longer, or no longer as it was. Nothing was
-    /// executed: prepare and send it again.
+    /// The server holds a prepared statement no longer as it was. Nothing was executed: prepare and
+    /// send it again.
     StalePlan,
+    /// The server does not hold the statement, or another one under its name: a pooler may mix them
+    /// up. Nothing was executed: send it again, over a new connection.
+    OtherStatement,
     /// The server takes no writes any more, and executed nothing: send it to another one.
     ReadOnly,
     /// The connection broke or its server shut down. The statement may have been executed.
@@ -78,12 +81,14 @@ enum ErrorClass {
 }
 
 /// The class of each SQLSTATE that is or begins so; any other is a fault.
-const CLASSES: [(&[&str], ErrorClass); 5] = [
+const CLASSES: [(&[&str], ErrorClass); 6] = [
     // Serialization failure, deadlock, violated foreign key, violated unique index.
     (&["40001", "40P01", "23503", "23505"], ErrorClass::Conflict),
-    // "cached plan must not change result type", which has no own code; a statement's name that
-    // the server does not know, or knows already.
-    (&["0A000", "26000", "42P05"], ErrorClass::StalePlan),
+    // "cached plan must not change result type", which has no own code.
+    (&["0A000"], ErrorClass::StalePlan),
+    // A statement's name that the server does not know, or knows already; parameters of another
+    // number, and of another type.
+    (&["26000", "42P05", "08P01", "22P03"], ErrorClass::OtherStatement),
     (&["25006"], ErrorClass::ReadOnly),
     // Idle in a transaction for too long, shutdown or crash, connection exception.
     (&["25P03", "57P", "08"], ErrorClass::ConnectionLost),
@@ -105,7 +110,9 @@ fn classify(error: &Error) -> ErrorClass {
 /// What the store's caller gets for an error of the driver, if nothing was changed.
 pub(super) fn store_error(error: Error) -> StoreError {
     match classify(&error) {
-        ErrorClass::StalePlan | ErrorClass::Fault => StoreError::Internal(Box::new(error)),
+        ErrorClass::StalePlan | ErrorClass::OtherStatement | ErrorClass::Fault => {
+            StoreError::Internal(Box::new(error))
+        }
         _ => StoreError::Unavailable(Box::new(error)),
     }
 }
@@ -194,11 +201,15 @@ impl<'a> Retry<'a> {
         let class = classify(&error);
         match class {
             ErrorClass::StalePlan => client.statements.write().clear(),
+            ErrorClass::OtherStatement => client.distrust(),
             ErrorClass::ReadOnly | ErrorClass::ConnectionLost => client.end_epoch(),
             _ => {}
         }
         let retryable = match class {
-            ErrorClass::Conflict | ErrorClass::StalePlan | ErrorClass::ReadOnly => true,
+            ErrorClass::Conflict
+            | ErrorClass::StalePlan
+            | ErrorClass::OtherStatement
+            | ErrorClass::ReadOnly => true,
             ErrorClass::ConnectionLost => *idempotent || !sent,
             ErrorClass::Unavailable | ErrorClass::Fault => false,
         };

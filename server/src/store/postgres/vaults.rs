@@ -44,15 +44,18 @@ static CREATE: Statement = Statement::non_idempotent(
     "vaults.create",
     concat!(
         caller!("$6"),
-        ", v AS (
+        ", counted AS MATERIALIZED (
+            SELECT account_id, now, may_add_vault(account_id, $7) AS free FROM caller
+        ), v AS (
             INSERT INTO vault
                 (account_id, name, description, visibility, slug, created_at, updated_at)
-            SELECT account_id, $2, $3, $4, free_slug(account_id, $5, 0), now, now FROM caller
+            SELECT account_id, $2, $3, $4, free_slug(account_id, $5, 0), now, now
+            FROM counted WHERE free
             RETURNING *
         )
         SELECT ",
         vault_columns!(),
-        " FROM v",
+        ", counted.free FROM counted LEFT JOIN v ON true",
     ),
 );
 
@@ -125,15 +128,17 @@ static COPY: Statement = Statement::non_idempotent(
     "fork.copy",
     concat!(
         caller!("$5"),
-        ", source AS (
-            SELECT v.* FROM caller, vault v
-            WHERE v.id = $2 AND v.name = $3 AND v.visibility <> 'private'
+        ", counted AS MATERIALIZED (
+            SELECT account_id, now, may_add_vault(account_id, $6) AS free FROM caller
+        ), source AS (
+            SELECT v.* FROM counted, vault v
+            WHERE v.id = $2 AND v.name = $3 AND v.visibility <> 'private' AND counted.free
         ), copy AS (
             INSERT INTO vault (account_id, name, description, cover_image_url, visibility, slug,
                 created_at, updated_at)
-            SELECT caller.account_id, source.name, source.description, source.cover_image_url,
-                'private', free_slug(caller.account_id, $4, 0), caller.now, caller.now
-            FROM caller, source
+            SELECT counted.account_id, source.name, source.description, source.cover_image_url,
+                'private', free_slug(counted.account_id, $4, 0), counted.now, counted.now
+            FROM counted, source
             RETURNING *
         ), prompts AS (
             INSERT INTO prompt (account_id, kind, title, body, platform, model_id, aspect_ratio,
@@ -159,13 +164,14 @@ static COPY: Statement = Statement::non_idempotent(
         )
         SELECT ",
         vault_columns!(),
-        " FROM caller LEFT JOIN v ON true",
+        ", counted.free FROM counted LEFT JOIN v ON true",
     ),
 );
 
 #[async_trait]
 impl VaultStore for PostgresStore {
     async fn vaults(&self, caller: &Caller) -> Result<Vec<VaultRecord>> {
+        let _permit = self.db.shares.vault_lists.acquire(caller.account).await?;
         let rows = self.db.rows_of_caller(caller, &LIST, &[&caller.key.0]).await?;
         let vaults = rows.iter().filter_map(|row| rows::vault(row).transpose());
         let mut vaults = vaults.collect::<Result<Vec<_>>>()?;
@@ -184,9 +190,10 @@ impl VaultStore for PostgresStore {
             &visibility.as_str(),
             &slug::base(&name),
             &self.db.now(),
+            &self.vaults_max,
         ];
         let row = self.db.row_of_caller(caller, &CREATE, params).await?;
-        rows::vault(&row)?.ok_or(StoreError::NotFound)
+        rows::vault(&row)?.ok_or(StoreError::TooManyVaults)
     }
 
     async fn vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord> {
@@ -247,14 +254,22 @@ impl VaultStore for PostgresStore {
                 (true, true) => return Err(StoreError::ForkOfPrivateVault),
                 (false, true) => return Err(StoreError::NotFound),
             }
-            let params: Params<'_> =
-                &[&caller.key.0, &id.get(), &name, &slug::base(name), &self.db.now()];
+            let params: Params<'_> = &[
+                &caller.key.0,
+                &id.get(),
+                &name,
+                &slug::base(name),
+                &self.db.now(),
+                &self.vaults_max,
+            ];
             let copy = match column::<i64>(&row, "prompt_count")? > LONG_WRITE_PROMPTS {
                 true => self.db.long_row_of_caller(caller, &COPY, params).await?,
                 false => self.db.row_of_caller(caller, &COPY, params).await?,
             };
-            if let Some(copy) = rows::vault(&copy)? {
-                return Ok(copy);
+            match rows::vault(&copy)? {
+                Some(copy) => return Ok(copy),
+                None if column(&copy, "free")? => {}
+                None => return Err(StoreError::TooManyVaults),
             }
         }
     }

@@ -150,8 +150,7 @@ async fn worker_pools_on_two_stores_complete_every_job_once() {
     let assets = Assets::new(&Url::parse("http://localhost").unwrap());
     let blobs = Blobs::in_memory();
     let (clock, key) = (Clock::System, SigningKey::random());
-    let provider = LocalProvider { clock, assets: assets.clone(), blobs: blobs.clone() };
-    let provider = Arc::new(provider);
+    let provider = Arc::new(LocalProvider { clock, assets: assets.clone(), blobs: blobs.clone() });
     let stores: [Arc<dyn Store>; 2] =
         [Arc::new(store.clone()), Arc::new(store_in(&database, Clock::System).await)];
     let pools = stores.clone().map(|store| {
@@ -168,6 +167,7 @@ async fn worker_pools_on_two_stores_complete_every_job_once() {
             clock: Clock::System,
             settings: JobSettings { workers: 4, ..JobSettings::default() },
             poll_spacing: Arc::default(),
+            activity: Arc::default(),
         };
         WorkerPool::start(&worker)
     });

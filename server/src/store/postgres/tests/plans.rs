@@ -196,7 +196,7 @@ async fn a_statement_without_an_index_would_be_found() {
 const EXCEPTIONS: [(&str, &str); 6] = [
     ("notify.rs", "it listens"),
     ("connect.rs", "it sets up sessions"),
-    ("postgres.rs", "it checks for a pooler"),
+    ("pooler.rs", "it checks for a pooler"),
     ("transaction.rs", "it sends the statements of all modules in a transaction"),
     ("migrate", "its table has one row per migration"),
     ("scratch", "it creates databases for tests"),

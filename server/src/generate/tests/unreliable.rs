@@ -1,0 +1,212 @@
+//! Jobs at a provider on a socket that fails for hours of the injected time, on both stores.
+
+use std::collections::BTreeMap;
+use std::io::Cursor;
+
+use data_encoding::BASE64;
+use image::{ImageFormat, RgbImage};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::*;
+use crate::generate::queue::{QueueProvider, QueueSetting};
+use crate::generate::submit::Submitter;
+use crate::generate::worker::{Step, Worker};
+use crate::limits::{JOB_LEASE, JOB_RETRY_DELAY_MAX};
+use crate::store::contract_tests::StoreUnderTest;
+
+const HOUR: Duration = Duration::from_secs(3600);
+const TICK: Duration = Duration::from_secs(10);
+
+/// Each name of a model is a way to fail.
+struct Unreliable {
+    clock: ManualClock,
+    origin: String,
+    /// Of each model: how many orders it got, when the last one came, and the requests since.
+    orders: Mutex<BTreeMap<String, (usize, Timestamp, usize)>>,
+}
+
+/// Status, value of `Retry-After`, body.
+type Reply = (u16, Option<u32>, Vec<u8>);
+
+fn json_reply(body: &Value) -> Option<Reply> {
+    Some((200, None, body.to_string().into()))
+}
+
+fn picture() -> Vec<u8> {
+    let mut file = Cursor::new(Vec::new());
+    RgbImage::new(32, 18).write_to(&mut file, ImageFormat::Png).unwrap();
+    file.into_inner()
+}
+
+impl Unreliable {
+    async fn start(clock: ManualClock) -> Arc<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let origin = format!("http://{}", listener.local_addr().unwrap());
+        let this = Arc::new(Self { clock, origin, orders: Mutex::default() });
+        let serving = this.clone();
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(serving.clone().answer(stream));
+            }
+        });
+        this
+    }
+
+    /// Answers one request, or closes the connection without a response.
+    async fn answer(self: Arc<Self>, mut stream: TcpStream) -> std::io::Result<()> {
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(stream.read_u8().await?);
+        }
+        let head = String::from_utf8(head).unwrap().to_ascii_lowercase();
+        let length = head.split("content-length: ").nth(1);
+        let length = length.and_then(|rest| rest.lines().next()?.parse().ok()).unwrap_or(0);
+        stream.read_exact(&mut vec![0; length]).await?;
+        let mut words = head.split(' ');
+        let (method, path) = (words.next().unwrap(), words.next().unwrap());
+        if let Some((status, retry_after, body)) = self.reply(method, path) {
+            let retry_after = retry_after.map(|after| format!("retry-after: {after}\r\n"));
+            let head = format!(
+                "HTTP/1.1 {status} x\r\ncontent-length: {}\r\n{}connection: close\r\n\r\n",
+                body.len(),
+                retry_after.unwrap_or_default(),
+            );
+            stream.write_all(&[head.as_bytes(), &body].concat()).await?;
+        }
+        stream.shutdown().await
+    }
+
+    fn reply(&self, method: &str, path: &str) -> Option<Reply> {
+        let (model, last) = (path.split('/').nth(2)?, path.rsplit('/').next()?);
+        let url = |last: &str| format!("{}/acme/{model}/{last}", self.origin);
+        let now = Clock::Manual(self.clock.clone()).now();
+        let mut orders = self.orders.lock().unwrap();
+        let order = orders.entry(model.to_owned()).or_insert((0, now, 0));
+        if method == "post" {
+            *order = (order.0 + 1, now, 0);
+            return json_reply(&json!({
+                "request_id": format!("r-{model}"),
+                "status_url": url("status"),
+                "response_url": url("result"),
+            }));
+        }
+        order.2 += 1;
+        let hours = now.duration_since(order.1).as_hours();
+        match (model, last) {
+            ("dead", _) if hours < 1 => None,
+            ("erring", _) if hours < 5 => {
+                let statuses = [500, 502, 429, 503, 401, 504, 403, 408, 200];
+                Some((statuses[order.2 % statuses.len()], None, b"<h1>Later</h1>".into()))
+            }
+            ("busy", "status") if hours < 2 => Some((429, Some(900), b"{}".into())),
+            ("late-result", "result") if hours < 3 => Some((503, None, b"{}".into())),
+            ("late-file", "2.png") if hours < 3 => Some((404, None, Vec::new())),
+            ("refusing", "status") => json_reply(&json!({"status": "COMPLETED", "error": "no"})),
+            (_, "status") => json_reply(&json!({"status": "COMPLETED"})),
+            (_, "result") => {
+                let data = format!("data:image/png;base64,{}", BASE64.encode(&picture()));
+                let urls = match model {
+                    "embedded" => [data.clone(), data],
+                    _ => [url("1.png"), url("2.png")],
+                };
+                json_reply(&json!({"images": urls.map(|url| json!({"url": url}))}))
+            }
+            _ => Some((200, None, picture())),
+        }
+    }
+}
+
+/// A model, after how many hours its jobs end, and how: with two images, or with a reason.
+const JOBS: [(&str, u32, Result<usize, &str>); 8] = [
+    ("good", 0, Ok(2)),
+    ("dead", 1, Ok(2)),
+    ("erring", 5, Ok(2)),
+    ("busy", 2, Ok(2)),
+    ("late-result", 3, Ok(2)),
+    ("late-file", 3, Ok(2)),
+    ("embedded", 0, Ok(2)),
+    ("refusing", 0, Err("no")),
+];
+
+async fn each_job_ends_right_and_was_sent_once(db: StoreUnderTest) {
+    let provider = Unreliable::start(db.clock.clone()).await;
+    let setting = QueueSetting::new(&provider.origin, "the-key").unwrap();
+    let client = Arc::new(QueueProvider::new(setting).unwrap());
+    let submitter = Submitter::new(db.store.clone(), client.clone());
+    let worker = Worker {
+        store: db.store.clone(),
+        provider: client,
+        outputs: output_store(Blobs::in_memory()),
+        clock: Clock::Manual(db.clock.clone()),
+        settings: JobSettings::default(),
+        poll_spacing: Arc::default(),
+        activity: Arc::default(),
+    };
+    let alice = db.caller("alice").await;
+    for (model, ..) in JOBS {
+        let request = GenerationRequest {
+            model_id: format!("acme/{model}").into(),
+            prompt: model.into(),
+            aspect_ratio: "1:1".into(),
+            batch_count: 2,
+            ..GenerationRequest::default()
+        };
+        let job = NewJob { request: request.into(), ..new_job(model, model, None) };
+        submitter.submit(&alice, job.clone(), ()).await.unwrap();
+        submitter.submit(&alice, job, ()).await.unwrap();
+    }
+
+    let mut ended = BTreeMap::new();
+    let mut time = Duration::ZERO;
+    while ended.len() < JOBS.len() && time < 6 * HOUR {
+        match db.store.claim_job(JOB_LEASE, &Turn::default()).await.unwrap() {
+            Some(claim) => {
+                let name = claim.job.key.client_job_id.to_string();
+                let step = worker.step(claim, std::future::pending()).await.unwrap();
+                if matches!(step, Step::Completed | Step::Failed) {
+                    assert_eq!(ended.insert(name, time), None);
+                }
+            }
+            None => {
+                db.clock.advance(TICK);
+                time += TICK;
+            }
+        }
+    }
+
+    let contents = db.contents(&alice, db.general(&alice).await.id).await;
+    assert_eq!(contents.len(), JOBS.len() - 1);
+    let orders = provider.orders.lock().unwrap().clone();
+    for (model, hours, outcome) in JOBS {
+        let end = *ended.get(model).unwrap_or_else(|| panic!("{model} does not end"));
+        // The last pause is the longest, or 15 minutes.
+        let due = hours * HOUR;
+        let late = if model == "busy" { HOUR / 4 } else { JOB_RETRY_DELAY_MAX };
+        assert!((due..=due + late + TICK).contains(&end), "{model}: {end:?}");
+        let state = db.store.job(&alice, model).await.unwrap().state;
+        match (state, outcome) {
+            (JobState::Completed(_, prompt), Ok(count)) => {
+                let prompt = db.store.prompt(&alice, prompt).await.unwrap();
+                assert_eq!((&*prompt.title, prompt.images.len()), (model, count));
+            }
+            (JobState::Failed(Some(_), reason), Err(expected)) => assert_eq!(&*reason, expected),
+            (state, _) => panic!("{model}: {state:?}"),
+        }
+        let (count, _, requests) = orders[model];
+        assert_eq!(count, 1, "{model}");
+        // A status, a result and two files, after an attempt every five minutes at the least.
+        let most = if model == "busy" { 12 } else { 4 * (12 + 12 * hours as usize) };
+        assert!(requests <= most, "{model}: {requests}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_job_ends_right_and_was_sent_once_in_memory() {
+    each_job_ends_right_and_was_sent_once(StoreUnderTest::memory()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_job_ends_right_and_was_sent_once_in_postgres() {
+    each_job_ends_right_and_was_sent_once(StoreUnderTest::postgres().await).await;
+}
