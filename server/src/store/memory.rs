@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 use async_trait::async_trait;
 use jiff::Timestamp;
 use promptarium::VaultId;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OwnedMutexGuard};
 use tokio::time::Instant;
 
 use self::account::{Account, PromptIndex};
@@ -35,7 +35,8 @@ use crate::clock::Clock;
 use crate::domain::{AccountId, Caller, NewVault, VaultVisibility};
 
 /// A [`Store`] in memory. Its futures are ready at once, except for
-/// [`job_due`](super::JobQueue::job_due).
+/// [`job_due`](super::JobQueue::job_due), and for forks and deletions of vaults while the account
+/// has another one.
 #[derive(Debug)]
 pub struct MemoryStore {
     shared: Shared,
@@ -64,7 +65,8 @@ impl MemoryStore {
     fn create_account(&self) -> AccountId {
         let id = AccountId(next(&self.shared.others));
         let (prompts, vaults) = (BTreeMap::new(), BTreeMap::new());
-        let mut account = Account { id, prompts, index: PromptIndex::default(), vaults };
+        let (index, long_step) = (PromptIndex::default(), Arc::default());
+        let mut account = Account { id, prompts, index, vaults, long_step };
         let visibility = VaultVisibility::Private;
         let general = NewVault { name: "General".into(), description: None, visibility };
         account.insert_vault(general, &self.shared).record.system = true;
@@ -74,6 +76,13 @@ impl MemoryStore {
 
     fn account(&self, id: AccountId) -> Result<Arc<RwLock<Account>>> {
         read(&self.accounts).get(&id).cloned().ok_or(StoreError::NotFound)
+    }
+
+    /// Waits until the account has no other step that takes long. A large vault takes 100 ms, and
+    /// steps that wait for the lock of the account keep a thread each from all others.
+    async fn long_step(&self, account: AccountId) -> Result<OwnedMutexGuard<()>> {
+        let turn = read(&*self.account(account)?).long_step.clone();
+        Ok(turn.lock_owned().await)
     }
 
     /// Checks the caller's key, and runs `step` under the read lock of its account.

@@ -6,8 +6,8 @@ use futures::future::join_all;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::peer::Peer;
-use crate::TIMEOUT;
 use crate::target::Target;
+use crate::{HELD_FOR, TIMEOUT};
 
 const SLOW: usize = 2_000;
 /// The server's limit. A debug build opens them more slowly than they time out.
@@ -15,7 +15,7 @@ const IDLE: usize = if cfg!(debug_assertions) { 1_000 } else { 10_000 };
 pub(crate) const IDLE_SETTINGS: [&str; 4] = if cfg!(debug_assertions) {
     ["--max-connections", "1000", "--idle-timeout", "2"]
 } else {
-    ["--max-connections", "10000", "--idle-timeout", "10"]
+    ["--max-connections", "10000", "--idle-timeout", "5"]
 };
 const PING_PAUSE: Duration = Duration::from_secs(1);
 const FLOODS: usize = 4;
@@ -65,7 +65,11 @@ pub(crate) async fn idle(target: &Target) {
 }
 
 pub(crate) async fn floods(target: &Target) {
-    for frame in [PING, SETTINGS, WINDOW_UPDATE, PRIORITY] {
+    let begin = Instant::now();
+    for frame in [PING, SETTINGS, WINDOW_UPDATE, PRIORITY].into_iter().cycle() {
+        if begin.elapsed() > HELD_FOR {
+            return;
+        }
         let frames = frame.repeat(500);
         let floods = (0..FLOODS).map(async |_| {
             let mut peer = Peer::open(target.address()).await;

@@ -8,15 +8,14 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 use tokio_postgres::NoTls;
 
-use crate::TIMEOUT;
 use crate::attacker::Attacker;
 use crate::peer::{Peer, head};
 use crate::target::Target;
+use crate::{HELD_FOR, TIMEOUT};
 
 const LARGEST: usize = 24;
 /// More than one account's half of the workers.
 const HANGING: usize = 40;
-const HANGING_FOR: Duration = Duration::from_millis(if cfg!(debug_assertions) { 1000 } else { 5000 });
 const UNUSABLE: usize = 300;
 
 /// Both texts and the parameters at their limits. Objects of one entry take the most memory for
@@ -67,17 +66,25 @@ async fn hold_workers(target: &Target, model: &str) {
     for _ in 0..HANGING {
         attacker.post("/generations", &generation).await;
     }
-    sleep(HANGING_FOR).await;
+    sleep(HELD_FOR).await;
 }
 
 /// What one of the stores could not keep once, and other `parameters` that are read in different
 /// ways. What is taken must have a status.
 fn unusable_parameters() -> Vec<String> {
-    let nested = |levels: usize| format!(r#"{{"a":{}0{}}}"#, "[".repeat(levels), "]".repeat(levels));
+    let nested =
+        |levels: usize| format!(r#"{{"a":{}0{}}}"#, "[".repeat(levels), "]".repeat(levels));
     let mut all: Vec<_> = [62, 63, 64, 100, 118, 124, 125, 126].map(nested).into();
     all.extend(
-        [r#"{"a":"\u0000"}"#, r#"{"\u0000":1}"#, r#"{"a":1e999}"#, r#"{"a":1e308}"#, "{\"a\":\"\\ud800\"}", "[]"]
-            .map(str::to_owned),
+        [
+            r#"{"a":"\u0000"}"#,
+            r#"{"\u0000":1}"#,
+            r#"{"a":1e999}"#,
+            r#"{"a":1e308}"#,
+            "{\"a\":\"\\ud800\"}",
+            "[]",
+        ]
+        .map(str::to_owned),
     );
     all
 }

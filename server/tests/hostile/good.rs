@@ -101,7 +101,8 @@ impl Session {
         let begin = Instant::now();
         let generation = json!({ "modelId": "local/picture", "prompt": "A harbour" });
         let job = self.post("/generations", &generation, StatusCode::ACCEPTED).await;
-        let status = format!("/generations/{}/status", job["data"]["clientJobId"].as_str().unwrap_or("?"));
+        let status =
+            format!("/generations/{}/status", job["data"]["clientJobId"].as_str().unwrap_or("?"));
         while begin.elapsed() < TIMEOUT {
             match self.get(&status).await["data"]["status"].as_str() {
                 Some("queued" | "in_progress") => sleep(POLL).await,

@@ -27,9 +27,9 @@ impl Head {
         lines.find(|(field, _)| field.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
-    /// Whether it has this status, and says when to try again.
-    pub(crate) fn is_refusal(&self, status: u16) -> bool {
-        self.status == status && self.header("retry-after").is_some()
+    /// Whether it has one of these statuses, and says when to try again.
+    pub(crate) fn is_refusal(&self, statuses: &[u16]) -> bool {
+        statuses.contains(&self.status) && self.header("retry-after").is_some()
     }
 }
 

@@ -31,6 +31,7 @@ impl StoreKind {
 pub(crate) struct Target {
     server: Running,
     good: GoodClient,
+    before_mib: u64,
     pub(crate) database: Option<ScratchDatabase>,
     _blobs: TempDir,
 }
@@ -62,7 +63,8 @@ impl Target {
         let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
         let server = Running::start(&arguments, &[]).await;
         let good = GoodClient::start(server.base_url()).await;
-        Self { server, good, database, _blobs: blobs }
+        let before_mib = memory(&server, "VmRSS:");
+        Self { server, good, before_mib, database, _blobs: blobs }
     }
 
     pub(crate) fn base_url(&self) -> &str {
@@ -75,18 +77,20 @@ impl Target {
         address.split('/').next().unwrap()
     }
 
-    /// The peak memory so far, in MiB.
-    fn peak_memory(&self) -> u64 {
-        let id = self.server.process_id();
-        let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-        line.trim().strip_suffix(" kB").unwrap().parse::<u64>().unwrap() / 1024
-    }
-
     /// Stops the good client, and returns what it saw and what the server took.
-    pub(crate) async fn end(self) -> Round {
-        let peak_mib = self.peak_memory();
+    pub(crate) async fn end(self, stored_much: bool) -> Round {
+        let peak_mib = memory(&self.server, "VmHWM:");
+        let in_memory = stored_much && self.database.is_none();
+        let stored = if in_memory { memory(&self.server, "VmRSS:") - self.before_mib } else { 0 };
         let (undisturbed, beside) = self.good.stop().await;
-        Round { peak_mib, undisturbed, beside }
+        Round { peak_mib, stored_mib: stored, undisturbed, beside }
     }
+}
+
+/// One of the figures of the kernel, in MiB.
+fn memory(server: &Running, name: &str) -> u64 {
+    let status = format!("/proc/{}/status", server.process_id());
+    let status = std::fs::read_to_string(status).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+    line.trim().strip_suffix(" kB").unwrap().parse::<u64>().unwrap() / 1024
 }

@@ -12,7 +12,8 @@ use tokio::time::{Instant, timeout};
 
 use crate::domain::AccountId;
 use crate::limits::{
-    LONG_WRITE_WAIT, LONG_WRITES_PER_ACCOUNT, POOL_WAIT, STREAM_WAIT, STREAMS_PER_ACCOUNT,
+    LONG_WRITE_WAIT, LONG_WRITES_PER_ACCOUNT, PAGES_MAX, PAGES_PER_ACCOUNT, POOL_WAIT, STREAM_WAIT,
+    STREAMS_PER_ACCOUNT,
 };
 use crate::store::{StoreError, time_budget};
 
@@ -38,6 +39,9 @@ pub(super) struct Shares {
     pub(super) steps: Share,
     pub(super) streams: Share,
     pub(super) long_writes: Share,
+    /// Pages of prompts. They use the connections that are shared, but a page may have megabytes,
+    /// for which all statements behind it wait.
+    pub(super) pages: Share,
 }
 
 impl Shares {
@@ -45,10 +49,12 @@ impl Shares {
         let steps = "the account's changes use all connections that one account may have";
         let streams = "too many vaults are being read";
         let long_writes = "too many large vaults are being forked or deleted";
+        let pages = "the account reads too many pages of prompts";
         Self {
             steps: Share::new(own, own.div_ceil(2), POOL_WAIT, steps),
             streams: Share::new(own / 2, STREAMS_PER_ACCOUNT, STREAM_WAIT, streams),
             long_writes: Share::new(own / 4, LONG_WRITES_PER_ACCOUNT, LONG_WRITE_WAIT, long_writes),
+            pages: Share::new(PAGES_MAX, PAGES_PER_ACCOUNT, POOL_WAIT, pages),
         }
     }
 }
