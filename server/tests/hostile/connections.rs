@@ -25,6 +25,9 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
 /// A HEADERS frame that ends its request: GET / over http, with the authority `test`.
 const REQUEST: &[u8] = b"\0\0\x09\x01\x05\0\0\0\x01\x82\x86\x84\x41\x04test";
 const PING: &[u8] = b"\0\0\x08\x06\0\0\0\0\0abcdefgh";
+/// Answers the ping with which the library `h2` of the server begins to close a connection. Without
+/// it the server waits ten seconds more.
+const CLOSING_PING_ACK: &[u8] = b"\0\0\x08\x06\x01\0\0\0\0\x0b\x7b\xa2\xf0\x8b\x9b\xfe\x54";
 const SETTINGS: &[u8] = b"\0\0\0\x04\0\0\0\0\0";
 /// WINDOW_UPDATE of the connection by one byte.
 const WINDOW_UPDATE: &[u8] = b"\0\0\x04\x08\0\0\0\0\0\0\0\0\x01";
@@ -45,14 +48,14 @@ pub(crate) async fn slow_heads(target: &Target) {
 }
 
 /// Opens as many connections as there may be, so that the last ones wait for the end of others,
-/// and sends nothing but pings.
+/// and sends nothing but pings and their answers.
 pub(crate) async fn idle(target: &Target) {
     let begin = Instant::now();
     let ended = join_all((0..IDLE).map(async |_| {
         let mut peer = Peer::open(target.address()).await;
         peer.send([PREFACE, REQUEST].concat()).await;
         while !peer.is_closed(PING_PAUSE).await {
-            peer.send(PING).await;
+            peer.send([PING, CLOSING_PING_ACK].concat()).await;
             assert!(begin.elapsed() < TIMEOUT, "an idle connection stays");
         }
     }));

@@ -13,8 +13,9 @@ use crate::target::Target;
 const LARGEST_TEXT: usize = 15_000;
 const PAGE: usize = 100;
 const PAGE_READERS: usize = 150;
-/// More than what the buffers of two sockets hold.
-const VAULT: usize = 300;
+/// More than what the buffers of two sockets hold. A debug build takes seconds to write 30 times
+/// 300 prompts.
+const VAULT: usize = if cfg!(debug_assertions) { 100 } else { 300 };
 const VAULT_READERS: usize = 30;
 
 pub(crate) async fn pages(target: &Target) {
