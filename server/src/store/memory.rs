@@ -42,6 +42,8 @@ pub struct MemoryStore {
     shared: Shared,
     keys: RwLock<Keys>,
     accounts: RwLock<HashMap<AccountId, Arc<RwLock<Account>>>>,
+    /// Of accounts that had a step that takes long; not below their lock, which it holds.
+    long_steps: Mutex<HashMap<AccountId, Arc<tokio::sync::Mutex<()>>>>,
 }
 
 impl MemoryStore {
@@ -58,15 +60,15 @@ impl MemoryStore {
             jobs: Mutex::default(),
             jobs_changed: Notify::new(),
         };
-        Self { shared, keys: RwLock::default(), accounts: RwLock::default() }
+        let (keys, accounts, long_steps) = Default::default();
+        Self { shared, keys, accounts, long_steps }
     }
 
     /// Creates an account with its General vault.
     fn create_account(&self) -> AccountId {
         let id = AccountId(next(&self.shared.others));
         let (prompts, vaults) = (BTreeMap::new(), BTreeMap::new());
-        let (index, long_step) = (PromptIndex::default(), Arc::default());
-        let mut account = Account { id, prompts, index, vaults, long_step };
+        let mut account = Account { id, prompts, index: PromptIndex::default(), vaults };
         let visibility = VaultVisibility::Private;
         let general = NewVault { name: "General".into(), description: None, visibility };
         account.insert_vault(general, &self.shared).record.system = true;
@@ -80,9 +82,11 @@ impl MemoryStore {
 
     /// Waits until the account has no other step that takes long. A large vault takes 100 ms, and
     /// steps that wait for the lock of the account keep a thread each from all others.
-    async fn long_step(&self, account: AccountId) -> Result<OwnedMutexGuard<()>> {
-        let turn = read(&*self.account(account)?).long_step.clone();
-        Ok(turn.lock_owned().await)
+    async fn long_step(&self, account: AccountId) -> OwnedMutexGuard<()> {
+        let turns = self.long_steps.lock();
+        let turn =
+            turns.unwrap_or_else(PoisonError::into_inner).entry(account).or_default().clone();
+        turn.lock_owned().await
     }
 
     /// Checks the caller's key, and runs `step` under the read lock of its account.

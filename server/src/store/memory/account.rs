@@ -22,8 +22,6 @@ pub(super) struct Account {
     pub(super) prompts: BTreeMap<PromptId, SharedPrompt>,
     pub(super) index: PromptIndex,
     pub(super) vaults: BTreeMap<VaultId, Vault>,
-    /// Held by a step that takes long, so that the others of its kind wait without a thread.
-    pub(super) long_step: Arc<tokio::sync::Mutex<()>>,
 }
 
 /// A vault and its memberships.
