@@ -17,7 +17,7 @@ pub(crate) const IDLE_SETTINGS: [&str; 4] = if cfg!(debug_assertions) {
 } else {
     ["--max-connections", "10000", "--idle-timeout", "5"]
 };
-const PING_PAUSE: Duration = Duration::from_secs(1);
+const PING_PAUSE: Duration = Duration::from_secs(if cfg!(debug_assertions) { 1 } else { 2 });
 const FLOODS: usize = 4;
 
 /// The preface of HTTP/2, and an empty SETTINGS frame.
