@@ -42,7 +42,7 @@ pub(crate) async fn slow_heads(target: &Target) {
     });
     let mut peers = join_all(opened).await;
     for _ in 0..5 {
-        sleep(Duration::from_millis(500)).await;
+        sleep(HELD_FOR / 5).await;
         join_all(peers.iter_mut().map(async |peer| peer.send("x").await)).await;
     }
 }

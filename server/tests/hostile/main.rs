@@ -45,7 +45,7 @@ use crate::target::{StoreKind, Target};
 /// No test waits longer for anything.
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// How long attacks last that would not end.
-const HELD_FOR: Duration = Duration::from_millis(if cfg!(debug_assertions) { 1000 } else { 5000 });
+const HELD_FOR: Duration = Duration::from_millis(if cfg!(debug_assertions) { 700 } else { 5000 });
 /// What a server may take at most, whatever is sent to it with the default settings.
 const MEMORY_MAX_MIB: u64 = 256;
 /// The same while it copies outputs of the provider.
