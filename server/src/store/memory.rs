@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 use async_trait::async_trait;
 use jiff::Timestamp;
 use promptarium::VaultId;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OwnedMutexGuard};
 use tokio::time::Instant;
 
 use self::account::{Account, PromptIndex};
@@ -36,12 +36,15 @@ use crate::domain::{AccountId, Caller, NewVault, VaultVisibility};
 use crate::limits::VAULTS_MAX;
 
 /// A [`Store`] in memory. Its futures are ready at once, except for
-/// [`job_due`](super::JobQueue::job_due).
+/// [`job_due`](super::JobQueue::job_due), and for forks and deletions of vaults while the account
+/// has another one.
 #[derive(Debug)]
 pub struct MemoryStore {
     shared: Shared,
     keys: RwLock<Keys>,
     accounts: RwLock<HashMap<AccountId, Arc<RwLock<Account>>>>,
+    /// Of accounts that had a step that takes long; not below their lock, which it holds.
+    long_steps: Mutex<HashMap<AccountId, Arc<tokio::sync::Mutex<()>>>>,
 }
 
 impl MemoryStore {
@@ -59,7 +62,8 @@ impl MemoryStore {
             jobs_changed: Notify::new(),
             vaults_max: VAULTS_MAX,
         };
-        Self { shared, keys: RwLock::default(), accounts: RwLock::default() }
+        let (keys, accounts, long_steps) = Default::default();
+        Self { shared, keys, accounts, long_steps }
     }
 
     /// The same with another limit of the vaults of an account.
@@ -83,6 +87,15 @@ impl MemoryStore {
 
     fn account(&self, id: AccountId) -> Result<Arc<RwLock<Account>>> {
         read(&self.accounts).get(&id).cloned().ok_or(StoreError::NotFound)
+    }
+
+    /// Waits until the account has no other step that takes long. A large vault takes 100 ms, and
+    /// steps that wait for the lock of the account keep a thread each from all others.
+    async fn long_step(&self, account: AccountId) -> OwnedMutexGuard<()> {
+        let turns = self.long_steps.lock();
+        let turn =
+            turns.unwrap_or_else(PoisonError::into_inner).entry(account).or_default().clone();
+        turn.lock_owned().await
     }
 
     /// Checks the caller's key, and runs `step` under the read lock of its account.

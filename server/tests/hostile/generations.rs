@@ -1,12 +1,22 @@
-//! Generations that take as much memory as they can.
+//! Generations that take as much as they can: memory, workers, or the place of others in the queue.
+
+use std::time::Duration;
 
 use futures::future::join_all;
+use reqwest::Method;
 use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
+use tokio_postgres::NoTls;
 
+use crate::attacker::Attacker;
 use crate::peer::{Peer, head};
 use crate::target::Target;
+use crate::{HELD_FOR, TIMEOUT};
 
-const AT_ONCE: usize = 24;
+const LARGEST: usize = 24;
+/// More than one account's half of the workers.
+const HANGING: usize = 40;
+const UNUSABLE: usize = 300;
 
 /// Both texts and the parameters at their limits. Objects of one entry take the most memory for
 /// their size.
@@ -21,7 +31,7 @@ fn largest() -> Value {
 
 async fn statuses(target: &Target, body: &Value) -> Vec<u16> {
     let body = body.to_string();
-    let all = (0..AT_ONCE).map(async |_| {
+    let all = (0..LARGEST).map(async |_| {
         let mut peer = Peer::open(target.address()).await;
         peer.send(head("POST", "/generations", body.len())).await;
         peer.send(&body).await;
@@ -30,17 +40,107 @@ async fn statuses(target: &Target, body: &Value) -> Vec<u16> {
     join_all(all).await
 }
 
-#[tokio::test]
-async fn twenty_four_generations_with_the_largest_parameters() {
-    let target = Target::start(&[]).await;
+pub(crate) async fn largest_at_once(target: &Target) {
     let largest = largest();
     let mut beyond = largest.clone();
     beyond["parameters"] = json!({ "entries": vec![json!({ "": 0 }); 30_000] });
-    let taken = statuses(&target, &largest).await;
+    let taken = statuses(target, &largest).await;
     println!("{taken:?}");
     assert!(taken.iter().all(|status| matches!(status, 202 | 429)), "{taken:?}");
     assert!(taken.contains(&202), "{taken:?}");
-    let refused = statuses(&target, &beyond).await;
+    let refused = statuses(target, &beyond).await;
     assert!(refused.iter().all(|status| matches!(status, 400 | 429)), "{refused:?}");
-    target.end("24 generations").await;
 }
+
+pub(crate) async fn hanging_answers(target: &Target) {
+    hold_workers(target, "local/hang").await;
+}
+
+pub(crate) async fn dripping_outputs(target: &Target) {
+    hold_workers(target, "local/drip").await;
+}
+
+async fn hold_workers(target: &Target, model: &str) {
+    let attacker = Attacker::of(target);
+    let generation = json!({ "modelId": model, "prompt": "A harbour" });
+    for _ in 0..HANGING {
+        attacker.post("/generations", &generation).await;
+    }
+    sleep(HELD_FOR).await;
+}
+
+/// What one of the stores could not keep once, and other `parameters` that are read in different
+/// ways. What is taken must have a status.
+fn unusable_parameters() -> Vec<String> {
+    let nested =
+        |levels: usize| format!(r#"{{"a":{}0{}}}"#, "[".repeat(levels), "]".repeat(levels));
+    let mut all: Vec<_> = [62, 63, 64, 100, 118, 124, 125, 126].map(nested).into();
+    all.extend(
+        [
+            r#"{"a":"\u0000"}"#,
+            r#"{"\u0000":1}"#,
+            r#"{"a":1e999}"#,
+            r#"{"a":1e308}"#,
+            "{\"a\":\"\\ud800\"}",
+            "[]",
+        ]
+        .map(str::to_owned),
+    );
+    all
+}
+
+pub(crate) async fn unusable(target: &Target) {
+    let attacker = Attacker::of(target);
+    let bodies = unusable_parameters().into_iter().map(|parameters| {
+        format!(r#"{{"modelId":"local/fail","prompt":"p","parameters":{parameters}}}"#)
+    });
+    let mut statuses = Vec::new();
+    for body in bodies.collect::<Vec<_>>().iter().cycle().take(UNUSABLE) {
+        let (status, data) = attacker.call(Method::POST, "/generations", body.clone()).await;
+        assert!(matches!(status, 202 | 400), "{status} {body} {data}");
+        if status == 202 {
+            let id = data["clientJobId"].as_str().unwrap();
+            attacker.get(&format!("/generations/{id}/status")).await;
+        }
+        statuses.push(status);
+    }
+    let taken = statuses.iter().filter(|status| **status == 202).count();
+    println!("{taken} of {UNUSABLE} generations were taken");
+    if let Some(database) = &target.database {
+        poison(&database.url()).await;
+    }
+}
+
+/// Puts generations that no server can read into the table, because the API makes none: half of
+/// them due before all others, half with a submission that got lost. All must be failed.
+async fn poison(database: &str) {
+    let (client, connection) = tokio_postgres::connect(database, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    let request = format!(r#"{{"parameters":{{"a":{}{}}}}}"#, "[".repeat(126), "]".repeat(126));
+    let inserted = client.execute(POISON, &[&request, &i64::try_from(UNUSABLE).unwrap()]).await;
+    assert_eq!(inserted.unwrap(), UNUSABLE as u64);
+    let begin = Instant::now();
+    loop {
+        let left: i64 = client.query_one(POISON_LEFT, &[]).await.unwrap().get(0);
+        if left == 0 {
+            return println!("all were failed within {:.1?}", begin.elapsed());
+        }
+        assert!(begin.elapsed() < TIMEOUT, "{left} are left");
+        sleep(Duration::from_millis(100)).await;
+    }
+}
+
+const POISON: &str = "INSERT INTO job (account_id, name_digest, client_job_id, request_digest, \
+        job_order, vault_id, state, request_id, memo, submitting_since, due_at, created_at, \
+        updated_at) \
+    SELECT account.id, sha256(convert_to('poison-' || n, 'UTF8')), 'poison-' || n, sha256(''), \
+        $1::text::json, account.general_vault_id, \
+        CASE WHEN due THEN 'queued' ELSE 'submitting' END, \
+        CASE WHEN due THEN 'r' END, CASE WHEN due THEN '{}' END, \
+        CASE WHEN NOT due THEN now() - interval '1 hour' END, \
+        CASE WHEN due THEN now() - interval '1 hour' END, now(), now() \
+    FROM account, generate_series(1, $2::bigint) AS n, LATERAL (SELECT n % 2 = 0 AS due) AS kind \
+    WHERE account.name = 'mallory'";
+
+const POISON_LEFT: &str =
+    "SELECT count(*) FROM job WHERE client_job_id LIKE 'poison-%' AND state <> 'failed'";

@@ -22,9 +22,14 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+    fn header(&self, name: &str) -> Option<&str> {
         let mut lines = self.text.lines().filter_map(|line| line.split_once(": "));
         lines.find(|(field, _)| field.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
+
+    /// Whether it has one of these statuses, and says when to try again.
+    pub(crate) fn is_refusal(&self, statuses: &[u16]) -> bool {
+        statuses.contains(&self.status) && self.header("retry-after").is_some()
     }
 }
 

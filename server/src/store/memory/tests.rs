@@ -14,12 +14,12 @@ use super::keys::Keys;
 use super::{MemoryStore, read, write};
 use crate::clock::Clock;
 use crate::domain::{
-    AccountId, Caller, JobState, KeyId, PromptKind, PromptQuery, Release, Scopes, SharedPrompt,
-    Turn,
+    AccountId, Caller, JobState, KeyId, NewVault, PromptKind, PromptQuery, Release, Scopes,
+    SharedPrompt, Turn, VaultVisibility,
 };
 use crate::store::StoreError;
 use crate::store::contract_tests::jobs::{LEASE, SECOND, queued};
-use crate::store::contract_tests::{key, new_prompt};
+use crate::store::contract_tests::{key, named, new_prompt};
 use crate::store::prelude::*;
 
 impl MemoryStore {
@@ -198,6 +198,22 @@ fn a_panic_under_the_lock_does_not_disable_the_account() {
     });
     assert!(poisoned.join().is_err());
     prompt(&store, &alice);
+}
+
+/// Each fork would keep a thread from the requests of other accounts.
+#[test]
+fn forks_of_one_account_wait_for_one_another_without_a_lock() {
+    let store = new_store();
+    let (alice, bob) = (caller(&store, "alice"), caller(&store, "bob"));
+    let public = NewVault { visibility: VaultVisibility::Public, ..named("Sky") };
+    let vault = done(store.create_vault(&alice, public)).unwrap().id;
+    let first = done(store.long_step(alice.account));
+    let mut second = store.fork_vault(&alice, vault);
+    assert!(second.as_mut().now_or_never().is_none());
+    prompt(&store, &alice);
+    done(store.fork_vault(&bob, vault)).unwrap();
+    drop(first);
+    done(second).unwrap();
 }
 
 #[tokio::test(start_paused = true)]

@@ -96,7 +96,7 @@ impl Db {
             pipelined: pipelined.sum(),
             waiting: [
                 ("connection", status.waiting),
-                ("step", shares.steps.waiting()),
+                ("step", shares.steps.waiting() + shares.pages.waiting()),
                 ("stream", shares.streams.waiting()),
                 ("long_write", shares.long_writes.waiting()),
                 ("vault_list", shares.vault_lists.waiting()),
@@ -198,6 +198,17 @@ impl Db {
         };
         let rows = self.rows(statement, params).await?;
         if rows.is_empty() { Err(StoreError::KeyRevoked) } else { Ok(rows) }
+    }
+
+    /// The rows of a caller's statement that may have megabytes of them.
+    pub(super) async fn page_of_caller(
+        &self,
+        caller: &Caller,
+        statement: &Statement,
+        params: Params<'_>,
+    ) -> Result<Vec<Row>> {
+        let _permits = self.shares.pages.acquire(caller.account).await?;
+        self.rows_of_caller(caller, statement, params).await
     }
 
     /// The first row of a caller's statement.

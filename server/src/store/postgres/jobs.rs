@@ -203,7 +203,7 @@ impl JobStore for PostgresStore {
         let name = before.map(JobKey::name_digest);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let params: Params<'_> = &[&caller.key.0, &name.as_ref().map(|name| &name[..]), &limit];
-        let rows = self.db.rows_of_caller(caller, &LIST, params).await?;
+        let rows = self.db.page_of_caller(caller, &LIST, params).await?;
         let begins = rows.first().map_or(Ok(false), |row| column(row, "begins"))?;
         if before.is_some() && !begins {
             return Err(StoreError::NotFound);

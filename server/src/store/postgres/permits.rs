@@ -8,8 +8,8 @@ use tokio::time::{Instant, timeout};
 use crate::account_permits::{AccountPermits, Permit};
 use crate::domain::AccountId;
 use crate::limits::{
-    LONG_WRITE_WAIT, LONG_WRITES_PER_ACCOUNT, POOL_WAIT, STREAM_WAIT, STREAMS_PER_ACCOUNT,
-    VAULT_LISTS_MAX, VAULT_LISTS_PER_ACCOUNT,
+    LONG_WRITE_WAIT, LONG_WRITES_PER_ACCOUNT, PAGES_MAX, PAGES_PER_ACCOUNT, POOL_WAIT, STREAM_WAIT,
+    STREAMS_PER_ACCOUNT, VAULT_LISTS_MAX, VAULT_LISTS_PER_ACCOUNT,
 };
 use crate::store::{StoreError, time_budget};
 
@@ -38,6 +38,9 @@ pub(super) struct Shares {
     /// Lists of vaults. Each may have megabytes of rows, which delay what follows on a shared
     /// connection.
     pub(super) vault_lists: Share,
+    /// Pages of prompts. They use the connections that are shared, but a page may have megabytes,
+    /// for which all statements behind it wait.
+    pub(super) pages: Share,
 }
 
 impl Shares {
@@ -46,11 +49,13 @@ impl Shares {
         let streams = "too many vaults are being read";
         let long_writes = "too many large vaults are being forked or deleted";
         let lists = "too many lists of vaults are being read";
+        let pages = "the account reads too many pages of prompts";
         Self {
             steps: Share::new(own, own.div_ceil(2), POOL_WAIT, steps),
             streams: Share::new(own / 2, STREAMS_PER_ACCOUNT, STREAM_WAIT, streams),
             long_writes: Share::new(own / 4, LONG_WRITES_PER_ACCOUNT, LONG_WRITE_WAIT, long_writes),
             vault_lists: Share::new(VAULT_LISTS_MAX, VAULT_LISTS_PER_ACCOUNT, POOL_WAIT, lists),
+            pages: Share::new(PAGES_MAX, PAGES_PER_ACCOUNT, POOL_WAIT, pages),
         }
     }
 }

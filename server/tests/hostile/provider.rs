@@ -1,0 +1,118 @@
+//! A provider of the queue protocol. The last part of the model's id says how it behaves:
+//! `picture` takes 100 ms and succeeds, `fail` fails after that time, `hang` never answers for its
+//! status, and `drip` sends its output byte by byte.
+
+use std::convert::Infallible;
+use std::io::Cursor;
+use std::net::TcpListener;
+use std::sync::OnceLock;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+use futures::{StreamExt, stream};
+use http::{Method, Request, Response};
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full, StreamBody};
+use hyper::body::{Frame, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use image::{ImageFormat, RgbImage};
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+const GENERATION: Duration = Duration::from_millis(100);
+const DRIP: Duration = Duration::from_millis(100);
+
+type Answer = Response<BoxBody<Bytes, Infallible>>;
+
+/// The provider of all tests, on a thread of its own.
+pub(crate) fn url() -> &'static str {
+    static URL: OnceLock<String> = OnceLock::new();
+    URL.get_or_init(|| {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            runtime.unwrap().block_on(serve(listener));
+        });
+        url
+    })
+}
+
+async fn serve(listener: TcpListener) {
+    let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+    loop {
+        let (stream, _) = listener.accept().await.unwrap();
+        tokio::spawn(async move {
+            let connection = http1::Builder::new();
+            let connection = connection.serve_connection(TokioIo::new(stream), service_fn(respond));
+            // Servers are killed at the end of a test.
+            drop(connection.await);
+        });
+    }
+}
+
+/// Submissions are at `/local/BEHAVIOUR`, and what belongs to one at `/BEHAVIOUR/SINCE/…`.
+async fn respond(request: Request<Incoming>) -> Result<Answer, hyper::Error> {
+    let (head, body) = request.into_parts();
+    body.collect().await?;
+    let path: Vec<_> = head.uri.path().split('/').skip(1).collect();
+    Ok(match (&head.method, &*path) {
+        (&Method::POST, [_, behaviour]) => submitted(behaviour),
+        (&Method::GET, ["hang", _, "status"]) => std::future::pending().await,
+        (&Method::GET, [behaviour, since, "status"]) => status(behaviour, since.parse().unwrap()),
+        (&Method::GET, [.., "result"]) => {
+            let output = format!("{}{}", url(), head.uri.path().replace("result", "output"));
+            json_answer(&json!({ "images": [{ "url": output, "width": 2, "height": 2 }] }))
+        }
+        (&Method::GET, ["drip", _, "output"]) => dripping(),
+        (&Method::GET, [.., "output"]) => answer("image/png", picture()),
+        other => panic!("{other:?}"),
+    })
+}
+
+fn submitted(behaviour: &str) -> Answer {
+    let at = |what: &str| format!("{}/{behaviour}/{}/{what}", url(), now());
+    json_answer(&json!({
+        "request_id": "r", "status_url": at("status"), "response_url": at("result"),
+    }))
+}
+
+fn status(behaviour: &str, since: u128) -> Answer {
+    json_answer(&match behaviour {
+        _ if now() - since < GENERATION.as_millis() => json!({ "status": "IN_PROGRESS" }),
+        "fail" => json!({ "status": "COMPLETED", "error": "as asked" }),
+        _ => json!({ "status": "COMPLETED" }),
+    })
+}
+
+/// An image that never ends.
+fn dripping() -> Answer {
+    let rest = stream::unfold((), |()| async {
+        sleep(DRIP).await;
+        Some((Bytes::from_static(b"x"), ()))
+    });
+    let bytes = stream::iter([picture()]).chain(rest);
+    let frames = bytes.map(|bytes| Ok::<_, Infallible>(Frame::data(bytes)));
+    Response::new(BodyExt::boxed(StreamBody::new(frames)))
+}
+
+fn json_answer(body: &Value) -> Answer {
+    answer("application/json", body.to_string().into())
+}
+
+fn answer(content_type: &str, body: Bytes) -> Answer {
+    Response::builder().header("content-type", content_type).body(Full::new(body).boxed()).unwrap()
+}
+
+fn picture() -> Bytes {
+    let mut png = Cursor::new(Vec::new());
+    RgbImage::new(2, 2).write_to(&mut png, ImageFormat::Png).unwrap();
+    png.into_inner().into()
+}
+
+fn now() -> u128 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis()
+}

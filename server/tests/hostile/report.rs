@@ -1,0 +1,138 @@
+//! What was measured beside an attack, and its bounds.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::TIMEOUT;
+
+/// 99 of 100 requests take less. A debug build takes 10 to 20 times as long for what it parses,
+/// digests and writes. Its bound is below the shortest time for which a server lets a request wait
+/// for others (4 s, for a connection to the database), so that such waits are seen.
+const P99_MAX: Duration = Duration::from_millis(if cfg!(debug_assertions) { 3_000 } else { 250 });
+/// An upload waits for the disk, which other uploads keep busy.
+const UPLOAD_MAX: Duration = Duration::from_secs(5);
+/// A generation takes at most twice as long as without the attack, and this much more. In a debug
+/// build one of its requests may take as long as [`P99_MAX`].
+const JOB_DELAY_MAX: Duration =
+    if cfg!(debug_assertions) { P99_MAX } else { Duration::from_secs(1) };
+
+/// What a good client saw.
+#[derive(Default)]
+pub(crate) struct Seen {
+    pub(crate) requests: Vec<Duration>,
+    pub(crate) uploads: Vec<Duration>,
+    pub(crate) jobs: Vec<Duration>,
+    pub(crate) errors: Vec<String>,
+}
+
+impl Seen {
+    pub(crate) fn with(mut self, other: Self) -> Self {
+        self.requests.extend(other.requests);
+        self.uploads.extend(other.uploads);
+        self.jobs.extend(other.jobs);
+        self.errors.extend(other.errors);
+        self
+    }
+}
+
+/// One attack on one server.
+pub(crate) struct Round {
+    pub(crate) peak_mib: u64,
+    /// The part of it that does not count.
+    pub(crate) stored_mib: u64,
+    /// Times of generations before the attack.
+    pub(crate) undisturbed: Vec<Duration>,
+    pub(crate) beside: Seen,
+}
+
+/// All rounds of an attack.
+#[derive(Default)]
+pub(crate) struct Report {
+    rounds: Vec<Round>,
+}
+
+impl Round {
+    fn p99(&self) -> Duration {
+        quantile(&self.beside.requests, 99)
+    }
+
+    /// What is wrong.
+    fn faults(&self, memory_max_mib: u64) -> Vec<String> {
+        let Self { peak_mib, stored_mib, undisturbed, beside } = self;
+        let mut faults = beside.errors.clone();
+        let mut check = |what: &str, value: Duration, max: Duration| {
+            if value > max {
+                faults.push(format!("{what}: {value:?}, at most {max:?}"));
+            }
+        };
+        check("p99", self.p99(), P99_MAX);
+        check("the slowest upload", slowest(&beside.uploads), UPLOAD_MAX);
+        let job_max = 2 * quantile(undisturbed, 50) + JOB_DELAY_MAX;
+        check("the slowest generation", slowest(&beside.jobs), job_max);
+        let taken_mib = peak_mib - stored_mib;
+        if taken_mib > memory_max_mib {
+            faults.push(format!("{taken_mib} MiB, at most {memory_max_mib}"));
+        }
+        faults
+    }
+}
+
+impl Report {
+    pub(crate) fn add(&mut self, round: Round) {
+        self.rounds.push(round);
+    }
+
+    pub(crate) fn check(&self, memory_max_mib: u64) {
+        let faults = self.rounds.iter().flat_map(|round| round.faults(memory_max_mib));
+        let faults: Vec<_> = faults.collect();
+        assert!(faults.is_empty(), "{faults:#?}");
+    }
+
+    fn all(&self, times: impl Fn(&Round) -> &Vec<Duration>) -> Vec<Duration> {
+        self.rounds.iter().flat_map(times).copied().collect()
+    }
+}
+
+/// The cells of a table: requests, errors, p50, p99 of the worst round, slowest request, slowest
+/// upload, peak memory, median generation before the attack, slowest beside it. Times are in
+/// milliseconds.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let requests = self.all(|round| &round.beside.requests);
+        let errors: usize = self.rounds.iter().map(|round| round.beside.errors.len()).sum();
+        let p99 = self.rounds.iter().map(Round::p99).max().unwrap_or(TIMEOUT);
+        let upload = slowest(&self.all(|round| &round.beside.uploads));
+        let peak = self.rounds.iter().max_by_key(|round| round.peak_mib);
+        let peak = peak.map_or((0, 0), |round| (round.peak_mib, round.stored_mib));
+        let before = quantile(&self.all(|round| &round.undisturbed), 50);
+        let job = slowest(&self.all(|round| &round.beside.jobs));
+        let milliseconds = |time: Duration| format!("{:.1}", time.as_secs_f64() * 1e3);
+        let cells = [
+            requests.len().to_string(),
+            errors.to_string(),
+            milliseconds(quantile(&requests, 50)),
+            milliseconds(p99),
+            milliseconds(slowest(&requests)),
+            milliseconds(upload),
+            match peak {
+                (peak, 0) => peak.to_string(),
+                (peak, stored) => format!("{peak}, {stored} of them stored"),
+            },
+            milliseconds(before),
+            milliseconds(job),
+        ];
+        f.write_str(&cells.join(" | "))
+    }
+}
+
+/// So many percent take at most this time. Without any, no bound holds.
+fn quantile(times: &[Duration], percent: usize) -> Duration {
+    let mut times = times.to_vec();
+    times.sort_unstable();
+    let at = (times.len() * percent).div_ceil(100).checked_sub(1);
+    at.map_or(TIMEOUT, |at| times[at])
+}
+
+fn slowest(times: &[Duration]) -> Duration {
+    quantile(times, 100)
+}
