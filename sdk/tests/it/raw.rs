@@ -1,5 +1,6 @@
 //! Raw calls, and the options of one call.
 
+use std::error::Error as _;
 use std::time::Duration;
 
 use http::Method;
@@ -8,7 +9,9 @@ use promptarium::{Client, PromptId};
 use serde_json::{Value, json};
 use wiremock::ResponseTemplate;
 
-use crate::stub::{answering, client, envelope, outcome, prompt, shown, wire};
+use crate::stub::{
+    Scripted, answering, client, envelope, outcome, patient, prompt, response, shown, wire,
+};
 
 #[tokio::test]
 async fn a_raw_call_sends_its_arguments_with_the_key_of_the_client() {
@@ -85,6 +88,19 @@ async fn a_raw_path_cannot_lead_out_of_the_base_url() {
     client.get("//elsewhere.example/x").await.unwrap();
     let requests = server.received_requests().await.unwrap();
     assert_eq!(requests[0].url.path(), "/api/v1//elsewhere.example/x");
+}
+
+#[tokio::test]
+async fn a_url_that_no_http_client_accepts_is_an_input_error() {
+    let path = format!("/{}", "a".repeat(70_000));
+    let transport = Scripted::new(|_| Ok(response(200, "{}")));
+    let custom = patient("http://127.0.0.1:1").transport(transport).build().unwrap();
+    for client in [client("http://127.0.0.1:1"), custom] {
+        let error = client.get(&path).await.unwrap_err();
+        assert!(error.is_input() && !error.is_retryable());
+        assert!(error.to_string().ends_with(": the URL is invalid"), "{error:.99}");
+        assert!(error.source().is_some());
+    }
 }
 
 #[tokio::test]
