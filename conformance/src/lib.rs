@@ -26,6 +26,7 @@ mod secret;
 pub mod selection;
 pub mod session;
 mod shell;
+pub mod spec;
 pub mod sweep;
 pub mod target;
 pub mod wire;

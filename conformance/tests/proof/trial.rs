@@ -94,10 +94,15 @@ impl Outcomes {
     /// on a busy machine, has not seen the fault, unless that is how it shows.
     pub(crate) fn red(&self, fault: &Fault) -> Red {
         let failed =
-            self.not_passed().filter(|record| record.outcome == Outcome::Failed || fault.silent);
+            self.red_records().filter(|record| record.outcome == Outcome::Failed || fault.silent);
         let (at_times, always) =
             failed.map(|record| record.id.to_owned()).partition(|id| swayed(id));
         Red { always, at_times }
+    }
+
+    /// A scenario that finds nothing to look at under a fault is skipped, which is not red.
+    fn red_records(&self) -> impl Iterator<Item = &Record> {
+        self.not_passed().filter(|record| record.outcome != Outcome::Skipped)
     }
 
     fn not_passed(&self) -> impl Iterator<Item = &Record> {
@@ -116,14 +121,14 @@ impl Outcomes {
     /// about a rule that the fault breaks.
     pub(crate) fn caught(&self, fault: &Fault) -> Result<(), String> {
         let main = fault.rules[0];
-        if !self.not_passed().any(|record| rules(record).contains(&main)) {
+        if !self.red_records().any(|record| rules(record).contains(&main)) {
             return Err(format!("no scenario of {main} catches it; {}", self.in_words()));
         }
         let astray = |record: &&Record| {
             let of_its_rules = rules(record).iter().any(|rule| fault.rules.contains(rule));
             !of_its_rules || !(record.outcome == Outcome::Failed || fault.silent)
         };
-        let astray: Vec<_> = self.not_passed().filter(astray).map(in_words).collect();
+        let astray: Vec<_> = self.red_records().filter(astray).map(in_words).collect();
         if astray.is_empty() {
             return Ok(());
         }
@@ -135,7 +140,7 @@ impl Outcomes {
         let Red { mut always, at_times } = self.red(fault);
         always.extend(at_times);
         let unlisted =
-            self.not_passed().filter(|record| !listed.contains(record.id) && !swayed(record.id));
+            self.red_records().filter(|record| !listed.contains(record.id) && !swayed(record.id));
         let unlisted: Vec<_> = unlisted.map(in_words).collect();
         let (raced, steady): (Vec<_>, Vec<_>) = listed.always.iter().partition(|id| swayed(id));
         let mut pale: Vec<_> = steady
@@ -154,7 +159,7 @@ impl Outcomes {
     }
 
     fn in_words(&self) -> String {
-        let red: Vec<_> = self.not_passed().map(in_words).collect();
+        let red: Vec<_> = self.red_records().map(in_words).collect();
         if red.is_empty() { "nothing is red".into() } else { format!("red:\n{}", red.join("\n")) }
     }
 }
