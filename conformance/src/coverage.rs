@@ -1,12 +1,14 @@
-//! Which scenarios prove which rule, which deliberate faults they were seen to
-//! catch, and why some rules have none. It must add up: [`drift`] names every
-//! place where it does not.
+//! Which clauses of the specification which rules state, which scenarios prove them, which
+//! deliberate faults they were seen to catch, and why some have none. It must add up:
+//! [`drift`] names every place where it does not.
 
+mod clauses;
 mod excused;
 pub mod proof;
 
+pub use self::clauses::{ClauseLine, clauses};
 pub use self::excused::{EXCUSES, Excuse, WITHOUT_FAULT};
-use crate::{Scenario, rules, scenarios};
+use crate::{Profile, Scenario, rules, scenarios};
 
 /// A rule and what stands behind it.
 #[derive(Debug)]
@@ -61,6 +63,7 @@ pub fn drift() -> Vec<String> {
         }
     }
     drift.extend(page_drift());
+    drift.extend(clauses::drift());
     for excuse in EXCUSES {
         if !rules::all().any(|rule| excuse.covers(rule.id)) {
             drift.push(format!("a reason is given for {}, which is no rule", excuse.what));
@@ -110,6 +113,11 @@ fn faults(rule: &str) -> impl Iterator<Item = &'static str> {
         fault.rules.first() == Some(&rule) && proofs(rule).any(caught)
     };
     proof::faults().iter().filter(breaks).map(|fault| fault.id)
+}
+
+/// The scenarios of the core that prove the rule.
+fn core_proofs(rule: &str) -> impl Iterator<Item = &'static Scenario> {
+    proofs(rule).filter(|scenario| scenario.profile == Profile::Core)
 }
 
 fn proofs(rule: &str) -> impl Iterator<Item = &'static Scenario> {

@@ -29,6 +29,7 @@ pub mod scenarios;
 mod secret;
 pub mod selection;
 mod shell;
+pub mod spec;
 mod suite;
 pub mod sweep;
 pub mod target;

@@ -3,6 +3,8 @@
 
 use std::sync::LazyLock;
 
+use crate::spec;
+
 /// The page; a link in the source tree, a file in the published package.
 const PAGE: &str = include_str!("../api.md");
 
@@ -59,9 +61,9 @@ fn parse(page: &'static str) -> Vec<Chapter> {
             && let Some(chapter) = chapters.last_mut()
         {
             let quoted = lines.next_if(|next| next.starts_with(QUOTE));
-            let sentences: Vec<_> =
-                quoted.iter().filter_map(|line| line.strip_prefix(QUOTE)).collect();
-            chapter.rules.push(Rule { id, text, sentences: sentences.leak() });
+            let quoted = quoted.and_then(|line| line.strip_prefix(QUOTE));
+            let sentences = quoted.map_or(spec::sentences(id), |line| vec![line].leak());
+            chapter.rules.push(Rule { id, text, sentences });
         }
     }
     chapters

@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::{Exit, Refusal, tell, warn};
-use crate::coverage::Line;
+use crate::coverage::{ClauseLine, Line};
 use crate::selection::Filters;
 use crate::{Scenario, Selection, Suite, coverage};
 
@@ -48,17 +48,58 @@ fn in_json(scenario: &Scenario) -> Value {
     })
 }
 
-/// Every rule with its scenarios and with the deliberate faults that they were
-/// seen to catch, or with the reason why there are none.
+/// Every clause of the specification with its rules, scenarios and the deliberate faults that
+/// they were seen to catch, or with the reason why there are none; then the same by rule.
 pub(super) fn coverage(as_json: bool) -> Exit {
-    let matrix = coverage::matrix();
-    let text = if as_json { format!("{:#}\n", lines_in_json(&matrix)) } else { table(&matrix) };
+    let (clauses, matrix) = (coverage::clauses(), coverage::matrix());
+    let text = if as_json {
+        let rules = lines_in_json(&matrix);
+        format!("{:#}\n", json!({ "clauses": clauses_in_json(&clauses), "rules": rules }))
+    } else {
+        clause_table(&clauses) + &table(&matrix)
+    };
     tell(&text);
     let drift = coverage::drift();
     for slip in &drift {
         warn(slip);
     }
     if drift.is_empty() { Exit::Passed } else { Exit::Failed }
+}
+
+fn clause_table(clauses: &[ClauseLine]) -> String {
+    let (mut text, mut before) = (String::new(), "");
+    for line in clauses {
+        if line.quote != before {
+            let _ = writeln!(text, "{}\n  > {}", line.quote, line.text);
+            before = line.quote;
+        }
+        let _ = writeln!(text, "  {} ({})", line.says, line.rules.join(", "));
+        let _ = writeln!(text, "      scenarios: {}", cell(&line.scenarios, line.reason));
+        let _ = writeln!(text, "      faults: {}", cell(&line.faults, line.reason));
+    }
+    let reasons = clauses.iter().filter(|line| line.reason.is_some()).count();
+    let proved = clauses.len() - reasons;
+    let _ = writeln!(
+        text,
+        "{} clauses: {proved} with scenarios of the core and faults, {reasons} with a reason\n",
+        clauses.len()
+    );
+    text
+}
+
+fn clauses_in_json(clauses: &[ClauseLine]) -> Value {
+    let line = |line: &ClauseLine| {
+        json!({
+            "quote": line.quote,
+            "text": line.text,
+            "says": line.says,
+            "rules": line.rules,
+            "scenarios": line.scenarios,
+            "faults": line.faults,
+            "whyNoScenario": line.reason,
+        })
+    };
+    clauses.iter().map(line).collect()
 }
 
 fn table(matrix: &[Line]) -> String {

@@ -93,8 +93,8 @@ async fn moved_or_gone(case: Case) -> Result<(), Failure> {
         let [moves, removals, _] = at_once(&wire, &membership, target).await?;
         let (moved, removed) = (won(&moves), won(&removals));
         check::ensure(moved <= 1, "one move at most to succeed", format!("{moved} did"))?;
+        // A removal that finds nothing may be told of success (S-31).
         check::ensure(moved == 1 || removed >= 1, "a move or a removal to succeed", "neither")?;
-        check::ensure(moved == 0 || removed == 0, "a move or a removal to succeed", "both did")?;
         check::equal("the source", &counts_what_it_lists(&wire, source).await?, &0)?;
         check::equal("the target", &counts_what_it_lists(&wire, target).await?, &moved)?;
         let expected = if moved == 1 { vec![target] } else { vec![] };

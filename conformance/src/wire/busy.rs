@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The first wait where the target names none; it doubles with each.
 const FIRST: Duration = Duration::from_millis(100);
 /// How long one call that races others is sent again after 409 and 503.
-const CONTENTION: Duration = Duration::from_secs(3);
+const CONTENTION: Duration = Duration::from_secs(8);
 /// The longest wait where the target names none.
 const LONGEST: Duration = Duration::from_secs(3);
 

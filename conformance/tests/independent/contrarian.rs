@@ -3,7 +3,7 @@
 //! `core` that fails here takes a choice of the reference server for a rule.
 //!
 //! It shares no code with the server, the SDK or the suite, keeps everything in
-//! plain lists, and is made to be read, not to be fast. It can be two servers:
+//! plain lists, and is made to be read, not to be fast. It can be three servers:
 //! what they choose is in [`choices`], and why in `README.md` beside this file.
 
 mod answer;
@@ -24,6 +24,7 @@ mod uploads;
 mod vaults;
 mod wire;
 
+use std::collections::HashSet;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -40,7 +41,7 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use self::answer::Outcome;
 use self::call::Call;
-pub(crate) use self::choices::{Choices, LAVISH, NESTED, TERSE, TERSE_IMAGES};
+pub(crate) use self::choices::{Choices, LAVISH, NESTED, TERSE, TERSE_IMAGES, TOLERANT};
 use self::store::Store;
 use self::wire::Raw;
 
@@ -95,9 +96,15 @@ struct Shared {
     choices: &'static Choices,
     store: Mutex<Store>,
     requests: AtomicU64,
+    /// The prompts and vaults that some write is at work on, where writes conflict.
+    writing: Mutex<HashSet<String>>,
 }
 
 impl Shared {
+    fn writing(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn lock(&self) -> MutexGuard<'_, Store> {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -115,7 +122,13 @@ pub(crate) async fn start(keys: Secrets, choices: &'static Choices) -> io::Resul
     let (base_url, files) =
         (format!("http://{address}{}", choices.root), format!("http://{files}"));
     let store = Mutex::new(Store::new(choices, base_url, files, call::ACCOUNTS));
-    let shared = Arc::new(Shared { keys, choices, store, requests: AtomicU64::new(0) });
+    let shared = Arc::new(Shared {
+        keys,
+        choices,
+        store,
+        requests: AtomicU64::new(0),
+        writing: Mutex::default(),
+    });
     let tasks = [api, storage].map(|listener| tokio::spawn(accept(listener, Arc::clone(&shared))));
     Ok(Server { address, root: choices.root, shared, tasks })
 }
@@ -162,11 +175,38 @@ async fn respond(
     Ok(wire::write(choices, outcome(&shared, request).await))
 }
 
+/// How long a write takes on a server where writes conflict.
+const WRITE: Duration = Duration::from_millis(4);
+
+/// The prompt or vault that a request changes, such as `/vaults/7`.
+fn changed(choices: &Choices, call: &Call) -> Option<String> {
+    let path = call.ask.path.strip_prefix(choices.root)?;
+    let parts: Vec<_> = path.split('/').take(3).collect();
+    let names_one = matches!(parts[..], ["", "prompts" | "vaults", _]);
+    let writes = !matches!(call.ask.method, Method::GET | Method::HEAD | Method::OPTIONS);
+    (choices.moves.conflicts && names_one && writes).then(|| parts.join("/"))
+}
+
 async fn outcome(shared: &Shared, request: Request<Incoming>) -> Outcome {
     let call = Call::new(&shared.keys, shared.choices, wire::read(request).await?)?;
     if shared.choices.moves.deletes_together && call.ask.method == Method::DELETE {
         tokio::time::sleep(TOGETHER).await;
     }
+    let changed = changed(shared.choices, &call);
+    if let Some(changed) = &changed {
+        if !shared.writing().insert(changed.clone()) {
+            return Err(answer::refused(409, "Somebody else is at it"));
+        }
+        tokio::time::sleep(WRITE).await;
+    }
+    let outcome = answered(shared, &call);
+    if let Some(changed) = changed {
+        shared.writing().remove(&changed);
+    }
+    outcome
+}
+
+fn answered(shared: &Shared, call: &Call) -> Outcome {
     // One request at a time: whatever a handler does is one step to all others.
     let mut store = shared.lock();
     jobs::go_on(&mut store);

@@ -1,5 +1,5 @@
-//! That the two servers do choose otherwise. A scenario of the profile `reference`
-//! holds a choice of the reference server; if it passes on both of them, no other
+//! That the servers do choose otherwise. A scenario of the profile `reference`
+//! holds a choice of the reference server; if it passes on all of them, no other
 //! answer was tried, and it stands here with the reason.
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ const NO_RULE: &str = "another answer would break a rule that is near it";
 const NO_OTHER: &str = "there is no other answer that anybody would give";
 const NOT_YET: &str = "the servers are too plain to do it otherwise";
 
-/// Choices that neither server makes otherwise.
+/// Choices that no server makes otherwise.
 const ALIKE: &[(&str, &str)] = &[
     ("auth.header.case", NO_RULE),
     ("auth.header.elsewhere", NO_RULE),

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use promptarium_conformance::{coverage, scenarios};
 
 #[test]
-fn every_rule_has_a_scenario_or_a_reason_and_no_reason_is_stale() {
+fn clauses_rules_scenarios_and_reasons_fit_together() {
     let faults = coverage::drift();
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
@@ -35,5 +35,13 @@ fn every_scenario_says_what_it_proves_and_needs_a_thing_once() {
         assert_eq!(rules.len(), scenario.rules.len(), "{} cites a rule twice", scenario.id);
         let needs: HashSet<_> = scenario.needs.iter().collect();
         assert_eq!(needs.len(), scenario.needs.len(), "{} names a need twice", scenario.id);
+    }
+}
+
+#[test]
+fn what_a_clause_cannot_prove_is_said_of_each_clause_alone() {
+    for line in coverage::clauses() {
+        let proved = !line.scenarios.is_empty() && !line.faults.is_empty();
+        assert_ne!(proved, line.reason.is_some(), "{}: {}", line.quote, line.says);
     }
 }

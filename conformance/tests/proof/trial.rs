@@ -93,10 +93,15 @@ impl Outcomes {
     /// on a busy machine, has not seen the fault, unless that is how it shows.
     pub(crate) fn red(&self, fault: &Fault) -> Red {
         let failed =
-            self.not_passed().filter(|record| record.outcome == Outcome::Failed || fault.silent);
+            self.red_records().filter(|record| record.outcome == Outcome::Failed || fault.silent);
         let (at_times, always) =
             failed.map(|record| record.id.to_owned()).partition(|id| swayed(id));
         Red { always, at_times }
+    }
+
+    /// A scenario that finds nothing to look at under a fault is skipped, which is not red.
+    fn red_records(&self) -> impl Iterator<Item = &Record> {
+        self.not_passed().filter(|record| record.outcome != Outcome::Skipped)
     }
 
     fn not_passed(&self) -> impl Iterator<Item = &Record> {
@@ -114,11 +119,11 @@ impl Outcomes {
     /// A scenario of the fault's rule fails, and none ends in an error. Which others
     /// may fail is for [`Self::as_listed`].
     pub(crate) fn caught(&self, fault: &Fault) -> Result<(), String> {
-        if !self.not_passed().any(|record| rules(record).contains(&fault.rule)) {
+        if !self.red_records().any(|record| rules(record).contains(&fault.rule)) {
             return Err(format!("no scenario of {} catches it; {}", fault.rule, self.in_words()));
         }
         let astray = |record: &&Record| record.outcome != Outcome::Failed && !fault.silent;
-        let astray: Vec<_> = self.not_passed().filter(astray).map(in_words).collect();
+        let astray: Vec<_> = self.red_records().filter(astray).map(in_words).collect();
         if astray.is_empty() {
             return Ok(());
         }
@@ -130,7 +135,7 @@ impl Outcomes {
         let Red { mut always, at_times } = self.red(fault);
         always.extend(at_times);
         let unlisted =
-            self.not_passed().filter(|record| !listed.contains(record.id) && !swayed(record.id));
+            self.red_records().filter(|record| !listed.contains(record.id) && !swayed(record.id));
         let unlisted: Vec<_> = unlisted.map(in_words).collect();
         let (raced, steady): (Vec<_>, Vec<_>) = listed.always.iter().partition(|id| swayed(id));
         let mut pale: Vec<_> = steady
@@ -149,7 +154,7 @@ impl Outcomes {
     }
 
     fn in_words(&self) -> String {
-        let red: Vec<_> = self.not_passed().map(in_words).collect();
+        let red: Vec<_> = self.red_records().map(in_words).collect();
         if red.is_empty() { "nothing is red".into() } else { format!("red:\n{}", red.join("\n")) }
     }
 }

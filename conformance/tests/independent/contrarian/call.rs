@@ -100,6 +100,7 @@ impl Call {
         let path = if lenient { path.strip_suffix('/').unwrap_or(path) } else { path };
         let segments: Vec<_> = path.split('/').skip(1).collect();
         let method = match self.ask.method {
+            Method::PUT if self.choices.keys.puts => "PATCH",
             Method::HEAD if lenient => "GET",
             Method::OPTIONS if lenient => return Ok(Answer::ok(json!({ "methods": [] }))),
             _ => self.ask.method.as_str(),

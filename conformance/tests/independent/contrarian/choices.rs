@@ -1,13 +1,14 @@
-//! What the two servers do where the specification is silent: one struct of
-//! switches, filled in twice, so that two fair answers are tried wherever there
-//! are two. Which switch belongs to which silent point, and what the reference
+//! What the servers do where the specification is silent: one struct of switches, filled
+//! in three times, so that other fair answers are tried wherever there are some. Which switch belongs to which silent point, and what the reference
 //! server does there, is in the table of `README.md` beside this folder.
 
 mod lavish;
 mod terse;
+mod tolerant;
 
 pub(crate) use self::lavish::LAVISH;
 pub(crate) use self::terse::TERSE;
+pub(crate) use self::tolerant::TOLERANT;
 
 /// The choices of one server.
 pub(crate) struct Choices {
@@ -61,7 +62,7 @@ pub(super) struct Wire {
     pub(super) content_types: [&'static str; 2],
     /// S-74: the words of every error.
     pub(super) words: Option<&'static str>,
-    /// S-62: every so manieth request is told to come again later.
+    /// S-62: every n-th request is answered 429.
     pub(super) busy_every: Option<u64>,
 }
 
@@ -78,6 +79,8 @@ pub(super) struct Keys {
     /// S-59, S-61: 405, `HEAD`, `OPTIONS` and a trailing slash work, or 404 and
     /// a redirect.
     pub(super) lenient_methods: bool,
+    /// S-61: `PUT` updates as `PATCH` does.
+    pub(super) puts: bool,
 }
 
 /// `GET /prompts` and `GET /vaults`.
@@ -117,6 +120,10 @@ pub(super) struct Records {
     pub(super) unique_names: bool,
     /// S-18: General is made when it is first needed, and locked.
     pub(super) late_general: bool,
+    /// S-18: General says that it is a system vault.
+    pub(super) general_is_system: bool,
+    /// S-62: as many vaults as an account may have.
+    pub(super) vaults_max: Option<usize>,
     /// S-19: `updatedAt` of a vault moves with its contents; else never.
     pub(super) vaults_age: bool,
     /// S-72: a prompt made without `vaultId` goes into General.
@@ -145,6 +152,10 @@ pub(super) struct Bodies {
     /// S-67: unknown fields and bodies where none belongs are refused, any content
     /// type is taken; else the other way round.
     pub(super) known_fields_only: bool,
+    /// S-26: entries of `promptIds` that repeat are dropped before they are counted.
+    pub(super) repeats_dropped: bool,
+    /// S-66: `aspectRatio` is two numbers with a colon.
+    pub(super) ratios_only: bool,
     /// S-75: a key that stands twice is refused; else the last one counts.
     pub(super) twins_refused: bool,
 }
@@ -163,6 +174,14 @@ pub(super) struct Moves {
     pub(super) refuses_again: bool,
     /// S-30: the pin moves along.
     pub(super) pins_move: bool,
+    /// S-26, S-28, S-29: a prompt may have several memberships in a vault.
+    pub(super) repeats: bool,
+    /// S-31: a membership is found through any vault of its owner.
+    pub(super) any_vault: bool,
+    /// S-31: removing what is not there is a success.
+    pub(super) removes_again: bool,
+    /// S-76: 409 for a write while another one on the same prompt or vault is at work.
+    pub(super) conflicts: bool,
     /// S-76: whoever asked to delete before it was done is told of success.
     pub(super) deletes_together: bool,
 }
@@ -201,6 +220,10 @@ pub(super) struct Files {
     pub(super) needs_length: bool,
     /// S-43: any `Content-Type` is taken; the file has the declared one.
     pub(super) any_type: bool,
+    /// S-82: the signature of the address is enough, and a token is not looked at.
+    pub(super) any_token: bool,
+    /// S-45: reading needs an API key.
+    pub(super) key_to_read: bool,
     /// S-44: the first bytes have to be those of the type.
     pub(super) looks_inside: bool,
     /// S-45: after so many milliseconds, by a redirect, as long as a prompt has it.
@@ -227,7 +250,7 @@ pub(super) struct Statuses {
     pub(super) foreign: u16,
     /// S-58: an id in a path that is no integer.
     pub(super) no_id: u16,
-    /// S-35: a job that is not there, and one of another account.
+    /// S-35: a job that is not there, and one of another account; 200 with a state of its own.
     pub(super) no_job: u16,
     pub(super) foreign_job: u16,
     /// S-36, S-38.
@@ -244,6 +267,7 @@ pub(super) struct Statuses {
     pub(super) keys: u16,
     /// S-59: a method that is not there.
     pub(super) no_method: u16,
-    /// S-67: another content type.
+    /// S-67: another content type, and a body that is no JSON object.
     pub(super) no_json: u16,
+    pub(super) unreadable: u16,
 }

@@ -53,7 +53,10 @@ pub(super) fn add(store: &mut Store, call: &Call, vault: i64) -> Outcome {
         Some(fault) if !moves.adds_in_part => return Err(fault),
         fault => fault,
     };
-    if !moves.adding_renews && ids.iter().any(|id| store.held(vault, *id).is_some()) {
+    if !moves.adding_renews
+        && !moves.repeats
+        && ids.iter().any(|id| store.held(vault, *id).is_some())
+    {
         return Err(refused(statuses.there_already, "Already there"));
     }
     for id in ids[..good].iter().rev() {
@@ -74,6 +77,11 @@ pub(super) fn add(store: &mut Store, call: &Call, vault: i64) -> Outcome {
 pub(super) fn remove(store: &mut Store, call: &Call, vault: i64, id: i64) -> Outcome {
     call.may_arrange()?;
     let mut data = json!({ "vaultPromptId": id, "removed": true });
+    let is_there = store.memberships.iter().any(|held| held.id == id);
+    if call.choices.moves.removes_again && !is_there {
+        store.vault(call.account, vault)?;
+        return Ok(Answer::ok(data));
+    }
     if !store.went_meanwhile(call, id) {
         let prompt = member(store, call, vault, id)?.prompt;
         store.memberships.retain(|held| held.id != id);
@@ -94,11 +102,12 @@ pub(super) fn relocate(store: &mut Store, call: &Call, vault: i64, id: i64) -> O
     store.open_vault(call.account, target)?;
     let &mut Membership { prompt, pinned, .. } = member(store, call, vault, id)?;
     call.after_all(Call::may_arrange)?;
-    let there = store.held(target, prompt);
+    let repeats = call.choices.moves.repeats;
+    let there = store.held(target, prompt).filter(|_| !repeats);
     if there.is_some() && call.choices.moves.refuses_again {
         return Err(refused(call.choices.statuses.there_already, "Already there"));
     }
-    if target != vault {
+    if target != vault || repeats {
         store.memberships.retain(|held| held.id != id);
     }
     let new = there.unwrap_or_else(|| store.enter(target, prompt));
@@ -149,7 +158,7 @@ fn member<'a>(
     let held = store.memberships.iter().find(|held| held.id == id).ok_or_else(none)?;
     let elsewhere = held.vault;
     store.vault(call.account, elsewhere).map_err(|_| none())?;
-    if elsewhere != vault {
+    if elsewhere != vault && !call.choices.moves.any_vault {
         return Err(refused(call.choices.statuses.elsewhere, "In another vault"));
     }
     let mut held = store.memberships.iter_mut();

@@ -1,5 +1,7 @@
 //! The fields of a body, read one at a time; the first fault is the answer.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
 use super::answer::{Refusal, bad, refused, unreadable};
@@ -32,7 +34,7 @@ impl Fields {
             return Ok(Self { fields: Map::new(), bodies, namespace });
         }
         let Ok(Value::Object(fields)) = serde_json::from_slice(&ask.body) else {
-            return Err(unreadable());
+            return Err(refused(choices.statuses.unreadable, "No JSON object"));
         };
         if bodies.twins_refused && has_twin_fields(&ask.body, fields.len()) {
             return Err(unreadable());
@@ -101,6 +103,20 @@ impl Fields {
         }
     }
 
+    /// Two numbers with a colon, on a server that takes nothing else.
+    pub(super) fn ratio(&self, field: &str, max: usize) -> Result<Option<String>, Refusal> {
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let is_ratio = |text: &str| {
+            text.split_once(':').is_some_and(|(one, other)| is_number(one) && is_number(other))
+        };
+        match self.any_text(field, max)? {
+            Some(text) if self.bodies.ratios_only && !is_ratio(&text) => {
+                Err(bad(field, "no ratio"))
+            }
+            text => Ok(text),
+        }
+    }
+
     /// An object.
     pub(super) fn object(&self, field: &str) -> Result<(), Refusal> {
         match self.value(field) {
@@ -123,11 +139,15 @@ impl Fields {
             return Ok(None);
         };
         let entries = value.as_array().ok_or_else(|| bad(field, "no array"))?;
-        if entries.is_empty() || entries.len() > max {
+        let integers: Option<Vec<_>> = entries.iter().map(|entry| self.whole(entry)).collect();
+        let mut integers = integers.ok_or_else(|| bad(field, "not all integers"))?;
+        if self.bodies.repeats_dropped {
+            let mut seen = HashSet::new();
+            integers.retain(|id| seen.insert(*id));
+        }
+        if integers.is_empty() || integers.len() > max {
             return Err(bad(field, "too few or too many"));
         }
-        let integers: Option<Vec<_>> = entries.iter().map(|entry| self.whole(entry)).collect();
-        let integers = integers.ok_or_else(|| bad(field, "not all integers"))?;
         if self.bodies.trimmed && has_twins(&integers) {
             Err(bad(field, "repeats"))
         } else {

@@ -162,6 +162,9 @@ pub(super) fn status(store: &mut Store, call: &Call, id: &str) -> Outcome {
     let Some(job) = store.jobs.iter().rev().find(own) else {
         let foreign = store.jobs.iter().any(|job| job.id == id);
         let status = if foreign { statuses.foreign_job } else { statuses.no_job };
+        if status == 200 {
+            return Ok(Answer::ok(json!({ call.choices.jobs.state_member: "unknown" })));
+        }
         return Err(refused(status, "No such job"));
     };
     let words = &call.choices.jobs.states;

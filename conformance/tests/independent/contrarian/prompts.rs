@@ -127,8 +127,8 @@ pub(super) fn save(store: &mut Store, call: &Call, id: i64) -> Outcome {
         Some(_) if call.choices.moves.adding_renews => {
             return Err(refused(call.choices.statuses.there_already, "Already there"));
         }
-        Some(_) => {}
-        None => {
+        Some(_) if !call.choices.moves.repeats => {}
+        _ => {
             store.enter(vault, id);
         }
     }
@@ -143,7 +143,7 @@ fn apply(fields: &Fields, prompt: &mut Prompt) -> Result<(), Refusal> {
     set(&mut prompt.kind, fields.choice("promptType", KINDS)?);
     set(&mut prompt.platform, fields.platform(80)?.map(Some));
     set(&mut prompt.model, fields.model("modelId")?.map(Some));
-    set(&mut prompt.aspect_ratio, fields.any_text("aspectRatio", 20)?.map(Some));
+    set(&mut prompt.aspect_ratio, fields.ratio("aspectRatio", 20)?.map(Some));
     set(&mut prompt.image, fields.address("imageUrl")?.map(Some));
     set(&mut prompt.references, fields.addresses("referenceMediaUrls", 10)?);
     Ok(())

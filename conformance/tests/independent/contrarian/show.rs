@@ -1,5 +1,7 @@
 //! Records as JSON.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::clock::{Millis, eastern, greenwich, long, short, western};
@@ -9,7 +11,8 @@ use super::store::{Image, Membership, Prompt, Store, Vault};
 pub(super) fn prompt(store: &Store, prompt: &Prompt) -> Value {
     let choices = store.choices;
     let here = store.memberships.iter().filter(|held| held.prompt == prompt.id);
-    let mut vaults: Vec<_> = here.map(|held| held.vault).collect();
+    let vaults: BTreeSet<_> = here.map(|held| held.vault).collect();
+    let mut vaults: Vec<_> = vaults.into_iter().collect();
     let turn = store.turn();
     if choices.records.vault_ids_fall {
         vaults.sort_unstable_by(|one, other| other.cmp(one));

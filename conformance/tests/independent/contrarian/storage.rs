@@ -33,6 +33,7 @@ pub(super) async fn respond(shared: &Shared, request: Request<Incoming>) -> io::
         let address = request.uri().to_string();
         return put(shared, request, &name, &address).await;
     }
+    let authorization = request.headers().get(AUTHORIZATION).cloned();
     let store = shared.lock();
     let store = &*store;
     let files = &store.choices.files;
@@ -41,6 +42,13 @@ pub(super) async fn respond(shared: &Shared, request: Request<Incoming>) -> io::
     let Some(bytes) = bytes else {
         return Ok(refusal(store, store.choices.statuses.no_asset));
     };
+    let keys = [&shared.keys.main, &shared.keys.read_only, &shared.keys.other];
+    let is_key = |key: &&String| {
+        authorization.as_ref().is_some_and(|value| value == &format!("Bearer {key}"))
+    };
+    if files.key_to_read && !keys.iter().any(is_key) {
+        return Ok(refusal(store, 401));
+    }
     if files.redirects && path.starts_with("/assets/") {
         let headers = vec![(LOCATION, format!("../../raw/{name}?until=now&sig=a%2Fb"))];
         return Ok(Raw { status: 302, headers, body: Bytes::from_static(b"<a>here</a>") });
@@ -100,10 +108,10 @@ fn allowed<'a>(
     address: &str,
 ) -> Result<&'a File, u16> {
     let statuses = &store.choices.statuses;
-    let Files { any_type, needs_length, .. } = store.choices.files;
+    let Files { any_type, any_token, needs_length, .. } = store.choices.files;
     let file = store.files.iter().find(|file| file.name == name).ok_or(statuses.token)?;
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let authorized = text(AUTHORIZATION) == format!("Bearer {}", file.token);
+    let authorized = any_token || text(AUTHORIZATION) == format!("Bearer {}", file.token);
     match () {
         () if !authorized || !address.contains(&file.signature) => Err(statuses.token),
         () if method != Method::PUT => Err(statuses.no_method),

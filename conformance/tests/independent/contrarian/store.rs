@@ -211,7 +211,7 @@ impl Store {
             return found.id;
         }
         let mut vault = self.new_vault(owner, "Alles");
-        (vault.is_system, vault.is_general) = (true, true);
+        (vault.is_system, vault.is_general) = (self.choices.records.general_is_system, true);
         vault.is_locked = self.choices.records.late_general;
         let id = vault.id;
         self.vaults.push(vault);
@@ -244,10 +244,11 @@ impl Store {
         }
     }
 
-    /// Puts a prompt into a vault; the new membership's id. A prompt is in a
-    /// vault once, so that an older membership goes.
+    /// Puts a prompt into a vault; the new membership's id. An older membership goes, unless
+    /// there may be several.
     pub(super) fn enter(&mut self, vault: i64, prompt: i64) -> i64 {
-        self.memberships.retain(|old| (old.vault, old.prompt) != (vault, prompt));
+        let repeats = self.choices.moves.repeats;
+        self.memberships.retain(|old| repeats || (old.vault, old.prompt) != (vault, prompt));
         let (id, added) = (self.new_id(), self.stamp());
         self.memberships.push(Membership { id, vault, prompt, added, pinned: None });
         self.touch(vault, prompt);

@@ -34,6 +34,10 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
     if is_taken(store, call.account, &name) {
         return Err(refused(call.choices.statuses.name_taken, "Name taken"));
     }
+    let own = store.vaults.iter().filter(|vault| vault.owner == call.account).count();
+    if call.choices.records.vaults_max.is_some_and(|most| own >= most) {
+        return Err(refused(403, "Too many vaults"));
+    }
     call.after_all(Call::may_write)?;
     let id = vault.id;
     store.vaults.push(vault);

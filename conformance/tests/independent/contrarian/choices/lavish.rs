@@ -26,6 +26,7 @@ pub(crate) const LAVISH: Choices = Choices {
         trimmed: true,
         body_first: false,
         lenient_methods: true,
+        puts: false,
     },
     lists: Lists { by_title: true, long_cursors: false, empty_pages: false, strict_queries: true },
     records: Records {
@@ -39,6 +40,8 @@ pub(crate) const LAVISH: Choices = Choices {
         slugs_follow: false,
         unique_names: true,
         late_general: false,
+        general_is_system: true,
+        vaults_max: None,
         vaults_age: true,
         general_by_default: true,
         platform: Some("any"),
@@ -52,6 +55,8 @@ pub(crate) const LAVISH: Choices = Choices {
         round_floats: true,
         trimmed: true,
         known_fields_only: true,
+        repeats_dropped: false,
+        ratios_only: false,
         twins_refused: false,
     },
     moves: Moves {
@@ -60,6 +65,10 @@ pub(crate) const LAVISH: Choices = Choices {
         adds_in_part: true,
         refuses_again: true,
         pins_move: true,
+        repeats: false,
+        any_vault: false,
+        removes_again: false,
+        conflicts: false,
         deletes_together: false,
     },
     jobs: Jobs {
@@ -79,6 +88,8 @@ pub(crate) const LAVISH: Choices = Choices {
         hangs_up: false,
         needs_length: true,
         any_type: false,
+        any_token: false,
+        key_to_read: false,
         looks_inside: true,
         delay: 120,
         redirects: true,
@@ -107,5 +118,6 @@ pub(crate) const LAVISH: Choices = Choices {
         keys: 403,
         no_method: 404,
         no_json: 400,
+        unreadable: 400,
     },
 };

@@ -32,6 +32,7 @@ pub(crate) const TERSE: Choices = Choices {
         trimmed: false,
         body_first: true,
         lenient_methods: false,
+        puts: false,
     },
     lists: Lists { by_title: false, long_cursors: true, empty_pages: true, strict_queries: false },
     records: Records {
@@ -45,6 +46,8 @@ pub(crate) const TERSE: Choices = Choices {
         slugs_follow: true,
         unique_names: false,
         late_general: true,
+        general_is_system: true,
+        vaults_max: None,
         vaults_age: false,
         general_by_default: false,
         platform: Some(""),
@@ -58,6 +61,8 @@ pub(crate) const TERSE: Choices = Choices {
         round_floats: false,
         trimmed: false,
         known_fields_only: false,
+        repeats_dropped: false,
+        ratios_only: false,
         twins_refused: true,
     },
     moves: Moves {
@@ -66,6 +71,10 @@ pub(crate) const TERSE: Choices = Choices {
         adds_in_part: false,
         refuses_again: false,
         pins_move: false,
+        repeats: false,
+        any_vault: false,
+        removes_again: false,
+        conflicts: false,
         deletes_together: true,
     },
     jobs: Jobs {
@@ -85,6 +94,8 @@ pub(crate) const TERSE: Choices = Choices {
         hangs_up: true,
         needs_length: false,
         any_type: true,
+        any_token: false,
+        key_to_read: false,
         looks_inside: false,
         delay: 0,
         redirects: false,
@@ -113,5 +124,6 @@ pub(crate) const TERSE: Choices = Choices {
         keys: 405,
         no_method: 405,
         no_json: 415,
+        unreadable: 400,
     },
 };
