@@ -198,7 +198,7 @@ pub(super) fn one(
     method: &Method,
     template: &str,
 ) -> Result<Endpoint, Failure> {
-    let mut rows = all(case, ids).into_iter();
+    let mut rows = all(case, ids).into_iter().chain(beyond(case));
     let found = rows.find(|row| row.method == *method && row.template == template);
     found.ok_or_else(|| Failure::error(format!("the endpoint {method} {template}"), "no such row"))
 }

@@ -6,7 +6,6 @@ mod details;
 mod fields;
 mod methods;
 mod order;
-mod query;
 mod sdk;
 mod shape;
 
@@ -20,7 +19,6 @@ pub(super) use self::details::names_exactly;
 pub(super) const ALL: &[&[Scenario]] = &[
     shape::ALL,
     fields::ALL,
-    query::ALL,
     absent::ALL,
     details::ALL,
     bodies::ALL,
