@@ -37,6 +37,17 @@ pub struct KnownFailure {
     pub place: String,
 }
 
+/// What an id of the file stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Current {
+    /// The scenario of this id.
+    Scenario(String),
+    /// A scenario that was removed; the entry is ignored.
+    Removed,
+    /// Nothing.
+    Unknown,
+}
+
 /// The file as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -60,16 +71,19 @@ impl KnownFailures {
     /// # Errors
     /// One line that names the file, the line and what is wrong there.
     pub fn read(file: &Path, suite: &Suite, today: Date) -> Result<Self, String> {
+        let current = |id: &str| match suite.find_renamed(id) {
+            Some(scenario) => Current::Scenario(scenario.id.to_owned()),
+            None if suite.was_removed(id) => Current::Removed,
+            None => Current::Unknown,
+        };
         let name = file.display().to_string();
         let text = std::fs::read_to_string(file)
             .map_err(|error| format!("cannot read the known failures in {name}: {error}"))?;
-        Self::parse(&name, &text, today, |id| {
-            suite.find_renamed(id).map(|scenario| scenario.id.to_owned())
-        })
+        Self::parse(&name, &text, today, current)
     }
 
-    /// Takes the entries from the text of a file. `find` gives the id of the scenario that an id,
-    /// perhaps of an earlier version, stands for.
+    /// Takes the entries from the text of a file. `current` says what an id, perhaps of an earlier
+    /// version, stands for.
     ///
     /// # Errors
     /// As [`KnownFailures::read`].
@@ -77,7 +91,7 @@ impl KnownFailures {
         file: &str,
         text: &str,
         today: Date,
-        find: impl Fn(&str) -> Option<String>,
+        current: impl Fn(&str) -> Current,
     ) -> Result<Self, String> {
         let place = |span: Range<usize>| format!("{file} line {}", line(text, span.start));
         let wrong = |span: Range<usize>, what: &str| Err(format!("{}: {what}", place(span)));
@@ -88,11 +102,13 @@ impl KnownFailures {
         let mut known = Self { file: file.to_owned(), entries: BTreeMap::new() };
         for entry in written.failure {
             let (at, id) = (entry.id.span(), entry.id.into_inner());
-            let Some(current) = find(&id) else {
-                return wrong(
-                    at,
-                    &format!("no scenario has the id {id:?}; a whole id is expected"),
-                );
+            let current = match current(&id) {
+                Current::Scenario(current) => current,
+                Current::Removed => continue,
+                Current::Unknown => {
+                    let what = format!("no scenario has the id {id:?}; a whole id is expected");
+                    return wrong(at, &what);
+                }
             };
             // Two old ids may have become one.
             let renamed = current != id;

@@ -2,12 +2,14 @@
 
 mod endpoints;
 
+mod access;
 mod auth;
 mod contents;
 mod envelope;
 mod errors;
 mod fields;
 mod generations;
+mod ids;
 mod isolation;
 mod keys;
 mod look;
@@ -18,6 +20,8 @@ mod raw;
 mod uploads;
 mod vaults;
 mod versioning;
+
+use std::sync::LazyLock;
 
 use crate::Scenario;
 
@@ -40,7 +44,16 @@ const CHAPTERS: &[&[&[Scenario]]] = &[
     &[versioning::ALL],
 ];
 
+/// The chapters that are made from tables.
+static MADE: [&LazyLock<Vec<Scenario>>; 3] = [&fields::ALL, &access::ALL, &ids::ALL];
+
 /// Every scenario, chapter by chapter; those made from tables come last.
 pub fn all() -> impl Iterator<Item = &'static Scenario> {
-    CHAPTERS.iter().copied().flatten().copied().flatten().chain(fields::ALL.iter())
+    CHAPTERS
+        .iter()
+        .copied()
+        .flatten()
+        .copied()
+        .flatten()
+        .chain(MADE.iter().flat_map(|made| made.iter()))
 }

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 
 use crate::{Scenario, scenarios};
 
-/// Two columns: an id of an earlier version, and the id of the scenario that covers it now.
+/// Two columns: an id of an earlier version, and the id of the scenario that covers it now; empty
+/// where the scenario was removed, as those that tested the SDK.
 const RENAMED: &str = include_str!("renamed.tsv");
 
 /// A list of scenarios with unique ids.
@@ -42,6 +43,11 @@ impl Suite {
         self.scenarios().find(|scenario| scenario.id == id)
     }
 
+    /// Whether an earlier version had a scenario of this id that nothing replaces.
+    pub fn was_removed(&self, id: &str) -> bool {
+        renamed().any(|old| old == (id, ""))
+    }
+
     /// The scenario of this id, or of the one that took its place.
     pub fn find_renamed(&self, id: &str) -> Option<&'static Scenario> {
         let new = || renamed().find(|(old, _)| *old == id).map(|(_, new)| new);
@@ -62,6 +68,10 @@ mod tests {
         let suite = Suite::builtin();
         for (old, new) in renamed() {
             assert!(suite.find(old).is_none(), "{old} is still there");
+            if new.is_empty() {
+                assert!(suite.was_removed(old), "{old}");
+                continue;
+            }
             assert!(suite.find(new).is_some(), "{old} leads to {new}, which is not there");
             assert_eq!(suite.find_renamed(old).map(|scenario| scenario.id), Some(new));
         }

@@ -161,6 +161,11 @@ impl Target {
         Ok(Self { config, http, tls, secrets, capabilities, session })
     }
 
+    /// What the run was told about it.
+    pub fn config(&self) -> &TargetConfig {
+        &self.config
+    }
+
     /// The API root as text, without a slash at its end.
     pub fn base_url(&self) -> &str {
         self.config.base_url.as_str().trim_end_matches('/')

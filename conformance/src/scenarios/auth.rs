@@ -4,13 +4,12 @@ mod answer;
 mod header;
 mod key;
 mod scope;
-mod sdk;
 
 use crate::scenarios::endpoints::{self, Ids};
 use crate::wire::Reply;
 use crate::{Case, Failure, Scenario, check};
 
-pub(super) const ALL: &[&[Scenario]] = &[header::ALL, key::ALL, scope::ALL, answer::ALL, sdk::ALL];
+pub(super) const ALL: &[&[Scenario]] = &[header::ALL, key::ALL, scope::ALL, answer::ALL];
 
 /// Values of the header `Authorization`, one or more, and what to call them:
 /// reports do not show the header itself.
@@ -50,12 +49,12 @@ async fn refused_everywhere(case: &Case, forms: &[Form]) -> Result<(), Failure> 
 }
 
 /// The key of the account under test.
-fn main_key(case: &Case) -> &str {
+pub(super) fn main_key(case: &Case) -> &str {
     &case.target().config.api_key
 }
 
 /// The key with the character at a place, counted from the end, exchanged.
-fn mistyped(key: &str, from_end: usize) -> String {
+pub(super) fn mistyped(key: &str, from_end: usize) -> String {
     let mut characters: Vec<_> = key.chars().collect();
     let place = characters.len().saturating_sub(from_end + 1);
     if let Some(character) = characters.get_mut(place) {

@@ -12,7 +12,6 @@ mod pins;
 mod remove;
 
 mod race;
-mod sdk;
 
 use serde_json::Value;
 
@@ -33,7 +32,6 @@ pub(super) const ALL: &[&[Scenario]] = &[
     pins::ALL,
     race::ALL,
     race::moves::ALL,
-    sdk::ALL,
 ];
 
 /// A prompt as a vault lists it.

@@ -50,14 +50,6 @@ impl Ids {
         Ok(Self { prompt, vault, membership, spare, loose: prompt, target })
     }
 
-    /// The same, with a prompt and a vault in the paths that were deleted.
-    pub(super) async fn deleted(self, wire: &Wire) -> Result<Self, Failure> {
-        let Self { prompt, vault, .. } = self;
-        wire.delete(&format!("/prompts/{prompt}")).await?.status(200)?;
-        wire.delete(&format!("/vaults/{vault}")).await?.status(200)?;
-        Ok(self)
-    }
-
     /// The same, with a prompt and a vault in the paths that never were.
     pub(super) fn absent(self) -> Self {
         Self { prompt: absent(self.prompt), vault: absent(self.vault), ..self }
@@ -198,7 +190,7 @@ pub(super) fn one(
     method: &Method,
     template: &str,
 ) -> Result<Endpoint, Failure> {
-    let mut rows = all(case, ids).into_iter();
+    let mut rows = all(case, ids).into_iter().chain(beyond(case));
     let found = rows.find(|row| row.method == *method && row.template == template);
     found.ok_or_else(|| Failure::error(format!("the endpoint {method} {template}"), "no such row"))
 }

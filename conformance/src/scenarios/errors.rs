@@ -6,8 +6,6 @@ mod details;
 mod fields;
 mod methods;
 mod order;
-mod query;
-mod sdk;
 mod shape;
 
 use serde_json::json;
@@ -17,17 +15,8 @@ use crate::{Failure, Scenario};
 
 pub(super) use self::details::names_exactly;
 
-pub(super) const ALL: &[&[Scenario]] = &[
-    shape::ALL,
-    fields::ALL,
-    query::ALL,
-    absent::ALL,
-    details::ALL,
-    bodies::ALL,
-    methods::ALL,
-    order::ALL,
-    sdk::ALL,
-];
+pub(super) const ALL: &[&[Scenario]] =
+    &[shape::ALL, fields::ALL, absent::ALL, details::ALL, bodies::ALL, methods::ALL, order::ALL];
 
 /// The body of an error in which no field is at fault (S-59, S-60).
 fn error_body(reply: &Reply) -> Result<(), Failure> {

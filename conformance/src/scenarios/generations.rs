@@ -27,7 +27,6 @@ mod again;
 mod choices;
 mod failed;
 mod provider;
-mod sdk;
 mod shape;
 
 pub(super) use self::inputs::uploads;
@@ -52,5 +51,4 @@ pub(super) const ALL: &[&[Scenario]] = &[
     provider::ALL,
     shape::ALL,
     failed::ALL,
-    sdk::ALL,
 ];

@@ -4,10 +4,8 @@ mod changes;
 mod cursors;
 mod limit;
 mod pages;
-mod sdk;
 pub(super) mod walk;
 
 use crate::Scenario;
 
-pub(super) const ALL: &[&[Scenario]] =
-    &[pages::ALL, limit::ALL, cursors::ALL, changes::ALL, sdk::ALL];
+pub(super) const ALL: &[&[Scenario]] = &[pages::ALL, limit::ALL, cursors::ALL, changes::ALL];

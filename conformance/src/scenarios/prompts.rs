@@ -12,7 +12,6 @@ mod object;
 mod queries;
 mod read;
 mod save;
-mod sdk;
 mod text;
 mod update;
 mod updated_at;
@@ -37,5 +36,4 @@ pub(super) const ALL: &[&[Scenario]] = &[
     save::ALL,
     filters::ALL,
     queries::ALL,
-    sdk::ALL,
 ];

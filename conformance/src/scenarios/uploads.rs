@@ -18,7 +18,6 @@ mod tokens;
 
 mod asset;
 mod images;
-mod sdk;
 
 mod delivery;
 mod refusals;
@@ -38,5 +37,4 @@ pub(super) const ALL: &[&[Scenario]] = &[
     asset::ALL,
     images::ALL,
     delivery::ALL,
-    sdk::ALL,
 ];

@@ -14,7 +14,6 @@ mod update;
 mod delete;
 mod fork;
 mod race;
-mod sdk;
 
 use serde_json::Value;
 
@@ -35,7 +34,6 @@ pub(super) const ALL: &[&[Scenario]] = &[
     fork::independence::ALL,
     fork::choices::ALL,
     race::ALL,
-    sdk::ALL,
 ];
 
 /// The vault as its own address shows it.

@@ -6,6 +6,8 @@
 //! what came of them; the forms must not differ in a single scenario.
 
 mod balancer;
+#[path = "../client/mod.rs"]
+mod client;
 mod deployment;
 #[path = "../shared/embedded.rs"]
 mod embedded;
@@ -42,7 +44,8 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let (forms, table) = (Arc::new(Forms::default()), Arc::new(Table::default()));
     let mut trials = table::tests();
     for form in Form::ALL {
-        for (number, scenario) in scenarios::all().enumerate() {
+        let of_client = client::SCENARIOS.iter().copied().flatten();
+        for (number, scenario) in scenarios::all().chain(of_client).enumerate() {
             let (forms, table) = (Arc::clone(&forms), Arc::clone(&table));
             let handle = runtime.handle().clone();
             let trial = move || {

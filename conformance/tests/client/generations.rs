@@ -83,7 +83,7 @@ async fn fields(case: Case) -> Result<(), Failure> {
     let call = call.image_input(url).image_inputs([url]).aspect_ratio("16:9").batch_count(2);
     let call = call.parameters(parameters.as_object().cloned().unwrap_or_default());
     let call = call.vault(VaultId::new(vault)).reference_image_urls([url]);
-    let job = call.image_edit_endpoint_id("local/edit").await?;
+    let job = call.image_edit_endpoint("local/edit").await?;
     let first = wire.status(202)?.string("/data/providerRequestId")?.to_owned();
     let again = case.wire().get(&format!("/generations/{id}/status")).await?;
     again.status(200)?;
@@ -92,7 +92,7 @@ async fn fields(case: Case) -> Result<(), Failure> {
 
 async fn failed(case: Case) -> Result<(), Failure> {
     let call = case.sdk()?.generations().create("local/fail", case.name("A harbour"));
-    let failed: (&str, fn(&Error) -> bool) = ("is_generation_failed", Error::is_generation_failed);
+    let failed: (&str, fn(&Error) -> bool) = ("is_job_failed", Error::is_job_failed);
     let error = expect_error("wait", call.and_wait().await, failed)?;
     check::ensure(error.last_status().is_some(), "the last status", "none")
 }

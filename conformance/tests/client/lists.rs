@@ -37,7 +37,11 @@ async fn pages(case: Case) -> Result<(), Failure> {
     check::equal("the stream by default", &rest(list.clone().items()).await?, &expected)?;
     for size in [1, 2, 3, 7, 100] {
         let list = list.clone().page_size(size);
-        check::equal(&format!("the stream of {size}"), &rest(list.clone().items()).await?, &expected)?;
+        check::equal(
+            &format!("the stream of {size}"),
+            &rest(list.clone().items()).await?,
+            &expected,
+        )?;
         let (mut pages, mut ids) = (list.pages(), Vec::new());
         while let Some(page) = pages.next().await {
             let page = page?;
@@ -78,7 +82,7 @@ async fn resume(case: Case) -> Result<(), Failure> {
 
     let first = case.wire().get(&format!("/prompts?vaultId={vault}&limit=2")).await?;
     let mut ids = first.integers("/data", "id")?;
-    let cursor = Cursor::new(first.string("/pagination/nextCursor")?);
+    let cursor = Cursor::from(first.string("/pagination/nextCursor")?);
     ids.extend(rest(list(&case)?.cursor(cursor).items()).await?);
     check::equal("a page of the wire and the rest", &ids, &expected)?;
 

@@ -10,9 +10,9 @@ use super::expect_error;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    scenario! { Core "sdk.uploads.image" ["UP-10", "UP-13", "UP-15", "UP-16"] image,
+    scenario! { Reference "sdk.uploads.image" ["UP-10", "UP-13", "UP-15", "UP-16"] image,
         "Bytes and readers are uploaded, downloaded again, and taken as imageUrl" },
-    scenario! { Core "sdk.uploads.slot" ["UP-04", "UP-08", "UP-09"] slot,
+    scenario! { Reference "sdk.uploads.slot" ["UP-04", "UP-08", "UP-09"] slot,
         "A slot that the SDK asked for takes an upload over the wire" },
     scenario! { Core "sdk.uploads.invalid" ["LI-14"] invalid,
         "A slot for a size out of bounds is an invalid-request error" },

@@ -5,6 +5,8 @@
 //!
 //! Every scenario is a test of its own on each of the servers, as `server::id`.
 
+#[path = "../client/mod.rs"]
+mod client;
 mod contrarian;
 mod otherwise;
 mod sdk;
@@ -38,7 +40,9 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         servers.push(server);
         targets.push(Arc::clone(&target));
         let alone = Arc::new(RwLock::new(()));
-        let core = scenarios::all().filter(|scenario| scenario.profile == Profile::Core);
+        let of_client = client::SCENARIOS.iter().copied().flatten();
+        let all = scenarios::all().chain(of_client);
+        let core = all.filter(|scenario| scenario.profile == Profile::Core);
         trials.extend(core.enumerate().map(|(number, scenario)| {
             let (target, handle) = (Arc::clone(&target), runtime.handle().clone());
             let alone = Arc::clone(&alone);

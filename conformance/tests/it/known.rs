@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use jiff::civil::{Date, date};
+use promptarium_conformance::known::Current;
 use promptarium_conformance::report::{Outcome, Record, Report, Verdict, text};
 use promptarium_conformance::{Case, Failure, KnownFailures, Run, Scenario, Selection};
 use serde_json::Value;
@@ -14,8 +15,10 @@ use crate::stub::{Answer, KEY, Stub};
 const TODAY: Date = date(2026, 6, 1);
 
 fn parse(text: &str) -> Result<KnownFailures, String> {
-    KnownFailures::parse("known.toml", text, TODAY, |id| {
-        id.starts_with("a.").then(|| id.replace("old", "now"))
+    KnownFailures::parse("known.toml", text, TODAY, |id| match id {
+        "a.gone" => Current::Removed,
+        id if id.starts_with("a.") => Current::Scenario(id.replace("old", "now")),
+        _ => Current::Unknown,
     })
 }
 
@@ -205,4 +208,5 @@ fn an_id_of_an_earlier_version_stands_for_its_successor() {
     let twice = parse(&format!("{old}{now}")).unwrap_err();
     assert!(twice.contains("\"a.now.fails\" stands in"), "{twice}");
     assert!(parse(&format!("{old}{old}")).is_ok(), "two old ids may have become one");
+    assert!(parse(&entry("a.gone")).is_ok(), "a scenario that was removed");
 }

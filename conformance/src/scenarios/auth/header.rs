@@ -10,12 +10,6 @@ use super::{Form, main_key, refused_everywhere};
 pub(super) const ALL: &[Scenario] = &[
     core! { "auth.header.accepted" ["AU-01"] accepted,
         "Every endpoint lets in a call with Authorization: Bearer and the key" },
-    core! { "auth.header.missing" ["AU-02"] missing,
-        "Every endpoint answers 401 without the Authorization header" },
-    core! { "auth.header.missing-changes-nothing" ["AU-02"] missing_changes_nothing,
-        "A call without the Authorization header changes nothing" },
-    core! { "auth.header.not-bearer" ["AU-03"] not_bearer,
-        "Every endpoint answers 401 to a header that does not start with Bearer and a space" },
     reference! { "auth.header.case" ["AU-03"] letter_case,
         "Bearer is taken only as it is written, upper and lower case (S-52)" },
     reference! { "auth.header.spaces" ["AU-03", "AU-05"] spaces,
@@ -36,42 +30,6 @@ async fn accepted(case: Case) -> Result<(), Failure> {
         reply.ensure(reply.status_code() != 401, "another status than 401", "status 401")?;
     }
     Ok(())
-}
-
-async fn missing(case: Case) -> Result<(), Failure> {
-    let none = Form { name: "no header".into(), values: Vec::new() };
-    refused_everywhere(&case, &[none]).await
-}
-
-async fn missing_changes_nothing(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let ids = Ids::make(&case, &wire).await?;
-    let before = ids.state(&wire).await?;
-    for endpoint in endpoints::all(&case, &ids) {
-        endpoint.send(&case.anonymous()).await?;
-    }
-    check::equal("what was there", &ids.state(&wire).await?, &before)
-}
-
-async fn not_bearer(case: Case) -> Result<(), Failure> {
-    let key = main_key(&case);
-    let forms = [
-        Form::new("an empty header", ""),
-        Form::new("the key alone", key),
-        Form::new("Bearer alone", "Bearer"),
-        Form::new("Bearer and a space", "Bearer "),
-        Form::new("Bearer without the space", format!("Bearer{key}")),
-        Form::new("Bearer and a colon", format!("Bearer:{key}")),
-        Form::new("Bearer, a colon and a space", format!("Bearer: {key}")),
-        Form::new("Bearer and a tab", format!("Bearer\t{key}")),
-        Form::new("Basic", format!("Basic {key}")),
-        Form::new("Basic with user and password", "Basic dXNlcjpwYXNzd29yZA=="),
-        Form::new("Token", format!("Token {key}")),
-        Form::new("a word before Bearer", format!("Token Bearer {key}")),
-        Form::new("Bearers", format!("Bearers {key}")),
-        Form::new("quoted", format!("\"Bearer {key}\"")),
-    ];
-    refused_everywhere(&case, &forms).await
 }
 
 async fn letter_case(case: Case) -> Result<(), Failure> {

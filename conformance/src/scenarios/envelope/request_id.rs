@@ -17,8 +17,6 @@ pub(super) const ALL: &[Scenario] = &[
         "An x-request-id of the request comes back in the answer, of an error too (S-69)" },
     reference! { "envelope.request-id.replaced" ["EN-03"] replaced,
         "An x-request-id that is too long or has other characters is replaced (S-69)" },
-    reference! { "envelope.request-id.sdk-error" ["EN-03"] sdk_error,
-        "The SDK's error has the x-request-id of the answer (S-69)" },
 ];
 
 async fn present(case: Case) -> Result<(), Failure> {
@@ -67,15 +65,6 @@ async fn replaced(case: Case) -> Result<(), Failure> {
         reply.ensure(got != sent, format!("another x-request-id than {sent:?}"), got)?;
     }
     Ok(())
-}
-
-async fn sdk_error(case: Case) -> Result<(), Failure> {
-    let absent = promptarium::PromptId::new(i64::MAX);
-    let Err(error) = case.sdk()?.prompts().get(absent).await else {
-        return Err(Failure::failed("an error for an absent prompt", "a prompt"));
-    };
-    let id = error.request_id().unwrap_or_default();
-    check::ensure(!id.is_empty(), "a request id in the SDK's error", "none")
 }
 
 /// The one id of an answer, which has the form the server makes and takes.

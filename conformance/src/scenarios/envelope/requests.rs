@@ -10,8 +10,6 @@ pub(super) const ALL: &[Scenario] = &[
         "Paths are appended to a base URL that ends in /api/v1" },
     core! { "envelope.requests.json" ["EN-02"] json,
         "A JSON body under Content-Type application/json is taken wherever there is a body" },
-    core! { "envelope.requests.sdk-json" ["EN-02"] sdk_json,
-        "What the SDK sends as a body is taken and stored" },
 ];
 
 async fn base_url(case: Case) -> Result<(), Failure> {
@@ -31,14 +29,5 @@ async fn json(case: Case) -> Result<(), Failure> {
             endpoint.send(&wire).await?.status_in(200..=299)?;
         }
     }
-    Ok(())
-}
-
-async fn sdk_json(case: Case) -> Result<(), Failure> {
-    let (client, title) = (case.sdk()?, case.name("prompt"));
-    let made = client.prompts().create(&title, "\"quoted\" \\ \u{e9}").await?;
-    let stored = case.wire().get(&format!("/prompts/{}", made.id)).await?;
-    stored.status(200)?.equals("/data/title", title)?;
-    stored.equals("/data/prompt", "\"quoted\" \\ \u{e9}")?;
     Ok(())
 }

@@ -14,8 +14,6 @@ use super::both_ways;
 pub(super) const ALL: &[Scenario] = &[
     core! { "isolation.list.prompts" ["PR-14"] [OtherAccount] prompts,
         "GET /prompts shows no prompt of another account on any page, with and without a type" },
-    core! { "isolation.list.filter" ["PR-14", "PR-15"] [OtherAccount] filter,
-        "GET /prompts with a vault of another account shows nothing of it" },
     core! { "isolation.list.vaults" ["VA-13"] [OtherAccount] vaults,
         "GET /vaults shows no vault of another account, whatever its visibility" },
 ];
@@ -60,19 +58,6 @@ async fn listed_prompts(case: &Case, wire: &Wire, filter: &str) -> Result<Vec<i6
         page.ensure(!cursors.contains(&next), "a cursor of its own on each page", &next)?;
         cursors.push(next);
     }
-}
-
-async fn filter(case: Case) -> Result<(), Failure> {
-    for pair in both_ways(&case) {
-        let (owned, ..) = pair.make(&case).await?;
-        let reply = pair.stranger.get(&format!("/prompts?vaultId={}", owned.vault)).await?;
-        if reply.status_code() < 300 {
-            reply.equals("/data", json!([]))?;
-        } else {
-            reply.status_in(400..=499)?;
-        }
-    }
-    Ok(())
 }
 
 async fn vaults(case: Case) -> Result<(), Failure> {

@@ -71,12 +71,6 @@ impl Attempt {
         self.answered(self.reply.status_code() == 400, "status 400")
     }
 
-    /// It was refused with any 4xx.
-    pub(super) fn not_accepted(&self) -> Result<&Reply, Failure> {
-        let refused = (400..=499).contains(&self.reply.status_code());
-        self.answered(refused, "a status from 400 to 499")
-    }
-
     /// It was refused with 400, with a message under this field's name; the message.
     pub(super) fn names(&self, field: &str) -> Result<&str, Failure> {
         let reply = self.refused()?;

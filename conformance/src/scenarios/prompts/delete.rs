@@ -13,8 +13,6 @@ pub(super) const ALL: &[Scenario] = &[
         "A delete answers 200 with the id and deleted true" },
     core! { "prompts.delete.gone" ["PR-41"] gone,
         "A prompt that was deleted cannot be read any more" },
-    core! { "prompts.delete.every-call" ["PR-41", "ER-09"] every_call,
-        "Reading, updating, saving and deleting a deleted prompt answer 404" },
     core! { "prompts.delete.not-listed" ["PR-41", "PR-13"] not_listed,
         "A prompt that was deleted is not in the list of prompts" },
     core! { "prompts.delete.in-no-vault" ["PR-42"] in_no_vault,
@@ -50,17 +48,6 @@ async fn deleted(case: &Case) -> Result<i64, Failure> {
 async fn gone(case: Case) -> Result<(), Failure> {
     let prompt = deleted(&case).await?;
     case.wire().get(&format!("/prompts/{prompt}")).await?.status(404)?;
-    Ok(())
-}
-
-async fn every_call(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let vault = make::vault(&case, &wire).await?;
-    let path = format!("/prompts/{}", deleted(&case).await?);
-    wire.get(&path).await?.status(404)?;
-    wire.patch(&path, json!({ "title": "Late" })).await?.status(404)?;
-    wire.post(&format!("{path}/save"), json!({ "vaultId": vault })).await?.status(404)?;
-    wire.delete(&path).await?.status(404)?;
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::super::pagination::walk::{Page, ask, find, in_vault, own, page, put, stocked, walk};
+use super::super::pagination::walk::{Page, find, in_vault, page, put, stocked, walk};
 use super::object::whole;
 use crate::scenario::core;
 use crate::{Case, Failure, Scenario, check, make};
@@ -13,15 +13,10 @@ pub(super) const ALL: &[Scenario] = &[
         "The list answers 200 with an array of whole prompt objects" },
     core! { "prompts.list.holds-own" ["PR-13", "PR-14"] holds_own,
         "The list without filters holds every prompt of the caller, in a vault or not" },
-    core! { "prompts.list.own-only" ["PR-14"] [OtherAccount] own_only,
-        "The list holds no prompt of another account" },
     core! { "prompts.list.vault" ["PR-15"] vault,
         "With vaultId the list holds exactly the prompts of that vault" },
     core! { "prompts.list.vault-follows-changes" ["PR-15"] vault_follows_changes,
         "The list with vaultId follows what is put into the vault and taken out of it" },
-    core! { "prompts.list.vault-of-another-account"
-        ["PR-14", "PR-15"] [OtherAccount] vault_of_another_account,
-        "The list with the vaultId of another account shows none of its prompts" },
     core! { "prompts.list.type" ["PR-16"] kind,
         "With type the list holds prompts of that type and no other" },
     core! { "prompts.list.type-and-vault" ["PR-15", "PR-16"] type_and_vault,
@@ -93,12 +88,6 @@ async fn holds_own(case: Case) -> Result<(), Failure> {
     find(&case, &case.wire(), &[], &prompts).await
 }
 
-async fn own_only(case: Case) -> Result<(), Failure> {
-    let (_, theirs) = stocked(&case, &case.other(), 2).await?;
-    let pages = walk(&case.wire(), &[], Some(100)).await?;
-    check::equal("another account's prompts in the list", &own(&pages, &theirs), &vec![])
-}
-
 async fn vault(case: Case) -> Result<(), Failure> {
     let wire = case.wire();
     let (first, inside) = stocked(&case, &wire, 3).await?;
@@ -119,17 +108,6 @@ async fn vault_follows_changes(case: Case) -> Result<(), Failure> {
     let path = format!("/vaults/{vault}/prompts/{}", members[0].membership);
     wire.delete(&path).await?.status(200)?;
     holds(&case, &in_vault(vault), &[members[1].prompt, late]).await
-}
-
-async fn vault_of_another_account(case: Case) -> Result<(), Failure> {
-    let (vault, theirs) = stocked(&case, &case.other(), 2).await?;
-    let reply = ask(&case.wire(), &in_vault(vault), None, None).await?;
-    if reply.status_code() != 200 {
-        reply.status_in(400..=499)?;
-        return Ok(());
-    }
-    let pages = walk(&case.wire(), &in_vault(vault), None).await?;
-    check::equal("another account's prompts in the list", &own(&pages, &theirs), &vec![])
 }
 
 async fn kind(case: Case) -> Result<(), Failure> {

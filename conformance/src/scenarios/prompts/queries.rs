@@ -1,15 +1,12 @@
 //! `GET /prompts` with a query that is not as it should be.
 
-use super::super::pagination::walk::{in_vault, page, path, stocked, walk};
-use super::vaults::{gone, words};
-use crate::scenario::{core, reference};
+use super::super::pagination::walk::{page, path, stocked};
+use crate::scenario::reference;
 use crate::wire::Reply;
 use crate::{Case, Failure, Scenario, check, make};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "prompts.queries.vault-absent" ["PR-15"] vault_absent,
-        "A query vaultId of a vault that was deleted gives a 4xx or an empty list" },
     reference! { "prompts.queries.vault-only-digits" ["PR-17"] vault_only_digits,
         "A query vaultId is a decimal integer of at most 64 bits and nothing else (S-03)" },
     reference! { "prompts.queries.empty" ["PG-04", "PR-17", "PR-18"] empty,
@@ -18,23 +15,7 @@ pub(super) const ALL: &[Scenario] = &[
         "A known parameter that is given twice is refused with 400, naming it (S-03)" },
     reference! { "prompts.queries.unknown" ["PR-13"] unknown,
         "Unknown parameters are ignored, given twice and empty too (S-03)" },
-    reference! { "prompts.queries.vault-of-nobody" ["PR-15"] vault_of_nobody,
-        "A query vaultId that names no vault is refused with 400, naming vaultId (S-57)" },
-    reference! { "prompts.queries.same-words" ["PR-15"] [OtherAccount] same_words,
-        "A vault that does not exist and one of another account are refused alike (S-57)" },
 ];
-
-async fn vault_absent(case: Case) -> Result<(), Failure> {
-    let vault = gone(&case, &case.wire()).await?;
-    let reply = case.wire().get(&path(&in_vault(vault))).await?;
-    if reply.status_code() == 200 {
-        let pages = walk(&case.wire(), &in_vault(vault), None).await?;
-        let prompts: usize = pages.iter().map(|page| page.ids.len()).sum();
-        return check::equal("the number of entries", &prompts, &0);
-    }
-    reply.status_in(400..=499)?;
-    Ok(())
-}
 
 async fn names(case: &Case, name: &str, values: &[&str]) -> Result<(), Failure> {
     for value in values {
@@ -109,27 +90,4 @@ async fn unknown(case: Case) -> Result<(), Failure> {
     let reply = case.wire().get(&format!("/prompts?{unknown}&vaultId={vault}&&")).await?;
     let ids = reply.status(200)?.integers("/data", "id")?;
     check::equal("the list", &ids, &prompts.into_iter().rev().collect())
-}
-
-async fn vault_of_nobody(case: Case) -> Result<(), Failure> {
-    let gone = gone(&case, &case.wire()).await?;
-    for vault in [gone, 0, -1, i64::MAX, i64::MIN] {
-        let reply = case.wire().get(&path(&in_vault(vault))).await?;
-        names_only(&reply, &["vaultId"], &format!("vaultId={vault}"))?;
-    }
-    Ok(())
-}
-
-async fn same_words(case: Case) -> Result<(), Failure> {
-    let mut said = Vec::new();
-    for vault in [
-        gone(&case, &case.wire()).await?,
-        i64::MAX,
-        make::vault(&case, &case.other()).await?,
-        gone(&case, &case.other()).await?,
-    ] {
-        let reply = case.wire().get(&path(&in_vault(vault))).await?;
-        said.push(words(reply.status(400)?.at("/error")?, reply.at("/details")?));
-    }
-    check::equal("what is said of each vault", &said, &vec![said[0].clone(); said.len()])
 }

@@ -4,7 +4,6 @@ use futures::future::try_join_all;
 use serde_json::{Value, json};
 
 use super::object::whole;
-use super::vaults::{gone, words};
 use crate::scenario::{core, reference};
 use crate::wire::Reply;
 use crate::{Case, Failure, Scenario, check, make};
@@ -23,16 +22,10 @@ pub(super) const ALL: &[Scenario] = &[
         "Saves into several vaults at the same moment all hold" },
     core! { "prompts.save.vault-once" ["PR-08"] vault_once,
         "After a second save into the same vault vaultIds names it once" },
-    core! { "prompts.save.absent" ["PR-44"] absent,
-        "A save into a vault that was deleted is refused with a 4xx" },
-    core! { "prompts.save.foreign" ["PR-44"] [OtherAccount] foreign,
-        "A save into a vault of another account is refused with a 4xx and puts nothing there" },
     reference! { "prompts.save.again" ["PR-44", "VC-03"] again,
         "A save of a prompt that is in the vault already keeps membership, place and pin (S-26)" },
     reference! { "prompts.save.again-at-once" ["PR-44", "VC-03"] again_at_once,
         "Saves into one vault at the same moment make one membership (S-26)" },
-    reference! { "prompts.save.same-words" ["PR-44"] [OtherAccount] same_words,
-        "A vault that does not exist and one of another account are refused alike (S-57)" },
 ];
 
 async fn save(case: &Case, prompt: i64, body: Value) -> Result<Reply, Failure> {
@@ -114,21 +107,6 @@ async fn vault_once(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn absent(case: Case) -> Result<(), Failure> {
-    let prompt = make::prompt(&case, &case.wire()).await?;
-    let vault = gone(&case, &case.wire()).await?;
-    save(&case, prompt, json!({ "vaultId": vault })).await?.status_in(400..=499)?;
-    Ok(())
-}
-
-async fn foreign(case: Case) -> Result<(), Failure> {
-    let prompt = make::prompt(&case, &case.wire()).await?;
-    let vault = make::vault(&case, &case.other()).await?;
-    save(&case, prompt, json!({ "vaultId": vault })).await?.status_in(400..=499)?;
-    let contents = make::contents(&case.other(), vault).await?;
-    check::equal("the contents of the other account's vault", &contents, &vec![])
-}
-
 async fn again(case: Case) -> Result<(), Failure> {
     let wire = case.wire();
     let vault = make::vault(&case, &wire).await?;
@@ -153,19 +131,4 @@ async fn again_at_once(case: Case) -> Result<(), Failure> {
     let members = make::contents(&case.wire(), vault).await?.len();
     let count = make::count_of(&case.wire(), vault).await?;
     check::equal("memberships and promptCount", &(members, count), &(1, 1))
-}
-
-async fn same_words(case: Case) -> Result<(), Failure> {
-    let prompt = make::prompt(&case, &case.wire()).await?;
-    let mut said = Vec::new();
-    for vault in [
-        gone(&case, &case.wire()).await?,
-        i64::MAX,
-        make::vault(&case, &case.other()).await?,
-        gone(&case, &case.other()).await?,
-    ] {
-        let reply = save(&case, prompt, json!({ "vaultId": vault })).await?;
-        said.push(words(reply.status(400)?.at("/error")?, reply.at("/details")?));
-    }
-    check::equal("what is said of each vault", &said, &vec![said[0].clone(); said.len()])
 }

@@ -1,8 +1,8 @@
 //! The field `vaultId` of create and update.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::attempt::{Attempt, On, attempt, both};
+use super::attempt::{On, attempt};
 use crate::scenario::{core, reference};
 use crate::wire::Wire;
 use crate::{Case, Failure, Scenario, check, make};
@@ -17,14 +17,6 @@ pub(super) const ALL: &[Scenario] = &[
         "An update with a vaultId puts the prompt into that vault" },
     core! { "prompts.vaults.update-keeps-others" ["PR-38"] update_keeps_others,
         "An update with a vaultId takes the prompt out of no other vault" },
-    core! { "prompts.vaults.absent" ["PR-27", "PR-38"] absent,
-        "A vaultId of a vault that was deleted is refused with a 4xx" },
-    core! { "prompts.vaults.foreign" ["PR-27", "PR-38"] [OtherAccount] foreign,
-        "A vaultId of another account is refused with a 4xx, and nothing is put into the vault" },
-    reference! { "prompts.vaults.named" ["PR-27", "PR-38", "ER-03"] named,
-        "A vaultId that names no vault is refused with 400, naming vaultId (S-57)" },
-    reference! { "prompts.vaults.same-words" ["PR-27", "PR-38"] [OtherAccount] same_words,
-        "A vault that does not exist and one of another account are refused alike (S-57)" },
     reference! { "prompts.vaults.refused-create-makes-nothing"
         ["PR-27"] refused_create_makes_nothing,
         "A create with the vaultId of no vault makes no prompt (S-57)" },
@@ -37,11 +29,6 @@ pub(super) async fn gone(case: &Case, wire: &Wire) -> Result<i64, Failure> {
     let vault = make::vault(case, wire).await?;
     wire.delete(&format!("/vaults/{vault}")).await?.status(200)?;
     Ok(vault)
-}
-
-/// What a refusal says, ids aside.
-pub(super) fn words(error: &Value, details: &Value) -> String {
-    format!("{error} {details}").chars().filter(|c| !c.is_ascii_digit()).collect()
 }
 
 async fn holds(case: &Case, vault: i64, prompt: i64) -> Result<(), Failure> {
@@ -88,51 +75,6 @@ async fn update_keeps_others(case: Case) -> Result<(), Failure> {
     tried.accepted()?;
     for vault in &vaults[..2] {
         holds(&case, *vault, prompt).await?;
-    }
-    Ok(())
-}
-
-async fn absent(case: Case) -> Result<(), Failure> {
-    let vault = gone(&case, &case.wire()).await?;
-    for on in both(&case).await? {
-        attempt(&case, on, json!({ "vaultId": vault })).await?.not_accepted()?;
-    }
-    Ok(())
-}
-
-async fn foreign(case: Case) -> Result<(), Failure> {
-    let vault = make::vault(&case, &case.other()).await?;
-    for on in both(&case).await? {
-        attempt(&case, on, json!({ "vaultId": vault })).await?.not_accepted()?;
-    }
-    let contents = make::contents(&case.other(), vault).await?;
-    check::equal("the contents of the other account's vault", &contents, &vec![])
-}
-
-async fn named(case: Case) -> Result<(), Failure> {
-    let gone = gone(&case, &case.wire()).await?;
-    for vault in [gone, 0, -1, i64::MAX, i64::MIN] {
-        for on in both(&case).await? {
-            attempt(&case, on, json!({ "vaultId": vault })).await?.names("vaultId")?;
-        }
-    }
-    Ok(())
-}
-
-async fn same_words(case: Case) -> Result<(), Failure> {
-    let vaults = [
-        gone(&case, &case.wire()).await?,
-        i64::MAX,
-        make::vault(&case, &case.other()).await?,
-        gone(&case, &case.other()).await?,
-    ];
-    for on in both(&case).await? {
-        let mut said = Vec::new();
-        for vault in vaults {
-            let Attempt { reply, .. } = attempt(&case, on, json!({ "vaultId": vault })).await?;
-            said.push(words(reply.status(400)?.at("/error")?, reply.at("/details")?));
-        }
-        check::equal("what is said of each vault", &said, &vec![said[0].clone(); said.len()])?;
     }
     Ok(())
 }

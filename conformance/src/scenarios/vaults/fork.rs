@@ -20,8 +20,6 @@ pub(super) const ALL: &[Scenario] = &[
         "A public and an unlisted vault of another account can be forked" },
     core! { "vaults.fork.answer" ["VA-29"] [OtherAccount] answer,
         "A fork answers 201 with the vault object that is then in the caller's list" },
-    core! { "vaults.fork.foreign-private" ["VA-30"] [OtherAccount] foreign_private,
-        "A private vault of another account cannot be forked" },
     core! { "vaults.fork.own-private" ["VA-30"] own_private,
         "A private vault of the caller cannot be forked" },
     core! { "vaults.fork.made-private" ["VA-30"] [OtherAccount] made_private,
@@ -77,13 +75,6 @@ async fn answer(case: Case) -> Result<(), Failure> {
     let forked = fork(&case.wire(), vault).await?;
     let entry = list(&case.wire()).await?.entry(forked.integer("/data/id")?)?;
     same_object(forked.at("/data")?, &entry)
-}
-
-async fn foreign_private(case: Case) -> Result<(), Failure> {
-    let vault = source(&case, "private", 1).await?;
-    let reply = case.wire().post_empty(&format!("/vaults/{vault}/fork")).await?;
-    reply.refused_somehow("the fork of a private vault of another account")?;
-    Ok(())
 }
 
 async fn own_private(case: Case) -> Result<(), Failure> {

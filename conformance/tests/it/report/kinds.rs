@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::civil::date;
+use promptarium_conformance::known::Current;
 use promptarium_conformance::{
     Blocked, Case, Failure, KnownFailures, Report, Run, Scenario, Selection, Target, TargetConfig,
     make,
@@ -93,7 +94,10 @@ pub(super) async fn target() -> (Stub, Arc<Target>) {
 }
 
 pub(super) fn known() -> KnownFailures {
-    KnownFailures::parse("known.toml", KNOWN, date(2026, 6, 1), |id| Some(id.to_owned())).unwrap()
+    KnownFailures::parse("known.toml", KNOWN, date(2026, 6, 1), |id| {
+        Current::Scenario(id.to_owned())
+    })
+    .unwrap()
 }
 
 /// A run of those, with the list of known failures.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{fork, read, source};
+use super::{fork, read};
 use crate::scenario::reference;
 use crate::{Case, Failure, Scenario, check, make};
 
@@ -24,8 +24,6 @@ pub(in super::super) const ALL: &[Scenario] = &[
         "A fork copies what no response shows, such as modelId" },
     reference! { "vaults.fork.dates" ["VA-11", "VA-33"] dates,
         "The dates of a fork and its copies are the moment of the fork" },
-    reference! { "vaults.fork.foreign-private-404" ["VA-30"] [OtherAccount] foreign_private,
-        "Another account's private vault answers a fork as if it did not exist" },
     reference! { "vaults.fork.own-private-400" ["VA-30"] own_private,
         "The fork of one's own private vault is refused with 400 and no details" },
     reference! { "vaults.fork.ignores-body" ["VA-29"] ignores_body,
@@ -156,17 +154,6 @@ async fn dates(case: Case) -> Result<(), Failure> {
             check::equal(&format!("{date} of a copy"), &copied, &moment)?;
         }
     }
-    Ok(())
-}
-
-/// S-23.
-async fn foreign_private(case: Case) -> Result<(), Failure> {
-    let private = source(&case, "private", 1).await?;
-    let deleted = make::vault(&case, &case.wire()).await?;
-    case.wire().delete(&format!("/vaults/{deleted}")).await?.status(200)?;
-    let foreign = case.wire().post_empty(&format!("/vaults/{private}/fork")).await?;
-    let missing = case.wire().post_empty(&format!("/vaults/{deleted}/fork")).await?;
-    foreign.status(404)?.equals("/error", missing.status(404)?.at("/error")?.clone())?;
     Ok(())
 }
 

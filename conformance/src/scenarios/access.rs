@@ -1,0 +1,225 @@
+//! Credentials that let nobody in, at each endpoint: a refusal with 401 that changes nothing.
+
+use std::sync::LazyLock;
+
+use http::Method;
+use serde_json::json;
+
+use super::auth::{main_key, mistyped};
+use super::endpoints::{self, Endpoint, Ids};
+use crate::{Case, Failure, Need, Profile, Scenario, check};
+
+/// A scenario for each credential at each endpoint.
+pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
+    let of_endpoint = |row: &'static Row| {
+        let credentials = Credential::ALL.into_iter();
+        credentials.filter_map(move |credential| scenario(row, credential))
+    };
+    ROWS.iter().flat_map(of_endpoint).collect()
+});
+
+/// An endpoint, and the rule that asks for the scope `prompts:write` there.
+struct Row {
+    name: &'static str,
+    method: Method,
+    template: &'static str,
+    scope: Scope,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scope {
+    /// A rule states that it is needed.
+    Stated(&'static str),
+    /// It is needed by our choice (S-51).
+    Chosen,
+    NotNeeded,
+}
+
+const PROMPT: &str = "/prompts/{promptId}";
+const VAULT: &str = "/vaults/{vaultId}";
+const CONTENTS: &str = "/vaults/{vaultId}/prompts";
+const MEMBERSHIP: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}";
+const PIN: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}/pin";
+const MOVE: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}/move";
+
+const fn row(name: &'static str, method: Method, template: &'static str, scope: Scope) -> Row {
+    Row { name, method, template, scope }
+}
+
+const ROWS: &[Row] = &[
+    row("list-prompts", Method::GET, "/prompts", Scope::NotNeeded),
+    row("create-prompt", Method::POST, "/prompts", Scope::Stated("AU-07")),
+    row("read-prompt", Method::GET, PROMPT, Scope::NotNeeded),
+    row("update-prompt", Method::PATCH, PROMPT, Scope::Stated("AU-07")),
+    row("save-prompt", Method::POST, "/prompts/{promptId}/save", Scope::Chosen),
+    row("delete-prompt", Method::DELETE, PROMPT, Scope::Stated("AU-07")),
+    row("list-vaults", Method::GET, "/vaults", Scope::NotNeeded),
+    row("create-vault", Method::POST, "/vaults", Scope::Stated("AU-08")),
+    row("read-vault", Method::GET, VAULT, Scope::NotNeeded),
+    row("update-vault", Method::PATCH, VAULT, Scope::Stated("AU-08")),
+    row("fork-vault", Method::POST, "/vaults/{vaultId}/fork", Scope::Chosen),
+    row("delete-vault", Method::DELETE, VAULT, Scope::Stated("AU-08")),
+    row("list-contents", Method::GET, CONTENTS, Scope::NotNeeded),
+    row("add-prompts", Method::POST, CONTENTS, Scope::Chosen),
+    row("remove-prompt", Method::DELETE, MEMBERSHIP, Scope::Chosen),
+    row("move-prompt", Method::POST, MOVE, Scope::Chosen),
+    row("pin", Method::POST, PIN, Scope::Chosen),
+    row("unpin", Method::DELETE, PIN, Scope::Chosen),
+    row("generate", Method::POST, "/generations", Scope::Stated("AU-09")),
+    row("read-status", Method::GET, "/generations/none/status", Scope::NotNeeded),
+    row("request-slot", Method::POST, "/uploads/images", Scope::Stated("AU-10")),
+];
+
+/// What is sent in place of a right key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Credential {
+    Missing,
+    NotBearer,
+    Truncated,
+    Unknown,
+    Revoked,
+    NoScope,
+}
+
+impl Credential {
+    const ALL: [Self; 6] = [
+        Self::Missing,
+        Self::NotBearer,
+        Self::Truncated,
+        Self::Unknown,
+        Self::Revoked,
+        Self::NoScope,
+    ];
+
+    /// The name in ids, what a title says of it, the rule, and what it needs.
+    fn facts(self) -> (&'static str, &'static str, &'static str, &'static [Need]) {
+        match self {
+            Self::Missing => ("missing", "without Authorization", "AU-02", &[]),
+            Self::NotBearer => {
+                ("not-bearer", "with a header that does not start with Bearer", "AU-03", &[])
+            }
+            Self::Truncated => ("truncated", "with a truncated key", "AU-04", &[]),
+            Self::Unknown => ("unknown", "with an unknown key", "AU-05", &[]),
+            Self::Revoked => ("revoked", "with a revoked key", "AU-06", &[Need::RevokedKey]),
+            Self::NoScope => ("no-scope", "without prompts:write", "AU-07", &[Need::ReadOnlyKey]),
+        }
+    }
+
+    /// Values of the header, with what a report may call them: it does not show the header.
+    fn forms(self, case: &Case) -> Vec<(String, String)> {
+        let key = main_key(case);
+        match self {
+            Self::Missing | Self::Revoked | Self::NoScope => Vec::new(),
+            Self::NotBearer => not_bearer(key),
+            Self::Truncated => truncated(key),
+            Self::Unknown => unknown(key),
+        }
+    }
+}
+
+fn scenario(row: &'static Row, credential: Credential) -> Option<Scenario> {
+    let (id, words, rule, needs) = credential.facts();
+    let (profile, rule) = match (credential, row.scope) {
+        (Credential::NoScope, Scope::NotNeeded) => return None,
+        (Credential::NoScope, Scope::Stated(rule)) => (Profile::Core, rule),
+        (Credential::NoScope, Scope::Chosen) => (Profile::Reference, "AU-08"),
+        _ => (Profile::Core, rule),
+    };
+    let title = format!("{} {}: {words} it is 401 and changes nothing", row.method, row.template);
+    Some(Scenario {
+        needs,
+        ..Scenario::generated(
+            profile,
+            format!("access.{id}.{}", row.name),
+            title,
+            vec![rule],
+            concat!(file!(), ":", line!()),
+            Box::leak(Box::new(move |case| Box::pin(refused(case, row, credential)) as _)),
+        )
+    })
+}
+
+async fn refused(case: Case, row: &Row, credential: Credential) -> Result<(), Failure> {
+    let wire = case.wire();
+    let ids = Ids::make(&case, &wire).await?;
+    let before = ids.state(&wire).await?;
+    let mut endpoint = endpoints::one(&case, &ids, &row.method, row.template)?;
+    let name = case.name("refused");
+    if let (Some(body), "create-prompt" | "create-vault") = (&mut endpoint.body, row.name) {
+        // What is made after all shows: a prompt in this vault, a vault by its name.
+        body["vaultId"] = json!(ids.target);
+        body["name"] = json!(name);
+    }
+    match credential {
+        Credential::Missing => endpoint.send(&case.anonymous()).await?.status(401)?,
+        Credential::Revoked => endpoint.send(&case.revoked()).await?.status(401)?,
+        Credential::NoScope => endpoint.send(&case.read_only()).await?.status(401)?,
+        _ => return with_forms(&case, &endpoint, &credential.forms(&case)).await,
+    };
+    check::equal("what was there", &ids.state(&wire).await?, &before)?;
+    let vaults = wire.get("/vaults").await?;
+    let made = vaults.array("/data")?.iter().any(|vault| vault["name"] == json!(name));
+    vaults.ensure(!made, "no vault of the refused name", "one").map(drop)
+}
+
+async fn with_forms(
+    case: &Case,
+    endpoint: &Endpoint,
+    forms: &[(String, String)],
+) -> Result<(), Failure> {
+    for (name, value) in forms {
+        let call = endpoint.call(&case.anonymous()).header("authorization", value);
+        check::about(name, call.send().await?.status(401))?;
+    }
+    Ok(())
+}
+
+fn not_bearer(key: &str) -> Vec<(String, String)> {
+    let forms = [
+        ("an empty header", String::new()),
+        ("the key alone", key.to_owned()),
+        ("Bearer alone", "Bearer".to_owned()),
+        ("Bearer and a space", "Bearer ".to_owned()),
+        ("Bearer without the space", format!("Bearer{key}")),
+        ("Bearer and a colon", format!("Bearer:{key}")),
+        ("Bearer, a colon and a space", format!("Bearer: {key}")),
+        ("Bearer and a tab", format!("Bearer\t{key}")),
+        ("Basic", format!("Basic {key}")),
+        ("Basic with user and password", "Basic dXNlcjpwYXNzd29yZA==".to_owned()),
+        ("Token", format!("Token {key}")),
+        ("a word before Bearer", format!("Token Bearer {key}")),
+        ("Bearers", format!("Bearers {key}")),
+        ("quoted", format!("\"Bearer {key}\"")),
+    ];
+    forms.map(|(name, value)| (name.to_owned(), value)).to_vec()
+}
+
+fn truncated(key: &str) -> Vec<(String, String)> {
+    let secret = key.rsplit('_').next().unwrap_or(key).len();
+    let cut = |places: usize| {
+        let left: String = key.chars().take(key.chars().count().saturating_sub(places)).collect();
+        (format!("the key without its last {places}"), format!("Bearer {left}"))
+    };
+    [1, 2, 3, 8, secret, key.len() / 2].map(cut).to_vec()
+}
+
+/// The parts of the key, each put together with what was never given out.
+fn unknown(key: &str) -> Vec<(String, String)> {
+    let (before, secret) = key.rsplit_once('_').unwrap_or(("", key));
+    let (vendor, public) = before.split_once("_live_").unwrap_or(("", before));
+    let never: String = secret.chars().map(|c| if c == '0' { '1' } else { '0' }).collect();
+    let forms = [
+        ("one character more", format!("{key}a")),
+        ("the last character exchanged", mistyped(key, 0)),
+        ("the key backwards", key.chars().rev().collect()),
+        ("another secret", format!("{before}_{never}")),
+        ("another public id", format!("{vendor}_live_{public}x_{secret}")),
+        ("no public id", format!("{vendor}_live__{secret}")),
+        ("another vendor", format!("{vendor}x_live_{public}_{secret}")),
+        ("test in place of live", format!("{vendor}_test_{public}_{secret}")),
+        ("public id and secret exchanged", format!("{vendor}_live_{secret}_{public}")),
+        ("nothing of the key", format!("{vendor}_live_0000000000000000_{never}")),
+        ("a word", "null".to_owned()),
+    ];
+    forms.map(|(name, key)| (name.to_owned(), format!("Bearer {key}"))).to_vec()
+}

@@ -1,0 +1,239 @@
+//! Every place in every endpoint where an id can stand: one that names nothing, something that
+//! was deleted, or something of another account is refused there and changes nothing.
+
+mod places;
+
+use std::sync::LazyLock;
+
+use http::HeaderMap;
+use serde_json::{Value, json};
+
+pub(super) use self::places::PLACES;
+use self::places::{Kind, Place, Where};
+use super::endpoints::{Ids, absent};
+use crate::wire::{Reply, Wire};
+use crate::{Case, Failure, Need, Profile, Scenario, check, make};
+
+/// Scenarios for each place.
+pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
+    let of_place =
+        |place: &'static Place| Stranger::ALL.into_iter().filter_map(move |one| one.at(place));
+    PLACES.iter().flat_map(of_place).collect()
+});
+
+/// What an id names, and what is asked of the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stranger {
+    Absent,
+    Deleted,
+    Foreign,
+    /// The answer to an absent or deleted one has our status and names the field (S-31, S-57).
+    Named,
+    /// The answer to a foreign one is that to an absent one, byte for byte (S-57).
+    Alike,
+}
+
+impl Stranger {
+    const ALL: [Self; 5] = [Self::Absent, Self::Deleted, Self::Foreign, Self::Named, Self::Alike];
+
+    fn at(self, place: &'static Place) -> Option<Scenario> {
+        let of_path = place.place == Where::Path && place.kind != Kind::Membership;
+        // What a removed membership answers is open (S-76).
+        if self == Self::Deleted && place.kind == Kind::Membership {
+            return None;
+        }
+        let path_rule = match self {
+            Self::Absent | Self::Named => "ER-08",
+            Self::Deleted => "ER-09",
+            Self::Foreign | Self::Alike => "ER-10",
+        };
+        let refused = match (of_path, place.place) {
+            (true, _) if place.name == "fork-vault" => "refused",
+            (true, _) => "404",
+            (_, Where::Query) => "refused or finds nothing",
+            _ => "refused",
+        };
+        let (id, words) = match self {
+            Self::Absent => ("absent", format!("of nothing is {refused} and changes nothing")),
+            Self::Deleted => ("deleted", format!("of what was deleted is {refused}")),
+            Self::Foreign => {
+                ("foreign", format!("of another account is {refused} and changes nothing"))
+            }
+            Self::Named if place.place == Where::Path => {
+                ("named", "that names nothing is 404 (S-31, S-57)".to_owned())
+            }
+            Self::Named => {
+                ("named", "that names nothing is 400 naming the field (S-57)".to_owned())
+            }
+            Self::Alike => {
+                ("alike", "of another account gets the answer of one of nothing (S-57)".to_owned())
+            }
+        };
+        let mut rules = if of_path { vec![path_rule] } else { Vec::new() };
+        rules.extend(place.rule);
+        if self == Self::Named && place.place != Where::Path {
+            rules.push("ER-03");
+        }
+        let foreign = matches!(self, Self::Foreign | Self::Alike);
+        let profile = match self {
+            Self::Named | Self::Alike => Profile::Reference,
+            _ => Profile::Core,
+        };
+        Some(Scenario {
+            needs: if foreign { &[Need::OtherAccount] } else { &[] },
+            ..Scenario::generated(
+                profile,
+                format!("ids.{id}.{}", place.name),
+                format!("{}: an id {words}", place.words()),
+                rules,
+                concat!(file!(), ":", line!()),
+                Box::leak(Box::new(move |case| Box::pin(self.hold(case, place)) as _)),
+            )
+        })
+    }
+
+    async fn hold(self, case: Case, place: &Place) -> Result<(), Failure> {
+        match self {
+            Self::Absent => {
+                let own = Ids::make(&case, &case.wire()).await?;
+                let nothing = absent(place.kind.of(&own));
+                refused(&case.wire(), place, &own, &[nothing]).await
+            }
+            Self::Deleted => {
+                let own = Ids::make(&case, &case.wire()).await?;
+                let gone = deleted(&case, place.kind).await?;
+                refused(&case.wire(), place, &own, &[gone]).await
+            }
+            Self::Foreign => foreign(&case, place).await,
+            Self::Named => named(&case, place).await,
+            Self::Alike => alike(&case, place).await,
+        }
+    }
+}
+
+/// The id of a prompt or a vault that is no more.
+async fn deleted(case: &Case, kind: Kind) -> Result<i64, Failure> {
+    let wire = case.wire();
+    let (list, id) = match kind {
+        Kind::Prompt => ("prompts", make::prompt(case, &wire).await?),
+        Kind::Vault | Kind::Membership => ("vaults", make::vault(case, &wire).await?),
+    };
+    wire.delete(&format!("/{list}/{id}")).await?.status(200)?;
+    Ok(id)
+}
+
+/// Each of the ids is refused in this place, and the caller has what it had.
+async fn refused(wire: &Wire, place: &Place, own: &Ids, ids: &[i64]) -> Result<(), Failure> {
+    let before = own.state(wire).await?;
+    for id in ids {
+        place.refuses(&place.call(wire, own, *id).await?)?;
+    }
+    check::equal("what was there", &own.state(wire).await?, &before)
+}
+
+/// Each account once as the owner and once as the stranger.
+pub(super) fn both_ways(case: &Case) -> [(Wire, Wire); 2] {
+    [(case.other(), case.wire()), (case.wire(), case.other())]
+}
+
+async fn foreign(case: &Case, place: &Place) -> Result<(), Failure> {
+    for (owner, stranger) in both_ways(case) {
+        let owned = Ids::make(case, &owner).await?;
+        let own = Ids::make(case, &stranger).await?;
+        // A vault that others may fork is not open to them otherwise.
+        let visibilities: &[&str] = match place.kind {
+            Kind::Vault if place.name != "fork-vault" => &["private", "unlisted", "public"],
+            _ => &["private"],
+        };
+        for visibility in visibilities {
+            let change = json!({ "visibility": visibility });
+            owner.patch(&format!("/vaults/{}", owned.vault), change).await?.status(200)?;
+            let before = owned.state(&owner).await?;
+            let id = place.kind.of(&owned);
+            check::about(visibility, refused(&stranger, place, &own, &[id]).await)?;
+            check::equal("what the owner has", &owned.state(&owner).await?, &before)?;
+        }
+    }
+    Ok(())
+}
+
+async fn named(case: &Case, place: &Place) -> Result<(), Failure> {
+    let wire = case.wire();
+    let own = Ids::make(case, &wire).await?;
+    let mut ids = vec![absent(place.kind.of(&own))];
+    if place.kind != Kind::Membership {
+        ids.push(deleted(case, place.kind).await?);
+    }
+    if place.place != Where::Path {
+        ids.extend([i64::MAX, i64::MIN, 0, -1]);
+    }
+    for id in ids {
+        let reply = place.call(&wire, &own, id).await?;
+        let named = match place.place {
+            Where::Path => reply.status(404).map(drop),
+            Where::Body | Where::Query => {
+                let field = format!("/details/{}", place.field);
+                reply.status(400).and_then(|reply| reply.string(&field)).map(drop)
+            }
+        };
+        check::about(format!("the id {id}"), named)?;
+    }
+    Ok(())
+}
+
+async fn alike(case: &Case, place: &Place) -> Result<(), Failure> {
+    for (owner, stranger) in both_ways(case) {
+        let owned = Ids::make(case, &owner).await?;
+        let own = Ids::make(case, &stranger).await?;
+        compare(&stranger, place, &owned, &own).await?;
+    }
+    Ok(())
+}
+
+/// An id of the owner and one of nothing are answered alike.
+pub(super) async fn compare(
+    wire: &Wire,
+    place: &Place,
+    owned: &Ids,
+    own: &Ids,
+) -> Result<(), Failure> {
+    let foreign = place.kind.of(owned);
+    let nothing = absent(foreign);
+    let expected = place.call(wire, own, nothing).await?;
+    let got = place.call(wire, own, foreign).await?;
+    check::about(place.words(), same(&got, &expected, (foreign, nothing)))
+}
+
+/// Status, body and headers are the same. An answer may repeat the id that was sent.
+fn same(got: &Reply, expected: &Reply, ids: (i64, i64)) -> Result<(), Failure> {
+    let text = |reply: &Reply, id: i64| {
+        String::from_utf8_lossy(reply.body()).replace(&id.to_string(), "<id>")
+    };
+    let (got_text, text) = (text(got, ids.0), text(expected, ids.1));
+    got.status(expected.status_code())?;
+    got.ensure(got_text == text, format!("the body {text}"), &got_text)?;
+    let (got_names, names) = (names(got.headers()), names(expected.headers()));
+    got.ensure(got_names == names, format!("the headers {names:?}"), format!("{got_names:?}"))?;
+    Ok(())
+}
+
+fn names(headers: &HeaderMap) -> Vec<&str> {
+    let mut names: Vec<_> = headers.keys().map(http::HeaderName::as_str).collect();
+    names.sort_unstable();
+    names
+}
+
+impl Place {
+    /// Refused; a query may also find nothing.
+    fn refuses(&self, reply: &Reply) -> Result<(), Failure> {
+        let of_path = self.place == Where::Path && self.kind != Kind::Membership;
+        let checked = match (reply.status_code(), self.place) {
+            (200, Where::Query) => reply.equals("/data", Value::Array(Vec::new())),
+            // Removing a membership that is not there may be a success (S-31).
+            (200, _) if self.name == "remove-prompt-membership" => Ok(reply),
+            _ if of_path && self.name != "fork-vault" => reply.status(404),
+            _ => reply.status_in(400..=499),
+        };
+        check::about(self.words(), checked).map(drop)
+    }
+}

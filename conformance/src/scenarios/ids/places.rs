@@ -1,0 +1,209 @@
+//! The places: every id of every path, body and query. A test holds the table to the endpoints.
+
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::Failure;
+use crate::scenarios::endpoints::Ids;
+use crate::wire::{Reply, Wire};
+
+/// What kind of thing an id names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Prompt,
+    Vault,
+    Membership,
+}
+
+/// Where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Where {
+    Path,
+    Body,
+    Query,
+}
+
+/// One id of one endpoint.
+#[derive(Debug)]
+pub(in crate::scenarios) struct Place {
+    /// The name in ids of scenarios.
+    pub(super) name: &'static str,
+    method: &'static str,
+    template: &'static str,
+    pub(super) place: Where,
+    /// The parameter or field.
+    pub(super) field: &'static str,
+    pub(super) kind: Kind,
+    /// The rule of the endpoint, where one states more than the rules of all paths.
+    pub(super) rule: Option<&'static str>,
+}
+
+const PROMPT: &str = "/prompts/{promptId}";
+const SAVE: &str = "/prompts/{promptId}/save";
+const VAULT: &str = "/vaults/{vaultId}";
+const FORK: &str = "/vaults/{vaultId}/fork";
+const CONTENTS: &str = "/vaults/{vaultId}/prompts";
+const MEMBERSHIP: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}";
+const PIN: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}/pin";
+const MOVE: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}/move";
+
+macro_rules! places {
+    ($($name:literal $method:ident $template:expr, $place:ident $field:literal $kind:ident $($rule:literal)?;)+) => {
+        &[$(Place {
+            name: $name,
+            method: stringify!($method),
+            template: $template,
+            place: Where::$place,
+            field: $field,
+            kind: Kind::$kind,
+            rule: places!(@rule $($rule)?),
+        }),+]
+    };
+    (@rule) => { None };
+    (@rule $rule:literal) => { Some($rule) };
+}
+
+/// Name, endpoint, where the id stands and of what it is, rule.
+#[rustfmt::skip]
+pub(in crate::scenarios) const PLACES: &[Place] = places! {
+    "list-prompts-vault-id" GET "/prompts", Query "vaultId" Vault "PR-15";
+    "read-prompt" GET PROMPT, Path "promptId" Prompt;
+    "read-vault" GET VAULT, Path "vaultId" Vault;
+    "list-contents" GET CONTENTS, Path "vaultId" Vault;
+    "create-prompt-vault-id" POST "/prompts", Body "vaultId" Vault "PR-27";
+    "update-prompt" PATCH PROMPT, Path "promptId" Prompt;
+    "update-prompt-vault-id" PATCH PROMPT, Body "vaultId" Vault "PR-38";
+    "save-prompt" POST SAVE, Path "promptId" Prompt;
+    "save-prompt-vault-id" POST SAVE, Body "vaultId" Vault "PR-44";
+    "update-vault" PATCH VAULT, Path "vaultId" Vault;
+    "fork-vault" POST FORK, Path "vaultId" Vault "VA-30";
+    "add-prompts" POST CONTENTS, Path "vaultId" Vault;
+    "add-prompts-prompt-ids" POST CONTENTS, Body "promptIds" Prompt "VC-14";
+    "pin" POST PIN, Path "vaultId" Vault;
+    "pin-membership" POST PIN, Path "vaultPromptId" Membership "VC-25";
+    "unpin" DELETE PIN, Path "vaultId" Vault;
+    "unpin-membership" DELETE PIN, Path "vaultPromptId" Membership "VC-26";
+    "move-prompt" POST MOVE, Path "vaultId" Vault "VC-23";
+    "move-prompt-membership" POST MOVE, Path "vaultPromptId" Membership "VC-20";
+    "move-prompt-target" POST MOVE, Body "targetVaultId" Vault "VC-24";
+    "remove-prompt" DELETE MEMBERSHIP, Path "vaultId" Vault;
+    "remove-prompt-membership" DELETE MEMBERSHIP, Path "vaultPromptId" Membership "VC-15";
+    "delete-prompt" DELETE PROMPT, Path "promptId" Prompt;
+    "delete-vault" DELETE VAULT, Path "vaultId" Vault;
+};
+
+impl Kind {
+    pub(super) fn of(self, ids: &Ids) -> i64 {
+        match self {
+            Self::Prompt => ids.prompt,
+            Self::Vault => ids.vault,
+            Self::Membership => ids.membership,
+        }
+    }
+}
+
+impl Place {
+    /// The call with the caller's own ids everywhere but here.
+    pub(super) async fn call(&self, wire: &Wire, own: &Ids, id: i64) -> Result<Reply, Failure> {
+        let here = |place, name: &str, own: i64| {
+            if self.place == place && self.field == name { id } else { own }
+        };
+        let in_path = |name: &str, own: i64| here(Where::Path, name, own).to_string();
+        let mut path = self
+            .template
+            .replace("{promptId}", &in_path("promptId", own.prompt))
+            .replace("{vaultId}", &in_path("vaultId", own.vault))
+            .replace("{vaultPromptId}", &in_path("vaultPromptId", own.membership));
+        if self.place == Where::Query {
+            path = format!("{path}?{}={id}", self.field);
+        }
+        let method = Method::from_bytes(self.method.as_bytes()).unwrap_or_default();
+        let call = wire.call(method, &path);
+        let in_body = |name: &str, own: i64| here(Where::Body, name, own);
+        let call = match self.body(own, in_body) {
+            Some(body) => call.json(&body),
+            None => call,
+        };
+        call.send().await
+    }
+
+    /// A body that would do something if the ids were right.
+    fn body(&self, own: &Ids, id: impl Fn(&str, i64) -> i64) -> Option<Value> {
+        let body = match (self.method, self.template) {
+            ("POST", "/prompts") => {
+                json!({ "title": "strange", "prompt": "p", "vaultId": id("vaultId", own.vault) })
+            }
+            ("PATCH", PROMPT) => {
+                json!({ "title": "strange", "vaultId": id("vaultId", own.target) })
+            }
+            ("POST", SAVE) => json!({ "vaultId": id("vaultId", own.target) }),
+            ("PATCH", VAULT) => json!({ "name": "strange", "visibility": "public" }),
+            ("POST", CONTENTS) => json!({ "promptIds": [id("promptIds", own.loose)] }),
+            ("POST", MOVE) => json!({ "targetVaultId": id("targetVaultId", own.target) }),
+            _ => return None,
+        };
+        Some(body)
+    }
+
+    pub(super) fn words(&self) -> String {
+        let place = match self.place {
+            Where::Path => "the path",
+            Where::Body => "the body",
+            Where::Query => "the query",
+        };
+        format!("{} {}, {} in {place}", self.method, self.template, self.field)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{PLACES, Where};
+    use crate::scenarios::endpoints::{self, Ids};
+    use crate::{Case, Target, TargetConfig};
+
+    fn has(method: &str, template: &str, place: Where, name: &str) -> bool {
+        PLACES.iter().any(|row| {
+            (row.method, row.template, row.place, row.field) == (method, template, place, name)
+        })
+    }
+
+    #[test]
+    fn every_id_of_every_endpoint_is_in_the_table() {
+        let config = TargetConfig::new("http://127.0.0.1:1/api/v1".parse().unwrap(), "a-long-key");
+        let case = Case::new(Arc::new(Target::new(config).unwrap()), "t");
+        let ids = Ids { prompt: 1, vault: 2, membership: 3, spare: 4, loose: 5, target: 6 };
+        let mut missing = Vec::new();
+        let mut expect = |endpoint: &endpoints::Endpoint, place, name: &str| {
+            if !has(endpoint.method.as_str(), endpoint.template, place, name) {
+                missing.push(format!("{endpoint}: {place:?} {name}"));
+            }
+        };
+        for endpoint in endpoints::all(&case, &ids) {
+            for name in ["promptId", "vaultId", "vaultPromptId"] {
+                if endpoint.template.contains(&format!("{{{name}}}")) {
+                    expect(&endpoint, Where::Path, name);
+                }
+            }
+            for name in
+                endpoint.body.as_ref().and_then(|body| body.as_object()).into_iter().flatten()
+            {
+                if name.0.ends_with("Id") || name.0.ends_with("Ids") {
+                    expect(&endpoint, Where::Body, name.0);
+                }
+            }
+        }
+        assert!(missing.is_empty(), "{missing:#?}");
+    }
+
+    #[test]
+    fn every_row_is_of_an_endpoint_and_stands_there_once() {
+        let mut seen = std::collections::HashSet::new();
+        for row in PLACES {
+            assert!(seen.insert(row.words()), "{} twice", row.words());
+            let named = row.template.contains(&format!("{{{}}}", row.field));
+            assert_eq!(named, row.place == Where::Path, "{}", row.words());
+        }
+    }
+}
