@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 use tokio_postgres::Error;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 
 use super::connect::DbClient;
@@ -87,8 +88,8 @@ const CLASSES: [(&[&str], ErrorClass); 6] = [
     // "cached plan must not change result type", which has no own code.
     (&["0A000"], ErrorClass::StalePlan),
     // A statement's name that the server does not know, or knows already; parameters of another
-    // number, and of another type.
-    (&["26000", "42P05", "08P01", "22P03"], ErrorClass::OtherStatement),
+    // type. Not those of another number: PgBouncer has their code, 08P01, for lost connections too.
+    (&["26000", "42P05", "22P03"], ErrorClass::OtherStatement),
     (&["25006"], ErrorClass::ReadOnly),
     // Idle in a transaction for too long, shutdown or crash, connection exception.
     (&["25P03", "57P", "08"], ErrorClass::ConnectionLost),
@@ -202,6 +203,7 @@ impl<'a> Retry<'a> {
         match class {
             ErrorClass::StalePlan => client.statements.write().clear(),
             ErrorClass::OtherStatement => client.distrust(),
+            _ if error.code() == Some(&SqlState::PROTOCOL_VIOLATION) => client.distrust(),
             ErrorClass::ReadOnly | ErrorClass::ConnectionLost => client.end_epoch(),
             _ => {}
         }

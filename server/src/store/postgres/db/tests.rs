@@ -88,6 +88,10 @@ async fn each_class_of_error_is_retried_as_it_should_be() {
         (&READING, 3, "lost", ok, 3),
         (&WRITING, 3, "lost", unknown, 1),
         (&PIPELINED, 3, "lost", unknown, 1),
+        // PgBouncer has this code also for a connection that it lost.
+        (&WRITING, 3, "08P01", unknown, 1),
+        // The statement of another client was executed, if any.
+        (&WRITING, 3, "26000", ok, 3),
         // No resources, cancelled, lock not available: reported at once.
         (&READING, 3, "53100", unavailable, 1),
         (&READING, 3, "57014", unavailable, 1),
