@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::TIMEOUT;
 
-/// 99 of 100 requests take less. A debug build takes 10 to 20 times as long for what it parses,
+/// 99 of 100 requests take less. A debug build takes many times as long for what it parses,
 /// digests and writes. Its bound is below the shortest time for which a server lets a request wait
 /// for others (4 s, for a connection to the database), so that such waits are seen.
 const P99_MAX: Duration = Duration::from_millis(if cfg!(debug_assertions) { 3_000 } else { 250 });
