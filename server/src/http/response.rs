@@ -15,6 +15,7 @@ use hyper::body::{Body as _, Frame};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::yield_now;
 
 use crate::http::error::{ApiError, Problem};
 use crate::http::memory::{Memory, OverBudget, Reservation};
@@ -193,6 +194,8 @@ pub(crate) async fn listing<T: Send + 'static>(
         return Ok(with_json(StatusCode::OK, first));
     }
     let rest = stream::try_unfold(list, |mut list| async move {
+        // Entries in memory and a socket that takes megabytes would keep the thread from all others.
+        yield_now().await;
         // The last entry of a chunk exceeds its size.
         let chunk = Vec::with_capacity(LISTING_CHUNK_BYTES + LISTING_CHUNK_BYTES / 4);
         if list.ended { Ok(None) } else { Ok(Some((list.fill(chunk).await?, list))) }
@@ -261,5 +264,13 @@ mod tests {
         assert!(body.frame().await.unwrap().is_ok());
         assert!(body.frame().await.unwrap().is_err());
         assert!(body.frame().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn other_requests_have_their_turn_between_two_chunks() {
+        let mut body = failing_after(30).await.unwrap().into_body();
+        assert!(body.frame().now_or_never().is_some());
+        assert!(body.frame().now_or_never().is_none());
+        assert!(body.frame().await.unwrap().is_ok());
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::TIMEOUT;
 
-/// 99 of 100 requests take less. A debug build takes 10 to 20 times as long for what it parses,
+/// 99 of 100 requests take less. A debug build takes many times as long for what it parses,
 /// digests and writes. Its bound is below the shortest time for which a server lets a request wait
 /// for others (4 s, for a connection to the database), so that such waits are seen.
 const P99_MAX: Duration = Duration::from_millis(if cfg!(debug_assertions) { 3_000 } else { 250 });
@@ -52,10 +52,6 @@ pub(crate) struct Report {
 }
 
 impl Round {
-    fn p99(&self) -> Duration {
-        quantile(&self.beside.requests, 99)
-    }
-
     /// What is wrong.
     fn faults(&self, memory_max_mib: u64) -> Vec<String> {
         let Self { peak_mib, stored_mib, undisturbed, beside } = self;
@@ -65,7 +61,6 @@ impl Round {
                 faults.push(format!("{what}: {value:?}, at most {max:?}"));
             }
         };
-        check("p99", self.p99(), P99_MAX);
         check("the slowest upload", slowest(&beside.uploads), UPLOAD_MAX);
         let job_max = 2 * quantile(undisturbed, 50) + JOB_DELAY_MAX;
         check("the slowest generation", slowest(&beside.jobs), job_max);
@@ -84,7 +79,12 @@ impl Report {
 
     pub(crate) fn check(&self, memory_max_mib: u64) {
         let faults = self.rounds.iter().flat_map(|round| round.faults(memory_max_mib));
-        let faults: Vec<_> = faults.collect();
+        let mut faults: Vec<_> = faults.collect();
+        // Of all rounds: within one some attacks see fewer than 100 requests.
+        let p99 = quantile(&self.all(|round| &round.beside.requests), 99);
+        if p99 > P99_MAX {
+            faults.push(format!("p99: {p99:?}, at most {P99_MAX:?}"));
+        }
         assert!(faults.is_empty(), "{faults:#?}");
     }
 
@@ -93,14 +93,13 @@ impl Report {
     }
 }
 
-/// The cells of a table: requests, errors, p50, p99 of the worst round, slowest request, slowest
+/// The cells of a table: requests, errors, p50, p99, slowest request, slowest
 /// upload, peak memory, median generation before the attack, slowest beside it. Times are in
 /// milliseconds.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let requests = self.all(|round| &round.beside.requests);
         let errors: usize = self.rounds.iter().map(|round| round.beside.errors.len()).sum();
-        let p99 = self.rounds.iter().map(Round::p99).max().unwrap_or(TIMEOUT);
         let upload = slowest(&self.all(|round| &round.beside.uploads));
         let peak = self.rounds.iter().max_by_key(|round| round.peak_mib);
         let peak = peak.map_or((0, 0), |round| (round.peak_mib, round.stored_mib));
@@ -111,7 +110,7 @@ impl fmt::Display for Report {
             requests.len().to_string(),
             errors.to_string(),
             milliseconds(quantile(&requests, 50)),
-            milliseconds(p99),
+            milliseconds(quantile(&requests, 99)),
             milliseconds(slowest(&requests)),
             milliseconds(upload),
             match peak {
