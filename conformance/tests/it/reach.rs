@@ -42,7 +42,16 @@ async fn run(server: &EmbeddedServer, arguments: &[&str]) -> (Option<i32>, Strin
     (status.code(), text)
 }
 
-const ONE: [&str; 4] = ["--filter", "versioning.prefix.v1", "--filter", "raw.pace.ahead"];
+const ONE: [&str; 8] = [
+    "--profile",
+    "core",
+    "--profile",
+    "http",
+    "--filter",
+    "versioning.prefix.v1",
+    "--filter",
+    "raw.pace.ahead",
+];
 
 #[tokio::test]
 async fn an_authority_from_a_file_is_trusted_by_calls_and_sockets() {
