@@ -159,8 +159,7 @@ impl Case {
     }
 
     pub(crate) fn made_by(&self, by: &Auth, what: Thing) {
-        let by = by.clone();
-        self.lock().push(Made { by, what });
+        self.lock().push(Made { by: by.clone(), what });
     }
 
     /// How many things it has made so far.
@@ -240,10 +239,7 @@ impl Case {
     pub async fn clean_up(&self) -> Result<(), Failure> {
         drop(self.flights.write().await);
         let made = std::mem::take(&mut *self.lock());
-        let vault = |made: &Made| match made.what {
-            Thing::Vault(id) => Some(id),
-            _ => None,
-        };
+        let vault = |made: &Made| if let Thing::Vault(id) = made.what { Some(id) } else { None };
         let own: HashSet<i64> = made.iter().filter_map(vault).collect();
         let mut left = Vec::new();
         for Made { by, what } in made.into_iter().rev() {
@@ -291,7 +287,7 @@ impl Case {
     }
 }
 
-/// Deletes it; that it was not there any more is as well.
+/// Deletes it; a 404 is fine too.
 pub(crate) async fn gone(wire: &Wire, path: &str) -> Result<(), Failure> {
     let reply = wire.delete(path).await?;
     match reply.status_code() {
