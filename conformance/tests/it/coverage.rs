@@ -37,3 +37,14 @@ fn every_scenario_says_what_it_proves_and_needs_a_thing_once() {
         assert_eq!(needs.len(), scenario.needs.len(), "{} names a need twice", scenario.id);
     }
 }
+
+/// Old ids in files of known failures lead to the scenarios that cover them now.
+#[test]
+fn every_renamed_id_leads_to_a_scenario_and_is_none_itself() {
+    let exists = |id: &str| scenarios::all().any(|scenario| scenario.id == id);
+    for line in include_str!("../../src/renamed.tsv").lines() {
+        let (old, new) = line.split_once('\t').unwrap();
+        assert!(!exists(old), "{old} is still a scenario");
+        assert!(exists(new), "{old} leads to {new}, which is no scenario");
+    }
+}
