@@ -130,10 +130,10 @@ impl Fact {
                 format!("without {name}, and with null for it, it is refused with 400")
             }
             Self::WrongType => format!("a {name} of another JSON type is refused with 400"),
-            Self::First => format!("{name} of {least} {unit} is accepted"),
-            Self::Last => format!("{name} of {most} {unit} is accepted"),
-            Self::TooSmall => format!("{name} of less than {least} {unit} is refused with 400"),
-            Self::TooLarge => format!("{name} of more than {most} {unit} is refused with 400"),
+            Self::First => format!("{name} of {least}{unit} is accepted"),
+            Self::Last => format!("{name} of {most}{unit} is accepted"),
+            Self::TooSmall => format!("{name} of less than {least}{unit} is refused with 400"),
+            Self::TooLarge => format!("{name} of more than {most}{unit} is refused with 400"),
             Self::Words => format!("each stated value of {name} is accepted"),
             Self::OtherWords => format!("any other value of {name} is refused with 400"),
             Self::NoUri => format!("{name} with what is no URI is refused with 400"),
@@ -160,7 +160,12 @@ impl Fact {
     fn rules(self, field: &Field) -> Vec<&'static str> {
         let mut rules = match self {
             Self::Required => vec![field.rule, "ER-04"],
-            Self::WrongType if field.request == Request::AddPrompts => vec!["VC-13", "ER-05"],
+            Self::WrongType | Self::Spelling if field.request == Request::AddPrompts => {
+                vec!["VC-13", "ER-05"]
+            }
+            Self::WrongType if matches!(field.kind, Kind::OneOf(..)) => {
+                vec![field.rule, field.range, "ER-05"]
+            }
             Self::WrongType | Self::Spelling => vec![field.rule, "ER-05"],
             Self::Words => vec![field.rule, field.range],
             Self::First | Self::Last | Self::Odd => vec![field.range],
@@ -229,8 +234,8 @@ impl Fact {
             (Self::Last, Kind::Ratio { most }) => vec![values::ratio(3), values::ratio(most)],
             (Self::Last, Kind::Uris { most }) => vec![values::addresses(call, field, most).await?],
             (Self::Last, Kind::Ids { most, .. }) => vec![values::prompts(call, most).await?],
-            (Self::First, _) => vec![least.to_string(), (least + 1).to_string()],
-            (Self::Last, _) => vec![most.to_string(), (most - 1).to_string()],
+            (Self::First, _) => vec![least.to_string()],
+            (Self::Last, _) => vec![most.to_string()],
             (Self::TooSmall, Kind::Text { .. }) => vec![r#""""#.into()],
             (Self::TooSmall, Kind::Ids { .. }) => vec!["[]".into()],
             (Self::TooSmall, _) => values::below(least),

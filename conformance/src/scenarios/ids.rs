@@ -97,12 +97,12 @@ impl Stranger {
             Self::Absent => {
                 let own = Ids::make(&case, &case.wire()).await?;
                 let nothing = absent(place.kind.of(&own));
-                refused(&case.wire(), place, &own, &[nothing]).await
+                refused(&case.wire(), place, &own, &own, nothing).await
             }
             Self::Deleted => {
                 let own = Ids::make(&case, &case.wire()).await?;
                 let gone = deleted(&case, place.kind).await?;
-                refused(&case.wire(), place, &own, &[gone]).await
+                refused(&case.wire(), place, &own, &own, gone).await
             }
             Self::Foreign => foreign(&case, place).await,
             Self::Named => named(&case, place).await,
@@ -122,13 +122,26 @@ async fn deleted(case: &Case, kind: Kind) -> Result<i64, Failure> {
     Ok(id)
 }
 
-/// Each of the ids is refused in this place, and the caller has what it had.
-async fn refused(wire: &Wire, place: &Place, own: &Ids, ids: &[i64]) -> Result<(), Failure> {
+/// The id is refused in this place, beside these ids, and the caller has what it had.
+async fn refused(
+    wire: &Wire,
+    place: &Place,
+    own: &Ids,
+    beside: &Ids,
+    id: i64,
+) -> Result<(), Failure> {
     let before = own.state(wire).await?;
-    for id in ids {
-        place.refuses(&place.call(wire, own, *id).await?)?;
-    }
+    place.refuses(&place.call(wire, beside, id).await?)?;
     check::equal("what was there", &own.state(wire).await?, &before)
+}
+
+/// What stands beside a foreign id. A foreign vault has its own membership beside it, as nothing
+/// but the account may be amiss; bodies name what the caller has.
+fn beside(place: &Place, owned: &Ids, own: &Ids) -> Ids {
+    match (place.place, place.kind) {
+        (Where::Path, Kind::Vault) => Ids { loose: own.loose, target: own.target, ..*owned },
+        _ => *own,
+    }
 }
 
 /// Each account once as the owner and once as the stranger.
@@ -150,7 +163,8 @@ async fn foreign(case: &Case, place: &Place) -> Result<(), Failure> {
             owner.patch(&format!("/vaults/{}", owned.vault), change).await?.status(200)?;
             let before = owned.state(&owner).await?;
             let id = place.kind.of(&owned);
-            check::about(visibility, refused(&stranger, place, &own, &[id]).await)?;
+            let beside = beside(place, &owned, &own);
+            check::about(visibility, refused(&stranger, place, &own, &beside, id).await)?;
             check::equal("what the owner has", &owned.state(&owner).await?, &before)?;
         }
     }
@@ -199,8 +213,9 @@ pub(super) async fn compare(
 ) -> Result<(), Failure> {
     let foreign = place.kind.of(owned);
     let nothing = absent(foreign);
-    let expected = place.call(wire, own, nothing).await?;
-    let got = place.call(wire, own, foreign).await?;
+    let beside = beside(place, owned, own);
+    let expected = place.call(wire, &beside, nothing).await?;
+    let got = place.call(wire, &beside, foreign).await?;
     check::about(place.words(), same(&got, &expected, (foreign, nothing)))
 }
 

@@ -6,7 +6,9 @@
 //! `PROMPTARIUM_PROOF=full` takes every scenario under every fault and writes the
 //! page anew; `PROMPTARIUM_PROOF=touched` does so too, but leaves out scenarios
 //! that send no request the fault looks at, and with `new` faults that the page
-//! has already. A filter rewrites the lines of the faults it names.
+//! has already. A filter rewrites the lines of the faults it names. With
+//! `PROMPTARIUM_PROOF_ONLY=fields.,ids.` only scenarios whose ids begin so are run,
+//! and the lines keep the others.
 
 mod ask;
 mod bounds;
@@ -63,6 +65,8 @@ enum Mode {
 
 struct Proof {
     mode: Mode,
+    /// How the ids of the scenarios begin that are run; all if there is none.
+    only: Vec<String>,
     rows: Rows,
     touched: Touched,
     /// Held alone by faults that nothing else may run beside.
@@ -80,8 +84,10 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         Ok(other) => return Err(format!("PROMPTARIUM_PROOF is {other:?}").into()),
     };
     let runtime = Runtime::new()?;
+    let only = std::env::var("PROMPTARIUM_PROOF_ONLY").unwrap_or_default();
     let proof = Arc::new(Proof {
         mode,
+        only: only.split(',').filter(|one| !one.is_empty()).map(str::to_owned).collect(),
         rows: Rows::default(),
         touched: Touched::default(),
         quiet: RwLock::default(),
@@ -154,20 +160,29 @@ impl Proof {
                 return Ok(outcomes.caught(fault)?);
             }
             let touched = match self.mode {
-                Mode::Touched | Mode::New => self.touched.by(fault).await?,
+                Mode::Touched | Mode::New => self.touched.by(fault, |id| self.is_run(id)).await?,
                 _ => None,
             };
             let wanted = |scenario: &Scenario| {
-                touched.as_ref().is_none_or(|touched| touched.contains(scenario.id))
+                self.is_run(scenario.id)
+                    && touched.as_ref().is_none_or(|touched| touched.contains(scenario.id))
             };
             let outcomes = trial::outcomes(&running, wanted).await;
-            let red = steady::settled(fault, outcomes.red(fault)).await?;
+            let mut red = steady::settled(fault, outcomes.red(fault)).await?;
+            if let Some(listed) = listed.filter(|_| !self.only.is_empty()) {
+                red.extend_with(listed, |id| !self.is_run(id));
+            }
             self.rows.add(fault.id, red.clone());
             // At once, so that a run that is broken off leaves what it found.
             self.rows.write()?;
-            outcomes.caught(fault)?;
             Ok(red.shows(fault)?)
         })
+    }
+}
+
+impl Proof {
+    fn is_run(&self, scenario: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|start| scenario.starts_with(start))
     }
 }
 

@@ -29,7 +29,11 @@ pub(crate) struct Touched(OnceCell<Seen>);
 
 impl Touched {
     /// The scenarios that the fault may meet; none if that cannot be told.
-    pub(crate) async fn by(&self, fault: &Fault) -> Result<Option<Ids>, NotStarted> {
+    pub(crate) async fn by(
+        &self,
+        fault: &Fault,
+        is_run: impl Fn(&str) -> bool,
+    ) -> Result<Option<Ids>, NotStarted> {
         match (fault.how)() {
             How::Setting(_) | How::Heads(_) => return Ok(None),
             // Only these hold connections on which they say nothing.
@@ -39,7 +43,7 @@ impl Touched {
             }
             How::Front(_) | How::Store(..) => {}
         }
-        let seen = self.0.get_or_try_init(record).await?;
+        let seen = self.0.get_or_try_init(|| record(is_run)).await?;
         let touched = seen.iter().filter(|(_, exchanges)| {
             // A fault may remember things, so each scenario meets a new one.
             match (fault.how)() {
@@ -56,8 +60,9 @@ impl Touched {
     }
 }
 
-async fn record() -> Result<Seen, NotStarted> {
-    let records = futures::stream::iter(scenarios::all()).map(exchanges_of);
+async fn record(is_run: impl Fn(&str) -> bool) -> Result<Seen, NotStarted> {
+    let run = scenarios::all().filter(|scenario| is_run(scenario.id));
+    let records = futures::stream::iter(run).map(exchanges_of);
     let records: Vec<_> = records.buffer_unordered(AT_ONCE).collect().await;
     records.into_iter().collect()
 }

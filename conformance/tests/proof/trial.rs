@@ -39,6 +39,13 @@ impl Red {
         self.always.contains(scenario) || self.at_times.contains(scenario)
     }
 
+    /// Adds what an earlier run has found of scenarios that are still there.
+    pub(crate) fn extend_with(&mut self, earlier: Self, kept: impl Fn(&str) -> bool) {
+        let kept = |id: &String| kept(id) && !rules_of(id).is_empty();
+        self.always.extend(earlier.always.into_iter().filter(&kept));
+        self.at_times.extend(earlier.at_times.into_iter().filter(&kept));
+    }
+
     /// Whether something that is swayed has to be red.
     pub(crate) fn is_swayed(&self) -> bool {
         self.always.iter().any(|id| swayed(id))

@@ -1,7 +1,5 @@
 //! `POST` and `DELETE …/pin`. The order of several pins is in `order`.
 
-use serde_json::json;
-
 use super::{Entry, apart, entries, path, pin};
 use crate::scenario::{core, reference};
 use crate::wire::{Reply, Wire};
@@ -23,8 +21,6 @@ pub(super) const ALL: &[Scenario] = &[
         "Pinning a pinned prompt answers 200 and changes nothing" },
     core! { "contents.unpin.again" ["VC-30"] unpin_again,
         "Unpinning a prompt that is not pinned answers 200 and changes nothing" },
-    reference! { "contents.pin.ignores-body" ["VC-25", "VC-26"] ignores_body,
-        "Pin and unpin take no notice of a body" },
 ];
 
 async fn ask_pin(wire: &Wire, vault: i64, membership: i64) -> Result<Reply, Failure> {
@@ -122,16 +118,4 @@ async fn unpin_again(case: Case) -> Result<(), Failure> {
     reply.accepted(200, "the unpin of a prompt that is not pinned")?;
     reply.equals("/data/isPinned", false)?;
     check::equal("the listing", &entries(&wire, vault).await?, &before)
-}
-
-/// S-67.
-async fn ignores_body(case: Case) -> Result<(), Failure> {
-    let (vault, listed) = four(&case).await?;
-    let path = format!("{}/pin", path(vault, listed[0].membership));
-    let reply = case.wire().post(&path, json!({ "isPinned": false })).await?;
-    reply.accepted(200, "a pin with a body")?.equals("/data/isPinned", true)?;
-    let call = case.wire().call(http::Method::DELETE, &path).json(&json!({ "isPinned": true }));
-    let reply = call.send().await?;
-    reply.accepted(200, "an unpin with a body")?.equals("/data/isPinned", false)?;
-    Ok(())
 }

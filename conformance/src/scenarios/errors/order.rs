@@ -14,7 +14,7 @@ pub(super) const ALL: &[Scenario] = &[
     reference! { "errors.order.key-before-rest" ["AU-02"] key_before_rest,
         "A missing key is told before faults of ids, content type and body (S-56)" },
     reference! { "errors.order.scope-before-rest"
-        ["AU-07", "AU-08"] [ReadOnlyKey] scope_before_rest,
+        ["AU-07", "AU-08", "AU-09", "AU-10"] [ReadOnlyKey] scope_before_rest,
         "The lack of scope is told before faults of ids, content type and body (S-56)" },
     reference! { "errors.order.type-before-body" ["EN-02"] type_before_body,
         "A wrong content type is told before the size and the faults of the body (S-56)" },
@@ -35,7 +35,7 @@ async fn method_before_key(case: Case) -> Result<(), Failure> {
 /// that is neither JSON nor announced as such, all answered 401.
 async fn unauthorized(case: &Case, wire: &crate::wire::Wire, all: bool) -> Result<(), Failure> {
     let ids = Ids::make(case, &case.wire()).await?.absent();
-    for endpoint in endpoints::all(case, &ids) {
+    for endpoint in endpoints::all(case, &ids).into_iter().chain(endpoints::beyond(case)) {
         if endpoint.reads() && !all {
             continue;
         }

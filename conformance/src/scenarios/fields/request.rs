@@ -19,7 +19,7 @@ pub(super) enum Request {
     AddPrompts,
     MovePrompt,
     Generate,
-    RequestSlot,
+    Slot,
     ListPrompts,
 }
 
@@ -33,7 +33,7 @@ impl Request {
         Self::AddPrompts,
         Self::MovePrompt,
         Self::Generate,
-        Self::RequestSlot,
+        Self::Slot,
         Self::ListPrompts,
     ];
 
@@ -48,7 +48,7 @@ impl Request {
             Self::AddPrompts => ("add-prompts", "Adding prompts to a vault"),
             Self::MovePrompt => ("move-prompt", "Move"),
             Self::Generate => ("generate", "POST /generations"),
-            Self::RequestSlot => ("request-slot", "POST /uploads/images"),
+            Self::Slot => ("request-slot", "POST /uploads/images"),
             Self::ListPrompts => ("list-prompts", "GET /prompts"),
         }
     }
@@ -64,7 +64,7 @@ impl Request {
             Self::AddPrompts => "VC-10",
             Self::MovePrompt => "VC-17",
             Self::Generate => "GE-01",
-            Self::RequestSlot => "UP-01",
+            Self::Slot => "UP-01",
             Self::ListPrompts => "PR-13",
         }
     }
@@ -123,7 +123,7 @@ impl Request {
                 let body = json!({ "modelId": model, "prompt": text, "vaultId": vault().await? });
                 ("/generations".into(), None, body)
             }
-            Self::RequestSlot => {
+            Self::Slot => {
                 ("/uploads/images".into(), None, json!({ "contentType": "image/png", "size": 68 }))
             }
             Self::ListPrompts => ("/prompts".into(), None, json!({})),

@@ -56,13 +56,13 @@ impl Kind {
     pub(super) fn range(self) -> (i64, i64, &'static str) {
         let of = |least: usize, most: usize, unit| (least as i64, most as i64, unit);
         match self {
-            Self::Text { least, most } => of(least, most, "characters"),
-            Self::Ratio { most } => of(0, most, "characters"),
-            Self::Uris { most } => of(0, most, "entries"),
-            Self::Ids { least, most } => of(least, most, "entries"),
-            Self::Integer { least, most } => (least, most, "(the value)"),
-            Self::PositiveId => (1, i64::MAX, "(the value)"),
-            Self::Object => (0, i64::MAX, "members"),
+            Self::Text { least, most } => of(least, most, " characters"),
+            Self::Ratio { most } => of(0, most, " characters"),
+            Self::Uris { most } => of(0, most, " entries"),
+            Self::Ids { least, most } => of(least, most, " entries"),
+            Self::Integer { least, most } => (least, most, ""),
+            Self::PositiveId => (1, i64::MAX, ""),
+            Self::Object => (0, i64::MAX, " members"),
             Self::AnyText | Self::OneOf(..) | Self::Uri | Self::Id => (0, i64::MAX, ""),
         }
     }
@@ -169,8 +169,8 @@ pub(super) const FIELDS: &[Field] = rows! {
     Generate "vaultId" Kind::Id, Optional, "GE-21";
     Generate "referenceImageUrls" Kind::Uris { most: 7 }, Optional, "GE-23" "LI-12";
     Generate "imageEditEndpointId" Kind::AnyText, Optional, "GE-24";
-    RequestSlot "contentType" PICTURES, Required, "UP-02" "LI-15";
-    RequestSlot "size" Kind::Integer { least: 1, most: 10_485_760 }, Required, "UP-03" "LI-14";
+    Slot "contentType" PICTURES, Required, "UP-02" "LI-15";
+    Slot "size" Kind::Integer { least: 1, most: 10_485_760 }, Required, "UP-03" "LI-14";
     ListPrompts "limit" Kind::Integer { least: 1, most: 100 }, Optional, "PG-04" "LI-01";
     ListPrompts "vaultId" Kind::Id, Optional, "PR-17";
     ListPrompts "type" LISTED, Optional, "PR-16" "PR-18";

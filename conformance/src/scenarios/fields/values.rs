@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::request::Correct;
+use super::request::{Correct, Request};
 use super::table::{Field, Kind};
 use crate::{Failure, make};
 
@@ -49,14 +49,21 @@ fn escaped(text: &str) -> String {
 
 /// Texts of `count` characters, the last one with every character escaped.
 pub(super) fn texts(call: &Correct, field: &Field, count: usize) -> Vec<String> {
-    let plain = LETTERS.map(|letters| json!(text(call, field, letters, count)).to_string());
+    // Each text of a generation is a job.
+    let skipped = if field.request == Request::Generate { LETTERS.len() - 1 } else { 0 };
+    let letters = LETTERS.into_iter().skip(skipped);
+    let plain = letters.map(|letters| json!(text(call, field, letters, count)).to_string());
     let last = escaped(&text(call, field, "漢é", count));
-    plain.into_iter().chain([last]).collect()
+    plain.chain([last]).collect()
 }
 
 /// Texts of `count` Unicode scalar values that count otherwise in other ways.
 pub(super) fn odd_texts(call: &Correct, field: &Field, count: usize) -> Vec<String> {
-    ODD.iter().map(|letters| json!(text(call, field, letters, count)).to_string()).collect()
+    let taken = if field.request == Request::Generate { 2 } else { ODD.len() };
+    ODD.iter()
+        .take(taken)
+        .map(|letters| json!(text(call, field, letters, count)).to_string())
+        .collect()
 }
 
 /// A ratio of `count` characters, which is more than two.

@@ -14,8 +14,6 @@ pub(super) const ALL: &[Scenario] = &[
     reference! { "generations.scope.status-read-only"
         ["AU-01", "GE-31"] [ReadOnlyKey, LocalProvider] status_read_only,
         "A key without prompts:write reads the status of the account's jobs (S-50)" },
-    reference! { "generations.scope.before-the-body" ["AU-09"] [ReadOnlyKey] before_the_body,
-        "The scope is checked before the body (S-56)" },
 ];
 
 async fn nothing_queued(case: Case) -> Result<(), Failure> {
@@ -31,9 +29,4 @@ async fn status_read_only(case: Case) -> Result<(), Failure> {
     let job = queue(&case, idle(json!({}))).await?;
     let reply = status(&case.read_only(), &job.id).await?;
     reply.status(200)?.equals("/data/clientJobId", job.id).map(drop)
-}
-
-async fn before_the_body(case: Case) -> Result<(), Failure> {
-    let reply = case.read_only().post("/generations", json!({ "prompt": 5 })).await?;
-    reply.status(401).map(drop)
 }

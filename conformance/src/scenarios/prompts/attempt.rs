@@ -40,15 +40,6 @@ pub(super) async fn attempt(case: &Case, on: On, fields: Value) -> Result<Attemp
     send(case, on, body.to_string(), &sent).await
 }
 
-/// Sends a body as it is written, for values that no JSON library keeps apart.
-pub(super) async fn attempt_raw(case: &Case, on: On, fields: &str) -> Result<Attempt, Failure> {
-    let body = match on {
-        On::Create => format!(r#"{{"title":"{}","prompt":"Dusk",{fields}}}"#, case.name("prompt")),
-        On::Update(_) => format!("{{{fields}}}"),
-    };
-    send(case, on, body, fields).await
-}
-
 async fn send(case: &Case, on: On, body: String, sent: &str) -> Result<Attempt, Failure> {
     let (method, path, verb) = match on {
         On::Create => (Method::POST, "/prompts".to_owned(), "create"),

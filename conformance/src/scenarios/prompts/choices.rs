@@ -20,10 +20,6 @@ pub(super) const ALL: &[Scenario] = &[
         "The images are empty until a generation fills them, imageUrl or not (S-05, S-06)" },
     reference! { "prompts.object.vault-ids-order" ["PR-08"] vault_ids_order,
         "The vaultIds ascend, each once, and are empty without a vault (S-07)" },
-    reference! { "prompts.object.timestamp-form" ["PR-09", "EN-09"] timestamp_form,
-        "Timestamps are in UTC with six fractional digits and Z (S-63)" },
-    reference! { "prompts.object.ids-ascend" ["PR-01"] ids_ascend,
-        "A prompt that is made later has a greater id, and ids are positive (S-64)" },
 ];
 
 async fn same_everywhere(case: Case) -> Result<(), Failure> {
@@ -81,28 +77,4 @@ async fn vault_ids_order(case: Case) -> Result<(), Failure> {
     }
     vaults.sort_unstable();
     check::equal("the vaultIds", &make::vaults_of(&wire, prompt).await?, &vaults)
-}
-
-async fn timestamp_form(case: Case) -> Result<(), Failure> {
-    for (reply, place) in everywhere(&case, all_inputs(&case)).await? {
-        for field in ["createdAt", "updatedAt"] {
-            let text = reply.string(&format!("{place}/{field}"))?;
-            let form: String =
-                text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
-            let right = form == "0000-00-00T00:00:00.000000Z";
-            reply.ensure(right, format!("{field} as 2025-03-01T09:30:00.000000Z"), text)?;
-        }
-    }
-    Ok(())
-}
-
-async fn ids_ascend(case: Case) -> Result<(), Failure> {
-    let mut last = 0;
-    for _ in 0..5 {
-        let made = make::prompt_with(&case, &case.wire(), json!({})).await?;
-        let id = made.integer("/data/id")?;
-        made.ensure(id > last, format!("an id above {last}"), id)?;
-        last = id;
-    }
-    Ok(())
 }

@@ -27,8 +27,6 @@ pub(super) const ALL: &[Scenario] = &[
         "Of several deletes of one prompt at the same moment exactly one succeeds" },
     reference! { "prompts.delete.exact-answer" ["PR-40"] exact_answer,
         "The data of a delete is the id and deleted, and nothing else (S-68)" },
-    reference! { "prompts.delete.body-ignored" ["PR-40"] body_ignored,
-        "A delete ignores a body (S-67)" },
 ];
 
 async fn answer(case: Case) -> Result<(), Failure> {
@@ -126,12 +124,5 @@ async fn exact_answer(case: Case) -> Result<(), Failure> {
     let prompt = make::prompt(&case, &case.wire()).await?;
     let reply = case.wire().delete(&format!("/prompts/{prompt}")).await?;
     reply.equals("/data", json!({ "id": prompt, "deleted": true }))?;
-    Ok(())
-}
-
-async fn body_ignored(case: Case) -> Result<(), Failure> {
-    let prompt = make::prompt(&case, &case.wire()).await?;
-    let call = case.wire().call(http::Method::DELETE, &format!("/prompts/{prompt}"));
-    call.body("text/plain", "not JSON").send().await?.status(200)?;
     Ok(())
 }

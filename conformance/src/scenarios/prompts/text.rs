@@ -4,7 +4,7 @@
 
 use serde_json::json;
 
-use super::attempt::{On, attempt, attempt_raw, both};
+use super::attempt::{On, attempt, both};
 use crate::scenario::reference;
 use crate::{Case, Failure, Scenario, make};
 
@@ -14,8 +14,6 @@ pub(super) const ALL: &[Scenario] = &[
         "Texts are neither trimmed nor normalised, and control characters stay (S-66)" },
     reference! { "prompts.text.blank" ["LI-02", "LI-03"] blank,
         "A title and a prompt of one space are accepted (S-66)" },
-    reference! { "prompts.text.half-a-pair" ["PR-20", "PR-35"] half_a_pair,
-        "Half a surrogate pair is refused with 400 (S-66)" },
     reference! { "prompts.text.any-platform" ["PR-04", "PR-23", "PR-33"] any_platform,
         "Any text of at most 200 characters is a platform, the empty one too (S-09)" },
     reference! { "prompts.text.platform-cleared" ["PR-04", "PR-33"] platform_cleared,
@@ -50,18 +48,6 @@ async fn blank(case: Case) -> Result<(), Failure> {
     for on in both(&case).await? {
         for field in ["title", "prompt"] {
             attempt(&case, on, json!({ field: " " })).await?.accepted()?;
-        }
-    }
-    Ok(())
-}
-
-async fn half_a_pair(case: Case) -> Result<(), Failure> {
-    for on in both(&case).await? {
-        for half in [r"\ud800", r"\udc00", r"\ud83dx", r"\ude00\ud83d"] {
-            for field in ["title", "prompt", "platform"] {
-                let fields = format!(r#""{field}":"a{half}""#);
-                attempt_raw(&case, on, &fields).await?.refused()?;
-            }
         }
     }
     Ok(())

@@ -31,8 +31,6 @@ pub(super) const ALL: &[Scenario] = &[
         "A vault that the caller made is no system vault" },
     core! { "vaults.object.timestamps" ["VA-11"] timestamps,
         "A vault's createdAt and updatedAt are timestamps" },
-    reference! { "vaults.object.ids-ascend" ["VA-01"] ids_ascend,
-        "Vaults made one after the other have ascending ids" },
     reference! { "vaults.object.plain" ["VA-06", "VA-07", "VA-08"] plain,
         "A vault has no access type, no lock and no cover image" },
     reference! { "vaults.object.no-description" ["VA-03"] no_description,
@@ -103,16 +101,6 @@ async fn timestamps(case: Case) -> Result<(), Failure> {
     vault.timestamp("/data/createdAt")?;
     vault.timestamp("/data/updatedAt")?;
     Ok(())
-}
-
-/// S-64.
-async fn ids_ascend(case: Case) -> Result<(), Failure> {
-    let mut ids = Vec::new();
-    for _ in 0..4 {
-        ids.push(make::vault(&case, &case.wire()).await?);
-    }
-    let ascend = ids.is_sorted() && ids.iter().all(|id| *id > 0);
-    check::ensure(ascend, "positive, ascending ids", format!("{ids:?}"))
 }
 
 /// S-13, S-14 and S-15.

@@ -26,8 +26,6 @@ pub(in super::super) const ALL: &[Scenario] = &[
         "The dates of a fork and its copies are the moment of the fork" },
     reference! { "vaults.fork.own-private-400" ["VA-30"] own_private,
         "The fork of one's own private vault is refused with 400 and no details" },
-    reference! { "vaults.fork.ignores-body" ["VA-29"] ignores_body,
-        "A fork takes no notice of a body" },
 ];
 
 /// A public vault of the caller with so many prompts, the first added first.
@@ -162,15 +160,5 @@ async fn own_private(case: Case) -> Result<(), Failure> {
     let vault = make::vault(&case, &case.wire()).await?;
     let reply = case.wire().post_empty(&format!("/vaults/{vault}/fork")).await?;
     reply.refused("the fork of one's own private vault")?.equals("/details", json!({}))?;
-    Ok(())
-}
-
-/// S-67.
-async fn ignores_body(case: Case) -> Result<(), Failure> {
-    let (vault, _) = public(&case, 0).await?;
-    let path = format!("/vaults/{vault}/fork");
-    let reply = case.wire().post(&path, json!({ "name": "other", "visibility": "public" })).await?;
-    let name = reply.accepted(201, "a fork with a body")?.at("/data/name")?;
-    reply.ensure(name != "other", "a name that is not from the body", name)?;
     Ok(())
 }

@@ -70,7 +70,7 @@ pub(crate) const ALL: &[Fault] = &[
             twisted(inner, Moves::of(Slip::TakesAll))
         }),
         "A move takes the prompt out of all other vaults." },
-    fault! { "contents.move-loses" ["VC-21"]
+    fault! { "contents.move-loses" ["VC-24"]
         How::Store("POST /vaults/*/prompts/*/move", |inner| twisted(inner, Moves::of(Slip::Loses))),
         "A move to no vault of the caller's is refused, and the prompt is gone." },
     fault! { "contents.move-claims" ["VC-24"]

@@ -48,7 +48,7 @@ pub(super) const ALL: &[Fault] = &[
     fault! { "prompts.null-is-empty" ["PR-04"]
         taken_as(CREATE, "platform", |platform| platform.is_null().then(|| json!(""))),
         "A create takes the platform null for an empty one." },
-    fault! { "prompts.half-a-pair-replaced" ["PR-20"] asks(WRITES, |ask| {
+    fault! { "prompts.half-a-pair-replaced" ["EN-02"] asks(WRITES, |ask| {
         let text = String::from_utf8_lossy(&ask.body).into_owned();
         // What is JSON has no half pairs.
         if ask.json().is_null() && text.contains("\\ud") {

@@ -14,7 +14,7 @@ use crate::front::{answers, whole};
 pub(super) const ALL: &[Fault] = &[
     fault! { "prompts.delete-soft" ["PR-41"] kept(),
         "A deleted prompt can still be read." },
-    fault! { "prompts.delete-again" ["PR-41"] again(),
+    fault! { "prompts.delete-again" ["ER-09"] again(),
         "Deleting a deleted prompt answers 200 again." },
     fault! { "prompts.delete-still-listed" ["PR-42"] still_listed(|_| true),
         "A deleted prompt stays in the list of prompts with a vaultId." },

@@ -45,7 +45,7 @@ pub(super) const ALL: &[Fault] = &[
         answer
     }),
         "A prompt is read with the title of the next one that has a like title." },
-    fault! { "prompts.read-needs-scope" ["PR-30"] instead(READ, |ask| {
+    fault! { "prompts.read-needs-scope" ["AU-01"] instead(READ, |ask| {
         let reads_only = ask.authorization().ends_with(READ_ONLY);
         reads_only.then(|| Answer::refusal(401, "The key is not valid."))
     }),
