@@ -49,7 +49,7 @@ impl Exchange {
     }
 
     /// The same, as the last one of a scenario whose failure is about no single exchange.
-    pub(crate) fn as_last(self) -> Self {
+    pub(crate) fn into_last(self) -> Self {
         Self { last: true, ..self }
     }
 

@@ -71,7 +71,7 @@ pub async fn one(
             steps.retain(|step| !Arc::ptr_eq(&step.request, &shown.request));
             Some(shown.redacted(secrets))
         }
-        None => steps.pop().map(|last| last.redacted(secrets).as_last()),
+        None => steps.pop().map(|last| last.redacted(secrets).into_last()),
     };
     let is_bad = record.outcome.is_bad();
     let steps = if is_bad { steps } else { Vec::new() };

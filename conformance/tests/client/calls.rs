@@ -165,7 +165,7 @@ async fn message(case: Case) -> Result<(), Failure> {
     let absent = PromptId::new(i64::from(i32::MAX) - 1);
     let wire = case.wire().get(&format!("/prompts/{absent}")).await?;
     let error = expect_error("get", case.sdk()?.prompts().get(absent).await, NOT_FOUND)?;
-    check::equal("the message", &error.message().as_deref(), &Some(wire.string("/error")?))?;
+    check::equal("the message", &error.message(), &Some(wire.string("/error")?))?;
     let status = error.status().map(|status| status.as_u16());
     check::equal("the status", &status, &Some(wire.status_code()))
 }
