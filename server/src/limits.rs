@@ -143,9 +143,8 @@ pub(crate) const RETRY_PAUSE_MAX: Duration = Duration::from_millis(128);
 pub(crate) const STREAM_BATCH: usize = 64;
 /// Streams of one account at once. All accounts together have half of the pool.
 pub(crate) const STREAMS_PER_ACCOUNT: usize = 2;
-/// Pages of prompts that are read at once, for one account and in all. The largest take 15 ms each.
+/// Pages of prompts that are read at once for one account, the largest for 15 ms each; 64 in all.
 pub(crate) const PAGES_PER_ACCOUNT: usize = 8;
-pub(crate) const PAGES_MAX: usize = 8 * PAGES_PER_ACCOUNT;
 /// How long a request waits until it may stream.
 pub(crate) const STREAM_WAIT: Duration = Duration::from_secs(5);
 /// Lists of vaults whose rows are in memory at once, in all and of one account.

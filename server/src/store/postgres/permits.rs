@@ -8,7 +8,7 @@ use tokio::time::{Instant, timeout};
 use crate::account_permits::{AccountPermits, Permit};
 use crate::domain::AccountId;
 use crate::limits::{
-    LONG_WRITE_WAIT, LONG_WRITES_PER_ACCOUNT, PAGES_MAX, PAGES_PER_ACCOUNT, POOL_WAIT, STREAM_WAIT,
+    LONG_WRITE_WAIT, LONG_WRITES_PER_ACCOUNT, PAGES_PER_ACCOUNT, POOL_WAIT, STREAM_WAIT,
     STREAMS_PER_ACCOUNT, VAULT_LISTS_MAX, VAULT_LISTS_PER_ACCOUNT,
 };
 use crate::store::{StoreError, time_budget};
@@ -55,7 +55,7 @@ impl Shares {
             streams: Share::new(own / 2, STREAMS_PER_ACCOUNT, STREAM_WAIT, streams),
             long_writes: Share::new(own / 4, LONG_WRITES_PER_ACCOUNT, LONG_WRITE_WAIT, long_writes),
             vault_lists: Share::new(VAULT_LISTS_MAX, VAULT_LISTS_PER_ACCOUNT, POOL_WAIT, lists),
-            pages: Share::new(PAGES_MAX, PAGES_PER_ACCOUNT, POOL_WAIT, pages),
+            pages: Share::new(8 * PAGES_PER_ACCOUNT, PAGES_PER_ACCOUNT, POOL_WAIT, pages),
         }
     }
 }
