@@ -136,6 +136,7 @@ pub(super) fn of_other_types(call: &Correct, field: &Field) -> Vec<String> {
         Kind::Id | Kind::PositiveId | Kind::Integer { .. } if is_body => {
             values.push(json!(if own.is_empty() { "1" } else { own }).to_string());
         }
+        Kind::OneOf(words, _) => values.push(json!([words[0]]).to_string()),
         Kind::Ids { .. } => values.push(own.replace('[', "[\"").replace(']', "\"]")),
         _ => {}
     }

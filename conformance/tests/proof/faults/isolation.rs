@@ -61,7 +61,7 @@ pub(super) const ALL: &[Fault] = &[
         if wanted { with_the_others(answer, &ask, &upstream).await } else { answer }
     }),
         "The list by type holds the prompts of every account." },
-    fault! { "isolation.listed-by-vault" ["PR-14"]
+    fault! { "isolation.listed-by-vault" ["PR-15"]
         whole("GET /prompts", |ask, upstream| async move {
             let answer = upstream.send(&ask).await;
             if answer.code() != 400 || ask.parameter("vaultId").is_none() {
