@@ -19,8 +19,16 @@ async fn stocked(case: &Case, count: usize) -> Result<(VaultId, Vec<i64>), Failu
     let wire = case.wire();
     let vault = make::vault(case, &wire).await?;
     make::members(case, &wire, vault, count).await?;
-    let list = wire.get(&format!("/prompts?vaultId={vault}&limit=100")).await?;
-    Ok((VaultId::new(vault), list.status(200)?.integers("/data", "id")?))
+    // A page may be empty although others follow (S-71).
+    let (mut ids, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let page = wire.get(&format!("/prompts?vaultId={vault}&limit=100{cursor}")).await?;
+        ids.extend(page.status(200)?.integers("/data", "id")?);
+        let Some(next) = page.at("/pagination/nextCursor")?.as_str() else { break };
+        let next: String = url::form_urlencoded::byte_serialize(next.as_bytes()).collect();
+        cursor = format!("&cursor={next}");
+    }
+    Ok((VaultId::new(vault), ids))
 }
 
 async fn rest(mut items: Items<Prompt>) -> Result<Vec<i64>, Failure> {
