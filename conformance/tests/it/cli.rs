@@ -233,8 +233,8 @@ async fn declared_keys_that_are_not_refused_are_failures_of_the_target() {
         .seed_key(format!("{writer}=alice:prompts:write"));
     let server = server.start().await.unwrap();
     for (variable, scenario) in [
-        ("PROMPTARIUM_READ_ONLY_API_KEY", "auth.scope.create-vault"),
-        ("PROMPTARIUM_REVOKED_API_KEY", "auth.key.revoked"),
+        ("PROMPTARIUM_READ_ONLY_API_KEY", "access.no-scope.create-vault"),
+        ("PROMPTARIUM_REVOKED_API_KEY", "access.revoked.list-prompts"),
     ] {
         let variables = [
             ("PROMPTARIUM_BASE_URL", server.base_url()),
@@ -258,11 +258,17 @@ async fn a_read_only_key_that_may_not_read_skips_what_needs_it_and_says_why() {
         ("PROMPTARIUM_API_KEY", MAIN),
         ("PROMPTARIUM_READ_ONLY_API_KEY", REVOKED),
     ];
-    let filters = ["run", "--filter", "auth.scope.create-vault", "--filter", "auth.key.unknown"];
+    let filters = [
+        "run",
+        "--filter",
+        "access.no-scope.create-vault",
+        "--filter",
+        "access.unknown.list-prompts",
+    ];
     let output = program(&filters, &variables).await;
     let text = stdout(&output);
     assert_eq!(output.status.code(), Some(0), "{text}");
-    assert!(text.contains("skipped auth.scope.create-vault: needs a key"), "{text}");
+    assert!(text.contains("skipped access.no-scope.create-vault: no key"), "{text}");
     assert!(text.contains("verdict: partial"), "{text}");
     server.shutdown().await;
 }

@@ -19,6 +19,7 @@ const LAYERS: &[&str] = &[
     "scenario",
     "scenarios",
     "suite",
+    "spec",
     "rules",
     "coverage",
     "selection",
