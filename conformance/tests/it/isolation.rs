@@ -18,7 +18,8 @@ macro_rules! scenario {
             rules: &["VA-16"],
             profile: promptarium_conformance::Profile::Core,
             needs: &[],
-            run: |case| Box::pin($run(case)),
+            source: concat!(file!(), ":", line!()),
+            run: &|case| Box::pin($run(case)),
         }
     };
 }

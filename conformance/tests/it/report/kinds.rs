@@ -49,7 +49,8 @@ macro_rules! scenario {
             rules: &["VA-16"],
             profile: Profile::Core,
             needs: &[$(Need::$need),*],
-            run: |case| Box::pin($run(case)),
+            source: concat!(file!(), ":", line!()),
+            run: &|case| Box::pin($run(case)),
         }
     };
 }
