@@ -20,6 +20,7 @@ const LAYERS: &[&str] = &[
     "scenarios",
     "suite",
     "spec",
+    "spec",
     "rules",
     "coverage",
     "selection",
