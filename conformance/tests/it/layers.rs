@@ -20,7 +20,6 @@ const LAYERS: &[&str] = &[
     "scenarios",
     "suite",
     "spec",
-    "spec",
     "rules",
     "coverage",
     "selection",
