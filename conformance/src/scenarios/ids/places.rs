@@ -133,9 +133,10 @@ impl Place {
             ("POST", "/prompts") => {
                 json!({ "title": "strange", "prompt": "p", "vaultId": id("vaultId", own.vault) })
             }
-            ("PATCH", PROMPT) => {
+            ("PATCH", PROMPT) if self.place == Where::Body => {
                 json!({ "title": "strange", "vaultId": id("vaultId", own.target) })
             }
+            ("PATCH", PROMPT) => json!({ "title": "strange" }),
             ("POST", SAVE) => json!({ "vaultId": id("vaultId", own.target) }),
             ("PATCH", VAULT) => json!({ "name": "strange", "visibility": "public" }),
             ("POST", CONTENTS) => json!({ "promptIds": [id("promptIds", own.loose)] }),

@@ -19,7 +19,7 @@ pub(super) const ALL: &[Fault] = &[
             .then(|| Answer::refusal(415, "Content-Type has to be application/json."))
     }),
         "A Content-Type with parameters is refused." },
-    fault! { "envelope.latin1" ["EN-02"] edits("POST /prompts, PATCH /prompts/*", |body| {
+    fault! { "envelope.latin1" ["PR-02"] edits("POST /prompts, PATCH /prompts/*", |body| {
         for name in ["title", "prompt"] {
             if let Some(text) = body[name].as_str().filter(|text| text.len() <= 120) {
                 body[name] = text.bytes().map(char::from).collect::<String>().into();

@@ -98,7 +98,7 @@ pub(super) const ALL: &[Fault] = &[
         }
     }),
         "Of a key that stands twice the values are joined." },
-    fault! { "isolation.membership-forbidden" ["ER-10"]
+    fault! { "isolation.membership-forbidden" ["VC-15"]
         answers("DELETE /vaults/*/prompts/*", |ask, answer| {
             if answer.code() == 404
                 && answer.json()["details"] == Value::Object(serde_json::Map::default())

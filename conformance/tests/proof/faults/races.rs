@@ -18,7 +18,7 @@ pub(super) const ALL: &[&[Fault]] =
 
 /// The call came at once with others, and was the one to give way.
 fn gave_way() -> Answer {
-    Answer::refusal(409, "Something else is under way. Try again.")
+    Answer::refusal(400, "Something else is under way. Try again.")
 }
 
 /// Calls of one key at one path.
