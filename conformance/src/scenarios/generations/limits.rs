@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::job::{own_id, send};
+use super::job::{own_id, send, taken_by_model};
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario, make};
 
@@ -22,13 +22,16 @@ const TEXT: usize = 100_000;
 /// With every letter escaped, which is the longest body that a service has to take.
 async fn both_texts(case: Case) -> Result<(), Failure> {
     let vault = make::vault(&case, &case.wire()).await?;
-    let escaped = r"\u6f22".repeat(TEXT);
+    // `sweep` finds the output by the name.
+    let name = case.name("long");
+    let escaped = format!("{name}{}", r"\u6f22".repeat(TEXT - name.chars().count()));
     let model = case.image_model();
     let body = format!(
         r#"{{"modelId":"{model}","prompt":"{escaped}","negativePrompt":"{escaped}","vaultId":{vault}}}"#
     );
     let call = case.wire().call(http::Method::POST, "/generations");
     let reply = call.body("application/json", body).send().await?;
+    taken_by_model(&case, &reply, "prompt")?;
     reply.accepted(202, "two texts of 100000 escaped letters").map(drop)
 }
 

@@ -8,7 +8,7 @@ use crate::scenarios::pagination::walk::page;
 use crate::{Case, Failure, Scenario, check, make};
 
 /// As many pages as are read to see the end of a list.
-const PAGES_MAX: usize = 100;
+const PAGES_MAX: usize = 300;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
