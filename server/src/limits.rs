@@ -1,6 +1,5 @@
-//! Every timeout, size and pool bound of the server.
-//!
-//! Limits of the API's fields are in [`promptarium::limits`].
+//! Every timeout, size and pool bound of the server. Limits of the API's fields are in
+//! [`promptarium::limits`].
 
 use std::time::Duration;
 
@@ -147,8 +146,7 @@ pub(crate) const STREAMS_PER_ACCOUNT: usize = 2;
 pub(crate) const PAGES_PER_ACCOUNT: usize = 8;
 /// How long a request waits until it may stream.
 pub(crate) const STREAM_WAIT: Duration = Duration::from_secs(5);
-/// Lists of vaults whose rows are in memory at once, in all and of one account.
-pub(crate) const VAULT_LISTS_MAX: usize = 8;
+/// Lists of vaults whose rows are in memory at once for one account; 8 in all.
 pub(crate) const VAULT_LISTS_PER_ACCOUNT: usize = 2;
 /// How long the reader of a stream may take no batch before its connection is closed.
 pub(crate) const STREAM_STALL_TIMEOUT: Duration = Duration::from_secs(30);

@@ -9,7 +9,7 @@ use crate::account_permits::{AccountPermits, Permit};
 use crate::domain::AccountId;
 use crate::limits::{
     LONG_WRITE_WAIT, LONG_WRITES_PER_ACCOUNT, PAGES_PER_ACCOUNT, POOL_WAIT, STREAM_WAIT,
-    STREAMS_PER_ACCOUNT, VAULT_LISTS_MAX, VAULT_LISTS_PER_ACCOUNT,
+    STREAMS_PER_ACCOUNT, VAULT_LISTS_PER_ACCOUNT,
 };
 use crate::store::{StoreError, time_budget};
 
@@ -54,7 +54,12 @@ impl Shares {
             steps: Share::new(own, own.div_ceil(2), POOL_WAIT, steps),
             streams: Share::new(own / 2, STREAMS_PER_ACCOUNT, STREAM_WAIT, streams),
             long_writes: Share::new(own / 4, LONG_WRITES_PER_ACCOUNT, LONG_WRITE_WAIT, long_writes),
-            vault_lists: Share::new(VAULT_LISTS_MAX, VAULT_LISTS_PER_ACCOUNT, POOL_WAIT, lists),
+            vault_lists: Share::new(
+                4 * VAULT_LISTS_PER_ACCOUNT,
+                VAULT_LISTS_PER_ACCOUNT,
+                POOL_WAIT,
+                lists,
+            ),
             pages: Share::new(8 * PAGES_PER_ACCOUNT, PAGES_PER_ACCOUNT, POOL_WAIT, pages),
         }
     }
