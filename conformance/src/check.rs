@@ -59,7 +59,7 @@ where
 /// be compared: the fields that the specification has, but for those that a server
 /// may change by itself (S-04, S-13, S-14, S-15) and for its own (S-68), and
 /// `vaultIds` in one order (S-07). A list is taken entry by entry.
-pub fn settled(value: &Value) -> Value {
+pub fn stable_fields(value: &Value) -> Value {
     const FIELDS: [&str; 17] = [
         "id",
         "title",
@@ -80,7 +80,7 @@ pub fn settled(value: &Value) -> Value {
         "images",
     ];
     let object = match value {
-        Value::Array(entries) => return entries.iter().map(settled).collect(),
+        Value::Array(entries) => return entries.iter().map(stable_fields).collect(),
         Value::Object(object) => object,
         other => return other.clone(),
     };
@@ -98,7 +98,7 @@ pub fn settled(value: &Value) -> Value {
 }
 
 /// Says in a failure which round of a loop it was, such as the field and its value.
-pub fn about<T>(what: impl Display, result: Result<T, Failure>) -> Result<T, Failure> {
+pub fn with_context<T>(what: impl Display, result: Result<T, Failure>) -> Result<T, Failure> {
     result
         .map_err(|failure| Failure { expected: format!("{what}: {}", failure.expected), ..failure })
 }
@@ -107,7 +107,7 @@ pub fn about<T>(what: impl Display, result: Result<T, Failure>) -> Result<T, Fai
 mod tests {
     use serde_json::json;
 
-    use super::settled;
+    use super::stable_fields;
 
     #[test]
     fn what_a_server_may_change_by_itself_is_settled() {
@@ -115,7 +115,7 @@ mod tests {
             "coverImageUrl": "https://a.example/?1", "images": [{ "url": "https://a.example/?1" }] }]);
         let other = json!([{ "id": 7, "status": "draft", "vaultIds": [1, 2],
             "coverImageUrl": null, "images": [{ "url": "https://a.example/?2" }] }]);
-        assert_eq!(settled(&one), settled(&other));
+        assert_eq!(stable_fields(&one), stable_fields(&other));
     }
 
     #[test]
@@ -133,7 +133,7 @@ mod tests {
         ] {
             let mut changed = prompt.clone();
             changed[field] = value;
-            assert_ne!(settled(&changed), settled(&prompt), "{field}");
+            assert_ne!(stable_fields(&changed), stable_fields(&prompt), "{field}");
         }
     }
 }

@@ -3,11 +3,11 @@
 //! [`drift`] names every place where it does not.
 
 mod clauses;
-mod excused;
+mod exemptions;
 pub mod proof;
 
 pub use self::clauses::{ClauseLine, clauses};
-pub use self::excused::{EXCUSES, Excuse, WITHOUT_FAULT};
+pub use self::exemptions::{EXEMPTIONS, Exemption, WITHOUT_FAULT};
 use crate::{Profile, Scenario, rules, scenarios};
 
 /// A rule and what stands behind it.
@@ -33,7 +33,7 @@ pub fn matrix() -> Vec<Line> {
         rule: rule.id,
         text: rule.text,
         scenarios: proofs(rule.id).map(|scenario| scenario.id).collect(),
-        reason: excuse(rule.id).map(|excuse| excuse.reason),
+        reason: exemption(rule.id).map(|exemption| exemption.reason),
         faults: faults(rule.id).collect(),
         unproved: proof::unproved().iter().find(|one| one.rule == rule.id).map(|one| one.reason),
     };
@@ -44,13 +44,13 @@ pub fn matrix() -> Vec<Line> {
 pub fn drift() -> Vec<String> {
     let mut drift = Vec::new();
     for rule in rules::all() {
-        match (proofs(rule.id).next(), excuse(rule.id)) {
+        match (proofs(rule.id).next(), exemption(rule.id)) {
             (None, None) => {
                 drift.push(format!("{} has neither a scenario nor a reason", rule.id));
             }
-            (Some(scenario), Some(excuse)) => drift.push(format!(
+            (Some(scenario), Some(exemption)) => drift.push(format!(
                 "the reason for {} is stale: {} proves {}",
-                excuse.what, scenario.id, rule.id
+                exemption.what, scenario.id, rule.id
             )),
             _ => {}
         }
@@ -64,12 +64,12 @@ pub fn drift() -> Vec<String> {
     }
     drift.extend(page_drift());
     drift.extend(clauses::drift());
-    for excuse in EXCUSES {
-        if !rules::all().any(|rule| excuse.covers(rule.id)) {
-            drift.push(format!("a reason is given for {}, which is no rule", excuse.what));
+    for exemption in EXEMPTIONS {
+        if !rules::all().any(|rule| exemption.covers(rule.id)) {
+            drift.push(format!("a reason is given for {}, which is no rule", exemption.what));
         }
-        if excuse.reason.is_empty() {
-            drift.push(format!("the reason for {} is empty", excuse.what));
+        if exemption.reason.is_empty() {
+            drift.push(format!("the reason for {} is empty", exemption.what));
         }
     }
     for scenario in scenarios::all() {
@@ -124,6 +124,6 @@ fn proofs(rule: &str) -> impl Iterator<Item = &'static Scenario> {
     scenarios::all().filter(move |scenario| scenario.rules.contains(&rule))
 }
 
-fn excuse(rule: &str) -> Option<&'static Excuse> {
-    EXCUSES.iter().find(|excuse| excuse.covers(rule))
+fn exemption(rule: &str) -> Option<&'static Exemption> {
+    EXEMPTIONS.iter().find(|exemption| exemption.covers(rule))
 }

@@ -1,5 +1,5 @@
-//! Permits for work that may run a few times at once: so many in all, and so many for each
-//! account, so that no account has all of them.
+//! Permits that bound concurrent work: a maximum in all and one for each account, so that no
+//! account holds all of them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,7 +10,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::domain::AccountId;
 
-/// Permits, each for the one who waits longest.
+/// Permits, granted in the order of the requests for them.
+#[derive(Debug)]
 pub(crate) struct AccountPermits {
     all: Arc<Semaphore>,
     count: usize,
@@ -45,7 +46,7 @@ impl AccountPermits {
             permits.or_insert_with(|| Arc::new(Semaphore::new(self.per_account))).clone()
         };
         let _waiting = Waiting::begin(&self.waiting);
-        // The account's first: who waits for that keeps no one else waiting.
+        // The account's own first: a request that waits for it holds no permit of all.
         if let Ok(own) = own.acquire_owned().await
             && let Ok(one) = self.all.clone().acquire_owned().await
         {
@@ -66,7 +67,7 @@ impl AccountPermits {
     }
 }
 
-/// Counts one who waits, also if it is dropped meanwhile.
+/// One request that waits; dropped with its future.
 struct Waiting<'a>(&'a AtomicUsize);
 
 impl<'a> Waiting<'a> {

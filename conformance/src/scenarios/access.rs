@@ -151,11 +151,11 @@ async fn refused(case: Case, row: &Row, credential: Credential) -> Result<(), Fa
         body["name"] = json!(name);
     }
     match credential {
-        Credential::Missing => endpoint.send(&case.anonymous()).await?.status(401)?,
-        Credential::Revoked => endpoint.send(&case.revoked()).await?.status(401)?,
-        Credential::NoScope => endpoint.send(&case.read_only()).await?.status(401)?,
-        _ => return with_forms(&case, &endpoint, &credential.forms(&case)).await,
-    };
+        Credential::Missing => endpoint.send(&case.anonymous()).await?.status(401).map(drop)?,
+        Credential::Revoked => endpoint.send(&case.revoked()).await?.status(401).map(drop)?,
+        Credential::NoScope => endpoint.send(&case.read_only()).await?.status(401).map(drop)?,
+        _ => with_forms(&case, &endpoint, &credential.forms(&case)).await?,
+    }
     check::equal("what was there", &ids.state(&wire).await?, &before)?;
     let vaults = wire.get("/vaults").await?;
     let made = vaults.array("/data")?.iter().any(|vault| vault["name"] == json!(name));
@@ -169,7 +169,7 @@ async fn with_forms(
 ) -> Result<(), Failure> {
     for (name, value) in forms {
         let call = endpoint.call(&case.anonymous()).header("authorization", value);
-        check::about(name, call.send().await?.status(401))?;
+        check::with_context(name, call.send().await?.status(401))?;
     }
     Ok(())
 }

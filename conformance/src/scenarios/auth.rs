@@ -42,7 +42,7 @@ async fn refused_everywhere(case: &Case, forms: &[Form]) -> Result<(), Failure> 
             for value in &form.values {
                 call = call.header("authorization", value);
             }
-            check::about(&form.name, call.send().await?.status(401))?;
+            check::with_context(&form.name, call.send().await?.status(401))?;
         }
     }
     Ok(())

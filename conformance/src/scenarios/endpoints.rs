@@ -66,7 +66,7 @@ impl Ids {
             format!("/vaults/{target}"),
             format!("/vaults/{target}/prompts"),
         ] {
-            state.push(check::settled(wire.get(&path).await?.data(200)?));
+            state.push(check::stable_fields(wire.get(&path).await?.data(200)?));
         }
         Ok(state.into())
     }

@@ -164,7 +164,7 @@ async fn foreign(case: &Case, place: &Place) -> Result<(), Failure> {
             let before = owned.state(&owner).await?;
             let id = place.kind.of(&owned);
             let beside = beside(place, &owned, &own);
-            check::about(visibility, refused(&stranger, place, &own, &beside, id).await)?;
+            check::with_context(visibility, refused(&stranger, place, &own, &beside, id).await)?;
             check::equal("what the owner has", &owned.state(&owner).await?, &before)?;
         }
     }
@@ -190,7 +190,7 @@ async fn named(case: &Case, place: &Place) -> Result<(), Failure> {
                 reply.status(400).and_then(|reply| reply.string(&field)).map(drop)
             }
         };
-        check::about(format!("the id {id}"), named)?;
+        check::with_context(format!("the id {id}"), named)?;
     }
     Ok(())
 }
@@ -216,7 +216,7 @@ pub(super) async fn compare(
     let beside = beside(place, owned, own);
     let expected = place.call(wire, &beside, nothing).await?;
     let got = place.call(wire, &beside, foreign).await?;
-    check::about(place.words(), same(&got, &expected, (foreign, nothing)))
+    check::with_context(place.words(), same(&got, &expected, (foreign, nothing)))
 }
 
 /// Status, body and headers are the same. An answer may repeat the id that was sent.
@@ -249,6 +249,6 @@ impl Place {
             _ if of_path && self.name != "fork-vault" => reply.status(404),
             _ => reply.status_in(400..=499),
         };
-        check::about(self.words(), checked).map(drop)
+        check::with_context(self.words(), checked).map(drop)
     }
 }

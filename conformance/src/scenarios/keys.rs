@@ -141,7 +141,7 @@ async fn whole(case: Case) -> Result<(), Failure> {
     ] {
         let call = case.anonymous().call(Method::GET, "/vaults");
         let call = call.header("authorization", format!("Bearer {token}"));
-        check::about(name, call.send().await?.status(401))?;
+        check::with_context(name, call.send().await?.status(401))?;
     }
     Ok(())
 }

@@ -86,9 +86,9 @@ impl Site {
     async fn refuses(&self, what: &str, bytes: &[u8]) -> Result<Received, Failure> {
         let mut socket = self.socket().await?;
         socket.send(bytes).await?;
-        let heard = check::about(what, refused(socket.next().await?, &socket))?;
-        check::about(what, over(socket).await)?;
-        check::about(what, self.is_empty().await)?;
+        let heard = check::with_context(what, refused(socket.next().await?, &socket))?;
+        check::with_context(what, over(socket).await)?;
+        check::with_context(what, self.is_empty().await)?;
         Ok(heard)
     }
 

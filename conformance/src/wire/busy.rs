@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimeParser;
 
 /// How long one call waits in all. After that a 429 is the answer.
-const PATIENCE: Duration = Duration::from_secs(30);
+const RETRY_FOR: Duration = Duration::from_secs(30);
 /// The first wait where the target names none; it doubles with each.
 const FIRST: Duration = Duration::from_millis(100);
 /// How long one call that races others is sent again after 409 and 503.
@@ -18,18 +18,18 @@ const CONTENTION: Duration = Duration::from_secs(8);
 /// The longest wait where the target names none.
 const LONGEST: Duration = Duration::from_secs(3);
 
-/// What is left of the patience with one call.
-pub(super) struct Patience {
+/// What is left of the retries with one call.
+pub(super) struct Retries {
     left: Duration,
     contention_left: Duration,
     pause: Duration,
 }
 
-impl Patience {
+impl Retries {
     /// For one call, which may race others for the same thing.
     pub(super) fn new(contention: bool) -> Self {
         let contention_left = if contention { CONTENTION } else { Duration::ZERO };
-        Self { left: PATIENCE, contention_left, pause: FIRST }
+        Self { left: RETRY_FOR, contention_left, pause: FIRST }
     }
 
     /// How long to wait before the call is sent again; `None` if this answer stands.

@@ -138,7 +138,7 @@ impl Call {
             target.http.request(request.method.clone(), &url).headers(request.headers.clone());
         let request = Arc::new(request);
         wire.ledger.record(RawExchange { request: Arc::clone(&request), response: None });
-        let retries = busy::Patience::new(wire.contention);
+        let retries = busy::Retries::new(wire.contention);
         match answer(body.put_on(call), retries).await {
             Ok(response) => {
                 let json = serde_json::from_slice(&response.body).ok();
@@ -223,9 +223,9 @@ impl Body {
 /// The whole answer, or in words why there is none.
 async fn answer(
     request: reqwest::RequestBuilder,
-    patience: busy::Patience,
+    retries: busy::Retries,
 ) -> Result<Response, String> {
-    let mut response = accepted(request, patience).await.map_err(in_words)?;
+    let mut response = accepted(request, retries).await.map_err(in_words)?;
     let (status, headers) = (response.status(), response.headers().clone());
     let mut body = BytesMut::new();
     while let Some(piece) = response.chunk().await.map_err(in_words)? {
@@ -240,12 +240,12 @@ async fn answer(
 /// The head of an answer of a target that has time for the request.
 async fn accepted(
     mut request: reqwest::RequestBuilder,
-    mut patience: busy::Patience,
+    mut retries: busy::Retries,
 ) -> Result<reqwest::Response, reqwest::Error> {
     loop {
         let again = request.try_clone();
         let response = request.send().await?;
-        let wait = patience.wait(response.status(), response.headers());
+        let wait = retries.wait(response.status(), response.headers());
         let Some((again, wait)) = again.zip(wait) else { return Ok(response) };
         tokio::time::sleep(wait).await;
         request = again;

@@ -165,7 +165,7 @@ impl Reply {
     }
 
     /// Refused with any status of the 4xx. `what` says for what.
-    pub fn refused_somehow(&self, what: impl Display) -> Result<&Self, Failure> {
+    pub fn is_client_error(&self, what: impl Display) -> Result<&Self, Failure> {
         let status = self.status_code();
         self.ensure(
             (400..=499).contains(&status),

@@ -21,7 +21,7 @@ fn same(sdk: &impl Serialize, wire: &Value) -> Result<(), Failure> {
     let sdk = serde_json::to_value(sdk)
         .map_err(|error| Failure::error("a model of the SDK as JSON", error.to_string()))?;
     let without_times = |value: &Value| {
-        let mut value = check::settled(value);
+        let mut value = check::stable_fields(value);
         for time in ["createdAt", "updatedAt"] {
             // A moment has many spellings.
             let moment = value[time].as_str().and_then(check::timestamp);

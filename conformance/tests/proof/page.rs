@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::{fs, io};
 
-use promptarium_conformance::coverage::{EXCUSES, WITHOUT_FAULT, proof};
+use promptarium_conformance::coverage::{EXEMPTIONS, WITHOUT_FAULT, proof};
 use promptarium_conformance::{rules, scenarios};
 
 use crate::fault::Fault;
@@ -98,10 +98,12 @@ fn row(fault: &Fault, red: &Red) -> String {
 /// The rules that no fault breaks, each with its reason.
 fn reasons() -> Vec<(&'static str, String)> {
     let reason = |rule: rules::Rule| {
-        let no_scenario = EXCUSES.iter().map(|excuse| (excuse, "There is no scenario: "));
-        let excuses = no_scenario.chain(WITHOUT_FAULT.iter().map(|excuse| (excuse, "No fault: ")));
-        let (excuse, what) = excuses.into_iter().find(|(excuse, _)| excuse.covers(rule.id))?;
-        Some((rule.id, format!("{what}{}.", excuse.reason)))
+        let no_scenario = EXEMPTIONS.iter().map(|exemption| (exemption, "There is no scenario: "));
+        let exemptions =
+            no_scenario.chain(WITHOUT_FAULT.iter().map(|exemption| (exemption, "No fault: ")));
+        let (exemption, what) =
+            exemptions.into_iter().find(|(exemption, _)| exemption.covers(rule.id))?;
+        Some((rule.id, format!("{what}{}.", exemption.reason)))
     };
     rules::all().filter_map(reason).collect()
 }
@@ -125,10 +127,8 @@ pub(crate) fn unseen() -> Vec<String> {
     let seen: BTreeSet<_> =
         lines.flat_map(|line| line.scenarios.iter().chain(&line.at_times)).copied().collect();
     let groups: BTreeSet<_> = seen.iter().map(|id| group(id)).collect();
-    let excused =
-        |id| UNSEEN.iter().any(|(scenario, reason)| *scenario == id && !reason.is_empty());
-    let unseen =
-        scenarios::all().filter(|one| !groups.contains(&group(one.id)) && !excused(one.id));
+    let exempt = |id| UNSEEN.iter().any(|(scenario, reason)| *scenario == id && !reason.is_empty());
+    let unseen = scenarios::all().filter(|one| !groups.contains(&group(one.id)) && !exempt(one.id));
     let mut unseen: Vec<_> = unseen
         .map(|one| format!("no fault turns {} red ({})", one.id, one.rules.join(", ")))
         .collect();

@@ -40,18 +40,18 @@ pub struct Submitter {
 
 /// For how long a step is repeated, and the longest pause between two attempts.
 #[derive(Clone, Copy)]
-struct Patience {
+struct RetryLimits {
     limit: Duration,
     delay_max: Duration,
 }
 
 /// While a client waits.
-const RECORD: Patience =
-    Patience { limit: SUBMIT_RECORD_RETRY_FOR, delay_max: SUBMIT_RETRY_DELAY_MAX };
+const RECORD: RetryLimits =
+    RetryLimits { limit: SUBMIT_RECORD_RETRY_FOR, delay_max: SUBMIT_RETRY_DELAY_MAX };
 /// In the background.
-const RECORD_LATER: Patience =
-    Patience { limit: SUBMIT_UNRECORDED_RETRY_FOR, delay_max: SUBMIT_UNRECORDED_DELAY_MAX };
-const WAIT: Patience = Patience { limit: SUBMIT_WAIT, delay_max: SUBMIT_RETRY_DELAY_MAX };
+const RECORD_LATER: RetryLimits =
+    RetryLimits { limit: SUBMIT_UNRECORDED_RETRY_FOR, delay_max: SUBMIT_UNRECORDED_DELAY_MAX };
+const WAIT: RetryLimits = RetryLimits { limit: SUBMIT_WAIT, delay_max: SUBMIT_RETRY_DELAY_MAX };
 
 /// Why a job was not submitted.
 #[derive(Debug, thiserror::Error)]
@@ -184,13 +184,13 @@ impl Submitter {
     async fn record<'a>(
         &'a self,
         key: &'a JobKey,
-        patience: Patience,
+        limits: RetryLimits,
         step: impl Fn() -> BoxFuture<'a, Result<JobRecord, StoreError>>,
     ) -> Result<JobRecord, StoreError> {
-        match retry_while_unavailable(patience, step).await {
+        match retry_while_unavailable(limits, step).await {
             // An earlier try without response succeeded, or a worker has failed the job.
             Err(StoreError::NotFound) => {
-                retry_while_unavailable(patience, || self.store.job_by_key(key)).await
+                retry_while_unavailable(limits, || self.store.job_by_key(key)).await
             }
             result => result,
         }
@@ -214,13 +214,13 @@ fn log_if_unrecorded(
 }
 
 async fn retry_while_unavailable<'a, T>(
-    patience: Patience,
+    limits: RetryLimits,
     step: impl Fn() -> BoxFuture<'a, Result<T, StoreError>>,
 ) -> Result<T, StoreError> {
     use StoreError::{OutcomeUnknown, Unavailable};
     let is_unavailable = |result: &_| matches!(result, Err(Unavailable(_) | OutcomeUnknown(_)));
     // A step may take long itself, and may be dropped.
-    match timeout(patience.limit, repeat_while(is_unavailable, patience, step)).await {
+    match timeout(limits.limit, repeat_while(is_unavailable, limits, step)).await {
         // The provider was called, whatever the store has.
         Ok(Err(Unavailable(cause))) => Err(OutcomeUnknown(cause)),
         Ok(result) => result,
@@ -231,7 +231,7 @@ async fn retry_while_unavailable<'a, T>(
 /// Repeats a step with a doubling delay while its result is `transient`.
 async fn repeat_while<'a, T>(
     transient: impl Fn(&T) -> bool,
-    Patience { limit, delay_max }: Patience,
+    RetryLimits { limit, delay_max }: RetryLimits,
     step: impl Fn() -> BoxFuture<'a, T>,
 ) -> T {
     let deadline = Instant::now() + limit;

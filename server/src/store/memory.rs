@@ -24,13 +24,14 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 use async_trait::async_trait;
 use jiff::Timestamp;
 use promptarium::VaultId;
-use tokio::sync::{Notify, OwnedMutexGuard};
+use tokio::sync::{Notify, Semaphore};
 use tokio::time::Instant;
 
 use self::account::{Account, PromptIndex};
 use self::jobs::Jobs;
 use self::keys::Keys;
 use super::{Result, Store, StoreError};
+use crate::account_permits::{AccountPermits, Permit};
 use crate::clock::Clock;
 use crate::domain::{AccountId, Caller, NewVault, VaultVisibility};
 use crate::limits::VAULTS_MAX;
@@ -43,8 +44,8 @@ pub struct MemoryStore {
     shared: Shared,
     keys: RwLock<Keys>,
     accounts: RwLock<HashMap<AccountId, Arc<RwLock<Account>>>>,
-    /// Of accounts that had a step that takes long; not below their lock, which it holds.
-    long_steps: Mutex<HashMap<AccountId, Arc<tokio::sync::Mutex<()>>>>,
+    /// For steps that take long, one for each account; acquired before the account is locked.
+    long_steps: AccountPermits,
 }
 
 impl MemoryStore {
@@ -62,7 +63,8 @@ impl MemoryStore {
             jobs_changed: Notify::new(),
             vaults_max: VAULTS_MAX,
         };
-        let (keys, accounts, long_steps) = Default::default();
+        let (keys, accounts) = Default::default();
+        let long_steps = AccountPermits::new(Semaphore::MAX_PERMITS, 1);
         Self { shared, keys, accounts, long_steps }
     }
 
@@ -89,13 +91,10 @@ impl MemoryStore {
         read(&self.accounts).get(&id).cloned().ok_or(StoreError::NotFound)
     }
 
-    /// Waits until the account has no other step that takes long. A large vault takes 100 ms, and
-    /// steps that wait for the lock of the account keep a thread each from all others.
-    async fn long_step(&self, account: AccountId) -> OwnedMutexGuard<()> {
-        let turns = self.long_steps.lock();
-        let turn =
-            turns.unwrap_or_else(PoisonError::into_inner).entry(account).or_default().clone();
-        turn.lock_owned().await
+    /// Waits until the account has no other step that takes long. A large vault takes 100 ms, and a
+    /// step that waits for the lock of the account blocks a thread of the runtime.
+    async fn long_step(&self, account: AccountId) -> Permit {
+        self.long_steps.acquire(account).await
     }
 
     /// Checks the caller's key, and runs `step` under the read lock of its account.

@@ -119,7 +119,7 @@ async fn one_text(case: Case) -> Result<(), Failure> {
     ] {
         let reply = Form::new(name, format!("Bearer {key}")).get(&case, "/vaults").await?;
         let round = reply.equals("/error", text);
-        check::about(format!("the text for a revoked key also for {name}"), round)?;
+        check::with_context(format!("the text for a revoked key also for {name}"), round)?;
     }
     Ok(())
 }

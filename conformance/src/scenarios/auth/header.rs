@@ -78,7 +78,7 @@ async fn elsewhere(case: Case) -> Result<(), Failure> {
         ("in x-api-key", get("/vaults").header("x-api-key", key)),
         ("in proxy-authorization", get("/vaults").header("proxy-authorization", &bearer)),
     ] {
-        check::about(name, call.send().await?.status(401))?;
+        check::with_context(name, call.send().await?.status(401))?;
     }
     Ok(())
 }

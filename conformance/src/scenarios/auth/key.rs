@@ -59,5 +59,5 @@ fn in_other_case(c: char) -> char {
 
 async fn refused(case: &Case, name: String, key: String) -> Result<(), Failure> {
     let reply = Form::new(name.clone(), format!("Bearer {key}")).get(case, "/vaults").await?;
-    check::about(name, reply.status(401)).map(drop)
+    check::with_context(name, reply.status(401)).map(drop)
 }

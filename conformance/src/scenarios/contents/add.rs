@@ -74,7 +74,7 @@ async fn unknown_prompt(case: Case) -> Result<(), Failure> {
     let (known, unknown) = (make::prompt(&case, &wire).await?, deleted_prompt(&case).await?);
     for ids in [vec![unknown], vec![known, unknown], vec![unknown, known]] {
         let reply = add(&wire, vault, ids).await?;
-        reply.refused_somehow("promptIds with a deleted prompt")?;
+        reply.is_client_error("promptIds with a deleted prompt")?;
     }
     not_added(&wire, vault, unknown).await
 }
@@ -86,7 +86,7 @@ async fn foreign_prompt(case: Case) -> Result<(), Failure> {
     let foreign = make::prompt(&case, &case.other()).await?;
     for ids in [vec![foreign], vec![known, foreign], vec![foreign, known]] {
         let reply = add(&wire, vault, ids).await?;
-        reply.refused_somehow("promptIds with a prompt of another account")?;
+        reply.is_client_error("promptIds with a prompt of another account")?;
     }
     not_added(&wire, vault, foreign).await
 }

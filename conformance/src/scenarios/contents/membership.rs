@@ -54,7 +54,7 @@ async fn not_the_prompt_id(case: Case) -> Result<(), Failure> {
     ];
     // Removing what is not there may be a success (S-31).
     for (call, reply) in replies.iter().filter(|(call, _)| *call != "remove") {
-        reply.refused_somehow(format!("{call} with the id of the prompt"))?;
+        reply.is_client_error(format!("{call} with the id of the prompt"))?;
     }
     check::equal("the listing", &entries(&wire, vault).await?, &before)
 }

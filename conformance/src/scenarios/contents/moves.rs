@@ -112,7 +112,7 @@ async fn old_membership_ends(case: Case) -> Result<(), Failure> {
         ];
         // Removing what is not there may be a success (S-31).
         for (call, reply) in replies.iter().filter(|(call, _)| *call != "removal") {
-            reply.refused_somehow(format!("the {call} of a membership that was moved away"))?;
+            reply.is_client_error(format!("the {call} of a membership that was moved away"))?;
         }
     }
     check::equal("the target", &entries(&wire, target).await?, &before)

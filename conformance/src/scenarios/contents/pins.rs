@@ -87,9 +87,9 @@ async fn wrong_vault(case: Case) -> Result<(), Failure> {
     pin(&wire, vault, listed[2].membership).await?;
     let before = [entries(&wire, vault).await?, entries(&wire, second).await?];
     let pinned = ask_pin(&wire, second, listed[1].membership).await?;
-    pinned.refused_somehow("the pin of a membership of another vault")?;
+    pinned.is_client_error("the pin of a membership of another vault")?;
     let unpinned = ask_unpin(&wire, second, listed[2].membership).await?;
-    unpinned.refused_somehow("the unpin of a membership of another vault")?;
+    unpinned.is_client_error("the unpin of a membership of another vault")?;
     let after = [entries(&wire, vault).await?, entries(&wire, second).await?];
     check::equal("the two vaults", &after, &before)
 }

@@ -86,7 +86,7 @@ async fn wrong_vault(case: Case) -> Result<(), Failure> {
     make::fill(&wire, second, &[member.prompt]).await?;
     let before = [entries(&wire, vault).await?, entries(&wire, second).await?];
     let reply = wire.delete(&path(second, member.membership)).await?;
-    reply.refused_somehow("the removal of a membership of another vault")?;
+    reply.is_client_error("the removal of a membership of another vault")?;
     let after = [entries(&wire, vault).await?, entries(&wire, second).await?];
     check::equal("the two vaults", &after, &before)
 }

@@ -61,7 +61,7 @@ async fn refusals(case: Case) -> Result<(), Failure> {
         ("a generation without fields", wire.post(JOBS, json!({})).await?),
         ("a status without a key", nobody.get(&status).await?),
     ] {
-        check::about(what, refused_in_the_envelope(&reply))?;
+        check::with_context(what, refused_in_the_envelope(&reply))?;
     }
     Ok(())
 }

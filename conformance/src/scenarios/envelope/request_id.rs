@@ -61,7 +61,7 @@ async fn replaced(case: Case) -> Result<(), Failure> {
         let call = case.wire().call(Method::GET, "/vaults").header("x-request-id", id);
         let reply = call.send().await?;
         let sent = String::from_utf8_lossy(id);
-        let got = check::about(format!("sent {sent:?}"), request_id(&reply))?;
+        let got = check::with_context(format!("sent {sent:?}"), request_id(&reply))?;
         reply.ensure(got != sent, format!("another x-request-id than {sent:?}"), got)?;
     }
     Ok(())

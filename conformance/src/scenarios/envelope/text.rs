@@ -64,7 +64,7 @@ async fn kept(case: Case) -> Result<(), Failure> {
             let made = field.create(&case, &wire, value).await?;
             let check = |reply: &Reply, status| {
                 let shown = reply.status(status)?.equals(&format!("/data/{}", field.name), value);
-                check::about(format!("{} {value:?}", field.name), shown).map(drop)
+                check::with_context(format!("{} {value:?}", field.name), shown).map(drop)
             };
             check(&made, 201)?;
             let id = made.integer("/data/id")?;
@@ -81,7 +81,7 @@ async fn half_surrogate(case: Case) -> Result<(), Failure> {
         let call = wire.call(http::Method::PATCH, &format!("/prompts/{prompt}"));
         let body = format!(r#"{{"title":"{escape}"}}"#);
         let reply = call.body("application/json", body).send().await?;
-        check::about(escape, reply.status(400)?.at("/details/body"))?;
+        check::with_context(escape, reply.status(400)?.at("/details/body"))?;
     }
     Ok(())
 }
@@ -90,7 +90,7 @@ async fn empty(case: Case) -> Result<(), Failure> {
     let wire = case.wire();
     for field in TEXTS.iter().filter(|field| matches!(field.most, 20 | 200)) {
         let reply = field.create(&case, &wire, "").await?;
-        check::about(field.name, reply.status(201))?;
+        check::with_context(field.name, reply.status(201))?;
         if field.shown {
             let shown: Value = "".into();
             reply.equals(&format!("/data/{}", field.name), shown)?;

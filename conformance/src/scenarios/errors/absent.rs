@@ -40,7 +40,7 @@ async fn no_integer(case: Case) -> Result<(), Failure> {
         for endpoint in endpoints::all(&case, &ids) {
             for path in with_segment(&endpoint, &ids, segment) {
                 let odd = Endpoint { path, ..endpoint.clone() };
-                check::about(segment, odd.send(&wire).await?.status(404))?;
+                check::with_context(segment, odd.send(&wire).await?.status(404))?;
             }
         }
     }

@@ -50,7 +50,7 @@ async fn without_fields(case: Case) -> Result<(), Failure> {
             let reply = call.body("application/json", body).send().await?;
             // Which 4xx refuses a body that is no object is open (S-67).
             let statuses = if body == "{}" { 400..=400 } else { 400..=499 };
-            check::about(format!("the body {body:?}"), reply.status_in(statuses))?;
+            check::with_context(format!("the body {body:?}"), reply.status_in(statuses))?;
         }
     }
     Ok(())
@@ -61,8 +61,11 @@ async fn content_type(case: Case) -> Result<(), Failure> {
     for endpoint in with_body(&case).await? {
         let body = endpoint.body.clone().unwrap_or_default().to_string();
         let call = || wire.call(endpoint.method.clone(), &endpoint.path);
-        check::about("no type", call().untyped_body(body.clone()).send().await?.status(415))?;
-        check::about("no type, no body", call().send().await?.status(415))?;
+        check::with_context(
+            "no type",
+            call().untyped_body(body.clone()).send().await?.status(415),
+        )?;
+        check::with_context("no type, no body", call().send().await?.status(415))?;
         for other in [
             "text/plain",
             "application/x-www-form-urlencoded",
@@ -77,7 +80,7 @@ async fn content_type(case: Case) -> Result<(), Failure> {
             "text/plain; a=application/json",
         ] {
             let reply = call().body(other, body.clone()).send().await?;
-            error_body(check::about(format!("{other:?}"), reply.status(415))?)?;
+            error_body(check::with_context(format!("{other:?}"), reply.status(415))?)?;
         }
     }
     Ok(())
@@ -94,7 +97,7 @@ async fn content_type_forms(case: Case) -> Result<(), Failure> {
     ] {
         let call = wire.call(Method::PATCH, &format!("/prompts/{prompt}"));
         let reply = call.body(form, r#"{"title":"t"}"#).send().await?;
-        check::about(form, reply.status(200))?;
+        check::with_context(form, reply.status(200))?;
     }
     Ok(())
 }
@@ -131,7 +134,7 @@ async fn no_json(case: Case) -> Result<(), Failure> {
             let reply = call.body("application/json", body).send().await?;
             let shown: String = String::from_utf8_lossy(body).chars().take(30).collect();
             let named = || reply.status(400)?.string("/details/body");
-            check::about(format!("the body {shown:?}"), named())?;
+            check::with_context(format!("the body {shown:?}"), named())?;
         }
     }
     Ok(())
@@ -146,7 +149,7 @@ async fn unasked(case: Case) -> Result<(), Failure> {
         if endpoint.body.is_none() {
             let call = wire.call(endpoint.method.clone(), &endpoint.path);
             let reply = call.body("text/plain", "{\"no\": json").send().await?;
-            check::about("with a body that was not asked for", reply.status_in(200..=299))?;
+            check::with_context("with a body that was not asked for", reply.status_in(200..=299))?;
         }
     }
     Ok(())

@@ -90,7 +90,7 @@ async fn no_success(case: Case) -> Result<(), Failure> {
             };
             let status = reply.status_code();
             let refused = matches!(status, 400..=499 | 501);
-            check::about(what, reply.ensure(refused, "4xx or 501", status))?;
+            check::with_context(what, reply.ensure(refused, "4xx or 501", status))?;
         }
     }
     check::equal("what was there", &ids.state(&wire).await?, &before)
@@ -105,7 +105,7 @@ async fn head_and_options(case: Case) -> Result<(), Failure> {
             let reply = wire.call(method, path).send().await?;
             let status = reply.status_code();
             let sound = matches!(status, 200..=499 | 501);
-            check::about(path, reply.ensure(sound, "no fault of the server", status))?;
+            check::with_context(path, reply.ensure(sound, "no fault of the server", status))?;
         }
     }
     check::equal("what was there", &ids.state(&wire).await?, &before)

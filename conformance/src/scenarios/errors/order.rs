@@ -97,7 +97,7 @@ async fn path_ids_before_body_ids(case: Case) -> Result<(), Failure> {
         let named = endpoint.names_prompt() || endpoint.names_vault();
         if named && endpoint.body.is_some() {
             let reply = endpoint.send(&wire).await?;
-            check::about("both ids name nothing", reply.status(404))?;
+            check::with_context("both ids name nothing", reply.status(404))?;
         }
     }
     let change = json!({ "promptType": "image", "vaultId": none.target });

@@ -131,7 +131,7 @@ impl Request {
         let fields = body.as_object().into_iter().flatten();
         let fields = fields.map(|(name, value)| (name.clone(), value.to_string())).collect();
         let before = match &watched {
-            Some(path) => check::settled(wire.get(path).await?.data(200)?),
+            Some(path) => check::stable_fields(wire.get(path).await?.data(200)?),
             None => Value::Null,
         };
         Ok(Correct { case: case.clone(), request: self, path, fields, watched, before })
@@ -193,7 +193,7 @@ impl Correct {
     pub(super) async fn changed_nothing(&self) -> Result<(), Failure> {
         let Some(path) = &self.watched else { return Ok(()) };
         let reply = self.case.wire().get(path).await?;
-        let now = check::settled(reply.data(200)?);
+        let now = check::stable_fields(reply.data(200)?);
         reply.ensure(now == self.before, format!("{} as before", self.before), &now).map(drop)
     }
 }

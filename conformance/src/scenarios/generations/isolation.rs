@@ -20,7 +20,7 @@ pub(super) const ALL: &[Scenario] = &[
 
 async fn other_status(case: Case) -> Result<(), Failure> {
     let job = queue(&case, json!({})).await?;
-    status(&case.other(), &job.id).await?.refused_somehow("the status of another's job")?;
+    status(&case.other(), &job.id).await?.is_client_error("the status of another's job")?;
     Ok(())
 }
 

@@ -19,7 +19,7 @@ pub(super) const FAIL: &str = "local/fail";
 pub(super) const REFUSE: &str = "local/refuse";
 
 /// How long a job may take: a little less than a scenario may.
-const PATIENCE: Duration = Duration::from_secs(55);
+const TIMEOUT: Duration = Duration::from_secs(55);
 
 /// A generation that was queued for a vault of its own.
 pub(super) struct Job {
@@ -118,7 +118,7 @@ pub(super) async fn completed(case: &Case, wire: &Wire, id: &str) -> Result<Repl
             _ => Ok(None),
         }
     };
-    case.until(&format!("the job {id} to be completed"), PATIENCE, ask).await
+    case.until(&format!("the job {id} to be completed"), TIMEOUT, ask).await
 }
 
 /// Waits until the job has ended, well or not; its last status.
@@ -130,7 +130,7 @@ pub(super) async fn ended(case: &Case, wire: &Wire, id: &str) -> Result<Reply, F
         let ended = matches!(state(&reply).as_deref(), Some("completed" | "failed"));
         Ok(ended.then_some(reply))
     };
-    case.until(&format!("the job {id} to end"), PATIENCE, ask).await
+    case.until(&format!("the job {id} to end"), TIMEOUT, ask).await
 }
 
 /// Queues a generation with these fields and waits until it is completed.
@@ -151,5 +151,5 @@ where
     F: Future<Output = Result<Option<T>, Failure>>,
 {
     case.waits_for_jobs()?;
-    case.until(what, PATIENCE, probe).await
+    case.until(what, TIMEOUT, probe).await
 }

@@ -10,7 +10,7 @@ use crate::wire::{Reply, Wire};
 use crate::{Case, Failure};
 
 /// How long an output may take to be live at its address.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The listing of a vault.
 pub(super) struct Saved {
@@ -86,7 +86,7 @@ pub(super) async fn fetch(case: &Case, url: &str) -> Result<Reply, Failure> {
         let status = reply.status_code();
         Ok(matches!(status, 200..=399 | 401 | 403).then_some(reply))
     };
-    case.until(&format!("a file at {url}"), PATIENCE, ask).await
+    case.until(&format!("a file at {url}"), TIMEOUT, ask).await
 }
 
 /// Width and height of a PNG or GIF, from its first bytes.

@@ -45,6 +45,6 @@ async fn unknown(case: Case) -> Result<(), Failure> {
     // A target that refuses everything must not pass for that alone.
     queue(&case, json!({})).await?;
     let reply = status(&case.wire(), &own_id(&case)).await?;
-    reply.refused_somehow("the status of a job that never was")?;
+    reply.is_client_error("the status of a job that never was")?;
     Ok(())
 }

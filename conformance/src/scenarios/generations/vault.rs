@@ -104,7 +104,7 @@ async fn foreign(case: Case) -> Result<(), Failure> {
 /// What the status of a refused job is, is open (S-35).
 async fn vault_refused(case: &Case, vault: i64) -> Result<(), Failure> {
     let reply = send(case, json!({ "vaultId": vault })).await?;
-    reply.refused_somehow(format!("vaultId {vault}")).map(drop)
+    reply.is_client_error(format!("vaultId {vault}")).map(drop)
 }
 
 async fn refusals_named(case: Case) -> Result<(), Failure> {

@@ -63,7 +63,7 @@ async fn refused(
     let session = case.session().await?;
     for body in bodies {
         let reply = session.post("/api-keys", body.clone()).await?;
-        check::about(format!("the body {body}"), names_exactly(&reply, &[field]))?;
+        check::with_context(format!("the body {body}"), names_exactly(&reply, &[field]))?;
     }
     Ok(())
 }

@@ -76,7 +76,7 @@ async fn other_cookies(case: Case) -> Result<(), Failure> {
         ("the right one twice", format!("{cookie}; {cookie}")),
     ] {
         let reply = with_cookie(&case, Method::GET, "/api-keys", &cookie).send().await?;
-        check::about(name, reply.status(401))?;
+        check::with_context(name, reply.status(401))?;
     }
     Ok(())
 }
@@ -125,7 +125,7 @@ async fn cross_site(case: Case) -> Result<(), Failure> {
                 call = call.header(header, value);
             }
             let reply = call.json(&body).send().await?;
-            check::about(format!("{headers:?}"), reply.status(403))?;
+            check::with_context(format!("{headers:?}"), reply.status(403))?;
         }
     }
     let list = session.get("/api-keys").await?;

@@ -28,7 +28,7 @@ async fn order(case: &Case, id: &str, prompt: &str, vault: i64) -> Result<Reply,
 }
 
 /// How long a job of the local provider may take.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How many outputs came of one job, once it has ended.
 async fn outputs(case: &Case, id: &str, vault: i64) -> Result<usize, Failure> {
@@ -38,7 +38,7 @@ async fn outputs(case: &Case, id: &str, vault: i64) -> Result<usize, Failure> {
         let state = crate::case::state(&reply);
         Ok(state.is_some_and(|state| state == "completed").then_some(()))
     };
-    case.until("the job to be completed", PATIENCE, ended).await?;
+    case.until("the job to be completed", TIMEOUT, ended).await?;
     Ok(make::contents(&case.wire().under_contention(), vault).await?.len())
 }
 

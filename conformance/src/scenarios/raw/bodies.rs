@@ -34,8 +34,8 @@ async fn too_short(case: Case) -> Result<(), Failure> {
         let mut socket = site.socket().await?;
         socket.send(with(&site.typed().line(length), &body)).await?;
         let what = format!("{more} bytes are missing");
-        check::about(&what, over(socket).await)?;
-        check::about(&what, site.is_empty().await)?;
+        check::with_context(&what, over(socket).await)?;
+        check::with_context(&what, site.is_empty().await)?;
     }
     // The client that has gone without a word leaves nothing either.
     let mut socket = site.socket().await?;
@@ -48,7 +48,7 @@ async fn too_short(case: Case) -> Result<(), Failure> {
 async fn rubbish_behind(case: Case) -> Result<(), Failure> {
     for rubbish in ["}\r\n\r\n", "\0\0\0\0\r\n\r\n", "POST\r\n\r\n", "0\r\n\r\n"] {
         let made = served(&case, |site| made_before(site, rubbish)).await;
-        check::about(format!("{rubbish:?}"), made)?;
+        check::with_context(format!("{rubbish:?}"), made)?;
     }
     Ok(())
 }
@@ -117,7 +117,7 @@ async fn equal_types(case: Case) -> Result<(), Failure> {
     {
         let body = json!({ "name": case.name("vault") }).to_string();
         let call = case.wire().call(Method::POST, "/vaults").body(same, body);
-        check::about(same, call.send().await?.status(201))?;
+        check::with_context(same, call.send().await?.status(201))?;
     }
     Ok(())
 }

@@ -66,8 +66,8 @@ async fn no_last(case: Case) -> Result<(), Failure> {
         let part = &whole[..whole.len() - left_out];
         socket.send(with(&site.typed().line(CHUNKED), part)).await?;
         let what = format!("{left_out} bytes left out");
-        check::about(&what, super::over(socket).await)?;
-        check::about(&what, site.is_empty().await)?;
+        check::with_context(&what, super::over(socket).await)?;
+        check::with_context(&what, site.is_empty().await)?;
     }
     Ok(())
 }
@@ -116,7 +116,7 @@ async fn status(case: Case) -> Result<(), Failure> {
         let what = format!("{body:.24?}");
         let request = with(&site.typed().line(CHUNKED), &body);
         let reply = said(site.refuses(&what, &request).await?)?;
-        check::about(&what, reply.status(400)?.string("/details/body"))?;
+        check::with_context(&what, reply.status(400)?.string("/details/body"))?;
     }
     let draft = site.typed().line("Transfer-Encoding: x-unknown");
     bare(&site.refuses("a coding", &with(&draft, chunked(&site.body()))).await?, 400)?;

@@ -83,7 +83,7 @@ async fn control_bytes(case: Case) -> Result<(), Failure> {
         let line = [b"X-Odd: a".as_slice(), &[byte], b"b"].concat();
         let mut socket = site.socket().await?;
         socket.send(site.get().line(line).head()).await?;
-        check::about(format!("byte {byte}"), answered(socket.next().await?, &socket))?;
+        check::with_context(format!("byte {byte}"), answered(socket.next().await?, &socket))?;
     }
     site.made().await.map(drop)
 }
@@ -119,7 +119,7 @@ async fn no_header(case: Case) -> Result<(), Failure> {
     for (what, head) in odd_heads(&site) {
         let mut socket = site.socket().await?;
         socket.send(head).await?;
-        check::about(what, answered(socket.next().await?, &socket))?;
+        check::with_context(what, answered(socket.next().await?, &socket))?;
     }
     site.made().await.map(drop)
 }
@@ -136,8 +136,8 @@ async fn status(case: Case) -> Result<(), Failure> {
     for (what, head) in heads {
         let mut socket = site.socket().await?;
         socket.send(head).await?;
-        check::about(what, bare(&socket.next().await?, 400))?;
-        check::about(what, super::over(socket).await)?;
+        check::with_context(what, bare(&socket.next().await?, 400))?;
+        check::with_context(what, super::over(socket).await)?;
     }
     Ok(())
 }

@@ -80,7 +80,10 @@ async fn deep(case: Case) -> Result<(), Failure> {
             for body in [body, value.clone()] {
                 let mut socket = site.socket().await?;
                 socket.send(site.post().json(&body)).await?;
-                check::about(format!("{levels} levels"), answered(socket.next().await?, &socket))?;
+                check::with_context(
+                    format!("{levels} levels"),
+                    answered(socket.next().await?, &socket),
+                )?;
             }
         }
         site.made().await?;
@@ -114,7 +117,7 @@ async fn numbers(case: Case) -> Result<(), Failure> {
         let call = case.wire().call(Method::POST, &path);
         let body = format!(r#"{{"vaultId":{number}}}"#);
         let reply = call.body("application/json", body).send().await?;
-        reply.refused_somehow(format!("the vault {number:.30}"))?;
+        reply.is_client_error(format!("the vault {number:.30}"))?;
     }
     case.wire().get(&format!("/prompts/{prompt}")).await?.status(200).map(drop)
 }
@@ -128,11 +131,11 @@ async fn half_pairs(case: Case) -> Result<(), Failure> {
         let name = case.name("half");
         let body = format!(r#"{{"title":"{name} {half}","prompt":"{half}"}}"#);
         let reply = post(&case, body).await?;
-        if check::about(half, no_fault(&reply))? {
+        if check::with_context(half, no_fault(&reply))? {
             let title = reply.string("/data/title")?;
             reply.ensure(title.starts_with(&name), format!("a title like {name}"), title)?;
         }
-        check::about(half, reply.json())?;
+        check::with_context(half, reply.json())?;
     }
     Ok(())
 }
@@ -148,8 +151,8 @@ async fn no_utf_8(case: Case) -> Result<(), Failure> {
         let body = [before.as_bytes(), bytes, br#"","prompt":"p"}"#].concat();
         let reply = post(&case, body).await?;
         let what = bytes.escape_ascii();
-        check::about(&what, no_fault(&reply))?;
-        check::about(&what, reply.json())?;
+        check::with_context(&what, no_fault(&reply))?;
+        check::with_context(&what, reply.json())?;
     }
     Ok(())
 }
@@ -172,8 +175,8 @@ async fn broken(case: Case) -> Result<(), Failure> {
         ("in an array", format!("[{body}]")),
     ] {
         let reply = post(&case, broken).await?;
-        reply.refused_somehow(what)?;
-        check::about(what, site.is_empty().await)?;
+        reply.is_client_error(what)?;
+        check::with_context(what, site.is_empty().await)?;
     }
     Ok(())
 }
@@ -196,8 +199,8 @@ async fn nearly(case: Case) -> Result<(), Failure> {
         ("a zero byte", format!("{body}\0")),
     ] {
         let reply = post(&case, odd).await?;
-        made += usize::from(check::about(what, no_fault(&reply))?);
-        check::about(what, check::equal("the prompts made", &site.made().await?, &made))?;
+        made += usize::from(check::with_context(what, no_fault(&reply))?);
+        check::with_context(what, check::equal("the prompts made", &site.made().await?, &made))?;
     }
     Ok(())
 }

@@ -104,7 +104,7 @@ async fn status(case: Case) -> Result<(), Failure> {
     bare(&site.refuses("two lengths", &differ).await?, 400)?;
     for value in values(body.len()) {
         let request = with(&site.typed().line(format!("Content-Length: {value}")), &body);
-        check::about(&value, bare(&site.refuses(&value, &request).await?, 400))?;
+        check::with_context(&value, bare(&site.refuses(&value, &request).await?, 400))?;
     }
     Ok(())
 }

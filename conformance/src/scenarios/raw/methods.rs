@@ -49,10 +49,10 @@ async fn override_ignored(case: Case) -> Result<(), Failure> {
     for name in ["x-http-method-override", "x-http-method", "x-method-override"] {
         let call = wire.call(Method::GET, &path).header(name, "DELETE");
         call.send().await?.status_in(200..=499)?;
-        check::about(name, wire.get(&path).await?.status(200))?;
+        check::with_context(name, wire.get(&path).await?.status(200))?;
         let call = wire.call(Method::GET, &format!("{path}?_method=DELETE"));
         call.send().await?.status_in(200..=499)?;
-        check::about("_method", wire.get(&path).await?.status(200))?;
+        check::with_context("_method", wire.get(&path).await?.status(200))?;
     }
     Ok(())
 }
@@ -74,7 +74,7 @@ async fn head(case: Case) -> Result<(), Failure> {
             if let Received::Reply(next) = answered(socket.next().await?, &socket)?
                 && next.status_code() < 300
             {
-                check::about("the answer after HEAD", next.equals("/data/id", site.vault))?;
+                check::with_context("the answer after HEAD", next.equals("/data/id", site.vault))?;
                 seen += 1;
             }
         }

@@ -60,10 +60,10 @@ async fn odd_spelling(case: Case) -> Result<(), Failure> {
         {
             continue;
         }
-        if let Received::Reply(reply) = check::about(&path, answered(heard, &socket))?
+        if let Received::Reply(reply) = check::with_context(&path, answered(heard, &socket))?
             && reply.status_code() < 300
         {
-            check::about(&path, reply.equals("/data/id", vault))?;
+            check::with_context(&path, reply.equals("/data/id", vault))?;
         }
     }
     Ok(())
@@ -77,8 +77,8 @@ async fn no_other_thing(case: Case) -> Result<(), Failure> {
     {
         let path = format!("/vaults/{vault}{behind}");
         let (heard, socket) = ask(&case, Method::DELETE, &path).await?;
-        check::about(&path, refused(heard, &socket))?;
-        check::about(&path, wire.get(&format!("/vaults/{vault}")).await?.status(200))?;
+        check::with_context(&path, refused(heard, &socket))?;
+        check::with_context(&path, wire.get(&format!("/vaults/{vault}")).await?.status(200))?;
     }
     Ok(())
 }
@@ -90,7 +90,7 @@ async fn no_text(case: Case) -> Result<(), Failure> {
         for odd in NO_TEXT {
             let path = format!("/prompts?{field}={value}{odd}");
             let (heard, socket) = ask(&case, Method::GET, &path).await?;
-            check::about(&path, refused(heard, &socket))?;
+            check::with_context(&path, refused(heard, &socket))?;
         }
     }
     case.wire().get("/prompts?limit=1").await?.status(200).map(drop)
@@ -104,7 +104,7 @@ async fn odd_cursor(case: Case) -> Result<(), Failure> {
     {
         let path = format!("/prompts?limit=1&cursor={odd}");
         let (heard, socket) = ask(&case, Method::GET, &path).await?;
-        check::about(&path, answered(heard, &socket))?;
+        check::with_context(&path, answered(heard, &socket))?;
     }
     Ok(())
 }
@@ -113,7 +113,7 @@ async fn as_written(case: Case) -> Result<(), Failure> {
     let vault = make::vault(&case, &case.wire()).await?;
     for path in spellings(vault) {
         let (heard, _) = ask(&case, Method::GET, &path).await?;
-        check::about(&path, super::said(heard)?.status(404))?;
+        check::with_context(&path, super::said(heard)?.status(404))?;
     }
     Ok(())
 }

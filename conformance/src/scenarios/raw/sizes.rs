@@ -47,7 +47,7 @@ async fn all_answered(
     for size in sizes {
         let mut socket = site.socket().await?;
         socket.send(draft(&site, size).head()).await?;
-        check::about(format!("of {size}"), answered(socket.next().await?, &socket))?;
+        check::with_context(format!("of {size}"), answered(socket.next().await?, &socket))?;
         site.made().await?;
     }
     Ok(())

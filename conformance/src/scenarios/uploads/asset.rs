@@ -32,7 +32,7 @@ pub(super) const ALL: &[Scenario] = &[
 async fn live(case: Case) -> Result<(), Failure> {
     for picture in of_all_types() {
         let slot = Slot::used(&case, picture.content_type, &picture.bytes).await?;
-        check::about(picture.content_type, slot.is_live().await)?;
+        check::with_context(picture.content_type, slot.is_live().await)?;
     }
     Ok(())
 }
@@ -42,7 +42,7 @@ async fn read_again(case: Case) -> Result<(), Failure> {
     let slot = Slot::used(&case, "image/png", &bytes).await?;
     slot.is_live().await?;
     for round in 2..=10 {
-        check::about(format!("reading {round}"), slot.is_live().await)?;
+        check::with_context(format!("reading {round}"), slot.is_live().await)?;
     }
     Ok(())
 }
@@ -53,7 +53,7 @@ async fn not_at_upload_url(case: Case) -> Result<(), Failure> {
     for upload in [true, false] {
         let reply = case.storage(Method::GET, &slot.upload_url).send().await?;
         // Storages answer 400, 401 or 403 to a signature that does not fit.
-        reply.refused_somehow("GET uploadUrl")?;
+        reply.is_client_error("GET uploadUrl")?;
         if upload {
             slot.upload(&bytes).await?;
         }

@@ -124,7 +124,7 @@ async fn ranges(case: Case) -> Result<(), Failure> {
         let reply = get(&case, &slot, "range", &range).await?;
         let place = format!("bytes {}-{}/{size}", part.start, part.end - 1);
         has(reply.accepted(206, &range)?, "content-range", &place)?;
-        check::about(range, body_is(&reply, &bytes[part]))?;
+        check::with_context(range, body_is(&reply, &bytes[part]))?;
     }
     has(&slot.fetch().await?, "accept-ranges", "bytes")
 }

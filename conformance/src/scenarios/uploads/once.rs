@@ -25,7 +25,7 @@ async fn second(case: Case) -> Result<(), Failure> {
     let (first, other) = (png([1, 0, 0]), png([0, 1, 0]));
     let slot = Slot::used(&case, "image/png", &first).await?;
     for (what, bytes) in [("the same bytes again", &first), ("other bytes", &other)] {
-        slot.put(bytes).send().await?.refused_somehow(what)?;
+        slot.put(bytes).send().await?.is_client_error(what)?;
     }
     Ok(())
 }
@@ -67,7 +67,7 @@ async fn overtaken(case: Case) -> Result<(), Failure> {
 async fn shows_winner(slot: &Slot, rivals: &[Vec<u8>], winner: usize) -> Result<(), Failure> {
     let others = rivals.iter().enumerate().filter(|(at, _)| *at != winner);
     let others: Vec<_> = others.map(|(_, bytes)| &**bytes).collect();
-    check::about("the winner's image", slot.shows(&rivals[winner], &others).await)
+    check::with_context("the winner's image", slot.shows(&rivals[winner], &others).await)
 }
 
 /// Which one was a success. Whoever lost may also have been hung up on.

@@ -69,7 +69,7 @@ async fn any_bytes(case: Case) -> Result<(), Failure> {
         ("image/jpeg", &png([1, 2, 3])),
     ] {
         let slot = Slot::used(&case, content_type, bytes).await?;
-        check::about(content_type, slot.shows_at_once(bytes).await)?;
+        check::with_context(content_type, slot.shows_at_once(bytes).await)?;
     }
     Ok(())
 }
@@ -88,7 +88,7 @@ async fn letter_case(case: Case) -> Result<(), Failure> {
     for content_type in ["IMAGE/PNG", "image/Png"] {
         let slot = Slot::for_png(&case, bytes.len()).await?;
         let reply = slot.authorized().body(content_type, &*bytes).send().await?;
-        check::about(content_type, reply.status_in(200..=299))?;
+        check::with_context(content_type, reply.status_in(200..=299))?;
     }
     Ok(())
 }

@@ -186,7 +186,7 @@ async fn envelope(case: Case) -> Result<(), Failure> {
     let query = slot.upload_url.split_once('?').unwrap_or_default().1;
     for (what, call) in refusals(&slot) {
         let reply = call.send().await?;
-        reply.refused_somehow(what)?.equals("/data", json!(null))?.equals("/details", json!({}))?;
+        reply.is_client_error(what)?.equals("/data", json!(null))?.equals("/details", json!({}))?;
         reply.string("/error")?;
         let text = String::from_utf8_lossy(reply.body());
         let told = text.contains(&slot.token) || text.contains(query);
@@ -198,7 +198,7 @@ async fn envelope(case: Case) -> Result<(), Failure> {
 async fn not_used_up(case: Case) -> Result<(), Failure> {
     let all = slot(&case).await?;
     for (what, call) in refusals(&all) {
-        check::about(what, all.refuses(what, call, &bytes()).await)?;
+        check::with_context(what, all.refuses(what, call, &bytes()).await)?;
     }
     all.upload(&bytes()).await?;
     all.is_live().await.map(drop)

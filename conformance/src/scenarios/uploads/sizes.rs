@@ -67,7 +67,7 @@ async fn broken_off(case: Case) -> Result<(), Failure> {
     let half = &bytes[..bytes.len() / 2];
     let call = in_pieces(&slot, half).header("content-length", bytes.len().to_string());
     if let Some(reply) = unless_hung_up(call).await? {
-        reply.refused_somehow("half of what the header said")?;
+        reply.is_client_error("half of what the header said")?;
     }
     slot.hides(half).await?;
     // By the time that another upload is live, the storage has seen the end.
@@ -83,7 +83,7 @@ fn in_pieces(slot: &Slot, bytes: &[u8]) -> Call {
 /// Refused in words or by hanging up, and nothing of it is to be seen.
 async fn too_many(slot: &Slot, what: &str, call: Call, bytes: &[u8]) -> Result<(), Failure> {
     if let Some(reply) = unless_hung_up(call).await? {
-        reply.refused_somehow(what)?;
+        reply.is_client_error(what)?;
     }
     slot.hides(bytes).await
 }

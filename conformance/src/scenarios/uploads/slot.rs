@@ -16,7 +16,7 @@ use crate::wire::{Call, Reply, Wire};
 use crate::{Case, Failure};
 
 /// How long an image may take to be live (S-45).
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 /// Redirects from the address of an image to where it is (S-45).
 const REDIRECTS_MAX: usize = 5;
 
@@ -174,7 +174,7 @@ impl Slot {
         call: Call,
         bytes: &[u8],
     ) -> Result<(), Failure> {
-        call.send().await?.refused_somehow(what)?;
+        call.send().await?.is_client_error(what)?;
         self.hides(bytes).await
     }
 }
@@ -212,7 +212,7 @@ fn is_of_target(case: &Case, url: &str) -> bool {
 /// its bytes, is open (S-45).
 pub(super) async fn is_live(case: &Case, url: &str) -> Result<Reply, Failure> {
     let live = |reply: &Reply| reply.status_code() == 200 && !reply.body().is_empty();
-    let seen = case.until("the image at its url", PATIENCE, || async {
+    let seen = case.until("the image at its url", TIMEOUT, || async {
         Ok(Some(look(case, url).await?).filter(live))
     });
     if let Ok(reply) = seen.await {

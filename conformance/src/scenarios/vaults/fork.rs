@@ -80,7 +80,7 @@ async fn answer(case: Case) -> Result<(), Failure> {
 async fn own_private(case: Case) -> Result<(), Failure> {
     let vault = make::vault(&case, &case.wire()).await?;
     let reply = case.wire().post_empty(&format!("/vaults/{vault}/fork")).await?;
-    reply.refused_somehow("the fork of a private vault")?;
+    reply.is_client_error("the fork of a private vault")?;
     Ok(())
 }
 
@@ -89,7 +89,7 @@ async fn made_private(case: Case) -> Result<(), Failure> {
     let body = json!({ "visibility": "private" });
     case.other().patch(&format!("/vaults/{vault}"), body).await?.status(200)?;
     let reply = case.wire().post_empty(&format!("/vaults/{vault}/fork")).await?;
-    reply.refused_somehow("the fork of a vault that is private by now")?;
+    reply.is_client_error("the fork of a vault that is private by now")?;
     Ok(())
 }
 

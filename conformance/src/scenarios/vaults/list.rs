@@ -75,9 +75,9 @@ async fn two_dates(case: &Case) -> Result<(i64, i64), Failure> {
     let wire = case.wire();
     let first = make::vault_with(case, &wire, json!({})).await?;
     let older = first.timestamp("/data/createdAt")?;
-    let patience = Duration::from_secs(5);
+    let timeout = Duration::from_secs(5);
     let newer = case
-        .until("a vault with a later createdAt", patience, || async {
+        .until("a vault with a later createdAt", timeout, || async {
             let next = make::vault_with(case, &wire, json!({})).await?;
             let later = next.timestamp("/data/createdAt")? > older;
             Ok(later.then_some(next.integer("/data/id")?))

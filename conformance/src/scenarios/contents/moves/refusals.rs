@@ -35,7 +35,7 @@ async fn wrong_vault(case: Case) -> Result<(), Failure> {
     let vaults = [source, second, target];
     let before = try_join_all(vaults.map(|vault| entries(&wire, vault))).await?;
     let reply = ask_move(&wire, second, members[0].membership, target).await?;
-    reply.refused_somehow("the move of a membership of another vault")?;
+    reply.is_client_error("the move of a membership of another vault")?;
     let after = try_join_all(vaults.map(|vault| entries(&wire, vault))).await?;
     check::equal("the three vaults", &after, &before)
 }

@@ -3,14 +3,14 @@
 
 /// Why a rule, or a whole chapter, has no scenario or no fault.
 #[derive(Clone, Copy, Debug)]
-pub struct Excuse {
+pub struct Exemption {
     /// A rule (`LI-16`) or a chapter (`UP`).
     pub what: &'static str,
     /// Why.
     pub reason: &'static str,
 }
 
-impl Excuse {
+impl Exemption {
     /// Whether it speaks of this rule.
     pub fn covers(&self, rule: &str) -> bool {
         self.what == rule || rule.split_once('-').is_some_and(|(chapter, _)| chapter == self.what)
@@ -18,32 +18,32 @@ impl Excuse {
 }
 
 /// The rules with scenarios that no deliberate fault breaks, in the order of `docs/api.md`.
-pub const WITHOUT_FAULT: &[Excuse] = &[
-    Excuse { what: "HT-04", reason: BELOW },
-    Excuse { what: "HT-06", reason: BELOW },
-    Excuse { what: "HT-08", reason: BELOW },
-    Excuse { what: "HT-13", reason: BELOW },
-    Excuse { what: "HT-14", reason: BELOW },
-    Excuse { what: "HT-20", reason: BELOW },
-    Excuse { what: "HT-21", reason: BELOW },
-    Excuse { what: "HT-22", reason: BELOW },
+pub const WITHOUT_FAULT: &[Exemption] = &[
+    Exemption { what: "HT-04", reason: BELOW },
+    Exemption { what: "HT-06", reason: BELOW },
+    Exemption { what: "HT-08", reason: BELOW },
+    Exemption { what: "HT-13", reason: BELOW },
+    Exemption { what: "HT-14", reason: BELOW },
+    Exemption { what: "HT-20", reason: BELOW },
+    Exemption { what: "HT-21", reason: BELOW },
+    Exemption { what: "HT-22", reason: BELOW },
 ];
 
 const BELOW: &str = "the faults change heads and whole answers; none changes bodies, chunks or \
                      the pace of a connection yet";
 
 /// Every reason, in the order of `docs/api.md`.
-pub const EXCUSES: &[Excuse] = &[
-    Excuse {
+pub const EXEMPTIONS: &[Exemption] = &[
+    Exemption {
         what: "UP-18",
         reason: "it says what a client does, and a run is over long before the 7200 seconds are",
     },
-    Excuse {
+    Exemption {
         what: "LI-16",
         reason: "a run is over long before the 7200 seconds are; with a clock of their own the \
                  tests of the reference server wait for them",
     },
-    Excuse {
+    Exemption {
         what: "VE-03",
         reason: "a promise about the time after the next version; there is none yet",
     },
