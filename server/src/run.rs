@@ -1,27 +1,23 @@
 //! The program: reads the configuration, then serves until a signal, or runs one command.
 
 mod commands;
+mod log;
 mod signals;
 
 use std::ffi::OsString;
 use std::fmt;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use serde::Serialize;
 use tokio::net::TcpListener;
-use tracing::Level;
-use tracing_subscriber::layer::SubscriberExt;
-use tracing_subscriber::util::SubscriberInitExt;
 
 use self::signals::{LinkSignals, stop_signals};
 use crate::api::openapi;
 use crate::blobs::BlobSetting;
 use crate::clock::Clock;
-use crate::config::{
-    Address, Command, ConfigError, DatabaseConfig, LogConfig, LogFormat, ServeConfig,
-};
+use crate::config::{Address, Command, ConfigError, DatabaseConfig, ServeConfig};
 use crate::domain::{GeneratedKey, PublicUrl};
 use crate::error_chain::error_chain;
 use crate::serve::listener::Drained;
@@ -52,11 +48,11 @@ impl From<String> for Failure {
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let result = match Command::parse(arguments) {
         Ok(Command::Serve(config)) => {
-            init_log(&config.log);
+            let _log = log::init(&config.log);
             block_on(serve_until_signal(*config))
         }
         Ok(Command::Admin(config)) => {
-            init_log(&config.log);
+            let _log = log::init(&config.log);
             block_on(commands::run(*config))
         }
         Ok(Command::OpenApi { public_url, model_namespace }) => {
@@ -252,28 +248,6 @@ impl fmt::Display for ReadyLine<'_> {
         }
         let key = api_key.unwrap_or("$PROMPTARIUM_API_KEY");
         writeln!(f, "Try:\n  curl -H \"Authorization: Bearer {key}\" {base_url}/vaults")
-    }
-}
-
-/// Logs the events of this process to stderr from now on, one line each. If the embedding
-/// program has a subscriber already, nothing changes.
-fn init_log(config: &LogConfig) {
-    let terminal = io::stderr().is_terminal();
-    let default = if terminal { LogFormat::Pretty } else { LogFormat::Json };
-    let lines = tracing_subscriber::fmt().with_max_level(Level::TRACE).with_writer(io::stderr);
-    let filter = config.filter.clone();
-    let result = match config.format.unwrap_or(default) {
-        LogFormat::Pretty => {
-            lines.with_ansi(terminal).with_target(false).finish().with(filter).try_init()
-        }
-        LogFormat::Json => {
-            let lines = lines.json().flatten_event(true).with_current_span(false);
-            lines.finish().with(filter).try_init()
-        }
-    };
-    if result.is_ok() {
-        // The default message of a panic would mix with the lines of the log.
-        std::panic::set_hook(Box::new(|panic| tracing::error!(%panic, "panicked")));
     }
 }
 

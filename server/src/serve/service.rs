@@ -36,6 +36,9 @@ use crate::serve::routes::{AuthedHandler, Handler, Route, RouteMatch, Routes};
 use crate::store::StoreError;
 use crate::web;
 
+/// The target of the lines that are logged for each response.
+pub(crate) const LOG_TARGET: &str = module_path!();
+
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// A year. Not for subdomains, which may be other services.
@@ -157,13 +160,30 @@ impl ApiService {
             metrics.record(found.map(|found| found.index), status, elapsed, refusal);
         }
         let route = found.map_or("unknown", |found| found.route.path);
-        let (status, duration_us) = (status.as_u16(), elapsed.as_micros());
+        let status = status.as_u16();
+        let duration_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
         match error.and_then(ApiError::cause).map(error_chain) {
             Some(cause) if status >= 500 => {
-                tracing::error!(%method, route, status, duration_us, request_id, cause, "failed");
+                tracing::error!(
+                    method = method.as_str(),
+                    route,
+                    status,
+                    duration_us,
+                    request_id,
+                    cause,
+                    "failed"
+                );
             }
             cause => {
-                tracing::info!(%method, route, status, duration_us, request_id, cause, "answered");
+                tracing::info!(
+                    method = method.as_str(),
+                    route,
+                    status,
+                    duration_us,
+                    request_id,
+                    cause,
+                    "answered"
+                );
             }
         }
     }

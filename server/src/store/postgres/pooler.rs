@@ -15,12 +15,22 @@ use crate::limits::{CONNECT_TIMEOUT, POOLER_CHECKS};
 /// use the same names, so the statement returns a number of its own.
 pub(super) async fn check(client: &Client, other: &Client) -> Result<(), String> {
     let own = rand::random::<i64>();
-    let text = |error: Error| error_chain(&error);
+    let lost = |cause: &str| {
+        format!(
+            "prepared statements do not survive between transactions ({cause}): set pool_mode of \
+             the connection pooler to session, or max_prepared_statements of PgBouncer 1.21 or \
+             later to 200"
+        )
+    };
+    let text = |error: Error| match error.as_db_error() {
+        Some(_) => lost(&error_chain(&error)),
+        None => error_chain(&error),
+    };
     let process = async |statement: &Statement| {
         let row = client.query_one(statement, &[]).await.map_err(text)?;
         match (row.try_get::<_, i64>(0), row.try_get::<_, i32>(1)) {
             (Ok(number), Ok(process)) if number == own => Ok(process),
-            _ => Err("another client's statement was executed".to_owned()),
+            _ => Err(lost("another client's statement was executed")),
         }
     };
     let check = async {
@@ -37,12 +47,11 @@ pub(super) async fn check(client: &Client, other: &Client) -> Result<(), String>
         }
         Ok(())
     };
-    let outcome = timeout(CONNECT_TIMEOUT, check).await.unwrap_or(Err("no answer".to_owned()));
-    outcome.map_err(|cause| {
-        format!(
-            "prepared statements do not survive between transactions ({cause}): set pool_mode of \
-             the connection pooler to session, or max_prepared_statements of PgBouncer 1.21 or \
-             later to 200"
-        )
+    let seconds = CONNECT_TIMEOUT.as_secs();
+    timeout(CONNECT_TIMEOUT, check).await.unwrap_or_else(|_| {
+        Err(format!(
+            "no answer for {seconds} s to the check of prepared statements: the database is \
+             overloaded, or a connection pooler has fewer than two connections to it"
+        ))
     })
 }

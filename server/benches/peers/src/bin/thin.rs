@@ -1,0 +1,180 @@
+//! The thinnest server on PostgreSQL that gives the same responses: hyper, one prepared statement
+//! per request with the key check joined in, no validation, no limits, no errors, no log.
+//!
+//! Four connections to the database are shared. Requests are sent on them without waiting for the
+//! responses of earlier ones, which is the fastest way that the driver has.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use bytes::Bytes;
+use http::{Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use jiff::Timestamp;
+use promptarium_peers::{Result, arguments, key};
+use serde::{Deserialize, Serialize};
+use tokio::net::TcpListener;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, NoTls, Row, Statement};
+
+const CONNECTIONS: usize = 4;
+const PAGE: usize = 20;
+
+const GET: &str = "SELECT p.id, p.title, p.body, p.kind, p.platform, p.created_at, p.updated_at, \
+                   ARRAY(SELECT m.vault_id FROM membership m \
+                         WHERE m.account_id = p.account_id AND m.prompt_id = p.id) \
+                   FROM api_key k JOIN prompt p ON p.account_id = k.account_id \
+                   WHERE k.public_id = $1 AND k.digest = $2 AND k.revoked_at IS NULL AND p.id = $3";
+
+const LIST: &str = "SELECT p.id, p.title, p.body, p.kind, p.platform, p.created_at, p.updated_at, \
+                    ARRAY(SELECT m.vault_id FROM membership m \
+                          WHERE m.account_id = p.account_id AND m.prompt_id = p.id) \
+                    FROM api_key k CROSS JOIN LATERAL (SELECT * FROM prompt \
+                        WHERE account_id = k.account_id ORDER BY id DESC LIMIT 21) p \
+                    WHERE k.public_id = $1 AND k.digest = $2 AND k.revoked_at IS NULL";
+
+const POST: &str = "INSERT INTO prompt (account_id, kind, title, body, created_at, updated_at) \
+                    SELECT account_id, 'text', $3, $4, clock_timestamp(), clock_timestamp() \
+                    FROM api_key k \
+                    WHERE k.public_id = $1 AND k.digest = $2 AND k.revoked_at IS NULL \
+                    RETURNING id, title, body, kind, platform, created_at, updated_at, \
+                    '{}'::bigint[]";
+
+struct Connection {
+    client: Client,
+    get: Statement,
+    list: Statement,
+    post: Statement,
+}
+
+struct Thin {
+    connections: Vec<Connection>,
+    next: AtomicUsize,
+}
+
+#[tokio::main]
+async fn main() -> Result {
+    let (listen, database) = arguments()?;
+    let mut connections = Vec::new();
+    for _ in 0..CONNECTIONS {
+        let (client, connection) = tokio_postgres::connect(&database, NoTls).await?;
+        tokio::spawn(connection);
+        let (get, list) = (client.prepare(GET).await?, client.prepare(LIST).await?);
+        let post = client.prepare(POST).await?;
+        connections.push(Connection { client, get, list, post });
+    }
+    let thin = Arc::new(Thin { connections, next: AtomicUsize::new(0) });
+    let listener = TcpListener::bind(listen).await?;
+    loop {
+        let (stream, _) = listener.accept().await?;
+        stream.set_nodelay(true)?;
+        let thin = thin.clone();
+        let service = service_fn(move |request| {
+            let thin = thin.clone();
+            async move {
+                let response = thin.respond(request).await.unwrap_or_else(|_| {
+                    let mut response = Response::default();
+                    *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+                    response
+                });
+                Ok::<_, Infallible>(response)
+            }
+        });
+        tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
+    }
+}
+
+#[derive(Deserialize)]
+struct New<'a> {
+    title: &'a str,
+    prompt: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Prompt<'a> {
+    id: i64,
+    title: &'a str,
+    prompt: &'a str,
+    prompt_type: &'a str,
+    platform: Option<&'a str>,
+    status: &'static str,
+    images: [(); 0],
+    vault_ids: Vec<i64>,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+}
+
+#[derive(Serialize)]
+struct Envelope<T> {
+    data: T,
+    error: Option<()>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pagination: Option<Pagination>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Pagination {
+    next_cursor: Option<String>,
+}
+
+impl Thin {
+    async fn respond(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>> {
+        let next = self.next.fetch_add(1, Ordering::Relaxed);
+        let Connection { client, get, list, post } = &self.connections[next % CONNECTIONS];
+        let (parts, body) = request.into_parts();
+        let (public_id, digest) = key(&parts.headers)?;
+        let id = parts.uri.path().rsplit('/').next().and_then(|id| id.parse::<i64>().ok());
+        let (body, status) = if parts.method != Method::GET {
+            let body = body.collect().await?.to_bytes();
+            let New { title, prompt } = serde_json::from_slice(&body)?;
+            let params: [&(dyn ToSql + Sync); 4] = [&public_id, &digest, &title, &prompt];
+            (one(&client.query_one(post, &params).await?)?, 201)
+        } else if let Some(id) = id {
+            (one(&client.query_one(get, &[&public_id, &digest, &id]).await?)?, 200)
+        } else {
+            (page(&client.query(list, &[&public_id, &digest]).await?)?, 200)
+        };
+        let response = Response::builder()
+            .status(status)
+            .header("content-type", "application/json")
+            .header("cache-control", "no-store")
+            .header("x-content-type-options", "nosniff")
+            .header("x-request-id", "f1c983a7d46e1b6875bc80b0159990d1");
+        Ok(response.body(Full::new(body.into()))?)
+    }
+}
+
+fn one(row: &Row) -> Result<Vec<u8>> {
+    let envelope = Envelope { data: prompt(row)?, error: None, pagination: None };
+    Ok(serde_json::to_vec(&envelope)?)
+}
+
+fn page(rows: &[Row]) -> Result<Vec<u8>> {
+    let data: Vec<_> = rows.iter().take(PAGE).map(prompt).collect::<Result<_>>()?;
+    let more = rows.len() > PAGE;
+    let next_cursor = data.last().filter(|_| more).map(|prompt| prompt.id.to_string());
+    let pagination = Some(Pagination { next_cursor });
+    Ok(serde_json::to_vec(&Envelope { data, error: None, pagination })?)
+}
+
+fn prompt(row: &Row) -> Result<Prompt<'_>> {
+    Ok(Prompt {
+        id: row.try_get(0)?,
+        title: row.try_get(1)?,
+        prompt: row.try_get(2)?,
+        prompt_type: row.try_get(3)?,
+        platform: row.try_get(4)?,
+        status: "active",
+        images: [],
+        vault_ids: row.try_get(7)?,
+        created_at: row.try_get(5)?,
+        updated_at: row.try_get(6)?,
+    })
+}

@@ -1,0 +1,210 @@
+//! The log of the process: one line per event, to stderr.
+//!
+//! A system call per request is a tenth of what a request costs. So the lines of responses are
+//! collected, and written together: when there are enough of them, after [`FLUSH_DELAY`], with the
+//! next other line, and at the end of the program. All other lines are written at once: of a
+//! generation that the provider accepted, the line may be all that is left after a crash.
+
+mod json;
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tracing::{Level, Metadata};
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::fmt::format::JsonFields;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
+use self::json::JsonLine;
+use crate::config::{LogConfig, LogFormat};
+use crate::serve::service::LOG_TARGET as RESPONSES;
+
+/// How long a line may wait. A killed process loses the lines of this time at most.
+const FLUSH_DELAY: Duration = Duration::from_millis(50);
+/// Lines of this many bytes are written without a delay.
+const FLUSH_BYTES: usize = 16 * 1024;
+
+/// Logs the events of this process from now on. If the embedding program has a subscriber
+/// already, nothing changes. What is returned writes the last lines when it is dropped.
+pub(super) fn init(config: &LogConfig) -> FlushOnDrop {
+    let terminal = io::stderr().is_terminal();
+    let default = if terminal { LogFormat::Pretty } else { LogFormat::Json };
+    let log = Log::new(io::stderr());
+    let lines = tracing_subscriber::fmt().with_max_level(Level::TRACE).with_writer(log.clone());
+    let filter = config.filter.clone();
+    let result = match config.format.unwrap_or(default) {
+        LogFormat::Pretty => {
+            lines.with_ansi(terminal).with_target(false).finish().with(filter).try_init()
+        }
+        LogFormat::Json => {
+            let lines = lines.fmt_fields(JsonFields::new()).event_format(JsonLine);
+            lines.finish().with(filter).try_init()
+        }
+    };
+    if result.is_ok() {
+        // The default message of a panic would mix with the lines of the log.
+        std::panic::set_hook(Box::new(|panic| tracing::error!(%panic, "panicked")));
+    }
+    FlushOnDrop(log)
+}
+
+/// Writes the lines of a log when it is dropped.
+pub(super) struct FlushOnDrop(Log<io::Stderr>);
+
+impl Drop for FlushOnDrop {
+    fn drop(&mut self) {
+        self.0.buffer.lock().flush();
+    }
+}
+
+/// Lines that are written to `W` together. Clones share them.
+struct Log<W> {
+    buffer: Arc<Mutex<Buffer<W>>>,
+    flusher: Option<Thread>,
+}
+
+struct Buffer<W> {
+    lines: Vec<u8>,
+    output: W,
+}
+
+impl<W: Write> Buffer<W> {
+    /// A failure to write the log stops nothing.
+    fn flush(&mut self) {
+        let _ = self.output.write_all(&self.lines);
+        self.lines.clear();
+    }
+}
+
+impl<W: Write + Send + 'static> Log<W> {
+    fn new(output: W) -> Self {
+        let lines = Vec::with_capacity(2 * FLUSH_BYTES);
+        let buffer = Arc::new(Mutex::new(Buffer { lines, output }));
+        let of_flusher = buffer.clone();
+        // The first line of an empty buffer unparks it.
+        let flusher = thread::Builder::new().name("log".to_owned()).spawn(move || {
+            loop {
+                thread::park();
+                thread::sleep(FLUSH_DELAY);
+                of_flusher.lock().flush();
+            }
+        });
+        Self { buffer, flusher: flusher.ok().map(|handle| handle.thread().clone()) }
+    }
+}
+
+impl<W> Clone for Log<W> {
+    fn clone(&self) -> Self {
+        Self { buffer: self.buffer.clone(), flusher: self.flusher.clone() }
+    }
+}
+
+/// Adds one line to a log.
+struct LineWriter<'a, W> {
+    log: &'a Log<W>,
+    at_once: bool,
+}
+
+impl<'a, W: Write + 'a> MakeWriter<'a> for Log<W> {
+    type Writer = LineWriter<'a, W>;
+
+    fn make_writer(&'a self) -> Self::Writer {
+        LineWriter { log: self, at_once: true }
+    }
+
+    fn make_writer_for(&'a self, event: &Metadata<'_>) -> Self::Writer {
+        let is_response = event.target() == RESPONSES && *event.level() > Level::WARN;
+        LineWriter { log: self, at_once: !is_response }
+    }
+}
+
+impl<W: Write> Write for LineWriter<'_, W> {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let mut buffer = self.log.buffer.lock();
+        let is_first = buffer.lines.is_empty();
+        buffer.lines.extend_from_slice(line);
+        match &self.log.flusher {
+            Some(flusher) if !self.at_once && buffer.lines.len() < FLUSH_BYTES => {
+                drop(buffer);
+                if is_first {
+                    flusher.unpark();
+                }
+            }
+            _ => buffer.flush(),
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tracing::{info, warn};
+
+    use super::*;
+
+    /// What was written, and in how many pieces.
+    #[derive(Clone, Default)]
+    struct Output(Arc<Mutex<Vec<String>>>);
+
+    impl Write for Output {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().push(String::from_utf8_lossy(bytes).into_owned());
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// What is written while `events` runs, without the flusher.
+    fn written(events: impl FnOnce()) -> Vec<String> {
+        let output = Output::default();
+        let log = Log::new(output.clone());
+        // Like a flusher that is never on time.
+        let log = Log { flusher: Some(thread::current()), ..log };
+        let lines = tracing_subscriber::fmt().without_time().with_target(false).with_ansi(false);
+        tracing::subscriber::with_default(lines.with_writer(log).finish(), events);
+        let written = output.0.lock();
+        written.clone()
+    }
+
+    #[test]
+    fn lines_of_responses_wait_for_another_line_and_keep_their_order() {
+        let pieces = written(|| {
+            info!(target: RESPONSES, "one");
+            info!(target: RESPONSES, "two");
+            info!("three");
+            warn!(target: RESPONSES, "four");
+            info!(target: RESPONSES, "five");
+        });
+        assert_eq!(pieces, [" INFO one\n INFO two\n INFO three\n", " WARN four\n"]);
+    }
+
+    #[test]
+    fn many_lines_do_not_wait() {
+        let pieces =
+            written(|| (0..=FLUSH_BYTES / 100).for_each(|n| info!(target: RESPONSES, "{n:0>100}")));
+        assert_eq!(pieces.len(), 1);
+        assert!(pieces[0].len() >= FLUSH_BYTES);
+    }
+
+    #[test]
+    fn a_line_alone_is_written_by_the_flusher() {
+        let output = Output::default();
+        let log = Log::new(output.clone());
+        assert_eq!(LineWriter { log: &log, at_once: false }.write(b"one\n").unwrap(), 4);
+        while output.0.lock().is_empty() {
+            thread::yield_now();
+        }
+        assert_eq!(*output.0.lock(), ["one\n"]);
+    }
+}
