@@ -66,8 +66,8 @@ impl Generations {
     /// println!("{}", status.state);
     /// # Ok(()) }
     /// ```
-    pub fn status(&self, job: impl Into<JobId>) -> Call<GenerationStatus> {
-        self.client.generation_status(&job.into())
+    pub fn status(&self, job: impl Into<GenerationRef>) -> Call<GenerationStatus> {
+        self.client.generation_status(&job.into().id)
     }
 
     /// Waits until a job has ended, and returns its output; see [`Wait`]. The id is all that is
@@ -77,8 +77,8 @@ impl Generations {
     }
 
     /// The status of a job whenever it changes, as a stream; see [`Watch`].
-    pub fn watch(&self, job: impl Into<JobId>) -> Watch {
-        Watch::new(self.client.clone(), job.into())
+    pub fn watch(&self, job: impl Into<GenerationRef>) -> Watch {
+        Watch::new(self.client.clone(), job.into().id)
     }
 }
 

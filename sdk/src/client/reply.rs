@@ -10,11 +10,11 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::Error;
 use super::config::Config;
-use super::error::{ErrorBody, ErrorKind, Excerpt};
+use super::error::{ErrorBody, ErrorKind, Excerpt, Problem};
 use super::request::Route;
 use super::retry::retry_after;
 use super::trace::Span;
-use crate::model::{Cursor, JobId, Page, Problem, Timestamp};
+use crate::model::{Cursor, JobId, Page, Timestamp};
 
 /// The end of the base URL of every deployment.
 const API_ROOT: &str = "/api/v1";

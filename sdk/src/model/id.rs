@@ -42,12 +42,6 @@ macro_rules! integer_id {
             }
         }
 
-        impl From<i64> for $name {
-            fn from(value: i64) -> Self {
-                Self(value)
-            }
-        }
-
         impl FromStr for $name {
             type Err = ParseIntError;
 

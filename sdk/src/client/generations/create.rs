@@ -12,12 +12,13 @@ use super::wait::Wait;
 use crate::client::Error;
 use crate::client::call::{Context, Endpoint};
 use crate::client::config::until;
+use crate::client::error::Problem;
 use crate::client::methods::{optional, sendable, url_list};
 use crate::client::reply::Reply;
 use crate::client::request::Request;
 use crate::client::retry;
 use crate::model::{
-    AssetUrl, GenerationJob, GenerationType, JobId, OutputHint, Problem, Timestamp, VaultId,
+    AssetUrl, GenerationJob, GenerationType, JobId, OutputHint, Timestamp, VaultId,
 };
 use crate::path;
 

@@ -38,17 +38,11 @@ impl From<GenerationJob> for GenerationRef {
     }
 }
 
-macro_rules! from_id {
-    ($($id:ty),*) => {$(
-        impl From<$id> for GenerationRef {
-            fn from(id: $id) -> Self {
-                Self { id: id.into(), output: OutputHint::default() }
-            }
-        }
-    )*};
+impl<Id: Into<JobId>> From<Id> for GenerationRef {
+    fn from(id: Id) -> Self {
+        Self { id: id.into(), output: OutputHint::default() }
+    }
 }
-
-from_id!(JobId, &JobId, &str, String);
 
 /// Waits until a job has ended, and returns its output. Nothing is sent until it is awaited.
 ///
