@@ -4,15 +4,14 @@ mod builder;
 mod call;
 mod config;
 mod error;
-mod meta;
 mod methods;
-mod options;
 mod pages;
 mod raw;
 mod reply;
 mod request;
 mod retry;
 mod send;
+mod timeout;
 mod trace;
 pub mod transport;
 
@@ -37,10 +36,9 @@ pub use error::{Error, ErrorKind};
 pub use generations::{
     CreateGeneration, FinishedGeneration, GenerationRef, Generations, Wait, Watch,
 };
-pub use meta::{Meta, WithMeta};
 pub use pages::{Items, Pages};
 pub use prompts::{CreatePrompt, ListPrompts, Prompts, UpdatePrompt};
-pub use raw::{RawRequest, RawResponse};
+pub use raw::{Meta, RawRequest, RawResponse, WithMeta};
 pub use retry::{RetryBudget, RetryPolicy};
 pub use uploads::{UploadImage, UploadProgress, UploadSource, UploadedImage, Uploads};
 pub use vaults::{CreateVault, UpdateVault, Vaults};

@@ -9,8 +9,8 @@ use tokio::fs::File;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::time::Instant;
 
-use super::config::until;
 use super::methods::awaitable;
+use super::timeout::until;
 use super::trace::Span;
 use super::{Client, Error};
 use crate::model::AssetUrl;

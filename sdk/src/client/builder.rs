@@ -5,9 +5,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::config::{self, Config, Limits};
-use super::error::TimeLimit;
+use super::config::{self, Config};
 use super::retry::{RetryBudget, RetryPolicy};
+use super::timeout::{Limits, TimeLimit};
 use super::transport::{HttpClient, Transport};
 use super::{Client, Error};
 

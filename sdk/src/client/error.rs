@@ -19,7 +19,6 @@ use super::retry::{AttemptFailure, is_transient};
 use crate::model::{GenerationStatus, JobId};
 pub(super) use body::{ErrorBody, Excerpt, Problem};
 pub use kind::ErrorKind;
-pub(super) use make::TimeLimit;
 
 type Cause = Box<dyn std::error::Error + Send + Sync>;
 

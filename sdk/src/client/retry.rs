@@ -1,11 +1,9 @@
 //! Whether a call is retried, and after how long. Values only: nothing here sends or sleeps.
 
-mod budget;
 mod policy;
 
-pub use budget::RetryBudget;
 pub(super) use policy::Backoff;
-pub use policy::RetryPolicy;
+pub use policy::{RetryBudget, RetryPolicy};
 
 use std::time::Duration;
 

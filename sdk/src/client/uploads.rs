@@ -11,10 +11,10 @@ use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use super::call::Call;
-use super::config::until;
 use super::methods::awaitable;
 use super::request::Request;
 use super::retry::Backoff;
+use super::timeout::until;
 use super::trace::Span;
 use super::{Client, Error};
 use crate::model::{AssetUrl, ImageContentType, UploadSlot};

@@ -11,12 +11,12 @@ use tokio::time::{Instant, sleep};
 use super::wait::Wait;
 use crate::client::Error;
 use crate::client::call::{Context, Endpoint};
-use crate::client::config::until;
 use crate::client::error::Problem;
 use crate::client::methods::{optional, sendable, url_list};
 use crate::client::reply::Reply;
 use crate::client::request::Request;
 use crate::client::retry;
+use crate::client::timeout::until;
 use crate::model::{
     AssetUrl, GenerationJob, GenerationType, JobId, OutputHint, Timestamp, VaultId,
 };

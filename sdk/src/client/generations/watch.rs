@@ -6,12 +6,13 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
+use tokio::time::error::Elapsed;
 use tokio::time::{Instant, sleep};
 
 use crate::client::call::Endpoint as _;
-use crate::client::config::{Elapsed, until};
 use crate::client::methods::stream;
 use crate::client::retry::Backoff;
+use crate::client::timeout::until;
 use crate::client::{Client, Error, RetryPolicy};
 use crate::model::{GenerationStatus, JobId};
 

@@ -12,10 +12,10 @@ use tokio::sync::mpsc;
 use url::Url;
 
 use super::incoming::{Incoming, MaxSize, check_asset, is_web};
-use super::limit::{Running, TimedOut};
 use crate::client::error::ErrorBody;
 use crate::client::reply::{encoded, repeats};
 use crate::client::request::Route;
+use crate::client::timeout::{Running, TimedOut};
 use crate::client::trace::Span;
 use crate::client::transport::{Body, Failure};
 use crate::client::uploads::Chunks;

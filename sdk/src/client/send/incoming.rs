@@ -6,10 +6,10 @@ use http::response::Parts;
 use http::{HeaderMap, Method, Response, StatusCode};
 use url::Url;
 
-use super::limit::Running;
 use crate::client::Error;
 use crate::client::reply::{Reply, request_id};
 use crate::client::request::Route;
+use crate::client::timeout::Running;
 use crate::client::transport::{Body, FinalUrl};
 
 const ERROR_BYTES_MAX: usize = 256 * 1024;
