@@ -52,7 +52,7 @@ impl Generations {
         let body = NewGeneration {
             model_id: model_id.into(),
             prompt: prompt.into(),
-            client_job_id: JobId::new(uuid::Uuid::new_v4().to_string()),
+            client_job_id: JobId::from(uuid::Uuid::new_v4().to_string()),
             optional: Default::default(),
         };
         CreateGeneration { context: self.client.context(), body }
@@ -73,7 +73,7 @@ impl Generations {
     /// Waits until a job has ended, and returns its output; see [`Wait`]. The id is all that is
     /// needed, also in another process.
     pub fn wait(&self, job: impl Into<GenerationRef>) -> Wait<'static> {
-        Wait::new(self.client.clone(), job.into())
+        Wait::new(self.client.clone(), job.into(), None)
     }
 
     /// The status of a job whenever it changes, as a stream; see [`Watch`].

@@ -55,13 +55,6 @@ macro_rules! shorthands {
 
 shorthands! {
     /// `GET` of any path.
-    ///
-    /// ```
-    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// let usage: serde_json::Value = client.get("/usage").await?.data()?;
-    /// assert_eq!(usage["prompts"], 12);
-    /// # Ok(()) }
-    /// ```
     get = GET;
     /// `POST` to any path.
     ///

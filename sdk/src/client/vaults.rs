@@ -2,11 +2,10 @@
 //! in `contents`.
 
 use http::Method;
-use serde::Serialize;
 
 use super::Client;
 use super::call::Call;
-use super::methods::{endpoint, optional};
+use super::methods::{body, endpoint, optional};
 use super::reply::Reply;
 use super::request::Request;
 use crate::model::{Deleted, Vault, VaultId, Visibility};
@@ -115,15 +114,12 @@ impl Vaults {
     }
 }
 
-#[derive(Debug, Clone, Default, Serialize)]
-struct VaultFields {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
-    /// `Some(None)` is `null`, which clears it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    description: Option<Option<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    visibility: Option<Visibility>,
+body! {
+    VaultFields {
+        name: String,
+        description: Option<String>,
+        visibility: Visibility,
+    }
 }
 
 macro_rules! fields {

@@ -43,7 +43,7 @@ struct Polled {
 #[must_use = "a stream polls the job only when it is polled"]
 pub struct Watch {
     client: Client,
-    job: JobId,
+    pub(super) job: JobId,
     poll_interval: Duration,
     max_poll_interval: Duration,
     timeout: Duration,
@@ -95,10 +95,6 @@ impl Watch {
     pub const fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
-    }
-
-    pub(super) fn set_job(&mut self, job: JobId) {
-        self.job = job;
     }
 
     /// The id of the job.
