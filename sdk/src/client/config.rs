@@ -53,7 +53,7 @@ pub(super) fn check_base_url(text: &str) -> Result<Url, &'static str> {
     Ok(url)
 }
 
-/// The `Authorization` header, marked as sensitive so that `Debug` does not show it.
+/// The `Authorization` header.
 pub(super) fn authorization(api_key: &str) -> Result<HeaderValue, &'static str> {
     if api_key.trim().is_empty() {
         return Err("it is blank");
@@ -61,10 +61,14 @@ pub(super) fn authorization(api_key: &str) -> Result<HeaderValue, &'static str> 
     if !api_key.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err("it contains a space, a line break or another character that is not in a key");
     }
-    let mut value = HeaderValue::try_from(format!("Bearer {api_key}"))
-        .map_err(|_| "it contains a character that is not allowed in a header")?;
+    bearer(api_key).ok_or("it contains a character that is not allowed in a header")
+}
+
+/// Marked as sensitive, so that `Debug` does not show it.
+pub(super) fn bearer(token: &str) -> Option<HeaderValue> {
+    let mut value = HeaderValue::try_from(format!("Bearer {token}")).ok()?;
     value.set_sensitive(true);
-    Ok(value)
+    Some(value)
 }
 
 pub(super) fn user_agent(suffix: Option<&str>) -> Result<HeaderValue, Error> {

@@ -7,21 +7,15 @@ mod watch;
 
 use http::Method;
 
-use super::Client;
 use super::call::Call;
 use super::request::Request;
+use super::{Client, Generations};
 use crate::model::{GenerationStatus, JobId};
 use crate::path;
 pub use create::CreateGeneration;
 use create::NewGeneration;
 pub use wait::{FinishedGeneration, GenerationRef, Wait};
 pub use watch::Watch;
-
-/// Image and video generations; returned by [`Client::generations`].
-#[derive(Debug, Clone)]
-pub struct Generations {
-    pub(super) client: Client,
-}
 
 impl Generations {
     /// Queues a generation: an image by default. See [`CreateGeneration`] for its retries, which

@@ -5,7 +5,7 @@ mod list;
 use http::Method;
 use serde_json::json;
 
-use super::Client;
+use super::Prompts;
 use super::call::Call;
 use super::methods::{body, endpoint, optional, url_list};
 use super::reply::Reply;
@@ -13,12 +13,6 @@ use super::request::Request;
 use crate::model::{AssetUrl, Deleted, Prompt, PromptId, PromptType, VaultId};
 use crate::path;
 pub use list::ListPrompts;
-
-/// The account's prompts; returned by [`Client::prompts`].
-#[derive(Debug, Clone)]
-pub struct Prompts {
-    pub(super) client: Client,
-}
 
 impl Prompts {
     /// Lists prompts, newest first: one page, a stream of pages, or a stream of prompts.

@@ -16,18 +16,12 @@ use super::request::Request;
 use super::retry::Backoff;
 use super::timeout::until;
 use super::trace::Span;
-use super::{Client, Error};
+use super::{Client, Error, Uploads};
 use crate::model::{AssetUrl, ImageContentType, UploadSlot};
 use crate::path;
 pub(super) use source::Chunks;
 pub use source::UploadSource;
 use source::{Opened, content_type, type_of_name};
-
-/// Image uploads; returned by [`Client::uploads`].
-#[derive(Debug, Clone)]
-pub struct Uploads {
-    pub(super) client: Client,
-}
 
 impl Uploads {
     /// Uploads an image in both steps: requests a slot and sends the bytes. Takes the path of a

@@ -3,19 +3,13 @@
 
 use http::Method;
 
-use super::Client;
+use super::Vaults;
 use super::call::Call;
 use super::methods::{body, endpoint, optional};
 use super::reply::Reply;
 use super::request::Request;
 use crate::model::{Deleted, Vault, VaultId, Visibility};
 use crate::path;
-
-/// The account's vaults; returned by [`Client::vaults`].
-#[derive(Debug, Clone)]
-pub struct Vaults {
-    pub(super) client: Client,
-}
 
 impl Vaults {
     /// Lists all vaults of the account, the system vaults included, newest first. This list has

@@ -52,29 +52,27 @@ impl ListPrompts {
     }
 
     /// Items per page: [`PAGE_SIZE`](crate::limits::PAGE_SIZE), by default
-    /// [`PAGE_SIZE_DEFAULT`](crate::limits::PAGE_SIZE_DEFAULT). It bounds a page, not
-    /// the list; [`max_items`](Self::max_items) bounds the list.
+    /// [`PAGE_SIZE_DEFAULT`](crate::limits::PAGE_SIZE_DEFAULT). It bounds a page, not the list;
+    /// [`max_items`](Self::max_items) bounds the list.
     pub const fn page_size(mut self, items: u32) -> Self {
         self.page_size = Some(items);
         self
     }
 
-    /// Ends the list after this many items: pages are no larger, the last page is cut to
-    /// it, and no request is sent that is not needed for them (none at all for 0).
+    /// Ends the list after this many items: pages are no larger, the last page is cut to it, and
+    /// no request is sent that is not needed for them (none at all for 0).
     ///
-    /// It bounds [`items`](Self::items), [`pages`](Self::pages) and
-    /// [`collect`](Self::collect), not [`page`](Self::page).
+    /// It bounds [`items`](Self::items), [`pages`](Self::pages) and [`collect`](Self::collect), not
+    /// [`page`](Self::page).
     pub const fn max_items(mut self, items: usize) -> Self {
         self.max_items = Some(items);
         self
     }
 
-    /// Whether streams request the next page while the items of this one are used; off
-    /// by default.
+    /// Whether streams request the next page while the items of this one are used; off by default.
     ///
-    /// At most one page is requested ahead. There is no background task: the request
-    /// advances when the stream is polled. If it fails, the error comes after the items
-    /// of the page before it.
+    /// At most one page is requested ahead. There is no background task: the request advances when
+    /// the stream is polled. If it fails, the error comes after the items of the page before it.
     pub const fn prefetch(mut self, on: bool) -> Self {
         self.prefetch = on;
         self
@@ -123,8 +121,8 @@ impl ListPrompts {
     ///
     /// # Errors
     ///
-    /// As [`send`](Self::send); the items before the error are lost. Use
-    /// [`items`](Self::items) to keep them.
+    /// As [`send`](Self::send); the items before the error are lost. Use [`items`](Self::items) to
+    /// keep them.
     pub async fn collect(self) -> Result<Vec<Prompt>, Error> {
         self.items().collect().await
     }

@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use url::Url;
 
 use super::incoming::{Incoming, MaxSize, check_asset, is_web};
-use crate::client::error::ErrorBody;
+use crate::client::config::bearer;
 use crate::client::reply::{encoded, repeats};
 use crate::client::request::Route;
 use crate::client::timeout::{Running, TimedOut};
@@ -72,9 +72,7 @@ impl Client {
 
     fn upload_headers(&self, slot: &UploadSlot, size: u64) -> Result<HeaderMap, Error> {
         let invalid = |what| Error::input(format!("the {what} of the slot cannot be sent"));
-        let mut token = HeaderValue::try_from(format!("Bearer {}", slot.token.expose()))
-            .map_err(|_| invalid("token"))?;
-        token.set_sensitive(true);
+        let token = bearer(slot.token.expose()).ok_or_else(|| invalid("token"))?;
         let content_type = HeaderValue::try_from(slot.content_type.as_str())
             .map_err(|_| invalid("content type"))?;
         let mut headers = HeaderMap::new();
@@ -100,7 +98,7 @@ impl Client {
         let reply = response.refusal().await;
         let withheld = repeats_query(&reply.body, slot.upload_url.expose())
             || repeats(&String::from_utf8_lossy(&reply.body), slot.token.expose());
-        Err(if withheld { reply.refused_with(ErrorBody::Withheld) } else { reply.refused() })
+        Err(reply.refused_as(withheld))
     }
 }
 
@@ -200,11 +198,8 @@ impl Client {
         if !asset.status().is_success() {
             let url = asset.url.clone();
             let reply = asset.refusal().await;
-            return Err(if repeats_query(&reply.body, &url) {
-                reply.refused_with(ErrorBody::Withheld)
-            } else {
-                reply.refused()
-            });
+            let withheld = repeats_query(&reply.body, &url);
+            return Err(reply.refused_as(withheld));
         }
         if let Some(error) = encoded(asset.status(), &asset.head.headers) {
             return Err(asset.fail(error));

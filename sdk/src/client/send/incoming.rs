@@ -117,8 +117,10 @@ impl Incoming {
     /// Receives the body. That of an error may be incomplete: its status says more.
     pub(super) async fn reply(mut self) -> Result<Reply, Error> {
         let status = self.head.status;
-        let is_error = status.is_client_error() || status.is_server_error();
-        let body = if is_error { self.start().await } else { self.whole().await? };
+        if status.is_client_error() || status.is_server_error() {
+            return Ok(self.refusal().await);
+        }
+        let body = self.whole().await?;
         Ok(Reply::new(self.route, status, self.head.headers, body))
     }
 
