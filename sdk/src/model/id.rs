@@ -42,6 +42,12 @@ macro_rules! integer_id {
             }
         }
 
+        impl From<i64> for $name {
+            fn from(value: i64) -> Self {
+                Self(value)
+            }
+        }
+
         impl FromStr for $name {
             type Err = ParseIntError;
 

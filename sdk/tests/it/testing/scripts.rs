@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 use promptarium::path;
 use promptarium::testing::{API_KEY, Answer, Script, builder, client, fixture};
 use promptarium::transport::{Body, Transport as _};
-use promptarium::{Client, Error, PromptId, RetryPolicy, VaultId};
+use promptarium::{Client, Error, PromptId, RetryPolicy};
 use serde_json::json;
 
 /// The error of a call that gets this answer.
@@ -105,7 +105,7 @@ async fn the_first_expectation_with_an_answer_left_is_used() {
     assert!(get(&client).await.is_ok() && get(&client).await.is_ok());
     // Expectations may be added later.
     script.get(path::VAULT).answer(Answer::data(&fixture::vault()));
-    client.vaults().get(VaultId::new(3)).await.unwrap();
+    client.vaults().get(3.into()).await.unwrap();
 }
 
 #[tokio::test]
@@ -208,7 +208,7 @@ async fn a_list_has_pages() {
     let script = Script::new();
     let prompts = (1..=5).map(|id| {
         let mut prompt = fixture::prompt();
-        prompt.id = PromptId::new(id);
+        prompt.id = id.into();
         prompt
     });
     script.get(path::PROMPTS).list(prompts.collect(), 2);
