@@ -130,15 +130,6 @@ pub struct GenerationStatus {
     pub updated_at: Option<Timestamp>,
 }
 
-impl GenerationStatus {
-    #[cfg(feature = "client")]
-    pub(crate) fn all_prompt_ids(&self) -> Vec<PromptId> {
-        let mut ids = self.prompt_ids.clone();
-        ids.extend(self.prompt_id.filter(|id| !self.prompt_ids.contains(id)));
-        ids
-    }
-}
-
 impl<'de> Deserialize<'de> for GenerationStatus {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let body = Value::deserialize(deserializer)?;

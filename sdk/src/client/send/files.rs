@@ -90,7 +90,7 @@ impl Client {
         slot: &UploadSlot,
     ) -> Result<StatusCode, Error> {
         response.check_url()?;
-        let status = response.status();
+        let status = response.head.status;
         if status.is_success() {
             let early = || response.fail(Error::answered_early(status));
             return if complete { Ok(status) } else { Err(early()) };
@@ -195,13 +195,13 @@ impl Client {
             }
             redirects += 1;
         };
-        if !asset.status().is_success() {
+        if !asset.head.status.is_success() {
             let url = asset.url.clone();
             let reply = asset.refusal().await;
             let withheld = repeats_query(&reply.body, &url);
             return Err(reply.refused_as(withheld));
         }
-        if let Some(error) = encoded(asset.status(), &asset.head.headers) {
+        if let Some(error) = encoded(asset.head.status, &asset.head.headers) {
             return Err(asset.fail(error));
         }
         asset.check_length()?;
@@ -213,13 +213,6 @@ impl Client {
         headers.insert(USER_AGENT, self.0.user_agent.clone());
         let sending = self.0.http_client.send(Method::GET, url, headers, Body::default());
         running.exchange(url, sending).await
-    }
-}
-
-impl Incoming {
-    pub(in crate::client) fn content_type(&self) -> Option<String> {
-        let value = self.head.headers.get(CONTENT_TYPE)?;
-        value.to_str().ok().map(str::to_owned)
     }
 }
 

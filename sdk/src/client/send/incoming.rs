@@ -1,7 +1,7 @@
 //! A response: its redirects, and its body as it is received.
 
 use bytes::{Bytes, BytesMut};
-use http::header::LOCATION;
+use http::header::{CONTENT_TYPE, LOCATION};
 use http::response::Parts;
 use http::{HeaderMap, Method, Response, StatusCode};
 use url::Url;
@@ -130,8 +130,9 @@ impl Incoming {
         Reply::new(self.route, self.head.status, self.head.headers, body)
     }
 
-    pub(super) const fn status(&self) -> StatusCode {
-        self.head.status
+    pub(in crate::client) fn content_type(&self) -> Option<String> {
+        let value = self.head.headers.get(CONTENT_TYPE)?;
+        value.to_str().ok().map(str::to_owned)
     }
 
     pub(super) fn fail(&self, error: Error) -> Error {
@@ -142,13 +143,13 @@ impl Incoming {
 const REDIRECTS_MAX: u32 = 5;
 
 /// The URL that a response redirects to. `None` without a valid `Location`.
-pub(super) fn location(from: &Url, headers: &HeaderMap) -> Option<Url> {
+fn location(from: &Url, headers: &HeaderMap) -> Option<Url> {
     let mut to = from.join(headers.get(LOCATION)?.to_str().ok()?).ok()?;
     to.set_fragment(None);
     Some(to)
 }
 
-pub(super) const fn is_redirect(status: StatusCode) -> bool {
+const fn is_redirect(status: StatusCode) -> bool {
     matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
 }
 
