@@ -48,9 +48,9 @@ impl<Id: Into<JobId>> From<Id> for GenerationRef {
 ///
 /// Returned by [`Generations::wait`](crate::resources::Generations::wait), and by
 /// [`and_wait`](CreateGeneration::and_wait) of a call, which then is sent first. It polls as
-/// [`Watch`] does. If the status of the completed job does not name its prompts, they are looked up in the
-/// target vault: new prompts with images and the text of the job. Dropping the future stops the
-/// polling.
+/// [`Watch`] does. If the status of the completed job does not name its prompts, they are looked up
+/// in the target vault: new prompts with images and the text of the job. Dropping the future stops
+/// the polling.
 ///
 /// # Errors
 ///
