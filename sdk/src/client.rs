@@ -4,15 +4,14 @@ mod builder;
 mod call;
 mod config;
 mod error;
-mod meta;
 mod methods;
-mod options;
 mod pages;
 mod raw;
 mod reply;
 mod request;
 mod retry;
 mod send;
+mod timeout;
 mod trace;
 pub mod transport;
 
@@ -29,21 +28,18 @@ pub mod blocking;
 use std::fmt;
 use std::sync::Arc;
 
-pub use assets::{Asset, Assets, DownloadAsset, SaveAsset};
+pub use assets::{Asset, DownloadAsset, SaveAsset};
 pub use builder::ClientBuilder;
 pub use call::Call;
 pub use contents::{VaultContents, VaultHandle};
 pub use error::{Error, ErrorKind};
-pub use generations::{
-    CreateGeneration, FinishedGeneration, GenerationRef, Generations, Wait, Watch,
-};
-pub use meta::{Meta, WithMeta};
+pub use generations::{CreateGeneration, FinishedGeneration, GenerationRef, Wait, Watch};
 pub use pages::{Items, Pages};
-pub use prompts::{CreatePrompt, ListPrompts, Prompts, UpdatePrompt};
-pub use raw::{RawRequest, RawResponse};
+pub use prompts::{CreatePrompt, ListPrompts, UpdatePrompt};
+pub use raw::{Meta, RawRequest, RawResponse, WithMeta};
 pub use retry::{RetryBudget, RetryPolicy};
-pub use uploads::{UploadImage, UploadProgress, UploadSource, UploadedImage, Uploads};
-pub use vaults::{CreateVault, UpdateVault, Vaults};
+pub use uploads::{UploadImage, UploadProgress, UploadSource, UploadedImage};
+pub use vaults::{CreateVault, UpdateVault};
 
 use crate::model::VaultId;
 use config::Config;
@@ -95,7 +91,7 @@ impl Client {
 
     /// A builder with default settings.
     pub fn builder() -> ClientBuilder {
-        ClientBuilder::default()
+        ClientBuilder::new()
     }
 
     /// The root of the API, without a trailing slash.
@@ -104,41 +100,41 @@ impl Client {
         self.0.base_url.as_str().trim_end_matches('/')
     }
 
-    /// The prompts of the account.
-    #[must_use]
-    pub fn prompts(&self) -> Prompts {
-        Prompts { client: self.clone() }
-    }
-
-    /// The vaults of the account.
-    #[must_use]
-    pub fn vaults(&self) -> Vaults {
-        Vaults { client: self.clone() }
-    }
-
     /// One vault and the prompts in it. Sends nothing.
     #[must_use]
     pub fn vault(&self, id: VaultId) -> VaultHandle {
         VaultHandle { client: self.clone(), id }
     }
+}
 
-    /// Image and video generations.
-    #[must_use]
-    pub fn generations(&self) -> Generations {
-        Generations { client: self.clone() }
-    }
+/// Declares the types of the resources, and the methods of [`Client`] that return them.
+macro_rules! resources {
+    ($($method:ident: $name:ident = $text:literal;)*) => {
+        $(
+            #[doc = concat!($text, "; returned by [`Client::", stringify!($method), "`].")]
+            #[derive(Debug, Clone)]
+            pub struct $name {
+                client: Client,
+            }
+        )*
 
-    /// Image uploads.
-    #[must_use]
-    pub fn uploads(&self) -> Uploads {
-        Uploads { client: self.clone() }
-    }
+        /// The resources of the API.
+        impl Client {$(
+            #[doc = concat!($text, ".")]
+            #[must_use]
+            pub fn $method(&self) -> $name {
+                $name { client: self.clone() }
+            }
+        )*}
+    };
+}
 
-    /// Downloads of uploaded and generated media.
-    #[must_use]
-    pub fn assets(&self) -> Assets {
-        Assets { client: self.clone() }
-    }
+resources! {
+    prompts: Prompts = "The prompts of the account";
+    vaults: Vaults = "The vaults of the account";
+    generations: Generations = "Image and video generations";
+    uploads: Uploads = "Image uploads";
+    assets: Assets = "Downloads of uploaded and generated media";
 }
 
 impl fmt::Debug for Client {

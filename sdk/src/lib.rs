@@ -28,19 +28,15 @@
 //!
 //! The examples have a [`Client`] `client`, a [`VaultId`] `vault` and a [`PromptId`] `id`.
 //!
-//! Connect, with [`Client::from_env`], [`Client::new`] or [`Client::builder`]:
+//! Connect: [`Client::from_env`], [`Client::new`] or [`Client::builder`].
 //!
-//! ```
-//! # use promptarium::Client;
-//! let client = Client::new("https://prompts.example/api/v1", "promptarium_live_a1_s3cret")?;
-//! # Ok::<(), promptarium::Error>(())
-//! ```
-//!
-//! Store a prompt ([`CreatePrompt`](request::CreatePrompt)):
+//! Store a prompt ([`CreatePrompt`](request::CreatePrompt)) and change it
+//! ([`UpdatePrompt`](request::UpdatePrompt)); fields that are not set remain:
 //!
 //! ```
 //! # use promptarium::*; async fn example(client: Client, vault: VaultId) -> Result<(), Error> {
 //! let prompt = client.prompts().create("Dusk", "A harbour").image("local/plasma").vault(vault).await?;
+//! let prompt = client.prompts().update(prompt.id).title("Dawn").clear_platform().await?;
 //! # Ok(()) }
 //! ```
 //!
@@ -52,14 +48,6 @@
 //!
 //! let mut prompts = client.prompts().list().vault(vault).items();
 //! while let Some(prompt) = prompts.try_next().await? { println!("{}", prompt.title) }
-//! # Ok(()) }
-//! ```
-//!
-//! Change a prompt ([`UpdatePrompt`](request::UpdatePrompt)); fields that are not set remain:
-//!
-//! ```
-//! # use promptarium::*; async fn example(client: Client, id: PromptId) -> Result<(), Error> {
-//! let prompt = client.prompts().update(id).title("Dawn").clear_platform().await?;
 //! # Ok(()) }
 //! ```
 //!

@@ -45,7 +45,6 @@
 mod answer;
 pub mod fixture;
 mod script;
-mod storage;
 mod transport;
 
 pub use answer::Answer;

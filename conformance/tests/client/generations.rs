@@ -79,7 +79,8 @@ async fn fields(case: Case) -> Result<(), Failure> {
     let wire = case.wire().post("/generations", body).await?;
     let parameters = json!({ "seed": 7 });
     let call = case.sdk()?.generations().create("local/fail", &*prompt);
-    let call = call.generation_type("image").client_job_id(JobId::new(&*id)).negative_prompt("fog");
+    let call =
+        call.generation_type("image").client_job_id(JobId::from(&*id)).negative_prompt("fog");
     let call = call.image_input(url).image_inputs([url]).aspect_ratio("16:9").batch_count(2);
     let call = call.parameters(parameters.as_object().cloned().unwrap_or_default());
     let call = call.vault(VaultId::new(vault)).reference_image_urls([url]);
@@ -98,6 +99,6 @@ async fn failed(case: Case) -> Result<(), Failure> {
 }
 
 async fn unknown(case: Case) -> Result<(), Failure> {
-    let status = case.sdk()?.generations().status(JobId::new("nobody-has-this")).await;
+    let status = case.sdk()?.generations().status(JobId::from("nobody-has-this")).await;
     expect_error("status", status, ("is_not_found", Error::is_not_found)).map(drop)
 }

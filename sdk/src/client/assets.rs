@@ -9,17 +9,11 @@ use tokio::fs::File;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::time::Instant;
 
-use super::config::until;
 use super::methods::awaitable;
+use super::timeout::until;
 use super::trace::Span;
-use super::{Client, Error};
+use super::{Assets, Client, Error};
 use crate::model::AssetUrl;
-
-/// Uploaded and generated media; returned by [`Client::assets`].
-#[derive(Debug, Clone)]
-pub struct Assets {
-    pub(super) client: Client,
-}
 
 impl Assets {
     /// Downloads an asset into memory, or with [`save`](DownloadAsset::save) to a file.

@@ -5,9 +5,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::config::{self, Config, Limits};
-use super::error::TimeLimit;
+use super::config::{self, Config};
 use super::retry::{RetryBudget, RetryPolicy};
+use super::timeout::{Limits, TimeLimit};
 use super::transport::{HttpClient, Transport};
 use super::{Client, Error};
 
@@ -40,8 +40,8 @@ pub struct ClientBuilder {
     http_client: Option<HttpClient>,
 }
 
-impl Default for ClientBuilder {
-    fn default() -> Self {
+impl ClientBuilder {
+    pub(super) fn new() -> Self {
         Self {
             base_url: None,
             api_key: None,
@@ -56,13 +56,11 @@ impl Default for ClientBuilder {
             },
             max_response_size: 128 * 1024 * 1024,
             retry: RetryPolicy::new(),
-            budget: RetryBudget::default(),
+            budget: RetryBudget::new(),
             http_client: None,
         }
     }
-}
 
-impl ClientBuilder {
     /// A builder with the base URL from `PROMPTARIUM_BASE_URL` and the key from
     /// `PROMPTARIUM_API_KEY`.
     ///
@@ -72,7 +70,7 @@ impl ClientBuilder {
     pub fn from_env() -> Result<Self, Error> {
         let base_url = variable("PROMPTARIUM_BASE_URL", config::check_base_url)?;
         let api_key = variable("PROMPTARIUM_API_KEY", config::authorization)?;
-        Ok(Self::default().base_url(base_url).api_key(api_key))
+        Ok(Self::new().base_url(base_url).api_key(api_key))
     }
 
     /// The root of the API, including `/api/v1`. Required.
@@ -141,7 +139,7 @@ impl ClientBuilder {
         self
     }
 
-    /// The limit of the retries of all calls together; [`RetryBudget::default`] otherwise.
+    /// The limit of the retries of all calls together; [`RetryBudget::new`] otherwise.
     pub fn retry_budget(mut self, budget: RetryBudget) -> Self {
         self.budget = budget;
         self

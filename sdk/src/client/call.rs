@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
-use super::meta::{Meta, WithMeta};
+use super::config::CallOptions;
 use super::methods::sendable;
-use super::options::CallOptions;
+use super::raw::{Meta, WithMeta};
 use super::reply::Reply;
 use super::request::Request;
 use super::{Client, Error};

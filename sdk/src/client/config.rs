@@ -1,17 +1,20 @@
-//! The settings of a client, checked before anything is sent.
+//! The settings of a client, checked before anything is sent, and the options of one call in their
+//! place.
 //!
 //! No error repeats the key or the base URL: if the two are swapped, either is the secret.
 
 use std::time::Duration;
 
-use http::header::{ACCEPT, AUTHORIZATION, USER_AGENT};
-use http::{HeaderMap, HeaderValue};
-use tokio::time::Instant;
+use http::header::{
+    ACCEPT, AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, TRANSFER_ENCODING,
+    USER_AGENT,
+};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use url::Url;
 
 use super::Error;
-use super::error::TimeLimit;
 use super::retry::{RetryBudget, RetryPolicy};
+use super::timeout::{Limits, TimeLimit};
 use super::transport::HttpClient;
 
 pub(super) struct Config {
@@ -24,18 +27,6 @@ pub(super) struct Config {
     pub(super) retry: RetryPolicy,
     pub(super) budget: RetryBudget,
     pub(super) http_client: HttpClient,
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
-    pub(super) connect: Duration,
-    pub(super) idle: Duration,
-    /// As `idle`, for the beginning of the response.
-    pub(super) first_byte: Duration,
-    pub(super) attempt: Duration,
-    pub(super) call: Duration,
-    /// The setting that `call` comes from.
-    pub(super) call_setting: TimeLimit,
 }
 
 pub(super) fn headers(authorization: HeaderValue, user_agent: HeaderValue) -> HeaderMap {
@@ -62,7 +53,7 @@ pub(super) fn check_base_url(text: &str) -> Result<Url, &'static str> {
     Ok(url)
 }
 
-/// The `Authorization` header, marked as sensitive so that `Debug` does not show it.
+/// The `Authorization` header.
 pub(super) fn authorization(api_key: &str) -> Result<HeaderValue, &'static str> {
     if api_key.trim().is_empty() {
         return Err("it is blank");
@@ -70,10 +61,14 @@ pub(super) fn authorization(api_key: &str) -> Result<HeaderValue, &'static str> 
     if !api_key.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err("it contains a space, a line break or another character that is not in a key");
     }
-    let mut value = HeaderValue::try_from(format!("Bearer {api_key}"))
-        .map_err(|_| "it contains a character that is not allowed in a header")?;
+    bearer(api_key).ok_or("it contains a character that is not allowed in a header")
+}
+
+/// Marked as sensitive, so that `Debug` does not show it.
+pub(super) fn bearer(token: &str) -> Option<HeaderValue> {
+    let mut value = HeaderValue::try_from(format!("Bearer {token}")).ok()?;
     value.set_sensitive(true);
-    Ok(value)
+    Some(value)
 }
 
 pub(super) fn user_agent(suffix: Option<&str>) -> Result<HeaderValue, Error> {
@@ -107,16 +102,81 @@ pub(super) fn http_client(connect_timeout: Duration) -> Result<reqwest::Client, 
         .map_err(|source| Error::set_up("HTTP client", source.without_url()))
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Elapsed;
+/// Headers that the client sets.
+const RESERVED: [HeaderName; 6] =
+    [AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, TRANSFER_ENCODING];
 
-/// Runs `work` until `end`; without one there is no time limit.
-pub(super) async fn until<T>(
-    end: Option<Instant>,
-    work: impl Future<Output = T>,
-) -> Result<T, Elapsed> {
-    match end {
-        Some(end) => tokio::time::timeout_at(end, work).await.map_err(|_| Elapsed),
-        None => Ok(work.await),
+/// The options of one call; most calls have none.
+#[derive(Debug, Clone, Default)]
+pub(super) struct CallOptions(Option<Box<Options>>);
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Options {
+    pub(super) timeout: Option<Duration>,
+    pub(super) request_timeout: Option<Duration>,
+    pub(super) idle_timeout: Option<Duration>,
+    pub(super) retry: Option<RetryPolicy>,
+    headers: HeaderMap,
+    /// What is wrong with a header; the error of the call when it is sent.
+    invalid: Option<String>,
+}
+
+impl CallOptions {
+    /// No error repeats the value, which may be secret.
+    pub(super) fn header(&mut self, name: &str, value: &str) {
+        let own = self.set();
+        let Ok(known) = HeaderName::try_from(name) else {
+            own.invalid = Some(format!("{name:?} is not a valid header name"));
+            return;
+        };
+        if RESERVED.contains(&known) {
+            own.invalid = Some(format!("the header {known} is set by the client"));
+            return;
+        }
+        match HeaderValue::try_from(value) {
+            Ok(mut value) => {
+                value.set_sensitive(true);
+                own.headers.append(known, value);
+            }
+            Err(_) => {
+                own.invalid = Some(format!(
+                    "the value of the header {known} contains a character that is not allowed"
+                ));
+            }
+        }
+    }
+
+    pub(super) fn set(&mut self) -> &mut Options {
+        self.0.get_or_insert_default()
+    }
+
+    pub(super) fn limits(&self, config: &Config) -> Limits {
+        let mut limits = config.limits;
+        if let Some(own) = &self.0 {
+            if let Some(timeout) = own.timeout {
+                (limits.call, limits.call_setting) = (timeout, TimeLimit::Whole);
+            }
+            limits.attempt = own.request_timeout.unwrap_or(limits.attempt);
+            limits.idle = own.idle_timeout.unwrap_or(limits.idle);
+            // A call that may take longer than usual may wait longer for the first byte.
+            let longer = own.request_timeout.or(own.timeout).unwrap_or_default();
+            limits.first_byte = limits.idle.max(longer);
+        }
+        limits
+    }
+
+    pub(super) fn policy<'a>(&'a self, config: &'a Config) -> &'a RetryPolicy {
+        self.0.as_ref().and_then(|own| own.retry.as_ref()).unwrap_or(&config.retry)
+    }
+
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let invalid = self.0.as_ref().and_then(|own| own.invalid.as_ref());
+        invalid.map_or(Ok(()), |problem| Err(Error::input(problem.clone())))
+    }
+
+    pub(super) fn add_headers(&self, headers: &mut HeaderMap) {
+        if let Some(own) = &self.0 {
+            headers.extend(own.headers.clone());
+        }
     }
 }

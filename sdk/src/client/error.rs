@@ -3,7 +3,7 @@
 //! `Display` is one line and does not repeat its `source`. Neither shows the API key, and no URL
 //! is shown with its query.
 
-mod excerpt;
+mod body;
 mod kind;
 mod make;
 
@@ -16,10 +16,9 @@ use http::{Method, StatusCode};
 
 use super::request::Route;
 use super::retry::{AttemptFailure, is_transient};
-use crate::model::{GenerationStatus, JobId, Problem};
-pub(super) use excerpt::{ErrorBody, Excerpt};
+use crate::model::{GenerationStatus, JobId};
+pub(super) use body::{ErrorBody, Excerpt, Problem};
 pub use kind::ErrorKind;
-pub(super) use make::TimeLimit;
 
 type Cause = Box<dyn std::error::Error + Send + Sync>;
 

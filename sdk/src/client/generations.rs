@@ -7,21 +7,15 @@ mod watch;
 
 use http::Method;
 
-use super::Client;
 use super::call::Call;
 use super::request::Request;
+use super::{Client, Generations};
 use crate::model::{GenerationStatus, JobId};
 use crate::path;
 pub use create::CreateGeneration;
 use create::NewGeneration;
 pub use wait::{FinishedGeneration, GenerationRef, Wait};
 pub use watch::Watch;
-
-/// Image and video generations; returned by [`Client::generations`].
-#[derive(Debug, Clone)]
-pub struct Generations {
-    pub(super) client: Client,
-}
 
 impl Generations {
     /// Queues a generation: an image by default. See [`CreateGeneration`] for its retries, which
@@ -52,7 +46,7 @@ impl Generations {
         let body = NewGeneration {
             model_id: model_id.into(),
             prompt: prompt.into(),
-            client_job_id: JobId::new(uuid::Uuid::new_v4().to_string()),
+            client_job_id: JobId::from(uuid::Uuid::new_v4().to_string()),
             optional: Default::default(),
         };
         CreateGeneration { context: self.client.context(), body }
@@ -66,19 +60,19 @@ impl Generations {
     /// println!("{}", status.state);
     /// # Ok(()) }
     /// ```
-    pub fn status(&self, job: impl Into<JobId>) -> Call<GenerationStatus> {
-        self.client.generation_status(&job.into())
+    pub fn status(&self, job: impl Into<GenerationRef>) -> Call<GenerationStatus> {
+        self.client.generation_status(&job.into().id)
     }
 
     /// Waits until a job has ended, and returns its output; see [`Wait`]. The id is all that is
     /// needed, also in another process.
     pub fn wait(&self, job: impl Into<GenerationRef>) -> Wait<'static> {
-        Wait::new(self.client.clone(), job.into())
+        Wait::new(self.client.clone(), job.into(), None)
     }
 
     /// The status of a job whenever it changes, as a stream; see [`Watch`].
-    pub fn watch(&self, job: impl Into<JobId>) -> Watch {
-        Watch::new(self.client.clone(), job.into())
+    pub fn watch(&self, job: impl Into<GenerationRef>) -> Watch {
+        Watch::new(self.client.clone(), job.into().id)
     }
 }
 

@@ -154,8 +154,22 @@ macro_rules! awaitable {
     };
 }
 
-/// Setters of optional fields of a call: one for a value, one for a value that may be absent. A
-/// field that `null` clears is an `Option` of an `Option`.
+/// Declares the body of a request. Fields that are not set are not sent; one that `null` clears is
+/// an `Option` of an `Option`.
+macro_rules! body {
+    ($name:ident { $($field:ident: $type:ty,)* }) => {
+        #[derive(Debug, Clone, Default, serde::Serialize)]
+        #[serde(rename_all = "camelCase")]
+        pub(super) struct $name {
+            $(
+                #[serde(skip_serializing_if = "Option::is_none")]
+                $field: Option<$type>,
+            )*
+        }
+    };
+}
+
+/// Setters of optional fields of a call: one for a value, one for a value that may be absent.
 macro_rules! optional {
     ($($(#[$doc:meta])* $name:ident, $set:ident => $($path:ident).+: $type:ty;)*) => {$(
         $(#[$doc])*
@@ -234,4 +248,4 @@ macro_rules! stream {
     };
 }
 
-pub(super) use {awaitable, endpoint, optional, sendable, stream, url_list};
+pub(super) use {awaitable, body, endpoint, optional, sendable, stream, url_list};

@@ -1,10 +1,6 @@
 //! Pagination of every list: a function from cursor to page becomes a stream of pages, and that a
 //! stream of items.
 
-mod list;
-#[cfg(test)]
-mod tests;
-
 use std::collections::HashSet;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -16,7 +12,6 @@ use futures_core::future::BoxFuture;
 use super::Error;
 use super::methods::stream;
 use crate::model::{Cursor, Page};
-pub(super) use list::{Paging, paginated};
 
 type Fetch<T> = dyn FnMut(Option<Cursor>) -> Fetching<T> + Send;
 type Fetching<T> = BoxFuture<'static, Result<Page<T>, Error>>;
@@ -59,10 +54,11 @@ enum State<T> {
 
 impl<T> Pages<T> {
     pub(super) fn new(
-        paging: Paging,
+        cursor: Option<Cursor>,
+        max_items: Option<usize>,
+        prefetch: bool,
         fetch: impl FnMut(Option<Cursor>) -> Fetching<T> + Send + 'static,
     ) -> Self {
-        let Paging { cursor, max_items, prefetch, .. } = paging;
         let mut used = Used::default();
         if let Some(cursor) = &cursor {
             used.insert(cursor);
@@ -274,5 +270,46 @@ struct Used {
 impl Used {
     fn insert(&mut self, cursor: &Cursor) -> bool {
         self.hashes.insert(self.keys.hash_one(cursor))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn ten_thousand_pages_keep_no_more_than_the_pages_at_hand() {
+        const PAGES: usize = 10_000;
+        for (prefetch, most) in [(false, 10), (true, 20)] {
+            // Each item holds a clone, so the clones are the items that are alive.
+            let alive = Arc::new(());
+            let counted = alive.clone();
+            let mut items = Items::new(Pages::new(None, None, prefetch, move |cursor| {
+                let number = cursor.map_or(0, |cursor| cursor.as_str().parse().unwrap());
+                let items = (number * 10..number * 10 + 10).map(|n| (n, counted.clone())).collect();
+                // The last page starts over.
+                let next = if number + 1 < PAGES { number + 1 } else { 1 };
+                Box::pin(async move {
+                    // Not ready at once, as no answer is.
+                    tokio::task::yield_now().await;
+                    Ok(Page::new(items, Some(Cursor::from(next.to_string()))))
+                })
+            }));
+            let (mut count, mut peak) = (0, 0);
+            let error = loop {
+                match items.next().await.expect("the loop is an error") {
+                    Ok((number, _)) => {
+                        assert_eq!(number, count);
+                        count += 1;
+                        peak = peak.max(Arc::strong_count(&alive) - 2);
+                    }
+                    Err(error) => break error,
+                }
+            };
+            assert!(error.is_pagination_loop());
+            assert_eq!((count, peak), (PAGES * 10, most));
+        }
     }
 }

@@ -1,23 +1,18 @@
 //! The account's prompts: one method and one call for each endpoint.
 
+mod list;
+
 use http::Method;
-use serde::Serialize;
 use serde_json::json;
 
-use super::Client;
-use super::call::{Call, Context};
-use super::methods::{endpoint, optional, url_list};
-use super::pages::{Paging, paginated};
+use super::Prompts;
+use super::call::Call;
+use super::methods::{body, endpoint, optional, url_list};
 use super::reply::Reply;
 use super::request::Request;
-use crate::model::{AssetUrl, Deleted, Page, Prompt, PromptId, PromptType, VaultId};
+use crate::model::{AssetUrl, Deleted, Prompt, PromptId, PromptType, VaultId};
 use crate::path;
-
-/// The account's prompts; returned by [`Client::prompts`].
-#[derive(Debug, Clone)]
-pub struct Prompts {
-    pub(super) client: Client,
-}
+pub use list::ListPrompts;
 
 impl Prompts {
     /// Lists prompts, newest first: one page, a stream of pages, or a stream of prompts.
@@ -36,12 +31,7 @@ impl Prompts {
     /// # Ok(()) }
     /// ```
     pub fn list(&self) -> ListPrompts {
-        ListPrompts {
-            context: self.client.context(),
-            paging: Paging::default(),
-            vault: None,
-            prompt_type: None,
-        }
+        ListPrompts::new(self.client.context())
     }
 
     /// Stores a prompt: a text prompt, unless [`image`](CreatePrompt::image) or
@@ -64,7 +54,9 @@ impl Prompts {
     /// # Ok(()) }
     /// ```
     pub fn create(&self, title: impl Into<String>, text: impl Into<String>) -> CreatePrompt {
-        CreatePrompt::new(self.client.context(), title.into(), text.into())
+        let (title, prompt) = (Some(title.into()), Some(text.into()));
+        let body = PromptFields { title, prompt, ..PromptFields::default() };
+        CreatePrompt { context: self.client.context(), body }
     }
 
     /// Reads one prompt.
@@ -103,7 +95,7 @@ impl Prompts {
     /// # Ok(()) }
     /// ```
     pub fn update(&self, id: PromptId) -> UpdatePrompt {
-        UpdatePrompt::new(self.client.context(), id)
+        UpdatePrompt { context: self.client.context(), id, body: PromptFields::default() }
     }
 
     /// Deletes a prompt permanently, removes it from every vault and unlinks its images.
@@ -132,47 +124,21 @@ impl Prompts {
     }
 }
 
-endpoint! {
-    /// Lists prompts: `GET /prompts`; returned by [`Prompts::list`].
-    ListPrompts { paging: Paging, vault: Option<VaultId>, prompt_type: Option<PromptType> }
-        -> Page<Prompt>,
-    |call| {
-        let request = Request::new(Method::GET, path::PROMPTS, path::PROMPTS);
-        let request = call.paging.apply(request).query("vaultId", call.vault);
-        request.query("type", call.prompt_type.as_ref())
-    },
-    |_, reply| reply.page()
-}
-
-impl ListPrompts {
-    optional! {
-        /// Only prompts in this vault.
-        vault, set_vault => vault: VaultId;
-        /// Only prompts of this type.
-        prompt_type, set_prompt_type => prompt_type: PromptType;
+body! {
+    PromptFields {
+        title: String,
+        prompt: String,
+        platform: Option<String>,
+        prompt_type: PromptType,
+        model_id: String,
+        aspect_ratio: String,
+        vault_id: VaultId,
+        image_url: AssetUrl,
+        reference_media_urls: Vec<AssetUrl>,
     }
 }
 
-paginated!(ListPrompts, Prompt);
-
 /// The fields that create and update share.
-#[derive(Debug, Clone, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Fields {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    prompt_type: Option<PromptType>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    model_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    aspect_ratio: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    vault_id: Option<VaultId>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    image_url: Option<AssetUrl>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reference_media_urls: Option<Vec<AssetUrl>>,
-}
-
 macro_rules! fields {
     () => {
         /// Makes it an image prompt for this model. The model's id starts with the namespace of
@@ -188,92 +154,55 @@ macro_rules! fields {
         }
 
         optional! {
+            /// A free label for the platform or tool the prompt is meant for.
+            platform, set_platform => body.platform: String;
             /// The type. Image and video prompts need a model too.
-            prompt_type, set_prompt_type => body.fields.prompt_type: PromptType;
+            prompt_type, set_prompt_type => body.prompt_type: PromptType;
             /// The model it is meant for; the id starts with the namespace of the provider.
-            model_id, set_model_id => body.fields.model_id: String;
+            model_id, set_model_id => body.model_id: String;
             /// The aspect ratio, such as `16:9`; at most
             /// [`PROMPT_ASPECT_RATIO_CHARS_MAX`](crate::limits::PROMPT_ASPECT_RATIO_CHARS_MAX)
             /// characters.
-            aspect_ratio, set_aspect_ratio => body.fields.aspect_ratio: String;
+            aspect_ratio, set_aspect_ratio => body.aspect_ratio: String;
             /// Adds the prompt to this vault. An update removes it from none.
-            vault, set_vault => body.fields.vault_id: VaultId;
+            vault, set_vault => body.vault_id: VaultId;
             /// An image that belongs to the prompt: a URL, or that of an upload.
-            image_url, set_image_url => body.fields.image_url: AssetUrl;
+            image_url, set_image_url => body.image_url: AssetUrl;
         }
 
         url_list! {
             /// Reference media: at most
             /// [`PROMPT_REFERENCE_MEDIA_URLS_MAX`](crate::limits::PROMPT_REFERENCE_MEDIA_URLS_MAX)
             /// URLs, in place of those set before.
-            reference_media_urls => body.fields.reference_media_urls
+            reference_media_urls => body.reference_media_urls
         }
     };
 }
 
-#[derive(Debug, Clone, Serialize)]
-struct NewPrompt {
-    title: String,
-    prompt: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    platform: Option<String>,
-    #[serde(flatten)]
-    fields: Fields,
-}
-
 endpoint! {
-    /// Stores a prompt: `POST /prompts`; returned by [`Prompts::create`](Prompts::create).
-    CreatePrompt { body: NewPrompt } -> Prompt,
+    /// Stores a prompt: `POST /prompts`; returned by [`Prompts::create`].
+    CreatePrompt { body: PromptFields } -> Prompt,
     |call| Request::new(Method::POST, path::PROMPTS, path::PROMPTS).json(&call.body)
 }
 
 /// Fields of the prompt.
 impl CreatePrompt {
-    fn new(context: Context, title: String, prompt: String) -> Self {
-        let body = NewPrompt { title, prompt, platform: None, fields: Fields::default() };
-        Self { context, body }
-    }
-
-    optional! {
-        /// A free label for the platform or tool the prompt is meant for.
-        platform, set_platform => body.platform: String;
-    }
-
     fields!();
 }
 
-#[derive(Debug, Clone, Default, Serialize)]
-struct PromptPatch {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    title: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    prompt: Option<String>,
-    /// `Some(None)` is `null`, which clears it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    platform: Option<Option<String>>,
-    #[serde(flatten)]
-    fields: Fields,
-}
-
 endpoint! {
-    /// Changes a prompt: `PATCH /prompts/{promptId}`; returned by [`Prompts::update`](Prompts::update).
-    UpdatePrompt { id: PromptId, body: PromptPatch } -> Prompt,
+    /// Changes a prompt: `PATCH /prompts/{promptId}`; returned by [`Prompts::update`].
+    UpdatePrompt { id: PromptId, body: PromptFields } -> Prompt,
     |call| Request::new(Method::PATCH, path::PROMPT, path::prompt(call.id)).json(&call.body)
 }
 
 /// Fields to change.
 impl UpdatePrompt {
-    fn new(context: Context, id: PromptId) -> Self {
-        Self { context, id, body: PromptPatch::default() }
-    }
-
     optional! {
         /// A new title of [`PROMPT_TITLE_CHARS`](crate::limits::PROMPT_TITLE_CHARS) characters.
         title, set_title => body.title: String;
         /// A new text of [`PROMPT_TEXT_CHARS`](crate::limits::PROMPT_TEXT_CHARS) characters.
         text, set_text => body.prompt: String;
-        /// A new label for the platform or tool the prompt is meant for.
-        platform, set_platform => body.platform: String;
     }
 
     /// Removes the label.

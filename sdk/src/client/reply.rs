@@ -10,11 +10,11 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::Error;
 use super::config::Config;
-use super::error::{ErrorBody, ErrorKind, Excerpt};
+use super::error::{ErrorBody, ErrorKind, Excerpt, Problem};
 use super::request::Route;
 use super::retry::retry_after;
 use super::trace::Span;
-use crate::model::{Cursor, JobId, Page, Problem, Timestamp};
+use crate::model::{Cursor, JobId, Page, Timestamp};
 
 /// The end of the base URL of every deployment.
 const API_ROOT: &str = "/api/v1";
@@ -162,18 +162,20 @@ impl Reply {
     }
 
     pub(super) fn refused(self) -> Error {
+        let withheld = self.repeats_the_key();
+        self.refused_as(withheld)
+    }
+
+    /// The error of a status that is not a success, without the body if that is withheld.
+    pub(super) fn refused_as(self, withheld: bool) -> Error {
         let body = match serde_json::from_slice(&self.body) {
-            _ if self.repeats_the_key() => ErrorBody::Withheld,
+            _ if withheld => ErrorBody::Withheld,
             Ok(problem) => ErrorBody::Envelope(problem),
             Err(_) => match content_encoding(&self.headers) {
                 Some(encoding) => ErrorBody::Encoded(encoding),
                 None => ErrorBody::Other(Excerpt::start(&self.body)),
             },
         };
-        self.refused_with(body)
-    }
-
-    pub(super) fn refused_with(self, body: ErrorBody) -> Error {
         let (status, kind) = (self.status, self.kind());
         let hint = if status == StatusCode::NOT_FOUND
             && kind == ErrorKind::Status
@@ -183,7 +185,7 @@ impl Reply {
         } else {
             ""
         };
-        let kept = (!matches!(body, ErrorBody::Withheld)).then(|| self.body.clone());
+        let kept = (!withheld).then(|| self.body.clone());
         let error = Error::response(kind, status, body, hint);
         self.error(error.of_response(self.retry_after(), kept))
     }

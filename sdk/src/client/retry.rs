@@ -1,11 +1,9 @@
 //! Whether a call is retried, and after how long. Values only: nothing here sends or sleeps.
 
-mod budget;
 mod policy;
 
-pub use budget::RetryBudget;
 pub(super) use policy::Backoff;
-pub use policy::RetryPolicy;
+pub use policy::{RetryBudget, RetryPolicy};
 
 use std::time::Duration;
 
@@ -62,16 +60,8 @@ impl Resend {
 }
 
 /// Whether the same request may succeed soon.
-pub(super) fn is_transient(status: StatusCode) -> bool {
-    matches!(
-        status,
-        StatusCode::REQUEST_TIMEOUT
-            | StatusCode::TOO_MANY_REQUESTS
-            | StatusCode::INTERNAL_SERVER_ERROR
-            | StatusCode::BAD_GATEWAY
-            | StatusCode::SERVICE_UNAVAILABLE
-            | StatusCode::GATEWAY_TIMEOUT
-    )
+pub(super) const fn is_transient(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 408 | 429 | 500 | 502 | 503 | 504)
 }
 
 /// Whether a server or a proxy may answer so although the request was carried out.

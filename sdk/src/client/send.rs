@@ -3,7 +3,6 @@
 
 mod files;
 mod incoming;
-mod limit;
 
 use std::time::Duration;
 
@@ -13,12 +12,11 @@ use tokio::time::Instant;
 use url::Url;
 
 use self::incoming::{Incoming, MaxSize, check_call};
-use self::limit::Running;
-use super::config::{Config, Limits};
-use super::options::CallOptions;
+use super::config::{CallOptions, Config};
 use super::reply::Reply;
 use super::request::Request;
 use super::retry::{AttemptFailure, Attempts};
+use super::timeout::{Limits, Running};
 use super::trace::Span;
 use super::transport::Body;
 use super::{Client, Error};
@@ -41,7 +39,10 @@ impl Client {
             return Err(Error::input(invalid.clone()));
         }
         let config = &*self.0;
-        let sending = Sending::new(config, request, options)?;
+        options.check()?;
+        let limits = options.limits(config);
+        let end = Instant::now().checked_add(limits.call);
+        let sending = Sending { config, request, options, limits, end };
         let (policy, budget) = (options.policy(config), &config.budget);
         let mut attempts = Attempts::first(policy, budget, request.resend);
         let span = Span::call(&request.route, &config.base_url);
@@ -84,17 +85,7 @@ struct Sending<'a> {
     end: Option<Instant>,
 }
 
-impl<'a> Sending<'a> {
-    fn new(
-        config: &'a Config,
-        request: &'a Request,
-        options: &'a CallOptions,
-    ) -> Result<Self, Error> {
-        options.check()?;
-        let limits = options.limits(config);
-        Ok(Self { config, request, options, limits, end: Instant::now().checked_add(limits.call) })
-    }
-
+impl Sending<'_> {
     /// The time left for the call; `None` without a limit.
     fn left(&self) -> Option<Duration> {
         self.end.map(|end| end.saturating_duration_since(Instant::now()))

@@ -11,23 +11,17 @@ use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use super::call::Call;
-use super::config::until;
 use super::methods::awaitable;
 use super::request::Request;
 use super::retry::Backoff;
+use super::timeout::until;
 use super::trace::Span;
-use super::{Client, Error};
+use super::{Client, Error, Uploads};
 use crate::model::{AssetUrl, ImageContentType, UploadSlot};
 use crate::path;
 pub(super) use source::Chunks;
 pub use source::UploadSource;
 use source::{Opened, content_type, type_of_name};
-
-/// Image uploads; returned by [`Client::uploads`].
-#[derive(Debug, Clone)]
-pub struct Uploads {
-    pub(super) client: Client,
-}
 
 impl Uploads {
     /// Uploads an image in both steps: requests a slot and sends the bytes. Takes the path of a
@@ -44,7 +38,13 @@ impl Uploads {
     /// # Ok(()) }
     /// ```
     pub fn image(&self, source: impl Into<UploadSource>) -> UploadImage<'static> {
-        UploadImage::new(self.client.clone(), source.into())
+        UploadImage {
+            client: self.client.clone(),
+            source: source.into(),
+            content_type: None,
+            on_progress: Box::new(|_| ()),
+            timeout: Duration::MAX,
+        }
     }
 
     /// Requests a slot only, for bytes that another program sends, for example a browser. The
@@ -116,11 +116,6 @@ pub struct UploadImage<'a> {
 }
 
 impl<'a> UploadImage<'a> {
-    fn new(client: Client, source: UploadSource) -> Self {
-        let (content_type, on_progress) = (None, Box::new(|_| ()));
-        Self { client, source, content_type, on_progress, timeout: Duration::MAX }
-    }
-
     /// The type of the image, in place of the one that the name of the file suggests. If the
     /// first bytes are of another type the upload fails with [`Error::is_input`].
     pub fn content_type(mut self, content_type: ImageContentType) -> Self {
@@ -177,7 +172,8 @@ impl<'a> UploadImage<'a> {
             let outcome = put.around(self.client.put_bytes(&slot, chunks, &mut on_sent)).await;
             put.ended(outcome.as_ref().copied());
             let Err(error) = outcome else {
-                return Ok(UploadedImage::of(slot, content_type, total));
+                let UploadSlot { url, path, .. } = slot;
+                return Ok(UploadedImage { url, path, content_type, size: total });
             };
             let lifetime = Duration::from_secs(slot.expires_in_seconds);
             let ran_out = Instant::now().saturating_duration_since(asked) >= lifetime;
@@ -251,10 +247,4 @@ pub struct UploadedImage {
     pub content_type: ImageContentType,
     /// Its size in bytes.
     pub size: u64,
-}
-
-impl UploadedImage {
-    fn of(slot: UploadSlot, content_type: ImageContentType, size: u64) -> Self {
-        Self { url: slot.url, path: slot.path, content_type, size }
-    }
 }

@@ -2,21 +2,14 @@
 //! in `contents`.
 
 use http::Method;
-use serde::Serialize;
 
-use super::Client;
+use super::Vaults;
 use super::call::Call;
-use super::methods::{endpoint, optional};
+use super::methods::{body, endpoint, optional};
 use super::reply::Reply;
 use super::request::Request;
 use crate::model::{Deleted, Vault, VaultId, Visibility};
 use crate::path;
-
-/// The account's vaults; returned by [`Client::vaults`].
-#[derive(Debug, Clone)]
-pub struct Vaults {
-    pub(super) client: Client,
-}
 
 impl Vaults {
     /// Lists all vaults of the account, the system vaults included, newest first. This list has
@@ -115,15 +108,12 @@ impl Vaults {
     }
 }
 
-#[derive(Debug, Clone, Default, Serialize)]
-struct VaultFields {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
-    /// `Some(None)` is `null`, which clears it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    description: Option<Option<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    visibility: Option<Visibility>,
+body! {
+    VaultFields {
+        name: String,
+        description: Option<String>,
+        visibility: Visibility,
+    }
 }
 
 macro_rules! fields {

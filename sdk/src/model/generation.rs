@@ -1,5 +1,6 @@
 //! Generations: images and videos made by a model provider, and the status of their jobs.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use serde::de::DeserializeOwned;
@@ -7,9 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::model::open_enum::open_enum;
-use crate::model::problem;
-use crate::model::time::{self, Timestamp};
-use crate::model::{JobId, PromptId, VaultId};
+use crate::model::{JobId, PromptId, Timestamp, VaultId, timestamp};
 
 open_enum! {
     /// The type of the output.
@@ -91,18 +90,6 @@ impl PartialEq for OutputHint {
 #[cfg(feature = "client")]
 impl Eq for OutputHint {}
 
-impl From<GenerationJob> for JobId {
-    fn from(job: GenerationJob) -> Self {
-        job.client_job_id
-    }
-}
-
-impl From<&GenerationJob> for JobId {
-    fn from(job: &GenerationJob) -> Self {
-        job.client_job_id.clone()
-    }
-}
-
 /// The status of a generation job.
 ///
 /// Only [`state`](Self::state) is always there: the specification names no field of the response,
@@ -138,20 +125,9 @@ pub struct GenerationStatus {
     /// Why the job has `failed`, for people.
     pub error: Option<String>,
     /// When the job was queued.
-    #[serde(serialize_with = "time::serialize_optional")]
     pub created_at: Option<Timestamp>,
     /// When it last changed.
-    #[serde(serialize_with = "time::serialize_optional")]
     pub updated_at: Option<Timestamp>,
-}
-
-impl GenerationStatus {
-    #[cfg(feature = "client")]
-    pub(crate) fn all_prompt_ids(&self) -> Vec<PromptId> {
-        let mut ids = self.prompt_ids.clone();
-        ids.extend(self.prompt_id.filter(|id| !self.prompt_ids.contains(id)));
-        ids
-    }
 }
 
 impl<'de> Deserialize<'de> for GenerationStatus {
@@ -167,8 +143,8 @@ impl<'de> Deserialize<'de> for GenerationStatus {
             prompt_id: members.find(&["promptId"], read),
             prompt_ids: members.find(&["promptIds"], read).unwrap_or_default(),
             error: members.find(&["error", "message"], error_text),
-            created_at: members.find(&["createdAt"], |value| time::deserialize(value).ok()),
-            updated_at: members.find(&["updatedAt"], |value| time::deserialize(value).ok()),
+            created_at: members.find(&["createdAt"], |value| timestamp(value).ok()),
+            updated_at: members.find(&["updatedAt"], |value| timestamp(value).ok()),
         })
     }
 }
@@ -236,6 +212,16 @@ fn error_text(value: &Value) -> Option<String> {
     match value {
         Value::Null | Value::Bool(false) => None,
         Value::String(text) if text.trim().is_empty() => None,
-        value => Some(problem::text(value).into_owned()),
+        value => Some(text(value).into_owned()),
     }
+}
+
+/// The text of a message: a string, or the `message` of an object.
+pub(crate) fn message(value: &Value) -> Option<&str> {
+    value.as_str().or_else(|| value.get("message")?.as_str())
+}
+
+/// The text of a message, or the JSON of what has none.
+pub(crate) fn text(value: &Value) -> Cow<'_, str> {
+    message(value).map_or_else(|| Cow::Owned(value.to_string()), Cow::Borrowed)
 }

@@ -120,7 +120,8 @@ macro_rules! text {
 pub(crate) use text;
 
 text! {
-    /// The id of a generation job (`clientJobId`): the caller's own text, or a UUID.
+    /// The id of a generation job (`clientJobId`): the caller's own text, or a UUID. It is sent as
+    /// it is.
     ///
     /// ```
     /// let job = promptarium::JobId::from("invoice-17");
@@ -128,12 +129,4 @@ text! {
     /// ```
     #[derive(Debug, PartialOrd, Ord)]
     JobId
-}
-
-impl JobId {
-    /// The id of this text, which is sent as it is.
-    #[must_use]
-    pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
-    }
 }

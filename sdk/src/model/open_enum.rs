@@ -24,17 +24,7 @@ use std::fmt;
 /// }
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct UnknownValue(Box<str>);
-
-impl UnknownValue {
-    pub(crate) fn new(text: &str) -> Self {
-        Self(text.into())
-    }
-
-    pub(crate) fn as_str(&self) -> &str {
-        &self.0
-    }
-}
+pub struct UnknownValue(pub(crate) Box<str>);
 
 impl fmt::Debug for UnknownValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -68,7 +58,7 @@ macro_rules! open_enum {
             pub fn as_str(&self) -> &str {
                 match self {
                     $( Self::$variant => $text, )+
-                    Self::Unknown(value) => value.as_str(),
+                    Self::Unknown($crate::model::UnknownValue(text)) => text,
                 }
             }
 
@@ -81,8 +71,8 @@ macro_rules! open_enum {
         impl From<&str> for $name {
             /// Unknown text is kept as [`Unknown`](Self::Unknown).
             fn from(text: &str) -> Self {
-                Self::known(text)
-                    .unwrap_or_else(|| Self::Unknown($crate::model::UnknownValue::new(text)))
+                let unknown = || Self::Unknown($crate::model::UnknownValue(text.into()));
+                Self::known(text).unwrap_or_else(unknown)
             }
         }
 

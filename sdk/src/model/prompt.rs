@@ -5,8 +5,7 @@ use std::ops::Deref;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::model::open_enum::open_enum;
-use crate::model::time::{self, Timestamp};
-use crate::model::{AssetUrl, PromptId, VaultId, VaultPromptId};
+use crate::model::{AssetUrl, PromptId, Timestamp, VaultId, VaultPromptId, timestamp};
 
 open_enum! {
     /// The type of output that a prompt is for.
@@ -84,10 +83,10 @@ prompt! {
     #[serde(default, deserialize_with = "null_is_empty")]
     vault_ids: Vec<VaultId>,
     /// When the prompt was created.
-    #[serde(with = "time")]
+    #[serde(deserialize_with = "timestamp")]
     created_at: Timestamp,
     /// When the prompt was last changed.
-    #[serde(with = "time")]
+    #[serde(deserialize_with = "timestamp")]
     updated_at: Timestamp,
 }
 
@@ -103,7 +102,7 @@ pub struct PromptImage {
     /// Height in pixels.
     pub height: u32,
     /// When the image was created.
-    #[serde(with = "time")]
+    #[serde(deserialize_with = "timestamp")]
     pub created_at: Timestamp,
 }
 

@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::open_enum::open_enum;
-use crate::model::time::{self, Timestamp};
-use crate::model::{AssetUrl, PromptId, VaultId, VaultPromptId};
+use crate::model::{AssetUrl, PromptId, Timestamp, VaultId, VaultPromptId, timestamp};
 
 open_enum! {
     /// The visibility of a vault.
@@ -47,10 +46,10 @@ pub struct Vault {
     /// The number of prompts in the vault.
     pub prompt_count: u64,
     /// When the vault was created.
-    #[serde(with = "time")]
+    #[serde(deserialize_with = "timestamp")]
     pub created_at: Timestamp,
     /// When the vault was last changed.
-    #[serde(with = "time")]
+    #[serde(deserialize_with = "timestamp")]
     pub updated_at: Timestamp,
 }
 

@@ -90,3 +90,18 @@ impl Polls {
 fn state_answer(state: &str) -> Answer {
     Answer::data(&status(state))
 }
+
+#[test]
+fn a_job_is_named_by_its_id_in_any_form_or_by_itself() {
+    let (generations, job) = (client(&Script::new()).generations(), fixture::generation_job());
+    let id = job.client_job_id.clone();
+    let watched = [
+        generations.watch(id.as_str()),
+        generations.watch(id.to_string()),
+        generations.watch(&id),
+        generations.watch(id.clone()),
+        generations.watch(&job),
+        generations.watch(job),
+    ];
+    assert!(watched.iter().all(|watch| *watch.job_id() == id));
+}

@@ -8,23 +8,11 @@ use url::Url;
 
 use super::{Cause, Error, ErrorBody, ErrorKind, Excerpt, Facts};
 use crate::client::retry::AttemptFailure;
+use crate::client::timeout::TimeLimit;
 use crate::client::transport::Failure;
 use crate::model::{Cursor, GenerationStatus, JobId, without_credentials};
 
 const INCOMPLETE: &str = "before the whole response was received";
-
-/// The setting whose time limit expired.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::client) enum TimeLimit {
-    /// `idle_timeout` of the client or the call.
-    Idle,
-    /// `request_timeout` of the client or the call.
-    Attempt,
-    /// `overall_timeout` of the client.
-    Call,
-    /// `timeout` of the call.
-    Whole,
-}
 
 /// Before anything is sent.
 impl Error {

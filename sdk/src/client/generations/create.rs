@@ -11,13 +11,14 @@ use tokio::time::{Instant, sleep};
 use super::wait::Wait;
 use crate::client::Error;
 use crate::client::call::{Context, Endpoint};
-use crate::client::config::until;
-use crate::client::methods::{optional, sendable, url_list};
+use crate::client::error::Problem;
+use crate::client::methods::{body, optional, sendable, url_list};
 use crate::client::reply::Reply;
 use crate::client::request::Request;
 use crate::client::retry;
+use crate::client::timeout::until;
 use crate::model::{
-    AssetUrl, GenerationJob, GenerationType, JobId, OutputHint, Problem, Timestamp, VaultId,
+    AssetUrl, GenerationJob, GenerationType, JobId, OutputHint, Timestamp, VaultId,
 };
 use crate::path;
 
@@ -50,29 +51,19 @@ pub(super) struct NewGeneration {
     pub(super) optional: Optional,
 }
 
-#[derive(Debug, Clone, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Optional {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    generation_type: Option<GenerationType>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    negative_prompt: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    image_input: Option<AssetUrl>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    image_inputs: Option<Vec<AssetUrl>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    aspect_ratio: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    batch_count: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    parameters: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    vault_id: Option<VaultId>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reference_image_urls: Option<Vec<AssetUrl>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    image_edit_endpoint_id: Option<String>,
+body! {
+    Optional {
+        generation_type: GenerationType,
+        negative_prompt: String,
+        image_input: AssetUrl,
+        image_inputs: Vec<AssetUrl>,
+        aspect_ratio: String,
+        batch_count: u32,
+        parameters: Value,
+        vault_id: VaultId,
+        reference_image_urls: Vec<AssetUrl>,
+        image_edit_endpoint_id: String,
+    }
 }
 
 /// Fields of the generation.
@@ -168,7 +159,7 @@ impl CreateGeneration {
     /// ```
     pub fn and_wait(self) -> Wait<'static> {
         let (client, id) = (self.context.client.clone(), self.job_id().clone());
-        Wait::new(client, id.into()).create(self)
+        Wait::new(client, id.into(), Some(Box::new(self)))
     }
 
     fn output(&self, since: Option<Timestamp>) -> OutputHint {
@@ -207,7 +198,7 @@ impl Endpoint for CreateGeneration {
         };
         Ok(GenerationJob {
             client_job_id: text("clientJobId", &mut data)
-                .map_or_else(|| self.body.client_job_id.clone(), JobId::new),
+                .map_or_else(|| self.body.client_job_id.clone(), JobId::from),
             provider_request_id: text("providerRequestId", &mut data),
             status_url: text("statusUrl", &mut data),
             output: self.output(since),

@@ -15,7 +15,8 @@ pub(super) async fn find(
     status: &GenerationStatus,
     hint: &OutputHint,
 ) -> Result<Result<Vec<Prompt>, String>, Error> {
-    let ids = status.all_prompt_ids();
+    let mut ids = status.prompt_ids.clone();
+    ids.extend(status.prompt_id.filter(|id| !status.prompt_ids.contains(id)));
     if ids.is_empty() { in_vault(client, status, hint).await } else { named(client, ids).await }
 }
 

@@ -17,9 +17,9 @@ use crate::model::{
 
 type OnChange<'a> = dyn FnMut(&GenerationStatus) + Send + 'a;
 
-/// A job to wait for: its id, or the [`GenerationJob`] that
+/// A job to ask for: its id, or the [`GenerationJob`] that
 /// [`create`](crate::resources::Generations::create) returned, which also knows the vault and the
-/// text of the output.
+/// text of the output that [`wait`](crate::resources::Generations::wait) looks for.
 #[derive(Debug, Clone)]
 pub struct GenerationRef {
     pub(super) id: JobId,
@@ -38,25 +38,19 @@ impl From<GenerationJob> for GenerationRef {
     }
 }
 
-macro_rules! from_id {
-    ($($id:ty),*) => {$(
-        impl From<$id> for GenerationRef {
-            fn from(id: $id) -> Self {
-                Self { id: id.into(), output: OutputHint::default() }
-            }
-        }
-    )*};
+impl<Id: Into<JobId>> From<Id> for GenerationRef {
+    fn from(id: Id) -> Self {
+        Self { id: id.into(), output: OutputHint::default() }
+    }
 }
-
-from_id!(JobId, &JobId, &str, String);
 
 /// Waits until a job has ended, and returns its output. Nothing is sent until it is awaited.
 ///
 /// Returned by [`Generations::wait`](crate::resources::Generations::wait), and by
 /// [`and_wait`](CreateGeneration::and_wait) of a call, which then is sent first. It polls as
-/// [`Watch`] does. If the status of the completed job does not name its prompts, they are looked up in the
-/// target vault: new prompts with images and the text of the job. Dropping the future stops the
-/// polling.
+/// [`Watch`] does. If the status of the completed job does not name its prompts, they are looked up
+/// in the target vault: new prompts with images and the text of the job. Dropping the future stops
+/// the polling.
 ///
 /// # Errors
 ///
@@ -94,14 +88,13 @@ pub struct Wait<'a> {
 }
 
 impl<'a> Wait<'a> {
-    pub(super) fn new(client: Client, job: GenerationRef) -> Self {
+    pub(super) fn new(
+        client: Client,
+        job: GenerationRef,
+        create: Option<Box<CreateGeneration>>,
+    ) -> Self {
         let watch = Watch::new(client.clone(), job.id);
-        Self { client, create: None, watch, output: job.output, on_change: Box::new(|_| ()) }
-    }
-
-    pub(super) fn create(mut self, create: CreateGeneration) -> Self {
-        self.create = Some(Box::new(create));
-        self
+        Self { client, create, watch, output: job.output, on_change: Box::new(|_| ()) }
     }
 
     /// The delay before the second poll; see [`Watch::poll_interval`].
@@ -153,13 +146,13 @@ impl<'a> Wait<'a> {
     async fn run(mut self) -> Result<FinishedGeneration, Error> {
         if let Some(create) = self.create.take() {
             let job = create.send().await?;
-            self.watch.set_job(job.client_job_id);
+            self.watch.job = job.client_job_id;
             let OutputHint { vault, text, .. } = self.output;
             self.output = job.output;
             self.output.vault = vault.or(self.output.vault);
             self.output.text = text.or(self.output.text);
         }
-        let span = Span::wait(self.watch.job_id());
+        let span = Span::wait(&self.watch.job);
         let outcome = span.around(self.run_within(&span)).await;
         outcome.inspect_err(|error| span.failed(error))
     }
@@ -174,7 +167,7 @@ impl<'a> Wait<'a> {
                 return Ok(FinishedGeneration { status, prompts });
             }
             if status.state.is_final() {
-                return Err(Error::job_failed(self.watch.job_id().clone(), status));
+                return Err(Error::job_failed(self.watch.job.clone(), status));
             }
         }
         // A watch ends only after one of the above.
@@ -191,7 +184,7 @@ impl<'a> Wait<'a> {
             match self.watch.retrying(find).await? {
                 Ok(prompts) => return Ok(prompts),
                 Err(place) if attempt == ATTEMPTS => {
-                    let job = self.watch.job_id().clone();
+                    let job = self.watch.job.clone();
                     return Err(Error::output_not_found(job, status.clone(), place));
                 }
                 Err(_) => self.watch.pause().await?,

@@ -6,12 +6,13 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
+use tokio::time::error::Elapsed;
 use tokio::time::{Instant, sleep};
 
 use crate::client::call::Endpoint as _;
-use crate::client::config::{Elapsed, until};
 use crate::client::methods::stream;
 use crate::client::retry::Backoff;
+use crate::client::timeout::until;
 use crate::client::{Client, Error, RetryPolicy};
 use crate::model::{GenerationStatus, JobId};
 
@@ -42,7 +43,7 @@ struct Polled {
 #[must_use = "a stream polls the job only when it is polled"]
 pub struct Watch {
     client: Client,
-    job: JobId,
+    pub(super) job: JobId,
     poll_interval: Duration,
     max_poll_interval: Duration,
     timeout: Duration,
@@ -94,10 +95,6 @@ impl Watch {
     pub const fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
-    }
-
-    pub(super) fn set_job(&mut self, job: JobId) {
-        self.job = job;
     }
 
     /// The id of the job.

@@ -12,10 +12,10 @@ use tokio::sync::mpsc;
 use url::Url;
 
 use super::incoming::{Incoming, MaxSize, check_asset, is_web};
-use super::limit::{Running, TimedOut};
-use crate::client::error::ErrorBody;
+use crate::client::config::bearer;
 use crate::client::reply::{encoded, repeats};
 use crate::client::request::Route;
+use crate::client::timeout::{Running, TimedOut};
 use crate::client::trace::Span;
 use crate::client::transport::{Body, Failure};
 use crate::client::uploads::Chunks;
@@ -72,9 +72,7 @@ impl Client {
 
     fn upload_headers(&self, slot: &UploadSlot, size: u64) -> Result<HeaderMap, Error> {
         let invalid = |what| Error::input(format!("the {what} of the slot cannot be sent"));
-        let mut token = HeaderValue::try_from(format!("Bearer {}", slot.token.expose()))
-            .map_err(|_| invalid("token"))?;
-        token.set_sensitive(true);
+        let token = bearer(slot.token.expose()).ok_or_else(|| invalid("token"))?;
         let content_type = HeaderValue::try_from(slot.content_type.as_str())
             .map_err(|_| invalid("content type"))?;
         let mut headers = HeaderMap::new();
@@ -92,7 +90,7 @@ impl Client {
         slot: &UploadSlot,
     ) -> Result<StatusCode, Error> {
         response.check_url()?;
-        let status = response.status();
+        let status = response.head.status;
         if status.is_success() {
             let early = || response.fail(Error::answered_early(status));
             return if complete { Ok(status) } else { Err(early()) };
@@ -100,7 +98,7 @@ impl Client {
         let reply = response.refusal().await;
         let withheld = repeats_query(&reply.body, slot.upload_url.expose())
             || repeats(&String::from_utf8_lossy(&reply.body), slot.token.expose());
-        Err(if withheld { reply.refused_with(ErrorBody::Withheld) } else { reply.refused() })
+        Err(reply.refused_as(withheld))
     }
 }
 
@@ -197,16 +195,13 @@ impl Client {
             }
             redirects += 1;
         };
-        if !asset.status().is_success() {
+        if !asset.head.status.is_success() {
             let url = asset.url.clone();
             let reply = asset.refusal().await;
-            return Err(if repeats_query(&reply.body, &url) {
-                reply.refused_with(ErrorBody::Withheld)
-            } else {
-                reply.refused()
-            });
+            let withheld = repeats_query(&reply.body, &url);
+            return Err(reply.refused_as(withheld));
         }
-        if let Some(error) = encoded(asset.status(), &asset.head.headers) {
+        if let Some(error) = encoded(asset.head.status, &asset.head.headers) {
             return Err(asset.fail(error));
         }
         asset.check_length()?;
@@ -218,13 +213,6 @@ impl Client {
         headers.insert(USER_AGENT, self.0.user_agent.clone());
         let sending = self.0.http_client.send(Method::GET, url, headers, Body::default());
         running.exchange(url, sending).await
-    }
-}
-
-impl Incoming {
-    pub(in crate::client) fn content_type(&self) -> Option<String> {
-        let value = self.head.headers.get(CONTENT_TYPE)?;
-        value.to_str().ok().map(str::to_owned)
     }
 }
 

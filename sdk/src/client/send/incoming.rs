@@ -1,15 +1,15 @@
 //! A response: its redirects, and its body as it is received.
 
 use bytes::{Bytes, BytesMut};
-use http::header::LOCATION;
+use http::header::{CONTENT_TYPE, LOCATION};
 use http::response::Parts;
 use http::{HeaderMap, Method, Response, StatusCode};
 use url::Url;
 
-use super::limit::Running;
 use crate::client::Error;
 use crate::client::reply::{Reply, request_id};
 use crate::client::request::Route;
+use crate::client::timeout::Running;
 use crate::client::transport::{Body, FinalUrl};
 
 const ERROR_BYTES_MAX: usize = 256 * 1024;
@@ -117,8 +117,10 @@ impl Incoming {
     /// Receives the body. That of an error may be incomplete: its status says more.
     pub(super) async fn reply(mut self) -> Result<Reply, Error> {
         let status = self.head.status;
-        let is_error = status.is_client_error() || status.is_server_error();
-        let body = if is_error { self.start().await } else { self.whole().await? };
+        if status.is_client_error() || status.is_server_error() {
+            return Ok(self.refusal().await);
+        }
+        let body = self.whole().await?;
         Ok(Reply::new(self.route, status, self.head.headers, body))
     }
 
@@ -128,8 +130,9 @@ impl Incoming {
         Reply::new(self.route, self.head.status, self.head.headers, body)
     }
 
-    pub(super) const fn status(&self) -> StatusCode {
-        self.head.status
+    pub(in crate::client) fn content_type(&self) -> Option<String> {
+        let value = self.head.headers.get(CONTENT_TYPE)?;
+        value.to_str().ok().map(str::to_owned)
     }
 
     pub(super) fn fail(&self, error: Error) -> Error {
@@ -140,13 +143,13 @@ impl Incoming {
 const REDIRECTS_MAX: u32 = 5;
 
 /// The URL that a response redirects to. `None` without a valid `Location`.
-pub(super) fn location(from: &Url, headers: &HeaderMap) -> Option<Url> {
+fn location(from: &Url, headers: &HeaderMap) -> Option<Url> {
     let mut to = from.join(headers.get(LOCATION)?.to_str().ok()?).ok()?;
     to.set_fragment(None);
     Some(to)
 }
 
-pub(super) const fn is_redirect(status: StatusCode) -> bool {
+const fn is_redirect(status: StatusCode) -> bool {
     matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
 }
 

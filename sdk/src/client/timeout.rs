@@ -1,4 +1,4 @@
-//! The time limits of one exchange; each step is under all of them.
+//! The time limits of calls, and those of one exchange; each step is under all of them.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -6,13 +6,48 @@ use std::task::Poll;
 use std::time::Duration;
 
 use http::{Response, StatusCode};
-use tokio::time::Instant;
+use tokio::time::error::Elapsed;
+use tokio::time::{Instant, timeout_at};
 use url::Url;
 
-use crate::client::Error;
-use crate::client::config::{Limits, until};
-use crate::client::error::TimeLimit;
-use crate::client::transport::Body;
+use super::Error;
+use super::transport::Body;
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    pub(super) connect: Duration,
+    pub(super) idle: Duration,
+    /// As `idle`, for the beginning of the response.
+    pub(super) first_byte: Duration,
+    pub(super) attempt: Duration,
+    pub(super) call: Duration,
+    /// The setting that `call` comes from.
+    pub(super) call_setting: TimeLimit,
+}
+
+/// The setting whose time limit expired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TimeLimit {
+    /// `idle_timeout` of the client or the call.
+    Idle,
+    /// `request_timeout` of the client or the call.
+    Attempt,
+    /// `overall_timeout` of the client.
+    Call,
+    /// `timeout` of the call.
+    Whole,
+}
+
+/// Runs `work` until `end`; without one there is no time limit.
+pub(super) async fn until<T>(
+    end: Option<Instant>,
+    work: impl Future<Output = T>,
+) -> Result<T, Elapsed> {
+    match end {
+        Some(end) => timeout_at(end, work).await,
+        None => Ok(work.await),
+    }
+}
 
 /// Time limits that have started.
 #[derive(Debug, Clone, Copy)]

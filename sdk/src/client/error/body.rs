@@ -1,8 +1,13 @@
 //! Texts from outside in errors: bodies of error responses, and short parts of any text.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use crate::model::Problem;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use crate::model;
 
 const EXCERPT_BYTES: usize = 200;
 
@@ -87,4 +92,39 @@ impl fmt::Display for ErrorBody {
         }
         f.write_str(if problem.field_errors().next().is_some() { "]" } else { "" })
     }
+}
+
+/// The body of an error response: a message, and details such as the invalid fields.
+#[derive(Debug, Deserialize)]
+pub(in crate::client) struct Problem {
+    /// What went wrong, for people (`error` in JSON). It is also read from `error.message`.
+    #[serde(rename = "error", deserialize_with = "message")]
+    pub(super) message: String,
+    /// An object, which may map invalid fields to what is wrong with them, or any other JSON value.
+    #[serde(default)]
+    details: Value,
+}
+
+impl Problem {
+    /// The invalid fields of `details`, each with what is wrong with it.
+    ///
+    /// A field with an array of texts is returned once for each. Of an object the `message` is
+    /// returned, any other value as JSON.
+    pub(in crate::client) fn field_errors(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
+        let pairs = self.details.as_object().into_iter().flatten();
+        pairs.flat_map(|(field, issues)| {
+            let issues = match issues {
+                Value::Array(list) => list.as_slice(),
+                one => std::slice::from_ref(one),
+            };
+            issues.iter().map(move |issue| (field.as_str(), model::text(issue)))
+        })
+    }
+}
+
+fn message<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    model::message(&value)
+        .map(str::to_owned)
+        .ok_or_else(|| D::Error::custom("an error without text"))
 }
