@@ -24,7 +24,7 @@ pub(crate) struct AccountPermits {
 /// From here on, accounts that hold no permits are forgotten.
 const ACCOUNTS_KEPT: usize = 256;
 
-/// One permit of an account, until it is dropped.
+/// Permits of an account, until they are dropped.
 pub(crate) type Permit = (OwnedSemaphorePermit, OwnedSemaphorePermit);
 
 impl AccountPermits {
@@ -37,6 +37,12 @@ impl AccountPermits {
 
     /// Waits for a permit.
     pub(crate) async fn acquire(&self, account: AccountId) -> Permit {
+        self.acquire_many(account, 1).await
+    }
+
+    /// Waits for this many permits, or as many as the account may have.
+    pub(crate) async fn acquire_many(&self, account: AccountId, count: usize) -> Permit {
+        let count = u32::try_from(count.min(self.per_account)).unwrap_or(u32::MAX);
         let own = {
             let mut accounts = self.accounts.lock();
             if accounts.len() >= ACCOUNTS_KEPT {
@@ -47,10 +53,10 @@ impl AccountPermits {
         };
         let _waiting = Waiting::begin(&self.waiting);
         // The account's own first: a request that waits for it holds no permit of all.
-        if let Ok(own) = own.acquire_owned().await
-            && let Ok(one) = self.all.clone().acquire_owned().await
+        if let Ok(own) = own.acquire_many_owned(count).await
+            && let Ok(of_all) = self.all.clone().acquire_many_owned(count).await
         {
-            return (own, one);
+            return (own, of_all);
         }
         // The semaphores are never closed.
         std::future::pending().await

@@ -142,12 +142,13 @@ pub(crate) const RETRY_PAUSE_MAX: Duration = Duration::from_millis(128);
 pub(crate) const STREAM_BATCH: usize = 64;
 /// Streams of one account at once. All accounts together have half of the pool.
 pub(crate) const STREAMS_PER_ACCOUNT: usize = 2;
-/// Pages of prompts that are read at once for one account, the largest for 15 ms each; 64 in all.
-pub(crate) const PAGES_PER_ACCOUNT: usize = 8;
+/// Rows of lists that are read at once for one account, 8 times as many in all: 8 of the largest
+/// pages of prompts, which take 15 ms each, or 38 of the default size.
+pub(crate) const LIST_ROWS_PER_ACCOUNT: usize = 808;
+/// As how many rows a list of vaults counts: two are read at once for one account.
+pub(crate) const VAULT_LIST_ROWS: usize = LIST_ROWS_PER_ACCOUNT / 2;
 /// How long a request waits until it may stream.
 pub(crate) const STREAM_WAIT: Duration = Duration::from_secs(5);
-/// Lists of vaults whose rows are in memory at once for one account; 8 in all.
-pub(crate) const VAULT_LISTS_PER_ACCOUNT: usize = 2;
 /// How long the reader of a stream may take no batch before its connection is closed.
 pub(crate) const STREAM_STALL_TIMEOUT: Duration = Duration::from_secs(30);
 /// Keys in the cache.

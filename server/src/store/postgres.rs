@@ -24,6 +24,7 @@
 //! Each module below holds the SQL of one resource, beside the method that uses it; `db` sends
 //! statements, and `connect` has the connections.
 
+mod batch_loader;
 mod connect;
 mod db;
 mod job_queue;
@@ -54,6 +55,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use self::batch_loader::BatchLoader;
 use self::connect::{Connector, Unreachable};
 use self::db::{Db, Statement};
 pub(crate) use self::keys::KeyEntry;
@@ -64,6 +66,7 @@ use self::rows::column;
 pub use self::url::DatabaseUrl;
 use super::{Cause, Store, StoreError};
 use crate::clock::Clock;
+use crate::domain::{KeyId, SharedPrompt};
 use crate::limits::VAULTS_MAX;
 
 /// A [`Store`] in PostgreSQL.
@@ -71,6 +74,7 @@ use crate::limits::VAULTS_MAX;
 pub struct PostgresStore {
     db: Db,
     keys: Arc<key_cache::KeyCache>,
+    prompt_reads: BatchLoader<KeyId, SharedPrompt>,
     notifier: notify::JobNotifier,
     /// How many vaults an account may have.
     vaults_max: i64,
@@ -120,6 +124,7 @@ impl PostgresStore {
         Ok(Self {
             db,
             keys: Arc::new(key_cache::KeyCache::new()),
+            prompt_reads: BatchLoader::new(),
             notifier: notify::JobNotifier::new(connector),
             vaults_max: VAULTS_MAX as i64,
         })

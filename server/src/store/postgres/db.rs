@@ -96,10 +96,10 @@ impl Db {
             pipelined: pipelined.sum(),
             waiting: [
                 ("connection", status.waiting),
-                ("step", shares.steps.waiting() + shares.pages.waiting()),
+                ("step", shares.steps.waiting()),
                 ("stream", shares.streams.waiting()),
                 ("long_write", shares.long_writes.waiting()),
-                ("vault_list", shares.vault_lists.waiting()),
+                ("list", shares.list_rows.waiting()),
             ],
         }
     }
@@ -200,14 +200,15 @@ impl Db {
         if rows.is_empty() { Err(StoreError::KeyRevoked) } else { Ok(rows) }
     }
 
-    /// The rows of a caller's statement that may have megabytes of them.
-    pub(super) async fn page_of_caller(
+    /// The rows of a caller's statement that returns this many at most.
+    pub(super) async fn list_of_caller(
         &self,
         caller: &Caller,
         statement: &Statement,
         params: Params<'_>,
+        rows_max: usize,
     ) -> Result<Vec<Row>> {
-        let _permits = self.shares.pages.acquire(caller.account).await?;
+        let _permits = self.shares.list_rows.acquire_many(caller.account, rows_max).await?;
         self.rows_of_caller(caller, statement, params).await
     }
 

@@ -201,9 +201,9 @@ impl JobStore for PostgresStore {
         limit: usize,
     ) -> Result<Vec<JobRecord>> {
         let name = before.map(JobKey::name_digest);
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let params: Params<'_> = &[&caller.key.0, &name.as_ref().map(|name| &name[..]), &limit];
-        let rows = self.db.page_of_caller(caller, &LIST, params).await?;
+        let rows_max = i64::try_from(limit).unwrap_or(i64::MAX);
+        let params: Params<'_> = &[&caller.key.0, &name.as_ref().map(|name| &name[..]), &rows_max];
+        let rows = self.db.list_of_caller(caller, &LIST, params, limit).await?;
         let begins = rows.first().map_or(Ok(false), |row| column(row, "begins"))?;
         if before.is_some() && !begins {
             return Err(StoreError::NotFound);

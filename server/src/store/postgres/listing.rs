@@ -138,7 +138,7 @@ pub(super) async fn page(
         (Some(vault), None) => (&IN_VAULT, &[&key, &before, &row_limit, vault]),
         (Some(vault), Some(kind)) => (&OF_KIND_IN_VAULT, &[&key, &before, &row_limit, vault, kind]),
     };
-    let rows = db.page_of_caller(caller, statement, params).await?;
+    let rows = db.list_of_caller(caller, statement, params, limit + 1).await?;
     if let Some(row) = rows.first().filter(|_| vault.is_some()) {
         column::<Option<i64>>(row, "vault")?.ok_or(StoreError::UnknownVault)?;
     }
@@ -159,7 +159,7 @@ pub(super) async fn contents(
     stall_timeout: Duration,
 ) -> Result<Contents> {
     let params: Params<'_> = &[&caller.key.0, &vault.get()];
-    let rows = db.page_of_caller(caller, &SMALL_VAULT, params).await?;
+    let rows = db.list_of_caller(caller, &SMALL_VAULT, params, STREAM_BATCH + 1).await?;
     if rows.len() <= STREAM_BATCH {
         let small = rows.iter().filter_map(|row| listed(row).transpose());
         let small = small.collect::<Result<Vec<_>>>()?;

@@ -8,8 +8,8 @@ use tokio::time::{Instant, timeout};
 use crate::account_permits::{AccountPermits, Permit};
 use crate::domain::AccountId;
 use crate::limits::{
-    LONG_WRITE_WAIT, LONG_WRITES_PER_ACCOUNT, PAGES_PER_ACCOUNT, POOL_WAIT, STREAM_WAIT,
-    STREAMS_PER_ACCOUNT, VAULT_LISTS_PER_ACCOUNT,
+    LIST_ROWS_PER_ACCOUNT, LONG_WRITE_WAIT, LONG_WRITES_PER_ACCOUNT, POOL_WAIT, STREAM_WAIT,
+    STREAMS_PER_ACCOUNT,
 };
 use crate::store::{StoreError, time_budget};
 
@@ -35,12 +35,9 @@ pub(super) struct Shares {
     pub(super) steps: Share,
     pub(super) streams: Share,
     pub(super) long_writes: Share,
-    /// Lists of vaults. Each may have megabytes of rows, which delay what follows on a shared
-    /// connection.
-    pub(super) vault_lists: Share,
-    /// Pages of prompts. They use the connections that are shared, but a page may have megabytes,
-    /// for which all statements behind it wait.
-    pub(super) pages: Share,
+    /// Rows of lists. They use the connections that are shared, but a list may have megabytes, for
+    /// which all statements behind it wait.
+    pub(super) list_rows: Share,
 }
 
 impl Shares {
@@ -48,19 +45,13 @@ impl Shares {
         let steps = "the account's changes use all connections that one account may have";
         let streams = "too many vaults are being read";
         let long_writes = "too many large vaults are being forked or deleted";
-        let lists = "too many lists of vaults are being read";
-        let pages = "the account reads too many pages of prompts";
+        let lists = "the account reads too many lists";
+        let rows = LIST_ROWS_PER_ACCOUNT;
         Self {
             steps: Share::new(own, own.div_ceil(2), POOL_WAIT, steps),
             streams: Share::new(own / 2, STREAMS_PER_ACCOUNT, STREAM_WAIT, streams),
             long_writes: Share::new(own / 4, LONG_WRITES_PER_ACCOUNT, LONG_WRITE_WAIT, long_writes),
-            vault_lists: Share::new(
-                4 * VAULT_LISTS_PER_ACCOUNT,
-                VAULT_LISTS_PER_ACCOUNT,
-                POOL_WAIT,
-                lists,
-            ),
-            pages: Share::new(8 * PAGES_PER_ACCOUNT, PAGES_PER_ACCOUNT, POOL_WAIT, pages),
+            list_rows: Share::new(8 * rows, rows, POOL_WAIT, lists),
         }
     }
 }
@@ -79,9 +70,17 @@ impl Share {
     }
 
     pub(super) async fn acquire(&self, account: AccountId) -> Result<Permit, StoreError> {
+        self.acquire_many(account, 1).await
+    }
+
+    pub(super) async fn acquire_many(
+        &self,
+        account: AccountId,
+        count: usize,
+    ) -> Result<Permit, StoreError> {
         let began = Instant::now();
-        let permit =
-            timeout(self.wait.min(time_budget::left()), self.permits.acquire(account)).await;
+        let wait = self.wait.min(time_budget::left());
+        let permit = timeout(wait, self.permits.acquire_many(account, count)).await;
         time_budget::spend(began.elapsed());
         permit.map_err(|_| StoreError::Unavailable(self.busy.into()))
     }

@@ -73,13 +73,15 @@ static CREATE_IN_VAULT: Statement = Statement::non_idempotent(
     ),
 );
 
+/// The prompts of a batch of reads.
 static GET: Statement = Statement::read_only(
     "prompts.get",
     concat!(
         caller!(),
         " SELECT ",
         prompt_columns!(),
-        " FROM caller LEFT JOIN prompt p ON p.account_id = caller.account_id AND p.id = $2"
+        " FROM caller
+         LEFT JOIN prompt p ON p.account_id = caller.account_id AND p.id = ANY($2::bigint[])"
     ),
 );
 
@@ -207,8 +209,13 @@ impl PromptStore for PostgresStore {
     }
 
     async fn prompt(&self, caller: &Caller, id: PromptId) -> Result<SharedPrompt> {
-        let row = self.db.row_of_caller(caller, &GET, &[&caller.key.0, &id.get()]).await?;
-        rows::prompt(&row)?.ok_or(StoreError::NotFound)
+        let send = |ids: Vec<i64>| async move {
+            let rows = self.db.rows_of_caller(caller, &GET, &[&caller.key.0, &ids]).await?;
+            let prompts = rows.iter().filter_map(|row| rows::prompt(row).transpose());
+            prompts.map(|prompt| prompt.map(|prompt| (prompt.id.get(), prompt))).collect()
+        };
+        let prompt = self.prompt_reads.load(caller.key, id.get(), send).await?;
+        prompt.ok_or(StoreError::NotFound)
     }
 
     async fn list_prompts(&self, caller: &Caller, query: PromptQuery) -> Result<PromptPage> {

@@ -13,7 +13,7 @@ use super::PostgresStore;
 use super::db::{Params, Statement};
 use super::rows::{self, caller, column, vault_columns};
 use crate::domain::{Caller, NewVault, VaultPatch, VaultRecord, VaultVisibility, slug};
-use crate::limits::LONG_WRITE_PROMPTS;
+use crate::limits::{LONG_WRITE_PROMPTS, VAULT_LIST_ROWS};
 use crate::store::{Result, StoreError, VaultStore};
 
 #[cfg(test)]
@@ -171,8 +171,8 @@ static COPY: Statement = Statement::non_idempotent(
 #[async_trait]
 impl VaultStore for PostgresStore {
     async fn vaults(&self, caller: &Caller) -> Result<Vec<VaultRecord>> {
-        let _permit = self.db.shares.vault_lists.acquire(caller.account).await?;
-        let rows = self.db.rows_of_caller(caller, &LIST, &[&caller.key.0]).await?;
+        let params: Params<'_> = &[&caller.key.0];
+        let rows = self.db.list_of_caller(caller, &LIST, params, VAULT_LIST_ROWS).await?;
         let vaults = rows.iter().filter_map(|row| rows::vault(row).transpose());
         let mut vaults = vaults.collect::<Result<Vec<_>>>()?;
         // By time before id: of two vaults created concurrently, the one with the lesser
