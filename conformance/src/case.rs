@@ -28,6 +28,7 @@ pub struct Case {
     tag: Arc<str>,
     names: Arc<AtomicU64>,
     ledger: Arc<Ledger>,
+    wire: Wire,
 }
 
 impl Case {
@@ -36,7 +37,9 @@ impl Case {
 
     /// A case on `target`; `tag` names it in everything it makes.
     pub fn new(target: Arc<Target>, tag: impl Into<Arc<str>>) -> Self {
-        Self { target, tag: tag.into(), names: Arc::default(), ledger: Arc::default() }
+        let ledger = Arc::<Ledger>::default();
+        let wire = Wire::new(Arc::clone(&target), Arc::clone(&ledger), Auth::Main);
+        Self { target, tag: tag.into(), names: Arc::default(), ledger, wire }
     }
 
     /// The deployment under test.
@@ -44,9 +47,27 @@ impl Case {
         &self.target
     }
 
-    /// Calls with the key of the account under test.
+    /// Calls with the key of the account under test, unless the case is that of another wire.
     pub fn wire(&self) -> Wire {
-        self.wire_as(Auth::Main)
+        self.wire.clone()
+    }
+
+    /// The same case, whose fixtures and calls go through this wire.
+    #[must_use]
+    pub fn on(&self, wire: Wire) -> Self {
+        Self { wire, ..self.clone() }
+    }
+
+    /// The same case with the key of another account ([`crate::Need::OtherAccount`]).
+    #[must_use]
+    pub fn other_account(&self) -> Self {
+        self.on(self.other())
+    }
+
+    /// The same case for calls on one thing at the same moment, see [`Wire::under_contention`].
+    #[must_use]
+    pub fn under_contention(&self) -> Self {
+        self.on(self.wire().under_contention())
     }
 
     /// Calls with the key that may only read ([`crate::Need::ReadOnlyKey`]).
