@@ -3,13 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use futures::future::join_all;
+use futures::future::try_join_all;
 use serde_json::{Value, json};
 
-use super::read;
 use crate::scenario::{core, reference};
 use crate::wire::Reply;
-use crate::{Case, Failure, Scenario, check, make};
+use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -38,31 +37,27 @@ pub(super) const ALL: &[Scenario] = &[
 ];
 
 async fn id(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let made = join_all((0..8).map(|_| make::vault(&case, &wire))).await;
-    let ids = made.into_iter().collect::<Result<Vec<_>, _>>()?;
-    for id in &ids {
-        read(&wire, *id).await?.equals("/data/id", *id)?;
+    let vaults = try_join_all((0..8).map(|_| case.vault())).await?;
+    let mut distinct = BTreeSet::new();
+    for vault in &vaults {
+        vault.read().await?.equals("/data/id", vault.id)?;
+        distinct.insert(vault.id);
     }
-    let distinct: BTreeSet<_> = ids.iter().collect();
-    check::equal("the number of distinct ids of 8 vaults", &distinct.len(), &ids.len())
+    check::equal("the number of distinct ids of 8 vaults", &distinct.len(), &8)
 }
 
 async fn name(case: Case) -> Result<(), Failure> {
     let name = case.name("named");
-    let vault = make::vault_with(&case, &case.wire(), json!({ "name": name })).await?;
-    read(&case.wire(), vault.integer("/data/id")?).await?.equals("/data/name", name)?;
-    Ok(())
+    let (vault, _) = case.vault_with(json!({ "name": name })).await?;
+    vault.read().await?.equals("/data/name", name).map(drop)
 }
 
 async fn description(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
     // A text stays a text, whatever it looks like.
     let texts = ["Boats, cranes, gulls", "7", "1e3", "true", "null", "{}"].map(Value::from);
     for description in texts.into_iter().chain([Value::Null]) {
-        let made = make::vault_with(&case, &wire, json!({ "description": description })).await?;
-        let vault = read(&wire, made.integer("/data/id")?).await?;
-        vault.equals("/data/description", description)?;
+        let (vault, _) = case.vault_with(json!({ "description": description })).await?;
+        vault.read().await?.equals("/data/description", description)?;
     }
     Ok(())
 }
@@ -70,12 +65,8 @@ async fn description(case: Case) -> Result<(), Failure> {
 async fn visibility(case: Case) -> Result<(), Failure> {
     let vault = new_vault(&case).await?;
     let visibility = vault.string("/data/visibility")?;
-    vault.ensure(
-        ["private", "unlisted", "public"].contains(&visibility),
-        "/data/visibility to be private, unlisted or public",
-        visibility,
-    )?;
-    Ok(())
+    let known = ["private", "unlisted", "public"].contains(&visibility);
+    vault.ensure(known, "a visibility of private, unlisted or public", visibility).map(drop)
 }
 
 async fn access_type(case: Case) -> Result<(), Failure> {
@@ -87,20 +78,17 @@ async fn cover_image(case: Case) -> Result<(), Failure> {
 }
 
 async fn is_locked(case: Case) -> Result<(), Failure> {
-    new_vault(&case).await?.boolean("/data/isLocked")?;
-    Ok(())
+    new_vault(&case).await?.boolean("/data/isLocked").map(drop)
 }
 
 async fn is_system(case: Case) -> Result<(), Failure> {
-    new_vault(&case).await?.equals("/data/isSystem", false)?;
-    Ok(())
+    new_vault(&case).await?.equals("/data/isSystem", false).map(drop)
 }
 
 async fn timestamps(case: Case) -> Result<(), Failure> {
     let vault = new_vault(&case).await?;
     vault.timestamp("/data/createdAt")?;
-    vault.timestamp("/data/updatedAt")?;
-    Ok(())
+    vault.timestamp("/data/updatedAt").map(drop)
 }
 
 /// S-13, S-14 and S-15.
@@ -108,24 +96,19 @@ async fn plain(case: Case) -> Result<(), Failure> {
     let vault = new_vault(&case).await?;
     vault.equals("/data/accessType", Value::Null)?;
     vault.equals("/data/isLocked", false)?;
-    vault.equals("/data/coverImageUrl", Value::Null)?;
-    Ok(())
+    vault.equals("/data/coverImageUrl", Value::Null).map(drop)
 }
 
 async fn no_description(case: Case) -> Result<(), Failure> {
-    new_vault(&case).await?.equals("/data/description", Value::Null)?;
-    Ok(())
+    new_vault(&case).await?.equals("/data/description", Value::Null).map(drop)
 }
 
 async fn new_vault(case: &Case) -> Result<Reply, Failure> {
-    let wire = case.wire();
-    let vault = make::vault(case, &wire).await?;
-    read(&wire, vault).await
+    case.vault().await?.read().await
 }
 
 fn string_or_null(vault: &Reply, place: &str) -> Result<(), Failure> {
     let value = vault.at(place)?;
     let fits = value.is_string() || value.is_null();
-    vault.ensure(fits, format!("a string or null at {place}"), value)?;
-    Ok(())
+    vault.ensure(fits, format!("a string or null at {place}"), value).map(drop)
 }
