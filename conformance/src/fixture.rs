@@ -121,6 +121,13 @@ impl Case {
         vaults.try_into().map_err(|_| Failure::error(format!("{N} vaults"), "another number"))
     }
 
+    /// A new vault with new prompts in it, the oldest first.
+    pub async fn stocked_vault(&self, count: usize) -> Result<(Vault, Vec<Prompt>), Failure> {
+        let vault = self.vault().await?;
+        let prompts = vault.stock(count).await?;
+        Ok((vault, prompts))
+    }
+
     /// The vault with this id, whoever owns it.
     pub fn vault_at(&self, id: i64) -> Vault {
         Vault { case: self.clone(), id }
