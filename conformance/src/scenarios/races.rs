@@ -104,7 +104,7 @@ async fn source_and_target(case: Case) -> Result<(), Failure> {
         moves.extend(members.into_iter().map(|member| (member, &vaults[to])));
     }
     let replies = race::all(moves.iter().map(|(member, target)| member.move_to(target)));
-    let deletions = race::all(vaults.iter().map(|vault| vault.delete()));
+    let deletions = race::all(vaults.iter().map(Vault::delete));
     let (replies, deletions) = try_join(replies, deletions).await?;
     race::expect_no_server_error(&replies)?;
     race::expect_status(&deletions, 200)?;

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use futures::future::{try_join, try_join3};
 use serde_json::json;
 
-use crate::fixture::race;
+use crate::fixture::{Member, Prompt, race};
 use crate::scenario::{core, reference};
 use crate::wire::Reply;
 use crate::{Case, Failure, Scenario, check};
@@ -110,7 +110,7 @@ async fn adds_and_removes(case: Case) -> Result<(), Failure> {
     let vault = case.vault().await?;
     let (members, prompts) = (vault.fill(8).await?, case.prompts(8).await?);
     let adds = race::all(prompts.iter().map(|prompt| vault.add([prompt])));
-    let removals = race::all(members[..6].iter().map(|member| member.remove()));
+    let removals = race::all(members[..6].iter().map(Member::remove));
     let (added, removed) = try_join(adds, removals).await?;
     let (added, removed) = (race::successes(&added), race::successes(&removed));
     vault.expect_size(members.len() + added - removed).await?;
@@ -121,7 +121,7 @@ async fn deleted_while_added(case: Case) -> Result<(), Failure> {
     let case = case.under_contention();
     let (vault, prompts) = (case.vault().await?, case.prompts(8).await?);
     let adds = race::all(prompts.iter().map(|prompt| vault.add([prompt])));
-    let deletions = race::all(prompts.iter().map(|prompt| prompt.delete()));
+    let deletions = race::all(prompts.iter().map(Prompt::delete));
     let (_, deleted) = try_join(adds, deletions).await?;
     race::expect_status(&deleted, 200)?;
     vault.expect_size(0).await
@@ -155,7 +155,7 @@ async fn pins_and_unpins(case: Case) -> Result<(), Failure> {
 async fn many_pins(case: Case) -> Result<(), Failure> {
     let vault = case.under_contention().vault().await?;
     let members = vault.fill(8).await?;
-    let pins = members[..6].iter().map(|member| member.pin());
+    let pins = members[..6].iter().map(Member::pin);
     race::expect_status(&race::all(pins).await?, 200)?;
     let listed = vault.entries().await?;
     let pinned = listed.iter().filter(|entry| entry.pinned).map(|entry| entry.membership);

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::json;
 
-use crate::fixture::{Walk, ids};
+use crate::fixture::ids;
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario, check};
 
@@ -101,17 +101,16 @@ async fn while_entries_follow(case: Case) -> Result<(), Failure> {
     for limit in [1, 2, 4] {
         let list = vault.list().limit(limit);
         let mut left: HashSet<_> = ids(&prompts).into_iter().collect();
-        let mut walk = Walk::from(list.page().await?);
+        let mut page = list.page().await?;
         // That each page brings something new is for other scenarios to see.
         for _ in 0..100 {
-            let page = walk.last();
             left.retain(|id| !page.ids.contains(id));
             if left.is_empty() {
                 break;
             }
             let follow = page.next.is_some();
             page.reply.ensure(follow, "a string as nextCursor", "null before the last entry")?;
-            walk.advance(&list).await?;
+            page = list.clone().after(&page).page().await?;
         }
     }
     Ok(())

@@ -38,7 +38,7 @@ async fn vault_only_digits(case: Case) -> Result<(), Failure> {
         "-9223372036854775809".to_owned(),
         "٥".to_owned(),
     ] {
-        names_only(&case.list().with("vaultId", form).get().await?, "vaultId")?;
+        names_only(&case.list().with("vaultId", &form).get().await?, "vaultId")?;
     }
     Ok(())
 }

@@ -207,7 +207,7 @@ async fn moves_into_a_holder(case: Case) -> Result<(), Failure> {
     for source in &sources {
         source.add_in_turn([&prompt]).await?;
     }
-    let members = try_join_all(sources.iter().map(|source| source.members())).await?.concat();
+    let members = try_join_all(sources.iter().map(Vault::members)).await?.concat();
     let moves = race::all(members.iter().map(|member| member.move_to(&target))).await?;
     race::expect_status(&moves, 200)?;
     prompt.expect_vaults(sources.iter().chain([&target]), [&target]).await?;
