@@ -10,15 +10,15 @@ use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "contents.order.newest-first" ["VC-09"] newest_first,
+    core! { "contents.order.newest-first" ["VC-09"] |case| by_date(case, newest_first),
         "Prompts that are not pinned are listed by the date they were added, newest first" },
-    core! { "contents.order.every-way-in" ["VC-09"] every_way_in,
+    core! { "contents.order.every-way-in" ["VC-09"] |case| by_date(case, every_way_in),
         "The order goes by the date of adding, whichever call added the prompt" },
     core! { "contents.order.update-moves-nothing" ["VC-09"] update_moves_nothing,
         "An update of a prompt does not move it in its vault" },
     core! { "contents.order.pinned-first" ["VC-07"] pinned_first,
         "Pinned prompts come before all others" },
-    core! { "contents.order.by-pin-date" ["VC-08"] by_pin_date,
+    core! { "contents.order.by-pin-date" ["VC-08"] |case| by_date(case, by_pin_date),
         "Pinned prompts are ordered among themselves by the date they were pinned" },
     reference! { "contents.order.last-pinned-on-top" ["VC-08"] last_pinned_on_top,
         "The prompt that was pinned last comes first" },
@@ -28,14 +28,18 @@ pub(super) const ALL: &[Scenario] = &[
         "Of prompts added by one request the last of the list ends on top" },
 ];
 
+/// Without pauses, and if that fails once more with them, see [`check::by_date`].
+async fn by_date<F>(case: Case, attempt: impl Fn(Case, Duration) -> F) -> Result<(), Failure>
+where
+    F: Future<Output = Result<(), Failure>>,
+{
+    check::by_date(|pause| attempt(case.clone(), pause)).await
+}
+
 /// Neither the order in which five were created nor the reverse of it.
 const MIXED: [usize; 5] = [2, 0, 4, 1, 3];
 
-async fn newest_first(case: Case) -> Result<(), Failure> {
-    check::by_date(|pause| newest_first_with(case.clone(), pause)).await
-}
-
-async fn newest_first_with(case: Case, pause: Duration) -> Result<(), Failure> {
+async fn newest_first(case: Case, pause: Duration) -> Result<(), Failure> {
     let (vault, prompts) = (case.vault().await?, case.prompts_in_turn(5).await?);
     for n in MIXED {
         tokio::time::sleep(pause).await;
@@ -44,11 +48,7 @@ async fn newest_first_with(case: Case, pause: Duration) -> Result<(), Failure> {
     vault.expect_prompts(MIXED.iter().rev().map(|n| &prompts[*n])).await
 }
 
-async fn every_way_in(case: Case) -> Result<(), Failure> {
-    check::by_date(|pause| every_way_in_with(case.clone(), pause)).await
-}
-
-async fn every_way_in_with(case: Case, pause: Duration) -> Result<(), Failure> {
+async fn every_way_in(case: Case, pause: Duration) -> Result<(), Failure> {
     let (vault, prompts) = (case.vault().await?, case.prompts_in_turn(5).await?);
     let into = json!({ "vaultId": vault.id });
     vault.add_in_turn([&prompts[3]]).await?;
@@ -99,12 +99,8 @@ async fn pinned_in_turn(case: &Case, pause: Duration) -> Result<(Vault, Vec<Memb
     Ok((vault, MIXED.iter().rev().map(|n| members[*n].clone()).collect()))
 }
 
-async fn by_pin_date(case: Case) -> Result<(), Failure> {
-    check::by_date(|pause| by_pin_date_with(case.clone(), pause)).await
-}
-
 /// S-24: core takes either direction.
-async fn by_pin_date_with(case: Case, pause: Duration) -> Result<(), Failure> {
+async fn by_pin_date(case: Case, pause: Duration) -> Result<(), Failure> {
     let (vault, latest_first) = pinned_in_turn(&case, pause).await?;
     match vault.expect_prompts(latest_first.iter().rev()).await {
         Ok(()) => Ok(()),

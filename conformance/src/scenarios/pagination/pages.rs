@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::json;
 
-use crate::fixture::ids;
+use crate::fixture::{List, ids};
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario, check};
 
@@ -15,11 +15,12 @@ pub(super) const ALL: &[Scenario] = &[
         "Every page carries pagination.nextCursor, a string or null" },
     core! { "pagination.pages.beginning" ["PG-05"] beginning,
         "Without cursor the list starts at its beginning, also in the middle of a walk" },
-    core! { "pagination.pages.each-once" ["PG-06", "PG-08"] each_once,
+    core! { "pagination.pages.each-once" ["PG-06", "PG-08"]
+        |case| each_once(case, 14, [1, 2, 3, 7, 100].map(Some)),
         "A walk with any page size meets each entry exactly once and ends with a nextCursor of null" },
-    core! { "pagination.pages.each-once-by-default" ["PG-06"] each_once_by_default,
+    core! { "pagination.pages.each-once-by-default" ["PG-06"] |case| each_once(case, 45, [None]),
         "A walk without limit meets each entry exactly once" },
-    core! { "pagination.pages.each-once-of-101" ["PG-06"] each_once_of_101,
+    core! { "pagination.pages.each-once-of-101" ["PG-06"] |case| each_once(case, 101, [Some(100)]),
         "A walk with limit 100 over 101 entries meets each exactly once" },
     core! { "pagination.pages.each-once-by-type" ["PG-06", "PR-16"] each_once_by_type,
         "A walk with vaultId and type keeps both and meets each entry exactly once" },
@@ -60,23 +61,18 @@ async fn beginning(case: Case) -> Result<(), Failure> {
     check::equal("the page without a cursor", &again.ids, &first.ids)
 }
 
-async fn each_once(case: Case) -> Result<(), Failure> {
-    let (vault, prompts) = case.stocked_vault(14).await?;
-    for limit in [1, 2, 3, 7, 100] {
-        let walk = vault.list().limit(limit).walk().await?;
-        check::with_context(format!("limit {limit}"), walk.expect_once(&prompts))?;
+/// A walk over so many entries with each of these limits.
+async fn each_once<const N: usize>(
+    case: Case,
+    entries: usize,
+    limits: [Option<usize>; N],
+) -> Result<(), Failure> {
+    let (vault, prompts) = case.stocked_vault(entries).await?;
+    for limit in limits {
+        let list = limit.into_iter().fold(vault.list(), List::limit);
+        check::with_context(list.path(), list.walk().await?.expect_once(&prompts))?;
     }
     Ok(())
-}
-
-async fn each_once_by_default(case: Case) -> Result<(), Failure> {
-    let (vault, prompts) = case.stocked_vault(45).await?;
-    vault.list().walk().await?.expect_once(&prompts)
-}
-
-async fn each_once_of_101(case: Case) -> Result<(), Failure> {
-    let (vault, prompts) = case.stocked_vault(101).await?;
-    vault.list().limit(100).walk().await?.expect_once(&prompts)
 }
 
 async fn each_once_by_type(case: Case) -> Result<(), Failure> {

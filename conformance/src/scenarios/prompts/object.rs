@@ -13,7 +13,7 @@ use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "prompts.object.id" ["PR-01", "EN-08"] id,
+    core! { "prompts.object.id" ["PR-01", "EN-08"] |case| shows(case, "id", "an integer", Value::is_i64),
         "The id is an integer in every answer" },
     core! { "prompts.object.id-unique" ["PR-01"] id_unique,
         "Prompts that are made at the same moment have different ids" },
@@ -21,19 +21,22 @@ pub(super) const ALL: &[Scenario] = &[
         "Title and prompt are strings that hold what was stored" },
     core! { "prompts.object.type" ["PR-03"] kind,
         "The promptType of a prompt is the one it was made with" },
-    core! { "prompts.object.platform" ["PR-04"] platform,
+    core! { "prompts.object.platform" ["PR-04"]
+        |case| shows(case, "platform", "a string or null", |it| it.is_string() || it.is_null()),
         "The platform is a string or null" },
-    core! { "prompts.object.status" ["PR-05"] status,
+    core! { "prompts.object.status" ["PR-05"] |case| shows(case, "status", "a string", Value::is_string),
         "The status is a string" },
-    core! { "prompts.object.images" ["PR-06"] images,
+    core! { "prompts.object.images" ["PR-06"] |case| shows(case, "images", "an array", Value::is_array),
         "The images are an array" },
     core! { "prompts.object.vault-ids" ["PR-08"] vault_ids,
         "The vaultIds are integers and name every vault the prompt is in, and no other" },
     core! { "prompts.object.timestamps" ["PR-09", "EN-09"] timestamps,
         "The createdAt and updatedAt are ISO 8601 timestamps" },
-    core! { "prompts.object.no-membership" ["PR-11"] no_membership,
+    core! { "prompts.object.no-membership" ["PR-11"]
+        |case| hides(case, &["vaultPromptId", "isPinned"]),
         "No prompt object but those of a vault's listing has vaultPromptId or isPinned" },
-    core! { "prompts.object.no-input" ["PR-12"] no_input,
+    core! { "prompts.object.no-input" ["PR-12"]
+        |case| hides(case, &["modelId", "aspectRatio", "vaultId", "imageUrl", "referenceMediaUrls"]),
         "A prompt object does not show the fields that are input only" },
 ];
 
@@ -93,9 +96,19 @@ pub(super) fn all_inputs(case: &Case) -> Value {
     })
 }
 
-async fn id(case: Case) -> Result<(), Failure> {
-    let check = |reply: &Reply, prompt: &str| reply.integer(&format!("{prompt}/id")).map(drop);
-    in_every_answer(&case, json!({}), check).await
+/// Every answer shows a value that fits in this field, with a platform and without one.
+async fn shows(
+    case: Case,
+    field: &str,
+    what: &str,
+    fits: impl Fn(&Value) -> bool,
+) -> Result<(), Failure> {
+    let check = |reply: &Reply, prompt: &str| {
+        let value = reply.at(&format!("{prompt}/{field}"))?;
+        reply.ensure(fits(value), format!("{field} to be {what}"), value).map(drop)
+    };
+    in_every_answer(&case, json!({}), check).await?;
+    in_every_answer(&case, json!({ "platform": "poster" }), check).await
 }
 
 async fn id_unique(case: Case) -> Result<(), Failure> {
@@ -131,26 +144,6 @@ async fn kind(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn platform(case: Case) -> Result<(), Failure> {
-    let check = |reply: &Reply, prompt: &str| {
-        let platform = reply.at(&format!("{prompt}/platform"))?;
-        let fits = platform.is_string() || platform.is_null();
-        reply.ensure(fits, "a platform that is a string or null", platform).map(drop)
-    };
-    in_every_answer(&case, json!({}), check).await?;
-    in_every_answer(&case, json!({ "platform": "poster" }), check).await
-}
-
-async fn status(case: Case) -> Result<(), Failure> {
-    let check = |reply: &Reply, prompt: &str| reply.string(&format!("{prompt}/status")).map(drop);
-    in_every_answer(&case, json!({}), check).await
-}
-
-async fn images(case: Case) -> Result<(), Failure> {
-    let check = |reply: &Reply, prompt: &str| reply.array(&format!("{prompt}/images")).map(drop);
-    in_every_answer(&case, json!({}), check).await
-}
-
 async fn vault_ids(case: Case) -> Result<(), Failure> {
     let (vaults, prompt) = (case.vaults::<4>().await?, case.prompt().await?);
     for inside in 1..=3 {
@@ -168,20 +161,12 @@ async fn timestamps(case: Case) -> Result<(), Failure> {
     in_every_answer(&case, json!({}), check).await
 }
 
-async fn no_membership(case: Case) -> Result<(), Failure> {
-    without(&case, &["vaultPromptId", "isPinned"]).await
-}
-
-async fn no_input(case: Case) -> Result<(), Failure> {
-    without(&case, &["modelId", "aspectRatio", "vaultId", "imageUrl", "referenceMediaUrls"]).await
-}
-
-async fn without(case: &Case, fields: &[&str]) -> Result<(), Failure> {
+async fn hides(case: Case, fields: &[&str]) -> Result<(), Failure> {
     let check = |reply: &Reply, prompt: &str| {
         let prompt = reply.at(prompt)?;
         let mut absent = fields.iter().map(|field| (field, prompt.get(field).is_none()));
         let present = absent.find(|(_, absent)| !absent);
         reply.ensure(present.is_none(), format!("none of {fields:?}"), prompt).map(drop)
     };
-    in_every_answer(case, all_inputs(case), check).await
+    in_every_answer(&case, all_inputs(&case), check).await
 }

@@ -7,7 +7,6 @@ use futures::future::try_join_all;
 use serde_json::{Value, json};
 
 use crate::scenario::{core, reference};
-use crate::wire::Reply;
 use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
@@ -18,23 +17,49 @@ pub(super) const ALL: &[Scenario] = &[
         "A vault shows its name" },
     core! { "vaults.object.description" ["VA-03"] description,
         "A vault shows its description, a string or null" },
-    core! { "vaults.object.visibility" ["VA-05"] visibility,
+    core! { "vaults.object.visibility" ["VA-05"]
+        |case| shows(case, "visibility", "private, unlisted or public", is_visibility),
         "A vault's visibility is private, unlisted or public" },
-    core! { "vaults.object.access-type" ["VA-06"] access_type,
+    core! { "vaults.object.access-type" ["VA-06"]
+        |case| shows(case, "accessType", "a string or null", is_string_or_null),
         "A vault's accessType is a string or null" },
-    core! { "vaults.object.is-locked" ["VA-07"] is_locked,
+    core! { "vaults.object.is-locked" ["VA-07"]
+        |case| shows(case, "isLocked", "a boolean", Value::is_boolean),
         "A vault's isLocked is a boolean" },
-    core! { "vaults.object.cover-image" ["VA-08"] cover_image,
+    core! { "vaults.object.cover-image" ["VA-08"]
+        |case| shows(case, "coverImageUrl", "a string or null", is_string_or_null),
         "A vault's coverImageUrl is a string or null" },
-    core! { "vaults.object.is-system" ["VA-09"] is_system,
+    core! { "vaults.object.is-system" ["VA-09"]
+        |case| shows(case, "isSystem", "false", |value| *value == false),
         "A vault that the caller made is no system vault" },
     core! { "vaults.object.timestamps" ["VA-11"] timestamps,
         "A vault's createdAt and updatedAt are timestamps" },
     reference! { "vaults.object.plain" ["VA-06", "VA-07", "VA-08"] plain,
         "A vault has no access type, no lock and no cover image" },
-    reference! { "vaults.object.no-description" ["VA-03"] no_description,
+    reference! { "vaults.object.no-description" ["VA-03"]
+        |case| shows(case, "description", "null", Value::is_null),
         "A vault made without a description shows null" },
 ];
+
+/// A new vault shows a value that fits in this field.
+async fn shows(
+    case: Case,
+    field: &str,
+    what: &str,
+    fits: impl Fn(&Value) -> bool,
+) -> Result<(), Failure> {
+    let vault = case.vault().await?.read().await?;
+    let value = vault.at(&format!("/data/{field}"))?;
+    vault.ensure(fits(value), format!("{field} to be {what}"), value).map(drop)
+}
+
+fn is_string_or_null(value: &Value) -> bool {
+    value.is_string() || value.is_null()
+}
+
+fn is_visibility(value: &Value) -> bool {
+    ["private", "unlisted", "public"].iter().any(|it| value == it)
+}
 
 async fn id(case: Case) -> Result<(), Failure> {
     let vaults = try_join_all((0..8).map(|_| case.vault())).await?;
@@ -62,53 +87,16 @@ async fn description(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn visibility(case: Case) -> Result<(), Failure> {
-    let vault = new_vault(&case).await?;
-    let visibility = vault.string("/data/visibility")?;
-    let known = ["private", "unlisted", "public"].contains(&visibility);
-    vault.ensure(known, "a visibility of private, unlisted or public", visibility).map(drop)
-}
-
-async fn access_type(case: Case) -> Result<(), Failure> {
-    string_or_null(&new_vault(&case).await?, "/data/accessType")
-}
-
-async fn cover_image(case: Case) -> Result<(), Failure> {
-    string_or_null(&new_vault(&case).await?, "/data/coverImageUrl")
-}
-
-async fn is_locked(case: Case) -> Result<(), Failure> {
-    new_vault(&case).await?.boolean("/data/isLocked").map(drop)
-}
-
-async fn is_system(case: Case) -> Result<(), Failure> {
-    new_vault(&case).await?.equals("/data/isSystem", false).map(drop)
-}
-
 async fn timestamps(case: Case) -> Result<(), Failure> {
-    let vault = new_vault(&case).await?;
+    let vault = case.vault().await?.read().await?;
     vault.timestamp("/data/createdAt")?;
     vault.timestamp("/data/updatedAt").map(drop)
 }
 
 /// S-13, S-14 and S-15.
 async fn plain(case: Case) -> Result<(), Failure> {
-    let vault = new_vault(&case).await?;
+    let vault = case.vault().await?.read().await?;
     vault.equals("/data/accessType", Value::Null)?;
     vault.equals("/data/isLocked", false)?;
     vault.equals("/data/coverImageUrl", Value::Null).map(drop)
-}
-
-async fn no_description(case: Case) -> Result<(), Failure> {
-    new_vault(&case).await?.equals("/data/description", Value::Null).map(drop)
-}
-
-async fn new_vault(case: &Case) -> Result<Reply, Failure> {
-    case.vault().await?.read().await
-}
-
-fn string_or_null(vault: &Reply, place: &str) -> Result<(), Failure> {
-    let value = vault.at(place)?;
-    let fits = value.is_string() || value.is_null();
-    vault.ensure(fits, format!("a string or null at {place}"), value).map(drop)
 }

@@ -17,7 +17,7 @@ pub(in super::super) const ALL: &[Scenario] = &[
         "Of many moves of one membership exactly one succeeds, and it is in the target once" },
     core! { "contents.race.moves-to-many-vaults" ["VC-21"] moves_to_many_vaults,
         "Of moves of one membership to different vaults exactly one succeeds" },
-    core! { "contents.race.move-or-remove" ["VC-21"] move_or_remove,
+    core! { "contents.race.move-or-remove" ["VC-21"] |case| moved_or_removed(case, false),
         "Of moves and removals of one membership one move succeeds, or removals do" },
     core! { "contents.race.moves-cross" ["VC-20"] moves_cross,
         "Moves in both directions between two vaults all succeed" },
@@ -29,7 +29,7 @@ pub(in super::super) const ALL: &[Scenario] = &[
         "Whoever lists the vaults while a prompt is moved sees it counted in exactly one" },
     core! { "contents.race.target-deleted" ["VC-21"] target_deleted,
         "A move to a vault that is being deleted is either done or changes nothing" },
-    reference! { "contents.race.removal-after-move" ["VC-21"] removal_after_move,
+    reference! { "contents.race.removal-after-move" ["VC-21"] |case| moved_or_removed(case, true),
         "Where a move succeeded no removal of the same membership does (S-31)" },
     reference! { "contents.race.moves-into-a-holder" ["VC-20"] moves_into_a_holder,
         "Moves of one prompt from many vaults into one leave it there once" },
@@ -60,17 +60,9 @@ async fn moves_to_many_vaults(case: Case) -> Result<(), Failure> {
     check::equal("the number of targets that list the prompt", &holders, &1)
 }
 
-async fn move_or_remove(case: Case) -> Result<(), Failure> {
-    moved_or_removed(&case, false).await
-}
-
-async fn removal_after_move(case: Case) -> Result<(), Failure> {
-    moved_or_removed(&case, true).await
-}
-
 /// Until a move wins, for which the removals come a little later in each round. A removal that
 /// finds nothing may be told of success (S-31, S-76), unless only `one_kind` may.
-async fn moved_or_removed(case: &Case, one_kind: bool) -> Result<(), Failure> {
+async fn moved_or_removed(case: Case, one_kind: bool) -> Result<(), Failure> {
     for later in 0..8 {
         let [source, target] = case.under_contention().vaults().await?;
         let [member] = source.filled().await?;

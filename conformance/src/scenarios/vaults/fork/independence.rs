@@ -11,48 +11,43 @@ use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(in super::super) const ALL: &[Scenario] = &[
-    core! { "vaults.fork.source-prompts-change" ["VA-34"] [OtherAccount] source_prompts_change,
+    core! { "vaults.fork.source-prompts-change" ["VA-34"] [OtherAccount]
+        |case| prompts_change(case, Side::Source),
         "Changes of the source's prompts do not reach the copies" },
-    core! { "vaults.fork.copies-change" ["VA-34"] [OtherAccount] copies_change,
+    core! { "vaults.fork.copies-change" ["VA-34"] [OtherAccount]
+        |case| prompts_change(case, Side::Fork),
         "Changes of the copies do not reach the source's prompts" },
-    core! { "vaults.fork.source-vault-changes" ["VA-34"] [OtherAccount] source_vault_changes,
+    core! { "vaults.fork.source-vault-changes" ["VA-34"] [OtherAccount]
+        |case| vault_changes(case, Side::Source),
         "Changes of the source vault do not reach the fork" },
-    core! { "vaults.fork.fork-changes" ["VA-34"] [OtherAccount] fork_changes,
+    core! { "vaults.fork.fork-changes" ["VA-34"] [OtherAccount]
+        |case| vault_changes(case, Side::Fork),
         "Changes of the fork do not reach the source vault" },
 ];
 
-/// A source of the other account with three prompts, and the caller's fork.
-async fn source_and_fork(case: &Case) -> Result<(Vault, Vault), Failure> {
+/// What is changed.
+enum Side {
+    Source,
+    Fork,
+}
+
+/// A source of the other account with three prompts, and the caller's fork: first the one that
+/// is changed, then the one that must stay.
+async fn changed_and_kept(case: &Case, changed: Side) -> Result<(Vault, Vault), Failure> {
     let source = source(case, "public", 3).await?;
     let (fork, _) = case.fork_of(&source).await?;
     // A scenario may delete the fork, and the copies are not found by it then.
     for copy in fork.prompts().await? {
         case.adopt_prompt(copy.into());
     }
-    Ok((source, fork))
+    Ok(match changed {
+        Side::Source => (source, fork),
+        Side::Fork => (fork, source),
+    })
 }
 
-async fn source_prompts_change(case: Case) -> Result<(), Failure> {
-    let (source, fork) = source_and_fork(&case).await?;
-    prompts_change(&case, &source, &fork).await
-}
-
-async fn copies_change(case: Case) -> Result<(), Failure> {
-    let (source, fork) = source_and_fork(&case).await?;
-    prompts_change(&case, &fork, &source).await
-}
-
-async fn source_vault_changes(case: Case) -> Result<(), Failure> {
-    let (source, fork) = source_and_fork(&case).await?;
-    vault_changes(&case, &source, &fork).await
-}
-
-async fn fork_changes(case: Case) -> Result<(), Failure> {
-    let (source, fork) = source_and_fork(&case).await?;
-    vault_changes(&case, &fork, &source).await
-}
-
-async fn prompts_change(case: &Case, here: &Vault, there: &Vault) -> Result<(), Failure> {
+async fn prompts_change(case: Case, changed: Side) -> Result<(), Failure> {
+    let (here, there) = &changed_and_kept(&case, changed).await?;
     let before = State::of(there).await?;
     let members = here.members().await?;
     let fields = json!({
@@ -68,7 +63,8 @@ async fn prompts_change(case: &Case, here: &Vault, there: &Vault) -> Result<(), 
     before.unchanged(there, "the deletion of a prompt").await
 }
 
-async fn vault_changes(case: &Case, here: &Vault, there: &Vault) -> Result<(), Failure> {
+async fn vault_changes(case: Case, changed: Side) -> Result<(), Failure> {
+    let (here, there) = &changed_and_kept(&case, changed).await?;
     let before = State::of(there).await?;
     let members = here.members().await?;
     let fields = json!({
