@@ -57,7 +57,8 @@ async fn other_limit(case: Case) -> Result<(), Failure> {
     let list = vault.list();
     let mut walk = Walk::from(list.clone().limit(1).page().await?);
     for limit in [3, 2, 100] {
-        walk.advance(&list.clone().limit(limit)).await?;
+        let follows = walk.advance(&list.clone().limit(limit)).await?;
+        walk.last().reply.ensure(follows, "a cursor while entries follow", "none")?;
     }
     check::with_context("limits 1, 3, 2, 100", walk.expect_once(&prompts))?;
     let first = list.clone().limit(2).page().await?;
@@ -67,7 +68,9 @@ async fn other_limit(case: Case) -> Result<(), Failure> {
 async fn order_of_parameters(case: Case) -> Result<(), Failure> {
     let (vault, _) = case.stocked_vault(4).await?;
     let list = vault.list().with("type", "text").limit(2);
-    let list = list.clone().after(&list.page().await?);
+    let first = list.page().await?;
+    let cursor = first.reply.string("/pagination/nextCursor")?;
+    let list = list.with("cursor", cursor);
     let (expected, reversed) = (list.page().await?, list.reversed().page().await?);
     check::equal("the page of the same query in another order", &reversed.ids, &expected.ids)
 }
