@@ -63,3 +63,11 @@ async fn both_accepted(case: &Case, fields: Value) -> Result<[Reply; 2], Failure
     }
     Ok(replies)
 }
+
+/// A create with each of these fields succeeds.
+async fn created_with<const N: usize>(case: Case, fields: [Value; N]) -> Result<(), Failure> {
+    for fields in fields {
+        case.create_prompt(fields).await?.success()?;
+    }
+    Ok(())
+}

@@ -1,17 +1,18 @@
 //! The query `limit`: how many entries a page may hold, and which values are
 //! refused.
 
-use crate::fixture::Page;
+use crate::fixture::{List, Page};
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "pagination.limit.default" ["PG-02"] default,
+    core! { "pagination.limit.default" ["PG-02"] |case| first_page_holds_at_most(case, 20, 25, None),
         "Without limit a page holds at most 20 entries" },
     core! { "pagination.limit.size" ["PG-03"] size,
         "A page holds at most as many entries as limit says" },
-    core! { "pagination.limit.hundred" ["PG-03"] hundred,
+    core! { "pagination.limit.hundred" ["PG-03"]
+        |case| first_page_holds_at_most(case, 100, 101, Some(100)),
         "With limit 100 a page holds at most 100 of 101 entries" },
     reference! { "pagination.limit.default-is-twenty" ["PG-02"] default_is_twenty,
         "Without limit a page holds exactly 20 entries while more follow" },
@@ -28,9 +29,15 @@ fn holds_at_most(page: &Page, limit: usize) -> Result<(), Failure> {
     page.reply.ensure(page.ids.len() <= limit, format!("at most {limit} entries"), got).map(drop)
 }
 
-async fn default(case: Case) -> Result<(), Failure> {
-    let (vault, _) = case.stocked_vault(25).await?;
-    holds_at_most(&vault.list().page().await?, 20)
+async fn first_page_holds_at_most(
+    case: Case,
+    most: usize,
+    entries: usize,
+    limit: Option<usize>,
+) -> Result<(), Failure> {
+    let (vault, _) = case.stocked_vault(entries).await?;
+    let list = limit.into_iter().fold(vault.list(), List::limit);
+    holds_at_most(&list.page().await?, most)
 }
 
 async fn size(case: Case) -> Result<(), Failure> {
@@ -42,11 +49,6 @@ async fn size(case: Case) -> Result<(), Failure> {
         holds_at_most(&list.after(&first).page().await?, limit)?;
     }
     Ok(())
-}
-
-async fn hundred(case: Case) -> Result<(), Failure> {
-    let (vault, _) = case.stocked_vault(101).await?;
-    holds_at_most(&vault.list().limit(100).page().await?, 100)
 }
 
 async fn default_is_twenty(case: Case) -> Result<(), Failure> {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{both_accepted, both_name_field};
+use super::{both_accepted, both_name_field, created_with};
 use crate::fixture::Prompt;
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario};
@@ -80,23 +80,18 @@ async fn required_to_create(case: Case) -> Result<(), Failure> {
 }
 
 async fn optional_for_text(case: Case) -> Result<(), Failure> {
-    let model = case.image_model();
-    for fields in [
+    let model = case.image_model().to_owned();
+    let fields = [
         json!({ "promptType": "text" }),
         json!({ "promptType": "text", "modelId": model }),
         json!({ "modelId": model }),
-    ] {
-        case.create_prompt(fields).await?.success()?;
-    }
-    Ok(())
+    ];
+    created_with(case, fields).await
 }
 
 async fn accepted(case: Case) -> Result<(), Failure> {
-    for (kind, model) in media(&case) {
-        let fields = json!({ "promptType": kind, "modelId": model });
-        case.create_prompt(fields).await?.success()?;
-    }
-    Ok(())
+    let fields = media(&case).map(|(kind, model)| json!({ "promptType": kind, "modelId": model }));
+    created_with(case, fields).await
 }
 
 async fn pattern_on_create(case: Case) -> Result<(), Failure> {

@@ -2,15 +2,17 @@
 
 use serde_json::json;
 
-use super::{both_accepted, both_name_field};
+use super::{both_accepted, both_name_field, created_with};
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "prompts.urls.image" ["PR-28"] image,
+    core! { "prompts.urls.image" ["PR-28"]
+        |case| created_with(case, GOOD.map(|url| json!({ "imageUrl": url }))),
         "A create takes an imageUrl that is a URL" },
-    core! { "prompts.urls.references" ["PR-29"] references,
+    core! { "prompts.urls.references" ["PR-29"]
+        |case| created_with(case, SEVERAL.map(|urls| json!({ "referenceMediaUrls": urls }))),
         "A create takes referenceMediaUrls, of several URIs or none" },
     core! { "prompts.urls.references-replaced" ["PR-39"] references_replaced,
         "An update replaces the referenceMediaUrls: ten new ones fit where ten were" },
@@ -25,19 +27,7 @@ const GOOD: [&str; 4] = [
     "https://192.0.2.1/a.webp",
 ];
 
-async fn image(case: Case) -> Result<(), Failure> {
-    for url in GOOD {
-        case.create_prompt(json!({ "imageUrl": url })).await?.success()?;
-    }
-    Ok(())
-}
-
-async fn references(case: Case) -> Result<(), Failure> {
-    for urls in [&GOOD[..], &GOOD[..1], &[]] {
-        case.create_prompt(json!({ "referenceMediaUrls": urls })).await?.success()?;
-    }
-    Ok(())
-}
+const SEVERAL: [&[&str]; 3] = [&GOOD, &["https://example.com/a.png"], &[]];
 
 async fn references_replaced(case: Case) -> Result<(), Failure> {
     let ten = |round: usize| {
