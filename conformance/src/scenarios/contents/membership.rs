@@ -16,7 +16,7 @@ pub(super) const ALL: &[Scenario] = &[
         "Saving or adding a prompt leaves its other memberships as they are" },
     reference! { "contents.membership.wrong-vault"
         ["VC-15", "VC-20", "VC-21", "VC-25", "VC-26"] wrong_vault,
-        "A membership of another vault than the path's is not found by any call and stays as it is" },
+        "A membership of another vault than the path's is found by no call and stays as it is" },
 ];
 
 async fn own_id(case: Case) -> Result<(), Failure> {

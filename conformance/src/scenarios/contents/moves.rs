@@ -64,9 +64,8 @@ async fn new_membership(case: Case) -> Result<(), Failure> {
         let reply = member.move_to(&target).await?;
         let new = reply.integer("/data/vaultPromptId")?;
         reply.ensure(new != member.id, "a new vaultPromptId", "the old one")?;
-        let listing = target.listing().await?;
-        let listed = &listing.entry(member.prompt.id)?["vaultPromptId"];
-        listing.ensure(*listed == new, format!("the vaultPromptId {new}"), listed)?;
+        let listed = target.member_of(&member.prompt).await?.id;
+        reply.ensure(new == listed, format!("the vaultPromptId {listed} of the listing"), new)?;
     }
     Ok(())
 }

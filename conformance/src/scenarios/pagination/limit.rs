@@ -7,7 +7,8 @@ use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "pagination.limit.default" ["PG-02"] |case| first_page_holds_at_most(case, 20, 25, None),
+    core! { "pagination.limit.default" ["PG-02"]
+        |case| first_page_holds_at_most(case, 20, 25, None),
         "Without limit a page holds at most 20 entries" },
     core! { "pagination.limit.size" ["PG-03"] size,
         "A page holds at most as many entries as limit says" },

@@ -17,7 +17,7 @@ pub(super) const ALL: &[Scenario] = &[
         "Without cursor the list starts at its beginning, also in the middle of a walk" },
     core! { "pagination.pages.each-once" ["PG-06", "PG-08"]
         |case| each_once(case, 14, [1, 2, 3, 7, 100].map(Some)),
-        "A walk with any page size meets each entry exactly once and ends with a nextCursor of null" },
+        "A walk with any page size meets each entry exactly once and ends at a null nextCursor" },
     core! { "pagination.pages.each-once-by-default" ["PG-06"] |case| each_once(case, 45, [None]),
         "A walk without limit meets each entry exactly once" },
     core! { "pagination.pages.each-once-of-101" ["PG-06"] |case| each_once(case, 101, [Some(100)]),

@@ -16,9 +16,11 @@ pub(super) const ALL: &[Scenario] = &[
         "Create, read, list, save and an update of nothing answer with equal objects (S-07)" },
     reference! { "prompts.object.exact-fields" ["PR-11", "PR-12"] exact_fields,
         "A prompt object has its ten fields and no other (S-05)" },
-    reference! { "prompts.object.status-active" ["PR-05"] |case| shows(case, "status", json!("active")),
+    reference! { "prompts.object.status-active" ["PR-05"]
+        |case| shows(case, "status", json!("active")),
         "Every prompt has the status active and keeps it (S-04)" },
-    reference! { "prompts.object.images-empty" ["PR-06"] |case| shows(case, "images", json!([])),
+    reference! { "prompts.object.images-empty" ["PR-06"]
+        |case| shows(case, "images", json!([])),
         "The images are empty until a generation fills them, imageUrl or not (S-05, S-06)" },
     reference! { "prompts.object.vault-ids-order" ["PR-08"] vault_ids_order,
         "The vaultIds ascend, each once, and are empty without a vault (S-07)" },

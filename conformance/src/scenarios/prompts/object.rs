@@ -13,7 +13,8 @@ use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "prompts.object.id" ["PR-01", "EN-08"] |case| shows(case, "id", "an integer", Value::is_i64),
+    core! { "prompts.object.id" ["PR-01", "EN-08"]
+        |case| shows(case, "id", "an integer", Value::is_i64),
         "The id is an integer in every answer" },
     core! { "prompts.object.id-unique" ["PR-01"] id_unique,
         "Prompts that are made at the same moment have different ids" },
@@ -24,9 +25,11 @@ pub(super) const ALL: &[Scenario] = &[
     core! { "prompts.object.platform" ["PR-04"]
         |case| shows(case, "platform", "a string or null", |it| it.is_string() || it.is_null()),
         "The platform is a string or null" },
-    core! { "prompts.object.status" ["PR-05"] |case| shows(case, "status", "a string", Value::is_string),
+    core! { "prompts.object.status" ["PR-05"]
+        |case| shows(case, "status", "a string", Value::is_string),
         "The status is a string" },
-    core! { "prompts.object.images" ["PR-06"] |case| shows(case, "images", "an array", Value::is_array),
+    core! { "prompts.object.images" ["PR-06"]
+        |case| shows(case, "images", "an array", Value::is_array),
         "The images are an array" },
     core! { "prompts.object.vault-ids" ["PR-08"] vault_ids,
         "The vaultIds are integers and name every vault the prompt is in, and no other" },
@@ -36,7 +39,7 @@ pub(super) const ALL: &[Scenario] = &[
         |case| hides(case, &["vaultPromptId", "isPinned"]),
         "No prompt object but those of a vault's listing has vaultPromptId or isPinned" },
     core! { "prompts.object.no-input" ["PR-12"]
-        |case| hides(case, &["modelId", "aspectRatio", "vaultId", "imageUrl", "referenceMediaUrls"]),
+        |case| hides(case, INPUT_ONLY),
         "A prompt object does not show the fields that are input only" },
 ];
 
@@ -52,6 +55,9 @@ pub(super) const FIELDS: [&str; 10] = [
     "createdAt",
     "updatedAt",
 ];
+
+const INPUT_ONLY: &[&str] =
+    &["modelId", "aspectRatio", "vaultId", "imageUrl", "referenceMediaUrls"];
 
 /// Every key of the prompt object is there.
 pub(super) fn whole(reply: &Reply, place: &str) -> Result<(), Failure> {

@@ -81,9 +81,6 @@ async fn holds_prompts(case: Case) -> Result<(), Failure> {
     let (general, prompt) = (general(&case).await?, case.prompt().await?);
     let added = general.add([&prompt]).await?;
     added.status(201)?.equals("/data/added", 1)?;
-    let members = general.members().await?;
-    let Some(member) = members.iter().find(|member| member.prompt.id == prompt.id) else {
-        return Err(added.failure("the prompt in the General vault", "it is not listed"));
-    };
+    let member = general.member_of(&prompt).await?;
     member.remove().await?.accepted(200, "a removal from the General vault").map(drop)
 }

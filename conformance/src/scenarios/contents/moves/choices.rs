@@ -23,7 +23,7 @@ pub(in super::super) const ALL: &[Scenario] = &[
 async fn into_a_holder(case: Case) -> Result<(), Failure> {
     let (source, target, [member]) = source_and_target(&case).await?;
     target.add_in_turn([&member]).await?;
-    let held = target.members().await?.remove(0);
+    let held = target.member_of(&member.prompt).await?;
     held.pinned().await?;
     let [first, second] = target.filled().await?;
 
