@@ -1,10 +1,10 @@
 //! What a running scenario works with: calls to the target under each key, names that no other
 //! scenario uses, and the deletion of everything it created.
 
+mod clean_up;
 mod jobs;
 pub mod session;
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -12,11 +12,11 @@ use std::time::Duration;
 use http::Method;
 use promptarium::{Client, RetryPolicy};
 
+pub(crate) use self::clean_up::delete_if_present;
 pub use self::jobs::{state, status_path};
 use crate::Failure;
 use crate::exchange::RawExchange;
-use crate::ledger::{Created, Ledger, Resource};
-use crate::run_id::RunId;
+use crate::ledger::{Ledger, Resource};
 use crate::target::{Auth, Target, must_work};
 use crate::wire::raw::{RawRequest, Socket};
 use crate::wire::{Call, Wire};
@@ -28,6 +28,7 @@ pub struct Case {
     tag: Arc<str>,
     names: Arc<AtomicU64>,
     ledger: Arc<Ledger>,
+    wire: Wire,
 }
 
 impl Case {
@@ -36,7 +37,9 @@ impl Case {
 
     /// A case on `target`; `tag` names it in everything it makes.
     pub fn new(target: Arc<Target>, tag: impl Into<Arc<str>>) -> Self {
-        Self { target, tag: tag.into(), names: Arc::default(), ledger: Arc::default() }
+        let ledger = Arc::<Ledger>::default();
+        let wire = Wire::new(Arc::clone(&target), Arc::clone(&ledger), Auth::Main);
+        Self { target, tag: tag.into(), names: Arc::default(), ledger, wire }
     }
 
     /// The deployment under test.
@@ -44,9 +47,27 @@ impl Case {
         &self.target
     }
 
-    /// Calls with the key of the account under test.
+    /// Calls with the key of the account under test, unless the case is that of another wire.
     pub fn wire(&self) -> Wire {
-        self.wire_as(Auth::Main)
+        self.wire.clone()
+    }
+
+    /// The same case, whose fixtures and calls go through this wire.
+    #[must_use]
+    pub fn on(&self, wire: Wire) -> Self {
+        Self { wire, ..self.clone() }
+    }
+
+    /// The same case with the key of another account ([`crate::Need::OtherAccount`]).
+    #[must_use]
+    pub fn other_account(&self) -> Self {
+        self.on(self.other())
+    }
+
+    /// The same case for calls on one thing at the same moment, see [`Wire::under_contention`].
+    #[must_use]
+    pub fn under_contention(&self) -> Self {
+        self.on(self.wire().under_contention())
     }
 
     /// Calls with the key that may only read ([`crate::Need::ReadOnlyKey`]).
@@ -200,88 +221,5 @@ impl Case {
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(Duration::from_secs(1));
         }
-    }
-
-    /// Deletes all that the case created, latest first; with `--keep` only what `sweep` would not
-    /// find. Waits for requests in flight first, as they may be creating more.
-    ///
-    /// # Errors
-    /// If something is left; the text names it.
-    pub async fn clean_up(&self) -> Result<(), Failure> {
-        drop(self.ledger.no_request_in_flight().await);
-        let created = self.ledger.take_created();
-        let vault = |created: &Created| match created.resource {
-            Resource::Vault(id) => Some(id),
-            _ => None,
-        };
-        let own: HashSet<i64> = created.iter().filter_map(vault).collect();
-        let mut left = Vec::new();
-        for Created { by, resource } in created.into_iter().rev() {
-            if let Err(failure) = self.remove(&by, &resource, &own).await {
-                left.push(format!("{resource:?}: {}", failure.got));
-            }
-        }
-        if left.is_empty() {
-            return Ok(());
-        }
-        Err(Failure::error("everything the scenario created to be deleted", left.join("; ")))
-    }
-
-    async fn remove(
-        &self,
-        by: &Auth,
-        resource: &Resource,
-        own: &HashSet<i64>,
-    ) -> Result<(), Failure> {
-        let keep = self.target.options().keep;
-        if keep && recognizable_by_run_id(&self.wire_as(by.clone()), resource).await? {
-            return Ok(());
-        }
-        // A key without prompts:write can delete nothing, should it have created something.
-        let by = if *by == Auth::ReadOnly { &Auth::Main } else { by };
-        let session = matches!(resource, Resource::Key(_)) && self.target.session.initialized();
-        let wire = self.wire_as(if session { Auth::Session } else { by.clone() });
-        let path = match resource {
-            Resource::Prompt(id) => format!("/prompts/{id}"),
-            Resource::Vault(id) => format!("/vaults/{id}"),
-            Resource::Key(id) => format!("/api-keys/{id}"),
-            Resource::Fork(id) => {
-                let listing = wire.get(&format!("/vaults/{id}/prompts")).await?;
-                for prompt in listing.array("/data").unwrap_or_default() {
-                    if let Some(prompt) = prompt["id"].as_i64() {
-                        delete_if_present(&wire, &format!("/prompts/{prompt}")).await?;
-                    }
-                }
-                format!("/vaults/{id}")
-            }
-            Resource::Job(job) => {
-                let own = job.vault.is_some_and(|vault| own.contains(&vault));
-                return self.remove_job(&wire, job, own).await;
-            }
-        };
-        delete_if_present(&wire, &path).await
-    }
-}
-
-/// Whether `sweep` would find this resource by the run id in its texts, or it is gone.
-async fn recognizable_by_run_id(wire: &Wire, resource: &Resource) -> Result<bool, Failure> {
-    let path = match resource {
-        Resource::Prompt(id) => format!("/prompts/{id}"),
-        Resource::Vault(id) | Resource::Fork(id) => format!("/vaults/{id}"),
-        // Its output has the text of the order.
-        Resource::Job(_) => return Ok(true),
-        // A key must not stay valid.
-        Resource::Key(_) => return Ok(false),
-    };
-    let reply = wire.get(&path).await?;
-    Ok(reply.status_code() == 404 || reply.at("/data").ok().and_then(RunId::of_resource).is_some())
-}
-
-/// Deletes it; a 404 is fine too.
-pub(crate) async fn delete_if_present(wire: &Wire, path: &str) -> Result<(), Failure> {
-    let reply = wire.delete(path).await?;
-    match reply.status_code() {
-        200..300 | 404 => Ok(()),
-        status => Err(Failure::error("status 200 or 404", format!("status {status}"))),
     }
 }

@@ -16,6 +16,7 @@ pub mod cli;
 pub mod coverage;
 mod exchange;
 pub mod failure;
+pub mod fixture;
 pub mod known;
 mod ledger;
 pub mod make;

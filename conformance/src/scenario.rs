@@ -79,7 +79,8 @@ impl Profile {
     }
 }
 
-/// One scenario: profile, id, rules, needs (optional), function, title.
+/// One scenario: profile, id, rules, needs (optional), function, title. In place of the name of a
+/// function there may be a call such as `|case| lists(case, "/vaults")`.
 ///
 /// ```
 /// use promptarium_conformance::{Case, Failure, Scenario, Suite, scenario};
@@ -99,6 +100,9 @@ impl Profile {
 #[macro_export]
 macro_rules! scenario {
     ($profile:ident $id:literal [$($rule:literal),*] $([$($need:ident),*])? $run:path, $title:literal) => {
+        $crate::scenario!($profile $id [$($rule),*] $([$($need),*])? |case| $run(case), $title)
+    };
+    ($profile:ident $id:literal [$($rule:literal),*] $([$($need:ident),*])? |$case:ident| $run:expr, $title:literal) => {
         $crate::Scenario {
             id: $id,
             title: $title,
@@ -106,7 +110,7 @@ macro_rules! scenario {
             profile: $crate::Profile::$profile,
             needs: &[$($($crate::Need::$need),*)?],
             source: concat!(file!(), ":", line!()),
-            run: &|case| Box::pin($run(case)),
+            run: &|$case: $crate::Case| Box::pin($run),
         }
     };
 }

@@ -37,7 +37,7 @@ const CHAPTERS: &[&[&[Scenario]]] = &[
     keys::ALL,
     auth::ALL,
     errors::ALL,
-    isolation::ALL,
+    &[isolation::ALL],
     raw::ALL,
     races::ALL,
     look::ALL,

@@ -1,22 +1,69 @@
 //! Two accounts beside each other: what belongs to one cannot be seen, changed
 //! or used by the other, on any path, in any body or query.
 
-mod everywhere;
-mod lists;
+use std::time::{Duration, Instant};
 
-use crate::Case;
-use crate::Scenario;
-use crate::wire::Wire;
+use serde_json::json;
 
-pub(super) const ALL: &[&[Scenario]] = &[lists::ALL, everywhere::ALL];
+use super::endpoints::Ids;
+use super::ids::{PLACES, compare};
+use crate::fixture::Walk;
+use crate::scenario::{core, reference};
+use crate::{Case, Failure, Scenario};
+
+#[rustfmt::skip]
+pub(super) const ALL: &[Scenario] = &[
+    core! { "isolation.list.prompts" ["PR-14"] [OtherAccount] prompts,
+        "GET /prompts shows no prompt of another account on any page, with and without a type" },
+    core! { "isolation.list.vaults" ["VA-13"] [OtherAccount] vaults,
+        "GET /vaults shows no vault of another account, whatever its visibility" },
+    reference! { "isolation.everywhere.read-only" ["ER-10"] [OtherAccount, ReadOnlyKey] read_only,
+        "A key that may only read is told no more of foreign ids than of those of nothing (S-57)" },
+];
 
 /// Each account once as the owner and once as the stranger.
-fn both_ways(case: &Case) -> [Pair; 2] {
-    [(case.other(), case.wire()), (case.wire(), case.other())]
-        .map(|(owner, stranger)| Pair { owner, stranger })
+fn owners_and_strangers(case: &Case) -> [(Case, Case); 2] {
+    let other = case.other_account();
+    [(other.clone(), case.clone()), (case.clone(), other)]
 }
 
-struct Pair {
-    owner: Wire,
-    stranger: Wire,
+/// How long one of the six walks may take: together half of a scenario's time. In an account of
+/// very many prompts it ends before the last page.
+const WALK: Duration = Duration::from_secs(5);
+
+async fn prompts(case: Case) -> Result<(), Failure> {
+    for (owner, stranger) in owners_and_strangers(&case) {
+        let image = json!({ "promptType": "image", "modelId": case.image_model() });
+        let foreign = [owner.prompt().await?, owner.prompt_with(image).await?.0];
+        let all = stranger.list().limit(100);
+        for list in [all.clone(), all.clone().with("type", "text"), all.with("type", "image")] {
+            let enough = Instant::now() + case.scaled(WALK);
+            let mut walk = Walk::from(list.page().await?);
+            while walk.advance(&list).await? && Instant::now() < enough {}
+            walk.expect_none(&foreign)?;
+        }
+    }
+    Ok(())
+}
+
+async fn vaults(case: Case) -> Result<(), Failure> {
+    for (owner, stranger) in owners_and_strangers(&case) {
+        for visibility in ["private", "unlisted", "public"] {
+            let (vault, _) = owner.vault_with(json!({ "visibility": visibility })).await?;
+            let list = stranger.wire().get("/vaults").await?;
+            let seen = list.status(200)?.integers("/data", "id")?.contains(&vault.id);
+            let expected = format!("a list without the {visibility} vault of another account");
+            list.ensure(!seen, expected, "a list with it")?;
+        }
+    }
+    Ok(())
+}
+
+async fn read_only(case: Case) -> Result<(), Failure> {
+    let owned = Ids::make(&case, &case.other()).await?;
+    let own = Ids::make(&case, &case.wire()).await?;
+    for place in PLACES {
+        compare(&case.read_only(), place, &owned, &own).await?;
+    }
+    Ok(())
 }

@@ -1,7 +1,6 @@
 //! Prompts themselves: the object, making, reading, changing, deleting and
 //! saving them, and the filters of their list.
 
-mod attempt;
 mod choices;
 mod create;
 mod delete;
@@ -18,7 +17,10 @@ mod updated_at;
 mod urls;
 mod vaults;
 
-use crate::Scenario;
+use serde_json::Value;
+
+use crate::wire::Reply;
+use crate::{Case, Failure, Scenario};
 
 pub(super) const ALL: &[&[Scenario]] = &[
     object::ALL,
@@ -37,3 +39,35 @@ pub(super) const ALL: &[&[Scenario]] = &[
     filters::ALL,
     queries::ALL,
 ];
+
+/// The replies to a create, and to an update of a new text prompt without a model, with the same
+/// fields. Most rules about fields hold for both.
+async fn create_and_update(case: &Case, fields: Value) -> Result<[Reply; 2], Failure> {
+    let created = case.create_prompt(fields.clone()).await?;
+    Ok([created, case.prompt().await?.update(fields).await?])
+}
+
+/// Both are refused with a message under this field's name.
+async fn both_name_field(case: &Case, field: &str, fields: Value) -> Result<(), Failure> {
+    for reply in create_and_update(case, fields).await? {
+        reply.status(400)?.string(&format!("/details/{field}"))?;
+    }
+    Ok(())
+}
+
+/// Both succeed.
+async fn both_accepted(case: &Case, fields: Value) -> Result<[Reply; 2], Failure> {
+    let replies = create_and_update(case, fields).await?;
+    for reply in &replies {
+        reply.success()?;
+    }
+    Ok(replies)
+}
+
+/// A create with each of these fields succeeds.
+async fn created_with<const N: usize>(case: Case, fields: [Value; N]) -> Result<(), Failure> {
+    for fields in fields {
+        case.create_prompt(fields).await?.success()?;
+    }
+    Ok(())
+}

@@ -4,12 +4,13 @@
 mod fields;
 mod jobs;
 
-use futures::future::{join, join_all, join3};
+use futures::future::{try_join, try_join3};
 use serde_json::json;
 
+use crate::fixture::{Member, Vault, race};
 use crate::scenario::core;
-use crate::wire::{Reply, Wire};
-use crate::{Case, Failure, Scenario, check, make};
+use crate::wire::Reply;
+use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[&[Scenario]] = &[MEMBERSHIPS, fields::ALL, jobs::ALL];
@@ -30,147 +31,98 @@ const MEMBERSHIPS: &[Scenario] = &[
         "A prompt made into a vault that is being deleted is there without it, or was refused" },
 ];
 
-fn all(replies: Vec<Result<Reply, Failure>>) -> Result<Vec<Reply>, Failure> {
-    replies.into_iter().collect()
-}
-
-fn won(replies: &[Reply]) -> usize {
-    replies.iter().filter(|reply| (200..300).contains(&reply.status_code())).count()
-}
-
-/// Nobody meets a fault of the server. 503 is none: it may be busy with the others (S-59).
-fn sound(replies: &[Reply]) -> Result<(), Failure> {
-    replies.iter().filter(|reply| reply.status_code() != 503).try_for_each(|reply| {
-        reply.status_in(200..=499)?;
-        Ok(())
-    })
-}
-
-async fn counts_what_it_lists(wire: &Wire, vault: i64) -> Result<usize, Failure> {
-    let listed = make::contents(wire, vault).await?.len();
-    let counted = make::count_of(wire, vault).await?;
-    check::equal("promptCount", &usize::try_from(counted).unwrap_or_default(), &listed)?;
-    Ok(listed)
-}
-
-/// Calls of three kinds on one membership, four of each at once.
-async fn at_once(wire: &Wire, membership: &str, target: i64) -> Result<[Vec<Reply>; 3], Failure> {
-    let (go, pin) = (format!("{membership}/move"), format!("{membership}/pin"));
-    let moves = join_all((0..4).map(|_| wire.post(&go, json!({ "targetVaultId": target }))));
-    let removals = join_all((0..4).map(|_| wire.delete(membership)));
-    let pins = join_all((0..4).map(|_| wire.post_empty(&pin)));
-    let (moves, removals, pins) = join3(moves, removals, pins).await;
-    let [moves, removals, pins] = [all(moves)?, all(removals)?, all(pins)?];
+/// Four moves, removals and pins of one membership at once; the replies to the first two.
+async fn moved_removed_and_pinned(
+    member: &Member,
+    target: &Vault,
+) -> Result<[Vec<Reply>; 2], Failure> {
+    let moves = race::times(4, || member.move_to(target));
+    let removals = race::times(4, || member.remove());
+    let pins = race::times(4, || member.pin());
+    let (moves, removals, pins) = try_join3(moves, removals, pins).await?;
     for replies in [&moves, &removals, &pins] {
-        sound(replies)?;
+        race::expect_no_server_error(replies)?;
     }
-    Ok([moves, removals, pins])
+    Ok([moves, removals])
+}
+
+async fn expect_count(vault: &Vault, expected: usize) -> Result<(), Failure> {
+    let count = vault.counts_what_it_lists().await?;
+    check::equal(&format!("the prompts of vault {}", vault.id), &count, &expected)
 }
 
 async fn four_ways(case: Case) -> Result<(), Failure> {
-    let wire = case.wire().under_contention();
-    let (source, target) = (make::vault(&case, &wire).await?, make::vault(&case, &wire).await?);
-    let member = make::members(&case, &wire, source, 2).await?[0];
-    let membership = format!("/vaults/{source}/prompts/{}", member.membership);
-    let prompt = format!("/prompts/{}", member.prompt);
-    let deletes = join_all((0..4).map(|_| wire.delete(&prompt)));
-    let (others, deletes) = join(at_once(&wire, &membership, target), deletes).await;
-    let [moves, ..] = others?;
-    let moved = won(&moves);
-    check::ensure(moved <= 1, "one move at most to succeed", format!("{moved} did"))?;
-    check::ensure(won(&all(deletes)?) >= 1, "a deletion to succeed", "none did")?;
-    wire.get(&prompt).await?.status(404)?;
-    check::equal("the source", &counts_what_it_lists(&wire, source).await?, &1)?;
-    check::equal("the target", &counts_what_it_lists(&wire, target).await?, &0)
+    let [source, target] = case.under_contention().vaults().await?;
+    let [member, _] = source.filled().await?;
+    let deletions = race::times(4, || member.prompt.delete());
+    let ([moves, _], deletions) =
+        try_join(moved_removed_and_pinned(&member, &target), deletions).await?;
+    race::expect_one_success_at_most(&moves)?;
+    race::expect_success(&deletions)?;
+    member.prompt.get().await?.status(404)?;
+    expect_count(&source, 1).await?;
+    expect_count(&target, 0).await
 }
 
 async fn moved_or_gone(case: Case) -> Result<(), Failure> {
-    let wire = case.wire().under_contention();
     for _ in 0..4 {
-        let (source, target) = (make::vault(&case, &wire).await?, make::vault(&case, &wire).await?);
-        let member = make::members(&case, &wire, source, 1).await?[0];
-        let membership = format!("/vaults/{source}/prompts/{}", member.membership);
-        let [moves, removals, _] = at_once(&wire, &membership, target).await?;
-        let (moved, removed) = (won(&moves), won(&removals));
-        check::ensure(moved <= 1, "one move at most to succeed", format!("{moved} did"))?;
+        let [source, target] = case.under_contention().vaults().await?;
+        let [member] = source.filled().await?;
+        let [moves, removals] = moved_removed_and_pinned(&member, &target).await?;
+        let moved = race::expect_one_success_at_most(&moves)?;
         // A removal that finds nothing may be told of success (S-31).
-        check::ensure(moved == 1 || removed >= 1, "a move or a removal to succeed", "neither")?;
-        check::equal("the source", &counts_what_it_lists(&wire, source).await?, &0)?;
-        check::equal("the target", &counts_what_it_lists(&wire, target).await?, &moved)?;
-        let expected = if moved == 1 { vec![target] } else { vec![] };
-        let vaults = make::vaults_among(&wire, member.prompt, &[source, target]).await?;
-        check::equal("the vaults of the prompt", &vaults, &expected)?;
+        if moved == 0 {
+            race::expect_success(&removals)?;
+        }
+        expect_count(&source, 0).await?;
+        expect_count(&target, moved).await?;
+        let holder = (moved == 1).then_some(&target);
+        member.prompt.expect_vaults([&source, &target], holder).await?;
     }
     Ok(())
 }
 
 async fn deleted_while_moved(case: Case) -> Result<(), Failure> {
-    let wire = case.wire().under_contention();
-    let (source, target) = (make::vault(&case, &wire).await?, make::vault(&case, &wire).await?);
-    let members = make::members(&case, &wire, source, 8).await?;
-    let paths =
-        members.iter().map(|one| format!("/vaults/{source}/prompts/{}/move", one.membership));
-    let paths: Vec<_> = paths.collect();
-    let moves =
-        join_all(paths.iter().map(|path| wire.post(path, json!({ "targetVaultId": target }))));
-    let gone = format!("/vaults/{source}");
-    let (moves, deleted) = join(moves, wire.delete(&gone)).await;
-    deleted?.status(200)?;
-    for (member, reply) in members.iter().zip(all(moves)?) {
-        let moved = reply.status_code() == 200;
-        let expected = if moved { vec![target] } else { vec![] };
-        let vaults = make::vaults_among(&wire, member.prompt, &[source, target]).await?;
-        reply.ensure(
-            vaults == expected,
-            format!("the vaults {expected:?}"),
-            format!("{vaults:?}"),
-        )?;
+    let [source, target] = case.under_contention().vaults().await?;
+    let members = source.fill(8).await?;
+    let moves = race::all(members.iter().map(|member| member.move_to(&target)));
+    let (moves, deleted) = try_join(moves, source.delete()).await?;
+    deleted.status(200)?;
+    for (member, reply) in members.iter().zip(moves) {
+        let holder = (reply.status_code() == 200).then_some(&target);
+        let vaults = member.prompt.expect_vaults([&source, &target], holder).await;
+        check::with_context(format!("after a move with status {}", reply.status_code()), vaults)?;
     }
-    counts_what_it_lists(&wire, target).await.map(drop)
+    target.counts_what_it_lists().await.map(drop)
 }
 
 async fn source_and_target(case: Case) -> Result<(), Failure> {
-    let wire = case.wire().under_contention();
-    let vaults = [make::vault(&case, &wire).await?, make::vault(&case, &wire).await?];
-    let [one, two] = vaults;
+    let vaults: [Vault; 2] = case.under_contention().vaults().await?;
     let mut moves = Vec::new();
-    let mut prompts = Vec::new();
-    for (from, to) in [(one, two), (two, one)] {
-        for member in make::members(&case, &wire, from, 4).await? {
-            prompts.push(member.prompt);
-            moves.push((format!("/vaults/{from}/prompts/{}/move", member.membership), to));
-        }
+    for (from, to) in [(0, 1), (1, 0)] {
+        let members = vaults[from].fill(4).await?;
+        moves.extend(members.into_iter().map(|member| (member, &vaults[to])));
     }
-    let moves = moves.iter().map(|(path, to)| wire.post(path, json!({ "targetVaultId": to })));
-    let paths = vaults.map(|vault| format!("/vaults/{vault}"));
-    let deletes = join_all(paths.iter().map(|path| wire.delete(path)));
-    let (moves, deletes) = join(join_all(moves), deletes).await;
-    sound(&all(moves)?)?;
-    for reply in all(deletes)? {
-        reply.status(200)?;
-    }
-    for prompt in prompts {
-        let left = make::vaults_among(&wire, prompt, &vaults).await?;
-        check::equal("the deleted vaults of a prompt", &left, &vec![])?;
+    let replies = race::all(moves.iter().map(|(member, target)| member.move_to(target)));
+    let deletions = race::all(vaults.iter().map(Vault::delete));
+    let (replies, deletions) = try_join(replies, deletions).await?;
+    race::expect_no_server_error(&replies)?;
+    race::expect_status(&deletions, 200)?;
+    for (member, _) in &moves {
+        member.prompt.expect_vaults(&vaults, []).await?;
     }
     Ok(())
 }
 
 async fn created_while_vault_goes(case: Case) -> Result<(), Failure> {
-    let wire = case.wire().under_contention();
-    let vault = make::vault(&case, &wire).await?;
-    let bodies = (0..12).map(
-        |_| json!({ "title": case.name("prompt"), "prompt": "A lighthouse", "vaultId": vault }),
-    );
-    let creates = join_all(bodies.map(|body| wire.post("/prompts", body)));
-    let path = format!("/vaults/{vault}");
-    let (creates, deleted) = join(creates, wire.delete(&path)).await;
-    deleted?.status(200)?;
-    let creates = all(creates)?;
-    sound(&creates)?;
-    for reply in creates.iter().filter(|reply| reply.status_code() == 201) {
-        let left = make::vaults_among(&wire, reply.integer("/data/id")?, &[vault]).await?;
-        check::equal("the deleted vault of a prompt", &left, &vec![])?;
+    let case = case.under_contention();
+    let vault = case.vault().await?;
+    let creations = race::times(12, || case.create_prompt(json!({ "vaultId": vault.id })));
+    let (creations, deleted) = try_join(creations, vault.delete()).await?;
+    deleted.status(200)?;
+    race::expect_no_server_error(&creations)?;
+    for reply in creations.iter().filter(|reply| reply.status_code() == 201) {
+        case.prompt_of(reply)?.expect_vaults([&vault], []).await?;
     }
     Ok(())
 }

@@ -1,33 +1,29 @@
-//! Vaults themselves: what they show, making, listing, changing, deleting and
+//! Vaults themselves: what they show, creating, listing, changing, deleting and
 //! forking them. What is in a vault belongs to `contents`.
 
 mod count;
-mod object;
-mod slug;
-mod system;
-
 mod create;
-mod list;
-mod read;
-mod update;
-
 mod delete;
 mod fork;
+mod general;
+mod list;
+mod object;
 mod race;
+mod slug;
+mod update;
 
 use serde_json::Value;
 
-use crate::wire::{Reply, Wire};
-use crate::{Failure, Scenario};
+use crate::wire::Reply;
+use crate::{Case, Failure, Scenario};
 
 pub(super) const ALL: &[&[Scenario]] = &[
     object::ALL,
     count::ALL,
     slug::ALL,
-    system::ALL,
+    general::ALL,
     create::ALL,
     list::ALL,
-    read::ALL,
     update::ALL,
     delete::ALL,
     fork::ALL,
@@ -36,24 +32,17 @@ pub(super) const ALL: &[&[Scenario]] = &[
     race::ALL,
 ];
 
-/// The vault as its own address shows it.
-async fn read(wire: &Wire, vault: i64) -> Result<Reply, Failure> {
-    let reply = wire.get(&format!("/vaults/{vault}")).await?;
-    reply.status(200)?;
-    Ok(reply)
-}
-
 /// All vaults of the caller.
-async fn list(wire: &Wire) -> Result<Reply, Failure> {
-    let reply = wire.get("/vaults").await?;
+async fn list(case: &Case) -> Result<Reply, Failure> {
+    let reply = case.wire().get("/vaults").await?;
     reply.status(200)?;
     Ok(reply)
 }
 
-/// Two showings of one vault have the same keys of the vault object and, but
+/// The vault in this reply has the keys of the vault object and the values of `expected`, but
 /// for the moments and the cover, which a server may pick and sign anew for every
-/// answer (S-15), the same values.
-fn same_object(got: &Value, expected: &Value) -> Result<(), Failure> {
+/// answer (S-15).
+fn same_object(reply: &Reply, got: &Value, expected: &Value) -> Result<(), Failure> {
     const VALUES: [&str; 9] = [
         "id",
         "name",
@@ -67,15 +56,11 @@ fn same_object(got: &Value, expected: &Value) -> Result<(), Failure> {
     ];
     let text = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
     for key in VALUES {
-        if got.get(key) != expected.get(key) {
-            let (got, expected) = (text(got.get(key)), text(expected.get(key)));
-            return Err(Failure::failed(format!("{key} to be {expected}"), got));
-        }
+        let (got, expected) = (got.get(key), expected.get(key));
+        reply.ensure(got == expected, format!("{key} to be {}", text(expected)), text(got))?;
     }
     for key in ["createdAt", "updatedAt", "coverImageUrl"] {
-        if got.get(key).is_none() {
-            return Err(Failure::failed(format!("{key} in the vault object"), "nothing"));
-        }
+        reply.ensure(got.get(key).is_some(), format!("{key} in the vault object"), "nothing")?;
     }
     Ok(())
 }

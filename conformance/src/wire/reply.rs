@@ -93,9 +93,26 @@ impl Reply {
         )
     }
 
+    /// Whether the status is one of the 2xx.
+    pub fn is_success(&self) -> bool {
+        self.response.status.is_success()
+    }
+
+    /// The status is one of the 2xx.
+    pub fn success(&self) -> Result<&Self, Failure> {
+        self.status_in(200..=299)
+    }
+
     /// The whole body as JSON.
     pub fn json(&self) -> Result<&Value, Failure> {
         self.json.as_ref().ok_or_else(|| self.failure("a JSON body", "a body that is no JSON"))
+    }
+
+    /// The body is an object with these keys and no others.
+    pub fn has_keys(&self, expected: &[&str]) -> Result<&Self, Failure> {
+        let object = self.json()?.as_object();
+        let keys: Vec<_> = object.into_iter().flatten().map(|(key, _)| key.as_str()).collect();
+        self.ensure(keys == expected, format!("the keys {expected:?}"), format!("{keys:?}"))
     }
 
     /// The value at a place.

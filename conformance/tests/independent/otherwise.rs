@@ -20,7 +20,6 @@ const NOT_YET: &str = "the servers are too plain to do it otherwise";
 const ALIKE: &[(&str, &str)] = &[
     ("auth.header.case", NO_RULE),
     ("auth.header.elsewhere", NO_RULE),
-    ("contents.move.within-one-vault-once", NO_RULE),
     ("errors.order.key-before-rest", NOT_YET),
     ("pagination.changes.all-deleted", NO_RULE),
     ("pagination.changes.other-type", NO_RULE),

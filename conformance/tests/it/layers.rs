@@ -15,6 +15,7 @@ const LAYERS: &[&str] = &[
     "ledger",
     "wire",
     "case",
+    "fixture",
     "make",
     "scenario",
     "scenarios",

@@ -1,16 +1,10 @@
-//! `POST /vaults/{vaultId}/prompts`: what it takes and answers, what it
-//! refuses. How the reference server refuses is in `choices`.
+//! `POST /vaults/{vaultId}/prompts`: what it takes, answers and refuses.
 
-pub(super) mod choices;
+use serde_json::json;
 
-use std::collections::BTreeSet;
-
-use serde_json::{Value, json};
-
-use super::prompts;
-use crate::scenario::core;
-use crate::wire::{Reply, Wire};
-use crate::{Case, Failure, Scenario, check, make};
+use crate::fixture::Prompt;
+use crate::scenario::{core, reference};
+use crate::{Case, Failure, Scenario};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -22,71 +16,75 @@ pub(super) const ALL: &[Scenario] = &[
         "A request with the id of a deleted prompt is no success and does not add it" },
     core! { "contents.add.foreign-prompt" ["VC-14"] [OtherAccount] foreign_prompt,
         "A request with the id of another account's prompt is no success and does not add it" },
+    reference! { "contents.add.all-or-nothing" ["VC-14"] all_or_nothing,
+        "One id that cannot be added keeps the whole list out" },
+    reference! { "contents.add.impossible-ids" ["VC-14"] impossible_ids,
+        "Ids that no prompt can have are refused like those of no prompt" },
 ];
 
-async fn add(wire: &Wire, vault: i64, ids: impl Into<Value>) -> Result<Reply, Failure> {
-    let body = json!({ "promptIds": ids.into() });
-    wire.post(&format!("/vaults/{vault}/prompts"), body).await
-}
-
-/// A refusal may come after the good ids of the list were added (S-27).
-async fn not_added(wire: &Wire, vault: i64, prompt: i64) -> Result<(), Failure> {
-    let listed = prompts(wire, vault).await?;
-    check::ensure(!listed.contains(&prompt), "a listing without the prompt", format!("{listed:?}"))
-}
-
-async fn adds_nothing(wire: &Wire, vault: i64) -> Result<(), Failure> {
-    check::equal("the listing after refusals", &prompts(wire, vault).await?, &vec![])
-}
-
 async fn puts_in(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let vault = make::vault(&case, &wire).await?;
-    let ids = make::prompts(&case, &wire, 4).await?;
-    for some in [&ids[..1], &ids[1..]] {
-        add(&wire, vault, some).await?.status(201)?;
+    let (vault, prompts) = (case.vault().await?, case.prompts(4).await?);
+    for some in [&prompts[..1], &prompts[1..]] {
+        vault.add(some).await?.status(201)?;
     }
-    let listed: BTreeSet<_> = prompts(&wire, vault).await?.into_iter().collect();
-    check::equal("the prompts of the vault", &listed, &ids.into_iter().collect())
+    vault.expect_prompts_in_any_order(&prompts).await
 }
 
 async fn answer(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let vault = make::vault(&case, &wire).await?;
-    let ids = make::prompts(&case, &wire, 6).await?;
-    for (some, count) in [(&ids[..1], 1), (&ids[1..3], 3), (&ids[3..], 6)] {
-        let reply = add(&wire, vault, some).await?;
-        reply.equals("/data/added", some.len())?.equals("/data/vaultId", vault)?;
+    let (vault, prompts) = (case.vault().await?, case.prompts(6).await?);
+    for (some, count) in [(&prompts[..1], 1), (&prompts[1..3], 3), (&prompts[3..], 6)] {
+        let reply = vault.add(some).await?;
+        reply.equals("/data/added", some.len())?.equals("/data/vaultId", vault.id)?;
         reply.equals("/data/promptCount", count)?;
     }
     Ok(())
 }
 
-async fn deleted_prompt(case: &Case) -> Result<i64, Failure> {
-    let prompt = make::prompt(case, &case.wire()).await?;
-    case.wire().delete(&format!("/prompts/{prompt}")).await?.status(200)?;
+async fn deleted_prompt(case: &Case) -> Result<Prompt, Failure> {
+    let prompt = case.prompt().await?;
+    prompt.delete().await?.status(200)?;
     Ok(prompt)
 }
 
 async fn unknown_prompt(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let vault = make::vault(&case, &wire).await?;
-    let (known, unknown) = (make::prompt(&case, &wire).await?, deleted_prompt(&case).await?);
-    for ids in [vec![unknown], vec![known, unknown], vec![unknown, known]] {
-        let reply = add(&wire, vault, ids).await?;
-        reply.is_client_error("promptIds with a deleted prompt")?;
-    }
-    not_added(&wire, vault, unknown).await
+    let deleted = deleted_prompt(&case).await?;
+    not_added(&case, &deleted).await
 }
 
 async fn foreign_prompt(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let vault = make::vault(&case, &wire).await?;
-    let known = make::prompt(&case, &wire).await?;
-    let foreign = make::prompt(&case, &case.other()).await?;
-    for ids in [vec![foreign], vec![known, foreign], vec![foreign, known]] {
-        let reply = add(&wire, vault, ids).await?;
-        reply.is_client_error("promptIds with a prompt of another account")?;
+    let foreign = case.other_account().prompt().await?;
+    not_added(&case, &foreign).await
+}
+
+/// A refusal may come after the good ids of the list were added (S-27).
+async fn not_added(case: &Case, prompt: &Prompt) -> Result<(), Failure> {
+    let (vault, known) = (case.vault().await?, case.prompt().await?);
+    for prompts in [vec![prompt], vec![&known, prompt], vec![prompt, &known]] {
+        vault.add(prompts).await?.is_client_error("promptIds with one that cannot be added")?;
     }
-    not_added(&wire, vault, foreign).await
+    let listing = vault.listing().await?;
+    let listed = listing.integers("/data", "id")?;
+    let what = format!("a listing without the prompt {}", prompt.id);
+    listing.ensure(!listed.contains(&prompt.id), what, format!("{listed:?}")).map(drop)
+}
+
+/// S-27.
+async fn all_or_nothing(case: Case) -> Result<(), Failure> {
+    let (vault, known) = (case.vault().await?, case.prompt().await?);
+    let unknown = deleted_prompt(&case).await?;
+    for prompts in [[&known, &unknown], [&unknown, &known]] {
+        let reply = vault.add(prompts).await?;
+        reply.refused("a list with a deleted prompt")?.string("/details/promptIds")?;
+    }
+    vault.listing().await?.equals("/data", json!([])).map(drop)
+}
+
+/// S-57.
+async fn impossible_ids(case: Case) -> Result<(), Failure> {
+    let vault = case.vault().await?;
+    for id in [0, -1, i64::MIN, i64::MAX] {
+        let reply = vault.add([id]).await?;
+        reply.refused(format!("promptIds [{id}]"))?.string("/details/promptIds")?;
+    }
+    Ok(())
 }

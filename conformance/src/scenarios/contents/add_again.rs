@@ -2,16 +2,16 @@
 
 use serde_json::json;
 
-use super::{entries, pin};
+use crate::fixture::{Prompt, Vault, vault_ids};
 use crate::scenario::{core, reference};
-use crate::wire::Wire;
-use crate::{Case, Failure, Scenario, check, make};
+use crate::wire::Reply;
+use crate::{Case, Failure, Scenario};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "contents.add-again.vault-ids" ["PR-08"] vault_ids,
+    core! { "contents.add-again.vault-ids" ["PR-08"] names_the_vault_once,
         "vaultIds names a vault once, however often the prompt was put into it" },
-    reference! { "contents.add-again.changes-nothing" ["VC-03"] changes_nothing,
+    reference! { "contents.add-again.changes-nothing" ["PR-38", "PR-44", "VC-03"] changes_nothing,
         "Putting a prompt into its vault again leaves membership, place and pin as they are" },
     reference! { "contents.add-again.counts-new" ["VC-11"] counts_new,
         "added counts the prompts that were not in the vault before" },
@@ -21,51 +21,56 @@ pub(super) const ALL: &[Scenario] = &[
         "The limit of 50 is on the entries as sent" },
 ];
 
-/// Each way to put a prompt into a vault it may be in; whatever the answer is.
-async fn put_in_every_way(wire: &Wire, vault: i64, prompt: i64) -> Result<[u16; 3], Failure> {
-    let into = json!({ "vaultId": vault });
-    let body = json!({ "promptIds": [prompt] });
-    let added = wire.post(&format!("/vaults/{vault}/prompts"), body).await?;
-    let saved = wire.post(&format!("/prompts/{prompt}/save"), into.clone()).await?;
-    let updated = wire.patch(&format!("/prompts/{prompt}"), into).await?;
-    Ok([added.status_code(), saved.status_code(), updated.status_code()])
+/// The replies to adding, saving and updating with a vault the prompt may be in.
+async fn put_in_every_way(vault: &Vault, prompt: &Prompt) -> Result<[Reply; 3], Failure> {
+    let added = vault.add([prompt]).await?;
+    let saved = prompt.save_into(vault).await?;
+    Ok([added, saved, prompt.update(json!({ "vaultId": vault.id })).await?])
 }
 
 /// S-26: a server may refuse the second time.
-async fn vault_ids(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let vault = make::vault(&case, &wire).await?;
-    let prompt = make::prompt(&case, &wire).await?;
-    make::fill(&wire, vault, &[prompt]).await?;
-    put_in_every_way(&wire, vault, prompt).await?;
-    let vaults = make::vaults_among(&wire, prompt, &[vault]).await?;
-    check::equal("the vault in vaultIds", &vaults, &vec![vault])
+async fn names_the_vault_once(case: Case) -> Result<(), Failure> {
+    let (vault, prompt) = (case.vault().await?, case.prompt().await?);
+    prompt.save_into(&vault).await?.status(200)?;
+    let [_, saved, updated] = put_in_every_way(&vault, &prompt).await?;
+    let replies = [saved, updated].into_iter().filter(|reply| reply.status_code() == 200);
+    for reply in replies.chain([prompt.read().await?]) {
+        let named = vault_ids(&reply)?;
+        let times = named.iter().filter(|id| **id == vault.id).count();
+        reply.ensure(
+            times == 1,
+            format!("vaultIds with {} once", vault.id),
+            format!("{named:?}"),
+        )?;
+    }
+    Ok(())
 }
 
 /// S-26.
 async fn changes_nothing(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let vault = make::vault(&case, &wire).await?;
-    let members = make::members(&case, &wire, vault, 4).await?;
-    pin(&wire, vault, members[0].membership).await?;
-    pin(&wire, vault, members[1].membership).await?;
-    let before = entries(&wire, vault).await?;
-    for member in [members[0], members[2]] {
-        let statuses = put_in_every_way(&wire, vault, member.prompt).await?;
-        check::equal("the statuses of add, save and update", &statuses, &[201, 200, 200])?;
-        let after = entries(&wire, vault).await?;
-        check::equal("the listing afterwards", &after, &before)?;
+    let vault = case.vault().await?;
+    let members = vault.fill(4).await?;
+    members[0].pinned().await?;
+    members[1].pinned().await?;
+    let before = vault.entries().await?;
+    for member in [&members[0], &members[2]] {
+        let [added, saved, updated] = put_in_every_way(&vault, &member.prompt).await?;
+        added.status(201)?;
+        for reply in [saved, updated] {
+            reply.status(200)?.equals("/data/vaultIds", json!([vault.id]))?;
+        }
+        vault.expect_entries(&before).await?;
     }
     Ok(())
 }
 
 /// S-26.
 async fn counts_new(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let path = format!("/vaults/{}/prompts", make::vault(&case, &wire).await?);
-    let ids = make::prompts(&case, &wire, 4).await?;
-    for (some, added, count) in [(&ids[..2], 2, 2), (&ids[..2], 0, 2), (&ids[1..], 2, 4)] {
-        let reply = wire.post(&path, json!({ "promptIds": some })).await?;
+    let (vault, prompts) = (case.vault().await?, case.prompts(4).await?);
+    for (some, added, count) in
+        [(&prompts[..2], 2, 2), (&prompts[..2], 0, 2), (&prompts[1..], 2, 4)]
+    {
+        let reply = vault.add(some).await?;
         reply.status(201)?.equals("/data/added", added)?.equals("/data/promptCount", count)?;
     }
     Ok(())
@@ -73,23 +78,17 @@ async fn counts_new(case: Case) -> Result<(), Failure> {
 
 /// S-26.
 async fn twice_in_one(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let vault = make::vault(&case, &wire).await?;
-    let (a, b) = (make::prompt(&case, &wire).await?, make::prompt(&case, &wire).await?);
-    let body = json!({ "promptIds": [a, b, a, a] });
-    let reply = wire.post(&format!("/vaults/{vault}/prompts"), body).await?;
+    let vault = case.vault().await?;
+    let (a, b) = (case.prompt().await?, case.prompt().await?);
+    let reply = vault.add([&a, &b, &a, &a]).await?;
     reply.status(201)?.equals("/data/added", 2)?.equals("/data/promptCount", 2)?;
-    check::equal("the number of entries", &entries(&wire, vault).await?.len(), &2)
+    vault.expect_size(2).await
 }
 
 /// S-26.
 async fn limit_as_sent(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let path = format!("/vaults/{}/prompts", make::vault(&case, &wire).await?);
-    let prompt = make::prompt(&case, &wire).await?;
-    let reply = wire.post(&path, json!({ "promptIds": vec![prompt; 51] })).await?;
-    reply.refused("one id 51 times")?;
-    let reply = wire.post(&path, json!({ "promptIds": vec![prompt; 50] })).await?;
-    reply.accepted(201, "one id 50 times")?.equals("/data/added", 1)?;
-    Ok(())
+    let (vault, prompt) = (case.vault().await?, case.prompt().await?);
+    vault.add([&prompt; 51]).await?.refused("one id 51 times")?;
+    let reply = vault.add([&prompt; 50]).await?;
+    reply.accepted(201, "one id 50 times")?.equals("/data/added", 1).map(drop)
 }

@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{entries, listing, pin};
 use crate::scenario::{core, reference};
-use crate::{Case, Failure, Scenario, check, make};
+use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -30,116 +29,95 @@ pub(super) const ALL: &[Scenario] = &[
 ];
 
 async fn whole_prompts(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let vault = make::vault(&case, &wire).await?;
+    let [vault, second] = case.vaults().await?;
     let fields = json!({
-        "vaultId": vault,
+        "vaultId": vault.id,
         "platform": "poster",
         "promptType": "image",
         "modelId": case.image_model(),
     });
-    let prompt = make::prompt_with(&case, &wire, fields).await?.integer("/data/id")?;
-    let second = make::vault(&case, &wire).await?;
-    make::fill(&wire, second, &[prompt]).await?;
-    let alone = wire.get(&format!("/prompts/{prompt}")).await?;
-    let entry = listing(&wire, vault).await?.entry(prompt)?;
-    let (alone, settled) = (check::stable_fields(alone.data(200)?), check::stable_fields(&entry));
-    for key in ["id", "title", "prompt", "promptType", "platform", "images"] {
-        check::equal(&format!("{key} of the entry"), &settled.get(key), &alone.get(key))?;
+    let (prompt, _) = case.prompt_with(fields).await?;
+    second.add_in_turn([&prompt]).await?;
+    let alone = prompt.read().await?;
+    let listing = vault.listing().await?;
+    let entry = listing.entry(prompt.id)?;
+    let (entry, alone) = (check::stable_fields(&entry), check::stable_fields(alone.at("/data")?));
+    for key in ["id", "title", "prompt", "promptType", "platform", "images", "vaultIds"] {
+        let (got, expected) = (&entry[key], &alone[key]);
+        listing.ensure(got == expected, format!("{key} of the entry to be {expected}"), got)?;
     }
-    let vaults = |prompt: &Value| {
-        let ids = prompt["vaultIds"].as_array().into_iter().flatten().map(Value::as_i64);
-        ids.collect::<BTreeSet<_>>()
-    };
-    check::equal("vaultIds of the entry", &vaults(&entry), &vaults(&alone))?;
     for key in ["status", "createdAt", "updatedAt"] {
-        check::ensure(entry[key].is_string(), &format!("{key} in the entry"), "none")?;
+        listing.string(&format!("/data/0/{key}"))?;
     }
     Ok(())
 }
 
 async fn added_fields(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let vault = make::vault(&case, &wire).await?;
-    make::fill(&wire, vault, &make::prompts(&case, &wire, 3).await?).await?;
-    let reply = listing(&wire, vault).await?;
-    for n in 0..reply.array("/data")?.len() {
-        reply.integer(&format!("/data/{n}/vaultPromptId"))?;
-        reply.boolean(&format!("/data/{n}/isPinned"))?;
+    let vault = case.vault().await?;
+    vault.add_in_turn(&case.prompts(3).await?).await?;
+    let listing = vault.listing().await?;
+    for n in 0..listing.array("/data")?.len() {
+        listing.integer(&format!("/data/{n}/vaultPromptId"))?;
+        listing.boolean(&format!("/data/{n}/isPinned"))?;
     }
     Ok(())
 }
 
 async fn empty(case: Case) -> Result<(), Failure> {
-    let vault = make::vault(&case, &case.wire()).await?;
-    listing(&case.wire(), vault).await?.equals("/data", json!([]))?;
-    Ok(())
+    case.vault().await?.listing().await?.equals("/data", json!([])).map(drop)
 }
 
 async fn only_its_own(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let (vault, second) = (make::vault(&case, &wire).await?, make::vault(&case, &wire).await?);
-    let prompts = make::prompts(&case, &wire, 5).await?;
-    make::fill(&wire, vault, &prompts[..3]).await?;
-    make::fill(&wire, second, &prompts[2..4]).await?;
-    let listed: BTreeSet<_> = super::prompts(&wire, vault).await?.into_iter().collect();
-    let expected: BTreeSet<_> = prompts[..3].iter().copied().collect();
-    check::equal("the prompts of the listing", &listed, &expected)
+    let [vault, second] = case.vaults().await?;
+    let prompts = case.prompts(5).await?;
+    vault.add_in_turn(&prompts[..3]).await?;
+    second.add_in_turn(&prompts[2..4]).await?;
+    vault.expect_prompts_in_any_order(&prompts[..3]).await
 }
 
 /// More prompts than the longest page of this API has entries.
 async fn whole(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let vault = make::vault(&case, &wire).await?;
+    let vault = case.vault().await?;
     let mut expected = BTreeSet::new();
     for _ in 0..7 {
-        let prompts = make::prompts(&case, &wire, 15).await?;
-        let body = json!({ "promptIds": prompts });
-        wire.post(&format!("/vaults/{vault}/prompts"), body).await?.status(201)?;
-        expected.extend(prompts);
+        let prompts = case.prompts(15).await?;
+        vault.add(&prompts).await?.status(201)?;
+        expected.extend(prompts.iter().map(|prompt| prompt.id));
     }
-    let reply = listing(&wire, vault).await?;
-    let listed: BTreeSet<_> = reply.integers("/data", "id")?.into_iter().collect();
+    let listing = vault.listing().await?;
+    let listed: BTreeSet<_> = listing.integers("/data", "id")?.into_iter().collect();
     let missing = expected.difference(&listed).count();
     let what = "all of 105 prompts in one response";
-    reply.ensure(missing == 0, what, format!("{missing} of them missing"))?;
-    let next = reply.json()?.pointer("/pagination/nextCursor").unwrap_or(&Value::Null);
-    reply.ensure(next.is_null(), "no cursor to a next page", next)?;
-    Ok(())
+    listing.ensure(missing == 0, what, format!("{missing} of them missing"))?;
+    let next = listing.json()?.pointer("/pagination/nextCursor").unwrap_or(&Value::Null);
+    listing.ensure(next.is_null(), "no cursor to a next page", next).map(drop)
 }
 
 async fn pinned_here(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let (pinned, plain) = (make::vault(&case, &wire).await?, make::vault(&case, &wire).await?);
-    let member = make::members(&case, &wire, pinned, 1).await?[0];
-    make::fill(&wire, plain, &[member.prompt]).await?;
-    pin(&wire, pinned, member.membership).await?;
+    let [pinned, plain] = case.vaults().await?;
+    let [member] = pinned.filled().await?;
+    plain.add_in_turn([&member]).await?;
+    member.pinned().await?;
     for (vault, expected) in [(pinned, true), (plain, false)] {
-        let shown = entries(&wire, vault).await?.iter().any(|entry| entry.pinned);
-        check::equal("isPinned in the vault it was pinned in, and in another", &shown, &expected)?;
+        vault.listing().await?.equals("/data/0/isPinned", expected)?;
     }
     Ok(())
 }
 
 /// S-03 and S-32.
 async fn ignores_queries(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let vault = make::vault(&case, &wire).await?;
-    make::members(&case, &wire, vault, 3).await?;
-    let plain = listing(&wire, vault).await?;
+    let vault = case.vault().await?;
+    vault.fill(3).await?;
+    let listing = vault.listing().await?;
     for query in ["limit=1", "limit=0", "cursor=none", "limit=1&limit=2", "type=image", "x=%00"] {
-        let reply = wire.get(&format!("/vaults/{vault}/prompts?{query}")).await?;
+        let reply = case.wire().get(&format!("{}/prompts?{query}", vault.path())).await?;
         reply.accepted(200, format!("the query {query}"))?;
-        reply.equals("/data", plain.at("/data")?.clone())?;
+        reply.equals("/data", listing.at("/data")?.clone())?;
     }
     Ok(())
 }
 
 /// S-32 and S-68.
 async fn no_pagination_key(case: Case) -> Result<(), Failure> {
-    let vault = make::vault(&case, &case.wire()).await?;
-    let reply = listing(&case.wire(), vault).await?;
-    let keys: Vec<_> = reply.json()?.as_object().into_iter().flatten().map(|(k, _)| k).collect();
-    reply.ensure(keys == ["data", "error"], "the keys data and error", format!("{keys:?}"))?;
-    Ok(())
+    case.vault().await?.listing().await?.has_keys(&["data", "error"]).map(drop)
 }

@@ -1,13 +1,8 @@
 //! Memberships: what they are called, and that a prompt has one for each of
 //! its vaults.
 
-use std::collections::BTreeSet;
-
-use serde_json::json;
-
-use super::{Entry, ask_move, entries, path, pin};
-use crate::scenario::core;
-use crate::{Case, Failure, Scenario, check, make};
+use crate::scenario::{core, reference};
+use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -19,80 +14,90 @@ pub(super) const ALL: &[Scenario] = &[
         "A prompt can be in many vaults at the same time" },
     core! { "contents.membership.others-kept" ["VC-03"] others_kept,
         "Saving or adding a prompt leaves its other memberships as they are" },
+    reference! { "contents.membership.wrong-vault"
+        ["VC-15", "VC-20", "VC-21", "VC-25", "VC-26"] wrong_vault,
+        "A membership of another vault than the path's is found by no call and stays as it is" },
 ];
 
 async fn own_id(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let prompt = make::prompt(&case, &wire).await?;
-    let mut memberships = BTreeSet::new();
-    for _ in 0..4 {
-        let vault = make::vault(&case, &wire).await?;
-        make::fill(&wire, vault, &[prompt]).await?;
-        memberships.extend(entries(&wire, vault).await?.iter().map(|entry| entry.membership));
+    let prompt = case.prompt().await?;
+    let mut memberships = Vec::new();
+    for vault in case.vaults::<4>().await? {
+        vault.add_in_turn([&prompt]).await?;
+        memberships.extend(vault.entries().await?.iter().map(|entry| entry.membership));
     }
+    memberships.sort_unstable();
+    memberships.dedup();
     check::equal("the number of distinct vaultPromptIds", &memberships.len(), &4)
 }
 
 /// The prompt is one whose id is no membership of the vault by chance: where
 /// both kinds count from 1, the prompt left out in the middle sees to it.
 async fn not_the_prompt_id(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let (vault, target) = (make::vault(&case, &wire).await?, make::vault(&case, &wire).await?);
-    make::members(&case, &wire, vault, 2).await?;
-    make::prompt(&case, &wire).await?;
-    make::members(&case, &wire, vault, 2).await?;
-    let before = entries(&wire, vault).await?;
+    let [vault, target] = case.vaults().await?;
+    vault.fill(2).await?;
+    case.prompt().await?;
+    vault.fill(2).await?;
+    let before = vault.entries().await?;
     let known = |id: i64| before.iter().any(|entry| entry.membership == id);
-    let Some(Entry { prompt, .. }) = before.iter().find(|entry| !known(entry.prompt)) else {
+    let Some(prompt) = before.iter().map(|entry| entry.prompt).find(|prompt| !known(*prompt))
+    else {
         return Err(Failure::failed("a vaultPromptId that is not a prompt's id", "only such ids"));
     };
-    let by_prompt = path(vault, *prompt);
-    let replies = [
-        ("pin", wire.post_empty(&format!("{by_prompt}/pin")).await?),
-        ("move", ask_move(&wire, vault, *prompt, target).await?),
-        ("remove", wire.delete(&by_prompt).await?),
-    ];
+    let by_prompt = vault.membership(prompt, &case.prompt_at(prompt));
+    by_prompt.pin().await?.is_client_error("pin with the id of the prompt")?;
+    by_prompt.move_to(&target).await?.is_client_error("move with the id of the prompt")?;
     // Removing what is not there may be a success (S-31).
-    for (call, reply) in replies.iter().filter(|(call, _)| *call != "remove") {
-        reply.is_client_error(format!("{call} with the id of the prompt"))?;
-    }
-    check::equal("the listing", &entries(&wire, vault).await?, &before)
+    by_prompt.remove().await?;
+    vault.expect_entries(&before).await
 }
 
 async fn many_vaults(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let prompt = make::prompt(&case, &wire).await?;
-    let mut vaults = Vec::new();
-    for _ in 0..5 {
-        let vault = make::vault(&case, &wire).await?;
-        make::fill(&wire, vault, &[prompt]).await?;
-        vaults.push(vault);
+    let (vaults, prompt) = (case.vaults::<5>().await?, case.prompt().await?);
+    for vault in &vaults {
+        vault.add_in_turn([&prompt]).await?;
     }
-    vaults.sort_unstable();
-    let shown = make::vaults_among(&wire, prompt, &vaults).await?;
-    check::equal("vaultIds", &shown, &vaults)?;
+    prompt.expect_vaults(&vaults, &vaults).await?;
     for vault in vaults {
-        let listed = super::prompts(&wire, vault).await?;
-        check::equal("the listing of each of the vaults", &listed, &vec![prompt])?;
+        vault.expect_prompts([&prompt]).await?;
     }
     Ok(())
 }
 
 async fn others_kept(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let first = make::vault(&case, &wire).await?;
-    let members = make::members(&case, &wire, first, 2).await?;
-    let prompt = members[0].prompt;
-    pin(&wire, first, members[0].membership).await?;
-    let before = entries(&wire, first).await?;
+    let [first, added, saved] = case.vaults().await?;
+    let [member, _] = first.filled().await?;
+    member.pinned().await?;
+    let before = first.entries().await?;
+    added.add_in_turn([&member]).await?;
+    first.expect_entries(&before).await?;
+    member.prompt.save_into(&saved).await?.status(200)?;
+    first.expect_entries(&before).await
+}
 
-    let (added, saved) = (make::vault(&case, &wire).await?, make::vault(&case, &wire).await?);
-    make::fill(&wire, added, &[prompt]).await?;
-    let after = entries(&wire, first).await?;
-    check::equal("the first vault after adding to another", &after, &before)?;
-
-    let save = format!("/prompts/{prompt}/save");
-    wire.post(&save, json!({ "vaultId": saved })).await?.status(200)?;
-    let after = entries(&wire, first).await?;
-    check::equal("the first vault after saving to another", &after, &before)
+/// S-31. The other vault holds the prompts too, under memberships of its own.
+async fn wrong_vault(case: Case) -> Result<(), Failure> {
+    let [vault, second, target] = case.vaults().await?;
+    let [pinned, plain] = vault.filled().await?;
+    second.add_in_turn([&pinned, &plain]).await?;
+    pinned.pinned().await?;
+    let vaults = [&vault, &second, &target];
+    let mut before = Vec::new();
+    for vault in vaults {
+        before.push(vault.entries().await?);
+    }
+    let [pinned, plain] = [pinned, plain].map(|it| second.membership(it.id, &it.prompt));
+    let replies = [
+        ("pin", plain.pin().await?),
+        ("unpin", pinned.unpin().await?),
+        ("move", plain.move_to(&target).await?),
+        ("removal", plain.remove().await?),
+    ];
+    for (call, reply) in replies {
+        reply.accepted(404, format!("the {call} of a membership of another vault"))?;
+    }
+    for (vault, before) in vaults.into_iter().zip(before) {
+        vault.expect_entries(&before).await?;
+    }
+    Ok(())
 }

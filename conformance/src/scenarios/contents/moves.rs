@@ -1,13 +1,14 @@
-//! `POST …/move`: what a move does and answers. What it refuses is in
-//! `refusals`, what the reference server chose in `choices`.
+//! `POST …/move`: what a move does, answers and leaves. What the reference server chose is in
+//! `choices`.
 
 pub(super) mod choices;
-pub(super) mod refusals;
 
-use super::{apart, ask_move, entries, path, pin, prompts};
+use serde_json::json;
+
+use super::vault_with_distinct_ids;
+use crate::fixture::{Member, Vault};
 use crate::scenario::core;
-use crate::wire::Wire;
-use crate::{Case, Failure, Scenario, check, make};
+use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -25,26 +26,22 @@ pub(super) const ALL: &[Scenario] = &[
         "The membership in the source is good for nothing after a move" },
     core! { "contents.move.others-stay" ["VC-20"] others_stay,
         "A move leaves the other prompts of both vaults, and the prompt's other vaults" },
+    core! { "contents.move.refused-changes-nothing" ["VC-21"] refused_changes_nothing,
+        "A move that is refused leaves the membership as it is" },
 ];
 
-/// Two vaults, the first with prompts, the first added first.
-struct Two {
-    wire: Wire,
-    source: i64,
-    target: i64,
-    members: Vec<make::Member>,
-}
-
-async fn two(case: &Case, prompts: usize) -> Result<Two, Failure> {
-    let wire = case.wire();
-    let (source, target) = (make::vault(case, &wire).await?, make::vault(case, &wire).await?);
-    let members = make::members(case, &wire, source, prompts).await?;
-    Ok(Two { wire, source, target, members })
+/// Two vaults, the first with members, the first added first.
+async fn source_and_target<const N: usize>(
+    case: &Case,
+) -> Result<(Vault, Vault, [Member; N]), Failure> {
+    let [source, target] = case.vaults().await?;
+    let members = source.filled().await?;
+    Ok((source, target, members))
 }
 
 async fn answer_integers(case: Case) -> Result<(), Failure> {
-    let Two { wire, source, target, members } = two(&case, 1).await?;
-    let reply = ask_move(&wire, source, members[0].membership, target).await?;
+    let (_, target, [member]) = source_and_target(&case).await?;
+    let reply = member.move_to(&target).await?;
     reply.status(200)?;
     for key in ["promptId", "sourceVaultId", "targetVaultId", "vaultPromptId"] {
         reply.integer(&format!("/data/{key}"))?;
@@ -53,89 +50,81 @@ async fn answer_integers(case: Case) -> Result<(), Failure> {
 }
 
 async fn answer_values(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let target = make::vault(&case, &wire).await?;
-    let (source, members) = apart(&case, &wire, 2).await?;
-    let reply = ask_move(&wire, source, members[1].membership, target).await?;
-    reply.equals("/data/promptId", members[1].prompt)?;
-    reply.equals("/data/sourceVaultId", source)?.equals("/data/targetVaultId", target)?;
-    Ok(())
+    let target = case.vault().await?;
+    let (source, members) = vault_with_distinct_ids(&case, 2).await?;
+    let reply = members[1].move_to(&target).await?;
+    reply.equals("/data/promptId", members[1].prompt.id)?;
+    reply.equals("/data/sourceVaultId", source.id)?;
+    reply.equals("/data/targetVaultId", target.id).map(drop)
 }
 
 async fn new_membership(case: Case) -> Result<(), Failure> {
-    let Two { wire, source, target, members } = two(&case, 2).await?;
+    let (_, target, members) = source_and_target::<2>(&case).await?;
     for member in members {
-        let reply = ask_move(&wire, source, member.membership, target).await?;
+        let reply = member.move_to(&target).await?;
         let new = reply.integer("/data/vaultPromptId")?;
-        reply.ensure(new != member.membership, "a new vaultPromptId", "the old one")?;
-        let listed = entries(&wire, target).await?;
-        let listed = listed.iter().find(|entry| entry.prompt == member.prompt);
-        let listed = listed.map(|entry| entry.membership);
-        check::equal("the vaultPromptId in the target's listing", &listed, &Some(new))?;
+        reply.ensure(new != member.id, "a new vaultPromptId", "the old one")?;
+        let listed = target.member_of(&member.prompt).await?.id;
+        reply.ensure(new == listed, format!("the vaultPromptId {listed} of the listing"), new)?;
     }
     Ok(())
 }
 
 async fn new_membership_works(case: Case) -> Result<(), Failure> {
-    let Two { wire, source, target, members } = two(&case, 1).await?;
-    let reply = ask_move(&wire, source, members[0].membership, target).await?;
-    let new = reply.integer("/data/vaultPromptId")?;
-    let pin = wire.post_empty(&format!("{}/pin", path(target, new))).await?;
-    pin.accepted(200, "the pin of the new membership")?;
-    let back = ask_move(&wire, target, new, source).await?;
-    let new = back.accepted(200, "the move of it")?.integer("/data/vaultPromptId")?;
-    let removed = wire.delete(&path(source, new)).await?;
-    removed.accepted(200, "the removal of it")?;
-    Ok(())
+    let (source, target, [member]) = source_and_target(&case).await?;
+    let moved = member.moved_to(&target).await?;
+    moved.pin().await?.accepted(200, "the pin of the new membership")?;
+    let back = moved.moved_to(&source).await?;
+    back.remove().await?.accepted(200, "the removal of it").map(drop)
 }
 
 async fn from_source_to_target(case: Case) -> Result<(), Failure> {
-    let Two { wire, source, target, members } = two(&case, 1).await?;
-    ask_move(&wire, source, members[0].membership, target).await?.status(200)?;
-    check::equal("the source", &prompts(&wire, source).await?, &vec![])?;
-    check::equal("the target", &prompts(&wire, target).await?, &vec![members[0].prompt])?;
-    let vaults = make::vaults_among(&wire, members[0].prompt, &[source, target]).await?;
-    check::equal("vaultIds", &vaults, &vec![target])
+    let (source, target, [member]) = source_and_target(&case).await?;
+    member.move_to(&target).await?.status(200)?;
+    source.expect_size(0).await?;
+    target.expect_prompts([&member]).await?;
+    member.prompt.expect_vaults([&source, &target], [&target]).await
 }
 
 async fn old_membership_ends(case: Case) -> Result<(), Failure> {
-    let Two { wire, source, target, members } = two(&case, 2).await?;
-    let old = members[0].membership;
-    ask_move(&wire, source, old, target).await?.status(200)?;
-    let before = entries(&wire, target).await?;
-    for vault in [source, target] {
-        let path = path(vault, old);
-        let replies = [
-            ("pin", wire.post_empty(&format!("{path}/pin")).await?),
-            ("move", ask_move(&wire, vault, old, source).await?),
-            ("removal", wire.delete(&path).await?),
-        ];
+    let (source, target, [old, _]) = source_and_target(&case).await?;
+    old.move_to(&target).await?.status(200)?;
+    let before = target.entries().await?;
+    for vault in [&source, &target] {
+        let old = vault.membership(old.id, &old.prompt);
+        old.pin().await?.is_client_error("the pin of a membership that was moved away")?;
+        old.move_to(&source).await?.is_client_error("the move of it")?;
         // Removing what is not there may be a success (S-31).
-        for (call, reply) in replies.iter().filter(|(call, _)| *call != "removal") {
-            reply.is_client_error(format!("the {call} of a membership that was moved away"))?;
-        }
+        old.remove().await?;
     }
-    check::equal("the target", &entries(&wire, target).await?, &before)
+    target.expect_entries(&before).await
 }
 
 async fn others_stay(case: Case) -> Result<(), Failure> {
-    let Two { wire, source, target, members } = two(&case, 3).await?;
-    let third = make::vault(&case, &wire).await?;
-    make::fill(&wire, third, &[members[1].prompt]).await?;
-    make::members(&case, &wire, target, 2).await?;
-    pin(&wire, source, members[0].membership).await?;
-    let vaults = [source, target, third];
-    let mut expected = Vec::new();
-    for vault in vaults {
-        let mut listed = entries(&wire, vault).await?;
-        listed.retain(|entry| entry.membership != members[1].membership);
-        expected.push(listed);
-    }
-    ask_move(&wire, source, members[1].membership, target).await?.status(200)?;
-    for (vault, expected) in vaults.into_iter().zip(expected) {
-        let mut listed = entries(&wire, vault).await?;
-        listed.retain(|entry| vault != target || entry.prompt != members[1].prompt);
-        check::equal("what was not moved", &listed, &expected)?;
+    let (source, target, [pinned, moved, _]) = source_and_target(&case).await?;
+    let third = case.vault().await?;
+    third.add_in_turn([&moved]).await?;
+    target.fill(2).await?;
+    pinned.pinned().await?;
+    let (mut left, kept, elsewhere) =
+        (source.entries().await?, target.entries().await?, third.entries().await?);
+    left.retain(|entry| entry.membership != moved.id);
+    moved.move_to(&target).await?.status(200)?;
+    source.expect_entries(&left).await?;
+    third.expect_entries(&elsewhere).await?;
+    let listing = target.entries().await?;
+    let others: Vec<_> = listing.into_iter().filter(|it| it.prompt != moved.prompt.id).collect();
+    check::equal("the other prompts of the target", &others, &kept)
+}
+
+async fn refused_changes_nothing(case: Case) -> Result<(), Failure> {
+    let (source, _, [_, member, _]) = source_and_target(&case).await?;
+    member.pinned().await?;
+    let before = source.entries().await?;
+    let path = format!("{}/move", member.path());
+    for body in [json!({}), json!({ "targetVaultId": "x" }), json!({ "targetVaultId": 0 })] {
+        case.wire().post(&path, body).await?.status(400)?;
+        source.expect_entries(&before).await?;
     }
     Ok(())
 }

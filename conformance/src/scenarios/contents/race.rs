@@ -6,13 +6,13 @@ pub(super) mod moves;
 
 use std::collections::BTreeSet;
 
-use futures::future::{join, join_all};
+use futures::future::{try_join, try_join3};
 use serde_json::json;
 
-use super::{entries, path, prompts};
+use crate::fixture::{Member, Prompt, race};
 use crate::scenario::{core, reference};
-use crate::wire::{Reply, Wire};
-use crate::{Case, Failure, Scenario, check, make};
+use crate::wire::Reply;
+use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -40,185 +40,125 @@ pub(super) const ALL: &[Scenario] = &[
         "The added of adds at the same time sum up to the prompts that were added" },
 ];
 
-/// All replies, or the first failure to get one.
-fn all(replies: Vec<Result<Reply, Failure>>) -> Result<Vec<Reply>, Failure> {
-    replies.into_iter().collect()
-}
-
-fn won(replies: &[Reply]) -> usize {
-    replies.iter().filter(|reply| (200..=299).contains(&reply.status_code())).count()
-}
-
-async fn lists(wire: &Wire, vault: i64, expected: usize) -> Result<(), Failure> {
-    check::equal("the number of prompts listed", &prompts(wire, vault).await?.len(), &expected)
-}
-
-async fn counts_what_it_lists(wire: &Wire, vault: i64) -> Result<(), Failure> {
-    let listed = prompts(wire, vault).await?.len();
-    let count = make::count_of(wire, vault).await?;
-    let what = format!("promptCount with {listed} prompts in the listing");
-    check::equal(&what, &usize::try_from(count).ok(), &Some(listed))
-}
-
 async fn adds(case: Case) -> Result<(), Failure> {
-    let wire = case.wire().under_contention();
-    let vault = make::vault(&case, &wire).await?;
-    let ids = make::prompts(&case, &wire, 16).await?;
-    let into = format!("/vaults/{vault}/prompts");
-    let calls = ids.chunks(2).map(|some| wire.post(&into, json!({ "promptIds": some })));
-    for reply in all(join_all(calls).await)? {
+    let case = case.under_contention();
+    let (vault, prompts) = (case.vault().await?, case.prompts(16).await?);
+    for reply in race::all(prompts.chunks(2).map(|some| vault.add(some))).await? {
         reply.status(201)?.equals("/data/added", 2)?;
     }
-    lists(&wire, vault, ids.len()).await?;
-    counts_what_it_lists(&wire, vault).await
+    vault.expect_size(prompts.len()).await?;
+    vault.counts_what_it_lists().await.map(drop)
 }
 
 async fn same_adds(case: Case) -> Result<(), Failure> {
-    let wire = case.wire().under_contention();
-    let vault = make::vault(&case, &wire).await?;
-    let mut ids = make::prompts(&case, &wire, 8).await?;
-    let into = format!("/vaults/{vault}/prompts");
+    let case = case.under_contention();
+    let (vault, mut prompts) = (case.vault().await?, case.prompts(8).await?);
     // Each request names them from another end.
     let calls = (0..16).map(|_| {
-        ids.rotate_left(3);
-        wire.post(&into, json!({ "promptIds": ids }))
+        prompts.rotate_left(3);
+        vault.add(prompts.clone())
     });
-    all(join_all(calls).await)?;
-    lists(&wire, vault, 8).await
+    race::all(calls).await?;
+    vault.expect_size(8).await
 }
 
 async fn sum_of_added(case: Case) -> Result<(), Failure> {
-    let wire = case.wire().under_contention();
-    let vault = make::vault(&case, &wire).await?;
-    let mut ids = make::prompts(&case, &wire, 8).await?;
-    let into = format!("/vaults/{vault}/prompts");
+    let case = case.under_contention();
+    let (vault, mut prompts) = (case.vault().await?, case.prompts(8).await?);
     let calls = (0..16).map(|n: usize| {
-        ids.rotate_left(3);
-        wire.post(&into, json!({ "promptIds": ids[..1 + n % 8] }))
+        prompts.rotate_left(3);
+        vault.add(prompts[..1 + n % 8].to_vec())
     });
     let mut sum = 0;
-    for reply in all(join_all(calls).await)? {
+    for reply in race::all(calls).await? {
         sum += reply.status(201)?.integer("/data/added")?;
     }
-    let held = prompts(&wire, vault).await?.len();
+    let held = vault.prompts().await?.len();
     check::equal("the sum of added", &usize::try_from(sum).ok(), &Some(held))
 }
 
 async fn adds_and_saves(case: Case) -> Result<(), Failure> {
-    let wire = case.wire().under_contention();
-    let vault = make::vault(&case, &wire).await?;
-    let prompt = make::prompt(&case, &wire).await?;
-    let (into, one) = (format!("/vaults/{vault}/prompts"), format!("/prompts/{prompt}"));
-    let save = format!("{one}/save");
-    let adds = join_all((0..6).map(|_| wire.post(&into, json!({ "promptIds": [prompt] }))));
-    let saves = join_all((0..6).map(|_| wire.post(&save, json!({ "vaultId": vault }))));
-    let updates = join_all((0..6).map(|_| wire.patch(&one, json!({ "vaultId": vault }))));
-    let (adds, (saves, updates)) = join(adds, join(saves, updates)).await;
-    for replies in [adds, saves, updates] {
-        all(replies)?;
-    }
-    let vaults = make::vaults_among(&wire, prompt, &[vault]).await?;
-    check::equal("the vault in vaultIds", &vaults, &vec![vault])?;
-    lists(&wire, vault, 1).await
+    let case = case.under_contention();
+    let (vault, prompt) = (case.vault().await?, case.prompt().await?);
+    let adds = race::times(6, || vault.add([&prompt]));
+    let saves = race::times(6, || prompt.save_into(&vault));
+    let updates = race::times(6, || prompt.update(json!({ "vaultId": vault.id })));
+    try_join3(adds, saves, updates).await?;
+    prompt.expect_vaults([&vault], [&vault]).await?;
+    vault.expect_size(1).await
 }
 
 async fn removes(case: Case) -> Result<(), Failure> {
-    let won = removed_by_many(&case).await?;
-    check::ensure(won > 0, "a removal that succeeds", "none")
+    race::expect_success(&many_removals(&case).await?)
 }
 
 async fn one_removes(case: Case) -> Result<(), Failure> {
-    let won = removed_by_many(&case).await?;
-    check::equal("the number of removals that succeeded", &won, &1)
+    race::expect_successes(&many_removals(&case).await?, 1)
 }
 
-/// How many of many removals of one membership at once succeed; the other one of
-/// the vault stays.
-async fn removed_by_many(case: &Case) -> Result<usize, Failure> {
-    let wire = case.wire().under_contention();
-    let vault = make::vault(case, &wire).await?;
-    let members = make::members(case, &wire, vault, 2).await?;
-    let path = path(vault, members[0].membership);
-    let replies = all(join_all((0..16).map(|_| wire.delete(&path))).await)?;
-    lists(&wire, vault, 1).await?;
-    Ok(won(&replies))
+/// The replies to many removals of one membership at once; the other one of the vault stays.
+async fn many_removals(case: &Case) -> Result<Vec<Reply>, Failure> {
+    let vault = case.under_contention().vault().await?;
+    let [member, other] = vault.filled().await?;
+    let replies = race::times(16, || member.remove()).await?;
+    vault.expect_prompts([&other]).await?;
+    Ok(replies)
 }
 
 async fn adds_and_removes(case: Case) -> Result<(), Failure> {
-    let wire = case.wire().under_contention();
-    let vault = make::vault(&case, &wire).await?;
-    let members = make::members(&case, &wire, vault, 8).await?;
-    let ids = make::prompts(&case, &wire, 8).await?;
-    let into = format!("/vaults/{vault}/prompts");
-    let paths = members[..6].iter().map(|member| path(vault, member.membership));
-    let paths: Vec<_> = paths.collect();
-    let adds = ids.iter().map(|id| wire.post(&into, json!({ "promptIds": [id] })));
-    let removes = paths.iter().map(|path| wire.delete(path));
-    let (added, removed) = join(join_all(adds), join_all(removes)).await;
-    let (added, removed) = (won(&all(added)?), won(&all(removed)?));
-    lists(&wire, vault, members.len() + added - removed).await?;
-    counts_what_it_lists(&wire, vault).await
+    let case = case.under_contention();
+    let vault = case.vault().await?;
+    let (members, prompts) = (vault.fill(8).await?, case.prompts(8).await?);
+    let adds = race::all(prompts.iter().map(|prompt| vault.add([prompt])));
+    let removals = race::all(members[..6].iter().map(Member::remove));
+    let (added, removed) = try_join(adds, removals).await?;
+    let (added, removed) = (race::successes(&added), race::successes(&removed));
+    vault.expect_size(members.len() + added - removed).await?;
+    vault.counts_what_it_lists().await.map(drop)
 }
 
 async fn deleted_while_added(case: Case) -> Result<(), Failure> {
-    let wire = case.wire().under_contention();
-    let vault = make::vault(&case, &wire).await?;
-    let ids = make::prompts(&case, &wire, 8).await?;
-    let into = format!("/vaults/{vault}/prompts");
-    let paths: Vec<_> = ids.iter().map(|id| format!("/prompts/{id}")).collect();
-    let adds = ids.iter().map(|id| wire.post(&into, json!({ "promptIds": [id] })));
-    let deletes = paths.iter().map(|path| wire.delete(path));
-    let (added, deleted) = join(join_all(adds), join_all(deletes)).await;
-    all(added)?;
-    for reply in all(deleted)? {
-        reply.status(200)?;
-    }
-    lists(&wire, vault, 0).await
+    let case = case.under_contention();
+    let (vault, prompts) = (case.vault().await?, case.prompts(8).await?);
+    let adds = race::all(prompts.iter().map(|prompt| vault.add([prompt])));
+    let deletions = race::all(prompts.iter().map(Prompt::delete));
+    let (_, deleted) = try_join(adds, deletions).await?;
+    race::expect_status(&deleted, 200)?;
+    vault.expect_size(0).await
 }
 
 async fn pins(case: Case) -> Result<(), Failure> {
-    let wire = case.wire().under_contention();
-    let vault = make::vault(&case, &wire).await?;
-    let member = make::members(&case, &wire, vault, 4).await?[1];
-    let pin = format!("{}/pin", path(vault, member.membership));
-    for reply in all(join_all((0..16).map(|_| wire.post_empty(&pin))).await)? {
-        reply.status(200)?;
-    }
-    let listed = entries(&wire, vault).await?;
-    let pinned = listed.iter().filter(|entry| entry.pinned).map(|entry| entry.prompt);
-    check::equal("the pinned prompts", &pinned.collect(), &vec![member.prompt])?;
-    let top = listed.first().map(|entry| entry.prompt);
-    check::equal("the prompt on top", &top, &Some(member.prompt))
+    let vault = case.under_contention().vault().await?;
+    let [_, member, _, _] = vault.filled().await?;
+    race::expect_status(&race::times(16, || member.pin()).await?, 200)?;
+    let listed = vault.entries().await?;
+    let pinned: Vec<_> = listed.iter().map(|entry| (entry.membership, entry.pinned)).collect();
+    let only_this = pinned.iter().filter(|(_, pinned)| *pinned).count() == 1;
+    let on_top = pinned.first() == Some(&(member.id, true));
+    check::ensure(only_this && on_top, "one pin, on top", format!("{pinned:?}"))
 }
 
 async fn pins_and_unpins(case: Case) -> Result<(), Failure> {
-    let wire = case.wire().under_contention();
-    let vault = make::vault(&case, &wire).await?;
-    let members = make::members(&case, &wire, vault, 3).await?;
-    let pin = format!("{}/pin", path(vault, members[1].membership));
-    let pins = join_all((0..12).map(|_| wire.post_empty(&pin)));
-    let unpins = join_all((0..12).map(|_| wire.delete(&pin)));
-    let (pins, unpins) = join(pins, unpins).await;
+    let vault = case.under_contention().vault().await?;
+    let [_, member, _] = vault.filled().await?;
+    let pins = race::times(12, || member.pin());
+    let unpins = race::times(12, || member.unpin());
+    let (pins, unpins) = try_join(pins, unpins).await?;
     for (replies, state) in [(pins, true), (unpins, false)] {
-        for reply in all(replies)? {
+        for reply in replies {
             reply.status(200)?.equals("/data/isPinned", state)?;
         }
     }
-    lists(&wire, vault, members.len()).await
+    vault.expect_size(3).await
 }
 
 async fn many_pins(case: Case) -> Result<(), Failure> {
-    let wire = case.wire().under_contention();
-    let vault = make::vault(&case, &wire).await?;
-    let members = make::members(&case, &wire, vault, 8).await?;
-    let paths = members[..6].iter().map(|member| path(vault, member.membership));
-    let paths: Vec<_> = paths.map(|path| format!("{path}/pin")).collect();
-    for reply in all(join_all(paths.iter().map(|path| wire.post_empty(path))).await)? {
-        reply.status(200)?;
-    }
-    let listed = entries(&wire, vault).await?;
-    let pinned: BTreeSet<_> =
-        listed.iter().filter(|entry| entry.pinned).map(|entry| entry.membership).collect();
-    let expected = members[..6].iter().map(|member| member.membership).collect();
-    check::equal("the pinned memberships", &pinned, &expected)
+    let vault = case.under_contention().vault().await?;
+    let members = vault.fill(8).await?;
+    let pins = members[..6].iter().map(Member::pin);
+    race::expect_status(&race::all(pins).await?, 200)?;
+    let listed = vault.entries().await?;
+    let pinned = listed.iter().filter(|entry| entry.pinned).map(|entry| entry.membership);
+    let expected: BTreeSet<_> = members[..6].iter().map(|member| member.id).collect();
+    check::equal("the pinned memberships", &pinned.collect(), &expected)
 }

@@ -4,9 +4,9 @@
 use futures::future::{try_join, try_join_all};
 use serde_json::json;
 
-use super::walk::{Page, ask, go_on, in_vault, once, own, page, put, stock, stocked, walk};
+use crate::fixture::{Page, Prompt, PromptId, Vault, Walk};
 use crate::scenario::reference;
-use crate::{Case, Failure, Scenario, check, make};
+use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -35,162 +35,143 @@ pub(super) const ALL: &[Scenario] = &[
 ];
 
 async fn created(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let (vault, stay) = stocked(&case, &wire, 7).await?;
-    let mut pages = vec![page(&wire, &in_vault(vault), Some(2), None).await?];
-    let mut new = Vec::new();
-    while let Some(cursor) = pages.last().and_then(|page| page.next.clone()) {
-        new.extend(stock(&case, &wire, vault, 3).await?);
-        pages.push(page(&wire, &in_vault(vault), Some(2), Some(&cursor)).await?);
+    let (vault, stay) = case.stocked_vault(7).await?;
+    let list = vault.list().limit(2);
+    let (mut new, mut walk) = (Vec::new(), Walk::from(list.page().await?));
+    while walk.last().next.is_some() {
+        new.extend(vault.stock(3).await?);
+        walk.advance(&list).await?;
     }
-    once("prompts that were there from the start", &pages, &stay)?;
-    check::equal("new prompts in the walk", &own(&pages, &new), &Vec::new())
+    walk.expect_once(&stay)?;
+    walk.expect_none(&new)
+}
+
+async fn delete_all(case: &Case, prompts: &[impl PromptId]) -> Result<(), Failure> {
+    for prompt in prompts {
+        case.prompt_at(prompt.prompt_id()).delete().await?.status(200)?;
+    }
+    Ok(())
 }
 
 async fn deleted(case: Case) -> Result<(), Failure> {
-    let (vault, prompts) = stocked(&case, &case.wire(), 8).await?;
-    let first = page(&case.wire(), &in_vault(vault), Some(2), None).await?;
+    let (vault, prompts) = case.stocked_vault(8).await?;
+    let list = vault.list().limit(2);
+    let first = list.page().await?;
     // One that came already, and two of those to come, one of them the last.
-    let gone = [prompts[7], prompts[4], prompts[0]];
-    let coming = [prompts[1], prompts[2], prompts[3], prompts[5]];
-    for id in gone {
-        case.wire().delete(&format!("/prompts/{id}")).await?.status(200)?;
-    }
-    let pages = go_on(&case.wire(), &in_vault(vault), Some(2), first).await?;
-    once("prompts that stay", &pages, &coming)?;
-    check::equal("deleted prompts after", &own(&pages[1..], &gone), &Vec::new())
+    let gone = [7, 4, 0].map(|n| prompts[n].id);
+    delete_all(&case, &gone).await?;
+    let mut walk = list.walk_from(first).await?;
+    walk.expect_once([1, 2, 3, 5].map(|n| &prompts[n]))?;
+    walk.pages.remove(0);
+    check::equal("deleted prompts after the first page", &walk.among(gone), &vec![])
 }
 
 async fn cursor_entry_deleted(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let (vault, prompts) = stocked(&case, &wire, 6).await?;
-    let mut pages = vec![page(&wire, &in_vault(vault), Some(2), None).await?];
-    while let Some(cursor) = pages.last().and_then(|page| page.next.clone()) {
-        for id in pages.last().map(|page| page.ids.clone()).unwrap_or_default() {
-            wire.delete(&format!("/prompts/{id}")).await?.status(200)?;
-        }
-        pages.push(page(&wire, &in_vault(vault), Some(2), Some(&cursor)).await?);
-    }
-    once("prompts that were there until their page came", &pages, &prompts)
+    let (vault, prompts) = case.stocked_vault(6).await?;
+    let delete = |page: &Page| {
+        let (case, ids) = (case.clone(), page.ids.clone());
+        async move { delete_all(&case, &ids).await }
+    };
+    vault.list().limit(2).walk_with(delete).await?.expect_once(&prompts)
 }
 
 async fn all_deleted(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let (vault, prompts) = stocked(&case, &wire, 3).await?;
-    let first = page(&wire, &in_vault(vault), Some(1), None).await?;
-    for id in prompts {
-        wire.delete(&format!("/prompts/{id}")).await?.status(200)?;
-    }
-    let rest = page(&wire, &in_vault(vault), Some(1), first.next.as_deref()).await?;
-    check::equal("ids and next cursor", &(rest.ids, rest.next), &(Vec::new(), None))
+    let (vault, prompts) = case.stocked_vault(3).await?;
+    let list = vault.list().limit(1);
+    let first = list.page().await?;
+    delete_all(&case, &prompts).await?;
+    let rest = list.after(&first).page().await?;
+    check::equal("ids and next cursor", &(rest.ids, rest.next), &(vec![], None))
 }
 
 async fn removed_from_vault(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let vault = make::vault(&case, &wire).await?;
-    let members = make::members(&case, &wire, vault, 5).await?;
-    let first = page(&wire, &in_vault(vault), Some(1), None).await?;
-    let gone = members[2];
-    let path = format!("/vaults/{vault}/prompts/{}", gone.membership);
-    wire.delete(&path).await?.status(200)?;
-    let pages = go_on(&wire, &in_vault(vault), Some(1), first).await?;
-    let ids = members.iter().map(|member| member.prompt);
-    let stay: Vec<_> = ids.filter(|id| *id != gone.prompt).collect();
-    once("prompts that stay", &pages, &stay)?;
-    check::equal("removed prompts", &own(&pages, &[gone.prompt]), &Vec::new())
+    let vault = case.vault().await?;
+    let mut members = vault.fill(5).await?;
+    let list = vault.list().limit(1);
+    let first = list.page().await?;
+    let removed = members.remove(2);
+    removed.remove().await?.status(200)?;
+    let walk = list.walk_from(first).await?;
+    walk.expect_once(&members)?;
+    walk.expect_none([&removed])
 }
 
 async fn added_to_vault(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let older = make::prompt(&case, &wire).await?;
-    let (vault, mut stay) = stocked(&case, &wire, 3).await?;
-    let between = make::prompt(&case, &wire).await?;
-    stay.extend(stock(&case, &wire, vault, 3).await?);
-    let first = page(&wire, &in_vault(vault), Some(2), None).await?;
-    put(&wire, vault, &[older, between]).await?;
-    let pages = go_on(&wire, &in_vault(vault), Some(2), first).await?;
-    once("prompts that were there from the start", &pages, &stay)
+    let older = case.prompt().await?;
+    let (vault, mut stay) = case.stocked_vault(3).await?;
+    let between = case.prompt().await?;
+    stay.extend(vault.stock(3).await?);
+    let list = vault.list().limit(2);
+    let first = list.page().await?;
+    vault.add([&older, &between]).await?.status(201)?;
+    list.walk_from(first).await?.expect_once(&stay)
 }
 
 async fn updated(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let (vault, prompts) = stocked(&case, &wire, 6).await?;
-    let mut pages = vec![page(&wire, &in_vault(vault), Some(2), None).await?];
-    while let Some(cursor) = pages.last().and_then(|page| page.next.clone()) {
-        for id in &prompts {
-            let body = json!({ "title": case.name("updated") });
-            wire.patch(&format!("/prompts/{id}"), body).await?.status_in(200..=299)?;
+    let (vault, prompts) = case.stocked_vault(6).await?;
+    let update = |_: &Page| async {
+        for prompt in &prompts {
+            prompt.update(json!({ "title": case.name("updated") })).await?.success()?;
         }
-        pages.push(page(&wire, &in_vault(vault), Some(2), Some(&cursor)).await?);
-    }
-    once("prompts updated on the way", &pages, &prompts)
+        Ok(())
+    };
+    vault.list().limit(2).walk_with(update).await?.expect_once(&prompts)
 }
 
 async fn other_type(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let (vault, prompts) = stocked(&case, &wire, 4).await?;
-    let mut filters = in_vault(vault);
-    filters.push(("type", "text".to_owned()));
-    let first = page(&wire, &filters, Some(1), None).await?;
-    let body = json!({ "promptType": "image", "modelId": case.image_model() });
-    wire.patch(&format!("/prompts/{}", prompts[1]), body).await?.status_in(200..=299)?;
-    let pages = go_on(&wire, &filters, Some(1), first).await?;
-    once("prompts that keep their type", &pages, &[prompts[0], prompts[2], prompts[3]])?;
-    check::equal("prompts of another type", &own(&pages, &[prompts[1]]), &Vec::new())
+    let (vault, prompts) = case.stocked_vault(4).await?;
+    let list = vault.list().with("type", "text").limit(1);
+    let first = list.page().await?;
+    let image = json!({ "promptType": "image", "modelId": case.image_model() });
+    prompts[1].update(image).await?.success()?;
+    let walk = list.walk_from(first).await?;
+    walk.expect_once([0, 2, 3].map(|n| &prompts[n]))?;
+    walk.expect_none([&prompts[1]])
 }
 
 async fn vault_deleted(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let (vault, _) = stocked(&case, &wire, 2).await?;
-    let first = page(&wire, &in_vault(vault), Some(1), None).await?;
-    wire.delete(&format!("/vaults/{vault}")).await?.status(200)?;
-    let reply = ask(&wire, &in_vault(vault), Some(1), first.next.as_deref()).await?;
-    reply.status(400)?.string("/details/vaultId")?;
-    Ok(())
+    let (vault, _) = case.stocked_vault(2).await?;
+    let list = vault.list().limit(1);
+    let first = list.page().await?;
+    vault.delete().await?.status(200)?;
+    list.after(&first).get().await?.status(400)?.string("/details/vaultId").map(drop)
 }
 
 async fn at_once(case: Case) -> Result<(), Failure> {
-    let (vault, stay) = stocked(&case, &case.wire(), 12).await?;
-    let (wire, filters) = (case.wire(), in_vault(vault));
-    let walk = walk(&wire, &filters, Some(2));
-    let (pages, ()) = try_join(walk, disturb(&case, vault, &stay)).await?;
-    once("prompts that stay", &pages, &stay)
+    let (vault, stay) = case.stocked_vault(12).await?;
+    let list = vault.list().limit(2);
+    let (walk, ()) = try_join(list.walk(), disturb(&case, &vault, &stay)).await?;
+    walk.expect_once(&stay)
 }
 
 async fn at_once_unfiltered(case: Case) -> Result<(), Failure> {
-    let (vault, stay) = stocked(&case, &case.wire(), 12).await?;
-    let (pages, ()) = try_join(walk_to(&case, stay[0]), disturb(&case, vault, &stay)).await?;
-    once("prompts that stay", &pages, &stay)
+    let (vault, stay) = case.stocked_vault(12).await?;
+    let (walk, ()) = try_join(walk_to(&case, &stay[0]), disturb(&case, &vault, &stay)).await?;
+    walk.expect_once(&stay)
 }
 
 /// Walks the whole list in small pages until it is past `oldest`.
-async fn walk_to(case: &Case, oldest: i64) -> Result<Vec<Page>, Failure> {
-    let wire = case.wire();
-    let mut pages = vec![page(&wire, &[], Some(5), None).await?];
-    while let Some(last) = pages.last()
-        && let Some(cursor) = last.next.clone()
-        && last.ids.iter().all(|id| *id >= oldest)
-    {
-        pages.push(page(&wire, &[], Some(5), Some(&cursor)).await?);
+async fn walk_to(case: &Case, oldest: &Prompt) -> Result<Walk, Failure> {
+    let list = case.list().limit(5);
+    let mut walk = Walk::from(list.page().await?);
+    while walk.last().ids.iter().all(|id| *id >= oldest.id) {
+        if !walk.advance(&list).await? {
+            break;
+        }
     }
-    Ok(pages)
+    Ok(walk)
 }
 
-/// Makes, changes and deletes prompts in the vault, several at a time.
-async fn disturb(case: &Case, vault: i64, stay: &[i64]) -> Result<(), Failure> {
-    let hands = stay.chunks(3).map(|some| disturb_with(case, vault, some));
-    try_join_all(hands).await?;
-    Ok(())
-}
-
-async fn disturb_with(case: &Case, vault: i64, stay: &[i64]) -> Result<(), Failure> {
-    let wire = case.wire();
-    for patched in stay {
-        let made = make::prompt(case, &wire).await?;
-        put(&wire, vault, &[made]).await?;
-        let body = json!({ "platform": "disturbed" });
-        wire.patch(&format!("/prompts/{patched}"), body).await?.status_in(200..=299)?;
-        wire.delete(&format!("/prompts/{made}")).await?.status(200)?;
-    }
-    Ok(())
+/// Creates, changes and deletes prompts in the vault, several at a time.
+async fn disturb(case: &Case, vault: &Vault, stay: &[Prompt]) -> Result<(), Failure> {
+    let at_once = stay.chunks(3).map(|some| async move {
+        for prompt in some {
+            let created = case.prompt().await?;
+            vault.add([&created]).await?.status(201)?;
+            prompt.update(json!({ "platform": "disturbed" })).await?.success()?;
+            created.delete().await?.status(200)?;
+        }
+        Ok(())
+    });
+    try_join_all(at_once).await.map(drop)
 }

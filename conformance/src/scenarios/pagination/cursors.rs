@@ -1,12 +1,10 @@
 //! What a cursor is good for: sent again, with another page size, changed,
 //! with other filters, under another key.
 
-use serde_json::json;
-
-use super::walk::{ask, go_on, in_vault, once, page, path, stocked};
+use crate::fixture::{List, Walk};
 use crate::scenario::{core, reference};
 use crate::wire::Reply;
-use crate::{Case, Failure, Scenario, check, make};
+use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -30,73 +28,69 @@ pub(super) const ALL: &[Scenario] = &[
 ];
 
 async fn of_another_account(case: Case) -> Result<(), Failure> {
-    stocked(&case, &case.wire(), 2).await?;
-    let (_, theirs) = stocked(&case, &case.other(), 3).await?;
-    let first = page(&case.other(), &[], Some(1), None).await?;
-    let reply = ask(&case.wire(), &[], Some(100), first.next.as_deref()).await?;
-    if reply.status_code() == 200 {
-        let ids = reply.integers("/data", "id")?;
-        let foreign = ids.iter().any(|id| theirs.contains(id) || first.ids.contains(id));
-        reply.ensure(!foreign, "no prompt of another account", format!("{ids:?}"))?;
-        return Ok(());
+    case.stocked_vault(2).await?;
+    let owner = case.other_account();
+    let (_, theirs) = owner.stocked_vault(3).await?;
+    let first = owner.list().limit(1).page().await?;
+    let reply = case.list().limit(100).after(&first).get().await?;
+    if reply.status_code() != 200 {
+        return reply.is_client_error("a cursor of another account").map(drop);
     }
-    reply.status_in(400..=499)?;
-    Ok(())
+    let ids = reply.integers("/data", "id")?;
+    let mut foreign = theirs.iter().map(|prompt| prompt.id).chain(first.ids);
+    let shown = foreign.any(|id| ids.contains(&id));
+    reply.ensure(!shown, "no prompt of another account", format!("{ids:?}")).map(drop)
 }
 
 async fn again(case: Case) -> Result<(), Failure> {
-    let (vault, _) = stocked(&case, &case.wire(), 5).await?;
-    let filters = in_vault(vault);
-    let first = page(&case.wire(), &filters, Some(2), None).await?;
-    let second = page(&case.wire(), &filters, Some(2), first.next.as_deref()).await?;
-    page(&case.wire(), &filters, Some(2), second.next.as_deref()).await?;
-    let again = page(&case.wire(), &filters, Some(2), first.next.as_deref()).await?;
+    let (vault, _) = case.stocked_vault(5).await?;
+    let list = vault.list().limit(2);
+    let first = list.page().await?;
+    let second = list.clone().after(&first).page().await?;
+    list.clone().after(&second).page().await?;
+    let again = list.after(&first).page().await?;
     check::equal("the page of a cursor used twice", &again.ids, &second.ids)
 }
 
 async fn other_limit(case: Case) -> Result<(), Failure> {
-    let (vault, prompts) = stocked(&case, &case.wire(), 9).await?;
-    let filters = in_vault(vault);
-    let mut pages = vec![page(&case.wire(), &filters, Some(1), None).await?];
-    for limit in [Some(3), Some(2), Some(100)] {
-        let cursor = pages.last().and_then(|page| page.next.clone());
-        pages.push(page(&case.wire(), &filters, limit, cursor.as_deref()).await?);
+    let (vault, prompts) = case.stocked_vault(9).await?;
+    let list = vault.list();
+    let mut walk = Walk::from(list.clone().limit(1).page().await?);
+    for limit in [3, 2, 100] {
+        let follows = walk.advance(&list.clone().limit(limit)).await?;
+        walk.last().reply.ensure(follows, "a cursor while entries follow", "none")?;
     }
-    once("limits 1, 3, 2, 100", &pages, &prompts)?;
-    let first = page(&case.wire(), &filters, Some(2), None).await?;
-    let pages = go_on(&case.wire(), &filters, None, first).await?;
-    once("limit 2, then none", &pages, &prompts)
+    check::with_context("limits 1, 3, 2, 100", walk.expect_once(&prompts))?;
+    let first = list.clone().limit(2).page().await?;
+    check::with_context("limit 2, then none", list.walk_from(first).await?.expect_once(&prompts))
 }
 
 async fn order_of_parameters(case: Case) -> Result<(), Failure> {
-    let (vault, _) = stocked(&case, &case.wire(), 4).await?;
-    let mut query = in_vault(vault);
-    query.push(("type", "text".to_owned()));
-    query.push(("limit", "2".to_owned()));
-    let first = case.wire().get(&path(&query)).await?;
-    query.push(("cursor", first.status(200)?.string("/pagination/nextCursor")?.to_owned()));
-    let expected = case.wire().get(&path(&query)).await?.integers("/data", "id")?;
-    query.reverse();
-    let reply = case.wire().get(&path(&query)).await?;
-    let got = reply.status(200)?.integers("/data", "id")?;
-    check::equal("the page of the same query in another order", &got, &expected)
+    let (vault, _) = case.stocked_vault(4).await?;
+    let list = vault.list().with("type", "text").limit(2);
+    let first = list.page().await?;
+    let cursor = first.reply.string("/pagination/nextCursor")?;
+    let list = list.with("cursor", cursor);
+    let (expected, reversed) = (list.page().await?, list.reversed().page().await?);
+    check::equal("the page of the same query in another order", &reversed.ids, &expected.ids)
 }
 
 async fn other_key(case: Case) -> Result<(), Failure> {
-    let (vault, prompts) = stocked(&case, &case.wire(), 3).await?;
-    let first = page(&case.wire(), &in_vault(vault), Some(1), None).await?;
-    let pages = go_on(&case.read_only(), &in_vault(vault), Some(1), first).await?;
-    once("the rest with another key", &pages, &prompts)
+    let (vault, prompts) = case.stocked_vault(3).await?;
+    let list = vault.list().limit(1);
+    let first = list.page().await?;
+    list.on(case.read_only()).walk_from(first).await?.expect_once(&prompts)
 }
 
 async fn mangled(case: Case) -> Result<(), Failure> {
-    let (vault, _) = stocked(&case, &case.wire(), 3).await?;
-    let first = page(&case.wire(), &in_vault(vault), Some(1), None).await?;
+    let (vault, _) = case.stocked_vault(3).await?;
+    let list = vault.list().limit(1);
+    let first = list.page().await?;
     let Some(cursor) = first.next else {
         return Err(first.reply.failure("a next cursor", "null"));
     };
     for changed in mangled_forms(&cursor) {
-        let reply = ask(&case.wire(), &in_vault(vault), Some(1), Some(&changed)).await?;
+        let reply = list.clone().with("cursor", &changed).get().await?;
         refused(&reply, &format!("the cursor {changed:?} in place of {cursor:?}"))?;
     }
     Ok(())
@@ -145,42 +139,35 @@ fn mangled_forms(cursor: &str) -> Vec<String> {
 }
 
 async fn other_filters(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let (vault, _) = stocked(&case, &wire, 3).await?;
-    let another = make::vault(&case, &wire).await?;
-    let alone = in_vault(vault);
-    let typed = |mut filters: Vec<_>, kind: &str| {
-        filters.push(("type", kind.to_owned()));
-        filters
-    };
-    let lists = [vec![], typed(vec![], "text"), alone.clone(), typed(alone.clone(), "text")];
+    let (vault, _) = case.stocked_vault(3).await?;
+    let (all, of_vault, of_another) = (case.list(), vault.list(), case.vault().await?.list());
+    let typed = |list: &List, kind: &str| list.clone().with("type", kind);
+    let lists = [all.clone(), typed(&all, "text"), of_vault.clone(), typed(&of_vault, "text")];
     let mut others = lists.to_vec();
     others.extend([
-        typed(vec![], "image"),
-        typed(alone, "video"),
-        in_vault(another),
-        typed(in_vault(another), "text"),
+        typed(&all, "image"),
+        typed(&of_vault, "video"),
+        of_another.clone(),
+        typed(&of_another, "text"),
     ]);
     for list in &lists {
-        let first = page(&wire, list, Some(1), None).await?;
-        for other in others.iter().filter(|other| *other != list) {
-            let reply = ask(&wire, other, Some(1), first.next.as_deref()).await?;
-            refused(&reply, &format!("a cursor of {list:?} with {other:?}"))?;
+        let first = list.clone().limit(1).page().await?;
+        for other in others.iter().filter(|other| other.path() != list.path()) {
+            let reply = other.clone().limit(1).after(&first).get().await?;
+            refused(&reply, &format!("a cursor of {} with {}", list.path(), other.path()))?;
         }
     }
     Ok(())
 }
 
 async fn refused_of_another_account(case: Case) -> Result<(), Failure> {
-    stocked(&case, &case.other(), 2).await?;
-    let first = page(&case.other(), &[], Some(1), None).await?;
-    let reply = ask(&case.wire(), &[], Some(1), first.next.as_deref()).await?;
+    let owner = case.other_account();
+    owner.stocked_vault(2).await?;
+    let first = owner.list().limit(1).page().await?;
+    let reply = case.list().limit(1).after(&first).get().await?;
     refused(&reply, "a cursor of another account")
 }
 
 fn refused(reply: &Reply, what: &str) -> Result<(), Failure> {
-    let named = reply.status_code() == 400 && reply.string("/details/cursor").is_ok();
-    let got = format!("status {}: {}", reply.status_code(), reply.json().unwrap_or(&json!(null)));
-    reply.ensure(named, format!("status 400 naming cursor for {what}"), got)?;
-    Ok(())
+    reply.refused(what)?.string("/details/cursor").map(drop)
 }

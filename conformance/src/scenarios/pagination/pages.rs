@@ -5,9 +5,9 @@ use std::collections::HashSet;
 
 use serde_json::json;
 
-use super::walk::{ask, go_on, in_vault, once, own, page, path, put, stock, stocked, walk};
+use crate::fixture::{List, ids};
 use crate::scenario::{core, reference};
-use crate::{Case, Failure, Scenario, check, make};
+use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -15,18 +15,17 @@ pub(super) const ALL: &[Scenario] = &[
         "Every page carries pagination.nextCursor, a string or null" },
     core! { "pagination.pages.beginning" ["PG-05"] beginning,
         "Without cursor the list starts at its beginning, also in the middle of a walk" },
-    core! { "pagination.pages.each-once" ["PG-06"] each_once,
-        "A walk with any page size meets each entry exactly once" },
-    core! { "pagination.pages.each-once-by-default" ["PG-06"] each_once_by_default,
+    core! { "pagination.pages.each-once" ["PG-06", "PG-08"]
+        |case| each_once(case, 14, [1, 2, 3, 7, 100].map(Some)),
+        "A walk with any page size meets each entry exactly once and ends at a null nextCursor" },
+    core! { "pagination.pages.each-once-by-default" ["PG-06"] |case| each_once(case, 45, [None]),
         "A walk without limit meets each entry exactly once" },
-    core! { "pagination.pages.each-once-of-101" ["PG-06"] each_once_of_101,
+    core! { "pagination.pages.each-once-of-101" ["PG-06"] |case| each_once(case, 101, [Some(100)]),
         "A walk with limit 100 over 101 entries meets each exactly once" },
     core! { "pagination.pages.each-once-by-type" ["PG-06", "PR-16"] each_once_by_type,
         "A walk with vaultId and type keeps both and meets each entry exactly once" },
     core! { "pagination.pages.while-entries-follow" ["PG-07"] while_entries_follow,
         "nextCursor is a string while entries follow" },
-    core! { "pagination.pages.last" ["PG-08"] last,
-        "The last page has the nextCursor null" },
     core! { "pagination.pages.empty" ["PG-08", "PR-15"] empty,
         "The list of an empty vault holds no entry and comes to an end" },
     core! { "pagination.pages.cursor-unchanged" ["PG-09"] cursor_unchanged,
@@ -42,12 +41,11 @@ pub(super) const ALL: &[Scenario] = &[
 ];
 
 async fn next_cursor(case: Case) -> Result<(), Failure> {
-    let (vault, _) = stocked(&case, &case.wire(), 2).await?;
-    let text = vec![("type", "text".to_owned())];
-    for (filters, limit) in
-        [(vec![], None), (text, None), (in_vault(vault), Some(1)), (in_vault(vault), Some(100))]
-    {
-        let reply = ask(&case.wire(), &filters, limit, None).await?;
+    let (vault, _) = case.stocked_vault(2).await?;
+    let (all, list) = (case.list(), vault.list());
+    let text = all.clone().with("type", "text");
+    for list in [all, text, list.clone().limit(1), list.limit(100)] {
+        let reply = list.get().await?;
         let cursor = reply.at("/pagination/nextCursor")?;
         reply.ensure(cursor.is_string() || cursor.is_null(), "a string or null", cursor)?;
     }
@@ -55,116 +53,93 @@ async fn next_cursor(case: Case) -> Result<(), Failure> {
 }
 
 async fn beginning(case: Case) -> Result<(), Failure> {
-    let (vault, _) = stocked(&case, &case.wire(), 5).await?;
-    let first = page(&case.wire(), &in_vault(vault), Some(2), None).await?;
-    page(&case.wire(), &in_vault(vault), Some(2), first.next.as_deref()).await?;
-    let again = page(&case.wire(), &in_vault(vault), Some(2), None).await?;
+    let (vault, _) = case.stocked_vault(5).await?;
+    let list = vault.list().limit(2);
+    let first = list.page().await?;
+    list.clone().after(&first).page().await?;
+    let again = list.page().await?;
     check::equal("the page without a cursor", &again.ids, &first.ids)
 }
 
-async fn each_once(case: Case) -> Result<(), Failure> {
-    let (vault, prompts) = stocked(&case, &case.wire(), 14).await?;
-    for limit in [1, 2, 3, 7, 100] {
-        let pages = walk(&case.wire(), &in_vault(vault), Some(limit)).await?;
-        once(&format!("limit {limit}"), &pages, &prompts)?;
+/// A walk over so many entries with each of these limits.
+async fn each_once<const N: usize>(
+    case: Case,
+    entries: usize,
+    limits: [Option<usize>; N],
+) -> Result<(), Failure> {
+    let (vault, prompts) = case.stocked_vault(entries).await?;
+    for limit in limits {
+        let list = limit.into_iter().fold(vault.list(), List::limit);
+        check::with_context(list.path(), list.walk().await?.expect_once(&prompts))?;
     }
     Ok(())
 }
 
-async fn each_once_by_default(case: Case) -> Result<(), Failure> {
-    let (vault, prompts) = stocked(&case, &case.wire(), 45).await?;
-    once("no limit", &walk(&case.wire(), &in_vault(vault), None).await?, &prompts)
-}
-
-async fn each_once_of_101(case: Case) -> Result<(), Failure> {
-    let (vault, prompts) = stocked(&case, &case.wire(), 101).await?;
-    once("limit 100", &walk(&case.wire(), &in_vault(vault), Some(100)).await?, &prompts)
-}
-
 async fn each_once_by_type(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let (vault, mut texts) = stocked(&case, &wire, 3).await?;
+    let (vault, mut texts) = case.stocked_vault(3).await?;
     let mut images = Vec::new();
     for _ in 0..4 {
         let fields = json!({ "promptType": "image", "modelId": case.image_model() });
-        let made = make::prompt_with(&case, &wire, fields).await?;
-        images.push(made.integer("/data/id")?);
-        texts.extend(stock(&case, &wire, vault, 1).await?);
+        images.push(case.prompt_with(fields).await?.0);
+        texts.extend(vault.stock(1).await?);
     }
-    put(&wire, vault, &images).await?;
-    let mut filters = in_vault(vault);
-    filters.push(("type", "image".to_owned()));
+    vault.add_all(&images).await?;
     for limit in [1, 2, 3] {
-        let pages = walk(&wire, &filters, Some(limit)).await?;
-        let what = format!("type and vaultId, limit {limit}");
-        once(&what, &pages, &images)?;
-        check::equal(&format!("{what}: other types"), &own(&pages, &texts), &vec![])?;
+        let walk = vault.list().with("type", "image").limit(limit).walk().await?;
+        walk.expect_once(&images)?;
+        walk.expect_none(&texts)?;
     }
     Ok(())
 }
 
 async fn while_entries_follow(case: Case) -> Result<(), Failure> {
-    let (vault, prompts) = stocked(&case, &case.wire(), 5).await?;
+    let (vault, prompts) = case.stocked_vault(5).await?;
     for limit in [1, 2, 4] {
-        let mut left: HashSet<_> = prompts.iter().copied().collect();
-        let mut cursor = None;
+        let list = vault.list().limit(limit);
+        let mut left: HashSet<_> = ids(&prompts).into_iter().collect();
+        let mut page = list.page().await?;
         // That each page brings something new is for other scenarios to see.
         for _ in 0..100 {
-            let page = page(&case.wire(), &in_vault(vault), Some(limit), cursor.as_deref()).await?;
             left.retain(|id| !page.ids.contains(id));
             if left.is_empty() {
                 break;
             }
             let follow = page.next.is_some();
             page.reply.ensure(follow, "a string as nextCursor", "null before the last entry")?;
-            cursor = page.next;
+            page = list.clone().after(&page).page().await?;
         }
     }
     Ok(())
 }
 
-async fn last(case: Case) -> Result<(), Failure> {
-    let (vault, _) = stocked(&case, &case.wire(), 4).await?;
-    for limit in [1, 2, 3, 4, 5] {
-        // A walk ends at a null and fails if none comes.
-        walk(&case.wire(), &in_vault(vault), Some(limit)).await?;
-    }
-    Ok(())
-}
-
 async fn empty(case: Case) -> Result<(), Failure> {
-    let vault = make::vault(&case, &case.wire()).await?;
-    let pages = walk(&case.wire(), &in_vault(vault), None).await?;
-    let ids: Vec<_> = pages.iter().flat_map(|page| page.ids.clone()).collect();
-    check::equal("the prompts of an empty vault", &ids, &Vec::new())
+    let walk = case.vault().await?.list().walk().await?;
+    check::equal("the prompts of an empty vault", &walk.ids(), &vec![])
 }
 
 async fn cursor_unchanged(case: Case) -> Result<(), Failure> {
-    let (vault, _) = stocked(&case, &case.wire(), 3).await?;
-    let first = page(&case.wire(), &in_vault(vault), Some(1), None).await?;
-    let reply = ask(&case.wire(), &in_vault(vault), Some(1), first.next.as_deref()).await?;
-    reply.status(200)?;
-    Ok(())
+    let (vault, _) = case.stocked_vault(3).await?;
+    let list = vault.list().limit(1);
+    let first = list.page().await?;
+    list.after(&first).get().await?.status(200).map(drop)
 }
 
 async fn no_empty_last(case: Case) -> Result<(), Failure> {
-    let (vault, _) = stocked(&case, &case.wire(), 6).await?;
+    let (vault, _) = case.stocked_vault(6).await?;
     for (limit, expected) in [(1, 6), (2, 3), (3, 2), (6, 1), (100, 1)] {
-        let pages = walk(&case.wire(), &in_vault(vault), Some(limit)).await?;
+        let walk = vault.list().limit(limit).walk().await?;
         let what = format!("the number of pages of 6 entries with limit {limit}");
-        check::equal(&what, &pages.len(), &expected)?;
+        check::equal(&what, &walk.pages.len(), &expected)?;
     }
     Ok(())
 }
 
 async fn newest_first(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let (vault, mut prompts) = stocked(&case, &wire, 5).await?;
-    prompts.reverse();
-    let pages = walk(&wire, &in_vault(vault), Some(2)).await?;
-    check::equal("the prompts of the vault", &own(&pages, &prompts), &prompts)?;
-    for filters in [vec![], vec![("type", "text".to_owned())]] {
-        let page = page(&wire, &filters, Some(100), None).await?;
+    let (vault, prompts) = case.stocked_vault(5).await?;
+    let walk = vault.list().limit(2).walk().await?;
+    walk.expect_in_order(prompts.iter().rev())?;
+    for list in [case.list(), case.list().with("type", "text")] {
+        let page = list.limit(100).page().await?;
         let descending = page.ids.is_sorted_by(|one, next| one > next);
         page.reply.ensure(descending, "descending ids", format!("{:?}", page.ids))?;
     }
@@ -172,34 +147,21 @@ async fn newest_first(case: Case) -> Result<(), Failure> {
 }
 
 async fn order_is_fixed(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let (vault, mut prompts) = stocked(&case, &wire, 4).await?;
-    let elsewhere = make::vault(&case, &wire).await?;
-    let first = page(&wire, &in_vault(vault), Some(1), None).await?;
-    for id in [prompts[0], prompts[2]] {
-        wire.patch(&format!("/prompts/{id}"), json!({ "title": "Moved?" }))
-            .await?
-            .status_in(200..=299)?;
-        let body = json!({ "vaultId": elsewhere });
-        wire.post(&format!("/prompts/{id}/save"), body).await?.status(200)?;
+    let (vault, prompts) = case.stocked_vault(4).await?;
+    let (elsewhere, list) = (case.vault().await?, vault.list().limit(1));
+    let first = list.page().await?;
+    for prompt in [&prompts[0], &prompts[2]] {
+        prompt.update(json!({ "title": "Moved?" })).await?.success()?;
+        prompt.save_into(&elsewhere).await?.status(200)?;
     }
-    prompts.reverse();
-    let pages = go_on(&wire, &in_vault(vault), Some(1), first).await?;
-    check::equal("the prompts of the vault", &own(&pages, &prompts), &prompts)
+    list.walk_from(first).await?.expect_in_order(prompts.iter().rev())
 }
 
 async fn order_of_vault(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let vault = make::vault(&case, &wire).await?;
-    let mut prompts = Vec::new();
-    for _ in 0..4 {
-        prompts.push(make::prompt(&case, &wire).await?);
+    let (vault, prompts) = (case.vault().await?, case.prompts_in_turn(4).await?);
+    for n in [2, 0, 3, 1] {
+        vault.add([&prompts[n]]).await?.status(201)?;
     }
-    let [oldest, older, newer, newest] = prompts[..] else { return Ok(()) };
-    for id in [newer, oldest, newest, older] {
-        put(&wire, vault, &[id]).await?;
-    }
-    let reply = wire.get(&path(&in_vault(vault))).await?;
-    let ids = reply.status(200)?.integers("/data", "id")?;
-    check::equal("the prompts of the vault", &ids, &vec![newest, newer, older, oldest])
+    let page = vault.list().page().await?;
+    check::equal("the list of the vault", &page.ids, &ids(prompts.iter().rev()))
 }

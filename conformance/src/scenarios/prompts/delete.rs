@@ -1,11 +1,10 @@
 //! `DELETE /prompts/{promptId}`: its answer, and where the prompt is gone from.
 
-use futures::future::try_join_all;
 use serde_json::json;
 
-use super::super::pagination::walk::{find, in_vault, own, walk};
+use crate::fixture::{Prompt, Vault, race};
 use crate::scenario::{core, reference};
-use crate::{Case, Failure, Scenario, check, make};
+use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -30,60 +29,44 @@ pub(super) const ALL: &[Scenario] = &[
 ];
 
 async fn answer(case: Case) -> Result<(), Failure> {
-    let prompt = make::prompt(&case, &case.wire()).await?;
-    let reply = case.wire().delete(&format!("/prompts/{prompt}")).await?;
-    reply.status(200)?.equals("/data/id", prompt)?.equals("/data/deleted", true)?;
-    Ok(())
-}
-
-/// A prompt that is no more.
-async fn deleted(case: &Case) -> Result<i64, Failure> {
-    let prompt = make::prompt(case, &case.wire()).await?;
-    case.wire().delete(&format!("/prompts/{prompt}")).await?;
-    Ok(prompt)
+    let prompt = case.prompt().await?;
+    let reply = prompt.delete().await?;
+    reply.status(200)?.equals("/data/id", prompt.id)?.equals("/data/deleted", true).map(drop)
 }
 
 async fn gone(case: Case) -> Result<(), Failure> {
-    let prompt = deleted(&case).await?;
-    case.wire().get(&format!("/prompts/{prompt}")).await?.status(404)?;
-    Ok(())
+    let prompt = case.prompt().await?;
+    prompt.delete().await?;
+    prompt.get().await?.status(404).map(drop)
 }
 
 async fn not_listed(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let prompt = make::prompt(&case, &wire).await?;
-    find(&case, &wire, &[], &[prompt]).await?;
-    wire.delete(&format!("/prompts/{prompt}")).await?;
-    let pages = walk(&wire, &[], Some(100)).await?;
-    check::equal("the deleted prompt in the list", &own(&pages, &[prompt]), &vec![])
+    let prompt = case.prompt().await?;
+    case.list().find(&case, [&prompt]).await?;
+    prompt.delete().await?;
+    case.list().limit(100).walk().await?.expect_none([&prompt])
 }
 
 /// A prompt that is no more, and the vaults it was in.
-async fn deleted_member(case: &Case) -> Result<(i64, [i64; 2]), Failure> {
-    let wire = case.wire();
-    let vaults = [make::vault(case, &wire).await?, make::vault(case, &wire).await?];
-    let prompt = make::prompt(case, &wire).await?;
-    for vault in vaults {
-        make::fill(&wire, vault, &[prompt]).await?;
+async fn deleted_member(case: &Case) -> Result<(Prompt, [Vault; 2]), Failure> {
+    let (vaults, prompt) = (case.vaults().await?, case.prompt().await?);
+    for vault in &vaults {
+        vault.add_in_turn([&prompt]).await?;
     }
-    wire.delete(&format!("/prompts/{prompt}")).await?;
+    prompt.delete().await?;
     Ok((prompt, vaults))
 }
 
 async fn in_no_vault(case: Case) -> Result<(), Failure> {
-    let (_, vaults) = deleted_member(&case).await?;
-    for vault in vaults {
-        let contents = make::contents(&case.wire(), vault).await?;
-        check::equal("the contents of a vault it was in", &contents, &vec![])?;
+    for vault in deleted_member(&case).await?.1 {
+        vault.expect_size(0).await?;
     }
     Ok(())
 }
 
 async fn not_counted(case: Case) -> Result<(), Failure> {
-    let (_, vaults) = deleted_member(&case).await?;
-    for vault in vaults {
-        let count = make::count_of(&case.wire(), vault).await?;
-        check::equal("the promptCount of a vault it was in", &count, &0)?;
+    for vault in deleted_member(&case).await?.1 {
+        vault.read().await?.equals("/data/promptCount", 0)?;
     }
     Ok(())
 }
@@ -91,38 +74,33 @@ async fn not_counted(case: Case) -> Result<(), Failure> {
 async fn not_by_vault(case: Case) -> Result<(), Failure> {
     let (prompt, vaults) = deleted_member(&case).await?;
     for vault in vaults {
-        let pages = walk(&case.wire(), &in_vault(vault), None).await?;
-        check::equal("the deleted prompt in the list", &own(&pages, &[prompt]), &vec![])?;
+        vault.list().walk().await?.expect_none([&prompt])?;
     }
     Ok(())
 }
 
 async fn others_stay(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let vault = make::vault(&case, &wire).await?;
-    let members = make::members(&case, &wire, vault, 4).await?;
-    let mut expected = make::contents(&wire, vault).await?;
-    wire.delete(&format!("/prompts/{}", members[1].prompt)).await?;
-    expected.retain(|member| member.prompt != members[1].prompt);
-    let left = make::contents(&wire, vault).await?;
-    let left: Vec<_> = left.into_iter().filter(|member| *member != members[1]).collect();
+    let vault = case.vault().await?;
+    let [_, deleted, _, _] = vault.filled().await?;
+    let others = |ids: Vec<i64>| ids.into_iter().filter(|id| *id != deleted.prompt.id);
+    let expected: Vec<_> = others(vault.prompts().await?).collect();
+    deleted.prompt.delete().await?;
+    let left: Vec<_> = others(vault.prompts().await?).collect();
     check::equal("the other prompts of the vault", &left, &expected)
 }
 
 async fn at_once(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let path = format!("/prompts/{}", make::prompt(&case, &wire).await?);
-    let replies = try_join_all((0..16).map(|_| wire.delete(&path))).await?;
-    let mut statuses: Vec<_> = replies.iter().map(crate::wire::Reply::status_code).collect();
-    statuses.sort_unstable();
-    let mut expected = vec![404; 16];
-    expected[0] = 200;
-    check::equal("the statuses", &statuses, &expected)
+    let prompt = case.prompt().await?;
+    let replies = race::times(16, || prompt.delete()).await?;
+    race::expect_successes(&replies, 1)?;
+    for reply in &replies {
+        reply.status(if reply.is_success() { 200 } else { 404 })?;
+    }
+    Ok(())
 }
 
 async fn exact_answer(case: Case) -> Result<(), Failure> {
-    let prompt = make::prompt(&case, &case.wire()).await?;
-    let reply = case.wire().delete(&format!("/prompts/{prompt}")).await?;
-    reply.equals("/data", json!({ "id": prompt, "deleted": true }))?;
-    Ok(())
+    let prompt = case.prompt().await?;
+    let expected = json!({ "id": prompt.id, "deleted": true });
+    prompt.delete().await?.equals("/data", expected).map(drop)
 }

@@ -1,11 +1,10 @@
-//! What a refused create or update leaves behind, and what our server says of
-//! several faults at once and of fields it does not know.
+//! What a refused create or update leaves behind.
 
 use serde_json::{Value, json};
 
-use super::attempt::{On, attempt};
+use crate::fixture::merged;
 use crate::scenario::core;
-use crate::{Case, Failure, Scenario, check, make};
+use crate::{Case, Failure, Scenario};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -30,27 +29,22 @@ fn faults() -> [Value; 7] {
 }
 
 async fn create_makes_nothing(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let mut bodies = faults().to_vec();
-    bodies.extend([json!({ "prompt": null }), json!({ "title": null })]);
     let mut refused = 0;
-    for mut fields in bodies {
-        let vault = make::vault(&case, &wire).await?;
-        fields["vaultId"] = json!(vault);
-        let tried = attempt(&case, On::Create, fields).await?;
+    for fault in faults().into_iter().chain([json!({ "prompt": null }), json!({ "title": null })]) {
+        let vault = case.vault().await?;
+        let fields = merged(fault, json!({ "vaultId": vault.id }));
         // That a fault is refused is for other scenarios to see.
-        if tried.refused().is_ok() {
+        if case.create_prompt(fields).await?.status_code() == 400 {
             refused += 1;
-            let contents = make::contents(&wire, vault).await?;
-            check::equal("the vault that a refused create names", &contents, &vec![])?;
+            vault.expect_size(0).await?;
         }
     }
-    something_was(refused)
+    some_refused(refused)
 }
 
 /// What a refusal leaves behind is seen only where there was one.
-fn something_was(refused: usize) -> Result<(), Failure> {
-    if refused > 0 {
+fn some_refused(count: usize) -> Result<(), Failure> {
+    if count > 0 {
         return Ok(());
     }
     Err(Failure::blocked("no faulty request was refused; other scenarios say which should be"))
@@ -59,38 +53,25 @@ fn something_was(refused: usize) -> Result<(), Failure> {
 async fn update_changes_nothing(case: Case) -> Result<(), Failure> {
     let mut refused = 0;
     for fault in faults() {
-        let (vault, id, before) = subject(&case).await?;
-        let mut fields = json!({
+        let vault = case.vault().await?;
+        let (prompt, before) = case.prompt_with(json!({ "platform": "before" })).await?;
+        let fields = json!({
             "title": "After",
             "prompt": "After",
             "platform": "after",
-            "vaultId": vault,
+            "vaultId": vault.id,
         });
-        if let (Value::Object(fields), Value::Object(fault)) = (&mut fields, fault) {
-            fields.extend(fault);
-        }
         // That a fault is refused is for other scenarios to see.
-        if attempt(&case, On::Update(id), fields).await?.refused().is_ok() {
-            refused += 1;
-            unchanged(&case, vault, &before).await?;
+        if prompt.update(merged(fields, fault)).await?.status_code() != 400 {
+            continue;
         }
+        refused += 1;
+        let read = prompt.get().await?;
+        for place in ["/data/title", "/data/prompt", "/data/promptType", "/data/platform"] {
+            read.equals(place, before.at(place)?.clone())?;
+        }
+        let joined = read.array("/data/vaultIds")?.contains(&json!(vault.id));
+        read.ensure(!joined, "vaultIds without the vault of a refused update", "it is there")?;
     }
-    something_was(refused)
-}
-
-/// A vault, and a prompt that is not in it: its id and what it shows.
-async fn subject(case: &Case) -> Result<(i64, i64, Value), Failure> {
-    let vault = make::vault(case, &case.wire()).await?;
-    let made = make::prompt_with(case, &case.wire(), json!({ "platform": "before" })).await?;
-    Ok((vault, made.integer("/data/id")?, made.at("/data")?.clone()))
-}
-
-async fn unchanged(case: &Case, vault: i64, before: &Value) -> Result<(), Failure> {
-    let read = case.wire().get(&format!("/prompts/{}", before["id"])).await?;
-    for field in ["title", "prompt", "promptType", "platform"] {
-        read.equals(&format!("/data/{field}"), before[field].clone())?;
-    }
-    let joined = read.array("/data/vaultIds")?.contains(&json!(vault));
-    read.ensure(!joined, "vaultIds without the vault of a refused update", "it is there")?;
-    Ok(())
+    some_refused(refused)
 }

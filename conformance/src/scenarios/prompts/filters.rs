@@ -1,11 +1,11 @@
 //! `GET /prompts`: what it holds, and its filters `vaultId` and `type`.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::super::pagination::walk::{Page, find, in_vault, page, put, stocked, walk};
 use super::object::whole;
+use crate::fixture::{List, Prompt, PromptId, Walk, ids};
 use crate::scenario::core;
-use crate::{Case, Failure, Scenario, check, make};
+use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -27,52 +27,32 @@ pub(super) const ALL: &[Scenario] = &[
 
 const TYPES: [&str; 3] = ["image", "text", "video"];
 
-fn typed(vault: i64, kind: &str) -> Vec<(&'static str, String)> {
-    let mut filters = in_vault(vault);
-    filters.push(("type", kind.to_owned()));
-    filters
+/// A type, and a model that prompts of it may name.
+fn typed(case: &Case, kind: &str) -> Value {
+    let model = if kind == "video" { case.video_model() } else { case.image_model() };
+    json!({ "promptType": kind, "modelId": model })
 }
 
 /// A new prompt of a type.
-async fn prompt_of(case: &Case, kind: &str) -> Result<i64, Failure> {
-    let fields = json!({ "promptType": kind, "modelId": model_of(case, kind) });
-    make::prompt_with(case, &case.wire(), fields).await?.integer("/data/id")
+async fn prompt_of(case: &Case, kind: &str) -> Result<Prompt, Failure> {
+    Ok(case.prompt_with(typed(case, kind)).await?.0)
 }
 
-/// The first page that is not empty (S-71), or the last one.
-async fn first_entries(case: &Case, filters: &[(&'static str, String)]) -> Result<Page, Failure> {
-    let mut cursor = None;
-    loop {
-        let page = page(&case.wire(), filters, Some(100), cursor.as_deref()).await?;
-        if !page.ids.is_empty() || page.next.is_none() {
-            return Ok(page);
-        }
-        cursor = page.next;
-    }
-}
-
-/// A model that prompts of a type may name.
-fn model_of<'c>(case: &'c Case, kind: &str) -> &'c str {
-    if kind == "video" { case.video_model() } else { case.image_model() }
-}
-
-/// The list with these filters holds exactly these prompts.
+/// The list holds exactly these prompts, each once.
 async fn holds(
-    case: &Case,
-    filters: &[(&'static str, String)],
-    prompts: &[i64],
+    list: &List,
+    prompts: impl IntoIterator<Item = impl PromptId>,
 ) -> Result<(), Failure> {
-    let pages = walk(&case.wire(), filters, None).await?;
-    let mut got: Vec<_> = pages.iter().flat_map(|page| page.ids.clone()).collect();
-    let mut expected = prompts.to_vec();
+    let mut got = list.walk().await?.ids();
+    let mut expected = ids(prompts);
     got.sort_unstable();
     expected.sort_unstable();
-    check::equal(&format!("the list with {filters:?}"), &got, &expected)
+    check::equal(&format!("the prompts of {}", list.path()), &got, &expected)
 }
 
 async fn answer(case: Case) -> Result<(), Failure> {
-    let (vault, _) = stocked(&case, &case.wire(), 2).await?;
-    for page in walk(&case.wire(), &in_vault(vault), None).await? {
+    let (vault, _) = case.stocked_vault(2).await?;
+    for page in vault.list().walk().await?.pages {
         for at in 0..page.ids.len() {
             whole(&page.reply, &format!("/data/{at}"))?;
         }
@@ -81,41 +61,41 @@ async fn answer(case: Case) -> Result<(), Failure> {
 }
 
 async fn holds_own(case: Case) -> Result<(), Failure> {
-    let (_, mut prompts) = stocked(&case, &case.wire(), 2).await?;
+    let (_, mut prompts) = case.stocked_vault(2).await?;
     for kind in TYPES {
         prompts.push(prompt_of(&case, kind).await?);
     }
-    find(&case, &case.wire(), &[], &prompts).await
+    case.list().find(&case, &prompts).await
 }
 
 async fn vault(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let (first, inside) = stocked(&case, &wire, 3).await?;
-    let (second, outside) = stocked(&case, &wire, 2).await?;
-    let (empty, _) = stocked(&case, &wire, 0).await?;
-    make::prompt(&case, &wire).await?;
-    holds(&case, &in_vault(first), &inside).await?;
-    holds(&case, &in_vault(second), &outside).await?;
-    holds(&case, &in_vault(empty), &[]).await
+    let (first, inside) = case.stocked_vault(3).await?;
+    let (second, outside) = case.stocked_vault(2).await?;
+    let empty = case.vault().await?;
+    case.prompt().await?;
+    holds(&first.list(), &inside).await?;
+    holds(&second.list(), &outside).await?;
+    holds(&empty.list(), [0; 0]).await
 }
 
 async fn vault_follows_changes(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let vault = make::vault(&case, &wire).await?;
-    let members = make::members(&case, &wire, vault, 2).await?;
-    let late = make::prompt(&case, &wire).await?;
-    put(&wire, vault, &[late]).await?;
-    let path = format!("/vaults/{vault}/prompts/{}", members[0].membership);
-    wire.delete(&path).await?.status(200)?;
-    holds(&case, &in_vault(vault), &[members[1].prompt, late]).await
+    let vault = case.vault().await?;
+    let [removed, kept] = vault.filled().await?;
+    let late = case.prompt().await?;
+    vault.add([&late]).await?.status(201)?;
+    removed.remove().await?.status(200)?;
+    holds(&vault.list(), [&kept.prompt, &late]).await
 }
 
 async fn kind(case: Case) -> Result<(), Failure> {
     for kind in TYPES {
-        let prompt = prompt_of(&case, kind).await?;
-        let filters = [("type", kind.to_owned())];
-        find(&case, &case.wire(), &filters, &[prompt]).await?;
-        let first = first_entries(&case, &filters).await?.reply;
+        let (list, prompt) = (case.list().with("type", kind), prompt_of(&case, kind).await?);
+        list.find(&case, [&prompt]).await?;
+        let list = list.limit(100);
+        let mut walk = Walk::from(list.page().await?);
+        // The first pages may be empty (S-71).
+        while walk.last().ids.is_empty() && walk.advance(&list).await? {}
+        let first = &walk.last().reply;
         for entry in first.array("/data")? {
             let expected = format!("only {kind} prompts with type={kind}");
             first.ensure(entry["promptType"] == kind, expected, &entry["promptType"])?;
@@ -125,31 +105,27 @@ async fn kind(case: Case) -> Result<(), Failure> {
 }
 
 async fn type_and_vault(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let (vault, other) = (make::vault(&case, &wire).await?, make::vault(&case, &wire).await?);
+    let [vault, other] = case.vaults().await?;
     for kind in TYPES {
-        let (first, second) = (prompt_of(&case, kind).await?, prompt_of(&case, kind).await?);
-        put(&wire, vault, &[first, second]).await?;
+        let inside = [prompt_of(&case, kind).await?, prompt_of(&case, kind).await?];
+        vault.add(&inside).await?.status(201)?;
         let elsewhere = prompt_of(&case, kind).await?;
-        put(&wire, other, &[elsewhere]).await?;
+        other.add([&elsewhere]).await?.status(201)?;
         prompt_of(&case, kind).await?;
-        holds(&case, &typed(vault, kind), &[first, second]).await?;
-        holds(&case, &typed(other, kind), &[elsewhere]).await?;
+        holds(&vault.list().with("type", kind), &inside).await?;
+        holds(&other.list().with("type", kind), [&elsewhere]).await?;
     }
     Ok(())
 }
 
 async fn type_follows_changes(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let vault = make::vault(&case, &wire).await?;
-    let prompt = prompt_of(&case, "text").await?;
-    put(&wire, vault, &[prompt]).await?;
+    let (vault, prompt) = (case.vault().await?, prompt_of(&case, "text").await?);
+    vault.add([&prompt]).await?.status(201)?;
     for now in ["image", "video", "text"] {
-        let body = json!({ "promptType": now, "modelId": model_of(&case, now) });
-        wire.patch(&format!("/prompts/{prompt}"), body).await?.status_in(200..=299)?;
+        prompt.update(typed(&case, now)).await?.success()?;
         for kind in TYPES {
-            let expected = if kind == now { vec![prompt] } else { vec![] };
-            holds(&case, &typed(vault, kind), &expected).await?;
+            let expected = (kind == now).then_some(&prompt);
+            holds(&vault.list().with("type", kind), expected).await?;
         }
     }
     Ok(())

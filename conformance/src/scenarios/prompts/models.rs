@@ -1,10 +1,11 @@
 //! The field `modelId`: its form, and when a prompt has to have one.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::attempt::{On, attempt, both};
+use super::{both_accepted, both_name_field, created_with};
+use crate::fixture::Prompt;
 use crate::scenario::{core, reference};
-use crate::{Case, Failure, Scenario, make};
+use crate::{Case, Failure, Scenario};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -71,148 +72,129 @@ fn media(case: &Case) -> [(&'static str, &str); 2] {
     [("image", case.image_model()), ("video", case.video_model())]
 }
 
-async fn text_prompt(case: &Case, fields: Value) -> Result<On, Failure> {
-    let made = make::prompt_with(case, &case.wire(), fields).await?;
-    Ok(On::Update(made.integer("/data/id")?))
-}
-
 async fn required_to_create(case: Case) -> Result<(), Failure> {
     for (kind, _) in media(&case) {
-        attempt(&case, On::Create, json!({ "promptType": kind })).await?.refused()?;
+        case.create_prompt(json!({ "promptType": kind })).await?.status(400)?;
     }
     Ok(())
 }
 
 async fn optional_for_text(case: Case) -> Result<(), Failure> {
-    let model = case.image_model();
-    for fields in [
+    let model = case.image_model().to_owned();
+    let fields = [
         json!({ "promptType": "text" }),
         json!({ "promptType": "text", "modelId": model }),
         json!({ "modelId": model }),
-    ] {
-        attempt(&case, On::Create, fields).await?.accepted()?;
-    }
-    Ok(())
+    ];
+    created_with(case, fields).await
 }
 
 async fn accepted(case: Case) -> Result<(), Failure> {
-    for (kind, model) in media(&case) {
-        let fields = json!({ "promptType": kind, "modelId": model });
-        attempt(&case, On::Create, fields).await?.accepted()?;
-    }
-    Ok(())
+    let fields = media(&case).map(|(kind, model)| json!({ "promptType": kind, "modelId": model }));
+    created_with(case, fields).await
 }
 
 async fn pattern_on_create(case: Case) -> Result<(), Failure> {
     for model in off_the_pattern(&case) {
         for kind in ["image", "text"] {
             let fields = json!({ "modelId": model, "promptType": kind });
-            attempt(&case, On::Create, fields).await?.refused()?;
+            case.create_prompt(fields).await?.status(400)?;
         }
     }
     Ok(())
 }
 
 async fn pattern_on_update(case: Case) -> Result<(), Failure> {
-    let prompt = text_prompt(&case, json!({})).await?;
+    let prompt = case.prompt().await?;
     for model in off_the_pattern(&case) {
-        attempt(&case, prompt, json!({ "modelId": model })).await?.refused()?;
+        prompt.update(json!({ "modelId": model })).await?.status(400)?;
     }
     Ok(())
 }
 
 async fn required_to_change(case: Case) -> Result<(), Failure> {
     for (kind, _) in media(&case) {
-        let prompt = text_prompt(&case, json!({})).await?;
-        attempt(&case, prompt, json!({ "promptType": kind })).await?.refused()?;
+        case.prompt().await?.update(json!({ "promptType": kind })).await?.status(400)?;
     }
     Ok(())
 }
 
+/// The prompt becomes one of this type without a model in the request.
+async fn becomes(prompt: &Prompt, kind: &str) -> Result<(), Failure> {
+    let changed = prompt.update(json!({ "promptType": kind })).await?;
+    changed.success()?.equals("/data/promptType", kind).map(drop)
+}
+
 async fn brought_by_change(case: Case) -> Result<(), Failure> {
     for (kind, model) in media(&case) {
-        let prompt = text_prompt(&case, json!({})).await?;
         let fields = json!({ "promptType": kind, "modelId": model });
-        let changed = attempt(&case, prompt, fields).await?;
-        changed.accepted()?.equals("/data/promptType", kind)?;
+        let changed = case.prompt().await?.update(fields).await?;
+        changed.success()?.equals("/data/promptType", kind)?;
     }
     Ok(())
 }
 
 async fn set_at_creation(case: Case) -> Result<(), Failure> {
     for (kind, model) in media(&case) {
-        let prompt = text_prompt(&case, json!({ "modelId": model })).await?;
-        let changed = attempt(&case, prompt, json!({ "promptType": kind })).await?;
-        changed.accepted()?.equals("/data/promptType", kind)?;
+        let (prompt, _) = case.prompt_with(json!({ "modelId": model })).await?;
+        becomes(&prompt, kind).await?;
     }
     Ok(())
 }
 
 async fn set_by_update(case: Case) -> Result<(), Failure> {
     for (kind, model) in media(&case) {
-        let prompt = text_prompt(&case, json!({})).await?;
-        attempt(&case, prompt, json!({ "modelId": model })).await?.accepted()?;
-        let changed = attempt(&case, prompt, json!({ "promptType": kind })).await?;
-        changed.accepted()?.equals("/data/promptType", kind)?;
+        let prompt = case.prompt().await?;
+        prompt.update(json!({ "modelId": model })).await?.success()?;
+        becomes(&prompt, kind).await?;
     }
     Ok(())
 }
 
 async fn between_media(case: Case) -> Result<(), Failure> {
-    let fields = json!({ "promptType": "image", "modelId": case.image_model() });
-    let prompt = text_prompt(&case, fields).await?;
-    for kind in ["video", "image"] {
-        let changed = attempt(&case, prompt, json!({ "promptType": kind })).await?;
-        changed.accepted()?.equals("/data/promptType", kind)?;
+    let prompt = image_prompt(&case).await?;
+    becomes(&prompt, "video").await?;
+    becomes(&prompt, "image").await
+}
+
+async fn kept_as_text(case: Case) -> Result<(), Failure> {
+    let prompt = image_prompt(&case).await?;
+    for kind in ["text", "image", "text", "video"] {
+        becomes(&prompt, kind).await?;
     }
     Ok(())
 }
 
-async fn kept_as_text(case: Case) -> Result<(), Failure> {
+async fn image_prompt(case: &Case) -> Result<Prompt, Failure> {
     let fields = json!({ "promptType": "image", "modelId": case.image_model() });
-    let prompt = text_prompt(&case, fields).await?;
-    for kind in ["text", "image", "text", "video"] {
-        attempt(&case, prompt, json!({ "promptType": kind })).await?.accepted()?;
-    }
-    Ok(())
+    Ok(case.prompt_with(fields).await?.0)
 }
 
 async fn any_name(case: Case) -> Result<(), Failure> {
     let space = namespace(&case);
-    let rest = 256 - space.chars().count() - 1;
-    let longest = "é".repeat(rest);
+    let longest = "é".repeat(256 - space.chars().count() - 1);
     for name in ["x", "a/b/c", "//", " ", "é漢😀", "no such model", &longest] {
-        for on in both(&case).await? {
-            let fields = json!({ "modelId": format!("{space}/{name}") });
-            attempt(&case, on, fields).await?.accepted()?;
-        }
+        let fields = json!({ "modelId": format!("{space}/{name}") });
+        both_accepted(&case, fields).await?;
     }
-    for on in both(&case).await? {
-        let fields = json!({ "modelId": format!("{space}/{longest}n") });
-        attempt(&case, on, fields).await?.names("modelId")?;
-    }
-    Ok(())
+    let fields = json!({ "modelId": format!("{space}/{longest}n") });
+    both_name_field(&case, "modelId", fields).await
 }
 
 async fn line_break(case: Case) -> Result<(), Failure> {
-    let space = namespace(&case);
     for name in ["\n", "\nplasma", "\r\n"] {
-        for on in both(&case).await? {
-            let fields = json!({ "modelId": format!("{space}/{name}") });
-            attempt(&case, on, fields).await?.names("modelId")?;
-        }
+        let fields = json!({ "modelId": format!("{}/{name}", namespace(&case)) });
+        both_name_field(&case, "modelId", fields).await?;
     }
     Ok(())
 }
 
 async fn named(case: Case) -> Result<(), Failure> {
-    for on in both(&case).await? {
-        for kind in ["image", "video"] {
-            attempt(&case, on, json!({ "promptType": kind })).await?.names("modelId")?;
-        }
-        for model in off_the_pattern(&case) {
-            attempt(&case, on, json!({ "modelId": model })).await?.names("modelId")?;
-        }
+    for kind in ["image", "video"] {
+        both_name_field(&case, "modelId", json!({ "promptType": kind })).await?;
+    }
+    for model in off_the_pattern(&case) {
+        both_name_field(&case, "modelId", json!({ "modelId": model })).await?;
     }
     Ok(())
 }

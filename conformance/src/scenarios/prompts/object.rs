@@ -2,37 +2,44 @@
 //! which types, and what it does not show. What our server chose beyond that is
 //! in `choices`.
 
+use std::collections::BTreeSet;
+
 use futures::future::try_join_all;
 use serde_json::{Value, json};
 
 use crate::scenario::core;
-use crate::scenarios::pagination::walk::{in_vault, walk};
 use crate::wire::Reply;
-use crate::{Case, Failure, Scenario, check, make};
+use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "prompts.object.id" ["PR-01", "EN-08"] id,
+    core! { "prompts.object.id" ["PR-01", "EN-08"]
+        |case| shows(case, "id", "an integer", Value::is_i64),
         "The id is an integer in every answer" },
     core! { "prompts.object.id-unique" ["PR-01"] id_unique,
         "Prompts that are made at the same moment have different ids" },
-    core! { "prompts.object.title-and-text" ["PR-02"] title_and_text,
+    core! { "prompts.object.title-and-text" ["PR-02", "PR-19"] title_and_text,
         "Title and prompt are strings that hold what was stored" },
     core! { "prompts.object.type" ["PR-03"] kind,
         "The promptType of a prompt is the one it was made with" },
-    core! { "prompts.object.platform" ["PR-04"] platform,
+    core! { "prompts.object.platform" ["PR-04"]
+        |case| shows(case, "platform", "a string or null", |it| it.is_string() || it.is_null()),
         "The platform is a string or null" },
-    core! { "prompts.object.status" ["PR-05"] status,
+    core! { "prompts.object.status" ["PR-05"]
+        |case| shows(case, "status", "a string", Value::is_string),
         "The status is a string" },
-    core! { "prompts.object.images" ["PR-06"] images,
+    core! { "prompts.object.images" ["PR-06"]
+        |case| shows(case, "images", "an array", Value::is_array),
         "The images are an array" },
     core! { "prompts.object.vault-ids" ["PR-08"] vault_ids,
         "The vaultIds are integers and name every vault the prompt is in, and no other" },
     core! { "prompts.object.timestamps" ["PR-09", "EN-09"] timestamps,
         "The createdAt and updatedAt are ISO 8601 timestamps" },
-    core! { "prompts.object.no-membership" ["PR-11"] no_membership,
+    core! { "prompts.object.no-membership" ["PR-11"]
+        |case| hides(case, &["vaultPromptId", "isPinned"]),
         "No prompt object but those of a vault's listing has vaultPromptId or isPinned" },
-    core! { "prompts.object.no-input" ["PR-12"] no_input,
+    core! { "prompts.object.no-input" ["PR-12"]
+        |case| hides(case, INPUT_ONLY),
         "A prompt object does not show the fields that are input only" },
 ];
 
@@ -49,6 +56,9 @@ pub(super) const FIELDS: [&str; 10] = [
     "updatedAt",
 ];
 
+const INPUT_ONLY: &[&str] =
+    &["modelId", "aspectRatio", "vaultId", "imageUrl", "referenceMediaUrls"];
+
 /// Every key of the prompt object is there.
 pub(super) fn whole(reply: &Reply, place: &str) -> Result<(), Failure> {
     for field in FIELDS {
@@ -57,29 +67,27 @@ pub(super) fn whole(reply: &Reply, place: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A new prompt in every answer that shows it, and where it stands there.
-pub(super) async fn everywhere(
+/// Checks each answer that shows a new prompt with these fields; the check is given the answer
+/// and the place of the prompt in it.
+pub(super) async fn in_every_answer(
     case: &Case,
     fields: Value,
-) -> Result<Vec<(Reply, &'static str)>, Failure> {
-    let wire = case.wire();
-    let (first, second) = (make::vault(case, &wire).await?, make::vault(case, &wire).await?);
-    let created = make::prompt_with(case, &wire, fields).await?;
-    let id = created.integer("/data/id")?;
-    let path = format!("/prompts/{id}");
-    let read = wire.get(&path).await?;
-    let updated = wire.patch(&path, json!({ "title": "Updated" })).await?;
-    let saved = wire.post(&format!("{path}/save"), json!({ "vaultId": second })).await?;
-    make::fill(&wire, first, &[id]).await?;
-    let mut shown = vec![(created, "/data"), (read, "/data"), (updated, "/data"), (saved, "/data")];
-    // The pages before the one that it is on may be empty (S-71).
-    for page in walk(&wire, &in_vault(first), None).await? {
-        if !page.ids.is_empty() {
-            shown.push((page.reply, "/data/0"));
-        }
+    check: impl Fn(&Reply, &str) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let [first, second] = case.vaults().await?;
+    let (prompt, created) = case.prompt_with(fields).await?;
+    let read = prompt.get().await?;
+    let updated = prompt.update(json!({ "title": "Updated" })).await?;
+    let saved = prompt.save_into(&second).await?;
+    first.add_in_turn([&prompt]).await?;
+    for reply in [created, read, updated, saved] {
+        check(&reply, "/data")?;
     }
-    check::equal("the number of answers that show it", &shown.len(), &5)?;
-    Ok(shown)
+    // The pages before the one that it is on may be empty (S-71).
+    let pages = first.list().walk().await?.pages;
+    let shown: Vec<_> = pages.iter().filter(|page| !page.ids.is_empty()).collect();
+    check::equal("the number of pages that show it", &shown.len(), &1)?;
+    check(&shown[0].reply, "/data/0")
 }
 
 /// All that a create takes besides title, text and vault.
@@ -94,32 +102,35 @@ pub(super) fn all_inputs(case: &Case) -> Value {
     })
 }
 
-async fn id(case: Case) -> Result<(), Failure> {
-    for (reply, place) in everywhere(&case, json!({})).await? {
-        reply.integer(&format!("{place}/id"))?;
-    }
-    Ok(())
+/// Every answer shows a value that fits in this field, with a platform and without one.
+async fn shows(
+    case: Case,
+    field: &str,
+    what: &str,
+    fits: impl Fn(&Value) -> bool,
+) -> Result<(), Failure> {
+    let check = |reply: &Reply, prompt: &str| {
+        let value = reply.at(&format!("{prompt}/{field}"))?;
+        reply.ensure(fits(value), format!("{field} to be {what}"), value).map(drop)
+    };
+    in_every_answer(&case, json!({}), check).await?;
+    in_every_answer(&case, json!({ "platform": "poster" }), check).await
 }
 
 async fn id_unique(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let mut ids = try_join_all((0..16).map(|_| make::prompt(&case, &wire))).await?;
-    ids.sort_unstable();
-    ids.dedup();
-    check::equal("the number of different ids of 16 prompts", &ids.len(), &16)
+    let prompts = try_join_all((0..16).map(|_| case.prompt())).await?;
+    let distinct: BTreeSet<_> = prompts.iter().map(|prompt| prompt.id).collect();
+    check::equal("the number of different ids of 16 prompts", &distinct.len(), &16)
 }
 
 async fn title_and_text(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
     for (title, text) in [
         ("Dusk", "A lighthouse at dusk"),
         ("\"Quoted\" \\ / & <b> %20 ${x} '; --", "{\"json\": [1, null]}\nand a second line"),
         ("Château 漢字 日本", "Ein großer Ölkrug, žluťoučký kůň, 灯台"),
     ] {
-        let made =
-            make::prompt_with(&case, &wire, json!({ "title": title, "prompt": text })).await?;
-        let read = wire.get(&format!("/prompts/{}", made.integer("/data/id")?)).await?;
-        for reply in [&made, &read] {
+        let (prompt, created) = case.prompt_with(json!({ "title": title, "prompt": text })).await?;
+        for reply in [created, prompt.read().await?] {
             reply.equals("/data/title", title)?.equals("/data/prompt", text)?;
         }
     }
@@ -130,79 +141,38 @@ async fn kind(case: Case) -> Result<(), Failure> {
     for (kind, model) in
         [("image", case.image_model()), ("video", case.video_model()), ("text", case.image_model())]
     {
+        let check = |reply: &Reply, prompt: &str| {
+            reply.equals(&format!("{prompt}/promptType"), kind).map(drop)
+        };
         let fields = json!({ "promptType": kind, "modelId": model });
-        for (reply, place) in everywhere(&case, fields).await? {
-            reply.equals(&format!("{place}/promptType"), kind)?;
-        }
-    }
-    Ok(())
-}
-
-async fn platform(case: Case) -> Result<(), Failure> {
-    let mut shown = everywhere(&case, json!({})).await?;
-    shown.extend(everywhere(&case, json!({ "platform": "poster" })).await?);
-    for (reply, place) in shown {
-        let platform = reply.at(&format!("{place}/platform"))?;
-        reply.ensure(platform.is_string() || platform.is_null(), "a string or null", platform)?;
-    }
-    Ok(())
-}
-
-async fn status(case: Case) -> Result<(), Failure> {
-    for (reply, place) in everywhere(&case, json!({})).await? {
-        reply.string(&format!("{place}/status"))?;
-    }
-    Ok(())
-}
-
-async fn images(case: Case) -> Result<(), Failure> {
-    for (reply, place) in everywhere(&case, json!({})).await? {
-        reply.array(&format!("{place}/images"))?;
+        in_every_answer(&case, fields, check).await?;
     }
     Ok(())
 }
 
 async fn vault_ids(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let mut vaults = Vec::new();
-    for _ in 0..4 {
-        vaults.push(make::vault(&case, &wire).await?);
-    }
-    let prompt = make::prompt(&case, &wire).await?;
+    let (vaults, prompt) = (case.vaults::<4>().await?, case.prompt().await?);
     for inside in 1..=3 {
-        make::fill(&wire, vaults[inside - 1], &[prompt]).await?;
-        let mut own = make::vaults_of(&wire, prompt).await?;
-        own.retain(|id| vaults.contains(id));
-        own.sort_unstable();
-        let mut expected = vaults[..inside].to_vec();
-        expected.sort_unstable();
-        check::equal("the vaultIds among the scenario's vaults", &own, &expected)?;
+        vaults[inside - 1].add_in_turn([&prompt]).await?;
+        prompt.expect_vaults(&vaults, &vaults[..inside]).await?;
     }
     Ok(())
 }
 
 async fn timestamps(case: Case) -> Result<(), Failure> {
-    for (reply, place) in everywhere(&case, json!({})).await? {
-        reply.timestamp(&format!("{place}/createdAt"))?;
-        reply.timestamp(&format!("{place}/updatedAt"))?;
-    }
-    Ok(())
+    let check = |reply: &Reply, prompt: &str| {
+        reply.timestamp(&format!("{prompt}/createdAt"))?;
+        reply.timestamp(&format!("{prompt}/updatedAt")).map(drop)
+    };
+    in_every_answer(&case, json!({}), check).await
 }
 
-async fn no_membership(case: Case) -> Result<(), Failure> {
-    absent(&case, &["vaultPromptId", "isPinned"]).await
-}
-
-async fn no_input(case: Case) -> Result<(), Failure> {
-    absent(&case, &["modelId", "aspectRatio", "vaultId", "imageUrl", "referenceMediaUrls"]).await
-}
-
-async fn absent(case: &Case, fields: &[&str]) -> Result<(), Failure> {
-    for (reply, place) in everywhere(case, all_inputs(case)).await? {
-        let prompt = reply.at(place)?;
-        for field in fields {
-            reply.ensure(prompt.get(field).is_none(), format!("no {field}"), prompt)?;
-        }
-    }
-    Ok(())
+async fn hides(case: Case, fields: &[&str]) -> Result<(), Failure> {
+    let check = |reply: &Reply, prompt: &str| {
+        let prompt = reply.at(prompt)?;
+        let mut absent = fields.iter().map(|field| (field, prompt.get(field).is_none()));
+        let present = absent.find(|(_, absent)| !absent);
+        reply.ensure(present.is_none(), format!("none of {fields:?}"), prompt).map(drop)
+    };
+    in_every_answer(&case, all_inputs(&case), check).await
 }

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::object::whole;
 use crate::scenario::{core, reference};
-use crate::{Case, Failure, Scenario, make};
+use crate::{Case, Failure, Scenario};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -17,27 +17,22 @@ pub(super) const ALL: &[Scenario] = &[
 ];
 
 async fn answer(case: Case) -> Result<(), Failure> {
-    let prompt = make::prompt(&case, &case.wire()).await?;
-    let reply = case.wire().get(&format!("/prompts/{prompt}")).await?;
-    whole(reply.status(200)?, "/data")
+    whole(&case.prompt().await?.read().await?, "/data")
 }
 
 async fn the_one_named(case: Case) -> Result<(), Failure> {
     for _ in 0..3 {
-        make::prompt(&case, &case.wire()).await?;
+        case.prompt().await?;
         let title = case.name("named");
-        let made = make::prompt_with(&case, &case.wire(), json!({ "title": title })).await?;
-        let id = made.integer("/data/id")?;
-        make::prompt(&case, &case.wire()).await?;
-        let reply = case.wire().get(&format!("/prompts/{id}")).await?;
-        reply.status(200)?.equals("/data/id", id)?.equals("/data/title", title)?;
+        let (prompt, _) = case.prompt_with(json!({ "title": title })).await?;
+        case.prompt().await?;
+        prompt.read().await?.equals("/data/id", prompt.id)?.equals("/data/title", title)?;
     }
     Ok(())
 }
 
 async fn query_ignored(case: Case) -> Result<(), Failure> {
-    let prompt = make::prompt(&case, &case.wire()).await?;
-    let reply = case.wire().get(&format!("/prompts/{prompt}?limit=0&type=x&vaultId=")).await?;
-    reply.status(200)?.equals("/data/id", prompt)?;
-    Ok(())
+    let prompt = case.prompt().await?;
+    let path = format!("{}?limit=0&type=x&vaultId=", prompt.path());
+    case.wire().get(&path).await?.status(200)?.equals("/data/id", prompt.id).map(drop)
 }

@@ -2,11 +2,11 @@
 //! more than "string": our server keeps every scalar value but U+0000 (S-66),
 //! and takes any platform of at most 200 characters (S-09).
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::attempt::{On, attempt, both};
+use super::{both_accepted, both_name_field};
 use crate::scenario::reference;
-use crate::{Case, Failure, Scenario, make};
+use crate::{Case, Failure, Scenario};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -30,12 +30,10 @@ async fn untouched(case: Case) -> Result<(), Failure> {
         "\u{202e}right to left\u{feff}",
         "👩\u{200d}👧 \u{10ffff}",
     ] {
-        for on in both(&case).await? {
-            let fields = json!({ "title": text, "prompt": text, "platform": text });
-            let tried = attempt(&case, on, fields).await?;
-            let id = tried.accepted()?.integer("/data/id")?;
-            let read = case.wire().get(&format!("/prompts/{id}")).await?;
-            for reply in [&tried.reply, &read] {
+        let fields = json!({ "title": text, "prompt": text, "platform": text });
+        for reply in both_accepted(&case, fields).await? {
+            let read = case.prompt_of(&reply)?.get().await?;
+            for reply in [reply, read] {
                 reply.equals("/data/title", text)?;
                 reply.equals("/data/prompt", text)?.equals("/data/platform", text)?;
             }
@@ -45,35 +43,26 @@ async fn untouched(case: Case) -> Result<(), Failure> {
 }
 
 async fn blank(case: Case) -> Result<(), Failure> {
-    for on in both(&case).await? {
-        for field in ["title", "prompt"] {
-            attempt(&case, on, json!({ field: " " })).await?.accepted()?;
-        }
+    for field in ["title", "prompt"] {
+        both_accepted(&case, json!({ field: " " })).await?;
     }
     Ok(())
 }
 
 async fn any_platform(case: Case) -> Result<(), Failure> {
     for platform in ["", " ", "漢字 😀", &"😀".repeat(200)] {
-        for on in both(&case).await? {
-            let tried = attempt(&case, on, json!({ "platform": platform })).await?;
-            tried.accepted()?.equals("/data/platform", platform)?;
+        for reply in both_accepted(&case, json!({ "platform": platform })).await? {
+            reply.equals("/data/platform", platform)?;
         }
     }
-    for on in both(&case).await? {
-        attempt(&case, on, json!({ "platform": "p".repeat(201) })).await?.names("platform")?;
-    }
-    Ok(())
+    both_name_field(&case, "platform", json!({ "platform": "p".repeat(201) })).await
 }
 
 async fn platform_cleared(case: Case) -> Result<(), Failure> {
-    let made = make::prompt_with(&case, &case.wire(), json!({ "platform": "poster" })).await?;
-    let id = made.integer("/data/id")?;
+    let (prompt, _) = case.prompt_with(json!({ "platform": "poster" })).await?;
     for _ in 0..2 {
-        let tried = attempt(&case, On::Update(id), json!({ "platform": null })).await?;
-        tried.accepted()?.equals("/data/platform", json!(null))?;
+        let reply = prompt.update(json!({ "platform": null })).await?;
+        reply.success()?.equals("/data/platform", Value::Null)?;
     }
-    let read = case.wire().get(&format!("/prompts/{id}")).await?;
-    read.equals("/data/platform", json!(null))?;
-    Ok(())
+    prompt.get().await?.equals("/data/platform", Value::Null).map(drop)
 }

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::attempt::{On, attempt};
+use crate::fixture::race;
 use crate::scenario::{core, reference};
-use crate::wire::Reply;
-use crate::{Case, Failure, Scenario, make};
+use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -28,32 +27,21 @@ pub(super) const ALL: &[Scenario] = &[
 ];
 
 async fn changes(case: Case) -> Result<(), Failure> {
-    let made = make::prompt_with(&case, &case.wire(), json!({})).await?;
-    let (id, first) = (made.integer("/data/id")?, made.timestamp("/data/updatedAt")?);
+    let (prompt, created) = case.prompt_with(json!({})).await?;
+    let first = created.timestamp("/data/updatedAt")?;
     // Another server's clock may have whole seconds only, so it is asked again.
     case.until("another updatedAt after updates", Duration::from_secs(5), || async {
-        let fields = json!({ "title": case.name("new") });
-        let tried = attempt(&case, On::Update(id), fields).await?;
-        let changed = tried.accepted()?.timestamp("/data/updatedAt")? != first;
+        let reply = prompt.update(json!({ "title": case.name("new") })).await?;
+        let changed = reply.success()?.timestamp("/data/updatedAt")? != first;
         Ok(changed.then_some(()))
     })
     .await
 }
 
-/// The answer's `updatedAt` is later than `before`; the new one.
-fn later(reply: &Reply, before: jiff::Timestamp, what: &Value) -> Result<jiff::Timestamp, Failure> {
-    let after = reply.timestamp("/data/updatedAt")?;
-    let expected = format!("an updatedAt after {before} for an update with {what}");
-    reply.ensure(after > before, expected, after)?;
-    Ok(after)
-}
-
 async fn any_known_field(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let vault = make::vault(&case, &wire).await?;
-    let made = make::prompt_with(&case, &wire, json!({})).await?;
-    let id = made.integer("/data/id")?;
-    let mut last = made.timestamp("/data/updatedAt")?;
+    let vault = case.vault().await?;
+    let (prompt, created) = case.prompt_with(json!({})).await?;
+    let mut last = created.timestamp("/data/updatedAt")?;
     let url = "https://example.com/a.png";
     for fields in [
         json!({ "title": "New" }),
@@ -66,84 +54,65 @@ async fn any_known_field(case: Case) -> Result<(), Failure> {
         json!({ "imageUrl": url }),
         json!({ "referenceMediaUrls": [url] }),
         json!({ "referenceMediaUrls": [] }),
-        json!({ "vaultId": vault }),
+        json!({ "vaultId": vault.id }),
     ] {
         for _ in 0..2 {
-            let tried = attempt(&case, On::Update(id), fields.clone()).await?;
-            last = later(tried.accepted()?, last, &fields)?;
+            let reply = prompt.update(fields.clone()).await?;
+            let now = reply.success()?.timestamp("/data/updatedAt")?;
+            reply.ensure(now > last, format!("an updatedAt after {last}"), now)?;
+            last = now;
         }
     }
     Ok(())
 }
 
 async fn strictly_later(case: Case) -> Result<(), Failure> {
-    let made = make::prompt_with(&case, &case.wire(), json!({})).await?;
-    let id = made.integer("/data/id")?;
-    let mut moments = Vec::new();
-    let fields = json!({ "title": "New" });
-    let tries = (0..24).map(|_| attempt(&case, On::Update(id), fields.clone()));
-    for tried in futures::future::try_join_all(tries).await? {
-        moments.push(tried.accepted()?.timestamp("/data/updatedAt")?);
+    let (prompt, created) = case.prompt_with(json!({})).await?;
+    let mut moments = vec![created.timestamp("/data/updatedAt")?];
+    for reply in race::times(24, || prompt.update(json!({ "title": "New" }))).await? {
+        moments.push(reply.success()?.timestamp("/data/updatedAt")?);
     }
-    moments.push(made.timestamp("/data/updatedAt")?);
     moments.sort_unstable();
     moments.dedup();
-    crate::check::equal("the number of different updatedAt", &moments.len(), &25)
+    check::equal("the number of different updatedAt", &moments.len(), &25)
 }
 
 async fn nothing_known(case: Case) -> Result<(), Failure> {
-    let made = make::prompt_with(&case, &case.wire(), json!({ "platform": "poster" })).await?;
-    let on = On::Update(made.integer("/data/id")?);
+    let (prompt, created) = case.prompt_with(json!({ "platform": "poster" })).await?;
     for fields in [json!({}), json!({ "unknown": 1, "updatedAt": "1970-01-01T00:00:00Z" })] {
-        let tried = attempt(&case, on, fields).await?;
-        tried.accepted()?.equals("/data", made.at("/data")?.clone())?;
+        let reply = prompt.update(fields).await?;
+        reply.success()?.equals("/data", created.at("/data")?.clone())?;
     }
     Ok(())
 }
 
 async fn not_by_memberships(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let (first, second) = (make::vault(&case, &wire).await?, make::vault(&case, &wire).await?);
-    let member = make::members(&case, &wire, first, 1).await?[0];
-    let path = format!("/prompts/{}", member.prompt);
-    let expected = wire.get(&path).await?.at("/data/updatedAt")?.clone();
-    let membership = format!("/vaults/{first}/prompts/{}", member.membership);
-    let mut replies = vec![
-        wire.post_empty(&format!("{membership}/pin")).await?,
-        wire.delete(&format!("{membership}/pin")).await?,
-    ];
-    let moved =
-        wire.post(&format!("{membership}/move"), json!({ "targetVaultId": second })).await?;
-    let membership = moved.integer("/data/vaultPromptId")?;
-    replies.push(moved);
-    replies.push(wire.delete(&format!("/vaults/{second}/prompts/{membership}")).await?);
-    replies.push(wire.post(&format!("{path}/save"), json!({ "vaultId": first })).await?);
-    for reply in replies {
-        reply.status(200)?;
-    }
-    wire.get(&path).await?.equals("/data/updatedAt", expected)?;
-    Ok(())
+    let [first, second] = case.vaults().await?;
+    let [member] = first.filled().await?;
+    let expected = member.prompt.get().await?.at("/data/updatedAt")?.clone();
+    member.pin().await?.status(200)?;
+    member.unpin().await?.status(200)?;
+    member.moved_to(&second).await?.remove().await?.status(200)?;
+    member.prompt.save_into(&first).await?.status(200)?;
+    member.prompt.get().await?.equals("/data/updatedAt", expected).map(drop)
 }
 
 async fn not_by_refusals(case: Case) -> Result<(), Failure> {
-    let made = make::prompt_with(&case, &case.wire(), json!({})).await?;
-    let id = made.integer("/data/id")?;
+    let (prompt, created) = case.prompt_with(json!({})).await?;
     for fields in [
         json!({ "title": "" }),
         json!({ "title": "Good", "promptType": "video" }),
         json!({ "title": "Good", "vaultId": 0 }),
     ] {
-        attempt(&case, On::Update(id), fields).await?.refused()?;
+        prompt.update(fields).await?.status(400)?;
     }
-    let read = case.wire().get(&format!("/prompts/{id}")).await?;
-    read.equals("/data/updatedAt", made.at("/data/updatedAt")?.clone())?;
-    Ok(())
+    let before = created.at("/data/updatedAt")?.clone();
+    prompt.get().await?.equals("/data/updatedAt", before).map(drop)
 }
 
 async fn created_at_stays(case: Case) -> Result<(), Failure> {
-    let made = make::prompt_with(&case, &case.wire(), json!({})).await?;
-    let on = On::Update(made.integer("/data/id")?);
-    let tried = attempt(&case, on, json!({ "title": "New", "prompt": "New" })).await?;
-    tried.accepted()?.equals("/data/createdAt", made.at("/data/createdAt")?.clone())?;
-    Ok(())
+    let (prompt, created) = case.prompt_with(json!({})).await?;
+    let reply = prompt.update(json!({ "title": "New", "prompt": "New" })).await?;
+    let before = created.at("/data/createdAt")?.clone();
+    reply.success()?.equals("/data/createdAt", before).map(drop)
 }

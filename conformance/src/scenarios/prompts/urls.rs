@@ -2,15 +2,17 @@
 
 use serde_json::json;
 
-use super::attempt::{On, attempt, both};
+use super::{both_accepted, both_name_field, created_with};
 use crate::scenario::{core, reference};
-use crate::{Case, Failure, Scenario, make};
+use crate::{Case, Failure, Scenario};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "prompts.urls.image" ["PR-28"] image,
+    core! { "prompts.urls.image" ["PR-28"]
+        |case| created_with(case, GOOD.map(|url| json!({ "imageUrl": url }))),
         "A create takes an imageUrl that is a URL" },
-    core! { "prompts.urls.references" ["PR-29"] references,
+    core! { "prompts.urls.references" ["PR-29"]
+        |case| created_with(case, SEVERAL.map(|urls| json!({ "referenceMediaUrls": urls }))),
         "A create takes referenceMediaUrls, of several URIs or none" },
     core! { "prompts.urls.references-replaced" ["PR-39"] references_replaced,
         "An update replaces the referenceMediaUrls: ten new ones fit where ten were" },
@@ -25,30 +27,16 @@ const GOOD: [&str; 4] = [
     "https://192.0.2.1/a.webp",
 ];
 
-async fn image(case: Case) -> Result<(), Failure> {
-    for url in GOOD {
-        attempt(&case, On::Create, json!({ "imageUrl": url })).await?.accepted()?;
-    }
-    Ok(())
-}
-
-async fn references(case: Case) -> Result<(), Failure> {
-    for urls in [&GOOD[..], &GOOD[..1], &[]] {
-        attempt(&case, On::Create, json!({ "referenceMediaUrls": urls })).await?.accepted()?;
-    }
-    Ok(())
-}
+const SEVERAL: [&[&str]; 3] = [&GOOD, &["https://example.com/a.png"], &[]];
 
 async fn references_replaced(case: Case) -> Result<(), Failure> {
-    let urls = |round: usize| -> Vec<_> {
-        (0..10).map(|n| format!("https://example.com/{round}/{n}.png")).collect()
+    let ten = |round: usize| {
+        let urls = (0..10).map(|n| format!("https://example.com/{round}/{n}.png"));
+        json!({ "referenceMediaUrls": urls.collect::<Vec<_>>() })
     };
-    let fields = json!({ "referenceMediaUrls": urls(0) });
-    let made = make::prompt_with(&case, &case.wire(), fields).await?;
-    let on = On::Update(made.integer("/data/id")?);
+    let (prompt, _) = case.prompt_with(ten(0)).await?;
     for round in 1..=3 {
-        let fields = json!({ "referenceMediaUrls": urls(round) });
-        attempt(&case, on, fields).await?.accepted()?;
+        prompt.update(ten(round)).await?.success()?;
     }
     Ok(())
 }
@@ -64,17 +52,12 @@ async fn any_scheme(case: Case) -> Result<(), Failure> {
         "https://例え.example/画像.png",
         &long,
     ] {
-        for on in both(&case).await? {
-            attempt(&case, on, json!({ "imageUrl": url })).await?.accepted()?;
-            let fields = json!({ "referenceMediaUrls": [url, url, GOOD[0]] });
-            attempt(&case, on, fields).await?.accepted()?;
-        }
+        both_accepted(&case, json!({ "imageUrl": url })).await?;
+        let fields = json!({ "referenceMediaUrls": [url, url, GOOD[0]] });
+        both_accepted(&case, fields).await?;
     }
-    for on in both(&case).await? {
-        let url = of_length(2049);
-        attempt(&case, on, json!({ "imageUrl": url })).await?.names("imageUrl")?;
-        let fields = json!({ "referenceMediaUrls": [url] });
-        attempt(&case, on, fields).await?.names("referenceMediaUrls")?;
-    }
-    Ok(())
+    let url = of_length(2049);
+    both_name_field(&case, "imageUrl", json!({ "imageUrl": url })).await?;
+    let fields = json!({ "referenceMediaUrls": [url] });
+    both_name_field(&case, "referenceMediaUrls", fields).await
 }

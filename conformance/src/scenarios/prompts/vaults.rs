@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use super::attempt::{On, attempt};
+use crate::fixture::{Prompt, Vault};
 use crate::scenario::{core, reference};
-use crate::wire::Wire;
-use crate::{Case, Failure, Scenario, check, make};
+use crate::wire::Reply;
+use crate::{Case, Failure, Scenario};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -20,83 +20,54 @@ pub(super) const ALL: &[Scenario] = &[
     reference! { "prompts.vaults.refused-create-makes-nothing"
         ["PR-27"] refused_create_makes_nothing,
         "A create with the vaultId of no vault makes no prompt (S-57)" },
-    reference! { "prompts.vaults.update-again" ["PR-38"] update_again,
-        "An update with a vault the prompt is in already keeps the membership (S-26)" },
 ];
 
-/// The id of a vault that is no more.
-pub(super) async fn gone(case: &Case, wire: &Wire) -> Result<i64, Failure> {
-    let vault = make::vault(case, wire).await?;
-    wire.delete(&format!("/vaults/{vault}")).await?.status(200)?;
-    Ok(vault)
+fn shows(reply: &Reply, vault: &Vault) -> Result<(), Failure> {
+    let shown = reply.success()?.array("/data/vaultIds")?;
+    let what = format!("vaultIds with {}", vault.id);
+    reply.ensure(shown.contains(&json!(vault.id)), what, format!("{shown:?}")).map(drop)
 }
 
-async fn holds(case: &Case, vault: i64, prompt: i64) -> Result<(), Failure> {
-    let listed = make::contents(&case.wire(), vault).await?;
-    let times = listed.iter().filter(|member| member.prompt == prompt).count();
-    check::equal("how often the vault lists the prompt", &times, &1)
+async fn holds_once(vault: &Vault, prompt: &Prompt) -> Result<(), Failure> {
+    let listing = vault.listing().await?;
+    let listed = listing.integers("/data", "id")?;
+    let times = listed.iter().filter(|id| **id == prompt.id).count();
+    listing.ensure(times == 1, "the prompt once", format!("{times} times")).map(drop)
 }
 
 async fn create_shows(case: Case) -> Result<(), Failure> {
-    let vault = make::vault(&case, &case.wire()).await?;
-    let tried = attempt(&case, On::Create, json!({ "vaultId": vault })).await?;
-    let shown = tried.accepted()?.array("/data/vaultIds")?;
-    let got = format!("{shown:?}");
-    tried.reply.ensure(shown.contains(&json!(vault)), format!("vaultIds with {vault}"), got)?;
-    Ok(())
+    let vault = case.vault().await?;
+    shows(&case.create_prompt(json!({ "vaultId": vault.id })).await?, &vault)
 }
 
 async fn create_listed(case: Case) -> Result<(), Failure> {
-    let vault = make::vault(&case, &case.wire()).await?;
-    let tried = attempt(&case, On::Create, json!({ "vaultId": vault })).await?;
-    holds(&case, vault, tried.accepted()?.integer("/data/id")?).await
+    let vault = case.vault().await?;
+    let (prompt, _) = case.prompt_with(json!({ "vaultId": vault.id })).await?;
+    holds_once(&vault, &prompt).await
 }
 
 async fn update_adds(case: Case) -> Result<(), Failure> {
-    let vault = make::vault(&case, &case.wire()).await?;
-    let prompt = make::prompt(&case, &case.wire()).await?;
-    let tried = attempt(&case, On::Update(prompt), json!({ "vaultId": vault })).await?;
-    let shown = tried.accepted()?.array("/data/vaultIds")?;
-    let got = format!("{shown:?}");
-    tried.reply.ensure(shown.contains(&json!(vault)), format!("vaultIds with {vault}"), got)?;
-    holds(&case, vault, prompt).await
+    let (vault, prompt) = (case.vault().await?, case.prompt().await?);
+    shows(&prompt.update(json!({ "vaultId": vault.id })).await?, &vault)?;
+    holds_once(&vault, &prompt).await
 }
 
 async fn update_keeps_others(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let prompt = make::prompt(&case, &wire).await?;
-    let mut vaults = Vec::new();
-    for _ in 0..3 {
-        vaults.push(make::vault(&case, &wire).await?);
+    let (prompt, [first, second, third]) = (case.prompt().await?, case.vaults().await?);
+    for vault in [&first, &second] {
+        vault.add_in_turn([&prompt]).await?;
     }
-    make::fill(&wire, vaults[0], &[prompt]).await?;
-    make::fill(&wire, vaults[1], &[prompt]).await?;
-    let tried = attempt(&case, On::Update(prompt), json!({ "vaultId": vaults[2] })).await?;
-    tried.accepted()?;
-    for vault in &vaults[..2] {
-        holds(&case, *vault, prompt).await?;
-    }
-    Ok(())
+    prompt.update(json!({ "vaultId": third.id })).await?.success()?;
+    holds_once(&first, &prompt).await?;
+    holds_once(&second, &prompt).await
 }
 
 async fn refused_create_makes_nothing(case: Case) -> Result<(), Failure> {
-    let (vault, title) = (gone(&case, &case.wire()).await?, case.name("never"));
-    let fields = json!({ "title": title, "vaultId": vault });
-    attempt(&case, On::Create, fields).await?.refused()?;
+    let (vault, title) = (case.vault().await?, case.name("never"));
+    vault.delete().await?.status(200)?;
+    case.create_prompt(json!({ "title": title, "vaultId": vault.id })).await?.status(400)?;
     // The newest come first, so it would be here.
-    let listed = case.wire().get("/prompts?limit=100").await?;
+    let listed = case.list().limit(100).get().await?;
     let made = listed.array("/data")?.iter().any(|prompt| prompt["title"] == title);
-    listed.ensure(!made, format!("no prompt with the title {title:?}"), "there is one")?;
-    Ok(())
-}
-
-async fn update_again(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let vault = make::vault(&case, &wire).await?;
-    let members = make::members(&case, &wire, vault, 3).await?;
-    let before = make::contents(&wire, vault).await?;
-    let on = On::Update(members[0].prompt);
-    let tried = attempt(&case, on, json!({ "vaultId": vault })).await?;
-    tried.accepted()?.equals("/data/vaultIds", json!([vault]))?;
-    check::equal("the contents of the vault", &make::contents(&wire, vault).await?, &before)
+    listed.ensure(!made, format!("no prompt with the title {title:?}"), "there is one").map(drop)
 }

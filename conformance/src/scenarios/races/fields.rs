@@ -1,13 +1,13 @@
 //! Updates of several fields at once: no reader and no copy meets the fields of two
 //! of them (S-76).
 
-use futures::future::{join, join_all};
+use futures::future::try_join;
 use serde_json::{Value, json};
 
-use super::{all, sound};
+use crate::fixture::race;
 use crate::scenario::reference;
 use crate::wire::Reply;
-use crate::{Case, Failure, Scenario, check, make};
+use crate::{Case, Failure, Scenario};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -21,12 +21,13 @@ pub(super) const ALL: &[Scenario] = &[
 ];
 
 /// Three fields that name their update.
-fn named(round: &str) -> Value {
+fn fields(case: &Case) -> Value {
+    let round = case.name("round");
     json!({ "title": round, "prompt": round, "platform": round })
 }
 
 /// The three fields of a prompt are those of one update.
-fn is_of_one(reply: &Reply, place: &str) -> Result<(), Failure> {
+fn is_of_one_update(reply: &Reply, place: &str) -> Result<(), Failure> {
     let title = reply.string(&format!("{place}/title"))?;
     for field in ["prompt", "platform"] {
         reply.equals(&format!("{place}/{field}"), title)?;
@@ -35,62 +36,55 @@ fn is_of_one(reply: &Reply, place: &str) -> Result<(), Failure> {
 }
 
 async fn updates(case: Case) -> Result<(), Failure> {
-    let wire = case.wire().under_contention();
-    let path = format!("/prompts/{}", make::prompt(&case, &wire).await?);
+    let prompt = case.under_contention().prompt().await?;
     for _ in 0..4 {
-        let bodies = (0..8).map(|_| named(&case.name("round")));
-        for reply in all(join_all(bodies.map(|body| wire.patch(&path, body))).await)? {
-            is_of_one(reply.status(200)?, "/data")?;
+        for reply in race::times(8, || prompt.update(fields(&case))).await? {
+            is_of_one_update(reply.status(200)?, "/data")?;
         }
-        is_of_one(wire.get(&path).await?.status(200)?, "/data")?;
+        is_of_one_update(&prompt.read().await?, "/data")?;
     }
     Ok(())
 }
 
 async fn whole_when_read(case: Case) -> Result<(), Failure> {
-    let wire = case.wire().under_contention();
-    let path = format!("/prompts/{}", make::prompt(&case, &wire).await?);
-    wire.patch(&path, named(&case.name("before"))).await?.status(200)?;
+    let prompt = case.under_contention().prompt().await?;
+    prompt.update(fields(&case)).await?.status(200)?;
     let updates = async {
         for _ in 0..12 {
-            wire.patch(&path, named(&case.name("round"))).await?.status(200)?;
+            prompt.update(fields(&case)).await?.status(200)?;
         }
-        Ok::<_, Failure>(())
+        Ok(())
     };
     let reads = async {
         for _ in 0..6 {
-            for reply in all(join_all((0..4).map(|_| wire.get(&path))).await)? {
-                is_of_one(reply.status(200)?, "/data")?;
+            for reply in race::times(4, || prompt.read()).await? {
+                is_of_one_update(&reply, "/data")?;
             }
         }
-        Ok::<_, Failure>(())
+        Ok(())
     };
-    let (updated, read) = join(updates, reads).await;
-    updated.and(read)
+    try_join(updates, reads).await.map(drop)
 }
 
 async fn forked_whole(case: Case) -> Result<(), Failure> {
-    let (wire, other) = (case.wire().under_contention(), case.other().under_contention());
-    let fields = json!({ "visibility": "public" });
-    let vault = make::vault_with(&case, &other, fields).await?.integer("/data/id")?;
-    let members = make::members(&case, &other, vault, 4).await?;
-    let paths: Vec<_> = members.iter().map(|one| format!("/prompts/{}", one.prompt)).collect();
-    for path in &paths {
-        other.patch(path, named(&case.name("before"))).await?.status(200)?;
+    let (case, owner) = (case.under_contention(), case.other_account().under_contention());
+    let (vault, _) = owner.vault_with(json!({ "visibility": "public" })).await?;
+    let members = vault.fill(4).await?;
+    for member in &members {
+        member.prompt.update(fields(&case)).await?.status(200)?;
     }
-    let fork = format!("/vaults/{vault}/fork");
-    let bodies = paths.iter().cycle().take(16).map(|path| (path, named(&case.name("round"))));
-    let updates = join_all(bodies.map(|(path, body)| other.patch(path, body)));
-    let forks = join_all((0..4).map(|_| wire.post_empty(&fork)));
-    let (updates, forks) = join(updates, forks).await;
-    sound(&all(updates)?)?;
-    for forked in all(forks)? {
-        let id = forked.status(201)?.integer("/data/id")?;
-        let copies = wire.get(&format!("/vaults/{id}/prompts")).await?;
-        let count = copies.status(200)?.array("/data")?.len();
-        check::equal("the copies", &count, &members.len())?;
+    let updates = members.iter().cycle().take(16);
+    let updates = race::all(updates.map(|member| member.prompt.update(fields(&case))));
+    let source = case.vault_at(vault.id);
+    let (updates, forks) = try_join(updates, race::times(4, || source.fork())).await?;
+    race::expect_no_server_error(&updates)?;
+    for forked in forks {
+        let fork = case.vault_at(forked.status(201)?.integer("/data/id")?);
+        let listing = fork.listing().await?;
+        let count = listing.array("/data")?.len();
+        listing.ensure(count == members.len(), "4 copies", count)?;
         for at in 0..count {
-            is_of_one(&copies, &format!("/data/{at}"))?;
+            is_of_one_update(&listing, &format!("/data/{at}"))?;
         }
     }
     Ok(())

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use futures::future::join_all;
 use serde_json::json;
 
-use super::all;
+use crate::case::{state, status_path};
+use crate::fixture::{Vault, race};
 use crate::scenario::reference;
 use crate::wire::Reply;
-use crate::{Case, Failure, Scenario, check, make};
+use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -20,50 +20,49 @@ pub(super) const ALL: &[Scenario] = &[
          time (S-36)" },
 ];
 
-async fn order(case: &Case, id: &str, prompt: &str, vault: i64) -> Result<Reply, Failure> {
+async fn generate(case: &Case, id: &str, prompt: &str, vault: &Vault) -> Result<Reply, Failure> {
     let body = json!({
-        "modelId": "local/plasma", "prompt": prompt, "clientJobId": id, "vaultId": vault,
+        "modelId": "local/plasma", "prompt": prompt, "clientJobId": id, "vaultId": vault.id,
     });
-    case.wire().under_contention().post("/generations", body).await
+    case.wire().post("/generations", body).await
 }
 
 /// How long a job of the local provider may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How many outputs came of one job, once it has ended.
-async fn outputs(case: &Case, id: &str, vault: i64) -> Result<usize, Failure> {
-    let (wire, path) = (case.wire().under_contention(), crate::case::status_path(id));
+/// Once the job has ended, one output came of it.
+async fn expect_one_output(case: &Case, id: &str, vault: &Vault) -> Result<(), Failure> {
     let ended = || async {
-        let reply = wire.get(&path).await?;
-        let state = crate::case::state(&reply);
-        Ok(state.is_some_and(|state| state == "completed").then_some(()))
+        let reply = case.wire().get(&status_path(id)).await?;
+        Ok(state(&reply).is_some_and(|state| state == "completed").then_some(()))
     };
     case.until("the job to be completed", TIMEOUT, ended).await?;
-    Ok(make::contents(&case.wire().under_contention(), vault).await?.len())
+    vault.expect_size(1).await
 }
 
 async fn same_id(case: Case) -> Result<(), Failure> {
-    let vault = make::vault(&case, &case.wire().under_contention()).await?;
-    let (id, prompt) = (case.name("job"), case.name("same"));
-    let replies = all(join_all((0..32).map(|_| order(&case, &id, &prompt, vault))).await)?;
+    let case = case.under_contention();
+    let (vault, id, prompt) = (case.vault().await?, case.name("job"), case.name("same"));
     let mut requests = BTreeSet::new();
+    let replies = race::times(32, || generate(&case, &id, &prompt, &vault)).await?;
     for reply in &replies {
         requests.insert(reply.status(202)?.string("/data/providerRequestId")?);
     }
     check::equal("the number of requests at the provider", &requests.len(), &1)?;
-    check::equal("the number of outputs", &outputs(&case, &id, vault).await?, &1)
+    expect_one_output(&case, &id, &vault).await
 }
 
 async fn two_bodies(case: Case) -> Result<(), Failure> {
-    let vault = make::vault(&case, &case.wire().under_contention()).await?;
-    let (id, texts) = (case.name("job"), [case.name("one"), case.name("two")]);
-    let tries = (0..32).map(|at| order(&case, &id, &texts[at % 2], vault));
-    let replies = all(join_all(tries).await)?;
+    let case = case.under_contention();
+    let (vault, id) = (case.vault().await?, case.name("job"));
+    let texts = [case.name("one"), case.name("two")];
+    let calls = (0..32).map(|at| generate(&case, &id, &texts[at % 2], &vault));
+    let replies = race::all(calls).await?;
     let taken: BTreeSet<_> =
         (0..32).filter(|at| replies[*at].status_code() == 202).map(|at| at % 2).collect();
     check::equal("the number of bodies that were taken", &taken.len(), &1)?;
     for (at, reply) in replies.iter().enumerate() {
         reply.status(if taken.contains(&(at % 2)) { 202 } else { 400 })?;
     }
-    check::equal("the number of outputs", &outputs(&case, &id, vault).await?, &1)
+    expect_one_output(&case, &id, &vault).await
 }

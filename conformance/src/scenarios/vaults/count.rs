@@ -4,9 +4,9 @@
 
 use serde_json::json;
 
+use crate::fixture::Vault;
 use crate::scenario::core;
-use crate::wire::Wire;
-use crate::{Case, Failure, Scenario, check, make};
+use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -21,78 +21,52 @@ pub(super) const ALL: &[Scenario] = &[
 ];
 
 async fn starts_at_zero(case: Case) -> Result<(), Failure> {
-    let vault = make::vault(&case, &case.wire()).await?;
-    let count = make::count_of(&case.wire(), vault).await?;
-    check::equal("promptCount of a new vault", &count, &0)
+    case.vault().await?.read().await?.equals("/data/promptCount", 0).map(drop)
+}
+
+async fn true_after(step: &str, vault: &Vault) -> Result<(), Failure> {
+    let counted = vault.counts_what_it_lists().await;
+    check::with_context(format!("after {step}"), counted).map(drop)
 }
 
 async fn after_adding(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let vault = make::vault(&case, &wire).await?;
-    let prompts = make::prompts(&case, &wire, 5).await?;
-    let source = make::vault(&case, &wire).await?;
-    let moving = make::members(&case, &wire, source, 1).await?;
-
-    let add = |ids: &[i64]| (format!("/vaults/{vault}/prompts"), json!({ "promptIds": ids }));
-    let into = json!({ "vaultId": vault });
-    let steps = [
-        ("adding one prompt", add(&prompts[..1])),
-        ("adding two prompts", add(&prompts[1..3])),
-        ("saving a prompt", (format!("/prompts/{}/save", prompts[3]), into.clone())),
-        (
-            "moving a prompt in",
-            (
-                format!("/vaults/{source}/prompts/{}/move", moving[0].membership),
-                json!({ "targetVaultId": vault }),
-            ),
-        ),
-    ];
-    for (step, (path, body)) in steps {
-        wire.post(&path, body).await?.status_in(200..=201)?;
-        count_is_true(&wire, vault, step).await?;
-    }
-    wire.patch(&format!("/prompts/{}", prompts[4]), into.clone()).await?.status(200)?;
-    count_is_true(&wire, vault, "updating a prompt with the vaultId").await?;
-    make::prompt_with(&case, &wire, into.clone()).await?;
-    count_is_true(&wire, vault, "creating a prompt with the vaultId").await?;
-
+    let [vault, source] = case.vaults().await?;
+    let (prompts, [moving]) = (case.prompts(5).await?, source.filled().await?);
+    let into = json!({ "vaultId": vault.id });
+    vault.add([&prompts[0]]).await?.success()?;
+    true_after("adding one prompt", &vault).await?;
+    vault.add(&prompts[1..3]).await?.success()?;
+    true_after("adding two prompts", &vault).await?;
+    prompts[3].save_into(&vault).await?.success()?;
+    true_after("saving a prompt", &vault).await?;
+    moving.move_to(&vault).await?.success()?;
+    true_after("moving a prompt in", &vault).await?;
+    prompts[4].update(into.clone()).await?.success()?;
+    true_after("updating a prompt with the vaultId", &vault).await?;
+    case.prompt_with(into).await?;
+    true_after("creating a prompt with the vaultId", &vault).await?;
     // Whatever these answer (S-26).
-    wire.post(&format!("/vaults/{vault}/prompts"), json!({ "promptIds": prompts })).await?;
-    count_is_true(&wire, vault, "adding prompts again").await?;
-    wire.post(&format!("/prompts/{}/save", prompts[0]), into).await?;
-    count_is_true(&wire, vault, "saving a prompt again").await
+    vault.add(&prompts).await?;
+    true_after("adding prompts again", &vault).await?;
+    prompts[0].save_into(&vault).await?;
+    true_after("saving a prompt again", &vault).await
 }
 
 async fn after_taking_out(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let vault = make::vault(&case, &wire).await?;
-    let target = make::vault(&case, &wire).await?;
-    let members = make::members(&case, &wire, vault, 4).await?;
-
-    let path = format!("/vaults/{vault}/prompts/{}", members[0].membership);
-    wire.delete(&path).await?.status(200)?;
-    count_is_true(&wire, vault, "removing a prompt").await?;
-
-    let path = format!("/vaults/{vault}/prompts/{}/move", members[1].membership);
-    wire.post(&path, json!({ "targetVaultId": target })).await?.status(200)?;
-    count_is_true(&wire, vault, "moving a prompt out").await?;
-
-    wire.delete(&format!("/prompts/{}", members[2].prompt)).await?.status(200)?;
-    count_is_true(&wire, vault, "deleting a prompt").await
+    let [vault, target] = case.vaults().await?;
+    let [removed, moved, deleted, _] = vault.filled().await?;
+    removed.remove().await?.status(200)?;
+    true_after("removing a prompt", &vault).await?;
+    moved.move_to(&target).await?.status(200)?;
+    true_after("moving a prompt out", &vault).await?;
+    deleted.prompt.delete().await?.status(200)?;
+    true_after("deleting a prompt", &vault).await
 }
 
 async fn in_the_list(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let vault = make::vault(&case, &wire).await?;
-    make::members(&case, &wire, vault, 3).await?;
-    let entry = super::list(&wire).await?.entry(vault)?;
-    let listed = make::contents(&wire, vault).await?.len();
-    check::equal("promptCount in the list of vaults", &entry["promptCount"], &json!(listed))
-}
-
-async fn count_is_true(wire: &Wire, vault: i64, step: &str) -> Result<(), Failure> {
-    let listed = make::contents(wire, vault).await?.len();
-    let count = make::count_of(wire, vault).await?;
-    let what = format!("promptCount after {step}, with {listed} prompts in the listing,");
-    check::equal(&what, &usize::try_from(count).ok(), &Some(listed))
+    let vault = case.vault().await?;
+    vault.fill(3).await?;
+    let vaults = super::list(&case).await?;
+    let (count, listed) = (&vaults.entry(vault.id)?["promptCount"], vault.members().await?.len());
+    vaults.ensure(*count == listed, format!("a promptCount of {listed}"), count).map(drop)
 }

@@ -1,11 +1,11 @@
-//! Making a vault: which fields it takes, which it asks for, what it refuses.
-//! How long they may be is in `fields`.
+//! Creating a vault: what it answers, and its defaults. The bounds of its fields are in `fields`.
 
 use serde_json::{Value, json};
 
-use super::{list, read, same_object};
+use super::{list, same_object};
+use crate::fixture::merged;
 use crate::scenario::{core, reference};
-use crate::{Case, Failure, Scenario, check, make};
+use crate::{Case, Failure, Scenario};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -17,60 +17,61 @@ pub(super) const ALL: &[Scenario] = &[
         "A vault made from a name alone is private" },
     core! { "vaults.create.refused-makes-nothing" ["VA-20"] refused_makes_nothing,
         "A refused create makes no vault" },
+    core! { "vaults.read.any-visibility" ["VA-21"] any_visibility,
+        "A vault of the caller is read at its address, whatever its visibility" },
     reference! { "vaults.create.equal-names" ["VA-02"] equal_names,
         "Two vaults may have the same name" },
 ];
 
 async fn answer(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let body = json!({
-        "name": case.name("vault"),
-        "description": "Boats, cranes, gulls",
-        "visibility": "unlisted",
-    });
-    let made = wire.post("/vaults", body).await?;
-    let vault = read(&wire, made.status(201)?.integer("/data/id")?).await?;
-    same_object(made.at("/data")?, vault.at("/data")?)
+    let fields = json!({ "description": "Boats, cranes, gulls", "visibility": "unlisted" });
+    let (vault, created) = case.vault_with(fields).await?;
+    let read = vault.read().await?;
+    same_object(created.status(201)?, created.at("/data")?, read.at("/data")?)
 }
 
 async fn description(case: Case) -> Result<(), Failure> {
-    let text = Value::from(case.name("about"));
-    for given in [Some(&text), Some(&Value::Null), None] {
-        let mut body = json!({ "name": case.name("vault") });
-        if let Some(description) = given {
-            body["description"] = description.clone();
-        }
+    let text = case.name("about");
+    for given in [json!({ "description": text }), json!({ "description": null }), json!({})] {
+        let body = merged(json!({ "name": case.name("vault") }), given.clone());
         let reply = case.wire().post("/vaults", body).await?;
-        reply.accepted(201, format!("description {given:?}"))?;
-        if given == Some(&text) {
-            reply.equals("/data/description", text.clone())?;
+        reply.status(201)?;
+        if given["description"] == text {
+            reply.equals("/data/description", text.as_str())?;
         }
     }
     Ok(())
 }
 
 async fn defaults(case: Case) -> Result<(), Failure> {
-    let made = make::vault(&case, &case.wire()).await?;
-    read(&case.wire(), made).await?.equals("/data/visibility", "private")?;
-    Ok(())
+    case.vault().await?.read().await?.equals("/data/visibility", "private").map(drop)
 }
 
 async fn refused_makes_nothing(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
     let name = case.name("never");
     let body = json!({ "name": name, "visibility": "secret" });
-    wire.post("/vaults", body).await?.refused("visibility \"secret\"")?;
-    let vaults = list(&wire).await?.array("/data")?;
-    let made = vaults.iter().any(|vault| vault["name"] == *name);
-    check::ensure(!made, "no vault of the refused create", "one with its name")
+    case.wire().post("/vaults", body).await?.refused("visibility \"secret\"")?;
+    let vaults = list(&case).await?;
+    let made = vaults.array("/data")?.iter().any(|vault| vault["name"] == *name);
+    vaults.ensure(!made, "no vault of the refused create", "one with its name").map(drop)
+}
+
+async fn any_visibility(case: Case) -> Result<(), Failure> {
+    for visibility in ["private", "unlisted", "public"] {
+        let (vault, _) = case.vault_with(json!({ "visibility": visibility })).await?;
+        let reply = vault.get().await?;
+        reply.accepted(200, format!("a vault that is {visibility}"))?;
+        reply.equals("/data/id", vault.id)?.equals("/data/visibility", visibility)?;
+    }
+    Ok(())
 }
 
 /// S-17.
 async fn equal_names(case: Case) -> Result<(), Failure> {
-    let name = case.name("twin");
+    let name = Value::from(case.name("twin"));
     for _ in 0..2 {
         let reply = case.wire().post("/vaults", json!({ "name": name })).await?;
-        reply.status(201)?.equals("/data/name", name.as_str())?;
+        reply.status(201)?.equals("/data/name", name.clone())?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::list;
 use crate::scenario::core;
-use crate::{Case, Failure, Scenario, check, make};
+use crate::{Case, Failure, Scenario};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -19,64 +19,49 @@ pub(super) const ALL: &[Scenario] = &[
 ];
 
 async fn answer(case: Case) -> Result<(), Failure> {
-    let vault = make::vault(&case, &case.wire()).await?;
-    let reply = case.wire().delete(&format!("/vaults/{vault}")).await?;
-    reply.status(200)?.equals("/data/id", vault)?.equals("/data/deleted", true)?;
-    Ok(())
+    let vault = case.vault().await?;
+    let reply = vault.delete().await?;
+    reply.status(200)?.equals("/data/id", vault.id)?.equals("/data/deleted", true).map(drop)
 }
 
 async fn gone(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let empty = make::vault(&case, &wire).await?;
-    let full = make::vault(&case, &wire).await?;
-    make::members(&case, &wire, full, 2).await?;
+    let [empty, full] = case.vaults().await?;
+    full.fill(2).await?;
     for (vault, what) in [(empty, "an empty vault"), (full, "a vault with prompts")] {
-        let path = format!("/vaults/{vault}");
-        wire.delete(&path).await?.accepted(200, format!("the deletion of {what}"))?;
-        wire.get(&path).await?.accepted(404, format!("{what} after its deletion"))?;
-        let vaults = list(&wire).await?;
-        let listed = vaults.integers("/data", "id")?.contains(&vault);
+        vault.delete().await?.accepted(200, format!("the deletion of {what}"))?;
+        vault.get().await?.accepted(404, format!("{what} after its deletion"))?;
+        let vaults = list(&case).await?;
+        let listed = vaults.integers("/data", "id")?.contains(&vault.id);
         vaults.ensure(!listed, format!("{what} in the list no more"), "it is there")?;
     }
     Ok(())
 }
 
 async fn prompts_stay(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let vault = make::vault(&case, &wire).await?;
-    let members = make::members(&case, &wire, vault, 3).await?;
-    let pin = format!("/vaults/{vault}/prompts/{}/pin", members[0].membership);
-    wire.post_empty(&pin).await?.status(200)?;
-    wire.delete(&format!("/vaults/{vault}")).await?.status(200)?;
+    let vault = case.vault().await?;
+    let members = vault.fill(3).await?;
+    members[0].pinned().await?;
+    vault.delete().await?.status(200)?;
     for member in members {
-        let reply = wire.get(&format!("/prompts/{}", member.prompt)).await?;
-        reply.accepted(200, "a prompt of a deleted vault")?;
+        member.prompt.get().await?.accepted(200, "a prompt of a deleted vault")?;
     }
     Ok(())
 }
 
 async fn memberships_end(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let (deleted, kept) = (make::vault(&case, &wire).await?, make::vault(&case, &wire).await?);
-    let prompts = make::prompts(&case, &wire, 2).await?;
-    make::fill(&wire, deleted, &prompts).await?;
-    make::fill(&wire, kept, &prompts[..1]).await?;
-    wire.delete(&format!("/vaults/{deleted}")).await?.status(200)?;
-    for (prompt, expected) in [(prompts[0], vec![kept]), (prompts[1], vec![])] {
-        let vaults = make::vaults_among(&wire, prompt, &[deleted, kept]).await?;
-        check::equal("vaultIds after the deletion of a vault", &vaults, &expected)?;
-    }
-    Ok(())
+    let [deleted, kept] = case.vaults().await?;
+    let prompts = case.prompts(2).await?;
+    deleted.add_in_turn(&prompts).await?;
+    kept.add_in_turn([&prompts[0]]).await?;
+    deleted.delete().await?.status(200)?;
+    prompts[0].expect_vaults([&deleted, &kept], [&kept]).await?;
+    prompts[1].expect_vaults([&deleted, &kept], []).await
 }
 
 async fn others_stay(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let (deleted, kept) = (make::vault(&case, &wire).await?, make::vault(&case, &wire).await?);
-    let members = make::members(&case, &wire, kept, 3).await?;
-    let prompts: Vec<_> = members.iter().map(|member| member.prompt).collect();
-    make::fill(&wire, deleted, &prompts).await?;
-    let before = make::contents(&wire, kept).await?;
-    wire.delete(&format!("/vaults/{deleted}")).await?.status(200)?;
-    let after = make::contents(&wire, kept).await?;
-    check::equal("the listing of the other vault", &after, &before)
+    let [deleted, kept] = case.vaults().await?;
+    deleted.add_in_turn(&kept.fill(3).await?).await?;
+    let before = kept.entries().await?;
+    deleted.delete().await?.status(200)?;
+    kept.expect_entries(&before).await
 }

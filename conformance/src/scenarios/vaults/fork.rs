@@ -9,10 +9,10 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{list, read, same_object};
+use super::{list, same_object};
+use crate::fixture::{Vault, ids};
 use crate::scenario::core;
-use crate::wire::{Reply, Wire};
-use crate::{Case, Failure, Scenario, check, make};
+use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -36,26 +36,21 @@ pub(super) const ALL: &[Scenario] = &[
         "The prompts of a fork are new records with ids of their own, which the caller owns" },
 ];
 
-/// A vault of the other account with so many prompts.
-pub(super) async fn source(case: &Case, visibility: &str, prompts: usize) -> Result<i64, Failure> {
-    let fields = json!({ "visibility": visibility });
-    let made = make::vault_with(case, &case.other(), fields).await?;
-    let vault = made.integer("/data/id")?;
-    make::members(case, &case.other(), vault, prompts).await?;
+/// A vault of the other account with new prompts.
+pub(super) async fn source(
+    case: &Case,
+    visibility: &str,
+    prompts: usize,
+) -> Result<Vault, Failure> {
+    let owner = case.other_account();
+    let (vault, _) = owner.vault_with(json!({ "visibility": visibility })).await?;
+    vault.fill(prompts).await?;
     Ok(vault)
 }
 
-/// The caller's new fork of it.
-async fn fork(wire: &Wire, vault: i64) -> Result<Reply, Failure> {
-    let reply = wire.post_empty(&format!("/vaults/{vault}/fork")).await?;
-    reply.status(201)?;
-    Ok(reply)
-}
-
 /// What a person wrote into each prompt of the vault, whatever the order.
-async fn texts(wire: &Wire, vault: i64) -> Result<BTreeSet<String>, Failure> {
-    let reply = wire.get(&format!("/vaults/{vault}/prompts")).await?;
-    let prompts = reply.status(200)?.array("/data")?;
+async fn texts(vault: &Vault) -> Result<BTreeSet<String>, Failure> {
+    let prompts = vault.listing().await?.array("/data")?;
     let written = ["title", "prompt", "promptType", "platform"];
     let text = |prompt: &Value| Value::from_iter(written.map(|key| (key, prompt[key].clone())));
     Ok(prompts.iter().map(|prompt| text(prompt).to_string()).collect())
@@ -63,105 +58,85 @@ async fn texts(wire: &Wire, vault: i64) -> Result<BTreeSet<String>, Failure> {
 
 async fn public_and_unlisted(case: Case) -> Result<(), Failure> {
     for visibility in ["public", "unlisted"] {
-        let vault = source(&case, visibility, 1).await?;
-        let reply = case.wire().post_empty(&format!("/vaults/{vault}/fork")).await?;
+        let source = source(&case, visibility, 1).await?;
+        let reply = case.vault_at(source.id).fork().await?;
         reply.accepted(201, format!("the fork of an {visibility} vault"))?;
     }
     Ok(())
 }
 
 async fn answer(case: Case) -> Result<(), Failure> {
-    let vault = source(&case, "public", 2).await?;
-    let forked = fork(&case.wire(), vault).await?;
-    let entry = list(&case.wire()).await?.entry(forked.integer("/data/id")?)?;
-    same_object(forked.at("/data")?, &entry)
+    let source = source(&case, "public", 2).await?;
+    let (fork, forked) = case.fork_of(&source).await?;
+    same_object(&forked, forked.at("/data")?, &list(&case).await?.entry(fork.id)?)
 }
 
 async fn own_private(case: Case) -> Result<(), Failure> {
-    let vault = make::vault(&case, &case.wire()).await?;
-    let reply = case.wire().post_empty(&format!("/vaults/{vault}/fork")).await?;
-    reply.is_client_error("the fork of a private vault")?;
-    Ok(())
+    let reply = case.vault().await?.fork().await?;
+    reply.is_client_error("the fork of a private vault").map(drop)
 }
 
 async fn made_private(case: Case) -> Result<(), Failure> {
-    let vault = source(&case, "public", 1).await?;
-    let body = json!({ "visibility": "private" });
-    case.other().patch(&format!("/vaults/{vault}"), body).await?.status(200)?;
-    let reply = case.wire().post_empty(&format!("/vaults/{vault}/fork")).await?;
-    reply.is_client_error("the fork of a vault that is private by now")?;
-    Ok(())
+    let source = source(&case, "public", 1).await?;
+    source.update(json!({ "visibility": "private" })).await?.status(200)?;
+    let reply = case.vault_at(source.id).fork().await?;
+    reply.is_client_error("the fork of a vault that is private by now").map(drop)
 }
 
 async fn is_private(case: Case) -> Result<(), Failure> {
-    let vault = source(&case, "public", 1).await?;
-    let forked = fork(&case.wire(), vault).await?;
-    forked.equals("/data/visibility", "private")?.equals("/data/isSystem", false)?;
-    let shown = read(&case.wire(), forked.integer("/data/id")?).await?;
-    shown.equals("/data/visibility", "private")?.equals("/data/isSystem", false)?;
+    let (fork, forked) = case.fork_of(&source(&case, "public", 1).await?).await?;
+    for reply in [forked, fork.read().await?] {
+        reply.equals("/data/visibility", "private")?.equals("/data/isSystem", false)?;
+    }
     Ok(())
 }
 
 async fn count(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
     for prompts in [0, 1, 4] {
-        let vault = source(&case, "public", prompts).await?;
-        let forked = fork(&wire, vault).await?;
-        let id = forked.integer("/data/id")?;
-        let copied = make::contents(&wire, id).await?.len();
-        forked.equals("/data/promptCount", copied)?;
-        let shown = make::count_of(&wire, id).await?;
-        let what = format!("promptCount of a fork with {copied} prompts in its listing");
-        check::equal(&what, &usize::try_from(shown).ok(), &Some(copied))?;
+        let (fork, forked) = case.fork_of(&source(&case, "public", prompts).await?).await?;
+        forked.equals("/data/promptCount", fork.counts_what_it_lists().await?)?;
     }
     Ok(())
 }
 
 async fn copies(case: Case) -> Result<(), Failure> {
-    let (wire, other) = (case.wire(), case.other());
-    let vault = source(&case, "public", 3).await?;
+    let source_vault = source(&case, "public", 3).await?;
+    let into = source_vault.id;
     for fields in [
-        json!({ "promptType": "image", "modelId": case.image_model(), "vaultId": vault }),
-        json!({ "promptType": "video", "modelId": case.video_model(), "vaultId": vault }),
-        json!({ "platform": "poster", "vaultId": vault }),
+        json!({ "promptType": "image", "modelId": case.image_model(), "vaultId": into }),
+        json!({ "promptType": "video", "modelId": case.video_model(), "vaultId": into }),
+        json!({ "platform": "poster", "vaultId": into }),
     ] {
-        make::prompt_with(&case, &other, fields).await?;
+        case.other_account().prompt_with(fields).await?;
     }
-    let forked = fork(&wire, vault).await?.integer("/data/id")?;
-    let (copies, sources) = (texts(&wire, forked).await?, texts(&other, vault).await?);
+    let (fork, _) = case.fork_of(&source_vault).await?;
+    let (copies, sources) = (texts(&fork).await?, texts(&source_vault).await?);
     check::equal("title, text, type and platform of the copies", &copies, &sources)?;
-
-    let empty = source(&case, "unlisted", 0).await?;
-    let forked = fork(&wire, empty).await?.integer("/data/id")?;
-    let copies = make::contents(&wire, forked).await?;
-    check::equal("the listing of the fork of an empty vault", &copies, &vec![])
+    let (fork, _) = case.fork_of(&source(&case, "unlisted", 0).await?).await?;
+    fork.expect_size(0).await
 }
 
 async fn whole(case: Case) -> Result<(), Failure> {
-    let (wire, other) = (case.wire(), case.other());
-    let vault = source(&case, "public", 0).await?;
+    let source = source(&case, "public", 0).await?;
     for _ in 0..7 {
-        let prompts = make::prompts(&case, &other, 15).await?;
-        let body = json!({ "promptIds": prompts });
-        other.post(&format!("/vaults/{vault}/prompts"), body).await?.status(201)?;
+        source.add(&case.other_account().prompts(15).await?).await?.status(201)?;
     }
-    let forked = fork(&wire, vault).await?;
+    let (fork, forked) = case.fork_of(&source).await?;
     forked.equals("/data/promptCount", 105)?;
-    let forked = forked.integer("/data/id")?;
-    let (copies, sources) = (texts(&wire, forked).await?, texts(&other, vault).await?);
+    let (copies, sources) = (texts(&fork).await?, texts(&source).await?);
     check::equal("the number of different prompts", &copies.len(), &sources.len())?;
     check::ensure(copies == sources, "copies of all 105 prompts of the source", "other texts")
 }
 
 async fn new_records(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let vault = source(&case, "public", 3).await?;
-    let forked = fork(&wire, vault).await?.integer("/data/id")?;
-    let sources = make::contents(&case.other(), vault).await?;
-    for copy in make::contents(&wire, forked).await? {
-        let is_new = sources.iter().all(|source| source.prompt != copy.prompt);
-        check::ensure(is_new, "copies with ids of their own", "the id of a source prompt")?;
-        wire.get(&format!("/prompts/{}", copy.prompt)).await?.accepted(200, "a copy")?;
+    let source = source(&case, "public", 3).await?;
+    let (fork, _) = case.fork_of(&source).await?;
+    let sources = ids(source.members().await?);
+    for copy in fork.members().await? {
+        let reply = copy.prompt.get().await?;
+        reply.accepted(200, "a copy")?;
+        let is_new = !sources.contains(&copy.prompt.id);
+        reply.ensure(is_new, "an id of its own", "the id of a source prompt")?;
     }
     Ok(())
 }

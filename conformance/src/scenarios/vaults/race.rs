@@ -1,13 +1,14 @@
-//! Vaults that are made, deleted and forked by many requests at once.
+//! Vaults that are created, deleted and forked by many requests at once.
 
 use std::collections::BTreeSet;
 
-use futures::future::{join, join_all};
+use futures::future::try_join;
 use serde_json::json;
 
+use crate::fixture::{Vault, race};
 use crate::scenario::{core, reference};
 use crate::wire::Reply;
-use crate::{Case, Failure, Scenario, check, make};
+use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -27,105 +28,81 @@ pub(super) const ALL: &[Scenario] = &[
         "Vaults made at the same time under one name have slugs of their own" },
 ];
 
-/// All replies, or the first failure to get one.
-fn all(replies: Vec<Result<Reply, Failure>>) -> Result<Vec<Reply>, Failure> {
-    replies.into_iter().collect()
-}
-
 async fn deletes(case: Case) -> Result<(), Failure> {
-    let (vault, won) = deleted_by_many(&case).await?;
-    check::ensure(won > 0, "a deletion that succeeds", "none")?;
-    case.wire().under_contention().get(&format!("/vaults/{vault}")).await?.status(404).map(drop)
+    let (vault, deletions) = deleted_by_many(&case).await?;
+    race::expect_success(&deletions)?;
+    vault.get().await?.status(404).map(drop)
 }
 
 async fn one_deletes(case: Case) -> Result<(), Failure> {
-    let (_, won) = deleted_by_many(&case).await?;
-    check::equal("the number of deletions that succeeded", &won, &1)
+    race::expect_successes(&deleted_by_many(&case).await?.1, 1)
 }
 
-/// A vault that many requests delete at once, and how many were told of success.
-async fn deleted_by_many(case: &Case) -> Result<(i64, usize), Failure> {
-    let wire = case.wire().under_contention();
-    let vault = make::vault(case, &wire).await?;
-    make::members(case, &wire, vault, 2).await?;
-    let path = format!("/vaults/{vault}");
-    let replies = all(join_all((0..16).map(|_| wire.delete(&path))).await)?;
-    Ok((vault, replies.iter().filter(|reply| reply.status_code() == 200).count()))
+/// A vault that many requests delete at once, and their replies.
+async fn deleted_by_many(case: &Case) -> Result<(Vault, Vec<Reply>), Failure> {
+    let vault = case.under_contention().vault().await?;
+    vault.fill(2).await?;
+    let deletions = race::times(16, || vault.delete()).await?;
+    Ok((vault, deletions))
 }
 
 async fn delete_while_adding(case: Case) -> Result<(), Failure> {
-    let wire = case.wire().under_contention();
-    let vault = make::vault(&case, &wire).await?;
-    let prompts = make::prompts(&case, &wire, 16).await?;
-    let (path, into) = (format!("/vaults/{vault}"), format!("/vaults/{vault}/prompts"));
-    let adding = prompts.iter().map(|prompt| wire.post(&into, json!({ "promptIds": [prompt] })));
-    let (added, deleted) = join(join_all(adding), wire.delete(&path)).await;
-    deleted?.status(200)?;
-    all(added)?;
+    let case = case.under_contention();
+    let (vault, prompts) = (case.vault().await?, case.prompts(16).await?);
+    let adds = race::all(prompts.iter().map(|prompt| vault.add([prompt])));
+    let (_, deleted) = try_join(adds, vault.delete()).await?;
+    deleted.status(200)?;
     for prompt in prompts {
-        let vaults = make::vaults_among(&wire, prompt, &[vault]).await?;
-        check::equal("the deleted vault in vaultIds", &vaults, &vec![])?;
+        prompt.expect_vaults([&vault], []).await?;
     }
     Ok(())
 }
 
 async fn forks(case: Case) -> Result<(), Failure> {
-    let wire = case.wire().under_contention();
-    let vault = super::fork::source(&case, "public", 4).await?;
-    let path = format!("/vaults/{vault}/fork");
-    let replies = all(join_all((0..8).map(|_| wire.post_empty(&path))).await)?;
+    let case = case.under_contention();
+    let source = case.vault_at(super::fork::source(&case, "public", 4).await?.id);
+    let replies = race::times(8, || source.fork()).await?;
     let mut copies = BTreeSet::new();
     for reply in &replies {
-        let forked = reply.status(201)?.integer("/data/id")?;
-        let contents = make::contents(&wire, forked).await?;
-        check::equal("the number of prompts in a fork", &contents.len(), &4)?;
-        copies.extend(contents.iter().map(|copy| copy.prompt));
+        let fork = case.vault_at(reply.status(201)?.integer("/data/id")?);
+        fork.expect_size(4).await?;
+        copies.extend(fork.prompts().await?);
     }
     check::equal("the number of distinct copies", &copies.len(), &(4 * replies.len()))
 }
 
 async fn fork_while_adding(case: Case) -> Result<(), Failure> {
-    let (wire, other) = (case.wire().under_contention(), case.other().under_contention());
-    let vault = super::fork::source(&case, "public", 1).await?;
-    let prompts = make::prompts(&case, &other, 8).await?;
-    let (path, into) = (format!("/vaults/{vault}/fork"), format!("/vaults/{vault}/prompts"));
-    let adding = prompts.iter().map(|prompt| other.post(&into, json!({ "promptIds": [prompt] })));
-    let forking = join_all((0..4).map(|_| wire.post_empty(&path)));
-    let (added, forked) = join(join_all(adding), forking).await;
-    all(added)?;
-    for reply in all(forked)? {
-        let forked = reply.status(201)?.integer("/data/id")?;
-        let held = make::contents(&wire, forked).await?.len();
-        reply.equals("/data/promptCount", held)?;
+    let (case, owner) = (case.under_contention(), case.other_account().under_contention());
+    let source = super::fork::source(&case, "public", 1).await?;
+    let prompts = owner.prompts(8).await?;
+    let adds = race::all(prompts.iter().map(|prompt| source.add([prompt])));
+    let forked = case.vault_at(source.id);
+    let (_, forks) = try_join(adds, race::times(4, || forked.fork())).await?;
+    for reply in forks {
+        let fork = case.vault_at(reply.status(201)?.integer("/data/id")?);
+        reply.equals("/data/promptCount", fork.members().await?.len())?;
     }
     Ok(())
 }
 
 async fn updates(case: Case) -> Result<(), Failure> {
-    let wire = case.wire().under_contention();
-    let vault = make::vault(&case, &wire).await?;
-    let path = format!("/vaults/{vault}");
+    let vault = case.under_contention().vault().await?;
     let texts: Vec<_> = (0..16).map(|_| case.name("pair")).collect();
-    let bodies = texts.iter().map(|text| json!({ "name": text, "description": text }));
-    let replies = all(join_all(bodies.map(|body| wire.patch(&path, body))).await)?;
-    for reply in replies {
-        reply.status(200)?;
-    }
-    let now = super::read(&wire, vault).await?;
+    let fields = texts.iter().map(|text| json!({ "name": text, "description": text }));
+    race::expect_status(&race::all(fields.map(|fields| vault.update(fields))).await?, 200)?;
+    let now = vault.read().await?;
     let name = now.string("/data/name")?;
     now.ensure(texts.iter().any(|text| text == name), "the name of one update", name)?;
-    now.equals("/data/description", name)?;
-    Ok(())
+    now.equals("/data/description", name).map(drop)
 }
 
 /// S-16.
 async fn slugs(case: Case) -> Result<(), Failure> {
-    let wire = case.wire().under_contention();
-    let body = json!({ "name": case.name("same") });
-    let replies = all(join_all((0..12).map(|_| wire.post("/vaults", body.clone()))).await)?;
+    let (wire, body) = (case.wire().under_contention(), json!({ "name": case.name("same") }));
+    let replies = race::times(12, || wire.post("/vaults", body.clone())).await?;
     let mut slugs = BTreeSet::new();
     for reply in &replies {
-        slugs.insert(reply.status(201)?.string("/data/slug")?.to_owned());
+        slugs.insert(reply.status(201)?.string("/data/slug")?);
     }
     check::equal("the number of distinct slugs", &slugs.len(), &replies.len())
 }

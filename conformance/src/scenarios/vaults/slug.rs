@@ -3,9 +3,8 @@
 
 use serde_json::json;
 
-use super::read;
 use crate::scenario::{core, reference};
-use crate::{Case, Failure, Scenario, check, make};
+use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -23,18 +22,22 @@ pub(super) const ALL: &[Scenario] = &[
         "An update that leaves the name as it is leaves the slug" },
 ];
 
+/// Letters and digits that no other vault has in its name.
+fn unique_word() -> String {
+    format!("{:012x}", rand::random::<u64>() >> 16)
+}
+
 async fn url_safe(case: Case) -> Result<(), Failure> {
-    let plain = case.name("slug");
-    let wire = case.wire();
-    for mark in ["plain", "a b", "Öl 漢字", "50% off", "a/b?c#d", "<\"&'>", "😀 e\u{301}"] {
-        let made = make::vault_with(&case, &wire, json!({ "name": unique_name(mark) })).await?;
-        let slug = made.string("/data/slug")?;
-        let what = format!("a slug of the name {mark:?} that needs no escaping in a URL");
-        made.ensure(is_url_safe(slug), what, format!("{slug:?}"))?;
+    for name in ["plain", "a b", "Öl 漢字", "50% off", "a/b?c#d", "<\"&'>", "😀 e\u{301}"] {
+        let name = format!("{name} {}", unique_word());
+        let (_, created) = case.vault_with(json!({ "name": name })).await?;
+        let slug = created.string("/data/slug")?;
+        let what = format!("a slug of the name {name:?} that needs no escaping in a URL");
+        created.ensure(is_url_safe(slug), what, format!("{slug:?}"))?;
     }
-    let made = make::vault_with(&case, &wire, json!({ "name": plain })).await?;
-    made.ensure(!made.string("/data/slug")?.is_empty(), "a slug that is not empty", "\"\"")?;
-    Ok(())
+    let (_, created) = case.vault_with(json!({ "name": case.name("slug") })).await?;
+    let empty = created.string("/data/slug")?.is_empty();
+    created.ensure(!empty, "a slug that is not empty", "\"\"").map(drop)
 }
 
 /// Whether it is one segment of a path as RFC 3986 has it.
@@ -52,75 +55,56 @@ async fn form(case: Case) -> Result<(), Failure> {
         ("漢字", "han-zi"),
     ];
     for (name, slug) in names {
-        let tail = tail();
-        let name = format!("{name} {tail}");
-        let made = make::vault_with(&case, &case.wire(), json!({ "name": name })).await?;
-        made.equals("/data/slug", format!("{slug}-{tail}"))?;
+        let word = unique_word();
+        let (_, created) = case.vault_with(json!({ "name": format!("{name} {word}") })).await?;
+        created.equals("/data/slug", format!("{slug}-{word}"))?;
     }
     Ok(())
 }
 
 /// S-16.
 async fn from_nothing(case: Case) -> Result<(), Failure> {
-    let made = make::vault_with(&case, &case.wire(), json!({ "name": "!?!" })).await?;
-    let slug = made.string("/data/slug")?;
+    let (_, created) = case.vault_with(json!({ "name": "!?!" })).await?;
+    let slug = created.string("/data/slug")?;
     let number = slug.strip_prefix("vault-").and_then(|n| n.parse::<u64>().ok());
     let fits = slug == "vault" || number.is_some_and(|n| n >= 2);
-    made.ensure(fits, "the slug vault, or vault with a number if that is taken", slug)?;
-    Ok(())
+    created.ensure(fits, "the slug vault, or vault with a number if that is taken", slug).map(drop)
 }
 
 /// S-16 and S-17.
 async fn unique(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let tail = tail();
+    let word = unique_word();
+    let name = json!({ "name": format!("Twin {word}") });
     let mut vaults = Vec::new();
-    for expected in [format!("twin-{tail}"), format!("twin-{tail}-2"), format!("twin-{tail}-3")] {
-        let body = json!({ "name": format!("Twin {tail}") });
-        let made = make::vault_with(&case, &wire, body).await?;
-        made.equals("/data/slug", expected)?;
-        vaults.push(made.integer("/data/id")?);
+    for number in ["", "-2", "-3"] {
+        let (vault, created) = case.vault_with(name.clone()).await?;
+        created.equals("/data/slug", format!("twin-{word}{number}"))?;
+        vaults.push(vault);
     }
-    wire.delete(&format!("/vaults/{}", vaults[1])).await?.status(200)?;
-    let body = json!({ "name": format!("Twin {tail}") });
-    let made = make::vault_with(&case, &wire, body).await?;
-    made.equals("/data/slug", format!("twin-{tail}-2"))?;
-    Ok(())
+    vaults[1].delete().await?.status(200)?;
+    let (_, created) = case.vault_with(name).await?;
+    created.equals("/data/slug", format!("twin-{word}-2")).map(drop)
 }
 
 /// S-16.
 async fn follows_rename(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let vault = make::vault(&case, &wire).await?;
-    let tail = tail();
-    let body = json!({ "name": format!("Renamed {tail}") });
-    let reply = wire.patch(&format!("/vaults/{vault}"), body).await?;
-    reply.status(200)?.equals("/data/slug", format!("renamed-{tail}"))?;
-    Ok(())
+    let (vault, word) = (case.vault().await?, unique_word());
+    let reply = vault.update(json!({ "name": format!("Renamed {word}") })).await?;
+    reply.status(200)?.equals("/data/slug", format!("renamed-{word}")).map(drop)
 }
 
 /// S-16. The number of a slug shows that none is made anew: the plain form is
 /// free again by then.
 async fn kept(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let name = unique_name("Kept");
-    let first = make::vault_with(&case, &wire, json!({ "name": name })).await?;
-    let second = make::vault_with(&case, &wire, json!({ "name": name })).await?;
-    let (slug, vault) = (second.string("/data/slug")?, second.integer("/data/id")?);
-    wire.delete(&format!("/vaults/{}", first.integer("/data/id")?)).await?.status(200)?;
-    for body in [json!({ "name": name }), json!({ "visibility": "public" }), json!({})] {
-        wire.patch(&format!("/vaults/{vault}"), body.clone()).await?.status(200)?;
-        let now = read(&wire, vault).await?;
-        check::equal(&format!("the slug after {body}"), &now.string("/data/slug")?, &slug)?;
+    let name = json!({ "name": format!("Kept {}", unique_word()) });
+    let (first, _) = case.vault_with(name.clone()).await?;
+    let (second, created) = case.vault_with(name.clone()).await?;
+    first.delete().await?.status(200)?;
+    for fields in [name, json!({ "visibility": "public" }), json!({})] {
+        second.update(fields.clone()).await?.status(200)?;
+        let read = second.read().await?;
+        let same = read.equals("/data/slug", created.string("/data/slug")?);
+        check::with_context(format!("after {fields}"), same)?;
     }
     Ok(())
-}
-
-fn unique_name(word: &str) -> String {
-    format!("{word} {}", tail())
-}
-
-/// Letters and digits that no other vault has in its name.
-fn tail() -> String {
-    format!("{:012x}", rand::random::<u64>() >> 16)
 }

@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{list, read, same_object};
+use super::{list, same_object};
+use crate::fixture::Vault;
 use crate::scenario::{core, reference};
 use crate::wire::Reply;
-use crate::{Case, Failure, Scenario, check, make};
+use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -26,22 +27,19 @@ pub(super) const ALL: &[Scenario] = &[
 ];
 
 /// A vault with all that can be set, and nothing at its default.
-async fn dressed(case: &Case) -> Result<Reply, Failure> {
+async fn without_defaults(case: &Case) -> Result<(Vault, Reply), Failure> {
     let fields = json!({ "description": "Boats, cranes, gulls", "visibility": "unlisted" });
-    make::vault_with(case, &case.wire(), fields).await
+    case.vault_with(fields).await
 }
 
 async fn answer(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let vault = dressed(&case).await?.integer("/data/id")?;
-    make::members(&case, &wire, vault, 1).await?;
-    let body = json!({ "name": case.name("renamed") });
-    let reply = wire.patch(&format!("/vaults/{vault}"), body).await?;
-    same_object(reply.data(200)?, read(&wire, vault).await?.at("/data")?)
+    let (vault, _) = without_defaults(&case).await?;
+    vault.fill(1).await?;
+    let reply = vault.update(json!({ "name": case.name("renamed") })).await?;
+    same_object(&reply, reply.data(200)?, vault.read().await?.at("/data")?)
 }
 
 async fn one_field(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
     let changes = [
         ("name", Value::from(case.name("renamed"))),
         ("description", json!("Cranes")),
@@ -49,79 +47,66 @@ async fn one_field(case: Case) -> Result<(), Failure> {
         ("visibility", json!("public")),
     ];
     for (field, value) in changes {
-        let before = dressed(&case).await?;
-        let vault = before.integer("/data/id")?;
-        let body = json!({ field: value });
-        let reply = wire.patch(&format!("/vaults/{vault}"), body.clone()).await?;
-        reply.accepted(200, format!("an update with {body} alone"))?;
-        let after = read(&wire, vault).await?;
-        for other in ["name", "description", "visibility"] {
-            if other != field {
-                let place = format!("/data/{other}");
-                let what = format!("{other} after an update with {body} alone");
-                check::equal(&what, after.at(&place)?, before.at(&place)?)?;
-            }
+        let (vault, before) = without_defaults(&case).await?;
+        vault.update(json!({ field: value })).await?.status(200)?;
+        let after = vault.read().await?;
+        for other in ["name", "description", "visibility"].into_iter().filter(|it| *it != field) {
+            let place = format!("/data/{other}");
+            let kept = after.equals(&place, before.at(&place)?.clone());
+            check::with_context(format!("after an update of {field} alone"), kept)?;
         }
     }
     Ok(())
 }
 
 async fn sets(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let vault = make::vault(&case, &wire).await?;
+    let vault = case.vault().await?;
     for visibility in ["public", "unlisted", "private"] {
-        let body = json!({
+        let fields = json!({
             "name": case.name("renamed"),
             "description": case.name("about"),
             "visibility": visibility,
         });
-        wire.patch(&format!("/vaults/{vault}"), body.clone()).await?.status(200)?;
-        let alone = read(&wire, vault).await?;
-        let entry = list(&wire).await?.entry(vault)?;
-        for (field, value) in body.as_object().into_iter().flatten() {
+        vault.update(fields.clone()).await?.status(200)?;
+        let (alone, vaults) = (vault.read().await?, list(&case).await?);
+        let entry = vaults.entry(vault.id)?;
+        for (field, value) in fields.as_object().into_iter().flatten() {
             alone.equals(&format!("/data/{field}"), value.clone())?;
-            check::equal(&format!("{field} in the list"), &entry[field], value)?;
+            let what = format!("{field} in the list to be {value}");
+            vaults.ensure(entry[field] == *value, what, &entry[field])?;
         }
     }
     Ok(())
 }
 
 async fn clears_description(case: Case) -> Result<(), Failure> {
-    let vault = dressed(&case).await?.integer("/data/id")?;
-    let body = json!({ "description": null });
-    let reply = case.wire().patch(&format!("/vaults/{vault}"), body).await?;
-    reply.status(200)?;
-    read(&case.wire(), vault).await?.equals("/data/description", Value::Null)?;
-    Ok(())
+    let (vault, _) = without_defaults(&case).await?;
+    vault.update(json!({ "description": null })).await?.status(200)?;
+    vault.read().await?.equals("/data/description", Value::Null).map(drop)
 }
 
 /// S-19 and S-67.
 async fn nothing_known(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let made = dressed(&case).await?;
-    let path = format!("/vaults/{}", made.integer("/data/id")?);
-    for body in [json!({}), json!({ "colour": "red", "isLocked": true, "slug": "mine" })] {
-        let reply = wire.patch(&path, body.clone()).await?;
-        reply.accepted(200, format!("the update {body}"))?;
-        check::equal("the vault after it", reply.at("/data")?, made.at("/data")?)?;
+    let (vault, created) = without_defaults(&case).await?;
+    for fields in [json!({}), json!({ "colour": "red", "isLocked": true, "slug": "mine" })] {
+        let reply = vault.update(fields).await?;
+        reply.status(200)?.equals("/data", created.at("/data")?.clone())?;
     }
     Ok(())
 }
 
 /// S-19.
 async fn updated_at(case: Case) -> Result<(), Failure> {
-    let made = dressed(&case).await?;
-    let path = format!("/vaults/{}", made.integer("/data/id")?);
-    let created = made.timestamp("/data/createdAt")?;
-    let mut last = made.timestamp("/data/updatedAt")?;
-    check::equal("updatedAt of a new vault", &last, &created)?;
+    let (vault, created) = without_defaults(&case).await?;
+    let first = created.at("/data/createdAt")?.clone();
+    created.equals("/data/updatedAt", first.clone())?;
+    let mut last = created.timestamp("/data/updatedAt")?;
     let same = json!({ "visibility": "unlisted" });
-    for body in [json!({ "description": null }), json!({ "name": case.name("new") }), same] {
-        let reply = case.wire().patch(&path, body.clone()).await?;
+    for fields in [json!({ "description": null }), json!({ "name": case.name("new") }), same] {
+        let reply = vault.update(fields).await?;
         let now = reply.status(200)?.timestamp("/data/updatedAt")?;
-        let expected = format!("an updatedAt after {last} for {body}");
-        reply.ensure(now > last, expected, now)?;
-        check::equal("createdAt", &reply.timestamp("/data/createdAt")?, &created)?;
+        reply.ensure(now > last, format!("an updatedAt after {last}"), now)?;
+        reply.equals("/data/createdAt", first.clone())?;
         last = now;
     }
     Ok(())
@@ -129,18 +114,13 @@ async fn updated_at(case: Case) -> Result<(), Failure> {
 
 /// S-19.
 async fn contents_leave_updated_at(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let made = dressed(&case).await?;
-    let vault = made.integer("/data/id")?;
-    let target = make::vault(&case, &wire).await?;
-    let members = make::members(&case, &wire, vault, 3).await?;
-    let member = |n: usize| format!("/vaults/{vault}/prompts/{}", members[n].membership);
-    wire.post_empty(&format!("{}/pin", member(0))).await?.status(200)?;
-    let body = json!({ "targetVaultId": target });
-    wire.post(&format!("{}/move", member(1)), body).await?.status(200)?;
-    wire.delete(&member(2)).await?.status(200)?;
-    wire.delete(&format!("/prompts/{}", members[0].prompt)).await?.status(200)?;
-    let now = read(&wire, vault).await?;
-    now.equals("/data/updatedAt", made.at("/data/updatedAt")?.clone())?;
-    Ok(())
+    let (vault, created) = without_defaults(&case).await?;
+    let target = case.vault().await?;
+    let [pinned, moved, removed] = vault.filled().await?;
+    pinned.pinned().await?;
+    moved.move_to(&target).await?.status(200)?;
+    removed.remove().await?.status(200)?;
+    pinned.prompt.delete().await?.status(200)?;
+    let before = created.at("/data/updatedAt")?.clone();
+    vault.read().await?.equals("/data/updatedAt", before).map(drop)
 }

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{fork, read};
+use crate::fixture::{Member, Vault};
 use crate::scenario::reference;
-use crate::{Case, Failure, Scenario, check, make};
+use crate::wire::Reply;
+use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(in super::super) const ALL: &[Scenario] = &[
@@ -28,11 +29,10 @@ pub(in super::super) const ALL: &[Scenario] = &[
         "The fork of one's own private vault is refused with 400 and no details" },
 ];
 
-/// A public vault of the caller with so many prompts, the first added first.
-async fn public(case: &Case, prompts: usize) -> Result<(i64, Vec<make::Member>), Failure> {
-    let made = make::vault_with(case, &case.wire(), json!({ "visibility": "public" })).await?;
-    let vault = made.integer("/data/id")?;
-    let members = make::members(case, &case.wire(), vault, prompts).await?;
+/// A public vault of the caller with members, the first added first.
+async fn public(case: &Case, prompts: usize) -> Result<(Vault, Vec<Member>), Failure> {
+    let (vault, _) = case.vault_with(json!({ "visibility": "public" })).await?;
+    let members = vault.fill(prompts).await?;
     Ok((vault, members))
 }
 
@@ -40,9 +40,8 @@ async fn public(case: &Case, prompts: usize) -> Result<(i64, Vec<make::Member>),
 async fn own(case: Case) -> Result<(), Failure> {
     let (vault, _) = public(&case, 2).await?;
     for visibility in ["public", "unlisted"] {
-        let body = json!({ "visibility": visibility });
-        case.wire().patch(&format!("/vaults/{vault}"), body).await?.status(200)?;
-        let reply = case.wire().post_empty(&format!("/vaults/{vault}/fork")).await?;
+        vault.update(json!({ "visibility": visibility })).await?.status(200)?;
+        let reply = vault.fork().await?;
         reply.accepted(201, format!("the fork of one's own {visibility} vault"))?;
     }
     Ok(())
@@ -52,11 +51,10 @@ async fn own(case: Case) -> Result<(), Failure> {
 async fn fields(case: Case) -> Result<(), Failure> {
     for description in [json!("Boats, cranes, gulls"), Value::Null] {
         let fields = json!({ "visibility": "public", "description": description });
-        let made = make::vault_with(&case, &case.other(), fields).await?;
-        let forked = fork(&case.wire(), made.integer("/data/id")?).await?;
-        for field in ["name", "description", "coverImageUrl"] {
-            let place = format!("/data/{field}");
-            forked.equals(&place, made.at(&place)?.clone())?;
+        let (vault, created) = case.other_account().vault_with(fields).await?;
+        let (_, forked) = case.fork_of(&vault).await?;
+        for place in ["/data/name", "/data/description", "/data/coverImageUrl"] {
+            forked.equals(place, created.at(place)?.clone())?;
         }
     }
     Ok(())
@@ -65,58 +63,49 @@ async fn fields(case: Case) -> Result<(), Failure> {
 /// S-16 and S-22.
 async fn slug(case: Case) -> Result<(), Failure> {
     let (vault, _) = public(&case, 0).await?;
-    let source = read(&case.wire(), vault).await?;
+    let source = vault.read().await?;
     let slug = source.string("/data/slug")?;
     for number in [2, 3] {
-        fork(&case.wire(), vault).await?.equals("/data/slug", format!("{slug}-{number}"))?;
+        let (_, forked) = case.fork_of(&vault).await?;
+        forked.equals("/data/slug", format!("{slug}-{number}"))?;
     }
     Ok(())
 }
 
 /// Titles of a vault's prompts as listed.
-async fn titles(case: &Case, vault: i64) -> Result<Vec<Value>, Failure> {
-    let reply = case.wire().get(&format!("/vaults/{vault}/prompts")).await?;
-    let prompts = reply.status(200)?.array("/data")?;
+async fn titles(vault: &Vault) -> Result<Vec<Value>, Failure> {
+    let prompts = vault.listing().await?.array("/data")?;
     Ok(prompts.iter().map(|prompt| prompt["title"].clone()).collect())
 }
 
-/// S-22. The prompts are added in another order than they were made.
+/// S-22. The prompts are added in another order than they were created.
 async fn order(case: Case) -> Result<(), Failure> {
     let (vault, _) = public(&case, 2).await?;
-    let mut more = Vec::new();
-    for _ in 0..3 {
-        more.push(make::prompt(&case, &case.wire()).await?);
-    }
-    more.reverse();
-    make::fill(&case.wire(), vault, &more).await?;
-    let forked = fork(&case.wire(), vault).await?.integer("/data/id")?;
-    let (copies, sources) = (titles(&case, forked).await?, titles(&case, vault).await?);
+    vault.add_in_turn(case.prompts_in_turn(3).await?.iter().rev()).await?;
+    let (fork, _) = case.fork_of(&vault).await?;
+    let (copies, sources) = (titles(&fork).await?, titles(&vault).await?);
     check::equal("the titles of the copies as listed", &copies, &sources)
 }
 
 /// S-22. A pinned prompt is copied to the place its adding gave it.
 async fn no_pins(case: Case) -> Result<(), Failure> {
     let (vault, members) = public(&case, 3).await?;
-    let sources = titles(&case, vault).await?;
-    let pin = format!("/vaults/{vault}/prompts/{}/pin", members[0].membership);
-    case.wire().post_empty(&pin).await?.status(200)?;
-    let forked = fork(&case.wire(), vault).await?.integer("/data/id")?;
-    let listing = case.wire().get(&format!("/vaults/{forked}/prompts")).await?;
+    let sources = titles(&vault).await?;
+    members[0].pinned().await?;
+    let (fork, _) = case.fork_of(&vault).await?;
+    let listing = fork.listing().await?;
     let pinned = listing.array("/data")?.iter().any(|copy| copy["isPinned"] != false);
     listing.ensure(!pinned, "no pinned copy", "one that is pinned")?;
-    let copies = titles(&case, forked).await?;
-    check::equal("the titles of the copies as listed", &copies, &sources)
+    check::equal("the titles of the copies as listed", &titles(&fork).await?, &sources)
 }
 
 /// S-22.
 async fn only_there(case: Case) -> Result<(), Failure> {
     let (vault, members) = public(&case, 2).await?;
-    let second = make::vault(&case, &case.wire()).await?;
-    make::fill(&case.wire(), second, &[members[0].prompt]).await?;
-    let forked = fork(&case.wire(), vault).await?.integer("/data/id")?;
-    for copy in make::contents(&case.wire(), forked).await? {
-        let vaults = make::vaults_of(&case.wire(), copy.prompt).await?;
-        check::equal("vaultIds of a copy", &vaults, &vec![forked])?;
+    case.vault().await?.add_in_turn([&members[0]]).await?;
+    let (fork, _) = case.fork_of(&vault).await?;
+    for copy in fork.members().await? {
+        copy.prompt.read().await?.equals("/data/vaultIds", json!([fork.id]))?;
     }
     Ok(())
 }
@@ -124,12 +113,11 @@ async fn only_there(case: Case) -> Result<(), Failure> {
 /// S-05 and S-22. A text prompt may become an image only if it has a model.
 async fn hidden_fields(case: Case) -> Result<(), Failure> {
     let (vault, _) = public(&case, 0).await?;
-    let fields = json!({ "modelId": case.image_model(), "vaultId": vault });
-    make::prompt_with(&case, &case.wire(), fields).await?;
-    let forked = fork(&case.wire(), vault).await?.integer("/data/id")?;
-    for copy in make::contents(&case.wire(), forked).await? {
-        let body = json!({ "promptType": "image" });
-        let reply = case.wire().patch(&format!("/prompts/{}", copy.prompt), body).await?;
+    let fields = json!({ "modelId": case.image_model(), "vaultId": vault.id });
+    case.prompt_with(fields).await?;
+    let (fork, _) = case.fork_of(&vault).await?;
+    for copy in fork.members().await? {
+        let reply = copy.prompt.update(json!({ "promptType": "image" })).await?;
         reply.accepted(200, "promptType image for a copy whose source has a modelId")?;
     }
     Ok(())
@@ -138,27 +126,25 @@ async fn hidden_fields(case: Case) -> Result<(), Failure> {
 /// S-22.
 async fn dates(case: Case) -> Result<(), Failure> {
     let (vault, members) = public(&case, 2).await?;
-    let newest = case.wire().get(&format!("/prompts/{}", members[1].prompt)).await?;
-    let before = newest.status(200)?.timestamp("/data/createdAt")?;
-    let forked = fork(&case.wire(), vault).await?;
+    let before = members[1].prompt.read().await?.timestamp("/data/createdAt")?;
+    let (fork, forked) = case.fork_of(&vault).await?;
     let moment = forked.timestamp("/data/createdAt")?;
     forked.ensure(moment > before, format!("a createdAt after {before}"), moment)?;
-    check::equal("updatedAt of the fork", &forked.timestamp("/data/updatedAt")?, &moment)?;
-    let forked = forked.integer("/data/id")?;
-    let listing = case.wire().get(&format!("/vaults/{forked}/prompts")).await?;
+    let same = |reply: &Reply, place: &str| {
+        let date = reply.timestamp(place)?;
+        reply.ensure(date == moment, format!("{place} to be {moment}"), date).map(drop)
+    };
+    same(&forked, "/data/updatedAt")?;
+    let listing = fork.listing().await?;
     for n in 0..listing.array("/data")?.len() {
-        for date in ["createdAt", "updatedAt"] {
-            let copied = listing.timestamp(&format!("/data/{n}/{date}"))?;
-            check::equal(&format!("{date} of a copy"), &copied, &moment)?;
-        }
+        same(&listing, &format!("/data/{n}/createdAt"))?;
+        same(&listing, &format!("/data/{n}/updatedAt"))?;
     }
     Ok(())
 }
 
 /// S-23.
 async fn own_private(case: Case) -> Result<(), Failure> {
-    let vault = make::vault(&case, &case.wire()).await?;
-    let reply = case.wire().post_empty(&format!("/vaults/{vault}/fork")).await?;
-    reply.refused("the fork of one's own private vault")?.equals("/details", json!({}))?;
-    Ok(())
+    let reply = case.vault().await?.fork().await?;
+    reply.refused("the fork of one's own private vault")?.equals("/details", json!({})).map(drop)
 }

@@ -4,8 +4,9 @@
 use serde_json::json;
 
 use super::list;
+use crate::fixture::Vault;
 use crate::scenario::reference;
-use crate::{Case, Failure, Scenario, check, make};
+use crate::{Case, Failure, Scenario};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -25,71 +26,61 @@ pub(super) const ALL: &[Scenario] = &[
 
 /// S-18.
 async fn listed(case: Case) -> Result<(), Failure> {
-    let vaults = list(&case.wire()).await?.array("/data")?;
-    let system = vaults.iter().filter(|vault| vault["isSystem"] == true);
+    let vaults = list(&case).await?;
+    let entries = vaults.array("/data")?;
+    let system = entries.iter().filter(|vault| vault["isSystem"] == true);
     let names: Vec<_> = system.map(|vault| vault["name"].clone()).collect();
-    check::equal("the names of the system vaults", &names, &vec![json!("General")])
+    vaults.ensure(names == ["General"], "one system vault, General", format!("{names:?}")).map(drop)
+}
+
+/// The system vault of the account.
+async fn general(case: &Case) -> Result<Vault, Failure> {
+    let vaults = list(case).await?;
+    let entries = vaults.array("/data")?;
+    let general = entries.iter().find(|vault| vault["isSystem"] == true);
+    let id = general.and_then(|vault| vault["id"].as_i64());
+    let id = id.ok_or_else(|| vaults.failure("a system vault in the list", "none"))?;
+    Ok(case.vault_at(id))
 }
 
 /// S-18.
 async fn no_rename(case: Case) -> Result<(), Failure> {
     let general = general(&case).await?;
-    let reply = case.wire().patch(&general, json!({ "name": case.name("vault") })).await?;
+    let reply = general.update(json!({ "name": case.name("vault") })).await?;
     reply.refused("another name of the General vault")?.string("/details/name")?;
-    let vault = case.wire().get(&general).await?;
-    vault.status(200)?.equals("/data/name", "General")?;
-    Ok(())
+    general.read().await?.equals("/data/name", "General").map(drop)
 }
 
 /// S-18.
 async fn same_name(case: Case) -> Result<(), Failure> {
-    let general = general(&case).await?;
-    let reply = case.wire().patch(&general, json!({ "name": "General" })).await?;
-    reply.status(200)?.equals("/data/name", "General")?;
-    Ok(())
+    let reply = general(&case).await?.update(json!({ "name": "General" })).await?;
+    reply.status(200)?.equals("/data/name", "General").map(drop)
 }
 
 /// S-18.
 async fn no_delete(case: Case) -> Result<(), Failure> {
     let general = general(&case).await?;
-    let reply = case.wire().delete(&general).await?;
+    let reply = general.delete().await?;
     reply.refused("the deletion of the General vault")?.equals("/details", json!({}))?;
-    case.wire().get(&general).await?.status(200)?;
-    Ok(())
+    general.read().await.map(drop)
 }
 
 /// S-18.
 async fn other_fields(case: Case) -> Result<(), Failure> {
     let general = general(&case).await?;
-    let wire = case.wire();
-    let before = wire.get(&general).await?.data(200)?["description"].clone();
+    let before = general.read().await?.at("/data/description")?.clone();
     let description = case.name("note");
-    let reply = wire.patch(&general, json!({ "description": description })).await?;
-    let put_back = wire.patch(&general, json!({ "description": before })).await?;
+    let reply = general.update(json!({ "description": description })).await?;
+    let put_back = general.update(json!({ "description": before })).await?;
     reply.status(200)?.equals("/data/description", description)?;
-    put_back.status(200)?.equals("/data/description", before)?;
-    Ok(())
+    put_back.status(200)?.equals("/data/description", before).map(drop)
 }
 
 /// S-18.
 async fn holds_prompts(case: Case) -> Result<(), Failure> {
-    let prompts = format!("{}/prompts", general(&case).await?);
-    let wire = case.wire();
-    let prompt = make::prompt(&case, &wire).await?;
-    let added = wire.post(&prompts, json!({ "promptIds": [prompt] })).await?;
+    let (general, prompt) = (general(&case).await?, case.prompt().await?);
+    let added = general.add([&prompt]).await?;
     added.status(201)?.equals("/data/added", 1)?;
-    let entry = wire.get(&prompts).await?.entry(prompt)?;
-    let removed = wire.delete(&format!("{prompts}/{}", entry["vaultPromptId"])).await?;
-    removed.accepted(200, "a removal from the General vault")?;
-    Ok(())
-}
-
-/// The path of the General vault.
-async fn general(case: &Case) -> Result<String, Failure> {
-    let reply = list(&case.wire()).await?;
-    let vaults = reply.array("/data")?;
-    let general = vaults.iter().find(|vault| vault["isSystem"] == true);
-    let id = general.and_then(|vault| vault["id"].as_i64());
-    let id = id.ok_or_else(|| reply.failure("a system vault in the list", "none"))?;
-    Ok(format!("/vaults/{id}"))
+    let member = general.member_of(&prompt).await?;
+    member.remove().await?.accepted(200, "a removal from the General vault").map(drop)
 }

@@ -1,0 +1,162 @@
+//! What most scenarios start from: prompts, vaults and memberships that know the calls on them.
+//! All of it is created under the key of its case and deleted when the case ends.
+//!
+//! A call that may be refused returns its reply. A call that creates or reads fails unless it
+//! succeeds.
+
+mod list;
+mod member;
+mod prompt;
+pub mod race;
+mod vault;
+
+use futures::future::try_join_all;
+use serde_json::{Value, json};
+
+pub use self::list::{List, Page, Walk};
+pub use self::member::{Entry, Member};
+pub use self::prompt::{Prompt, vault_ids};
+pub use self::vault::Vault;
+use crate::wire::Reply;
+use crate::{Case, Failure};
+
+/// What names a prompt: its id, or a fixture.
+pub trait PromptId {
+    /// The id of the prompt.
+    fn prompt_id(&self) -> i64;
+}
+
+impl PromptId for i64 {
+    fn prompt_id(&self) -> i64 {
+        *self
+    }
+}
+
+impl<T: PromptId> PromptId for &T {
+    fn prompt_id(&self) -> i64 {
+        (*self).prompt_id()
+    }
+}
+
+/// The ids of these prompts, in this order.
+pub fn ids(prompts: impl IntoIterator<Item = impl PromptId>) -> Vec<i64> {
+    prompts.into_iter().map(|prompt| prompt.prompt_id()).collect()
+}
+
+fn sorted(mut ids: Vec<i64>) -> Vec<i64> {
+    ids.sort_unstable();
+    ids
+}
+
+/// How many resources of one scenario a quota has to leave room for.
+const FEW: usize = 20;
+
+impl Case {
+    /// `POST /prompts` with these fields besides a title and a text.
+    pub async fn create_prompt(&self, fields: Value) -> Result<Reply, Failure> {
+        // In both, as a scenario may need another text in one of them.
+        let text = self.name("A lighthouse at dusk");
+        let body = merged(json!({ "title": self.name("prompt"), "prompt": text }), fields);
+        self.wire().post("/prompts", body).await
+    }
+
+    /// A new prompt with these fields, and the reply to its creation.
+    pub async fn prompt_with(&self, fields: Value) -> Result<(Prompt, Reply), Failure> {
+        let created = self.created(self.create_prompt(fields).await?)?;
+        Ok((self.prompt_of(&created)?, created))
+    }
+
+    /// A new text prompt.
+    pub async fn prompt(&self) -> Result<Prompt, Failure> {
+        Ok(self.prompt_with(json!({})).await?.0)
+    }
+
+    /// New text prompts, created side by side.
+    pub async fn prompts(&self, count: usize) -> Result<Vec<Prompt>, Failure> {
+        try_join_all((0..count).map(|_| self.prompt())).await
+    }
+
+    /// New text prompts, created one after the other.
+    pub async fn prompts_in_turn(&self, count: usize) -> Result<Vec<Prompt>, Failure> {
+        let mut prompts = Vec::with_capacity(count);
+        for _ in 0..count {
+            prompts.push(self.prompt().await?);
+        }
+        Ok(prompts)
+    }
+
+    /// The prompt in `data` of a reply.
+    pub fn prompt_of(&self, reply: &Reply) -> Result<Prompt, Failure> {
+        Ok(self.prompt_at(reply.integer("/data/id")?))
+    }
+
+    /// The prompt with this id.
+    pub fn prompt_at(&self, id: i64) -> Prompt {
+        Prompt { case: self.clone(), id }
+    }
+
+    /// A new vault with these fields besides a name, and the reply to its creation.
+    pub async fn vault_with(&self, fields: Value) -> Result<(Vault, Reply), Failure> {
+        let mut body = json!({ "name": self.name("vault") });
+        if fields.get("name").is_some() {
+            // The name is the scenario's own, so the run id goes elsewhere.
+            body["description"] = json!(self.name("made"));
+        }
+        let created = self.wire().post("/vaults", merged(body, fields)).await?;
+        let created = self.created(created)?;
+        Ok((self.vault_at(created.integer("/data/id")?), created))
+    }
+
+    /// A new private vault.
+    pub async fn vault(&self) -> Result<Vault, Failure> {
+        Ok(self.vault_with(json!({})).await?.0)
+    }
+
+    /// New private vaults.
+    pub async fn vaults<const N: usize>(&self) -> Result<[Vault; N], Failure> {
+        let mut vaults = Vec::with_capacity(N);
+        for _ in 0..N {
+            vaults.push(self.vault().await?);
+        }
+        vaults.try_into().map_err(|_| Failure::error(format!("{N} vaults"), "another number"))
+    }
+
+    /// A new vault with new prompts in it, the oldest first.
+    pub async fn stocked_vault(&self, count: usize) -> Result<(Vault, Vec<Prompt>), Failure> {
+        let vault = self.vault().await?;
+        let prompts = vault.stock(count).await?;
+        Ok((vault, prompts))
+    }
+
+    /// The vault with this id, whoever owns it.
+    pub fn vault_at(&self, id: i64) -> Vault {
+        Vault { case: self.clone(), id }
+    }
+
+    /// A new fork of a vault, and the reply to its creation.
+    pub async fn fork_of(&self, vault: &Vault) -> Result<(Vault, Reply), Failure> {
+        let forked = self.vault_at(vault.id).fork().await?;
+        Ok((self.vault_at(forked.status(201)?.integer("/data/id")?), forked))
+    }
+
+    /// The reply to a creation that has to succeed. A scenario that creates many resources is
+    /// skipped where an account may not hold so many: quotas are open (S-62).
+    fn created(&self, reply: Reply) -> Result<Reply, Failure> {
+        let (status, count) = (reply.status_code(), self.created_count());
+        if matches!(status, 402 | 403 | 409 | 422 | 507) && count >= FEW {
+            return Err(Failure::blocked(format!(
+                "the target refuses more after {count} resources of this scenario (status {status})"
+            )));
+        }
+        reply.success()?;
+        Ok(reply)
+    }
+}
+
+/// The body with these fields, which replace its own.
+pub fn merged(mut body: Value, fields: Value) -> Value {
+    if let (Value::Object(body), Value::Object(fields)) = (&mut body, fields) {
+        body.extend(fields);
+    }
+    body
+}
