@@ -79,7 +79,7 @@ impl Profile {
     }
 }
 
-/// One scenario: profile, id, rules, needs (optional), function, title.
+/// One scenario: profile, id, rules, needs (optional), function or closure, title.
 ///
 /// ```
 /// use promptarium_conformance::{Case, Failure, Scenario, Suite, scenario};
@@ -107,6 +107,18 @@ macro_rules! scenario {
             needs: &[$($($crate::Need::$need),*)?],
             source: concat!(file!(), ":", line!()),
             run: &|case| Box::pin($run(case)),
+        }
+    };
+    // A function with arguments: `|case| refused(case, 400)`.
+    ($profile:ident $id:literal [$($rule:literal),*] $([$($need:ident),*])? |$case:ident| $run:expr, $title:literal) => {
+        $crate::Scenario {
+            id: $id,
+            title: $title,
+            rules: &[$($rule),*],
+            profile: $crate::Profile::$profile,
+            needs: &[$($($crate::Need::$need),*)?],
+            source: concat!(file!(), ":", line!()),
+            run: &|$case| Box::pin($run),
         }
     };
 }

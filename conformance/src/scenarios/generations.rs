@@ -7,48 +7,29 @@
 //! so.
 
 pub(super) mod job;
-mod saved;
-
-mod answer;
-mod body;
-mod inputs;
-mod limits;
-mod urls;
-
-mod images;
-mod output;
-mod vault;
-
-mod isolation;
-mod scope;
-mod status;
+mod outputs;
 
 mod again;
-mod choices;
-mod failed;
+mod answer;
+mod images;
+mod output;
 mod provider;
+mod requests;
 mod shape;
+mod status;
+mod vault;
 
-pub(super) use self::inputs::uploads;
 use crate::Scenario;
 
 pub(super) const ALL: &[&[Scenario]] = &[
     answer::ALL,
-    body::ALL,
-    inputs::ALL,
-    urls::ALL,
-    limits::ALL,
+    requests::ALL,
     output::ALL,
     images::ALL,
     vault::ALL,
-    scope::ALL,
-    isolation::ALL,
     status::ALL,
-    status::choices::ALL,
     again::ALL,
     again::conflict::ALL,
-    choices::ALL,
     provider::ALL,
     shape::ALL,
-    failed::ALL,
 ];

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::request::{Correct, Request};
 use super::table::{Field, Kind};
+use crate::scenarios::uploads::slot::uploaded_urls;
 use crate::{Failure, make};
 
 /// Letters of one, two and three bytes, each one UTF-16 unit and one grapheme, and a mix: they
@@ -83,7 +84,7 @@ pub(super) async fn addresses(
         let urls = (0..count).map(|n| format!("https://example.com/{n}.png"));
         return Ok(Value::from_iter(urls).to_string());
     }
-    let uploaded = crate::scenarios::generations::uploads(&call.case, count).await?;
+    let uploaded = uploaded_urls(&call.case, count).await?;
     Ok(json!(uploaded).to_string())
 }
 

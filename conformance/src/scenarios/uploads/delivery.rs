@@ -1,4 +1,4 @@
-//! How images are served (S-45): to everybody, in parts, and to be kept for good.
+//! How images are served (S-45): to everybody, in parts, and to be cached for ever.
 
 use http::Method;
 use http::header::AUTHORIZATION;
@@ -17,7 +17,7 @@ pub(super) const ALL: &[Scenario] = &[
     reference! { "uploads.delivery.any-key" ["UP-15"] any_key,
         "An image is shown without a key and with any (S-45)" },
     reference! { "uploads.delivery.for-good" ["UP-19"] for_good,
-        "An image may be kept for good, by everybody (S-45)" },
+        "An image may be cached for ever, by everybody (S-45)" },
     reference! { "uploads.delivery.etag" ["UP-19"] etag,
         "An image has an ETag of its own that stays (S-45)" },
     reference! { "uploads.delivery.not-modified" ["UP-15"] not_modified,
@@ -49,9 +49,9 @@ fn has(reply: &Reply, name: &str, value: &str) -> Result<(), Failure> {
 }
 
 fn body_is(reply: &Reply, bytes: &[u8]) -> Result<(), Failure> {
-    let (expected, got) = (bytes.len(), reply.body().len());
-    let expected = format!("the right {expected} bytes");
-    reply.ensure(reply.body() == bytes, expected, format!("other bytes, {got}")).map(drop)
+    let expected = format!("the right {} bytes", bytes.len());
+    let got = format!("{} bytes, which are not those", reply.body().len());
+    reply.ensure(reply.body() == bytes, expected, got).map(drop)
 }
 
 async fn get(case: &Case, slot: &Slot, name: &str, value: &str) -> Result<Reply, Failure> {
