@@ -91,7 +91,7 @@ async fn content_type_forms(case: Case) -> Result<(), Failure> {
     let prompt = make::prompt(&case, &wire).await?;
     for form in [
         "application/json; charset=utf-8",
-        "application/json;charset=UTF-8",
+        "Application/Json;Charset=UTF-8",
         "APPLICATION/JSON",
         "Application/Json ; a=\"b\"",
     ] {
