@@ -19,7 +19,6 @@ mod races;
 mod raw;
 mod uploads;
 mod vaults;
-mod versioning;
 
 use std::sync::LazyLock;
 
@@ -41,7 +40,6 @@ const CHAPTERS: &[&[&[Scenario]]] = &[
     raw::ALL,
     races::ALL,
     look::ALL,
-    &[versioning::ALL],
 ];
 
 /// The chapters that are made from tables.

@@ -55,6 +55,14 @@ impl Ids {
         Self { prompt: absent(self.prompt), vault: absent(self.vault), ..self }
     }
 
+    /// The path of a template with these ids.
+    pub(super) fn in_path(&self, template: &str) -> String {
+        template
+            .replace("{promptId}", &self.prompt.to_string())
+            .replace("{vaultId}", &self.vault.to_string())
+            .replace("{vaultPromptId}", &self.membership.to_string())
+    }
+
     /// All that the ids name, as its owner reads it.
     pub(super) async fn state(&self, wire: &Wire) -> Result<Value, Failure> {
         let Self { prompt, vault, target, .. } = self;
@@ -81,11 +89,7 @@ pub(super) fn absent(id: i64) -> i64 {
 
 impl Endpoint {
     fn new(method: Method, template: &'static str, ids: &Ids) -> Self {
-        let path = template
-            .replace("{promptId}", &ids.prompt.to_string())
-            .replace("{vaultId}", &ids.vault.to_string())
-            .replace("{vaultPromptId}", &ids.membership.to_string());
-        Self { method, template, path, body: None }
+        Self { method, template, path: ids.in_path(template), body: None }
     }
 
     fn with(mut self, body: Value) -> Self {
@@ -232,6 +236,24 @@ pub(super) async fn refusals(case: &Case, wire: &Wire) -> Result<Vec<(Endpoint, 
     }
     replies.retain(|(_, reply)| reply.status_code() >= 400);
     some(replies, "a refusal")
+}
+
+/// The success of each endpoint is right.
+pub(super) async fn each_success(
+    case: Case,
+    check: fn(&Endpoint, &Reply) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let replies = successes(&case, &case.wire()).await?;
+    replies.iter().try_for_each(|(endpoint, reply)| check(endpoint, reply))
+}
+
+/// Each refusal is right.
+pub(super) async fn each_refusal(
+    case: Case,
+    check: fn(&Reply) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let replies = refusals(&case, &case.wire()).await?;
+    replies.iter().try_for_each(|(_, reply)| check(reply))
 }
 
 fn faulty_field(endpoint: &Endpoint) -> String {
