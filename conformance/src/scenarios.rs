@@ -7,12 +7,12 @@ mod auth;
 mod contents;
 mod envelope;
 mod errors;
+mod existing_data;
 mod fields;
 mod generations;
 mod ids;
 mod isolation;
 mod keys;
-mod look;
 mod pagination;
 mod prompts;
 mod races;
@@ -39,7 +39,7 @@ const CHAPTERS: &[&[&[Scenario]]] = &[
     isolation::ALL,
     raw::ALL,
     races::ALL,
-    look::ALL,
+    existing_data::ALL,
 ];
 
 /// The chapters that are made from tables.

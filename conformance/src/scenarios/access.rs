@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use http::Method;
 use serde_json::json;
 
-use super::auth::{main_key, mistyped};
-use super::endpoints::{self, Endpoint, Ids};
+use super::auth::{Authorization, main_key, mistyped};
+use super::endpoints::{self, Ids};
 use crate::{Case, Failure, Need, Profile, Scenario, check};
 
 /// A scenario for each credential at each endpoint.
@@ -105,15 +105,16 @@ impl Credential {
         }
     }
 
-    /// Values of the header, with what a report may call them: it does not show the header.
-    fn forms(self, case: &Case) -> Vec<(String, String)> {
+    /// The headers that are tried; none where another key or no header at all is sent.
+    fn forms(self, case: &Case) -> Vec<Authorization> {
         let key = main_key(case);
-        match self {
+        let forms = match self {
             Self::Missing | Self::Revoked | Self::NoScope => Vec::new(),
             Self::NotBearer => not_bearer(key),
             Self::Truncated => truncated(key),
             Self::Unknown => unknown(key),
-        }
+        };
+        forms.into_iter().map(|(name, value)| Authorization::new(name, value)).collect()
     }
 }
 
@@ -150,28 +151,22 @@ async fn refused(case: Case, row: &Row, credential: Credential) -> Result<(), Fa
         body["vaultId"] = json!(ids.target);
         body["name"] = json!(name);
     }
-    match credential {
-        Credential::Missing => endpoint.send(&case.anonymous()).await?.status(401).map(drop)?,
-        Credential::Revoked => endpoint.send(&case.revoked()).await?.status(401).map(drop)?,
-        Credential::NoScope => endpoint.send(&case.read_only()).await?.status(401).map(drop)?,
-        _ => with_forms(&case, &endpoint, &credential.forms(&case)).await?,
+    let wire_of_another_key = match credential {
+        Credential::Missing => Some(case.anonymous()),
+        Credential::Revoked => Some(case.revoked()),
+        Credential::NoScope => Some(case.read_only()),
+        _ => None,
+    };
+    if let Some(wire) = wire_of_another_key {
+        endpoint.send(&wire).await?.status(401)?;
+    }
+    for form in credential.forms(&case) {
+        form.refused(endpoint.call(&case.anonymous())).await?;
     }
     check::equal("what was there", &ids.state(&wire).await?, &before)?;
     let vaults = wire.get("/vaults").await?;
     let made = vaults.array("/data")?.iter().any(|vault| vault["name"] == json!(name));
     vaults.ensure(!made, "no vault of the refused name", "one").map(drop)
-}
-
-async fn with_forms(
-    case: &Case,
-    endpoint: &Endpoint,
-    forms: &[(String, String)],
-) -> Result<(), Failure> {
-    for (name, value) in forms {
-        let call = endpoint.call(&case.anonymous()).header("authorization", value);
-        check::with_context(name, call.send().await?.status(401))?;
-    }
-    Ok(())
 }
 
 fn not_bearer(key: &str) -> Vec<(String, String)> {
