@@ -1,5 +1,5 @@
 //! Two accounts beside each other: lists hold what belongs to the caller, and a key that may only
-//! read is told no more of foreign ids. Every place where an id can stand is in `ids`.
+//! read learns nothing about foreign ids. Every place where an id can stand is in `ids`.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ const SCENARIOS: &[Scenario] = &[
     core! { "isolation.list.vaults" ["VA-13"] [OtherAccount] vaults,
         "GET /vaults shows no vault of another account, whatever its visibility" },
     reference! { "isolation.everywhere.read-only" ["ER-10"] [OtherAccount, ReadOnlyKey] read_only,
-        "A key that may only read is told no more of foreign ids than of those of nothing (S-57)" },
+        "A key that may only read learns no more about foreign ids than about absent ones (S-57)" },
 ];
 
 /// How long one of the six walks may take: together half of a scenario's time.

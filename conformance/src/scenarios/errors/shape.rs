@@ -1,7 +1,5 @@
 //! The body of an error, whatever the call and the status, and what its `details` hold (S-60).
 
-use std::collections::BTreeSet;
-
 use serde_json::{Value, json};
 
 use crate::scenario::{core, reference};
@@ -51,8 +49,7 @@ fn empty_details(reply: &Reply) -> Result<(), Failure> {
 }
 
 fn content_type(reply: &Reply) -> Result<(), Failure> {
-    let value = reply.headers().get("content-type");
-    let value = value.and_then(|value| value.to_str().ok()).unwrap_or("none");
+    let value = reply.header("content-type");
     let essence = value.split(';').next().unwrap_or(value);
     reply.ensure(essence == "application/json", "application/json", value).map(drop)
 }
@@ -71,11 +68,8 @@ async fn query(case: Case) -> Result<(), Failure> {
 
 /// A 400 whose details map these fields and no other, each to a text.
 pub(in crate::scenarios) fn names_exactly(reply: &Reply, fields: &[&str]) -> Result<(), Failure> {
-    let details = reply.status(400)?.at("/details")?;
-    let entries = details.as_object().into_iter().flatten();
-    let got: BTreeSet<_> = entries.clone().map(|(field, _)| field.as_str()).collect();
-    let expected: BTreeSet<_> = fields.iter().copied().collect();
-    reply.ensure(got == expected, format!("details of {expected:?}"), details)?;
-    let texts = entries.clone().all(|(_, text)| text.as_str().is_some_and(|text| !text.is_empty()));
+    let details = reply.status(400)?.has_only("/details", fields)?.at("/details")?;
+    let is_text = |(_, text): (_, &Value)| text.as_str().is_some_and(|text| !text.is_empty());
+    let texts = details.as_object().into_iter().flatten().all(is_text);
     reply.ensure(texts, "one message for each field", details).map(drop)
 }

@@ -40,10 +40,8 @@ async fn two(case: &Case) -> Result<(Job, Outputs), Failure> {
     Ok((job, saved))
 }
 
-/// The outputs of so many as entries of `images`; a server may show them elsewhere (S-39).
-async fn images(case: &Case, count: usize) -> Result<Outputs, Failure> {
-    let job = Job::finish(case, json!({ "batchCount": count })).await?;
-    let saved = job.outputs().await?.any()?;
+/// The outputs, which are entries of `images`; a server may show them elsewhere (S-39).
+fn in_images(saved: Outputs) -> Result<Outputs, Failure> {
     if saved.images().is_empty() {
         return Err(Failure::blocked("the outputs are not in images, so no entry can be seen"));
     }
@@ -58,7 +56,7 @@ async fn delete_prompts(case: &Case, saved: &Outputs) -> Result<(), Failure> {
 }
 
 async fn members(case: Case) -> Result<(), Failure> {
-    let saved = images(&case, 2).await?;
+    let saved = in_images(two(&case).await?.1)?;
     for image in saved.images() {
         let timestamp = image["createdAt"].as_str().and_then(check::timestamp);
         for (member, right) in [
@@ -109,7 +107,7 @@ fn unsigned(images: &Value) -> Vec<(Option<i64>, Option<i64>, Option<&str>)> {
 }
 
 async fn fetched(case: Case) -> Result<(), Failure> {
-    for url in images(&case, 2).await?.urls() {
+    for url in in_images(two(&case).await?.1)?.urls() {
         let file = fetch(&case, url).await?;
         let empty = file.body().is_empty() && file.status_code() == 200;
         file.ensure(!empty, "a file that is not empty", "no bytes")?;
@@ -118,8 +116,10 @@ async fn fetched(case: Case) -> Result<(), Failure> {
 }
 
 async fn distinct(case: Case) -> Result<(), Failure> {
-    let saved = images(&case, 4).await?;
-    let urls = saved.counts(4)?.urls();
+    let saved = Job::finish(&case, json!({ "batchCount": 4 })).await?.outputs().await?;
+    saved.counts(4)?;
+    let saved = in_images(saved)?;
+    let urls = saved.urls();
     let different: HashSet<_> = urls.iter().collect();
     check::equal("the number of different addresses", &different.len(), &urls.len())
 }

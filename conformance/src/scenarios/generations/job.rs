@@ -59,7 +59,7 @@ pub(super) async fn send(case: &Case, fields: Value) -> Result<Reply, Failure> {
 pub(super) async fn refused(case: &Case, field: &str, fields: Value) -> Result<Reply, Failure> {
     let what: String = fields.to_string().chars().take(120).collect();
     let reply = send(case, fields).await?;
-    reply.refused(what)?.string(&format!("/details/{field}"))?;
+    reply.refused_naming(field, what)?;
     Ok(reply)
 }
 

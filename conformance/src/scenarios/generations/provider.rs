@@ -1,5 +1,5 @@
-//! What passes through to the provider, seen in the built-in one: models,
-//! ratios, parameters, the editing model (S-38).
+//! What reaches the provider, seen in the built-in one: models, ratios, parameters, the editing
+//! model (S-38).
 
 use serde_json::{Value, json};
 

@@ -15,7 +15,7 @@ use crate::{Case, Failure, Scenario, check, make};
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
     core! { "generations.vault.named" ["GE-21", "GE-29"] named,
-        "The output goes into the vault that is named and into no other of the caller's own" },
+        "The output goes into the vault that is named and into no other vault of the caller" },
     core! { "generations.vault.general" ["GE-22", "VA-12"] general,
         "Without vaultId the output goes into a vault of the account that no run has made" },
     core! { "generations.vault.absent" ["GE-21"] absent_vault,

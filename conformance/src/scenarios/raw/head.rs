@@ -48,7 +48,7 @@ pub(super) const ALL: &[Scenario] = &[
         "A method in small letters is another method: it is not carried out" },
     http! { "raw.method.unknown" ["HT-16"] [HttpOne]
         |case| each(case, Refused, |fixture| posts_with(fixture, UNKNOWN_METHODS)),
-        "Methods nobody knows are refused" },
+        "Unknown methods are refused" },
     http! { "raw.method.override" ["HT-19"] override_ignored,
         "A method in a header does not take the place of the one in the first line" },
     http! { "raw.method.head" ["HT-17"] [HttpOne] head,

@@ -11,20 +11,20 @@ use super::{Fixture, answer, answered, is_refusal, nothing_follows, succeeded, u
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
     http! { "raw.pace.slow-body" ["HT-04"] [HttpOne] slow_body,
-        "A body that comes slowly is taken whole or given up, and others are served meanwhile" },
+        "A body that arrives slowly is taken whole or given up, and others are served meanwhile" },
     http! { "raw.pace.slow-head" ["HT-04"] [HttpOne] slow_head,
-        "A head that comes slowly is read whole or given up, and others are served meanwhile" },
+        "A head that arrives slowly is read whole or given up, and others are served meanwhile" },
     http! { "raw.pace.breaks-off" ["HT-04"] [HttpOne] breaks_off,
         "A request that breaks off anywhere makes nothing, and others are served" },
     http! { "raw.pace.ahead" ["HT-20"] [HttpOne]
         |case| async move { unless_busy(&case, three_ahead).await },
         "Requests sent ahead on one connection are answered in their order" },
     http! { "raw.pace.expect" ["HT-21"] [HttpOne]
-        |case| async move { unless_busy(&case, told_to_go_on).await },
-        "A client that waits to be told to go on is told so, or gets its answer at once" },
+        |case| async move { unless_busy(&case, continued).await },
+        "A client that waits for 100 Continue gets it, or its answer at once" },
     reference! { "raw.pace.many-waiting" ["VA-21"] [HttpOne]
         |case| async move { unless_busy(&case, beside_many).await },
-        "Fifty connections that say nothing keep nobody from being served" },
+        "Fifty idle connections do not keep others from being served" },
     reference! { "raw.pace.status" ["HT-20"] [HttpOne] status,
         "A slow request is 201, two sent ahead are both answered, and a wrong key is 401 without \
          its body (S-80)" },
@@ -89,7 +89,7 @@ async fn three_ahead(fixture: Fixture) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn told_to_go_on(fixture: Fixture) -> Result<(), Failure> {
+async fn continued(fixture: Fixture) -> Result<(), Failure> {
     let body = fixture.body();
     let request = fixture.typed().line(format!("Content-Length: {}", body.len()));
     let mut socket = fixture.send(request.line("Expect: 100-continue").head()).await?;

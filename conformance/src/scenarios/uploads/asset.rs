@@ -153,8 +153,7 @@ async fn no_upload_url(case: Case) -> Result<(), Failure> {
         ("referenceMediaUrls", json!([slot.url, slot.upload_url])),
     ] {
         for reply in create_and_update(&case, json!({ field: value })).await? {
-            reply.refused(format!("uploadUrl as {field}"))?;
-            reply.string(&format!("/details/{field}"))?;
+            reply.refused_naming(field, format!("uploadUrl as {field}"))?;
             slot.ensure_not_shown(&reply)?;
         }
     }
