@@ -5,7 +5,7 @@ mod life;
 mod refusals;
 mod session;
 
-use http::Method;
+use http::{HeaderValue, Method};
 use serde_json::{Value, json};
 
 use crate::scenario::{core, reference};
@@ -114,8 +114,7 @@ impl NewKey {
 
 /// The secret of a key is not in a response.
 fn hides(reply: &Reply, secret: &str) -> Result<(), Failure> {
-    let mut texts =
-        reply.headers().values().map(|value| value.as_bytes()).chain([&reply.body()[..]]);
+    let mut texts = reply.headers().values().map(HeaderValue::as_bytes).chain([&reply.body()[..]]);
     let shown = texts.any(|text| text.windows(secret.len()).any(|part| part == secret.as_bytes()));
     reply.ensure(!shown, "an answer without the secret of the key", "one with it").map(drop)
 }

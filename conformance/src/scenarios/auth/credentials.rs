@@ -6,7 +6,7 @@ use http::Method;
 
 use super::{Authorization, main_key, mistyped};
 use crate::scenario::{core, reference};
-use crate::scenarios::endpoints::{self, Ids};
+use crate::scenarios::endpoints::{self, Endpoint, Ids};
 use crate::{Case, Failure, Scenario, check, make};
 
 #[rustfmt::skip]
@@ -153,7 +153,7 @@ fn in_other_case(c: char) -> char {
 async fn reads(case: Case) -> Result<(), Failure> {
     let ids = Ids::make(&case, &case.wire()).await?;
     let (wire, reader) = (case.wire(), case.read_only());
-    for endpoint in endpoints::all(&case, &ids).into_iter().filter(|endpoint| endpoint.reads()) {
+    for endpoint in endpoints::all(&case, &ids).into_iter().filter(Endpoint::reads) {
         let reply = endpoint.send(&reader).await?;
         reply.status(200)?;
         // The lists of the whole account change under other scenarios.
