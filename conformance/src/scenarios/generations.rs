@@ -1,10 +1,9 @@
-//! Generations: the answer that one is queued, the fields of its body, the job,
-//! what it leaves in a vault, and its status.
+//! Generations: the response that one is queued, its request, the job, what it saves in a vault,
+//! and its status.
 //!
-//! How long a job takes and what it looks like is the provider's; scenarios of
-//! the profile core wait for it as long as they can, with the models they are
-//! told of. Scenarios that need the models built into the reference server say
-//! so.
+//! How long a job takes and what it looks like depends on the provider. Scenarios of the profile
+//! core wait for it as long as they can, with the models of the run's configuration. Scenarios
+//! that need the models built into the reference server name that need.
 
 pub(super) mod job;
 mod outputs;
