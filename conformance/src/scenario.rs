@@ -40,14 +40,17 @@ pub enum Profile {
 
 impl Scenario {
     /// A scenario made from a row of a table. It lives as long as the program.
-    pub(crate) fn generated(
+    pub(crate) fn generated<F>(
         profile: Profile,
         id: String,
         title: String,
         rules: Vec<&'static str>,
         source: &'static str,
-        run: RunFn,
-    ) -> Self {
+        run: impl Fn(Case) -> F + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<(), Failure>> + Send + 'static,
+    {
         Self {
             id: id.leak(),
             title: title.leak(),
@@ -55,7 +58,7 @@ impl Scenario {
             profile,
             needs: &[],
             source,
-            run,
+            run: Box::leak(Box::new(move |case| Box::pin(run(case)) as BoxFuture<'static, _>)),
         }
     }
 }

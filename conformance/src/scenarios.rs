@@ -7,19 +7,18 @@ mod auth;
 mod contents;
 mod envelope;
 mod errors;
+mod existing_data;
 mod fields;
 mod generations;
 mod ids;
 mod isolation;
 mod keys;
-mod look;
 mod pagination;
 mod prompts;
 mod races;
 mod raw;
 mod uploads;
 mod vaults;
-mod versioning;
 
 use std::sync::LazyLock;
 
@@ -40,8 +39,7 @@ const CHAPTERS: &[&[&[Scenario]]] = &[
     &[isolation::ALL],
     raw::ALL,
     races::ALL,
-    look::ALL,
-    &[versioning::ALL],
+    existing_data::ALL,
 ];
 
 /// The chapters that are made from tables.

@@ -5,15 +5,15 @@ use std::sync::LazyLock;
 use http::Method;
 use serde_json::json;
 
-use super::auth::{main_key, mistyped};
-use super::endpoints::{self, Endpoint, Ids};
+use super::auth::{Authorization, main_key, mistyped};
+use super::endpoints::{self, CONTENTS, FORK, Ids, MEMBERSHIP, MOVE, PIN, PROMPT, SAVE, VAULT};
+use crate::wire::Wire;
 use crate::{Case, Failure, Need, Profile, Scenario, check};
 
 /// A scenario for each credential at each endpoint.
 pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
     let of_endpoint = |row: &'static Row| {
-        let credentials = Credential::ALL.into_iter();
-        credentials.filter_map(move |credential| scenario(row, credential))
+        CREDENTIALS.iter().filter_map(move |credential| scenario(row, credential))
     };
     ROWS.iter().flat_map(of_endpoint).collect()
 });
@@ -35,13 +35,6 @@ enum Scope {
     NotNeeded,
 }
 
-const PROMPT: &str = "/prompts/{promptId}";
-const VAULT: &str = "/vaults/{vaultId}";
-const CONTENTS: &str = "/vaults/{vaultId}/prompts";
-const MEMBERSHIP: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}";
-const PIN: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}/pin";
-const MOVE: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}/move";
-
 const fn row(name: &'static str, method: Method, template: &'static str, scope: Scope) -> Row {
     Row { name, method, template, scope }
 }
@@ -51,13 +44,13 @@ const ROWS: &[Row] = &[
     row("create-prompt", Method::POST, "/prompts", Scope::Stated("AU-07")),
     row("read-prompt", Method::GET, PROMPT, Scope::NotNeeded),
     row("update-prompt", Method::PATCH, PROMPT, Scope::Stated("AU-07")),
-    row("save-prompt", Method::POST, "/prompts/{promptId}/save", Scope::Chosen),
+    row("save-prompt", Method::POST, SAVE, Scope::Chosen),
     row("delete-prompt", Method::DELETE, PROMPT, Scope::Stated("AU-07")),
     row("list-vaults", Method::GET, "/vaults", Scope::NotNeeded),
     row("create-vault", Method::POST, "/vaults", Scope::Stated("AU-08")),
     row("read-vault", Method::GET, VAULT, Scope::NotNeeded),
     row("update-vault", Method::PATCH, VAULT, Scope::Stated("AU-08")),
-    row("fork-vault", Method::POST, "/vaults/{vaultId}/fork", Scope::Chosen),
+    row("fork-vault", Method::POST, FORK, Scope::Chosen),
     row("delete-vault", Method::DELETE, VAULT, Scope::Stated("AU-08")),
     row("list-contents", Method::GET, CONTENTS, Scope::NotNeeded),
     row("add-prompts", Method::POST, CONTENTS, Scope::Chosen),
@@ -71,59 +64,48 @@ const ROWS: &[Row] = &[
 ];
 
 /// What is sent in place of a right key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Credential {
-    Missing,
-    NotBearer,
-    Truncated,
-    Unknown,
-    Revoked,
-    NoScope,
+struct Credential {
+    /// In ids of scenarios.
+    id: &'static str,
+    /// In titles.
+    words: &'static str,
+    rule: &'static str,
+    needs: &'static [Need],
+    sent: Sent,
 }
 
-impl Credential {
-    const ALL: [Self; 6] = [
-        Self::Missing,
-        Self::NotBearer,
-        Self::Truncated,
-        Self::Unknown,
-        Self::Revoked,
-        Self::NoScope,
-    ];
-
-    /// The name in ids, what a title says of it, the rule, and what it needs.
-    fn facts(self) -> (&'static str, &'static str, &'static str, &'static [Need]) {
-        match self {
-            Self::Missing => ("missing", "without Authorization", "AU-02", &[]),
-            Self::NotBearer => {
-                ("not-bearer", "with a header that does not start with Bearer", "AU-03", &[])
-            }
-            Self::Truncated => ("truncated", "with a truncated key", "AU-04", &[]),
-            Self::Unknown => ("unknown", "with an unknown key", "AU-05", &[]),
-            Self::Revoked => ("revoked", "with a revoked key", "AU-06", &[Need::RevokedKey]),
-            Self::NoScope => ("no-scope", "without prompts:write", "AU-07", &[Need::ReadOnlyKey]),
-        }
-    }
-
-    /// Values of the header, with what a report may call them: it does not show the header.
-    fn forms(self, case: &Case) -> Vec<(String, String)> {
-        let key = main_key(case);
-        match self {
-            Self::Missing | Self::Revoked | Self::NoScope => Vec::new(),
-            Self::NotBearer => not_bearer(key),
-            Self::Truncated => truncated(key),
-            Self::Unknown => unknown(key),
-        }
-    }
+enum Sent {
+    /// Another key, or none.
+    As(fn(&Case) -> Wire),
+    /// Headers made from the right key, each with what a failure calls it.
+    Headers(fn(&str) -> Vec<(String, String)>),
 }
 
-fn scenario(row: &'static Row, credential: Credential) -> Option<Scenario> {
-    let (id, words, rule, needs) = credential.facts();
-    let (profile, rule) = match (credential, row.scope) {
-        (Credential::NoScope, Scope::NotNeeded) => return None,
-        (Credential::NoScope, Scope::Stated(rule)) => (Profile::Core, rule),
-        (Credential::NoScope, Scope::Chosen) => (Profile::Reference, "AU-08"),
-        _ => (Profile::Core, rule),
+const NO_SCOPE: &str = "no-scope";
+
+#[rustfmt::skip]
+static CREDENTIALS: [Credential; 6] = [
+    Credential { id: "missing", words: "without Authorization",
+        rule: "AU-02", needs: &[], sent: Sent::As(Case::anonymous) },
+    Credential { id: "not-bearer", words: "with a header that does not start with Bearer",
+        rule: "AU-03", needs: &[], sent: Sent::Headers(not_bearer) },
+    Credential { id: "truncated", words: "with a truncated key",
+        rule: "AU-04", needs: &[], sent: Sent::Headers(truncated) },
+    Credential { id: "unknown", words: "with an unknown key",
+        rule: "AU-05", needs: &[], sent: Sent::Headers(unknown) },
+    Credential { id: "revoked", words: "with a revoked key",
+        rule: "AU-06", needs: &[Need::RevokedKey], sent: Sent::As(Case::revoked) },
+    Credential { id: NO_SCOPE, words: "without prompts:write",
+        rule: "AU-07", needs: &[Need::ReadOnlyKey], sent: Sent::As(Case::read_only) },
+];
+
+fn scenario(row: &'static Row, credential: &'static Credential) -> Option<Scenario> {
+    let Credential { id, words, rule, needs, .. } = *credential;
+    let (profile, rule) = match row.scope {
+        _ if id != NO_SCOPE => (Profile::Core, rule),
+        Scope::Stated(rule) => (Profile::Core, rule),
+        Scope::Chosen => (Profile::Reference, "AU-08"),
+        Scope::NotNeeded => return None,
     };
     let title = format!("{} {}: {words} it is 401 and changes nothing", row.method, row.template);
     Some(Scenario {
@@ -134,44 +116,35 @@ fn scenario(row: &'static Row, credential: Credential) -> Option<Scenario> {
             title,
             vec![rule],
             concat!(file!(), ":", line!()),
-            Box::leak(Box::new(move |case| Box::pin(refused(case, row, credential)) as _)),
+            move |case| refused(case, row, credential),
         )
     })
 }
 
-async fn refused(case: Case, row: &Row, credential: Credential) -> Result<(), Failure> {
+async fn refused(case: Case, row: &Row, credential: &Credential) -> Result<(), Failure> {
     let wire = case.wire();
     let ids = Ids::make(&case, &wire).await?;
     let before = ids.state(&wire).await?;
     let mut endpoint = endpoints::one(&case, &ids, &row.method, row.template)?;
     let name = case.name("refused");
     if let (Some(body), "create-prompt" | "create-vault") = (&mut endpoint.body, row.name) {
-        // What is made after all shows: a prompt in this vault, a vault by its name.
+        // What is created after all shows: a prompt in this vault, a vault by its name.
         body["vaultId"] = json!(ids.target);
         body["name"] = json!(name);
     }
-    match credential {
-        Credential::Missing => endpoint.send(&case.anonymous()).await?.status(401).map(drop)?,
-        Credential::Revoked => endpoint.send(&case.revoked()).await?.status(401).map(drop)?,
-        Credential::NoScope => endpoint.send(&case.read_only()).await?.status(401).map(drop)?,
-        _ => with_forms(&case, &endpoint, &credential.forms(&case)).await?,
+    match credential.sent {
+        Sent::As(wire) => endpoint.send(&wire(&case)).await?.status(401).map(drop)?,
+        Sent::Headers(headers) => {
+            for (name, value) in headers(main_key(&case)) {
+                let call = endpoint.call(&case.anonymous());
+                Authorization::new(name, value).refused(call).await?;
+            }
+        }
     }
     check::equal("what was there", &ids.state(&wire).await?, &before)?;
     let vaults = wire.get("/vaults").await?;
-    let made = vaults.array("/data")?.iter().any(|vault| vault["name"] == json!(name));
-    vaults.ensure(!made, "no vault of the refused name", "one").map(drop)
-}
-
-async fn with_forms(
-    case: &Case,
-    endpoint: &Endpoint,
-    forms: &[(String, String)],
-) -> Result<(), Failure> {
-    for (name, value) in forms {
-        let call = endpoint.call(&case.anonymous()).header("authorization", value);
-        check::with_context(name, call.send().await?.status(401))?;
-    }
-    Ok(())
+    let created = vaults.array("/data")?.iter().any(|vault| vault["name"] == json!(name));
+    vaults.ensure(!created, "no vault of the refused name", name).map(drop)
 }
 
 fn not_bearer(key: &str) -> Vec<(String, String)> {

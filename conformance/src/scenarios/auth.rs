@@ -1,51 +1,43 @@
 //! Who may call: the header, the key in it, and its scope.
 
 mod answer;
-mod header;
-mod key;
-mod scope;
+mod credentials;
 
-use crate::scenarios::endpoints::{self, Ids};
-use crate::wire::Reply;
+use http::Method;
+
+use crate::wire::{Call, Reply};
 use crate::{Case, Failure, Scenario, check};
 
-pub(super) const ALL: &[&[Scenario]] = &[header::ALL, key::ALL, scope::ALL, answer::ALL];
+pub(super) const ALL: &[&[Scenario]] = &[credentials::ALL, answer::ALL];
 
-/// Values of the header `Authorization`, one or more, and what to call them:
-/// reports do not show the header itself.
-struct Form {
+/// Values of the header `Authorization`, one or more, and what to call them: reports do not show
+/// the header itself.
+pub(super) struct Authorization {
     name: String,
     values: Vec<String>,
 }
 
-impl Form {
-    fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
+impl Authorization {
+    pub(super) fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self { name: name.into(), values: vec![value.into()] }
     }
 
-    async fn get(&self, case: &Case, path: &str) -> Result<Reply, Failure> {
-        let mut call = case.anonymous().call(http::Method::GET, path);
-        for value in &self.values {
-            call = call.header("authorization", value);
-        }
-        call.send().await
+    fn two(name: &str, values: [&str; 2]) -> Self {
+        Self { name: name.into(), values: values.map(str::to_owned).into() }
     }
-}
 
-/// Every endpoint answers 401 to each of the forms.
-async fn refused_everywhere(case: &Case, forms: &[Form]) -> Result<(), Failure> {
-    let ids = Ids::make(case, &case.wire()).await?;
-    let endpoints = endpoints::all(case, &ids);
-    for form in forms {
-        for endpoint in &endpoints {
-            let mut call = endpoint.call(&case.anonymous());
-            for value in &form.values {
-                call = call.header("authorization", value);
-            }
-            check::with_context(&form.name, call.send().await?.status(401))?;
-        }
+    /// The call with these values is answered 401.
+    pub(super) async fn refused(&self, call: Call) -> Result<Reply, Failure> {
+        let call = self.values.iter().fold(call, |call, value| call.header("authorization", value));
+        let reply = call.send().await?;
+        check::with_context(&self.name, reply.status(401))?;
+        Ok(reply)
     }
-    Ok(())
+
+    /// `GET /vaults` with these values is answered 401.
+    async fn refused_vaults(&self, case: &Case) -> Result<Reply, Failure> {
+        self.refused(case.anonymous().call(Method::GET, "/vaults")).await
+    }
 }
 
 /// The key of the account under test.

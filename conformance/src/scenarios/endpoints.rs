@@ -10,6 +10,15 @@ use serde_json::{Value, json};
 use crate::wire::{Call, Reply, Wire};
 use crate::{Case, Failure, check, make};
 
+pub(super) const PROMPT: &str = "/prompts/{promptId}";
+pub(super) const SAVE: &str = "/prompts/{promptId}/save";
+pub(super) const VAULT: &str = "/vaults/{vaultId}";
+pub(super) const FORK: &str = "/vaults/{vaultId}/fork";
+pub(super) const CONTENTS: &str = "/vaults/{vaultId}/prompts";
+pub(super) const MEMBERSHIP: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}";
+pub(super) const PIN: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}/pin";
+pub(super) const MOVE: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}/move";
+
 /// What the paths and the bodies of the table name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ids {
@@ -44,7 +53,7 @@ impl Ids {
         let prompt = make::prompt(case, wire).await?;
         let members = make::members(case, wire, vault, 2).await?;
         let [first, second] = members[..] else {
-            return Err(Failure::error("two members", "another number"));
+            return Err(Failure::error("two members", members.len().to_string()));
         };
         let (membership, spare) = (first.membership, second.membership);
         Ok(Self { prompt, vault, membership, spare, loose: prompt, target })
@@ -53,6 +62,14 @@ impl Ids {
     /// The same, with a prompt and a vault in the paths that never were.
     pub(super) fn absent(self) -> Self {
         Self { prompt: absent(self.prompt), vault: absent(self.vault), ..self }
+    }
+
+    /// The path of a template with these ids.
+    pub(super) fn in_path(&self, template: &str) -> String {
+        template
+            .replace("{promptId}", &self.prompt.to_string())
+            .replace("{vaultId}", &self.vault.to_string())
+            .replace("{vaultPromptId}", &self.membership.to_string())
     }
 
     /// All that the ids name, as its owner reads it.
@@ -81,11 +98,7 @@ pub(super) fn absent(id: i64) -> i64 {
 
 impl Endpoint {
     fn new(method: Method, template: &'static str, ids: &Ids) -> Self {
-        let path = template
-            .replace("{promptId}", &ids.prompt.to_string())
-            .replace("{vaultId}", &ids.vault.to_string())
-            .replace("{vaultPromptId}", &ids.membership.to_string());
-        Self { method, template, path, body: None }
+        Self { method, template, path: ids.in_path(template), body: None }
     }
 
     fn with(mut self, body: Value) -> Self {
@@ -132,12 +145,6 @@ impl fmt::Display for Endpoint {
 
 /// Every endpoint, in an order in which each one can succeed once.
 pub(super) fn all(case: &Case, ids: &Ids) -> Vec<Endpoint> {
-    const PROMPT: &str = "/prompts/{promptId}";
-    const VAULT: &str = "/vaults/{vaultId}";
-    const CONTENTS: &str = "/vaults/{vaultId}/prompts";
-    const MEMBERSHIP: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}";
-    const PIN: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}/pin";
-    const MOVE: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}/move";
     let on = |method, template| Endpoint::new(method, template, ids);
     let removal = Endpoint::new(Method::DELETE, MEMBERSHIP, &Ids { membership: ids.spare, ..*ids });
     vec![
@@ -146,12 +153,12 @@ pub(super) fn all(case: &Case, ids: &Ids) -> Vec<Endpoint> {
             .with(json!({ "title": case.name("prompt"), "prompt": "A lighthouse at dusk" })),
         on(Method::GET, PROMPT),
         on(Method::PATCH, PROMPT).with(json!({ "title": case.name("renamed") })),
-        on(Method::POST, "/prompts/{promptId}/save").with(json!({ "vaultId": ids.target })),
+        on(Method::POST, SAVE).with(json!({ "vaultId": ids.target })),
         on(Method::GET, "/vaults"),
         on(Method::POST, "/vaults").with(json!({ "name": case.name("vault") })),
         on(Method::GET, VAULT),
         on(Method::PATCH, VAULT).with(json!({ "visibility": "unlisted" })),
-        on(Method::POST, "/vaults/{vaultId}/fork"),
+        on(Method::POST, FORK),
         on(Method::GET, CONTENTS),
         on(Method::POST, CONTENTS).with(json!({ "promptIds": [ids.loose] })),
         on(Method::POST, PIN),
@@ -182,8 +189,7 @@ pub(super) fn beyond(case: &Case) -> Vec<Endpoint> {
     ]
 }
 
-/// One row of the table. A scenario that looked for a row that is not there
-/// would prove nothing, so that is an error.
+/// One row of the table. A scenario without its row would prove nothing, so that is an error.
 pub(super) fn one(
     case: &Case,
     ids: &Ids,
@@ -196,7 +202,7 @@ pub(super) fn one(
 }
 
 /// The successes of all endpoints on things made for this. What is refused is
-/// left out: that is for other scenarios to tell.
+/// left out: other scenarios report that.
 pub(super) async fn successes(case: &Case, wire: &Wire) -> Result<Vec<(Endpoint, Reply)>, Failure> {
     let ids = Ids::make(case, wire).await?;
     let mut replies = Vec::new();
@@ -208,8 +214,8 @@ pub(super) async fn successes(case: &Case, wire: &Wire) -> Result<Vec<(Endpoint,
     some(replies, "a success")
 }
 
-/// Refusals of all endpoints: for want of a key, of the thing in the path, of
-/// a field in the body. What is no refusal is left out, as above.
+/// Refusals of all endpoints: without a key, with ids of nothing in the path, with a faulty field
+/// in the body. What is no refusal is left out, as above.
 pub(super) async fn refusals(case: &Case, wire: &Wire) -> Result<Vec<(Endpoint, Reply)>, Failure> {
     let ids = Ids::make(case, wire).await?;
     let there = all(case, &ids);
@@ -232,6 +238,24 @@ pub(super) async fn refusals(case: &Case, wire: &Wire) -> Result<Vec<(Endpoint, 
     }
     replies.retain(|(_, reply)| reply.status_code() >= 400);
     some(replies, "a refusal")
+}
+
+/// The success of each endpoint is right.
+pub(super) async fn each_success(
+    case: Case,
+    check: fn(&Endpoint, &Reply) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let replies = successes(&case, &case.wire()).await?;
+    replies.iter().try_for_each(|(endpoint, reply)| check(endpoint, reply))
+}
+
+/// Each refusal is right.
+pub(super) async fn each_refusal(
+    case: Case,
+    check: fn(&Reply) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let replies = refusals(&case, &case.wire()).await?;
+    replies.iter().try_for_each(|(_, reply)| check(reply))
 }
 
 fn faulty_field(endpoint: &Endpoint) -> String {

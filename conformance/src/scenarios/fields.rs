@@ -10,10 +10,9 @@ mod whole;
 
 use std::sync::LazyLock;
 
-use futures::future::BoxFuture;
 use serde_json::json;
 
-use self::checks::{accepted, all_named, all_refused, entry_named, named, one_accepted, refused};
+use self::checks::{accepted, all_named, all_refused, entry_named, named, one_accepted};
 use self::request::{Correct, Request};
 use self::table::{FIELDS, Field, Kind, Presence};
 use crate::{Case, Failure, Profile, Scenario};
@@ -22,11 +21,11 @@ use crate::{Case, Failure, Profile, Scenario};
 pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
     let of_fields = FIELDS.iter().flat_map(|field| {
         facts(field).into_iter().map(move |fact| {
-            let run = move |case| -> BoxFuture<'static, _> { Box::pin(fact.hold(case, field)) };
+            let run = move |case| fact.hold(case, field);
             let title = format!("{}: {}", field.request.names().1, fact.title(field));
             let id = format!("fields.{}.{}-{}", field.request.names().0, dashed(field), fact.id());
             let (profile, rules) = (fact.profile(), fact.rules(field));
-            Scenario::generated(profile, id, title, rules, field.source, Box::leak(Box::new(run)))
+            Scenario::generated(profile, id, title, rules, field.source, run)
         })
     });
     of_fields.chain(whole::all()).collect()
@@ -39,25 +38,41 @@ fn dashed(field: &Field) -> String {
     field.name.chars().map(letter).collect()
 }
 
-/// What is tested of a field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fact {
-    Required,
-    WrongType,
-    First,
-    Last,
-    TooSmall,
-    TooLarge,
-    Words,
-    OtherWords,
-    NoUri,
-    Null,
-    Named,
-    Nul,
-    Spelling,
-    Odd,
-    Relative,
-    EntryNamed,
+macro_rules! facts {
+    ($($fact:ident $id:literal $profile:ident;)+) => {
+        /// What is tested of a field.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        enum Fact { $($fact),+ }
+
+        impl Fact {
+            fn id(self) -> &'static str {
+                match self { $(Self::$fact => $id),+ }
+            }
+
+            fn profile(self) -> Profile {
+                match self { $(Self::$fact => Profile::$profile),+ }
+            }
+        }
+    };
+}
+
+facts! {
+    Required "required" Core;
+    WrongType "wrong-type" Core;
+    First "first" Core;
+    Last "last" Core;
+    TooSmall "too-small" Core;
+    TooLarge "too-large" Core;
+    Words "words" Core;
+    OtherWords "other-words" Core;
+    NoUri "no-uri" Core;
+    Null "null" Reference;
+    Named "named" Reference;
+    Nul "nul" Reference;
+    Spelling "spelling" Reference;
+    ScalarValues "scalar-values" Reference;
+    Relative "relative" Reference;
+    EntryNamed "entry-named" Reference;
 }
 
 /// The facts that are tested of a field.
@@ -65,21 +80,21 @@ fn facts(field: &Field) -> Vec<Fact> {
     use Fact::*;
     let is_body = field.request.has_body();
     let of_kind: &[Fact] = match field.kind {
-        Kind::Text { least: 0, .. } => &[WrongType, Last, TooLarge, Nul, Odd],
-        Kind::Text { .. } => &[WrongType, First, Last, TooSmall, TooLarge, Nul, Odd],
+        Kind::Text(0, _) => &[WrongType, Last, TooLarge, Nul, ScalarValues],
+        Kind::Text(..) => &[WrongType, First, Last, TooSmall, TooLarge, Nul, ScalarValues],
         Kind::AnyText => &[WrongType, Nul],
-        Kind::Ratio { .. } => &[WrongType, Last, TooLarge, Nul, Odd],
+        Kind::Ratio(..) => &[WrongType, Last, TooLarge, Nul, ScalarValues],
         // Every value of a query is a text.
         Kind::OneOf(..) if !is_body => &[Words, OtherWords],
         Kind::OneOf(..) => &[WrongType, Words, OtherWords],
         Kind::Uri => &[WrongType, NoUri, Nul, Relative],
-        Kind::Uris { .. } => &[WrongType, Last, TooLarge, NoUri, Nul, Relative, EntryNamed],
+        Kind::Uris(..) => &[WrongType, Last, TooLarge, NoUri, Nul, Relative, EntryNamed],
         Kind::Id if !is_body => &[WrongType],
         Kind::Id => &[WrongType, Spelling],
         Kind::PositiveId => &[WrongType, TooSmall, Spelling],
-        Kind::Ids { .. } => &[WrongType, First, Last, TooSmall, TooLarge, Spelling],
-        Kind::Integer { .. } if !is_body => &[WrongType, First, Last, TooSmall, TooLarge],
-        Kind::Integer { .. } => &[WrongType, First, Last, TooSmall, TooLarge, Spelling],
+        Kind::Ids(..) => &[WrongType, First, Last, TooSmall, TooLarge, Spelling],
+        Kind::Integer(..) if !is_body => &[WrongType, First, Last, TooSmall, TooLarge],
+        Kind::Integer(..) => &[WrongType, First, Last, TooSmall, TooLarge, Spelling],
         Kind::Object => &[WrongType, First, Nul],
     };
     let required = (field.presence == Presence::Required).then_some(Required);
@@ -88,40 +103,6 @@ fn facts(field: &Field) -> Vec<Fact> {
 }
 
 impl Fact {
-    fn id(self) -> &'static str {
-        match self {
-            Self::Required => "required",
-            Self::WrongType => "wrong-type",
-            Self::First => "first",
-            Self::Last => "last",
-            Self::TooSmall => "too-small",
-            Self::TooLarge => "too-large",
-            Self::Words => "words",
-            Self::OtherWords => "other-words",
-            Self::NoUri => "no-uri",
-            Self::Null => "null",
-            Self::Named => "named",
-            Self::Nul => "nul",
-            Self::Spelling => "spelling",
-            Self::Odd => "scalar-values",
-            Self::Relative => "relative",
-            Self::EntryNamed => "entry-named",
-        }
-    }
-
-    fn profile(self) -> Profile {
-        match self {
-            Self::Null
-            | Self::Named
-            | Self::Nul
-            | Self::Spelling
-            | Self::Odd
-            | Self::Relative
-            | Self::EntryNamed => Profile::Reference,
-            _ => Profile::Core,
-        }
-    }
-
     fn title(self, field: &Field) -> String {
         let name = field.name;
         let (least, most, unit) = field.kind.range();
@@ -146,7 +127,9 @@ impl Fact {
             Self::Spelling => {
                 format!("an integer in {name} is digits of at most 64 bits alone (S-65)")
             }
-            Self::Odd => format!("the bounds of {name} count Unicode scalar values (S-66)"),
+            Self::ScalarValues => {
+                format!("the bounds of {name} count Unicode scalar values (S-66)")
+            }
             Self::Relative => format!(
                 "relative addresses, white space and control characters are refused, naming {name} \
                  (S-11)"
@@ -168,7 +151,7 @@ impl Fact {
             }
             Self::WrongType | Self::Spelling => vec![field.rule, "ER-05"],
             Self::Words => vec![field.rule, field.range],
-            Self::First | Self::Last | Self::Odd => vec![field.range],
+            Self::First | Self::Last | Self::ScalarValues => vec![field.range],
             Self::TooSmall | Self::TooLarge => vec![field.range, "ER-06"],
             Self::OtherWords => vec![field.range],
             Self::NoUri | Self::Relative if field.request == Request::Generate => {
@@ -191,13 +174,13 @@ impl Fact {
                 accepted(&call, field, &values).await
             }
             Self::Required => {
-                refused(call.without(field.name).await?, format!("no {}", field.name))?;
+                call.without(field.name).await?.refused(format!("no {}", field.name))?;
                 all_refused(&call, field, &values).await
             }
             Self::WrongType | Self::TooSmall | Self::TooLarge | Self::OtherWords | Self::NoUri => {
                 all_refused(&call, field, &values).await
             }
-            Self::Odd => {
+            Self::ScalarValues => {
                 accepted(&call, field, &values).await?;
                 let (_, most, _) = field.kind.range();
                 let longer = values::odd_texts(&call, field, most as usize + 1);
@@ -217,39 +200,43 @@ impl Fact {
     async fn values(self, call: &Correct, field: &Field) -> Result<Vec<String>, Failure> {
         let entries = |good: &str, bad: &[&str]| -> Vec<String> {
             let of = |bad: &&str| match field.kind {
-                Kind::Uris { .. } => json!([good, bad]).to_string(),
+                Kind::Uris(..) => json!([good, bad]).to_string(),
                 _ => json!(bad).to_string(),
             };
             bad.iter().map(of).collect()
         };
         let (least, most, _) = field.kind.range();
-        let words = |words: &[&str]| words.iter().map(|word| json!(word).to_string()).collect();
+        let words = |words: &str| words.split(' ').map(|word| json!(word).to_string()).collect();
         Ok(match (self, field.kind) {
             (Self::WrongType, _) => values::of_other_types(call, field),
             (Self::Required | Self::Null, _) => vec!["null".into()],
             (Self::First, Kind::Object) => vec!["{}".into()],
-            (Self::First, Kind::Text { .. }) => values::texts(call, field, 1),
-            (Self::First, Kind::Ids { .. }) => vec![values::prompts(call, 1).await?],
-            (Self::Last, Kind::Text { most, .. }) => values::texts(call, field, most),
-            (Self::Last, Kind::Ratio { most }) => vec![values::ratio(3), values::ratio(most)],
-            (Self::Last, Kind::Uris { most }) => vec![values::addresses(call, field, most).await?],
-            (Self::Last, Kind::Ids { most, .. }) => vec![values::prompts(call, most).await?],
+            (Self::First, Kind::Text(..)) => values::texts(call, field, 1),
+            (Self::First, Kind::Ids(..)) => vec![values::prompts(call, 1).await?],
+            (Self::Last, Kind::Text(_, most)) => values::texts(call, field, most),
+            (Self::Last, Kind::Ratio(most)) => vec![values::ratio(3), values::ratio(most)],
+            (Self::Last, Kind::Uris(most)) => vec![values::addresses(call, field, most).await?],
+            (Self::Last, Kind::Ids(_, most)) => vec![values::prompts(call, most).await?],
             (Self::First, _) => vec![least.to_string()],
             (Self::Last, _) => vec![most.to_string()],
-            (Self::TooSmall, Kind::Text { .. }) => vec![r#""""#.into()],
-            (Self::TooSmall, Kind::Ids { .. }) => vec!["[]".into()],
+            (Self::TooSmall, Kind::Text(..)) => vec![r#""""#.into()],
+            (Self::TooSmall, Kind::Ids(..)) => vec!["[]".into()],
             (Self::TooSmall, _) => values::below(least),
-            (Self::TooLarge, Kind::Text { most, .. }) => values::texts(call, field, most + 1),
-            (Self::TooLarge, Kind::Ratio { most }) => vec![values::ratio(most + 1)],
-            (Self::TooLarge, Kind::Uris { most }) => {
+            (Self::TooLarge, Kind::Text(_, most)) => values::texts(call, field, most + 1),
+            (Self::TooLarge, Kind::Ratio(most)) => vec![values::ratio(most + 1)],
+            (Self::TooLarge, Kind::Uris(most)) => {
                 vec![values::addresses(call, field, most + 1).await?]
             }
-            (Self::TooLarge, Kind::Ids { most, .. }) => {
+            (Self::TooLarge, Kind::Ids(_, most)) => {
                 vec![values::prompts(call, most + 1).await?]
             }
             (Self::TooLarge, _) => values::above(most),
             (Self::Words, Kind::OneOf(stated, _)) => words(stated),
-            (Self::OtherWords, Kind::OneOf(_, others)) => words(others),
+            // An empty value of a query may be none (S-03).
+            (Self::OtherWords, Kind::OneOf(_, others)) if !field.request.has_body() => {
+                words(others)
+            }
+            (Self::OtherWords, Kind::OneOf(_, others)) => words(&format!("{others} ")),
             (Self::NoUri, _) => entries(values::URI, &["plainword", "two words", ""]),
             (Self::Relative, _) => entries(values::URI, &values::RELATIVE),
             (Self::Nul, Kind::Object) => {
@@ -258,7 +245,7 @@ impl Fact {
                 nul.map(|value| value.to_string()).to_vec()
             }
             (Self::Nul, _) => entries(values::URI, &["\0", "a\0b"]),
-            (Self::Spelling, Kind::Ids { .. }) => {
+            (Self::Spelling, Kind::Ids(..)) => {
                 let id = call.value(field.name).trim_matches(['[', ']']);
                 values::spellings(id).iter().map(|value| format!("[{value}]")).collect()
             }
@@ -266,7 +253,7 @@ impl Fact {
                 "" => values::spellings("1"),
                 own => values::spellings(own),
             },
-            (Self::Odd, _) => values::odd_texts(call, field, most as usize),
+            (Self::ScalarValues, _) => values::odd_texts(call, field, most as usize),
             _ => Vec::new(),
         })
     }

@@ -36,49 +36,50 @@ enum Stranger {
 impl Stranger {
     const ALL: [Self; 5] = [Self::Absent, Self::Deleted, Self::Foreign, Self::Named, Self::Alike];
 
+    /// The name in ids, what a title says of it, and the rule of ids in paths.
+    fn facts(self, place: &Place) -> (&'static str, String, &'static str) {
+        let refused = match place.place {
+            Where::Path if place.kind != Kind::Membership && place.name != "fork-vault" => "404",
+            Where::Query => "refused or finds nothing",
+            _ => "refused",
+        };
+        let named = match place.place {
+            Where::Path => "404 (S-31, S-57)",
+            _ => "400 naming the field (S-57)",
+        };
+        match self {
+            Self::Absent => {
+                ("absent", format!("of nothing is {refused} and changes nothing"), "ER-08")
+            }
+            Self::Deleted => ("deleted", format!("of what was deleted is {refused}"), "ER-09"),
+            Self::Foreign => {
+                ("foreign", format!("of another account is {refused} and changes nothing"), "ER-10")
+            }
+            Self::Named => ("named", format!("that names nothing is {named}"), "ER-08"),
+            Self::Alike => {
+                let words = "of another account gets the answer of one of nothing (S-57)";
+                ("alike", words.to_owned(), "ER-10")
+            }
+        }
+    }
+
     fn at(self, place: &'static Place) -> Option<Scenario> {
         let of_path = place.place == Where::Path && place.kind != Kind::Membership;
         // What a removed membership answers is open (S-76).
         if self == Self::Deleted && place.kind == Kind::Membership {
             return None;
         }
-        let path_rule = match self {
-            Self::Absent | Self::Named => "ER-08",
-            Self::Deleted => "ER-09",
-            Self::Foreign | Self::Alike => "ER-10",
-        };
-        let refused = match (of_path, place.place) {
-            (true, _) if place.name == "fork-vault" => "refused",
-            (true, _) => "404",
-            (_, Where::Query) => "refused or finds nothing",
-            _ => "refused",
-        };
-        let (id, words) = match self {
-            Self::Absent => ("absent", format!("of nothing is {refused} and changes nothing")),
-            Self::Deleted => ("deleted", format!("of what was deleted is {refused}")),
-            Self::Foreign => {
-                ("foreign", format!("of another account is {refused} and changes nothing"))
-            }
-            Self::Named if place.place == Where::Path => {
-                ("named", "that names nothing is 404 (S-31, S-57)".to_owned())
-            }
-            Self::Named => {
-                ("named", "that names nothing is 400 naming the field (S-57)".to_owned())
-            }
-            Self::Alike => {
-                ("alike", "of another account gets the answer of one of nothing (S-57)".to_owned())
-            }
-        };
-        let mut rules = if of_path { vec![path_rule] } else { Vec::new() };
+        let (id, words, rule) = self.facts(place);
+        let mut rules = if of_path { vec![rule] } else { Vec::new() };
         rules.extend(place.rule);
         if self == Self::Named && place.place != Where::Path {
             rules.push("ER-03");
         }
-        let foreign = matches!(self, Self::Foreign | Self::Alike);
         let profile = match self {
             Self::Named | Self::Alike => Profile::Reference,
             _ => Profile::Core,
         };
+        let foreign = matches!(self, Self::Foreign | Self::Alike);
         Some(Scenario {
             needs: if foreign { &[Need::OtherAccount] } else { &[] },
             ..Scenario::generated(
@@ -87,7 +88,7 @@ impl Stranger {
                 format!("{}: an id {words}", place.words()),
                 rules,
                 concat!(file!(), ":", line!()),
-                Box::leak(Box::new(move |case| Box::pin(self.hold(case, place)) as _)),
+                move |case| self.hold(case, place),
             )
         })
     }
@@ -186,8 +187,7 @@ async fn named(case: &Case, place: &Place) -> Result<(), Failure> {
         let named = match place.place {
             Where::Path => reply.status(404).map(drop),
             Where::Body | Where::Query => {
-                let field = format!("/details/{}", place.field);
-                reply.status(400).and_then(|reply| reply.string(&field)).map(drop)
+                reply.refused_naming(place.field, format!("the id {id}")).map(drop)
             }
         };
         check::with_context(format!("the id {id}"), named)?;

@@ -18,7 +18,7 @@ pub(super) const ALL: &[Scenario] = &[
     core! { "isolation.list.vaults" ["VA-13"] [OtherAccount] vaults,
         "GET /vaults shows no vault of another account, whatever its visibility" },
     reference! { "isolation.everywhere.read-only" ["ER-10"] [OtherAccount, ReadOnlyKey] read_only,
-        "A key that may only read is told no more of foreign ids than of those of nothing (S-57)" },
+        "A key that may only read learns no more about foreign ids than about absent ones (S-57)" },
 ];
 
 /// Each account once as the owner and once as the stranger.

@@ -1,13 +1,11 @@
 //! API keys: their form, and that no key makes another. What a browser session may do with them
 //! is in the files below.
 
-mod create;
-mod list;
+mod life;
 mod refusals;
-mod revoke;
 mod session;
 
-use http::Method;
+use http::{HeaderValue, Method};
 use serde_json::{Value, json};
 
 use crate::scenario::{core, reference};
@@ -15,8 +13,7 @@ use crate::scenarios::endpoints::{refusals, successes};
 use crate::wire::{Call, Reply, Wire};
 use crate::{Case, Failure, Scenario, check};
 
-pub(super) const ALL: &[&[Scenario]] =
-    &[OF_A_KEY, session::ALL, create::ALL, refusals::ALL, list::ALL, revoke::ALL];
+pub(super) const ALL: &[&[Scenario]] = &[OF_A_KEY, session::ALL, life::ALL, refusals::ALL];
 
 #[rustfmt::skip]
 const OF_A_KEY: &[Scenario] = &[
@@ -26,11 +23,14 @@ const OF_A_KEY: &[Scenario] = &[
         "The token is the whole key: without its prefix it is answered 401" },
     core! { "keys.secret.never-shown" ["KE-04"] never_shown,
         "No answer to a call with a key shows the secret part of the key" },
-    core! { "keys.create.not-with-a-key" ["KE-05"] not_with_a_key,
+    core! { "keys.create.not-with-a-key" ["KE-05"]
+        |case| async move { refused(&case, &case.wire()).await },
         "POST /api-keys with an API key is refused" },
-    core! { "keys.create.not-with-a-read-only-key" ["KE-05"] [ReadOnlyKey] not_with_a_read_only_key,
+    core! { "keys.create.not-with-a-read-only-key" ["KE-05"] [ReadOnlyKey]
+        |case| async move { refused(&case, &case.read_only()).await },
         "POST /api-keys with a key without prompts:write is refused" },
-    core! { "keys.create.not-without-a-key" ["KE-05"] not_without_a_key,
+    core! { "keys.create.not-without-a-key" ["KE-05"]
+        |case| async move { refused(&case, &case.anonymous()).await },
         "POST /api-keys with neither session nor key is refused" },
     reference! { "keys.create.status" ["KE-05"] [ReadOnlyKey] status,
         "Creating, listing and revoking keys without a session answer 401 with or without a key \
@@ -47,19 +47,20 @@ fn taken_apart(case: &Case) -> Result<(&str, &str, &str), Failure> {
 
 fn parts_of(key: &str) -> Result<(&str, &str, &str), Failure> {
     check::key_parts(key).ok_or_else(|| {
-        Failure::failed("a key of the form <vendor>_live_<public_id>_<secret>", "another form")
+        let got = format!("a key of {} characters in another form", key.len());
+        Failure::failed("a key of the form <vendor>_live_<public_id>_<secret>", got)
     })
 }
 
 /// A key that the scenario has made in the run's session.
-struct New {
+struct NewKey {
     id: String,
     key: String,
     /// The answer that has the key.
     answer: Reply,
 }
 
-impl New {
+impl NewKey {
     /// A key with these scopes.
     async fn make(case: &Case, session: &Wire, scopes: &[&str]) -> Result<Self, Failure> {
         let body = json!({ "name": case.name("key"), "scopes": scopes });
@@ -111,25 +112,30 @@ impl New {
     }
 }
 
-/// Whether the secret of a key is in an answer.
-fn shows(reply: &Reply, secret: &str) -> bool {
-    let in_headers = reply.headers().values().any(|value| holds(value.as_bytes(), secret));
-    in_headers || holds(reply.body(), secret)
+/// The secret of a key is not in a response.
+fn hides(reply: &Reply, secret: &str) -> Result<(), Failure> {
+    let mut texts = reply.headers().values().map(HeaderValue::as_bytes).chain([&reply.body()[..]]);
+    let shown = texts.any(|text| text.windows(secret.len()).any(|part| part == secret.as_bytes()));
+    reply.ensure(!shown, "an answer without the secret of the key", "one with it").map(drop)
+}
+
+/// Letters and digits, of which there is at least one.
+fn is_plain(part: &str) -> bool {
+    !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric())
 }
 
 async fn parts(case: Case) -> Result<(), Failure> {
     let (vendor, id, secret) = taken_apart(&case)?;
     let empty = [vendor, id, secret].iter().any(|part| part.is_empty());
     check::ensure(!empty, "no part of the key to be empty", "an empty one")?;
-    case.wire().get("/vaults").await?.status(200)?;
-    Ok(())
+    case.wire().get("/vaults").await?.status(200).map(drop)
 }
 
 async fn alphabet(case: Case) -> Result<(), Failure> {
     let (_, id, secret) = taken_apart(&case)?;
-    let plain = |part: &str| part.chars().all(|c| c.is_ascii_alphanumeric());
-    check::ensure(plain(id), "letters and digits in the public id", "others")?;
-    check::ensure(plain(secret), "letters and digits in the secret", "others")
+    // A failure must not show them.
+    check::ensure(is_plain(id), "letters and digits in the public id", "other characters")?;
+    check::ensure(is_plain(secret), "letters and digits in the secret", "other characters")
 }
 
 async fn whole(case: Case) -> Result<(), Failure> {
@@ -154,29 +160,9 @@ async fn never_shown(case: Case) -> Result<(), Failure> {
     let body = json!({ "name": case.name("key"), "scopes": ["prompts:write"] });
     let session = wire.post("/api-keys", body).await?;
     for reply in replies.into_iter().map(|(_, reply)| reply).chain([session]) {
-        reply.ensure(
-            !shows(&reply, secret),
-            "an answer without the secret of the key",
-            "one with it",
-        )?;
+        hides(&reply, secret)?;
     }
     Ok(())
-}
-
-fn holds(bytes: &[u8], text: &str) -> bool {
-    !text.is_empty() && bytes.windows(text.len()).any(|part| part == text.as_bytes())
-}
-
-async fn not_with_a_key(case: Case) -> Result<(), Failure> {
-    refused(&case, &case.wire()).await
-}
-
-async fn not_with_a_read_only_key(case: Case) -> Result<(), Failure> {
-    refused(&case, &case.read_only()).await
-}
-
-async fn not_without_a_key(case: Case) -> Result<(), Failure> {
-    refused(&case, &case.anonymous()).await
 }
 
 async fn refused(case: &Case, wire: &Wire) -> Result<(), Failure> {

@@ -1,16 +1,14 @@
-//! Requests that no HTTP client would send, byte by byte. What HTTP leaves to the
-//! server is open here too; what no server may do is carry out a request it should
-//! refuse, answer twice, answer with a fault of its own, or stop serving others.
+//! Requests that no HTTP client would send, byte by byte. What HTTP leaves to the server is open
+//! here too. What no server may do is carry out a request it should refuse, answer twice, answer
+//! with a server error, or stop serving others.
+//!
+//! Most scenarios are a table: requests, and what must become of each of them.
 
-mod bodies;
-mod chunks;
+mod framing;
 mod head;
-mod host;
 mod json;
-mod lengths;
-mod methods;
 mod pace;
-mod place;
+mod paths;
 mod sizes;
 
 use std::time::Duration;
@@ -24,47 +22,82 @@ use crate::wire::Reply;
 use crate::wire::raw::{RawRequest, Received, Socket};
 use crate::{Case, Failure, Scenario, check, make};
 
-pub(super) const ALL: &[&[Scenario]] = &[
-    lengths::ALL,
-    chunks::ALL,
-    bodies::ALL,
-    head::ALL,
-    host::ALL,
-    sizes::ALL,
-    place::ALL,
-    methods::ALL,
-    pace::ALL,
-    json::ALL,
-];
+pub(super) const ALL: &[&[Scenario]] =
+    &[framing::ALL, head::ALL, sizes::ALL, paths::ALL, pace::ALL, json::ALL];
 
-/// A vault of this scenario's own that prompts are made in, so that whatever a
-/// request makes, asked for or not, is found there and deleted.
-struct Site {
+/// A request as it is sent, and what a failure calls it.
+type Sample = (String, Vec<u8>);
+
+/// What must become of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Expect {
+    /// Refused in words or by the end of the connection. Nothing is created, also not by what
+    /// could be taken for a second request in it.
+    Refused,
+    /// It breaks off, and nothing is created.
+    Ignored,
+    /// Carried out or refused, without a server error.
+    Answered,
+    /// Answered with this status.
+    Status(u16),
+    /// Refused with this status without a body, as hyper does it.
+    Bodyless(u16),
+    /// Refused with 400, and details name the body.
+    NamesBody,
+}
+
+/// A row of the tables.
+fn sample(what: impl Into<String>, bytes: Vec<u8>) -> Sample {
+    (what.into(), bytes)
+}
+
+/// Sends each request on a connection of its own. Others are served after each of them.
+async fn each(
+    case: Case,
+    expect: Expect,
+    requests: fn(&Fixture) -> Vec<Sample>,
+) -> Result<(), Failure> {
+    let fixture = Fixture::new(&case).await?;
+    for (what, bytes) in requests(&fixture) {
+        check::with_context(what, fixture.check(expect, &bytes).await)?;
+        fixture.created().await?;
+    }
+    Ok(())
+}
+
+/// A vault of this scenario's own that prompts are created in, so that whatever a request
+/// creates, asked for or not, is found there and deleted.
+struct Fixture {
     case: Case,
     vault: i64,
 }
 
-impl Site {
+impl Fixture {
     async fn new(case: &Case) -> Result<Self, Failure> {
         let vault = make::vault(case, &case.wire()).await?;
         case.track(&Auth::Main, Resource::Fork(vault));
         Ok(Self { case: case.clone(), vault })
     }
 
-    /// The body that makes one prompt in the vault.
+    /// The body that creates one prompt in the vault.
     fn body(&self) -> String {
         let title = self.case.name("prompt");
         json!({ "title": title, "prompt": "A lighthouse", "vaultId": self.vault }).to_string()
     }
 
-    /// A request that makes a prompt, still without its body.
+    /// A request that creates a prompt, still without its body.
     fn post(&self) -> RawRequest {
         self.case.raw_request(&Method::POST, "/prompts")
     }
 
-    /// The same with a body of JSON that is still to be framed.
+    /// The same with a JSON body that still needs a length or chunks.
     fn typed(&self) -> RawRequest {
         self.post().line("Content-Type: application/json")
+    }
+
+    /// A request that creates a prompt, whole and correct.
+    fn whole_post(&self) -> Vec<u8> {
+        self.post().json(&self.body())
     }
 
     /// A request that reads the vault.
@@ -72,111 +105,111 @@ impl Site {
         self.case.raw_request(&Method::GET, &format!("/vaults/{}", self.vault))
     }
 
-    /// How many prompts were made, asked on a connection that has seen nothing odd.
-    async fn made(&self) -> Result<usize, Failure> {
+    /// How many prompts were created, asked on a connection that has seen nothing odd.
+    async fn created(&self) -> Result<usize, Failure> {
         Ok(make::contents(&self.case.wire(), self.vault).await?.len())
     }
 
-    async fn socket(&self) -> Result<Socket, Failure> {
-        self.case.socket().await
+    /// So many prompts were created.
+    async fn has_created(&self, expected: usize) -> Result<(), Failure> {
+        check::equal("the number of prompts created", &self.created().await?, &expected)
     }
 
-    /// Sends the request on a connection of its own; it must not be carried out, nor
-    /// whatever could be taken for a second one in it.
-    async fn refuses(&self, what: &str, bytes: &[u8]) -> Result<Received, Failure> {
-        let mut socket = self.socket().await?;
+    /// A connection on which this was sent.
+    async fn send(&self, bytes: impl AsRef<[u8]>) -> Result<Socket, Failure> {
+        let mut socket = self.case.socket().await?;
         socket.send(bytes).await?;
-        let heard = check::with_context(what, refused(socket.next().await?, &socket))?;
-        check::with_context(what, over(socket).await)?;
-        check::with_context(what, self.is_empty().await)?;
-        Ok(heard)
+        Ok(socket)
     }
 
-    async fn is_empty(&self) -> Result<(), Failure> {
-        check::equal("the number of prompts that were made", &self.made().await?, &0)
+    /// Sends the request on a connection of its own.
+    async fn check(&self, expect: Expect, bytes: &[u8]) -> Result<(), Failure> {
+        let mut socket = self.send(bytes).await?;
+        match expect {
+            Expect::Ignored => {}
+            Expect::Answered => return answered(socket.next().await?).map(drop),
+            Expect::Status(status) => return socket.reply().await?.status(status).map(drop),
+            Expect::Refused => refused(socket.next().await?).map(drop)?,
+            Expect::Bodyless(status) => {
+                let reply = socket.reply().await?;
+                let length = format!("{} bytes", reply.body().len());
+                reply.status(status)?.ensure(reply.body().is_empty(), "no body", length)?;
+            }
+            Expect::NamesBody => {
+                socket.reply().await?.status(400)?.string("/details/body")?;
+            }
+        }
+        nothing_follows(socket).await?;
+        self.has_created(0).await
     }
 }
 
-/// Carries an attempt out on a site of its own, again if the target was busy: a
-/// socket sends nothing twice by itself (S-62).
-async fn served<F>(case: &Case, attempt: impl Fn(Site) -> F) -> Result<(), Failure>
+/// Runs an attempt on a fixture of its own, again if the target is busy: a socket repeats nothing
+/// by itself (S-62).
+async fn unless_busy<F>(case: &Case, attempt: impl Fn(Fixture) -> F) -> Result<(), Failure>
 where
     F: Future<Output = Result<(), Failure>>,
 {
     for pause in [100, 400, 1600] {
-        match attempt(Site::new(case).await?).await {
-            Err(failure) if failure.got.contains("status 429") => {
+        match attempt(Fixture::new(case).await?).await {
+            Err(failure) if is_busy(&failure) => {
                 tokio::time::sleep(Duration::from_millis(pause)).await;
             }
             ended => return ended,
         }
     }
-    attempt(Site::new(case).await?).await
+    attempt(Fixture::new(case).await?).await
 }
 
-/// Refused, by an answer that puts it on the request or without one.
-fn refused(heard: Received, socket: &Socket) -> Result<Received, Failure> {
-    match &heard {
-        Received::Closed => {}
-        Received::Reply(reply) if is_refusal(reply.status_code()) => {}
-        Received::Reply(reply) => {
-            let got = format!("status {}", reply.status_code());
-            return Err(socket.failure("a status of 400 to 499 or the end of the connection", got));
-        }
+fn is_busy(failure: &Failure) -> bool {
+    let response = failure.exchange.as_ref().and_then(|exchange| exchange.response.as_ref());
+    response.is_some_and(|response| response.status.as_u16() == 429)
+}
+
+/// Refused, by a response that says so or without one.
+fn refused(received: Received) -> Result<Received, Failure> {
+    if let Received::Reply(reply) = &received {
+        let status = reply.status_code();
+        let expected = "a status of 400 to 499 or the end of the connection";
+        reply.ensure(is_refusal(status), expected, format!("status {status}"))?;
     }
-    Ok(heard)
+    Ok(received)
 }
 
-/// 4xx, and the two of the 5xx that say the request asks for what is not spoken here.
+/// 4xx, and the two of the 5xx that say the request asks for what the server does not speak.
 fn is_refusal(status: u16) -> bool {
     matches!(status, 400..=499 | 501 | 505)
 }
 
-/// Carried out or refused: any answer that is no fault of the server.
-fn answered(heard: Received, socket: &Socket) -> Result<Received, Failure> {
-    match &heard {
-        Received::Reply(reply) if (200..300).contains(&reply.status_code()) => Ok(heard),
-        _ => refused(heard, socket),
-    }
+/// Carried out or refused.
+fn answered(received: Received) -> Result<Received, Failure> {
+    if succeeded(&received) { Ok(received) } else { refused(received) }
+}
+
+fn succeeded(received: &Received) -> bool {
+    matches!(received, Received::Reply(reply) if (200..300).contains(&reply.status_code()))
 }
 
 /// Nothing more is carried out on this connection.
-async fn over(mut socket: Socket) -> Result<(), Failure> {
+async fn nothing_follows(mut socket: Socket) -> Result<(), Failure> {
     socket.finish().await;
     loop {
         match socket.next().await? {
             Received::Closed => return Ok(()),
-            heard => refused(heard, &socket)?,
+            received => refused(received)?,
         };
     }
 }
 
-/// What the reference server says where a connection tells nothing else: this
-/// status, and then the end. hyper writes such an answer, without a body.
-fn bare(heard: &Received, status: u16) -> Result<(), Failure> {
-    match heard {
-        Received::Reply(reply) => {
-            reply.status(status)?;
-            reply.ensure(reply.body().is_empty(), "no body", "one").map(drop)
-        }
-        Received::Closed => Err(Failure::failed(format!("status {status}"), "the end")),
-    }
-}
-
-/// The answer, which must be there.
-fn said(heard: Received) -> Result<Reply, Failure> {
-    match heard {
+/// A response that must be there, carried out or refused.
+async fn answer(socket: &mut Socket) -> Result<Reply, Failure> {
+    match answered(socket.next().await?)? {
         Received::Reply(reply) => Ok(reply),
-        Received::Closed => Err(Failure::failed("an answer", "the end of the connection")),
+        Received::Closed => Err(socket.failure("an answer", "the end of the connection")),
     }
 }
 
 /// A body in one chunk.
 fn chunked(body: &str) -> String {
     format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len())
-}
-
-/// Head and body one after the other.
-fn with(head: &RawRequest, body: impl AsRef<[u8]>) -> Vec<u8> {
-    [head.head(), body.as_ref().to_vec()].concat()
 }

@@ -5,36 +5,15 @@
 //! may have been kept, its address is asked for it.
 
 mod pictures;
-mod slot;
-
-mod fields;
-mod request;
-
-mod content_types;
-mod once;
-mod put;
-mod sizes;
-mod tokens;
+pub(super) mod slot;
 
 mod asset;
-mod images;
-
 mod delivery;
+mod put;
 mod refusals;
+mod request;
 
 use crate::Scenario;
 
-pub(super) const ALL: &[&[Scenario]] = &[
-    request::ALL,
-    request::choices::ALL,
-    fields::ALL,
-    put::ALL,
-    tokens::ALL,
-    content_types::ALL,
-    sizes::ALL,
-    once::ALL,
-    refusals::ALL,
-    asset::ALL,
-    images::ALL,
-    delivery::ALL,
-];
+pub(super) const ALL: &[&[Scenario]] =
+    &[request::ALL, put::ALL, refusals::ALL, asset::ALL, delivery::ALL];

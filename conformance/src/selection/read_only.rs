@@ -4,6 +4,7 @@
 /// Their ids, in the order of the list of scenarios.
 pub const READ_ONLY: &[&str] = &[
     "envelope.requests.base-url",
+    "versioning.prefix.only-v1",
     "envelope.request-id.taken-over",
     "envelope.request-id.replaced",
     "pagination.limit.only-digits",
@@ -35,8 +36,6 @@ pub const READ_ONLY: &[&str] = &[
     "look.vaults.contents",
     "look.foreign.prompt",
     "look.foreign.vault",
-    "versioning.prefix.v1",
-    "versioning.prefix.only-v1",
     "fields.list-prompts.limit-wrong-type",
     "fields.list-prompts.limit-first",
     "fields.list-prompts.limit-last",

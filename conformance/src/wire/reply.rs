@@ -1,12 +1,14 @@
 //! An answer, and the questions a scenario asks of it. Each question checks
 //! one thing, so that a broken rule turns only its own scenarios red.
 
+use std::collections::BTreeSet;
 use std::fmt::{self, Display};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use http::HeaderMap;
+use http::header::AsHeaderName;
 use serde_json::Value;
 
 use crate::Failure;
@@ -47,6 +49,11 @@ impl Reply {
     /// The headers as they came.
     pub fn headers(&self) -> &HeaderMap {
         &self.response.headers
+    }
+
+    /// The first value of a header; empty if there is none, or it is no text.
+    pub fn header(&self, name: impl AsHeaderName) -> &str {
+        self.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
     /// The body as it came.
@@ -179,6 +186,24 @@ impl Reply {
     pub fn refused(&self, what: impl Display) -> Result<&Self, Failure> {
         let status = self.status_code();
         self.ensure(status == 400, format!("status 400 for {what}"), format!("status {status}"))
+    }
+
+    /// Refused with 400, and details have a message for the field.
+    pub fn refused_naming(&self, field: &str, what: impl Display) -> Result<&Self, Failure> {
+        self.refused(what)?.string(&format!("/details/{field}"))?;
+        Ok(self)
+    }
+
+    /// The object at a place has these keys and no others; the empty place is the whole body.
+    pub fn has_only(&self, place: &str, keys: &[&str]) -> Result<&Self, Failure> {
+        let object = self.at(place)?.as_object().into_iter().flatten();
+        let got: BTreeSet<_> = object.map(|(key, _)| key.as_str()).collect();
+        let expected: BTreeSet<_> = keys.iter().copied().collect();
+        self.ensure(
+            got == expected,
+            format!("the keys {expected:?} at {place:?}"),
+            format!("{got:?}"),
+        )
     }
 
     /// Refused with any status of the 4xx. `what` says for what.

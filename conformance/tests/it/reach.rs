@@ -43,7 +43,7 @@ async fn run(server: &EmbeddedServer, arguments: &[&str]) -> (Option<i32>, Strin
 }
 
 const ONE: [&str; 6] =
-    ["--profile", "core", "--profile", "http", "versioning.prefix.v1", "raw.pace.ahead"];
+    ["--profile", "core", "--profile", "http", "envelope.requests.base-url", "raw.pace.ahead"];
 
 #[tokio::test]
 async fn an_authority_from_a_file_is_trusted_by_calls_and_sockets() {

@@ -1,21 +1,24 @@
 //! What the refusal of a key or a scope says.
 
+use http::Method;
 use serde_json::json;
 
 use crate::scenario::{core, reference};
 use crate::wire::Reply;
 use crate::{Case, Failure, Scenario, check};
 
-use super::{Form, main_key, mistyped};
+use super::{Authorization, main_key, mistyped};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
     core! { "auth.answer.envelope" ["ER-07"] envelope,
         "A refusal for a missing, malformed or unknown key has status 401 and an error text" },
-    core! { "auth.answer.envelope-revoked" ["ER-07"] [RevokedKey] envelope_revoked,
+    core! { "auth.answer.envelope-revoked" ["ER-07"] [RevokedKey]
+        |case| async move { refusal(&case.revoked().get("/vaults").await?) },
         "A refusal for a revoked key has status 401 and an error text" },
-    core! { "auth.answer.envelope-scope" ["ER-07"] [ReadOnlyKey] envelope_scope,
-        "A refusal for want of scope has status 401 and an error text" },
+    core! { "auth.answer.envelope-scope" ["ER-07"] [ReadOnlyKey]
+        |case| async move { refusal(&without_scope(&case).await?) },
+        "A refusal for lack of scope has status 401 and an error text" },
     reference! { "auth.answer.texts" ["ER-07"] [ReadOnlyKey] texts,
         "Missing header, malformed header, key not valid and lack of scope have texts of their \
          own (S-53)" },
@@ -40,22 +43,13 @@ fn nothing_refused() -> Failure {
     Failure::blocked("no request was refused; other scenarios say which should be")
 }
 
-async fn envelope_revoked(case: Case) -> Result<(), Failure> {
-    refusal(&case.revoked().get("/vaults").await?)
-}
-
-async fn envelope_scope(case: Case) -> Result<(), Failure> {
-    refusal(&without_scope(&case).await?)
-}
-
 /// An error is one of authentication and says so. The rest of the error body is the same for
 /// all errors.
 fn refusal(reply: &Reply) -> Result<(), Failure> {
     if reply.status_code() < 400 {
         return Err(nothing_refused());
     }
-    reply.status(401)?.string("/error")?;
-    Ok(())
+    reply.status(401)?.string("/error").map(drop)
 }
 
 /// No header, a malformed one, a truncated, a mistyped and an unknown key.
@@ -69,7 +63,8 @@ async fn refusals(case: &Case) -> Result<Vec<Reply>, Failure> {
         format!("Bearer {}", mistyped(key, 2)),
         format!("Bearer {}", unknown(key)),
     ] {
-        replies.push(Form::new("", value).get(case, "/vaults").await?);
+        let call = case.anonymous().call(Method::GET, "/vaults");
+        replies.push(call.header("authorization", value).send().await?);
     }
     Ok(replies)
 }
@@ -97,7 +92,7 @@ async fn texts(case: Case) -> Result<(), Failure> {
     let replies = refusals(&case).await?;
     let scope = without_scope(&case).await?;
     let [missing, malformed, .., unknown] = &replies[..] else {
-        return Err(Failure::error("three kinds of refusals", "fewer"));
+        return Err(Failure::error("three kinds of refusals", replies.len().to_string()));
     };
     let mut seen = Vec::new();
     for reply in [missing, malformed, unknown, &scope] {
@@ -117,9 +112,10 @@ async fn one_text(case: Case) -> Result<(), Failure> {
         ("the secret mistyped", mistyped(key, 10)),
         ("the last character mistyped", mistyped(key, 0)),
     ] {
-        let reply = Form::new(name, format!("Bearer {key}")).get(&case, "/vaults").await?;
-        let round = reply.equals("/error", text);
-        check::with_context(format!("the text for a revoked key also for {name}"), round)?;
+        let form = Authorization::new(name, format!("Bearer {key}"));
+        let reply = form.refused_vaults(&case).await?;
+        let same = reply.equals("/error", text);
+        check::with_context(format!("the text for a revoked key also for {name}"), same)?;
     }
     Ok(())
 }
@@ -133,8 +129,7 @@ async fn details(case: Case) -> Result<(), Failure> {
 
 async fn www_authenticate(case: Case) -> Result<(), Failure> {
     for reply in unauthorized(&case).await? {
-        let value = reply.headers().get("www-authenticate");
-        let value = value.and_then(|value| value.to_str().ok()).unwrap_or("none");
+        let value = reply.header("www-authenticate");
         reply.ensure(value == "Bearer", "WWW-Authenticate: Bearer", value)?;
     }
     Ok(())

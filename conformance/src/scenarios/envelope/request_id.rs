@@ -69,12 +69,9 @@ async fn replaced(case: Case) -> Result<(), Failure> {
 
 /// The one id of an answer, which has the form the server makes and takes.
 fn request_id(reply: &Reply) -> Result<String, Failure> {
-    let mut values = reply.headers().get_all("x-request-id").iter();
-    let (value, None) = (values.next(), values.next()) else {
-        return Err(reply.failure("one x-request-id", "more than one"));
-    };
-    let Some(id) = value.and_then(|value| value.to_str().ok()) else {
-        return Err(reply.failure("an x-request-id", "none"));
+    let values: Vec<_> = reply.headers().get_all("x-request-id").iter().collect();
+    let [Ok(id)] = values.iter().map(|value| value.to_str()).collect::<Vec<_>>()[..] else {
+        return Err(reply.failure("one x-request-id", format!("{values:?}")));
     };
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let formed = (1..=128).contains(&id.len()) && id.chars().all(fits);

@@ -1,76 +1,63 @@
-//! The keys of every answer. Which of them an answer must have depends on
-//! whether it is a success or an error; what status a call should have had is
-//! left to the scenarios of that call.
+//! The keys of every response. Which of them it must have depends on whether it is a success or
+//! an error; what status a call should have had is left to the scenarios of that call.
 
 use serde_json::{Value, json};
 
+use crate::case::status_path;
 use crate::scenario::{core, reference};
-use crate::scenarios::endpoints::{refusals, successes};
-use crate::wire::Reply;
-use crate::{Case, Failure, Scenario, make};
+use crate::scenarios::endpoints::{Endpoint, each_refusal, each_success};
+use crate::wire::{Reply, Wire};
+use crate::{Case, Failure, Scenario, check, make};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "envelope.success.keys" ["EN-03"] success_keys,
+    core! { "envelope.success.keys" ["EN-03"] |case| each_success(case, success_keys),
         "Every success is a JSON object with the keys data and error" },
-    core! { "envelope.error.keys" ["EN-03"] error_keys,
-        "Every error is a JSON object with the keys data and error" },
-    core! { "envelope.success.error-null" ["EN-04"] success_error,
+    core! { "envelope.success.error-null" ["EN-04"] |case| each_success(case, success_error),
         "On every success error is null" },
     core! { "envelope.success.data" ["EN-05"] success_data,
         "On success data is an array for a list and an object for one resource" },
-    core! { "envelope.error.data-null" ["EN-06"] error_data,
+    core! { "envelope.error.data-null" ["EN-06"] |case| each_refusal(case, error_data),
         "Whenever error is not null, data is null" },
     core! { "envelope.pagination.shape" ["EN-07"] pagination,
         "A paginated list has pagination with a nextCursor that is a string or null" },
-    reference! { "envelope.success.no-more-keys" ["EN-03", "EN-07"] success_no_more,
+    reference! { "envelope.success.no-more-keys" ["EN-03", "EN-07"]
+        |case| each_success(case, success_no_more),
         "A success has no key but data and error, and pagination on GET /prompts (S-68)" },
-    reference! { "envelope.error.no-more-keys" ["EN-03", "ER-01"] error_no_more,
+    reference! { "envelope.error.no-more-keys" ["EN-03", "ER-01"]
+        |case| each_refusal(case, |reply| reply.has_only("", &["data", "error", "details"]).map(drop)),
         "An error has no key but data, error and details (S-68)" },
+    core! { "envelope.success.jobs-and-slots" ["EN-03", "EN-04", "EN-05"] jobs_and_slots,
+        "A queued generation, its status and an upload slot are objects in data, and error is \
+         null" },
+    core! { "envelope.error.jobs-and-slots" ["EN-03", "EN-06", "ER-01", "ER-02"]
+        refused_jobs_and_slots,
+        "A refused generation, status or slot has data null, a text in error, and an object in \
+         details" },
 ];
 
-async fn success_keys(case: Case) -> Result<(), Failure> {
-    for (_, reply) in successes(&case, &case.wire()).await? {
-        has_both(&reply)?;
-    }
-    Ok(())
-}
-
-async fn error_keys(case: Case) -> Result<(), Failure> {
-    for (_, reply) in refusals(&case, &case.wire()).await? {
-        has_both(&reply)?;
-    }
-    Ok(())
-}
-
-fn has_both(reply: &Reply) -> Result<(), Failure> {
+fn success_keys(_: &Endpoint, reply: &Reply) -> Result<(), Failure> {
     let body = reply.json()?;
-    let has = |key| body.as_object().is_some_and(|body| body.contains_key(key));
-    reply.ensure(
-        has("data") && has("error"),
-        "a JSON object with the keys data and error",
-        body,
-    )?;
-    Ok(())
+    let both = ["data", "error"].iter().all(|key| body.get(key).is_some());
+    reply.ensure(both, "a JSON object with the keys data and error", body).map(drop)
 }
 
-async fn success_error(case: Case) -> Result<(), Failure> {
-    for (_, reply) in successes(&case, &case.wire()).await? {
-        let error = reply.json()?.get("error").unwrap_or(&Value::Null);
-        reply.ensure(error.is_null(), "error to be null", error)?;
-    }
-    Ok(())
+fn success_error(_: &Endpoint, reply: &Reply) -> Result<(), Failure> {
+    let error = reply.json()?.get("error").unwrap_or(&Value::Null);
+    reply.ensure(error.is_null(), "error to be null", error).map(drop)
+}
+
+fn data_of(endpoint: &Endpoint, reply: &Reply) -> Result<(), Failure> {
+    let data = reply.at("/data")?;
+    let (holds, kind) = match endpoint.lists() {
+        true => (data.is_array(), "an array"),
+        false => (data.is_object(), "an object"),
+    };
+    reply.ensure(holds, format!("{kind} in data"), data).map(drop)
 }
 
 async fn success_data(case: Case) -> Result<(), Failure> {
-    for (endpoint, reply) in successes(&case, &case.wire()).await? {
-        let data = reply.at("/data")?;
-        let (holds, kind) = match endpoint.lists() {
-            true => (data.is_array(), "an array"),
-            false => (data.is_object(), "an object"),
-        };
-        reply.ensure(holds, format!("{kind} in data"), data)?;
-    }
+    each_success(case.clone(), data_of).await?;
     let vault = make::vault(&case, &case.wire()).await?;
     for path in [format!("/prompts?vaultId={vault}"), format!("/vaults/{vault}/prompts")] {
         let reply = case.wire().get(&path).await?;
@@ -80,13 +67,10 @@ async fn success_data(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn error_data(case: Case) -> Result<(), Failure> {
-    for (_, reply) in refusals(&case, &case.wire()).await? {
-        let body = reply.json()?;
-        let is_null = |key| body.get(key).is_none_or(Value::is_null);
-        reply.ensure(is_null("error") || is_null("data"), "data to be null", body)?;
-    }
-    Ok(())
+fn error_data(reply: &Reply) -> Result<(), Failure> {
+    let body = reply.json()?;
+    let is_null = |key| body.get(key).is_none_or(Value::is_null);
+    reply.ensure(is_null("error") || is_null("data"), "data to be null", body).map(drop)
 }
 
 async fn pagination(case: Case) -> Result<(), Failure> {
@@ -96,37 +80,68 @@ async fn pagination(case: Case) -> Result<(), Failure> {
     for query in ["", "&limit=1", "&limit=2"] {
         let page = wire.get(&format!("/prompts?vaultId={vault}{query}")).await?;
         let cursor = page.status(200)?.at("/pagination/nextCursor")?;
-        page.ensure(
-            cursor.is_string() || cursor.is_null(),
-            "a string or null in /pagination/nextCursor",
-            cursor,
-        )?;
+        let right = cursor.is_string() || cursor.is_null();
+        page.ensure(right, "a string or null in /pagination/nextCursor", cursor)?;
     }
     Ok(())
 }
 
-async fn success_no_more(case: Case) -> Result<(), Failure> {
-    for (endpoint, reply) in successes(&case, &case.wire()).await? {
-        match endpoint.lists() && endpoint.template == "/prompts" {
-            true => only(&reply, &["data", "error", "pagination"])?,
-            false => only(&reply, &["data", "error"])?,
-        }
+fn success_no_more(endpoint: &Endpoint, reply: &Reply) -> Result<(), Failure> {
+    let paginated = endpoint.lists() && endpoint.template == "/prompts";
+    let keys = ["data", "error", "pagination"];
+    reply.has_only("", if paginated { &keys } else { &keys[..2] }).map(drop)
+}
+
+// Generations and uploads are not in the table of endpoints that the scenarios above go through.
+const SLOTS: &str = "/uploads/images";
+const JOBS: &str = "/generations";
+
+async fn slot(wire: &Wire, size: i64) -> Result<Reply, Failure> {
+    wire.post(SLOTS, json!({ "contentType": "image/png", "size": size })).await
+}
+
+/// A queued generation for a vault of its own.
+async fn queued(case: &Case) -> Result<Reply, Failure> {
+    let vault = make::vault(case, &case.wire()).await?;
+    let (model, prompt) = (case.image_model(), case.name("A harbour"));
+    let body = json!({ "modelId": model, "prompt": prompt, "vaultId": vault });
+    let reply = case.wire().post(JOBS, body).await?;
+    reply.status_in(200..=299)?;
+    Ok(reply)
+}
+
+async fn jobs_and_slots(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let job = queued(&case).await?;
+    let status = wire.get(&status_path(job.string("/data/clientJobId")?)).await?;
+    for reply in [job, status, slot(&wire, 100).await?] {
+        reply.status_in(200..=299)?.equals("/error", Value::Null)?;
+        let data = reply.at("/data")?;
+        reply.ensure(data.is_object(), "an object in data", data)?;
     }
     Ok(())
 }
 
-async fn error_no_more(case: Case) -> Result<(), Failure> {
-    for (_, reply) in refusals(&case, &case.wire()).await? {
-        only(&reply, &["data", "details", "error"])?;
+async fn refused_jobs_and_slots(case: Case) -> Result<(), Failure> {
+    let (wire, nobody) = (case.wire(), case.anonymous());
+    let job = queued(&case).await?;
+    let status = status_path(job.string("/data/clientJobId")?);
+    for (what, reply) in [
+        ("a slot without a key", slot(&nobody, 100).await?),
+        ("a slot of no bytes", slot(&wire, 0).await?),
+        ("a generation without a key", nobody.post(JOBS, json!({})).await?),
+        ("a generation without fields", wire.post(JOBS, json!({})).await?),
+        ("a status without a key", nobody.get(&status).await?),
+    ] {
+        check::with_context(what, refused_in_the_envelope(&reply))?;
     }
     Ok(())
 }
 
-/// The keys of the body, whatever their order.
-fn only(reply: &Reply, keys: &[&str]) -> Result<(), Failure> {
-    let body = reply.json()?.as_object();
-    let mut got: Vec<_> = body.into_iter().flatten().map(|(key, _)| key.as_str()).collect();
-    got.sort_unstable();
-    reply.ensure(got == keys, format!("the keys {}", json!(keys)), json!(got))?;
-    Ok(())
+fn refused_in_the_envelope(reply: &Reply) -> Result<(), Failure> {
+    reply.status_in(400..=499)?.equals("/data", Value::Null)?;
+    let text = reply.string("/error")?;
+    reply.ensure(!text.trim().is_empty(), "a text in error", text)?;
+    let details = reply.at("/details")?;
+    reply.ensure(details.is_object(), "an object in details", details).map(drop)
 }

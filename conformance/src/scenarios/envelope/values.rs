@@ -1,19 +1,22 @@
-//! The form of ids and of timestamps, wherever they occur.
+//! The form of ids and of timestamps, wherever they occur; what a character is and what becomes
+//! of it (S-66).
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::scenario::{core, reference};
 use crate::scenarios::endpoints::successes;
-use crate::wire::{Reply, Wire};
+use crate::wire::Reply;
 use crate::{Case, Failure, Scenario, check, make};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
     core! { "envelope.ids.integers" ["EN-08"] ids,
         "The ids of prompts, vaults and memberships are JSON integers" },
-    core! { "envelope.timestamps.iso" ["EN-09"] timestamps,
+    core! { "envelope.timestamps.iso" ["EN-09"]
+        |case| each_timestamp(case, "a string in ISO 8601 form", is_iso),
         "Every timestamp is a string in ISO 8601 form" },
-    reference! { "envelope.timestamps.form" ["EN-09"] timestamp_form,
+    reference! { "envelope.timestamps.form" ["EN-09"]
+        |case| each_timestamp(case, "the form 2025-03-01T09:30:00.000000Z", is_in_our_form),
         "Timestamps are in UTC with six fractional digits and Z (S-63)" },
     reference! { "envelope.ids.ascending" ["EN-08"] ascending,
         "Ids are positive and ascend in the order of creation (S-64)" },
@@ -22,6 +25,12 @@ pub(super) const ALL: &[Scenario] = &[
         "Ids ascend across the accounts of a server (S-64)" },
     reference! { "envelope.ids.never-again" ["EN-08", "PR-01", "VA-01"] never_again,
         "The id of what was deleted is not given out again (S-64)" },
+    reference! { "envelope.text.kept" ["PR-02", "VA-02"] kept,
+        "Text is stored as it was sent: nothing is trimmed or normalised (S-66)" },
+    reference! { "envelope.text.half-surrogate" ["EN-02"] half_surrogate,
+        "Half a surrogate pair makes a body invalid JSON (S-66)" },
+    reference! { "envelope.text.empty" ["LI-04", "LI-07"] empty,
+        "Where only a maximum is stated the empty string is accepted (S-66)" },
 ];
 
 const ID: &[&str] =
@@ -46,26 +55,22 @@ async fn ids(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn timestamps(case: Case) -> Result<(), Failure> {
-    each_timestamp(&case, "a string in ISO 8601 form", |text| check::timestamp(text).is_some())
-        .await
+fn is_iso(text: &str) -> bool {
+    check::timestamp(text).is_some()
 }
 
-async fn timestamp_form(case: Case) -> Result<(), Failure> {
-    each_timestamp(&case, "the form 2025-03-01T09:30:00.000000Z", |text| {
-        let form = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c });
-        form.eq("0000-00-00T00:00:00.000000Z".chars())
-    })
-    .await
+fn is_in_our_form(text: &str) -> bool {
+    let form = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c });
+    form.eq("0000-00-00T00:00:00.000000Z".chars())
 }
 
 async fn each_timestamp(
-    case: &Case,
+    case: Case,
     expected: &str,
     holds: fn(&str) -> bool,
 ) -> Result<(), Failure> {
     let mut seen = 0;
-    for (_, reply) in successes(case, &case.wire()).await? {
+    for (_, reply) in successes(&case, &case.wire()).await? {
         for value in found(reply.at("/data")?, TIMESTAMP) {
             reply.ensure(value.as_str().is_some_and(holds), expected, value)?;
             seen += 1;
@@ -121,18 +126,67 @@ async fn across_accounts(case: Case) -> Result<(), Failure> {
 
 async fn never_again(case: Case) -> Result<(), Failure> {
     let wire = case.wire();
-    let prompt = make::prompt(&case, &wire).await?;
-    let vault = make::vault(&case, &wire).await?;
-    gone(&wire, &format!("/prompts/{prompt}")).await?;
-    gone(&wire, &format!("/vaults/{vault}")).await?;
-    let (later_prompt, later_vault) =
-        (make::prompt(&case, &wire).await?, make::vault(&case, &wire).await?);
-    rising("prompts", &[prompt, later_prompt])?;
-    rising("vaults", &[vault, later_vault])
+    let (prompt, vault) = (make::prompt(&case, &wire).await?, make::vault(&case, &wire).await?);
+    for path in [format!("/prompts/{prompt}"), format!("/vaults/{vault}")] {
+        wire.delete(&path).await?.status(200)?;
+    }
+    rising("prompts", &[prompt, make::prompt(&case, &wire).await?])?;
+    rising("vaults", &[vault, make::vault(&case, &wire).await?])
 }
 
-async fn gone(wire: &Wire, path: &str) -> Result<Reply, Failure> {
-    let reply = wire.delete(path).await?;
-    reply.status(200)?;
-    Ok(reply)
+/// Creates a prompt or a vault with this text in a field.
+async fn with_text(case: &Case, path: &str, field: &str, value: &str) -> Result<Reply, Failure> {
+    let mut body = match path {
+        "/prompts" => json!({ "title": case.name("prompt"), "prompt": "A lighthouse" }),
+        _ => json!({ "name": case.name("vault") }),
+    };
+    body[field] = value.into();
+    let created = case.wire().post(path, body).await?;
+    check::with_context(format!("{field} {value:?}"), created.status(201))?;
+    Ok(created)
+}
+
+async fn kept(case: Case) -> Result<(), Failure> {
+    for (path, field) in [
+        ("/prompts", "title"),
+        ("/prompts", "prompt"),
+        ("/vaults", "name"),
+        ("/vaults", "description"),
+    ] {
+        for value in [
+            " ",
+            "  two spaces around  ",
+            "\ttab and\r\nline break\n",
+            "e\u{301} beside \u{e9}",
+            "\u{1f469}\u{200d}\u{1f680}",
+            "\u{feff}\u{202e}\u{a0}\u{2028}",
+            "\u{10ffff}\u{1}\u{7f}",
+            "<b>&amp;</b> \"\\u0041' %00 ${x} -- ;",
+        ] {
+            let created = with_text(&case, path, field, value).await?;
+            let id = created.integer("/data/id")?;
+            let stored = case.wire().get(&format!("{path}/{id}")).await?;
+            for reply in [&created, stored.status(200)?] {
+                reply.equals(&format!("/data/{field}"), value)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn half_surrogate(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let prompt = make::prompt(&case, &wire).await?;
+    for escape in [r"\ud83d", r"\ude00", r"\ude00\ud83d", r"\ud83dx"] {
+        let call = wire.call(http::Method::PATCH, &format!("/prompts/{prompt}"));
+        let body = format!(r#"{{"title":"{escape}"}}"#);
+        let reply = call.body("application/json", body).send().await?;
+        check::with_context(escape, reply.status(400)?.at("/details/body"))?;
+    }
+    Ok(())
+}
+
+async fn empty(case: Case) -> Result<(), Failure> {
+    with_text(&case, "/prompts", "aspectRatio", "").await?;
+    with_text(&case, "/vaults", "description", "").await?.equals("/data/description", "").map(drop)
 }

@@ -1,17 +1,20 @@
-//! Bodies that are not what they should be: other types of content, no JSON,
-//! no object, too much (S-67).
+//! Bodies that are not what they should be: other types of content, no JSON, no object, a wrong
+//! field beside a right one, too much (S-67).
 
 use http::Method;
 use serde_json::json;
 
 use crate::scenario::{core, reference};
 use crate::scenarios::endpoints::{self, Endpoint, Ids};
+use crate::wire::Reply;
 use crate::{Case, Failure, Scenario, check, make};
 
 use super::error_body;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
+    core! { "errors.wrong-type.changes-nothing" ["ER-05"] changes_nothing,
+        "An update with one right and one wrong field changes nothing" },
     core! { "errors.body.without-fields" ["ER-04"] without_fields,
         "An empty object is refused with 400, as it lacks required fields; any other body with \
          4xx" },
@@ -41,19 +44,50 @@ async fn with_body(case: &Case) -> Result<Vec<Endpoint>, Failure> {
     Ok(endpoints)
 }
 
-async fn without_fields(case: Case) -> Result<(), Failure> {
+async fn changes_nothing(case: Case) -> Result<(), Failure> {
     let wire = case.wire();
-    let endpoints = with_body(&case).await?;
-    for endpoint in endpoints.iter().filter(|endpoint| endpoint.method == Method::POST) {
-        for body in ["{}", "", "[]", "null", "\"text\"", "5", "true"] {
-            let call = wire.call(Method::POST, &endpoint.path);
-            let reply = call.body("application/json", body).send().await?;
-            // Which 4xx refuses a body that is no object is open (S-67).
-            let statuses = if body == "{}" { 400..=400 } else { 400..=499 };
-            check::with_context(format!("the body {body:?}"), reply.status_in(statuses))?;
+    let ids = Ids::make(&case, &wire).await?;
+    let before = ids.state(&wire).await?;
+    let (prompt, vault) = (format!("/prompts/{}", ids.prompt), format!("/vaults/{}", ids.vault));
+    for (path, body) in [
+        (&prompt, json!({ "title": "changed", "vaultId": ids.target, "prompt": 5 })),
+        (&prompt, json!({ "platform": "changed", "referenceMediaUrls": [5] })),
+        (&vault, json!({ "name": "changed", "visibility": "public", "description": 5 })),
+        (&vault, json!({ "description": "changed", "visibility": 5 })),
+    ] {
+        wire.patch(path, body).await?;
+    }
+    check::equal("what was there", &ids.state(&wire).await?, &before)
+}
+
+/// Each endpoint gets each of the bodies as JSON, and its response is right.
+async fn each_body(
+    case: &Case,
+    endpoints: &[Endpoint],
+    bodies: &[&[u8]],
+    check: impl Fn(&[u8], &Reply) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    for endpoint in endpoints {
+        for body in bodies {
+            let call = case.wire().call(endpoint.method.clone(), &endpoint.path);
+            let reply = call.body("application/json", *body).send().await?;
+            let shown = body[..body.len().min(30)].escape_ascii();
+            check::with_context(format!("the body {shown} to {endpoint}"), check(body, &reply))?;
         }
     }
     Ok(())
+}
+
+async fn without_fields(case: Case) -> Result<(), Failure> {
+    let mut posts = with_body(&case).await?;
+    posts.retain(|endpoint| endpoint.method == Method::POST);
+    let bodies: [&[u8]; 7] = [b"{}", b"", b"[]", b"null", b"\"text\"", b"5", b"true"];
+    each_body(&case, &posts, &bodies, |body, reply| {
+        // Which 4xx refuses a body that is no object is open (S-67).
+        let statuses = if body == b"{}" { 400..=400 } else { 400..=499 };
+        reply.status_in(statuses).map(drop)
+    })
+    .await
 }
 
 async fn content_type(case: Case) -> Result<(), Failure> {
@@ -61,11 +95,11 @@ async fn content_type(case: Case) -> Result<(), Failure> {
     for endpoint in with_body(&case).await? {
         let body = endpoint.body.clone().unwrap_or_default().to_string();
         let call = || wire.call(endpoint.method.clone(), &endpoint.path);
-        check::with_context(
-            "no type",
-            call().untyped_body(body.clone()).send().await?.status(415),
-        )?;
-        check::with_context("no type, no body", call().send().await?.status(415))?;
+        for (what, call) in
+            [("no type", call().untyped_body(body.clone())), ("no type, no body", call())]
+        {
+            check::with_context(what, call.send().await?.status(415))?;
+        }
         for other in [
             "text/plain",
             "application/x-www-form-urlencoded",
@@ -91,7 +125,7 @@ async fn content_type_forms(case: Case) -> Result<(), Failure> {
     let prompt = make::prompt(&case, &wire).await?;
     for form in [
         "application/json; charset=utf-8",
-        "application/json;charset=UTF-8",
+        "Application/Json;Charset=UTF-8",
         "APPLICATION/JSON",
         "Application/Json ; a=\"b\"",
     ] {
@@ -103,7 +137,6 @@ async fn content_type_forms(case: Case) -> Result<(), Failure> {
 }
 
 async fn no_json(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
     let deep = "[".repeat(100_000);
     let deep_object = r#"{"a":"#.repeat(100_000);
     let bodies: [&[u8]; 20] = [
@@ -128,16 +161,10 @@ async fn no_json(case: Case) -> Result<(), Failure> {
         deep.as_bytes(),
         deep_object.as_bytes(),
     ];
-    for endpoint in with_body(&case).await? {
-        for body in bodies {
-            let call = wire.call(endpoint.method.clone(), &endpoint.path);
-            let reply = call.body("application/json", body).send().await?;
-            let shown: String = String::from_utf8_lossy(body).chars().take(30).collect();
-            let named = || reply.status(400)?.string("/details/body");
-            check::with_context(format!("the body {shown:?}"), named())?;
-        }
-    }
-    Ok(())
+    each_body(&case, &with_body(&case).await?, &bodies, |_, reply| {
+        reply.status(400)?.string("/details/body").map(drop)
+    })
+    .await
 }
 
 async fn unasked(case: Case) -> Result<(), Failure> {
@@ -163,18 +190,17 @@ fn padded(case: &Case, bytes: usize) -> Vec<u8> {
     body
 }
 
+async fn post(case: &Case, path: &str, body: impl Into<Vec<u8>>) -> Result<Reply, Failure> {
+    case.wire().call(Method::POST, path).body("application/json", body).send().await
+}
+
 async fn largest(case: Case) -> Result<(), Failure> {
-    let call = case.wire().call(Method::POST, "/prompts");
-    let reply = call.body("application/json", padded(&case, 4 * MIB)).send().await?;
-    reply.status(201)?;
-    Ok(())
+    post(&case, "/prompts", padded(&case, 4 * MIB)).await?.status(201).map(drop)
 }
 
 async fn too_large(case: Case) -> Result<(), Failure> {
     for bytes in [4 * MIB + 1, 5 * MIB] {
-        let call = case.wire().call(Method::POST, "/prompts");
-        let reply = call.body("application/json", padded(&case, bytes)).send().await?;
-        error_body(reply.status(413)?)?;
+        error_body(post(&case, "/prompts", padded(&case, bytes)).await?.status(413)?)?;
     }
     Ok(())
 }
@@ -182,12 +208,6 @@ async fn too_large(case: Case) -> Result<(), Failure> {
 async fn repeated_key(case: Case) -> Result<(), Failure> {
     let name = case.name("last");
     let body = format!(r#"{{ "name": "", "name": {} }}"#, json!(name));
-    let reply =
-        case.wire().call(Method::POST, "/vaults").body("application/json", body).send().await?;
-    reply.status(201)?.equals("/data/name", name)?;
-    let body = r#"{ "name": "first", "name": "" }"#;
-    let reply =
-        case.wire().call(Method::POST, "/vaults").body("application/json", body).send().await?;
-    reply.status(400)?;
-    Ok(())
+    post(&case, "/vaults", body).await?.status(201)?.equals("/data/name", name)?;
+    post(&case, "/vaults", r#"{ "name": "first", "name": "" }"#).await?.status(400).map(drop)
 }

@@ -1,4 +1,4 @@
-//! Which of two mistakes is told (S-56). Each scenario makes two at a time.
+//! Which of two mistakes is reported (S-56). Each scenario makes two at a time.
 
 use http::Method;
 use serde_json::json;
@@ -10,18 +10,18 @@ use crate::{Case, Failure, Scenario, check};
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
     reference! { "errors.order.method-before-key" ["AU-02"] method_before_key,
-        "A wrong method is told before a missing key (S-56)" },
+        "A wrong method is reported before a missing key (S-56)" },
     reference! { "errors.order.key-before-rest" ["AU-02"] key_before_rest,
-        "A missing key is told before faults of ids, content type and body (S-56)" },
+        "A missing key is reported before faults of ids, content type and body (S-56)" },
     reference! { "errors.order.scope-before-rest"
         ["AU-07", "AU-08", "AU-09", "AU-10"] [ReadOnlyKey] scope_before_rest,
-        "The lack of scope is told before faults of ids, content type and body (S-56)" },
+        "The lack of scope is reported before faults of ids, content type and body (S-56)" },
     reference! { "errors.order.type-before-body" ["EN-02"] type_before_body,
-        "A wrong content type is told before the size and the faults of the body (S-56)" },
+        "A wrong content type is reported before the size and the faults of the body (S-56)" },
     reference! { "errors.order.body-before-path-ids" ["ER-05", "ER-08"] body_before_path_ids,
-        "A faulty body is told before a path id that names nothing (S-56)" },
+        "A faulty body is reported before a path id that names nothing (S-56)" },
     reference! { "errors.order.path-ids-before-body-ids" ["ER-08"] path_ids_before_body_ids,
-        "A path id that names nothing is told before a body id that names nothing (S-56)" },
+        "A path id that names nothing is reported before a body id that names nothing (S-56)" },
 ];
 
 async fn method_before_key(case: Case) -> Result<(), Failure> {

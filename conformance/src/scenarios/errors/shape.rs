@@ -1,68 +1,75 @@
-//! The body of an error, whatever the call and the status.
+//! The body of an error, whatever the call and the status, and what its `details` hold (S-60).
 
 use serde_json::{Value, json};
 
 use crate::scenario::{core, reference};
-use crate::scenarios::endpoints::refusals;
+use crate::scenarios::endpoints::each_refusal;
+use crate::wire::Reply;
 use crate::{Case, Failure, Scenario};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "errors.shape.keys" ["ER-01"] keys,
-        "Every error has data, error and details" },
-    core! { "errors.shape.text" ["ER-01"] text,
+    core! { "errors.shape.keys" ["ER-01", "EN-03"] |case| each_refusal(case, keys),
+        "Every error is a JSON object with data, error and details" },
+    core! { "errors.shape.text" ["ER-01"] |case| each_refusal(case, text),
         "The error of every error is a text" },
-    core! { "errors.shape.details" ["ER-02"] details,
+    core! { "errors.shape.details" ["ER-02"] |case| each_refusal(case, details),
         "The details of every error are an object" },
-    reference! { "errors.shape.empty-details" ["ER-03"] empty_details,
+    reference! { "errors.shape.empty-details" ["ER-03"] |case| each_refusal(case, empty_details),
         "The details of every error but 400 are empty (S-60)" },
-    reference! { "errors.shape.content-type" ["ER-01"] content_type,
+    reference! { "errors.shape.content-type" ["ER-01"] |case| each_refusal(case, content_type),
         "Every error is sent as application/json (S-59)" },
+    reference! { "errors.details.query" ["ER-03"] query,
+        "A 400 maps every failing query parameter to one message, all at once (S-60)" },
 ];
 
-async fn keys(case: Case) -> Result<(), Failure> {
-    for (_, reply) in refusals(&case, &case.wire()).await? {
-        let body = reply.json()?;
-        let has = |key: &&str| body.as_object().is_some_and(|body| body.contains_key(*key));
-        let all = ["data", "error", "details"].iter().all(has);
-        reply.ensure(all, "the keys data, error and details", body)?;
+fn keys(reply: &Reply) -> Result<(), Failure> {
+    let body = reply.json()?;
+    let all = ["data", "error", "details"].iter().all(|key| body.get(key).is_some());
+    reply.ensure(all, "the keys data, error and details", body).map(drop)
+}
+
+fn text(reply: &Reply) -> Result<(), Failure> {
+    let error = reply.json()?.get("error").unwrap_or(&Value::Null);
+    let readable = error.as_str().is_some_and(|error| !error.trim().is_empty());
+    reply.ensure(readable, "a text in error", error).map(drop)
+}
+
+fn details(reply: &Reply) -> Result<(), Failure> {
+    let details = reply.json()?.get("details");
+    let right = details.is_none_or(Value::is_object);
+    reply.ensure(right, "an object in details", json!(details)).map(drop)
+}
+
+fn empty_details(reply: &Reply) -> Result<(), Failure> {
+    if reply.status_code() == 400 {
+        return Ok(());
+    }
+    reply.equals("/details", json!({})).map(drop)
+}
+
+fn content_type(reply: &Reply) -> Result<(), Failure> {
+    let value = reply.header("content-type");
+    let essence = value.split(';').next().unwrap_or(value);
+    reply.ensure(essence == "application/json", "application/json", value).map(drop)
+}
+
+async fn query(case: Case) -> Result<(), Failure> {
+    for (query, fields) in [
+        // A cursor belongs to its filters and can be judged only where they are right.
+        ("limit=0&vaultId=a&type=b", &["limit", "vaultId", "type"][..]),
+        ("limit=0&cursor=c", &["limit", "cursor"]),
+        ("limit=5&type=b", &["type"]),
+    ] {
+        names_exactly(&case.wire().get(&format!("/prompts?{query}")).await?, fields)?;
     }
     Ok(())
 }
 
-async fn text(case: Case) -> Result<(), Failure> {
-    for (_, reply) in refusals(&case, &case.wire()).await? {
-        let error = reply.json()?.get("error").unwrap_or(&Value::Null);
-        let readable = error.as_str().is_some_and(|error| !error.trim().is_empty());
-        reply.ensure(readable, "a text in error", error)?;
-    }
-    Ok(())
-}
-
-async fn details(case: Case) -> Result<(), Failure> {
-    for (_, reply) in refusals(&case, &case.wire()).await? {
-        if let Some(details) = reply.json()?.get("details") {
-            reply.ensure(details.is_object(), "an object in details", details)?;
-        }
-    }
-    Ok(())
-}
-
-async fn empty_details(case: Case) -> Result<(), Failure> {
-    for (_, reply) in refusals(&case, &case.wire()).await? {
-        if reply.status_code() != 400 {
-            reply.equals("/details", json!({}))?;
-        }
-    }
-    Ok(())
-}
-
-async fn content_type(case: Case) -> Result<(), Failure> {
-    for (_, reply) in refusals(&case, &case.wire()).await? {
-        let value = reply.headers().get("content-type");
-        let value = value.and_then(|value| value.to_str().ok()).unwrap_or("none");
-        let essence = value.split(';').next().unwrap_or(value);
-        reply.ensure(essence == "application/json", "application/json", value)?;
-    }
-    Ok(())
+/// A 400 whose details map these fields and no other, each to a text.
+pub(in crate::scenarios) fn names_exactly(reply: &Reply, fields: &[&str]) -> Result<(), Failure> {
+    let details = reply.status(400)?.has_only("/details", fields)?.at("/details")?;
+    let is_text = |(_, text): (_, &Value)| text.as_str().is_some_and(|text| !text.is_empty());
+    let texts = details.as_object().into_iter().flatten().all(is_text);
+    reply.ensure(texts, "one message for each field", details).map(drop)
 }

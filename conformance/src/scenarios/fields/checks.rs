@@ -6,17 +6,11 @@ use super::request::{Correct, Request};
 use super::table::Field;
 use super::{Fact, facts, values};
 use crate::scenarios::generations::job::taken_by_model;
-use crate::wire::Reply;
 use crate::{Failure, Profile};
 
 /// What stands in a message for a value.
 fn shown(field: &Field, value: &str) -> String {
     format!("{} {}", field.name, value.chars().take(80).collect::<String>())
-}
-
-pub(super) fn refused(reply: Reply, what: String) -> Result<Reply, Failure> {
-    reply.refused(what)?;
-    Ok(reply)
 }
 
 /// Each value is refused with 400, and nothing changes.
@@ -26,7 +20,7 @@ pub(super) async fn all_refused(
     values: &[String],
 ) -> Result<(), Failure> {
     for value in values {
-        refused(call.with(&[(field.name, value)]).await?, shown(field, value))?;
+        call.with(&[(field.name, value)]).await?.refused(shown(field, value))?;
     }
     call.changed_nothing().await
 }
@@ -38,8 +32,8 @@ pub(super) async fn all_named(
     values: &[String],
 ) -> Result<(), Failure> {
     for value in values {
-        let reply = refused(call.with(&[(field.name, value)]).await?, shown(field, value))?;
-        reply.string(&format!("/details/{}", field.name))?;
+        let reply = call.with(&[(field.name, value)]).await?;
+        reply.refused_naming(field.name, shown(field, value))?;
     }
     Ok(())
 }
@@ -50,8 +44,8 @@ pub(super) async fn named(call: &Correct, field: &Field) -> Result<(), Failure> 
         match fact {
             Fact::First | Fact::Last | Fact::Words => {}
             Fact::Required => {
-                let reply = refused(call.without(field.name).await?, format!("no {}", field.name))?;
-                reply.string(&format!("/details/{}", field.name))?;
+                let reply = call.without(field.name).await?;
+                reply.refused_naming(field.name, format!("no {}", field.name))?;
             }
             _ => all_named(call, field, &fact.values(call, field).await?).await?,
         }
@@ -64,7 +58,8 @@ pub(super) async fn entry_named(call: &Correct, field: &Field) -> Result<(), Fai
         let mut urls = vec![values::URI; 5];
         urls[at - 1] = "plainword";
         let value = json!(urls).to_string();
-        let reply = refused(call.with(&[(field.name, &value)]).await?, shown(field, &value))?;
+        let reply = call.with(&[(field.name, &value)]).await?;
+        reply.refused(shown(field, &value))?;
         let message = reply.string(&format!("/details/{}", field.name))?;
         let names = message.contains(&at.to_string());
         reply.ensure(names, format!("a message that names entry {at}"), message)?;

@@ -8,67 +8,42 @@ use super::table::{FIELDS, Field, Presence};
 use crate::wire::Reply;
 use crate::{Case, Failure, check, make};
 
-/// A request with a body, or with a query.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Request {
-    CreatePrompt,
-    UpdatePrompt,
-    SavePrompt,
-    CreateVault,
-    UpdateVault,
-    AddPrompts,
-    MovePrompt,
-    Generate,
-    Slot,
-    ListPrompts,
+macro_rules! requests {
+    ($($request:ident $id:literal $name:literal $rule:literal;)+) => {
+        /// A request with a body, or with a query.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(super) enum Request { $($request),+ }
+
+        impl Request {
+            pub(super) const ALL: &[Self] = &[$(Self::$request),+];
+
+            /// The name in ids, and what a title calls the request.
+            pub(super) fn names(self) -> (&'static str, &'static str) {
+                match self { $(Self::$request => ($id, $name)),+ }
+            }
+
+            /// The rule that states its success.
+            pub(super) fn rule(self) -> &'static str {
+                match self { $(Self::$request => $rule),+ }
+            }
+        }
+    };
+}
+
+requests! {
+    CreatePrompt "create-prompt" "POST /prompts" "PR-19";
+    UpdatePrompt "update-prompt" "PATCH of a prompt" "PR-32";
+    SavePrompt "save-prompt" "Save" "PR-44";
+    CreateVault "create-vault" "POST /vaults" "VA-16";
+    UpdateVault "update-vault" "PATCH of a vault" "VA-23";
+    AddPrompts "add-prompts" "Adding prompts to a vault" "VC-10";
+    MovePrompt "move-prompt" "Move" "VC-17";
+    Generate "generate" "POST /generations" "GE-01";
+    Slot "request-slot" "POST /uploads/images" "UP-01";
+    ListPrompts "list-prompts" "GET /prompts" "PR-13";
 }
 
 impl Request {
-    pub(super) const ALL: [Self; 10] = [
-        Self::CreatePrompt,
-        Self::UpdatePrompt,
-        Self::SavePrompt,
-        Self::CreateVault,
-        Self::UpdateVault,
-        Self::AddPrompts,
-        Self::MovePrompt,
-        Self::Generate,
-        Self::Slot,
-        Self::ListPrompts,
-    ];
-
-    /// The name in ids, and what a title calls the request.
-    pub(super) fn names(self) -> (&'static str, &'static str) {
-        match self {
-            Self::CreatePrompt => ("create-prompt", "POST /prompts"),
-            Self::UpdatePrompt => ("update-prompt", "PATCH of a prompt"),
-            Self::SavePrompt => ("save-prompt", "Save"),
-            Self::CreateVault => ("create-vault", "POST /vaults"),
-            Self::UpdateVault => ("update-vault", "PATCH of a vault"),
-            Self::AddPrompts => ("add-prompts", "Adding prompts to a vault"),
-            Self::MovePrompt => ("move-prompt", "Move"),
-            Self::Generate => ("generate", "POST /generations"),
-            Self::Slot => ("request-slot", "POST /uploads/images"),
-            Self::ListPrompts => ("list-prompts", "GET /prompts"),
-        }
-    }
-
-    /// The rule that states its success.
-    pub(super) fn rule(self) -> &'static str {
-        match self {
-            Self::CreatePrompt => "PR-19",
-            Self::UpdatePrompt => "PR-32",
-            Self::SavePrompt => "PR-44",
-            Self::CreateVault => "VA-16",
-            Self::UpdateVault => "VA-23",
-            Self::AddPrompts => "VC-10",
-            Self::MovePrompt => "VC-17",
-            Self::Generate => "GE-01",
-            Self::Slot => "UP-01",
-            Self::ListPrompts => "PR-13",
-        }
-    }
-
     pub(super) fn has_body(self) -> bool {
         self != Self::ListPrompts
     }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::request::{Correct, Request};
 use super::table::{Field, Kind};
+use crate::scenarios::uploads::slot::uploaded_urls;
 use crate::{Failure, make};
 
 /// Letters of one, two and three bytes, each one UTF-16 unit and one grapheme, and a mix: they
@@ -12,7 +13,8 @@ const LETTERS: [&str; 4] = ["a", "é", "漢", "aé漢"];
 
 /// Letters that count as one only as Unicode scalar values: two units in UTF-16, marks that are
 /// no grapheme of their own, and what cannot be seen.
-const ODD: [&str; 5] = ["😀", "\u{10ffff}", "e\u{301}", "\u{feff}", "👩\u{200d}👧\u{200d}👦"];
+const ODD_LETTERS: [&str; 5] =
+    ["😀", "\u{10ffff}", "e\u{301}", "\u{feff}", "👩\u{200d}👧\u{200d}👦"];
 
 pub(super) const URI: &str = "https://example.com/a.png";
 
@@ -59,8 +61,9 @@ pub(super) fn texts(call: &Correct, field: &Field, count: usize) -> Vec<String> 
 
 /// Texts of `count` Unicode scalar values that count otherwise in other ways.
 pub(super) fn odd_texts(call: &Correct, field: &Field, count: usize) -> Vec<String> {
-    let taken = if field.request == Request::Generate { 2 } else { ODD.len() };
-    ODD.iter()
+    let taken = if field.request == Request::Generate { 2 } else { ODD_LETTERS.len() };
+    ODD_LETTERS
+        .iter()
         .take(taken)
         .map(|letters| json!(text(call, field, letters, count)).to_string())
         .collect()
@@ -83,7 +86,7 @@ pub(super) async fn addresses(
         let urls = (0..count).map(|n| format!("https://example.com/{n}.png"));
         return Ok(Value::from_iter(urls).to_string());
     }
-    let uploaded = crate::scenarios::generations::uploads(&call.case, count).await?;
+    let uploaded = uploaded_urls(&call.case, count).await?;
     Ok(json!(uploaded).to_string())
 }
 
@@ -96,48 +99,30 @@ pub(super) async fn prompts(call: &Correct, count: usize) -> Result<String, Fail
 /// Values of other types. `null` is not among them, as a server may take it as a field that is
 /// not there (S-10).
 pub(super) fn of_other_types(call: &Correct, field: &Field) -> Vec<String> {
-    let values: &[&str] = match field.kind {
-        Kind::Text { .. } | Kind::AnyText | Kind::Ratio { .. } | Kind::OneOf(..) | Kind::Uri => {
-            &["7", "1.5", "true", "false", r#"["a"]"#, r#"{"a":"b"}"#]
+    let values = match field.kind {
+        Kind::Text(..) | Kind::AnyText | Kind::Ratio(..) | Kind::OneOf(..) | Kind::Uri => {
+            r#"7 1.5 true false ["a"] {"a":"b"}"#
         }
-        Kind::Uris { .. } => &[
-            r#""https://example.com/a.png""#,
-            "7",
-            "true",
-            r#"{"0":"https://example.com/a.png"}"#,
-            r#"["https://example.com/a.png",7]"#,
-            r#"["https://example.com/a.png",true]"#,
-            r#"["https://example.com/a.png",null]"#,
-            r#"["https://example.com/a.png",{"a":"b"}]"#,
-            r#"[["https://example.com/a.png"]]"#,
-        ],
-        Kind::Id | Kind::PositiveId | Kind::Integer { .. } => {
-            &[r#""abc""#, "1.5", "true", "[1]", r#"{"id":1}"#]
+        Kind::Uris(..) => {
+            r#""https://example.com/a.png" 7 true {"0":"https://example.com/a.png"}
+            ["https://example.com/a.png",7] ["https://example.com/a.png",true]
+            ["https://example.com/a.png",null] ["https://example.com/a.png",{"a":"b"}]
+            [["https://example.com/a.png"]]"#
         }
-        Kind::Ids { .. } => &[
-            "1",
-            r#""1""#,
-            "true",
-            "{}",
-            r#"["abc"]"#,
-            "[true]",
-            "[null]",
-            "[[1]]",
-            r#"[{"id":1}]"#,
-            "[1.5]",
-        ],
-        Kind::Object => &[r#""{}""#, "5", "true", "[]", "[{}]"],
+        Kind::Id | Kind::PositiveId | Kind::Integer(..) => r#""abc" 1.5 true [1] {"id":1}"#,
+        Kind::Ids(..) => r#"1 "1" true {} ["abc"] [true] [null] [[1]] [{"id":1}] [1.5]"#,
+        Kind::Object => r#""{}" 5 true [] [{}]"#,
     };
-    let mut values: Vec<_> = values.iter().map(|value| (*value).to_owned()).collect();
+    let mut values: Vec<_> = values.split_whitespace().map(str::to_owned).collect();
     let own = call.value(field.name);
     // In a query, digits are an integer.
     let is_body = field.request.has_body();
     match field.kind {
-        Kind::Id | Kind::PositiveId | Kind::Integer { .. } if is_body => {
+        Kind::Id | Kind::PositiveId | Kind::Integer(..) if is_body => {
             values.push(json!(if own.is_empty() { "1" } else { own }).to_string());
         }
-        Kind::OneOf(words, _) => values.push(json!([words[0]]).to_string()),
-        Kind::Ids { .. } => values.push(own.replace('[', "[\"").replace(']', "\"]")),
+        Kind::OneOf(words, _) => values.push(json!([words.split(' ').next()]).to_string()),
+        Kind::Ids(..) => values.push(own.replace('[', "[\"").replace(']', "\"]")),
         _ => {}
     }
     values

@@ -7,7 +7,7 @@ use crate::{Case, Failure, Profile, Scenario};
 
 /// Two scenarios for each request with a body.
 pub(super) fn all() -> impl Iterator<Item = Scenario> {
-    let bodies = Request::ALL.into_iter().filter(|request| request.has_body());
+    let bodies = Request::ALL.iter().copied().filter(|request| request.has_body());
     bodies.flat_map(|request| {
         let (id, name) = request.names();
         let source = concat!(file!(), ":", line!());
@@ -17,7 +17,7 @@ pub(super) fn all() -> impl Iterator<Item = Scenario> {
             format!("{name}: a refusal names every field at fault at once and no other (S-60)"),
             vec!["ER-03"],
             source,
-            Box::leak(Box::new(move |case| Box::pin(all_at_once(case, request)) as _)),
+            move |case| all_at_once(case, request),
         );
         let unknown = Scenario::generated(
             Profile::Reference,
@@ -25,7 +25,7 @@ pub(super) fn all() -> impl Iterator<Item = Scenario> {
             format!("{name}: fields that it does not know are ignored (S-67)"),
             vec![request.rule(), "EN-02"],
             source,
-            Box::leak(Box::new(move |case| Box::pin(unknown_ignored(case, request)) as _)),
+            move |case| unknown_ignored(case, request),
         );
         [all_at_once, unknown]
     })

@@ -3,15 +3,15 @@
 
 pub(super) mod conflict;
 
+use std::collections::HashSet;
+
 use futures::future::{join_all, try_join_all};
 use http::Method;
 use serde_json::{Value, json};
 
-use super::job::{FAIL, body, completed, ended, finished, idle, own_id, queue, slow, status};
-use super::saved::Saved;
+use super::job::{FAIL, Job, body, body_for_a_vault, failing, own_id, slow, status};
 use crate::scenario::reference;
-use crate::wire::Reply;
-use crate::{Case, Failure, Scenario, check, make};
+use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -20,8 +20,8 @@ pub(super) const ALL: &[Scenario] = &[
          (S-36)" },
     reference! { "generations.again.at-once" ["GE-11", "GE-30"] [LocalProvider] at_once,
         "Eight equal requests at once give one job and one set of outputs (S-36)" },
-    reference! { "generations.again.after-the-end" ["GE-11", "GE-29"] [LocalProvider] after_the_end,
-        "A job that has ended, well or not, is given again and not begun again (S-36)" },
+    reference! { "generations.again.after-the-end" ["GE-11", "GE-28", "GE-29", "GE-31"] [LocalProvider] after_the_end,
+        "A job that has ended, well or not, stays as it is and is not begun again (S-33, S-36)" },
     reference! { "generations.again.form-of-the-body" ["GE-11"] [LocalProvider] form_of_the_body,
         "The order of keys and the space between them make no other body (S-36)" },
     reference! { "generations.again.two-accounts"
@@ -33,60 +33,59 @@ pub(super) const ALL: &[Scenario] = &[
         "Ids that differ in the case of a letter or in form name different jobs (S-36, S-66)" },
 ];
 
-/// Sends a body as it is; it must be taken.
-async fn taken(case: &Case, body: &Value) -> Result<Reply, Failure> {
-    let reply = case.wire().post("/generations", body.clone()).await?;
-    reply.status(202)?;
-    Ok(reply)
+/// A request with an id of its own, for a new vault.
+async fn own_request(case: &Case, mut fields: Value) -> Result<Value, Failure> {
+    fields["clientJobId"] = json!(own_id(case));
+    body_for_a_vault(case, fields).await
 }
 
-/// A body for a new vault, and the vault.
-async fn for_a_vault(case: &Case, mut fields: Value) -> Result<(Value, i64), Failure> {
-    let vault = make::vault(case, &case.wire()).await?;
-    fields["vaultId"] = json!(vault);
-    fields["clientJobId"] = json!(own_id(case));
-    Ok((body(case, fields), vault))
+/// All jobs have the same response, and their outputs are there once.
+async fn are_one(case: &Case, jobs: &[Job]) -> Result<(), Failure> {
+    let [first, rest @ ..] = jobs else {
+        return Err(Failure::error("several jobs", "none"));
+    };
+    for job in rest {
+        job.answer.equals("/data", first.answer.at("/data")?.clone())?;
+    }
+    first.wait_completed().await?;
+    // Another job gives it time to save more.
+    Job::finish(case, json!({})).await?;
+    first.outputs().await?.counts(2)?.one().map(drop)
 }
 
 async fn same_body(case: Case) -> Result<(), Failure> {
-    let (body, vault) = for_a_vault(&case, json!({ "batchCount": 2 })).await?;
-    let first = taken(&case, &body).await?;
-    taken(&case, &body).await?.equals("/data", first.at("/data")?.clone())?;
-    completed(&case, &case.wire(), first.string("/data/clientJobId")?).await?;
-    finished(&case, json!({})).await?;
-    let saved = Saved::in_vault(&case.wire(), vault).await?;
-    saved.counts(2)?.one().map(drop)
+    let body = own_request(&case, json!({ "batchCount": 2 })).await?;
+    let first = Job::submit(&case, body.clone()).await?;
+    are_one(&case, &[first, Job::submit(&case, body).await?]).await
 }
 
 async fn at_once(case: Case) -> Result<(), Failure> {
     let mut fields = slow(0.4);
     fields["batchCount"] = json!(2);
-    let (body, vault) = for_a_vault(&case, fields).await?;
-    let replies = try_join_all((0..8).map(|_| taken(&case, &body))).await?;
-    let [first, rest @ ..] = &replies[..] else {
-        return Err(Failure::error("eight answers", "none"));
-    };
-    for reply in rest {
-        reply.equals("/data", first.at("/data")?.clone())?;
-    }
-    completed(&case, &case.wire(), first.string("/data/clientJobId")?).await?;
-    finished(&case, json!({})).await?;
-    let saved = Saved::in_vault(&case.wire(), vault).await?;
-    saved.counts(2)?.one().map(drop)
+    let body = own_request(&case, fields).await?;
+    are_one(&case, &try_join_all((0..8).map(|_| Job::submit(&case, body.clone()))).await?).await
 }
 
 async fn after_the_end(case: Case) -> Result<(), Failure> {
-    for (fields, outputs) in [(json!({}), 1), (idle(json!({})), 0)] {
-        let (body, vault) = for_a_vault(&case, fields).await?;
-        let first = taken(&case, &body).await?;
-        let id = first.string("/data/clientJobId")?;
-        let last = ended(&case, &case.wire(), id).await?;
-        taken(&case, &body).await?.equals("/data", first.at("/data")?.clone())?;
-        finished(&case, json!({})).await?;
-        status(&case.wire(), id).await?.equals("/data", last.at("/data")?.clone())?;
-        Saved::in_vault(&case.wire(), vault).await?.counts(outputs)?;
+    for (fields, outputs) in [(json!({}), 1), (failing(json!({})), 0)] {
+        let body = own_request(&case, fields).await?;
+        let first = Job::submit(&case, body.clone()).await?;
+        let last = first.wait_ended().await?;
+        let again = Job::submit(&case, body).await?;
+        again.answer.equals("/data", first.answer.at("/data")?.clone())?;
+        // Another job that begins and ends gives the first one time to change.
+        Job::finish(&case, json!({})).await?;
+        first.status().await?.status(200)?.equals("/data", last.at("/data")?.clone())?;
+        first.outputs().await?.counts(outputs)?;
     }
     Ok(())
+}
+
+/// As many jobs as there are different values of `providerRequestId` among them.
+fn are_different(requests: &[Value], expected: usize) -> Result<(), Failure> {
+    let different: HashSet<_> = requests.iter().map(Value::to_string).collect();
+    let got = format!("{requests:?}");
+    check::ensure(different.len() == expected, &format!("{expected} different jobs"), got)
 }
 
 async fn form_of_the_body(case: Case) -> Result<(), Failure> {
@@ -104,30 +103,27 @@ async fn form_of_the_body(case: Case) -> Result<(), Failure> {
             r#"{{"unknown":1,"modelId":"\u006cocal\/fail","prompt":"{name}","clientJobId":"{id}","parameters":{{"a":1,"b":{{"c":[],"d":null}}}}}}"#
         ),
     ];
-    let mut answers = Vec::new();
+    let mut requests = Vec::new();
     for form in forms {
         let call = case.wire().call(Method::POST, "/generations").body("application/json", form);
-        let reply = call.send().await?;
-        answers.push(reply.status(202)?.at("/data/providerRequestId")?.clone());
+        requests.push(call.send().await?.status(202)?.at("/data/providerRequestId")?.clone());
     }
-    answers.dedup();
-    check::equal("the number of different jobs", &answers.len(), &1)
+    are_different(&requests, 1)
 }
 
 async fn two_accounts(case: Case) -> Result<(), Failure> {
     let id = own_id(&case);
-    let order =
-        |name: &str| body(&case, idle(json!({ "clientJobId": id, "prompt": case.name(name) })));
     let mut requests = Vec::new();
     for (wire, name) in [(case.wire(), "mine"), (case.other(), "yours")] {
-        let reply = wire.post("/generations", order(name)).await?;
+        let fields = failing(json!({ "clientJobId": id, "prompt": case.name(name) }));
+        let reply = wire.post("/generations", body(&case, fields)).await?;
         reply.status(202)?.equals("/data/clientJobId", id.clone())?;
         let request = reply.at("/data/providerRequestId")?.clone();
         let shown = status(&wire, &id).await?;
         shown.status(200)?.equals("/data/providerRequestId", request.clone())?;
         requests.push(request);
     }
-    check::ensure(requests[0] != requests[1], "two jobs", "one request at the provider")
+    are_different(&requests, 2)
 }
 
 async fn any_text(case: Case) -> Result<(), Failure> {
@@ -138,7 +134,7 @@ async fn any_text(case: Case) -> Result<(), Failure> {
         let case = &case;
         async move {
             let id = format!("{}{odd}", own_id(case));
-            let job = queue(case, idle(json!({ "clientJobId": id }))).await?;
+            let job = Job::queue(case, failing(json!({ "clientJobId": id }))).await?;
             job.answer.equals("/data/clientJobId", id.clone())?;
             let url = job.answer.string("/data/statusUrl")?;
             let path = url.strip_prefix(case.target().base_url()).unwrap_or_default();
@@ -154,15 +150,12 @@ async fn any_text(case: Case) -> Result<(), Failure> {
 
 async fn case_matters(case: Case) -> Result<(), Failure> {
     let base = own_id(&case);
-    // The last two look alike: one letter, and a letter with a combining mark.
-    let ids = ["a", "A", " a", "a ", "\u{e9}", "e\u{301}"].map(|end| format!("{base}{end}"));
     let mut requests = Vec::new();
-    for id in ids {
-        let job = queue(&case, idle(json!({ "clientJobId": id }))).await?;
-        requests.push(job.answer.string("/data/providerRequestId")?.to_owned());
+    // The last two look alike: one letter, and a letter with a combining mark.
+    for end in ["a", "A", " a", "a ", "\u{e9}", "e\u{301}"] {
+        let fields = failing(json!({ "clientJobId": format!("{base}{end}") }));
+        let job = Job::queue(&case, fields).await?;
+        requests.push(job.answer.at("/data/providerRequestId")?.clone());
     }
-    let count = requests.len();
-    requests.sort_unstable();
-    requests.dedup();
-    check::equal("the number of different jobs", &requests.len(), &count)
+    are_different(&requests, requests.len())
 }

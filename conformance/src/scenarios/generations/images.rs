@@ -1,10 +1,12 @@
 //! The images on a prompt that a generation saved. A server may show its outputs
 //! in another form; then there is nothing here to be wrong.
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 
-use super::job::finished;
-use super::saved::{Saved, fetch};
+use super::job::Job;
+use super::outputs::{Outputs, fetch};
 use crate::scenario::{core, reference};
 use crate::scenarios::pagination::walk::{in_vault, walk};
 use crate::{Case, Failure, Scenario, check};
@@ -31,32 +33,37 @@ pub(super) const ALL: &[Scenario] = &[
         "A fork copies the images of the prompts (S-22)" },
 ];
 
-/// Two outputs, or else a failure.
-async fn two(case: &Case) -> Result<(i64, Saved), Failure> {
-    let job = finished(case, json!({ "batchCount": 2 })).await?;
-    let saved = Saved::in_vault(&case.wire(), job.vault).await?;
-    check::ensure(saved.count() > 0, "outputs in the vault", "none")?;
-    Ok((job.vault, saved))
+/// A job that has saved two outputs, and these.
+async fn two(case: &Case) -> Result<(Job, Outputs), Failure> {
+    let job = Job::finish(case, json!({ "batchCount": 2 })).await?;
+    let saved = job.outputs().await?.any()?;
+    Ok((job, saved))
 }
 
-/// Two outputs that are entries of `images`; a server may show them elsewhere (S-39).
-async fn two_images(case: &Case) -> Result<Saved, Failure> {
-    let (_, saved) = two(case).await?;
+/// The outputs, which are entries of `images`; a server may show them elsewhere (S-39).
+fn in_images(saved: Outputs) -> Result<Outputs, Failure> {
     if saved.images().is_empty() {
         return Err(Failure::blocked("the outputs are not in images, so no entry can be seen"));
     }
     Ok(saved)
 }
 
+async fn delete_prompts(case: &Case, saved: &Outputs) -> Result<(), Failure> {
+    for path in saved.paths() {
+        case.wire().delete(&path).await?.status(200)?;
+    }
+    Ok(())
+}
+
 async fn members(case: Case) -> Result<(), Failure> {
-    let saved = two_images(&case).await?;
+    let saved = in_images(two(&case).await?.1)?;
     for image in saved.images() {
-        let moment = image["createdAt"].as_str().and_then(check::timestamp);
+        let timestamp = image["createdAt"].as_str().and_then(check::timestamp);
         for (member, right) in [
             ("url", image["url"].is_string()),
             ("width", image["width"].is_i64()),
             ("height", image["height"].is_i64()),
-            ("createdAt", moment.is_some()),
+            ("createdAt", timestamp.is_some()),
         ] {
             if !right {
                 let expected = format!("{member} of its type in every entry of images");
@@ -68,24 +75,25 @@ async fn members(case: Case) -> Result<(), Failure> {
 }
 
 async fn everywhere(case: Case) -> Result<(), Failure> {
-    let (vault, saved) = two(&case).await?;
+    let (job, saved) = two(&case).await?;
     let wire = case.wire();
-    let pages = walk(&wire, &in_vault(vault), None).await?;
-    for prompt in &saved.prompts {
-        let id = prompt["id"].as_i64().unwrap_or_default();
-        let alone = wire.get(&format!("/prompts/{id}")).await?;
+    let pages = walk(&wire, &in_vault(job.own_vault()?), None).await?;
+    for (prompt, path) in saved.prompts.iter().zip(saved.paths()) {
+        let expected = unsigned(&prompt["images"]);
+        let alone = wire.get(&path).await?;
         let alone = &alone.data(200)?["images"];
-        check::equal("images of the prompt alone", &unsigned(alone), &unsigned(&prompt["images"]))?;
+        check::equal("images of the prompt alone", &unsigned(alone), &expected)?;
+        let id = prompt["id"].as_i64().unwrap_or_default();
         let page = pages.iter().find(|page| page.ids.contains(&id));
         let page = page.ok_or_else(|| saved.failure("the prompt in the list too", "it is not"))?;
         let listed = &page.reply.entry(id)?["images"];
-        check::equal("images in the list", &unsigned(listed), &unsigned(&prompt["images"]))?;
+        check::equal("images in the list", &unsigned(listed), &expected)?;
     }
     Ok(())
 }
 
-/// The sizes and addresses of images, without the queries of the addresses, which
-/// may be signed anew for every answer (S-77).
+/// The sizes and addresses of images, without the queries of the addresses, which may be signed
+/// anew for every response (S-77).
 fn unsigned(images: &Value) -> Vec<(Option<i64>, Option<i64>, Option<&str>)> {
     let images = images.as_array().into_iter().flatten();
     let mut images: Vec<_> = images
@@ -99,8 +107,7 @@ fn unsigned(images: &Value) -> Vec<(Option<i64>, Option<i64>, Option<&str>)> {
 }
 
 async fn fetched(case: Case) -> Result<(), Failure> {
-    let saved = two_images(&case).await?;
-    for url in saved.urls() {
+    for url in in_images(two(&case).await?.1)?.urls() {
         let file = fetch(&case, url).await?;
         let empty = file.body().is_empty() && file.status_code() == 200;
         file.ensure(!empty, "a file that is not empty", "no bytes")?;
@@ -109,37 +116,26 @@ async fn fetched(case: Case) -> Result<(), Failure> {
 }
 
 async fn distinct(case: Case) -> Result<(), Failure> {
-    let job = finished(&case, json!({ "batchCount": 4 })).await?;
-    let saved = Saved::in_vault(&case.wire(), job.vault).await?;
+    let saved = Job::finish(&case, json!({ "batchCount": 4 })).await?.outputs().await?;
     saved.counts(4)?;
-    let mut urls = saved.urls();
-    let count = urls.len();
-    if count == 0 {
-        return Err(Failure::blocked("the outputs are not in images, so no address can be seen"));
-    }
-    urls.sort_unstable();
-    urls.dedup();
-    check::equal("the number of different addresses", &urls.len(), &count)
+    let saved = in_images(saved)?;
+    let urls = saved.urls();
+    let different: HashSet<_> = urls.iter().collect();
+    check::equal("the number of different addresses", &different.len(), &urls.len())
 }
 
 async fn unlinked(case: Case) -> Result<(), Failure> {
-    let (vault, saved) = two(&case).await?;
-    let wire = case.wire();
-    for prompt in &saved.prompts {
-        wire.delete(&format!("/prompts/{}", prompt["id"])).await?.status(200)?;
-    }
-    let left = Saved::in_vault(&wire, vault).await?;
-    left.counts(0)?;
-    let left: Vec<_> = walk(&wire, &in_vault(vault), None).await?;
+    let (job, saved) = two(&case).await?;
+    delete_prompts(&case, &saved).await?;
+    job.outputs().await?.counts(0)?;
+    let left = walk(&case.wire(), &in_vault(job.own_vault()?), None).await?;
     let left: Vec<_> = left.iter().flat_map(|page| &page.ids).collect();
     check::equal("what is left in the list", &left, &vec![])
 }
 
 async fn files_remain(case: Case) -> Result<(), Failure> {
     let (_, saved) = two(&case).await?;
-    for prompt in &saved.prompts {
-        case.wire().delete(&format!("/prompts/{}", prompt["id"])).await?.status(200)?;
-    }
+    delete_prompts(&case, &saved).await?;
     for url in saved.counts(2)?.urls() {
         fetch(&case, url).await?.status(200)?;
     }
@@ -157,17 +153,18 @@ async fn kept_by_update(case: Case) -> Result<(), Failure> {
 }
 
 async fn forked(case: Case) -> Result<(), Failure> {
-    let (vault, saved) = two(&case).await?;
-    let path = format!("/vaults/{vault}");
+    let (job, saved) = two(&case).await?;
+    let path = format!("/vaults/{}", job.own_vault()?);
     case.wire().patch(&path, json!({ "visibility": "public" })).await?.status(200)?;
     let fork = case.other().post_empty(&format!("{path}/fork")).await?;
     let fork = fork.status(201)?.integer("/data/id")?;
-    let copies = Saved::in_vault(&case.other(), fork).await?;
-    let images = |prompt: &Value| prompt["images"].clone();
-    check::equal("images of the copy", &images(copies.one()?), &images(saved.one()?))?;
-    // The copy is a record of its own.
-    let original = format!("/prompts/{}", saved.one()?["id"]);
-    case.wire().delete(&original).await?.status(200)?;
-    let copies = Saved::in_vault(&case.other(), fork).await?;
-    check::equal("images of the copy", &images(copies.one()?), &images(saved.one()?))
+    let expected = &saved.one()?["images"];
+    for original_is_deleted in [false, true] {
+        if original_is_deleted {
+            delete_prompts(&case, &saved).await?;
+        }
+        let copies = Outputs::in_vault(&case.other(), fork).await?;
+        check::equal("images of the copy", &copies.one()?["images"], expected)?;
+    }
+    Ok(())
 }

@@ -1,9 +1,11 @@
-//! Queueing a generation and waiting for it. It has no scenarios of its own.
+//! A generation as a scenario holds it: its request, the job, and the wait for its end. It has
+//! no scenarios of its own.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::outputs::Outputs;
 use crate::case::{state, status_path};
 use crate::wire::{Reply, Wire};
 use crate::{Case, Failure, make};
@@ -12,26 +14,27 @@ use crate::{Case, Failure, make};
 pub(super) const PLASMA: &str = "local/plasma";
 pub(super) const PLASMA_VIDEO: &str = "local/plasma-video";
 /// Takes 3 seconds, or `parameters.seconds`.
-pub(super) const SLOW: &str = "local/slow";
-/// Takes an order and fails; nothing is saved.
+const SLOW: &str = "local/slow";
+/// Accepts a job that then fails; nothing is saved.
 pub(super) const FAIL: &str = "local/fail";
-/// Takes no order.
+/// Accepts no job.
 pub(super) const REFUSE: &str = "local/refuse";
 
 /// How long a job may take: a little less than a scenario may.
 const TIMEOUT: Duration = Duration::from_secs(55);
 
-/// A generation that was queued for a vault of its own.
+/// A generation that was queued.
 pub(super) struct Job {
+    case: Case,
     /// Its `clientJobId`.
     pub(super) id: String,
-    /// The vault, which was empty.
-    pub(super) vault: i64,
-    /// The answer that it is queued.
+    /// The vault that the request named.
+    pub(super) vault: Option<i64>,
+    /// The response that it is queued.
     pub(super) answer: Reply,
 }
 
-/// A body with these fields beside a model and a text no other case uses.
+/// A request with these fields beside a model and a text no other case uses.
 pub(super) fn body(case: &Case, fields: Value) -> Value {
     let mut body = json!({ "modelId": case.image_model(), "prompt": case.name("A harbour") });
     if let (Value::Object(body), Value::Object(fields)) = (&mut body, fields) {
@@ -40,36 +43,49 @@ pub(super) fn body(case: &Case, fields: Value) -> Value {
     body
 }
 
+/// The same for a new vault.
+pub(super) async fn body_for_a_vault(case: &Case, fields: Value) -> Result<Value, Failure> {
+    let mut body = body(case, fields);
+    body["vaultId"] = json!(make::vault(case, &case.wire()).await?);
+    Ok(body)
+}
+
 /// Asks for a generation with these fields beside a good model and text.
 pub(super) async fn send(case: &Case, fields: Value) -> Result<Reply, Failure> {
     case.wire().post("/generations", body(case, fields)).await
 }
 
-/// Queues a generation with these fields for a new vault.
-pub(super) async fn queue(case: &Case, fields: Value) -> Result<Job, Failure> {
-    let vault = make::vault(case, &case.wire()).await?;
-    let mut fields = body(case, fields);
-    fields["vaultId"] = json!(vault);
-    let answer = send(case, fields).await?;
-    let id = answer.status(202)?.string("/data/clientJobId")?.to_owned();
-    Ok(Job { id, vault, answer })
+/// A generation with these fields is 400, and details name the field.
+pub(super) async fn refused(case: &Case, field: &str, fields: Value) -> Result<Reply, Failure> {
+    let what: String = fields.to_string().chars().take(120).collect();
+    let reply = send(case, fields).await?;
+    reply.refused_naming(field, what)?;
+    Ok(reply)
 }
 
-/// The same with a field that not every model takes: what its provider refuses is skipped
-/// (S-38). The provider that is built into the reference server takes all of them.
-pub(super) async fn queue_input(case: &Case, fields: Value) -> Result<Job, Failure> {
-    let vault = make::vault(case, &case.wire()).await?;
-    let names: Vec<_> =
-        fields.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
-    let mut fields = body(case, fields);
-    fields["vaultId"] = json!(vault);
-    let answer = send(case, fields).await?;
-    taken_by_model(case, &answer, &names.join(" and "))?;
-    let id = answer.status(202)?.string("/data/clientJobId")?.to_owned();
-    Ok(Job { id, vault, answer })
+/// Fields for the model that fails, so that nothing is saved.
+pub(super) fn failing(mut fields: Value) -> Value {
+    fields["modelId"] = json!(FAIL);
+    fields
 }
 
-/// Skips the scenario if the provider refuses the input for this model (S-38).
+/// Fields for a job that takes so many seconds.
+pub(super) fn slow(seconds: f64) -> Value {
+    json!({ "modelId": SLOW, "parameters": { "seconds": seconds } })
+}
+
+/// A `clientJobId` that no other case uses, of plain letters, digits and `-`.
+pub(super) fn own_id(case: &Case) -> String {
+    case.name("job").replace(' ', "-")
+}
+
+/// The status of a job as it is now.
+pub(super) async fn status(wire: &Wire, id: &str) -> Result<Reply, Failure> {
+    wire.get(&status_path(id)).await
+}
+
+/// Skips the scenario if the provider refuses the input for this model (S-38). The provider that
+/// is built into the reference server takes all inputs.
 pub(in crate::scenarios) fn taken_by_model(
     case: &Case,
     answer: &Reply,
@@ -85,62 +101,6 @@ pub(in crate::scenarios) fn taken_by_model(
     )))
 }
 
-/// A body of the model that fails, so that nothing comes of it.
-pub(super) fn idle(mut fields: Value) -> Value {
-    fields["modelId"] = json!(FAIL);
-    fields
-}
-
-/// A job that takes so many seconds.
-pub(super) fn slow(seconds: f64) -> Value {
-    json!({ "modelId": SLOW, "parameters": { "seconds": seconds } })
-}
-
-/// A `clientJobId` that no other case uses, of plain letters, digits and `-`.
-pub(super) fn own_id(case: &Case) -> String {
-    case.name("job").replace(' ', "-")
-}
-
-/// The status as it is now.
-pub(super) async fn status(wire: &Wire, id: &str) -> Result<Reply, Failure> {
-    wire.get(&status_path(id)).await
-}
-
-/// Waits until the job is `completed`; the status that says so.
-pub(super) async fn completed(case: &Case, wire: &Wire, id: &str) -> Result<Reply, Failure> {
-    case.waits_for_jobs()?;
-    let ask = || async move {
-        let reply = status(wire, id).await?;
-        reply.status_in(200..=299)?;
-        match state(&reply).as_deref() {
-            Some("completed") => Ok(Some(reply)),
-            Some("failed") => Err(reply.failure("the job to be completed", "it has failed")),
-            _ => Ok(None),
-        }
-    };
-    case.until(&format!("the job {id} to be completed"), TIMEOUT, ask).await
-}
-
-/// Waits until the job has ended, well or not; its last status.
-pub(super) async fn ended(case: &Case, wire: &Wire, id: &str) -> Result<Reply, Failure> {
-    case.waits_for_jobs()?;
-    let ask = || async move {
-        let reply = status(wire, id).await?;
-        reply.status(200)?;
-        let ended = matches!(state(&reply).as_deref(), Some("completed" | "failed"));
-        Ok(ended.then_some(reply))
-    };
-    case.until(&format!("the job {id} to end"), TIMEOUT, ask).await
-}
-
-/// Queues a generation with these fields and waits until it is completed.
-pub(super) async fn finished(case: &Case, fields: Value) -> Result<Job, Failure> {
-    case.waits_for_jobs()?;
-    let job = queue(case, fields).await?;
-    completed(case, &case.wire(), &job.id).await?;
-    Ok(job)
-}
-
 /// Waits for `probe` as long as a job may take.
 pub(super) async fn within_a_jobs_time<T, F>(
     case: &Case,
@@ -152,4 +112,94 @@ where
 {
     case.waits_for_jobs()?;
     case.until(what, TIMEOUT, probe).await
+}
+
+impl Job {
+    /// Queues a generation with these fields for a new vault.
+    pub(super) async fn queue(case: &Case, fields: Value) -> Result<Self, Failure> {
+        Self::submit(case, body_for_a_vault(case, fields).await?).await
+    }
+
+    /// The same with a field that not every model takes: what its provider refuses is skipped.
+    pub(super) async fn queue_input(case: &Case, fields: Value) -> Result<Self, Failure> {
+        let names: Vec<_> =
+            fields.as_object().into_iter().flatten().map(|(name, _)| name).collect();
+        let input = json!(names).to_string();
+        let body = body_for_a_vault(case, fields).await?;
+        let answer = case.wire().post("/generations", body.clone()).await?;
+        taken_by_model(case, &answer, &input)?;
+        Self::queued(case, &body, answer)
+    }
+
+    /// Queues a generation with these fields and waits until it is completed.
+    pub(super) async fn finish(case: &Case, fields: Value) -> Result<Self, Failure> {
+        case.waits_for_jobs()?;
+        let job = Self::queue(case, fields).await?;
+        job.wait_completed().await?;
+        Ok(job)
+    }
+
+    /// Queues exactly this request.
+    pub(super) async fn submit(case: &Case, body: Value) -> Result<Self, Failure> {
+        let answer = case.wire().post("/generations", body.clone()).await?;
+        Self::queued(case, &body, answer)
+    }
+
+    fn queued(case: &Case, body: &Value, answer: Reply) -> Result<Self, Failure> {
+        let id = answer.status(202)?.string("/data/clientJobId")?.to_owned();
+        Ok(Self { case: case.clone(), id, vault: body["vaultId"].as_i64(), answer })
+    }
+
+    /// Its status as it is now, whatever that is.
+    pub(super) async fn status(&self) -> Result<Reply, Failure> {
+        status(&self.case.wire(), &self.id).await
+    }
+
+    /// Waits until it is `completed`; the status that says so.
+    pub(super) async fn wait_completed(&self) -> Result<Reply, Failure> {
+        let completed = || async {
+            let reply = self.status().await?;
+            reply.status_in(200..=299)?;
+            match state(&reply).as_deref() {
+                Some("completed") => Ok(Some(reply)),
+                Some("failed") => Err(reply.failure("the job to be completed", "it has failed")),
+                _ => Ok(None),
+            }
+        };
+        let what = format!("the job {} to be completed", self.id);
+        within_a_jobs_time(&self.case, &what, completed).await
+    }
+
+    /// Waits until it has ended, well or not; its last status.
+    pub(super) async fn wait_ended(&self) -> Result<Reply, Failure> {
+        let ended = || async {
+            let reply = self.status().await?;
+            reply.status(200)?;
+            let ended = matches!(state(&reply).as_deref(), Some("completed" | "failed"));
+            Ok(ended.then_some(reply))
+        };
+        within_a_jobs_time(&self.case, &format!("the job {} to end", self.id), ended).await
+    }
+
+    /// What is in its vault now.
+    pub(super) async fn outputs(&self) -> Result<Outputs, Failure> {
+        Outputs::in_vault(&self.case.wire(), self.own_vault()?).await
+    }
+
+    /// The vaults of the prompt that it has saved, once it is completed.
+    pub(super) async fn vaults_of_output(&self) -> Result<Vec<i64>, Failure> {
+        let prompt = self.wait_completed().await?.integer("/data/promptId")?;
+        make::vaults_of(&self.case.wire(), prompt).await
+    }
+
+    /// Deletes its vault.
+    pub(super) async fn delete_vault(&self) -> Result<(), Failure> {
+        let path = format!("/vaults/{}", self.own_vault()?);
+        self.case.wire().delete(&path).await?.status(200).map(drop)
+    }
+
+    /// The vault that the request named.
+    pub(super) fn own_vault(&self) -> Result<i64, Failure> {
+        self.vault.ok_or_else(|| Failure::error("a job for a vault", "a request without vaultId"))
+    }
 }

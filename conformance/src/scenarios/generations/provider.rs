@@ -1,32 +1,37 @@
-//! What passes through to the provider, seen in the built-in one: models,
-//! ratios, parameters, the editing model (S-38).
+//! What reaches the provider, seen in the built-in one: models, ratios, parameters, the editing
+//! model (S-38).
 
 use serde_json::{Value, json};
 
-use super::inputs::uploads;
-use super::job::{PLASMA, REFUSE, completed, finished, own_id, queue, send, status};
-use super::saved::{Saved, fetch};
+use super::job::{Job, PLASMA, REFUSE, own_id, send, status};
+use super::outputs::fetch;
 use crate::scenario::reference;
+use crate::scenarios::uploads::slot::uploaded_urls;
 use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
     reference! { "generations.provider.refusal" ["GE-26", "ER-02"] [LocalProvider] refusal,
         "What the provider refuses is 502 with its reason, and no job (S-38)" },
-    reference! { "generations.provider.any-model" ["GE-07"] [LocalProvider] any_model,
+    reference! { "generations.provider.any-model" ["GE-07"] [LocalProvider]
+        |case| refused(case, "modelId", &["nowhere", "elsewhere/model", "local", "local/", " ", "漢"]),
         "A modelId without the namespace of prompts' models goes to the provider too (S-38)" },
     reference! { "generations.provider.ratios" ["GE-17", "GE-18"] [LocalProvider] ratios,
         "The example ratios shape the output of a model that supports them (S-38)" },
     reference! { "generations.provider.ratio-default" ["GE-17"] [LocalProvider] ratio_default,
         "Without aspectRatio the output is as wide as high" },
     reference! { "generations.provider.ratio-refused"
-        ["GE-17", "GE-18"] [LocalProvider] ratio_refused,
+        ["GE-17", "GE-18"] [LocalProvider]
+        |case| refused(case, "aspectRatio", &["", "square", "16x9", "0:1", "1:100", NINES]),
         "A ratio that the provider does not know is 502, any text but not 400 (S-38)" },
     reference! { "generations.provider.parameters" ["GE-20"] [LocalProvider] parameters,
         "Parameters reach the provider: the same seed gives the same picture, another one another" },
     reference! { "generations.provider.editing-model" ["GE-24"] [LocalProvider] editing_model,
         "With an imageInput the editing model takes the place of the model" },
 ];
+
+/// The longest ratio that is not refused for its length.
+const NINES: &str = "9999999999999999999999999999999999999999999999999999999999999999";
 
 async fn refusal(case: Case) -> Result<(), Failure> {
     let id = own_id(&case);
@@ -37,24 +42,22 @@ async fn refusal(case: Case) -> Result<(), Failure> {
     status(&case.wire(), &id).await?.status(404).map(drop)
 }
 
-async fn any_model(case: Case) -> Result<(), Failure> {
-    for model in ["nowhere", "elsewhere/model", "local", "local/", " ", "漢"] {
-        let reply = send(&case, json!({ "modelId": model })).await?;
-        reply.accepted(502, format!("the model {model:?}"))?;
+/// The provider refuses a generation with each of these values of a field: 502.
+async fn refused(case: Case, field: &str, values: &[&str]) -> Result<(), Failure> {
+    for value in values {
+        let reply = send(&case, json!({ field: value })).await?;
+        reply.accepted(502, format!("the {field} {value:.20?}"))?;
     }
     Ok(())
 }
 
 /// Width and height of the one output of a generation with these fields.
 async fn sides(case: &Case, fields: Value) -> Result<(i64, i64), Failure> {
-    let job = finished(case, fields).await?;
-    let saved = Saved::in_vault(&case.wire(), job.vault).await?;
-    let image =
-        saved.images().first().map(|image| (image["width"].as_i64(), image["height"].as_i64()));
-    match image {
-        Some((Some(width), Some(height))) => Ok((width, height)),
-        _ => Err(saved.failure("an image with width and height", "none")),
-    }
+    let saved = Job::finish(case, fields).await?.outputs().await?;
+    let image = saved.images().first().map(|image| (&image["width"], &image["height"]));
+    image
+        .and_then(|(width, height)| width.as_i64().zip(height.as_i64()))
+        .ok_or_else(|| saved.failure("an image with width and height", format!("{image:?}")))
 }
 
 async fn ratios(case: Case) -> Result<(), Failure> {
@@ -74,34 +77,23 @@ async fn ratio_default(case: Case) -> Result<(), Failure> {
     check::equal("the width", &width, &height)
 }
 
-async fn ratio_refused(case: Case) -> Result<(), Failure> {
-    for ratio in ["", "square", "16x9", "0:1", "1:100", &"9".repeat(64)] {
-        let reply = send(&case, json!({ "aspectRatio": ratio })).await?;
-        let shown: String = ratio.chars().take(20).collect();
-        reply.accepted(502, format!("the ratio {shown:?}"))?;
-    }
-    Ok(())
-}
-
 async fn parameters(case: Case) -> Result<(), Failure> {
     let prompt = case.name("A harbour");
     let mut pictures = Vec::new();
     for seed in [1, 1, 2] {
         let fields = json!({ "modelId": PLASMA, "prompt": prompt, "parameters": { "seed": seed } });
-        let job = finished(&case, fields).await?;
-        let saved = Saved::in_vault(&case.wire(), job.vault).await?;
-        let url = saved.counts(1)?.urls()[0].to_owned();
-        pictures.push(fetch(&case, &url).await?.body().clone());
+        let saved = Job::finish(&case, fields).await?.outputs().await?;
+        let url = saved.counts(1)?.urls()[0];
+        pictures.push(fetch(&case, url).await?.body().clone());
     }
-    check::ensure(pictures[0] == pictures[1], "one picture for one seed", "two")?;
+    check::ensure(pictures[0] == pictures[1], "one picture for one seed", "two pictures")?;
     check::ensure(pictures[1] != pictures[2], "another picture for another seed", "the same")
 }
 
 async fn editing_model(case: Case) -> Result<(), Failure> {
-    let input = uploads(&case, 1).await?.swap_remove(0);
+    let input = uploaded_urls(&case, 1).await?.swap_remove(0);
     let with = |model: &str, editing: &str| json!({ "modelId": model, "imageEditEndpointId": editing, "imageInput": input });
-    let job = queue(&case, with(REFUSE, PLASMA)).await?;
-    completed(&case, &case.wire(), &job.id).await?;
+    Job::finish(&case, with(REFUSE, PLASMA)).await?;
     let refused = send(&case, with(PLASMA, REFUSE)).await?;
-    refused.accepted(502, "an editing model that takes no order").map(drop)
+    refused.accepted(502, "an editing model that accepts no job").map(drop)
 }

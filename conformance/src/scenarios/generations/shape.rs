@@ -1,10 +1,10 @@
-//! What the output looks like in the vault of our server (S-39).
+//! The prompt that a job saves in the vault of our server (S-39).
 
 use http::header::CONTENT_TYPE;
 use serde_json::{Value, json};
 
-use super::job::{PLASMA_VIDEO, completed, finished};
-use super::saved::{Saved, fetch, size};
+use super::job::{Job, PLASMA_VIDEO};
+use super::outputs::{Outputs, fetch, size};
 use crate::scenario::reference;
 use crate::{Case, Failure, Scenario, check};
 
@@ -25,15 +25,18 @@ pub(super) const ALL: &[Scenario] = &[
         "The prompt is like any other: active, on top of the vault, not pinned, with its model" },
 ];
 
+async fn saved(case: &Case, fields: Value) -> Result<Outputs, Failure> {
+    Job::finish(case, fields).await?.outputs().await
+}
+
 async fn one_prompt(case: Case) -> Result<(), Failure> {
     for count in 1..=4 {
-        let job = finished(&case, json!({ "batchCount": count })).await?;
-        let saved = Saved::in_vault(&case.wire(), job.vault).await?;
+        let job = Job::finish(&case, json!({ "batchCount": count })).await?;
+        let saved = job.outputs().await?;
         let prompt = saved.one()?;
         let images = prompt["images"].as_array().map(Vec::len);
         check::equal("the number of images on the prompt", &images, &Some(count))?;
-        let status = completed(&case, &case.wire(), &job.id).await?;
-        status.equals("/data/promptId", prompt["id"].clone())?;
+        job.wait_completed().await?.equals("/data/promptId", prompt["id"].clone())?;
     }
     Ok(())
 }
@@ -46,43 +49,32 @@ async fn kind(case: Case) -> Result<(), Failure> {
     for (fields, expected) in
         [(json!({}), "image"), (json!({ "generationType": "image" }), "image"), (video(), "video")]
     {
-        let job = finished(&case, fields).await?;
-        let saved = Saved::in_vault(&case.wire(), job.vault).await?;
+        let saved = saved(&case, fields).await?;
         check::equal("promptType", &saved.one()?["promptType"], &json!(expected))?;
     }
     Ok(())
 }
 
 async fn texts(case: Case) -> Result<(), Failure> {
-    let begun = |count: usize, letter: &str| {
-        let begin = case.name("x");
-        let rest = count - begin.chars().count();
-        begin + &letter.repeat(rest)
-    };
     let first = |text: &str, count: usize| -> String { text.chars().take(count).collect() };
-    for text in [
-        begun(60, "s"),
-        begun(120, "漢"),
-        begun(121, "😀"),
-        begun(15_000, "é"),
-        begun(15_001, "é"),
-        begun(100_000, "漢"),
-    ] {
-        let job = finished(&case, json!({ "prompt": text })).await?;
-        let saved = Saved::in_vault(&case.wire(), job.vault).await?;
+    for (count, letter) in
+        [(60, "s"), (120, "漢"), (121, "😀"), (15_000, "é"), (15_001, "é"), (100_000, "漢")]
+    {
+        let text = first(&(case.name("x") + &letter.repeat(count)), count);
+        let saved = saved(&case, json!({ "prompt": text })).await?;
         let prompt = saved.one()?;
         check::equal("the title", &prompt["title"], &json!(first(&text, 120)))?;
         let right = prompt["prompt"] == json!(first(&text, 15_000));
         let length = prompt["prompt"].as_str().map(|text| text.chars().count());
-        check::ensure(right, "the first 15000 characters as text", format!("{length:?}"))?;
+        let got = format!("another text, of {length:?} characters");
+        check::ensure(right, "the first 15000 characters as text", got)?;
     }
     Ok(())
 }
 
 async fn space_around(case: Case) -> Result<(), Failure> {
     let text = format!(" \n{}\t ", case.name("space around"));
-    let job = finished(&case, json!({ "prompt": text })).await?;
-    let saved = Saved::in_vault(&case.wire(), job.vault).await?;
+    let saved = saved(&case, json!({ "prompt": text })).await?;
     check::equal("the text", &saved.one()?["prompt"], &json!(text))?;
     check::equal("the title", &saved.one()?["title"], &json!(text.trim()))
 }
@@ -90,12 +82,10 @@ async fn space_around(case: Case) -> Result<(), Failure> {
 async fn files(case: Case) -> Result<(), Failure> {
     let wide = json!({ "aspectRatio": "16:9", "batchCount": 2 });
     for (fields, expected) in [(wide, "image/png"), (video(), "image/gif")] {
-        let job = finished(&case, fields).await?;
-        let saved = Saved::in_vault(&case.wire(), job.vault).await?;
+        let saved = saved(&case, fields).await?;
         for image in saved.one()?["images"].as_array().into_iter().flatten() {
             let file = fetch(&case, image["url"].as_str().unwrap_or_default()).await?;
-            let media = file.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-            check::equal("the type of the file", &media, &Some(expected))?;
+            check::equal("the type of the file", file.header(CONTENT_TYPE), expected)?;
             let shown = image["width"].as_i64().zip(image["height"].as_i64());
             check::equal("the size of the picture", &size(file.body()), &shown)?;
         }
@@ -104,8 +94,8 @@ async fn files(case: Case) -> Result<(), Failure> {
 }
 
 async fn as_any_prompt(case: Case) -> Result<(), Failure> {
-    let job = finished(&case, json!({})).await?;
-    let saved = Saved::in_vault(&case.wire(), job.vault).await?;
+    let job = Job::finish(&case, json!({})).await?;
+    let saved = job.outputs().await?;
     let prompt = saved.one()?;
     for (member, expected) in [
         ("status", json!("active")),

@@ -1,36 +1,79 @@
-//! The status of a job.
+//! The status of a job: its members and their order in our server (S-33, S-34, S-40), and who
+//! may read it.
 
-pub(super) mod choices;
+use std::sync::{Mutex, PoisonError};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use url::Url;
 
-use super::job::{completed, own_id, queue, status};
+use super::job::{
+    FAIL, Job, PLASMA_VIDEO, body_for_a_vault, failing, own_id, slow, status, within_a_jobs_time,
+};
+use super::outputs::Outputs;
 use crate::scenario::{core, reference};
-use crate::{Case, Failure, Scenario};
+use crate::wire::Reply;
+use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
     core! { "generations.status.again-and-again" ["GE-05", "GE-31"] again_and_again,
         "statusUrl can be called again and again, before the end and after it" },
-    reference! { "generations.status.unknown" ["GE-31"] unknown,
-        "The status of a job that never was is no success" },
+    reference! { "generations.status.members" ["GE-31"] [LocalProvider] members,
+        "A status has its nine members and no other, of their types in every state (S-34)" },
+    reference! { "generations.status.of-the-job" ["GE-09", "GE-31"] [LocalProvider] of_the_job,
+        "A status repeats what the answer and the request said (S-34)" },
+    reference! { "generations.status.order" ["GE-26", "GE-27", "GE-28"] [LocalProvider] order,
+        "A job is queued, then in_progress, then completed, and never goes back (S-33)" },
+    reference! { "generations.status.together" ["GE-29", "GE-32"] [LocalProvider] together,
+        "Output, promptId and the state completed appear together (S-39)" },
+    reference! { "generations.status.prompt-deleted" ["GE-31"] [LocalProvider] prompt_deleted,
+        "A job whose output was deleted stays completed and names it (S-34)" },
+    reference! { "generations.status.unknown-404" ["GE-31"] unknown_404,
+        "The status of an unknown job is 404, whatever its id looks like (S-35)" },
+    reference! { "generations.failed.state" ["EN-04", "GE-01", "GE-31"] [LocalProvider] failed_state,
+        "A job that fails is accepted, and then failed with the provider's message in data (S-40)" },
+    reference! { "generations.failed.nothing-saved"
+        ["GE-28", "GE-29"] [LocalProvider] nothing_saved,
+        "A job that fails saves nothing, and its status names no prompt (S-40)" },
+    core! { "generations.scope.nothing-queued" ["AU-09"] [ReadOnlyKey] nothing_queued,
+        "What a key without prompts:write tried to queue leaves no output" },
+    reference! { "generations.scope.status-read-only"
+        ["AU-01", "GE-31"] [ReadOnlyKey, LocalProvider] status_read_only,
+        "A key without prompts:write reads the status of the account's jobs (S-50)" },
+    core! { "generations.isolation.output" ["ER-10", "GE-29"] [OtherAccount] foreign_output,
+        "The output of a job belongs to the caller: another account does not find it" },
+    reference! { "generations.isolation.status-404" ["GE-31"] [OtherAccount] foreign_status,
+        "Another account's job is 404 in the words for a job that is not there (S-35)" },
+];
+
+const STATES: [&str; 3] = ["queued", "in_progress", "completed"];
+
+const MEMBERS: [&str; 9] = [
+    "clientJobId",
+    "createdAt",
+    "error",
+    "generationType",
+    "promptId",
+    "providerRequestId",
+    "status",
+    "updatedAt",
+    "vaultId",
 ];
 
 async fn again_and_again(case: Case) -> Result<(), Failure> {
-    let (job, wire) = (queue(&case, json!({})).await?, case.wire());
+    let (job, wire) = (Job::queue(&case, json!({})).await?, case.wire());
     let url = job.answer.string("/data/statusUrl")?;
     // The key belongs nowhere but below the API root.
-    let [root, url] = [case.target().base_url(), url].map(str::parse::<Url>);
-    let path = root.ok().zip(url.ok()).and_then(|(root, url)| below(&root, &url));
-    let path =
-        &path.ok_or_else(|| job.answer.failure("a statusUrl below the API root", "another"))?;
-    for _ in 0..3 {
-        wire.get(path).await?.status_in(200..=299)?;
-    }
-    completed(&case, &wire, &job.id).await?;
-    for _ in 0..3 {
-        wire.get(path).await?.status_in(200..=299)?;
+    let [root, address] = [case.target().base_url(), url].map(str::parse::<Url>);
+    let path = root.ok().zip(address.ok()).and_then(|(root, url)| below(&root, &url));
+    let path = path.ok_or_else(|| job.answer.failure("a statusUrl below the API root", url))?;
+    for wait in [false, true] {
+        if wait {
+            job.wait_completed().await?;
+        }
+        for _ in 0..3 {
+            wire.get(&path).await?.status_in(200..=299)?;
+        }
     }
     Ok(())
 }
@@ -41,10 +84,168 @@ fn below(root: &Url, url: &Url) -> Option<String> {
     (root.origin() == url.origin()).then(|| path.to_owned())
 }
 
-async fn unknown(case: Case) -> Result<(), Failure> {
-    // A target that refuses everything must not pass for that alone.
-    queue(&case, json!({})).await?;
-    let reply = status(&case.wire(), &own_id(&case)).await?;
-    reply.is_client_error("the status of a job that never was")?;
+/// The status has its members; which are null follows from its state.
+fn well_formed(reply: &Reply) -> Result<(), Failure> {
+    let data = reply.data(200)?;
+    reply.has_only("/data", &MEMBERS)?;
+    reply.integer("/data/vaultId")?;
+    reply.string("/data/clientJobId")?;
+    reply.string("/data/providerRequestId")?;
+    let (made, changed) =
+        (reply.timestamp("/data/createdAt")?, reply.timestamp("/data/updatedAt")?);
+    reply.ensure(made <= changed, "updatedAt not before createdAt", changed)?;
+    let state = reply.string("/data/status")?;
+    let known = STATES.contains(&state) || state == "failed";
+    reply.ensure(known, format!("one of {STATES:?} or failed"), state)?;
+    let has_error = data["error"].as_str().is_some_and(|text| !text.is_empty());
+    for (member, has_value, when) in
+        [("promptId", data["promptId"].is_i64(), "completed"), ("error", has_error, "failed")]
+    {
+        let value = &data[member];
+        let right = if state == when { has_value } else { value.is_null() };
+        reply.ensure(right, format!("{member} only when {when}, in the state {state}"), value)?;
+    }
     Ok(())
+}
+
+async fn members(case: Case) -> Result<(), Failure> {
+    for fields in [slow(0.3), failing(json!({}))] {
+        let job = Job::queue(&case, fields).await?;
+        well_formed(&job.status().await?)?;
+        well_formed(&job.wait_ended().await?)?;
+    }
+    Ok(())
+}
+
+async fn of_the_job(case: Case) -> Result<(), Failure> {
+    let video = json!({ "generationType": "video", "modelId": PLASMA_VIDEO });
+    for (kind, mut fields) in
+        [("image", json!({})), ("image", json!({ "generationType": "image" })), ("video", video)]
+    {
+        let id = own_id(&case);
+        fields["clientJobId"] = json!(id);
+        let job = Job::queue(&case, failing(fields)).await?;
+        let reply = job.status().await?;
+        let request = job.answer.at("/data/providerRequestId")?.clone();
+        reply.status(200)?.equals("/data/clientJobId", id)?;
+        reply.equals("/data/providerRequestId", request)?;
+        reply.equals("/data/vaultId", job.vault)?.equals("/data/generationType", kind)?;
+    }
+    Ok(())
+}
+
+/// A busy server may miss that a job is in progress, and the longer that takes the less likely
+/// that is.
+async fn order(case: Case) -> Result<(), Failure> {
+    let mut last = Vec::new();
+    for seconds in [1.5, 4.0, 10.0] {
+        last = states(&case, seconds).await?;
+        if last.len() == 3 {
+            break;
+        }
+    }
+    check::equal("the states in their order", &last, &STATES.map(str::to_owned).to_vec())
+}
+
+/// The states of a job that takes so long; they begin and end as they should, and none comes back.
+async fn states(case: &Case, seconds: f64) -> Result<Vec<String>, Failure> {
+    let job = &Job::queue(case, slow(seconds)).await?;
+    let seen = &Mutex::new(Vec::<String>::new());
+    let ask = || async move {
+        let reply = job.status().await?;
+        let state = reply.string("/data/status")?.to_owned();
+        let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.last() != Some(&state) {
+            seen.push(state.clone());
+        }
+        let places: Vec<_> = seen.iter().map(|s| STATES.iter().position(|t| t == s)).collect();
+        let right = places.is_sorted() && !places.contains(&None) && places[0] == Some(0);
+        reply.ensure(right, format!("states in the order {STATES:?}"), format!("{seen:?}"))?;
+        Ok((state == "completed").then(|| seen.clone()))
+    };
+    within_a_jobs_time(case, "the job to be completed", ask).await
+}
+
+/// Whichever of the two is read first, the other agrees when it is read next.
+async fn together(case: Case) -> Result<(), Failure> {
+    let job = &Job::queue(&case, slow(0.5)).await?;
+    let ask = || async move {
+        let saved = job.outputs().await?.count();
+        let reply = job.status().await?;
+        let state = reply.at("/data/status")?;
+        let is_completed = *state == "completed";
+        reply.ensure(saved == 0 || is_completed, "completed, as the output is there", state)?;
+        if !is_completed {
+            return Ok(None);
+        }
+        reply.equals("/data/promptId", job.outputs().await?.one()?["id"].clone())?;
+        Ok(Some(()))
+    };
+    within_a_jobs_time(&case, "the job to be completed", ask).await
+}
+
+async fn prompt_deleted(case: Case) -> Result<(), Failure> {
+    let job = Job::queue(&case, json!({})).await?;
+    let before = job.wait_completed().await?;
+    let path = format!("/prompts/{}", before.integer("/data/promptId")?);
+    case.wire().delete(&path).await?.status(200)?;
+    let expected: Value = before.at("/data")?.clone();
+    job.status().await?.status(200)?.equals("/data", expected).map(drop)
+}
+
+async fn unknown_404(case: Case) -> Result<(), Failure> {
+    let long = "x".repeat(2000);
+    for id in [&own_id(&case), "0", "a b", "ä/ö", "%", "%2F", "?#", "\u{1f600}", "a\0b", &long] {
+        let reply = status(&case.wire(), id).await?;
+        reply.accepted(404, format!("the status of {id:?}"))?.equals("/details", json!({}))?;
+    }
+    Ok(())
+}
+
+async fn failed_state(case: Case) -> Result<(), Failure> {
+    let job = Job::queue(&case, failing(json!({}))).await?;
+    let last = job.wait_ended().await?;
+    last.equals("/data/status", "failed")?.equals("/error", json!(null))?;
+    let message = last.string("/data/error")?;
+    last.ensure(message.contains(FAIL), "the provider's message", message).map(drop)
+}
+
+async fn nothing_saved(case: Case) -> Result<(), Failure> {
+    let job = Job::queue(&case, failing(json!({ "batchCount": 4 }))).await?;
+    job.wait_ended().await?.equals("/data/promptId", json!(null))?;
+    // Another job gives it time to save something after all.
+    Job::finish(&case, json!({})).await?;
+    job.outputs().await?.counts(0).map(drop)
+}
+
+async fn nothing_queued(case: Case) -> Result<(), Failure> {
+    let body = body_for_a_vault(&case, json!({})).await?;
+    let vault = body["vaultId"].as_i64().unwrap_or_default();
+    case.read_only().post("/generations", body).await?;
+    // A job that was queued all the same would be done before one that is queued now.
+    Job::finish(&case, json!({})).await?;
+    Outputs::in_vault(&case.wire(), vault).await?.counts(0).map(drop)
+}
+
+async fn status_read_only(case: Case) -> Result<(), Failure> {
+    let job = Job::queue(&case, failing(json!({}))).await?;
+    let reply = status(&case.read_only(), &job.id).await?;
+    reply.status(200)?.equals("/data/clientJobId", job.id).map(drop)
+}
+
+async fn foreign_output(case: Case) -> Result<(), Failure> {
+    let job = Job::finish(&case, json!({})).await?;
+    for path in job.outputs().await?.paths() {
+        case.wire().get(&path).await?.status(200)?;
+        case.other().get(&path).await?.status(404)?;
+    }
+    Ok(())
+}
+
+async fn foreign_status(case: Case) -> Result<(), Failure> {
+    let job = Job::queue(&case, json!({ "clientJobId": own_id(&case) })).await?;
+    let foreign = status(&case.other(), &job.id).await?;
+    let unknown = status(&case.other(), &own_id(&case)).await?;
+    let words = unknown.status(404)?.string("/error")?;
+    foreign.status(404)?.equals("/error", words)?.equals("/details", json!({})).map(drop)
 }

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::job::{body, completed, idle, queue, send, slow, status};
-use super::saved::Saved;
+use super::job::{Job, body, failing, refused, send, slow};
+use super::outputs::Outputs;
 use crate::run_id::RunId;
 use crate::scenario::{core, reference};
 use crate::scenarios::endpoints::absent;
@@ -15,7 +15,7 @@ use crate::{Case, Failure, Scenario, check, make};
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
     core! { "generations.vault.named" ["GE-21", "GE-29"] named,
-        "The output goes into the vault that is named and into no other of the caller's own" },
+        "The output goes into the vault that is named and into no other vault of the caller" },
     core! { "generations.vault.general" ["GE-22", "VA-12"] general,
         "Without vaultId the output goes into a vault of the account that no run has made" },
     core! { "generations.vault.absent" ["GE-21"] absent_vault,
@@ -37,12 +37,10 @@ pub(super) const ALL: &[Scenario] = &[
 ];
 
 async fn named(case: Case) -> Result<(), Failure> {
-    let (wire, other) = (case.wire(), make::vault(&case, &case.wire()).await?);
-    let job = queue(&case, json!({})).await?;
-    completed(&case, &wire, &job.id).await?;
-    let saved = Saved::in_vault(&wire, job.vault).await?;
-    check::ensure(saved.count() > 0, "an output in the vault that was named", "none")?;
-    Saved::in_vault(&wire, other).await?.counts(0).map(drop)
+    let other = make::vault(&case, &case.wire()).await?;
+    let job = Job::finish(&case, json!({})).await?;
+    job.outputs().await?.any()?;
+    Outputs::in_vault(&case.wire(), other).await?.counts(0).map(drop)
 }
 
 /// Two jobs, since a service may make General for the first. Other scenarios use these vaults
@@ -52,9 +50,7 @@ async fn general(case: Case) -> Result<(), Failure> {
     let mut taking: Option<HashSet<i64>> = None;
     for _ in 0..2 {
         let before: HashSet<_> = in_other_vaults(&wire).await?.into_iter().collect();
-        let job = send(&case, json!({})).await?;
-        let id = job.status(202)?.string("/data/clientJobId")?;
-        completed(&case, &wire, id).await?;
+        Job::submit(&case, body(&case, json!({}))).await?.wait_completed().await?;
         let after = in_other_vaults(&wire).await?;
         let new = after.iter().filter(|place| !before.contains(place)).map(|(vault, _)| *vault);
         taking =
@@ -101,7 +97,6 @@ async fn foreign(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the status of a refused job is, is open (S-35).
 async fn vault_refused(case: &Case, vault: i64) -> Result<(), Failure> {
     let reply = send(case, json!({ "vaultId": vault })).await?;
     reply.is_client_error(format!("vaultId {vault}")).map(drop)
@@ -113,14 +108,12 @@ async fn refusals_named(case: Case) -> Result<(), Failure> {
     own.delete(&format!("/vaults/{deleted}")).await?.status(200)?;
     let foreign = make::vault_with(&case, &other, json!({ "visibility": "public" })).await?;
     let foreign = foreign.integer("/data/id")?;
-    let mut words = HashSet::new();
+    let mut messages = HashSet::new();
     for vault in [absent(foreign), deleted, foreign, 0, -1] {
-        let reply = send(&case, idle(json!({ "vaultId": vault }))).await?;
-        reply.refused(format!("vaultId {vault}"))?;
-        let message = reply.string("/details/vaultId")?.replace(&vault.to_string(), "…");
-        words.insert(message);
+        let reply = refused(&case, "vaultId", failing(json!({ "vaultId": vault }))).await?;
+        messages.insert(reply.string("/details/vaultId")?.replace(&vault.to_string(), "…"));
     }
-    check::equal("the number of different messages", &words.len(), &1)
+    check::ensure(messages.len() == 1, "one message for all of them", format!("{messages:?}"))
 }
 
 /// The General vault's id.
@@ -132,41 +125,32 @@ async fn general_id(wire: &Wire) -> Result<i64, Failure> {
         .ok_or_else(|| vaults.failure("a system vault in the list", "none"))
 }
 
-/// The vaults of the prompt that a completed job has saved.
-async fn vaults_of_output(case: &Case, id: &str) -> Result<Vec<i64>, Failure> {
-    let status = completed(case, &case.wire(), id).await?;
-    make::vaults_of(&case.wire(), status.integer("/data/promptId")?).await
+async fn output_is_in(job: &Job, vaults: &[i64]) -> Result<(), Failure> {
+    check::equal("the vaults of the output", &job.vaults_of_output().await?[..], vaults)
 }
 
 async fn status_general(case: Case) -> Result<(), Failure> {
     let general = general_id(&case.wire()).await?;
-    let named = json!({ "vaultId": general });
-    for fields in [json!({}), named] {
-        let reply = case.wire().post("/generations", body(&case, fields)).await?;
-        let id = reply.status(202)?.string("/data/clientJobId")?;
-        let shown = status(&case.wire(), id).await?;
-        shown.status(200)?.equals("/data/vaultId", general)?;
-        let vaults = vaults_of_output(&case, id).await?;
-        check::equal("the vaults of the output", &vaults, &vec![general])?;
+    for fields in [json!({}), json!({ "vaultId": general })] {
+        let job = Job::submit(&case, body(&case, fields)).await?;
+        job.status().await?.status(200)?.equals("/data/vaultId", general)?;
+        output_is_in(&job, &[general]).await?;
     }
     Ok(())
 }
 
 async fn deleted_before_the_end(case: Case) -> Result<(), Failure> {
-    let job = queue(&case, slow(1.0)).await?;
-    case.wire().delete(&format!("/vaults/{}", job.vault)).await?.status(200)?;
-    let vaults = vaults_of_output(&case, &job.id).await?;
-    let general = general_id(&case.wire()).await?;
-    check::equal("the vaults of the output", &vaults, &vec![general])
+    let job = Job::queue(&case, slow(1.0)).await?;
+    job.delete_vault().await?;
+    job.wait_completed().await?;
+    output_is_in(&job, &[general_id(&case.wire()).await?]).await
 }
 
 async fn deleted_afterwards(case: Case) -> Result<(), Failure> {
-    let job = queue(&case, json!({})).await?;
-    let done = completed(&case, &case.wire(), &job.id).await?;
-    case.wire().delete(&format!("/vaults/{}", job.vault)).await?.status(200)?;
-    let vaults = vaults_of_output(&case, &job.id).await?;
-    check::equal("the vaults of the output", &vaults, &vec![])?;
-    let again = status(&case.wire(), &job.id).await?;
-    let prompt: &Value = done.at("/data/promptId")?;
-    again.status(200)?.equals("/data/promptId", prompt.clone()).map(drop)
+    let job = Job::queue(&case, json!({})).await?;
+    let done = job.wait_completed().await?;
+    job.delete_vault().await?;
+    output_is_in(&job, &[]).await?;
+    let prompt = done.at("/data/promptId")?.clone();
+    job.status().await?.status(200)?.equals("/data/promptId", prompt).map(drop)
 }

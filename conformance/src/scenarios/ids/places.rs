@@ -4,7 +4,9 @@ use http::Method;
 use serde_json::{Value, json};
 
 use crate::Failure;
-use crate::scenarios::endpoints::Ids;
+use crate::scenarios::endpoints::{
+    CONTENTS, FORK, Ids, MEMBERSHIP, MOVE, PIN, PROMPT, SAVE, VAULT,
+};
 use crate::wire::{Reply, Wire};
 
 /// What kind of thing an id names.
@@ -37,15 +39,6 @@ pub(in crate::scenarios) struct Place {
     /// The rule of the endpoint, where one states more than the rules of all paths.
     pub(super) rule: Option<&'static str>,
 }
-
-const PROMPT: &str = "/prompts/{promptId}";
-const SAVE: &str = "/prompts/{promptId}/save";
-const VAULT: &str = "/vaults/{vaultId}";
-const FORK: &str = "/vaults/{vaultId}/fork";
-const CONTENTS: &str = "/vaults/{vaultId}/prompts";
-const MEMBERSHIP: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}";
-const PIN: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}/pin";
-const MOVE: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}/move";
 
 macro_rules! places {
     ($($name:literal $method:ident $template:expr, $place:ident $field:literal $kind:ident $($rule:literal)?;)+) => {
@@ -105,21 +98,18 @@ impl Kind {
 impl Place {
     /// The call with the caller's own ids everywhere but here.
     pub(super) async fn call(&self, wire: &Wire, own: &Ids, id: i64) -> Result<Reply, Failure> {
-        let here = |place, name: &str, own: i64| {
-            if self.place == place && self.field == name { id } else { own }
+        let path = match self.place {
+            Where::Path => {
+                own.in_path(&self.template.replace(&format!("{{{}}}", self.field), &id.to_string()))
+            }
+            Where::Body => own.in_path(self.template),
+            Where::Query => format!("{}?{}={id}", own.in_path(self.template), self.field),
         };
-        let in_path = |name: &str, own: i64| here(Where::Path, name, own).to_string();
-        let mut path = self
-            .template
-            .replace("{promptId}", &in_path("promptId", own.prompt))
-            .replace("{vaultId}", &in_path("vaultId", own.vault))
-            .replace("{vaultPromptId}", &in_path("vaultPromptId", own.membership));
-        if self.place == Where::Query {
-            path = format!("{path}?{}={id}", self.field);
-        }
         let method = Method::from_bytes(self.method.as_bytes()).unwrap_or_default();
         let call = wire.call(method, &path);
-        let in_body = |name: &str, own: i64| here(Where::Body, name, own);
+        let in_body = |name: &str, own: i64| {
+            if self.place == Where::Body && self.field == name { id } else { own }
+        };
         let call = match self.body(own, in_body) {
             Some(body) => call.json(&body),
             None => call,

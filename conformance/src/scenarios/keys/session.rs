@@ -5,7 +5,7 @@ use http::Method;
 use http::header::SET_COOKIE;
 use serde_json::json;
 
-use super::New;
+use super::NewKey;
 use crate::case::session::send_code;
 use crate::scenario::reference;
 use crate::scenarios::endpoints::{self, Ids};
@@ -47,16 +47,15 @@ async fn cookie(case: Case) -> Result<(), Failure> {
         sign_in.ensure(there, format!("a cookie with {expected}"), attributes.join("; "))?;
     }
     let bound = !secure || session.cookie.starts_with("__Host-");
-    sign_in.ensure(bound, "a name that begins with __Host-", "another")?;
-    Ok(())
+    let name = session.cookie.split('=').next().unwrap_or_default();
+    sign_in.ensure(bound, "a name that begins with __Host-", name).map(drop)
 }
 
 async fn code_once(case: Case) -> Result<(), Failure> {
     case.session().await?;
     let reply = send_code(&case).await?;
     let set = reply.status(401)?.headers().contains_key(SET_COOKIE);
-    reply.ensure(!set, "no cookie", "one")?;
-    Ok(())
+    reply.ensure(!set, "no cookie", "a Set-Cookie header").map(drop)
 }
 
 /// A call with this cookie and nothing else that a browser would add.
@@ -69,9 +68,9 @@ async fn other_cookies(case: Case) -> Result<(), Failure> {
     let (start, last) = cookie.split_at(cookie.len() - 1);
     let other = if last == "A" { "B" } else { "A" };
     for (name, cookie) in [
-        ("the last sign exchanged", format!("{start}{other}")),
-        ("the last sign missing", start.to_owned()),
-        ("one sign more", format!("{cookie}A")),
+        ("the last character exchanged", format!("{start}{other}")),
+        ("the last character missing", start.to_owned()),
+        ("one character more", format!("{cookie}A")),
         ("another name", format!("x{cookie}")),
         ("the right one twice", format!("{cookie}; {cookie}")),
     ] {
@@ -83,7 +82,7 @@ async fn other_cookies(case: Case) -> Result<(), Failure> {
 
 async fn not_beside_a_key(case: Case) -> Result<(), Failure> {
     let session = case.session().await?;
-    let path = New::make(&case, &session, &[]).await?.path();
+    let path = NewKey::make(&case, &session, &[]).await?.path();
     let body = json!({ "name": case.name("key"), "scopes": [] });
     for (method, path) in
         [(Method::POST, "/api-keys"), (Method::GET, "/api-keys"), (Method::DELETE, &path)]
@@ -106,7 +105,7 @@ async fn no_key(case: Case) -> Result<(), Failure> {
 
 async fn cross_site(case: Case) -> Result<(), Failure> {
     let session = case.session().await?;
-    let new = New::make(&case, &session, &[]).await?;
+    let new = NewKey::make(&case, &session, &[]).await?;
     let cookie = &case.signed_in().await?.cookie;
     let own = case.target().config.base_url.origin().ascii_serialization();
     let body = json!({ "name": case.name("forged"), "scopes": [] });
@@ -133,9 +132,9 @@ async fn cross_site(case: Case) -> Result<(), Failure> {
     let done = |one: &serde_json::Value| {
         one["name"] == body["name"] || (new.is(one) && !one["revokedAt"].is_null())
     };
-    let idle = !entries.iter().any(done);
-    list.ensure(idle, "nothing made or revoked by what was refused", "one that was")?;
-    Ok(())
+    let done: Vec<_> = entries.iter().filter(|one| done(one)).collect();
+    let expected = "nothing created or revoked by what was refused";
+    list.ensure(done.is_empty(), expected, format!("{done:?}")).map(drop)
 }
 
 async fn own_origin(case: Case) -> Result<(), Failure> {
@@ -143,6 +142,5 @@ async fn own_origin(case: Case) -> Result<(), Failure> {
     let own = case.target().config.base_url.origin().ascii_serialization();
     let call = with_cookie(&case, Method::POST, "/api-keys", cookie).header("origin", own);
     let body = json!({ "name": case.name("key"), "scopes": [] });
-    call.json(&body).send().await?.status(201)?;
-    Ok(())
+    call.json(&body).send().await?.status(201).map(drop)
 }

@@ -1,154 +1,243 @@
-//! Header lines that are not as they should be, or stand there twice.
+//! The head of a request: first lines, methods and headers that are not as they should be, or
+//! twice; `Host` and versions of HTTP (RFC 9112, sections 2.3 and 3.2).
+
+use std::time::Duration;
 
 use http::Method;
+use tokio::time::timeout;
 
+use super::Expect::{Answered, Bodyless, Refused, Status};
+use super::{Fixture, Sample, answer, answered, each, nothing_follows, sample, unless_busy};
 use crate::scenario::{http, reference};
-use crate::{Case, Failure, Scenario, check};
-
-use super::{Site, answered, bare, said};
+use crate::wire::raw::Received;
+use crate::{Case, Failure, Scenario, check, make};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
     http! { "raw.head.two-accounts" ["HT-23"] [HttpOne, OtherAccount] two_accounts,
         "A request under the keys of two accounts is answered as one of them or refused" },
-    http! { "raw.head.space-before-colon" ["HT-07"] [HttpOne] space_before_colon,
+    http! { "raw.head.space-before-colon" ["HT-07"] [HttpOne] |case| each(case, Refused, spaces),
         "A request with a space between a header's name and its colon is not carried out" },
-    http! { "raw.head.folded" ["HT-08"] [HttpOne] folded,
+    http! { "raw.head.folded" ["HT-08"] [HttpOne] |case| each(case, Answered, folded),
         "A header that goes on in the next line is refused or read as one line" },
-    http! { "raw.head.control-bytes" ["HT-09"] [HttpOne] control_bytes,
-        "Control bytes in a header's value bring no fault of the server" },
-    http! { "raw.head.no-header" ["HT-06"] [HttpOne] no_header,
-        "Lines of a head that are no header, and first lines that are none, bring no fault of the \
-         server" },
-    reference! { "raw.head.status" ["HT-06"] [HttpOne] status,
+    http! { "raw.head.control-bytes" ["HT-09"] [HttpOne] |case| each(case, Answered, control_bytes),
+        "Control bytes in a header's value bring no server error" },
+    http! { "raw.head.no-header" ["HT-06"] [HttpOne] |case| each(case, Answered, odd_heads),
+        "Lines of a head that are no header, and first lines that are none, bring no server error" },
+    reference! { "raw.head.status" ["HT-06"] [HttpOne] |case| each(case, Bodyless(400), faulty_heads),
         "A head that breaks the grammar is 400 without a body (S-80)" },
-    reference! { "raw.head.bytes-beyond-ascii" ["HT-09"] [HttpOne] beyond_ascii,
+    reference! { "raw.head.bytes-beyond-ascii" ["HT-09"] [HttpOne]
+        |case| each(case, Status(200), beyond_ascii),
         "Tabs and bytes beyond ASCII in a value are taken (S-80)" },
+    http! { "raw.host.missing" ["HT-10"] [HttpOne] |case| each(case, Refused, no_host),
+        "An HTTP/1.1 request without Host is not carried out" },
+    http! { "raw.host.two" ["HT-10"] [HttpOne] |case| each(case, Refused, two_hosts),
+        "A request with two Host headers is not carried out" },
+    http! { "raw.host.no-host" ["HT-10"] [HttpOne] |case| each(case, Refused, faulty_hosts),
+        "A request whose Host cannot be one is not carried out" },
+    http! { "raw.host.absolute" ["HT-11"] [HttpOne]
+        |case| async move { unless_busy(&case, whole_address).await },
+        "A first line with the whole address is read as the path alone" },
+    http! { "raw.host.http-1-0" ["HT-12"] [HttpOne] http_1_0,
+        "HTTP/1.0 is answered, and the connection ends with the answer unless it was asked to \
+         stay" },
+    reference! { "raw.host.status" ["HT-10", "ER-01"] [HttpOne] host_status,
+        "No Host, two and a faulty one are 400 with the error body; HTTP/1.0 needs none (S-80)" },
+    http! { "raw.method.case" ["HT-15"] [HttpOne]
+        |case| each(case, Refused, |fixture| posts_with(fixture, &["post", "Post", "pOST"])),
+        "A method in small letters is another method: it is not carried out" },
+    http! { "raw.method.unknown" ["HT-16"] [HttpOne]
+        |case| each(case, Refused, |fixture| posts_with(fixture, UNKNOWN_METHODS)),
+        "Unknown methods are refused" },
+    http! { "raw.method.override" ["HT-19"] override_ignored,
+        "A method in a header does not take the place of the one in the first line" },
+    http! { "raw.method.head" ["HT-17"] [HttpOne] head,
+        "The answer to HEAD has no body, so that the next answer can be read" },
+    reference! { "raw.method.status" ["ER-01"] [HttpOne]
+        |case| each(case, Status(405), |fixture| posts_with(fixture, &["post", "BREW"])),
+        "Unknown methods and those in small letters are 405 (S-61)" },
 ];
 
-/// Whose vault is read: each account has one, and the answer may show only the
-/// vault of the key it was answered under.
+/// Each account has a vault, and the list may show only that of the key it was answered under.
 async fn two_accounts(case: Case) -> Result<(), Failure> {
-    let site = Site::new(&case).await?;
-    let theirs = crate::make::vault(&case, &case.other()).await?;
-    let keys = [case.target().config.api_key.clone(), other_key(&case)];
-    for order in [[0, 1], [1, 0]] {
-        let draft = case.raw_request(&Method::GET, "/vaults").without("Authorization");
-        let draft = order
-            .iter()
-            .fold(draft, |draft, at| draft.line(format!("Authorization: Bearer {}", keys[*at])));
-        let mut socket = site.socket().await?;
-        socket.send(draft.head()).await?;
-        let reply = said(answered(socket.next().await?, &socket)?)?;
+    let fixture = Fixture::new(&case).await?;
+    let theirs = make::vault(&case, &case.other()).await?;
+    let config = &case.target().config;
+    let line = |key: &str| format!("Authorization: Bearer {key}");
+    let own = line(&config.api_key);
+    let other = line(config.other_api_key.as_deref().unwrap_or_default());
+    for [first, second] in [[&own, &other], [&other, &own]] {
+        let request = case.raw_request(&Method::GET, "/vaults").without("Authorization");
+        let request = request.line(first.as_str()).line(second.as_str());
+        let reply = answer(&mut fixture.send(request.head()).await?).await?;
         if reply.status_code() == 200 {
             let listed = reply.integers("/data", "id")?;
-            let both = listed.contains(&site.vault) && listed.contains(&theirs);
+            let both = listed.contains(&fixture.vault) && listed.contains(&theirs);
             reply.ensure(!both, "the vaults of one account", "those of both")?;
         }
     }
     Ok(())
 }
 
-fn other_key(case: &Case) -> String {
-    case.target().config.other_api_key.clone().unwrap_or_default()
+fn spaces(fixture: &Fixture) -> Vec<Sample> {
+    let lines = ["X-Odd : a", "X-Odd\t: a", "Content-Type : application/json"];
+    lines.map(|line| sample(line, fixture.post().line(line).json(&fixture.body()))).into()
 }
 
-async fn space_before_colon(case: Case) -> Result<(), Failure> {
-    let site = Site::new(&case).await?;
-    for line in ["X-Odd : a", "X-Odd\t: a", "Content-Type : application/json"] {
-        site.refuses(line, &site.post().line(line).json(&site.body())).await?;
+/// A request that reads, with a header of this value.
+fn odd_value(fixture: &Fixture, value: &[u8]) -> Sample {
+    let line = [b"X-Odd: ", value].concat();
+    sample(format!("the value {}", value.escape_ascii()), fixture.get().line(line).head())
+}
+
+fn folded(fixture: &Fixture) -> Vec<Sample> {
+    let key = format!("Authorization: Bearer\r\n {}", fixture.case.target().config.api_key);
+    let in_the_key = fixture.get().without("Authorization").line(key);
+    vec![
+        odd_value(fixture, b"a\r\n b"),
+        odd_value(fixture, b"a\r\n\tb"),
+        sample("within the key", in_the_key.head()),
+    ]
+}
+
+fn with_bytes(fixture: &Fixture, bytes: &[u8]) -> Vec<Sample> {
+    bytes.iter().map(|byte| odd_value(fixture, &[b'a', *byte, b'b'])).collect()
+}
+
+fn control_bytes(fixture: &Fixture) -> Vec<Sample> {
+    with_bytes(fixture, &[0, 1, 8, b'\r', 0x1b, 0x7f])
+}
+
+fn beyond_ascii(fixture: &Fixture) -> Vec<Sample> {
+    let values = ["a\tb".as_bytes(), b"\xff\xfe", "h\u{e9}".as_bytes(), b""];
+    values.map(|value| odd_value(fixture, value)).into()
+}
+
+/// Lines that are no header, and first lines that are none.
+fn odd_heads(fixture: &Fixture) -> Vec<Sample> {
+    let lines = [
+        ("no colon", "Odd"),
+        ("no name", ": a"),
+        ("a space in the name", "X Odd: a"),
+        ("a bracket in the name", "X(: a"),
+    ];
+    let lines = lines.map(|(what, line)| sample(what, fixture.get().line(line).head()));
+    let first_lines = [
+        ("two spaces", "GET ", "GET  "),
+        ("another protocol", "HTTP/1.1", "SPDY/1"),
+        ("a version that is none", "HTTP/1.1", "HTTP/9.9"),
+        ("a method that is none", "GET", "G@T"),
+        ("no version", "HTTP/1.1", ""),
+    ];
+    let first_lines =
+        first_lines.map(|(what, from, to)| sample(what, fixture.get().replace(from, to).head()));
+    lines.into_iter().chain(first_lines).collect()
+}
+
+fn faulty_heads(fixture: &Fixture) -> Vec<Sample> {
+    let mut heads = odd_heads(fixture);
+    heads.push(odd_value(fixture, b"a\r\n b"));
+    heads.push(sample("a space before the colon", fixture.get().line("X-Odd : a").head()));
+    heads.extend(with_bytes(fixture, &[0, 1, b'\r', 0x7f]));
+    heads
+}
+
+const FAULTY_HOSTS: [&str; 4] = ["Host: a b", "Host: a/b", "Host: [::1", "Host: a@b:1"];
+
+fn no_host(fixture: &Fixture) -> Vec<Sample> {
+    vec![sample("no Host", fixture.post().without("Host").json(&fixture.body()))]
+}
+
+fn two_hosts(fixture: &Fixture) -> Vec<Sample> {
+    let request = fixture.post().line("Host: other.example");
+    vec![sample("two Hosts", request.json(&fixture.body()))]
+}
+
+fn faulty_hosts(fixture: &Fixture) -> Vec<Sample> {
+    let request = |line| fixture.post().without("Host").line(line).json(&fixture.body());
+    FAULTY_HOSTS.map(|line| sample(line, request(line))).into()
+}
+
+async fn whole_address(fixture: Fixture) -> Result<(), Failure> {
+    let base = fixture.case.target().base_url();
+    let line = format!("GET {base}/vaults/{} HTTP/1.1", fixture.vault);
+    let mut socket = fixture.send(fixture.get().first(line).head()).await?;
+    socket.reply().await?.status(200)?.equals("/data/id", fixture.vault).map(drop)
+}
+
+async fn http_1_0(case: Case) -> Result<(), Failure> {
+    /// How soon the connection ends. Servers keep connections that may go on for longer.
+    const ENDS: Duration = Duration::from_secs(5);
+    let fixture = Fixture::new(&case).await?;
+    let mut socket = fixture.send(fixture.get().replace("HTTP/1.1", "HTTP/1.0").head()).await?;
+    let Received::Reply(reply) = answered(socket.next().await?)? else { return Ok(()) };
+    let coding = reply.headers().get("transfer-encoding");
+    reply.ensure(coding.is_none(), "no Transfer-Encoding", format!("{coding:?}"))?;
+    match timeout(case.scaled(ENDS), socket.next()).await {
+        Ok(Ok(Received::Closed)) => Ok(()),
+        Ok(Ok(Received::Reply(second))) => Err(second.failure("one answer", "a second one")),
+        Ok(Err(failure)) => Err(failure),
+        Err(_) => Err(reply.failure("the end of the connection", "an open connection")),
     }
-    Ok(())
 }
 
-async fn folded(case: Case) -> Result<(), Failure> {
-    let site = Site::new(&case).await?;
-    let key = &case.target().config.api_key;
-    let within = site.get().without("Authorization");
-    for draft in [
-        site.get().line("X-Odd: a\r\n b"),
-        site.get().line("X-Odd: a\r\n\tb"),
-        within.line(format!("Authorization: Bearer\r\n {key}")),
+async fn host_status(case: Case) -> Result<(), Failure> {
+    let fixture = Fixture::new(&case).await?;
+    let faulty = FAULTY_HOSTS.map(|line| fixture.get().without("Host").line(line));
+    let others = [fixture.get().without("Host"), fixture.get().line("Host: other.example")];
+    for request in faulty.into_iter().chain(others) {
+        let mut socket = fixture.send(request.head()).await?;
+        let reply = socket.reply().await?;
+        let text = reply.status(400)?.string("/error")?;
+        reply.ensure(text.contains("Host"), "an error that names Host", text)?;
+        nothing_follows(socket).await?;
+    }
+    let old = fixture.get().replace("HTTP/1.1", "HTTP/1.0").without("Host");
+    fixture.check(Status(200), &old.head()).await
+}
+
+const UNKNOWN_METHODS: &[&str] = &["BREW", "POSTX", "MKCOL", "PROPFIND", "X"];
+
+fn posts_with(fixture: &Fixture, methods: &[&str]) -> Vec<Sample> {
+    let request = |method| fixture.post().replace("POST", method).json(&fixture.body());
+    methods.iter().map(|method| sample(*method, request(method))).collect()
+}
+
+async fn override_ignored(case: Case) -> Result<(), Failure> {
+    let wire = case.wire();
+    let vault = make::vault(&case, &wire).await?;
+    let path = format!("/vaults/{vault}");
+    let get = || wire.call(Method::GET, &path);
+    for (what, call) in [
+        ("x-http-method-override", get().header("x-http-method-override", "DELETE")),
+        ("x-http-method", get().header("x-http-method", "DELETE")),
+        ("x-method-override", get().header("x-method-override", "DELETE")),
+        ("_method", wire.call(Method::GET, &format!("{path}?_method=DELETE"))),
     ] {
-        let mut socket = site.socket().await?;
-        socket.send(draft.head()).await?;
-        answered(socket.next().await?, &socket)?;
-    }
-    site.made().await.map(drop)
-}
-
-async fn control_bytes(case: Case) -> Result<(), Failure> {
-    let site = Site::new(&case).await?;
-    for byte in [0, 1, 8, b'\r', 0x1b, 0x7f] {
-        let line = [b"X-Odd: a".as_slice(), &[byte], b"b"].concat();
-        let mut socket = site.socket().await?;
-        socket.send(site.get().line(line).head()).await?;
-        check::with_context(format!("byte {byte}"), answered(socket.next().await?, &socket))?;
-    }
-    site.made().await.map(drop)
-}
-
-/// Lines that are no header, each with what it is.
-const NO_HEADERS: [(&str, &str); 4] = [
-    ("no colon", "Odd"),
-    ("no name", ": a"),
-    ("a space in the name", "X Odd: a"),
-    ("a bracket", "X(: a"),
-];
-
-/// First lines that are none, with a path to be put in.
-const NO_FIRST_LINES: [(&str, &str); 5] = [
-    ("two spaces", "GET  {} HTTP/1.1"),
-    ("another protocol", "GET {} SPDY/1"),
-    ("a version that is none", "GET {} HTTP/9.9"),
-    ("a method that is none", "G@T {} HTTP/1.1"),
-    ("no version", "GET {} "),
-];
-
-fn odd_heads(site: &Site) -> Vec<(&'static str, Vec<u8>)> {
-    let first = String::from_utf8_lossy(&site.get().head()).into_owned();
-    let path = first.split(' ').nth(1).unwrap_or_default().to_owned();
-    let lines = NO_HEADERS.map(|(what, line)| (what, site.get().line(line).head()));
-    let firsts = NO_FIRST_LINES
-        .map(|(what, line)| (what, site.get().first(line.replace("{}", &path)).head()));
-    lines.into_iter().chain(firsts).collect()
-}
-
-async fn no_header(case: Case) -> Result<(), Failure> {
-    let site = Site::new(&case).await?;
-    for (what, head) in odd_heads(&site) {
-        let mut socket = site.socket().await?;
-        socket.send(head).await?;
-        check::with_context(what, answered(socket.next().await?, &socket))?;
-    }
-    site.made().await.map(drop)
-}
-
-async fn status(case: Case) -> Result<(), Failure> {
-    let site = Site::new(&case).await?;
-    let mut heads = odd_heads(&site);
-    heads.push(("a folded line", site.get().line("X-Odd: a\r\n b").head()));
-    heads.push(("a space before the colon", site.get().line("X-Odd : a").head()));
-    for byte in [0, 1, b'\r', 0x7f] {
-        let line = [b"X-Odd: a".as_slice(), &[byte], b"b"].concat();
-        heads.push(("a control byte", site.get().line(line).head()));
-    }
-    for (what, head) in heads {
-        let mut socket = site.socket().await?;
-        socket.send(head).await?;
-        check::with_context(what, bare(&socket.next().await?, 400))?;
-        check::with_context(what, super::over(socket).await)?;
+        call.send().await?.status_in(200..=499)?;
+        check::with_context(what, wire.get(&path).await?.status(200))?;
     }
     Ok(())
 }
 
-async fn beyond_ascii(case: Case) -> Result<(), Failure> {
-    let site = Site::new(&case).await?;
-    for value in ["a\tb".as_bytes(), b"\xff\xfe", "h\u{e9}".as_bytes(), b""] {
-        let line = [b"X-Odd: ".as_slice(), value].concat();
-        let mut socket = site.socket().await?;
-        socket.send(site.get().line(line).head()).await?;
-        socket.reply().await?.status(200)?;
+async fn head(case: Case) -> Result<(), Failure> {
+    let fixture = Fixture::new(&case).await?;
+    let mut seen = 0;
+    for path in ["/prompts", "/vaults", "/vaults/0"] {
+        let mut socket = fixture.send(case.raw_request(&Method::HEAD, path).head()).await?;
+        socket.expect_no_body();
+        let Received::Reply(reply) = socket.next().await? else { continue };
+        reply.status_in(200..=499)?;
+        socket.send(fixture.get().head()).await?;
+        if let Received::Reply(next) = answered(socket.next().await?)?
+            && next.status_code() < 300
+        {
+            check::with_context("the answer after HEAD", next.equals("/data/id", fixture.vault))?;
+            seen += 1;
+        }
+    }
+    if seen == 0 {
+        return Err(Failure::blocked("no connection went on after the answer to HEAD"));
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use crate::scenario::http;
 use crate::wire::Reply;
 use crate::{Case, Failure, Scenario, check, make};
 
-use super::{Site, answered};
+use super::{Expect, Fixture};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -18,7 +18,7 @@ pub(super) const ALL: &[Scenario] = &[
     http! { "raw.json.deep" ["HT-24"] [HttpOne] deep,
         "JSON of 100, 10 000 and 1 000 000 levels is answered or refused, and others are served" },
     http! { "raw.json.numbers" ["HT-24"] numbers,
-        "Numbers beyond every range name no vault and bring no fault of the server" },
+        "Numbers beyond every range name no vault and bring no server error" },
     http! { "raw.json.half-pairs" ["HT-24"] half_pairs,
         "Half a surrogate pair is refused or replaced; the answer is JSON in either case" },
     http! { "raw.json.no-utf-8" ["HT-24"] no_utf_8,
@@ -35,7 +35,8 @@ async fn post(case: &Case, body: impl Into<Vec<u8>>) -> Result<Reply, Failure> {
     case.wire().call(Method::POST, "/prompts").body("application/json", body).send().await
 }
 
-fn no_fault(reply: &Reply) -> Result<bool, Failure> {
+/// Whether it was a success. Anything else must be a client error.
+fn no_server_error(reply: &Reply) -> Result<bool, Failure> {
     let status = reply.status_code();
     let done = (200..300).contains(&status);
     reply.ensure(done || (400..500).contains(&status), "2xx or 4xx", status)?;
@@ -52,7 +53,7 @@ async fn key_twice(case: Case) -> Result<(), Failure> {
         json!(second)
     );
     let reply = post(&case, body).await?;
-    if no_fault(&reply)? {
+    if no_server_error(&reply)? {
         for field in ["title", "prompt"] {
             let value = reply.string(&format!("/data/{field}"))?;
             reply.ensure(
@@ -68,25 +69,22 @@ async fn key_twice(case: Case) -> Result<(), Failure> {
 }
 
 async fn deep(case: Case) -> Result<(), Failure> {
-    let site = Site::new(&case).await?;
+    let fixture = Fixture::new(&case).await?;
     for levels in [100, 10_000, 1_000_000] {
         let arrays = "[".repeat(levels) + &"]".repeat(levels);
         let objects = r#"{"a":"#.repeat(levels) + "1" + &"}".repeat(levels);
         let open = "[".repeat(levels);
         for value in [&arrays, &objects, &open] {
-            let mut body = site.body();
+            let mut body = fixture.body();
             body.pop();
             let _ = write!(body, r#","odd":{value}}}"#);
-            for body in [body, value.clone()] {
-                let mut socket = site.socket().await?;
-                socket.send(site.post().json(&body)).await?;
-                check::with_context(
-                    format!("{levels} levels"),
-                    answered(socket.next().await?, &socket),
-                )?;
+            for body in [&body, value] {
+                let request = fixture.post().json(body);
+                let answered = fixture.check(Expect::Answered, &request).await;
+                check::with_context(format!("{levels} levels"), answered)?;
             }
         }
-        site.made().await?;
+        fixture.created().await?;
     }
     Ok(())
 }
@@ -131,7 +129,7 @@ async fn half_pairs(case: Case) -> Result<(), Failure> {
         let name = case.name("half");
         let body = format!(r#"{{"title":"{name} {half}","prompt":"{half}"}}"#);
         let reply = post(&case, body).await?;
-        if check::with_context(half, no_fault(&reply))? {
+        if check::with_context(half, no_server_error(&reply))? {
             let title = reply.string("/data/title")?;
             reply.ensure(title.starts_with(&name), format!("a title like {name}"), title)?;
         }
@@ -151,15 +149,15 @@ async fn no_utf_8(case: Case) -> Result<(), Failure> {
         let body = [before.as_bytes(), bytes, br#"","prompt":"p"}"#].concat();
         let reply = post(&case, body).await?;
         let what = bytes.escape_ascii();
-        check::with_context(&what, no_fault(&reply))?;
+        check::with_context(&what, no_server_error(&reply))?;
         check::with_context(&what, reply.json())?;
     }
     Ok(())
 }
 
 async fn broken(case: Case) -> Result<(), Failure> {
-    let site = Site::new(&case).await?;
-    let body = site.body();
+    let fixture = Fixture::new(&case).await?;
+    let body = fixture.body();
     let whole = body.trim_end_matches('}');
     for (what, broken) in [
         ("the end is missing", whole.to_owned()),
@@ -176,16 +174,16 @@ async fn broken(case: Case) -> Result<(), Failure> {
     ] {
         let reply = post(&case, broken).await?;
         reply.is_client_error(what)?;
-        check::with_context(what, site.is_empty().await)?;
+        check::with_context(what, fixture.has_created(0).await)?;
     }
     Ok(())
 }
 
 async fn nearly(case: Case) -> Result<(), Failure> {
-    let site = Site::new(&case).await?;
-    let body = site.body();
+    let fixture = Fixture::new(&case).await?;
+    let body = fixture.body();
     let whole = body.trim_end_matches('}');
-    let mut made = 0;
+    let mut created = 0;
     for (what, odd) in [
         ("a comma at the end", format!("{whole},}}")),
         ("a comment", format!("/* a */{body}")),
@@ -199,8 +197,8 @@ async fn nearly(case: Case) -> Result<(), Failure> {
         ("a zero byte", format!("{body}\0")),
     ] {
         let reply = post(&case, odd).await?;
-        made += usize::from(check::with_context(what, no_fault(&reply))?);
-        check::with_context(what, check::equal("the prompts made", &site.made().await?, &made))?;
+        created += usize::from(check::with_context(what, no_server_error(&reply))?);
+        check::with_context(what, fixture.has_created(created).await)?;
     }
     Ok(())
 }

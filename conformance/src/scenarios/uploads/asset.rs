@@ -1,11 +1,13 @@
-//! The image at its address, once it was uploaded.
+//! The image at its address, once it was uploaded, and the addresses of a slot where prompts
+//! have the address of an image.
 
 use http::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::pictures::{of_all_types, png, png_of_size};
-use super::slot::Slot;
+use super::slot::{Slot, uploaded_urls};
 use crate::scenario::{core, reference};
+use crate::wire::Reply;
 use crate::{Case, Failure, Scenario, check, make};
 
 #[rustfmt::skip]
@@ -27,7 +29,22 @@ pub(super) const ALL: &[Scenario] = &[
     reference! { "uploads.asset.upload-url-without-token"
         ["UP-17", "UP-11"] upload_url_without_token,
         "Any request to uploadUrl without the token is answered 401 in the envelope (S-43)" },
+    core! { "uploads.images.image-url" ["UP-16"] image_url,
+        "url is taken as the imageUrl of a prompt, on create and on update" },
+    core! { "uploads.images.references" ["UP-16"] references,
+        "url is taken in the referenceMediaUrls of a prompt, on create and on update" },
+    reference! { "uploads.images.before-upload" ["UP-16"] before_upload,
+        "url is taken before the image is there, as no address is visited (S-11)" },
+    reference! { "uploads.images.no-upload-url" ["UP-17", "ER-03"] no_upload_url,
+        "uploadUrl is refused as the address of an image; details name the field, without the \
+         address" },
 ];
+
+const COLOUR: [u8; 3] = [10, 20, 30];
+
+async fn uploaded(case: &Case) -> Result<Slot, Failure> {
+    Slot::used(case, "image/png", &png(COLOUR)).await
+}
 
 async fn live(case: Case) -> Result<(), Failure> {
     for picture in of_all_types() {
@@ -38,17 +55,15 @@ async fn live(case: Case) -> Result<(), Failure> {
 }
 
 async fn read_again(case: Case) -> Result<(), Failure> {
-    let bytes = png([10, 20, 30]);
-    let slot = Slot::used(&case, "image/png", &bytes).await?;
-    slot.is_live().await?;
-    for round in 2..=10 {
+    let slot = uploaded(&case).await?;
+    for round in 1..=10 {
         check::with_context(format!("reading {round}"), slot.is_live().await)?;
     }
     Ok(())
 }
 
 async fn not_at_upload_url(case: Case) -> Result<(), Failure> {
-    let bytes = png([10, 20, 30]);
+    let bytes = png(COLOUR);
     let slot = Slot::for_png(&case, bytes.len()).await?;
     for upload in [true, false] {
         let reply = case.storage(Method::GET, &slot.upload_url).send().await?;
@@ -74,7 +89,7 @@ async fn nothing_before(case: Case) -> Result<(), Failure> {
 }
 
 async fn nothing_in_part(case: Case) -> Result<(), Failure> {
-    let bytes = png_of_size([10, 20, 30], 500_000);
+    let bytes = png_of_size(COLOUR, 500_000);
     let slot = Slot::for_png(&case, bytes.len()).await?;
     let (call, halfway) = slot.put_with_a_rest(&bytes);
     let look = async {
@@ -90,19 +105,15 @@ async fn nothing_in_part(case: Case) -> Result<(), Failure> {
 }
 
 async fn outlives_prompt(case: Case) -> Result<(), Failure> {
-    let (wire, bytes) = (case.wire(), png([10, 20, 30]));
-    let slot = Slot::used(&case, "image/png", &bytes).await?;
+    let (wire, slot) = (case.wire(), uploaded(&case).await?);
     let fields = json!({ "imageUrl": slot.url, "referenceMediaUrls": [slot.url] });
     let prompt = make::prompt_with(&case, &wire, fields).await?.integer("/data/id")?;
     wire.delete(&format!("/prompts/{prompt}")).await?.status(200)?;
-    slot.shows_at_once(&bytes).await
+    slot.shows_at_once(&png(COLOUR)).await
 }
 
 async fn upload_url_without_token(case: Case) -> Result<(), Failure> {
-    let bytes = png([10, 20, 30]);
-    for slot in
-        [Slot::for_png(&case, bytes.len()).await?, Slot::used(&case, "image/png", &bytes).await?]
-    {
+    for slot in [Slot::for_png(&case, 100).await?, uploaded(&case).await?] {
         for method in [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE] {
             let reply = case.storage(method.clone(), &slot.upload_url).send().await?;
             reply.accepted(401, format!("{method} of uploadUrl without the token"))?;
@@ -112,4 +123,51 @@ async fn upload_url_without_token(case: Case) -> Result<(), Failure> {
         head.accepted(401, "HEAD of uploadUrl without the token")?;
     }
     Ok(())
+}
+
+async fn image_url(case: Case) -> Result<(), Failure> {
+    let url = uploaded(&case).await?.url;
+    taken(&case, json!({ "imageUrl": url })).await
+}
+
+async fn references(case: Case) -> Result<(), Failure> {
+    let urls = uploaded_urls(&case, 2).await?;
+    taken(&case, json!({ "referenceMediaUrls": urls })).await
+}
+
+async fn before_upload(case: Case) -> Result<(), Failure> {
+    let url = Slot::for_png(&case, 100).await?.url;
+    taken(&case, json!({ "imageUrl": url, "referenceMediaUrls": [url] })).await
+}
+
+async fn taken(case: &Case, fields: Value) -> Result<(), Failure> {
+    let [create, update] = create_and_update(case, fields).await?;
+    create.status(201)?;
+    update.status(200).map(drop)
+}
+
+async fn no_upload_url(case: Case) -> Result<(), Failure> {
+    let slot = uploaded(&case).await?;
+    for (field, value) in [
+        ("imageUrl", json!(slot.upload_url)),
+        ("referenceMediaUrls", json!([slot.url, slot.upload_url])),
+    ] {
+        for reply in create_and_update(&case, json!({ field: value })).await? {
+            reply.refused_naming(field, format!("uploadUrl as {field}"))?;
+            slot.ensure_not_shown(&reply)?;
+        }
+    }
+    Ok(())
+}
+
+/// The responses to a create and to an update with these fields.
+async fn create_and_update(case: &Case, fields: Value) -> Result<[Reply; 2], Failure> {
+    let wire = case.wire();
+    let prompt = make::prompt(case, &wire).await?;
+    let update = wire.patch(&format!("/prompts/{prompt}"), fields.clone()).await?;
+    let mut body = json!({ "title": case.name("prompt"), "prompt": "A lighthouse at dusk" });
+    if let (Value::Object(body), Value::Object(fields)) = (&mut body, fields) {
+        body.extend(fields);
+    }
+    Ok([wire.post("/prompts", body).await?, update])
 }

@@ -1,4 +1,4 @@
-//! How images are served (S-45): to everybody, in parts, and to be kept for good.
+//! How images are served (S-45): to everybody, in parts, and to be cached for ever.
 
 use http::Method;
 use http::header::AUTHORIZATION;
@@ -17,7 +17,7 @@ pub(super) const ALL: &[Scenario] = &[
     reference! { "uploads.delivery.any-key" ["UP-15"] any_key,
         "An image is shown without a key and with any (S-45)" },
     reference! { "uploads.delivery.for-good" ["UP-19"] for_good,
-        "An image may be kept for good, by everybody (S-45)" },
+        "An image may be cached for ever, by everybody (S-45)" },
     reference! { "uploads.delivery.etag" ["UP-19"] etag,
         "An image has an ETag of its own that stays (S-45)" },
     reference! { "uploads.delivery.not-modified" ["UP-15"] not_modified,
@@ -39,19 +39,15 @@ async fn uploaded(case: &Case) -> Result<(Slot, Vec<u8>), Failure> {
     Ok((Slot::used(case, "image/png", &bytes).await?, bytes))
 }
 
-fn header<'r>(reply: &'r Reply, name: &str) -> &'r str {
-    reply.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
-}
-
 fn has(reply: &Reply, name: &str, value: &str) -> Result<(), Failure> {
-    let got = header(reply, name);
+    let got = reply.header(name);
     reply.ensure(got == value, format!("{name}: {value}"), format!("{name}: {got}")).map(drop)
 }
 
 fn body_is(reply: &Reply, bytes: &[u8]) -> Result<(), Failure> {
-    let (expected, got) = (bytes.len(), reply.body().len());
-    let expected = format!("the right {expected} bytes");
-    reply.ensure(reply.body() == bytes, expected, format!("other bytes, {got}")).map(drop)
+    let expected = format!("the right {} bytes", bytes.len());
+    let got = format!("{} bytes, which are not those", reply.body().len());
+    reply.ensure(reply.body() == bytes, expected, got).map(drop)
 }
 
 async fn get(case: &Case, slot: &Slot, name: &str, value: &str) -> Result<Reply, Failure> {
@@ -82,7 +78,7 @@ async fn any_key(case: Case) -> Result<(), Failure> {
 async fn for_good(case: Case) -> Result<(), Failure> {
     let (slot, _) = uploaded(&case).await?;
     let reply = slot.fetch().await?;
-    let caching = header(&reply, "cache-control");
+    let caching = reply.header("cache-control");
     for word in ["public", "max-age=31536000", "immutable"] {
         reply.ensure(caching.contains(word), format!("{word} in Cache-Control"), caching)?;
     }
@@ -92,16 +88,16 @@ async fn for_good(case: Case) -> Result<(), Failure> {
 async fn etag(case: Case) -> Result<(), Failure> {
     let ((one, _), (other, _)) = (uploaded(&case).await?, uploaded(&case).await?);
     let reply = one.fetch().await?;
-    let tag = header(&reply, "etag");
+    let tag = reply.header("etag");
     reply.ensure(tag.len() > 2 && tag.starts_with('"'), "a strong ETag", tag)?;
     has(&one.fetch().await?, "etag", tag)?;
     let foreign = other.fetch().await?;
-    foreign.ensure(header(&foreign, "etag") != tag, "an ETag of its own", tag).map(drop)
+    foreign.ensure(foreign.header("etag") != tag, "an ETag of its own", tag).map(drop)
 }
 
 async fn not_modified(case: Case) -> Result<(), Failure> {
     let (slot, bytes) = uploaded(&case).await?;
-    let tag = header(&slot.fetch().await?, "etag").to_owned();
+    let tag = slot.fetch().await?.header("etag").to_owned();
     for value in [tag.clone(), format!("W/{tag}"), format!("\"other\", {tag}"), "*".to_owned()] {
         let reply = get(&case, &slot, "if-none-match", &value).await?;
         body_is(reply.accepted(304, format!("If-None-Match: {value}"))?, &[])?;
@@ -146,7 +142,7 @@ async fn head(case: Case) -> Result<(), Failure> {
     has(&reply, "content-length", &bytes.len().to_string())?;
     for name in ["content-type", "etag", "cache-control", "accept-ranges", "x-content-type-options"]
     {
-        has(&reply, name, header(&shown, name))?;
+        has(&reply, name, shown.header(name))?;
     }
     let unused = Slot::for_png(&case, 100).await?;
     case.storage(Method::HEAD, &unused.url).send().await?.status(404).map(drop)

@@ -1,13 +1,14 @@
-//! The bytes on their way to the storage, sent as they have to be.
+//! The bytes on their way to the storage: sent as they have to be, of another size than the
+//! declared one, and more than once. A storage may hang up while too many bytes are on their way
+//! (S-43).
 
-use bytes::Bytes;
-use futures::future::try_join_all;
-use futures::stream;
+use futures::future::{join_all, try_join_all};
 
-use super::pictures::{of_all_types, png, png_of_size};
-use super::slot::Slot;
+use super::pictures::{PNG_BYTES, of_all_types, png, png_of_size};
+use super::slot::{Slot, is_success};
 use crate::scenario::{core, reference};
-use crate::{Case, Failure, Scenario, check};
+use crate::wire::{Call, Reply};
+use crate::{Case, Failure, Scenario, Verdict, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -25,6 +26,27 @@ pub(super) const ALL: &[Scenario] = &[
         "The bytes may come in pieces, without a length in the header" },
     reference! { "uploads.put.letter-case" ["UP-12"] letter_case,
         "The type in the header may be in any case" },
+    core! { "uploads.size.larger" ["UP-13"]
+        |case| larger(case, &[(1, PNG_BYTES), (99, 100), (100, 200), (100, 1_000_000)], Slot::put),
+        "A body that is larger than declared is refused" },
+    core! { "uploads.size.smaller" ["UP-13"] smaller,
+        "A body that is smaller than declared is refused, an empty one too" },
+    core! { "uploads.size.larger-in-pieces" ["UP-13"]
+        |case| larger(case, &[(99, 100), (100, 1_000_000)], Slot::put_in_pieces),
+        "A body without a length that turns out larger than declared is refused" },
+    core! { "uploads.size.smaller-in-pieces" ["UP-13"] smaller_in_pieces,
+        "A body without a length that turns out smaller than declared is refused" },
+    core! { "uploads.size.broken-off" ["UP-13"] broken_off,
+        "Nothing is kept of a body that breaks off on its way" },
+    core! { "uploads.once.second" ["UP-14"] second,
+        "A second upload to a slot is refused, also of the same bytes" },
+    core! { "uploads.once.first-stays" ["UP-14"] first_stays,
+        "After a second try the image is still the first one" },
+    core! { "uploads.once.race" ["UP-14"] race,
+        "Of several uploads to a slot at once one is taken, and it is the one that is shown" },
+    core! { "uploads.once.overtaken" ["UP-14"] overtaken,
+        "Of an upload and a quicker one that overtakes it one is taken, and it is the one that is \
+         shown" },
 ];
 
 async fn answer(case: Case) -> Result<(), Failure> {
@@ -44,21 +66,16 @@ async fn empty_body(case: Case) -> Result<(), Failure> {
 
 async fn largest(case: Case) -> Result<(), Failure> {
     let bytes = png_of_size([9, 9, 9], 10_485_760);
-    let slot = Slot::for_png(&case, bytes.len()).await?;
-    slot.upload(&bytes).await?;
-    slot.is_live().await.map(drop)
+    Slot::used(&case, "image/png", &bytes).await?.is_live().await.map(drop)
 }
 
 async fn side_by_side(case: Case) -> Result<(), Failure> {
     let case = &case;
-    try_join_all((0..12_u8).map(|number| async move {
-        let bytes = png([number, 0, 255]);
-        let slot = Slot::for_png(case, bytes.len()).await?;
-        slot.upload(&bytes).await?;
-        slot.is_live().await.map(drop)
-    }))
-    .await
-    .map(drop)
+    let uploads = (0..12_u8).map(|number| async move {
+        let slot = Slot::used(case, "image/png", &png([number, 0, 255])).await?;
+        slot.is_live().await
+    });
+    try_join_all(uploads).await.map(drop)
 }
 
 async fn any_bytes(case: Case) -> Result<(), Failure> {
@@ -77,9 +94,7 @@ async fn any_bytes(case: Case) -> Result<(), Failure> {
 async fn without_length(case: Case) -> Result<(), Failure> {
     let bytes = png_of_size([7, 7, 7], 200_000);
     let slot = Slot::for_png(&case, bytes.len()).await?;
-    let pieces: Vec<_> = bytes.chunks(9_999).map(Bytes::copy_from_slice).collect();
-    let call = slot.authorized().header("content-type", "image/png").pieces(stream::iter(pieces));
-    call.send().await?.status_in(200..=299)?;
+    slot.put_in_pieces(&bytes).send().await?.status_in(200..=299)?;
     slot.is_live().await.map(drop)
 }
 
@@ -91,4 +106,120 @@ async fn letter_case(case: Case) -> Result<(), Failure> {
         check::with_context(content_type, reply.status_in(200..=299))?;
     }
     Ok(())
+}
+
+/// A response; none where the storage hangs up on what it refuses.
+async fn unless_hung_up(call: Call) -> Result<Option<Reply>, Failure> {
+    match call.send().await {
+        Ok(reply) => Ok(Some(reply)),
+        Err(failure) if failure.verdict == Verdict::Error => Ok(None),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Pairs of the declared size and the size that is sent.
+async fn larger(
+    case: Case,
+    sizes: &[(usize, usize)],
+    put: fn(&Slot, &[u8]) -> Call,
+) -> Result<(), Failure> {
+    for &(declared, sent) in sizes {
+        let slot = Slot::for_png(&case, declared).await?;
+        let bytes = png_of_size([1, 1, 1], sent);
+        if let Some(reply) = unless_hung_up(put(&slot, &bytes)).await? {
+            reply.is_client_error(format!("{sent} bytes where {declared} were declared"))?;
+        }
+        slot.hides(&bytes).await?;
+    }
+    Ok(())
+}
+
+async fn smaller(case: Case) -> Result<(), Failure> {
+    for declared in [PNG_BYTES + 1, 1_000_000] {
+        let slot = Slot::for_png(&case, declared).await?;
+        for bytes in [png([2, 2, 2]), Vec::new()] {
+            let what = format!("{} bytes where {declared} were declared", bytes.len());
+            slot.refuses(&what, slot.put(&bytes), &bytes).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn smaller_in_pieces(case: Case) -> Result<(), Failure> {
+    let bytes = png([4, 4, 4]);
+    let slot = Slot::for_png(&case, bytes.len() + 1).await?;
+    slot.refuses("a byte too few", slot.put_in_pieces(&bytes), &bytes).await
+}
+
+async fn broken_off(case: Case) -> Result<(), Failure> {
+    let bytes = png_of_size([5, 5, 5], 100_000);
+    let slot = Slot::for_png(&case, bytes.len()).await?;
+    let half = &bytes[..bytes.len() / 2];
+    let call = slot.put_in_pieces(half).header("content-length", bytes.len().to_string());
+    if let Some(reply) = unless_hung_up(call).await? {
+        reply.is_client_error("half of what the header said")?;
+    }
+    slot.hides(half).await?;
+    // By the time that another upload is live, the storage has seen the end.
+    Slot::used(&case, "image/png", &bytes).await?.is_live().await?;
+    slot.hides(half).await
+}
+
+async fn second(case: Case) -> Result<(), Failure> {
+    let (first, other) = (png([1, 0, 0]), png([0, 1, 0]));
+    let slot = Slot::used(&case, "image/png", &first).await?;
+    for (what, bytes) in [("the same bytes again", &first), ("other bytes", &other)] {
+        slot.put(bytes).send().await?.is_client_error(what)?;
+    }
+    Ok(())
+}
+
+async fn first_stays(case: Case) -> Result<(), Failure> {
+    let (first, second) = (png([1, 0, 0]), png([0, 1, 0]));
+    let slot = Slot::used(&case, "image/png", &first).await?;
+    slot.put(&second).send().await?;
+    slot.shows(&first, &[&second]).await
+}
+
+async fn race(case: Case) -> Result<(), Failure> {
+    for round in 0..5 {
+        let rivals: Vec<_> = (0..6).map(|n| png_of_size([round, n, 0], 100_000)).collect();
+        let slot = Slot::for_png(&case, 100_000).await?;
+        let answers = join_all(rivals.iter().map(|bytes| slot.put(bytes).send())).await;
+        one_is_taken(&slot, &rivals, &answers).await?;
+    }
+    Ok(())
+}
+
+async fn overtaken(case: Case) -> Result<(), Failure> {
+    let rivals = [[1, 1, 0], [0, 1, 1]].map(|colour| png_of_size(colour, 50_000));
+    let slot = Slot::for_png(&case, 50_000).await?;
+    let (slow, halfway) = slot.put_with_a_rest(&rivals[0]);
+    let quick = async {
+        let resting = halfway.await.ok();
+        let answer = slot.put(&rivals[1]).send().await;
+        drop(resting);
+        answer
+    };
+    let answers = tokio::join!(slow.send(), quick);
+    one_is_taken(&slot, &rivals, &<[_; 2]>::from(answers)).await
+}
+
+/// One of the uploads was a success, and its image is shown. The others may have been hung up on.
+async fn one_is_taken(
+    slot: &Slot,
+    rivals: &[Vec<u8>],
+    answers: &[Result<Reply, Failure>],
+) -> Result<(), Failure> {
+    let (mut taken, mut others) = (Vec::new(), Vec::new());
+    for (bytes, answer) in rivals.iter().zip(answers) {
+        let list = if answer.as_ref().is_ok_and(is_success) { &mut taken } else { &mut others };
+        list.push(&**bytes);
+    }
+    let [taken] = taken[..] else {
+        let status = |answer: &Result<Reply, _>| answer.as_ref().ok().map(Reply::status_code);
+        let statuses: Vec<_> = answers.iter().map(status).collect();
+        return Err(Failure::failed("exactly one success", format!("{statuses:?}")));
+    };
+    check::with_context("the upload that was taken", slot.shows(taken, &others).await)
 }

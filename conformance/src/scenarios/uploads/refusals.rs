@@ -1,12 +1,12 @@
-//! What the reference server says to uploads that it refuses (S-43), and that
-//! they do no harm.
+//! What the reference server says to uploads that it refuses (S-43), and that nothing of them is
+//! kept. That the token is needed and the type has to be the declared one is our choice (S-82).
 
 use http::Method;
 use http::header::AUTHORIZATION;
 use serde_json::json;
 use url::Url;
 
-use super::pictures::{PNG_BYTES, png, png_of_size};
+use super::pictures::{PNG_BYTES, of_all_types, png, png_of_size};
 use super::slot::Slot;
 use crate::scenario::reference;
 use crate::wire::Call;
@@ -15,12 +15,13 @@ use crate::{Case, Failure, Scenario, check};
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
     reference! { "uploads.refusal.token" ["UP-11"] [OtherAccount] token,
-        "Without the slot's token in its form an upload is answered 401, with WWW-Authenticate \
-         (S-43)" },
+        "Without the slot's token in its form an upload is answered 401, with WWW-Authenticate, \
+         and nothing of it is kept (S-43, S-82)" },
     reference! { "uploads.refusal.address" ["UP-04", "UP-11"] address,
-        "An address of which anything was changed is answered 401 (S-43)" },
+        "An address of which anything was changed is answered 401, and nothing is kept (S-43)" },
     reference! { "uploads.refusal.content-type" ["UP-12"] content_type,
-        "An upload without exactly the declared type is answered 415 (S-43)" },
+        "An upload without exactly the declared type is answered 415, and nothing of it is kept, \
+         even if the type is that of its bytes (S-43)" },
     reference! { "uploads.refusal.larger" ["UP-13"] larger,
         "A body that is larger than declared is answered 413 (S-43)" },
     reference! { "uploads.refusal.smaller" ["UP-13"] smaller,
@@ -45,32 +46,49 @@ async fn slot(case: &Case) -> Result<Slot, Failure> {
     Slot::for_png(case, PNG_BYTES).await
 }
 
-async fn token(case: Case) -> Result<(), Failure> {
-    let slot = slot(&case).await?;
-    let foreign = Slot::of(&case, &case.other(), TYPE, PNG_BYTES).await?;
-    for (what, value) in [
-        ("the API key", format!("Bearer {}", case.target().config.api_key)),
-        ("another account's token", format!("Bearer {}", foreign.token)),
-        ("no scheme", slot.token.clone()),
-        ("another scheme", format!("Basic {}", slot.token)),
-        ("a scheme in lower case", format!("bearer {}", slot.token)),
-        ("two spaces", format!("Bearer  {}", slot.token)),
-        ("an empty token", "Bearer ".to_owned()),
-        ("a lengthened token", format!("Bearer {}A", slot.token)),
-        ("a token with padding", format!("Bearer {}=", slot.token)),
-    ] {
-        let call = slot.bare().header(AUTHORIZATION.as_str(), value).body(TYPE, bytes());
-        refused(401, what, call).await?;
-    }
-    let twice = slot.authorized().header(AUTHORIZATION.as_str(), format!("Bearer {}", slot.token));
-    refused(401, "the token in two headers", twice.body(TYPE, bytes())).await
-}
-
 async fn refused(status: u16, what: &str, call: Call) -> Result<(), Failure> {
     let reply = call.send().await?;
     reply.accepted(status, what)?;
     let asks = reply.headers().contains_key("www-authenticate");
     reply.ensure(asks == (status == 401), "WWW-Authenticate with 401 only", asks).map(drop)
+}
+
+async fn token(case: Case) -> Result<(), Failure> {
+    let slot = slot(&case).await?;
+    let like_it = Slot::for_png(&case, PNG_BYTES).await?;
+    let larger = Slot::for_png(&case, PNG_BYTES + 1).await?;
+    let gif = Slot::of(&case, &case.wire(), "image/gif", PNG_BYTES).await?;
+    let used = Slot::used(&case, TYPE, &bytes()).await?;
+    let foreign = Slot::of(&case, &case.other(), TYPE, PNG_BYTES).await?;
+    let token = &slot.token;
+    let half = &token[..token.len() / 2];
+    let made_up = "A".repeat(43);
+    let bearer = |token: &str| format!("Bearer {token}");
+    for (what, value) in [
+        ("the API key", bearer(&case.target().config.api_key)),
+        ("the token of a slot like it", bearer(&like_it.token)),
+        ("the token of a slot for another size", bearer(&larger.token)),
+        ("the token of a slot for another type", bearer(&gif.token)),
+        ("the token of a slot that was used", bearer(&used.token)),
+        ("another account's token", bearer(&foreign.token)),
+        ("half the token", bearer(half)),
+        ("the token twice", bearer(&format!("{token}{token}"))),
+        ("a lengthened token", bearer(&format!("{token}A"))),
+        ("a token with padding", bearer(&format!("{token}="))),
+        ("a made-up token", bearer(&made_up)),
+        ("an empty token", bearer("")),
+        ("no scheme", token.clone()),
+        ("another scheme", format!("Basic {token}")),
+        ("a scheme in lower case", format!("bearer {token}")),
+        ("two spaces", format!("Bearer  {token}")),
+    ] {
+        let call = slot.bare().header(AUTHORIZATION.as_str(), value).body(TYPE, bytes());
+        refused(401, what, call).await?;
+    }
+    refused(401, "no token", slot.bare().body(TYPE, bytes())).await?;
+    let twice = slot.authorized().header(AUTHORIZATION.as_str(), bearer(token));
+    refused(401, "the token in two headers", twice.body(TYPE, bytes())).await?;
+    slot.hides(&bytes()).await
 }
 
 async fn address(case: Case) -> Result<(), Failure> {
@@ -119,13 +137,32 @@ fn parent(url: &str) -> String {
 async fn content_type(case: Case) -> Result<(), Failure> {
     let slot = slot(&case).await?;
     refused(415, "no type", slot.authorized().untyped_body(bytes())).await?;
-    for content_type in
-        ["image/jpeg", "image/png; a=b", "image/*", "image", "", "application/octet-stream"]
-    {
+    for content_type in [
+        "image/jpeg",
+        "image/webp",
+        "image/gif",
+        "image/svg+xml",
+        "image/png; a=b",
+        "image/*",
+        "image",
+        "text/html",
+        "application/octet-stream",
+        "",
+    ] {
         refused(415, content_type, slot.authorized().body(content_type, bytes())).await?;
     }
     let twice = slot.put(&bytes()).header("content-type", TYPE);
-    refused(415, "the type in two headers", twice).await
+    refused(415, "the type in two headers", twice).await?;
+    slot.hides(&bytes()).await?;
+    for picture in of_all_types() {
+        let declared = if picture.content_type == TYPE { "image/gif" } else { TYPE };
+        let slot = Slot::of(&case, &case.wire(), declared, picture.bytes.len()).await?;
+        let what = format!("{} in a slot for {declared}", picture.content_type);
+        let call = slot.authorized().body(picture.content_type, &*picture.bytes);
+        refused(415, &what, call).await?;
+        slot.hides(&picture.bytes).await?;
+    }
+    Ok(())
 }
 
 async fn larger(case: Case) -> Result<(), Failure> {
@@ -133,9 +170,8 @@ async fn larger(case: Case) -> Result<(), Failure> {
     for size in [PNG_BYTES + 12, 100_000] {
         refused(413, "too many bytes", slot.put(&png_of_size([1, 1, 1], size))).await?;
     }
-    let pieces = futures::stream::iter([bytes().into(), "x".into()]);
-    let call = slot.authorized().header("content-type", TYPE).pieces(pieces);
-    refused(413, "one byte too many, in pieces", call).await
+    let one_more = [bytes(), b"x".to_vec()].concat();
+    refused(413, "one byte too many, in pieces", slot.put_in_pieces(&one_more)).await
 }
 
 async fn smaller(case: Case) -> Result<(), Failure> {
@@ -143,9 +179,7 @@ async fn smaller(case: Case) -> Result<(), Failure> {
     for size in [PNG_BYTES - 1, 1, 0] {
         refused(400, &format!("{size} bytes"), slot.put(&bytes()[..size])).await?;
     }
-    let pieces = futures::stream::iter([bytes::Bytes::from_static(b"x")]);
-    let call = slot.authorized().header("content-type", TYPE).pieces(pieces);
-    refused(400, "one byte, in pieces", call).await
+    refused(400, "one byte, in pieces", slot.put_in_pieces(b"x")).await
 }
 
 async fn used(case: Case) -> Result<(), Failure> {
@@ -162,8 +196,8 @@ async fn method(case: Case) -> Result<(), Failure> {
         let call = call.header(AUTHORIZATION.as_str(), format!("Bearer {}", slot.token));
         let reply = call.send().await?;
         reply.accepted(405, format!("{method} with the token"))?;
-        let allow = reply.headers().get("allow").and_then(|value| value.to_str().ok());
-        reply.ensure(allow == Some("PUT"), "Allow: PUT", format!("{allow:?}"))?;
+        let allow = reply.header("allow");
+        reply.ensure(allow == "PUT", "Allow: PUT", allow)?;
     }
     Ok(())
 }
@@ -183,23 +217,20 @@ fn refusals(slot: &Slot) -> [(&'static str, Call); 6] {
 
 async fn envelope(case: Case) -> Result<(), Failure> {
     let slot = slot(&case).await?;
-    let query = slot.upload_url.split_once('?').unwrap_or_default().1;
     for (what, call) in refusals(&slot) {
         let reply = call.send().await?;
         reply.is_client_error(what)?.equals("/data", json!(null))?.equals("/details", json!({}))?;
         reply.string("/error")?;
-        let text = String::from_utf8_lossy(reply.body());
-        let told = text.contains(&slot.token) || text.contains(query);
-        reply.ensure(!told, "an error without token and signature", "one with them")?;
+        slot.ensure_not_shown(&reply)?;
     }
     Ok(())
 }
 
 async fn not_used_up(case: Case) -> Result<(), Failure> {
-    let all = slot(&case).await?;
-    for (what, call) in refusals(&all) {
-        check::with_context(what, all.refuses(what, call, &bytes()).await)?;
+    let slot = slot(&case).await?;
+    for (what, call) in refusals(&slot) {
+        check::with_context(what, slot.refuses(what, call, &bytes()).await)?;
     }
-    all.upload(&bytes()).await?;
-    all.is_live().await.map(drop)
+    slot.upload(&bytes()).await?;
+    slot.is_live().await.map(drop)
 }

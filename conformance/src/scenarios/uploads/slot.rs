@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures::future::try_join_all;
 use futures::{StreamExt, stream};
 use http::Method;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, LOCATION};
@@ -12,6 +13,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 use url::Url;
 
+use super::pictures::png;
 use crate::wire::{Call, Reply, Wire};
 use crate::{Case, Failure};
 
@@ -28,24 +30,35 @@ pub(super) struct Resting {
     _until_dropped: oneshot::Sender<()>,
 }
 
-/// Leave to upload one image. A scenario may exchange parts of it.
+/// The right to upload one image. A scenario may exchange parts of it.
 #[derive(Clone)]
-pub(super) struct Slot {
+pub(in crate::scenarios) struct Slot {
     case: Case,
-    pub(super) upload_url: String,
+    pub(in crate::scenarios) upload_url: String,
     pub(super) token: String,
-    pub(super) url: String,
+    pub(in crate::scenarios) url: String,
     pub(super) content_type: String,
 }
 
-/// The answer to a request for a slot.
+/// The addresses of so many new uploads.
+pub(in crate::scenarios) async fn uploaded_urls(
+    case: &Case,
+    count: usize,
+) -> Result<Vec<String>, Failure> {
+    let colours = (0..count).map(|number| png([number as u8, 60, 90]));
+    let upload = |bytes: Vec<u8>| async move { Slot::used(case, "image/png", &bytes).await };
+    let slots = try_join_all(colours.map(upload)).await?;
+    Ok(slots.into_iter().map(|slot| slot.url).collect())
+}
+
+/// The response to a request for a slot.
 pub(super) async fn ask(wire: &Wire, content_type: &str, size: usize) -> Result<Reply, Failure> {
     wire.post("/uploads/images", json!({ "contentType": content_type, "size": size })).await
 }
 
 impl Slot {
     /// A slot of the account under test for a PNG of this size.
-    pub(super) async fn for_png(case: &Case, size: usize) -> Result<Self, Failure> {
+    pub(in crate::scenarios) async fn for_png(case: &Case, size: usize) -> Result<Self, Failure> {
         Self::of(case, &case.wire(), "image/png", size).await
     }
 
@@ -102,9 +115,16 @@ impl Slot {
         self.authorized().body(&self.content_type, bytes)
     }
 
-    /// The same, but after half of the bytes the upload comes to a rest. Whoever
-    /// waits for that moment gets what keeps it there until it is dropped, for a
-    /// while at most.
+    /// The same in pieces and without a length.
+    pub(super) fn put_in_pieces(&self, bytes: &[u8]) -> Call {
+        let size = bytes.len().div_ceil(2).clamp(1, 9_999);
+        let pieces: Vec<_> = bytes.chunks(size).map(Bytes::copy_from_slice).collect();
+        let call = self.authorized().header(CONTENT_TYPE.as_str(), &self.content_type);
+        call.pieces(stream::iter(pieces))
+    }
+
+    /// A `PUT` that pauses after half of the bytes. Whoever waits for that moment gets a guard:
+    /// the upload goes on when it is dropped, or after [`REST`].
     pub(super) fn put_with_a_rest(&self, bytes: &[u8]) -> (Call, oneshot::Receiver<Resting>) {
         let (start, rest) = bytes.split_at(bytes.len() / 2);
         let (start, rest) = (Bytes::copy_from_slice(start), Bytes::copy_from_slice(rest));
@@ -128,6 +148,14 @@ impl Slot {
         let reply = self.put(bytes).send().await?;
         reply.ensure(is_success(&reply), "the upload to succeed", in_words(&reply))?;
         Ok(reply)
+    }
+
+    /// A response repeats neither the token nor the signature of the upload address.
+    pub(in crate::scenarios) fn ensure_not_shown(&self, reply: &Reply) -> Result<(), Failure> {
+        let text = String::from_utf8_lossy(reply.body());
+        let signature = self.upload_url.split_once('?').unwrap_or_default().1;
+        let shown = text.contains(&self.token) || text.contains(signature);
+        reply.ensure(!shown, "an error without token and signature", "one with them").map(drop)
     }
 
     /// What is at `url`.

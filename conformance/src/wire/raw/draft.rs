@@ -56,11 +56,21 @@ impl RawRequest {
         head
     }
 
+    /// With a part of the first line exchanged.
+    pub fn replace(self, from: &str, to: &str) -> Self {
+        let first = String::from_utf8_lossy(&self.first).replacen(from, to, 1);
+        self.first(first)
+    }
+
+    /// The head, and these bytes behind it.
+    pub fn body(&self, bytes: impl AsRef<[u8]>) -> Vec<u8> {
+        [&self.head(), bytes.as_ref()].concat()
+    }
+
     /// Head and JSON body, the latter under its type and length.
     pub fn json(self, body: &str) -> Vec<u8> {
         let length = format!("Content-Length: {}", body.len());
-        let head = self.line("Content-Type: application/json").line(length).head();
-        [head, body.as_bytes().to_vec()].concat()
+        self.line("Content-Type: application/json").line(length).body(body)
     }
 }
 

@@ -3,9 +3,8 @@
 
 use serde_json::{Value, json};
 
-use super::super::job::{PLASMA, REFUSE, body, idle, own_id, send, status};
+use super::super::job::{Job, PLASMA, REFUSE, body, failing, own_id, refused, send, status};
 use crate::scenario::reference;
-use crate::wire::Reply;
 use crate::{Case, Failure, Scenario, make};
 
 #[rustfmt::skip]
@@ -17,14 +16,8 @@ pub(in super::super) const ALL: &[Scenario] = &[
         "A refused repetition leaves the job as it is (S-36)" },
     reference! { "generations.again.refused-leaves-no-job"
         ["GE-11", "GE-31"] [LocalProvider] refused_leaves_no_job,
-        "An id of which the provider took no job is free for another body (S-36, S-38)" },
-    reference! { "generations.again.empty" ["GE-11", "ER-03"] empty,
-        "An empty clientJobId is 400 naming it (S-36)" },
+        "An id for which the provider accepted no job is free for another body (S-36, S-38)" },
 ];
-
-fn conflict(reply: &Reply, what: &str) -> Result<(), Failure> {
-    reply.refused(what)?.string("/details/clientJobId").map(drop)
-}
 
 /// Two values that differ for each field but the id.
 async fn differences(case: &Case) -> Result<Vec<(Value, Value)>, Failure> {
@@ -53,8 +46,7 @@ async fn differences(case: &Case) -> Result<Vec<(Value, Value)>, Failure> {
 
 async fn other_body(case: Case) -> Result<(), Failure> {
     for (one, two) in differences(&case).await? {
-        let what = format!("{one}, then {two}");
-        let plain = body(&case, idle(json!({ "clientJobId": own_id(&case) })));
+        let plain = body(&case, failing(json!({ "clientJobId": own_id(&case) })));
         let with = |fields: &Value| {
             let mut body = plain.clone();
             if let (Value::Object(body), Value::Object(fields)) = (&mut body, fields.clone()) {
@@ -62,38 +54,32 @@ async fn other_body(case: Case) -> Result<(), Failure> {
             }
             body
         };
-        let first = case.wire().post("/generations", with(&one)).await?;
-        first.accepted(202, &what)?;
-        conflict(&case.wire().post("/generations", with(&two)).await?, &what)?;
+        let what = format!("{one}, then {two}");
+        send(&case, with(&one)).await?.accepted(202, what)?;
+        refused(&case, "clientJobId", with(&two)).await?;
     }
     Ok(())
 }
 
 async fn conflict_harmless(case: Case) -> Result<(), Failure> {
     let (id, name) = (own_id(&case), case.name("first"));
-    let first = idle(json!({ "clientJobId": id, "prompt": name }));
-    let answer = send(&case, first.clone()).await?;
-    let before = status(&case.wire(), &id).await?;
-    conflict(&send(&case, idle(json!({ "clientJobId": id, "prompt": "x" }))).await?, "another")?;
-    let after = status(&case.wire(), &id).await?;
+    let request = body(&case, failing(json!({ "clientJobId": id, "prompt": name })));
+    let job = Job::submit(&case, request.clone()).await?;
+    let before = job.status().await?;
+    refused(&case, "clientJobId", failing(json!({ "clientJobId": id, "prompt": "x" }))).await?;
+    let after = job.status().await?;
     for member in ["providerRequestId", "createdAt", "vaultId"] {
         let place = format!("/data/{member}");
         after.status(200)?.equals(&place, before.at(&place)?.clone())?;
     }
-    let again = send(&case, first).await?;
-    again.status(202)?.equals("/data", answer.at("/data")?.clone()).map(drop)
+    let again = Job::submit(&case, request).await?;
+    again.answer.equals("/data", job.answer.at("/data")?.clone()).map(drop)
 }
 
 async fn refused_leaves_no_job(case: Case) -> Result<(), Failure> {
     let id = own_id(&case);
-    let refused = send(&case, json!({ "clientJobId": id, "modelId": REFUSE })).await?;
-    refused.status(502)?;
-    status(&case.wire(), &id).await?.accepted(404, "the status of a job that was not taken")?;
-    let other = idle(json!({ "clientJobId": id, "prompt": "another body" }));
-    send(&case, other).await?.accepted(202, "another body under the same id")?;
-    Ok(())
-}
-
-async fn empty(case: Case) -> Result<(), Failure> {
-    conflict(&send(&case, json!({ "clientJobId": "" })).await?, "an empty clientJobId")
+    send(&case, json!({ "clientJobId": id, "modelId": REFUSE })).await?.status(502)?;
+    status(&case.wire(), &id).await?.accepted(404, "the status of a job that was refused")?;
+    let other = failing(json!({ "clientJobId": id, "prompt": "another body" }));
+    send(&case, other).await?.accepted(202, "another body under the same id").map(drop)
 }

@@ -1,4 +1,5 @@
-//! Paths and methods that the API does not have (S-59, S-61).
+//! Paths and methods that the API does not have (S-59, S-61), and path ids that can be none
+//! (S-58). Ids of others and of nothing are in `ids`.
 
 use std::collections::BTreeSet;
 
@@ -12,54 +13,61 @@ use super::error_body;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    reference! { "errors.method.no-success" ["ER-01"] no_success,
-        "A method that a path does not have is no success on any path and changes nothing" },
     http! { "errors.method.head-and-options" ["HT-18"] head_and_options,
-        "HEAD and OPTIONS on any path bring no fault of the server and change nothing" },
+        "HEAD and OPTIONS on any path bring no server error and change nothing" },
     reference! { "errors.method.not-allowed" ["ER-01"] not_allowed,
-        "A method that a path does not have is 405 with the path's methods in Allow (S-61)" },
+        "A method that a path does not have is 405 with the path's methods in Allow, and changes \
+         nothing (S-61)" },
     reference! { "errors.path.unknown" ["ER-01"] unknown,
         "An unknown path is 404 with the error body, with and without a key (S-54)" },
     reference! { "errors.path.trailing-slash" ["ER-01"] trailing_slash,
         "A path with a trailing slash is unknown (S-61)" },
     reference! { "errors.path.as-written" ["ER-01"] as_written,
         "A path is taken only as it is written: letters in their case, no double slash (S-61)" },
+    reference! { "errors.path-id.no-integer" ["ER-08"] no_integer,
+        "A path id that is no plain decimal integer, negative or too large is 404 (S-58)" },
+];
+
+const METHODS: [Method; 8] = [
+    Method::GET,
+    Method::POST,
+    Method::PUT,
+    Method::PATCH,
+    Method::DELETE,
+    Method::HEAD,
+    Method::OPTIONS,
+    Method::TRACE,
 ];
 
 async fn not_allowed(case: Case) -> Result<(), Failure> {
-    let (wire, methods) = (
-        case.wire(),
-        [
-            Method::GET,
-            Method::POST,
-            Method::PUT,
-            Method::PATCH,
-            Method::DELETE,
-            Method::HEAD,
-            Method::OPTIONS,
-            Method::TRACE,
-        ],
-    );
-    let (_, all) = paths(&case).await?;
+    let wire = case.wire();
+    let (ids, all) = paths(&case).await?;
+    let before = ids.state(&wire).await?;
     // What the service has besides, for sessions (S-46).
     let besides = [("/api-keys", "GET"), ("/api-keys", "POST"), ("/api-keys/p1", "DELETE")];
     let listed = all.iter().map(|endpoint| (endpoint.path.as_str(), endpoint.method.as_str()));
     let listed: BTreeSet<_> = listed.chain(besides).collect();
     for path in listed.iter().map(|(path, _)| *path).collect::<BTreeSet<_>>() {
-        let allowed = listed.iter().filter(|(other, _)| *other == path);
-        let allowed: BTreeSet<_> = allowed.map(|(_, method)| *method).collect();
-        for method in methods.iter().filter(|method| !allowed.contains(method.as_str())) {
-            let reply = wire.call(method.clone(), path).send().await?;
+        let on_path = listed.iter().filter(|(other, _)| *other == path);
+        let allowed: BTreeSet<_> = on_path.map(|(_, method)| *method).collect();
+        // A server that mistakes the method for another one would do something with this body.
+        let body = all.iter().filter(|other| other.path == path).find_map(|one| one.body.as_ref());
+        for method in METHODS.iter().filter(|method| !allowed.contains(method.as_str())) {
+            let call = wire.call(method.clone(), path);
+            let bodyless = matches!(*method, Method::HEAD | Method::OPTIONS);
+            let reply = match body.filter(|_| !bodyless) {
+                Some(body) => call.json(body).send().await?,
+                None => call.send().await?,
+            };
             reply.status(405)?;
-            let allow = reply.headers().get("allow").and_then(|value| value.to_str().ok());
-            let got: BTreeSet<_> = allow.into_iter().flat_map(|allow| allow.split(", ")).collect();
+            let got: BTreeSet<_> = reply.header("allow").split(", ").collect();
             reply.ensure(got == allowed, format!("Allow {allowed:?}"), format!("{got:?}"))?;
             if *method != Method::HEAD {
                 error_body(&reply)?;
             }
         }
     }
-    Ok(())
+    check::equal("what was there", &ids.state(&wire).await?, &before)
 }
 
 /// Every path with the methods that the API has there.
@@ -70,32 +78,6 @@ async fn paths(case: &Case) -> Result<(Ids, Vec<Endpoint>), Failure> {
     Ok((ids, all))
 }
 
-async fn no_success(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let (ids, all) = paths(&case).await?;
-    let before = ids.state(&wire).await?;
-    for endpoint in &all {
-        for method in
-            [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::TRACE]
-        {
-            if all.iter().any(|other| other.path == endpoint.path && other.method == method) {
-                continue;
-            }
-            // The body of a neighbour is what would tempt a server most.
-            let what = format!("{method} {}", endpoint.template);
-            let call = wire.call(method, &endpoint.path);
-            let reply = match &endpoint.body {
-                Some(body) => call.json(body).send().await?,
-                None => call.send().await?,
-            };
-            let status = reply.status_code();
-            let refused = matches!(status, 400..=499 | 501);
-            check::with_context(what, reply.ensure(refused, "4xx or 501", status))?;
-        }
-    }
-    check::equal("what was there", &ids.state(&wire).await?, &before)
-}
-
 async fn head_and_options(case: Case) -> Result<(), Failure> {
     let wire = case.wire();
     let (ids, all) = paths(&case).await?;
@@ -104,8 +86,8 @@ async fn head_and_options(case: Case) -> Result<(), Failure> {
         for method in [Method::HEAD, Method::OPTIONS] {
             let reply = wire.call(method, path).send().await?;
             let status = reply.status_code();
-            let sound = matches!(status, 200..=499 | 501);
-            check::with_context(path, reply.ensure(sound, "no fault of the server", status))?;
+            let answered = matches!(status, 200..=499 | 501);
+            check::with_context(path, reply.ensure(answered, "no server error", status))?;
         }
     }
     check::equal("what was there", &ids.state(&wire).await?, &before)
@@ -159,6 +141,26 @@ async fn as_written(case: Case) -> Result<(), Failure> {
         format!("/prompts%2F{}", ids.prompt),
     ] {
         case.wire().get(&path).await?.status(404)?;
+    }
+    Ok(())
+}
+
+async fn no_integer(case: Case) -> Result<(), Failure> {
+    // A segment of dots alone is resolved by the HTTP client and never sent.
+    const SEGMENTS: &str = "abc 0 -1 1.0 1e3 0x1 +1 1,2 1;2 %201 1%20 %00 %FF null true * %D9%A1 \
+        9223372036854775808 -9223372036854775809 99999999999999999999999999";
+    let wire = case.wire();
+    let ids = Ids::make(&case, &wire).await?;
+    for segment in SEGMENTS.split_whitespace() {
+        for endpoint in endpoints::all(&case, &ids) {
+            for name in ["{promptId}", "{vaultId}", "{vaultPromptId}"] {
+                if endpoint.template.contains(name) {
+                    let template = endpoint.template.replace(name, segment);
+                    let odd = Endpoint { path: ids.in_path(&template), ..endpoint.clone() };
+                    check::with_context(segment, odd.send(&wire).await?.status(404))?;
+                }
+            }
+        }
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
-//! What generations have left in a vault, counted as S-39 lets a fair client
-//! count. It has no scenarios of its own.
+//! What generations have saved in a vault, counted as S-39 lets a fair client count. It has no
+//! scenarios of its own.
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use http::Method;
@@ -13,13 +14,13 @@ use crate::{Case, Failure};
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The listing of a vault.
-pub(super) struct Saved {
+pub(super) struct Outputs {
     listing: Reply,
     /// The prompts of the vault.
     pub(super) prompts: Vec<Value>,
 }
 
-impl Saved {
+impl Outputs {
     /// What is in a vault.
     pub(super) async fn in_vault(wire: &Wire, vault: i64) -> Result<Self, Failure> {
         let listing = wire.get(&format!("/vaults/{vault}/prompts")).await?;
@@ -37,8 +38,8 @@ impl Saved {
         self.images().into_iter().filter_map(|image| image["url"].as_str()).collect()
     }
 
-    /// How many outputs there are: the images, or the prompts where a server
-    /// shows its images in another form.
+    /// How many outputs there are: the images, or the prompts where a server shows its images in
+    /// another form.
     pub(super) fn count(&self) -> usize {
         match self.images().len() {
             0 => self.prompts.len(),
@@ -57,6 +58,12 @@ impl Saved {
         Ok(self)
     }
 
+    /// There is at least one.
+    pub(super) fn any(self) -> Result<Self, Failure> {
+        self.listing.ensure(self.count() > 0, "an output in the vault", "an empty vault")?;
+        Ok(self)
+    }
+
     /// There is one prompt; that one.
     pub(super) fn one(&self) -> Result<&Value, Failure> {
         match &self.prompts[..] {
@@ -65,18 +72,19 @@ impl Saved {
         }
     }
 
+    /// The path of each prompt.
+    pub(super) fn paths(&self) -> impl Iterator<Item = String> {
+        self.prompts.iter().map(|prompt| format!("/prompts/{}", prompt["id"]))
+    }
+
     /// A failure that shows the listing.
-    pub(super) fn failure(
-        &self,
-        expected: impl std::fmt::Display,
-        got: impl std::fmt::Display,
-    ) -> Failure {
+    pub(super) fn failure(&self, expected: impl Display, got: impl Display) -> Failure {
         self.listing.failure(expected, got)
     }
 }
 
-/// Fetches a file without a key, as a browser does. A redirect to where it is
-/// will do, and that only some may see it (S-77).
+/// Fetches a file without a key, as a browser does. A redirect to where it is will do, and that
+/// only some may see it (S-77).
 pub(super) async fn fetch(case: &Case, url: &str) -> Result<Reply, Failure> {
     let base = case.target().base_url().parse::<url::Url>();
     let whole = base.and_then(|base| base.join(url));
@@ -91,18 +99,12 @@ pub(super) async fn fetch(case: &Case, url: &str) -> Result<Reply, Failure> {
 
 /// Width and height of a PNG or GIF, from its first bytes.
 pub(super) fn size(bytes: &[u8]) -> Option<(i64, i64)> {
-    let number = |at: usize, big: bool, length: usize| {
-        let part = bytes.get(at..at + length)?.iter();
-        let parts: Vec<i64> = match big {
-            true => part.map(|byte| i64::from(*byte)).collect(),
-            false => part.rev().map(|byte| i64::from(*byte)).collect(),
-        };
-        Some(parts.into_iter().fold(0, |sum, byte| sum << 8 | byte))
-    };
     if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
-        Some((number(16, true, 4)?, number(20, true, 4)?))
+        let side = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+        Some((side(16)?.into(), side(20)?.into()))
     } else if bytes.starts_with(b"GIF8") {
-        Some((number(6, false, 2)?, number(8, false, 2)?))
+        let side = |at: usize| Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
+        Some((side(6)?.into(), side(8)?.into()))
     } else {
         None
     }

@@ -1,8 +1,8 @@
-//! Prompts that are there already.
+//! Existing prompts.
 
 use std::collections::HashSet;
 
-use super::{Type, furnish, look, present, same_at_its_own_address, shaped};
+use super::{Type, create_data, have_members, present, same_at_its_own_address, some, stable};
 use crate::scenario::core;
 use crate::scenarios::pagination::walk::page;
 use crate::{Case, Failure, Scenario, check, make};
@@ -13,10 +13,12 @@ const PAGES_MAX: usize = 300;
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
     core! { "look.prompts.shape"
-        ["PR-01", "PR-02", "PR-03", "PR-04", "PR-05", "PR-06", "PR-07", "PR-08", "PR-09"] shape,
-        "Prompts that are there have every member of a prompt object, of its type" },
-    core! { "look.prompts.item" ["PR-13", "PR-30"] item,
-        "A prompt that is in the list is at its own address, with the same id, title and text" },
+        ["PR-01", "PR-02", "PR-03", "PR-04", "PR-05", "PR-06", "PR-07", "PR-08", "PR-09"]
+        |case| have_members(case, "/prompts", PROMPT),
+        "Existing prompts have every member of a prompt object, of its type" },
+    core! { "look.prompts.item" ["PR-13", "PR-30"]
+        |case| same_at_its_own_address(case, "/prompts", &["id", "title", "prompt", "promptType", "createdAt"]),
+        "A listed prompt is at its own address, with the same id, title and text" },
     core! { "look.prompts.filters" ["PR-15", "PR-16"] filters,
         "A list with a filter holds prompts of that type or that vault only" },
     core! { "look.prompts.pages" ["PG-03", "PG-06", "PG-07"] pages,
@@ -25,64 +27,54 @@ pub(super) const ALL: &[Scenario] = &[
         "A list that ends has null for its last cursor" },
 ];
 
-async fn shape(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    furnish(&case, &wire).await?;
-    look(&case, || async {
-        let (reply, entries) = present(&wire, "/prompts").await?;
-        let members = [
-            ("id", Type::Integer),
-            ("title", Type::Text),
-            ("prompt", Type::Text),
-            ("promptType", Type::OneOf(&["image", "text", "video"])),
-            ("platform", Type::TextOrNull),
-            ("status", Type::Text),
-            ("images", Type::Images),
-            ("vaultIds", Type::Integers),
-            ("createdAt", Type::Moment),
-            ("updatedAt", Type::Moment),
-        ];
-        shaped(&reply, &entries, &members)
-    })
-    .await
-}
-
-async fn item(case: Case) -> Result<(), Failure> {
-    let members = ["id", "title", "prompt", "promptType", "createdAt"];
-    same_at_its_own_address(&case, "/prompts", &members).await
-}
+const PROMPT: &[(&str, Type)] = &[
+    ("id", Type::Integer),
+    ("title", Type::Text),
+    ("prompt", Type::Text),
+    ("promptType", Type::OneOf(&["image", "text", "video"])),
+    ("platform", Type::TextOrNull),
+    ("status", Type::Text),
+    ("images", Type::Images),
+    ("vaultIds", Type::Integers),
+    ("createdAt", Type::Timestamp),
+    ("updatedAt", Type::Timestamp),
+];
 
 async fn filters(case: Case) -> Result<(), Failure> {
     let wire = case.wire();
-    let own = furnish(&case, &wire).await?;
+    let own = create_data(&case, &wire).await?;
     if own.is_some() {
         // One that the filter by vault has to leave out.
         make::prompt(&case, &wire).await?;
     }
-    look(&case, || async {
+    stable(&case, || async {
         let (_, entries) = present(&wire, "/prompts?limit=100").await?;
         for kind in ["image", "text", "video"] {
-            let (reply, found) = super::some(&wire, &format!("/prompts?type={kind}")).await?;
-            let all = found.iter().all(|entry| entry["promptType"] == kind);
-            reply.ensure(all, format!("prompts of the type {kind} only"), "another one")?;
+            let (reply, found) = some(&wire, &format!("/prompts?type={kind}")).await?;
+            let types: HashSet<_> =
+                found.iter().map(|entry| entry["promptType"].as_str()).collect();
+            let right = types.iter().all(|one| *one == Some(kind));
+            let got = format!("the types {types:?}");
+            reply.ensure(right, format!("prompts of the type {kind} only"), got)?;
         }
         let found = entries.iter().find_map(|entry| entry["vaultIds"][0].as_i64());
         let Some(vault) = own.or(found) else { return Ok(()) };
-        let (reply, found) = super::some(&wire, &format!("/prompts?vaultId={vault}")).await?;
+        let (reply, found) = some(&wire, &format!("/prompts?vaultId={vault}")).await?;
         let inside = |vaults: &serde_json::Value| {
             vaults.as_array().is_some_and(|ids| ids.iter().any(|id| *id == vault))
         };
         let all = !found.is_empty() && found.iter().all(|entry| inside(&entry["vaultIds"]));
-        reply.ensure(all, format!("prompts of the vault {vault} only"), "none, or another one")?;
-        Ok(())
+        let vaults: Vec<_> = found.iter().map(|entry| &entry["vaultIds"]).collect();
+        let got = format!("vaultIds {vaults:?}");
+        reply.ensure(all, format!("prompts of the vault {vault} only"), got).map(drop)
     })
     .await
 }
 
 async fn pages(case: Case) -> Result<(), Failure> {
     let wire = case.wire();
-    furnish(&case, &wire).await?;
-    look(&case, || async {
+    create_data(&case, &wire).await?;
+    stable(&case, || async {
         let first = page(&wire, &[], Some(2), None).await?;
         let count = first.ids.len();
         first.reply.ensure(count <= 2, "at most two entries", count)?;
@@ -104,14 +96,14 @@ async fn pages(case: Case) -> Result<(), Failure> {
 
 async fn end(case: Case) -> Result<(), Failure> {
     let wire = case.wire();
-    furnish(&case, &wire).await?;
-    look(&case, || async {
+    create_data(&case, &wire).await?;
+    stable(&case, || async {
         let mut last = page(&wire, &[], Some(100), None).await?;
         for _ in 1..PAGES_MAX {
             let Some(cursor) = last.next.clone() else { return Ok(()) };
             last = page(&wire, &[], Some(100), Some(&cursor)).await?;
             let other = last.next.as_ref() != Some(&cursor);
-            check::ensure(other, "another cursor on the next page", "the same one")?;
+            check::ensure(other, "another cursor on the next page", format!("{cursor} again"))?;
         }
         match last.next {
             None => Ok(()),

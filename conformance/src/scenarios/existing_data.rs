@@ -1,6 +1,6 @@
-//! What is there already, looked at and left alone: the only scenarios that work
-//! on things they did not make, and so the ones a run that only reads has most
-//! of. Where there is nothing to look at, they have nothing to say.
+//! Data that exists already is read and left alone. These are the only scenarios that work on
+//! what they did not create, so a run with `--read-only` has mostly these. Where an account is
+//! empty they are skipped.
 
 mod foreign;
 mod prompts;
@@ -16,20 +16,20 @@ use crate::{Case, Failure, Scenario, Verdict, make};
 
 pub(super) const ALL: &[&[Scenario]] = &[prompts::ALL, vaults::ALL, foreign::ALL];
 
-/// How many entries of a list are looked at.
+/// How many entries of a list are read.
 const SOME: usize = 10;
-/// How many empty pages are turned.
+/// How many empty pages are followed.
 const EMPTY_PAGES_MAX: usize = 10;
-/// How often a look is taken before what was seen is a fault.
-const LOOKS: u32 = 5;
+/// How often something is read before what was seen is a fault.
+const READS_MAX: u32 = 5;
 
-/// Looks again if something was amiss, for things of others come, go and change
-/// between two answers. A fault is there at every look.
-async fn look<F>(case: &Case, once: impl Fn() -> F) -> Result<(), Failure>
+/// Reads again after a failure, as data of others comes, goes and changes between two responses.
+/// A fault of the target shows each time.
+async fn stable<F>(case: &Case, once: impl Fn() -> F) -> Result<(), Failure>
 where
     F: Future<Output = Result<(), Failure>>,
 {
-    for n in 1..LOOKS {
+    for n in 1..READS_MAX {
         match once().await {
             Err(failure) if failure.verdict == Verdict::Failed => {
                 tokio::time::sleep(case.scaled(Duration::from_millis(200) * n)).await;
@@ -40,9 +40,8 @@ where
     once().await
 }
 
-/// Sees to it that there is something to look at, in a run that may write: a vault
-/// with prompts in it.
-async fn furnish(case: &Case, wire: &Wire) -> Result<Option<i64>, Failure> {
+/// A vault with prompts in it, so that there is something to read; none in a run that only reads.
+async fn create_data(case: &Case, wire: &Wire) -> Result<Option<i64>, Failure> {
     if case.target().options().read_only {
         return Ok(None);
     }
@@ -54,14 +53,14 @@ async fn furnish(case: &Case, wire: &Wire) -> Result<Option<i64>, Failure> {
 /// Each of the first entries of the collection at its own address. Those that are
 /// deleted meanwhile say nothing.
 async fn same_at_its_own_address(
-    case: &Case,
+    case: Case,
     collection: &str,
     members: &[&str],
 ) -> Result<(), Failure> {
-    let wire = &case.wire();
-    furnish(case, wire).await?;
+    let (case, wire) = (&case, &case.wire());
+    create_data(case, wire).await?;
     for id in present(wire, collection).await?.1.iter().filter_map(|entry| entry["id"].as_i64()) {
-        look(case, || async move {
+        stable(case, || async move {
             let (_, list) = some(wire, collection).await?;
             let Some(entry) = list.iter().find(|entry| entry["id"] == id) else { return Ok(()) };
             let own = wire.get(&format!("{collection}/{id}")).await?;
@@ -82,10 +81,9 @@ async fn some(wire: &Wire, path: &str) -> Result<(Reply, Vec<Value>), Failure> {
     let mut reply = wire.get(path).await?;
     for _ in 0..EMPTY_PAGES_MAX {
         let Some(cursor) = after_an_empty_page(reply.status(200)?)? else { break };
-        let (sign, cursor) =
-            (if path.contains('?') { '&' } else { '?' }, byte_serialize(cursor.as_bytes()));
-        let cursor: String = cursor.collect();
-        reply = wire.get(&format!("{path}{sign}cursor={cursor}")).await?;
+        let separator = if path.contains('?') { '&' } else { '?' };
+        let cursor: String = byte_serialize(cursor.as_bytes()).collect();
+        reply = wire.get(&format!("{path}{separator}cursor={cursor}")).await?;
     }
     let mut entries = reply.status(200)?.array("/data")?;
     entries.truncate(SOME);
@@ -107,6 +105,21 @@ async fn present(wire: &Wire, path: &str) -> Result<(Reply, Vec<Value>), Failure
     Ok((reply, entries))
 }
 
+/// The first entries of a collection have these members, of these types.
+async fn have_members(
+    case: Case,
+    collection: &str,
+    members: &[(&str, Type)],
+) -> Result<(), Failure> {
+    let wire = &case.wire();
+    create_data(&case, wire).await?;
+    stable(&case, || async move {
+        let (reply, entries) = present(wire, collection).await?;
+        shaped(&reply, &entries, members)
+    })
+    .await
+}
+
 /// Every entry has these members, of these types.
 fn shaped(reply: &Reply, entries: &[Value], members: &[(&str, Type)]) -> Result<(), Failure> {
     for entry in entries {
@@ -126,7 +139,7 @@ enum Type {
     Text,
     TextOrNull,
     Boolean,
-    Moment,
+    Timestamp,
     Integers,
     Images,
     OneOf(&'static [&'static str]),
@@ -134,7 +147,7 @@ enum Type {
 
 impl Type {
     fn fits(self, value: &Value) -> bool {
-        let moment = |value: &Value| value.as_str().and_then(crate::check::timestamp).is_some();
+        let timestamp = |value: &Value| value.as_str().and_then(crate::check::timestamp).is_some();
         let all =
             |test: &dyn Fn(&Value) -> bool| value.as_array().is_some_and(|a| a.iter().all(test));
         match self {
@@ -142,11 +155,11 @@ impl Type {
             Self::Text => value.is_string(),
             Self::TextOrNull => value.is_string() || value.is_null(),
             Self::Boolean => value.is_boolean(),
-            Self::Moment => moment(value),
+            Self::Timestamp => timestamp(value),
             Self::Integers => all(&|one| one.is_i64() || one.is_u64()),
             Self::Images => all(&|one| {
                 let sizes = ["width", "height"].iter().all(|size| one[*size].is_u64());
-                one["url"].is_string() && sizes && moment(&one["createdAt"])
+                one["url"].is_string() && sizes && timestamp(&one["createdAt"])
             }),
             Self::OneOf(words) => value.as_str().is_some_and(|text| words.contains(&text)),
         }

@@ -1,6 +1,6 @@
-//! Vaults that are there already, and what is in them.
+//! Existing vaults, and what is in them.
 
-use super::{Type, furnish, look, present, same_at_its_own_address, shaped};
+use super::{Type, create_data, have_members, present, same_at_its_own_address, shaped, stable};
 use crate::scenario::core;
 use crate::wire::Wire;
 use crate::{Case, Failure, Scenario, check, make};
@@ -9,71 +9,63 @@ use crate::{Case, Failure, Scenario, check, make};
 pub(super) const ALL: &[Scenario] = &[
     core! { "look.vaults.shape"
         ["VA-01", "VA-02", "VA-03", "VA-04", "VA-05", "VA-06", "VA-07", "VA-08", "VA-09", "VA-10",
-        "VA-11"] shape,
-        "Vaults that are there have every member of a vault object, of its type" },
+        "VA-11"]
+        |case| have_members(case, "/vaults", VAULT),
+        "Existing vaults have every member of a vault object, of its type" },
     core! { "look.vaults.order" ["VA-14"] order,
         "The list of vaults is ordered by createdAt, newest first" },
-    core! { "look.vaults.item" ["VA-13", "VA-21"] item,
-        "A vault that is in the list is at its own address, with the same id, name and slug" },
+    core! { "look.vaults.item" ["VA-13", "VA-21"]
+        |case| same_at_its_own_address(case, "/vaults", &["id", "name", "slug", "visibility", "isSystem", "createdAt"]),
+        "A listed vault is at its own address, with the same id, name and slug" },
     core! { "look.vaults.count" ["VA-10", "VC-04"] count,
         "A vault's promptCount is the number of prompts that it lists" },
     core! { "look.vaults.contents" ["VC-04", "VC-06", "VC-07"] contents,
         "Entries of a vault have a membership, say whether they are pinned, and pins come first" },
 ];
 
-async fn shape(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    furnish(&case, &wire).await?;
-    look(&case, || async {
-        let (reply, entries) = present(&wire, "/vaults").await?;
-        let members = [
-            ("id", Type::Integer),
-            ("name", Type::Text),
-            ("description", Type::TextOrNull),
-            ("slug", Type::Text),
-            ("visibility", Type::OneOf(&["private", "unlisted", "public"])),
-            ("accessType", Type::TextOrNull),
-            ("isLocked", Type::Boolean),
-            ("coverImageUrl", Type::TextOrNull),
-            ("isSystem", Type::Boolean),
-            ("promptCount", Type::Integer),
-            ("createdAt", Type::Moment),
-            ("updatedAt", Type::Moment),
-        ];
-        shaped(&reply, &entries, &members)
-    })
-    .await
-}
+const VAULT: &[(&str, Type)] = &[
+    ("id", Type::Integer),
+    ("name", Type::Text),
+    ("description", Type::TextOrNull),
+    ("slug", Type::Text),
+    ("visibility", Type::OneOf(&["private", "unlisted", "public"])),
+    ("accessType", Type::TextOrNull),
+    ("isLocked", Type::Boolean),
+    ("coverImageUrl", Type::TextOrNull),
+    ("isSystem", Type::Boolean),
+    ("promptCount", Type::Integer),
+    ("createdAt", Type::Timestamp),
+    ("updatedAt", Type::Timestamp),
+];
+
+const MEMBERSHIP: &[(&str, Type)] =
+    &[("id", Type::Integer), ("vaultPromptId", Type::Integer), ("isPinned", Type::Boolean)];
 
 async fn order(case: Case) -> Result<(), Failure> {
     let wire = case.wire();
-    furnish(&case, &wire).await?;
+    create_data(&case, &wire).await?;
     let reply = wire.get("/vaults").await?;
     let vaults = reply.status(200)?.array("/data")?;
-    let dates: Option<Vec<_>> =
-        vaults.iter().map(|vault| check::timestamp(vault["createdAt"].as_str()?)).collect();
-    let descend = dates.is_some_and(|dates| dates.is_sorted_by(|a, b| a >= b));
-    reply.ensure(descend, "descending createdAt", "another order").map(drop)
-}
-
-async fn item(case: Case) -> Result<(), Failure> {
-    let members = ["id", "name", "slug", "visibility", "isSystem", "createdAt"];
-    same_at_its_own_address(&case, "/vaults", &members).await
+    let dates: Vec<_> =
+        vaults.iter().map(|vault| vault["createdAt"].as_str().and_then(check::timestamp)).collect();
+    let descend = dates.is_sorted_by(|a, b| a >= b) && !dates.contains(&None);
+    let first_wrong = dates.windows(2).find(|pair| pair[0] < pair[1]);
+    reply.ensure(descend, "descending createdAt", format!("{first_wrong:?}")).map(drop)
 }
 
 async fn count(case: Case) -> Result<(), Failure> {
     let wire = &case.wire();
-    furnish(&case, wire).await?;
+    create_data(&case, wire).await?;
     for vault in present(wire, "/vaults").await?.1 {
         let path = &format!("/vaults/{}", vault["id"]);
-        look(&case, || async move {
+        stable(&case, || async move {
             let before = wire.get(path).await?;
             let listing = wire.get(&format!("{path}/prompts")).await?;
             let after = wire.get(path).await?;
             // Deleted, or changed by somebody else, between two of the answers.
-            let steady = [&before, &listing, &after].iter().all(|one| one.status_code() == 200)
+            let unchanged = [&before, &listing, &after].iter().all(|one| one.status_code() == 200)
                 && before.integer("/data/promptCount")? == after.integer("/data/promptCount")?;
-            if !steady {
+            if !unchanged {
                 return Ok(());
             }
             let (count, listed) = (before.integer("/data/promptCount")?, listing.array("/data")?);
@@ -97,11 +89,11 @@ async fn pin_the_last(wire: &Wire, vault: i64) -> Result<(), Failure> {
 
 async fn contents(case: Case) -> Result<(), Failure> {
     let wire = case.wire();
-    let own = furnish(&case, &wire).await?;
+    let own = create_data(&case, &wire).await?;
     if let Some(vault) = own {
         pin_the_last(&wire, vault).await?;
     }
-    look(&case, || async {
+    stable(&case, || async {
         let mut seen = 0;
         let found = present(&wire, "/vaults").await?.1;
         for vault in found.iter().filter_map(|vault| vault["id"].as_i64()).chain(own) {
@@ -111,14 +103,11 @@ async fn contents(case: Case) -> Result<(), Failure> {
                 continue;
             }
             let entries = listing.status(200)?.array("/data")?;
-            let members = [
-                ("id", Type::Integer),
-                ("vaultPromptId", Type::Integer),
-                ("isPinned", Type::Boolean),
-            ];
-            shaped(&listing, &entries, &members)?;
-            let sorted = entries.is_sorted_by_key(|entry| entry["isPinned"] == false);
-            listing.ensure(sorted, "pinned prompts before all others", "one behind another")?;
+            shaped(&listing, &entries, MEMBERSHIP)?;
+            let pinned: Vec<_> = entries.iter().map(|entry| entry["isPinned"] == true).collect();
+            let sorted = pinned.is_sorted_by_key(|pinned| !pinned);
+            let got = format!("isPinned {pinned:?}");
+            listing.ensure(sorted, "pinned prompts before all others", got)?;
             seen += entries.len();
         }
         if seen == 0 {

@@ -1,0 +1,291 @@
+//! Where a body ends: lengths that cannot be, twice, or beside chunks (RFC 9112, section 6.3);
+//! chunks, well formed and not (sections 6.1 and 7.1); and bodies of another type.
+
+use http::Method;
+use serde_json::json;
+
+use super::Expect::{Bodyless, Ignored, NamesBody, Refused, Status};
+use super::{
+    Fixture, Sample, answer, answered, chunked, each, nothing_follows, sample, succeeded,
+    unless_busy,
+};
+use crate::scenario::{http, reference};
+use crate::wire::Reply;
+use crate::{Case, Failure, Scenario, check, make};
+
+#[rustfmt::skip]
+pub(super) const ALL: &[Scenario] = &[
+    http! { "raw.length.two" ["HT-01"] [HttpOne] |case| each(case, Refused, two_lengths),
+        "A request with two lengths that differ is not carried out" },
+    http! { "raw.length.no-number" ["HT-01"] [HttpOne] |case| each(case, Refused, no_lengths),
+        "A request whose length is no number is not carried out" },
+    http! { "raw.length.beside-chunks" ["HT-02"] [HttpOne] |case| each(case, Refused, beside_chunks),
+        "What a length hides behind the chunks of a body is no second request" },
+    http! { "raw.length.chunks-behind" ["HT-02"] [HttpOne] chunks_behind,
+        "What chunks hide behind a length is carried out once at most" },
+    reference! { "raw.length.status" ["HT-01"] [HttpOne]
+        |case| each(case, Bodyless(400), |fixture| [two_lengths(fixture), no_lengths(fixture)].concat()),
+        "A faulty length is 400 without a body and ends the connection (S-80)" },
+    http! { "raw.chunks.bad-size" ["HT-06"] [HttpOne] |case| each(case, Refused, bad_sizes),
+        "A chunk whose size is no number, or too large for one, is not carried out" },
+    http! { "raw.chunks.wrong-size" ["HT-06"] [HttpOne] |case| each(case, Refused, wrong_sizes),
+        "A chunk that does not end where its size says is not carried out" },
+    http! { "raw.chunks.no-last" ["HT-04"] [HttpOne] |case| each(case, Ignored, no_last_chunk),
+        "A chunked body that breaks off before its last chunk is not carried out" },
+    http! { "raw.chunks.other-coding" ["HT-05"] [HttpOne] |case| each(case, Refused, other_codings),
+        "A body under a coding that does not end in chunks is not carried out" },
+    http! { "raw.chunks.well-formed" ["HT-03"] [HttpOne]
+        |case| async move { unless_busy(&case, taken_whole).await },
+        "A body in many chunks with extensions and trailers is taken whole, or asked for with a \
+         length" },
+    reference! { "raw.chunks.status" ["HT-03"] [HttpOne] chunks_status,
+        "Faulty chunks are 400 naming body, a faulty coding 400 without a body; good ones are \
+         taken (S-80)" },
+    http! { "raw.body.too-short" ["HT-04"] [HttpOne] too_short,
+        "A request whose body breaks off before its length is not carried out" },
+    http! { "raw.body.rubbish-behind" ["HT-06"] [HttpOne] rubbish_behind,
+        "What follows a body without being a request is not carried out and spoils nothing" },
+    http! { "raw.body.on-get-and-delete" ["HT-22"] [HttpOne] on_get_and_delete,
+        "A body on GET and DELETE is ignored or refused, and is no second request" },
+    http! { "raw.body.two-types" ["HT-23"] [HttpOne] two_types,
+        "A request with two content types is carried out whole or not at all" },
+    http! { "raw.body.other-types" ["HT-24"] other_types,
+        "A body of another type or of none is carried out whole or refused" },
+    reference! { "raw.body.two-types-status" ["EN-02"] [HttpOne] two_types_status,
+        "Two content types are 415, even if they are equal (S-80)" },
+];
+
+const CHUNKED: &str = "Transfer-Encoding: chunked";
+
+fn length(bytes: usize) -> String {
+    format!("Content-Length: {bytes}")
+}
+
+/// Lengths that contradict each other.
+fn two_lengths(fixture: &Fixture) -> Vec<Sample> {
+    let body = fixture.body();
+    let right = body.len();
+    let pairs = [(right, right - 1), (right - 1, right), (right, right + 100)];
+    let rows = pairs.map(|(first, second)| {
+        let request = fixture.typed().line(length(first)).line(length(second));
+        sample(format!("the lengths {first} and {second}"), request.body(&body))
+    });
+    rows.into()
+}
+
+fn no_lengths(fixture: &Fixture) -> Vec<Sample> {
+    let body = fixture.body();
+    let right = body.len();
+    let values = [
+        format!("+{right}"),
+        format!("-{right}"),
+        format!("0x{right:x}"),
+        format!("{right}.0"),
+        format!("{right} {right}"),
+        format!("{right}, {}", right + 1),
+        format!("{right}x"),
+        "99999999999999999999999".to_owned(),
+        "18446744073709551616".to_owned(),
+        "x".to_owned(),
+    ];
+    let rows = values.map(|value| {
+        let request = fixture.typed().line(format!("Content-Length: {value}"));
+        sample(format!("the length {value}"), request.body(&body))
+    });
+    rows.into()
+}
+
+fn beside_chunks(fixture: &Fixture) -> Vec<Sample> {
+    let body = [b"0\r\n\r\n".to_vec(), fixture.whole_post()].concat();
+    let length = length(body.len());
+    let orders = [[CHUNKED, &length], [&length, CHUNKED]];
+    let rows = orders.map(|[first, second]| {
+        let request = fixture.typed().line(first).line(second);
+        sample(format!("{first} before {second}"), request.body(&body))
+    });
+    rows.into()
+}
+
+async fn chunks_behind(case: Case) -> Result<(), Failure> {
+    let fixture = Fixture::new(&case).await?;
+    let request = fixture.typed().line(length(4)).line(CHUNKED);
+    let first = request.body(chunked(&fixture.body()));
+    let mut socket = fixture.send([first, fixture.whole_post()].concat()).await?;
+    let received = answered(socket.next().await?)?;
+    nothing_follows(socket).await?;
+    fixture.has_created(usize::from(succeeded(&received))).await
+}
+
+/// A request with this chunked body. Its beginning is what a failure shows.
+fn in_chunks(fixture: &Fixture, body: &str) -> Sample {
+    sample(format!("the chunks {body:.24?}"), fixture.typed().line(CHUNKED).body(body))
+}
+
+fn bad_sizes(fixture: &Fixture) -> Vec<Sample> {
+    let body = fixture.body();
+    let length = body.len();
+    let sizes = ["zz", "-1", "", "\u{a0}", "10000000000000000000000000000001a", "1 a", "g", "0x1a"];
+    let of_the_length =
+        [format!("0x{length:x}"), format!("+{length:x}"), format!("1{length:016x}")];
+    let sizes = sizes.map(str::to_owned).into_iter().chain(of_the_length);
+    sizes.map(|size| in_chunks(fixture, &format!("{size}\r\n{body}\r\n0\r\n\r\n"))).collect()
+}
+
+fn wrong_sizes(fixture: &Fixture) -> Vec<Sample> {
+    let body = fixture.body();
+    let sizes = [body.len() - 3, body.len() + 1];
+    sizes.map(|size| in_chunks(fixture, &format!("{size:x}\r\n{body}\r\n0\r\n\r\n"))).into()
+}
+
+fn no_last_chunk(fixture: &Fixture) -> Vec<Sample> {
+    let whole = chunked(&fixture.body());
+    let rows = [2, 4, 5, 6, 20].map(|missing| {
+        let part = &whole[..whole.len() - missing];
+        sample(format!("{missing} bytes are missing"), fixture.typed().line(CHUNKED).body(part))
+    });
+    rows.into()
+}
+
+fn other_codings(fixture: &Fixture) -> Vec<Sample> {
+    let codings = ["xchunked", "chunked, x-unknown", "x-unknown", "chunked, identity"];
+    let rows = codings.map(|coding| {
+        let request = fixture.typed().line(format!("Transfer-Encoding: {coding}"));
+        sample(format!("the coding {coding}"), request.body(chunked(&fixture.body())))
+    });
+    rows.into()
+}
+
+/// A body in chunks of a few bytes, some with extensions, and lines after them.
+fn well_formed(fixture: &Fixture) -> Vec<Sample> {
+    let mut chunks = String::new();
+    for (at, piece) in fixture.body().as_bytes().chunks(7).enumerate() {
+        let extension = ["", ";a", ";a=b", ";a=\"b c\""][at % 4];
+        let size =
+            if at % 2 == 0 { format!("{:x}", piece.len()) } else { format!("00{:X}", piece.len()) };
+        chunks.push_str(&format!("{size}{extension}\r\n{}\r\n", String::from_utf8_lossy(piece)));
+    }
+    chunks.push_str("0\r\nX-After: all\r\n\r\n");
+    vec![in_chunks(fixture, &chunks)]
+}
+
+async fn taken_whole(fixture: Fixture) -> Result<(), Failure> {
+    for (_, request) in well_formed(&fixture) {
+        let reply = answer(&mut fixture.send(request).await?).await?;
+        if reply.status_code() != 411 {
+            reply.status(201)?.equals("/data/prompt", "A lighthouse")?;
+        }
+    }
+    Ok(())
+}
+
+async fn chunks_status(case: Case) -> Result<(), Failure> {
+    each(case.clone(), NamesBody, bad_sizes).await?;
+    each(case.clone(), NamesBody, wrong_sizes).await?;
+    each(case.clone(), Bodyless(400), other_codings).await?;
+    each(case, Status(201), well_formed).await
+}
+
+fn too_short_by(fixture: &Fixture, missing: usize) -> Sample {
+    let body = fixture.body();
+    let request = fixture.typed().line(length(body.len() + missing)).body(body);
+    sample(format!("{missing} bytes are missing"), request)
+}
+
+async fn too_short(case: Case) -> Result<(), Failure> {
+    let rows =
+        |fixture: &Fixture| [1, 100, 100_000].map(|missing| too_short_by(fixture, missing)).into();
+    each(case.clone(), Ignored, rows).await?;
+    // The client that has gone without a word leaves nothing either.
+    let fixture = Fixture::new(&case).await?;
+    drop(fixture.send(too_short_by(&fixture, 1).1).await?);
+    fixture.has_created(0).await
+}
+
+async fn rubbish_behind(case: Case) -> Result<(), Failure> {
+    for rubbish in ["}\r\n\r\n", "\0\0\0\0\r\n\r\n", "POST\r\n\r\n", "0\r\n\r\n"] {
+        let created = unless_busy(&case, |fixture| created_before(fixture, rubbish)).await;
+        check::with_context(format!("{rubbish:?}"), created)?;
+    }
+    Ok(())
+}
+
+async fn created_before(fixture: Fixture, rubbish: &str) -> Result<(), Failure> {
+    let request = [fixture.whole_post(), rubbish.as_bytes().to_vec()].concat();
+    let mut socket = fixture.send(request).await?;
+    socket.reply().await?.status(201)?;
+    nothing_follows(socket).await?;
+    fixture.has_created(1).await
+}
+
+async fn on_get_and_delete(case: Case) -> Result<(), Failure> {
+    let fixture = Fixture::new(&case).await?;
+    let hidden = String::from_utf8_lossy(&fixture.whole_post()).into_owned();
+    let spare = make::vault(&case, &case.wire()).await?;
+    let delete = case.raw_request(&Method::DELETE, &format!("/vaults/{spare}"));
+    for request in [fixture.get(), delete] {
+        let mut socket = fixture.send(request.json(&hidden)).await?;
+        answer(&mut socket).await?;
+        nothing_follows(socket).await?;
+        fixture.has_created(0).await?;
+    }
+    Ok(())
+}
+
+const PAIRS: [[&str; 2]; 3] = [
+    ["application/json", "application/json"],
+    ["application/json", "text/plain"],
+    ["text/plain", "application/json"],
+];
+
+async fn sent_under(fixture: &Fixture, types: [&str; 2]) -> Result<Reply, Failure> {
+    let body = fixture.body();
+    let line = |one: &str| format!("Content-Type: {one}");
+    let request = fixture.post().line(line(types[0])).line(line(types[1])).line(length(body.len()));
+    answer(&mut fixture.send(request.body(body)).await?).await
+}
+
+async fn two_types(case: Case) -> Result<(), Failure> {
+    let fixture = Fixture::new(&case).await?;
+    let mut created = 0;
+    for types in PAIRS {
+        let reply = sent_under(&fixture, types).await?;
+        created += usize::from(reply.status_code() < 300);
+        fixture.has_created(created).await?;
+    }
+    Ok(())
+}
+
+async fn two_types_status(case: Case) -> Result<(), Failure> {
+    let fixture = Fixture::new(&case).await?;
+    for types in PAIRS {
+        sent_under(&fixture, types).await?.status(415)?;
+    }
+    fixture.has_created(0).await
+}
+
+async fn other_types(case: Case) -> Result<(), Failure> {
+    let vault = make::vault(&case, &case.wire()).await?;
+    let path = format!("/vaults/{vault}");
+    for other in [None, Some("text/plain"), Some("application/problem+json"), Some("x"), Some(";")]
+    {
+        let name = case.name("named");
+        let call = case.wire().call(Method::PATCH, &path);
+        let body = json!({ "name": name, "description": name }).to_string();
+        let call = match other {
+            Some(other) => call.body(other, body),
+            None => call.untyped_body(body),
+        };
+        let reply = call.send().await?;
+        let done = reply.status_code() == 200;
+        reply.ensure(done || reply.status_code() / 100 == 4, "200 or 4xx", reply.status_code())?;
+        let now = case.wire().get(&path).await?;
+        let is_new = |field| Ok::<_, Failure>(*now.at(field)? == *name);
+        let changed = [is_new("/data/name")?, is_new("/data/description")?];
+        now.ensure(
+            changed == [done, done],
+            format!("{other:?}: name and description changed to be {:?}", [done, done]),
+            format!("{changed:?}"),
+        )?;
+    }
+    Ok(())
+}
