@@ -94,7 +94,8 @@ impl DatabaseUrl {
         }
         let session = format!(
             "SET default_transaction_isolation = 'read committed'; SET jit = off; \
-             SET statement_timeout = {}; SET idle_in_transaction_session_timeout = {}",
+             SET statement_timeout = {}; SET idle_in_transaction_session_timeout = {};
+             SET plan_cache_mode = force_generic_plan",
             statement_timeout.as_millis(),
             IDLE_IN_TRANSACTION_TIMEOUT.as_millis(),
         );
