@@ -142,10 +142,9 @@ pub(crate) const RETRY_PAUSE_MAX: Duration = Duration::from_millis(128);
 pub(crate) const STREAM_BATCH: usize = 64;
 /// Streams of one account at once. All accounts together have half of the pool.
 pub(crate) const STREAMS_PER_ACCOUNT: usize = 2;
-/// Rows of lists that are read at once for one account, 8 times as many in all: 8 of the largest
-/// pages of prompts, which take 15 ms each, or 38 of the default size.
+/// Rows of lists read at once for one account, such as 8 of the largest pages; 8 times as many in all.
 pub(crate) const LIST_ROWS_PER_ACCOUNT: usize = 808;
-/// As how many rows a list of vaults counts: two are read at once for one account.
+/// What a list of vaults counts as: an account has two at once.
 pub(crate) const VAULT_LIST_ROWS: usize = LIST_ROWS_PER_ACCOUNT / 2;
 /// How long a request waits until it may stream.
 pub(crate) const STREAM_WAIT: Duration = Duration::from_secs(5);

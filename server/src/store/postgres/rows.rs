@@ -67,7 +67,7 @@ macro_rules! prompt_columns {
     () => {
         $crate::store::postgres::rows::prompt_columns!(
             "ARRAY(SELECT m.vault_id FROM membership m \
-                 WHERE m.account_id = p.account_id AND m.prompt_id = p.id ORDER BY m.vault_id)"
+                 WHERE m.account_id = p.account_id AND m.prompt_id = p.id)"
         )
     };
     (locked) => {
@@ -119,7 +119,7 @@ pub(super) fn prompt(row: &Row) -> Result<Option<SharedPrompt>> {
         images: columns.images()?,
         created_at: columns.take()?,
         updated_at: columns.take()?,
-        vault_ids: columns.take::<Vec<i64>>()?.into_iter().map(VaultId::new).collect(),
+        vault_ids: columns.vault_ids()?,
     })))
 }
 
@@ -174,6 +174,13 @@ impl<'a> Columns<'a> {
         let text = self.take::<&str>()?;
         let found = values.into_iter().find(|value| text_of(*value) == text);
         found.ok_or_else(|| StoreError::Internal(format!("unknown value {text:?}").into()))
+    }
+
+    /// Sorted here, which costs less than for each row in the database.
+    fn vault_ids(&mut self) -> Result<Vec<VaultId>> {
+        let mut ids: Vec<_> = self.take::<Vec<i64>>()?.into_iter().map(VaultId::new).collect();
+        ids.sort_unstable();
+        Ok(ids)
     }
 
     fn images(&mut self) -> Result<Arc<[PromptImage]>> {
