@@ -144,8 +144,6 @@ pub(crate) const STREAM_BATCH: usize = 64;
 pub(crate) const STREAMS_PER_ACCOUNT: usize = 2;
 /// Rows of lists read at once for one account, such as 8 of the largest pages; 8 times as many in all.
 pub(crate) const LIST_ROWS_PER_ACCOUNT: usize = 808;
-/// What a list of vaults counts as: an account has two at once.
-pub(crate) const VAULT_LIST_ROWS: usize = LIST_ROWS_PER_ACCOUNT / 2;
 /// How long a request waits until it may stream.
 pub(crate) const STREAM_WAIT: Duration = Duration::from_secs(5);
 /// How long the reader of a stream may take no batch before its connection is closed.
@@ -173,6 +171,8 @@ pub(crate) const API_KEYS_MAX: usize = 100;
 
 /// Default of `--vaults-max`: vaults of one account. All of them are in one response.
 pub(crate) const VAULTS_MAX: usize = 10_000;
+/// Prompts that an account in memory may have after a fork, in 180 MiB if they are short.
+pub(crate) const MEMORY_FORK_PROMPTS_MAX: usize = 250_000;
 
 // Generations.
 

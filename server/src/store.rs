@@ -139,6 +139,9 @@ pub enum StoreError {
     /// another attempt would fail too.
     #[error("the change takes too long")]
     TooLarge,
+    /// A fork would give an account more prompts than this store takes. Nothing was changed.
+    #[error("the account would have too many prompts for a store in memory")]
+    TooManyPrompts,
     /// The database returned something unexpected; a bug.
     #[error("the store failed")]
     Internal(#[source] Cause),

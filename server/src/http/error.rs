@@ -257,6 +257,9 @@ fn store_problem(error: &StoreError, target: RequestTarget) -> Problem {
                 LONG_WRITE_TIMEOUT.as_secs(),
             ),
         ),
+        StoreError::TooManyPrompts => {
+            Problem::new(S::BAD_REQUEST, format!("{error}; nothing was changed"))
+        }
         StoreError::TooManyKeys => {
             Problem::new(S::BAD_REQUEST, format!("{error}; revoke one first"))
         }

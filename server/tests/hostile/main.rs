@@ -60,22 +60,15 @@ struct Attack {
     /// Flags of the server.
     settings: &'static [&'static str],
     memory_max_mib: u64,
-    /// Whether it stores so much that a store in memory cannot stay within the bound. What the
-    /// server has more at the end than at the beginning is left out then.
-    stores_much: bool,
 }
 
 impl Attack {
     const fn new(name: &'static str, run: fn(&Target) -> LocalBoxFuture<'_, ()>) -> Self {
-        Self { name, run, settings: &[], memory_max_mib: MEMORY_MAX_MIB, stores_much: false }
+        Self { name, run, settings: &[], memory_max_mib: MEMORY_MAX_MIB }
     }
 
     const fn with_outputs(self) -> Self {
         Self { memory_max_mib: OUTPUTS_MEMORY_MAX_MIB, ..self }
-    }
-
-    const fn that_stores_much(self) -> Self {
-        Self { stores_much: true, ..self }
     }
 
     const fn with(self, settings: &'static [&'static str]) -> Self {
@@ -91,7 +84,7 @@ impl Attack {
             let round = runtime.block_on(async {
                 let target = Target::start(store, self.settings).await;
                 (self.run)(&target).await;
-                target.end(self.stores_much).await
+                target.end().await
             });
             report.add(round);
         }
@@ -119,8 +112,7 @@ const ATTACKS: &[Attack] = &[
     Attack::new("300_unusable_generations", |target| generations::unusable(target).boxed_local()),
     Attack::new("150_unread_pages", |target| readers::pages(target).boxed_local()),
     Attack::new("30_unread_vaults", |target| readers::vaults(target).boxed_local()),
-    Attack::new("16_forks_of_a_large_vault", |target| vaults::forks(target).boxed_local())
-        .that_stores_much(),
+    Attack::new("16_forks_of_a_large_vault", |target| vaults::forks(target).boxed_local()),
     Attack::new("2000_slow_heads", |target| connections::slow_heads(target).boxed_local()),
     Attack::new("idle_HTTP/2_connections", |target| connections::idle(target).boxed_local())
         .with(&connections::IDLE_SETTINGS),

@@ -38,8 +38,6 @@ impl Seen {
 /// One attack on one server.
 pub(crate) struct Round {
     pub(crate) peak_mib: u64,
-    /// The part of it that does not count.
-    pub(crate) stored_mib: u64,
     /// Times of generations before the attack.
     pub(crate) undisturbed: Vec<Duration>,
     pub(crate) beside: Seen,
@@ -54,7 +52,7 @@ pub(crate) struct Report {
 impl Round {
     /// What is wrong.
     fn faults(&self, memory_max_mib: u64) -> Vec<String> {
-        let Self { peak_mib, stored_mib, undisturbed, beside } = self;
+        let Self { peak_mib, undisturbed, beside } = self;
         let mut faults = beside.errors.clone();
         let mut check = |what: &str, value: Duration, max: Duration| {
             if value > max {
@@ -64,9 +62,8 @@ impl Round {
         check("the slowest upload", slowest(&beside.uploads), UPLOAD_MAX);
         let job_max = 2 * quantile(undisturbed, 50) + JOB_DELAY_MAX;
         check("the slowest generation", slowest(&beside.jobs), job_max);
-        let taken_mib = peak_mib - stored_mib;
-        if taken_mib > memory_max_mib {
-            faults.push(format!("{taken_mib} MiB, at most {memory_max_mib}"));
+        if *peak_mib > memory_max_mib {
+            faults.push(format!("{peak_mib} MiB, at most {memory_max_mib}"));
         }
         faults
     }
@@ -101,8 +98,7 @@ impl fmt::Display for Report {
         let requests = self.all(|round| &round.beside.requests);
         let errors: usize = self.rounds.iter().map(|round| round.beside.errors.len()).sum();
         let upload = slowest(&self.all(|round| &round.beside.uploads));
-        let peak = self.rounds.iter().max_by_key(|round| round.peak_mib);
-        let peak = peak.map_or((0, 0), |round| (round.peak_mib, round.stored_mib));
+        let peak = self.rounds.iter().map(|round| round.peak_mib).max();
         let before = quantile(&self.all(|round| &round.undisturbed), 50);
         let job = slowest(&self.all(|round| &round.beside.jobs));
         let milliseconds = |time: Duration| format!("{:.1}", time.as_secs_f64() * 1e3);
@@ -113,10 +109,7 @@ impl fmt::Display for Report {
             milliseconds(quantile(&requests, 99)),
             milliseconds(slowest(&requests)),
             milliseconds(upload),
-            match peak {
-                (peak, 0) => peak.to_string(),
-                (peak, stored) => format!("{peak}, {stored} of them stored"),
-            },
+            peak.unwrap_or_default().to_string(),
             milliseconds(before),
             milliseconds(job),
         ];

@@ -31,7 +31,6 @@ impl StoreKind {
 pub(crate) struct Target {
     server: Running,
     good: GoodClient,
-    before_mib: u64,
     pub(crate) database: Option<ScratchDatabase>,
     _blobs: TempDir,
 }
@@ -63,8 +62,7 @@ impl Target {
         let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
         let server = Running::start(&arguments, &[]).await;
         let good = GoodClient::start(server.base_url()).await;
-        let before_mib = memory(&server, "VmRSS:");
-        Self { server, good, before_mib, database, _blobs: blobs }
+        Self { server, good, database, _blobs: blobs }
     }
 
     pub(crate) fn base_url(&self) -> &str {
@@ -78,12 +76,10 @@ impl Target {
     }
 
     /// Stops the good client, and returns what it saw and what the server took.
-    pub(crate) async fn end(self, stored_much: bool) -> Round {
+    pub(crate) async fn end(self) -> Round {
         let peak_mib = memory(&self.server, "VmHWM:");
-        let in_memory = stored_much && self.database.is_none();
-        let stored = if in_memory { memory(&self.server, "VmRSS:") - self.before_mib } else { 0 };
         let (undisturbed, beside) = self.good.stop().await;
-        Round { peak_mib, stored_mib: stored, undisturbed, beside }
+        Round { peak_mib, undisturbed, beside }
     }
 }
 

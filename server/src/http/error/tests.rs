@@ -53,6 +53,7 @@ fn every_failure() -> Vec<ApiError> {
         StoreError::JobConflict.into(),
         StoreError::TooManyKeys.into(),
         StoreError::TooManyVaults.into(),
+        StoreError::TooManyPrompts.into(),
         StoreError::KeyRevoked.into(),
         StoreError::Unavailable("secret".into()).into(),
         StoreError::OutcomeUnknown("secret".into()).into(),
@@ -136,6 +137,7 @@ fn every_failure_has_one_status_and_one_text() {
     400 clientJobId was used before in this account, with a different request [clientJobId]
     400 the account has as many API keys as it may have; revoke one first
     400 the account has as many vaults as it may have; delete one first
+    400 the account would have too many prompts for a store in memory; nothing was changed
     401 the API key is not valid
     503 the database cannot be reached or is busy; nothing was carried out, so the request can be sent again
     503 the database did not confirm this in time, so it is not known whether it was carried out; look before you send it again

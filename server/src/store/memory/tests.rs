@@ -17,6 +17,7 @@ use crate::domain::{
     AccountId, Caller, JobState, KeyId, NewVault, PromptKind, PromptQuery, Release, Scopes,
     SharedPrompt, Turn, VaultVisibility,
 };
+use crate::limits::MEMORY_FORK_PROMPTS_MAX;
 use crate::store::StoreError;
 use crate::store::contract_tests::jobs::{LEASE, SECOND, queued};
 use crate::store::contract_tests::{key, named, new_prompt};
@@ -198,6 +199,22 @@ fn a_panic_under_the_lock_does_not_disable_the_account() {
     });
     assert!(poisoned.join().is_err());
     prompt(&store, &alice);
+}
+
+#[test]
+fn a_fork_that_makes_an_account_too_large_changes_nothing() {
+    let store = new_store();
+    let alice = caller(&store, "alice");
+    let public = NewVault { visibility: VaultVisibility::Public, ..named("Sky") };
+    let vault = done(store.create_vault(&alice, public)).unwrap().id;
+    for _ in 0..MEMORY_FORK_PROMPTS_MAX / 2 {
+        let prompt = prompt(&store, &alice);
+        done(store.save_prompt(&alice, prompt.id, vault)).unwrap();
+    }
+    done(store.fork_vault(&alice, vault)).unwrap();
+    let before = done(store.vaults(&alice)).unwrap();
+    assert!(matches!(done(store.fork_vault(&alice, vault)), Err(StoreError::TooManyPrompts)));
+    assert_eq!(done(store.vaults(&alice)).unwrap(), before);
 }
 
 /// Each fork would keep a thread from the requests of other accounts.

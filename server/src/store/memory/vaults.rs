@@ -14,6 +14,7 @@ use crate::domain::{
     AccountId, Caller, ListedPrompt, NewPrompt, NewVault, PromptRecord, SharedPrompt, VaultPatch,
     VaultRecord, VaultVisibility,
 };
+use crate::limits::MEMORY_FORK_PROMPTS_MAX;
 use crate::store::{Added, Contents, MembershipStore, Moved, Result, StoreError, VaultStore};
 
 #[async_trait]
@@ -201,6 +202,10 @@ impl Source {
 
     fn copy_into(self, account: &mut Account, shared: &Shared) -> Result<VaultRecord> {
         account.check_vault_count(shared)?;
+        // One request may copy as many prompts as a vault has, so a few could use up the memory.
+        if account.prompts.len() + self.prompts.len() > MEMORY_FORK_PROMPTS_MAX {
+            return Err(StoreError::TooManyPrompts);
+        }
         let VaultRecord { name, description, cover_image_url, .. } = self.record;
         let new = NewVault { name, description, visibility: VaultVisibility::Private };
         let copy = &mut account.insert_vault(new, shared).record;

@@ -13,7 +13,7 @@ use super::PostgresStore;
 use super::db::{Params, Statement};
 use super::rows::{self, caller, column, vault_columns};
 use crate::domain::{Caller, NewVault, VaultPatch, VaultRecord, VaultVisibility, slug};
-use crate::limits::{LONG_WRITE_PROMPTS, VAULT_LIST_ROWS};
+use crate::limits::{LIST_ROWS_PER_ACCOUNT, LONG_WRITE_PROMPTS};
 use crate::store::{Result, StoreError, VaultStore};
 
 #[cfg(test)]
@@ -172,7 +172,9 @@ static COPY: Statement = Statement::non_idempotent(
 impl VaultStore for PostgresStore {
     async fn vaults(&self, caller: &Caller) -> Result<Vec<VaultRecord>> {
         let params: Params<'_> = &[&caller.key.0];
-        let rows = self.db.list_of_caller(caller, &LIST, params, VAULT_LIST_ROWS).await?;
+        // An account has two lists at once.
+        let share = LIST_ROWS_PER_ACCOUNT / 2;
+        let rows = self.db.list_of_caller(caller, &LIST, params, share).await?;
         let vaults = rows.iter().filter_map(|row| rows::vault(row).transpose());
         let mut vaults = vaults.collect::<Result<Vec<_>>>()?;
         // By time before id: of two vaults created concurrently, the one with the lesser
