@@ -219,10 +219,12 @@ async fn nothing_saved(case: Case) -> Result<(), Failure> {
 }
 
 async fn nothing_queued(case: Case) -> Result<(), Failure> {
-    let body = body_for_a_vault(&case, json!({})).await?;
+    let id = own_id(&case);
+    let body = body_for_a_vault(&case, json!({ "clientJobId": id })).await?;
     let vault = body["vaultId"].as_i64().unwrap_or_default();
     case.read_only().post("/generations", body).await?;
-    // A job that was queued all the same would be done before one that is queued now.
+    status(&case.wire(), &id).await?.is_client_error("the status of a job that was refused")?;
+    // A server may show no status and work nevertheless, most likely before the next job.
     Job::finish(&case, json!({})).await?;
     Outputs::in_vault(&case.wire(), vault).await?.counts(0).map(drop)
 }
