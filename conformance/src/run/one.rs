@@ -66,20 +66,22 @@ pub async fn one(
     let record = record(scenario, end, deadline);
     // The text of a failure leaves only through here.
     let redact = |text: String| secrets.redact(text);
-    let exchange = match shown {
+    // To redact is slow, and only a failure shows exchanges.
+    if !record.outcome.is_bad() {
+        steps.clear();
+    }
+    let exchange = match shown.filter(|_| record.outcome.is_bad()) {
         Some(shown) => {
             steps.retain(|step| !Arc::ptr_eq(&step.request, &shown.request));
             Some(shown.redacted(secrets))
         }
         None => steps.pop().map(|last| last.redacted(secrets).into_last()),
     };
-    let is_bad = record.outcome.is_bad();
-    let steps = if is_bad { steps } else { Vec::new() };
     Record {
         expected: record.expected.map(redact),
         got: record.got.map(redact),
         reason: record.reason.map(redact),
-        exchange: exchange.filter(|_| is_bad),
+        exchange,
         steps: steps.iter().map(|step| step.redacted(secrets)).collect(),
         left_behind: left_behind.map(redact),
         duration_ms: whole_ms(begun.elapsed()),
