@@ -17,7 +17,7 @@ pub use self::list::{List, Page, Walk};
 pub use self::member::{Entry, Member};
 pub use self::prompt::{Prompt, vault_ids};
 pub use self::vault::Vault;
-use crate::wire::Reply;
+use crate::wire::ApiResponse;
 use crate::{Case, Failure};
 
 /// What names a prompt: its id, or a fixture.
@@ -53,7 +53,7 @@ const FEW: usize = 20;
 
 impl Case {
     /// `POST /prompts` with these fields besides a title and a text.
-    pub async fn create_prompt(&self, fields: Value) -> Result<Reply, Failure> {
+    pub async fn create_prompt(&self, fields: Value) -> Result<ApiResponse, Failure> {
         // In both, as a scenario may need another text in one of them.
         let text = self.name("A lighthouse at dusk");
         let body = merged(json!({ "title": self.name("prompt"), "prompt": text }), fields);
@@ -61,7 +61,7 @@ impl Case {
     }
 
     /// A new prompt with these fields, and the reply to its creation.
-    pub async fn prompt_with(&self, fields: Value) -> Result<(Prompt, Reply), Failure> {
+    pub async fn prompt_with(&self, fields: Value) -> Result<(Prompt, ApiResponse), Failure> {
         let created = self.created(self.create_prompt(fields).await?)?;
         Ok((self.prompt_of(&created)?, created))
     }
@@ -86,7 +86,7 @@ impl Case {
     }
 
     /// The prompt in `data` of a reply.
-    pub fn prompt_of(&self, reply: &Reply) -> Result<Prompt, Failure> {
+    pub fn prompt_of(&self, reply: &ApiResponse) -> Result<Prompt, Failure> {
         Ok(self.prompt_at(reply.integer("/data/id")?))
     }
 
@@ -96,7 +96,7 @@ impl Case {
     }
 
     /// A new vault with these fields besides a name, and the reply to its creation.
-    pub async fn vault_with(&self, fields: Value) -> Result<(Vault, Reply), Failure> {
+    pub async fn vault_with(&self, fields: Value) -> Result<(Vault, ApiResponse), Failure> {
         let mut body = json!({ "name": self.name("vault") });
         if fields.get("name").is_some() {
             // The name is the scenario's own, so the run id goes elsewhere.
@@ -134,14 +134,14 @@ impl Case {
     }
 
     /// A new fork of a vault, and the reply to its creation.
-    pub async fn fork_of(&self, vault: &Vault) -> Result<(Vault, Reply), Failure> {
+    pub async fn fork_of(&self, vault: &Vault) -> Result<(Vault, ApiResponse), Failure> {
         let forked = self.vault_at(vault.id).fork().await?;
         Ok((self.vault_at(forked.status(201)?.integer("/data/id")?), forked))
     }
 
     /// The reply to a creation that has to succeed. A scenario that creates many resources is
     /// skipped where an account may not hold so many: quotas are open (S-62).
-    fn created(&self, reply: Reply) -> Result<Reply, Failure> {
+    fn created(&self, reply: ApiResponse) -> Result<ApiResponse, Failure> {
         let (status, count) = (reply.status_code(), self.created_count());
         if matches!(status, 402 | 403 | 409 | 422 | 507) && count >= FEW {
             return Err(Failure::blocked(format!(

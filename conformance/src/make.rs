@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::wire::{Reply, Wire};
+use crate::wire::{ApiResponse, Wire};
 use crate::{Case, Failure, fixture};
 
 /// A prompt in a vault.
@@ -25,7 +25,7 @@ pub async fn prompt(case: &Case, wire: &Wire) -> Result<i64, Failure> {
 }
 
 /// A prompt with these fields besides a title and a text; the answer.
-pub async fn prompt_with(case: &Case, wire: &Wire, fields: Value) -> Result<Reply, Failure> {
+pub async fn prompt_with(case: &Case, wire: &Wire, fields: Value) -> Result<ApiResponse, Failure> {
     Ok(case.on(wire.clone()).prompt_with(fields).await?.1)
 }
 
@@ -40,7 +40,7 @@ pub async fn vault(case: &Case, wire: &Wire) -> Result<i64, Failure> {
 }
 
 /// A vault with these fields besides a name; the answer.
-pub async fn vault_with(case: &Case, wire: &Wire, fields: Value) -> Result<Reply, Failure> {
+pub async fn vault_with(case: &Case, wire: &Wire, fields: Value) -> Result<ApiResponse, Failure> {
     Ok(case.on(wire.clone()).vault_with(fields).await?.1)
 }
 

@@ -16,7 +16,7 @@ pub(crate) use self::pulse::indiscriminate;
 use crate::run_id::RunId;
 use crate::target::environment::API_KEY;
 use crate::target::{Blocked, Target};
-use crate::wire::Reply;
+use crate::wire::ApiResponse;
 use crate::{Case, Selection};
 
 /// How long deleting what was made may take.
@@ -97,6 +97,6 @@ pub async fn probe(target: &Arc<Target>) -> Result<(), ProbeError> {
     }
 }
 
-fn is_object(reply: &Reply) -> bool {
+fn is_object(reply: &ApiResponse) -> bool {
     reply.json().is_ok_and(serde_json::Value::is_object)
 }

@@ -14,7 +14,7 @@ use http::Method;
 use serde_json::Value;
 
 pub use self::call::Call;
-pub use self::reply::Reply;
+pub use self::reply::ApiResponse;
 use crate::Failure;
 use crate::exchange;
 use crate::ledger::{Job, Ledger, Resource};
@@ -42,27 +42,27 @@ impl Wire {
     }
 
     /// `GET` of a path below the base URL, query included.
-    pub async fn get(&self, path: &str) -> Result<Reply, Failure> {
+    pub async fn get(&self, path: &str) -> Result<ApiResponse, Failure> {
         self.call(Method::GET, path).send().await
     }
 
     /// `POST` without a body.
-    pub async fn post_empty(&self, path: &str) -> Result<Reply, Failure> {
+    pub async fn post_empty(&self, path: &str) -> Result<ApiResponse, Failure> {
         self.call(Method::POST, path).send().await
     }
 
     /// `POST` of a JSON body.
-    pub async fn post(&self, path: &str, body: Value) -> Result<Reply, Failure> {
+    pub async fn post(&self, path: &str, body: Value) -> Result<ApiResponse, Failure> {
         self.call(Method::POST, path).json(&body).send().await
     }
 
     /// `PATCH` with a JSON body.
-    pub async fn patch(&self, path: &str, body: Value) -> Result<Reply, Failure> {
+    pub async fn patch(&self, path: &str, body: Value) -> Result<ApiResponse, Failure> {
         self.call(Method::PATCH, path).json(&body).send().await
     }
 
     /// `DELETE`.
-    pub async fn delete(&self, path: &str) -> Result<Reply, Failure> {
+    pub async fn delete(&self, path: &str) -> Result<ApiResponse, Failure> {
         self.call(Method::DELETE, path).send().await
     }
 
@@ -105,7 +105,7 @@ impl Wire {
     /// Whatever a scenario makes is written down here, in the one place all
     /// calls pass, so that no scenario can forget it. A wrong status of
     /// success is a fault for some scenario to find; the thing is there.
-    fn track_created(&self, request: &exchange::Request, path: &str, reply: &Reply) {
+    fn track_created(&self, request: &exchange::Request, path: &str, reply: &ApiResponse) {
         if request.method != Method::POST || !(200..300).contains(&reply.status_code()) {
             return;
         }
@@ -130,7 +130,7 @@ impl Wire {
 }
 
 /// The job that an answer tells of, and the vault that the request named.
-fn queued(request: &[u8], reply: &Reply) -> Option<Job> {
+fn queued(request: &[u8], reply: &ApiResponse) -> Option<Job> {
     let id = reply.string("/data/clientJobId").ok()?.to_owned();
     let request: Value = serde_json::from_slice(request).unwrap_or_default();
     Some(Job { id, vault: request["vaultId"].as_i64() })

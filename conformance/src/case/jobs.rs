@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{Case, delete_if_present};
 use crate::Failure;
 use crate::ledger::Job;
-use crate::wire::{Reply, Wire};
+use crate::wire::{ApiResponse, Wire};
 
 /// How long cleaning up waits for a job.
 const TIMEOUT: Duration = Duration::from_secs(40);
@@ -29,7 +29,7 @@ pub fn status_path(id: &str) -> String {
 
 /// Where a job stands, as far as a status answer says so in a form that can be
 /// known: its member `status`, or the word `completed` in any member.
-pub fn state(reply: &Reply) -> Option<String> {
+pub fn state(reply: &ApiResponse) -> Option<String> {
     let data = reply.at("/data").ok()?;
     if let Some(status) = data.get("status").and_then(Value::as_str) {
         return Some(status.to_owned());
@@ -67,7 +67,7 @@ impl Case {
 
     /// The last status; none if there is no such job, or if what is answered
     /// has no data, so that no timeout would make a status of it.
-    async fn end_of(&self, wire: &Wire, id: &str) -> Result<Option<Reply>, Failure> {
+    async fn end_of(&self, wire: &Wire, id: &str) -> Result<Option<ApiResponse>, Failure> {
         let path = &status_path(id);
         let what = format!("the job {id:?} to end");
         let ask = || async move {

@@ -10,7 +10,7 @@ use url::form_urlencoded::Serializer;
 use super::Case;
 use crate::failure::{Failure, Verdict};
 use crate::target::{Auth, Session, Target};
-use crate::wire::{Reply, Wire};
+use crate::wire::{ApiResponse, Wire};
 
 /// The content type of what a page sends.
 const FORM: &str = "application/x-www-form-urlencoded";
@@ -40,7 +40,7 @@ fn page(name: &str) -> String {
 }
 
 /// The answer to the code of the run's link.
-pub(crate) async fn send_code(case: &Case) -> Result<Reply, Failure> {
+pub(crate) async fn send_code(case: &Case) -> Result<ApiResponse, Failure> {
     let code = case.target().config.sign_in_code.as_deref().unwrap_or_default();
     let form = Serializer::new(String::new()).append_pair("code", code).finish();
     let call = case.anonymous().call(Method::POST, &page("sign-in")).sent_by_own_page();

@@ -8,7 +8,7 @@ use http::Method;
 use http::header::AUTHORIZATION;
 
 use crate::run_id::RunId;
-use crate::wire::Reply;
+use crate::wire::ApiResponse;
 use crate::{Case, Failure, Target};
 
 /// Why passing on this target would mean nothing; none if it would.
@@ -23,7 +23,7 @@ pub(crate) async fn indiscriminate(target: &Arc<Target>) -> Option<String> {
         ("of a prompt that nobody has", wire.get("/prompts/2147483001").await),
         ("with a limit of 0", wire.get("/prompts?limit=0").await),
     ];
-    let is_good = |reply: &Reply| reply.status_code() < 300 && reply.at("/data").is_ok();
+    let is_good = |reply: &ApiResponse| reply.status_code() < 300 && reply.at("/data").is_ok();
     if !good.as_ref().is_ok_and(is_good) {
         return Some(format!("GET /vaults with a good key gives {}", in_words(&good)));
     }
@@ -37,7 +37,7 @@ pub(crate) async fn indiscriminate(target: &Arc<Target>) -> Option<String> {
     (!told_apart).then(|| format!("as GET /vaults is answered, so is everything: {}", words()))
 }
 
-fn in_words(reply: &Result<Reply, Failure>) -> String {
+fn in_words(reply: &Result<ApiResponse, Failure>) -> String {
     match reply {
         Ok(reply) => format!("status {}", reply.status_code()),
         Err(failure) => failure.got.clone(),

@@ -129,7 +129,7 @@ async fn refused(case: Case, row: &Row, credential: &Credential) -> Result<(), F
     let name = case.name("refused");
     if let (Some(body), "create-prompt" | "create-vault") = (&mut endpoint.body, row.name) {
         // What is created after all shows: a prompt in this vault, a vault by its name.
-        body["vaultId"] = json!(ids.target);
+        body["vaultId"] = json!(ids.second_vault);
         body["name"] = json!(name);
     }
     match credential.sent {

@@ -5,7 +5,7 @@ mod credentials;
 
 use http::Method;
 
-use crate::wire::{Call, Reply};
+use crate::wire::{ApiResponse, Call};
 use crate::{Case, Failure, Scenario, check};
 
 pub(super) const ALL: &[&[Scenario]] = &[credentials::ALL, answer::ALL];
@@ -27,7 +27,7 @@ impl Authorization {
     }
 
     /// The call with these values is answered 401.
-    pub(super) async fn refused(&self, call: Call) -> Result<Reply, Failure> {
+    pub(super) async fn refused(&self, call: Call) -> Result<ApiResponse, Failure> {
         let call = self.values.iter().fold(call, |call, value| call.header("authorization", value));
         let reply = call.send().await?;
         check::with_context(&self.name, reply.status(401))?;
@@ -35,7 +35,7 @@ impl Authorization {
     }
 
     /// `GET /vaults` with these values is answered 401.
-    async fn refused_vaults(&self, case: &Case) -> Result<Reply, Failure> {
+    async fn refused_vaults(&self, case: &Case) -> Result<ApiResponse, Failure> {
         self.refused(case.anonymous().call(Method::GET, "/vaults")).await
     }
 }

@@ -7,7 +7,7 @@ use std::fmt;
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::wire::{Call, Reply, Wire};
+use crate::wire::{ApiResponse, Call, Wire};
 use crate::{Case, Failure, check, make};
 
 pub(super) const PROMPT: &str = "/prompts/{promptId}";
@@ -29,11 +29,11 @@ pub(super) struct Ids {
     /// A membership of the vault, to be pinned and moved.
     pub(super) membership: i64,
     /// Another one, to be removed.
-    pub(super) spare: i64,
+    pub(super) removable_membership: i64,
     /// A prompt for the body that adds one to the vault.
-    pub(super) loose: i64,
+    pub(super) addable_prompt: i64,
     /// A vault for the bodies that name a second one.
-    pub(super) target: i64,
+    pub(super) second_vault: i64,
 }
 
 /// One method on one path.
@@ -55,8 +55,15 @@ impl Ids {
         let [first, second] = members[..] else {
             return Err(Failure::error("two members", members.len().to_string()));
         };
-        let (membership, spare) = (first.membership, second.membership);
-        Ok(Self { prompt, vault, membership, spare, loose: prompt, target })
+        let (membership, removable_membership) = (first.membership, second.membership);
+        Ok(Self {
+            prompt,
+            vault,
+            membership,
+            removable_membership,
+            addable_prompt: prompt,
+            second_vault: target,
+        })
     }
 
     /// The same, with a prompt and a vault in the paths that never were.
@@ -74,7 +81,7 @@ impl Ids {
 
     /// All that the ids name, as its owner reads it.
     pub(super) async fn state(&self, wire: &Wire) -> Result<Value, Failure> {
-        let Self { prompt, vault, target, .. } = self;
+        let Self { prompt, vault, second_vault: target, .. } = self;
         let mut state = Vec::new();
         for path in [
             format!("/prompts/{prompt}"),
@@ -115,7 +122,7 @@ impl Endpoint {
         }
     }
 
-    pub(super) async fn send(&self, wire: &Wire) -> Result<Reply, Failure> {
+    pub(super) async fn send(&self, wire: &Wire) -> Result<ApiResponse, Failure> {
         self.call(wire).send().await
     }
 
@@ -146,24 +153,28 @@ impl fmt::Display for Endpoint {
 /// Every endpoint, in an order in which each one can succeed once.
 pub(super) fn all(case: &Case, ids: &Ids) -> Vec<Endpoint> {
     let on = |method, template| Endpoint::new(method, template, ids);
-    let removal = Endpoint::new(Method::DELETE, MEMBERSHIP, &Ids { membership: ids.spare, ..*ids });
+    let removal = Endpoint::new(
+        Method::DELETE,
+        MEMBERSHIP,
+        &Ids { membership: ids.removable_membership, ..*ids },
+    );
     vec![
         on(Method::GET, "/prompts"),
         on(Method::POST, "/prompts")
             .with(json!({ "title": case.name("prompt"), "prompt": "A lighthouse at dusk" })),
         on(Method::GET, PROMPT),
         on(Method::PATCH, PROMPT).with(json!({ "title": case.name("renamed") })),
-        on(Method::POST, SAVE).with(json!({ "vaultId": ids.target })),
+        on(Method::POST, SAVE).with(json!({ "vaultId": ids.second_vault })),
         on(Method::GET, "/vaults"),
         on(Method::POST, "/vaults").with(json!({ "name": case.name("vault") })),
         on(Method::GET, VAULT),
         on(Method::PATCH, VAULT).with(json!({ "visibility": "unlisted" })),
         on(Method::POST, FORK),
         on(Method::GET, CONTENTS),
-        on(Method::POST, CONTENTS).with(json!({ "promptIds": [ids.loose] })),
+        on(Method::POST, CONTENTS).with(json!({ "promptIds": [ids.addable_prompt] })),
         on(Method::POST, PIN),
         on(Method::DELETE, PIN),
-        on(Method::POST, MOVE).with(json!({ "targetVaultId": ids.target })),
+        on(Method::POST, MOVE).with(json!({ "targetVaultId": ids.second_vault })),
         removal,
         on(Method::DELETE, PROMPT),
         on(Method::DELETE, VAULT),
@@ -203,7 +214,10 @@ pub(super) fn one(
 
 /// The successes of all endpoints on things made for this. What is refused is
 /// left out: other scenarios report that.
-pub(super) async fn successes(case: &Case, wire: &Wire) -> Result<Vec<(Endpoint, Reply)>, Failure> {
+pub(super) async fn successes(
+    case: &Case,
+    wire: &Wire,
+) -> Result<Vec<(Endpoint, ApiResponse)>, Failure> {
     let ids = Ids::make(case, wire).await?;
     let mut replies = Vec::new();
     for endpoint in all(case, &ids) {
@@ -216,7 +230,10 @@ pub(super) async fn successes(case: &Case, wire: &Wire) -> Result<Vec<(Endpoint,
 
 /// Refusals of all endpoints: without a key, with ids of nothing in the path, with a faulty field
 /// in the body. What is no refusal is left out, as above.
-pub(super) async fn refusals(case: &Case, wire: &Wire) -> Result<Vec<(Endpoint, Reply)>, Failure> {
+pub(super) async fn refusals(
+    case: &Case,
+    wire: &Wire,
+) -> Result<Vec<(Endpoint, ApiResponse)>, Failure> {
     let ids = Ids::make(case, wire).await?;
     let there = all(case, &ids);
     let gone = all(case, &ids.absent());
@@ -243,7 +260,7 @@ pub(super) async fn refusals(case: &Case, wire: &Wire) -> Result<Vec<(Endpoint, 
 /// The success of each endpoint is right.
 pub(super) async fn each_success(
     case: Case,
-    check: fn(&Endpoint, &Reply) -> Result<(), Failure>,
+    check: fn(&Endpoint, &ApiResponse) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let replies = successes(&case, &case.wire()).await?;
     replies.iter().try_for_each(|(endpoint, reply)| check(endpoint, reply))
@@ -252,7 +269,7 @@ pub(super) async fn each_success(
 /// Each refusal is right.
 pub(super) async fn each_refusal(
     case: Case,
-    check: fn(&Reply) -> Result<(), Failure>,
+    check: fn(&ApiResponse) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let replies = refusals(&case, &case.wire()).await?;
     replies.iter().try_for_each(|(_, reply)| check(reply))

@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::Value;
 use url::form_urlencoded::byte_serialize;
 
-use crate::wire::{Reply, Wire};
+use crate::wire::{ApiResponse, Wire};
 use crate::{Case, Failure, Scenario, Verdict, make};
 
 pub(super) const ALL: &[&[Scenario]] = &[prompts::ALL, vaults::ALL, foreign::ALL];
@@ -77,7 +77,7 @@ async fn same_at_its_own_address(
 
 /// The first entries of the list that this answers with. A page may be empty while
 /// others follow (S-71).
-async fn some(wire: &Wire, path: &str) -> Result<(Reply, Vec<Value>), Failure> {
+async fn some(wire: &Wire, path: &str) -> Result<(ApiResponse, Vec<Value>), Failure> {
     let mut reply = wire.get(path).await?;
     for _ in 0..EMPTY_PAGES_MAX {
         let Some(cursor) = after_an_empty_page(reply.status(200)?)? else { break };
@@ -90,13 +90,13 @@ async fn some(wire: &Wire, path: &str) -> Result<(Reply, Vec<Value>), Failure> {
     Ok((reply, entries))
 }
 
-fn after_an_empty_page(reply: &Reply) -> Result<Option<String>, Failure> {
+fn after_an_empty_page(reply: &ApiResponse) -> Result<Option<String>, Failure> {
     let empty = reply.array("/data")?.is_empty();
     Ok(reply.string("/pagination/nextCursor").ok().filter(|_| empty).map(str::to_owned))
 }
 
 /// The first entries of the list, of which there is at least one.
-async fn present(wire: &Wire, path: &str) -> Result<(Reply, Vec<Value>), Failure> {
+async fn present(wire: &Wire, path: &str) -> Result<(ApiResponse, Vec<Value>), Failure> {
     let (reply, entries) = some(wire, path).await?;
     if entries.is_empty() {
         let what = path.split('?').next().unwrap_or(path);
@@ -121,7 +121,7 @@ async fn have_members(
 }
 
 /// Every entry has these members, of these types.
-fn shaped(reply: &Reply, entries: &[Value], members: &[(&str, Type)]) -> Result<(), Failure> {
+fn shaped(reply: &ApiResponse, entries: &[Value], members: &[(&str, Type)]) -> Result<(), Failure> {
     for entry in entries {
         for (name, kind) in members {
             let value = &entry[*name];

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 pub(super) use self::places::PLACES;
 use self::places::{Kind, Place, Where};
 use super::endpoints::{Ids, absent};
-use crate::wire::{Reply, Wire};
+use crate::wire::{ApiResponse, Wire};
 use crate::{Case, Failure, Need, Profile, Scenario, check, make};
 
 /// Scenarios for each place.
@@ -140,7 +140,9 @@ async fn refused(
 /// but the account may be amiss; bodies name what the caller has.
 fn beside(place: &Place, owned: &Ids, own: &Ids) -> Ids {
     match (place.place, place.kind) {
-        (Where::Path, Kind::Vault) => Ids { loose: own.loose, target: own.target, ..*owned },
+        (Where::Path, Kind::Vault) => {
+            Ids { addable_prompt: own.addable_prompt, second_vault: own.second_vault, ..*owned }
+        }
         _ => *own,
     }
 }
@@ -220,8 +222,8 @@ pub(super) async fn compare(
 }
 
 /// Status, body and headers are the same. An answer may repeat the id that was sent.
-fn same(got: &Reply, expected: &Reply, ids: (i64, i64)) -> Result<(), Failure> {
-    let text = |reply: &Reply, id: i64| {
+fn same(got: &ApiResponse, expected: &ApiResponse, ids: (i64, i64)) -> Result<(), Failure> {
+    let text = |reply: &ApiResponse, id: i64| {
         String::from_utf8_lossy(reply.body()).replace(&id.to_string(), "<id>")
     };
     let (got_text, text) = (text(got, ids.0), text(expected, ids.1));
@@ -240,7 +242,7 @@ fn names(headers: &HeaderMap) -> Vec<&str> {
 
 impl Place {
     /// Refused; a query may also find nothing.
-    fn refuses(&self, reply: &Reply) -> Result<(), Failure> {
+    fn refuses(&self, reply: &ApiResponse) -> Result<(), Failure> {
         let of_path = self.place == Where::Path && self.kind != Kind::Membership;
         let checked = match (reply.status_code(), self.place) {
             (200, Where::Query) => reply.equals("/data", Value::Array(Vec::new())),

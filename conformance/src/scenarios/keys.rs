@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::scenario::{core, reference};
 use crate::scenarios::endpoints::{refusals, successes};
-use crate::wire::{Call, Reply, Wire};
+use crate::wire::{ApiResponse, Call, Wire};
 use crate::{Case, Failure, Scenario, check};
 
 pub(super) const ALL: &[&[Scenario]] = &[OF_A_KEY, session::ALL, life::ALL, refusals::ALL];
@@ -57,7 +57,7 @@ struct NewKey {
     id: String,
     key: String,
     /// The answer that has the key.
-    answer: Reply,
+    answer: ApiResponse,
 }
 
 impl NewKey {
@@ -75,12 +75,12 @@ impl NewKey {
     }
 
     /// `GET /prompts` with this key.
-    async fn read(&self, case: &Case) -> Result<Reply, Failure> {
+    async fn read(&self, case: &Case) -> Result<ApiResponse, Failure> {
         self.call(case, Method::GET, "/prompts").send().await
     }
 
     /// `POST /vaults` with this key.
-    async fn write(&self, case: &Case) -> Result<Reply, Failure> {
+    async fn write(&self, case: &Case) -> Result<ApiResponse, Failure> {
         let body = json!({ "name": case.name("vault") });
         self.call(case, Method::POST, "/vaults").json(&body).send().await
     }
@@ -113,7 +113,7 @@ impl NewKey {
 }
 
 /// The secret of a key is not in a response.
-fn hides(reply: &Reply, secret: &str) -> Result<(), Failure> {
+fn hides(reply: &ApiResponse, secret: &str) -> Result<(), Failure> {
     let mut texts = reply.headers().values().map(HeaderValue::as_bytes).chain([&reply.body()[..]]);
     let shown = texts.any(|text| text.windows(secret.len()).any(|part| part == secret.as_bytes()));
     reply.ensure(!shown, "an answer without the secret of the key", "one with it").map(drop)

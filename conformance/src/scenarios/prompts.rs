@@ -19,7 +19,7 @@ mod vaults;
 
 use serde_json::Value;
 
-use crate::wire::Reply;
+use crate::wire::ApiResponse;
 use crate::{Case, Failure, Scenario};
 
 pub(super) const ALL: &[&[Scenario]] = &[
@@ -42,7 +42,7 @@ pub(super) const ALL: &[&[Scenario]] = &[
 
 /// The replies to a create, and to an update of a new text prompt without a model, with the same
 /// fields. Most rules about fields hold for both.
-async fn create_and_update(case: &Case, fields: Value) -> Result<[Reply; 2], Failure> {
+async fn create_and_update(case: &Case, fields: Value) -> Result<[ApiResponse; 2], Failure> {
     let created = case.create_prompt(fields.clone()).await?;
     Ok([created, case.prompt().await?.update(fields).await?])
 }
@@ -56,7 +56,7 @@ async fn both_name_field(case: &Case, field: &str, fields: Value) -> Result<(), 
 }
 
 /// Both succeed.
-async fn both_accepted(case: &Case, fields: Value) -> Result<[Reply; 2], Failure> {
+async fn both_accepted(case: &Case, fields: Value) -> Result<[ApiResponse; 2], Failure> {
     let replies = create_and_update(case, fields).await?;
     for reply in &replies {
         reply.success()?;

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::fixture::{Member, Vault, race};
 use crate::scenario::core;
-use crate::wire::Reply;
+use crate::wire::ApiResponse;
 use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
@@ -35,7 +35,7 @@ const MEMBERSHIPS: &[Scenario] = &[
 async fn moved_removed_and_pinned(
     member: &Member,
     target: &Vault,
-) -> Result<[Vec<Reply>; 2], Failure> {
+) -> Result<[Vec<ApiResponse>; 2], Failure> {
     let moves = race::times(4, || member.move_to(target));
     let removals = race::times(4, || member.remove());
     let pins = race::times(4, || member.pin());

@@ -14,7 +14,7 @@ mod update;
 
 use serde_json::Value;
 
-use crate::wire::Reply;
+use crate::wire::ApiResponse;
 use crate::{Case, Failure, Scenario};
 
 pub(super) const ALL: &[&[Scenario]] = &[
@@ -33,7 +33,7 @@ pub(super) const ALL: &[&[Scenario]] = &[
 ];
 
 /// All vaults of the caller.
-async fn list(case: &Case) -> Result<Reply, Failure> {
+async fn list(case: &Case) -> Result<ApiResponse, Failure> {
     let reply = case.wire().get("/vaults").await?;
     reply.status(200)?;
     Ok(reply)
@@ -42,7 +42,7 @@ async fn list(case: &Case) -> Result<Reply, Failure> {
 /// The vault in this reply has the keys of the vault object and the values of `expected`, but
 /// for the moments and the cover, which a server may pick and sign anew for every
 /// answer (S-15).
-fn same_object(reply: &Reply, got: &Value, expected: &Value) -> Result<(), Failure> {
+fn same_object(reply: &ApiResponse, got: &Value, expected: &Value) -> Result<(), Failure> {
     const VALUES: [&str; 9] = [
         "id",
         "name",

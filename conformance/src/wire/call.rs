@@ -11,7 +11,7 @@ use http_body::Frame;
 use http_body_util::StreamBody;
 use serde_json::Value;
 
-use super::{Reply, Wire, busy};
+use super::{ApiResponse, Wire, busy};
 use crate::Failure;
 use crate::exchange::{RawExchange, Request, Response};
 use crate::failure::in_full;
@@ -109,7 +109,7 @@ impl Call {
     ///
     /// # Errors
     /// If there is no whole answer.
-    pub async fn send(self) -> Result<Reply, Failure> {
+    pub async fn send(self) -> Result<ApiResponse, Failure> {
         let flight = self.wire.ledger.begin_request();
         let sent = tokio::spawn(async move {
             let reply = self.perform().await;
@@ -121,7 +121,7 @@ impl Call {
         })
     }
 
-    async fn perform(mut self) -> Result<Reply, Failure> {
+    async fn perform(mut self) -> Result<ApiResponse, Failure> {
         if let Some(reason) = self.unsendable {
             return Err(Failure::error("a request that can be sent", reason));
         }
@@ -145,7 +145,7 @@ impl Call {
                 if let Some(json) = &json {
                     target.secrets.learn(json);
                 }
-                let reply = Reply::new(Arc::clone(&request), Arc::new(response), json);
+                let reply = ApiResponse::new(Arc::clone(&request), Arc::new(response), json);
                 wire.ledger.record(reply.exchange());
                 if let Address::Below(path) = &address {
                     wire.track_created(&request, path, &reply);

@@ -18,7 +18,7 @@ use tokio_rustls::TlsConnector;
 
 pub use self::draft::RawRequest;
 use self::reader::Part;
-use super::Reply;
+use super::ApiResponse;
 use crate::Failure;
 use crate::exchange::{self, RawExchange, SentBytes, authority, unbracketed};
 use crate::ledger::Ledger;
@@ -46,7 +46,7 @@ pub struct Socket {
 #[derive(Clone, Debug)]
 pub enum Received {
     /// A whole answer.
-    Reply(Reply),
+    ApiResponse(ApiResponse),
     /// The target closed the connection without a further word.
     Closed,
 }
@@ -113,7 +113,7 @@ impl Socket {
     pub async fn next(&mut self) -> Result<Received, Failure> {
         loop {
             match self.next_of_any_kind().await? {
-                Received::Reply(reply) if reply.status_code() < 200 => {}
+                Received::ApiResponse(reply) if reply.status_code() < 200 => {}
                 heard => return Ok(heard),
             }
         }
@@ -135,9 +135,9 @@ impl Socket {
     ///
     /// # Errors
     /// As [`Socket::next`], and if the connection ends instead.
-    pub async fn reply(&mut self) -> Result<Reply, Failure> {
+    pub async fn reply(&mut self) -> Result<ApiResponse, Failure> {
         match self.next().await? {
-            Received::Reply(reply) => Ok(reply),
+            Received::ApiResponse(reply) => Ok(reply),
             Received::Closed => Err(self.failure("an answer", "the end of the connection")),
         }
     }
@@ -176,7 +176,7 @@ impl Socket {
                 Part::Answer(answer, length) => {
                     let _ = self.received.split_to(length);
                     self.bodiless = false;
-                    return Ok(Received::Reply(self.reply_of(answer)));
+                    return Ok(Received::ApiResponse(self.reply_of(answer)));
                 }
                 Part::Nonsense(what) => {
                     return Err(self.failure("an HTTP answer", what));
@@ -204,11 +204,11 @@ impl Socket {
         }
     }
 
-    fn reply_of(&self, answer: reader::Answer) -> Reply {
+    fn reply_of(&self, answer: reader::Answer) -> ApiResponse {
         let reader::Answer { status, headers, body } = answer;
         let json = serde_json::from_slice(&body).ok();
         let response = exchange::Response { status, headers, body: Bytes::from(body) };
-        let reply = Reply::new(self.request(), Arc::new(response), json);
+        let reply = ApiResponse::new(self.request(), Arc::new(response), json);
         self.ledger.record(reply.exchange());
         reply
     }

@@ -17,13 +17,13 @@ use crate::exchange::{RawExchange, Request, Response};
 /// An answer as it came. `place`s are JSON pointers such as `/data/title`. Its
 /// `Debug` tells the status only: the rest may hold secrets.
 #[derive(Clone)]
-pub struct Reply {
+pub struct ApiResponse {
     request: Arc<Request>,
     response: Arc<Response>,
     json: Option<Value>,
 }
 
-impl Reply {
+impl ApiResponse {
     pub(super) fn new(request: Arc<Request>, response: Arc<Response>, json: Option<Value>) -> Self {
         Self { request, response, json }
     }
@@ -181,7 +181,7 @@ impl Reply {
     }
 }
 
-impl Reply {
+impl ApiResponse {
     /// Refused with 400. `what` names the field and the value for the report.
     pub fn refused(&self, what: impl Display) -> Result<&Self, Failure> {
         let status = self.status_code();
@@ -230,8 +230,8 @@ impl Reply {
     }
 }
 
-impl fmt::Debug for Reply {
+impl fmt::Debug for ApiResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reply").field("status", &self.response.status).finish_non_exhaustive()
+        f.debug_struct("ApiResponse").field("status", &self.response.status).finish_non_exhaustive()
     }
 }

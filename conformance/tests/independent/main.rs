@@ -1,14 +1,14 @@
 //! The scenarios of the profile `core` against servers that share no code with
 //! ours and choose differently wherever the specification is silent. What fails
 //! here and passes against the reference server either found a fault of the
-//! [`contrarian`] server or takes a choice for a rule.
+//! [`alternative`] server or takes a choice for a rule.
 //!
 //! Every scenario is a test of its own on each of the servers, as `server::id`.
 
+mod alternative;
 #[path = "../client/mod.rs"]
 mod client;
-mod contrarian;
-mod otherwise;
+mod differs;
 mod sdk;
 mod table;
 
@@ -21,7 +21,7 @@ use promptarium_conformance::report::{Outcome, Record};
 use promptarium_conformance::{Profile, Run, Scenario, Target, TargetConfig, run, scenarios};
 use tokio::runtime::{Handle, Runtime};
 
-use self::contrarian::{Choices, LAVISH, Secrets, TERSE, TOLERANT};
+use self::alternative::{Choices, MINIMAL, Secrets, TOLERANT, VERBOSE};
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let mut arguments = Arguments::from_args();
@@ -33,9 +33,9 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         vec![Trial::test("table::every_silent_point_has_an_answer_of_each_server", table)];
     let (mut servers, mut targets) = (Vec::new(), Vec::new());
     for (choices, keys) in
-        [(&LAVISH, lavish_keys()), (&TERSE, terse_keys()), (&TOLERANT, tolerant_keys())]
+        [(&VERBOSE, verbose_keys()), (&MINIMAL, minimal_keys()), (&TOLERANT, tolerant_keys())]
     {
-        let server = runtime.block_on(contrarian::start(keys.clone(), choices))?;
+        let server = runtime.block_on(alternative::start(keys.clone(), choices))?;
         let target = Arc::new(Target::new(config(&server, choices, keys)?)?);
         servers.push(server);
         targets.push(Arc::clone(&target));
@@ -54,15 +54,15 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     trials.extend(sdk::trials(runtime.handle()));
     // It takes long, as it waits for much that never comes.
     let handle = runtime.handle().clone();
-    let otherwise = move || handle.block_on(otherwise::each_choice_is_made_otherwise(&targets));
-    let otherwise = Trial::test("otherwise::each_choice_is_made_otherwise", otherwise);
+    let otherwise = move || handle.block_on(differs::each_choice_differs(&targets));
+    let otherwise = Trial::test("differs::each_choice_differs", otherwise);
     trials.push(otherwise.with_ignored_flag(true));
     let conclusion = libtest_mimic::run(&arguments, trials);
     drop(servers);
     Ok(conclusion.exit_code())
 }
 
-fn lavish_keys() -> Secrets {
+fn verbose_keys() -> Secrets {
     Secrets {
         main: "contrary_live_main_8Jq2vXw7".into(),
         read_only: "contrary_live_idle_kP4tYz9c".into(),
@@ -77,13 +77,13 @@ fn tolerant_keys() -> Secrets {
 }
 
 /// Of odd signs, and as long as a token of other makers.
-fn terse_keys() -> Secrets {
+fn minimal_keys() -> Secrets {
     let key = |part: &str| format!("a.b-c_live_{part}~1_{}=/+", "x9.-".repeat(100));
     Secrets { main: key("m"), read_only: key("r"), other: key("o"), revoked: key("v") }
 }
 
 fn config(
-    server: &contrarian::Server,
+    server: &alternative::Server,
     choices: &Choices,
     keys: Secrets,
 ) -> Result<TargetConfig, Box<dyn Error>> {

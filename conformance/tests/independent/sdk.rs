@@ -20,8 +20,8 @@ use promptarium_server::provider::{
 };
 use tokio::runtime::Handle;
 
-use super::contrarian::{self, Choices, LAVISH, NESTED, TERSE_IMAGES};
-use super::{lavish_keys, terse_keys};
+use super::alternative::{self, Choices, MINIMAL_IMAGES, NESTED, VERBOSE};
+use super::{minimal_keys, verbose_keys};
 
 const GENERATIONS: usize = 500;
 /// Each vault takes the output of several jobs, which have to be told apart.
@@ -31,9 +31,9 @@ const LOST_EVERY: usize = 10;
 
 pub(super) fn trials(runtime: &Handle) -> Vec<Trial> {
     let servers = [
-        Some((&LAVISH, lavish_keys())),
-        Some((&TERSE_IMAGES, terse_keys())),
-        Some((&NESTED, terse_keys())),
+        Some((&VERBOSE, verbose_keys())),
+        Some((&MINIMAL_IMAGES, minimal_keys())),
+        Some((&NESTED, minimal_keys())),
         None,
     ];
     let mut trials = Vec::new();
@@ -59,11 +59,11 @@ enum Mode {
 fn foreign(
     runtime: &Handle,
     choices: &'static Choices,
-    keys: contrarian::Secrets,
+    keys: alternative::Secrets,
     mode: Mode,
 ) -> Result<(), Failed> {
     let key = keys.main.clone();
-    let server = runtime.block_on(contrarian::start(keys, choices))?;
+    let server = runtime.block_on(alternative::start(keys, choices))?;
     let before = server.jobs();
     run(runtime, &server.base_url(), &key, choices.models[0], mode)?;
     equal("jobs on the server", &(server.jobs() - before), &GENERATIONS)

@@ -305,7 +305,8 @@ async fn a_target_that_answers_everybody_alike_passes_nothing() {
     let stub = Stub::start(move |_| Answer::Json(200, body.into())).await;
     let variables = [("PROMPTARIUM_API_KEY", KEY), ("PROMPTARIUM_BASE_URL", &stub.base_url)];
     let output =
-        program(&["run", "--read-only", "--filter", "look.vaults.order"], &variables).await;
+        program(&["run", "--read-only", "--filter", "existing-data.vaults.order"], &variables)
+            .await;
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert!(stdout(&output).contains("0 passed"), "{}", stdout(&output));
     assert!(stdout(&output).contains("tells a good request from a bad one"));

@@ -7,16 +7,16 @@
 
 mod answer;
 mod description;
-mod door;
+mod gateway;
 #[path = "../shared/keys.rs"]
 mod keys;
-mod lane;
-mod lanes;
 #[path = "../shared/parts.rs"]
 mod parts;
-mod slips;
+mod session;
+mod sessions;
 mod sweep;
 mod unseen;
+mod violations;
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -32,8 +32,8 @@ use promptarium_server::test_support::openapi_document;
 use tokio::runtime::{Handle, Runtime};
 
 use self::description::{Description, Status};
-use self::lane::{Form, Lane};
-use self::lanes::Lanes;
+use self::session::{Form, Session};
+use self::sessions::Sessions;
 
 /// Scenarios at once, each on a server of its own.
 const AT_ONCE: usize = 8;
@@ -44,7 +44,7 @@ const EXIT_FAILED: u8 = 101;
 
 /// What the tests share.
 struct Shared {
-    lanes: Lanes,
+    sessions: Sessions,
     seen: Mutex<BTreeSet<Status>>,
 }
 
@@ -55,10 +55,10 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let model_namespace = &ModelNamespace::new("local").ok_or("no namespace")?;
     let document = openapi_document(None, model_namespace);
     let description = Arc::new(Description::of(&document)?);
-    let lanes = Lanes::new(Arc::clone(&description));
-    let shared = Arc::new(Shared { lanes, seen: Mutex::default() });
+    let sessions = Sessions::new(Arc::clone(&description));
+    let shared = Arc::new(Shared { sessions, seen: Mutex::default() });
 
-    let mut trials = slips::tests(&description);
+    let mut trials = violations::tests(&description);
     for form in Form::ALL {
         let (handle, of_all) = (runtime.handle().clone(), Arc::clone(&shared));
         let description = Arc::clone(&description);
@@ -72,7 +72,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     }
     let whole = arguments.filter.is_none() && arguments.skip.is_empty() && !arguments.list;
     let conclusion = libtest_mimic::run(&arguments, trials);
-    runtime.block_on(shared.lanes.stop());
+    runtime.block_on(shared.sessions.stop());
     let seen = shared.seen.lock().unwrap_or_else(PoisonError::into_inner);
     let differences = if whole { unseen::differences(&description, &seen) } else { Vec::new() };
     show(&differences);
@@ -90,10 +90,10 @@ impl Shared {
     /// Passes if the scenario does and no answer was other than described.
     fn test(&self, handle: &Handle, form: Form, scenario: &'static Scenario) -> Result<(), Failed> {
         handle.block_on(async {
-            let lane = self.lanes.take(form).await?;
-            let tag = lane.next_tag();
-            let record = run::one(&lane.target, scenario, &tag, Run::DEADLINE, pending()).await;
-            self.finish(lane).map_err(|told| format!("{}:\n{told}", scenario.id))?;
+            let session = self.sessions.take(form).await?;
+            let tag = session.next_tag();
+            let record = run::one(&session.target, scenario, &tag, Run::DEADLINE, pending()).await;
+            self.finish(session).map_err(|told| format!("{}:\n{told}", scenario.id))?;
             match record.outcome {
                 Outcome::Passed => Ok(()),
                 _ => Err(text::record(&record).into()),
@@ -103,9 +103,9 @@ impl Shared {
 
     fn sweep(&self, handle: &Handle, form: Form, description: &Description) -> Result<(), Failed> {
         handle.block_on(async {
-            let lane = self.lanes.take(form).await?;
-            let sent = sweep::sweep(&lane, description).await;
-            self.finish(lane)?;
+            let session = self.sessions.take(form).await?;
+            let sent = sweep::sweep(&session, description).await;
+            self.finish(session)?;
             Ok(sent?)
         })
     }
@@ -114,9 +114,9 @@ impl Shared {
     ///
     /// # Errors
     /// All that was other than described.
-    fn finish(&self, lane: Lane) -> Result<(), String> {
-        let (seen, violations) = lane.log.take();
-        self.lanes.give_back(lane);
+    fn finish(&self, session: Session) -> Result<(), String> {
+        let (seen, violations) = session.log.take();
+        self.sessions.give_back(session);
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).extend(seen);
         if violations.is_empty() {
             return Ok(());

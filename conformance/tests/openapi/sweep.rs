@@ -8,15 +8,15 @@ use serde_json::{Value, json};
 
 use crate::description::Description;
 use crate::keys::MAIN;
-use crate::lane::Lane;
 use crate::parts::NotStarted;
+use crate::session::Session;
 
 /// One byte more than a JSON body may have (S-67).
 const TOO_LARGE: usize = 4 * 1024 * 1024 + 1;
 
 /// Sends them all to a service that looks at its answers itself.
-pub(crate) async fn sweep(lane: &Lane, description: &Description) -> Result<(), NotStarted> {
-    let client = Client { http: reqwest::Client::builder().no_proxy().build()?, lane };
+pub(crate) async fn sweep(session: &Session, description: &Description) -> Result<(), NotStarted> {
+    let client = Client { http: reqwest::Client::builder().no_proxy().build()?, session };
     for place in description.places() {
         let path = place.template.replace("{promptId}", "1").replace("{vaultId}", "1");
         let path = path.replace("{vaultPromptId}", "1").replace("{clientJobId}", "a");
@@ -69,12 +69,12 @@ fn with_key(content_type: &'static str) -> HeaderMap {
 
 struct Client<'a> {
     http: reqwest::Client,
-    lane: &'a Lane,
+    session: &'a Session,
 }
 
 impl Client<'_> {
     fn root(&self) -> &str {
-        let base_url = self.lane.target.base_url();
+        let base_url = self.session.target.base_url();
         base_url.strip_suffix("/api/v1").unwrap_or(base_url)
     }
 

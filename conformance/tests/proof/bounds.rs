@@ -3,13 +3,13 @@
 
 use serde_json::Value;
 
-use crate::ask::Answer;
 use crate::entries::without;
-use crate::fault::How;
+use crate::exchange::Response;
+use crate::fault::Intercept;
 use crate::front::{edits, instead};
 
 /// A text over the bound is accepted: it is cut to `most` characters.
-pub(crate) fn text_taken(routes: &'static str, field: &'static str, most: usize) -> How {
+pub(crate) fn text_taken(routes: &'static str, field: &'static str, most: usize) -> Intercept {
     taken_as(routes, field, move |text| {
         let text = text.as_str().filter(|text| text.chars().count() > most)?;
         Some(text.chars().take(most).collect::<String>().into())
@@ -17,7 +17,7 @@ pub(crate) fn text_taken(routes: &'static str, field: &'static str, most: usize)
 }
 
 /// An empty text is taken where there must be one character.
-pub(crate) fn empty_taken(routes: &'static str, field: &'static str) -> How {
+pub(crate) fn empty_taken(routes: &'static str, field: &'static str) -> Intercept {
     taken_as(routes, field, |text| (text == "").then(|| "-".into()))
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn text_refused(
     field: &'static str,
     most: usize,
     measure: fn(&str) -> usize,
-) -> How {
+) -> Intercept {
     instead(routes, move |ask| {
         let long = ask.text(field).is_some_and(|text| measure(&text) > most);
         long.then(|| refusal(field))
@@ -35,7 +35,7 @@ pub(crate) fn text_refused(
 }
 
 /// A list over the bound is accepted: it is cut to `most` entries.
-pub(crate) fn list_taken(routes: &'static str, field: &'static str, most: usize) -> How {
+pub(crate) fn list_taken(routes: &'static str, field: &'static str, most: usize) -> Intercept {
     taken_as(routes, field, move |list| {
         let list = list.as_array().filter(|list| list.len() > most)?;
         Some(list[..most].into())
@@ -43,7 +43,7 @@ pub(crate) fn list_taken(routes: &'static str, field: &'static str, most: usize)
 }
 
 /// A list of more than `most` entries is refused.
-pub(crate) fn list_refused(routes: &'static str, field: &'static str, most: usize) -> How {
+pub(crate) fn list_refused(routes: &'static str, field: &'static str, most: usize) -> Intercept {
     value_refused(routes, field, move |list| list.as_array().is_some_and(|list| list.len() > most))
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn taken_as(
     routes: &'static str,
     field: &'static str,
     wrong: impl Fn(&Value) -> Option<Value> + Send + Sync + 'static,
-) -> How {
+) -> Intercept {
     edits(routes, move |body| {
         if let Some(other) = body.get(field).and_then(&wrong) {
             body[field] = other;
@@ -65,12 +65,12 @@ pub(crate) fn value_refused(
     routes: &'static str,
     field: &'static str,
     refused: impl Fn(&Value) -> bool + Send + Sync + 'static,
-) -> How {
+) -> Intercept {
     instead(routes, move |ask| ask.json().get(field).is_some_and(&refused).then(|| refusal(field)))
 }
 
 /// A field of the body is not looked at.
-pub(crate) fn ignored(routes: &'static str, field: &'static str) -> How {
+pub(crate) fn ignored(routes: &'static str, field: &'static str) -> Intercept {
     ignored_if(routes, field, |_| true)
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn ignored_if(
     routes: &'static str,
     field: &'static str,
     ignored: impl Fn(&Value) -> bool + Send + Sync + 'static,
-) -> How {
+) -> Intercept {
     edits(routes, move |body| {
         if body.get(field).is_some_and(&ignored) {
             without(body, field);
@@ -88,7 +88,11 @@ pub(crate) fn ignored_if(
 }
 
 /// A field that is missing has a value.
-pub(crate) fn defaulted(routes: &'static str, field: &'static str, value: impl Into<Value>) -> How {
+pub(crate) fn defaulted(
+    routes: &'static str,
+    field: &'static str,
+    value: impl Into<Value>,
+) -> Intercept {
     let value = value.into();
     edits(routes, move |body| default(body, field, value.clone()))
 }
@@ -101,10 +105,10 @@ pub(crate) fn default(body: &mut Value, field: &str, value: impl Into<Value>) {
 }
 
 /// The server's refusal of one field.
-pub(crate) fn refusal(field: &str) -> Answer {
+pub(crate) fn refusal(field: &str) -> Response {
     let details = serde_json::json!({ field: "It is not valid." });
     let error = format!("The request is not valid: {field}.");
-    Answer::new(400, &serde_json::json!({ "data": null, "error": error, "details": details }))
+    Response::new(400, &serde_json::json!({ "data": null, "error": error, "details": details }))
 }
 
 pub(crate) fn characters(text: &str) -> usize {

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use crate::ask::Answer;
+use crate::exchange::Response;
 
 /// Changes the entries of a success whose `data` is a list.
-pub(crate) fn entries(answer: &mut Answer, change: impl FnOnce(&mut Vec<Value>)) {
+pub(crate) fn entries(answer: &mut Response, change: impl FnOnce(&mut Vec<Value>)) {
     answer.edit_data(|data| {
         if let Value::Array(entries) = data {
             change(entries);

@@ -21,7 +21,7 @@ pub(crate) struct Fault {
     /// error and not in a failure.
     pub(crate) silent: bool,
     /// Made anew for each server, with a state of its own.
-    pub(crate) how: fn() -> How,
+    pub(crate) how: fn() -> Intercept,
 }
 
 impl Fault {
@@ -32,7 +32,7 @@ impl Fault {
 }
 
 /// Where the fault is put.
-pub(crate) enum How {
+pub(crate) enum Intercept {
     /// Between the client and a good server.
     Front(Front),
     /// Between the client and a good server's reading of HTTP itself.

@@ -4,12 +4,12 @@ mod auth;
 mod contents;
 mod envelope;
 mod errors;
+mod existing_data;
 mod generations;
 mod headers;
 mod ids;
 mod isolation;
 mod keys;
-mod look;
 mod pagination;
 mod prompts;
 mod races;
@@ -46,7 +46,7 @@ const CHAPTERS: &[&[&[Fault]]] = &[
     &[errors::ALL],
     &[isolation::ALL],
     races::ALL,
-    &[look::ALL],
+    &[existing_data::ALL],
 ];
 
 pub(crate) fn all() -> impl Iterator<Item = &'static Fault> {

@@ -7,13 +7,13 @@ use futures::future::BoxFuture;
 use http::Method;
 use serde_json::Value;
 
-use crate::ask::{Answer, Ask};
 use crate::entries::entries;
-use crate::fault::How;
+use crate::exchange::{Request, Response};
+use crate::fault::Intercept;
 use crate::proxy::Upstream;
 
-type Run = dyn Fn(Ask, Upstream) -> BoxFuture<'static, Answer> + Send + Sync;
-type Ahead = dyn Fn(&Ask, &Answer) -> bool + Send + Sync;
+type Run = dyn Fn(Request, Upstream) -> BoxFuture<'static, Response> + Send + Sync;
+type Ahead = dyn Fn(&Request, &Response) -> bool + Send + Sync;
 
 /// What stands in front of a good server.
 #[derive(Clone)]
@@ -26,7 +26,7 @@ pub(crate) struct Front {
 }
 
 /// Requests and the answers of a good server, in their order.
-pub(crate) type Exchanges = Arc<Mutex<Vec<(Ask, Answer)>>>;
+pub(crate) type Exchanges = Arc<Mutex<Vec<(Request, Response)>>>;
 
 impl Front {
     /// Whether it looks at such a request; all others pass untouched.
@@ -35,12 +35,12 @@ impl Front {
     }
 
     /// Whether it may change this exchange with a good server.
-    pub(crate) fn may_change(&self, ask: &Ask, answer: &Answer) -> bool {
+    pub(crate) fn may_change(&self, ask: &Request, answer: &Response) -> bool {
         self.looks_at(&ask.method, &ask.path)
             && self.ahead.as_ref().is_none_or(|ahead| ahead(ask, answer))
     }
 
-    pub(crate) async fn answer(&self, ask: Ask, upstream: Upstream) -> Answer {
+    pub(crate) async fn answer(&self, ask: Request, upstream: Upstream) -> Response {
         (self.run)(ask, upstream).await
     }
 }
@@ -72,23 +72,26 @@ fn matches(route: &str, method: &Method, path: &str) -> bool {
 /// own way, with the good server at hand.
 pub(crate) fn whole<F>(
     routes: &'static str,
-    run: impl Fn(Ask, Upstream) -> F + Send + Sync + 'static,
-) -> How
+    run: impl Fn(Request, Upstream) -> F + Send + Sync + 'static,
+) -> Intercept
 where
-    F: Future<Output = Answer> + Send + 'static,
+    F: Future<Output = Response> + Send + 'static,
 {
-    let run = Arc::new(move |ask, upstream| -> BoxFuture<'static, Answer> {
+    let run = Arc::new(move |ask, upstream| -> BoxFuture<'static, Response> {
         Box::pin(run(ask, upstream))
     });
-    How::Front(Front { routes, run, ahead: None })
+    Intercept::Front(Front { routes, run, ahead: None })
 }
 
 /// Changes requests.
-pub(crate) fn asks(routes: &'static str, change: impl Fn(&mut Ask) + Send + Sync + 'static) -> How {
+pub(crate) fn asks(
+    routes: &'static str,
+    change: impl Fn(&mut Request) + Send + Sync + 'static,
+) -> Intercept {
     let change = Arc::new(change);
     let ahead = {
         let change = Arc::clone(&change);
-        move |ask: &Ask, _: &Answer| {
+        move |ask: &Request, _: &Response| {
             let mut changed = ask.clone();
             change(&mut changed);
             changed != *ask
@@ -104,12 +107,12 @@ pub(crate) fn asks(routes: &'static str, change: impl Fn(&mut Ask) + Send + Sync
 /// Changes answers.
 pub(crate) fn answers(
     routes: &'static str,
-    change: impl Fn(&Ask, &mut Answer) + Send + Sync + 'static,
-) -> How {
+    change: impl Fn(&Request, &mut Response) + Send + Sync + 'static,
+) -> Intercept {
     let change = Arc::new(change);
     let ahead = {
         let change = Arc::clone(&change);
-        move |ask: &Ask, answer: &Answer| {
+        move |ask: &Request, answer: &Response| {
             let mut changed = answer.clone();
             change(ask, &mut changed);
             changed != *answer
@@ -130,7 +133,7 @@ pub(crate) fn answers(
 pub(crate) fn edits(
     routes: &'static str,
     change: impl Fn(&mut Value) + Send + Sync + 'static,
-) -> How {
+) -> Intercept {
     asks(routes, move |ask| ask.edit(&change))
 }
 
@@ -138,7 +141,7 @@ pub(crate) fn edits(
 pub(crate) fn edits_answer(
     routes: &'static str,
     change: impl Fn(&mut Value) + Send + Sync + 'static,
-) -> How {
+) -> Intercept {
     answers(routes, move |_, answer| answer.edit(&change))
 }
 
@@ -146,7 +149,7 @@ pub(crate) fn edits_answer(
 pub(crate) fn edits_data(
     routes: &'static str,
     change: impl Fn(&mut Value) + Send + Sync + 'static,
-) -> How {
+) -> Intercept {
     answers(routes, move |_, answer| answer.edit_data(&change))
 }
 
@@ -154,7 +157,7 @@ pub(crate) fn edits_data(
 pub(crate) fn edits_each(
     routes: &'static str,
     change: impl Fn(&mut Value) + Send + Sync + 'static,
-) -> How {
+) -> Intercept {
     answers(routes, move |_, answer| answer.each(&change))
 }
 
@@ -162,12 +165,12 @@ pub(crate) fn edits_each(
 pub(crate) fn edits_entries(
     routes: &'static str,
     change: impl Fn(&mut Vec<Value>) + Send + Sync + 'static,
-) -> How {
+) -> Intercept {
     answers(routes, move |_, answer| entries(answer, &change))
 }
 
 /// Answers successes with another status.
-pub(crate) fn status_instead(routes: &'static str, status: u16) -> How {
+pub(crate) fn status_instead(routes: &'static str, status: u16) -> Intercept {
     answers(routes, move |_, answer| {
         if answer.is_success() {
             answer.set_code(status);
@@ -178,12 +181,12 @@ pub(crate) fn status_instead(routes: &'static str, status: u16) -> How {
 /// Answers some requests itself, without asking the good server.
 pub(crate) fn instead(
     routes: &'static str,
-    answer: impl Fn(&Ask) -> Option<Answer> + Send + Sync + 'static,
-) -> How {
+    answer: impl Fn(&Request) -> Option<Response> + Send + Sync + 'static,
+) -> Intercept {
     let answer = Arc::new(answer);
     let ahead = {
         let answer = Arc::clone(&answer);
-        move |ask: &Ask, _: &Answer| answer(ask).is_some()
+        move |ask: &Request, _: &Response| answer(ask).is_some()
     };
     let how = whole(routes, move |ask, upstream| {
         let answer = answer(&ask);
@@ -200,18 +203,20 @@ pub(crate) fn instead(
 /// Says beforehand which exchanges with a good server would come out otherwise, or
 /// may begin what does.
 pub(crate) fn foreseen(
-    how: How,
-    ahead: impl Fn(&Ask, &Answer) -> bool + Send + Sync + 'static,
-) -> How {
+    how: Intercept,
+    ahead: impl Fn(&Request, &Response) -> bool + Send + Sync + 'static,
+) -> Intercept {
     match how {
-        How::Front(front) => How::Front(Front { ahead: Some(Arc::new(ahead)), ..front }),
+        Intercept::Front(front) => {
+            Intercept::Front(Front { ahead: Some(Arc::new(ahead)), ..front })
+        }
         other => other,
     }
 }
 
 /// Looks at everything, changes nothing and writes it all down.
 pub(crate) fn nothing(seen: Exchanges) -> Front {
-    let run = move |ask: Ask, upstream: Upstream| -> BoxFuture<'static, Answer> {
+    let run = move |ask: Request, upstream: Upstream| -> BoxFuture<'static, Response> {
         let seen = Arc::clone(&seen);
         Box::pin(async move {
             let answer = upstream.send(&ask).await;

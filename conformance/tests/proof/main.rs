@@ -4,31 +4,31 @@
 //! Every fault is a test of its own name. Usually it meets the scenarios that
 //! `docs/conformance-proof.md` lists for it and a share of the others.
 //! `PROMPTARIUM_PROOF=full` takes every scenario under every fault and writes the
-//! page anew; `PROMPTARIUM_PROOF=touched` does so too, but leaves out scenarios
+//! page anew; `PROMPTARIUM_PROOF=reachable` does so too, but leaves out scenarios
 //! that send no request the fault looks at, and with `new` faults that the page
 //! has already. A filter rewrites the lines of the faults it names. With
 //! `PROMPTARIUM_PROOF_ONLY=fields.,ids.` only scenarios whose ids begin so are run,
 //! and the lines keep the others.
 
-mod ask;
 mod bounds;
+mod confirmed;
 mod entries;
+mod exchange;
+mod existing_data;
 mod fault;
 mod faults;
 mod front;
 mod heads;
 #[path = "../shared/keys.rs"]
 mod keys;
-mod look;
 mod page;
 #[path = "../shared/parts.rs"]
 mod parts;
 mod proxy;
+mod reachable;
 mod service;
 mod shared;
-mod steady;
 mod store;
-mod touched;
 mod trial;
 mod unseen;
 
@@ -44,10 +44,10 @@ use tokio::runtime::{Handle, Runtime};
 use self::fault::Fault;
 use self::front::Exchanges;
 use self::page::Rows;
+use self::reachable::Reachable;
 use self::service::Running;
-use self::touched::Touched;
 
-/// How many faults are tried at once; each runs several scenarios.
+/// Intercept many faults are tried at once; each runs several scenarios.
 const AT_ONCE: usize = 4;
 
 /// Which scenarios a fault meets.
@@ -56,7 +56,7 @@ enum Mode {
     /// The listed ones, and a share of the others.
     Usual,
     /// Those that send a request it looks at; the page is written.
-    Touched,
+    Reachable,
     /// The same for faults without a line, and none for the others.
     New,
     /// All; the page is written.
@@ -65,10 +65,10 @@ enum Mode {
 
 struct Proof {
     mode: Mode,
-    /// How the ids of the scenarios begin that are run; all if there is none.
+    /// Intercept the ids of the scenarios begin that are run; all if there is none.
     only: Vec<String>,
     rows: Rows,
-    touched: Touched,
+    reachable: Reachable,
     /// Held alone by faults that nothing else may run beside.
     quiet: RwLock<()>,
 }
@@ -78,7 +78,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     arguments.test_threads.get_or_insert(AT_ONCE);
     let mode = match std::env::var("PROMPTARIUM_PROOF").as_deref() {
         Ok("full") => Mode::Full,
-        Ok("touched") => Mode::Touched,
+        Ok("reachable") => Mode::Reachable,
         Ok("new") => Mode::New,
         Err(_) | Ok("") => Mode::Usual,
         Ok(other) => return Err(format!("PROMPTARIUM_PROOF is {other:?}").into()),
@@ -89,7 +89,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         mode,
         only: only.split(',').filter(|one| !one.is_empty()).map(str::to_owned).collect(),
         rows: Rows::default(),
-        touched: Touched::default(),
+        reachable: Reachable::default(),
         quiet: RwLock::default(),
     });
     let mut trials = vec![
@@ -116,7 +116,9 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         trials.push(Trial::test(format!("good::{name}"), trial));
     }
     let handle = runtime.handle().clone();
-    trials.push(Trial::test("look::each_can_fail", move || handle.block_on(look::each_can_fail())));
+    trials.push(Trial::test("existing_data::each_can_fail", move || {
+        handle.block_on(existing_data::each_can_fail())
+    }));
     for fault in faults::all() {
         let (handle, proof) = (runtime.handle().clone(), Arc::clone(&proof));
         let known = mode == Mode::New && page::listed(fault.id).is_some();
@@ -144,7 +146,8 @@ async fn good_server(front: Option<front::Front>, share: bool) -> Result<(), Fai
 impl Proof {
     fn test(&self, handle: &Handle, fault: &'static Fault) -> Result<(), Failed> {
         // Calls that are to come at once come late on a busy machine.
-        let race = fault.is_race() || page::listed(fault.id).is_some_and(|red| red.is_swayed());
+        let race =
+            fault.is_race() || page::listed(fault.id).is_some_and(|red| red.is_timing_dependent());
         let _alone = race.then(|| self.quiet.write());
         let _beside = (!race).then(|| self.quiet.read());
         handle.block_on(async {
@@ -159,16 +162,18 @@ impl Proof {
                 outcomes.as_listed(fault, &listed)?;
                 return Ok(outcomes.caught(fault)?);
             }
-            let touched = match self.mode {
-                Mode::Touched | Mode::New => self.touched.by(fault, |id| self.is_run(id)).await?,
+            let reachable = match self.mode {
+                Mode::Reachable | Mode::New => {
+                    self.reachable.by(fault, |id| self.is_run(id)).await?
+                }
                 _ => None,
             };
             let wanted = |scenario: &Scenario| {
                 self.is_run(scenario.id)
-                    && touched.as_ref().is_none_or(|touched| touched.contains(scenario.id))
+                    && reachable.as_ref().is_none_or(|reachable| reachable.contains(scenario.id))
             };
             let outcomes = trial::outcomes(&running, wanted).await;
-            let mut red = steady::settled(fault, outcomes.red(fault)).await?;
+            let mut red = confirmed::settled(fault, outcomes.red(fault)).await?;
             if let Some(listed) = listed.filter(|_| !self.only.is_empty()) {
                 red.extend_with(listed, |id| !self.is_run(id));
             }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_LENGTH, EXPECT, HOST, TRANSFER_ENCODING};
-use http::{HeaderMap, Method, Request};
+use http::{HeaderMap, Method};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Incoming};
 use hyper_util::client::legacy::Client;
@@ -17,21 +17,21 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use promptarium_server::test_support::ApiService;
 use promptarium_server::test_support::{self as listener, HttpService};
-use promptarium_server::test_support::{Response, ResponseBody};
+use promptarium_server::test_support::{self, ResponseBody};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-use crate::ask::{Answer, Ask, ROOT};
+use crate::exchange::{ROOT, Request, Response};
 use crate::front::Front;
 use crate::heads::{self, Reread};
 
-/// How long a connection to the good server may lie unused: given up long before
+/// Intercept long a connection to the good server may lie unused: given up long before
 /// that server closes it, for a request that meets the closing has no answer.
 const IDLE: Duration = Duration::from_secs(4);
 /// Where uploads go.
 const STORAGE: &str = "/storage/";
 
-/// How clients come to the server.
+/// Intercept clients come to the server.
 pub(crate) enum Way {
     /// As they would without us.
     Straight,
@@ -108,7 +108,7 @@ fn listen(listener: TcpListener, door: Door) -> JoinHandle<()> {
 }
 
 impl HttpService for Door {
-    async fn handle(&self, request: Request<Incoming>) -> Response {
+    async fn handle(&self, request: http::Request<Incoming>) -> test_support::Response {
         let (of_api, path) = below_root(request.uri().path());
         let Some((front, upstream)) = &self.front else {
             return self.app.handle(request).await;
@@ -123,11 +123,11 @@ impl HttpService for Door {
         }
         let (parts, body) = request.into_parts();
         let Ok(body) = body.collect().await else {
-            return reply(Answer::refusal(400, "The body broke off."));
+            return reply(Response::refusal(400, "The body broke off."));
         };
         let query = parts.uri.query().map(str::to_owned);
         let (method, headers, body) = (parts.method, parts.headers, body.to_bytes());
-        let ask = Ask { method, path, of_api, query, headers, body };
+        let ask = Request { method, path, of_api, query, headers, body };
         reply(front.answer(ask, upstream.clone()).await)
     }
 }
@@ -139,8 +139,8 @@ fn below_root(path: &str) -> (bool, String) {
     }
 }
 
-fn reply(answer: Answer) -> Response {
-    let mut reply = Response::new(ResponseBody::Left(answer.body.into()));
+fn reply(answer: Response) -> test_support::Response {
+    let mut reply = test_support::Response::new(ResponseBody::Left(answer.body.into()));
     *reply.status_mut() = answer.status;
     *reply.headers_mut() = of_the_message(answer.headers);
     reply
@@ -156,27 +156,27 @@ fn of_the_message(mut headers: HeaderMap) -> HeaderMap {
 
 impl Upstream {
     /// The good server's answer.
-    pub(crate) async fn send(&self, ask: &Ask) -> Answer {
+    pub(crate) async fn send(&self, ask: &Request) -> Response {
         match self.exchange(ask).await {
             Ok(answer) => answer,
             // No scenario expects that, and nobody takes it for the server's.
-            Err(error) => Answer::refusal(599, &format!("the proxy has no answer: {error}")),
+            Err(error) => Response::refusal(599, &format!("the proxy has no answer: {error}")),
         }
     }
 
     async fn exchange(
         &self,
-        ask: &Ask,
-    ) -> Result<Answer, Box<dyn std::error::Error + Send + Sync>> {
+        ask: &Request,
+    ) -> Result<Response, Box<dyn std::error::Error + Send + Sync>> {
         let root = if ask.of_api { ROOT } else { "" };
         let query = ask.query.as_ref().map(|query| format!("?{query}")).unwrap_or_default();
         let uri = format!("http://{}{root}{}{query}", self.address, ask.path);
-        let mut request = Request::new(Full::new(ask.body.clone()));
+        let mut request = http::Request::new(Full::new(ask.body.clone()));
         *request.method_mut() = ask.method.clone();
         *request.uri_mut() = uri.parse()?;
         *request.headers_mut() = of_the_message(ask.headers.clone());
         let (parts, body) = self.client.request(request).await?.into_parts();
         let body = body.collect().await?.to_bytes();
-        Ok(Answer { status: parts.status, headers: parts.headers, body })
+        Ok(Response { status: parts.status, headers: parts.headers, body })
     }
 }

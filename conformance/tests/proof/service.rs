@@ -13,14 +13,14 @@ use promptarium_server::test_support::PublicUrl;
 use promptarium_server::test_support::{self as start, Service, ServiceParts, StoreKind};
 use tokio::net::TcpListener;
 
-use crate::fault::{Fault, How};
+use crate::fault::{Fault, Intercept};
 use crate::front::Front;
 use crate::keys;
 use crate::parts::{NotStarted, config};
 use crate::proxy::{self, Serving, Way};
 
 const WORKERS: usize = 8;
-/// How many scenarios run at once on one service.
+/// Intercept many scenarios run at once on one service.
 const AT_ONCE: usize = 8;
 
 /// What a fault may set otherwise.
@@ -35,7 +35,7 @@ pub(crate) struct Setting {
 /// A running service, until it is dropped.
 pub(crate) struct Running {
     pub(crate) target: Arc<Target>,
-    /// How many scenarios may run at once.
+    /// Intercept many scenarios may run at once.
     pub(crate) at_once: usize,
     _serving: Serving,
     _service: Service,
@@ -46,19 +46,19 @@ impl Running {
     pub(crate) async fn faulty(fault: &Fault) -> Result<Self, NotStarted> {
         let mut setting = Setting::default();
         match (fault.how)() {
-            How::Front(front) => return Self::start(setting, Way::Front(front)).await,
-            How::Heads(reread) => {
+            Intercept::Front(front) => return Self::start(setting, Way::Front(front)).await,
+            Intercept::Heads(reread) => {
                 return Self::start(setting, Way::Heads(reread, usize::MAX)).await;
             }
-            How::Silent(max) => {
+            Intercept::Silent(max) => {
                 let running = Self::start(setting, Way::Heads(|_| (), max)).await?;
                 return Ok(Self { at_once: 1, ..running });
             }
-            How::Store(_, wrap) => {
+            Intercept::Store(_, wrap) => {
                 let store = Arc::new(MemoryStore::new(setting.clock.clone()));
                 setting.store = Some(wrap(store));
             }
-            How::Setting(change) => change(&mut setting),
+            Intercept::Setting(change) => change(&mut setting),
         }
         Self::start(setting, Way::Straight).await
     }

@@ -16,14 +16,14 @@ use promptarium_server::store::{
 };
 
 /// A store that does some steps in its own way.
-struct Twisted<T> {
+struct WithFault<T> {
     inner: Arc<dyn Store>,
-    twist: T,
+    fault: T,
 }
 
 /// The store with this fault in it.
-pub(crate) fn twisted(inner: Arc<dyn Store>, twist: impl Twist) -> Arc<dyn Store> {
-    Arc::new(Twisted { inner, twist })
+pub(crate) fn with_fault(inner: Arc<dyn Store>, fault: impl FaultyStore) -> Arc<dyn Store> {
+    Arc::new(WithFault { inner, fault })
 }
 
 /// The trait of all steps, each as the good store does it, and a store of them.
@@ -31,7 +31,7 @@ macro_rules! steps {
     ($($store:ident { $($name:ident($($arg:ident: $type:ty),*) -> $given:ty;)* })*) => {
         /// What differs from a good store; all else is as it is there.
         #[async_trait]
-        pub(crate) trait Twist: Send + Sync + 'static {
+        pub(crate) trait FaultyStore: Send + Sync + 'static {
             $($(
                 async fn $name(&self, inner: &dyn Store, $($arg: $type),*) -> $given {
                     inner.$name($($arg),*).await
@@ -41,10 +41,10 @@ macro_rules! steps {
 
         $(
             #[async_trait]
-            impl<T: Twist> $store for Twisted<T> {
+            impl<T: FaultyStore> $store for WithFault<T> {
                 $(
                     async fn $name(&self, $($arg: $type),*) -> $given {
-                        self.twist.$name(&*self.inner, $($arg),*).await
+                        self.fault.$name(&*self.inner, $($arg),*).await
                     }
                 )*
             }
@@ -53,7 +53,7 @@ macro_rules! steps {
 }
 
 #[async_trait]
-impl<T: Twist> Store for Twisted<T> {
+impl<T: FaultyStore> Store for WithFault<T> {
     fn name(&self) -> &'static str {
         self.inner.name()
     }

@@ -13,7 +13,7 @@ use promptarium_conformance::{Run, Scenario, run, scenarios};
 use crate::fault::Fault;
 use crate::service::Running;
 
-/// How long a scenario may take: the machine is busy with all the others.
+/// Intercept long a scenario may take: the machine is busy with all the others.
 const DEADLINE: Duration = Run::DEADLINE.saturating_mul(5);
 /// In the usual run a fault meets, besides the scenarios that it turns red, one
 /// in so many of all others.
@@ -30,7 +30,7 @@ pub(crate) type Ids = BTreeSet<String>;
 pub(crate) struct Red {
     /// Each time.
     pub(crate) always: Ids,
-    /// As it happens, such as those that are [`swayed`].
+    /// As it happens, such as those that are [`timing_dependent`].
     pub(crate) at_times: Ids,
 }
 
@@ -46,9 +46,9 @@ impl Red {
         self.at_times.extend(earlier.at_times.into_iter().filter(&kept));
     }
 
-    /// Whether something that is swayed has to be red.
-    pub(crate) fn is_swayed(&self) -> bool {
-        self.always.iter().any(|id| swayed(id))
+    /// Whether something that is timing_dependent has to be red.
+    pub(crate) fn is_timing_dependent(&self) -> bool {
+        self.always.iter().any(|id| timing_dependent(id))
     }
 
     /// A scenario of the fault's rule is red each time.
@@ -61,7 +61,7 @@ impl Red {
 /// Whether the verdict under a fault hangs on what others do at the same moment:
 /// calls race there, things are looked at that others made, or a server hangs up on a
 /// head while what stands before it still sends.
-pub(crate) fn swayed(scenario: &str) -> bool {
+pub(crate) fn timing_dependent(scenario: &str) -> bool {
     if scenario.starts_with("raw.size.") {
         return true;
     }
@@ -102,7 +102,7 @@ impl Outcomes {
         let failed =
             self.red_records().filter(|record| record.outcome == Outcome::Failed || fault.silent);
         let (at_times, always) =
-            failed.map(|record| record.id.to_owned()).partition(|id| swayed(id));
+            failed.map(|record| record.id.to_owned()).partition(|id| timing_dependent(id));
         Red { always, at_times }
     }
 
@@ -141,11 +141,13 @@ impl Outcomes {
     pub(crate) fn as_listed(&self, fault: &Fault, listed: &Red) -> Result<(), String> {
         let Red { mut always, at_times } = self.red(fault);
         always.extend(at_times);
-        let unlisted =
-            self.red_records().filter(|record| !listed.contains(record.id) && !swayed(record.id));
+        let unlisted = self
+            .red_records()
+            .filter(|record| !listed.contains(record.id) && !timing_dependent(record.id));
         let unlisted: Vec<_> = unlisted.map(in_words).collect();
-        let (raced, steady): (Vec<_>, Vec<_>) = listed.always.iter().partition(|id| swayed(id));
-        let mut pale: Vec<_> = steady
+        let (raced, confirmed): (Vec<_>, Vec<_>) =
+            listed.always.iter().partition(|id| timing_dependent(id));
+        let mut pale: Vec<_> = confirmed
             .into_iter()
             .filter(|id| !always.contains(*id))
             .map(|id| format!("{id} is not red"))

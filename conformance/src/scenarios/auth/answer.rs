@@ -4,7 +4,7 @@ use http::Method;
 use serde_json::json;
 
 use crate::scenario::{core, reference};
-use crate::wire::Reply;
+use crate::wire::ApiResponse;
 use crate::{Case, Failure, Scenario, check};
 
 use super::{Authorization, main_key, mistyped};
@@ -45,7 +45,7 @@ fn nothing_refused() -> Failure {
 
 /// An error is one of authentication and says so. The rest of the error body is the same for
 /// all errors.
-fn refusal(reply: &Reply) -> Result<(), Failure> {
+fn refusal(reply: &ApiResponse) -> Result<(), Failure> {
     if reply.status_code() < 400 {
         return Err(nothing_refused());
     }
@@ -53,7 +53,7 @@ fn refusal(reply: &Reply) -> Result<(), Failure> {
 }
 
 /// No header, a malformed one, a truncated, a mistyped and an unknown key.
-async fn refusals(case: &Case) -> Result<Vec<Reply>, Failure> {
+async fn refusals(case: &Case) -> Result<Vec<ApiResponse>, Failure> {
     let key = main_key(case);
     let cut = key.get(..key.len() - 1).unwrap_or_default();
     let mut replies = vec![case.anonymous().get("/vaults").await?];
@@ -69,12 +69,12 @@ async fn refusals(case: &Case) -> Result<Vec<Reply>, Failure> {
     Ok(replies)
 }
 
-async fn without_scope(case: &Case) -> Result<Reply, Failure> {
+async fn without_scope(case: &Case) -> Result<ApiResponse, Failure> {
     case.read_only().post("/vaults", json!({ "name": case.name("vault") })).await
 }
 
 /// All of these that are answered as they should be.
-async fn unauthorized(case: &Case) -> Result<Vec<Reply>, Failure> {
+async fn unauthorized(case: &Case) -> Result<Vec<ApiResponse>, Failure> {
     let mut replies = refusals(case).await?;
     replies.push(without_scope(case).await?);
     replies.retain(|reply| reply.status_code() == 401);

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::fixture::{Prompt, Vault, vault_ids};
 use crate::scenario::{core, reference};
-use crate::wire::Reply;
+use crate::wire::ApiResponse;
 use crate::{Case, Failure, Scenario};
 
 #[rustfmt::skip]
@@ -22,7 +22,7 @@ pub(super) const ALL: &[Scenario] = &[
 ];
 
 /// The replies to adding, saving and updating with a vault the prompt may be in.
-async fn put_in_every_way(vault: &Vault, prompt: &Prompt) -> Result<[Reply; 3], Failure> {
+async fn put_in_every_way(vault: &Vault, prompt: &Prompt) -> Result<[ApiResponse; 3], Failure> {
     let added = vault.add([prompt]).await?;
     let saved = prompt.save_into(vault).await?;
     Ok([added, saved, prompt.update(json!({ "vaultId": vault.id })).await?])

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::fixture::{Member, Prompt, race};
 use crate::scenario::{core, reference};
-use crate::wire::Reply;
+use crate::wire::ApiResponse;
 use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
@@ -97,7 +97,7 @@ async fn one_removes(case: Case) -> Result<(), Failure> {
 }
 
 /// The replies to many removals of one membership at once; the other one of the vault stays.
-async fn many_removals(case: &Case) -> Result<Vec<Reply>, Failure> {
+async fn many_removals(case: &Case) -> Result<Vec<ApiResponse>, Failure> {
     let vault = case.under_contention().vault().await?;
     let [member, other] = vault.filled().await?;
     let replies = race::times(16, || member.remove()).await?;

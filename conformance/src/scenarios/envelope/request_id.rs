@@ -6,7 +6,7 @@ use http::Method;
 
 use crate::scenario::reference;
 use crate::scenarios::endpoints::{refusals, successes};
-use crate::wire::Reply;
+use crate::wire::ApiResponse;
 use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
@@ -68,7 +68,7 @@ async fn replaced(case: Case) -> Result<(), Failure> {
 }
 
 /// The one id of an answer, which has the form the server makes and takes.
-fn request_id(reply: &Reply) -> Result<String, Failure> {
+fn request_id(reply: &ApiResponse) -> Result<String, Failure> {
     let values: Vec<_> = reply.headers().get_all("x-request-id").iter().collect();
     let [Ok(id)] = values.iter().map(|value| value.to_str()).collect::<Vec<_>>()[..] else {
         return Err(reply.failure("one x-request-id", format!("{values:?}")));

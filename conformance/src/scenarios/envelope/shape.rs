@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::case::status_path;
 use crate::scenario::{core, reference};
 use crate::scenarios::endpoints::{Endpoint, each_refusal, each_success};
-use crate::wire::{Reply, Wire};
+use crate::wire::{ApiResponse, Wire};
 use crate::{Case, Failure, Scenario, check, make};
 
 #[rustfmt::skip]
@@ -36,18 +36,18 @@ pub(super) const ALL: &[Scenario] = &[
          details" },
 ];
 
-fn success_keys(_: &Endpoint, reply: &Reply) -> Result<(), Failure> {
+fn success_keys(_: &Endpoint, reply: &ApiResponse) -> Result<(), Failure> {
     let body = reply.json()?;
     let both = ["data", "error"].iter().all(|key| body.get(key).is_some());
     reply.ensure(both, "a JSON object with the keys data and error", body).map(drop)
 }
 
-fn success_error(_: &Endpoint, reply: &Reply) -> Result<(), Failure> {
+fn success_error(_: &Endpoint, reply: &ApiResponse) -> Result<(), Failure> {
     let error = reply.json()?.get("error").unwrap_or(&Value::Null);
     reply.ensure(error.is_null(), "error to be null", error).map(drop)
 }
 
-fn data_of(endpoint: &Endpoint, reply: &Reply) -> Result<(), Failure> {
+fn data_of(endpoint: &Endpoint, reply: &ApiResponse) -> Result<(), Failure> {
     let data = reply.at("/data")?;
     let (holds, kind) = match endpoint.lists() {
         true => (data.is_array(), "an array"),
@@ -67,7 +67,7 @@ async fn success_data(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-fn error_data(reply: &Reply) -> Result<(), Failure> {
+fn error_data(reply: &ApiResponse) -> Result<(), Failure> {
     let body = reply.json()?;
     let is_null = |key| body.get(key).is_none_or(Value::is_null);
     reply.ensure(is_null("error") || is_null("data"), "data to be null", body).map(drop)
@@ -86,7 +86,7 @@ async fn pagination(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-fn success_no_more(endpoint: &Endpoint, reply: &Reply) -> Result<(), Failure> {
+fn success_no_more(endpoint: &Endpoint, reply: &ApiResponse) -> Result<(), Failure> {
     let paginated = endpoint.lists() && endpoint.template == "/prompts";
     let keys = ["data", "error", "pagination"];
     reply.has_only("", if paginated { &keys } else { &keys[..2] }).map(drop)
@@ -96,12 +96,12 @@ fn success_no_more(endpoint: &Endpoint, reply: &Reply) -> Result<(), Failure> {
 const SLOTS: &str = "/uploads/images";
 const JOBS: &str = "/generations";
 
-async fn slot(wire: &Wire, size: i64) -> Result<Reply, Failure> {
+async fn slot(wire: &Wire, size: i64) -> Result<ApiResponse, Failure> {
     wire.post(SLOTS, json!({ "contentType": "image/png", "size": size })).await
 }
 
 /// A queued generation for a vault of its own.
-async fn queued(case: &Case) -> Result<Reply, Failure> {
+async fn queued(case: &Case) -> Result<ApiResponse, Failure> {
     let vault = make::vault(case, &case.wire()).await?;
     let (model, prompt) = (case.image_model(), case.name("A harbour"));
     let body = json!({ "modelId": model, "prompt": prompt, "vaultId": vault });
@@ -138,7 +138,7 @@ async fn refused_jobs_and_slots(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-fn refused_in_the_envelope(reply: &Reply) -> Result<(), Failure> {
+fn refused_in_the_envelope(reply: &ApiResponse) -> Result<(), Failure> {
     reply.status_in(400..=499)?.equals("/data", Value::Null)?;
     let text = reply.string("/error")?;
     reply.ensure(!text.trim().is_empty(), "a text in error", text)?;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::scenario::{core, reference};
 use crate::scenarios::endpoints::successes;
-use crate::wire::Reply;
+use crate::wire::ApiResponse;
 use crate::{Case, Failure, Scenario, check, make};
 
 #[rustfmt::skip]
@@ -135,7 +135,12 @@ async fn never_again(case: Case) -> Result<(), Failure> {
 }
 
 /// Creates a prompt or a vault with this text in a field.
-async fn with_text(case: &Case, path: &str, field: &str, value: &str) -> Result<Reply, Failure> {
+async fn with_text(
+    case: &Case,
+    path: &str,
+    field: &str,
+    value: &str,
+) -> Result<ApiResponse, Failure> {
     let mut body = match path {
         "/prompts" => json!({ "title": case.name("prompt"), "prompt": "A lighthouse" }),
         _ => json!({ "name": case.name("vault") }),

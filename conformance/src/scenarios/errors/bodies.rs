@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::scenario::{core, reference};
 use crate::scenarios::endpoints::{self, Endpoint, Ids};
-use crate::wire::Reply;
+use crate::wire::ApiResponse;
 use crate::{Case, Failure, Scenario, check, make};
 
 use super::error_body;
@@ -50,7 +50,7 @@ async fn changes_nothing(case: Case) -> Result<(), Failure> {
     let before = ids.state(&wire).await?;
     let (prompt, vault) = (format!("/prompts/{}", ids.prompt), format!("/vaults/{}", ids.vault));
     for (path, body) in [
-        (&prompt, json!({ "title": "changed", "vaultId": ids.target, "prompt": 5 })),
+        (&prompt, json!({ "title": "changed", "vaultId": ids.second_vault, "prompt": 5 })),
         (&prompt, json!({ "platform": "changed", "referenceMediaUrls": [5] })),
         (&vault, json!({ "name": "changed", "visibility": "public", "description": 5 })),
         (&vault, json!({ "description": "changed", "visibility": 5 })),
@@ -65,7 +65,7 @@ async fn each_body(
     case: &Case,
     endpoints: &[Endpoint],
     bodies: &[&[u8]],
-    check: impl Fn(&[u8], &Reply) -> Result<(), Failure>,
+    check: impl Fn(&[u8], &ApiResponse) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     for endpoint in endpoints {
         for body in bodies {
@@ -190,7 +190,7 @@ fn padded(case: &Case, bytes: usize) -> Vec<u8> {
     body
 }
 
-async fn post(case: &Case, path: &str, body: impl Into<Vec<u8>>) -> Result<Reply, Failure> {
+async fn post(case: &Case, path: &str, body: impl Into<Vec<u8>>) -> Result<ApiResponse, Failure> {
     case.wire().call(Method::POST, path).body("application/json", body).send().await
 }
 

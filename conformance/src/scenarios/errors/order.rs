@@ -92,7 +92,11 @@ async fn body_before_path_ids(case: Case) -> Result<(), Failure> {
 async fn path_ids_before_body_ids(case: Case) -> Result<(), Failure> {
     let wire = case.wire();
     let there = Ids::make(&case, &wire).await?;
-    let none = Ids { loose: absent(there.loose), target: absent(there.target), ..there.absent() };
+    let none = Ids {
+        addable_prompt: absent(there.addable_prompt),
+        second_vault: absent(there.second_vault),
+        ..there.absent()
+    };
     for endpoint in endpoints::all(&case, &none) {
         let named = endpoint.names_prompt() || endpoint.names_vault();
         if named && endpoint.body.is_some() {
@@ -100,7 +104,7 @@ async fn path_ids_before_body_ids(case: Case) -> Result<(), Failure> {
             check::with_context("both ids name nothing", reply.status(404))?;
         }
     }
-    let change = json!({ "promptType": "image", "vaultId": none.target });
+    let change = json!({ "promptType": "image", "vaultId": none.second_vault });
     wire.patch(&format!("/prompts/{}", none.prompt), change).await?.status(404)?;
     Ok(())
 }

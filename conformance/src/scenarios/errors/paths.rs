@@ -73,7 +73,7 @@ async fn not_allowed(case: Case) -> Result<(), Failure> {
 /// Every path with the methods that the API has there.
 async fn paths(case: &Case) -> Result<(Ids, Vec<Endpoint>), Failure> {
     let ids = Ids::make(case, &case.wire()).await?;
-    let mut all = endpoints::all(case, &Ids { spare: ids.membership, ..ids });
+    let mut all = endpoints::all(case, &Ids { removable_membership: ids.membership, ..ids });
     all.extend(endpoints::beyond(case));
     Ok((ids, all))
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::scenario::{core, reference};
 use crate::scenarios::endpoints::each_refusal;
-use crate::wire::Reply;
+use crate::wire::ApiResponse;
 use crate::{Case, Failure, Scenario};
 
 #[rustfmt::skip]
@@ -23,32 +23,32 @@ pub(super) const ALL: &[Scenario] = &[
         "A 400 maps every failing query parameter to one message, all at once (S-60)" },
 ];
 
-fn keys(reply: &Reply) -> Result<(), Failure> {
+fn keys(reply: &ApiResponse) -> Result<(), Failure> {
     let body = reply.json()?;
     let all = ["data", "error", "details"].iter().all(|key| body.get(key).is_some());
     reply.ensure(all, "the keys data, error and details", body).map(drop)
 }
 
-fn text(reply: &Reply) -> Result<(), Failure> {
+fn text(reply: &ApiResponse) -> Result<(), Failure> {
     let error = reply.json()?.get("error").unwrap_or(&Value::Null);
     let readable = error.as_str().is_some_and(|error| !error.trim().is_empty());
     reply.ensure(readable, "a text in error", error).map(drop)
 }
 
-fn details(reply: &Reply) -> Result<(), Failure> {
+fn details(reply: &ApiResponse) -> Result<(), Failure> {
     let details = reply.json()?.get("details");
     let right = details.is_none_or(Value::is_object);
     reply.ensure(right, "an object in details", json!(details)).map(drop)
 }
 
-fn empty_details(reply: &Reply) -> Result<(), Failure> {
+fn empty_details(reply: &ApiResponse) -> Result<(), Failure> {
     if reply.status_code() == 400 {
         return Ok(());
     }
     reply.equals("/details", json!({})).map(drop)
 }
 
-fn content_type(reply: &Reply) -> Result<(), Failure> {
+fn content_type(reply: &ApiResponse) -> Result<(), Failure> {
     let value = reply.header("content-type");
     let essence = value.split(';').next().unwrap_or(value);
     reply.ensure(essence == "application/json", "application/json", value).map(drop)
@@ -67,7 +67,10 @@ async fn query(case: Case) -> Result<(), Failure> {
 }
 
 /// A 400 whose details map these fields and no other, each to a text.
-pub(in crate::scenarios) fn names_exactly(reply: &Reply, fields: &[&str]) -> Result<(), Failure> {
+pub(in crate::scenarios) fn names_exactly(
+    reply: &ApiResponse,
+    fields: &[&str],
+) -> Result<(), Failure> {
     let details = reply.status(400)?.has_only("/details", fields)?.at("/details")?;
     let is_text = |(_, text): (_, &Value)| text.as_str().is_some_and(|text| !text.is_empty());
     let texts = details.as_object().into_iter().flatten().all(is_text);

@@ -8,10 +8,10 @@ use crate::{Case, Failure, Scenario};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "look.foreign.prompt" ["ER-08", "ER-10"] [OtherAccount]
+    core! { "existing-data.foreign.prompt" ["ER-08", "ER-10"] [OtherAccount]
         |case| hidden(case, "/prompts", &[""]),
         "A prompt that another account has is 404, as one that nobody has" },
-    core! { "look.foreign.vault" ["ER-08", "ER-10"] [OtherAccount]
+    core! { "existing-data.foreign.vault" ["ER-08", "ER-10"] [OtherAccount]
         |case| hidden(case, "/vaults", &["", "/prompts"]),
         "A vault that another account has is 404 with its contents, as one that nobody has" },
 ];

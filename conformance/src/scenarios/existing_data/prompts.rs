@@ -12,18 +12,18 @@ const PAGES_MAX: usize = 300;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "look.prompts.shape"
+    core! { "existing-data.prompts.shape"
         ["PR-01", "PR-02", "PR-03", "PR-04", "PR-05", "PR-06", "PR-07", "PR-08", "PR-09"]
         |case| have_members(case, "/prompts", PROMPT),
         "Existing prompts have every member of a prompt object, of its type" },
-    core! { "look.prompts.item" ["PR-13", "PR-30"]
+    core! { "existing-data.prompts.item" ["PR-13", "PR-30"]
         |case| same_at_its_own_address(case, "/prompts", &["id", "title", "prompt", "promptType", "createdAt"]),
         "A listed prompt is at its own address, with the same id, title and text" },
-    core! { "look.prompts.filters" ["PR-15", "PR-16"] filters,
+    core! { "existing-data.prompts.filters" ["PR-15", "PR-16"] filters,
         "A list with a filter holds prompts of that type or that vault only" },
-    core! { "look.prompts.pages" ["PG-03", "PG-06", "PG-07"] pages,
+    core! { "existing-data.prompts.pages" ["PG-03", "PG-06", "PG-07"] pages,
         "Pages of two go on where the one before stopped, and no entry comes twice" },
-    core! { "look.prompts.end" ["PG-01", "PG-08"] end,
+    core! { "existing-data.prompts.end" ["PG-01", "PG-08"] end,
         "A list that ends has null for its last cursor" },
 ];
 

@@ -7,19 +7,19 @@ use crate::{Case, Failure, Scenario, check, make};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
-    core! { "look.vaults.shape"
+    core! { "existing-data.vaults.shape"
         ["VA-01", "VA-02", "VA-03", "VA-04", "VA-05", "VA-06", "VA-07", "VA-08", "VA-09", "VA-10",
         "VA-11"]
         |case| have_members(case, "/vaults", VAULT),
         "Existing vaults have every member of a vault object, of its type" },
-    core! { "look.vaults.order" ["VA-14"] order,
+    core! { "existing-data.vaults.order" ["VA-14"] order,
         "The list of vaults is ordered by createdAt, newest first" },
-    core! { "look.vaults.item" ["VA-13", "VA-21"]
+    core! { "existing-data.vaults.item" ["VA-13", "VA-21"]
         |case| same_at_its_own_address(case, "/vaults", &["id", "name", "slug", "visibility", "isSystem", "createdAt"]),
         "A listed vault is at its own address, with the same id, name and slug" },
-    core! { "look.vaults.count" ["VA-10", "VC-04"] count,
+    core! { "existing-data.vaults.count" ["VA-10", "VC-04"] count,
         "A vault's promptCount is the number of prompts that it lists" },
-    core! { "look.vaults.contents" ["VC-04", "VC-06", "VC-07"] contents,
+    core! { "existing-data.vaults.contents" ["VC-04", "VC-06", "VC-07"] contents,
         "Entries of a vault have a membership, say whether they are pinned, and pins come first" },
 ];
 

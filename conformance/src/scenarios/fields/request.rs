@@ -5,7 +5,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::table::{FIELDS, Field, Presence};
-use crate::wire::Reply;
+use crate::wire::ApiResponse;
 use crate::{Case, Failure, check, make};
 
 macro_rules! requests {
@@ -133,14 +133,14 @@ impl Correct {
     }
 
     /// Sends the call with these fields in place of its own.
-    pub(super) async fn with(&self, changed: &[(&str, &str)]) -> Result<Reply, Failure> {
+    pub(super) async fn with(&self, changed: &[(&str, &str)]) -> Result<ApiResponse, Failure> {
         let own = self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let own = own.filter(|(name, _)| changed.iter().all(|(other, _)| other != name));
         self.send(own.chain(changed.iter().copied())).await
     }
 
     /// Sends the call without a field.
-    pub(super) async fn without(&self, field: &str) -> Result<Reply, Failure> {
+    pub(super) async fn without(&self, field: &str) -> Result<ApiResponse, Failure> {
         let own = self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         self.send(own.filter(|(name, _)| *name != field)).await
     }
@@ -149,7 +149,7 @@ impl Correct {
     pub(super) async fn send<'f>(
         &self,
         fields: impl Iterator<Item = (&'f str, &'f str)>,
-    ) -> Result<Reply, Failure> {
+    ) -> Result<ApiResponse, Failure> {
         let wire = self.case.wire();
         if !self.request.has_body() {
             return wire.get(&format!("{}?{}", self.path, query(fields))).await;

@@ -2,7 +2,7 @@
 
 use super::request::Request;
 use crate::scenarios::errors::names_exactly;
-use crate::wire::Reply;
+use crate::wire::ApiResponse;
 use crate::{Case, Failure, Profile, Scenario};
 
 /// Two scenarios for each request with a body.
@@ -47,7 +47,7 @@ async fn all_at_once(case: Case, request: Request) -> Result<(), Failure> {
 }
 
 /// A 400 whose details and whose error name these fields, the details no other.
-fn names(reply: &Reply, fields: &[&str]) -> Result<(), Failure> {
+fn names(reply: &ApiResponse, fields: &[&str]) -> Result<(), Failure> {
     names_exactly(reply, fields)?;
     let error = reply.string("/error")?;
     let unnamed = fields.iter().find(|field| !error.contains(**field));

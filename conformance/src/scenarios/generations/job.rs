@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::outputs::Outputs;
 use crate::case::{state, status_path};
-use crate::wire::{Reply, Wire};
+use crate::wire::{ApiResponse, Wire};
 use crate::{Case, Failure, make};
 
 /// Models of the provider that is built into the reference server.
@@ -31,7 +31,7 @@ pub(super) struct Job {
     /// The vault that the request named.
     pub(super) vault: Option<i64>,
     /// The response that it is queued.
-    pub(super) answer: Reply,
+    pub(super) answer: ApiResponse,
 }
 
 /// A request with these fields beside a model and a text no other case uses.
@@ -51,12 +51,16 @@ pub(super) async fn body_for_a_vault(case: &Case, fields: Value) -> Result<Value
 }
 
 /// Asks for a generation with these fields beside a good model and text.
-pub(super) async fn send(case: &Case, fields: Value) -> Result<Reply, Failure> {
+pub(super) async fn send(case: &Case, fields: Value) -> Result<ApiResponse, Failure> {
     case.wire().post("/generations", body(case, fields)).await
 }
 
 /// A generation with these fields is 400, and details name the field.
-pub(super) async fn refused(case: &Case, field: &str, fields: Value) -> Result<Reply, Failure> {
+pub(super) async fn refused(
+    case: &Case,
+    field: &str,
+    fields: Value,
+) -> Result<ApiResponse, Failure> {
     let what: String = fields.to_string().chars().take(120).collect();
     let reply = send(case, fields).await?;
     reply.refused_naming(field, what)?;
@@ -80,7 +84,7 @@ pub(super) fn own_id(case: &Case) -> String {
 }
 
 /// The status of a job as it is now.
-pub(super) async fn status(wire: &Wire, id: &str) -> Result<Reply, Failure> {
+pub(super) async fn status(wire: &Wire, id: &str) -> Result<ApiResponse, Failure> {
     wire.get(&status_path(id)).await
 }
 
@@ -88,7 +92,7 @@ pub(super) async fn status(wire: &Wire, id: &str) -> Result<Reply, Failure> {
 /// is built into the reference server takes all inputs.
 pub(in crate::scenarios) fn taken_by_model(
     case: &Case,
-    answer: &Reply,
+    answer: &ApiResponse,
     input: &str,
 ) -> Result<(), Failure> {
     let (status, model) = (answer.status_code(), case.image_model());
@@ -145,18 +149,18 @@ impl Job {
         Self::queued(case, &body, answer)
     }
 
-    fn queued(case: &Case, body: &Value, answer: Reply) -> Result<Self, Failure> {
+    fn queued(case: &Case, body: &Value, answer: ApiResponse) -> Result<Self, Failure> {
         let id = answer.status(202)?.string("/data/clientJobId")?.to_owned();
         Ok(Self { case: case.clone(), id, vault: body["vaultId"].as_i64(), answer })
     }
 
     /// Its status as it is now, whatever that is.
-    pub(super) async fn status(&self) -> Result<Reply, Failure> {
+    pub(super) async fn status(&self) -> Result<ApiResponse, Failure> {
         status(&self.case.wire(), &self.id).await
     }
 
     /// Waits until it is `completed`; the status that says so.
-    pub(super) async fn wait_completed(&self) -> Result<Reply, Failure> {
+    pub(super) async fn wait_completed(&self) -> Result<ApiResponse, Failure> {
         let completed = || async {
             let reply = self.status().await?;
             reply.status_in(200..=299)?;
@@ -171,7 +175,7 @@ impl Job {
     }
 
     /// Waits until it has ended, well or not; its last status.
-    pub(super) async fn wait_ended(&self) -> Result<Reply, Failure> {
+    pub(super) async fn wait_ended(&self) -> Result<ApiResponse, Failure> {
         let ended = || async {
             let reply = self.status().await?;
             reply.status(200)?;

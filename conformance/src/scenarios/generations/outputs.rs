@@ -7,7 +7,7 @@ use std::time::Duration;
 use http::Method;
 use serde_json::Value;
 
-use crate::wire::{Reply, Wire};
+use crate::wire::{ApiResponse, Wire};
 use crate::{Case, Failure};
 
 /// How long an output may take to be live at its address.
@@ -15,7 +15,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The listing of a vault.
 pub(super) struct Outputs {
-    listing: Reply,
+    listing: ApiResponse,
     /// The prompts of the vault.
     pub(super) prompts: Vec<Value>,
 }
@@ -85,7 +85,7 @@ impl Outputs {
 
 /// Fetches a file without a key, as a browser does. A redirect to where it is will do, and that
 /// only some may see it (S-77).
-pub(super) async fn fetch(case: &Case, url: &str) -> Result<Reply, Failure> {
+pub(super) async fn fetch(case: &Case, url: &str) -> Result<ApiResponse, Failure> {
     let base = case.target().base_url().parse::<url::Url>();
     let whole = base.and_then(|base| base.join(url));
     let whole = whole.map_err(|_| Failure::failed("an image with an address", url))?;

@@ -11,7 +11,7 @@ use super::job::{
 };
 use super::outputs::Outputs;
 use crate::scenario::{core, reference};
-use crate::wire::Reply;
+use crate::wire::ApiResponse;
 use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
@@ -85,7 +85,7 @@ fn below(root: &Url, url: &Url) -> Option<String> {
 }
 
 /// The status has its members; which are null follows from its state.
-fn well_formed(reply: &Reply) -> Result<(), Failure> {
+fn well_formed(reply: &ApiResponse) -> Result<(), Failure> {
     let data = reply.data(200)?;
     reply.has_only("/data", &MEMBERS)?;
     reply.integer("/data/vaultId")?;

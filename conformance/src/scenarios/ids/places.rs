@@ -7,7 +7,7 @@ use crate::Failure;
 use crate::scenarios::endpoints::{
     CONTENTS, FORK, Ids, MEMBERSHIP, MOVE, PIN, PROMPT, SAVE, VAULT,
 };
-use crate::wire::{Reply, Wire};
+use crate::wire::{ApiResponse, Wire};
 
 /// What kind of thing an id names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +97,12 @@ impl Kind {
 
 impl Place {
     /// The call with the caller's own ids everywhere but here.
-    pub(super) async fn call(&self, wire: &Wire, own: &Ids, id: i64) -> Result<Reply, Failure> {
+    pub(super) async fn call(
+        &self,
+        wire: &Wire,
+        own: &Ids,
+        id: i64,
+    ) -> Result<ApiResponse, Failure> {
         let path = match self.place {
             Where::Path => {
                 own.in_path(&self.template.replace(&format!("{{{}}}", self.field), &id.to_string()))
@@ -124,13 +129,13 @@ impl Place {
                 json!({ "title": "strange", "prompt": "p", "vaultId": id("vaultId", own.vault) })
             }
             ("PATCH", PROMPT) if self.place == Where::Body => {
-                json!({ "title": "strange", "vaultId": id("vaultId", own.target) })
+                json!({ "title": "strange", "vaultId": id("vaultId", own.second_vault) })
             }
             ("PATCH", PROMPT) => json!({ "title": "strange" }),
-            ("POST", SAVE) => json!({ "vaultId": id("vaultId", own.target) }),
+            ("POST", SAVE) => json!({ "vaultId": id("vaultId", own.second_vault) }),
             ("PATCH", VAULT) => json!({ "name": "strange", "visibility": "public" }),
-            ("POST", CONTENTS) => json!({ "promptIds": [id("promptIds", own.loose)] }),
-            ("POST", MOVE) => json!({ "targetVaultId": id("targetVaultId", own.target) }),
+            ("POST", CONTENTS) => json!({ "promptIds": [id("promptIds", own.addable_prompt)] }),
+            ("POST", MOVE) => json!({ "targetVaultId": id("targetVaultId", own.second_vault) }),
             _ => return None,
         };
         Some(body)
@@ -164,7 +169,14 @@ mod tests {
     fn every_id_of_every_endpoint_is_in_the_table() {
         let config = TargetConfig::new("http://127.0.0.1:1/api/v1".parse().unwrap(), "a-long-key");
         let case = Case::new(Arc::new(Target::new(config).unwrap()), "t");
-        let ids = Ids { prompt: 1, vault: 2, membership: 3, spare: 4, loose: 5, target: 6 };
+        let ids = Ids {
+            prompt: 1,
+            vault: 2,
+            membership: 3,
+            removable_membership: 4,
+            addable_prompt: 5,
+            second_vault: 6,
+        };
         let mut missing = Vec::new();
         let mut expect = |endpoint: &endpoints::Endpoint, place, name: &str| {
             if !has(endpoint.method.as_str(), endpoint.template, place, name) {

@@ -9,7 +9,7 @@ use super::NewKey;
 use crate::case::session::send_code;
 use crate::scenario::reference;
 use crate::scenarios::endpoints::{self, Ids};
-use crate::wire::{Call, Reply};
+use crate::wire::{ApiResponse, Call};
 use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
@@ -34,7 +34,7 @@ pub(super) const ALL: &[Scenario] = &[
 
 async fn cookie(case: Case) -> Result<(), Failure> {
     let session = case.signed_in().await?;
-    let sign_in = Reply::of(&session.sign_in)?;
+    let sign_in = ApiResponse::of(&session.sign_in)?;
     let set: Vec<_> = sign_in.headers().get_all(SET_COOKIE).iter().collect();
     sign_in.ensure(set.len() == 1, "one cookie", set.len())?;
     let line = set.first().and_then(|line| line.to_str().ok()).unwrap_or_default();

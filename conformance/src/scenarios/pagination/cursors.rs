@@ -3,7 +3,7 @@
 
 use crate::fixture::{List, Walk};
 use crate::scenario::{core, reference};
-use crate::wire::Reply;
+use crate::wire::ApiResponse;
 use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
@@ -168,6 +168,6 @@ async fn refused_of_another_account(case: Case) -> Result<(), Failure> {
     refused(&reply, "a cursor of another account")
 }
 
-fn refused(reply: &Reply, what: &str) -> Result<(), Failure> {
+fn refused(reply: &ApiResponse, what: &str) -> Result<(), Failure> {
     reply.refused(what)?.string("/details/cursor").map(drop)
 }

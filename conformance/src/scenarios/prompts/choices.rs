@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::object::{FIELDS, all_inputs, in_every_answer};
 use crate::fixture::vault_ids;
 use crate::scenario::reference;
-use crate::wire::Reply;
+use crate::wire::ApiResponse;
 use crate::{Case, Failure, Scenario};
 
 #[rustfmt::skip]
@@ -42,7 +42,7 @@ async fn same_everywhere(case: Case) -> Result<(), Failure> {
 }
 
 async fn exact_fields(case: Case) -> Result<(), Failure> {
-    let check = |reply: &Reply, prompt: &str| {
+    let check = |reply: &ApiResponse, prompt: &str| {
         let object = reply.at(prompt)?.as_object();
         let mut keys: Vec<_> = object.into_iter().flatten().map(|(key, _)| key.as_str()).collect();
         let mut expected = FIELDS;
@@ -56,7 +56,7 @@ async fn exact_fields(case: Case) -> Result<(), Failure> {
 
 /// Every answer shows this value.
 async fn shows(case: Case, field: &str, value: Value) -> Result<(), Failure> {
-    let check = |reply: &Reply, prompt: &str| {
+    let check = |reply: &ApiResponse, prompt: &str| {
         reply.equals(&format!("{prompt}/{field}"), value.clone()).map(drop)
     };
     in_every_answer(&case, all_inputs(&case), check).await

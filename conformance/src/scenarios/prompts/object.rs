@@ -8,7 +8,7 @@ use futures::future::try_join_all;
 use serde_json::{Value, json};
 
 use crate::scenario::core;
-use crate::wire::Reply;
+use crate::wire::ApiResponse;
 use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
@@ -60,7 +60,7 @@ const INPUT_ONLY: &[&str] =
     &["modelId", "aspectRatio", "vaultId", "imageUrl", "referenceMediaUrls"];
 
 /// Every key of the prompt object is there.
-pub(super) fn whole(reply: &Reply, place: &str) -> Result<(), Failure> {
+pub(super) fn whole(reply: &ApiResponse, place: &str) -> Result<(), Failure> {
     for field in FIELDS {
         reply.at(&format!("{place}/{field}"))?;
     }
@@ -72,7 +72,7 @@ pub(super) fn whole(reply: &Reply, place: &str) -> Result<(), Failure> {
 pub(super) async fn in_every_answer(
     case: &Case,
     fields: Value,
-    check: impl Fn(&Reply, &str) -> Result<(), Failure>,
+    check: impl Fn(&ApiResponse, &str) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let [first, second] = case.vaults().await?;
     let (prompt, created) = case.prompt_with(fields).await?;
@@ -109,7 +109,7 @@ async fn shows(
     what: &str,
     fits: impl Fn(&Value) -> bool,
 ) -> Result<(), Failure> {
-    let check = |reply: &Reply, prompt: &str| {
+    let check = |reply: &ApiResponse, prompt: &str| {
         let value = reply.at(&format!("{prompt}/{field}"))?;
         reply.ensure(fits(value), format!("{field} to be {what}"), value).map(drop)
     };
@@ -141,7 +141,7 @@ async fn kind(case: Case) -> Result<(), Failure> {
     for (kind, model) in
         [("image", case.image_model()), ("video", case.video_model()), ("text", case.image_model())]
     {
-        let check = |reply: &Reply, prompt: &str| {
+        let check = |reply: &ApiResponse, prompt: &str| {
             reply.equals(&format!("{prompt}/promptType"), kind).map(drop)
         };
         let fields = json!({ "promptType": kind, "modelId": model });
@@ -160,7 +160,7 @@ async fn vault_ids(case: Case) -> Result<(), Failure> {
 }
 
 async fn timestamps(case: Case) -> Result<(), Failure> {
-    let check = |reply: &Reply, prompt: &str| {
+    let check = |reply: &ApiResponse, prompt: &str| {
         reply.timestamp(&format!("{prompt}/createdAt"))?;
         reply.timestamp(&format!("{prompt}/updatedAt")).map(drop)
     };
@@ -168,7 +168,7 @@ async fn timestamps(case: Case) -> Result<(), Failure> {
 }
 
 async fn hides(case: Case, fields: &[&str]) -> Result<(), Failure> {
-    let check = |reply: &Reply, prompt: &str| {
+    let check = |reply: &ApiResponse, prompt: &str| {
         let prompt = reply.at(prompt)?;
         let mut absent = fields.iter().map(|field| (field, prompt.get(field).is_none()));
         let present = absent.find(|(_, absent)| !absent);

@@ -2,7 +2,7 @@
 
 use crate::fixture::ids;
 use crate::scenario::reference;
-use crate::wire::Reply;
+use crate::wire::ApiResponse;
 use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
@@ -18,7 +18,7 @@ pub(super) const ALL: &[Scenario] = &[
 ];
 
 /// It was refused with 400, and details name this parameter and no other.
-fn names_only(reply: &Reply, name: &str) -> Result<(), Failure> {
+fn names_only(reply: &ApiResponse, name: &str) -> Result<(), Failure> {
     let details = reply.status(400)?.at("/details")?;
     let mut named = details.as_object().into_iter().flatten().map(|(name, _)| name);
     let only = named.next().is_some_and(|first| first == name) && named.next().is_none();

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::object::whole;
 use crate::fixture::Prompt;
 use crate::scenario::core;
-use crate::wire::Reply;
+use crate::wire::ApiResponse;
 use crate::{Case, Failure, Scenario};
 
 #[rustfmt::skip]
@@ -40,7 +40,7 @@ fn shown(case: &Case) -> [(&'static str, Value); 4] {
 }
 
 /// An image prompt, since every prompt may become a text prompt, and the reply that shows it.
-async fn before(case: &Case) -> Result<(Prompt, Reply), Failure> {
+async fn before(case: &Case) -> Result<(Prompt, ApiResponse), Failure> {
     let model = case.image_model();
     case.prompt_with(json!({ "promptType": "image", "modelId": model, "platform": "before" })).await
 }

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::fixture::{Prompt, Vault};
 use crate::scenario::{core, reference};
-use crate::wire::Reply;
+use crate::wire::ApiResponse;
 use crate::{Case, Failure, Scenario};
 
 #[rustfmt::skip]
@@ -22,7 +22,7 @@ pub(super) const ALL: &[Scenario] = &[
         "A create with the vaultId of no vault makes no prompt (S-57)" },
 ];
 
-fn shows(reply: &Reply, vault: &Vault) -> Result<(), Failure> {
+fn shows(reply: &ApiResponse, vault: &Vault) -> Result<(), Failure> {
     let shown = reply.success()?.array("/data/vaultIds")?;
     let what = format!("vaultIds with {}", vault.id);
     reply.ensure(shown.contains(&json!(vault.id)), what, format!("{shown:?}")).map(drop)

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::fixture::race;
 use crate::scenario::reference;
-use crate::wire::Reply;
+use crate::wire::ApiResponse;
 use crate::{Case, Failure, Scenario};
 
 #[rustfmt::skip]
@@ -27,7 +27,7 @@ fn fields(case: &Case) -> Value {
 }
 
 /// The three fields of a prompt are those of one update.
-fn is_of_one_update(reply: &Reply, place: &str) -> Result<(), Failure> {
+fn is_of_one_update(reply: &ApiResponse, place: &str) -> Result<(), Failure> {
     let title = reply.string(&format!("{place}/title"))?;
     for field in ["prompt", "platform"] {
         reply.equals(&format!("{place}/{field}"), title)?;

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::case::{state, status_path};
 use crate::fixture::{Vault, race};
 use crate::scenario::reference;
-use crate::wire::Reply;
+use crate::wire::ApiResponse;
 use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
@@ -20,7 +20,12 @@ pub(super) const ALL: &[Scenario] = &[
          time (S-36)" },
 ];
 
-async fn generate(case: &Case, id: &str, prompt: &str, vault: &Vault) -> Result<Reply, Failure> {
+async fn generate(
+    case: &Case,
+    id: &str,
+    prompt: &str,
+    vault: &Vault,
+) -> Result<ApiResponse, Failure> {
     let body = json!({
         "modelId": "local/plasma", "prompt": prompt, "clientJobId": id, "vaultId": vault.id,
     });

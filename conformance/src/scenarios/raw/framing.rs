@@ -10,7 +10,7 @@ use super::{
     unless_busy,
 };
 use crate::scenario::{http, reference};
-use crate::wire::Reply;
+use crate::wire::ApiResponse;
 use crate::{Case, Failure, Scenario, check, make};
 
 #[rustfmt::skip]
@@ -220,8 +220,8 @@ async fn created_before(fixture: Fixture, rubbish: &str) -> Result<(), Failure> 
 async fn on_get_and_delete(case: Case) -> Result<(), Failure> {
     let fixture = Fixture::new(&case).await?;
     let hidden = String::from_utf8_lossy(&fixture.whole_post()).into_owned();
-    let spare = make::vault(&case, &case.wire()).await?;
-    let delete = case.raw_request(&Method::DELETE, &format!("/vaults/{spare}"));
+    let vault = make::vault(&case, &case.wire()).await?;
+    let delete = case.raw_request(&Method::DELETE, &format!("/vaults/{vault}"));
     for request in [fixture.get(), delete] {
         let mut socket = fixture.send(request.json(&hidden)).await?;
         answer(&mut socket).await?;
@@ -237,7 +237,7 @@ const PAIRS: [[&str; 2]; 3] = [
     ["text/plain", "application/json"],
 ];
 
-async fn sent_under(fixture: &Fixture, types: [&str; 2]) -> Result<Reply, Failure> {
+async fn sent_under(fixture: &Fixture, types: [&str; 2]) -> Result<ApiResponse, Failure> {
     let body = fixture.body();
     let line = |one: &str| format!("Content-Type: {one}");
     let request = fixture.post().line(line(types[0])).line(line(types[1])).line(length(body.len()));

@@ -6,7 +6,7 @@ use http::Method;
 use serde_json::json;
 
 use crate::scenario::http;
-use crate::wire::Reply;
+use crate::wire::ApiResponse;
 use crate::{Case, Failure, Scenario, check, make};
 
 use super::{Expect, Fixture};
@@ -31,12 +31,12 @@ pub(super) const ALL: &[Scenario] = &[
 ];
 
 /// `POST /prompts` with a body that need not be JSON.
-async fn post(case: &Case, body: impl Into<Vec<u8>>) -> Result<Reply, Failure> {
+async fn post(case: &Case, body: impl Into<Vec<u8>>) -> Result<ApiResponse, Failure> {
     case.wire().call(Method::POST, "/prompts").body("application/json", body).send().await
 }
 
 /// Whether it was a success. Anything else must be a client error.
-fn no_server_error(reply: &Reply) -> Result<bool, Failure> {
+fn no_server_error(reply: &ApiResponse) -> Result<bool, Failure> {
     let status = reply.status_code();
     let done = (200..300).contains(&status);
     reply.ensure(done || (400..500).contains(&status), "2xx or 4xx", status)?;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::pictures::{of_all_types, png, png_of_size};
 use super::slot::{Slot, uploaded_urls};
 use crate::scenario::{core, reference};
-use crate::wire::Reply;
+use crate::wire::ApiResponse;
 use crate::{Case, Failure, Scenario, check, make};
 
 #[rustfmt::skip]
@@ -161,7 +161,7 @@ async fn no_upload_url(case: Case) -> Result<(), Failure> {
 }
 
 /// The responses to a create and to an update with these fields.
-async fn create_and_update(case: &Case, fields: Value) -> Result<[Reply; 2], Failure> {
+async fn create_and_update(case: &Case, fields: Value) -> Result<[ApiResponse; 2], Failure> {
     let wire = case.wire();
     let prompt = make::prompt(case, &wire).await?;
     let update = wire.patch(&format!("/prompts/{prompt}"), fields.clone()).await?;

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::pictures::{of_all_types, png};
 use super::slot::Slot;
 use crate::scenario::reference;
-use crate::wire::Reply;
+use crate::wire::ApiResponse;
 use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
@@ -39,18 +39,18 @@ async fn uploaded(case: &Case) -> Result<(Slot, Vec<u8>), Failure> {
     Ok((Slot::used(case, "image/png", &bytes).await?, bytes))
 }
 
-fn has(reply: &Reply, name: &str, value: &str) -> Result<(), Failure> {
+fn has(reply: &ApiResponse, name: &str, value: &str) -> Result<(), Failure> {
     let got = reply.header(name);
     reply.ensure(got == value, format!("{name}: {value}"), format!("{name}: {got}")).map(drop)
 }
 
-fn body_is(reply: &Reply, bytes: &[u8]) -> Result<(), Failure> {
+fn body_is(reply: &ApiResponse, bytes: &[u8]) -> Result<(), Failure> {
     let expected = format!("the right {} bytes", bytes.len());
     let got = format!("{} bytes, which are not those", reply.body().len());
     reply.ensure(reply.body() == bytes, expected, got).map(drop)
 }
 
-async fn get(case: &Case, slot: &Slot, name: &str, value: &str) -> Result<Reply, Failure> {
+async fn get(case: &Case, slot: &Slot, name: &str, value: &str) -> Result<ApiResponse, Failure> {
     case.storage(Method::GET, &slot.url).header(name, value).send().await
 }
 

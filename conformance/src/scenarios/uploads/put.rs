@@ -7,7 +7,7 @@ use futures::future::{join_all, try_join_all};
 use super::pictures::{PNG_BYTES, of_all_types, png, png_of_size};
 use super::slot::{Slot, is_success};
 use crate::scenario::{core, reference};
-use crate::wire::{Call, Reply};
+use crate::wire::{ApiResponse, Call};
 use crate::{Case, Failure, Scenario, Verdict, check};
 
 #[rustfmt::skip]
@@ -109,7 +109,7 @@ async fn letter_case(case: Case) -> Result<(), Failure> {
 }
 
 /// A response; none where the storage hangs up on what it refuses.
-async fn unless_hung_up(call: Call) -> Result<Option<Reply>, Failure> {
+async fn unless_hung_up(call: Call) -> Result<Option<ApiResponse>, Failure> {
     match call.send().await {
         Ok(reply) => Ok(Some(reply)),
         Err(failure) if failure.verdict == Verdict::Error => Ok(None),
@@ -209,7 +209,7 @@ async fn overtaken(case: Case) -> Result<(), Failure> {
 async fn one_is_taken(
     slot: &Slot,
     rivals: &[Vec<u8>],
-    answers: &[Result<Reply, Failure>],
+    answers: &[Result<ApiResponse, Failure>],
 ) -> Result<(), Failure> {
     let (mut taken, mut others) = (Vec::new(), Vec::new());
     for (bytes, answer) in rivals.iter().zip(answers) {
@@ -217,7 +217,8 @@ async fn one_is_taken(
         list.push(&**bytes);
     }
     let [taken] = taken[..] else {
-        let status = |answer: &Result<Reply, _>| answer.as_ref().ok().map(Reply::status_code);
+        let status =
+            |answer: &Result<ApiResponse, _>| answer.as_ref().ok().map(ApiResponse::status_code);
         let statuses: Vec<_> = answers.iter().map(status).collect();
         return Err(Failure::failed("exactly one success", format!("{statuses:?}")));
     };

@@ -9,7 +9,7 @@ use url::Url;
 use super::pictures::TYPES;
 use super::slot::ask;
 use crate::scenario::{core, reference};
-use crate::wire::Reply;
+use crate::wire::ApiResponse;
 use crate::{Case, Failure, Scenario};
 
 #[rustfmt::skip]
@@ -44,13 +44,13 @@ pub(super) const ALL: &[Scenario] = &[
         "url has no query, and uploadUrl does not hold the token" },
 ];
 
-async fn slot(case: &Case, content_type: &str, size: usize) -> Result<Reply, Failure> {
+async fn slot(case: &Case, content_type: &str, size: usize) -> Result<ApiResponse, Failure> {
     let reply = ask(&case.wire(), content_type, size).await?;
     reply.at("/data/uploadUrl")?;
     Ok(reply)
 }
 
-async fn png_slot(case: &Case) -> Result<Reply, Failure> {
+async fn png_slot(case: &Case) -> Result<ApiResponse, Failure> {
     slot(case, "image/png", 100).await
 }
 

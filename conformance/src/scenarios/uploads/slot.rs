@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use url::Url;
 
 use super::pictures::png;
-use crate::wire::{Call, Reply, Wire};
+use crate::wire::{ApiResponse, Call, Wire};
 use crate::{Case, Failure};
 
 /// How long an image may take to be live (S-45).
@@ -52,7 +52,11 @@ pub(in crate::scenarios) async fn uploaded_urls(
 }
 
 /// The response to a request for a slot.
-pub(super) async fn ask(wire: &Wire, content_type: &str, size: usize) -> Result<Reply, Failure> {
+pub(super) async fn ask(
+    wire: &Wire,
+    content_type: &str,
+    size: usize,
+) -> Result<ApiResponse, Failure> {
     wire.post("/uploads/images", json!({ "contentType": content_type, "size": size })).await
 }
 
@@ -144,14 +148,17 @@ impl Slot {
     }
 
     /// Uploads these bytes. Which status a success has is not asked here.
-    pub(super) async fn upload(&self, bytes: &[u8]) -> Result<Reply, Failure> {
+    pub(super) async fn upload(&self, bytes: &[u8]) -> Result<ApiResponse, Failure> {
         let reply = self.put(bytes).send().await?;
         reply.ensure(is_success(&reply), "the upload to succeed", in_words(&reply))?;
         Ok(reply)
     }
 
     /// A response repeats neither the token nor the signature of the upload address.
-    pub(in crate::scenarios) fn ensure_not_shown(&self, reply: &Reply) -> Result<(), Failure> {
+    pub(in crate::scenarios) fn ensure_not_shown(
+        &self,
+        reply: &ApiResponse,
+    ) -> Result<(), Failure> {
         let text = String::from_utf8_lossy(reply.body());
         let signature = self.upload_url.split_once('?').unwrap_or_default().1;
         let shown = text.contains(&self.token) || text.contains(signature);
@@ -159,12 +166,12 @@ impl Slot {
     }
 
     /// What is at `url`.
-    pub(super) async fn fetch(&self) -> Result<Reply, Failure> {
+    pub(super) async fn fetch(&self) -> Result<ApiResponse, Failure> {
         fetch(&self.case, &self.url).await
     }
 
     /// The image is at `url`, now or soon.
-    pub(super) async fn is_live(&self) -> Result<Reply, Failure> {
+    pub(super) async fn is_live(&self) -> Result<ApiResponse, Failure> {
         is_live(&self.case, &self.url).await
     }
 
@@ -208,7 +215,7 @@ impl Slot {
 }
 
 /// What is at this address, behind redirects.
-pub(super) async fn fetch(case: &Case, url: &str) -> Result<Reply, Failure> {
+pub(super) async fn fetch(case: &Case, url: &str) -> Result<ApiResponse, Failure> {
     let mut url = url.to_owned();
     for _ in 0..=REDIRECTS_MAX {
         let reply = case.storage(Method::GET, &url).send().await?;
@@ -221,7 +228,7 @@ pub(super) async fn fetch(case: &Case, url: &str) -> Result<Reply, Failure> {
 }
 
 /// The same, and with the key of the account where the target itself asks for one (S-45).
-async fn look(case: &Case, url: &str) -> Result<Reply, Failure> {
+async fn look(case: &Case, url: &str) -> Result<ApiResponse, Failure> {
     let reply = fetch(case, url).await?;
     if !matches!(reply.status_code(), 401 | 403) || !is_of_target(case, url) {
         return Ok(reply);
@@ -238,8 +245,8 @@ fn is_of_target(case: &Case, url: &str) -> bool {
 
 /// The image is at this address, now or soon. Who may read it, and whether the storage keeps
 /// its bytes, is open (S-45).
-pub(super) async fn is_live(case: &Case, url: &str) -> Result<Reply, Failure> {
-    let live = |reply: &Reply| reply.status_code() == 200 && !reply.body().is_empty();
+pub(super) async fn is_live(case: &Case, url: &str) -> Result<ApiResponse, Failure> {
+    let live = |reply: &ApiResponse| reply.status_code() == 200 && !reply.body().is_empty();
     let seen = case.until("the image at its url", TIMEOUT, || async {
         Ok(Some(look(case, url).await?).filter(live))
     });
@@ -256,21 +263,21 @@ pub(super) async fn is_live(case: &Case, url: &str) -> Result<Reply, Failure> {
     Ok(reply)
 }
 
-fn are(reply: &Reply, bytes: &[u8]) -> Result<(), Failure> {
+fn are(reply: &ApiResponse, bytes: &[u8]) -> Result<(), Failure> {
     let so = reply.status_code() == 200 && reply.body() == bytes;
     let expected = format!("status 200 and the {} bytes that were uploaded", bytes.len());
     reply.ensure(so, expected, in_words(reply)).map(drop)
 }
 
-pub(super) fn is_success(reply: &Reply) -> bool {
+pub(super) fn is_success(reply: &ApiResponse) -> bool {
     (200..300).contains(&reply.status_code())
 }
 
-fn in_words(reply: &Reply) -> String {
+fn in_words(reply: &ApiResponse) -> String {
     format!("status {} and {} bytes", reply.status_code(), reply.body().len())
 }
 
-fn redirect(from: &str, reply: &Reply) -> Option<String> {
+fn redirect(from: &str, reply: &ApiResponse) -> Option<String> {
     let to = match reply.status_code() {
         301 | 302 | 303 | 307 | 308 => reply.headers().get(LOCATION)?.to_str().ok()?,
         _ => return None,

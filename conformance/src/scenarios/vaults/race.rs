@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::fixture::{Vault, race};
 use crate::scenario::{core, reference};
-use crate::wire::Reply;
+use crate::wire::ApiResponse;
 use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
@@ -39,7 +39,7 @@ async fn one_deletes(case: Case) -> Result<(), Failure> {
 }
 
 /// A vault that many requests delete at once, and their replies.
-async fn deleted_by_many(case: &Case) -> Result<(Vault, Vec<Reply>), Failure> {
+async fn deleted_by_many(case: &Case) -> Result<(Vault, Vec<ApiResponse>), Failure> {
     let vault = case.under_contention().vault().await?;
     vault.fill(2).await?;
     let deletions = race::times(16, || vault.delete()).await?;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{list, same_object};
 use crate::fixture::Vault;
 use crate::scenario::{core, reference};
-use crate::wire::Reply;
+use crate::wire::ApiResponse;
 use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
@@ -27,7 +27,7 @@ pub(super) const ALL: &[Scenario] = &[
 ];
 
 /// A vault with all that can be set, and nothing at its default.
-async fn without_defaults(case: &Case) -> Result<(Vault, Reply), Failure> {
+async fn without_defaults(case: &Case) -> Result<(Vault, ApiResponse), Failure> {
     let fields = json!({ "description": "Boats, cranes, gulls", "visibility": "unlisted" });
     case.vault_with(fields).await
 }

@@ -2,7 +2,7 @@
 
 use super::keys::made::GENERATED;
 use super::keys::{as_main, token};
-use crate::ask::Answer;
+use crate::exchange::Response;
 use crate::fault::{Fault, fault};
 use crate::front::{answers, asks, instead, whole};
 use crate::keys::{MAIN, OTHER, READ_ONLY, REVOKED};
@@ -169,7 +169,7 @@ pub(super) const ALL: &[Fault] = &[
 ];
 
 /// Takes the key that may only read for the one that may write.
-fn scopeless(routes: &'static str) -> crate::fault::How {
+fn scopeless(routes: &'static str) -> crate::fault::Intercept {
     asks(routes, |ask| {
         if token(ask) == READ_ONLY {
             as_main(ask);
@@ -177,6 +177,6 @@ fn scopeless(routes: &'static str) -> crate::fault::How {
     })
 }
 
-fn unauthorized() -> Answer {
-    Answer::refusal(401, "The key is not valid.")
+fn unauthorized() -> Response {
+    Response::refusal(401, "The key is not valid.")
 }

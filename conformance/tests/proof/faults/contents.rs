@@ -15,9 +15,9 @@ use promptarium_server::store::Store;
 use promptarium_server::store::{Caller, ListedPrompt};
 use serde_json::{Map, Value};
 
-use crate::ask::Answer;
 use crate::entries::{entries, text};
-use crate::fault::{Fault, How, fault};
+use crate::exchange::Response;
+use crate::fault::{Fault, Intercept, fault};
 use crate::front::{answers, edits_data, edits_each, edits_entries};
 use crate::shared::Shared;
 
@@ -102,7 +102,7 @@ fn membership(entry: &Value) -> i64 {
 }
 
 /// Changes the part that is not pinned.
-pub(super) fn loose(answer: &mut Answer, change: impl FnOnce(&mut [Value])) {
+pub(super) fn loose(answer: &mut Response, change: impl FnOnce(&mut [Value])) {
     entries(answer, |members| {
         let pinned = members.iter().take_while(|entry| entry["isPinned"] == true).count();
         change(&mut members[pinned..]);
@@ -110,7 +110,7 @@ pub(super) fn loose(answer: &mut Answer, change: impl FnOnce(&mut [Value])) {
 }
 
 /// Changes the pinned part.
-fn pinned(answer: &mut Answer, change: impl FnOnce(&mut [Value])) {
+fn pinned(answer: &mut Response, change: impl FnOnce(&mut [Value])) {
     entries(answer, |members| {
         let pinned = members.iter().take_while(|entry| entry["isPinned"] == true).count();
         change(&mut members[..pinned]);
@@ -118,7 +118,7 @@ fn pinned(answer: &mut Answer, change: impl FnOnce(&mut [Value])) {
 }
 
 /// New memberships go by the age of those they come from.
-fn moved_keeps_date() -> How {
+fn moved_keeps_date() -> Intercept {
     let ages = Shared::<HashMap<i64, i64>>::default();
     answers("GET /vaults/*/prompts, POST /vaults/*/prompts/*/move", move |ask, answer| {
         ages.with(|ages| {

@@ -3,20 +3,20 @@
 use http::header::CONTENT_TYPE;
 use serde_json::{Value, json};
 
-use crate::ask::{Answer, ROOT};
 use crate::entries::without;
+use crate::exchange::{ROOT, Response};
 use crate::fault::{Fault, fault};
 use crate::front::{answers, asks, edits, edits_answer, edits_data, edits_each, instead};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
     fault! { "envelope.list-moved" ["EN-01"]
-        instead("GET /vaults", |_| Some(Answer::refusal(308, "Look at /vaults/."))),
+        instead("GET /vaults", |_| Some(Response::refusal(308, "Look at /vaults/."))),
         "The list of vaults is at /vaults/, and /vaults leads there." },
     fault! { "envelope.no-charset" ["EN-02"] instead("POST /**, PATCH /**", |ask| {
         let kind = ask.headers.get(CONTENT_TYPE)?.to_str().ok()?;
         (kind.starts_with("application/json") && kind.contains(';'))
-            .then(|| Answer::refusal(415, "Content-Type has to be application/json."))
+            .then(|| Response::refusal(415, "Content-Type has to be application/json."))
     }),
         "A Content-Type with parameters is refused." },
     fault! { "envelope.latin1" ["PR-02"] edits("POST /prompts, PATCH /prompts/*", |body| {

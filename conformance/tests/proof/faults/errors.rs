@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::ask::{Answer, Ask};
 use crate::bounds::taken_as;
 use crate::entries::without;
-use crate::fault::{Fault, How, fault};
+use crate::exchange::{Request, Response};
+use crate::fault::{Fault, Intercept, fault};
 use crate::front::{answers, instead, whole};
 
 const EVERYTHING: &str = "* /**";
@@ -50,7 +50,7 @@ pub(super) const ALL: &[Fault] = &[
         "A new prompt without title is answered 422." },
     fault! { "errors.missing-is-default" ["ER-04"] instead("POST /vaults/*/prompts/*/move", |ask| {
         let missing = ask.json().is_object() && ask.json().get("targetVaultId").is_none();
-        missing.then(|| Answer::refusal(500, "Something went wrong."))
+        missing.then(|| Response::refusal(500, "Something went wrong."))
     }),
         "A move without targetVaultId is a server error." },
     fault! { "errors.wrong-type-422" ["ER-05"]
@@ -106,7 +106,7 @@ pub(super) const ALL: &[Fault] = &[
         "A 401 is plain text." },
     fault! { "errors.absent-200" ["ER-08"] answers("GET /vaults/*", |_, answer| {
         if answer.code() == 404 {
-            *answer = Answer::data(200, &Value::Null);
+            *answer = Response::data(200, &Value::Null);
         }
     }),
         "A vault that never was is read with data null." },
@@ -122,12 +122,12 @@ pub(super) const ALL: &[Fault] = &[
             if answer.code() != 404 {
                 return answer;
             }
-            Answer::data(200, &json!({ "id": ask.id(1), "deleted": true }))
+            Response::data(200, &json!({ "id": ask.id(1), "deleted": true }))
         }),
         "Deleting a vault that is not there answers 200." },
     fault! { "errors.absent-empty" ["ER-08"] answers("GET /vaults/*/prompts", |_, answer| {
         if answer.code() == 404 {
-            *answer = Answer::data(200, &json!([]));
+            *answer = Response::data(200, &json!([]));
         }
     }),
         "The prompts of a vault that is not there are an empty list." },
@@ -167,7 +167,7 @@ pub(super) const ALL: &[Fault] = &[
 ];
 
 /// Changes the body of every answer of this status.
-fn on(status: u16, change: fn(&mut Value)) -> How {
+fn on(status: u16, change: fn(&mut Value)) -> Intercept {
     answers(EVERYTHING, move |ask, answer| {
         if answer.code() == status && ask.of_api {
             answer.edit(change);
@@ -175,11 +175,11 @@ fn on(status: u16, change: fn(&mut Value)) -> How {
     })
 }
 
-fn is_unknown(ask: &Ask) -> bool {
+fn is_unknown(ask: &Request) -> bool {
     !["prompts", "vaults", "generations", "uploads", "api-keys"].contains(&ask.segment(0))
 }
 
-fn gone() -> How {
+fn gone() -> Intercept {
     use std::collections::HashSet;
     use std::sync::{Mutex, PoisonError};
     let gone: Mutex<HashSet<String>> = Mutex::default();

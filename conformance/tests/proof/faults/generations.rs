@@ -8,13 +8,13 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::vaults::refused;
-use crate::ask::Answer;
 use crate::bounds::{
     bytes, characters, default, defaulted, ignored_if, list_refused, list_taken, text_refused,
     text_taken,
 };
 use crate::entries::{list_of, without};
-use crate::fault::{Fault, How, fault};
+use crate::exchange::Response;
+use crate::fault::{Fault, Intercept, fault};
 use crate::front::{edits, instead, whole};
 
 const QUEUE: &str = "POST /generations";
@@ -37,7 +37,7 @@ pub(crate) const ALL: &[Fault] = &[
         let chars = |name| ask.text(name).map_or(0, |text| text.chars().count());
         let (prompt, negative) = (chars("prompt"), chars("negativePrompt"));
         let over = prompt <= 100_000 && negative <= 100_000 && prompt + negative > 100_001;
-        over.then(|| Answer::refusal(400, "the texts are too long"))
+        over.then(|| Response::refusal(400, "the texts are too long"))
     }),
         "Both texts together have at most 100000 characters." },
     fault! { "generations.inputs-8" ["LI-11"] list_taken(QUEUE, "imageInputs", 7),
@@ -53,7 +53,7 @@ pub(crate) const ALL: &[Fault] = &[
         "A batchCount of 5 is taken for 4." },
     fault! { "generations.batch-4" ["LI-13"] instead(QUEUE, |ask| {
         let four = ask.json()["batchCount"] == 4;
-        four.then(|| Answer::refusal(400, "batchCount is at most 3"))
+        four.then(|| Response::refusal(400, "batchCount is at most 3"))
     }),
         "A batchCount of 4 is refused." },
     fault! { "generations.batch-0" ["LI-13"]
@@ -72,7 +72,7 @@ pub(crate) const ALL: &[Fault] = &[
         "An unknown generationType is taken for image." },
     fault! { "generations.no-video" ["GE-09"] instead(QUEUE, |ask| {
         let video = ask.json()["generationType"] == "video";
-        video.then(|| Answer::refusal(400, "there are no videos"))
+        video.then(|| Response::refusal(400, "there are no videos"))
     }),
         "A generationType of video is refused." },
     fault! { "generations.video-by-default" ["GE-09"]
@@ -106,7 +106,7 @@ pub(crate) const ALL: &[Fault] = &[
         "imageInputs may be one address in place of a list." },
     fault! { "generations.references-refused" ["GE-23"] instead(QUEUE, |ask| {
         let none = ask.json()["referenceImageUrls"].as_array().is_some_and(Vec::is_empty);
-        none.then(|| Answer::refusal(400, "referenceImageUrls is empty"))
+        none.then(|| Response::refusal(400, "referenceImageUrls is empty"))
     }),
         "An empty referenceImageUrls is refused." },
     fault! { "generations.image-refused" ["GE-15"]
@@ -169,7 +169,7 @@ fn take(body: &mut Value, field: &str, given: &Value, taken: Value) {
     }
 }
 
-fn foreign_vault() -> How {
+fn foreign_vault() -> Intercept {
     whole(QUEUE, |mut ask, upstream| async move {
         if let Some(vault) = ask.json()["vaultId"].as_i64() {
             let found = upstream.send(&ask.another(Method::GET, format!("/vaults/{vault}"))).await;

@@ -4,7 +4,7 @@ use http::Method;
 use http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use serde_json::Value;
 
-use crate::ask::{Answer, Ask};
+use crate::exchange::{Request, Response};
 use crate::fault::{Fault, fault};
 use crate::front::{answers, asks, instead, whole};
 
@@ -15,7 +15,7 @@ const REQUEST_ID: &str = "x-request-id";
 pub(super) const ALL: &[Fault] = &[
     fault! { "envelope.merge-patch-only" ["EN-02"] instead("PATCH /vaults/*", |ask| {
         let type_ = ask.headers.get("content-type").and_then(|value| value.to_str().ok());
-        (type_ == Some("application/json")).then(|| Answer::refusal(415, "Send a merge patch."))
+        (type_ == Some("application/json")).then(|| Response::refusal(415, "Send a merge patch."))
     }),
         "The update of a vault takes no application/json." },
     fault! { "envelope.no-request-id" ["EN-03"] answers(EVERYWHERE, |_, answer| {
@@ -35,11 +35,11 @@ pub(super) const ALL: &[Fault] = &[
     }),
         "A 401 has no WWW-Authenticate." },
     fault! { "auth.unpin-refused" ["AU-01"] instead("DELETE /vaults/*/prompts/*/pin", |ask| {
-        (!ask.authorization().is_empty()).then(|| Answer::refusal(401, "The key is not valid."))
+        (!ask.authorization().is_empty()).then(|| Response::refusal(401, "The key is not valid."))
     }),
         "Unpinning answers 401 to every key." },
     fault! { "auth.health-needs-a-key" ["AU-01"] instead("GET /healthz", |ask| {
-        ask.authorization().is_empty().then(|| Answer::refusal(401, "A key is needed."))
+        ask.authorization().is_empty().then(|| Response::refusal(401, "A key is needed."))
     }),
         "Whether the server is well is told to keys only." },
     fault! { "auth.two-accounts" ["HT-23"] whole("GET /vaults", |ask, upstream| async move {
@@ -81,12 +81,12 @@ pub(super) const ALL: &[Fault] = &[
         "A number beyond every range is a server error." },
     fault! { "errors.half-pair-500" ["HT-24"] instead("POST /prompts", |ask| {
         let half = ask.json().is_null() && ask.body.windows(3).any(|part| part == b"\\ud");
-        half.then(|| Answer { body: "oops".into(), ..fallen() })
+        half.then(|| Response { body: "oops".into(), ..fallen() })
     }),
         "Half a surrogate pair is a server error without JSON." },
     fault! { "errors.no-utf-8-500" ["HT-24"] instead("POST /prompts", |ask| {
         let no_text = std::str::from_utf8(&ask.body).is_err();
-        no_text.then(|| Answer { body: "oops".into(), ..fallen() })
+        no_text.then(|| Response { body: "oops".into(), ..fallen() })
     }),
         "A body that is no UTF-8 is a server error without JSON." },
     fault! { "errors.key-twice-joined" ["HT-24"] answers("POST /prompts", |ask, answer| {
@@ -110,10 +110,10 @@ pub(super) const ALL: &[Fault] = &[
         "A membership that is not in the vault of the path is answered 403." },
 ];
 
-fn fallen() -> Answer {
-    Answer::refusal(500, "Something went wrong.")
+fn fallen() -> Response {
+    Response::refusal(500, "Something went wrong.")
 }
 
-fn many(ask: &Ask, byte: u8, least: usize) -> bool {
+fn many(ask: &Request, byte: u8, least: usize) -> bool {
     ask.body.iter().filter(|one| **one == byte).count() >= least
 }

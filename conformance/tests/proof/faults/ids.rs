@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::ask::Ask;
+use crate::exchange::Request;
 use crate::fault::{Fault, fault};
 use crate::front::whole;
 
@@ -29,7 +29,7 @@ fn other(id: i64) -> Option<i64> {
 }
 
 /// The request with the server's own ids.
-fn upside_down(mut ask: Ask) -> Ask {
+fn upside_down(mut ask: Request) -> Request {
     ask.path = in_text(&ask.path);
     if let Some(query) = &mut ask.query {
         let pairs = query.split('&');

@@ -3,8 +3,8 @@
 use http::Method;
 use serde_json::Value;
 
-use crate::ask::{Answer, Ask};
-use crate::fault::{Fault, How, fault};
+use crate::exchange::{Request, Response};
+use crate::fault::{Fault, Intercept, fault};
 use crate::front::whole;
 use crate::keys::{MAIN, OTHER};
 use crate::proxy::Upstream;
@@ -116,7 +116,7 @@ pub(super) const ALL: &[Fault] = &[
 ];
 
 /// The same request of the other account.
-fn of_the_other(ask: &Ask) -> Ask {
+fn of_the_other(ask: &Request) -> Request {
     let mut other = ask.clone();
     let key = if ask.authorization().ends_with(OTHER) { MAIN } else { OTHER };
     other.set_authorization(&format!("Bearer {key}"));
@@ -125,7 +125,7 @@ fn of_the_other(ask: &Ask) -> Ask {
 
 /// What is not there for the caller is looked for in the other account; an answer
 /// from there is given if `shown` takes it.
-fn open(routes: &'static str, shown: fn(&Value) -> bool) -> How {
+fn open(routes: &'static str, shown: fn(&Value) -> bool) -> Intercept {
     whole(routes, move |ask, upstream| async move {
         let answer = upstream.send(&ask).await;
         if answer.code() != 404 {
@@ -136,18 +136,18 @@ fn open(routes: &'static str, shown: fn(&Value) -> bool) -> How {
     })
 }
 
-fn forbidden(routes: &'static str, of: &'static str) -> How {
+fn forbidden(routes: &'static str, of: &'static str) -> Intercept {
     whole(routes, move |ask, upstream| async move {
         let answer = upstream.send(&ask).await;
         let look = of_the_other(&ask.another(Method::GET, format!("/{of}/{}", ask.segment(1))));
         if answer.code() == 404 && upstream.send(&look).await.is_success() {
-            return Answer::refusal(403, "The account may not do this.");
+            return Response::refusal(403, "The account may not do this.");
         }
         answer
     })
 }
 
-async fn with_the_others(mut answer: Answer, ask: &Ask, upstream: &Upstream) -> Answer {
+async fn with_the_others(mut answer: Response, ask: &Request, upstream: &Upstream) -> Response {
     let theirs = upstream.send(&of_the_other(ask)).await.json();
     answer.edit_data(|list| {
         if let (Some(list), Some(theirs)) = (list.as_array_mut(), theirs["data"].as_array()) {
@@ -158,7 +158,7 @@ async fn with_the_others(mut answer: Answer, ask: &Ask, upstream: &Upstream) -> 
 }
 
 /// Whether the vaultId of the body is a vault of the other account.
-async fn is_theirs(ask: &Ask, upstream: &Upstream) -> bool {
+async fn is_theirs(ask: &Request, upstream: &Upstream) -> bool {
     let Some(vault) = ask.json()["vaultId"].as_i64() else { return false };
     let look = of_the_other(&ask.another(Method::GET, format!("/vaults/{vault}")));
     upstream.send(&look).await.is_success()

@@ -5,7 +5,7 @@ pub(super) mod sessions;
 
 use serde_json::json;
 
-use crate::ask::{Answer, Ask};
+use crate::exchange::{Request, Response};
 use crate::fault::{Fault, fault};
 use crate::front::{answers, asks, instead};
 use crate::keys::{MAIN, READ_ONLY};
@@ -46,14 +46,14 @@ pub(super) const ALL: &[Fault] = &[
         "POST /api-keys makes a key for a caller without key and session." },
 ];
 
-pub(super) fn token(ask: &Ask) -> &str {
+pub(super) fn token(ask: &Request) -> &str {
     ask.authorization().strip_prefix("Bearer ").unwrap_or_default()
 }
 
-pub(super) fn as_main(ask: &mut Ask) {
+pub(super) fn as_main(ask: &mut Request) {
     ask.set_authorization(&format!("Bearer {MAIN}"));
 }
 
-fn made() -> Answer {
-    Answer::data(201, &json!({ "id": 1, "key": "promptarium_live_new_0123456789abcdef" }))
+fn made() -> Response {
+    Response::data(201, &json!({ "id": 1, "key": "promptarium_live_new_0123456789abcdef" }))
 }

@@ -7,11 +7,11 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use crate::ask::{Answer, Ask};
 use crate::bounds::refusal;
-use crate::fault::{Fault, How, fault};
+use crate::exchange::{Request, Response};
+use crate::fault::{Fault, Intercept, fault};
 use crate::front::{answers, asks, edits_answer, instead, whole};
-use crate::store::twisted;
+use crate::store::with_fault;
 
 use self::pages::{
     BorderSkipped, BorderTwice, ByOffset, EndsEarly, LastUpdatedFirst, LimitOnce, OneMore,
@@ -41,7 +41,7 @@ pub(super) const ALL: &[Fault] = &[
     }),
         "A page holds one entry more than limit says." },
     fault! { "pagination.limit-of-first-page" ["PG-03"]
-        How::Store(LIST, |inner| twisted(inner, LimitOnce)),
+        Intercept::Store(LIST, |inner| with_fault(inner, LimitOnce)),
         "From the second page on limit is ignored." },
     fault! { "pagination.limit-101" ["LI-01"] asks(LIST, |ask| {
         if limit(ask) == Some(101) {
@@ -81,19 +81,19 @@ pub(super) const ALL: &[Fault] = &[
     }),
         "A limit with a fraction is cut." },
     fault! { "pagination.cursor-without-type" ["PG-06"]
-        How::Store(LIST, |inner| twisted(inner, WithoutType)),
+        Intercept::Store(LIST, |inner| with_fault(inner, WithoutType)),
         "From the second page on the filter type is ignored." },
     fault! { "pagination.border-twice" ["PG-06"]
-        How::Store(LIST, |inner| twisted(inner, BorderTwice)),
+        Intercept::Store(LIST, |inner| with_fault(inner, BorderTwice)),
         "Each page begins with the last entry of the one before." },
     fault! { "pagination.border-skipped" ["PG-06"]
-        How::Store(LIST, |inner| twisted(inner, BorderSkipped)),
+        Intercept::Store(LIST, |inner| with_fault(inner, BorderSkipped)),
         "Each page after the first one skips an entry." },
     fault! { "pagination.by-offset" ["PG-06"]
-        How::Store(LIST, |inner| twisted(inner, ByOffset::default())),
+        Intercept::Store(LIST, |inner| with_fault(inner, ByOffset::default())),
         "The pages of a vault are counted from the start of the list." },
     fault! { "pagination.last-updated-first" ["PG-06"]
-        How::Store(LIST, |inner| twisted(inner, LastUpdatedFirst)),
+        Intercept::Store(LIST, |inner| with_fault(inner, LastUpdatedFirst)),
         "The list of a vault begins with what was updated last." },
     fault! { "pagination.cursor-forgotten-with-type" ["PG-06"] asks(LIST, |ask| {
         if ask.parameter("type").is_some() {
@@ -102,7 +102,7 @@ pub(super) const ALL: &[Fault] = &[
     }),
         "With type the cursor is ignored." },
     fault! { "pagination.cursor-after-the-end" ["PG-08"]
-        How::Store(LIST, |inner| twisted(inner, OneMore)),
+        Intercept::Store(LIST, |inner| with_fault(inner, OneMore)),
         "A full last page has a cursor to an empty one." },
     fault! { "pagination.cursor-empty" ["PG-08"] edits_answer(LIST, |body| {
         if body["pagination"]["nextCursor"].is_null() && body["data"].is_array() {
@@ -112,7 +112,7 @@ pub(super) const ALL: &[Fault] = &[
         "The nextCursor of the last page is an empty text." },
     fault! { "pagination.cursor-of-empty-list" ["PG-08"] of_empty(),
         "The list of an empty vault has a nextCursor." },
-    fault! { "pagination.ends-early" ["PG-07"] How::Store(LIST, |inner| twisted(inner, EndsEarly)),
+    fault! { "pagination.ends-early" ["PG-07"] Intercept::Store(LIST, |inner| with_fault(inner, EndsEarly)),
         "The list ends when one entry is left." },
     fault! { "pagination.cursor-once" ["PG-09"] once(),
         "A cursor is good for one request." },
@@ -131,12 +131,12 @@ pub(super) const ALL: &[Fault] = &[
         "A request without cursor goes on where the caller's last one stopped." },
 ];
 
-fn limit(ask: &Ask) -> Option<i64> {
+fn limit(ask: &Request) -> Option<i64> {
     ask.parameter("limit")?.parse().ok()
 }
 
-fn of_empty() -> How {
-    answers(LIST, |_, answer: &mut Answer| {
+fn of_empty() -> Intercept {
+    answers(LIST, |_, answer: &mut Response| {
         answer.edit(|body| {
             if body["data"] == json!([]) {
                 body["pagination"]["nextCursor"] = "end".into();
@@ -145,7 +145,7 @@ fn of_empty() -> How {
     })
 }
 
-fn once() -> How {
+fn once() -> Intercept {
     let used: Mutex<HashSet<String>> = Mutex::default();
     instead(LIST, move |ask| {
         let cursor = ask.parameter("cursor")?.to_owned();
@@ -155,7 +155,7 @@ fn once() -> How {
 }
 
 /// Gives cursors out that do not come back as they are known.
-fn dashed() -> How {
+fn dashed() -> Intercept {
     answers(LIST, |_, answer| {
         answer.edit(|body| {
             if let Some(cursor) = body["pagination"]["nextCursor"].as_str() {
@@ -166,7 +166,7 @@ fn dashed() -> How {
 }
 
 /// Remembers where a list with a vaultId and a limit stopped.
-fn goes_on() -> How {
+fn goes_on() -> Intercept {
     let stops: std::sync::Arc<Mutex<HashMap<String, Value>>> = std::sync::Arc::default();
     crate::front::whole(LIST, move |mut ask, upstream| {
         let stops = std::sync::Arc::clone(&stops);

@@ -10,31 +10,31 @@ mod moves;
 mod prompts;
 mod vaults;
 
-use crate::ask::{Answer, Ask};
+use crate::exchange::{Request, Response};
 use crate::fault::Fault;
 
 pub(super) const ALL: &[&[Fault]] =
     &[prompts::ALL, vaults::ALL, births::ALL, contents::ALL, counts::ALL, moves::ALL, jobs::ALL];
 
 /// The call came at once with others, and was the one to give way.
-fn gave_way() -> Answer {
-    Answer::refusal(400, "Something else is under way. Try again.")
+fn gave_way() -> Response {
+    Response::refusal(400, "Something else is under way. Try again.")
 }
 
 /// Calls of one key at one path.
 #[expect(clippy::unnecessary_wraps, reason = "as `crowded` wants it")]
-fn by_path(ask: &Ask) -> Option<String> {
+fn by_path(ask: &Request) -> Option<String> {
     Some(format!("{} {}", ask.authorization(), ask.path))
 }
 
 /// Calls of one key at or below one vault, or one prompt.
 #[expect(clippy::unnecessary_wraps, reason = "as `crowded` wants it")]
-fn by_owner(ask: &Ask) -> Option<String> {
+fn by_owner(ask: &Request) -> Option<String> {
     Some(format!("{} {}", ask.authorization(), ask.segment(1)))
 }
 
 /// The prompts that an add names.
-fn ids(ask: &Ask) -> Vec<i64> {
+fn ids(ask: &Request) -> Vec<i64> {
     let body = ask.json();
     let ids = body["promptIds"].as_array().into_iter().flatten();
     ids.filter_map(serde_json::Value::as_i64).collect()

@@ -6,8 +6,8 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use crate::ask::Answer;
 use crate::entries::{text, without};
+use crate::exchange::Response;
 use crate::fault::{Fault, fault};
 use crate::front::{answers, asks, edits, edits_data, instead, status_instead, whole};
 use crate::shared::Shared;
@@ -22,20 +22,20 @@ pub(crate) const ALL: &[Fault] = &[
         "A size of 10485761 is accepted." },
     fault! { "uploads.size-largest" ["LI-14"] instead(SLOT, |ask| {
         let largest = ask.json()["size"] == LARGEST;
-        largest.then(|| Answer::refusal(400, "size is too large"))
+        largest.then(|| Response::refusal(400, "size is too large"))
     }),
         "A size of 10485760 is refused." },
     fault! { "uploads.size-megabytes" ["LI-14"] instead(SLOT, |ask| {
         let large =
             ask.json()["size"].as_i64().is_some_and(|size| (10_000_001..=LARGEST).contains(&size));
-        large.then(|| Answer::refusal(400, "size is too large"))
+        large.then(|| Response::refusal(400, "size is too large"))
     }),
         "A size is at most 10 megabytes of 1000 times 1000." },
     fault! { "uploads.asset-late" ["UP-15"] {
         let looked_at = Shared::<HashSet<String>>::default();
         answers("GET /assets/**", move |ask, answer| {
             if looked_at.with(|paths| paths.insert(ask.path.clone())) {
-                *answer = Answer::refusal(404, "There is nothing here.");
+                *answer = Response::refusal(404, "There is nothing here.");
             }
         })
     },
@@ -45,7 +45,7 @@ pub(crate) const ALL: &[Fault] = &[
         "A size of 0 is accepted." },
     fault! { "uploads.size-1" ["LI-14"] instead(SLOT, |ask| {
         let one = ask.json()["size"] == 1;
-        one.then(|| Answer::refusal(400, "size is too small"))
+        one.then(|| Response::refusal(400, "size is too small"))
     }),
         "A size of 1 is refused." },
     fault! { "uploads.size-missing" ["UP-03"]
@@ -84,7 +84,7 @@ pub(crate) const ALL: &[Fault] = &[
         "Any contentType that begins with image/ is accepted." },
     fault! { "uploads.type-gif" ["LI-15"] instead(SLOT, |ask| {
         let gif = ask.text("contentType").as_deref() == Some("image/gif");
-        gif.then(|| Answer::refusal(400, "contentType is not taken"))
+        gif.then(|| Response::refusal(400, "contentType is not taken"))
     }),
         "image/gif is refused." },
     fault! { "uploads.type-case" ["LI-15"] edits(SLOT, |body| {
@@ -145,7 +145,7 @@ pub(crate) const ALL: &[Fault] = &[
         "uploadUrl is taken as an image." },
     fault! { "uploads.url-refused" ["UP-16"] instead("POST /prompts, PATCH /prompts/*", |ask| {
         let ours = text(&ask.json(), "imageUrl").contains("/assets/");
-        ours.then(|| Answer::refusal(400, "imageUrl is no address of an image"))
+        ours.then(|| Response::refusal(400, "imageUrl is no address of an image"))
     }),
         "url is refused as the imageUrl of a prompt." },
 ];
@@ -154,7 +154,7 @@ pub(crate) const ALL: &[Fault] = &[
 fn answers_as(
     meant: impl Fn(&Value) -> bool + Send + Sync + 'static,
     change: fn(&mut Value),
-) -> crate::fault::How {
+) -> crate::fault::Intercept {
     asks(SLOT, move |ask| {
         ask.edit(|body| {
             if body.is_object() && meant(body) {

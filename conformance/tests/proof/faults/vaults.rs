@@ -11,10 +11,10 @@ pub(super) mod values;
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::ask::{Answer, Ask};
 use crate::bounds::{bytes, characters, ignored, ignored_if, text_refused, text_taken};
 use crate::entries::without;
-use crate::fault::{Fault, How, fault};
+use crate::exchange::{Request, Response};
+use crate::fault::{Fault, Intercept, fault};
 use crate::front::{answers, edits, instead, whole};
 
 /// Where a vault's fields come in.
@@ -132,17 +132,21 @@ fn unknown(visibility: &str) -> bool {
 }
 
 /// A refusal if the field has such a text.
-pub(super) fn refused(ask: &Ask, field: &str, bad: impl FnOnce(&str) -> bool) -> Option<Answer> {
+pub(super) fn refused(
+    ask: &Request,
+    field: &str,
+    bad: impl FnOnce(&str) -> bool,
+) -> Option<Response> {
     let bad = ask.text(field).is_some_and(|text| bad(&text));
-    bad.then(|| Answer::refusal(400, &format!("{field} is too long")))
+    bad.then(|| Response::refusal(400, &format!("{field} is too long")))
 }
 
 /// It only says so; the vault is there again with the next output.
-fn general_deleted() -> How {
+fn general_deleted() -> Intercept {
     whole("DELETE /vaults/*", |ask, upstream| async move {
         let vault = upstream.send(&ask.another(Method::GET, ask.path.as_str())).await;
         if vault.json()["data"]["isSystem"] == true {
-            return Answer::data(200, &json!({ "id": ask.id(1), "deleted": true }));
+            return Response::data(200, &json!({ "id": ask.id(1), "deleted": true }));
         }
         upstream.send(&ask).await
     })

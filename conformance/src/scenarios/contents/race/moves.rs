@@ -8,7 +8,7 @@ use futures::future::{join, join_all, try_join, try_join_all};
 
 use crate::fixture::{Member, Prompt, Vault, race, vault_ids};
 use crate::scenario::{core, reference};
-use crate::wire::Reply;
+use crate::wire::ApiResponse;
 use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
@@ -89,7 +89,7 @@ async fn moved_or_removed(case: Case, one_kind: bool) -> Result<(), Failure> {
 
 /// Six prompts each of two vaults change places at once: the vaults, each with the members that
 /// came to it, and the replies.
-async fn crossed(case: &Case) -> Result<([(Vault, Vec<Member>); 2], Vec<Reply>), Failure> {
+async fn crossed(case: &Case) -> Result<([(Vault, Vec<Member>); 2], Vec<ApiResponse>), Failure> {
     let [left, right] = case.under_contention().vaults().await?;
     let (there, back) = (left.fill(6).await?, right.fill(6).await?);
     let rightward = there.iter().map(|member| (member, &right));

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::fixture::{Member, Vault};
 use crate::scenario::reference;
-use crate::wire::Reply;
+use crate::wire::ApiResponse;
 use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
@@ -130,7 +130,7 @@ async fn dates(case: Case) -> Result<(), Failure> {
     let (fork, forked) = case.fork_of(&vault).await?;
     let moment = forked.timestamp("/data/createdAt")?;
     forked.ensure(moment > before, format!("a createdAt after {before}"), moment)?;
-    let same = |reply: &Reply, place: &str| {
+    let same = |reply: &ApiResponse, place: &str| {
         let date = reply.timestamp(place)?;
         reply.ensure(date == moment, format!("{place} to be {moment}"), date).map(drop)
     };

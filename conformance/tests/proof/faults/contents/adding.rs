@@ -8,12 +8,12 @@ use promptarium_server::store::{Caller, SharedPrompt};
 use serde_json::{Value, json};
 
 use super::held;
-use crate::ask::{Answer, Ask};
 use crate::entries::list_of;
-use crate::fault::{Fault, How, fault};
+use crate::exchange::{Request, Response};
+use crate::fault::{Fault, Intercept, fault};
 use crate::front::{answers, edits, edits_data, instead, status_instead, whole};
 use crate::proxy::Upstream;
-use crate::store::{Twist, twisted};
+use crate::store::{FaultyStore, with_fault};
 
 const ADD: &str = "POST /vaults/*/prompts";
 
@@ -27,7 +27,7 @@ pub(crate) const ALL: &[Fault] = &[
         "promptIds with 51 entries is accepted." },
     fault! { "contents.add-50" ["LI-08"] instead(ADD, |ask| {
         let many = ask.json()["promptIds"].as_array().is_some_and(|ids| ids.len() == 50);
-        many.then(|| Answer::refusal(400, "promptIds is too long"))
+        many.then(|| Response::refusal(400, "promptIds is too long"))
     }),
         "promptIds with 50 entries is refused." },
     fault! { "contents.add-none" ["LI-08"] whole(ADD, |ask, upstream| async move {
@@ -120,28 +120,28 @@ pub(crate) const ALL: &[Fault] = &[
     }),
         "Prompts added together are in the reverse order." },
     fault! { "contents.add-again-new" ["VC-03"]
-        How::Store("POST /vaults/*/prompts, POST /prompts/*/save, PATCH /prompts/*", |inner| {
-            twisted(inner, Adding(Slip::Anew))
+        Intercept::Store("POST /vaults/*/prompts, POST /prompts/*/save, PATCH /prompts/*", |inner| {
+            with_fault(inner, Adding(Slip::Anew))
         }),
         "Adding a prompt again makes its membership anew." },
     fault! { "contents.add-takes-away" ["VC-02"]
-        How::Store("POST /vaults/*/prompts, POST /prompts/*/save, PATCH /prompts/*", |inner| {
-            twisted(inner, Adding(Slip::TakesAway))
+        Intercept::Store("POST /vaults/*/prompts, POST /prompts/*/save, PATCH /prompts/*", |inner| {
+            with_fault(inner, Adding(Slip::TakesAway))
         }),
         "Adding a prompt takes it out of its other vaults." },
     fault! { "contents.save-takes-away" ["VC-03"]
-        How::Store("POST /vaults/*/prompts, POST /prompts/*/save, PATCH /prompts/*", |inner| {
-            twisted(inner, Adding(Slip::SaveTakesAway))
+        Intercept::Store("POST /vaults/*/prompts, POST /prompts/*/save, PATCH /prompts/*", |inner| {
+            with_fault(inner, Adding(Slip::SaveTakesAway))
         }),
         "Saving a prompt takes it out of its other vaults." },
 ];
 
-/// How many whole numbers `promptIds` has.
-fn asked(ask: &Ask) -> usize {
+/// Intercept many whole numbers `promptIds` has.
+fn asked(ask: &Request) -> usize {
     ids(ask).len()
 }
 
-fn ids(ask: &Ask) -> Vec<i64> {
+fn ids(ask: &Request) -> Vec<i64> {
     let body = ask.json();
     let ids = body["promptIds"].as_array().cloned().unwrap_or_default();
     let numbers: Option<Vec<_>> = ids.iter().map(Value::as_i64).collect();
@@ -149,7 +149,7 @@ fn ids(ask: &Ask) -> Vec<i64> {
 }
 
 /// Those that are prompts of the caller.
-async fn known(ask: &Ask, upstream: &Upstream) -> Vec<i64> {
+async fn known(ask: &Request, upstream: &Upstream) -> Vec<i64> {
     let mut known = Vec::new();
     for id in ids(ask) {
         let prompt = upstream.send(&ask.another(Method::GET, format!("/prompts/{id}"))).await;
@@ -161,14 +161,14 @@ async fn known(ask: &Ask, upstream: &Upstream) -> Vec<i64> {
 }
 
 /// The answer for nothing, if the vault is there.
-async fn added_none(ask: &Ask, upstream: &Upstream) -> Answer {
+async fn added_none(ask: &Request, upstream: &Upstream) -> Response {
     let vault =
         upstream.send(&ask.another(Method::GET, format!("/vaults/{}", ask.segment(1)))).await;
     if !vault.is_success() {
         return vault;
     }
     let count = &vault.json()["data"]["promptCount"];
-    Answer::data(201, &json!({ "added": 0, "vaultId": ask.id(1), "promptCount": count }))
+    Response::data(201, &json!({ "added": 0, "vaultId": ask.id(1), "promptCount": count }))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -193,7 +193,7 @@ async fn part(inner: &dyn Store, caller: &Caller, id: PromptId, from: impl Fn(Va
 }
 
 #[async_trait]
-impl Twist for Adding {
+impl FaultyStore for Adding {
     async fn add_prompts(
         &self,
         inner: &dyn Store,

@@ -6,11 +6,11 @@ use http::Method;
 use serde_json::Value;
 
 use super::pins::mistaken;
-use crate::ask::Ask;
-use crate::fault::{Fault, How, fault};
+use crate::exchange::Request;
+use crate::fault::{Fault, Intercept, fault};
 use crate::front::{answers, edits, edits_data, status_instead, whole};
 use crate::proxy::Upstream;
-use crate::store::twisted;
+use crate::store::with_fault;
 
 use self::slips::{Moves, Slip};
 
@@ -58,59 +58,59 @@ pub(crate) const ALL: &[Fault] = &[
     }),
         "A move without a target goes to the General vault." },
     fault! { "contents.move-copies" ["VC-20"]
-        How::Store("POST /vaults/*/prompts/*/move", |inner| twisted(inner, Moves::of(Slip::Copies))),
+        Intercept::Store("POST /vaults/*/prompts/*/move", |inner| with_fault(inner, Moves::of(Slip::Copies))),
         "A move leaves the prompt in the source." },
     fault! { "contents.move-pins" ["VC-20"]
-        How::Store("POST /vaults/*/prompts/*/move", |inner| {
-            twisted(inner, Moves::of(Slip::KeepsPin))
+        Intercept::Store("POST /vaults/*/prompts/*/move", |inner| {
+            with_fault(inner, Moves::of(Slip::KeepsPin))
         }),
         "A move of a pinned prompt keeps the pin." },
     fault! { "contents.move-all" ["VC-20"]
-        How::Store("POST /vaults/*/prompts/*/move", |inner| {
-            twisted(inner, Moves::of(Slip::TakesAll))
+        Intercept::Store("POST /vaults/*/prompts/*/move", |inner| {
+            with_fault(inner, Moves::of(Slip::TakesAll))
         }),
         "A move takes the prompt out of all other vaults." },
     fault! { "contents.move-loses" ["VC-24"]
-        How::Store("POST /vaults/*/prompts/*/move", |inner| twisted(inner, Moves::of(Slip::Loses))),
+        Intercept::Store("POST /vaults/*/prompts/*/move", |inner| with_fault(inner, Moves::of(Slip::Loses))),
         "A move to no vault of the caller's is refused, and the prompt is gone." },
     fault! { "contents.move-claims" ["VC-24"]
-        How::Store("POST /vaults/*/prompts/*/move", |inner| twisted(inner, Moves::of(Slip::Claims))),
+        Intercept::Store("POST /vaults/*/prompts/*/move", |inner| with_fault(inner, Moves::of(Slip::Claims))),
         "A move to no vault of the caller's is answered 200." },
     fault! { "contents.move-gap" ["VC-21"]
-        How::Store("POST /vaults/*/prompts/*/move", |inner| twisted(inner, Moves::of(Slip::Gap))),
+        Intercept::Store("POST /vaults/*/prompts/*/move", |inner| with_fault(inner, Moves::of(Slip::Gap))),
         "For a moment of a move the prompt is in neither vault." },
     fault! { "contents.move-overlap" ["VC-21"]
-        How::Store("POST /vaults/*/prompts/*/move", |inner| {
-            twisted(inner, Moves::of(Slip::Overlap))
+        Intercept::Store("POST /vaults/*/prompts/*/move", |inner| {
+            with_fault(inner, Moves::of(Slip::Overlap))
         }),
         "For a moment of a move the prompt is in both vaults." },
     fault! { "contents.move-again" ["VC-20"]
-        How::Store("POST /vaults/*/prompts/*/move", |inner| {
-            twisted(inner, Moves::of(Slip::Replays))
+        Intercept::Store("POST /vaults/*/prompts/*/move", |inner| {
+            with_fault(inner, Moves::of(Slip::Replays))
         }),
         "A move that was done is answered again." },
-    fault! { "contents.move-within" ["VC-21"] How::Store("POST /vaults/*/prompts/*/move", |inner| {
-        twisted(inner, Moves::of(Slip::WithinLoses))
+    fault! { "contents.move-within" ["VC-21"] Intercept::Store("POST /vaults/*/prompts/*/move", |inner| {
+        with_fault(inner, Moves::of(Slip::WithinLoses))
     }),
         "A move within one vault takes the prompt out of it." },
     fault! { "contents.move-into-holder" ["VC-21"]
-        How::Store("POST /vaults/*/prompts/*/move", |inner| {
-            twisted(inner, Moves::of(Slip::HolderLoses))
+        Intercept::Store("POST /vaults/*/prompts/*/move", |inner| {
+            with_fault(inner, Moves::of(Slip::HolderLoses))
         }),
         "A move to a vault that holds the prompt takes it out of both." },
     fault! { "contents.move-foreign-source" ["VC-23"]
-        How::Store("POST /vaults/*/prompts/*/move", |inner| {
-            twisted(inner, Moves::of(Slip::ForeignSource))
+        Intercept::Store("POST /vaults/*/prompts/*/move", |inner| {
+            with_fault(inner, Moves::of(Slip::ForeignSource))
         }),
         "Whoever knows the ids takes a prompt out of a foreign vault." },
 ];
 
 /// Sends the move to the General vault if its body asks for that.
 async fn to_general(
-    mut ask: Ask,
+    mut ask: Request,
     upstream: Upstream,
     meant: fn(&Value) -> bool,
-) -> crate::ask::Answer {
+) -> crate::exchange::Response {
     if meant(&ask.json()) {
         let vaults = upstream.send(&ask.another(Method::GET, "/vaults")).await.json();
         let mut vaults = vaults["data"].as_array().into_iter().flatten();

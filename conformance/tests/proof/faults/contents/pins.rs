@@ -11,13 +11,13 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 
 use super::{held, loose, membership};
-use crate::ask::{Answer, Ask};
 use crate::entries::entries;
-use crate::fault::{Fault, How, fault};
+use crate::exchange::{Request, Response};
+use crate::fault::{Fault, Intercept, fault};
 use crate::front::{answers, status_instead, whole};
 use crate::proxy::Upstream;
 use crate::shared::Shared;
-use crate::store::{Twist, twisted};
+use crate::store::{FaultyStore, with_fault};
 
 const PIN: &str = "POST /vaults/*/prompts/*/pin";
 const UNPIN: &str = "DELETE /vaults/*/prompts/*/pin";
@@ -46,43 +46,43 @@ pub(crate) const ALL: &[Fault] = &[
     }),
         "An unpin answers with the state before it." },
     fault! { "contents.pin-one-only" ["VC-27"]
-        How::Store("* /vaults/*/prompts/*/pin", |inner| twisted(inner, Pins(Slip::OneOnly))),
+        Intercept::Store("* /vaults/*/prompts/*/pin", |inner| with_fault(inner, Pins(Slip::OneOnly))),
         "A pin takes the pin of all others away." },
     fault! { "contents.pin-five" ["VC-27"] five(),
         "A vault takes five pins and refuses the sixth." },
     fault! { "contents.pin-toggles" ["VC-29"]
-        How::Store("* /vaults/*/prompts/*/pin", |inner| twisted(inner, Pins(Slip::Toggle))),
+        Intercept::Store("* /vaults/*/prompts/*/pin", |inner| with_fault(inner, Pins(Slip::Toggle))),
         "Pinning a pinned prompt unpins it." },
     fault! { "contents.pin-redates" ["VC-29"]
-        How::Store("* /vaults/*/prompts/*/pin", |inner| twisted(inner, Pins(Slip::Redate))),
+        Intercept::Store("* /vaults/*/prompts/*/pin", |inner| with_fault(inner, Pins(Slip::Redate))),
         "Pinning a pinned prompt brings it to the top." },
     fault! { "contents.pin-again-400" ["VC-29"] whole(PIN, |ask, upstream| async move {
         match entry_of(&ask, &upstream).await {
-            Some(entry) if entry["isPinned"] == true => Answer::refusal(400, "pinned already"),
+            Some(entry) if entry["isPinned"] == true => Response::refusal(400, "pinned already"),
             _ => upstream.send(&ask).await,
         }
     }),
         "Pinning a pinned prompt is refused." },
     fault! { "contents.unpin-again-404" ["VC-30"] whole(UNPIN, |ask, upstream| async move {
         match entry_of(&ask, &upstream).await {
-            Some(entry) if entry["isPinned"] == false => Answer::refusal(404, "not pinned"),
+            Some(entry) if entry["isPinned"] == false => Response::refusal(404, "not pinned"),
             _ => upstream.send(&ask).await,
         }
     }),
         "Unpinning what is not pinned answers 404." },
     fault! { "contents.unpin-again-pins" ["VC-30"]
-        How::Store("* /vaults/*/prompts/*/pin", |inner| twisted(inner, Pins(Slip::UnpinToggles))),
+        Intercept::Store("* /vaults/*/prompts/*/pin", |inner| with_fault(inner, Pins(Slip::UnpinToggles))),
         "Unpinning what is not pinned pins it." },
     fault! { "contents.unpin-to-top" ["VC-28"] unpinned(true),
         "An unpinned prompt counts as added now." },
     fault! { "contents.unpin-to-bottom" ["VC-28"] unpinned(false),
         "An unpinned prompt goes to the end." },
     fault! { "contents.unpin-ignored" ["VC-28"]
-        How::Store("* /vaults/*/prompts/*/pin", |inner| twisted(inner, Pins(Slip::Stays))),
+        Intercept::Store("* /vaults/*/prompts/*/pin", |inner| with_fault(inner, Pins(Slip::Stays))),
         "An unpin is answered and not done." },
 ];
 
-async fn listing(ask: &Ask, upstream: &Upstream) -> Vec<Value> {
+async fn listing(ask: &Request, upstream: &Upstream) -> Vec<Value> {
     let path = format!("/vaults/{}/prompts", ask.segment(1));
     let listing = upstream.send(&ask.another(Method::GET, path)).await.json();
     listing["data"].as_array().cloned().unwrap_or_default()
@@ -96,12 +96,12 @@ pub(super) fn mistaken(taken: &Value, right: i64) -> Value {
 }
 
 /// The entry of the vault's listing that the path names.
-pub(super) async fn entry_of(ask: &Ask, upstream: &Upstream) -> Option<Value> {
+pub(super) async fn entry_of(ask: &Request, upstream: &Upstream) -> Option<Value> {
     listing(ask, upstream).await.into_iter().find(|entry| membership(entry) == ask.id(3))
 }
 
 /// One pin at a time, so that the sixth is the sixth also among pins at once.
-fn five() -> How {
+fn five() -> Intercept {
     let turn = Arc::new(Mutex::new(()));
     whole(PIN, move |ask, upstream| {
         let turn = Arc::clone(&turn);
@@ -111,7 +111,7 @@ fn five() -> How {
             let pinned = there.iter().filter(|entry| entry["isPinned"] == true).count();
             let this = there.iter().find(|entry| membership(entry) == ask.id(3));
             if pinned >= 5 && this.is_some_and(|entry| entry["isPinned"] == false) {
-                return Answer::refusal(400, "there are five pins already");
+                return Response::refusal(400, "there are five pins already");
             }
             upstream.send(&ask).await
         }
@@ -119,7 +119,7 @@ fn five() -> How {
 }
 
 /// Prompts that were unpinned lose their place.
-fn unpinned(to_top: bool) -> How {
+fn unpinned(to_top: bool) -> Intercept {
     let done = Shared::<Vec<i64>>::default();
     answers("GET /vaults/*/prompts, DELETE /vaults/*/prompts/*/pin", move |ask, answer| {
         if ask.method == Method::DELETE {
@@ -141,7 +141,7 @@ fn unpinned(to_top: bool) -> How {
 }
 
 /// A pin is kept with the prompt, and not with the membership.
-pub(super) fn everywhere() -> How {
+pub(super) fn everywhere() -> Intercept {
     let pins = Shared::<Vec<i64>>::default();
     answers("GET /vaults/*/prompts", move |_, answer| {
         pins.with(|pins| {
@@ -170,7 +170,7 @@ enum Slip {
 struct Pins(Slip);
 
 #[async_trait]
-impl Twist for Pins {
+impl FaultyStore for Pins {
     async fn set_pinned(
         &self,
         inner: &dyn Store,

@@ -9,29 +9,29 @@ use serde_json::json;
 
 use super::held;
 use super::pins::{entry_of, mistaken};
-use crate::ask::Answer;
-use crate::fault::{Fault, How, fault};
+use crate::exchange::Response;
+use crate::fault::{Fault, Intercept, fault};
 use crate::front::{answers, whole};
 use crate::shared::Shared;
-use crate::store::{Twist, twisted};
+use crate::store::{FaultyStore, with_fault};
 
 const REMOVE: &str = "DELETE /vaults/*/prompts/*";
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
     fault! { "contents.remove-deletes" ["VC-16"]
-        How::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
-            twisted(inner, Removal(Slip::Deletes))
+        Intercept::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
+            with_fault(inner, Removal(Slip::Deletes))
         }),
         "A removal deletes a prompt that is in no other vault." },
     fault! { "contents.remove-everywhere" ["VC-16"]
-        How::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
-            twisted(inner, Removal(Slip::Everywhere))
+        Intercept::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
+            with_fault(inner, Removal(Slip::Everywhere))
         }),
         "A removal takes the prompt out of all vaults." },
     fault! { "contents.remove-neighbour" ["VC-16"]
-        How::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
-            twisted(inner, Removal(Slip::Unpins))
+        Intercept::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
+            with_fault(inner, Removal(Slip::Unpins))
         }),
         "A removal unpins the other prompts of the vault." },
     fault! { "contents.remove-answers-prompt" ["VC-15"] whole(REMOVE, |ask, upstream| async move {
@@ -54,34 +54,34 @@ pub(crate) const ALL: &[Fault] = &[
     fault! { "contents.remove-again" ["VC-15"] removed_again(),
         "Removing a removed membership answers 200." },
     fault! { "contents.remove-any-vault" ["VC-15"]
-        How::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
-            twisted(inner, AnyVault(Call::Remove))
+        Intercept::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
+            with_fault(inner, AnyVault(Call::Remove))
         }),
         "A removal goes by the membership and not by the vault." },
     fault! { "contents.pin-any-vault" ["VC-25"]
-        How::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
-            twisted(inner, AnyVault(Call::Pin))
+        Intercept::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
+            with_fault(inner, AnyVault(Call::Pin))
         }),
         "A pin goes by the membership and not by the vault." },
     fault! { "contents.move-any-vault" ["VC-20"]
-        How::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
-            twisted(inner, AnyVault(Call::Move))
+        Intercept::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
+            with_fault(inner, AnyVault(Call::Move))
         }),
         "A move goes by the membership and not by the vault." },
     fault! { "contents.prompt-id-named" ["VC-01"]
-        How::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
-            twisted(inner, AnyVault(Call::ByPrompt))
+        Intercept::Store("* /vaults/*/prompts/*, * /vaults/*/prompts/*/*", |inner| {
+            with_fault(inner, AnyVault(Call::ByPrompt))
         }),
         "Remove, move and pin take the prompt's id too." },
 ];
 
-fn removed_again() -> How {
+fn removed_again() -> Intercept {
     let gone = Shared::<Vec<String>>::default();
     answers(REMOVE, move |ask, answer| {
         if answer.is_success() {
             gone.with(|gone| gone.push(ask.path.clone()));
         } else if ask.method == Method::DELETE && gone.with(|gone| gone.contains(&ask.path)) {
-            *answer = Answer::data(200, &json!({ "vaultPromptId": ask.id(3), "removed": true }));
+            *answer = Response::data(200, &json!({ "vaultPromptId": ask.id(3), "removed": true }));
         }
     })
 }
@@ -96,7 +96,7 @@ enum Slip {
 struct Removal(Slip);
 
 #[async_trait]
-impl Twist for Removal {
+impl FaultyStore for Removal {
     async fn remove_membership(
         &self,
         inner: &dyn Store,
@@ -177,7 +177,7 @@ impl AnyVault {
 }
 
 #[async_trait]
-impl Twist for AnyVault {
+impl FaultyStore for AnyVault {
     async fn remove_membership(
         &self,
         inner: &dyn Store,

@@ -7,10 +7,10 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::QUEUE;
-use crate::ask::{Answer, Ask};
 use crate::bounds::default;
 use crate::entries::without;
-use crate::fault::{Fault, How, fault};
+use crate::exchange::{Request, Response};
+use crate::fault::{Fault, Intercept, fault};
 use crate::front::{answers, asks, edits_data, status_instead, whole};
 use crate::proxy::Upstream;
 use crate::shared::Shared;
@@ -83,18 +83,18 @@ pub(crate) const ALL: &[Fault] = &[
     fault! { "generations.status-unknown" ["GE-31"] answers(STATUS, |ask, answer| {
         if answer.code() == 404 {
             let id = ask.segment(1);
-            *answer = Answer::data(200, &json!({ "clientJobId": id, "status": "failed" }));
+            *answer = Response::data(200, &json!({ "clientJobId": id, "status": "failed" }));
         }
     }),
         "The status of an unknown job is 200 and \"failed\"." },
 ];
 
 /// Gives a generation without an id this one.
-fn super_id(ask: &mut Ask, id: &str) {
+fn super_id(ask: &mut Request, id: &str) {
     ask.edit(|body| default(body, "clientJobId", id));
 }
 
-fn counted() -> How {
+fn counted() -> Intercept {
     let last = Shared::<u32>::default();
     asks(QUEUE, move |ask| {
         let next = last.with(|last| {
@@ -106,7 +106,7 @@ fn counted() -> How {
 }
 
 /// The images of a job that is done soon.
-async fn media(ask: &Ask, upstream: &Upstream, id: &str) -> Option<Value> {
+async fn media(ask: &Request, upstream: &Upstream, id: &str) -> Option<Value> {
     // The longest job of the listed scenarios takes 10 s, and more on a busy machine.
     for _ in 0..1000 {
         let path = format!("/generations/{id}/status");
@@ -124,8 +124,8 @@ async fn media(ask: &Ask, upstream: &Upstream, id: &str) -> Option<Value> {
     None
 }
 
-fn first_job() -> How {
-    let first = Shared::<HashMap<(String, String), Answer>>::default();
+fn first_job() -> Intercept {
+    let first = Shared::<HashMap<(String, String), Response>>::default();
     answers(QUEUE, move |ask, answer| {
         let Some(id) = ask.text("clientJobId") else { return };
         let key = (ask.authorization().to_owned(), id);
@@ -139,13 +139,13 @@ fn first_job() -> How {
     })
 }
 
-fn forgotten() -> How {
+fn forgotten() -> Intercept {
     let seen = Shared::<BTreeSet<String>>::default();
     answers(STATUS, move |ask, answer| {
         if answer.json()["data"]["status"] == "completed"
             && !seen.with(|seen| seen.insert(ask.path.clone()))
         {
-            *answer = Answer::refusal(404, "no such job");
+            *answer = Response::refusal(404, "no such job");
         }
     })
 }

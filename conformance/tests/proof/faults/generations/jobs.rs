@@ -13,46 +13,46 @@ use promptarium_server::store::{
 use promptarium_server::store::{Store, StoreError};
 
 use super::super::contents::held;
-use crate::fault::{Fault, How, fault};
+use crate::fault::{Fault, Intercept, fault};
 use crate::shared::Shared;
-use crate::store::{Twist, twisted};
+use crate::store::{FaultyStore, with_fault};
 
-/// How long the output is on its way after the job is said to be completed.
+/// Intercept long the output is on its way after the job is said to be completed.
 const LATE: Duration = Duration::from_millis(700);
-/// How long a job rests that nobody has asked for.
+/// Intercept long a job rests that nobody has asked for.
 const REST: Duration = Duration::from_millis(100);
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
     fault! { "generations.job-fails" ["GE-28"]
-        How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::Fails))),
+        Intercept::Store("POST /generations", |inner| with_fault(inner, Jobs::of(Slip::Fails))),
         "A job that is done is said to have failed." },
     fault! { "generations.negative-fails" ["GE-14"]
-        How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::NegativeFails))),
+        Intercept::Store("POST /generations", |inner| with_fault(inner, Jobs::of(Slip::NegativeFails))),
         "A job with a negativePrompt fails." },
     fault! { "generations.job-early" ["GE-32"]
-        How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::Early))),
+        Intercept::Store("POST /generations", |inner| with_fault(inner, Jobs::of(Slip::Early))),
         "A job is completed before its output is in the vault." },
     fault! { "generations.job-lazy" ["GE-27"]
-        How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::Lazy))),
+        Intercept::Store("POST /generations", |inner| with_fault(inner, Jobs::of(Slip::Lazy))),
         "A job runs only once its status was asked for." },
     fault! { "generations.output-loose" ["GE-29"]
-        How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::Loose))),
+        Intercept::Store("POST /generations", |inner| with_fault(inner, Jobs::of(Slip::Loose))),
         "The output of a job is in no vault." },
     fault! { "generations.output-no-images" ["GE-29"]
-        How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::NoImages))),
+        Intercept::Store("POST /generations", |inner| with_fault(inner, Jobs::of(Slip::NoImages))),
         "A job leaves a prompt without images." },
     fault! { "generations.batch-short" ["GE-30"]
-        How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::Short))),
+        Intercept::Store("POST /generations", |inner| with_fault(inner, Jobs::of(Slip::Short))),
         "A batch lacks its last output." },
     fault! { "generations.batch-same" ["GE-30"]
-        How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::Same))),
+        Intercept::Store("POST /generations", |inner| with_fault(inner, Jobs::of(Slip::Same))),
         "All outputs of a batch have the address of the first." },
     fault! { "generations.batch-twice" ["GE-30"]
-        How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::Twice))),
+        Intercept::Store("POST /generations", |inner| with_fault(inner, Jobs::of(Slip::Twice))),
         "The outputs of a batch are saved twice." },
     fault! { "generations.status-foreign" ["GE-31"]
-        How::Store("POST /generations", |inner| twisted(inner, Jobs::of(Slip::Foreign))),
+        Intercept::Store("POST /generations", |inner| with_fault(inner, Jobs::of(Slip::Foreign))),
         "Another account reads the status of a job by its id." },
 ];
 
@@ -111,7 +111,7 @@ impl Jobs {
 }
 
 #[async_trait]
-impl Twist for Jobs {
+impl FaultyStore for Jobs {
     async fn reserve_job(
         &self,
         inner: &dyn Store,

@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 
-use crate::ask::Answer;
 use crate::bounds::taken_as;
+use crate::exchange::Response;
 use crate::fault::{Fault, fault};
 use crate::front::{answers, whole};
 
@@ -23,7 +23,7 @@ pub(crate) const ALL: &[Fault] = &[
         "batchCount may be a string of digits." },
     fault! { "generations.refusal-queued" ["GE-26"] answers(QUEUE, |ask, answer| {
         if answer.code() == 502 {
-            *answer = Answer::data(
+            *answer = Response::data(
                 202,
                 &json!({
                     "success": true,

@@ -6,10 +6,10 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::token;
-use crate::ask::{Answer, Ask};
 use crate::bounds::{bytes, empty_taken, refusal, taken_as, text_refused, text_taken};
 use crate::entries::{text, without};
-use crate::fault::{Fault, How, fault};
+use crate::exchange::{Request, Response};
+use crate::fault::{Fault, Intercept, fault};
 use crate::front::{
     answers, asks, edits, edits_data, edits_each, edits_entries, foreseen, instead, status_instead,
     whole,
@@ -43,7 +43,7 @@ pub(in crate::faults) const ALL: &[Fault] = &[
     ),
         "A new key ends with a point." },
     fault! { "keys.new-key-unknown" ["KE-06"] instead("* /**", |ask| {
-        token(ask).starts_with(GENERATED).then(|| Answer::refusal(401, "The key is unknown."))
+        token(ask).starts_with(GENERATED).then(|| Response::refusal(401, "The key is unknown."))
     }),
         "A key that was made in a session is not known." },
     fault! { "keys.all-may-write" ["KE-03"] edits(CREATE, |body| {
@@ -153,7 +153,7 @@ pub(in crate::faults) const ALL: &[Fault] = &[
         match keys.find(|key| own && key["publicId"] == id).cloned() {
             Some(mut key) => {
                 key["revokedAt"] = key["createdAt"].clone();
-                Answer::data(200, &key)
+                Response::data(200, &key)
             }
             None => upstream.send(&ask).await,
         }
@@ -166,17 +166,17 @@ pub(in crate::faults) const ALL: &[Fault] = &[
     }),
         "Revoking a key that does not exist is 400." },
     fault! { "keys.revoke-of-others-403" ["ER-11"] instead(REVOKE, |ask| {
-        (ask.segment(1) == "other").then(|| Answer::refusal(403, "The key is not yours."))
+        (ask.segment(1) == "other").then(|| Response::refusal(403, "The key is not yours."))
     }),
         "Revoking a key of another account is 403." },
 ];
 
-fn is_creation(ask: &Ask) -> bool {
+fn is_creation(ask: &Request) -> bool {
     ask.of_api && ask.method == Method::POST && ask.path == "/api-keys"
 }
 
 /// The answers of these routes have the key of every record whose creation was seen.
-fn remembered(routes: &'static str) -> How {
+fn remembered(routes: &'static str) -> Intercept {
     let keys = Shared::<HashMap<String, Value>>::default();
     answers(routes, move |ask, answer| {
         if is_creation(ask) {

@@ -4,8 +4,8 @@ use http::HeaderValue;
 use http::header::{AUTHORIZATION, COOKIE, ORIGIN, REFERER, SET_COOKIE};
 
 use super::as_main;
-use crate::ask::{Answer, Ask};
-use crate::fault::{Fault, How, fault};
+use crate::exchange::{Request, Response};
+use crate::fault::{Fault, Intercept, fault};
 use crate::front::{answers, asks, foreseen, instead, whole};
 use crate::shared::Shared;
 
@@ -14,7 +14,7 @@ const SIGN_IN: &str = "POST /sign-in";
 const KEYS: &str = "* /api-keys, * /api-keys/*";
 const FETCH_SITE: &str = "sec-fetch-site";
 const NAME: &str = "promptarium_session=";
-/// How much of a cookie is compared by the fault that looks at its beginning only.
+/// Intercept much of a cookie is compared by the fault that looks at its beginning only.
 const LOOKED_AT: usize = 40;
 
 pub(in crate::faults) const ALL: &[Fault] = &[
@@ -25,7 +25,7 @@ pub(in crate::faults) const ALL: &[Fault] = &[
     fault! { "sessions.cookie-of-a-path" ["KE-05"] cookie_without("; Path=/"),
     "The cookie of a session is that of one path." },
     fault! { "sessions.code-twice" ["KE-05"] {
-        let first = Shared::<Option<Answer>>::default();
+        let first = Shared::<Option<Response>>::default();
         answers(SIGN_IN, move |_, answer| {
             let first = first.with(|first| first.get_or_insert_with(|| answer.clone()).clone());
             *answer = first;
@@ -102,24 +102,24 @@ pub(in crate::faults) const ALL: &[Fault] = &[
     "What another site asks for in a session is answered 403, and done." },
     fault! { "sessions.origin-not-enough" ["KE-05"] instead("POST /api-keys", |ask| {
         let unsaid = has_session(ask) && !ask.headers.contains_key(FETCH_SITE);
-        unsaid.then(|| Answer::refusal(403, "The request comes from nowhere."))
+        unsaid.then(|| Response::refusal(403, "The request comes from nowhere."))
     }),
         "Without Sec-Fetch-Site no request is taken in a session." },
 ];
 
-fn cookie(ask: &Ask) -> &str {
+fn cookie(ask: &Request) -> &str {
     ask.headers.get(COOKIE).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 
-pub(super) fn has_session(ask: &Ask) -> bool {
+pub(super) fn has_session(ask: &Request) -> bool {
     cookie(ask).starts_with(NAME)
 }
 
-fn is(ask: &Ask, name: &str, value: &str) -> bool {
+fn is(ask: &Request, name: &str, value: &str) -> bool {
     ask.headers.get(name).is_some_and(|one| one == value)
 }
 
-fn set(ask: &mut Ask, name: &'static str, value: &str) {
+fn set(ask: &mut Request, name: &'static str, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value)
         && ask.headers.contains_key(name)
     {
@@ -128,11 +128,11 @@ fn set(ask: &mut Ask, name: &'static str, value: &str) {
 }
 
 /// As if a page of the server's own had sent it.
-fn own(ask: &mut Ask) {
+fn own(ask: &mut Request) {
     ask.headers.insert(FETCH_SITE, HeaderValue::from_static("same-origin"));
 }
 
-fn cookie_without(attribute: &'static str) -> How {
+fn cookie_without(attribute: &'static str) -> Intercept {
     answers(SIGN_IN, move |_, answer| {
         let line = answer.headers.get(SET_COOKIE).and_then(|line| line.to_str().ok());
         let changed = line.map(|line| line.replace(attribute, ""));
@@ -143,7 +143,7 @@ fn cookie_without(attribute: &'static str) -> How {
 }
 
 /// A cookie that begins as that of the session is taken for it.
-fn beginning_compared() -> How {
+fn beginning_compared() -> Intercept {
     let good = Shared::<String>::default();
     let how = whole("POST /sign-in, * /api-keys", move |mut ask, upstream| {
         let good = good.clone();

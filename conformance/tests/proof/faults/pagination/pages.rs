@@ -7,14 +7,14 @@ use async_trait::async_trait;
 use promptarium_server::store::{Caller, PromptPage, PromptQuery};
 use promptarium_server::store::{Store, StoreError};
 
-use crate::store::Twist;
+use crate::store::FaultyStore;
 
 /// A store whose pages are these.
 macro_rules! pages {
     ($(#[$doc:meta])* $name:ident, $this:ident, $inner:ident, $caller:ident, $query:ident => $page:expr) => {
         $(#[$doc])*
         #[async_trait]
-        impl Twist for $name {
+        impl FaultyStore for $name {
             async fn list_prompts(
                 &$this,
                 $inner: &dyn Store,

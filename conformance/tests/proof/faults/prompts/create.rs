@@ -144,7 +144,7 @@ fn address(text: &str) -> Value {
     if text.contains(':') { text.into() } else { "https://example.com/any".into() }
 }
 
-fn once() -> crate::fault::How {
+fn once() -> crate::fault::Intercept {
     let made = std::sync::Mutex::new(std::collections::HashMap::new());
     answers("POST /prompts", move |ask, answer| {
         let mut made = made.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::MODEL;
 use crate::bounds::{default, defaulted, ignored, ignored_if, refusal, taken_as, value_refused};
 use crate::entries::list_of;
-use crate::fault::{Fault, How, fault};
+use crate::fault::{Fault, Intercept, fault};
 use crate::front::{edits, instead, whole};
 
 const ONE: &str = "PATCH /prompts/*";
@@ -122,19 +122,19 @@ pub(super) const ALL: &[Fault] = &[
         "A second save into a vault shows it twice in vaultIds." },
 ];
 
-fn moves() -> How {
+fn moves() -> Intercept {
     whole(ONE, leaves_others)
 }
 
-fn moves_on_save() -> How {
+fn moves_on_save() -> Intercept {
     whole("POST /prompts/*/save", leaves_others)
 }
 
 /// After a success the prompt is in the vault of the body only.
 async fn leaves_others(
-    ask: crate::ask::Ask,
+    ask: crate::exchange::Request,
     upstream: crate::proxy::Upstream,
-) -> crate::ask::Answer {
+) -> crate::exchange::Response {
     let mut answer = upstream.send(&ask).await;
     let Some(kept) = ask.json()["vaultId"].as_i64().filter(|_| answer.is_success()) else {
         return answer;
@@ -156,7 +156,7 @@ async fn leaves_others(
 }
 
 /// Refuses an update whose list would be too long together with the one before.
-fn appended() -> How {
+fn appended() -> Intercept {
     let counts: Mutex<HashMap<i64, usize>> = Mutex::default();
     let counts = std::sync::Arc::new(counts);
     whole("POST /prompts, PATCH /prompts/*", move |ask, upstream| {

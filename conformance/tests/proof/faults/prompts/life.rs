@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use http::Method;
 use serde_json::Value;
 
-use crate::ask::Answer;
-use crate::fault::{Fault, How, fault};
+use crate::exchange::Response;
+use crate::fault::{Fault, Intercept, fault};
 use crate::front::{answers, whole};
 
 #[rustfmt::skip]
@@ -34,8 +34,8 @@ pub(super) const ALL: &[Fault] = &[
 ];
 
 /// Reads answer what they answered before a prompt was deleted.
-fn kept() -> How {
-    let gone: Arc<Mutex<HashMap<String, Answer>>> = Arc::default();
+fn kept() -> Intercept {
+    let gone: Arc<Mutex<HashMap<String, Response>>> = Arc::default();
     whole("GET /prompts/*, DELETE /prompts/*", move |ask, upstream| {
         let gone = Arc::clone(&gone);
         async move {
@@ -55,8 +55,8 @@ fn kept() -> How {
     })
 }
 
-fn again() -> How {
-    let gone: Mutex<HashMap<String, Answer>> = Mutex::default();
+fn again() -> Intercept {
+    let gone: Mutex<HashMap<String, Response>> = Mutex::default();
     answers("DELETE /prompts/*", move |ask, answer| {
         let mut gone = gone.lock().unwrap_or_else(PoisonError::into_inner);
         if answer.is_success() {
@@ -68,7 +68,7 @@ fn again() -> How {
 }
 
 /// Lists with a vaultId hold what was in that vault when it was deleted.
-fn still_listed(kept: fn(&Value) -> bool) -> How {
+fn still_listed(kept: fn(&Value) -> bool) -> Intercept {
     let gone: Arc<Mutex<Vec<Value>>> = Arc::default();
     whole("GET /prompts, DELETE /prompts/*", move |ask, upstream| {
         let gone = Arc::clone(&gone);
@@ -100,7 +100,7 @@ fn still_listed(kept: fn(&Value) -> bool) -> How {
     })
 }
 
-fn still_counted() -> How {
+fn still_counted() -> Intercept {
     let counted: Arc<Mutex<HashMap<i64, i64>>> = Arc::default();
     whole("GET /vaults/*, DELETE /prompts/*", move |ask, upstream| {
         let counted = Arc::clone(&counted);
@@ -130,7 +130,7 @@ fn still_counted() -> How {
     })
 }
 
-fn takes_others() -> How {
+fn takes_others() -> Intercept {
     whole("DELETE /prompts/*", |ask, upstream| async move {
         let before = upstream.send(&ask.another(Method::GET, ask.path.clone())).await.json();
         let answer = upstream.send(&ask).await;

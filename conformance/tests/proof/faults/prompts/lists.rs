@@ -1,6 +1,6 @@
 //! Faults in the filters of the list of prompts.
 
-use crate::ask::Ask;
+use crate::exchange::Request;
 use crate::fault::{Fault, fault};
 use crate::front::{asks, edits_each, status_instead};
 
@@ -58,15 +58,15 @@ pub(super) const ALL: &[Fault] = &[
         "The filter image finds video prompts too." },
 ];
 
-fn is_type(ask: &Ask) -> bool {
+fn is_type(ask: &Request) -> bool {
     matches!(ask.parameter("type"), Some("image" | "text" | "video"))
 }
 
-fn is_vault(ask: &Ask) -> bool {
+fn is_vault(ask: &Request) -> bool {
     ask.parameter("vaultId").is_some_and(|id| id.parse::<i64>().is_ok())
 }
 
-fn first_type() -> crate::fault::How {
+fn first_type() -> crate::fault::Intercept {
     use std::collections::HashMap;
     use std::sync::{Arc, Mutex, PoisonError};
     let first: Arc<Mutex<HashMap<i64, String>>> = Arc::default();
@@ -94,7 +94,7 @@ fn first_type() -> crate::fault::How {
 }
 
 /// The videos come on the first page only, so that walks still end.
-fn both() -> crate::fault::How {
+fn both() -> crate::fault::Intercept {
     crate::front::whole(LIST, |ask, upstream| async move {
         let mut answer = upstream.send(&ask).await;
         if ask.parameter("type") == Some("image") && ask.parameter("cursor").is_none() {

@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::ask::Answer;
 use crate::entries::{list_of, without};
-use crate::fault::{Fault, How, fault};
+use crate::exchange::Response;
+use crate::fault::{Fault, Intercept, fault};
 use crate::front::{answers, edits_data, instead, whole};
 use crate::keys::READ_ONLY;
 use crate::shared::Shared;
@@ -15,7 +15,7 @@ use crate::shared::Shared;
 use super::{CREATE, UPDATE};
 
 const READ: &str = "GET /prompts/*";
-/// How far the next one may be: others make prompts at the same time.
+/// Intercept far the next one may be: others make prompts at the same time.
 const NEXT: i64 = 60;
 
 #[rustfmt::skip]
@@ -47,11 +47,11 @@ pub(super) const ALL: &[Fault] = &[
         "A prompt is read with the title of the next one that has a like title." },
     fault! { "prompts.read-needs-scope" ["AU-01"] instead(READ, |ask| {
         let reads_only = ask.authorization().ends_with(READ_ONLY);
-        reads_only.then(|| Answer::refusal(401, "The key is not valid."))
+        reads_only.then(|| Response::refusal(401, "The key is not valid."))
     }),
         "A key that may only read does not read a prompt." },
     fault! { "prompts.read-with-query" ["PR-30"] instead(READ, |ask| {
-        ask.query.is_some().then(|| Answer::refusal(400, "A prompt takes no query."))
+        ask.query.is_some().then(|| Response::refusal(400, "A prompt takes no query."))
     }),
         "A read with a query is refused." },
     fault! { "prompts.patch-answers-part" ["PR-31"] answers(UPDATE, |ask, answer| {
@@ -92,7 +92,7 @@ fn alike(own: &str, other: &str) -> bool {
 }
 
 /// Remembers which prompt was put into which vault more than once.
-fn put_twice() -> How {
+fn put_twice() -> Intercept {
     let twice = Shared::<HashSet<(i64, i64)>>::default();
     whole("POST /prompts/*/save, GET /prompts/*", move |ask, upstream| {
         let twice = twice.clone();

@@ -8,9 +8,9 @@ use promptarium::{PromptId, VaultId};
 use promptarium_server::store::{Caller, NewPrompt, SharedPrompt};
 use promptarium_server::store::{Store, StoreError};
 
-use crate::fault::{Fault, How, fault};
+use crate::fault::{Fault, Intercept, fault};
 use crate::shared::Shared;
-use crate::store::{Twist, twisted};
+use crate::store::{FaultyStore, with_fault};
 
 /// So long a prompt is being made: a deletion at the same moment comes in between.
 const UNDER_WAY: Duration = Duration::from_millis(150);
@@ -20,7 +20,7 @@ const DELETE: &str = "DELETE /vaults/*";
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
     fault! { "races.made-into-deleted" ["PR-27"]
-        How::Store(DELETE, |inner| twisted(inner, Births::default())),
+        Intercept::Store(DELETE, |inner| with_fault(inner, Births::default())),
         "Prompts that are being made into a vault as it is deleted still name it." },
 ];
 
@@ -32,7 +32,7 @@ struct Births {
 }
 
 #[async_trait]
-impl Twist for Births {
+impl FaultyStore for Births {
     async fn create_prompt(
         &self,
         inner: &dyn Store,

@@ -4,9 +4,9 @@ use serde_json::json;
 
 use super::crowd::{crowded, is};
 use super::{by_owner, by_path, gave_way, ids};
-use crate::ask::{Answer, Ask};
 use crate::entries::entries;
-use crate::fault::{Fault, How, fault};
+use crate::exchange::{Request, Response};
+use crate::fault::{Fault, Intercept, fault};
 use crate::shared::Shared;
 
 const ADD: &str = "POST /vaults/*/prompts";
@@ -23,7 +23,7 @@ pub(super) const ALL: &[Fault] = &[
                 return upstream.send(&ask).await;
             }
             let added = ids(&ask).len();
-            Answer::data(
+            Response::data(
                 201,
                 &json!({ "added": added, "vaultId": ask.id(1), "promptCount": added }),
             )
@@ -68,7 +68,7 @@ pub(super) const ALL: &[Fault] = &[
 ];
 
 /// The vault that an add or a save puts prompts into, and the prompts.
-fn put(ask: &Ask) -> Option<(i64, Vec<i64>)> {
+fn put(ask: &Request) -> Option<(i64, Vec<i64>)> {
     if is(ask, ADD) {
         return Some((ask.id(1), ids(ask)));
     }
@@ -77,9 +77,9 @@ fn put(ask: &Ask) -> Option<(i64, Vec<i64>)> {
 
 /// What an add puts into a vault at once with another call of the route is listed
 /// twice from then on.
-fn doubled(other: &'static str) -> How {
+fn doubled(other: &'static str) -> Intercept {
     let twice = Shared::<Vec<(i64, i64)>>::default();
-    let about = |ask: &Ask| put(ask).map(|(vault, _)| vault.to_string());
+    let about = |ask: &Request| put(ask).map(|(vault, _)| vault.to_string());
     let routes = "POST /vaults/*/prompts, POST /prompts/*/save, GET /vaults/*/prompts";
     crowded(routes, other, about, move |ask, upstream, place| {
         let twice = twice.clone();

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use http::Method;
 
 use super::crowd::crowded;
-use crate::ask::Ask;
-use crate::fault::{Fault, How, fault};
+use crate::exchange::Request;
+use crate::fault::{Fault, Intercept, fault};
 use crate::shared::Shared;
 
 const CHANGES: &str =
@@ -18,9 +18,9 @@ pub(super) const ALL: &[Fault] = &[
         "A vault counts one prompt too many after each time that several changes came at once." },
 ];
 
-fn drifting() -> How {
+fn drifting() -> Intercept {
     let off = Shared::<HashMap<i64, i64>>::default();
-    let about = |ask: &Ask| (ask.method != Method::GET).then(|| ask.segment(1).to_owned());
+    let about = |ask: &Request| (ask.method != Method::GET).then(|| ask.segment(1).to_owned());
     let routes = "POST /vaults/*/prompts, DELETE /vaults/*/prompts/*, \
                   POST /vaults/*/prompts/*/move, GET /vaults/*";
     crowded(routes, CHANGES, about, move |ask, upstream, place| {

@@ -8,8 +8,8 @@ use std::time::Duration;
 use http::Method;
 use tokio::sync::{Semaphore, watch};
 
-use crate::ask::{Answer, Ask};
-use crate::fault::How;
+use crate::exchange::{Request, Response};
+use crate::fault::Intercept;
 use crate::front::{any_matches, foreseen, whole};
 use crate::proxy::Upstream;
 use crate::shared::Shared;
@@ -23,12 +23,12 @@ const QUIET: Duration = Duration::from_millis(100);
 pub(super) struct Crowds(Shared<HashMap<String, Growing>>);
 
 struct Growing {
-    asks: Vec<Ask>,
+    asks: Vec<Request>,
     met: watch::Receiver<Option<Arc<Met>>>,
 }
 
 struct Met {
-    asks: Vec<Ask>,
+    asks: Vec<Request>,
     /// As many permits as requests that are answered.
     answered: Semaphore,
 }
@@ -46,12 +46,12 @@ impl Drop for Place {
 }
 
 impl Place {
-    fn alone(ask: &Ask) -> Self {
+    fn alone(ask: &Request) -> Self {
         Self { nth: 0, met: Met::of(vec![ask.clone()]) }
     }
 
     /// All requests of the crowd as they came.
-    pub(super) fn asks(&self) -> &[Ask] {
+    pub(super) fn asks(&self) -> &[Request] {
         &self.met.asks
     }
 
@@ -63,7 +63,7 @@ impl Place {
         self.nth + 1 == self.asks().len()
     }
 
-    /// How many requests of these routes are in the crowd.
+    /// Intercept many requests of these routes are in the crowd.
     pub(super) fn count(&self, routes: &str) -> usize {
         self.asks().iter().filter(|ask| is(ask, routes)).count()
     }
@@ -82,14 +82,14 @@ impl Place {
 }
 
 impl Met {
-    fn of(asks: Vec<Ask>) -> Arc<Self> {
+    fn of(asks: Vec<Request>) -> Arc<Self> {
         Arc::new(Self { asks, answered: Semaphore::new(0) })
     }
 }
 
 impl Crowds {
     /// Waits for the others that come at the same moment.
-    pub(super) async fn join(&self, about: &str, ask: &Ask) -> Place {
+    pub(super) async fn join(&self, about: &str, ask: &Request) -> Place {
         let (sender, receiver) = watch::channel(None);
         let (nth, mut met) = self.0.with(|growing| {
             let crowd = growing
@@ -108,7 +108,7 @@ impl Crowds {
         met.map_or_else(|| Place::alone(ask), |met| Place { nth, met })
     }
 
-    async fn all_of(&self, about: &str) -> Vec<Ask> {
+    async fn all_of(&self, about: &str) -> Vec<Request> {
         let mut seen = 1;
         loop {
             tokio::time::sleep(QUIET).await;
@@ -125,7 +125,7 @@ impl Crowds {
 }
 
 /// Whether the request is of one of these routes.
-pub(super) fn is(ask: &Ask, routes: &str) -> bool {
+pub(super) fn is(ask: &Request, routes: &str) -> bool {
     any_matches(routes, &ask.method, &ask.path)
 }
 
@@ -135,11 +135,11 @@ pub(super) fn is(ask: &Ask, routes: &str) -> bool {
 pub(super) fn crowded<F>(
     routes: &'static str,
     first: &'static str,
-    about: fn(&Ask) -> Option<String>,
-    run: impl Fn(Ask, Upstream, Place) -> F + Send + Sync + 'static,
-) -> How
+    about: fn(&Request) -> Option<String>,
+    run: impl Fn(Request, Upstream, Place) -> F + Send + Sync + 'static,
+) -> Intercept
 where
-    F: Future<Output = Answer> + Send + 'static,
+    F: Future<Output = Response> + Send + 'static,
 {
     let (crowds, run) = (Crowds::default(), Arc::new(run));
     let how = whole(routes, move |ask, upstream| {
@@ -157,7 +157,7 @@ where
 
 /// Whether what a call is about is there. Else it is nobody's own: several scenarios
 /// name the same ids that nothing has.
-async fn are_there(ask: &Ask, upstream: &Upstream) -> bool {
+async fn are_there(ask: &Request, upstream: &Upstream) -> bool {
     let mut paths = Vec::new();
     // A fork may be of a vault that the caller cannot read.
     if is(ask, "* /prompts/*/**, * /vaults/*/**") && !is(ask, "POST /vaults/*/fork") {
@@ -173,6 +173,6 @@ async fn are_there(ask: &Ask, upstream: &Upstream) -> bool {
 }
 
 /// Says that only scenarios with a request of these routes can meet the fault.
-pub(super) fn with_first(how: How, first: &'static str) -> How {
+pub(super) fn with_first(how: Intercept, first: &'static str) -> Intercept {
     foreseen(how, move |ask, _| is(ask, first))
 }

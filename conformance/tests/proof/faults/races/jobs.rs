@@ -5,8 +5,8 @@ use http::{HeaderMap, StatusCode};
 
 use super::by_path;
 use super::crowd::crowded;
-use crate::ask::{Answer, Ask};
-use crate::fault::{Fault, How, fault};
+use crate::exchange::{Request, Response};
+use crate::fault::{Fault, Intercept, fault};
 
 const GENERATE: &str = "POST /generations";
 const PUT: &str = "PUT /storage/**";
@@ -38,13 +38,13 @@ pub(super) const ALL: &[Fault] = &[
             if place.nth == 0 {
                 return upstream.send(&ask).await;
             }
-            Answer { status: StatusCode::OK, headers: HeaderMap::new(), body: Bytes::new() }
+            Response { status: StatusCode::OK, headers: HeaderMap::new(), body: Bytes::new() }
         }),
         "All uploads that come to one slot at once are told that they were taken." },
-    fault! { "races.silent-connections" ["VA-21"] How::Silent(40),
+    fault! { "races.silent-connections" ["VA-21"] Intercept::Silent(40),
         "While over 40 connections have said nothing others are refused with 503." },
 ];
 
-fn by_job(ask: &Ask) -> Option<String> {
+fn by_job(ask: &Request) -> Option<String> {
     ask.text("clientJobId").map(|id| format!("{} {id}", ask.authorization()))
 }

@@ -4,7 +4,7 @@ use http::Method;
 
 use super::crowd::{crowded, is};
 use super::{by_path, gave_way};
-use crate::ask::{Answer, Ask};
+use crate::exchange::{Request, Response};
 use crate::fault::{Fault, fault};
 
 const MOVE: &str = "POST /vaults/*/prompts/*/move";
@@ -19,7 +19,7 @@ pub(super) const ALL: &[Fault] = &[
         }),
         "A move that comes too late among moves of its membership at once is refused with 409." },
     fault! { "races.moved-into-nothing" ["VC-21"] {
-        let about = |ask: &Ask| match is(ask, MOVE) {
+        let about = |ask: &Request| match is(ask, MOVE) {
             true => ask.json()["targetVaultId"].as_i64().map(|vault| vault.to_string()),
             false => Some(ask.segment(1).to_owned()),
         };
@@ -30,13 +30,13 @@ pub(super) const ALL: &[Fault] = &[
             }
             let membership = ask.path.trim_end_matches("/move");
             upstream.send(&ask.another(Method::DELETE, membership)).await;
-            Answer::refusal(404, "There is no such vault.")
+            Response::refusal(404, "There is no such vault.")
         })
     },
         "A move into a vault that is deleted at once is refused, and takes the prompt out of its \
          source." },
     fault! { "races.moves-cross-refused" ["VC-20"] {
-        let about = |ask: &Ask| {
+        let about = |ask: &Request| {
             let target = ask.json()["targetVaultId"].as_i64()?;
             Some(format!("{} {}", target.min(ask.id(1)), target.max(ask.id(1))))
         };
@@ -47,7 +47,7 @@ pub(super) const ALL: &[Fault] = &[
     },
         "Of moves between two vaults in both directions at once all but one are refused." },
     fault! { "races.moves-meet-refused" ["VC-20"] {
-        let about = |ask: &Ask| ask.json()["targetVaultId"].as_i64().map(|vault| vault.to_string());
+        let about = |ask: &Request| ask.json()["targetVaultId"].as_i64().map(|vault| vault.to_string());
         crowded(MOVE, MOVE, about, |ask, upstream, place| async move {
             let elsewhere = place.asks().iter().any(|other| other.id(1) != ask.id(1));
             if place.nth > 0 && elsewhere { gave_way() } else { upstream.send(&ask).await }

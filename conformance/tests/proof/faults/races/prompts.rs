@@ -12,13 +12,13 @@ use tokio::sync::watch;
 
 use super::crowd::{Place, crowded, is, with_first};
 use super::{by_owner, by_path, ids};
-use crate::ask::{Answer, Ask};
 use crate::entries::{entries, list_of};
-use crate::fault::{Fault, How, fault};
+use crate::exchange::{Request, Response};
+use crate::fault::{Fault, Intercept, fault};
 use crate::front::whole;
 use crate::proxy::Upstream;
 use crate::shared::Shared;
-use crate::store::{Twist, twisted};
+use crate::store::{FaultyStore, with_fault};
 
 /// So long half an update is to be seen.
 const BETWEEN_HALVES: Duration = Duration::from_millis(60);
@@ -73,7 +73,7 @@ pub(super) const ALL: &[Fault] = &[
         }),
         "Of saves of one prompt at once only the last is kept." },
     fault! { "races.deletion-lost" ["PR-42"] {
-        let about = |ask: &Ask| {
+        let about = |ask: &Request| {
             let added = || ids(ask).first().copied();
             let prompt = if is(ask, DELETE) { ask.segment(1).parse().ok() } else { added() };
             prompt.map(|prompt: i64| format!("{} {prompt}", ask.authorization()))
@@ -90,7 +90,7 @@ pub(super) const ALL: &[Fault] = &[
         "All deletions of one prompt that come at once are told of success." },
     fault! { "races.updates-lost" ["PR-32"]
         crowded(UPDATE, UPDATE, by_path, |ask, upstream, place| async move {
-            let fields = |ask: &Ask| {
+            let fields = |ask: &Request| {
                 let body = ask.json();
                 let fields = body.as_object().into_iter().flatten();
                 fields.map(|(name, _)| name.clone()).collect::<Vec<_>>()
@@ -110,33 +110,33 @@ pub(super) const ALL: &[Fault] = &[
         }),
         "Of updates of one prompt at once that name different fields only the last is kept." },
     fault! { "races.update-in-halves" ["PR-31"]
-        How::Store(UPDATE, |inner| twisted(inner, InHalves)),
+        Intercept::Store(UPDATE, |inner| with_fault(inner, InHalves)),
         "An update writes the title, and all else a moment later." },
     fault! { "races.page-without-updated" ["PG-06"] page_without_updated(),
         "A page leaves out prompts that are being updated while it is read." },
 ];
 
 /// Titles that differ in the number at their end only, and whose they are.
-fn by_title(ask: &Ask) -> Option<String> {
+fn by_title(ask: &Request) -> Option<String> {
     let title = ask.text("title")?;
     Some(format!("{} {}", ask.authorization(), title.rsplit_once(' ')?.0))
 }
 
-async fn deleted(ask: Ask, upstream: Upstream, place: Place) -> Answer {
+async fn deleted(ask: Request, upstream: Upstream, place: Place) -> Response {
     if is(&ask, ADD) || place.is_alone() {
         return upstream.send(&ask).await;
     }
     gone(&ask)
 }
 
-fn gone(ask: &Ask) -> Answer {
-    Answer::data(200, &json!({ "id": ask.id(1), "deleted": true }))
+fn gone(ask: &Request) -> Response {
+    Response::data(200, &json!({ "id": ask.id(1), "deleted": true }))
 }
 
 struct InHalves;
 
 #[async_trait]
-impl Twist for InHalves {
+impl FaultyStore for InHalves {
     async fn update_prompt(
         &self,
         inner: &dyn Store,
@@ -158,7 +158,7 @@ impl Twist for InHalves {
     }
 }
 
-fn page_without_updated() -> How {
+fn page_without_updated() -> Intercept {
     let updated = Shared::<Vec<i64>>::default();
     let how = whole("PATCH /prompts/*, GET /prompts", move |ask, upstream| {
         let updated = updated.clone();

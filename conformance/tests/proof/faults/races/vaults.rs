@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use super::crowd::{Crowds, Place, crowded, is, with_first};
 use super::{by_owner, gave_way, ids};
-use crate::ask::{Answer, Ask};
 use crate::entries::{list_of, text};
-use crate::fault::{Fault, How, fault};
+use crate::exchange::{Request, Response};
+use crate::fault::{Fault, Intercept, fault};
 use crate::front::whole;
 use crate::proxy::Upstream;
 use crate::shared::Shared;
@@ -48,7 +48,7 @@ pub(super) const ALL: &[Fault] = &[
         "Of updates of one vault at once the first one gives the name, and the others all else." },
     fault! { "races.same-slug" ["VA-04"] {
         let about =
-            |ask: &Ask| ask.text("name").map(|name| format!("{} {name}", ask.authorization()));
+            |ask: &Request| ask.text("name").map(|name| format!("{} {name}", ask.authorization()));
         crowded(CREATE, CREATE, about, |ask, upstream, place| async move {
             let mut answer = upstream.send(&ask).await;
             if let Some(name) = ask.text("name").filter(|_| !place.is_alone()) {
@@ -92,7 +92,7 @@ pub(super) const ALL: &[Fault] = &[
 ];
 
 /// The vaults that a request puts prompts into, takes them out of, or deletes.
-fn vaults_of(ask: &Ask) -> Vec<i64> {
+fn vaults_of(ask: &Request) -> Vec<i64> {
     let mut vaults = vec![ask.id(1)];
     if is(ask, MOVE) {
         vaults.extend(ask.json()["targetVaultId"].as_i64().filter(|id| *id != ask.id(1)));
@@ -101,7 +101,7 @@ fn vaults_of(ask: &Ask) -> Vec<i64> {
 }
 
 /// The prompts that a request has put somewhere.
-fn prompts_of(ask: &Ask, answer: &Answer) -> Vec<i64> {
+fn prompts_of(ask: &Request, answer: &Response) -> Vec<i64> {
     if !answer.is_success() {
         return Vec::new();
     }
@@ -112,7 +112,7 @@ fn prompts_of(ask: &Ask, answer: &Answer) -> Vec<i64> {
     }
 }
 
-fn deleted_under_way() -> How {
+fn deleted_under_way() -> Intercept {
     let routes =
         "POST /vaults/*/prompts, POST /vaults/*/prompts/*/move, DELETE /vaults/*, GET /prompts/*";
     let (crowds, named) = (Crowds::default(), Shared::<Vec<(i64, i64)>>::default());
@@ -141,7 +141,7 @@ fn deleted_under_way() -> How {
     with_first(how, VAULT)
 }
 
-async fn read(ask: &Ask, upstream: &Upstream, named: &Shared<Vec<(i64, i64)>>) -> Answer {
+async fn read(ask: &Request, upstream: &Upstream, named: &Shared<Vec<(i64, i64)>>) -> Response {
     let mut answer = upstream.send(ask).await;
     let all = named.with(|named| named.clone());
     let vaults = all.iter().filter(|(prompt, _)| *prompt == ask.id(1)).map(|(_, vault)| *vault);
@@ -156,7 +156,7 @@ async fn read(ask: &Ask, upstream: &Upstream, named: &Shared<Vec<(i64, i64)>>) -
 /// What an update that is under way finds, and the title that it brings.
 type Halves = Shared<Vec<(String, String)>>;
 
-fn fork_of_half() -> How {
+fn fork_of_half() -> Intercept {
     let halves = Halves::default();
     let how = whole("POST /vaults/*/fork, PATCH /prompts/*", move |ask, upstream| {
         let halves = halves.clone();
@@ -179,7 +179,7 @@ fn fork_of_half() -> How {
     with_first(how, FORK)
 }
 
-async fn spoil_copies(ask: &Ask, fork: &Answer, upstream: &Upstream, halves: &Halves) {
+async fn spoil_copies(ask: &Request, fork: &Response, upstream: &Upstream, halves: &Halves) {
     let contents = ask.another(Method::GET, format!("/vaults/{}/prompts", fork.id()));
     let copies = upstream.send(&contents).await.json();
     for copy in copies["data"].as_array().into_iter().flatten() {

@@ -6,8 +6,8 @@ use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use http::{HeaderMap, Method};
 
-use crate::ask::{Answer, Ask};
-use crate::fault::{Fault, How, fault};
+use crate::exchange::{Request, Response};
+use crate::fault::{Fault, Intercept, fault};
 use crate::front::{answers, status_instead, whole};
 use crate::shared::Shared;
 
@@ -20,7 +20,7 @@ pub(crate) const ALL: &[Fault] = &[
         "An upload is answered 201." },
     fault! { "uploads.put-body" ["UP-10"] answers(PUT, |_, answer| {
         if answer.is_success() {
-            *answer = Answer::data(200, &serde_json::Value::Null);
+            *answer = Response::data(200, &serde_json::Value::Null);
         }
     }),
         "An upload is answered with the envelope." },
@@ -100,7 +100,7 @@ struct Terms {
 
 type Slots = Shared<HashMap<String, Terms>>;
 
-fn note(slots: &Slots, answer: &Answer) {
+fn note(slots: &Slots, answer: &Response) {
     let body = answer.json();
     let text = |name: &str| body["data"][name].as_str().unwrap_or_default().to_owned();
     let path = text("uploadUrl")
@@ -115,7 +115,7 @@ fn note(slots: &Slots, answer: &Answer) {
 }
 
 /// Changes uploads to slots that are known.
-fn known(change: impl Fn(&mut Ask, Terms) + Clone + Send + Sync + 'static) -> How {
+fn known(change: impl Fn(&mut Request, Terms) + Clone + Send + Sync + 'static) -> Intercept {
     let slots = Slots::default();
     whole(ALL_OF_IT, move |mut ask, upstream| {
         let (slots, change) = (slots.clone(), change.clone());
@@ -134,7 +134,7 @@ fn known(change: impl Fn(&mut Ask, Terms) + Clone + Send + Sync + 'static) -> Ho
 }
 
 /// Uploads for which the right token is filled in.
-fn tokens(lacking: fn(&Ask) -> bool) -> How {
+fn tokens(lacking: fn(&Request) -> bool) -> Intercept {
     known(move |ask, terms| {
         if lacking(ask) {
             ask.set_authorization(&format!("Bearer {}", terms.token));
@@ -143,7 +143,7 @@ fn tokens(lacking: fn(&Ask) -> bool) -> How {
 }
 
 /// Tokens that are near enough to the right one.
-fn compared(near: fn(&str, &str) -> bool) -> How {
+fn compared(near: fn(&str, &str) -> bool) -> Intercept {
     known(move |ask, terms| {
         let brought = ask.authorization().strip_prefix("Bearer ").unwrap_or_default().to_owned();
         if !brought.is_empty() && near(&terms.token, &brought) {
@@ -152,7 +152,7 @@ fn compared(near: fn(&str, &str) -> bool) -> How {
     })
 }
 
-fn any_token() -> How {
+fn any_token() -> Intercept {
     let tokens = Shared::<Vec<String>>::default();
     let slots = Slots::default();
     whole(ALL_OF_IT, move |mut ask, upstream| {
@@ -176,7 +176,7 @@ fn any_token() -> How {
 }
 
 /// Changes the announced type, with the declared one at hand.
-fn headers(taken: fn(&str, &str) -> String) -> How {
+fn headers(taken: fn(&str, &str) -> String) -> Intercept {
     known(move |ask, terms| {
         let announced = ask.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let taken = taken(announced.unwrap_or_default(), &terms.content_type);
@@ -187,12 +187,12 @@ fn headers(taken: fn(&str, &str) -> String) -> How {
 }
 
 /// Changes the bytes, with the declared size at hand.
-fn bodies(change: fn(Bytes, usize) -> Bytes) -> How {
+fn bodies(change: fn(Bytes, usize) -> Bytes) -> Intercept {
     known(move |ask, terms| ask.body = change(ask.body.clone(), terms.size))
 }
 
 /// The bearer of a used slot is told that all went well.
-fn second(replaces: bool) -> How {
+fn second(replaces: bool) -> Intercept {
     let taken = Shared::<HashMap<String, (HeaderValue, Bytes)>>::default();
     answers("PUT /storage/**, GET /assets/**", move |ask, answer| {
         let name = ask.path.replace("/storage/", "/assets/");
@@ -217,7 +217,7 @@ fn second(replaces: bool) -> How {
     })
 }
 
-fn same_again() -> How {
+fn same_again() -> Intercept {
     let taken = Shared::<HashMap<String, Bytes>>::default();
     answers(PUT, move |ask, answer| {
         taken.with(|taken| {
@@ -230,11 +230,11 @@ fn same_again() -> How {
     })
 }
 
-fn empty() -> Answer {
-    Answer { status: http::StatusCode::OK, headers: HeaderMap::new(), body: Bytes::new() }
+fn empty() -> Response {
+    Response { status: http::StatusCode::OK, headers: HeaderMap::new(), body: Bytes::new() }
 }
 
-fn read_once() -> How {
+fn read_once() -> Intercept {
     let read = Shared::<Vec<String>>::default();
     answers("GET /assets/**", move |ask, answer| {
         let again = read.with(|read| {
@@ -243,7 +243,7 @@ fn read_once() -> How {
             again
         });
         if again && answer.code() == 200 {
-            *answer = Answer::refusal(404, "no such asset");
+            *answer = Response::refusal(404, "no such asset");
         }
     })
 }

@@ -10,38 +10,38 @@ use promptarium_server::store::{
 use promptarium_server::store::{Store, StoreError};
 
 use super::super::contents::held;
-use crate::fault::{Fault, How, fault};
+use crate::fault::{Fault, Intercept, fault};
 use crate::shared::Shared;
-use crate::store::{Twist, twisted};
+use crate::store::{FaultyStore, with_fault};
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
     fault! { "vaults.fork-own-private" ["VA-30"]
-        How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::OwnPrivate))),
+        Intercept::Store("POST /vaults/*/fork", |inner| with_fault(inner, Forks::of(Slip::OwnPrivate))),
         "One's own private vault can be forked." },
     fault! { "vaults.fork-any-private" ["VA-30"]
-        How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::AnyPrivate))),
+        Intercept::Store("POST /vaults/*/fork", |inner| with_fault(inner, Forks::of(Slip::AnyPrivate))),
         "A private vault of another account can be forked." },
     fault! { "vaults.fork-once-public" ["VA-30"]
-        How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::OncePublic))),
+        Intercept::Store("POST /vaults/*/fork", |inner| with_fault(inner, Forks::of(Slip::OncePublic))),
         "A vault that was public once can be forked for good." },
     fault! { "vaults.fork-unlisted" ["VA-29"]
-        How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::Unlisted))),
+        Intercept::Store("POST /vaults/*/fork", |inner| with_fault(inner, Forks::of(Slip::Unlisted))),
         "An unlisted vault of another account cannot be forked." },
     fault! { "vaults.fork-follows" ["VA-34"]
-        How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::Follows))),
+        Intercept::Store("POST /vaults/*/fork", |inner| with_fault(inner, Forks::of(Slip::Follows))),
         "An update of a source's prompt reaches its copies." },
     fault! { "vaults.fork-leads" ["VA-34"]
-        How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::Leads))),
+        Intercept::Store("POST /vaults/*/fork", |inner| with_fault(inner, Forks::of(Slip::Leads))),
         "An update of a copy reaches the source's prompt." },
     fault! { "vaults.fork-renamed" ["VA-34"]
-        How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::Renamed))),
+        Intercept::Store("POST /vaults/*/fork", |inner| with_fault(inner, Forks::of(Slip::Renamed))),
         "A rename of the source renames its forks." },
     fault! { "vaults.fork-deletes" ["VA-34"]
-        How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::Deletes))),
+        Intercept::Store("POST /vaults/*/fork", |inner| with_fault(inner, Forks::of(Slip::Deletes))),
         "A deletion of a source's prompt deletes its copies." },
     fault! { "vaults.fork-everywhere" ["VA-33"]
-        How::Store("POST /vaults/*/fork", |inner| twisted(inner, Forks::of(Slip::Everywhere))),
+        Intercept::Store("POST /vaults/*/fork", |inner| with_fault(inner, Forks::of(Slip::Everywhere))),
         "The copies of a fork are in the General vault too." },
 ];
 
@@ -123,7 +123,7 @@ async fn ids(inner: &dyn Store, caller: &Caller, vault: VaultId) -> Vec<PromptId
 }
 
 #[async_trait]
-impl Twist for Forks {
+impl FaultyStore for Forks {
     async fn create_vault(
         &self,
         inner: &dyn Store,

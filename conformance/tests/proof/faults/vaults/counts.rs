@@ -7,35 +7,35 @@ use promptarium::{PromptId, VaultId, VaultPromptId};
 use promptarium_server::store::{Added, Moved, Store, StoreError};
 use promptarium_server::store::{Caller, SharedPrompt, VaultRecord};
 
-use crate::fault::{Fault, How, fault};
+use crate::fault::{Fault, Intercept, fault};
 use crate::shared::Shared;
-use crate::store::{Twist, twisted};
+use crate::store::{FaultyStore, with_fault};
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Fault] = &[
     fault! { "vaults.count-deleted" ["VA-10"]
-        How::Store("* /vaults, * /vaults/**", |inner| twisted(inner, Drift::of(Slip::Deleted))),
+        Intercept::Store("* /vaults, * /vaults/**", |inner| with_fault(inner, Drift::of(Slip::Deleted))),
         "A deleted prompt stays in the counts of its vaults." },
     fault! { "vaults.count-removed" ["VA-10"]
-        How::Store("* /vaults, * /vaults/**", |inner| twisted(inner, Drift::of(Slip::Removed))),
+        Intercept::Store("* /vaults, * /vaults/**", |inner| with_fault(inner, Drift::of(Slip::Removed))),
         "A removal leaves the vault's count." },
     fault! { "vaults.count-moved-away" ["VA-10"]
-        How::Store("* /vaults, * /vaults/**", |inner| twisted(inner, Drift::of(Slip::MovedAway))),
+        Intercept::Store("* /vaults, * /vaults/**", |inner| with_fault(inner, Drift::of(Slip::MovedAway))),
         "A move leaves the count of the source." },
     fault! { "vaults.count-moved-in" ["VA-10"]
-        How::Store("* /vaults, * /vaults/**", |inner| twisted(inner, Drift::of(Slip::MovedIn))),
+        Intercept::Store("* /vaults, * /vaults/**", |inner| with_fault(inner, Drift::of(Slip::MovedIn))),
         "A move leaves the count of the target." },
     fault! { "vaults.count-saved" ["VA-10"]
-        How::Store("* /vaults, * /vaults/**", |inner| twisted(inner, Drift::of(Slip::Saved))),
+        Intercept::Store("* /vaults, * /vaults/**", |inner| with_fault(inner, Drift::of(Slip::Saved))),
         "A save leaves the vault's count." },
     fault! { "vaults.count-again" ["VA-10"]
-        How::Store("* /vaults, * /vaults/**", |inner| twisted(inner, Drift::of(Slip::Again))),
+        Intercept::Store("* /vaults, * /vaults/**", |inner| with_fault(inner, Drift::of(Slip::Again))),
         "A prompt that is added again is counted again." },
     fault! { "vaults.count-listed" ["VA-10"]
-        How::Store("* /vaults, * /vaults/**", |inner| twisted(inner, Drift::of(Slip::Listed))),
+        Intercept::Store("* /vaults, * /vaults/**", |inner| with_fault(inner, Drift::of(Slip::Listed))),
         "The list of vaults does not count the first prompt." },
     fault! { "vaults.count-alone" ["VA-10"]
-        How::Store("* /vaults, * /vaults/**", |inner| twisted(inner, Drift::of(Slip::Alone))),
+        Intercept::Store("* /vaults, * /vaults/**", |inner| with_fault(inner, Drift::of(Slip::Alone))),
         "GET of one vault counts at most 2 prompts." },
 ];
 
@@ -82,7 +82,7 @@ async fn count(inner: &dyn Store, caller: &Caller, vault: VaultId) -> i64 {
 }
 
 #[async_trait]
-impl Twist for Drift {
+impl FaultyStore for Drift {
     async fn vault(
         &self,
         inner: &dyn Store,

@@ -11,12 +11,12 @@ use promptarium_server::store::{Store, StoreError};
 use serde_json::json;
 
 use super::super::contents::held;
-use crate::ask::Answer;
 use crate::entries::without;
-use crate::fault::{Fault, How, fault};
+use crate::exchange::Response;
+use crate::fault::{Fault, Intercept, fault};
 use crate::front::{answers, edits_data, whole};
 use crate::shared::Shared;
-use crate::store::{Twist, twisted};
+use crate::store::{FaultyStore, with_fault};
 
 const DELETE: &str = "DELETE /vaults/*";
 
@@ -34,19 +34,19 @@ pub(crate) const ALL: &[Fault] = &[
     fault! { "vaults.deleted-again" ["ER-09"] deleted_again(),
         "The deletion of a deleted vault answers 200." },
     fault! { "vaults.deleted-read" ["VA-27"]
-        How::Store("DELETE /vaults/*", |inner| twisted(inner, Afterlife::of(Left::Address))),
+        Intercept::Store("DELETE /vaults/*", |inner| with_fault(inner, Afterlife::of(Left::Address))),
         "A deleted vault is still read at its address." },
     fault! { "vaults.deleted-listed" ["VA-27"]
-        How::Store("DELETE /vaults/*", |inner| twisted(inner, Afterlife::of(Left::List))),
+        Intercept::Store("DELETE /vaults/*", |inner| with_fault(inner, Afterlife::of(Left::List))),
         "A deleted vault is still in the list." },
     fault! { "vaults.deleted-in-prompts" ["VA-28"]
-        How::Store("DELETE /vaults/*", |inner| twisted(inner, Afterlife::of(Left::VaultIds))),
+        Intercept::Store("DELETE /vaults/*", |inner| with_fault(inner, Afterlife::of(Left::VaultIds))),
         "vaultIds still names a deleted vault." },
     fault! { "vaults.deletes-prompts" ["VA-28"]
-        How::Store("DELETE /vaults/*", |inner| twisted(inner, Greedy { orphans_only: false })),
+        Intercept::Store("DELETE /vaults/*", |inner| with_fault(inner, Greedy { orphans_only: false })),
         "The prompts of a deleted vault are deleted too." },
     fault! { "vaults.deletes-orphans" ["VA-28"]
-        How::Store("DELETE /vaults/*", |inner| twisted(inner, Greedy { orphans_only: true })),
+        Intercept::Store("DELETE /vaults/*", |inner| with_fault(inner, Greedy { orphans_only: true })),
         "Prompts that are in no other vault are deleted with their vault." },
     fault! { "vaults.deletes-memberships" ["VA-28"] whole(DELETE, |ask, upstream| async move {
         let listing = ask.another(Method::GET, format!("{}/prompts", ask.path));
@@ -71,14 +71,14 @@ pub(crate) const ALL: &[Fault] = &[
         "The deletion of a vault takes its prompts out of all vaults." },
 ];
 
-fn deleted_again() -> How {
+fn deleted_again() -> Intercept {
     let gone = Shared::<Vec<(String, i64)>>::default();
     answers(DELETE, move |ask, answer| {
         let this = (ask.authorization().to_owned(), ask.id(1));
         if answer.is_success() {
             gone.with(|gone| gone.push(this));
         } else if gone.with(|gone| gone.contains(&this)) {
-            *answer = Answer::data(200, &json!({ "id": ask.id(1), "deleted": true }));
+            *answer = Response::data(200, &json!({ "id": ask.id(1), "deleted": true }));
         }
     })
 }
@@ -104,7 +104,7 @@ impl Afterlife {
 }
 
 #[async_trait]
-impl Twist for Afterlife {
+impl FaultyStore for Afterlife {
     async fn delete_vault(
         &self,
         inner: &dyn Store,
@@ -175,7 +175,7 @@ struct Greedy {
 }
 
 #[async_trait]
-impl Twist for Greedy {
+impl FaultyStore for Greedy {
     async fn delete_vault(
         &self,
         inner: &dyn Store,

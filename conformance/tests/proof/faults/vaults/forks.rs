@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::ask::Answer;
 use crate::entries::entries;
-use crate::fault::{Fault, How, fault};
+use crate::exchange::Response;
+use crate::fault::{Fault, Intercept, fault};
 use crate::front::{answers, edits_data, status_instead, whole};
 use crate::shared::Shared;
 
@@ -67,9 +67,9 @@ pub(crate) const ALL: &[Fault] = &[
 ];
 
 /// Changes the listings of vaults that are forks.
-fn in_forks(change: fn(&mut Vec<Value>)) -> How {
+fn in_forks(change: fn(&mut Vec<Value>)) -> Intercept {
     let forks = Shared::<BTreeSet<i64>>::default();
-    answers("POST /vaults/*/fork, GET /vaults/*/prompts", move |ask, answer: &mut Answer| {
+    answers("POST /vaults/*/fork, GET /vaults/*/prompts", move |ask, answer: &mut Response| {
         if ask.method == Method::POST {
             forks.with(|forks| forks.insert(answer.id()));
         } else if forks.with(|forks| forks.contains(&ask.id(1))) {

@@ -8,7 +8,7 @@ use http::Method;
 use serde_json::Value;
 
 use crate::entries::{entries, text};
-use crate::fault::{Fault, How, fault};
+use crate::fault::{Fault, Intercept, fault};
 use crate::front::{answers, edits_entries};
 use crate::shared::Shared;
 
@@ -59,7 +59,7 @@ pub(crate) const ALL: &[Fault] = &[
 ];
 
 /// Public vaults by their ids, each with the key that made it.
-fn foreign_public() -> How {
+fn foreign_public() -> Intercept {
     let made = Shared::<BTreeMap<i64, (String, Value)>>::default();
     answers("GET /vaults, POST /vaults, DELETE /vaults/*", move |ask, answer| {
         let caller = ask.authorization().to_owned();
@@ -87,7 +87,7 @@ fn foreign_public() -> How {
     })
 }
 
-fn old_name() -> How {
+fn old_name() -> Intercept {
     let names = Shared::<HashMap<i64, Value>>::default();
     answers("GET /vaults, POST /vaults", move |ask, answer| match ask.method {
         Method::POST => answer.edit_data(|vault| {

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::ask::Answer;
 use crate::entries::{text, without};
+use crate::exchange::Response;
 use crate::fault::{Fault, fault};
 use crate::front::{answers, edits_data, edits_each, status_instead};
 
@@ -63,7 +63,7 @@ pub(crate) const ALL: &[Fault] = &[
         "A create answers 200." },
     fault! { "vaults.read-unlisted" ["VA-21"] answers("GET /vaults/*", |_, answer| {
         if answer.json()["data"]["visibility"] == "unlisted" {
-            *answer = Answer::refusal(404, "no such vault");
+            *answer = Response::refusal(404, "no such vault");
         }
     }),
         "An unlisted vault is not read at its address." },

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::ask::Answer;
+use crate::exchange::Response;
 use crate::fault::{Fault, fault};
 use crate::front::{answers, edits_data, instead};
 
@@ -41,7 +41,7 @@ pub(crate) const ALL: &[Fault] = &[
         answers("GET /vaults/*/prompts", |_, answer| paginated(answer)),
         "A listing has a pagination." },
     fault! { "contents.remove-id-400" ["VC-15"] instead("DELETE /vaults/*/prompts/*", |ask| {
-        (ask.id(3) <= 0).then(|| Answer::refusal(400, "That is no id of a membership."))
+        (ask.id(3) <= 0).then(|| Response::refusal(400, "That is no id of a membership."))
     }),
         "A membership's id that no membership can have is answered 400." },
     fault! { "contents.wrong-type-422" ["VC-13"] answers("POST /vaults/*/prompts", |ask, answer| {
@@ -52,7 +52,7 @@ pub(crate) const ALL: &[Fault] = &[
         "promptIds that are no list are answered 422." },
 ];
 
-fn paginated(answer: &mut Answer) {
+fn paginated(answer: &mut Response) {
     if answer.is_success() {
         answer.edit(|body| body["pagination"] = json!({ "nextCursor": null }));
     }

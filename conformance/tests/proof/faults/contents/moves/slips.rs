@@ -10,7 +10,7 @@ use promptarium_server::store::{Moved, Store, StoreError};
 
 use super::super::held;
 use crate::shared::Shared;
-use crate::store::Twist;
+use crate::store::FaultyStore;
 
 /// Long enough for whoever looks all the time, short enough to be done 40 times.
 const BETWEEN_HALVES: Duration = Duration::from_millis(25);
@@ -128,7 +128,7 @@ impl Moves {
 }
 
 #[async_trait]
-impl Twist for Moves {
+impl FaultyStore for Moves {
     async fn create_vault(
         &self,
         inner: &dyn Store,

@@ -38,7 +38,7 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
         "uploadUrl": upload_url(store, &file),
         "token": file.token,
         "url": url(store, &file),
-        "path": if store.choices.files.apart { format!("konto {}/ü/{}", call.account, file.name) } else { "x".to_owned() },
+        "path": if store.choices.files.on_another_host { format!("konto {}/ü/{}", call.account, file.name) } else { "x".to_owned() },
         "contentType": content_type,
         "size": size,
         "expiresIn": 7200,
@@ -52,7 +52,7 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
 
 fn new_file(store: &mut Store, owner: Account, content_type: &'static str, size: i64) -> File {
     let (name, signature, secret) = (store.new_secret(), store.new_secret(), store.new_secret());
-    let token = match store.choices.files.apart {
+    let token = match store.choices.files.on_another_host {
         true => format!("eyJ{owner}.{secret}.{}", &secret[..7]),
         false => format!("{secret}+/=~:;,!{}==", "-_".repeat(150)),
     };
@@ -62,7 +62,7 @@ fn new_file(store: &mut Store, owner: Account, content_type: &'static str, size:
 /// Where the bytes go.
 fn upload_url(store: &Store, file: &File) -> String {
     let (root, name, signature) = (&store.storage_url, &file.name, &file.signature);
-    match store.choices.files.apart {
+    match store.choices.files.on_another_host {
         true => format!("{root}/put?part=1&sig={signature}&empty=&x=%2B%20%C3%BC&file={name}"),
         false => format!("{root}/u/{signature}:{name}/"),
     }
@@ -71,7 +71,7 @@ fn upload_url(store: &Store, file: &File) -> String {
 /// Where the file is for good.
 fn url(store: &Store, file: &File) -> String {
     let (root, name) = (&store.storage_url, &file.name);
-    match store.choices.files.apart {
+    match store.choices.files.on_another_host {
         true => format!("{root}/assets/%C3%BC%20(1)/{name}"),
         false => format!("{root}/o/images%2F{name}?alt=media"),
     }

@@ -10,33 +10,33 @@ use crate::parts::NotStarted;
 use crate::service::Running;
 use crate::trial;
 
-/// How many of them are tried at once.
+/// Intercept many of them are tried at once.
 const AT_ONCE: usize = 4;
 
 /// A scenario, and a fault that turns it red.
 const SEEN: &[(&str, &str)] = &[
-    ("look.prompts.shape", "prompts.list-short"),
-    ("look.prompts.item", "prompts.type-upper-case"),
-    ("look.prompts.filters", "prompts.type-upper-case"),
-    ("look.prompts.filters", "look.vault-and-one"),
-    ("look.prompts.pages", "pagination.limit-and-one"),
-    ("look.prompts.pages", "pagination.border-twice"),
-    ("look.prompts.end", "pagination.cursor-empty"),
-    ("look.vaults.shape", "vaults.visibility-word"),
-    ("look.vaults.order", "vaults.list-oldest-first"),
-    ("look.vaults.item", "vaults.slug-name"),
-    ("look.vaults.count", "vaults.count-alone"),
-    ("look.vaults.contents", "contents.pinned-missing"),
-    ("look.vaults.contents", "contents.pins-last"),
-    ("look.foreign.prompt", "isolation.prompt-read"),
-    ("look.foreign.vault", "isolation.vault-read"),
-    ("look.foreign.vault", "isolation.public-contents"),
+    ("existing-data.prompts.shape", "prompts.list-short"),
+    ("existing-data.prompts.item", "prompts.type-upper-case"),
+    ("existing-data.prompts.filters", "prompts.type-upper-case"),
+    ("existing-data.prompts.filters", "existing-data.vault-and-one"),
+    ("existing-data.prompts.pages", "pagination.limit-and-one"),
+    ("existing-data.prompts.pages", "pagination.border-twice"),
+    ("existing-data.prompts.end", "pagination.cursor-empty"),
+    ("existing-data.vaults.shape", "vaults.visibility-word"),
+    ("existing-data.vaults.order", "vaults.list-oldest-first"),
+    ("existing-data.vaults.item", "vaults.slug-name"),
+    ("existing-data.vaults.count", "vaults.count-alone"),
+    ("existing-data.vaults.contents", "contents.pinned-missing"),
+    ("existing-data.vaults.contents", "contents.pins-last"),
+    ("existing-data.foreign.prompt", "isolation.prompt-read"),
+    ("existing-data.foreign.vault", "isolation.vault-read"),
+    ("existing-data.foreign.vault", "isolation.public-contents"),
 ];
 
 /// Each scenario that looks is red alone under each of its faults.
 pub(crate) async fn each_can_fail() -> Result<(), Failed> {
     let named = |id: &str| SEEN.iter().any(|(scenario, _)| *scenario == id);
-    let looking = scenarios::all().filter(|scenario| scenario.id.starts_with("look."));
+    let looking = scenarios::all().filter(|scenario| scenario.id.starts_with("existing-data."));
     let bare = looking.filter(|scenario| !named(scenario.id));
     let mut wrong: Vec<_> =
         bare.map(|scenario| format!("no fault is named for {}", scenario.id)).collect();

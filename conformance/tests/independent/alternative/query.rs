@@ -24,7 +24,7 @@ impl ListQuery {
         let strict = call.choices.lists.strict_queries;
         let mut read =
             Self { limit: None, cursor: None, vault: None, kind: None, account: call.account };
-        let mut pairs: Vec<_> = pairs(&call.ask.query).collect();
+        let mut pairs: Vec<_> = pairs(&call.request.query).collect();
         if !strict {
             // What comes first is read last, and counts.
             pairs.reverse();

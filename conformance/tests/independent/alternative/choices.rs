@@ -2,13 +2,13 @@
 //! in three times, so that other fair answers are tried wherever there are some. Which switch belongs to which silent point, and what the reference
 //! server does there, is in the table of `README.md` beside this folder.
 
-mod lavish;
-mod terse;
+mod minimal;
 mod tolerant;
+mod verbose;
 
-pub(crate) use self::lavish::LAVISH;
-pub(crate) use self::terse::TERSE;
+pub(crate) use self::minimal::MINIMAL;
 pub(crate) use self::tolerant::TOLERANT;
+pub(crate) use self::verbose::VERBOSE;
 
 /// The choices of one server.
 pub(crate) struct Choices {
@@ -35,15 +35,15 @@ pub(crate) struct Choices {
     pub(super) statuses: Statuses,
 }
 
-/// [`TERSE`], but with output that a client can find: for the tests of the SDK.
-pub(crate) const TERSE_IMAGES: Choices =
-    Choices { name: "terse-images", jobs: Jobs { in_images: true, ..TERSE.jobs }, ..TERSE };
+/// [`MINIMAL`], but with output that a client can find: for the tests of the SDK.
+pub(crate) const MINIMAL_IMAGES: Choices =
+    Choices { name: "minimal-images", jobs: Jobs { in_images: true, ..MINIMAL.jobs }, ..MINIMAL };
 
-/// [`TERSE_IMAGES`] with a nested state, and a batch in one prompt.
+/// [`MINIMAL_IMAGES`] with a nested state, and a batch in one prompt.
 pub(crate) const NESTED: Choices = Choices {
     name: "nested",
-    jobs: Jobs { nested_state: true, in_one_prompt: true, ..TERSE_IMAGES.jobs },
-    ..TERSE_IMAGES
+    jobs: Jobs { nested_state: true, in_one_prompt: true, ..MINIMAL_IMAGES.jobs },
+    ..MINIMAL_IMAGES
 };
 
 /// How answers look as bytes.
@@ -213,7 +213,7 @@ pub(super) struct Jobs {
 /// Uploads and assets.
 pub(super) struct Files {
     /// The storage is at another port, speaks XML, and its addresses have a query.
-    pub(super) apart: bool,
+    pub(super) on_another_host: bool,
     /// S-43: a body that is too large is not read, and the connection closed.
     pub(super) hangs_up: bool,
     /// S-43: a body has to say its length.

@@ -95,11 +95,13 @@ fn cases() -> Vec<Case> {
 pub(crate) fn tests(description: &Arc<Description>) -> Vec<Trial> {
     let trial = |case: Case| {
         let description = Arc::clone(description);
-        Trial::test(format!("slips::{}", case.name), move || case.test(&description))
+        Trial::test(format!("violations::{}", case.name), move || case.test(&description))
     };
     let header = {
         let description = Arc::clone(description);
-        Trial::test("slips::a_missing_header_is_told", move || without_request_id(&description))
+        Trial::test("violations::a_missing_header_is_told", move || {
+            without_request_id(&description)
+        })
     };
     cases().into_iter().map(trial).chain([header]).collect()
 }

@@ -1,4 +1,4 @@
-//! Bytes to [`Ask`] and back: reading a request to its end, writing the answer.
+//! Bytes to [`ApiRequest`] and back: reading a request to its end, writing the answer.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -23,7 +23,7 @@ const BODY_BYTES_MAX: usize = 3 << 20;
 const CHUNK_BYTES: usize = 700;
 
 /// A request that was read to its end.
-pub(super) struct Ask {
+pub(super) struct ApiRequest {
     pub(super) method: Method,
     pub(super) path: String,
     pub(super) query: String,
@@ -64,14 +64,14 @@ pub(super) fn may_come_again(request: &Request<Incoming>) -> bool {
 }
 
 /// Reads a whole request.
-pub(super) async fn read(request: Request<Incoming>) -> Result<Ask, Refusal> {
+pub(super) async fn read(request: Request<Incoming>) -> Result<ApiRequest, Refusal> {
     let (head, body) = request.into_parts();
     if head.version == Version::HTTP_11 && !has_one_host(&head.headers) {
         return Err(unreadable());
     }
     let body = Limited::new(body, BODY_BYTES_MAX).collect().await;
     let text = |name| head.headers.get(name).and_then(|value| value.to_str().ok());
-    Ok(Ask {
+    Ok(ApiRequest {
         path: head.uri.path().to_owned(),
         query: head.uri.query().unwrap_or_default().to_owned(),
         authorization: text(AUTHORIZATION).map(ToOwned::to_owned),

@@ -11,23 +11,23 @@ use http::Method;
 use promptarium_conformance::{Run, Scenario, run, scenarios};
 use tokio::sync::OnceCell;
 
-use crate::ask::{Answer, Ask};
-use crate::fault::{Fault, How};
+use crate::exchange::{Request, Response};
+use crate::fault::{Fault, Intercept};
 use crate::front::{self, Exchanges};
 use crate::parts::NotStarted;
 use crate::service::Running;
 use crate::trial::Ids;
 
-/// How many scenarios are looked at at once.
+/// Intercept many scenarios are looked at at once.
 const AT_ONCE: usize = 8;
 
-type Seen = HashMap<&'static str, Vec<(Ask, Answer)>>;
+type Seen = HashMap<&'static str, Vec<(Request, Response)>>;
 
 /// The exchanges of all scenarios, once somebody asks.
 #[derive(Default)]
-pub(crate) struct Touched(OnceCell<Seen>);
+pub(crate) struct Reachable(OnceCell<Seen>);
 
-impl Touched {
+impl Reachable {
     /// The scenarios that the fault may meet; none if that cannot be told.
     pub(crate) async fn by(
         &self,
@@ -35,28 +35,28 @@ impl Touched {
         is_run: impl Fn(&str) -> bool,
     ) -> Result<Option<Ids>, NotStarted> {
         match (fault.how)() {
-            How::Setting(_) | How::Heads(_) => return Ok(None),
+            Intercept::Setting(_) | Intercept::Heads(_) => return Ok(None),
             // Only these hold connections on which they say nothing.
-            How::Silent(_) => {
+            Intercept::Silent(_) => {
                 let ids = scenarios::all().map(|scenario| scenario.id.to_owned());
                 return Ok(Some(ids.filter(|id| id.starts_with("raw.")).collect()));
             }
-            How::Front(_) | How::Store(..) => {}
+            Intercept::Front(_) | Intercept::Store(..) => {}
         }
         let seen = self.0.get_or_try_init(|| record(is_run)).await?;
-        let touched = seen.iter().filter(|(_, exchanges)| {
+        let reachable = seen.iter().filter(|(_, exchanges)| {
             // A fault may remember things, so each scenario meets a new one.
             match (fault.how)() {
-                How::Front(front) => {
+                Intercept::Front(front) => {
                     exchanges.iter().any(|(ask, answer)| front.may_change(ask, answer))
                 }
-                How::Store(routes, _) => exchanges
+                Intercept::Store(routes, _) => exchanges
                     .iter()
                     .any(|(ask, _)| front::any_matches(routes, &ask.method, &ask.path)),
-                How::Setting(_) | How::Heads(_) | How::Silent(_) => true,
+                Intercept::Setting(_) | Intercept::Heads(_) | Intercept::Silent(_) => true,
             }
         });
-        Ok(Some(touched.map(|(id, _)| (*id).to_owned()).collect()))
+        Ok(Some(reachable.map(|(id, _)| (*id).to_owned()).collect()))
     }
 }
 
@@ -70,18 +70,18 @@ async fn record(is_run: impl Fn(&str) -> bool) -> Result<Seen, NotStarted> {
 /// On a service of its own, as requests do not say which scenario sends them.
 async fn exchanges_of(
     scenario: &'static Scenario,
-) -> Result<(&'static str, Vec<(Ask, Answer)>), NotStarted> {
+) -> Result<(&'static str, Vec<(Request, Response)>), NotStarted> {
     let seen = Exchanges::default();
     let running = Running::good(Some(front::nothing(Arc::clone(&seen)))).await?;
-    run::one(&running.target, scenario, "touched", Run::DEADLINE, pending()).await;
+    run::one(&running.target, scenario, "reachable", Run::DEADLINE, pending()).await;
     let mut exchanges = std::mem::take(&mut *seen.lock().unwrap_or_else(PoisonError::into_inner));
     exchanges.truncate(exchanges.len() - clean_up(&exchanges));
     Ok((scenario.id, exchanges))
 }
 
-/// How many exchanges at the end only take away what the scenario made, which is
+/// Intercept many exchanges at the end only take away what the scenario made, which is
 /// after its verdict: everything once more, the latest first.
-fn clean_up(exchanges: &[(Ask, Answer)]) -> usize {
+fn clean_up(exchanges: &[(Request, Response)]) -> usize {
     let made = exchanges.iter().filter_map(|(ask, answer)| {
         let made = ask.method == Method::POST && answer.is_success();
         match ask.path.as_str() {

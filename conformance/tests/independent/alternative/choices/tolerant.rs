@@ -1,6 +1,6 @@
 //! A server that lets pass what the others refuse, and keeps what they give away.
 
-use super::{Bodies, Choices, Files, Jobs, Keys, Lists, Moves, Records, Statuses, TERSE, Wire};
+use super::{Bodies, Choices, Files, Jobs, Keys, Lists, MINIMAL, Moves, Records, Statuses, Wire};
 
 /// Drops repeats, removes twice, takes `PUT` and uploads without a token; guards its assets,
 /// counts vaults and says 409 to those who meet.
@@ -21,14 +21,14 @@ pub(crate) const TOLERANT: Choices = Choices {
         content_types: ["application/json", "application/json"],
         words: None,
         busy_every: None,
-        ..TERSE.wire
+        ..MINIMAL.wire
     },
     keys: Keys {
         contents_need_scope: true,
         body_first: false,
         lenient_methods: true,
         puts: true,
-        ..TERSE.keys
+        ..MINIMAL.keys
     },
     lists: Lists { by_title: true, long_cursors: false, empty_pages: false, strict_queries: false },
     records: Records {
@@ -39,19 +39,19 @@ pub(crate) const TOLERANT: Choices = Choices {
         general_is_system: false,
         vaults_max: Some(100),
         platform: None,
-        ..TERSE.records
+        ..MINIMAL.records
     },
-    bodies: Bodies { repeats_dropped: true, ratios_only: true, ..TERSE.bodies },
+    bodies: Bodies { repeats_dropped: true, ratios_only: true, ..MINIMAL.bodies },
     moves: Moves {
         repeats: true,
         any_vault: true,
         removes_again: true,
         conflicts: true,
         deletes_together: false,
-        ..TERSE.moves
+        ..MINIMAL.moves
     },
-    jobs: Jobs { in_images: true, in_one_prompt: true, capital_ids: false, ..TERSE.jobs },
-    files: Files { any_token: true, key_to_read: true, hangs_up: false, ..TERSE.files },
+    jobs: Jobs { in_images: true, in_one_prompt: true, capital_ids: false, ..MINIMAL.jobs },
+    files: Files { any_token: true, key_to_read: true, hangs_up: false, ..MINIMAL.files },
     statuses: Statuses {
         no_member: 404,
         no_job: 200,
@@ -60,6 +60,6 @@ pub(crate) const TOLERANT: Choices = Choices {
         no_json: 422,
         unreadable: 422,
         no_asset: 404,
-        ..TERSE.statuses
+        ..MINIMAL.statuses
     },
 };

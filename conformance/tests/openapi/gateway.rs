@@ -21,7 +21,7 @@ pub(crate) struct Log(Arc<Mutex<(Vec<Status>, Vec<String>)>>);
 
 /// The service, watched.
 #[derive(Clone)]
-pub(crate) struct Door {
+pub(crate) struct Gateway {
     pub(crate) app: Arc<ApiService>,
     pub(crate) description: Arc<Description>,
     pub(crate) log: Log,
@@ -40,7 +40,7 @@ impl Log {
     }
 }
 
-impl HttpService for Door {
+impl HttpService for Gateway {
     async fn handle(&self, request: Request<Incoming>) -> Response {
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
         // The document describes no pages.

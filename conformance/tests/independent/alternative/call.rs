@@ -9,12 +9,12 @@ use super::answer::{Answer, Outcome, Refusal, bad, no_entry, not_found, refused,
 use super::choices::Choices;
 use super::fields::Fields;
 use super::store::{Account, Store};
-use super::wire::Ask;
+use super::wire::ApiRequest;
 use super::{Secrets, contents, fork, jobs, prompts, query, uploads, vaults};
 
 /// A request whose key is known.
 pub(super) struct Call {
-    pub(super) ask: Ask,
+    pub(super) request: ApiRequest,
     pub(super) account: Account,
     pub(super) choices: &'static Choices,
     /// When it came, before it waited for its turn.
@@ -37,12 +37,13 @@ impl Call {
     pub(super) fn new(
         keys: &Secrets,
         choices: &'static Choices,
-        ask: Ask,
+        request: ApiRequest,
     ) -> Result<Self, Refusal> {
-        if !choices.keys.lenient_methods && !is_known(choices, &ask.path) {
+        if !choices.keys.lenient_methods && !is_known(choices, &request.path) {
             return Err(not_found());
         }
-        let value = ask.authorization.as_deref().and_then(|value| value.strip_prefix("Bearer "));
+        let value =
+            request.authorization.as_deref().and_then(|value| value.strip_prefix("Bearer "));
         let key = value.ok_or_else(|| no_entry("No key"))?;
         let key = if choices.keys.trimmed { key.trim_matches(' ') } else { key };
         let (account, has_scope) = match key {
@@ -53,7 +54,7 @@ impl Call {
             _ if key == keys.other => (1, true),
             _ => return Err(no_entry("Unknown key")),
         };
-        Ok(Self { ask, account, choices, arrived: Instant::now(), has_scope })
+        Ok(Self { request, account, choices, arrived: Instant::now(), has_scope })
     }
 
     /// Reading needs some scope, whatever it is, or none.
@@ -78,7 +79,7 @@ impl Call {
         known: &[&str],
         may: impl Fn(&Self) -> Result<(), Refusal>,
     ) -> Result<Fields, Refusal> {
-        let read = || Fields::read(self.choices, &self.ask, known);
+        let read = || Fields::read(self.choices, &self.request, known);
         if !self.choices.keys.body_first {
             may(self)?;
         }
@@ -96,14 +97,14 @@ impl Call {
     /// Finds the handler and runs it.
     pub(super) fn answer(&self, store: &mut Store) -> Outcome {
         let lenient = self.choices.keys.lenient_methods;
-        let path = self.ask.path.strip_prefix(self.choices.root).ok_or_else(not_found)?;
+        let path = self.request.path.strip_prefix(self.choices.root).ok_or_else(not_found)?;
         let path = if lenient { path.strip_suffix('/').unwrap_or(path) } else { path };
         let segments: Vec<_> = path.split('/').skip(1).collect();
-        let method = match self.ask.method {
+        let method = match self.request.method {
             Method::PUT if self.choices.keys.puts => "PATCH",
             Method::HEAD if lenient => "GET",
             Method::OPTIONS if lenient => return Ok(Answer::ok(json!({ "methods": [] }))),
-            _ => self.ask.method.as_str(),
+            _ => self.request.method.as_str(),
         };
         self.nothing_beside(method, &segments)?;
         match (method, segments.as_slice()) {
@@ -129,12 +130,12 @@ impl Call {
     /// Neither a query nor a body where none belongs, on a server that minds.
     fn nothing_beside(&self, method: &str, segments: &[&str]) -> Result<(), Refusal> {
         if self.choices.lists.strict_queries && (method, segments) != ("GET", &["prompts"]) {
-            query::none(&self.ask.query)?;
+            query::none(&self.request.query)?;
         }
         let takes_no_body = matches!(method, "GET" | "DELETE")
             || matches!(segments.last(), Some(&("fork" | "pin")));
         let minds = self.choices.bodies.known_fields_only;
-        if minds && takes_no_body && !self.ask.body.is_empty() {
+        if minds && takes_no_body && !self.request.body.is_empty() {
             return Err(unreadable());
         }
         Ok(())

@@ -6,9 +6,9 @@ use crate::parts::NotStarted;
 use crate::service::Running;
 use crate::trial::{self, Ids, Red, rules_of};
 
-/// How often what was red has to be so without the others.
+/// Intercept often what was red has to be so without the others.
 const TOGETHER: usize = 2;
-/// How often what only a race shows has to be shown.
+/// Intercept often what only a race shows has to be shown.
 const ALONE: usize = 5;
 
 /// Tells the two apart. A run of the red scenarios alone is what later runs are;
@@ -24,10 +24,10 @@ pub(crate) async fn settled(fault: &Fault, first: Red) -> Result<Red, NotStarted
     }
     let of_main = |id: &&String| rules_of(id).contains(&fault.rule);
     if !red.always.iter().any(|id| of_main(&id)) {
-        let steady =
+        let confirmed =
             each_time(fault, red.at_times.iter().filter(of_main).cloned().collect()).await?;
-        red.at_times.retain(|id| !steady.contains(id));
-        red.always.extend(steady);
+        red.at_times.retain(|id| !confirmed.contains(id));
+        red.always.extend(confirmed);
     }
     Ok(red)
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::answer::{Refusal, bad, refused, unreadable};
 use super::choices::{Bodies, Choices};
-use super::wire::Ask;
+use super::wire::ApiRequest;
 
 /// Longer addresses are refused by a server that takes those of the web only.
 const ADDRESS_BYTES_MAX: usize = 2000;
@@ -22,21 +22,21 @@ impl Fields {
     /// Reads a JSON object that may have to have none but the `known` fields.
     pub(super) fn read(
         choices: &'static Choices,
-        ask: &Ask,
+        request: &ApiRequest,
         known: &[&str],
     ) -> Result<Self, Refusal> {
         let (bodies, namespace) = (&choices.bodies, choices.namespace);
         let lenient = bodies.known_fields_only;
-        if !lenient && ask.content_type != "application/json" {
+        if !lenient && request.content_type != "application/json" {
             return Err(refused(choices.statuses.no_json, "No JSON"));
         }
-        if lenient && ask.body.trim_ascii().is_empty() {
+        if lenient && request.body.trim_ascii().is_empty() {
             return Ok(Self { fields: Map::new(), bodies, namespace });
         }
-        let Ok(Value::Object(fields)) = serde_json::from_slice(&ask.body) else {
+        let Ok(Value::Object(fields)) = serde_json::from_slice(&request.body) else {
             return Err(refused(choices.statuses.unreadable, "No JSON object"));
         };
-        if bodies.twins_refused && has_twin_fields(&ask.body, fields.len()) {
+        if bodies.twins_refused && has_twin_fields(&request.body, fields.len()) {
             return Err(unreadable());
         }
         match fields.keys().find(|field| !known.contains(&field.as_str())) {

@@ -41,7 +41,7 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use self::answer::Outcome;
 use self::call::Call;
-pub(crate) use self::choices::{Choices, LAVISH, NESTED, TERSE, TERSE_IMAGES, TOLERANT};
+pub(crate) use self::choices::{Choices, MINIMAL, MINIMAL_IMAGES, NESTED, TOLERANT, VERBOSE};
 use self::store::Store;
 use self::wire::Raw;
 
@@ -118,7 +118,7 @@ pub(crate) async fn start(keys: Secrets, choices: &'static Choices) -> io::Resul
     let api = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let storage = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let address = api.local_addr()?;
-    let files = if choices.files.apart { storage.local_addr()? } else { address };
+    let files = if choices.files.on_another_host { storage.local_addr()? } else { address };
     let (base_url, files) =
         (format!("http://{address}{}", choices.root), format!("http://{files}"));
     let store = Mutex::new(Store::new(choices, base_url, files, call::ACCOUNTS));
@@ -180,16 +180,16 @@ const WRITE: Duration = Duration::from_millis(4);
 
 /// The prompt or vault that a request changes, such as `/vaults/7`.
 fn changed(choices: &Choices, call: &Call) -> Option<String> {
-    let path = call.ask.path.strip_prefix(choices.root)?;
+    let path = call.request.path.strip_prefix(choices.root)?;
     let parts: Vec<_> = path.split('/').take(3).collect();
     let names_one = matches!(parts[..], ["", "prompts" | "vaults", _]);
-    let writes = !matches!(call.ask.method, Method::GET | Method::HEAD | Method::OPTIONS);
+    let writes = !matches!(call.request.method, Method::GET | Method::HEAD | Method::OPTIONS);
     (choices.moves.conflicts && names_one && writes).then(|| parts.join("/"))
 }
 
 async fn outcome(shared: &Shared, request: Request<Incoming>) -> Outcome {
     let call = Call::new(&shared.keys, shared.choices, wire::read(request).await?)?;
-    if shared.choices.moves.deletes_together && call.ask.method == Method::DELETE {
+    if shared.choices.moves.deletes_together && call.request.method == Method::DELETE {
         tokio::time::sleep(TOGETHER).await;
     }
     let changed = changed(shared.choices, &call);

@@ -4,8 +4,8 @@
 use super::{Bodies, Choices, Files, Jobs, Keys, Lists, Moves, Records, Statuses, Wire};
 
 /// Empty at first, curt, particular about what it is sent.
-pub(crate) const TERSE: Choices = Choices {
-    name: "terse",
+pub(crate) const MINIMAL: Choices = Choices {
+    name: "minimal",
     root: "/api/v1",
     namespace: "acme.models-2",
     models: ["acme.models-2/s", "acme.models-2/m:1"],
@@ -90,7 +90,7 @@ pub(crate) const TERSE: Choices = Choices {
         fails_without_vault: false,
     },
     files: Files {
-        apart: false,
+        on_another_host: false,
         hangs_up: true,
         needs_length: false,
         any_type: true,

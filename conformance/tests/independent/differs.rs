@@ -17,7 +17,7 @@ const NO_OTHER: &str = "there is no other answer that anybody would give";
 const NOT_YET: &str = "the servers are too plain to do it otherwise";
 
 /// Choices that no server makes otherwise.
-const ALIKE: &[(&str, &str)] = &[
+const SHARED_CHOICES: &[(&str, &str)] = &[
     ("auth.header.case", NO_RULE),
     ("auth.header.elsewhere", NO_RULE),
     ("errors.order.key-before-rest", NOT_YET),
@@ -43,7 +43,7 @@ const ALIKE: &[(&str, &str)] = &[
 ];
 
 /// Every choice is made otherwise by one of the servers, or it is known why not.
-pub(crate) async fn each_choice_is_made_otherwise(targets: &[Arc<Target>]) -> Result<(), Failed> {
+pub(crate) async fn each_choice_differs(targets: &[Arc<Target>]) -> Result<(), Failed> {
     let is_tried = |scenario: &&Scenario| {
         let ours = [Need::LocalProvider, Need::Session];
         let needs_ours = scenario.needs.iter().any(|need| ours.contains(need));
@@ -62,9 +62,9 @@ pub(crate) async fn each_choice_is_made_otherwise(targets: &[Arc<Target>]) -> Re
         .buffer_unordered(JOBS)
         .filter_map(async |alike| alike);
     let alike: Vec<_> = alike.collect().await;
-    let known = |id: &str| ALIKE.iter().any(|(known, _)| *known == id);
+    let known = |id: &str| SHARED_CHOICES.iter().any(|(known, _)| *known == id);
     let unknown: Vec<_> = alike.iter().filter(|id| !known(id)).collect();
-    let stale: Vec<_> = ALIKE.iter().filter(|(id, _)| !alike.contains(id)).collect();
+    let stale: Vec<_> = SHARED_CHOICES.iter().filter(|(id, _)| !alike.contains(id)).collect();
     if unknown.is_empty() && stale.is_empty() {
         return Ok(());
     }

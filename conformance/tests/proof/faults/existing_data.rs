@@ -3,18 +3,18 @@
 use http::Method;
 use serde_json::Value;
 
-use crate::ask::{Answer, Ask};
 use crate::entries::entries;
-use crate::fault::{Fault, How, fault};
+use crate::exchange::{Request, Response};
+use crate::fault::{Fault, Intercept, fault};
 use crate::front::{foreseen, whole};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
-    fault! { "look.vault-and-one" ["PR-15"] and_one(),
+    fault! { "existing-data.vault-and-one" ["PR-15"] and_one(),
         "The end of a list by vaultId alone has a prompt that is not in the vault." },
 ];
 
-fn and_one() -> How {
+fn and_one() -> Intercept {
     let how = whole("GET /prompts", |ask, upstream| async move {
         let mut answer = upstream.send(&ask).await;
         if is_end_by_vault(&ask, &answer) {
@@ -44,7 +44,7 @@ fn nowhere(mut prompt: Value) -> Value {
 }
 
 /// Whether prompts were found by their vault, and there are no more.
-fn is_end_by_vault(ask: &Ask, answer: &Answer) -> bool {
+fn is_end_by_vault(ask: &Request, answer: &Response) -> bool {
     let query = ask.query.as_deref().unwrap_or_default();
     let alone = query.starts_with("vaultId=") && !query.contains('&');
     let body = answer.json();

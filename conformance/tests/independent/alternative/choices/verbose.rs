@@ -3,8 +3,8 @@
 use super::{Bodies, Choices, Files, Jobs, Keys, Lists, Moves, Records, Statuses, Wire};
 
 /// Full of foreign things, chatty, lenient on the outside.
-pub(crate) const LAVISH: Choices = Choices {
-    name: "lavish",
+pub(crate) const VERBOSE: Choices = Choices {
+    name: "verbose",
     root: "/tenants/7/api/v1",
     namespace: "contrary",
     models: ["contrary/still", "contrary/moving/picture"],
@@ -84,7 +84,7 @@ pub(crate) const LAVISH: Choices = Choices {
         fails_without_vault: true,
     },
     files: Files {
-        apart: true,
+        on_another_host: true,
         hangs_up: false,
         needs_length: true,
         any_type: false,

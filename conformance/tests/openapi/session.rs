@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 use crate::description::Description;
-use crate::door::{Door, Log};
+use crate::gateway::{Gateway, Log};
 use crate::keys;
 use crate::parts::{NotStarted, config};
 
@@ -32,7 +32,7 @@ pub(crate) enum Form {
 }
 
 /// A running service.
-pub(crate) struct Lane {
+pub(crate) struct Session {
     pub(crate) form: Form,
     pub(crate) target: Arc<Target>,
     pub(crate) log: Log,
@@ -55,7 +55,7 @@ impl fmt::Display for Form {
     }
 }
 
-impl Lane {
+impl Session {
     pub(crate) async fn start(
         form: Form,
         description: Arc<Description>,
@@ -71,10 +71,11 @@ impl Lane {
         let link = service.sign_in.make().await?;
         let target = Arc::new(Target::new(keys::target(&base_url, link.as_deref())?)?);
         let log = Log::default();
-        let door = Door { app: Arc::clone(&service.app), description, log: log.clone() };
+        let gateway = Gateway { app: Arc::clone(&service.app), description, log: log.clone() };
         let serving = tokio::spawn(async move {
             let (limits, count, readiness) = Default::default();
-            listener::serve(listener, door, limits, count, readiness, std::future::pending()).await;
+            listener::serve(listener, gateway, limits, count, readiness, std::future::pending())
+                .await;
         });
         // Before the code expires.
         Case::new(Arc::clone(&target), "sign-in").session().await?;

@@ -53,7 +53,7 @@ pub(super) async fn respond(shared: &Shared, request: Request<Incoming>) -> io::
         let headers = vec![(LOCATION, format!("../../raw/{name}?until=now&sig=a%2Fb"))];
         return Ok(Raw { status: 302, headers, body: Bytes::from_static(b"<a>here</a>") });
     }
-    let typed = files.apart.then(|| (CONTENT_TYPE, "binary/octet-stream".to_owned()));
+    let typed = files.on_another_host.then(|| (CONTENT_TYPE, "binary/octet-stream".to_owned()));
     Ok(Raw { status: 200, headers: typed.into_iter().collect(), body: bytes })
 }
 
@@ -134,7 +134,7 @@ fn is_picture(content_type: &str, bytes: &[u8]) -> bool {
 
 /// As storages do: in a format of their own, or without a word.
 fn refusal(store: &Store, status: u16) -> Raw {
-    if !store.choices.files.apart {
+    if !store.choices.files.on_another_host {
         return Raw { status, headers: Vec::new(), body: Bytes::new() };
     }
     let xml = "<?xml version=\"1.0\"?><Error><Code>SignatureDoesNotMatch</Code></Error>";

@@ -9,7 +9,7 @@ pub(crate) const ROOT: &str = "/api/v1";
 
 /// A request on its way to the server.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Ask {
+pub(crate) struct Request {
     pub(crate) method: Method,
     /// Below the root of the API, without the query; the whole path of what is
     /// not below it, such as a storage address.
@@ -24,13 +24,13 @@ pub(crate) struct Ask {
 
 /// An answer on its way to the client.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Answer {
+pub(crate) struct Response {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
 }
 
-impl Ask {
+impl Request {
     /// The body, or null if it is no JSON.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
@@ -120,7 +120,7 @@ impl Ask {
     }
 }
 
-impl Answer {
+impl Response {
     /// An answer of the fault's own.
     pub(crate) fn new(status: u16, body: &Value) -> Self {
         let mut headers = HeaderMap::new();
