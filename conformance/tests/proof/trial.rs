@@ -66,7 +66,7 @@ pub(crate) fn timing_dependent(scenario: &str) -> bool {
         return true;
     }
     let mut parts = scenario.split('.');
-    parts.any(|part| matches!(part, "look" | "race" | "races") || part.starts_with("at-once"))
+    parts.any(|part| matches!(part, "existing-data" | "race" | "races") || part.starts_with("at-once"))
 }
 
 /// What came of some scenarios.
