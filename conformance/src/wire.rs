@@ -5,7 +5,7 @@
 mod busy;
 mod call;
 pub mod raw;
-mod reply;
+mod response;
 mod sdk;
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use http::Method;
 use serde_json::Value;
 
 pub use self::call::Call;
-pub use self::reply::ApiResponse;
+pub use self::response::ApiResponse;
 use crate::Failure;
 use crate::exchange;
 use crate::ledger::{Job, Ledger, Resource};

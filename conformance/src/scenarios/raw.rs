@@ -168,7 +168,7 @@ fn is_busy(failure: &Failure) -> bool {
 
 /// Refused, by a response that says so or without one.
 fn refused(received: Received) -> Result<Received, Failure> {
-    if let Received::ApiResponse(reply) = &received {
+    if let Received::Response(reply) = &received {
         let status = reply.status_code();
         let expected = "a status of 400 to 499 or the end of the connection";
         reply.ensure(is_refusal(status), expected, format!("status {status}"))?;
@@ -187,7 +187,7 @@ fn answered(received: Received) -> Result<Received, Failure> {
 }
 
 fn succeeded(received: &Received) -> bool {
-    matches!(received, Received::ApiResponse(reply) if (200..300).contains(&reply.status_code()))
+    matches!(received, Received::Response(reply) if (200..300).contains(&reply.status_code()))
 }
 
 /// Nothing more is carried out on this connection.
@@ -204,7 +204,7 @@ async fn nothing_follows(mut socket: Socket) -> Result<(), Failure> {
 /// A response that must be there, carried out or refused.
 async fn answer(socket: &mut Socket) -> Result<ApiResponse, Failure> {
     match answered(socket.next().await?)? {
-        Received::ApiResponse(reply) => Ok(reply),
+        Received::Response(reply) => Ok(reply),
         Received::Closed => Err(socket.failure("an answer", "the end of the connection")),
     }
 }

@@ -46,7 +46,7 @@ pub struct Socket {
 #[derive(Clone, Debug)]
 pub enum Received {
     /// A whole answer.
-    ApiResponse(ApiResponse),
+    Response(ApiResponse),
     /// The target closed the connection without a further word.
     Closed,
 }
@@ -113,7 +113,7 @@ impl Socket {
     pub async fn next(&mut self) -> Result<Received, Failure> {
         loop {
             match self.next_of_any_kind().await? {
-                Received::ApiResponse(reply) if reply.status_code() < 200 => {}
+                Received::Response(reply) if reply.status_code() < 200 => {}
                 heard => return Ok(heard),
             }
         }
@@ -137,7 +137,7 @@ impl Socket {
     /// As [`Socket::next`], and if the connection ends instead.
     pub async fn reply(&mut self) -> Result<ApiResponse, Failure> {
         match self.next().await? {
-            Received::ApiResponse(reply) => Ok(reply),
+            Received::Response(reply) => Ok(reply),
             Received::Closed => Err(self.failure("an answer", "the end of the connection")),
         }
     }
@@ -176,7 +176,7 @@ impl Socket {
                 Part::Answer(answer, length) => {
                     let _ = self.received.split_to(length);
                     self.bodiless = false;
-                    return Ok(Received::ApiResponse(self.reply_of(answer)));
+                    return Ok(Received::Response(self.reply_of(answer)));
                 }
                 Part::Nonsense(what) => {
                     return Err(self.failure("an HTTP answer", what));

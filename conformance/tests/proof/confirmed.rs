@@ -6,9 +6,9 @@ use crate::parts::NotStarted;
 use crate::service::Running;
 use crate::trial::{self, Ids, Red, rules_of};
 
-/// Intercept often what was red has to be so without the others.
+/// How often what was red has to be so without the others.
 const TOGETHER: usize = 2;
-/// Intercept often what only a race shows has to be shown.
+/// How often what only a race shows has to be shown.
 const ALONE: usize = 5;
 
 /// Tells the two apart. A run of the red scenarios alone is what later runs are;

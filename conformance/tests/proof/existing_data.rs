@@ -10,7 +10,7 @@ use crate::parts::NotStarted;
 use crate::service::Running;
 use crate::trial;
 
-/// Intercept many of them are tried at once.
+/// How many of them are tried at once.
 const AT_ONCE: usize = 4;
 
 /// A scenario, and a fault that turns it red.

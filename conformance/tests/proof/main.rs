@@ -47,7 +47,7 @@ use self::page::Rows;
 use self::reachable::Reachable;
 use self::service::Running;
 
-/// Intercept many faults are tried at once; each runs several scenarios.
+/// How many faults are tried at once; each runs several scenarios.
 const AT_ONCE: usize = 4;
 
 /// Which scenarios a fault meets.
@@ -65,7 +65,7 @@ enum Mode {
 
 struct Proof {
     mode: Mode,
-    /// Intercept the ids of the scenarios begin that are run; all if there is none.
+    /// How the ids of the scenarios begin that are run; all if there is none.
     only: Vec<String>,
     rows: Rows,
     reachable: Reachable,

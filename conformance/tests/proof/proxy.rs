@@ -25,13 +25,13 @@ use crate::exchange::{ROOT, Request, Response};
 use crate::front::Front;
 use crate::heads::{self, Reread};
 
-/// Intercept long a connection to the good server may lie unused: given up long before
+/// How long a connection to the good server may lie unused: given up long before
 /// that server closes it, for a request that meets the closing has no answer.
 const IDLE: Duration = Duration::from_secs(4);
 /// Where uploads go.
 const STORAGE: &str = "/storage/";
 
-/// Intercept clients come to the server.
+/// How clients come to the server.
 pub(crate) enum Way {
     /// As they would without us.
     Straight,

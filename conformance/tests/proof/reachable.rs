@@ -18,7 +18,7 @@ use crate::parts::NotStarted;
 use crate::service::Running;
 use crate::trial::Ids;
 
-/// Intercept many scenarios are looked at at once.
+/// How many scenarios are looked at at once.
 const AT_ONCE: usize = 8;
 
 type Seen = HashMap<&'static str, Vec<(Request, Response)>>;
@@ -79,7 +79,7 @@ async fn exchanges_of(
     Ok((scenario.id, exchanges))
 }
 
-/// Intercept many exchanges at the end only take away what the scenario made, which is
+/// How many exchanges at the end only take away what the scenario made, which is
 /// after its verdict: everything once more, the latest first.
 fn clean_up(exchanges: &[(Request, Response)]) -> usize {
     let made = exchanges.iter().filter_map(|(ask, answer)| {

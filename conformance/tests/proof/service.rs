@@ -20,7 +20,7 @@ use crate::parts::{NotStarted, config};
 use crate::proxy::{self, Serving, Way};
 
 const WORKERS: usize = 8;
-/// Intercept many scenarios run at once on one service.
+/// How many scenarios run at once on one service.
 const AT_ONCE: usize = 8;
 
 /// What a fault may set otherwise.
@@ -35,7 +35,7 @@ pub(crate) struct Setting {
 /// A running service, until it is dropped.
 pub(crate) struct Running {
     pub(crate) target: Arc<Target>,
-    /// Intercept many scenarios may run at once.
+    /// How many scenarios may run at once.
     pub(crate) at_once: usize,
     _serving: Serving,
     _service: Service,

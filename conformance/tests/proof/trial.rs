@@ -13,7 +13,7 @@ use promptarium_conformance::{Run, Scenario, run, scenarios};
 use crate::fault::Fault;
 use crate::service::Running;
 
-/// Intercept long a scenario may take: the machine is busy with all the others.
+/// How long a scenario may take: the machine is busy with all the others.
 const DEADLINE: Duration = Run::DEADLINE.saturating_mul(5);
 /// In the usual run a fault meets, besides the scenarios that it turns red, one
 /// in so many of all others.
@@ -66,7 +66,9 @@ pub(crate) fn timing_dependent(scenario: &str) -> bool {
         return true;
     }
     let mut parts = scenario.split('.');
-    parts.any(|part| matches!(part, "existing-data" | "race" | "races") || part.starts_with("at-once"))
+    parts.any(|part| {
+        matches!(part, "existing-data" | "race" | "races") || part.starts_with("at-once")
+    })
 }
 
 /// What came of some scenarios.

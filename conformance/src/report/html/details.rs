@@ -141,7 +141,7 @@ fn failure(record: &Record) -> Markup {
                     @let names = if exchange.is_last() {
                         ["The last request", "The last reply"]
                     } else {
-                        ["Request", "ApiResponse"]
+                        ["Request", "Reply"]
                     };
                     @for (name, shown) in names.into_iter().zip([exchange.request(), exchange.reply()]) {
                         div {

@@ -170,12 +170,12 @@ async fn http_1_0(case: Case) -> Result<(), Failure> {
     const ENDS: Duration = Duration::from_secs(5);
     let fixture = Fixture::new(&case).await?;
     let mut socket = fixture.send(fixture.get().replace("HTTP/1.1", "HTTP/1.0").head()).await?;
-    let Received::ApiResponse(reply) = answered(socket.next().await?)? else { return Ok(()) };
+    let Received::Response(reply) = answered(socket.next().await?)? else { return Ok(()) };
     let coding = reply.headers().get("transfer-encoding");
     reply.ensure(coding.is_none(), "no Transfer-Encoding", format!("{coding:?}"))?;
     match timeout(case.scaled(ENDS), socket.next()).await {
         Ok(Ok(Received::Closed)) => Ok(()),
-        Ok(Ok(Received::ApiResponse(second))) => Err(second.failure("one answer", "a second one")),
+        Ok(Ok(Received::Response(second))) => Err(second.failure("one answer", "a second one")),
         Ok(Err(failure)) => Err(failure),
         Err(_) => Err(reply.failure("the end of the connection", "an open connection")),
     }
@@ -226,10 +226,10 @@ async fn head(case: Case) -> Result<(), Failure> {
     for path in ["/prompts", "/vaults", "/vaults/0"] {
         let mut socket = fixture.send(case.raw_request(&Method::HEAD, path).head()).await?;
         socket.expect_no_body();
-        let Received::ApiResponse(reply) = socket.next().await? else { continue };
+        let Received::Response(reply) = socket.next().await? else { continue };
         reply.status_in(200..=499)?;
         socket.send(fixture.get().head()).await?;
-        if let Received::ApiResponse(next) = answered(socket.next().await?)?
+        if let Received::Response(next) = answered(socket.next().await?)?
             && next.status_code() < 300
         {
             check::with_context("the answer after HEAD", next.equals("/data/id", fixture.vault))?;

@@ -81,11 +81,11 @@ async fn three_ahead(fixture: Fixture) -> Result<(), Failure> {
     let mut socket = fixture.send(requests.concat()).await?;
     socket.reply().await?.status(200)?.equals("/data/promptCount", 0)?;
     // A server may close after any answer; then the rest was not carried out.
-    let Received::ApiResponse(second) = socket.next().await? else {
+    let Received::Response(second) = socket.next().await? else {
         return fixture.has_created(0).await;
     };
     second.status(201)?.equals("/data/prompt", "A lighthouse")?;
-    if let Received::ApiResponse(third) = socket.next().await? {
+    if let Received::Response(third) = socket.next().await? {
         third.status(200)?.equals("/data/promptCount", 1)?;
     }
     Ok(())
@@ -95,7 +95,7 @@ async fn continued(fixture: Fixture) -> Result<(), Failure> {
     let body = fixture.body();
     let request = fixture.typed().line(format!("Content-Length: {}", body.len()));
     let mut socket = fixture.send(request.line("Expect: 100-continue").head()).await?;
-    let Received::ApiResponse(first) = socket.next_of_any_kind().await? else {
+    let Received::Response(first) = socket.next_of_any_kind().await? else {
         return Err(socket.failure("an answer", "the end of the connection"));
     };
     let status = first.status_code();

@@ -56,14 +56,14 @@ async fn odd_spelling(case: Case) -> Result<(), Failure> {
     for (path, request) in gets(&fixture, spellings(fixture.vault)) {
         let received = fixture.send(request).await?.next().await?;
         let status = |received: &Received| match received {
-            Received::ApiResponse(reply) => reply.status_code(),
+            Received::Response(reply) => reply.status_code(),
             Received::Closed => 0,
         };
         // Some servers send a client on to the plain spelling.
         if matches!(status(&received), 301 | 307 | 308) {
             continue;
         }
-        if let Received::ApiResponse(reply) = check::with_context(&path, answered(received))?
+        if let Received::Response(reply) = check::with_context(&path, answered(received))?
             && reply.status_code() < 300
         {
             check::with_context(&path, reply.equals("/data/id", fixture.vault))?;

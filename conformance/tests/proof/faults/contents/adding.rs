@@ -136,7 +136,7 @@ pub(crate) const ALL: &[Fault] = &[
         "Saving a prompt takes it out of its other vaults." },
 ];
 
-/// Intercept many whole numbers `promptIds` has.
+/// How many whole numbers `promptIds` has.
 fn asked(ask: &Request) -> usize {
     ids(ask).len()
 }

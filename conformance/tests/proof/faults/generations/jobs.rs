@@ -17,9 +17,9 @@ use crate::fault::{Fault, Intercept, fault};
 use crate::shared::Shared;
 use crate::store::{FaultyStore, with_fault};
 
-/// Intercept long the output is on its way after the job is said to be completed.
+/// How long the output is on its way after the job is said to be completed.
 const LATE: Duration = Duration::from_millis(700);
-/// Intercept long a job rests that nobody has asked for.
+/// How long a job rests that nobody has asked for.
 const REST: Duration = Duration::from_millis(100);
 
 #[rustfmt::skip]

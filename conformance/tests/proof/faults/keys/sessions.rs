@@ -14,7 +14,7 @@ const SIGN_IN: &str = "POST /sign-in";
 const KEYS: &str = "* /api-keys, * /api-keys/*";
 const FETCH_SITE: &str = "sec-fetch-site";
 const NAME: &str = "promptarium_session=";
-/// Intercept much of a cookie is compared by the fault that looks at its beginning only.
+/// How much of a cookie is compared by the fault that looks at its beginning only.
 const LOOKED_AT: usize = 40;
 
 pub(in crate::faults) const ALL: &[Fault] = &[

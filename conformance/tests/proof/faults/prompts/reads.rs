@@ -15,7 +15,7 @@ use crate::shared::Shared;
 use super::{CREATE, UPDATE};
 
 const READ: &str = "GET /prompts/*";
-/// Intercept far the next one may be: others make prompts at the same time.
+/// How far the next one may be: others make prompts at the same time.
 const NEXT: i64 = 60;
 
 #[rustfmt::skip]

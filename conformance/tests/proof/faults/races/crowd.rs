@@ -63,7 +63,7 @@ impl Place {
         self.nth + 1 == self.asks().len()
     }
 
-    /// Intercept many requests of these routes are in the crowd.
+    /// How many requests of these routes are in the crowd.
     pub(super) fn count(&self, routes: &str) -> usize {
         self.asks().iter().filter(|ask| is(ask, routes)).count()
     }
