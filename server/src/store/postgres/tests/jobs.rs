@@ -60,7 +60,9 @@ async fn output_goes_to_general_exactly_if_the_vault_is_deleted_meanwhile() {
         let job = reserved(&*db.store, &alice, new("j", 1, Some(vault))).await;
         db.store.job_submitted(&job.key, ticket()).await.unwrap();
         let lease = claim(&*db.store).await.unwrap().lease;
-        let delete = format!("DELETE FROM vault WHERE id = {vault}");
+        let delete = format!(
+            "DELETE FROM vault WHERE id = {vault}; DELETE FROM vault_directory WHERE vault_id = {vault}"
+        );
         let prompt = complete_beside(&db, lease, &delete, end).await.unwrap();
         let expected = if deleted { db.general(&alice).await.id } else { vault };
         let contents = db.contents(&alice, expected).await;

@@ -31,7 +31,7 @@ async fn an_account_is_created_once_with_its_general_vault() {
     let names = store.accounts().await.unwrap().into_iter().map(|entry| entry.name);
     assert_eq!(names.collect::<Vec<_>>(), ["alice", "bob"]);
     let general = "SELECT count(*) FROM vault v
-        JOIN account a ON a.id = v.account_id AND a.general_vault_id = v.id
+        JOIN account a ON a.id = v.account_id
         WHERE (v.name, v.slug, v.visibility) = ('General', 'general', 'private') AND v.system";
     assert_eq!(number(&store, general).await, 2);
 }
@@ -97,7 +97,7 @@ async fn all_servers_of_a_database_get_one_signing_key() {
 async fn fingerprint(store: &PostgresStore) -> String {
     let all = "SELECT md5(string_agg(line, '' ORDER BY line)) FROM (
         SELECT vault::text FROM vault UNION ALL SELECT prompt::text FROM prompt
-        UNION ALL SELECT membership::text FROM membership UNION ALL SELECT job::text FROM job
+        UNION ALL SELECT vault_prompt::text FROM vault_prompt UNION ALL SELECT job::text FROM job
         UNION ALL SELECT (public_id, revoked_at)::text FROM api_key
     ) AS lines (line)";
     query(store, all, &[]).await[0].get(0)
