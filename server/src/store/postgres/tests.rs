@@ -1,6 +1,7 @@
 //! Tests of SQL and of what only this store does. The contract tests cover what both
 //! stores do.
 
+mod catalogue;
 pub(super) mod cluster;
 mod contents;
 mod invariants;
@@ -12,6 +13,7 @@ mod plans;
 mod pool;
 mod resets;
 mod sessions;
+mod statements;
 
 use tokio_postgres::Row;
 

@@ -50,7 +50,7 @@ const WHOLE_TABLE: [(&str, &str); 3] = [
     ("keys.list", "the operator asked for all keys"),
 ];
 
-fn statements() -> impl Iterator<Item = &'static Statement> {
+pub(super) fn statements() -> impl Iterator<Item = &'static Statement> {
     MODULES.into_iter().flatten().copied()
 }
 
