@@ -14,6 +14,7 @@ mod pool;
 mod resets;
 mod sessions;
 mod statements;
+mod upgrade;
 
 use tokio_postgres::Row;
 
