@@ -52,5 +52,28 @@ CREATE TABLE vault_directory (
 INSERT INTO vault_directory (vault_id, account_id) SELECT id, account_id FROM vault;
 DROP INDEX vault_id;
 
--- Only servers of a schema before V5 claimed by it.
-DROP INDEX job_due;
+-- What workers look for, of all accounts. Where data is spread by account, this table is not, so
+-- that a worker can lock a row of it that no other one has locked; the job stands beside its
+-- account. A row comes, changes and goes with `job.claimable_at` or `job.reserved_at`, in the same
+-- statement; when a worker claims a job, the row changes first.
+CREATE TABLE due_job (
+    account_id bigint NOT NULL,
+    name_digest bytea NOT NULL,
+    -- Whether the provider's word is awaited. No worker claims it then.
+    submitting boolean NOT NULL,
+    -- When a worker may claim it, or since when the provider's word is awaited.
+    due_at timestamptz NOT NULL,
+    PRIMARY KEY (account_id, name_digest)
+) WITH (fillfactor = 80);
+INSERT INTO due_job (account_id, name_digest, submitting, due_at)
+    SELECT account_id, name_digest, due_at IS NULL, coalesce(due_at, submitting_since)
+    FROM job WHERE num_nonnulls(due_at, submitting_since) = 1;
+
+-- The jobs of an account in the order in which workers may claim them.
+CREATE INDEX due_job_turn ON due_job (account_id, due_at) WHERE NOT submitting;
+CREATE INDEX due_job_late ON due_job (due_at) WHERE submitting;
+DROP INDEX job_due, job_due_of_account, job_submitting;
+
+-- The new names are for servers of the schemas before: they do not know `due_job`.
+ALTER TABLE job RENAME COLUMN due_at TO claimable_at;
+ALTER TABLE job RENAME COLUMN submitting_since TO reserved_at;

@@ -3,19 +3,21 @@
 //! A lease runs by the database's clock, so servers need not agree on the time. Each claim has
 //! a new fencing token (`fence`), so a worker whose lease was taken over changes nothing.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 use promptarium::{PromptId, VaultId};
 use tokio_postgres::Row;
 use tokio_postgres::types::Json;
 use uuid::Uuid;
 
 use super::PostgresStore;
-use super::claims::{CLAIM, DELETE_ENDED, FAIL_LATE};
+use super::claims::{CLAIM, DELETE_ENDED, ENDED, FAIL_LATE, LATE, NEXT};
 use super::db::{Db, Params, Statement};
-use super::job_rows::{job_key, job_or_none};
-use super::jobs::{later, random_id, rows_of_due_job, rows_of_job};
+use super::job_rows::{job_key, job_or_none, later, relisted, unlisted};
+use super::jobs::{random_id, rows_of_due_job, rows_of_job};
 use super::rows::{StoredImage, column, micros, now};
 use crate::domain::{
     AccountId, Claim, GenerationRequest, JobKey, Lease, PromptImage, Release, Turn, output_prompt,
@@ -30,30 +32,36 @@ pub(super) static ALL: &[&Statement] = &[&RENEW, &RELEASE, &REQUEST, &COMPLETE, 
 static RENEW: Statement = Statement::idempotent(
     "jobs.renew",
     concat!(
-        "UPDATE job SET due_at = ",
+        "WITH queued AS ( \
+             UPDATE job j SET claimable_at = ",
         now!("$4"),
         " + $5::bigint * interval '1 microsecond' \
-         WHERE account_id = $1 AND name_digest = $2 AND fence = $3 \
-         RETURNING true",
+             WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3 \
+             RETURNING j.name_digest, j.claimable_at), ",
+        relisted!(),
+        " SELECT true FROM queued",
     ),
 );
 
 static RELEASE: Statement = Statement::idempotent(
     "jobs.release",
     concat!(
-        "UPDATE job j SET fence = NULL, \
-             due_at = ",
+        "WITH queued AS ( \
+             UPDATE job j SET fence = NULL, \
+                 claimable_at = ",
         now!("$4"),
         " + $5::bigint * interval '1 microsecond', \
-             setbacks = CASE $6::text WHEN 'failed_attempt' THEN j.setbacks + 1 \
-                 WHEN 'shutdown' THEN j.setbacks ELSE 0 END, \
-             updated_at = CASE WHEN $6 = 'in_progress' AND j.state = 'queued' THEN ",
+                 setbacks = CASE $6::text WHEN 'failed_attempt' THEN j.setbacks + 1 \
+                     WHEN 'shutdown' THEN j.setbacks ELSE 0 END, \
+                 updated_at = CASE WHEN $6 = 'in_progress' AND j.state = 'queued' THEN ",
         later!("$4"),
         " ELSE j.updated_at END, \
-             state = CASE WHEN $6 = 'in_progress' AND j.state = 'queued' THEN 'in_progress' \
-                 ELSE j.state END \
-         WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3 \
-         RETURNING true",
+                 state = CASE WHEN $6 = 'in_progress' AND j.state = 'queued' THEN 'in_progress' \
+                     ELSE j.state END \
+             WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3 \
+             RETURNING j.name_digest, j.claimable_at), ",
+        relisted!(),
+        " SELECT true FROM queued",
     ),
 );
 
@@ -96,22 +104,27 @@ static COMPLETE: Statement = Statement::idempotent(
              FROM target WHERE v.account_id = $1 AND v.id = target.id), \
          ended AS ( \
              UPDATE job j SET state = 'completed', prompt_id = created.id, vault_id = target.id, \
-                 due_at = NULL, fence = NULL, updated_at = ",
+                 claimable_at = NULL, fence = NULL, updated_at = ",
         later!("$4"),
         " FROM target, created \
-             WHERE j.account_id = $1 AND j.name_digest = $2) \
-         SELECT created.id FROM leased LEFT JOIN created ON true",
+             WHERE j.account_id = $1 AND j.name_digest = $2 \
+             RETURNING j.name_digest), ",
+        unlisted!(),
+        " SELECT created.id FROM leased LEFT JOIN created ON true",
     ),
 );
 
 static FAIL: Statement = Statement::idempotent(
     "jobs.fail",
     concat!(
-        "UPDATE job j SET state = 'failed', reason = $5, due_at = NULL, fence = NULL, \
-             updated_at = ",
+        "WITH ended AS ( \
+             UPDATE job j SET state = 'failed', reason = $5, claimable_at = NULL, fence = NULL, \
+                 updated_at = ",
         later!("$4"),
         " WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3 \
-         RETURNING true",
+             RETURNING j.name_digest), ",
+        unlisted!(),
+        " SELECT true FROM ended",
     ),
 );
 
@@ -126,15 +139,20 @@ impl JobQueue for PostgresStore {
         let except: Vec<_> = turn.except.iter().map(|account| account.0).collect();
         let lasting = micros(lease);
         loop {
-            let fence = random_id();
-            let params: Params<'_> = &[&self.db.now(), &fence, &lasting, &turn.after.0, &except];
+            let params: Params<'_> = &[&self.db.now(), &lasting, &turn.after.0, &except];
+            let next = self.db.rows(&NEXT, params).await?;
+            let Some(next) = next.first() else { return Ok(None) };
+            let account = AccountId(column(next, "account_id")?);
+            let until: Timestamp = column(next, "due_at")?;
+            let (name, fence) = (column::<&[u8]>(next, "name_digest")?, random_id());
+            let params: Params<'_> = &[&account.0, &name, &fence, &until, &self.db.now()];
             let rows = self.db.rows(&CLAIM, params).await?;
-            let Some(row) = rows.first() else { return Ok(None) };
+            let Some(row) = rows.first() else { continue };
             let lease = Lease { job: job_key(row)?, fence: fence.as_u128() };
             let error = match job_or_none(row) {
                 Ok(Some(job)) => {
                     let failed_attempts = column::<i32>(row, "setbacks")?.unsigned_abs();
-                    let overdue = u64::try_from(column::<i64>(row, "overdue")?).unwrap_or(0);
+                    let overdue = u64::try_from(column::<i64>(next, "overdue")?).unwrap_or(0);
                     let overdue = Duration::from_micros(overdue);
                     return Ok(Some(Claim { lease, job, failed_attempts, overdue }));
                 }
@@ -151,13 +169,27 @@ impl JobQueue for PostgresStore {
     }
 
     async fn fail_late_submissions(&self, limit: Duration, reason: &str) -> Result<Vec<JobKey>> {
-        let params: Params<'_> = &[&self.db.now(), &micros(limit), &AT_ONCE, &reason];
-        self.db.rows(&FAIL_LATE, params).await?.iter().map(job_key).collect()
+        let (now, limit) = (self.db.now(), micros(limit));
+        let late = self.db.rows(&LATE, &[&now, &limit, &AT_ONCE]).await?;
+        let mut failed = Vec::new();
+        for (account, names) in by_account(&late)? {
+            let params: Params<'_> = &[&account, &names, &now, &limit, &reason];
+            for row in self.db.rows(&FAIL_LATE, params).await? {
+                failed.push(job_key(&row)?);
+            }
+        }
+        Ok(failed)
     }
 
     async fn delete_ended_jobs(&self, age: Duration) -> Result<usize> {
-        let params: Params<'_> = &[&self.db.now(), &micros(age), &AT_ONCE];
-        Ok(self.db.rows(&DELETE_ENDED, params).await?.len())
+        let (now, age) = (self.db.now(), micros(age));
+        let ended = self.db.rows(&ENDED, &[&now, &age, &AT_ONCE]).await?;
+        let mut deleted = 0;
+        for (account, names) in by_account(&ended)? {
+            let params: Params<'_> = &[&account, &names, &now, &age];
+            deleted += self.db.rows(&DELETE_ENDED, params).await?.len();
+        }
+        Ok(deleted)
     }
 
     async fn renew_lease(&self, lease: &Lease, lasting: Duration) -> Result<()> {
@@ -230,4 +262,13 @@ async fn fenced(
     let params = [&[&fence as _], params].concat();
     let rows = rows_of_job(db, statement, &lease.job, &params).await?;
     rows.into_iter().next().ok_or(StoreError::LeaseLost)
+}
+
+/// The names in rows of accounts and names, by account.
+fn by_account(rows: &[Row]) -> Result<BTreeMap<i64, Vec<&[u8]>>> {
+    let mut names: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for row in rows {
+        names.entry(column(row, "account_id")?).or_default().push(column(row, "name_digest")?);
+    }
+    Ok(names)
 }

@@ -1,4 +1,4 @@
-//! Conversion of rows into jobs.
+//! SQL fragments that statements on jobs share, and conversion of rows into jobs.
 
 use std::sync::Arc;
 
@@ -18,6 +18,50 @@ macro_rules! job_columns {
     };
 }
 pub(super) use job_columns;
+
+/// The time of a change of `job j` at `$now`: always later than the change before it.
+macro_rules! later {
+    ($now:literal) => {
+        concat!("greatest(", now!($now), ", j.updated_at + interval '1 microsecond')")
+    };
+}
+pub(super) use later;
+
+/// The CTE that enters the job in `queued`, which is due at `now`, or since then submitting.
+macro_rules! listed {
+    ($submitting:literal) => {
+        concat!(
+            "listed AS ( \
+                 INSERT INTO due_job (account_id, name_digest, submitting, due_at) \
+                 SELECT $1, queued.name_digest, ",
+            $submitting,
+            ", coalesce(queued.claimable_at, queued.reserved_at) FROM queued \
+                 ON CONFLICT (account_id, name_digest) DO UPDATE \
+                     SET submitting = excluded.submitting, due_at = excluded.due_at)"
+        )
+    };
+}
+pub(super) use listed;
+
+/// The CTE that sets the row of the job in `queued` to when it is due.
+macro_rules! relisted {
+    () => {
+        "listed AS ( \
+             UPDATE due_job d SET due_at = queued.claimable_at FROM queued \
+             WHERE d.account_id = $1 AND d.name_digest = queued.name_digest)"
+    };
+}
+pub(super) use relisted;
+
+/// The CTE that removes the rows of the jobs in `ended`.
+macro_rules! unlisted {
+    () => {
+        "unlisted AS ( \
+             DELETE FROM due_job d USING ended \
+             WHERE d.account_id = $1 AND d.name_digest = ended.name_digest)"
+    };
+}
+pub(super) use unlisted;
 
 /// The key of the job in a row of [`job_columns`].
 pub(super) fn job_key(row: &Row) -> Result<JobKey> {

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::PostgresStore;
 use super::db::{Db, Params, Statement};
-use super::job_rows::{job_columns, job_or_none};
+use super::job_rows::{job_columns, job_or_none, later, listed, unlisted};
 use super::notify::CHANNEL;
 use super::rows::{caller, column, now};
 use crate::domain::{
@@ -24,14 +24,6 @@ use crate::store::{JobStore, Result, StoreError};
 pub(super) static ALL: &[&Statement] =
     &[&RESERVE, &NOTIFY, &SUBMITTED, &DISCARD, &LOST, &GET, &LIST, &GET_BY_KEY];
 
-/// The time of a change of `job j` at `$now`: always later than the change before it.
-macro_rules! later {
-    ($now:literal) => {
-        concat!("greatest(", now!($now), ", j.updated_at + interval '1 microsecond')")
-    };
-}
-pub(super) use later;
-
 /// Of two concurrent inserts one violates the primary key, is retried, and finds the other's
 /// row. A retried insert recognises its own row by the reservation.
 static RESERVE: Statement = Statement::idempotent(
@@ -42,7 +34,7 @@ static RESERVE: Statement = Statement::idempotent(
              SELECT j.* FROM caller JOIN job j ON j.account_id = $1 AND j.name_digest = $4), \
          created AS ( \
              INSERT INTO job (account_id, name_digest, client_job_id, request_digest, job_order, \
-                 vault_id, reservation, state, submitting_since, created_at, updated_at) \
+                 vault_id, reservation, state, reserved_at, created_at, updated_at) \
              SELECT $1, $4, $5, $6, $7, v.id, $9, 'submitting', ",
         now!("$3"),
         ", ",
@@ -52,9 +44,11 @@ static RESERVE: Statement = Statement::idempotent(
         " FROM caller JOIN vault v ON v.account_id = $1 AND v.id = coalesce($8::bigint, \
                  (SELECT g.id FROM vault g WHERE g.account_id = $1 AND g.system)) \
              WHERE NOT EXISTS (SELECT FROM existing) \
-             RETURNING *) \
-         SELECT j.request_digest, \
-             j.reservation = $9 AND j.submitting_since IS NOT NULL AS fresh, ",
+             RETURNING *), \
+         queued AS (SELECT name_digest, claimable_at, reserved_at FROM created), ",
+        listed!("true"),
+        " SELECT j.request_digest, \
+             j.reservation = $9 AND j.reserved_at IS NOT NULL AS fresh, ",
         job_columns!(),
         " FROM caller LEFT JOIN (TABLE existing UNION ALL TABLE created) AS j ON true"
     ),
@@ -66,31 +60,46 @@ static NOTIFY: Statement = Statement::idempotent("jobs.notify", "SELECT pg_notif
 static SUBMITTED: Statement = Statement::non_idempotent(
     "jobs.submitted",
     concat!(
-        "UPDATE job j SET state = 'queued', request_id = $4, memo = $5, reason = NULL, \
-             fence = NULL, submitting_since = NULL, due_at = ",
+        "WITH queued AS ( \
+             UPDATE job j SET state = 'queued', request_id = $4, memo = $5, reason = NULL, \
+                 fence = NULL, reserved_at = NULL, claimable_at = ",
         now!("$3"),
         ", updated_at = ",
         later!("$3"),
         " WHERE j.account_id = $1 AND j.name_digest = $2 AND j.request_id IS NULL \
-         RETURNING ",
+             RETURNING j.*), ",
+        listed!("false"),
+        " SELECT ",
         job_columns!(),
+        " FROM queued j"
     ),
 );
 
 static DISCARD: Statement = Statement::idempotent(
     "jobs.discard",
-    "DELETE FROM job WHERE account_id = $1 AND name_digest = $2 AND state = 'submitting'",
+    concat!(
+        "WITH ended AS ( \
+             DELETE FROM job j \
+             WHERE j.account_id = $1 AND j.name_digest = $2 AND j.state = 'submitting' \
+             RETURNING j.name_digest), ",
+        unlisted!(),
+        " SELECT FROM ended"
+    ),
 );
 
 static LOST: Statement = Statement::non_idempotent(
     "jobs.lost",
     concat!(
-        "UPDATE job j SET state = 'failed', reason = $4, fence = NULL, submitting_since = NULL, \
-             due_at = NULL, updated_at = ",
+        "WITH ended AS ( \
+             UPDATE job j SET state = 'failed', reason = $4, fence = NULL, reserved_at = NULL, \
+                 claimable_at = NULL, updated_at = ",
         later!("$3"),
         " WHERE j.account_id = $1 AND j.name_digest = $2 AND j.state = 'submitting' \
-         RETURNING ",
+             RETURNING j.*), ",
+        unlisted!(),
+        " SELECT ",
         job_columns!(),
+        " FROM ended j"
     ),
 );
 

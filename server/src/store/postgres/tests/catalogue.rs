@@ -5,13 +5,14 @@ use tokio_postgres::{Client, NoTls};
 use super::super::scratch::ScratchDatabase;
 
 /// Tables that are not spread by account, with the reason. All others are account data.
-pub(super) const GLOBAL: [(&str, &str); 7] = [
+pub(super) const GLOBAL: [(&str, &str); 8] = [
     ("account", "account data may refer to it; a row changes only when it is created"),
     ("api_key", "a key is found by its public id, before its account is known"),
     ("session", "a session is found by its digest, and belongs to a key"),
     ("sign_in_code", "a code is found by its digest"),
     ("setting", "one secret of the whole service"),
     ("vault_directory", "a fork names a vault of any account by its id"),
+    ("due_job", "a worker locks a row of any account that no other one has locked"),
     ("promptarium_migration", "one row for each migration"),
 ];
 

@@ -3,7 +3,7 @@
 use crate::store::postgres::PostgresStore;
 
 /// Each invariant's violation and the query that finds it.
-const VIOLATIONS: [(&str, &str); 11] = [
+const VIOLATIONS: [(&str, &str); 12] = [
     (
         "a vault's count is not the number of its memberships",
         "SELECT 1 FROM vault v WHERE prompt_count <> (SELECT count(*) FROM vault_prompt m \
@@ -36,8 +36,15 @@ const VIOLATIONS: [(&str, &str); 11] = [
     ),
     (
         "a job that has ended is due, or another one is not, or is twice",
-        "SELECT 1 FROM job WHERE num_nonnulls(due_at, submitting_since) <> \
+        "SELECT 1 FROM job WHERE num_nonnulls(claimable_at, reserved_at) <> \
          (state NOT IN ('completed', 'failed'))::integer",
+    ),
+    (
+        "what workers look for is not what is due or being submitted",
+        "SELECT 1 FROM (SELECT * FROM job WHERE state NOT IN ('completed', 'failed')) AS j \
+         FULL JOIN due_job d ON d.account_id = j.account_id AND d.name_digest = j.name_digest \
+         WHERE d.due_at IS DISTINCT FROM coalesce(j.claimable_at, j.reserved_at) \
+         OR d.submitting IS DISTINCT FROM (j.state = 'submitting')",
     ),
     (
         "a job that has ended is under a lease",

@@ -88,15 +88,20 @@ async fn a_claim_during_the_completion_takes_the_lease() {
 
 #[tokio::test]
 async fn a_row_that_another_claim_has_locked_is_skipped() {
-    let db = StoreUnderTest::postgres().await;
-    let alice = db.caller("alice").await;
-    queued(&*db.store, &alice, "a").await;
-    queued(&*db.store, &alice, "b").await;
-    let other = db.sql().await;
-    let lock = "BEGIN; SELECT FROM job WHERE client_job_id = 'a' FOR UPDATE";
-    other.batch_execute(lock).await.unwrap();
-    let claim = timeout(LEASE, claim(&*db.store)).await.unwrap().unwrap();
-    assert_eq!(&*claim.job.key.client_job_id, "b");
+    for locked in ["job", "due_job"] {
+        let db = StoreUnderTest::postgres().await;
+        let alice = db.caller("alice").await;
+        queued(&*db.store, &alice, "a").await;
+        queued(&*db.store, &alice, "b").await;
+        let other = db.sql().await;
+        let lock = format!(
+            "BEGIN; SELECT FROM {locked} WHERE name_digest = \
+             (SELECT name_digest FROM job WHERE client_job_id = 'a') FOR UPDATE"
+        );
+        other.batch_execute(&lock).await.unwrap();
+        let claim = timeout(LEASE, claim(&*db.store)).await.unwrap().unwrap();
+        assert_eq!(&*claim.job.key.client_job_id, "b", "{locked}");
+    }
 }
 
 #[tokio::test]

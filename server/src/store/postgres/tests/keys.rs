@@ -98,6 +98,7 @@ async fn fingerprint(store: &PostgresStore) -> String {
     let all = "SELECT md5(string_agg(line, '' ORDER BY line)) FROM (
         SELECT vault::text FROM vault UNION ALL SELECT prompt::text FROM prompt
         UNION ALL SELECT vault_prompt::text FROM vault_prompt UNION ALL SELECT job::text FROM job
+        UNION ALL SELECT due_job::text FROM due_job
         UNION ALL SELECT (public_id, revoked_at)::text FROM api_key
     ) AS lines (line)";
     query(store, all, &[]).await[0].get(0)

@@ -85,12 +85,15 @@ const MANY: &str = "
     INSERT INTO vault_prompt (account_id, vault_id, prompt_id, kind)
         SELECT account_id, account_id * 10 + at, id, kind FROM prompt, generate_series(0, 1) AS at;
     INSERT INTO job (account_id, name_digest, client_job_id, request_digest, reservation,
-            job_order, vault_id, state, request_id, memo, reason, due_at, created_at, updated_at)
+            job_order, vault_id, state, request_id, memo, reason, claimable_at,
+            created_at, updated_at)
         SELECT 1 + at % 100, sha256(at::text::bytea), at, sha256(''), gen_random_uuid(), '{}',
             10, CASE WHEN at % 5 = 0 THEN 'queued' ELSE 'failed' END, 'r', 'm',
             CASE WHEN at % 5 = 0 THEN NULL ELSE 'r' END,
             CASE WHEN at % 5 = 0 THEN now() END, now(), now()
         FROM generate_series(1, 5000) AS at;
+    INSERT INTO due_job (account_id, name_digest, submitting, due_at)
+        SELECT account_id, name_digest, get_byte(name_digest, 0) < 128, now() FROM job;
     SET session_replication_role = DEFAULT;
     ANALYZE;";
 

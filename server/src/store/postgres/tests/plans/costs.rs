@@ -71,23 +71,26 @@ async fn a_page_costs_the_same_in_a_large_account() {
 }
 
 /// Jobs that have ended, and one in a hundred that is due.
-const JOBS: &str = "INSERT INTO job (account_id, name_digest, client_job_id, request_digest,
-        job_order, vault_id, state, request_id, memo, prompt_id, reservation, due_at,
-        created_at, updated_at)
-    SELECT $1, sha256(n::text::bytea), n::text, sha256('r'), '{}', 1,
-        CASE WHEN n % 101 = 0 THEN 'queued' ELSE 'completed' END, 'r', '',
-        CASE WHEN n % 101 = 0 THEN NULL ELSE n END, gen_random_uuid(),
-        CASE WHEN n % 101 = 0 THEN now() END, now(), now()
-    FROM generate_series(1, 101000) AS n";
+const JOBS: &str = "WITH made AS (
+        INSERT INTO job (account_id, name_digest, client_job_id, request_digest, job_order,
+            vault_id, state, request_id, memo, prompt_id, reservation, claimable_at,
+            created_at, updated_at)
+        SELECT $1, sha256(n::text::bytea), n::text, sha256('r'), '{}', 1,
+            CASE WHEN n % 101 = 0 THEN 'queued' ELSE 'completed' END, 'r', '',
+            CASE WHEN n % 101 = 0 THEN NULL ELSE n END, gen_random_uuid(),
+            CASE WHEN n % 101 = 0 THEN now() END, now(), now()
+        FROM generate_series(1, 101000) AS n RETURNING *)
+    INSERT INTO due_job (account_id, name_digest, submitting, due_at)
+    SELECT account_id, name_digest, false, claimable_at FROM made WHERE claimable_at IS NOT NULL";
 
 #[tokio::test]
 async fn a_claim_reads_no_ended_jobs() {
     let (store, _database) = store().await;
     let alice = caller(&store, "alice").await;
     query(&store, JOBS, &[&alice.account.0]).await;
-    query(&store, "ANALYZE job", &[]).await;
-    let claim = claims::ALL.iter().find(|statement| statement.name == "jobs.claim").unwrap();
-    let arguments = "NULL, gen_random_uuid(), 20000000, 0, '{}'";
+    query(&store, "ANALYZE job, due_job", &[]).await;
+    let claim = claims::ALL.iter().find(|statement| statement.name == "jobs.next").unwrap();
+    let arguments = "NULL, 20000000, 0, '{}'";
     let blocks = blocks(&store, claim, arguments).await;
     assert!(blocks < 200, "it read {blocks} blocks");
     assert!(store.claim_job(LEASE, &Turn::default()).await.unwrap().is_some());
@@ -101,15 +104,15 @@ async fn a_claim_passes_an_account_with_many_due_jobs() {
     for (by, count) in [(&alice, "20000"), (&bob, "2")] {
         query(&store, &due.replace("101000", count), &[&by.account.0]).await;
     }
-    query(&store, "ANALYZE job", &[]).await;
-    let claim = claims::ALL.iter().find(|statement| statement.name == "jobs.claim").unwrap();
+    query(&store, "ANALYZE job, due_job", &[]).await;
+    let claim = claims::ALL.iter().find(|statement| statement.name == "jobs.next").unwrap();
     let alice = alice.account.0;
     for (after, except) in [(alice, ""), (0, &*format!("{alice}"))] {
-        let arguments = format!("NULL, gen_random_uuid(), 20000000, {after}, '{{{except}}}'");
+        let arguments = format!("NULL, 20000000, {after}, '{{{except}}}'");
         let blocks = blocks(&store, claim, &arguments).await;
         assert!(blocks < 100, "it read {blocks} blocks");
     }
-    let claimed = "SELECT count(*) FROM job WHERE fence IS NOT NULL AND account_id = $1";
+    let claimed = "SELECT count(*) FROM due_job WHERE due_at > now() AND account_id = $1";
     assert_eq!(query(&store, claimed, &[&bob.account.0]).await[0].get::<_, i64>(0), 2);
 }
 

@@ -10,11 +10,8 @@ const WITH_ACCOUNT: [&str; 4] = ["prompt", "vault", "vault_prompt", "job"];
 const MANY_PER_ACCOUNT: [&str; 3] = ["prompt", "vault_prompt", "job"];
 
 /// Indexes that do not start with the account, with the reason why they may be used.
-const GLOBAL_INDEXES: [(&str, &str); 3] = [
-    ("job_due_of_account", "a worker claims the job of any account; the next one is one probe"),
-    ("job_submitting", "a worker fails the jobs of all accounts whose submissions were lost"),
-    ("job_ended", "a worker deletes the jobs of all accounts that ended long ago"),
-];
+const GLOBAL_INDEXES: [(&str, &str); 1] =
+    [("job_ended", "a worker deletes the jobs of all accounts that ended long ago")];
 
 /// The root node.
 pub(super) struct Plan(Value);
