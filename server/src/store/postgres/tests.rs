@@ -7,6 +7,7 @@ mod contents;
 mod invariants;
 mod jobs;
 mod keys;
+mod locks;
 mod notify;
 mod outage;
 mod plans;

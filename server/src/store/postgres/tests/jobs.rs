@@ -104,6 +104,21 @@ async fn a_row_that_another_claim_has_locked_is_skipped() {
     }
 }
 
+/// As after a server that has died between the two statements of a claim.
+#[tokio::test]
+async fn a_job_of_a_claim_that_was_not_finished_is_claimed_when_the_lease_would_have_ended() {
+    let db = StoreUnderTest::postgres().await;
+    let alice = db.caller("alice").await;
+    queued(&*db.store, &alice, "j").await;
+    let lasting = format!("{} seconds", LEASE.as_secs());
+    let begun = format!("UPDATE due_job SET due_at = due_at + '{lasting}'");
+    db.sql().await.batch_execute(&begun).await.unwrap();
+    assert!(claim(&*db.store).await.is_none());
+    db.clock.advance(LEASE);
+    assert_eq!(claim(&*db.store).await.unwrap().failed_attempts, 0);
+    db.check().await;
+}
+
 #[tokio::test]
 async fn an_unreadable_job_is_failed_and_holds_up_no_other() {
     let db = StoreUnderTest::postgres().await;
