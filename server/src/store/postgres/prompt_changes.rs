@@ -79,8 +79,7 @@ static LOCK_PROMPT: Statement = Statement::idempotent(
     ),
 );
 
-/// The caller's vault with this id, and what follows once the prompt in `$prompt` is changed or
-/// found: it comes into the vault.
+/// The CTEs that put the prompt in `$prompt` into the vault in `target`, and count it.
 macro_rules! in_target {
     ($prompt:literal) => {
         concat!(
