@@ -1,11 +1,15 @@
 //! Statements that wait for a lock, and what changed meanwhile.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use futures::future::try_join_all;
 use tokio_postgres::Client;
 
-use crate::domain::{Caller, PromptPatch};
-use crate::store::contract_tests::StoreUnderTest;
+use super::{caller, store, store_in};
+use crate::clock::Clock;
+use crate::domain::{Caller, PromptPatch, slug};
+use crate::store::contract_tests::{StoreUnderTest, named};
 use crate::store::prelude::*;
 
 /// Runs `call` until it waits for a lock of `holder`, then `meanwhile`, and then ends the
@@ -95,4 +99,21 @@ async fn an_update_that_waited_for_a_save_shows_its_vault() {
     let updated = beside(&db, &holder, update, async || {}).await.unwrap();
     assert_eq!((&*updated.title, &updated.vault_ids[..]), ("x", &[vault][..]));
     db.check().await;
+}
+
+#[tokio::test]
+async fn vaults_of_one_name_that_many_servers_create_at_once_have_the_first_slugs() {
+    let (one, database) = store().await;
+    let alice = caller(&one, "alice").await;
+    let mut servers = vec![one];
+    for _ in 0..3 {
+        servers.push(store_in(&database, Clock::System).await);
+    }
+    let created = servers.iter().cycle().take(80).map(|server| {
+        let (server, alice) = (server.clone(), alice.clone());
+        async move { server.create_vault(&alice, named("Sky")).await }
+    });
+    let created = try_join_all(created).await.unwrap();
+    let slugs: BTreeSet<_> = created.iter().map(|vault| vault.slug.to_string()).collect();
+    assert_eq!(slugs, (1..=80).map(|number| slug::candidate("sky", number)).collect());
 }
