@@ -148,7 +148,7 @@ pub(crate) const LIST_ROWS_PER_ACCOUNT: usize = 808;
 pub(crate) const STREAM_WAIT: Duration = Duration::from_secs(5);
 /// How long the reader of a stream may take no batch before its connection is closed.
 pub(crate) const STREAM_STALL_TIMEOUT: Duration = Duration::from_secs(30);
-/// Keys in the cache.
+/// Keys in the cache, and forked vaults in theirs.
 pub(crate) const KEY_CACHE_SIZE: usize = 10_000;
 /// How long an idle worker waits for a notification before it looks for jobs itself.
 pub(crate) const JOB_POLL: Duration = Duration::from_secs(1);

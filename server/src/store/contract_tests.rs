@@ -78,7 +78,7 @@ pub(crate) struct StoreUnderTest {
 
 enum Kind {
     Memory(Arc<MemoryStore>),
-    Postgres(PostgresStore, ScratchDatabase),
+    Postgres(Box<PostgresStore>, ScratchDatabase),
 }
 
 impl StoreUnderTest {
@@ -96,7 +96,11 @@ impl StoreUnderTest {
         let manual = Clock::Manual(clock.clone());
         let store = PostgresStore::open(&url, Migration::Auto, manual).await.unwrap();
         let store = store.with_vaults_max(VAULTS_MAX);
-        Self { store: Arc::new(store.clone()), clock, kind: Kind::Postgres(store, database) }
+        Self {
+            store: Arc::new(store.clone()),
+            clock,
+            kind: Kind::Postgres(Box::new(store), database),
+        }
     }
 
     /// A connection of its own to the database.

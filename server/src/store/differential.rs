@@ -153,8 +153,13 @@ async fn faults_in_the_database_are_found() {
     let ops = sequence(1, 600);
     assert_eq!(difference("", &ops).await, None);
     for fault in [
-        "DROP TRIGGER membership_parted ON membership",
-        "ALTER SEQUENCE membership_pin INCREMENT -1 MINVALUE -1000000",
+        "CREATE FUNCTION grow() RETURNS trigger LANGUAGE plpgsql AS \
+         'BEGIN NEW.prompt_count := greatest(OLD.prompt_count, NEW.prompt_count); \
+         RETURN NEW; END'; \
+         CREATE TRIGGER grow BEFORE UPDATE ON vault FOR EACH ROW EXECUTE FUNCTION grow()",
+        "CREATE FUNCTION last() RETURNS trigger LANGUAGE plpgsql AS \
+         'BEGIN NEW.pin := -NEW.pin; RETURN NEW; END'; \
+         CREATE TRIGGER last BEFORE UPDATE ON vault_prompt FOR EACH ROW EXECUTE FUNCTION last()",
         "CREATE FUNCTION forget() RETURNS trigger LANGUAGE plpgsql AS \
          'BEGIN NEW.setbacks := 0; RETURN NEW; END'; \
          CREATE TRIGGER forget BEFORE UPDATE ON job FOR EACH ROW EXECUTE FUNCTION forget()",
@@ -162,7 +167,7 @@ async fn faults_in_the_database_are_found() {
          'BEGIN NEW.revoked_at := OLD.revoked_at; RETURN NEW; END'; \
          CREATE TRIGGER keep BEFORE UPDATE ON api_key FOR EACH ROW EXECUTE FUNCTION keep()",
         "CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; \
-         CREATE TRIGGER lose BEFORE INSERT ON membership FOR EACH ROW WHEN (NEW.id % 50 = 0) \
+         CREATE TRIGGER lose BEFORE INSERT ON vault_prompt FOR EACH ROW WHEN (NEW.id % 50 = 0) \
          EXECUTE FUNCTION lose()",
     ] {
         assert!(difference(fault, &ops).await.is_some(), "not found: {fault}");

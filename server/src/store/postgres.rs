@@ -1,15 +1,27 @@
 //! The PostgreSQL store: durable, and shared by any number of servers.
 //!
-//! A method is one statement where possible, that is, one round trip. Each statement of
-//! a caller begins with the CTE `caller`, which checks the key, so that a revoked key is
-//! refused by every server at once. Where two concurrent statements conflict, one of them
-//! violates a constraint, and `db` runs it again.
+//! A method is one statement where possible, that is, one round trip. A transaction of several
+//! statements is sent at once, and so is one round trip too: see [`steps`].
+//!
+//! # Accounts
+//! Each statement of a caller has the account as `$1` and the key as `$2`. It checks that the key
+//! is the account's and not revoked, so that a revoked key is refused by every server at once. It
+//! names each table of account data (`vault`, `prompt`, `vault_prompt`, `job`) with
+//! `account_id = $1`, so that where these tables are spread over nodes by `account_id`, it goes to
+//! one node. `account`, `api_key`, `session`, `sign_in_code`, `setting` and `vault_directory` are
+//! small and global: every node has them, or one node has. There are no functions or triggers, and
+//! no volatile function is called where rows are updated.
+//!
+//! Where two concurrent statements conflict, one of them violates a constraint, and is sent again.
 //!
 //! # Locks
 //! Row locks are taken in one order, to avoid deadlocks: vaults by id, then prompts by
 //! id, then memberships. A foreign key check would lock its row too late, so a statement
-//! that adds a prompt to a vault locks both explicitly before. A new API key locks its account
-//! and nothing else.
+//! that adds a prompt to a vault locks both explicitly before. What adds one of a limited number
+//! locks the account first.
+//!
+//! Whoever adds memberships to a vault or removes them changes the vault's `prompt_count` in the
+//! same statement, under a lock on the vault.
 //!
 //! # CTEs that lock
 //! - PostgreSQL evaluates a `SELECT` in a CTE only as far as another part of the query
@@ -19,30 +31,38 @@
 //! - `INSERT`, `UPDATE` and `DELETE` in a CTE always run to completion, but no other part
 //!   of the query sees their changes in the tables, only their `RETURNING` rows.
 //! - The isolation level is READ COMMITTED: after waiting for a lock, a statement sees the
-//!   latest version of the row it locked, and its original snapshot of everything else.
+//!   latest version of the row it locked, and its original snapshot of everything else. A
+//!   statement that must see more is sent after the one that locks, in one transaction.
 //!
 //! Each module below holds the SQL of one resource, beside the method that uses it; `db` sends
 //! statements, and `connect` has the connections.
 
+mod account_keys;
 mod batch_loader;
+mod claims;
 mod connect;
 mod db;
+mod forks;
 mod job_queue;
+mod job_rows;
 mod jobs;
 mod key_cache;
 mod keys;
 mod listing;
 mod memberships;
 mod migrate;
+mod new_vaults;
 mod notify;
 mod permits;
 mod pooler;
+mod prompt_changes;
 mod prompts;
 mod retry;
 mod rows;
 #[cfg(any(test, feature = "test-support"))]
 pub(crate) mod scratch;
 mod sessions;
+mod steps;
 #[cfg(test)]
 mod tests;
 mod tls;
@@ -54,6 +74,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use promptarium::VaultId;
+use quick_cache::sync::Cache;
 
 use self::batch_loader::BatchLoader;
 use self::connect::{Connector, Unreachable};
@@ -66,8 +88,8 @@ use self::rows::column;
 pub use self::url::DatabaseUrl;
 use super::{Cause, Store, StoreError};
 use crate::clock::Clock;
-use crate::domain::{KeyId, SharedPrompt};
-use crate::limits::VAULTS_MAX;
+use crate::domain::{AccountId, KeyId, SharedPrompt};
+use crate::limits::{KEY_CACHE_SIZE, VAULTS_MAX};
 
 /// A [`Store`] in PostgreSQL.
 #[derive(Clone)]
@@ -76,6 +98,8 @@ pub struct PostgresStore {
     keys: Arc<key_cache::KeyCache>,
     prompt_reads: BatchLoader<KeyId, SharedPrompt>,
     notifier: notify::JobNotifier,
+    /// Accounts of vaults that were forked.
+    vault_accounts: Arc<Cache<VaultId, AccountId>>,
     /// How many vaults an account may have.
     vaults_max: i64,
 }
@@ -126,6 +150,7 @@ impl PostgresStore {
             keys: Arc::new(key_cache::KeyCache::new()),
             prompt_reads: BatchLoader::new(),
             notifier: notify::JobNotifier::new(connector),
+            vault_accounts: Arc::new(Cache::new(KEY_CACHE_SIZE)),
             vaults_max: VAULTS_MAX as i64,
         })
     }

@@ -130,17 +130,21 @@ async fn poison(database: &str) {
     }
 }
 
-const POISON: &str = "INSERT INTO job (account_id, name_digest, client_job_id, request_digest, \
-        job_order, vault_id, state, request_id, memo, submitting_since, due_at, created_at, \
-        updated_at) \
-    SELECT account.id, sha256(convert_to('poison-' || n, 'UTF8')), 'poison-' || n, sha256(''), \
-        $1::text::json, account.general_vault_id, \
-        CASE WHEN due THEN 'queued' ELSE 'submitting' END, \
-        CASE WHEN due THEN 'r' END, CASE WHEN due THEN '{}' END, \
-        CASE WHEN NOT due THEN now() - interval '1 hour' END, \
-        CASE WHEN due THEN now() - interval '1 hour' END, now(), now() \
-    FROM account, generate_series(1, $2::bigint) AS n, LATERAL (SELECT n % 2 = 0 AS due) AS kind \
-    WHERE account.name = 'mallory'";
+const POISON: &str = "WITH made AS ( \
+        INSERT INTO job (account_id, name_digest, client_job_id, request_digest, job_order, \
+            vault_id, state, request_id, memo, reserved_at, claimable_at, created_at, updated_at) \
+        SELECT account.id, sha256(convert_to('poison-' || n, 'UTF8')), 'poison-' || n, \
+            sha256(''), $1::text::json, vault.id, \
+            CASE WHEN due THEN 'queued' ELSE 'submitting' END, \
+            CASE WHEN due THEN 'r' END, CASE WHEN due THEN '{}' END, \
+            CASE WHEN NOT due THEN now() - interval '1 hour' END, \
+            CASE WHEN due THEN now() - interval '1 hour' END, now(), now() \
+        FROM account JOIN vault ON vault.account_id = account.id AND vault.system, \
+            generate_series(1, $2::bigint) AS n, LATERAL (SELECT n % 2 = 0 AS due) AS kind \
+        WHERE account.name = 'mallory' RETURNING *) \
+    INSERT INTO due_job (account_id, name_digest, submitting, due_at) \
+    SELECT account_id, name_digest, claimable_at IS NULL, coalesce(claimable_at, reserved_at) \
+    FROM made";
 
 const POISON_LEFT: &str =
     "SELECT count(*) FROM job WHERE client_job_id LIKE 'poison-%' AND state <> 'failed'";

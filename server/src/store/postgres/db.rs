@@ -15,14 +15,13 @@ use jiff::Timestamp;
 use tokio::sync::{RwLock, Semaphore};
 use tokio::time::Instant;
 use tokio_postgres::Row;
-use tokio_postgres::error::SqlState;
 
 use super::connect::{Connector, DbClient, Unreachable};
 use super::permits::{PoolUse, Shares};
 pub(super) use super::retry::{Params, Statement};
 use super::retry::{Retry, store_error, within};
 pub(super) use super::transaction::Rows;
-use super::transaction::{Busy, begin, in_transaction};
+use super::transaction::{Busy, begin};
 use crate::clock::Clock;
 use crate::domain::{AccountId, Caller};
 use crate::limits::{
@@ -40,7 +39,7 @@ static PING: Statement = Statement::read_only("ping", "SELECT 1");
 #[derive(Clone)]
 pub(super) struct Db {
     /// Connections for one statement at a time.
-    pool: Pool<Connector>,
+    pub(super) pool: Pool<Connector>,
     shared: Arc<[Slot]>,
     pub(super) clock: Clock,
     /// For one statement: the server itself ends it after `statement_timeout`.
@@ -223,34 +222,16 @@ impl Db {
         rows.into_iter().next().ok_or(StoreError::KeyRevoked)
     }
 
-    /// The first row of a caller's long write, which has a time limit and a share of the
-    /// connections of its own.
-    ///
-    /// # Errors
-    /// Also [`StoreError::TooLarge`] if it takes too long.
-    pub(super) async fn long_row_of_caller(
+    /// The first row of a caller's statement that may find nothing, which need not mean that the
+    /// key is revoked.
+    pub(super) async fn maybe_row_of_caller(
         &self,
         caller: &Caller,
         statement: &Statement,
         params: Params<'_>,
-    ) -> Result<Row> {
-        let _permits = self.shares.long_writes.acquire(caller.account).await?;
-        let limit = self.long_limit;
-        let mut retry = Retry::long(statement, limit);
-        loop {
-            let client = retry.connection(|| self.pool.get()).await?;
-            let mut busy = Busy { client, running: true };
-            let writing = in_transaction(&busy.client, limit, statement, params);
-            let outcome = retry.answer(limit + STATEMENT_GRACE, writing).await?;
-            busy.running = false;
-            match outcome {
-                Ok(rows) => return rows.into_iter().next().ok_or(StoreError::KeyRevoked),
-                Err(error) if error.code() == Some(&SqlState::QUERY_CANCELED) => {
-                    return Err(StoreError::TooLarge);
-                }
-                Err(error) => retry.after(&busy.client, error, true).await?,
-            }
-        }
+    ) -> Result<Option<Row>> {
+        let _permits = self.shares.steps.acquire(caller.account).await?;
+        Ok(self.rows(statement, params).await?.into_iter().next())
     }
 
     /// The first row of a caller's statement, and a stream of all others. Fails also if no

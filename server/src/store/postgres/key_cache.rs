@@ -9,8 +9,8 @@ use std::sync::Arc;
 use quick_cache::sync::Cache;
 use subtle::ConstantTimeEq;
 
-use super::db::{Db, Statement};
-use super::rows::micros;
+use super::db::{Db, Params, Statement};
+use super::rows::{micros, now};
 use crate::domain::{KeyId, KeyRecord};
 use crate::error_chain::error_chain;
 use crate::limits::{KEY_CACHE_SIZE, LAST_USE_PRECISION};
@@ -22,10 +22,14 @@ pub(super) static ALL: &[&Statement] = &[&USED];
 /// Other servers record uses of the key too.
 static USED: Statement = Statement::non_idempotent(
     "keys.used",
-    "WITH clock AS MATERIALIZED (SELECT coalesce($2::timestamptz, clock_timestamp()) AS now)
-     UPDATE api_key k SET last_used_at = now FROM clock
-     WHERE k.id = $1::bigint AND k.revoked_at IS NULL AND (k.last_used_at IS NULL
-         OR k.last_used_at <= now - $3::bigint * interval '1 microsecond')",
+    concat!(
+        "UPDATE api_key k SET last_used_at = ",
+        now!("$3"),
+        " WHERE k.account_id = $1 AND k.id = $2 AND k.revoked_at IS NULL
+            AND (k.last_used_at IS NULL OR k.last_used_at <= ",
+        now!("$3"),
+        " - $4::bigint * interval '1 microsecond')"
+    ),
 )
 .pipelined();
 
@@ -66,10 +70,11 @@ impl KeyCache {
         else {
             return;
         };
-        let (id, db) = (key.record.id.0, db.clone());
+        let (account, id, db) = (key.record.account.0, key.record.id.0, db.clone());
         tokio::spawn(async move {
             let precision = micros(LAST_USE_PRECISION);
-            if let Err(error) = db.rows(&USED, &[&id, &db.now(), &precision]).await {
+            let params: Params<'_> = &[&account, &id, &db.now(), &precision];
+            if let Err(error) = db.rows(&USED, params).await {
                 let error = error_chain(&error);
                 tracing::debug!(error, "the last use of a key is not recorded");
             }

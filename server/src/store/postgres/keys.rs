@@ -6,7 +6,7 @@ use tokio_postgres::Row;
 
 use super::PostgresStore;
 use super::db::{Params, Statement};
-use super::rows::{column, is_no_session};
+use super::rows::{caller, column, is_no_session};
 use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes};
 use crate::store::{KeyStore, Result, StoreError};
 
@@ -15,24 +15,24 @@ pub(super) static ALL: &[&Statement] =
     &[&ACCOUNT, &ACCOUNTS, &SEED, &FIRST, &FIND, &CONFIRM, &CREATE, &LIST, &LIST_OF, &REVOKE];
 
 /// CTEs that create an account with its General vault if a condition holds: `$1` is its
-/// name, `$2` the time. `clock` has the time; `fresh` has the new ids, or no row. Account and
-/// vault reference each other through deferred constraints, which are checked at commit.
+/// name, `$2` the time. `fresh` has the time and the new ids, or no row.
 macro_rules! new_account {
     ($condition:literal) => {
         concat!(
-            "clock AS MATERIALIZED (SELECT coalesce($2::timestamptz, clock_timestamp()) AS now
-            ), fresh AS MATERIALIZED (
-                SELECT nextval('account_id_seq') AS account_id, nextval('vault_id_seq') AS vault_id
-                WHERE ",
+            "fresh AS MATERIALIZED (
+                SELECT nextval('account_id_seq') AS account_id, nextval('vault_id_seq') AS vault_id,
+                    coalesce($2::timestamptz, statement_timestamp()) AS now WHERE ",
             $condition,
             "), new_account AS (
-                INSERT INTO account (id, name, general_vault_id, created_at)
-                SELECT account_id, $1::text, vault_id, now FROM fresh, clock
+                INSERT INTO account (id, name, created_at) SELECT account_id, $1, now FROM fresh
             ), new_vault AS (
                 INSERT INTO vault
                     (account_id, id, name, slug, visibility, system, created_at, updated_at)
                 SELECT account_id, vault_id, 'General', 'general', 'private', true, now, now
-                FROM fresh, clock
+                FROM fresh
+            ), listed AS (
+                INSERT INTO vault_directory (vault_id, account_id)
+                SELECT vault_id, account_id FROM fresh
             )"
         )
     };
@@ -45,7 +45,7 @@ macro_rules! new_key {
             INSERT INTO api_key
                 (account_id, public_id, digest, prompts_write, created_at, revoked_at)
             SELECT id, $3::text, $4::bytea, $5::boolean, now, CASE WHEN $6::boolean THEN now END
-            FROM owner, clock
+            FROM owner
         )"
     };
 }
@@ -76,9 +76,10 @@ static SEED: Statement = Statement::idempotent(
             SELECT id FROM account WHERE name = $1::text
         ), ",
         new_account!("NOT EXISTS (SELECT FROM existing) AND NOT EXISTS (SELECT FROM known)"),
-        ", owner AS (
-            SELECT id FROM existing WHERE NOT EXISTS (SELECT FROM known)
-            UNION ALL SELECT account_id FROM fresh
+        ", owner (id, now) AS (
+            SELECT id, coalesce($2::timestamptz, statement_timestamp()) FROM existing
+            WHERE NOT EXISTS (SELECT FROM known)
+            UNION ALL SELECT account_id, now FROM fresh
         ), ",
         new_key!(),
         " SELECT coalesce((SELECT same FROM known), true)"
@@ -92,7 +93,7 @@ static FIRST: Statement = Statement::non_idempotent(
     concat!(
         "WITH ",
         new_account!("NOT EXISTS (SELECT FROM account ORDER BY id LIMIT 1)"),
-        ", owner AS (SELECT account_id AS id FROM fresh), ",
+        ", owner AS (SELECT account_id AS id, now FROM fresh), ",
         new_key!(),
         " SELECT EXISTS (SELECT FROM fresh)"
     ),
@@ -102,8 +103,10 @@ static FIRST: Statement = Statement::non_idempotent(
 static CREATE: Statement = Statement::non_idempotent(
     "keys.create",
     concat!(
-        "WITH clock AS MATERIALIZED (SELECT coalesce($2::timestamptz, clock_timestamp()) AS now),
-        owner AS (SELECT id FROM account WHERE name = $1::text), ",
+        "WITH owner AS (
+            SELECT id, coalesce($2::timestamptz, statement_timestamp()) AS now
+            FROM account WHERE name = $1::text
+        ), ",
         new_key!(),
         " SELECT EXISTS (SELECT FROM owner)"
     ),
@@ -118,10 +121,8 @@ static FIND: Statement = Statement::read_only(
     ),
 );
 
-static CONFIRM: Statement = Statement::read_only(
-    "keys.confirm",
-    "SELECT FROM api_key WHERE id = $1::bigint AND revoked_at IS NULL",
-);
+static CONFIRM: Statement =
+    Statement::read_only("keys.confirm", concat!(caller!(), " SELECT FROM caller"));
 
 static LIST: Statement = Statement::read_only(
     "keys.list",
@@ -149,9 +150,8 @@ static REVOKE: Statement = Statement::idempotent(
     "keys.revoke",
     concat!(
         "UPDATE api_key k
-        SET revoked_at = coalesce(k.revoked_at, $2::timestamptz, clock_timestamp())
-        FROM account a
-        WHERE k.public_id = $1::text AND a.id = k.account_id AND ",
+        SET revoked_at = coalesce(k.revoked_at, $2::timestamptz, statement_timestamp())
+        FROM account a WHERE k.public_id = $1::text AND a.id = k.account_id AND ",
         is_no_session!(),
         " RETURNING a.name, k.public_id, k.prompts_write, k.created_at, k.revoked_at"
     ),
@@ -181,7 +181,8 @@ impl KeyStore for PostgresStore {
     }
 
     async fn confirm_key(&self, caller: &Caller) -> Result<()> {
-        let outcome = self.db.rows_of_caller(caller, &CONFIRM, &[&caller.key.0]).await;
+        let params: Params<'_> = &[&caller.account.0, &caller.key.0];
+        let outcome = self.db.rows_of_caller(caller, &CONFIRM, params).await;
         if let Err(StoreError::KeyRevoked) = outcome {
             self.keys.remove(caller.key);
         }

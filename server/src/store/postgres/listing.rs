@@ -33,7 +33,7 @@ const _: () = assert!(STREAM_BATCH == 64);
 pub(super) static ALL: &[&Statement] =
     &[&ALL_PROMPTS, &OF_KIND, &IN_VAULT, &OF_KIND_IN_VAULT, &SMALL_VAULT, &LARGE_VAULT];
 
-/// A page of the account: the caller's key `$1`, ids below `$2`, at most `$3` rows.
+/// A page of the account: ids below `$3`, at most `$4` rows.
 macro_rules! of_account {
     ($condition:literal) => {
         concat!(
@@ -44,17 +44,17 @@ macro_rules! of_account {
              LEFT JOIN LATERAL (
                  SELECT * FROM (
                      SELECT * FROM prompt
-                     WHERE account_id = caller.account_id AND id < $2 ",
+                     WHERE account_id = $1 AND id < $3 ",
             $condition,
             "        ORDER BY id DESC LIMIT 101
-                 ) ahead LIMIT $3
+                 ) ahead LIMIT $4
              ) p ON true
              ORDER BY p.id DESC"
         )
     };
 }
 
-/// A page of the vault `$4`. `vault` is NULL if the caller has no such vault.
+/// A page of the vault `$5`. `vault` is NULL if the caller has no such vault.
 macro_rules! of_vault {
     ($condition:literal) => {
         concat!(
@@ -63,20 +63,19 @@ macro_rules! of_vault {
             prompt_columns!(),
             ", v.id AS vault
              FROM caller
-             LEFT JOIN vault v ON v.account_id = caller.account_id AND v.id = $4
+             LEFT JOIN vault v ON v.account_id = $1 AND v.id = $5
              LEFT JOIN LATERAL (
                  SELECT one.* FROM (
                      SELECT prompt_id FROM (
-                         SELECT prompt_id FROM membership
-                         WHERE account_id = v.account_id AND vault_id = v.id
-                             AND prompt_id < $2 ",
+                         SELECT prompt_id FROM vault_prompt
+                         WHERE account_id = $1 AND vault_id = v.id AND prompt_id < $3 ",
             $condition,
             "            ORDER BY prompt_id DESC LIMIT 101
-                     ) ahead LIMIT $3
+                     ) ahead LIMIT $4
                  ) m
                  CROSS JOIN LATERAL (
                      SELECT * FROM prompt
-                     WHERE account_id = v.account_id AND id = m.prompt_id OFFSET 0
+                     WHERE account_id = $1 AND id = m.prompt_id OFFSET 0
                  ) one
              ) p ON true
              ORDER BY p.id DESC"
@@ -84,7 +83,7 @@ macro_rules! of_vault {
     };
 }
 
-/// The contents of the vault `$2`. Nested loops keep the innermost order; an outer `ORDER BY`
+/// The contents of the vault `$3`. Nested loops keep the innermost order; an outer `ORDER BY`
 /// would sort whole prompts before the first could leave.
 macro_rules! contents {
     ($rows:literal) => {
@@ -94,18 +93,18 @@ macro_rules! contents {
             prompt_columns!(),
             ", p.membership, p.pinned, v.id AS vault
          FROM caller
-         LEFT JOIN vault v ON v.account_id = caller.account_id AND v.id = $2
+         LEFT JOIN vault v ON v.account_id = $1 AND v.id = $3
          LEFT JOIN LATERAL (
              SELECT m.id AS membership, m.pin IS NOT NULL AS pinned, one.* FROM (
-                 SELECT id, pin, prompt_id FROM membership
-                 WHERE account_id = v.account_id AND vault_id = v.id
+                 SELECT id, pin, prompt_id FROM vault_prompt
+                 WHERE account_id = $1 AND vault_id = v.id
                  ORDER BY pin DESC NULLS LAST, id DESC ",
             $rows,
             "
              ) m
              CROSS JOIN LATERAL (
                  SELECT * FROM prompt
-                 WHERE account_id = v.account_id AND id = m.prompt_id OFFSET 0
+                 WHERE account_id = $1 AND id = m.prompt_id OFFSET 0
              ) one
          ) p ON true"
         )
@@ -114,10 +113,10 @@ macro_rules! contents {
 
 pub(super) static ALL_PROMPTS: Statement = Statement::read_only("listing.all", of_account!(""));
 pub(super) static OF_KIND: Statement =
-    Statement::read_only("listing.of_kind", of_account!("AND kind = $4"));
+    Statement::read_only("listing.of_kind", of_account!("AND kind = $5"));
 pub(super) static IN_VAULT: Statement = Statement::read_only("listing.in_vault", of_vault!(""));
 pub(super) static OF_KIND_IN_VAULT: Statement =
-    Statement::read_only("listing.of_kind_in_vault", of_vault!("AND kind = $5"));
+    Statement::read_only("listing.of_kind_in_vault", of_vault!("AND kind = $6"));
 static SMALL_VAULT: Statement = Statement::read_only("contents.small", contents!("LIMIT 65"));
 static LARGE_VAULT: Statement = Statement::read_only("contents.large", contents!("OFFSET 0"));
 
@@ -131,14 +130,15 @@ pub(super) async fn page(
     let limit = limit.min(PAGE_MAX);
     let row_limit = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
     let before = after.map_or(i64::MAX, PromptId::get);
-    let (key, vault, kind) = (caller.key.0, vault.map(VaultId::get), kind.map(PromptKind::as_str));
-    let (statement, params): (_, Params<'_>) = match (&vault, &kind) {
-        (None, None) => (&ALL_PROMPTS, &[&key, &before, &row_limit]),
-        (None, Some(kind)) => (&OF_KIND, &[&key, &before, &row_limit, kind]),
-        (Some(vault), None) => (&IN_VAULT, &[&key, &before, &row_limit, vault]),
-        (Some(vault), Some(kind)) => (&OF_KIND_IN_VAULT, &[&key, &before, &row_limit, vault, kind]),
+    let (vault, kind) = (vault.map(VaultId::get), kind.map(PromptKind::as_str));
+    let (statement, more): (_, Params<'_>) = match (&vault, &kind) {
+        (None, None) => (&ALL_PROMPTS, &[]),
+        (None, Some(kind)) => (&OF_KIND, &[kind]),
+        (Some(vault), None) => (&IN_VAULT, &[vault]),
+        (Some(vault), Some(kind)) => (&OF_KIND_IN_VAULT, &[vault, kind]),
     };
-    let rows = db.list_of_caller(caller, statement, params, limit + 1).await?;
+    let page: Params<'_> = &[&caller.account.0, &caller.key.0, &before, &row_limit];
+    let rows = db.list_of_caller(caller, statement, &[page, more].concat(), limit + 1).await?;
     if let Some(row) = rows.first().filter(|_| vault.is_some()) {
         column::<Option<i64>>(row, "vault")?.ok_or(StoreError::UnknownVault)?;
     }
@@ -158,7 +158,7 @@ pub(super) async fn contents(
     vault: VaultId,
     stall_timeout: Duration,
 ) -> Result<Contents> {
-    let params: Params<'_> = &[&caller.key.0, &vault.get()];
+    let params: Params<'_> = &[&caller.account.0, &caller.key.0, &vault.get()];
     let rows = db.list_of_caller(caller, &SMALL_VAULT, params, STREAM_BATCH + 1).await?;
     if rows.len() <= STREAM_BATCH {
         let small = rows.iter().filter_map(|row| listed(row).transpose());

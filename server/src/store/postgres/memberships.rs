@@ -7,45 +7,51 @@ use async_trait::async_trait;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use super::db::{Params, Statement};
-use super::rows::{caller, column};
+use super::rows::{caller, column, key_is_valid};
+use super::steps::Step;
 use super::{PostgresStore, listing};
 use crate::domain::Caller;
 use crate::limits::STREAM_STALL_TIMEOUT;
 use crate::store::{Added, Contents, MembershipStore, Moved, Result, StoreError};
 
 #[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[&ADD, &REMOVE, &MOVE, &PIN];
+pub(super) static ALL: &[&Statement] = &[&ADD, &REMOVE, &LOCK_VAULTS, &MOVE, &PIN];
 
-/// `prompt_count` is updated by a trigger, which this statement's own snapshot does not
-/// show. The new count is therefore the count of the locked vault plus the number added.
+/// The vault was locked when `added` is counted, so the new count is the one that was read under
+/// the lock and the number added.
 static ADD: Statement = Statement::non_idempotent(
     "memberships.add",
     concat!(
         caller!(),
         ", wanted AS (
             SELECT id, min(ord) AS ord
-            FROM unnest($3::bigint[]) WITH ORDINALITY AS given (id, ord) GROUP BY id
+            FROM unnest($4::bigint[]) WITH ORDINALITY AS given (id, ord) GROUP BY id
         ), v AS (
-            SELECT v.account_id, v.id, v.prompt_count
-            FROM caller JOIN vault v ON v.account_id = caller.account_id AND v.id = $2
-            FOR NO KEY UPDATE OF v
+            SELECT v.id, v.prompt_count FROM vault v
+            WHERE v.account_id = $1 AND v.id = $3 AND ",
+        key_is_valid!(),
+        " FOR NO KEY UPDATE
         ), locked AS (
-            SELECT p.id, p.kind
-            FROM caller JOIN prompt p ON p.account_id = caller.account_id
-                AND p.id = ANY ($3::bigint[])
-            WHERE (SELECT count(*) FROM v) > 0 ORDER BY p.id FOR KEY SHARE OF p
+            SELECT p.id, p.kind FROM prompt p
+            WHERE p.account_id = $1 AND p.id = ANY ($4::bigint[])
+                AND (SELECT count(*) FROM v) > 0
+            ORDER BY p.id FOR KEY SHARE
         ), unknown AS (
             SELECT id, ord FROM wanted WHERE id NOT IN (SELECT id FROM locked)
         ), added AS (
-            INSERT INTO membership (account_id, vault_id, prompt_id, kind)
-            SELECT v.account_id, v.id, locked.id, locked.kind
+            INSERT INTO vault_prompt (account_id, vault_id, prompt_id, kind)
+            SELECT $1, v.id, locked.id, locked.kind
             FROM v, locked JOIN wanted ON wanted.id = locked.id
             WHERE NOT EXISTS (SELECT FROM unknown) ORDER BY wanted.ord
             ON CONFLICT (account_id, vault_id, prompt_id) DO NOTHING RETURNING 1
+        ), number AS (
+            SELECT count(*) AS added FROM added
+        ), counted AS (
+            UPDATE vault v SET prompt_count = v.prompt_count + number.added FROM number
+            WHERE v.account_id = $1 AND v.id = $3 AND number.added > 0
         )
-        SELECT v.prompt_count, (SELECT count(*) FROM added) AS added,
-            ARRAY(SELECT id FROM unknown ORDER BY ord) AS unknown
-        FROM caller LEFT JOIN v ON true",
+        SELECT v.prompt_count, number.added, ARRAY(SELECT id FROM unknown ORDER BY ord) AS unknown
+        FROM caller CROSS JOIN number LEFT JOIN v ON true",
     ),
 );
 
@@ -54,74 +60,81 @@ static REMOVE: Statement = Statement::non_idempotent(
     concat!(
         caller!(),
         ", v AS (
-            SELECT v.account_id, v.id
-            FROM caller JOIN vault v ON v.account_id = caller.account_id AND v.id = $2
-            FOR NO KEY UPDATE OF v
+            SELECT v.id FROM vault v WHERE v.account_id = $1 AND v.id = $3 AND ",
+        key_is_valid!(),
+        " FOR NO KEY UPDATE
         ), deleted AS (
-            DELETE FROM membership m USING v
-            WHERE m.account_id = v.account_id AND m.vault_id = v.id AND m.id = $3
-            RETURNING 1
+            DELETE FROM vault_prompt m USING v
+            WHERE m.account_id = $1 AND m.vault_id = v.id AND m.id = $4
+            RETURNING m.vault_id
+        ), counted AS (
+            UPDATE vault v SET prompt_count = v.prompt_count - 1
+            FROM deleted WHERE v.account_id = $1 AND v.id = deleted.vault_id
         )
         SELECT EXISTS (SELECT FROM deleted) AS deleted FROM caller",
     ),
 );
 
-/// - `locked_prompt` reads the membership without a lock: a membership never changes its
-///   prompt. Whether the membership still exists is decided by the DELETE, after all locks.
-/// - `present` is evaluated only if nothing was moved: a missing membership is reported
-///   before a missing target.
-/// - A membership that the target has already is updated in place to look like a new one.
-///   If the target is the source, the insert does not conflict: the row is deleted.
+/// In a transaction before [`MOVE`].
+static LOCK_VAULTS: Statement = Statement::idempotent(
+    "memberships.lock_vaults",
+    concat!(
+        "SELECT FROM vault v WHERE v.account_id = $1 AND v.id IN ($3, $4) AND ",
+        key_is_valid!(),
+        " ORDER BY v.id FOR NO KEY UPDATE"
+    ),
+);
+
+/// From the vault `$3` to `$5`, when both were locked: nothing comes into them or leaves them
+/// meanwhile. A prompt that the target has already leaves it too, and comes into it anew. So it
+/// does if the target is the source. A missing membership is reported before a missing target.
 static MOVE: Statement = Statement::non_idempotent(
     "memberships.move",
     concat!(
         caller!(),
-        ", locked_vaults AS (
-            SELECT v.id
-            FROM caller JOIN vault v ON v.account_id = caller.account_id AND v.id IN ($2, $4)
-            ORDER BY v.id FOR NO KEY UPDATE OF v
-        ), vaults AS (
-            SELECT count(*) FILTER (WHERE id = $2) > 0 AS source,
-                count(*) FILTER (WHERE id = $4) > 0 AS target
-            FROM locked_vaults
-        ), locked_prompt AS (
-            SELECT p.account_id, p.id, p.kind
-            FROM caller JOIN membership m ON m.account_id = caller.account_id
-                    AND m.vault_id = $2 AND m.id = $3
-                JOIN prompt p ON p.account_id = m.account_id AND p.id = m.prompt_id
-            WHERE (SELECT source AND target FROM vaults) FOR KEY SHARE OF p
-        ), present AS (
-            SELECT 1
-            FROM caller JOIN membership m ON m.account_id = caller.account_id
-                AND m.vault_id = $2 AND m.id = $3
-            WHERE (SELECT source FROM vaults) FOR UPDATE OF m
+        ", present AS (
+            SELECT m.prompt_id FROM vault_prompt m
+            WHERE m.account_id = $1 AND m.vault_id = $3 AND m.id = $4
+        ), locked AS (
+            SELECT p.id, p.kind FROM present JOIN prompt p
+                ON p.account_id = $1 AND p.id = present.prompt_id
+            WHERE EXISTS (SELECT FROM vault v WHERE v.account_id = $1 AND v.id = $5) AND ",
+        key_is_valid!(),
+        " FOR KEY SHARE OF p
         ), deleted AS (
-            DELETE FROM membership m USING locked_prompt p
-            WHERE m.account_id = p.account_id AND m.vault_id = $2 AND m.id = $3
-            RETURNING m.account_id
+            DELETE FROM vault_prompt m USING locked
+            WHERE m.account_id = $1 AND m.vault_id IN ($3, $5) AND m.prompt_id = locked.id
+            RETURNING m.vault_id
         ), added AS (
-            INSERT INTO membership (account_id, vault_id, prompt_id, kind)
-            SELECT deleted.account_id, $4, p.id, p.kind FROM deleted, locked_prompt p
-            ON CONFLICT (account_id, vault_id, prompt_id) DO UPDATE SET id = excluded.id, pin = NULL
+            INSERT INTO vault_prompt (account_id, vault_id, prompt_id, kind)
+            SELECT $1, $5, locked.id, locked.kind FROM locked
+            WHERE (SELECT count(*) FROM deleted) > 0
             RETURNING id, prompt_id
+        ), counted AS (
+            UPDATE vault v SET prompt_count = v.prompt_count
+                + CASE WHEN v.id = $5 THEN 1 ELSE 0 END
+                - (SELECT count(*) FROM deleted WHERE deleted.vault_id = v.id)
+            FROM added
+            WHERE v.account_id = $1 AND v.id IN ($3, $5)
         )
-        SELECT added.id, added.prompt_id,
-            CASE WHEN added.id IS NULL THEN EXISTS (SELECT FROM present) ELSE true END AS present
+        SELECT added.id, added.prompt_id, EXISTS (SELECT FROM present) AS present
         FROM caller LEFT JOIN added ON true",
     ),
 );
 
-/// Locks only the membership, and holds no other lock while it waits.
+/// The latest pinned has the greatest number. Locks only the membership, and holds no other lock
+/// while it waits. Of two at once that get the same number, the newer membership comes first.
 static PIN: Statement = Statement::non_idempotent(
     "memberships.pin",
     concat!(
         caller!(),
         ", changed AS (
-            UPDATE membership m
-            SET pin = CASE WHEN $4 THEN coalesce(m.pin, nextval('membership_pin')) END
-            FROM caller
-            WHERE m.account_id = caller.account_id AND m.vault_id = $2 AND m.id = $3
-            RETURNING 1
+            UPDATE vault_prompt m SET pin = CASE WHEN $5 THEN coalesce(m.pin, 1 + coalesce((
+                SELECT max(other.pin) FROM vault_prompt other
+                WHERE other.account_id = $1 AND other.vault_id = $3), 0)) END
+            WHERE m.account_id = $1 AND m.vault_id = $3 AND m.id = $4 AND ",
+        key_is_valid!(),
+        " RETURNING 1
         )
         SELECT EXISTS (SELECT FROM changed) AS changed FROM caller",
     ),
@@ -140,7 +153,7 @@ impl MembershipStore for PostgresStore {
         prompts: &[PromptId],
     ) -> Result<Added> {
         let ids: Vec<i64> = prompts.iter().map(|id| id.get()).collect();
-        let params: Params<'_> = &[&caller.key.0, &vault.get(), &ids];
+        let params: Params<'_> = &[&caller.account.0, &caller.key.0, &vault.get(), &ids];
         let row = self.db.row_of_caller(caller, &ADD, params).await?;
         let before: Option<i64> = column(&row, "prompt_count")?;
         let before = before.ok_or(StoreError::NotFound)?;
@@ -162,7 +175,8 @@ impl MembershipStore for PostgresStore {
         vault: VaultId,
         membership: VaultPromptId,
     ) -> Result<()> {
-        let params: Params<'_> = &[&caller.key.0, &vault.get(), &membership.get()];
+        let params: Params<'_> =
+            &[&caller.account.0, &caller.key.0, &vault.get(), &membership.get()];
         let row = self.db.row_of_caller(caller, &REMOVE, params).await?;
         if column(&row, "deleted")? { Ok(()) } else { Err(StoreError::NotFound) }
     }
@@ -174,8 +188,13 @@ impl MembershipStore for PostgresStore {
         membership: VaultPromptId,
         target: VaultId,
     ) -> Result<Moved> {
-        let params: Params<'_> = &[&caller.key.0, &vault.get(), &membership.get(), &target.get()];
-        let row = self.db.row_of_caller(caller, &MOVE, params).await?;
+        let (account, key) = (caller.account.0, caller.key.0);
+        let (vault, membership, target) = (vault.get(), membership.get(), target.get());
+        let steps: [Step<'_>; 2] = [
+            (&LOCK_VAULTS, &[&account, &key, &vault, &target]),
+            (&MOVE, &[&account, &key, &vault, &membership, &target]),
+        ];
+        let row = self.db.row_of_steps(caller, &steps).await?;
         if !column::<bool>(&row, "present")? {
             return Err(StoreError::NotFound);
         }
@@ -192,7 +211,8 @@ impl MembershipStore for PostgresStore {
         membership: VaultPromptId,
         pinned: bool,
     ) -> Result<()> {
-        let params: Params<'_> = &[&caller.key.0, &vault.get(), &membership.get(), &pinned];
+        let params: Params<'_> =
+            &[&caller.account.0, &caller.key.0, &vault.get(), &membership.get(), &pinned];
         let row = self.db.row_of_caller(caller, &PIN, params).await?;
         if column(&row, "changed")? { Ok(()) } else { Err(StoreError::NotFound) }
     }

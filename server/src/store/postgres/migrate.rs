@@ -30,6 +30,10 @@ pub(super) const LIST: &[Version] = &[
         name: "V6__vault_limit",
         sql: include_str!("../../../migrations/V6__vault_limit.sql"),
     },
+    Version {
+        name: "V7__account_statements",
+        sql: include_str!("../../../migrations/V7__account_statements.sql"),
+    },
 ];
 
 /// Any number that is the same for all servers: "prompts" in ASCII.

@@ -1,4 +1,4 @@
-//! Prompts. The parent module explains the order of locks and CTEs that lock.
+//! Prompts: creating and reading them. [`super::prompt_changes`] has the other changes.
 
 use std::sync::Arc;
 
@@ -7,69 +7,56 @@ use jiff::Timestamp;
 use promptarium::{PromptId, VaultId};
 
 use super::db::{Params, Statement};
-use super::rows::{self, caller, column, prompt_columns};
-use super::{PostgresStore, listing};
+use super::rows::{self, caller, column, key_is_valid, now, prompt_columns};
+use super::{PostgresStore, listing, prompt_changes};
 use crate::domain::{
-    Caller, NewPrompt, PromptKind, PromptPage, PromptPatch, PromptQuery, PromptRecord, SharedPrompt,
+    Caller, NewPrompt, PromptPage, PromptPatch, PromptQuery, PromptRecord, SharedPrompt,
 };
 use crate::store::{PromptStore, Result, StoreError};
 
 #[cfg(test)]
-pub(super) static ALL: &[&Statement] = &[&CREATE, &CREATE_IN_VAULT, &GET, &UPDATE, &SAVE, &DELETE];
+pub(super) static ALL: &[&Statement] = &[&CREATE, &CREATE_IN_VAULT, &GET];
 
-/// Inserts the prompt with the values `$2` to `$9` and selects from `$from`.
+/// Inserts the prompt with the values `$3` to `$10` at the time `$11`, if `$from` has a row.
 macro_rules! insert {
-    ($from:literal) => {
+    ($from:expr) => {
         concat!(
             "INSERT INTO prompt AS p (
                  account_id, kind, title, body, platform, model_id, aspect_ratio, image_url,
                  reference_media_urls, created_at, updated_at
              )
-             SELECT caller.account_id, $2, $3, $4, $5, $6, $7, $8, $9, caller.now, caller.now
-             FROM ",
+             SELECT $1, $3, $4, $5, $6, $7, $8, $9, $10, ",
+            now!("$11"),
+            ", ",
+            now!("$11"),
             $from,
-            " RETURNING p.account_id, p.id, p.kind, p.created_at"
+            " RETURNING p.id, p.kind, p.created_at"
         )
     };
 }
 
-/// The CTE `target`: the caller's vault with this id, locked because its prompt count
-/// changes, and so that it is not deleted meanwhile.
-macro_rules! locked_vault {
-    ($id:literal) => {
-        concat!(
-            "target AS MATERIALIZED (
-                 SELECT v.id FROM caller
-                 JOIN vault v ON v.account_id = caller.account_id AND v.id = ",
-            $id,
-            " FOR NO KEY UPDATE OF v
-             )"
-        )
-    };
-}
+/// The most frequent write is one plain insert.
+static CREATE: Statement =
+    Statement::non_idempotent("prompts.create", insert!(concat!(" WHERE ", key_is_valid!())))
+        .pipelined();
 
-/// The most frequent write has a statement of its own: just the insert.
-static CREATE: Statement = Statement::non_idempotent(
-    "prompts.create",
-    concat!(caller!("$10::timestamptz"), " ", insert!("caller")),
-)
-.pipelined();
-
+/// The update of the count locks the vault first.
 static CREATE_IN_VAULT: Statement = Statement::non_idempotent(
     "prompts.create_in_vault",
     concat!(
-        caller!("$10::timestamptz"),
-        ", ",
-        locked_vault!("$11"),
-        ", created AS (",
-        insert!("caller CROSS JOIN target"),
+        caller!(),
+        ", target AS (
+             UPDATE vault v SET prompt_count = v.prompt_count + 1
+             WHERE v.account_id = $1 AND v.id = $12 AND ",
+        key_is_valid!(),
+        " RETURNING v.id
+         ), created AS (",
+        insert!(" FROM target"),
         "), added AS (
-             INSERT INTO membership (account_id, vault_id, prompt_id, kind)
-             SELECT created.account_id, target.id, created.id, created.kind
-             FROM created CROSS JOIN target
+             INSERT INTO vault_prompt (account_id, vault_id, prompt_id, kind)
+             SELECT $1, $12, created.id, created.kind FROM created
          )
-         SELECT created.account_id, created.id, created.kind, created.created_at
-         FROM caller LEFT JOIN created ON true"
+         SELECT created.id, created.created_at FROM caller LEFT JOIN created ON true"
     ),
 );
 
@@ -81,93 +68,7 @@ static GET: Statement = Statement::read_only(
         " SELECT ",
         prompt_columns!(),
         " FROM caller
-         LEFT JOIN prompt p ON p.account_id = caller.account_id AND p.id = ANY($2::bigint[])"
-    ),
-);
-
-/// NULL parameters leave their column unchanged; `$6` says whether the platform becomes
-/// `$7`. `$14` says that the update needs a model and brings none. `has_model` is NULL if
-/// there is no such prompt.
-static UPDATE: Statement = Statement::non_idempotent(
-    "prompts.update",
-    concat!(
-        caller!("$12::timestamptz"),
-        ", ",
-        locked_vault!("$13"),
-        ", changed AS (
-             UPDATE prompt p SET
-                 kind = coalesce($3, p.kind),
-                 title = coalesce($4, p.title),
-                 body = coalesce($5, p.body),
-                 platform = CASE WHEN $6::boolean THEN $7 ELSE p.platform END,
-                 model_id = coalesce($8, p.model_id),
-                 aspect_ratio = coalesce($9, p.aspect_ratio),
-                 image_url = coalesce($10, p.image_url),
-                 reference_media_urls = coalesce($11, p.reference_media_urls),
-                 updated_at = greatest(caller.now, p.updated_at + interval '1 microsecond')
-             FROM caller
-             WHERE p.account_id = caller.account_id AND p.id = $2
-                 AND ($13::bigint IS NULL OR EXISTS (SELECT FROM target))
-                 AND (NOT $14::boolean OR p.model_id IS NOT NULL)
-             RETURNING p.*
-         ), added AS (
-             INSERT INTO membership (account_id, vault_id, prompt_id, kind)
-             SELECT changed.account_id, target.id, changed.id, changed.kind
-             FROM changed CROSS JOIN target
-             ON CONFLICT DO NOTHING
-         )
-         SELECT ",
-        prompt_columns!(locked),
-        ", target.id AS vault,
-             (SELECT before.model_id IS NOT NULL FROM prompt before
-              WHERE before.account_id = caller.account_id AND before.id = $2) AS has_model
-         FROM caller LEFT JOIN changed p ON true LEFT JOIN target ON true"
-    ),
-);
-
-/// The prompt is locked too, so that of two concurrent changes to one prompt the later
-/// response shows both.
-static SAVE: Statement = Statement::non_idempotent(
-    "prompts.save",
-    concat!(
-        caller!(),
-        ", ",
-        locked_vault!("$3"),
-        ", locked AS MATERIALIZED (
-             SELECT p.* FROM caller
-             JOIN prompt p ON p.account_id = caller.account_id AND p.id = $2
-             WHERE (SELECT count(*) FROM target) >= 0
-             FOR NO KEY UPDATE OF p
-         ), added AS (
-             INSERT INTO membership (account_id, vault_id, prompt_id, kind)
-             SELECT locked.account_id, target.id, locked.id, locked.kind
-             FROM locked CROSS JOIN target
-             ON CONFLICT DO NOTHING
-         )
-         SELECT ",
-        prompt_columns!(locked),
-        ", target.id AS vault
-         FROM caller LEFT JOIN locked p ON true LEFT JOIN target ON true"
-    ),
-);
-
-/// Its memberships change the counts of its vaults, so the vaults are locked first.
-static DELETE: Statement = Statement::non_idempotent(
-    "prompts.delete",
-    concat!(
-        caller!(),
-        ", locked AS MATERIALIZED (
-             SELECT v.id FROM caller
-             JOIN membership m ON m.account_id = caller.account_id AND m.prompt_id = $2
-             JOIN vault v ON v.account_id = m.account_id AND v.id = m.vault_id
-             ORDER BY v.id FOR NO KEY UPDATE OF v
-         ), deleted AS (
-             DELETE FROM prompt p USING caller
-             WHERE p.account_id = caller.account_id AND p.id = $2
-                 AND (SELECT count(*) FROM locked) >= 0
-             RETURNING p.id
-         )
-         SELECT deleted.id FROM caller LEFT JOIN deleted ON true",
+         LEFT JOIN prompt p ON p.account_id = $1 AND p.id = ANY($3::bigint[])"
     ),
 );
 
@@ -176,6 +77,7 @@ impl PromptStore for PostgresStore {
     async fn create_prompt(&self, caller: &Caller, new: NewPrompt) -> Result<SharedPrompt> {
         let inputs = &new.inputs;
         let params: Params<'_> = &[
+            &caller.account.0,
             &caller.key.0,
             &new.kind.as_str(),
             &&*new.title,
@@ -189,7 +91,7 @@ impl PromptStore for PostgresStore {
             &new.vault.map(VaultId::get),
         ];
         let row = match new.vault {
-            None => self.db.row_of_caller(caller, &CREATE, &params[..10]).await?,
+            None => self.db.row_of_caller(caller, &CREATE, &params[..11]).await?,
             Some(_) => self.db.row_of_caller(caller, &CREATE_IN_VAULT, params).await?,
         };
         let id = column::<Option<i64>>(&row, "id")?.ok_or(StoreError::UnknownVault)?;
@@ -210,7 +112,8 @@ impl PromptStore for PostgresStore {
 
     async fn prompt(&self, caller: &Caller, id: PromptId) -> Result<SharedPrompt> {
         let send = |ids: Vec<i64>| async move {
-            let rows = self.db.rows_of_caller(caller, &GET, &[&caller.key.0, &ids]).await?;
+            let params: Params<'_> = &[&caller.account.0, &caller.key.0, &ids];
+            let rows = self.db.rows_of_caller(caller, &GET, params).await?;
             let prompts = rows.iter().filter_map(|row| rows::prompt(row).transpose());
             prompts.map(|prompt| prompt.map(|prompt| (prompt.id.get(), prompt))).collect()
         };
@@ -231,41 +134,7 @@ impl PromptStore for PostgresStore {
         if patch.is_empty() {
             return self.prompt(caller, id).await;
         }
-        let inputs = &patch.inputs;
-        let lacks_model =
-            patch.kind.is_some_and(PromptKind::needs_model) && inputs.model_id.is_none();
-        let params: Params<'_> = &[
-            &caller.key.0,
-            &id.get(),
-            &patch.kind.map(PromptKind::as_str),
-            &patch.title.as_deref(),
-            &patch.text.as_deref(),
-            &patch.platform.is_some(),
-            &patch.platform.as_ref().and_then(Option::as_deref),
-            &inputs.model_id.as_deref(),
-            &inputs.aspect_ratio.as_deref(),
-            &inputs.image_url.as_deref(),
-            &inputs.reference_media_urls.as_deref(),
-            &self.db.now(),
-            &patch.vault.map(VaultId::get),
-            &lacks_model,
-        ];
-        let row = self.db.row_of_caller(caller, &UPDATE, params).await?;
-        if let Some(prompt) = rows::prompt(&row)? {
-            return Ok(in_vault(prompt, patch.vault));
-        }
-        let vault: Option<i64> = column(&row, "vault")?;
-        Err(match column::<Option<bool>>(&row, "has_model")? {
-            Some(_) if patch.vault.is_some() && vault.is_none() => StoreError::UnknownVault,
-            Some(false) if lacks_model => StoreError::ModelRequired,
-            // If it has a model, it was deleted after the statement began.
-            _ => StoreError::NotFound,
-        })
-    }
-
-    async fn delete_prompt(&self, caller: &Caller, id: PromptId) -> Result<()> {
-        let row = self.db.row_of_caller(caller, &DELETE, &[&caller.key.0, &id.get()]).await?;
-        column::<Option<i64>>(&row, 0)?.map(drop).ok_or(StoreError::NotFound)
+        prompt_changes::update(&self.db, caller, id, patch).await
     }
 
     async fn save_prompt(
@@ -274,21 +143,10 @@ impl PromptStore for PostgresStore {
         id: PromptId,
         vault: VaultId,
     ) -> Result<SharedPrompt> {
-        let params: Params<'_> = &[&caller.key.0, &id.get(), &vault.get()];
-        let row = self.db.row_of_caller(caller, &SAVE, params).await?;
-        let prompt = rows::prompt(&row)?.ok_or(StoreError::NotFound)?;
-        column::<Option<i64>>(&row, "vault")?.ok_or(StoreError::UnknownVault)?;
-        Ok(in_vault(prompt, Some(vault)))
+        prompt_changes::save(&self.db, caller, id, vault).await
     }
-}
 
-/// Adds `vault` to the vaults of a prompt that the statement read before it inserted the
-/// membership.
-fn in_vault(mut prompt: SharedPrompt, vault: Option<VaultId>) -> SharedPrompt {
-    if let Some(vault) = vault
-        && let Err(index) = prompt.vault_ids.binary_search(&vault)
-    {
-        Arc::make_mut(&mut prompt).vault_ids.insert(index, vault);
+    async fn delete_prompt(&self, caller: &Caller, id: PromptId) -> Result<()> {
+        prompt_changes::delete(&self.db, caller, id).await
     }
-    prompt
 }

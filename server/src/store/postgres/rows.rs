@@ -31,22 +31,34 @@ pub(super) fn micros(duration: Duration) -> i64 {
     i64::try_from(duration.as_micros()).map_or(MAX, |micros| micros.min(MAX))
 }
 
-/// Begins a statement with the CTE `caller`: the account of the key `$1`, or no row if the
-/// key is revoked. With a parameter such as `"$5"` it also has the current time as `now`:
-/// that parameter, or the database's clock if it is NULL.
+/// Whether the key `$2` is one of the account `$1` and not revoked.
+macro_rules! key_is_valid {
+    () => {
+        "EXISTS (SELECT FROM api_key WHERE id = $2 AND account_id = $1 AND revoked_at IS NULL)"
+    };
+}
+pub(super) use key_is_valid;
+
+/// Begins a statement with the CTE `caller`: one row without columns, or no row if the key `$2`
+/// is revoked or not one of the account `$1`. Every other part of the statement names the account
+/// by `$1` too, so that it can be sent to the one node that has the account.
 macro_rules! caller {
     () => {
-        "WITH caller AS (SELECT account_id FROM api_key WHERE id = $1 AND revoked_at IS NULL)"
-    };
-    ($now:literal) => {
-        concat!(
-            "WITH caller AS (SELECT account_id, coalesce(",
-            $now,
-            ", clock_timestamp()) AS now FROM api_key WHERE id = $1 AND revoked_at IS NULL)"
-        )
+        "WITH caller AS (
+            SELECT FROM api_key WHERE id = $2 AND account_id = $1 AND revoked_at IS NULL
+        )"
     };
 }
 pub(super) use caller;
+
+/// The time of a statement: this parameter, or the database's clock if it is NULL. It is the same
+/// everywhere in the statement, and it is not volatile, as `clock_timestamp()` would be.
+macro_rules! now {
+    ($now:literal) => {
+        concat!("coalesce(", $now, "::timestamptz, statement_timestamp())")
+    };
+}
+pub(super) use now;
 
 /// Whether the key `k` is no session. Not `NOT EXISTS`, which may be made a join with all
 /// sessions.
@@ -57,29 +69,14 @@ macro_rules! is_no_session {
 }
 pub(super) use is_no_session;
 
-/// The columns that [`prompt`] reads, of a table or subquery named `p`. They come first
-/// in the `SELECT` list; other columns follow.
-///
-/// `locked` is for a statement that has locked the prompt: the volatile function `vaults_of`
-/// takes a new snapshot, so it sees memberships that were committed while this statement
-/// waited for the lock.
+/// The columns that [`prompt`] reads, of a table or subquery named `p` of the account `$1`. They
+/// come first in the `SELECT` list; other columns follow.
 macro_rules! prompt_columns {
     () => {
-        $crate::store::postgres::rows::prompt_columns!(
-            "ARRAY(SELECT m.vault_id FROM membership m \
-                 WHERE m.account_id = p.account_id AND m.prompt_id = p.id)"
-        )
-    };
-    (locked) => {
-        $crate::store::postgres::rows::prompt_columns!("vaults_of(p.account_id, p.id)")
-    };
-    ($vault_ids:literal) => {
-        concat!(
-            "p.id, p.kind, p.title, p.body, p.platform, p.model_id, p.aspect_ratio, p.image_url, \
-             p.reference_media_urls, p.images, p.created_at, p.updated_at, ",
-            $vault_ids,
-            " AS vault_ids"
-        )
+        "p.id, p.kind, p.title, p.body, p.platform, p.model_id, p.aspect_ratio, p.image_url, \
+         p.reference_media_urls, p.images, p.created_at, p.updated_at, \
+         ARRAY(SELECT m.vault_id FROM vault_prompt m \
+             WHERE m.account_id = $1 AND m.prompt_id = p.id) AS vault_ids"
     };
 }
 pub(super) use prompt_columns;

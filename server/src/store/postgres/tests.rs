@@ -1,17 +1,21 @@
 //! Tests of SQL and of what only this store does. The contract tests cover what both
 //! stores do.
 
+mod catalogue;
 pub(super) mod cluster;
 mod contents;
 mod invariants;
 mod jobs;
 mod keys;
+mod locks;
 mod notify;
 mod outage;
 mod plans;
 mod pool;
 mod resets;
 mod sessions;
+mod statements;
+mod upgrade;
 
 use tokio_postgres::Row;
 

@@ -1,11 +1,10 @@
-//! Statements in transactions of their own, and connections on which something may be running.
+//! Streams of rows, and connections on which something may be running.
 
 use std::ops::Deref;
 use std::pin::Pin;
-use std::time::Duration;
 
 use futures::TryStreamExt;
-use futures::future::{FutureExt, join, join3};
+use futures::future::{FutureExt, join};
 use futures::stream::BoxStream;
 use tokio_postgres::{Error, Row, RowStream};
 
@@ -50,26 +49,4 @@ pub(super) async fn begin(
     let mut rows = Box::pin(rows?);
     let first = rows.try_next().await?;
     Ok((rows, first))
-}
-
-/// Runs a statement in a transaction with its own `statement_timeout`, in one round trip.
-pub(super) async fn in_transaction(
-    client: &DbClient,
-    limit: Duration,
-    statement: &Statement,
-    params: Params<'_>,
-) -> Result<Vec<Row>, Error> {
-    let prepared = client.prepared(statement.name, statement.sql).await?;
-    let begin = format!("BEGIN; SET LOCAL statement_timeout = {}", limit.as_millis());
-    // A statement that fails makes a rollback of the commit.
-    let (begun, rows, committed) = join3(
-        client.batch_execute(&begin),
-        client.query(&prepared, params),
-        client.batch_execute("COMMIT"),
-    )
-    .await;
-    begun?;
-    let rows = rows?;
-    committed?;
-    Ok(rows)
 }

@@ -31,8 +31,10 @@ async fn fill(
              INSERT INTO prompt (account_id, kind, title, body, created_at, updated_at)
              SELECT $1, 'text', 'T', repeat('x', $4::integer), now(), now()
              FROM generate_series(1, $3::integer) RETURNING id, kind
+         ), counted AS (
+             UPDATE vault SET prompt_count = prompt_count + $3 WHERE account_id = $1 AND id = $2
          )
-         INSERT INTO membership (account_id, vault_id, prompt_id, kind)
+         INSERT INTO vault_prompt (account_id, vault_id, prompt_id, kind)
          SELECT $1::bigint, $2::bigint, id, kind FROM created ORDER BY id";
     query(store, statement, &[&caller.account.0, &vault.get(), &prompts, &characters]).await;
 }

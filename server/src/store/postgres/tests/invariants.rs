@@ -3,16 +3,21 @@
 use crate::store::postgres::PostgresStore;
 
 /// Each invariant's violation and the query that finds it.
-const VIOLATIONS: [(&str, &str); 10] = [
+const VIOLATIONS: [(&str, &str); 12] = [
     (
         "a vault's count is not the number of its memberships",
-        "SELECT 1 FROM vault v WHERE prompt_count <> (SELECT count(*) FROM membership m \
+        "SELECT 1 FROM vault v WHERE prompt_count <> (SELECT count(*) FROM vault_prompt m \
          WHERE m.account_id = v.account_id AND m.vault_id = v.id)",
     ),
     (
-        "an account has not exactly one system vault, or it is not its General vault",
-        "SELECT 1 FROM account a WHERE ARRAY[general_vault_id] <> \
-         ARRAY(SELECT v.id FROM vault v WHERE v.account_id = a.id AND v.system)",
+        "an account has not exactly one system vault",
+        "SELECT 1 FROM account a WHERE 1 <> \
+         (SELECT count(*) FROM vault v WHERE v.account_id = a.id AND v.system)",
+    ),
+    (
+        "a vault is not in the directory, or what is there is no vault of that account",
+        "SELECT 1 FROM vault v FULL JOIN vault_directory d ON d.vault_id = v.id \
+         AND d.account_id = v.account_id WHERE v.id IS NULL OR d.vault_id IS NULL",
     ),
     (
         "a slug is twice in an account",
@@ -20,19 +25,26 @@ const VIOLATIONS: [(&str, &str); 10] = [
     ),
     (
         "a membership is not of its prompt's type",
-        "SELECT 1 FROM membership m JOIN prompt p ON p.account_id = m.account_id \
+        "SELECT 1 FROM vault_prompt m JOIN prompt p ON p.account_id = m.account_id \
          AND p.id = m.prompt_id WHERE p.kind <> m.kind",
     ),
     (
         "a membership joins what is not there or is another account's",
-        "SELECT 1 FROM membership m WHERE NOT EXISTS (SELECT 1 FROM prompt p \
+        "SELECT 1 FROM vault_prompt m WHERE NOT EXISTS (SELECT 1 FROM prompt p \
          WHERE p.account_id = m.account_id AND p.id = m.prompt_id) OR NOT EXISTS \
          (SELECT 1 FROM vault v WHERE v.account_id = m.account_id AND v.id = m.vault_id)",
     ),
     (
         "a job that has ended is due, or another one is not, or is twice",
-        "SELECT 1 FROM job WHERE num_nonnulls(due_at, submitting_since) <> \
+        "SELECT 1 FROM job WHERE num_nonnulls(claimable_at, reserved_at) <> \
          (state NOT IN ('completed', 'failed'))::integer",
+    ),
+    (
+        "what workers look for is not what is due or being submitted",
+        "SELECT 1 FROM (SELECT * FROM job WHERE state NOT IN ('completed', 'failed')) AS j \
+         FULL JOIN due_job d ON d.account_id = j.account_id AND d.name_digest = j.name_digest \
+         WHERE d.due_at IS DISTINCT FROM coalesce(j.claimable_at, j.reserved_at) \
+         OR d.submitting IS DISTINCT FROM (j.state = 'submitting')",
     ),
     (
         "a job that has ended is under a lease",

@@ -60,7 +60,9 @@ async fn output_goes_to_general_exactly_if_the_vault_is_deleted_meanwhile() {
         let job = reserved(&*db.store, &alice, new("j", 1, Some(vault))).await;
         db.store.job_submitted(&job.key, ticket()).await.unwrap();
         let lease = claim(&*db.store).await.unwrap().lease;
-        let delete = format!("DELETE FROM vault WHERE id = {vault}");
+        let delete = format!(
+            "DELETE FROM vault WHERE id = {vault}; DELETE FROM vault_directory WHERE vault_id = {vault}"
+        );
         let prompt = complete_beside(&db, lease, &delete, end).await.unwrap();
         let expected = if deleted { db.general(&alice).await.id } else { vault };
         let contents = db.contents(&alice, expected).await;
@@ -86,15 +88,35 @@ async fn a_claim_during_the_completion_takes_the_lease() {
 
 #[tokio::test]
 async fn a_row_that_another_claim_has_locked_is_skipped() {
+    for locked in ["job", "due_job"] {
+        let db = StoreUnderTest::postgres().await;
+        let alice = db.caller("alice").await;
+        queued(&*db.store, &alice, "a").await;
+        queued(&*db.store, &alice, "b").await;
+        let other = db.sql().await;
+        let lock = format!(
+            "BEGIN; SELECT FROM {locked} WHERE name_digest = \
+             (SELECT name_digest FROM job WHERE client_job_id = 'a') FOR UPDATE"
+        );
+        other.batch_execute(&lock).await.unwrap();
+        let claim = timeout(LEASE, claim(&*db.store)).await.unwrap().unwrap();
+        assert_eq!(&*claim.job.key.client_job_id, "b", "{locked}");
+    }
+}
+
+/// As after a server that has died between the two statements of a claim.
+#[tokio::test]
+async fn a_job_of_a_claim_that_was_not_finished_is_claimed_when_the_lease_would_have_ended() {
     let db = StoreUnderTest::postgres().await;
     let alice = db.caller("alice").await;
-    queued(&*db.store, &alice, "a").await;
-    queued(&*db.store, &alice, "b").await;
-    let other = db.sql().await;
-    let lock = "BEGIN; SELECT FROM job WHERE client_job_id = 'a' FOR UPDATE";
-    other.batch_execute(lock).await.unwrap();
-    let claim = timeout(LEASE, claim(&*db.store)).await.unwrap().unwrap();
-    assert_eq!(&*claim.job.key.client_job_id, "b");
+    queued(&*db.store, &alice, "j").await;
+    let lasting = format!("{} seconds", LEASE.as_secs());
+    let begun = format!("UPDATE due_job SET due_at = due_at + '{lasting}'");
+    db.sql().await.batch_execute(&begun).await.unwrap();
+    assert!(claim(&*db.store).await.is_none());
+    db.clock.advance(LEASE);
+    assert_eq!(claim(&*db.store).await.unwrap().failed_attempts, 0);
+    db.check().await;
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use futures::StreamExt;
 use promptarium::VaultPromptId;
 
 use super::{caller, number, query, store};
-use crate::domain::{PromptKind, PromptPatch, PromptQuery, Turn, VaultPatch};
+use crate::domain::{Caller, PromptKind, PromptPatch, PromptQuery, Turn, VaultPatch};
 use crate::store::contract_tests::jobs::{LEASE, new, queued};
 use crate::store::contract_tests::{key, named, named_key, new_prompt};
 use crate::store::postgres::{KeyEntry, PostgresStore};
@@ -31,7 +31,7 @@ async fn an_account_is_created_once_with_its_general_vault() {
     let names = store.accounts().await.unwrap().into_iter().map(|entry| entry.name);
     assert_eq!(names.collect::<Vec<_>>(), ["alice", "bob"]);
     let general = "SELECT count(*) FROM vault v
-        JOIN account a ON a.id = v.account_id AND a.general_vault_id = v.id
+        JOIN account a ON a.id = v.account_id
         WHERE (v.name, v.slug, v.visibility) = ('General', 'general', 'private') AND v.system";
     assert_eq!(number(&store, general).await, 2);
 }
@@ -97,7 +97,8 @@ async fn all_servers_of_a_database_get_one_signing_key() {
 async fn fingerprint(store: &PostgresStore) -> String {
     let all = "SELECT md5(string_agg(line, '' ORDER BY line)) FROM (
         SELECT vault::text FROM vault UNION ALL SELECT prompt::text FROM prompt
-        UNION ALL SELECT membership::text FROM membership UNION ALL SELECT job::text FROM job
+        UNION ALL SELECT vault_prompt::text FROM vault_prompt UNION ALL SELECT job::text FROM job
+        UNION ALL SELECT due_job::text FROM due_job
         UNION ALL SELECT (public_id, revoked_at)::text FROM api_key
     ) AS lines (line)";
     query(store, all, &[]).await[0].get(0)
@@ -163,4 +164,26 @@ async fn every_method_refuses_a_revoked_key_and_changes_nothing() {
     assert_eq!(fingerprint(&store).await, before);
     let claimed = store.claim_job(LEASE, &Turn::default()).await.unwrap();
     assert!(claimed.is_some(), "a job that was accepted before goes on");
+}
+
+/// The account comes from a cache, and the statement checks it.
+#[tokio::test]
+async fn a_key_is_refused_with_another_account() {
+    let (store, _database) = store().await;
+    let (alice, bob) = (caller(&store, "alice").await, caller(&store, "bob").await);
+    let prompt = store.create_prompt(&bob, new_prompt(PromptKind::Text, None)).await.unwrap().id;
+    let mixed = Caller { account: bob.account, ..alice };
+    let title = PromptPatch { title: Some("x".into()), ..PromptPatch::default() };
+    let results: [Result<()>; 6] = [
+        store.confirm_key(&mixed).await,
+        store.prompt(&mixed, prompt).await.map(drop),
+        store.update_prompt(&mixed, prompt, title).await.map(drop),
+        store.delete_prompt(&mixed, prompt).await,
+        store.create_prompt(&mixed, new_prompt(PromptKind::Text, None)).await.map(drop),
+        store.create_vault(&mixed, named("Sky")).await.map(drop),
+    ];
+    for (number, result) in results.iter().enumerate() {
+        assert!(matches!(result, Err(StoreError::KeyRevoked)), "{number}: {result:?}");
+    }
+    assert_eq!(&*store.prompt(&bob, prompt).await.unwrap().title, "A title");
 }

@@ -16,7 +16,7 @@ use crate::store::postgres::db::Statement;
 use crate::store::prelude::*;
 use crate::store::{StoreError, time_budget};
 
-const SLEEP: Statement = Statement::non_idempotent("test.sleep", "SELECT pg_sleep($1)");
+static SLEEP: Statement = Statement::non_idempotent("test.sleep", "SELECT pg_sleep($1)");
 const QUICK: Statement = Statement::non_idempotent("test.quick", "SELECT 1");
 const LOOK_UP: Statement = Statement::read_only("test.look_up", "SELECT pg_sleep(0.2)");
 
@@ -44,8 +44,10 @@ async fn fill(store: &PostgresStore, caller: &Caller, id: VaultId, prompts: i64)
              INSERT INTO prompt (account_id, kind, title, body, created_at, updated_at)
              SELECT $1, 'text', 'T', 'x', now(), now() FROM generate_series(1, $3::bigint)
              RETURNING id, kind
+         ), counted AS (
+             UPDATE vault SET prompt_count = prompt_count + $3 WHERE account_id = $1 AND id = $2
          )
-         INSERT INTO membership (account_id, vault_id, prompt_id, kind)
+         INSERT INTO vault_prompt (account_id, vault_id, prompt_id, kind)
          SELECT $1::bigint, $2::bigint, id, kind FROM created ORDER BY id";
     query(store, statement, &[&caller.account.0, &id.get(), &prompts]).await;
 }
@@ -107,7 +109,9 @@ async fn long_writes_have_a_share_of_the_connections() {
     // Each account has one at a time, and all together three of the twelve connections.
     let tasks = callers.iter().chain(&callers).cloned().map(|caller| {
         let store = store.clone();
-        tokio::spawn(async move { store.db.long_row_of_caller(&caller, &SLEEP, &[&1.5_f64]).await })
+        tokio::spawn(
+            async move { store.db.long_row_of_steps(&caller, &[(&SLEEP, &[&1.5_f64])]).await },
+        )
     });
     let tasks: Vec<_> = tasks.collect();
     sleeping(&store, 3).await;

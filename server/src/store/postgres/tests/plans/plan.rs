@@ -4,18 +4,14 @@ use serde_json::Value;
 
 /// Tables with an `account_id`: a range of an index on them is small only if it is limited
 /// to one account.
-const WITH_ACCOUNT: [&str; 4] = ["prompt", "vault", "membership", "job"];
+const WITH_ACCOUNT: [&str; 4] = ["prompt", "vault", "vault_prompt", "job"];
 
 /// Tables of which one account may have so many rows that the range must be smaller still.
-const MANY_PER_ACCOUNT: [&str; 3] = ["prompt", "membership", "job"];
+const MANY_PER_ACCOUNT: [&str; 3] = ["prompt", "vault_prompt", "job"];
 
 /// Indexes that do not start with the account, with the reason why they may be used.
-const GLOBAL_INDEXES: [(&str, &str); 4] = [
-    ("vault_id", "a fork addresses a vault of any account by its id, which is one row"),
-    ("job_due_of_account", "a worker claims the job of any account; the next one is one probe"),
-    ("job_submitting", "a worker fails the jobs of all accounts whose submissions were lost"),
-    ("job_ended", "a worker deletes the jobs of all accounts that ended long ago"),
-];
+const GLOBAL_INDEXES: [(&str, &str); 1] =
+    [("job_ended", "a worker deletes the jobs of all accounts that ended long ago")];
 
 /// The root node.
 pub(super) struct Plan(Value);
@@ -80,7 +76,7 @@ fn is_small_range(node: &Value) -> bool {
     let is_on = |table: &&str| {
         index.strip_prefix(*table).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
     };
-    if !WITH_ACCOUNT.iter().any(&is_on) {
+    if index.starts_with("vault_directory") || !WITH_ACCOUNT.iter().any(&is_on) {
         return true;
     }
     if GLOBAL_INDEXES.iter().any(|(name, _)| *name == index) {
@@ -101,7 +97,7 @@ fn reads_without_limit(node: &Value) -> bool {
 
 /// Whether a scan finds one row by its key.
 fn is_one_row(node: &Value) -> bool {
-    let keys = ["api_key_pkey", "prompt_pkey", "vault_pkey", "vault_id"];
+    let keys = ["api_key_account", "api_key_pkey", "prompt_pkey", "vault_pkey"];
     text(node, "Index Name").is_some_and(|index| {
         let condition = text(node, "Index Cond").unwrap_or_default();
         let is_job = index == "job_pkey" && condition.contains("(name_digest = ");

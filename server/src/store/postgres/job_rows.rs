@@ -1,0 +1,117 @@
+//! SQL fragments that statements on jobs share, and conversion of rows into jobs.
+
+use std::sync::Arc;
+
+use promptarium::{PromptId, VaultId};
+use tokio_postgres::Row;
+use tokio_postgres::types::Json;
+
+use super::rows::column;
+use crate::domain::{AccountId, GenerationRequest, JobKey, JobRecord, JobState, ProviderTicket};
+use crate::store::{Result, StoreError};
+
+/// The columns that [`job_or_none`] reads, of a table or subquery `j`.
+macro_rules! job_columns {
+    () => {
+        "j.account_id, j.client_job_id, j.job_order, j.vault_id, j.state, j.request_id, j.memo, \
+         j.prompt_id, j.reason, j.created_at, j.updated_at"
+    };
+}
+pub(super) use job_columns;
+
+/// The time of a change of `job j` at `$now`: always later than the change before it.
+macro_rules! later {
+    ($now:literal) => {
+        concat!("greatest(", now!($now), ", j.updated_at + interval '1 microsecond')")
+    };
+}
+pub(super) use later;
+
+/// The CTE that enters the job in `queued`, which is due at `now`, or since then submitting.
+macro_rules! listed {
+    ($submitting:literal) => {
+        concat!(
+            "listed AS ( \
+                 INSERT INTO due_job (account_id, name_digest, submitting, due_at) \
+                 SELECT $1, queued.name_digest, ",
+            $submitting,
+            ", coalesce(queued.claimable_at, queued.reserved_at) FROM queued \
+                 ON CONFLICT (account_id, name_digest) DO UPDATE \
+                     SET submitting = excluded.submitting, due_at = excluded.due_at)"
+        )
+    };
+}
+pub(super) use listed;
+
+/// The CTE that sets the row of the job in `queued` to when it is due.
+macro_rules! relisted {
+    () => {
+        "listed AS ( \
+             UPDATE due_job d SET due_at = queued.claimable_at FROM queued \
+             WHERE d.account_id = $1 AND d.name_digest = queued.name_digest)"
+    };
+}
+pub(super) use relisted;
+
+/// The CTE that removes the rows of the jobs in `ended`.
+macro_rules! unlisted {
+    () => {
+        "unlisted AS ( \
+             DELETE FROM due_job d USING ended \
+             WHERE d.account_id = $1 AND d.name_digest = ended.name_digest)"
+    };
+}
+pub(super) use unlisted;
+
+/// The key of the job in a row of [`job_columns`].
+pub(super) fn job_key(row: &Row) -> Result<JobKey> {
+    let client_job_id = column::<&str>(row, "client_job_id")?.into();
+    Ok(JobKey { account: AccountId(column(row, "account_id")?), client_job_id })
+}
+
+/// The job in a row of [`job_columns`]; `None` where an outer join found none.
+pub(super) fn job_or_none(row: &Row) -> Result<Option<JobRecord>> {
+    if column::<Option<i64>>(row, "account_id")?.is_none() {
+        return Ok(None);
+    }
+    let state = job_state(row)?;
+    let ended = matches!(state, JobState::Completed(..) | JobState::Failed(..));
+    let request = match column::<Json<GenerationRequest>>(row, "job_order") {
+        Ok(Json(request)) => request,
+        // Nothing is created from the request of an ended job, and its status must be shown.
+        Err(_) if ended => GenerationRequest::default(),
+        Err(error) => return Err(error),
+    };
+    Ok(Some(JobRecord {
+        key: job_key(row)?,
+        request: Arc::new(request),
+        vault: VaultId::new(column(row, "vault_id")?),
+        state,
+        created_at: column(row, "created_at")?,
+        updated_at: column(row, "updated_at")?,
+    }))
+}
+
+fn job_state(row: &Row) -> Result<JobState> {
+    let request_id: Option<&str> = column(row, "request_id")?;
+    let memo: Option<&str> = column(row, "memo")?;
+    let ticket = request_id.zip(memo).map(|(request_id, memo)| ProviderTicket {
+        request_id: request_id.into(),
+        provider_state: memo.into(),
+    });
+    let prompt: Option<i64> = column(row, "prompt_id")?;
+    let reason: Option<&str> = column(row, "reason")?;
+    Ok(match (column(row, "state")?, ticket, prompt, reason) {
+        ("submitting", None, None, None) => JobState::Submitting,
+        ("queued", Some(ticket), None, None) => JobState::Queued(ticket),
+        ("in_progress", Some(ticket), None, None) => JobState::InProgress(ticket),
+        ("completed", Some(ticket), Some(prompt), None) => {
+            JobState::Completed(ticket, PromptId::new(prompt))
+        }
+        ("failed", ticket, None, Some(reason)) => JobState::Failed(ticket, reason.into()),
+        (state, ..) => {
+            let error = format!("a job in state {state:?} has columns of another state");
+            return Err(StoreError::Internal(error.into()));
+        }
+    })
+}

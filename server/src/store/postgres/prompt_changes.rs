@@ -1,0 +1,277 @@
+//! Changes of prompts. The parent module explains the order of locks and CTEs that lock.
+
+use std::sync::Arc;
+
+use promptarium::{PromptId, VaultId};
+
+use super::db::{Db, Params, Statement};
+use super::rows::{self, caller, column, key_is_valid, now, prompt_columns};
+use super::steps::Step;
+use crate::domain::{Caller, PromptKind, PromptPatch, SharedPrompt};
+use crate::store::{Result, StoreError};
+
+#[cfg(test)]
+pub(super) static ALL: &[&Statement] =
+    &[&UPDATE, &LOCK_VAULT, &LOCK_PROMPT, &CHANGE, &SAVE, &DELETE];
+
+/// The update of the prompt `$3`. NULL parameters leave their column unchanged; `$6` says whether
+/// the platform becomes `$7`. `$13` says that the update needs a model and brings none.
+macro_rules! update {
+    ($more:literal, $and:literal) => {
+        concat!(
+            "UPDATE prompt p SET
+                 title = coalesce($4, p.title),
+                 body = coalesce($5, p.body),
+                 platform = CASE WHEN $6::boolean THEN $7 ELSE p.platform END,
+                 model_id = coalesce($8, p.model_id),
+                 aspect_ratio = coalesce($9, p.aspect_ratio),
+                 image_url = coalesce($10, p.image_url),
+                 reference_media_urls = coalesce($11, p.reference_media_urls),
+                 updated_at = greatest(",
+            now!("$12"),
+            ", p.updated_at + interval '1 microsecond')",
+            $more,
+            " WHERE p.account_id = $1 AND p.id = $3
+                 AND (NOT $13::boolean OR p.model_id IS NOT NULL) AND ",
+            $and,
+            " AND ",
+            key_is_valid!()
+        )
+    };
+}
+
+/// A frequent write: one plain update, which leaves the type and the vaults unchanged.
+///
+/// It reads the vaults from its snapshot. If the prompt was saved to a vault since, while the
+/// update waited for its lock, `saves` has another value than in the snapshot. Then nothing is
+/// updated, and [`CHANGE`] follows.
+static UPDATE: Statement = Statement::non_idempotent(
+    "prompts.update",
+    concat!(
+        update!(
+            "",
+            "p.saves = (SELECT before.saves FROM prompt before
+                 WHERE before.account_id = $1 AND before.id = $3)"
+        ),
+        " RETURNING ",
+        prompt_columns!()
+    ),
+);
+
+/// In a transaction before a statement that changes the count of the vault `$3`.
+static LOCK_VAULT: Statement = Statement::idempotent(
+    "prompts.lock_vault",
+    concat!(
+        "SELECT FROM vault v WHERE v.account_id = $1 AND v.id = $3 AND ",
+        key_is_valid!(),
+        " FOR NO KEY UPDATE"
+    ),
+);
+
+/// In a transaction before a statement that reads or changes the memberships of the prompt `$3`.
+/// Nothing can add one meanwhile.
+static LOCK_PROMPT: Statement = Statement::idempotent(
+    "prompts.lock_prompt",
+    concat!(
+        "SELECT FROM prompt p WHERE p.account_id = $1 AND p.id = $3 AND ",
+        key_is_valid!(),
+        " FOR UPDATE"
+    ),
+);
+
+/// The CTEs that put the prompt in `$prompt` into the vault in `target`, and count it.
+macro_rules! in_target {
+    ($prompt:literal) => {
+        concat!(
+            "added AS (
+                 INSERT INTO vault_prompt (account_id, vault_id, prompt_id, kind)
+                 SELECT $1, target.id, one.id, one.kind FROM ",
+            $prompt,
+            " one CROSS JOIN target
+                 ON CONFLICT DO NOTHING
+                 RETURNING vault_id
+             ), counted AS (
+                 UPDATE vault v SET prompt_count = v.prompt_count + 1
+                 FROM added WHERE v.account_id = $1 AND v.id = added.vault_id
+             )"
+        )
+    };
+}
+
+/// Any update, after the vault `$15` and the prompt were locked. `$14` is the type. `has_model` is
+/// NULL if there is no such prompt.
+static CHANGE: Statement = Statement::non_idempotent(
+    "prompts.change",
+    concat!(
+        caller!(),
+        ", target AS (
+             SELECT v.id FROM vault v WHERE v.account_id = $1 AND v.id = $15
+         ), changed AS (",
+        update!(
+            ", kind = coalesce($14, p.kind),
+                 saves = p.saves + CASE WHEN $15::bigint IS NULL THEN 0 ELSE 1 END",
+            "($15 IS NULL OR EXISTS (SELECT FROM target))"
+        ),
+        " RETURNING p.*
+         ), retyped AS (
+             UPDATE vault_prompt m SET kind = changed.kind FROM changed
+             WHERE m.account_id = $1 AND m.prompt_id = $3 AND m.kind <> changed.kind
+         ), ",
+        in_target!("changed"),
+        " SELECT ",
+        prompt_columns!(),
+        ", target.id AS vault,
+             (SELECT before.model_id IS NOT NULL FROM prompt before
+              WHERE before.account_id = $1 AND before.id = $3) AS has_model
+         FROM caller LEFT JOIN changed p ON true LEFT JOIN target ON true"
+    ),
+);
+
+/// After the vault `$4` and the prompt `$3` were locked. `saves` tells an update that waits for
+/// the prompt that its snapshot is too old.
+static SAVE: Statement = Statement::non_idempotent(
+    "prompts.save",
+    concat!(
+        caller!(),
+        ", target AS (
+             SELECT v.id FROM vault v WHERE v.account_id = $1 AND v.id = $4
+         ), saved AS (
+             UPDATE prompt p SET saves = p.saves + 1
+             WHERE p.account_id = $1 AND p.id = $3 AND EXISTS (SELECT FROM target) AND ",
+        key_is_valid!(),
+        " RETURNING p.id, p.kind
+         ), ",
+        in_target!("saved"),
+        " SELECT ",
+        prompt_columns!(),
+        ", target.id AS vault
+         FROM caller LEFT JOIN prompt p ON p.account_id = $1 AND p.id = $3
+             LEFT JOIN target ON true"
+    ),
+);
+
+/// Its memberships change the counts of its vaults, so the vaults are locked first, then the
+/// prompt. If it came into another vault while this waited, that membership is not in the
+/// snapshot: it stays, violates its foreign key, and the statement is sent again.
+static DELETE: Statement = Statement::non_idempotent(
+    "prompts.delete",
+    concat!(
+        caller!(),
+        ", locked_vaults AS MATERIALIZED (
+             SELECT v.id FROM vault_prompt m
+             JOIN vault v ON v.account_id = $1 AND v.id = m.vault_id
+             WHERE m.account_id = $1 AND m.prompt_id = $3 AND ",
+        key_is_valid!(),
+        " ORDER BY v.id FOR NO KEY UPDATE OF v
+         ), locked AS MATERIALIZED (
+             SELECT p.id FROM prompt p
+             WHERE p.account_id = $1 AND p.id = $3 AND (SELECT count(*) FROM locked_vaults) >= 0
+                 AND ",
+        key_is_valid!(),
+        " FOR UPDATE
+         ), parted AS (
+             DELETE FROM vault_prompt m USING locked
+             WHERE m.account_id = $1 AND m.prompt_id = locked.id
+             RETURNING m.vault_id
+         ), counted AS (
+             UPDATE vault v SET prompt_count = v.prompt_count - 1
+             FROM parted WHERE v.account_id = $1 AND v.id = parted.vault_id
+         ), deleted AS (
+             DELETE FROM prompt p USING locked
+             WHERE p.account_id = $1 AND p.id = locked.id
+                 AND (SELECT count(*) FROM parted) >= 0
+             RETURNING p.id
+         )
+         SELECT deleted.id FROM caller LEFT JOIN deleted ON true",
+    ),
+);
+
+/// See [`PromptStore::update_prompt`](crate::store::PromptStore::update_prompt); the patch changes
+/// something.
+pub(super) async fn update(
+    db: &Db,
+    caller: &Caller,
+    id: PromptId,
+    patch: PromptPatch,
+) -> Result<SharedPrompt> {
+    let inputs = &patch.inputs;
+    let lacks_model = patch.kind.is_some_and(PromptKind::needs_model) && inputs.model_id.is_none();
+    let (account, key, id, vault) =
+        (caller.account.0, caller.key.0, id.get(), patch.vault.map(VaultId::get));
+    let params: Params<'_> = &[
+        &account,
+        &key,
+        &id,
+        &patch.title.as_deref(),
+        &patch.text.as_deref(),
+        &patch.platform.is_some(),
+        &patch.platform.as_ref().and_then(Option::as_deref),
+        &inputs.model_id.as_deref(),
+        &inputs.aspect_ratio.as_deref(),
+        &inputs.image_url.as_deref(),
+        &inputs.reference_media_urls.as_deref(),
+        &db.now(),
+        &lacks_model,
+        &patch.kind.map(PromptKind::as_str),
+        &vault,
+    ];
+    if patch.kind.is_none() && vault.is_none() {
+        let row = db.maybe_row_of_caller(caller, &UPDATE, &params[..13]).await?;
+        if let Some(prompt) = row.as_ref().map(rows::prompt).transpose()?.flatten() {
+            return Ok(prompt);
+        }
+    }
+    let steps: [Step<'_>; 3] = [
+        (&LOCK_VAULT, &[&account, &key, &vault]),
+        (&LOCK_PROMPT, &[&account, &key, &id]),
+        (&CHANGE, params),
+    ];
+    let first = usize::from(vault.is_none());
+    let row = db.row_of_steps(caller, &steps[first..]).await?;
+    if let Some(prompt) = rows::prompt(&row)? {
+        return Ok(in_vault(prompt, patch.vault));
+    }
+    let target: Option<i64> = column(&row, "vault")?;
+    Err(match column::<Option<bool>>(&row, "has_model")? {
+        Some(_) if vault.is_some() && target.is_none() => StoreError::UnknownVault,
+        Some(false) if lacks_model => StoreError::ModelRequired,
+        _ => StoreError::NotFound,
+    })
+}
+
+/// See [`PromptStore::delete_prompt`](crate::store::PromptStore::delete_prompt).
+pub(super) async fn delete(db: &Db, caller: &Caller, id: PromptId) -> Result<()> {
+    let params: Params<'_> = &[&caller.account.0, &caller.key.0, &id.get()];
+    let row = db.row_of_caller(caller, &DELETE, params).await?;
+    column::<Option<i64>>(&row, 0)?.map(drop).ok_or(StoreError::NotFound)
+}
+
+/// See [`PromptStore::save_prompt`](crate::store::PromptStore::save_prompt).
+pub(super) async fn save(
+    db: &Db,
+    caller: &Caller,
+    id: PromptId,
+    vault: VaultId,
+) -> Result<SharedPrompt> {
+    let (account, key, id, target) = (caller.account.0, caller.key.0, id.get(), vault.get());
+    let steps: [Step<'_>; 3] = [
+        (&LOCK_VAULT, &[&account, &key, &target]),
+        (&LOCK_PROMPT, &[&account, &key, &id]),
+        (&SAVE, &[&account, &key, &id, &target]),
+    ];
+    let row = db.row_of_steps(caller, &steps).await?;
+    let prompt = rows::prompt(&row)?.ok_or(StoreError::NotFound)?;
+    column::<Option<i64>>(&row, "vault")?.ok_or(StoreError::UnknownVault)?;
+    Ok(in_vault(prompt, Some(vault)))
+}
+
+/// Adds `vault` to the vaults of a prompt that the statement read before it inserted the
+/// membership.
+fn in_vault(mut prompt: SharedPrompt, vault: Option<VaultId>) -> SharedPrompt {
+    if let Some(vault) = vault
+        && let Err(index) = prompt.vault_ids.binary_search(&vault)
+    {
+        Arc::make_mut(&mut prompt).vault_ids.insert(index, vault);
+    }
+    prompt
+}

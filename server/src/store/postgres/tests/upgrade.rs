@@ -1,0 +1,160 @@
+//! The way up from the last schema with triggers, with data in it, and a backup of the result.
+
+use std::process::Command;
+use std::time::Duration;
+
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{Client, NoTls};
+
+use super::super::migrate::{self, LIST};
+use super::super::scratch::ScratchDatabase;
+use super::super::{DatabaseUrl, Migration, PostgresStore};
+use super::cluster::bin;
+use crate::clock::Clock;
+use crate::domain::{Caller, JobState, PromptKind};
+use crate::store::StoreError;
+use crate::store::contract_tests::jobs::{claim, image, new, reserved, ticket};
+use crate::store::contract_tests::{named, new_prompt};
+use crate::store::prelude::*;
+
+/// The number of versions with triggers.
+const WITH_TRIGGERS: usize = 6;
+
+/// What programs of those versions wrote: two accounts, vaults with prompts, of which one is
+/// pinned, a job that is due and one that is being submitted.
+const WRITTEN: &str = "BEGIN;
+    INSERT INTO account (name, general_vault_id, created_at)
+        VALUES ('alice', 1, '2026-01-01'), ('bob', 2, '2026-01-01');
+    INSERT INTO api_key (account_id, public_id, digest, prompts_write, created_at)
+        SELECT id, 'key-of-' || name, decode(repeat('07', 32), 'hex'), true, '2026-01-01'
+        FROM account ORDER BY id;
+    INSERT INTO vault (account_id, name, slug, visibility, system, created_at, updated_at)
+        SELECT id, 'General', 'general', 'private', true, '2026-01-01', '2026-01-01'
+        FROM account ORDER BY id;
+    INSERT INTO vault (account_id, name, slug, visibility, created_at, updated_at)
+        VALUES (1, 'Sky', 'sky', 'public', '2026-01-02', '2026-01-02'),
+            (1, 'Sky', 'sky-2', 'private', '2026-01-03', '2026-01-03');
+    INSERT INTO prompt (account_id, kind, title, body, created_at, updated_at)
+        SELECT 1, 'text', 'T', 'B', '2026-01-04', '2026-01-04' FROM generate_series(1, 10);
+    INSERT INTO membership (account_id, vault_id, prompt_id, kind)
+        SELECT 1, vault.id, prompt.id, 'text' FROM vault, prompt
+        WHERE vault.account_id = 1 AND prompt.id % 3 >= vault.id % 3 ORDER BY prompt.id;
+    UPDATE membership SET pin = nextval('membership_pin') WHERE vault_id = 3 AND prompt_id IN (2, 3);
+    DELETE FROM prompt WHERE id = 5;
+    INSERT INTO job (account_id, name_digest, client_job_id, request_digest, job_order, vault_id,
+            state, request_id, memo, due_at, submitting_since, created_at, updated_at)
+        SELECT 1, sha256(name::bytea), name, decode(repeat('01', 32), 'hex'),
+            '{\"prompt\":\"A harbour\"}', 4, CASE WHEN due THEN 'queued' ELSE 'submitting' END,
+            CASE WHEN due THEN 'r' END, CASE WHEN due THEN 'm' END,
+            CASE WHEN due THEN '2026-01-05'::timestamptz END,
+            CASE WHEN due THEN NULL ELSE '2026-01-05'::timestamptz END, '2026-01-05', '2026-01-05'
+        FROM (VALUES ('due', true), ('lost', false)) AS job (name, due);
+    COMMIT";
+
+/// What statements of those versions need, so that a server that still runs changes nothing
+/// without its count.
+const GONE: [&str; 8] = [
+    "INSERT INTO membership (account_id, vault_id, prompt_id, kind) VALUES (1, 1, 1, 'text')",
+    "DELETE FROM membership WHERE account_id = 1 AND vault_id = 1 AND id = 1",
+    "SELECT vaults_of(1, 1)",
+    "SELECT free_slug(1, 'sky', 0)",
+    "SELECT may_add_vault(1, 10)",
+    "SELECT general_vault_id FROM account",
+    "UPDATE job SET fence = NULL, due_at = now() WHERE fence IS NOT NULL",
+    "UPDATE job SET state = 'failed', submitting_since = NULL WHERE state = 'submitting'",
+];
+
+async fn connected(database: &ScratchDatabase) -> Client {
+    let (client, connection) = tokio_postgres::connect(&database.url(), NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client
+}
+
+async fn store_of(database: &ScratchDatabase) -> PostgresStore {
+    let url = DatabaseUrl::parse(&database.url()).unwrap();
+    PostgresStore::open(&url, Migration::Off, Clock::System).await.unwrap()
+}
+
+async fn caller_of(store: &PostgresStore, account: &str) -> Caller {
+    let key = store.find_key(&format!("key-of-{account}"), &[7; 32]).await.unwrap();
+    key.unwrap().caller()
+}
+
+/// The names and counts of an account's vaults, newest first.
+async fn counts(store: &PostgresStore, caller: &Caller) -> Vec<(String, u64)> {
+    let vaults = store.vaults(caller).await.unwrap();
+    vaults.iter().map(|vault| (vault.slug.to_string(), vault.prompt_count)).collect()
+}
+
+fn named_counts(expected: &[(&str, u64)]) -> Vec<(String, u64)> {
+    expected.iter().map(|(slug, count)| ((*slug).to_owned(), *count)).collect()
+}
+
+/// Everything that the migration moved is used once.
+async fn works(database: &ScratchDatabase) {
+    let store = store_of(database).await;
+    let (alice, bob) = (caller_of(&store, "alice").await, caller_of(&store, "bob").await);
+    let expected = named_counts(&[("sky-2", 6), ("sky", 9), ("general", 6)]);
+    assert_eq!(counts(&store, &alice).await, expected);
+    let vaults = store.vaults(&alice).await.unwrap();
+    let (second, first) = (vaults[0].id, vaults[1].id);
+
+    let copy = store.fork_vault(&bob, first).await.unwrap();
+    assert_eq!((&*copy.slug, copy.prompt_count), ("sky", 9));
+    assert!(matches!(store.fork_vault(&bob, second).await, Err(StoreError::NotFound)));
+    let made = store.create_vault(&alice, named("Sky")).await.unwrap();
+    assert_eq!(&*made.slug, "sky-3");
+    assert!(made.id > copy.id && copy.id > second);
+
+    let late = store.fail_late_submissions(Duration::ZERO, "lost").await.unwrap();
+    assert_eq!(late.len(), 1);
+    store.delete_vault(&alice, second).await.unwrap();
+    let lease = claim(&store).await.unwrap().lease;
+    let output = store.complete_job(&lease, vec![image()]).await.unwrap();
+    assert!(claim(&store).await.is_none());
+    let job = store.job(&alice, "due").await.unwrap();
+    assert_eq!(job.state, JobState::Completed(ticket(), output));
+    assert_eq!(reserved(&store, &alice, new("general", 1, None)).await.vault, job.vault);
+    let prompt = store.create_prompt(&alice, new_prompt(PromptKind::Text, Some(first))).await;
+    store.delete_prompt(&alice, prompt.unwrap().id).await.unwrap();
+    store.delete_prompt(&alice, output).await.unwrap();
+    let expected = named_counts(&[("sky-3", 0), ("sky", 9), ("general", 6)]);
+    assert_eq!(counts(&store, &alice).await, expected);
+    assert_eq!(store.broken_invariants().await, Vec::<String>::new());
+}
+
+fn program(name: &str, arguments: &[&str]) {
+    let output = Command::new(bin().join(name)).args(arguments).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{name}: {errors}");
+}
+
+#[tokio::test]
+async fn data_of_the_last_schema_with_triggers_stays_and_survives_a_backup() {
+    let (migrated, restored) =
+        (ScratchDatabase::empty().await.unwrap(), ScratchDatabase::empty().await.unwrap());
+    let mut client = connected(&migrated).await;
+    migrate::run(&mut client, &LIST[..WITH_TRIGGERS], Migration::Auto).await.unwrap();
+    client.batch_execute(WRITTEN).await.unwrap();
+    let before = "SELECT prompt_count FROM vault WHERE prompt_count > 0 ORDER BY account_id, id";
+    let before: Vec<i64> =
+        client.query(before, &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
+    assert_eq!(before, [6, 9, 6], "the triggers have counted");
+    let applied = migrate::run(&mut client, LIST, Migration::Auto).await.unwrap();
+    assert_eq!(applied.len(), LIST.len() - WITH_TRIGGERS);
+    for old in GONE {
+        let refused = client.batch_execute(old).await.unwrap_err();
+        let gone =
+            [SqlState::UNDEFINED_TABLE, SqlState::UNDEFINED_FUNCTION, SqlState::UNDEFINED_COLUMN];
+        assert!(gone.iter().any(|state| refused.code() == Some(state)), "{old}: {refused}");
+    }
+    drop(client);
+
+    let file = std::env::temp_dir().join(format!("promptarium-backup-{}", std::process::id()));
+    let file = file.to_str().unwrap();
+    program("pg_dump", &["--format=custom", "--file", file, "--dbname", &migrated.url()]);
+    program("pg_restore", &["--exit-on-error", "--dbname", &restored.url(), file]);
+    std::fs::remove_file(file).unwrap();
+    works(&migrated).await;
+    works(&restored).await;
+}
