@@ -10,7 +10,7 @@ mod files;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -31,6 +31,8 @@ pub(crate) struct Client {
     pub(crate) rng: StdRng,
     /// How many generations it may still submit.
     pub(crate) jobs_left: u32,
+    /// Counts the acknowledged writes of all clients.
+    pub(crate) acknowledged: Arc<AtomicUsize>,
 }
 
 #[derive(Default)]
@@ -113,6 +115,7 @@ impl Client {
             return None;
         }
         account.count("acknowledged");
+        self.acknowledged.fetch_add(1, Ordering::Relaxed);
         let data = response.data();
         let new = data["id"].as_i64().unwrap_or_else(|| account.placeholder());
         account.state.apply(&write, new);

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use tokio::process::Command;
 use tokio_postgres::NoTls;
 
-use crate::wait_until;
+use crate::{TIMEOUT, wait_until};
 
 /// The fencing tokens of the leases on jobs.
 pub(crate) const LEASES: &str = "SELECT fence::text FROM job WHERE fence IS NOT NULL";
@@ -28,6 +28,47 @@ impl Cluster {
         let mut cluster = Self { folder: TempDir::new().unwrap(), url: String::new() };
         cluster.url = cluster.script("start", &DURABLE).await;
         cluster
+    }
+
+    /// A running standby of this cluster, which is restarted for it.
+    pub(crate) async fn start_standby(&self) -> Self {
+        let mut standby = Self { folder: TempDir::new().unwrap(), url: String::new() };
+        standby.copy(self).await;
+        self.start_again().await;
+        standby.url = standby.script("start", &DURABLE).await;
+        self.wait_for_standby().await;
+        standby
+    }
+
+    /// Makes this cluster a standby of another, whatever it was.
+    pub(crate) async fn follow(&self, primary: &Self) {
+        self.copy(primary).await;
+        primary.start_again().await;
+        self.start_again().await;
+        primary.wait_for_standby().await;
+    }
+
+    async fn copy(&self, primary: &Self) {
+        self.script("standby", &[primary.folder.path().to_str().unwrap()]).await;
+    }
+
+    /// From here on each commit waits until the standby has it on its disk.
+    async fn wait_for_standby(&self) {
+        self.query("ALTER SYSTEM SET synchronous_standby_names = '*'").await;
+        self.query("SELECT pg_reload_conf()::text").await;
+        let state = "SELECT sync_state FROM pg_stat_replication";
+        let sync = self.wait_until(TIMEOUT, state, |states| states.contains("sync")).await;
+        assert!(sync.is_some(), "the standby does not follow");
+    }
+
+    /// Makes a primary of a standby.
+    pub(crate) async fn promote(&self) {
+        assert_eq!(self.query("SELECT pg_promote()::text").await, ["true".to_owned()].into());
+    }
+
+    /// Kills all its processes at once with SIGKILL.
+    pub(crate) async fn kill(&self) {
+        signal("KILL", &self.freeze().await).await;
     }
 
     /// Starts it again at the same address.

@@ -1,8 +1,10 @@
 //! Rounds of load on two replicas with a crash in each, and the comparison afterwards.
 
+mod failover;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures::future::join_all;
@@ -40,17 +42,19 @@ enum Crash {
     Worker,
     /// PostgreSQL is killed and started again.
     Database,
+    /// PostgreSQL is killed and its standby promoted.
+    Failover,
 }
-
-const CRASHES: [Crash; 3] = [Crash::Server, Crash::Worker, Crash::Database];
 
 struct Deployment {
     servers: Vec<Server>,
     cluster: Cluster,
+    standby: Option<Cluster>,
     http: Http,
     addresses: Arc<[String]>,
     /// For each client.
     accounts: Vec<Vec<Account>>,
+    acknowledged: Arc<AtomicUsize>,
     rng: StdRng,
     /// In a long run there are jobs in every round, which can take as long as a lease.
     long: bool,
@@ -59,13 +63,24 @@ struct Deployment {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn acknowledged_writes_survive_crashes_and_others_happen_wholly_or_not_at_all() {
+    run(&[Crash::Server, Crash::Worker, Crash::Database]).await;
+}
+
+/// Repeats these crashes for the given number of rounds, by default each once.
+async fn run(crashes: &[Crash]) {
     let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
-    let rounds = number("PROMPTARIUM_CRASH_ROUNDS").unwrap_or(CRASHES.len() as u64);
+    let rounds = number("PROMPTARIUM_CRASH_ROUNDS").unwrap_or(crashes.len() as u64);
     let seed = number("PROMPTARIUM_CRASH_SEED").unwrap_or_else(|| rand::random::<u32>().into());
     println!("{rounds} rounds, PROMPTARIUM_CRASH_SEED={seed}");
-    let long = rounds > CRASHES.len() as u64;
-    let mut deployment = Deployment::start(StdRng::seed_from_u64(seed), long).await;
-    for (round, crash) in (1..=rounds).zip(CRASHES.into_iter().cycle()) {
+    let long = rounds > crashes.len() as u64;
+    let cluster = Cluster::start().await;
+    let standby = match crashes {
+        [Crash::Failover] => Some(cluster.start_standby().await),
+        _ => None,
+    };
+    let rng = StdRng::seed_from_u64(seed);
+    let mut deployment = Deployment::start(cluster, standby, rng, long).await;
+    for (round, crash) in (1..=rounds).zip(crashes.iter().copied().cycle()) {
         deployment.round(round, crash).await;
     }
     let ended = deployment.cluster.wait_until(TIMEOUT, OPEN, BTreeSet::is_empty).await;
@@ -76,13 +91,14 @@ async fn acknowledged_writes_survive_crashes_and_others_happen_wholly_or_not_at_
 }
 
 impl Deployment {
-    async fn start(rng: StdRng, long: bool) -> Self {
-        let (cluster, folder) = (Cluster::start().await, TempDir::new().unwrap());
+    async fn start(cluster: Cluster, standby: Option<Cluster>, rng: StdRng, long: bool) -> Self {
+        let folder = TempDir::new().unwrap();
         let key = |n| format!("promptarium_live_c{n}_s3cretOfAClient");
         let numbers = 0..CLIENTS * ACCOUNTS;
         let keys = numbers.clone().map(|n| format!(" --seed-key {}=client{n}", key(n)));
         let keys: String = keys.collect();
-        let (url, blobs) = (&cluster.url, folder.path().join("blobs"));
+        let url = failover::url(&cluster, standby.as_ref());
+        let blobs = folder.path().join("blobs");
         let arguments = format!(
             "--database-url {url} --blob-store file:{} --workers 2 --log warn{keys}",
             blobs.display()
@@ -94,20 +110,33 @@ impl Deployment {
         let accounts = numbers.map(|n| create_account(&http, &addresses[0], key(n), n));
         let mut accounts = join_all(accounts).await.into_iter();
         let accounts = (0..CLIENTS).map(|_| accounts.by_ref().take(ACCOUNTS).collect()).collect();
-        Self { servers, cluster, http, addresses, accounts, rng, long, _folder: folder }
+        let acknowledged = Arc::default();
+        Self {
+            servers,
+            cluster,
+            standby,
+            http,
+            addresses,
+            accounts,
+            acknowledged,
+            rng,
+            long,
+            _folder: folder,
+        }
     }
 
     async fn round(&mut self, round: u64, crash: Crash) {
         let stop = Arc::new(AtomicBool::new(false));
         let jobs_left = match crash {
             Crash::Worker => 4,
-            Crash::Server | Crash::Database => u32::from(self.long),
+            Crash::Server | Crash::Database | Crash::Failover => u32::from(self.long),
         };
         let mut clients = Vec::new();
         for accounts in std::mem::take(&mut self.accounts) {
             let (http, addresses) = (self.http.clone(), Arc::clone(&self.addresses));
             let rng = StdRng::seed_from_u64(self.rng.random());
-            let client = Client { http, addresses, rng, jobs_left };
+            let acknowledged = Arc::clone(&self.acknowledged);
+            let client = Client { http, addresses, rng, jobs_left, acknowledged };
             clients.push(tokio::spawn(client.run(accounts, Arc::clone(&stop))));
         }
         self.pause().await;
@@ -131,20 +160,31 @@ impl Deployment {
         println!("round {round}, {crash:?}: {counts:?}, takeover after {takeover:.1?}");
         self.assert_no_faults();
         assert!(counts.contains_key("acknowledged"), "the clients did nothing");
+        if let Some(standby) = &self.standby {
+            standby.follow(&self.cluster).await;
+            self.wait_until_recovered().await;
+        }
     }
 
     /// Returns how long jobs kept the leases they had at the kill of a server.
     async fn crash(&mut self, crash: Crash) -> Option<Duration> {
-        if matches!(crash, Crash::Database) {
-            self.cluster.stop("immediate").await;
-            self.pause().await;
-            self.cluster.start_again().await;
-            return None;
-        }
-        if matches!(crash, Crash::Worker) {
-            // More than the two workers of one server can have, unless they are too fast.
-            let limit = Duration::from_secs(5);
-            self.cluster.wait_until(limit, LEASES, |leases| leases.len() > 2).await;
+        match crash {
+            Crash::Server => {}
+            Crash::Worker => {
+                // More than the two workers of one server can have, unless they are too fast.
+                let limit = Duration::from_secs(5);
+                self.cluster.wait_until(limit, LEASES, |leases| leases.len() > 2).await;
+            }
+            Crash::Database => {
+                self.cluster.stop("immediate").await;
+                self.pause().await;
+                self.cluster.start_again().await;
+                return None;
+            }
+            Crash::Failover => {
+                self.fail_over().await;
+                return None;
+            }
         }
         let victim = self.rng.random_range(0..SERVERS);
         self.servers[victim].kill().await;
