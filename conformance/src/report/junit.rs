@@ -116,23 +116,13 @@ fn status(record: &Record) -> TestCaseStatus {
 }
 
 fn description(record: &Record) -> String {
-    let mut shown = format!("{}\n", record.title);
-    for rule in &record.rules {
-        let _ = writeln!(shown, "{} {}", rule.id, rule.text);
-    }
-    for (name, value) in [("expected", &record.expected), ("got", &record.got)] {
-        if let Some(value) = value {
-            let _ = writeln!(shown, "{name}: {value}");
-        }
-    }
-    if let Some(known) = &record.known {
-        let _ = writeln!(shown, "known: {}", text::known(known));
-    }
+    let mut shown = String::new();
+    text::facts(&mut shown, record);
     if let Some(exchange) = &record.exchange {
-        let _ = writeln!(shown, "again: {}", curl(exchange));
+        let _ = writeln!(shown, "  again: {}", curl(exchange));
     }
     if let Some(command) = &record.command {
-        let _ = writeln!(shown, "alone: {command}");
+        let _ = writeln!(shown, "  alone: {command}");
     }
     shown
 }

@@ -103,6 +103,9 @@ fn failure(record: &Record) -> String {
     let mut shown = format!("\n#### {id}\n\n{title}\n\n");
     for rule in &record.rules {
         let _ = writeln!(shown, "- **{}** {}", rule.id, prose(rule.text));
+        for sentence in rule.sentences {
+            let _ = writeln!(shown, "\n  > {}\n", prose(sentence));
+        }
     }
     let mut told = String::new();
     for (name, value) in [("expected", &record.expected), ("got", &record.got)] {
@@ -114,6 +117,9 @@ fn failure(record: &Record) -> String {
         let _ = writeln!(told, "{:>8} {}", "known", text::known(known));
     }
     let _ = write!(shown, "\n{}", block("text", &told));
+    for step in &record.steps {
+        let _ = writeln!(shown, "\nBefore: {}", code(&step.summary()));
+    }
     if let Some(exchange) = &record.exchange {
         let both = format!("{}\n\n{}\n", exchange.request().trim_end(), exchange.reply());
         let _ = write!(

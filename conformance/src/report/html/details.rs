@@ -124,6 +124,7 @@ fn failure(record: &Record) -> Markup {
             p { (record.title) }
             @for rule in &record.rules {
                 p.rule { b { (rule.id) } " " (prose(rule.text)) }
+                @for sentence in rule.sentences { blockquote { (prose(sentence)) } }
             }
             dl {
                 @for (name, value) in [("expected", &record.expected), ("got", &record.got)] {
@@ -135,6 +136,10 @@ fn failure(record: &Record) -> Markup {
                 @if let Some(left) = &record.left_behind {
                     dt { "left behind" } dd { (escape_control_chars(left)) }
                 }
+            }
+            @if !record.steps.is_empty() {
+                p.quiet { "The exchanges before:" }
+                ul { @for step in &record.steps { li { code { (escape_control_chars(&step.summary())) } } } }
             }
             @if let Some(exchange) = &record.exchange {
                 div.exchange {
