@@ -12,9 +12,7 @@ use std::future::pending;
 use std::time::Duration;
 
 use promptarium_conformance::report::{Format, json, text};
-use promptarium_conformance::{
-    Case, Failure, Profile, Run, Selection, Suite, make, selection::Filters,
-};
+use promptarium_conformance::{Case, Failure, Profile, Run, Selection, Suite, selection::Filters};
 use serde_json::{Value, json as value};
 
 use crate::isolation::{scenario, selection};
@@ -93,7 +91,7 @@ async fn a_key_that_is_cut_in_two_by_the_end_of_what_is_shown_does_not_show() {
 }
 
 async fn visible(case: Case) -> Result<(), Failure> {
-    let made = make::vault_with(&case, &case.wire(), value!({ "visibility": "public" })).await?;
+    let (_, made) = case.vault_with(value!({ "visibility": "public" })).await?;
     made.equals("/data/visibility", "public")?;
     Ok(())
 }
