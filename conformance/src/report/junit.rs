@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Property, TestCase, TestCaseStatus, TestSuite, XmlString};
 
-use super::chapters::{self, Chapter};
 use super::plain::{curl, escape_control_chars, one_line};
+use super::record::Chapter;
 use super::{Outcome, Record, Report, Verdict, text};
 use crate::target::Blocked;
 
@@ -16,7 +16,7 @@ pub fn render(report: &Report) -> String {
     let mut document = quick_junit::Report::new(safe(&report.suite));
     document.timestamp = report.started_at.parse().ok();
     document.set_time(Duration::from_millis(report.duration_ms));
-    for chapter in chapters::of(report) {
+    for chapter in report.chapters() {
         document.add_test_suite(suite(report, &chapter));
     }
     if let Some(problem) = problem(report) {

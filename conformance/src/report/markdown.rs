@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use super::plain::{curl, escape_control_chars, one_line, seconds, without_links};
-use super::{Outcome, Record, Report, Verdict, chapters, text};
+use super::{Outcome, Record, Report, Verdict, text};
 use crate::target::Blocked;
 
 /// GitHub refuses a summary of more than 1 MiB, and the step with it.
@@ -56,7 +56,7 @@ fn head(report: &Report) -> String {
 }
 
 fn table(page: &mut String, report: &Report) {
-    let chapters = chapters::of(report);
+    let chapters = report.chapters();
     if chapters.is_empty() {
         return;
     }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::super::plain::{curl, escape_control_chars, seconds};
-use super::super::{Outcome, Record, Report, chapters};
+use super::super::{Outcome, Record, Report};
 use super::{command, mark};
 use crate::known::KnownFailure;
 
@@ -68,7 +68,7 @@ pub(super) fn all(report: &Report) -> Markup {
             p.filter hidden {
                 label { "Filter " input type="search" placeholder="id, title, rule or outcome"; }
             }
-            @for chapter in chapters::of(report) {
+            @for chapter in report.chapters() {
                 details {
                     summary {
                         (chapter.name) " "
