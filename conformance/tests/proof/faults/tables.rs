@@ -27,7 +27,7 @@ pub(super) const ALL: &[Fault] = &[
     fault! { "tables.unknown-field" ["EN-02"]
         refused(WRITES, |body| body.as_object().is_some_and(|body| body.keys().any(is_unknown))),
         "A field that the API does not know is refused." },
-    fault! { "tables.wrong-field-422" ["ER-05"] status(WRITES, 400, 422, |body| body.is_object()),
+    fault! { "tables.wrong-field-422" ["ER-05"] status(WRITES, 400, 422, Value::is_object),
         "A body with a wrong field is answered 422." },
     fault! { "tables.out-of-bounds-422" ["ER-06"] status(WRITES, 400, 422, |body| {
         let mut values = body.as_object().into_iter().flat_map(serde_json::Map::values);
