@@ -20,6 +20,49 @@ pub use self::vault::Vault;
 use crate::wire::ApiResponse;
 use crate::{Case, Failure};
 
+/// A resource of one collection, and the calls that prompts and vaults share.
+macro_rules! resource {
+    ($(#[$doc:meta])* $name:ident, $collection:literal) => {
+        $(#[$doc])*
+        #[derive(Clone)]
+        pub struct $name {
+            pub(super) case: crate::Case,
+            /// Its id.
+            pub id: i64,
+        }
+
+        impl $name {
+            /// Its path below the base URL.
+            pub fn path(&self) -> String {
+                format!(concat!("/", $collection, "/{}"), self.id)
+            }
+
+            /// `GET`, whatever the answer.
+            pub async fn get(&self) -> Result<ApiResponse, Failure> {
+                self.case.wire().get(&self.path()).await
+            }
+
+            /// The reply that shows it.
+            pub async fn read(&self) -> Result<ApiResponse, Failure> {
+                let reply = self.get().await?;
+                reply.status(200)?;
+                Ok(reply)
+            }
+
+            /// `PATCH` with these fields.
+            pub async fn update(&self, fields: serde_json::Value) -> Result<ApiResponse, Failure> {
+                self.case.wire().patch(&self.path(), fields).await
+            }
+
+            /// `DELETE`.
+            pub async fn delete(&self) -> Result<ApiResponse, Failure> {
+                self.case.wire().delete(&self.path()).await
+            }
+        }
+    };
+}
+use resource;
+
 /// What names a prompt: its id, or a fixture.
 pub trait PromptId {
     /// The id of the prompt.

@@ -19,7 +19,6 @@ pub mod failure;
 pub mod fixture;
 pub mod known;
 mod ledger;
-pub mod make;
 pub mod probe;
 pub mod report;
 pub mod rules;

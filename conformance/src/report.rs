@@ -1,10 +1,7 @@
 //! What a run found, in one record that every format is written from.
 
-mod again;
-mod chapters;
 mod files;
 pub mod html;
-pub mod json;
 pub mod junit;
 pub mod markdown;
 mod plain;
@@ -12,6 +9,7 @@ mod record;
 pub mod text;
 mod writer;
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -21,6 +19,7 @@ pub use self::record::{Outcome, Record};
 pub use self::writer::Outputs;
 use crate::Profile;
 use crate::known::{KnownFailure, KnownFailures};
+use crate::shell::quoted;
 use crate::target::Blocked;
 
 /// What the whole run came to.
@@ -130,7 +129,7 @@ impl Report {
     pub(crate) fn add(&mut self, record: Record, place: impl Fn(&str) -> usize) -> usize {
         let mut record = record.judged(&self.known);
         if record.outcome.is_bad() || record.outcome == Outcome::Known {
-            record.command = Some(again::alone(self, &record));
+            record.command = Some(self.command_for(&[record.profile], &[record.id]));
         }
         let at = self.records.partition_point(|other| place(other.id) < place(record.id));
         self.insert(at, record);
@@ -166,7 +165,28 @@ impl Report {
 
     /// The command that runs the same scenarios in the same order.
     pub fn command(&self) -> String {
-        again::whole(self)
+        let filters: Vec<_> = self.filters.iter().map(String::as_str).collect();
+        let mut line = self.command_for(&self.profiles, &filters);
+        if let Some(file) = self.known.file() {
+            let _ = write!(line, " --known-failures {}", quoted(file));
+        }
+        line
+    }
+
+    /// The command that runs these scenarios of the same target. Keys come from the environment.
+    fn command_for(&self, profiles: &[Profile], filters: &[&str]) -> String {
+        let mut line = format!("promptarium-conformance run --base-url {}", quoted(&self.target));
+        for profile in profiles {
+            let _ = write!(line, " --profile {}", profile.word());
+        }
+        for filter in filters {
+            let _ = write!(line, " --filter {filter}");
+        }
+        let _ = write!(line, " --seed {}", self.seed);
+        for flag in &self.flags {
+            let _ = write!(line, " {flag}");
+        }
+        line
     }
 
     /// The records that came to this, in the order of the list.

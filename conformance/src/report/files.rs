@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use super::{html, json, junit, markdown, text};
+use super::{html, junit, markdown, text};
 use crate::Report;
 
 /// How a report is written.
@@ -38,12 +38,18 @@ impl Format {
     pub fn render(self, report: &Report) -> String {
         match self {
             Self::Text => text::render(report),
-            Self::Json => json::render(report),
+            Self::Json => as_json(report),
             Self::Junit => junit::render(report),
             Self::Html => html::render(report),
             Self::Markdown => markdown::render(report),
         }
     }
+}
+
+/// As indented JSON with a newline at its end.
+fn as_json(report: &Report) -> String {
+    // Strings and numbers only; the format has no value that cannot be written.
+    serde_json::to_string_pretty(report).unwrap_or_default() + "\n"
 }
 
 /// The extensions of the formats, in the order of [`Format::ALL`].

@@ -17,7 +17,7 @@ const SCRIPT: &str = include_str!("html/filter.js");
 /// What the page may do: wear this style, run this script, nothing else. The
 /// hashes are those of the two files.
 const POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; \
-    style-src 'sha256-KGfaJzRZlYwVInSl10YyBTsut81oidko7pIaxPniZvo='; script-src 'sha256-vpZTdVEOiAjzr+ZcxwqNiKwJDHAyFZneYAXyXVMDdGA='";
+    style-src 'sha256-sUeAmqGivxOV5NiDE//zz/B1ap4gcaAK21T++2XYE9c='; script-src 'sha256-vpZTdVEOiAjzr+ZcxwqNiKwJDHAyFZneYAXyXVMDdGA='";
 
 /// The whole report as one page.
 pub fn render(report: &Report) -> String {

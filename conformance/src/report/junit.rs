@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Property, TestCase, TestCaseStatus, TestSuite, XmlString};
 
-use super::chapters::{self, Chapter};
 use super::plain::{curl, escape_control_chars, one_line};
+use super::record::Chapter;
 use super::{Outcome, Record, Report, Verdict, text};
 use crate::target::Blocked;
 
@@ -16,7 +16,7 @@ pub fn render(report: &Report) -> String {
     let mut document = quick_junit::Report::new(safe(&report.suite));
     document.timestamp = report.started_at.parse().ok();
     document.set_time(Duration::from_millis(report.duration_ms));
-    for chapter in chapters::of(report) {
+    for chapter in report.chapters() {
         document.add_test_suite(suite(report, &chapter));
     }
     if let Some(problem) = problem(report) {
@@ -116,23 +116,13 @@ fn status(record: &Record) -> TestCaseStatus {
 }
 
 fn description(record: &Record) -> String {
-    let mut shown = format!("{}\n", record.title);
-    for rule in &record.rules {
-        let _ = writeln!(shown, "{} {}", rule.id, rule.text);
-    }
-    for (name, value) in [("expected", &record.expected), ("got", &record.got)] {
-        if let Some(value) = value {
-            let _ = writeln!(shown, "{name}: {value}");
-        }
-    }
-    if let Some(known) = &record.known {
-        let _ = writeln!(shown, "known: {}", text::known(known));
-    }
+    let mut shown = String::new();
+    text::facts(&mut shown, record);
     if let Some(exchange) = &record.exchange {
-        let _ = writeln!(shown, "again: {}", curl(exchange));
+        let _ = writeln!(shown, "  again: {}", curl(exchange));
     }
     if let Some(command) = &record.command {
-        let _ = writeln!(shown, "alone: {command}");
+        let _ = writeln!(shown, "  alone: {command}");
     }
     shown
 }

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use super::plain::{curl, escape_control_chars, one_line, seconds, without_links};
-use super::{Outcome, Record, Report, Verdict, chapters, text};
+use super::{Outcome, Record, Report, Verdict, text};
 use crate::target::Blocked;
 
 /// GitHub refuses a summary of more than 1 MiB, and the step with it.
@@ -56,7 +56,7 @@ fn head(report: &Report) -> String {
 }
 
 fn table(page: &mut String, report: &Report) {
-    let chapters = chapters::of(report);
+    let chapters = report.chapters();
     if chapters.is_empty() {
         return;
     }
@@ -103,6 +103,9 @@ fn failure(record: &Record) -> String {
     let mut shown = format!("\n#### {id}\n\n{title}\n\n");
     for rule in &record.rules {
         let _ = writeln!(shown, "- **{}** {}", rule.id, prose(rule.text));
+        for sentence in rule.sentences {
+            let _ = writeln!(shown, "\n  > {}\n", prose(sentence));
+        }
     }
     let mut told = String::new();
     for (name, value) in [("expected", &record.expected), ("got", &record.got)] {
@@ -114,6 +117,9 @@ fn failure(record: &Record) -> String {
         let _ = writeln!(told, "{:>8} {}", "known", text::known(known));
     }
     let _ = write!(shown, "\n{}", block("text", &told));
+    for step in &record.steps {
+        let _ = writeln!(shown, "\nBefore: {}", code(&step.summary()));
+    }
     if let Some(exchange) = &record.exchange {
         let both = format!("{}\n\n{}\n", exchange.request().trim_end(), exchange.reply());
         let _ = write!(

@@ -42,7 +42,22 @@ pub fn record(record: &Record) -> String {
             return escape_control_chars(&format!("known {}: {known}\n", record.id));
         }
     };
-    let mut text = format!("{word} {}\n  {}\n", record.id, record.title);
+    let mut text = format!("{word} {}\n", record.id);
+    facts(&mut text, record);
+    if let Some(exchange) = &record.exchange {
+        push_exchange(&mut text, exchange);
+    }
+    if let Some(command) = &record.command {
+        let _ = writeln!(text, "  alone: {command}");
+    }
+    let _ = writeln!(text, "  source: {}", record.source);
+    escape_control_chars(&text)
+}
+
+/// What a failure is about: the fact, its rules with the sentences that they restate, what was
+/// expected and what came, and the exchanges before the last one.
+pub(super) fn facts(text: &mut String, record: &Record) {
+    let _ = writeln!(text, "  {}", record.title);
     for rule in &record.rules {
         let _ = writeln!(text, "  {} {}", rule.id, rule.text);
         for sentence in rule.sentences {
@@ -66,14 +81,6 @@ pub fn record(record: &Record) -> String {
     for step in &record.steps {
         let _ = writeln!(text, "    {}", step.summary());
     }
-    if let Some(exchange) = &record.exchange {
-        push_exchange(&mut text, exchange);
-    }
-    if let Some(command) = &record.command {
-        let _ = writeln!(text, "  alone: {command}");
-    }
-    let _ = writeln!(text, "  source: {}", record.source);
-    escape_control_chars(&text)
 }
 
 /// What the list of known failures says, in one line.

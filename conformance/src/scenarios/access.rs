@@ -123,7 +123,7 @@ fn scenario(row: &'static Row, credential: &'static Credential) -> Option<Scenar
 
 async fn refused(case: Case, row: &Row, credential: &Credential) -> Result<(), Failure> {
     let wire = case.wire();
-    let ids = Ids::make(&case, &wire).await?;
+    let ids = Ids::make(&case).await?;
     let before = ids.state(&wire).await?;
     let mut endpoint = endpoints::one(&case, &ids, &row.method, row.template)?;
     let name = case.name("refused");

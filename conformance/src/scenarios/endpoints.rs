@@ -8,7 +8,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use crate::wire::{ApiResponse, Call, Wire};
-use crate::{Case, Failure, check, make};
+use crate::{Case, Failure, check};
 
 pub(super) const PROMPT: &str = "/prompts/{promptId}";
 pub(super) const SAVE: &str = "/prompts/{promptId}/save";
@@ -47,22 +47,17 @@ pub(super) struct Endpoint {
 
 impl Ids {
     /// Two vaults, a prompt in neither, and two prompts in the first.
-    pub(super) async fn make(case: &Case, wire: &Wire) -> Result<Self, Failure> {
-        let vault = make::vault(case, wire).await?;
-        let target = make::vault(case, wire).await?;
-        let prompt = make::prompt(case, wire).await?;
-        let members = make::members(case, wire, vault, 2).await?;
-        let [first, second] = members[..] else {
-            return Err(Failure::error("two members", members.len().to_string()));
-        };
-        let (membership, removable_membership) = (first.membership, second.membership);
+    pub(super) async fn make(case: &Case) -> Result<Self, Failure> {
+        let [vault, second_vault] = case.vaults().await?;
+        let prompt = case.prompt().await?.id;
+        let [first, second] = vault.filled().await?;
         Ok(Self {
             prompt,
-            vault,
-            membership,
-            removable_membership,
+            vault: vault.id,
+            membership: first.id,
+            removable_membership: second.id,
             addable_prompt: prompt,
-            second_vault: target,
+            second_vault: second_vault.id,
         })
     }
 
@@ -214,14 +209,11 @@ pub(super) fn one(
 
 /// The successes of all endpoints on things made for this. What is refused is
 /// left out: other scenarios report that.
-pub(super) async fn successes(
-    case: &Case,
-    wire: &Wire,
-) -> Result<Vec<(Endpoint, ApiResponse)>, Failure> {
-    let ids = Ids::make(case, wire).await?;
+pub(super) async fn successes(case: &Case) -> Result<Vec<(Endpoint, ApiResponse)>, Failure> {
+    let ids = Ids::make(case).await?;
     let mut replies = Vec::new();
     for endpoint in all(case, &ids) {
-        let reply = endpoint.send(wire).await?;
+        let reply = endpoint.send(&case.wire()).await?;
         replies.push((endpoint, reply));
     }
     replies.retain(|(_, reply)| (200..300).contains(&reply.status_code()));
@@ -230,12 +222,9 @@ pub(super) async fn successes(
 
 /// Refusals of all endpoints: without a key, with ids of nothing in the path, with a faulty field
 /// in the body. What is no refusal is left out, as above.
-pub(super) async fn refusals(
-    case: &Case,
-    wire: &Wire,
-) -> Result<Vec<(Endpoint, ApiResponse)>, Failure> {
-    let ids = Ids::make(case, wire).await?;
-    let there = all(case, &ids);
+pub(super) async fn refusals(case: &Case) -> Result<Vec<(Endpoint, ApiResponse)>, Failure> {
+    let ids = Ids::make(case).await?;
+    let (wire, there) = (&case.wire(), all(case, &ids));
     let gone = all(case, &ids.absent());
     let mut replies = Vec::new();
     for endpoint in &there {
@@ -262,7 +251,7 @@ pub(super) async fn each_success(
     case: Case,
     check: fn(&Endpoint, &ApiResponse) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let replies = successes(&case, &case.wire()).await?;
+    let replies = successes(&case).await?;
     replies.iter().try_for_each(|(endpoint, reply)| check(endpoint, reply))
 }
 
@@ -271,7 +260,7 @@ pub(super) async fn each_refusal(
     case: Case,
     check: fn(&ApiResponse) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let replies = refusals(&case, &case.wire()).await?;
+    let replies = refusals(&case).await?;
     replies.iter().try_for_each(|(_, reply)| check(reply))
 }
 

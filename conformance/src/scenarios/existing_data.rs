@@ -11,8 +11,9 @@ use std::time::Duration;
 use serde_json::Value;
 use url::form_urlencoded::byte_serialize;
 
+use crate::fixture::Vault;
 use crate::wire::{ApiResponse, Wire};
-use crate::{Case, Failure, Scenario, Verdict, make};
+use crate::{Case, Failure, Scenario, Verdict};
 
 pub(super) const ALL: &[&[Scenario]] = &[prompts::ALL, vaults::ALL, foreign::ALL];
 
@@ -41,12 +42,12 @@ where
 }
 
 /// A vault with prompts in it, so that there is something to read; none in a run that only reads.
-async fn create_data(case: &Case, wire: &Wire) -> Result<Option<i64>, Failure> {
+async fn create_data(case: &Case) -> Result<Option<Vault>, Failure> {
     if case.target().options().read_only {
         return Ok(None);
     }
-    let vault = make::vault(case, wire).await?;
-    make::members(case, wire, vault, 3).await?;
+    let vault = case.vault().await?;
+    vault.fill(3).await?;
     Ok(Some(vault))
 }
 
@@ -58,7 +59,7 @@ async fn same_at_its_own_address(
     members: &[&str],
 ) -> Result<(), Failure> {
     let (case, wire) = (&case, &case.wire());
-    create_data(case, wire).await?;
+    create_data(case).await?;
     for id in present(wire, collection).await?.1.iter().filter_map(|entry| entry["id"].as_i64()) {
         stable(case, || async move {
             let (_, list) = some(wire, collection).await?;
@@ -112,7 +113,7 @@ async fn have_members(
     members: &[(&str, Type)],
 ) -> Result<(), Failure> {
     let wire = &case.wire();
-    create_data(&case, wire).await?;
+    create_data(&case).await?;
     stable(&case, || async move {
         let (reply, entries) = present(wire, collection).await?;
         shaped(&reply, &entries, members)

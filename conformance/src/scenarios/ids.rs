@@ -12,7 +12,7 @@ pub(super) use self::places::PLACES;
 use self::places::{Kind, Place, Where};
 use super::endpoints::{Ids, absent};
 use crate::wire::{ApiResponse, Wire};
-use crate::{Case, Failure, Need, Profile, Scenario, check, make};
+use crate::{Case, Failure, Need, Profile, Scenario, check};
 
 /// Scenarios for each place.
 pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
@@ -96,12 +96,12 @@ impl Stranger {
     async fn hold(self, case: Case, place: &Place) -> Result<(), Failure> {
         match self {
             Self::Absent => {
-                let own = Ids::make(&case, &case.wire()).await?;
+                let own = Ids::make(&case).await?;
                 let nothing = absent(place.kind.of(&own));
                 refused(&case.wire(), place, &own, &own, nothing).await
             }
             Self::Deleted => {
-                let own = Ids::make(&case, &case.wire()).await?;
+                let own = Ids::make(&case).await?;
                 let gone = deleted(&case, place.kind).await?;
                 refused(&case.wire(), place, &own, &own, gone).await
             }
@@ -114,12 +114,17 @@ impl Stranger {
 
 /// The id of a prompt or a vault that is no more.
 async fn deleted(case: &Case, kind: Kind) -> Result<i64, Failure> {
-    let wire = case.wire();
-    let (list, id) = match kind {
-        Kind::Prompt => ("prompts", make::prompt(case, &wire).await?),
-        Kind::Vault | Kind::Membership => ("vaults", make::vault(case, &wire).await?),
+    let (deletion, id) = match kind {
+        Kind::Prompt => {
+            let prompt = case.prompt().await?;
+            (prompt.delete().await?, prompt.id)
+        }
+        Kind::Vault | Kind::Membership => {
+            let vault = case.vault().await?;
+            (vault.delete().await?, vault.id)
+        }
     };
-    wire.delete(&format!("/{list}/{id}")).await?.status(200)?;
+    deletion.status(200)?;
     Ok(id)
 }
 
@@ -148,14 +153,15 @@ fn beside(place: &Place, owned: &Ids, own: &Ids) -> Ids {
 }
 
 /// Each account once as the owner and once as the stranger.
-pub(super) fn both_ways(case: &Case) -> [(Wire, Wire); 2] {
-    [(case.other(), case.wire()), (case.wire(), case.other())]
+pub(super) fn owners_and_strangers(case: &Case) -> [(Case, Case); 2] {
+    let other = case.other_account();
+    [(other.clone(), case.clone()), (case.clone(), other)]
 }
 
 async fn foreign(case: &Case, place: &Place) -> Result<(), Failure> {
-    for (owner, stranger) in both_ways(case) {
-        let owned = Ids::make(case, &owner).await?;
-        let own = Ids::make(case, &stranger).await?;
+    for (owner, stranger) in owners_and_strangers(case) {
+        let owned = Ids::make(&owner).await?;
+        let own = Ids::make(&stranger).await?;
         // A vault that others may fork is not open to them otherwise.
         let visibilities: &[&str] = match place.kind {
             Kind::Vault if place.name != "fork-vault" => &["private", "unlisted", "public"],
@@ -163,12 +169,13 @@ async fn foreign(case: &Case, place: &Place) -> Result<(), Failure> {
         };
         for visibility in visibilities {
             let change = json!({ "visibility": visibility });
-            owner.patch(&format!("/vaults/{}", owned.vault), change).await?.status(200)?;
-            let before = owned.state(&owner).await?;
+            owner.vault_at(owned.vault).update(change).await?.status(200)?;
+            let before = owned.state(&owner.wire()).await?;
             let id = place.kind.of(&owned);
             let beside = beside(place, &owned, &own);
-            check::with_context(visibility, refused(&stranger, place, &own, &beside, id).await)?;
-            check::equal("what the owner has", &owned.state(&owner).await?, &before)?;
+            let answer = refused(&stranger.wire(), place, &own, &beside, id).await;
+            check::with_context(visibility, answer)?;
+            check::equal("what the owner has", &owned.state(&owner.wire()).await?, &before)?;
         }
     }
     Ok(())
@@ -176,7 +183,7 @@ async fn foreign(case: &Case, place: &Place) -> Result<(), Failure> {
 
 async fn named(case: &Case, place: &Place) -> Result<(), Failure> {
     let wire = case.wire();
-    let own = Ids::make(case, &wire).await?;
+    let own = Ids::make(case).await?;
     let mut ids = vec![absent(place.kind.of(&own))];
     if place.kind != Kind::Membership {
         ids.push(deleted(case, place.kind).await?);
@@ -198,10 +205,10 @@ async fn named(case: &Case, place: &Place) -> Result<(), Failure> {
 }
 
 async fn alike(case: &Case, place: &Place) -> Result<(), Failure> {
-    for (owner, stranger) in both_ways(case) {
-        let owned = Ids::make(case, &owner).await?;
-        let own = Ids::make(case, &stranger).await?;
-        compare(&stranger, place, &owned, &own).await?;
+    for (owner, stranger) in owners_and_strangers(case) {
+        let owned = Ids::make(&owner).await?;
+        let own = Ids::make(&stranger).await?;
+        compare(&stranger.wire(), place, &owned, &own).await?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::endpoints::Ids;
-use super::ids::{PLACES, compare};
+use super::ids::{PLACES, compare, owners_and_strangers};
 use crate::fixture::Walk;
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario};
@@ -20,12 +20,6 @@ pub(super) const ALL: &[Scenario] = &[
     reference! { "isolation.everywhere.read-only" ["ER-10"] [OtherAccount, ReadOnlyKey] read_only,
         "A key that may only read learns no more about foreign ids than about absent ones (S-57)" },
 ];
-
-/// Each account once as the owner and once as the stranger.
-fn owners_and_strangers(case: &Case) -> [(Case, Case); 2] {
-    let other = case.other_account();
-    [(other.clone(), case.clone()), (case.clone(), other)]
-}
 
 /// How long one of the six walks may take: together half of a scenario's time. In an account of
 /// very many prompts it ends before the last page.
@@ -60,8 +54,8 @@ async fn vaults(case: Case) -> Result<(), Failure> {
 }
 
 async fn read_only(case: Case) -> Result<(), Failure> {
-    let owned = Ids::make(&case, &case.other()).await?;
-    let own = Ids::make(&case, &case.wire()).await?;
+    let owned = Ids::make(&case.other_account()).await?;
+    let own = Ids::make(&case).await?;
     for place in PLACES {
         compare(&case.read_only(), place, &owned, &own).await?;
     }

@@ -155,8 +155,8 @@ async fn whole(case: Case) -> Result<(), Failure> {
 async fn never_shown(case: Case) -> Result<(), Failure> {
     let (_, _, secret) = taken_apart(&case)?;
     let wire = case.wire();
-    let mut replies = successes(&case, &wire).await?;
-    replies.extend(refusals(&case, &wire).await?);
+    let mut replies = successes(&case).await?;
+    replies.extend(refusals(&case).await?);
     let body = json!({ "name": case.name("key"), "scopes": ["prompts:write"] });
     let session = wire.post("/api-keys", body).await?;
     for reply in replies.into_iter().map(|(_, reply)| reply).chain([session]) {

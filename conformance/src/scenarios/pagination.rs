@@ -4,7 +4,6 @@ mod changes;
 mod cursors;
 mod limit;
 mod pages;
-pub(super) mod walk;
 
 use crate::Scenario;
 

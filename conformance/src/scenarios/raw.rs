@@ -20,7 +20,7 @@ use crate::ledger::Resource;
 use crate::target::Auth;
 use crate::wire::ApiResponse;
 use crate::wire::raw::{RawRequest, Received, Socket};
-use crate::{Case, Failure, Scenario, check, make};
+use crate::{Case, Failure, Scenario, check};
 
 pub(super) const ALL: &[&[Scenario]] =
     &[framing::ALL, head::ALL, sizes::ALL, paths::ALL, pace::ALL, json::ALL];
@@ -74,7 +74,7 @@ struct Fixture {
 
 impl Fixture {
     async fn new(case: &Case) -> Result<Self, Failure> {
-        let vault = make::vault(case, &case.wire()).await?;
+        let vault = case.vault().await?.id;
         case.track(&Auth::Main, Resource::Fork(vault));
         Ok(Self { case: case.clone(), vault })
     }
@@ -107,7 +107,7 @@ impl Fixture {
 
     /// How many prompts were created, asked on a connection that has seen nothing odd.
     async fn created(&self) -> Result<usize, Failure> {
-        Ok(make::contents(&self.case.wire(), self.vault).await?.len())
+        Ok(self.case.vault_at(self.vault).members().await?.len())
     }
 
     /// So many prompts were created.

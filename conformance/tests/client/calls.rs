@@ -2,7 +2,7 @@
 
 use futures::future::BoxFuture;
 use promptarium::{Client, Error, PromptId, VaultId, VaultPromptId};
-use promptarium_conformance::{Case, Failure, Scenario, check, make, scenario};
+use promptarium_conformance::{Case, Failure, Scenario, check, scenario};
 use serde_json::json;
 
 use super::expect_error;
@@ -75,14 +75,14 @@ fn calls(client: &Client, ids: Ids) -> Vec<Call> {
 }
 
 async fn ids(case: &Case, other: bool) -> Result<Ids, Failure> {
-    let (wire, owner) = (case.wire(), if other { case.other() } else { case.wire() });
-    let vault = make::vault(case, &owner).await?;
-    let member = make::members(case, &owner, vault, 1).await?[0];
-    let own = (make::vault(case, &wire).await?, make::prompt(case, &wire).await?);
+    let owner = if other { case.other_account() } else { case.clone() };
+    let vault = owner.vault().await?;
+    let [member] = vault.filled().await?;
+    let own = (case.vault().await?.id, case.prompt().await?.id);
     Ok(Ids {
-        prompt: PromptId::new(member.prompt),
-        vault: VaultId::new(vault),
-        membership: VaultPromptId::new(member.membership),
+        prompt: PromptId::new(member.prompt.id),
+        vault: VaultId::new(vault.id),
+        membership: VaultPromptId::new(member.id),
         own: (VaultId::new(own.0), PromptId::new(own.1)),
     })
 }

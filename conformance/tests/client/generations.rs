@@ -1,7 +1,7 @@
 //! Generations that the SDK queues and waits for.
 
 use promptarium::{Error, GenerationState, JobId, VaultId};
-use promptarium_conformance::{Case, Failure, Scenario, check, make, scenario};
+use promptarium_conformance::{Case, Failure, Scenario, check, scenario};
 use serde_json::json;
 
 use super::expect_error;
@@ -23,7 +23,7 @@ pub(super) const ALL: &[Scenario] = &[
 ];
 
 async fn queued(case: Case) -> Result<(), Failure> {
-    let vault = VaultId::new(make::vault(&case, &case.wire()).await?);
+    let vault = VaultId::new(case.vault().await?.id);
     let generations = case.sdk()?.generations();
     let call = generations.create(case.image_model(), case.name("A harbour")).vault(vault);
     let id = call.job_id().clone();
@@ -55,7 +55,7 @@ async fn invalid(case: Case) -> Result<(), Failure> {
 }
 
 async fn output(case: Case) -> Result<(), Failure> {
-    let vault = VaultId::new(make::vault(&case, &case.wire()).await?);
+    let vault = VaultId::new(case.vault().await?.id);
     let call = case.sdk()?.generations().create(case.image_model(), case.name("A harbour"));
     let finished = call.vault(vault).batch_count(2).and_wait().await?;
     check::equal("the number of images", &finished.images().count(), &2)?;
@@ -67,7 +67,7 @@ async fn output(case: Case) -> Result<(), Failure> {
 }
 
 async fn fields(case: Case) -> Result<(), Failure> {
-    let vault = make::vault(&case, &case.wire()).await?;
+    let vault = case.vault().await?.id;
     let (id, prompt) = (case.name("job").replace(' ', "-"), case.name("A harbour"));
     let url = "https://example.com/a.png";
     let body = json!({

@@ -1,7 +1,7 @@
 //! The list of prompts as pages and as a stream of the SDK.
 
 use promptarium::{Cursor, Items, Prompt, PromptType, VaultId};
-use promptarium_conformance::{Case, Failure, Scenario, check, make, scenario};
+use promptarium_conformance::{Case, Failure, Scenario, check, scenario};
 use serde_json::json;
 
 #[rustfmt::skip]
@@ -16,19 +16,11 @@ pub(super) const ALL: &[Scenario] = &[
 
 /// A vault with text prompts; their ids in the order of the list.
 async fn stocked(case: &Case, count: usize) -> Result<(VaultId, Vec<i64>), Failure> {
-    let wire = case.wire();
-    let vault = make::vault(case, &wire).await?;
-    make::members(case, &wire, vault, count).await?;
-    // A page may be empty although others follow (S-71).
-    let (mut ids, mut cursor) = (Vec::new(), String::new());
-    loop {
-        let page = wire.get(&format!("/prompts?vaultId={vault}&limit=100{cursor}")).await?;
-        ids.extend(page.status(200)?.integers("/data", "id")?);
-        let Some(next) = page.at("/pagination/nextCursor")?.as_str() else { break };
-        let next: String = url::form_urlencoded::byte_serialize(next.as_bytes()).collect();
-        cursor = format!("&cursor={next}");
-    }
-    Ok((VaultId::new(vault), ids))
+    let vault = case.vault().await?;
+    vault.fill(count).await?;
+    // Every page, as one may be empty although others follow (S-71).
+    let ids = vault.list().limit(100).walk().await?.ids();
+    Ok((VaultId::new(vault.id), ids))
 }
 
 async fn rest(mut items: Items<Prompt>) -> Result<Vec<i64>, Failure> {
@@ -68,7 +60,7 @@ async fn filters(case: Case) -> Result<(), Failure> {
     for _ in 0..3 {
         let model = case.image_model();
         let fields = json!({ "promptType": "image", "modelId": model, "vaultId": vault.get() });
-        images.push(make::prompt_with(&case, &case.wire(), fields).await?.integer("/data/id")?);
+        images.push(case.prompt_with(fields).await?.0.id);
     }
     let list = case.sdk()?.prompts().list().vault(vault).prompt_type(PromptType::Image);
     let mut found = rest(list.page_size(1).items()).await?;

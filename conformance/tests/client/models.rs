@@ -1,7 +1,7 @@
 //! Prompts, vaults and memberships that the SDK creates, reads and changes.
 
 use promptarium::{Prompt, PromptId, PromptType, Vault, VaultId, VaultPromptId, Visibility};
-use promptarium_conformance::{Case, Failure, Scenario, check, make, scenario};
+use promptarium_conformance::{Case, Failure, Scenario, check, scenario};
 use serde_json::{Value, json};
 
 use super::same;
@@ -39,7 +39,7 @@ async fn same_vault(case: &Case, vault: &Vault) -> Result<Value, Failure> {
 }
 
 async fn create_prompts(case: Case) -> Result<(), Failure> {
-    let vault = VaultId::new(make::vault(&case, &case.wire()).await?);
+    let vault = VaultId::new(case.vault().await?.id);
     let prompts = case.sdk()?.prompts();
     let title = case.name("sdk");
     let plain = prompts.create(&*title, "\"quoted\" \\ é, 灯台").await?;
@@ -65,12 +65,13 @@ async fn create_prompts(case: Case) -> Result<(), Failure> {
 }
 
 async fn update_prompt(case: Case) -> Result<(), Failure> {
-    let (wire, model) = (case.wire(), case.image_model());
+    let model = case.image_model();
     let fields = json!({ "platform": "before", "promptType": "image", "modelId": model });
-    let created = make::prompt_with(&case, &wire, fields).await?;
+    let (prompt, created) = case.prompt_with(fields).await?;
     let mut expected = created.at("/data")?.clone();
-    let id = PromptId::new(created.integer("/data/id")?);
-    let vault = VaultId::new(make::vault(&case, &wire).await?);
+    let id = PromptId::new(prompt.id);
+    let inside = case.vault().await?;
+    let vault = VaultId::new(inside.id);
     let prompts = case.sdk()?.prompts();
     let urls = ["https://example.com/b.png"];
     for (field, value, call) in [
@@ -90,30 +91,27 @@ async fn update_prompt(case: Case) -> Result<(), Failure> {
             check::equal(field, &shown[field], &expected[field])?;
         }
     }
-    let inside = make::vaults_of(&wire, id.get()).await?.contains(&vault.get());
-    check::ensure(inside, "the vault in vaultIds", "it is not")
+    prompt.expect_vaults([&inside], [&inside]).await
 }
 
 async fn clear_platform(case: Case) -> Result<(), Failure> {
     let fields = json!({ "platform": "poster" });
-    let created = make::prompt_with(&case, &case.wire(), fields).await?;
-    let id = PromptId::new(created.integer("/data/id")?);
+    let id = PromptId::new(case.prompt_with(fields).await?.0.id);
     let prompt = case.sdk()?.prompts().update(id).clear_platform().await?;
     check::equal("platform", &same_prompt(&case, &prompt).await?["platform"], &Value::Null)
 }
 
 async fn save_and_delete(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let vault = make::vault(&case, &wire).await?;
-    let id = PromptId::new(make::prompt(&case, &wire).await?);
+    let (vault, prompt) = (case.vault().await?, case.prompt().await?);
+    let id = PromptId::new(prompt.id);
     let prompts = case.sdk()?.prompts();
-    let saved = prompts.save(id, VaultId::new(vault)).await?;
+    let saved = prompts.save(id, VaultId::new(vault.id)).await?;
     same_prompt(&case, &saved).await?;
     same_prompt(&case, &prompts.get(id).await?).await?;
-    check::equal("the listed prompts", &make::contents(&wire, vault).await?.len(), &1)?;
+    check::equal("the listed prompts", &vault.members().await?.len(), &1)?;
     let deleted = prompts.delete(id).await?;
     check::equal("the answer", &(deleted.id, deleted.deleted), &(id, true))?;
-    wire.get(&format!("/prompts/{id}")).await?.status(404).map(drop)
+    prompt.get().await?.status(404).map(drop)
 }
 
 async fn vault_life(case: Case) -> Result<(), Failure> {
@@ -143,28 +141,25 @@ async fn vault_life(case: Case) -> Result<(), Failure> {
 }
 
 async fn fork(case: Case) -> Result<(), Failure> {
-    let other = case.other();
-    let source = make::vault_with(&case, &other, json!({ "visibility": "public" })).await?;
-    let source = source.integer("/data/id")?;
-    make::members(&case, &other, source, 2).await?;
-    let copy = case.sdk()?.vaults().fork(VaultId::new(source)).await?;
+    let public = json!({ "visibility": "public" });
+    let (source, _) = case.other_account().vault_with(public).await?;
+    source.fill(2).await?;
+    let copy = case.sdk()?.vaults().fork(VaultId::new(source.id)).await?;
     check::equal("promptCount", &copy.prompt_count, &2)?;
     same_vault(&case, &copy).await.map(drop)
 }
 
 async fn contents(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let source = make::vault(&case, &wire).await?;
-    let members = make::members(&case, &wire, source, 2).await?;
-    let target = VaultId::new(make::vault(&case, &wire).await?);
-    let contents = case.sdk()?.vault(VaultId::new(source)).prompts();
-    let new = make::prompts(&case, &wire, 2).await?;
-    let added = contents.add(new.iter().copied().map(PromptId::new)).await?;
+    let [source, target] = case.vaults().await?;
+    let [first_member, second_member] = source.filled().await?;
+    let contents = case.sdk()?.vault(VaultId::new(source.id)).prompts();
+    let new = case.prompts(2).await?;
+    let added = contents.add(new.iter().map(|prompt| PromptId::new(prompt.id))).await?;
     check::equal("the answer", &(added.added, added.prompt_count), &(2, 4))?;
-    let first = VaultPromptId::new(members[0].membership);
+    let first = VaultPromptId::new(first_member.id);
     let pinned = contents.pin(first).await?;
     check::equal("the pin", &(pinned.vault_prompt_id, pinned.is_pinned), &(first, true))?;
-    let shown = on_wire(&case, format!("/vaults/{source}/prompts")).await?;
+    let shown = on_wire(&case, format!("{}/prompts", source.path())).await?;
     let listed = contents.list().await?;
     check::equal("the entries", &listed.len(), &shown.as_array().map_or(0, Vec::len))?;
     for (entry, shown) in listed.iter().zip(shown.as_array().into_iter().flatten()) {
@@ -172,11 +167,11 @@ async fn contents(case: Case) -> Result<(), Failure> {
     }
     check::equal("the first entry", &listed[0].vault_prompt_id, &first)?;
     check::ensure(!contents.unpin(first).await?.is_pinned, "isPinned false", "true")?;
-    let moved = contents.move_to(first, target).await?;
-    check::equal("the moved prompt", &moved.prompt_id.get(), &members[0].prompt)?;
-    let there = make::contents(&wire, target.get()).await?;
-    check::equal("the new membership", &moved.vault_prompt_id.get(), &there[0].membership)?;
-    let second = VaultPromptId::new(members[1].membership);
+    let moved = contents.move_to(first, VaultId::new(target.id)).await?;
+    check::equal("the moved prompt", &moved.prompt_id.get(), &first_member.prompt.id)?;
+    let there = target.members().await?;
+    check::equal("the new membership", &moved.vault_prompt_id.get(), &there[0].id)?;
+    let second = VaultPromptId::new(second_member.id);
     check::ensure(contents.remove(second).await?.removed, "removed true", "false")?;
-    check::equal("the rest", &make::contents(&wire, source).await?.len(), &2)
+    check::equal("the rest", &source.members().await?.len(), &2)
 }

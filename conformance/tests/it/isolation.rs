@@ -4,7 +4,7 @@ use std::future::pending;
 use std::time::Duration;
 
 use promptarium_conformance::report::{Outcome, Report, Verdict};
-use promptarium_conformance::{Case, Failure, Profile, Run, Scenario, Selection, make};
+use promptarium_conformance::{Case, Failure, Profile, Run, Scenario, Selection};
 use serde_json::json;
 
 use crate::stub::{Answer, Request, Stub};
@@ -28,16 +28,16 @@ pub(crate) fn selection(scenarios: &[&'static Scenario]) -> Selection {
 }
 
 async fn passes(case: Case) -> Result<(), Failure> {
-    make::vault(&case, &case.wire()).await.map(drop)
+    case.vault().await.map(drop)
 }
 
 async fn panics(case: Case) -> Result<(), Failure> {
-    make::vault(&case, &case.wire()).await?;
+    case.vault().await?;
     panic!("out of luck");
 }
 
 async fn takes_for_ever(case: Case) -> Result<(), Failure> {
-    make::vault(&case, &case.wire()).await?;
+    case.vault().await?;
     pending().await
 }
 

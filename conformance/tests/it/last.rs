@@ -2,7 +2,7 @@
 
 use std::future::pending;
 
-use promptarium_conformance::report::{Outcome, Record, json, text};
+use promptarium_conformance::report::{Format, Outcome, Record, text};
 use promptarium_conformance::{Case, Failure, Run, Scenario};
 use serde_json::json as value;
 
@@ -12,7 +12,7 @@ use crate::stub::{Answer, KEY, Request, Stub};
 async fn record(stub: &Stub, scenario: &'static Scenario) -> (Record, String) {
     let run = Run::new(stub.target(), selection(&[scenario]));
     let report = run.run(pending(), |_, _| {}).await;
-    let shown = text::render(&report) + &json::render(&report);
+    let shown = text::render(&report) + &Format::Json.render(&report);
     assert!(!shown.contains(KEY), "{shown}");
     (report.records[0].clone(), shown)
 }

@@ -16,7 +16,6 @@ const LAYERS: &[&str] = &[
     "wire",
     "case",
     "fixture",
-    "make",
     "scenario",
     "scenarios",
     "suite",

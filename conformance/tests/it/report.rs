@@ -11,10 +11,8 @@ mod writing;
 use std::future::pending;
 use std::time::Duration;
 
-use promptarium_conformance::report::{Format, json, text};
-use promptarium_conformance::{
-    Case, Failure, Profile, Run, Selection, Suite, make, selection::Filters,
-};
+use promptarium_conformance::report::{Format, text};
+use promptarium_conformance::{Case, Failure, Profile, Run, Selection, Suite, selection::Filters};
 use serde_json::{Value, json as value};
 
 use crate::isolation::{scenario, selection};
@@ -49,7 +47,7 @@ async fn no_report_shows_a_key_or_a_piece_of_one() {
     let report = run.run(pending(), |_, _| {}).await;
     assert!(report.records.iter().any(|record| record.exchange.is_some()));
     assert_silent(&text::render(&report));
-    assert_silent(&json::render(&report));
+    assert_silent(&Format::Json.render(&report));
     assert_silent(&format!("{report:?} {target:?}"));
 }
 
@@ -72,7 +70,7 @@ async fn no_report_shows_what_a_slot_for_an_upload_grants_access_with() {
     )
     .unwrap();
     let report = Run::new(stub.await.target(), selection).run(pending(), |_, _| {}).await;
-    let text = text::render(&report) + &json::render(&report) + &format!("{report:?}");
+    let text = text::render(&report) + &Format::Json.render(&report) + &format!("{report:?}");
     assert!(text.contains("/a.png?[redacted]") && text.contains("[slot]"), "{text}");
     assert!(text.contains("${UPLOAD_TOKEN}"), "{text}");
     assert!(!text.contains(TOKEN) && !text.contains(SIGNED), "{text}");
@@ -88,12 +86,12 @@ async fn a_key_that_is_cut_in_two_by_the_end_of_what_is_shown_does_not_show() {
         let stub = Stub::start(move |_| Answer::Json(200, "x".repeat(before) + KEY));
         let run = Run::new(stub.await.target(), selection(&[scenario!("a.b.long", long)]));
         let report = run.run(pending(), |_, _| {}).await;
-        assert_silent(&json::render(&report));
+        assert_silent(&Format::Json.render(&report));
     }
 }
 
 async fn visible(case: Case) -> Result<(), Failure> {
-    let made = make::vault_with(&case, &case.wire(), value!({ "visibility": "public" })).await?;
+    let (_, made) = case.vault_with(value!({ "visibility": "public" })).await?;
     made.equals("/data/visibility", "public")?;
     Ok(())
 }
@@ -114,7 +112,7 @@ async fn text_of_a_failure() -> (String, Value) {
         let text = text.replace(&stub.base_url, "http://target/api/v1");
         text.replace(&report.run_id, "run").replace(&report.started_at, "then")
     };
-    let json = fixed(json::render(&report));
+    let json = fixed(Format::Json.render(&report));
     (fixed(text::render(&report)), serde_json::from_str(&json).unwrap())
 }
 

@@ -13,6 +13,8 @@ mod keys;
 mod pagination;
 mod prompts;
 mod races;
+
+mod tables;
 mod uploads;
 mod vaults;
 mod wire;
@@ -45,6 +47,7 @@ const CHAPTERS: &[&[&[Fault]]] = &[
     &[keys::ALL, keys::made::ALL, keys::sessions::ALL, auth::ALL],
     &[errors::ALL],
     &[isolation::ALL],
+    &[tables::ALL],
     races::ALL,
     &[existing_data::ALL],
 ];

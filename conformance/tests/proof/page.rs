@@ -8,12 +8,12 @@ use std::sync::{Mutex, PoisonError};
 use std::{fs, io};
 
 use promptarium_conformance::coverage::{EXEMPTIONS, WITHOUT_FAULT, proof};
-use promptarium_conformance::{rules, scenarios};
+use promptarium_conformance::{Scenario, rules, scenarios};
 
 use crate::fault::Fault;
 use crate::faults;
 use crate::trial::{Ids, Red, rules_of};
-use crate::unseen::UNSEEN;
+use crate::unseen::{BY_OTHER_RULES, UNSEEN};
 
 /// What turned red under which fault.
 #[derive(Default)]
@@ -120,57 +120,34 @@ fn unsound(line: &proof::Fault<'_>, rule: &str) -> Vec<String> {
     unsound
 }
 
-/// Scenarios that no fault turns red, not even at times: they may hold nothing. And
-/// reasons for such that are none.
+/// Scenarios that no fault of a rule of theirs turns red, not even at times: they may hold
+/// nothing. And exceptions that are none.
 pub(crate) fn unseen() -> Vec<String> {
-    let lines = proof::faults().iter();
-    let seen: BTreeSet<_> =
-        lines.flat_map(|line| line.scenarios.iter().chain(&line.at_times)).copied().collect();
-    let groups: BTreeSet<_> = seen.iter().map(|id| group(id)).collect();
-    let exempt = |id| UNSEEN.iter().any(|(scenario, reason)| *scenario == id && !reason.is_empty());
-    let unseen = scenarios::all().filter(|one| !groups.contains(&group(one.id)) && !exempt(one.id));
-    let mut unseen: Vec<_> = unseen
-        .map(|one| format!("no fault turns {} red ({})", one.id, one.rules.join(", ")))
-        .collect();
-    let stale = UNSEEN.iter().filter(|(id, _)| seen.contains(id) || rules_of(id).is_empty());
-    unseen.extend(stale.map(|(id, _)| format!("{id} needs no reason")));
-    unseen
-}
-
-/// Scenarios made from rows of a table share a function, and one of them proves it: those of one
-/// credential, of one kind of foreign id, of one fact of a field. Any other is a group of its own.
-fn group(id: &str) -> String {
-    const FACTS: [&str; 18] = [
-        "required",
-        "wrong-type",
-        "first",
-        "last",
-        "too-small",
-        "too-large",
-        "other-words",
-        "words",
-        "no-uri",
-        "null",
-        "named",
-        "nul",
-        "spelling",
-        "scalar-values",
-        "relative",
-        "entry-named",
-        "all-at-once",
-        "unknown-ignored",
-    ];
-    let parts: Vec<_> = id.split('.').collect();
-    match parts[..] {
-        ["access" | "ids", kind, _] => format!("{}.{kind}", parts[0]),
-        ["fields", _, fact] => {
-            // "entry-named" ends in "named" too.
-            let facts = FACTS.iter().filter(|known| fact.ends_with(**known));
-            let longest = facts.max_by_key(|known| known.len());
-            longest.map_or(id.to_owned(), |known| format!("fields.{known}"))
+    let mut broken: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for line in proof::faults() {
+        for id in line.scenarios.iter().chain(&line.at_times) {
+            broken.entry(id).or_default().extend(&line.rules);
         }
-        _ => id.to_owned(),
     }
+    let problem = |one: &Scenario| {
+        let reason = UNSEEN.iter().find(|(id, _)| *id == one.id).map(|(_, reason)| *reason);
+        let by_others = BY_OTHER_RULES.lines().any(|id| id == one.id);
+        let own = |rules: &BTreeSet<&str>| one.rules.iter().any(|rule| rules.contains(rule));
+        match (broken.get(one.id), reason, by_others) {
+            (None, Some(reason), false) if !reason.is_empty() => None,
+            (None, ..) => Some("no fault turns it red"),
+            (Some(_), Some(_), _) => Some("needs no reason"),
+            (Some(rules), None, true) if own(rules) => Some("is in by_other_rules.txt no longer"),
+            (Some(rules), None, false) if !own(rules) => Some("no fault of its rules turns it red"),
+            (Some(_), None, _) => None,
+        }
+    };
+    let problems = scenarios::all().filter_map(|one| {
+        Some(format!("{} ({}): {}", one.id, one.rules.join(", "), problem(one)?))
+    });
+    let listed = UNSEEN.iter().map(|(id, _)| *id).chain(BY_OTHER_RULES.lines());
+    let unknown = listed.filter(|id| rules_of(id).is_empty());
+    problems.chain(unknown.map(|id| format!("{id} is no scenario"))).collect()
 }
 
 /// Where page, faults and reasons do not fit together; rules without either are

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::super::plain::{curl, escape_control_chars, seconds};
-use super::super::{Outcome, Record, Report, chapters};
+use super::super::{Outcome, Record, Report};
 use super::{command, mark};
 use crate::known::KnownFailure;
 
@@ -68,7 +68,7 @@ pub(super) fn all(report: &Report) -> Markup {
             p.filter hidden {
                 label { "Filter " input type="search" placeholder="id, title, rule or outcome"; }
             }
-            @for chapter in chapters::of(report) {
+            @for chapter in report.chapters() {
                 details {
                     summary {
                         (chapter.name) " "
@@ -124,6 +124,7 @@ fn failure(record: &Record) -> Markup {
             p { (record.title) }
             @for rule in &record.rules {
                 p.rule { b { (rule.id) } " " (prose(rule.text)) }
+                @for sentence in rule.sentences { blockquote { (prose(sentence)) } }
             }
             dl {
                 @for (name, value) in [("expected", &record.expected), ("got", &record.got)] {
@@ -135,6 +136,10 @@ fn failure(record: &Record) -> Markup {
                 @if let Some(left) = &record.left_behind {
                     dt { "left behind" } dd { (escape_control_chars(left)) }
                 }
+            }
+            @if !record.steps.is_empty() {
+                p.quiet { "The exchanges before:" }
+                ul { @for step in &record.steps { li { code { (escape_control_chars(&step.summary())) } } } }
             }
             @if let Some(exchange) = &record.exchange {
                 div.exchange {

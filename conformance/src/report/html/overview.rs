@@ -3,13 +3,13 @@
 
 use maud::{Markup, html};
 
-use super::super::{Report, Totals, chapters};
+use super::super::{Report, Totals};
 
 /// A part of a bar that is not empty is at least this share of the longest bar.
 const SHARE_MIN: usize = 100;
 
 pub(super) fn chapters(report: &Report) -> Markup {
-    let chapters = chapters::of(report);
+    let chapters = report.chapters();
     let longest = chapters.iter().map(|chapter| chapter.totals.scenarios).max().unwrap_or_default();
     html! {
         @if !chapters.is_empty() {

@@ -21,8 +21,8 @@ pub(super) const ALL: &[Scenario] = &[
 
 async fn present(case: Case) -> Result<(), Failure> {
     let wire = case.wire();
-    let mut replies = successes(&case, &wire).await?;
-    replies.extend(refusals(&case, &wire).await?);
+    let mut replies = successes(&case).await?;
+    replies.extend(refusals(&case).await?);
     let mut seen = BTreeSet::new();
     for (_, reply) in &replies {
         let id = request_id(reply)?;

@@ -25,7 +25,7 @@ async fn base_url(case: Case) -> Result<(), Failure> {
 
 async fn json(case: Case) -> Result<(), Failure> {
     let wire = case.wire();
-    let ids = Ids::make(&case, &wire).await?;
+    let ids = Ids::make(&case).await?;
     for endpoint in endpoints::all(&case, &ids) {
         if endpoint.body.is_some() {
             endpoint.send(&wire).await?.status_in(200..=299)?;

@@ -7,7 +7,7 @@ use crate::case::status_path;
 use crate::scenario::{core, reference};
 use crate::scenarios::endpoints::{Endpoint, each_refusal, each_success};
 use crate::wire::{ApiResponse, Wire};
-use crate::{Case, Failure, Scenario, check, make};
+use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -58,8 +58,8 @@ fn data_of(endpoint: &Endpoint, reply: &ApiResponse) -> Result<(), Failure> {
 
 async fn success_data(case: Case) -> Result<(), Failure> {
     each_success(case.clone(), data_of).await?;
-    let vault = make::vault(&case, &case.wire()).await?;
-    for path in [format!("/prompts?vaultId={vault}"), format!("/vaults/{vault}/prompts")] {
+    let vault = case.vault().await?;
+    for path in [vault.list().path(), format!("{}/prompts", vault.path())] {
         let reply = case.wire().get(&path).await?;
         let data = reply.at("/data")?;
         reply.ensure(data.is_array(), "an array in data, also without entries", data)?;
@@ -74,11 +74,10 @@ fn error_data(reply: &ApiResponse) -> Result<(), Failure> {
 }
 
 async fn pagination(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let vault = make::vault(&case, &wire).await?;
-    make::members(&case, &wire, vault, 2).await?;
-    for query in ["", "&limit=1", "&limit=2"] {
-        let page = wire.get(&format!("/prompts?vaultId={vault}{query}")).await?;
+    let vault = case.vault().await?;
+    vault.fill(2).await?;
+    for list in [vault.list(), vault.list().limit(1), vault.list().limit(2)] {
+        let page = list.get().await?;
         let cursor = page.status(200)?.at("/pagination/nextCursor")?;
         let right = cursor.is_string() || cursor.is_null();
         page.ensure(right, "a string or null in /pagination/nextCursor", cursor)?;
@@ -102,7 +101,7 @@ async fn slot(wire: &Wire, size: i64) -> Result<ApiResponse, Failure> {
 
 /// A queued generation for a vault of its own.
 async fn queued(case: &Case) -> Result<ApiResponse, Failure> {
-    let vault = make::vault(case, &case.wire()).await?;
+    let vault = case.vault().await?.id;
     let (model, prompt) = (case.image_model(), case.name("A harbour"));
     let body = json!({ "modelId": model, "prompt": prompt, "vaultId": vault });
     let reply = case.wire().post(JOBS, body).await?;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::scenario::{core, reference};
 use crate::scenarios::endpoints::successes;
 use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario, check, make};
+use crate::{Case, Failure, Scenario, check, fixture};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -38,7 +38,7 @@ const ID: &[&str] =
 const TIMESTAMP: &[&str] = &["createdAt", "updatedAt"];
 
 async fn ids(case: Case) -> Result<(), Failure> {
-    for (_, reply) in successes(&case, &case.wire()).await? {
+    for (_, reply) in successes(&case).await? {
         let data = reply.at("/data")?;
         for id in found(data, ID) {
             reply.ensure(id.is_i64() || id.is_u64(), "an integer as an id", id)?;
@@ -70,7 +70,7 @@ async fn each_timestamp(
     holds: fn(&str) -> bool,
 ) -> Result<(), Failure> {
     let mut seen = 0;
-    for (_, reply) in successes(&case, &case.wire()).await? {
+    for (_, reply) in successes(&case).await? {
         for value in found(reply.at("/data")?, TIMESTAMP) {
             reply.ensure(value.as_str().is_some_and(holds), expected, value)?;
             seen += 1;
@@ -94,15 +94,12 @@ fn found<'v>(value: &'v Value, keys: &[&str]) -> Vec<&'v Value> {
 }
 
 async fn ascending(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let vault = make::vault(&case, &wire).await?;
-    let members = make::members(&case, &wire, vault, 3).await?;
-    let prompts = members.iter().map(|member| member.prompt);
-    rising("prompts", &prompts.collect::<Vec<_>>())?;
-    let memberships = members.iter().map(|member| member.membership);
-    rising("memberships", &memberships.collect::<Vec<_>>())?;
-    let next = make::vault(&case, &wire).await?;
-    rising("vaults", &[vault, next])
+    let vault = case.vault().await?;
+    let members = vault.fill(3).await?;
+    rising("prompts", &fixture::ids(&members))?;
+    let memberships: Vec<_> = members.iter().map(|member| member.id).collect();
+    rising("memberships", &memberships)?;
+    rising("vaults", &[vault.id, case.vault().await?.id])
 }
 
 fn rising(what: &str, ids: &[i64]) -> Result<(), Failure> {
@@ -116,22 +113,20 @@ fn rising(what: &str, ids: &[i64]) -> Result<(), Failure> {
 
 async fn across_accounts(case: Case) -> Result<(), Failure> {
     let (mut prompts, mut vaults) = (Vec::new(), Vec::new());
-    for wire in [case.wire(), case.other(), case.wire()] {
-        prompts.push(make::prompt(&case, &wire).await?);
-        vaults.push(make::vault(&case, &wire).await?);
+    for case in [&case, &case.other_account(), &case] {
+        prompts.push(case.prompt().await?.id);
+        vaults.push(case.vault().await?.id);
     }
     rising("prompts", &prompts)?;
     rising("vaults", &vaults)
 }
 
 async fn never_again(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let (prompt, vault) = (make::prompt(&case, &wire).await?, make::vault(&case, &wire).await?);
-    for path in [format!("/prompts/{prompt}"), format!("/vaults/{vault}")] {
-        wire.delete(&path).await?.status(200)?;
-    }
-    rising("prompts", &[prompt, make::prompt(&case, &wire).await?])?;
-    rising("vaults", &[vault, make::vault(&case, &wire).await?])
+    let (prompt, vault) = (case.prompt().await?, case.vault().await?);
+    prompt.delete().await?.status(200)?;
+    vault.delete().await?.status(200)?;
+    rising("prompts", &[prompt.id, case.prompt().await?.id])?;
+    rising("vaults", &[vault.id, case.vault().await?.id])
 }
 
 /// Creates a prompt or a vault with this text in a field.
@@ -180,10 +175,9 @@ async fn kept(case: Case) -> Result<(), Failure> {
 }
 
 async fn half_surrogate(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let prompt = make::prompt(&case, &wire).await?;
+    let prompt = case.prompt().await?;
     for escape in [r"\ud83d", r"\ude00", r"\ude00\ud83d", r"\ud83dx"] {
-        let call = wire.call(http::Method::PATCH, &format!("/prompts/{prompt}"));
+        let call = case.wire().call(http::Method::PATCH, &prompt.path());
         let body = format!(r#"{{"title":"{escape}"}}"#);
         let reply = call.body("application/json", body).send().await?;
         check::with_context(escape, reply.status(400)?.at("/details/body"))?;

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::scenario::{core, reference};
 use crate::scenarios::endpoints::{self, Endpoint, Ids};
 use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario, check, make};
+use crate::{Case, Failure, Scenario, check};
 
 use super::error_body;
 
@@ -38,7 +38,7 @@ pub(super) const ALL: &[Scenario] = &[
 const MIB: usize = 1024 * 1024;
 
 async fn with_body(case: &Case) -> Result<Vec<Endpoint>, Failure> {
-    let ids = Ids::make(case, &case.wire()).await?;
+    let ids = Ids::make(case).await?;
     let mut endpoints = endpoints::all(case, &ids);
     endpoints.retain(|endpoint| endpoint.body.is_some());
     Ok(endpoints)
@@ -46,7 +46,7 @@ async fn with_body(case: &Case) -> Result<Vec<Endpoint>, Failure> {
 
 async fn changes_nothing(case: Case) -> Result<(), Failure> {
     let wire = case.wire();
-    let ids = Ids::make(&case, &wire).await?;
+    let ids = Ids::make(&case).await?;
     let before = ids.state(&wire).await?;
     let (prompt, vault) = (format!("/prompts/{}", ids.prompt), format!("/vaults/{}", ids.vault));
     for (path, body) in [
@@ -121,15 +121,14 @@ async fn content_type(case: Case) -> Result<(), Failure> {
 }
 
 async fn content_type_forms(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    let prompt = make::prompt(&case, &wire).await?;
+    let prompt = case.prompt().await?;
     for form in [
         "application/json; charset=utf-8",
         "Application/Json;Charset=UTF-8",
         "APPLICATION/JSON",
         "Application/Json ; a=\"b\"",
     ] {
-        let call = wire.call(Method::PATCH, &format!("/prompts/{prompt}"));
+        let call = case.wire().call(Method::PATCH, &prompt.path());
         let reply = call.body(form, r#"{"title":"t"}"#).send().await?;
         check::with_context(form, reply.status(200))?;
     }
@@ -169,7 +168,7 @@ async fn no_json(case: Case) -> Result<(), Failure> {
 
 async fn unasked(case: Case) -> Result<(), Failure> {
     let wire = case.wire();
-    let ids = Ids::make(&case, &wire).await?;
+    let ids = Ids::make(&case).await?;
     let vault = format!("/vaults/{}", ids.vault);
     wire.patch(&vault, json!({ "visibility": "unlisted" })).await?.status(200)?;
     for endpoint in endpoints::all(&case, &ids) {

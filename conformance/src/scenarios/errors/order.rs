@@ -34,7 +34,7 @@ async fn method_before_key(case: Case) -> Result<(), Failure> {
 /// Every endpoint with an absent id, an id that is no integer, and a body
 /// that is neither JSON nor announced as such, all answered 401.
 async fn unauthorized(case: &Case, wire: &crate::wire::Wire, all: bool) -> Result<(), Failure> {
-    let ids = Ids::make(case, &case.wire()).await?.absent();
+    let ids = Ids::make(case).await?.absent();
     for endpoint in endpoints::all(case, &ids).into_iter().chain(endpoints::beyond(case)) {
         if endpoint.reads() && !all {
             continue;
@@ -60,7 +60,7 @@ async fn scope_before_rest(case: Case) -> Result<(), Failure> {
 
 async fn type_before_body(case: Case) -> Result<(), Failure> {
     let wire = case.wire();
-    let ids = Ids::make(&case, &wire).await?;
+    let ids = Ids::make(&case).await?;
     let large = vec![b' '; 5 * 1024 * 1024];
     let call = wire.call(Method::POST, "/prompts");
     call.body("text/plain", large).send().await?.status(415)?;
@@ -75,7 +75,7 @@ async fn type_before_body(case: Case) -> Result<(), Failure> {
 
 async fn body_before_path_ids(case: Case) -> Result<(), Failure> {
     let wire = case.wire();
-    let ids = Ids::make(&case, &wire).await?.absent();
+    let ids = Ids::make(&case).await?.absent();
     let (prompt, vault) = (format!("/prompts/{}", ids.prompt), format!("/vaults/{}", ids.vault));
     for (method, path, body) in [
         (Method::PATCH, prompt.clone(), json!({ "title": 5 })),
@@ -91,7 +91,7 @@ async fn body_before_path_ids(case: Case) -> Result<(), Failure> {
 
 async fn path_ids_before_body_ids(case: Case) -> Result<(), Failure> {
     let wire = case.wire();
-    let there = Ids::make(&case, &wire).await?;
+    let there = Ids::make(&case).await?;
     let none = Ids {
         addable_prompt: absent(there.addable_prompt),
         second_vault: absent(there.second_vault),

@@ -72,7 +72,7 @@ async fn not_allowed(case: Case) -> Result<(), Failure> {
 
 /// Every path with the methods that the API has there.
 async fn paths(case: &Case) -> Result<(Ids, Vec<Endpoint>), Failure> {
-    let ids = Ids::make(case, &case.wire()).await?;
+    let ids = Ids::make(case).await?;
     let mut all = endpoints::all(case, &Ids { removable_membership: ids.membership, ..ids });
     all.extend(endpoints::beyond(case));
     Ok((ids, all))
@@ -117,7 +117,7 @@ async fn unknown(case: Case) -> Result<(), Failure> {
 
 async fn trailing_slash(case: Case) -> Result<(), Failure> {
     let wire = case.wire();
-    let ids = Ids::make(&case, &wire).await?;
+    let ids = Ids::make(&case).await?;
     let before = ids.state(&wire).await?;
     for mut endpoint in endpoints::all(&case, &ids) {
         endpoint.path.push('/');
@@ -127,7 +127,7 @@ async fn trailing_slash(case: Case) -> Result<(), Failure> {
 }
 
 async fn as_written(case: Case) -> Result<(), Failure> {
-    let ids = Ids::make(&case, &case.wire()).await?;
+    let ids = Ids::make(&case).await?;
     for path in [
         "/Prompts".to_owned(),
         "/VAULTS".to_owned(),
@@ -150,7 +150,7 @@ async fn no_integer(case: Case) -> Result<(), Failure> {
     const SEGMENTS: &str = "abc 0 -1 1.0 1e3 0x1 +1 1,2 1;2 %201 1%20 %00 %FF null true * %D9%A1 \
         9223372036854775808 -9223372036854775809 99999999999999999999999999";
     let wire = case.wire();
-    let ids = Ids::make(&case, &wire).await?;
+    let ids = Ids::make(&case).await?;
     for segment in SEGMENTS.split_whitespace() {
         for endpoint in endpoints::all(&case, &ids) {
             for name in ["{promptId}", "{vaultId}", "{vaultPromptId}"] {

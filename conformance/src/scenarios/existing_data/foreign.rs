@@ -37,7 +37,7 @@ async fn hidden_from(
     collection: &str,
     below: &[&str],
 ) -> Result<(), Failure> {
-    create_data(case, owner).await?;
+    create_data(&case.on(owner.clone())).await?;
     stable(case, || async {
         for entry in present(owner, collection).await?.1 {
             for rest in below {

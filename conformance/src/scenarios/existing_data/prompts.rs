@@ -4,8 +4,7 @@ use std::collections::HashSet;
 
 use super::{Type, create_data, have_members, present, same_at_its_own_address, some, stable};
 use crate::scenario::core;
-use crate::scenarios::pagination::walk::page;
-use crate::{Case, Failure, Scenario, check, make};
+use crate::{Case, Failure, Scenario, check};
 
 /// As many pages as are read to see the end of a list.
 const PAGES_MAX: usize = 300;
@@ -42,10 +41,10 @@ const PROMPT: &[(&str, Type)] = &[
 
 async fn filters(case: Case) -> Result<(), Failure> {
     let wire = case.wire();
-    let own = create_data(&case, &wire).await?;
+    let own = create_data(&case).await?;
     if own.is_some() {
         // One that the filter by vault has to leave out.
-        make::prompt(&case, &wire).await?;
+        case.prompt().await?;
     }
     stable(&case, || async {
         let (_, entries) = present(&wire, "/prompts?limit=100").await?;
@@ -58,7 +57,7 @@ async fn filters(case: Case) -> Result<(), Failure> {
             reply.ensure(right, format!("prompts of the type {kind} only"), got)?;
         }
         let found = entries.iter().find_map(|entry| entry["vaultIds"][0].as_i64());
-        let Some(vault) = own.or(found) else { return Ok(()) };
+        let Some(vault) = own.as_ref().map(|vault| vault.id).or(found) else { return Ok(()) };
         let (reply, found) = some(&wire, &format!("/prompts?vaultId={vault}")).await?;
         let inside = |vaults: &serde_json::Value| {
             vaults.as_array().is_some_and(|ids| ids.iter().any(|id| *id == vault))
@@ -72,16 +71,16 @@ async fn filters(case: Case) -> Result<(), Failure> {
 }
 
 async fn pages(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    create_data(&case, &wire).await?;
+    create_data(&case).await?;
+    let list = case.list().limit(2);
     stable(&case, || async {
-        let first = page(&wire, &[], Some(2), None).await?;
+        let first = list.page().await?;
         let count = first.ids.len();
         first.reply.ensure(count <= 2, "at most two entries", count)?;
-        let Some(cursor) = &first.next else {
+        if first.next.is_none() {
             return Err(Failure::blocked("the list of prompts is too short for two pages"));
-        };
-        let second = page(&wire, &[], Some(2), Some(cursor)).await?;
+        }
+        let second = list.clone().after(&first).page().await?;
         let ids: Vec<_> = first.ids.iter().chain(&second.ids).copied().collect();
         let once = ids.iter().collect::<HashSet<_>>().len() == ids.len();
         second.reply.ensure(
@@ -95,13 +94,13 @@ async fn pages(case: Case) -> Result<(), Failure> {
 }
 
 async fn end(case: Case) -> Result<(), Failure> {
-    let wire = case.wire();
-    create_data(&case, &wire).await?;
+    create_data(&case).await?;
+    let list = case.list().limit(100);
     stable(&case, || async {
-        let mut last = page(&wire, &[], Some(100), None).await?;
+        let mut last = list.page().await?;
         for _ in 1..PAGES_MAX {
             let Some(cursor) = last.next.clone() else { return Ok(()) };
-            last = page(&wire, &[], Some(100), Some(&cursor)).await?;
+            last = list.clone().after(&last).page().await?;
             let other = last.next.as_ref() != Some(&cursor);
             check::ensure(other, "another cursor on the next page", format!("{cursor} again"))?;
         }

@@ -2,8 +2,7 @@
 
 use super::{Type, create_data, have_members, present, same_at_its_own_address, shaped, stable};
 use crate::scenario::core;
-use crate::wire::Wire;
-use crate::{Case, Failure, Scenario, check, make};
+use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -43,7 +42,7 @@ const MEMBERSHIP: &[(&str, Type)] =
 
 async fn order(case: Case) -> Result<(), Failure> {
     let wire = case.wire();
-    create_data(&case, &wire).await?;
+    create_data(&case).await?;
     let reply = wire.get("/vaults").await?;
     let vaults = reply.status(200)?.array("/data")?;
     let dates: Vec<_> =
@@ -55,7 +54,7 @@ async fn order(case: Case) -> Result<(), Failure> {
 
 async fn count(case: Case) -> Result<(), Failure> {
     let wire = &case.wire();
-    create_data(&case, wire).await?;
+    create_data(&case).await?;
     for vault in present(wire, "/vaults").await?.1 {
         let path = &format!("/vaults/{}", vault["id"]);
         stable(&case, || async move {
@@ -78,21 +77,16 @@ async fn count(case: Case) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Pins the prompt at the bottom, which then has to be on top.
-async fn pin_the_last(wire: &Wire, vault: i64) -> Result<(), Failure> {
-    if let Some(member) = make::contents(wire, vault).await?.last() {
-        let path = format!("/vaults/{vault}/prompts/{}/pin", member.membership);
-        wire.post_empty(&path).await?.status(200)?;
-    }
-    Ok(())
-}
-
 async fn contents(case: Case) -> Result<(), Failure> {
     let wire = case.wire();
-    let own = create_data(&case, &wire).await?;
-    if let Some(vault) = own {
-        pin_the_last(&wire, vault).await?;
+    let own = create_data(&case).await?;
+    if let Some(vault) = &own
+        && let Some(last) = vault.members().await?.last()
+    {
+        // It then has to be on top.
+        last.pinned().await?;
     }
+    let own = own.map(|vault| vault.id);
     stable(&case, || async {
         let mut seen = 0;
         let found = present(&wire, "/vaults").await?.1;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::table::{FIELDS, Field, Presence};
 use crate::wire::ApiResponse;
-use crate::{Case, Failure, check, make};
+use crate::{Case, Failure, check};
 
 macro_rules! requests {
     ($($request:ident $id:literal $name:literal $rule:literal;)+) => {
@@ -60,42 +60,38 @@ impl Request {
 
     /// Everything that a correct call needs, and the call.
     pub(super) async fn correct(self, case: &Case) -> Result<Correct, Failure> {
-        let wire = case.wire();
-        let vault = || make::vault(case, &wire);
-        let prompt = || make::prompt(case, &wire);
         let (path, watched, body) = match self {
             Self::CreatePrompt => {
                 ("/prompts".into(), None, json!({ "title": case.name("prompt"), "prompt": "Dusk" }))
             }
             Self::UpdatePrompt => {
-                let path = format!("/prompts/{}", prompt().await?);
+                let path = case.prompt().await?.path();
                 (path.clone(), Some(path), json!({}))
             }
             Self::SavePrompt => {
-                let path = format!("/prompts/{}", prompt().await?);
-                (format!("{path}/save"), Some(path), json!({ "vaultId": vault().await? }))
+                let (path, vault) = (case.prompt().await?.path(), case.vault().await?);
+                (format!("{path}/save"), Some(path), json!({ "vaultId": vault.id }))
             }
             Self::CreateVault => ("/vaults".into(), None, json!({ "name": case.name("vault") })),
             Self::UpdateVault => {
-                let path = format!("/vaults/{}", vault().await?);
+                let path = case.vault().await?.path();
                 (path.clone(), Some(path), json!({}))
             }
             Self::AddPrompts => {
-                let path = format!("/vaults/{}/prompts", vault().await?);
-                (path.clone(), Some(path), json!({ "promptIds": [prompt().await?] }))
+                let path = format!("{}/prompts", case.vault().await?.path());
+                (path.clone(), Some(path), json!({ "promptIds": [case.prompt().await?.id] }))
             }
             Self::MovePrompt => {
-                let source = vault().await?;
-                let members = make::members(case, &wire, source, 1).await?;
-                let membership = members.first().map_or(0, |member| member.membership);
-                let listing = format!("/vaults/{source}/prompts");
-                let path = format!("{listing}/{membership}/move");
-                (path, Some(listing), json!({ "targetVaultId": vault().await? }))
+                let [source, target] = case.vaults().await?;
+                let [member] = source.filled().await?;
+                let listing = format!("{}/prompts", source.path());
+                let body = json!({ "targetVaultId": target.id });
+                (format!("{}/move", member.path()), Some(listing), body)
             }
             Self::Generate => {
-                let text = case.name("A harbour");
-                let model = case.image_model();
-                let body = json!({ "modelId": model, "prompt": text, "vaultId": vault().await? });
+                let (model, text) = (case.image_model(), case.name("A harbour"));
+                let vault = case.vault().await?.id;
+                let body = json!({ "modelId": model, "prompt": text, "vaultId": vault });
                 ("/generations".into(), None, body)
             }
             Self::Slot => {
@@ -106,7 +102,7 @@ impl Request {
         let fields = body.as_object().into_iter().flatten();
         let fields = fields.map(|(name, value)| (name.clone(), value.to_string())).collect();
         let before = match &watched {
-            Some(path) => check::stable_fields(wire.get(path).await?.data(200)?),
+            Some(path) => check::stable_fields(case.wire().get(path).await?.data(200)?),
             None => Value::Null,
         };
         Ok(Correct { case: case.clone(), request: self, path, fields, watched, before })

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::request::{Correct, Request};
 use super::table::{Field, Kind};
 use crate::scenarios::uploads::slot::uploaded_urls;
-use crate::{Failure, make};
+use crate::{Failure, fixture};
 
 /// Letters of one, two and three bytes, each one UTF-16 unit and one grapheme, and a mix: they
 /// count as one however characters are counted, but not in bytes.
@@ -92,8 +92,7 @@ pub(super) async fn addresses(
 
 /// The ids of so many new prompts.
 pub(super) async fn prompts(call: &Correct, count: usize) -> Result<String, Failure> {
-    let wire = call.case.wire();
-    Ok(json!(make::prompts(&call.case, &wire, count).await?).to_string())
+    Ok(json!(fixture::ids(call.case.prompts(count).await?)).to_string())
 }
 
 /// Values of other types. `null` is not among them, as a server may take it as a field that is

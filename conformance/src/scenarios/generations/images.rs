@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use super::job::Job;
 use super::outputs::{Outputs, fetch};
 use crate::scenario::{core, reference};
-use crate::scenarios::pagination::walk::{in_vault, walk};
 use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
@@ -77,7 +76,7 @@ async fn members(case: Case) -> Result<(), Failure> {
 async fn everywhere(case: Case) -> Result<(), Failure> {
     let (job, saved) = two(&case).await?;
     let wire = case.wire();
-    let pages = walk(&wire, &in_vault(job.own_vault()?), None).await?;
+    let pages = job.own_vault()?.list().walk().await?.pages;
     for (prompt, path) in saved.prompts.iter().zip(saved.paths()) {
         let expected = unsigned(&prompt["images"]);
         let alone = wire.get(&path).await?;
@@ -128,8 +127,7 @@ async fn unlinked(case: Case) -> Result<(), Failure> {
     let (job, saved) = two(&case).await?;
     delete_prompts(&case, &saved).await?;
     job.outputs().await?.counts(0)?;
-    let left = walk(&case.wire(), &in_vault(job.own_vault()?), None).await?;
-    let left: Vec<_> = left.iter().flat_map(|page| &page.ids).collect();
+    let left = job.own_vault()?.list().walk().await?.ids();
     check::equal("what is left in the list", &left, &vec![])
 }
 
@@ -154,16 +152,15 @@ async fn kept_by_update(case: Case) -> Result<(), Failure> {
 
 async fn forked(case: Case) -> Result<(), Failure> {
     let (job, saved) = two(&case).await?;
-    let path = format!("/vaults/{}", job.own_vault()?);
-    case.wire().patch(&path, json!({ "visibility": "public" })).await?.status(200)?;
-    let fork = case.other().post_empty(&format!("{path}/fork")).await?;
-    let fork = fork.status(201)?.integer("/data/id")?;
+    let vault = job.own_vault()?;
+    vault.update(json!({ "visibility": "public" })).await?.status(200)?;
+    let (fork, _) = case.other_account().fork_of(&vault).await?;
     let expected = &saved.one()?["images"];
     for original_is_deleted in [false, true] {
         if original_is_deleted {
             delete_prompts(&case, &saved).await?;
         }
-        let copies = Outputs::in_vault(&case.other(), fork).await?;
+        let copies = Outputs::in_vault(&fork).await?;
         check::equal("images of the copy", &copies.one()?["images"], expected)?;
     }
     Ok(())

@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 
 use super::outputs::Outputs;
 use crate::case::{state, status_path};
+use crate::fixture::{Vault, merged, vault_ids};
 use crate::wire::{ApiResponse, Wire};
-use crate::{Case, Failure, make};
+use crate::{Case, Failure};
 
 /// Models of the provider that is built into the reference server.
 pub(super) const PLASMA: &str = "local/plasma";
@@ -36,17 +37,13 @@ pub(super) struct Job {
 
 /// A request with these fields beside a model and a text no other case uses.
 pub(super) fn body(case: &Case, fields: Value) -> Value {
-    let mut body = json!({ "modelId": case.image_model(), "prompt": case.name("A harbour") });
-    if let (Value::Object(body), Value::Object(fields)) = (&mut body, fields) {
-        body.extend(fields);
-    }
-    body
+    merged(json!({ "modelId": case.image_model(), "prompt": case.name("A harbour") }), fields)
 }
 
 /// The same for a new vault.
 pub(super) async fn body_for_a_vault(case: &Case, fields: Value) -> Result<Value, Failure> {
     let mut body = body(case, fields);
-    body["vaultId"] = json!(make::vault(case, &case.wire()).await?);
+    body["vaultId"] = json!(case.vault().await?.id);
     Ok(body)
 }
 
@@ -187,23 +184,23 @@ impl Job {
 
     /// What is in its vault now.
     pub(super) async fn outputs(&self) -> Result<Outputs, Failure> {
-        Outputs::in_vault(&self.case.wire(), self.own_vault()?).await
+        Outputs::in_vault(&self.own_vault()?).await
     }
 
     /// The vaults of the prompt that it has saved, once it is completed.
     pub(super) async fn vaults_of_output(&self) -> Result<Vec<i64>, Failure> {
         let prompt = self.wait_completed().await?.integer("/data/promptId")?;
-        make::vaults_of(&self.case.wire(), prompt).await
+        vault_ids(&self.case.prompt_at(prompt).get().await?)
     }
 
     /// Deletes its vault.
     pub(super) async fn delete_vault(&self) -> Result<(), Failure> {
-        let path = format!("/vaults/{}", self.own_vault()?);
-        self.case.wire().delete(&path).await?.status(200).map(drop)
+        self.own_vault()?.delete().await?.status(200).map(drop)
     }
 
     /// The vault that the request named.
-    pub(super) fn own_vault(&self) -> Result<i64, Failure> {
-        self.vault.ok_or_else(|| Failure::error("a job for a vault", "a request without vaultId"))
+    pub(super) fn own_vault(&self) -> Result<Vault, Failure> {
+        let without = || Failure::error("a job for a vault", "a request without vaultId");
+        Ok(self.case.vault_at(self.vault.ok_or_else(without)?))
     }
 }

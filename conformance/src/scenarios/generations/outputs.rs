@@ -7,7 +7,8 @@ use std::time::Duration;
 use http::Method;
 use serde_json::Value;
 
-use crate::wire::{ApiResponse, Wire};
+use crate::fixture::Vault;
+use crate::wire::ApiResponse;
 use crate::{Case, Failure};
 
 /// How long an output may take to be live at its address.
@@ -22,9 +23,9 @@ pub(super) struct Outputs {
 
 impl Outputs {
     /// What is in a vault.
-    pub(super) async fn in_vault(wire: &Wire, vault: i64) -> Result<Self, Failure> {
-        let listing = wire.get(&format!("/vaults/{vault}/prompts")).await?;
-        let prompts = listing.status(200)?.array("/data")?;
+    pub(super) async fn in_vault(vault: &Vault) -> Result<Self, Failure> {
+        let listing = vault.listing().await?;
+        let prompts = listing.array("/data")?;
         Ok(Self { listing, prompts })
     }
 

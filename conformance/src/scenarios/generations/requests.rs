@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::job::{Job, failing, own_id, refused, send, status, taken_by_model};
 use crate::scenario::{core, reference};
 use crate::scenarios::uploads::slot::{Slot, uploaded_urls};
-use crate::{Case, Failure, Scenario, make};
+use crate::{Case, Failure, Scenario};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -135,7 +135,7 @@ fn any_scheme() -> Vec<Value> {
 /// With every letter escaped, which is the longest body that a service has to take.
 async fn both_texts(case: Case) -> Result<(), Failure> {
     const TEXT: usize = 100_000;
-    let vault = make::vault(&case, &case.wire()).await?;
+    let vault = case.vault().await?.id;
     // `sweep` finds the output by the name.
     let name = case.name("long");
     let escaped = format!("{name}{}", r"\u6f22".repeat(TEXT - name.chars().count()));

@@ -229,7 +229,7 @@ async fn nothing_queued(case: Case) -> Result<(), Failure> {
     check::equal("the status of a refused generation", &refused, &unknown)?;
     // A server may show no status and work nevertheless, most likely before the next job.
     Job::finish(&case, json!({})).await?;
-    Outputs::in_vault(&case.wire(), vault).await?.counts(0).map(drop)
+    Outputs::in_vault(&case.vault_at(vault)).await?.counts(0).map(drop)
 }
 
 /// Status code and data of the status of a job, but for its id.

@@ -10,7 +10,7 @@ use crate::run_id::RunId;
 use crate::scenario::{core, reference};
 use crate::scenarios::endpoints::absent;
 use crate::wire::Wire;
-use crate::{Case, Failure, Scenario, check, make};
+use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -37,10 +37,10 @@ pub(super) const ALL: &[Scenario] = &[
 ];
 
 async fn named(case: Case) -> Result<(), Failure> {
-    let other = make::vault(&case, &case.wire()).await?;
+    let other = case.vault().await?;
     let job = Job::finish(&case, json!({})).await?;
     job.outputs().await?.any()?;
-    Outputs::in_vault(&case.wire(), other).await?.counts(0).map(drop)
+    Outputs::in_vault(&other).await?.counts(0).map(drop)
 }
 
 /// Two jobs, since a service may make General for the first. Other scenarios use these vaults
@@ -81,8 +81,7 @@ async fn in_other_vaults(wire: &Wire) -> Result<Vec<(i64, i64)>, Failure> {
 }
 
 async fn absent_vault(case: Case) -> Result<(), Failure> {
-    let vault = make::vault(&case, &case.wire()).await?;
-    for vault in [absent(vault), 0, -1] {
+    for vault in [absent(case.vault().await?.id), 0, -1] {
         vault_refused(&case, vault).await?;
     }
     Ok(())
@@ -91,8 +90,7 @@ async fn absent_vault(case: Case) -> Result<(), Failure> {
 async fn foreign(case: Case) -> Result<(), Failure> {
     for visibility in ["private", "unlisted", "public"] {
         let fields = json!({ "visibility": visibility });
-        let vault = make::vault_with(&case, &case.other(), fields).await?.integer("/data/id")?;
-        vault_refused(&case, vault).await?;
+        vault_refused(&case, case.other_account().vault_with(fields).await?.0.id).await?;
     }
     Ok(())
 }
@@ -103,13 +101,12 @@ async fn vault_refused(case: &Case, vault: i64) -> Result<(), Failure> {
 }
 
 async fn refusals_named(case: Case) -> Result<(), Failure> {
-    let (own, other) = (case.wire(), case.other());
-    let deleted = make::vault(&case, &own).await?;
-    own.delete(&format!("/vaults/{deleted}")).await?.status(200)?;
-    let foreign = make::vault_with(&case, &other, json!({ "visibility": "public" })).await?;
-    let foreign = foreign.integer("/data/id")?;
+    let deleted = case.vault().await?;
+    deleted.delete().await?.status(200)?;
+    let public = json!({ "visibility": "public" });
+    let foreign = case.other_account().vault_with(public).await?.0.id;
     let mut messages = HashSet::new();
-    for vault in [absent(foreign), deleted, foreign, 0, -1] {
+    for vault in [absent(foreign), deleted.id, foreign, 0, -1] {
         let reply = refused(&case, "vaultId", failing(json!({ "vaultId": vault }))).await?;
         messages.insert(reply.string("/details/vaultId")?.replace(&vault.to_string(), "…"));
     }

@@ -96,7 +96,7 @@ async fn not_beside_a_key(case: Case) -> Result<(), Failure> {
 
 async fn no_key(case: Case) -> Result<(), Failure> {
     let session = case.session().await?;
-    let ids = Ids::make(&case, &case.wire()).await?;
+    let ids = Ids::make(&case).await?;
     for endpoint in endpoints::all(&case, &ids) {
         endpoint.send(&session).await?.status(401)?;
     }

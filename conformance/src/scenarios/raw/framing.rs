@@ -11,7 +11,7 @@ use super::{
 };
 use crate::scenario::{http, reference};
 use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario, check, make};
+use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -220,8 +220,7 @@ async fn created_before(fixture: Fixture, rubbish: &str) -> Result<(), Failure> 
 async fn on_get_and_delete(case: Case) -> Result<(), Failure> {
     let fixture = Fixture::new(&case).await?;
     let hidden = String::from_utf8_lossy(&fixture.whole_post()).into_owned();
-    let vault = make::vault(&case, &case.wire()).await?;
-    let delete = case.raw_request(&Method::DELETE, &format!("/vaults/{vault}"));
+    let delete = case.raw_request(&Method::DELETE, &case.vault().await?.path());
     for request in [fixture.get(), delete] {
         let mut socket = fixture.send(request.json(&hidden)).await?;
         answer(&mut socket).await?;
@@ -264,12 +263,11 @@ async fn two_types_status(case: Case) -> Result<(), Failure> {
 }
 
 async fn other_types(case: Case) -> Result<(), Failure> {
-    let vault = make::vault(&case, &case.wire()).await?;
-    let path = format!("/vaults/{vault}");
+    let vault = case.vault().await?;
     for other in [None, Some("text/plain"), Some("application/problem+json"), Some("x"), Some(";")]
     {
         let name = case.name("named");
-        let call = case.wire().call(Method::PATCH, &path);
+        let call = case.wire().call(Method::PATCH, &vault.path());
         let body = json!({ "name": name, "description": name }).to_string();
         let call = match other {
             Some(other) => call.body(other, body),
@@ -278,7 +276,7 @@ async fn other_types(case: Case) -> Result<(), Failure> {
         let reply = call.send().await?;
         let done = reply.status_code() == 200;
         reply.ensure(done || reply.status_code() / 100 == 4, "200 or 4xx", reply.status_code())?;
-        let now = case.wire().get(&path).await?;
+        let now = vault.get().await?;
         let is_new = |field| Ok::<_, Failure>(*now.at(field)? == *name);
         let changed = [is_new("/data/name")?, is_new("/data/description")?];
         now.ensure(

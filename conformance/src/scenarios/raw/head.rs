@@ -10,7 +10,7 @@ use super::Expect::{Answered, Bodyless, Refused, Status};
 use super::{Fixture, Sample, answer, answered, each, nothing_follows, sample, unless_busy};
 use crate::scenario::{http, reference};
 use crate::wire::raw::Received;
-use crate::{Case, Failure, Scenario, check, make};
+use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -61,7 +61,7 @@ pub(super) const ALL: &[Scenario] = &[
 /// Each account has a vault, and the list may show only that of the key it was answered under.
 async fn two_accounts(case: Case) -> Result<(), Failure> {
     let fixture = Fixture::new(&case).await?;
-    let theirs = make::vault(&case, &case.other()).await?;
+    let theirs = case.other_account().vault().await?.id;
     let config = &case.target().config;
     let line = |key: &str| format!("Authorization: Bearer {key}");
     let own = line(&config.api_key);
@@ -205,8 +205,7 @@ fn posts_with(fixture: &Fixture, methods: &[&str]) -> Vec<Sample> {
 
 async fn override_ignored(case: Case) -> Result<(), Failure> {
     let wire = case.wire();
-    let vault = make::vault(&case, &wire).await?;
-    let path = format!("/vaults/{vault}");
+    let path = case.vault().await?.path();
     let get = || wire.call(Method::GET, &path);
     for (what, call) in [
         ("x-http-method-override", get().header("x-http-method-override", "DELETE")),

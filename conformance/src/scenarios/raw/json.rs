@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::scenario::http;
 use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario, check, make};
+use crate::{Case, Failure, Scenario, check};
 
 use super::{Expect, Fixture};
 
@@ -45,7 +45,7 @@ fn no_server_error(reply: &ApiResponse) -> Result<bool, Failure> {
 
 async fn key_twice(case: Case) -> Result<(), Failure> {
     // A target that refuses everything proves nothing.
-    make::prompt(&case, &case.wire()).await?;
+    case.prompt().await?;
     let (first, second) = (case.name("first"), case.name("second"));
     let body = format!(
         r#"{{"title":{0},"prompt":{0},"title":{1},"prompt":{1}}}"#,
@@ -90,8 +90,8 @@ async fn deep(case: Case) -> Result<(), Failure> {
 }
 
 async fn numbers(case: Case) -> Result<(), Failure> {
-    let prompt = make::prompt(&case, &case.wire()).await?;
-    let path = format!("/prompts/{prompt}/save");
+    let prompt = case.prompt().await?;
+    let path = format!("{}/save", prompt.path());
     let (long, small) = ("9".repeat(10_000), format!("0.{}1", "0".repeat(10_000)));
     for number in [
         "-0",
@@ -117,12 +117,12 @@ async fn numbers(case: Case) -> Result<(), Failure> {
         let reply = call.body("application/json", body).send().await?;
         reply.is_client_error(format!("the vault {number:.30}"))?;
     }
-    case.wire().get(&format!("/prompts/{prompt}")).await?.status(200).map(drop)
+    prompt.read().await.map(drop)
 }
 
 async fn half_pairs(case: Case) -> Result<(), Failure> {
     // A target that refuses everything proves nothing.
-    make::prompt(&case, &case.wire()).await?;
+    case.prompt().await?;
     for half in
         [r"\ud83d", r"\ude00", r"\ude00\ud83d", r"a\ud83dz", r"\ud83d\u0041", r"\uD83D\uD83D"]
     {
@@ -140,7 +140,7 @@ async fn half_pairs(case: Case) -> Result<(), Failure> {
 
 async fn no_utf_8(case: Case) -> Result<(), Failure> {
     // A target that refuses everything proves nothing.
-    make::prompt(&case, &case.wire()).await?;
+    case.prompt().await?;
     let odd: [&[u8]; 6] =
         [b"\xff", b"\xc3\x28", b"\xc0\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe2\x82"];
     for bytes in odd {

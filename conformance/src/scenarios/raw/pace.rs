@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::scenario::{http, reference};
 use crate::wire::raw::{Received, Socket};
-use crate::{Case, Failure, Scenario, check, make};
+use crate::{Case, Failure, Scenario, check};
 
 use super::{Fixture, answer, answered, is_refusal, nothing_follows, succeeded, unless_busy};
 
@@ -117,7 +117,7 @@ async fn beside_many(fixture: Fixture) -> Result<(), Failure> {
     // A client may have a connection from before; a new one is served too.
     let mut socket = fixture.send(fixture.get().head()).await?;
     socket.reply().await?.status(200)?.equals("/data/id", fixture.vault)?;
-    let created = make::prompts(&fixture.case, &fixture.case.wire(), 4).await?;
+    let created = fixture.case.prompts(4).await?;
     drop(waiting);
     check::equal("the prompts created meanwhile", &created.len(), &4)
 }

@@ -8,7 +8,7 @@ use super::pictures::{of_all_types, png, png_of_size};
 use super::slot::{Slot, uploaded_urls};
 use crate::scenario::{core, reference};
 use crate::wire::ApiResponse;
-use crate::{Case, Failure, Scenario, check, make};
+use crate::{Case, Failure, Scenario, check};
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Scenario] = &[
@@ -105,10 +105,9 @@ async fn nothing_in_part(case: Case) -> Result<(), Failure> {
 }
 
 async fn outlives_prompt(case: Case) -> Result<(), Failure> {
-    let (wire, slot) = (case.wire(), uploaded(&case).await?);
+    let slot = uploaded(&case).await?;
     let fields = json!({ "imageUrl": slot.url, "referenceMediaUrls": [slot.url] });
-    let prompt = make::prompt_with(&case, &wire, fields).await?.integer("/data/id")?;
-    wire.delete(&format!("/prompts/{prompt}")).await?.status(200)?;
+    case.prompt_with(fields).await?.0.delete().await?.status(200)?;
     slot.shows_at_once(&png(COLOUR)).await
 }
 
@@ -162,12 +161,6 @@ async fn no_upload_url(case: Case) -> Result<(), Failure> {
 
 /// The responses to a create and to an update with these fields.
 async fn create_and_update(case: &Case, fields: Value) -> Result<[ApiResponse; 2], Failure> {
-    let wire = case.wire();
-    let prompt = make::prompt(case, &wire).await?;
-    let update = wire.patch(&format!("/prompts/{prompt}"), fields.clone()).await?;
-    let mut body = json!({ "title": case.name("prompt"), "prompt": "A lighthouse at dusk" });
-    if let (Value::Object(body), Value::Object(fields)) = (&mut body, fields) {
-        body.extend(fields);
-    }
-    Ok([wire.post("/prompts", body).await?, update])
+    let update = case.prompt().await?.update(fields.clone()).await?;
+    Ok([case.create_prompt(fields).await?, update])
 }

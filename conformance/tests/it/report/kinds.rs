@@ -8,7 +8,6 @@ use jiff::civil::date;
 use promptarium_conformance::known::Current;
 use promptarium_conformance::{
     Blocked, Case, Failure, KnownFailures, Report, Run, Scenario, Selection, Target, TargetConfig,
-    make,
 };
 
 use crate::isolation::selection;
@@ -60,7 +59,7 @@ pub(super) const SCENARIOS: [&Scenario; 8] = [
 
 /// Makes a vault, which the target then does not delete.
 async fn passes(case: Case) -> Result<(), Failure> {
-    make::vault(&case, &case.wire()).await.map(drop)
+    case.vault().await.map(drop)
 }
 
 async fn looks(case: Case) -> Result<(), Failure> {

@@ -1,6 +1,6 @@
 //! The schema in `docs/` and the JSON of reports say the same.
 
-use promptarium_conformance::report::json;
+use promptarium_conformance::report::Format;
 use serde_json::{Map, Value, json as value};
 
 use super::kinds;
@@ -27,7 +27,10 @@ fn nothing_else(schema: &mut Value) {
 async fn reports() -> Vec<Value> {
     let mut reports = vec![kinds::report().await];
     reports.extend(kinds::others().await);
-    reports.iter().map(|report| serde_json::from_str(&json::render(report)).unwrap()).collect()
+    reports
+        .iter()
+        .map(|report| serde_json::from_str(&Format::Json.render(report)).unwrap())
+        .collect()
 }
 
 fn faults(schema: &Value, report: &Value) -> Vec<String> {

@@ -136,7 +136,7 @@ fn open(routes: &'static str, shown: fn(&Value) -> bool) -> Intercept {
     })
 }
 
-fn forbidden(routes: &'static str, of: &'static str) -> Intercept {
+pub(super) fn forbidden(routes: &'static str, of: &'static str) -> Intercept {
     whole(routes, move |ask, upstream| async move {
         let answer = upstream.send(&ask).await;
         let look = of_the_other(&ask.another(Method::GET, format!("/{of}/{}", ask.segment(1))));

@@ -4,8 +4,9 @@
 use serde_json::{Value, json};
 
 use super::super::job::{Job, PLASMA, REFUSE, body, failing, own_id, refused, send, status};
+use crate::fixture::merged;
 use crate::scenario::reference;
-use crate::{Case, Failure, Scenario, make};
+use crate::{Case, Failure, Scenario};
 
 #[rustfmt::skip]
 pub(in super::super) const ALL: &[Scenario] = &[
@@ -21,8 +22,7 @@ pub(in super::super) const ALL: &[Scenario] = &[
 
 /// Two values that differ for each field but the id.
 async fn differences(case: &Case) -> Result<Vec<(Value, Value)>, Failure> {
-    let [one, two] =
-        [make::vault(case, &case.wire()).await?, make::vault(case, &case.wire()).await?];
+    let [one, two] = case.vaults().await?.map(|vault| vault.id);
     let url = |n: u8| format!("https://example.com/{n}.png");
     Ok(vec![
         (json!({}), json!({ "modelId": PLASMA })),
@@ -47,13 +47,7 @@ async fn differences(case: &Case) -> Result<Vec<(Value, Value)>, Failure> {
 async fn other_body(case: Case) -> Result<(), Failure> {
     for (one, two) in differences(&case).await? {
         let plain = body(&case, failing(json!({ "clientJobId": own_id(&case) })));
-        let with = |fields: &Value| {
-            let mut body = plain.clone();
-            if let (Value::Object(body), Value::Object(fields)) = (&mut body, fields.clone()) {
-                body.extend(fields);
-            }
-            body
-        };
+        let with = |fields: &Value| merged(plain.clone(), fields.clone());
         let what = format!("{one}, then {two}");
         send(&case, with(&one)).await?.accepted(202, what)?;
         refused(&case, "clientJobId", with(&two)).await?;
