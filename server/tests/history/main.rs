@@ -2,8 +2,8 @@
 //! processes. The recorded history must have no page that skips, repeats or disorders entries, or
 //! has one that was deleted.
 //!
-//! These variables make the runs longer. With more than two cores' worth of clients, give the
-//! tests `--test-threads=1`.
+//! These variables make the runs longer. For a long one give the tests `--test-threads=1`, so that
+//! one run does not slow another.
 //!
 //! | Variable | Default |
 //! |---|---|
@@ -51,7 +51,7 @@ use crate::record::{History, Walk};
 use crate::target::Target;
 use crate::writer::Writer;
 
-/// Limit for the start of a server.
+/// Limit for the start of a server, and for a request that is refused again and again.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 #[tokio::test(flavor = "multi_thread")]

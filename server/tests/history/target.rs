@@ -11,6 +11,7 @@ use serde_json::json;
 use tempfile::TempDir;
 use tokio::time::{Instant, sleep};
 
+use crate::TIMEOUT;
 use crate::http::{Http, Request, Response};
 use crate::record::{Id, Span};
 use crate::server::Server;
@@ -86,6 +87,7 @@ impl Client {
     /// Sends a request to a random replica until it is carried out, which must succeed. The span
     /// is that of the last attempt, as a refused one has done nothing.
     pub(crate) async fn call(&self, rng: &mut StdRng, request: &Request) -> (Span, Response) {
+        let first = Instant::now();
         loop {
             let address = &self.addresses[rng.random_range(0..self.addresses.len())];
             let sent = self.began.elapsed();
@@ -97,7 +99,7 @@ impl Client {
             }
             // An outcome that is not known could not be compared.
             let refused = matches!(status, 429 | 503) && !summary.contains("not known");
-            assert!(refused, "{request:?} got {summary}");
+            assert!(refused && first.elapsed() < TIMEOUT, "{request:?} got {summary}");
             self.refused.fetch_add(1, Ordering::Relaxed);
             sleep(PAUSE).await;
         }
