@@ -1,0 +1,111 @@
+//! The servers of a run, and requests to them with their times.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use promptarium_server::test_support::ScratchDatabase;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use serde_json::json;
+use tempfile::TempDir;
+use tokio::time::{Instant, sleep};
+
+use crate::TIMEOUT;
+use crate::http::{Http, Request, Response};
+use crate::record::{Id, Span};
+use crate::server::Server;
+
+const KEY: &str = "promptarium_live_h1_s3cretOfTheHistory";
+/// Vaults that prompts are saved to.
+pub(crate) const VAULTS: usize = 3;
+/// Pause after a request that was refused because of the load.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Server processes with one store.
+pub(crate) struct Target {
+    servers: Vec<Server>,
+    client: Client,
+    _database: Option<ScratchDatabase>,
+    _folder: TempDir,
+}
+
+/// What writers and readers share.
+#[derive(Clone)]
+pub(crate) struct Client {
+    http: Http,
+    /// All replicas.
+    addresses: Arc<[String]>,
+    began: Instant,
+    pub(crate) vaults: Arc<[Id]>,
+    /// Requests that were refused because of the load, and sent again.
+    pub(crate) refused: Arc<AtomicUsize>,
+    pub(crate) stop: Arc<AtomicBool>,
+}
+
+impl Target {
+    pub(crate) async fn start(database: Option<ScratchDatabase>, replicas: usize) -> Self {
+        let folder = TempDir::new().unwrap();
+        let blobs = folder.path().join("blobs");
+        let mut arguments =
+            format!("--blob-store file:{} --log warn --seed-key {KEY}=history", blobs.display());
+        if let Some(database) = &database {
+            arguments += &format!(" --database-url {}", database.url());
+        }
+        let start = |n| Server::start(folder.path().join(format!("{n}.log")), &arguments);
+        let servers = futures::future::join_all((0..replicas).map(start)).await;
+        let mut client = Client {
+            http: Http::new(),
+            addresses: servers.iter().map(|server| server.address.clone()).collect(),
+            began: Instant::now(),
+            vaults: Arc::default(),
+            refused: Arc::default(),
+            stop: Arc::default(),
+        };
+        let mut vaults = Vec::new();
+        let mut rng = StdRng::seed_from_u64(0);
+        for n in 0..VAULTS {
+            let body = json!({ "name": format!("Vault {n}"), "visibility": "unlisted" });
+            let (_, response) = client.call(&mut rng, &Request::post("/vaults", body)).await;
+            vaults.push(response.data()["id"].as_i64().expect("a new vault"));
+        }
+        client.vaults = vaults.into();
+        Self { servers, client, _database: database, _folder: folder }
+    }
+
+    pub(crate) fn client(&self) -> Client {
+        self.client.clone()
+    }
+
+    /// What all servers have logged.
+    pub(crate) fn logs(&self) -> String {
+        self.servers.iter().map(Server::log).collect()
+    }
+}
+
+impl Client {
+    /// Sends a request to a random replica until it is carried out, which must succeed. The span
+    /// is that of the last attempt, as a refused one has done nothing.
+    pub(crate) async fn call(&self, rng: &mut StdRng, request: &Request) -> (Span, Response) {
+        let first = Instant::now();
+        loop {
+            let address = &self.addresses[rng.random_range(0..self.addresses.len())];
+            let sent = self.began.elapsed();
+            let response = self.http.call(address, KEY, request).await.response();
+            let answered = self.began.elapsed();
+            let (status, summary) = (response.status, response.summary());
+            if matches!(status, 200 | 201) {
+                return (Span { sent, answered }, response);
+            }
+            // An outcome that is not known could not be compared.
+            let refused = matches!(status, 429 | 503) && !summary.contains("not known");
+            assert!(refused && first.elapsed() < TIMEOUT, "{request:?} got {summary}");
+            self.refused.fetch_add(1, Ordering::Relaxed);
+            sleep(PAUSE).await;
+        }
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
