@@ -121,7 +121,10 @@ pub(super) fn of_other_types(call: &Correct, field: &Field) -> Vec<String> {
             values.push(json!(if own.is_empty() { "1" } else { own }).to_string());
         }
         Kind::OneOf(words, _) => values.push(json!([words.split(' ').next()]).to_string()),
-        Kind::Ids(..) => values.push(own.replace('[', "[\"").replace(']', "\"]")),
+        Kind::Ids(..) => {
+            values.push(own.replace('[', "[\"").replace(']', "\"]"));
+            values.push(own.trim_matches(['[', ']']).to_owned());
+        }
         _ => {}
     }
     values
