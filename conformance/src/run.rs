@@ -159,8 +159,10 @@ impl Run {
                 .buffer_unordered(self.jobs.get())
         );
         let mut stop = pin!(stop);
-        let doubt = if self.check_sanity { indiscriminate(&self.target).await } else { None };
-        let doubt = doubt.map(|reason| self.target.secrets.redact(reason));
+        let indiscriminate_target =
+            if self.check_sanity { indiscriminate(&self.target).await } else { None };
+        let indiscriminate_target =
+            indiscriminate_target.map(|reason| self.target.secrets.redact(reason));
         loop {
             let record = tokio::select! {
                 record = records.next() => record,
@@ -170,8 +172,8 @@ impl Run {
                 }
             };
             let Some(record) = record else { break };
-            let record = match &doubt {
-                Some(reason) => record.doubted(reason),
+            let record = match &indiscriminate_target {
+                Some(reason) => record.blocked_by(reason),
                 None => record,
             };
             let at = report.add(record, |id| place(id).unwrap_or(usize::MAX));

@@ -77,7 +77,7 @@ impl Exchange {
     }
 
     /// The reply, head and body.
-    pub fn reply(&self) -> &str {
+    pub fn response(&self) -> &str {
         &self.reply
     }
 }

@@ -88,7 +88,7 @@ fn case(record: &Record) -> TestCase {
     }
     if let Some(exchange) = &record.exchange {
         let title = if exchange.is_last() { "The last exchange:\n\n" } else { "" };
-        let shown = format!("{title}{}\n\n{}\n", exchange.request(), exchange.reply());
+        let shown = format!("{title}{}\n\n{}\n", exchange.request(), exchange.response());
         case.set_system_out(safe(&shown));
     }
     case

@@ -121,7 +121,7 @@ fn failure(record: &Record) -> String {
         let _ = writeln!(shown, "\nBefore: {}", code(&step.summary()));
     }
     if let Some(exchange) = &record.exchange {
-        let both = format!("{}\n\n{}\n", exchange.request().trim_end(), exchange.reply());
+        let both = format!("{}\n\n{}\n", exchange.request().trim_end(), exchange.response());
         let _ = write!(
             shown,
             "\n<details><summary>{}</summary>\n\n{}\n{}\n</details>\n",

@@ -69,7 +69,7 @@ impl Record {
 
     /// The record of a scenario on a target that gives everybody the same answer:
     /// that it passed means nothing.
-    pub(crate) fn doubted(self, reason: &str) -> Self {
+    pub(crate) fn blocked_by(self, reason: &str) -> Self {
         if self.outcome != Outcome::Passed {
             return self;
         }

@@ -104,7 +104,7 @@ fn push_exchange(text: &mut String, exchange: &Exchange) {
     for line in exchange.request().lines() {
         let _ = writeln!(text, "  > {line}");
     }
-    for line in exchange.reply().lines() {
+    for line in exchange.response().lines() {
         let _ = writeln!(text, "  < {line}");
     }
     let _ = writeln!(text, "  again: {}", curl(exchange));

@@ -71,10 +71,10 @@ struct Credential {
     words: &'static str,
     rule: &'static str,
     needs: &'static [Need],
-    sent: Sent,
+    replacement: Replacement,
 }
 
-enum Sent {
+enum Replacement {
     /// Another key, or none.
     As(fn(&Case) -> Wire),
     /// Headers made from the right key, each with what a failure calls it.
@@ -86,17 +86,17 @@ const NO_SCOPE: &str = "no-scope";
 #[rustfmt::skip]
 static CREDENTIALS: [Credential; 6] = [
     Credential { id: "missing", words: "without Authorization",
-        rule: "AU-02", needs: &[], sent: Sent::As(Case::anonymous) },
+        rule: "AU-02", needs: &[], replacement: Replacement::As(Case::anonymous) },
     Credential { id: "not-bearer", words: "with a header that does not start with Bearer",
-        rule: "AU-03", needs: &[], sent: Sent::Headers(not_bearer) },
+        rule: "AU-03", needs: &[], replacement: Replacement::Headers(not_bearer) },
     Credential { id: "truncated", words: "with a truncated key",
-        rule: "AU-04", needs: &[], sent: Sent::Headers(truncated) },
+        rule: "AU-04", needs: &[], replacement: Replacement::Headers(truncated) },
     Credential { id: "unknown", words: "with an unknown key",
-        rule: "AU-05", needs: &[], sent: Sent::Headers(unknown) },
+        rule: "AU-05", needs: &[], replacement: Replacement::Headers(unknown) },
     Credential { id: "revoked", words: "with a revoked key",
-        rule: "AU-06", needs: &[Need::RevokedKey], sent: Sent::As(Case::revoked) },
+        rule: "AU-06", needs: &[Need::RevokedKey], replacement: Replacement::As(Case::revoked) },
     Credential { id: NO_SCOPE, words: "without prompts:write",
-        rule: "AU-07", needs: &[Need::ReadOnlyKey], sent: Sent::As(Case::read_only) },
+        rule: "AU-07", needs: &[Need::ReadOnlyKey], replacement: Replacement::As(Case::read_only) },
 ];
 
 fn scenario(row: &'static Row, credential: &'static Credential) -> Option<Scenario> {
@@ -132,12 +132,12 @@ async fn refused(case: Case, row: &Row, credential: &Credential) -> Result<(), F
         body["vaultId"] = json!(ids.second_vault);
         body["name"] = json!(name);
     }
-    match credential.sent {
-        Sent::As(wire) => endpoint.send(&wire(&case)).await?.status(401).map(drop)?,
-        Sent::Headers(headers) => {
+    match credential.replacement {
+        Replacement::As(wire) => endpoint.send(&wire(&case)).await?.status(401).map(drop)?,
+        Replacement::Headers(headers) => {
             for (name, value) in headers(main_key(&case)) {
                 let call = endpoint.call(&case.anonymous());
-                Authorization::new(name, value).refused(call).await?;
+                Authorization::new(name, value).unauthorized(call).await?;
             }
         }
     }

@@ -27,7 +27,7 @@ impl Authorization {
     }
 
     /// The call with these values is answered 401.
-    pub(super) async fn refused(&self, call: Call) -> Result<ApiResponse, Failure> {
+    pub(super) async fn unauthorized(&self, call: Call) -> Result<ApiResponse, Failure> {
         let call = self.values.iter().fold(call, |call, value| call.header("authorization", value));
         let reply = call.send().await?;
         check::with_context(&self.name, reply.status(401))?;
@@ -35,8 +35,8 @@ impl Authorization {
     }
 
     /// `GET /vaults` with these values is answered 401.
-    async fn refused_vaults(&self, case: &Case) -> Result<ApiResponse, Failure> {
-        self.refused(case.anonymous().call(Method::GET, "/vaults")).await
+    async fn vaults_unauthorized(&self, case: &Case) -> Result<ApiResponse, Failure> {
+        self.unauthorized(case.anonymous().call(Method::GET, "/vaults")).await
     }
 }
 

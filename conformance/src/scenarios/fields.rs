@@ -174,7 +174,7 @@ impl Fact {
                 accepted(&call, field, &values).await
             }
             Self::Required => {
-                call.without(field.name).await?.refused(format!("no {}", field.name))?;
+                call.without(field.name).await?.is_bad_request(format!("no {}", field.name))?;
                 all_refused(&call, field, &values).await
             }
             Self::WrongType | Self::TooSmall | Self::TooLarge | Self::OtherWords | Self::NoUri => {

@@ -196,7 +196,7 @@ async fn named(case: &Case, place: &Place) -> Result<(), Failure> {
         let named = match place.place {
             Where::Path => reply.status(404).map(drop),
             Where::Body | Where::Query => {
-                reply.refused_naming(place.field, format!("the id {id}")).map(drop)
+                reply.is_bad_request_naming(place.field, format!("the id {id}")).map(drop)
             }
         };
         check::with_context(format!("the id {id}"), named)?;

@@ -128,15 +128,15 @@ impl Fixture {
         match expect {
             Expect::Ignored => {}
             Expect::Answered => return answered(socket.next().await?).map(drop),
-            Expect::Status(status) => return socket.reply().await?.status(status).map(drop),
+            Expect::Status(status) => return socket.response().await?.status(status).map(drop),
             Expect::Refused => refused(socket.next().await?).map(drop)?,
             Expect::Bodyless(status) => {
-                let reply = socket.reply().await?;
+                let reply = socket.response().await?;
                 let length = format!("{} bytes", reply.body().len());
                 reply.status(status)?.ensure(reply.body().is_empty(), "no body", length)?;
             }
             Expect::NamesBody => {
-                socket.reply().await?.status(400)?.string("/details/body")?;
+                socket.response().await?.status(400)?.string("/details/body")?;
             }
         }
         nothing_follows(socket).await?;

@@ -135,7 +135,7 @@ impl Socket {
     ///
     /// # Errors
     /// As [`Socket::next`], and if the connection ends instead.
-    pub async fn reply(&mut self) -> Result<ApiResponse, Failure> {
+    pub async fn response(&mut self) -> Result<ApiResponse, Failure> {
         match self.next().await? {
             Received::Response(reply) => Ok(reply),
             Received::Closed => Err(self.failure("an answer", "the end of the connection")),
@@ -176,7 +176,7 @@ impl Socket {
                 Part::Answer(answer, length) => {
                     let _ = self.received.split_to(length);
                     self.bodiless = false;
-                    return Ok(Received::Response(self.reply_of(answer)));
+                    return Ok(Received::Response(self.response_of(answer)));
                 }
                 Part::Nonsense(what) => {
                     return Err(self.failure("an HTTP answer", what));
@@ -204,7 +204,7 @@ impl Socket {
         }
     }
 
-    fn reply_of(&self, answer: reader::Answer) -> ApiResponse {
+    fn response_of(&self, answer: reader::Answer) -> ApiResponse {
         let reader::Answer { status, headers, body } = answer;
         let json = serde_json::from_slice(&body).ok();
         let response = exchange::Response { status, headers, body: Bytes::from(body) };

@@ -183,14 +183,14 @@ impl ApiResponse {
 
 impl ApiResponse {
     /// Refused with 400. `what` names the field and the value for the report.
-    pub fn refused(&self, what: impl Display) -> Result<&Self, Failure> {
+    pub fn is_bad_request(&self, what: impl Display) -> Result<&Self, Failure> {
         let status = self.status_code();
         self.ensure(status == 400, format!("status 400 for {what}"), format!("status {status}"))
     }
 
     /// Refused with 400, and details have a message for the field.
-    pub fn refused_naming(&self, field: &str, what: impl Display) -> Result<&Self, Failure> {
-        self.refused(what)?.string(&format!("/details/{field}"))?;
+    pub fn is_bad_request_naming(&self, field: &str, what: impl Display) -> Result<&Self, Failure> {
+        self.is_bad_request(what)?.string(&format!("/details/{field}"))?;
         Ok(self)
     }
 
@@ -217,7 +217,7 @@ impl ApiResponse {
     }
 
     /// Accepted with this status. `what` names the field and the value for the report.
-    pub fn accepted(&self, status: u16, what: impl Display) -> Result<&Self, Failure> {
+    pub fn has_status(&self, status: u16, what: impl Display) -> Result<&Self, Failure> {
         let got = self.status_code();
         self.ensure(got == status, format!("status {status} for {what}"), format!("status {got}"))
     }

@@ -56,7 +56,7 @@ impl Forms {
     pub(crate) async fn target(&self, form: Form) -> Result<Arc<Target>, String> {
         let started = self.0[form as usize].get_or_init(|| async {
             let deployment = Deployment::start(form).await;
-            deployment.map_err(|reason| said(form, &reason))
+            deployment.map_err(|reason| with_causes(form, &reason))
         });
         match started.await {
             Ok(deployment) => Ok(Arc::clone(&deployment.target)),
@@ -77,7 +77,7 @@ impl Forms {
 }
 
 /// The reason with all its causes.
-fn said(form: Form, reason: &NotStarted) -> String {
+fn with_causes(form: Form, reason: &NotStarted) -> String {
     let mut text = format!("the form `{form}` does not start: {reason}");
     let mut next = std::error::Error::source(&**reason);
     while let Some(cause) = next {

@@ -46,7 +46,7 @@ async fn gives_up(case: Case) -> Result<(), Failure> {
     let wire = case.wire();
     let request = wire.post("/vaults", json!({ "name": case.name("vault") }));
     let _ = tokio::time::timeout(Duration::from_millis(1), request).await;
-    Err(Failure::failed("patience", "none"))
+    Err(Failure::failed("a scenario that waits", "one that gave up"))
 }
 
 async fn forks(case: Case) -> Result<(), Failure> {

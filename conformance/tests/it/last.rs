@@ -52,7 +52,7 @@ async fn an_answer_that_the_sdk_cannot_read_is_shown() {
     assert!(got.contains("cannot decode response") && got.contains("invalid type"), "{got}");
     let exchange = record.exchange.unwrap();
     assert!(exchange.is_last() && exchange.request().starts_with("GET "), "{exchange}");
-    assert!(exchange.reply().contains("no number"), "{exchange}");
+    assert!(exchange.response().contains("no number"), "{exchange}");
     assert!(exchange.curl().contains("${PROMPTARIUM_API_KEY}"), "{exchange}");
     assert!(shown.contains("the last exchange of it:"), "{shown}");
 }
@@ -80,5 +80,5 @@ async fn no_answer_to_the_sdk_is_no_verdict_and_shows_the_request() {
     let (record, _) = record(&stub, scenario!("x.none.last", waits)).await;
     assert_eq!(record.outcome, Outcome::Error);
     let exchange = record.exchange.unwrap();
-    assert!(!exchange.is_last() && exchange.reply().contains("no answer"), "{exchange}");
+    assert!(!exchange.is_last() && exchange.response().contains("no answer"), "{exchange}");
 }

@@ -71,7 +71,7 @@ async fn without_a_link_the_report_says_what_to_pass() {
 
 /// Signs in, and repeats the code and the cookie in every other response.
 fn repeats_secrets(request: &Request) -> Answer {
-    let said = format!("x-said: {CODE} {SESSION}\r\nset-cookie: other={SESSION}; HttpOnly");
+    let echoed = format!("x-echoed: {CODE} {SESSION}\r\nset-cookie: other={SESSION}; HttpOnly");
     match request.line.as_str() {
         "GET /vaults" => Answer::Json(200, r#"{"data":[],"error":null}"#.into()),
         line if line.starts_with("POST") && line.ends_with("/sign-in") => {
@@ -79,7 +79,7 @@ fn repeats_secrets(request: &Request) -> Answer {
         }
         _ => Answer::With(
             201,
-            said,
+            echoed,
             format!(r#"{{"data":{{"publicId":"{SESSION}","key":"{KEY}new"}},"error":"{CODE}"}}"#),
         ),
     }
@@ -103,7 +103,7 @@ async fn a_code_and_a_cookie_that_a_target_repeats_are_shown_nowhere() {
     told.extend(
         Format::ALL.iter().map(|(name, _)| std::fs::read_to_string(folder.join(name)).unwrap()),
     );
-    assert!(told[0].contains("x-said: [code] [session]"), "{}", told[0]);
+    assert!(told[0].contains("x-echoed: [code] [session]"), "{}", told[0]);
     for (secret, text) in
         [CODE, SESSION].iter().flat_map(|one| told.iter().map(move |text| (one, text)))
     {

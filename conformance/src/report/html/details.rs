@@ -146,9 +146,9 @@ fn failure(record: &Record) -> Markup {
                     @let names = if exchange.is_last() {
                         ["The last request", "The last reply"]
                     } else {
-                        ["Request", "Reply"]
+                        ["Request", "Response"]
                     };
-                    @for (name, shown) in names.into_iter().zip([exchange.request(), exchange.reply()]) {
+                    @for (name, shown) in names.into_iter().zip([exchange.request(), exchange.response()]) {
                         div {
                             span.quiet { (name) }
                             pre tabindex="0" { code { (escape_control_chars(shown)) } }

@@ -113,7 +113,7 @@ async fn one_text(case: Case) -> Result<(), Failure> {
         ("the last character mistyped", mistyped(key, 0)),
     ] {
         let form = Authorization::new(name, format!("Bearer {key}"));
-        let reply = form.refused_vaults(&case).await?;
+        let reply = form.vaults_unauthorized(&case).await?;
         let same = reply.equals("/error", text);
         check::with_context(format!("the text for a revoked key also for {name}"), same)?;
     }

@@ -56,7 +56,7 @@ async fn refused_everywhere(
     let endpoints = endpoints::all(&case, &ids);
     for form in forms(main_key(&case)) {
         for endpoint in &endpoints {
-            form.refused(endpoint.call(&case.anonymous())).await?;
+            form.unauthorized(endpoint.call(&case.anonymous())).await?;
         }
     }
     Ok(())
@@ -112,7 +112,7 @@ async fn health(case: Case) -> Result<(), Failure> {
 async fn keys_refused(case: Case, keys: fn(&str) -> Vec<(String, String)>) -> Result<(), Failure> {
     let case = &case;
     let tries = keys(main_key(case)).into_iter().map(|(name, key)| async move {
-        Authorization::new(name, format!("Bearer {key}")).refused_vaults(case).await
+        Authorization::new(name, format!("Bearer {key}")).vaults_unauthorized(case).await
     });
     try_join_all(tries).await.map(drop)
 }

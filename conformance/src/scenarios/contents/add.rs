@@ -74,7 +74,7 @@ async fn all_or_nothing(case: Case) -> Result<(), Failure> {
     let unknown = deleted_prompt(&case).await?;
     for prompts in [[&known, &unknown], [&unknown, &known]] {
         let reply = vault.add(prompts).await?;
-        reply.refused("a list with a deleted prompt")?.string("/details/promptIds")?;
+        reply.is_bad_request("a list with a deleted prompt")?.string("/details/promptIds")?;
     }
     vault.listing().await?.equals("/data", json!([])).map(drop)
 }
@@ -84,7 +84,7 @@ async fn impossible_ids(case: Case) -> Result<(), Failure> {
     let vault = case.vault().await?;
     for id in [0, -1, i64::MIN, i64::MAX] {
         let reply = vault.add([id]).await?;
-        reply.refused(format!("promptIds [{id}]"))?.string("/details/promptIds")?;
+        reply.is_bad_request(format!("promptIds [{id}]"))?.string("/details/promptIds")?;
     }
     Ok(())
 }

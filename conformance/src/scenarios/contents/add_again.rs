@@ -88,7 +88,7 @@ async fn twice_in_one(case: Case) -> Result<(), Failure> {
 /// S-26.
 async fn limit_as_sent(case: Case) -> Result<(), Failure> {
     let (vault, prompt) = (case.vault().await?, case.prompt().await?);
-    vault.add([&prompt; 51]).await?.refused("one id 51 times")?;
+    vault.add([&prompt; 51]).await?.is_bad_request("one id 51 times")?;
     let reply = vault.add([&prompt; 50]).await?;
-    reply.accepted(201, "one id 50 times")?.equals("/data/added", 1).map(drop)
+    reply.has_status(201, "one id 50 times")?.equals("/data/added", 1).map(drop)
 }

@@ -94,7 +94,7 @@ async fn wrong_vault(case: Case) -> Result<(), Failure> {
         ("removal", plain.remove().await?),
     ];
     for (call, reply) in replies {
-        reply.accepted(404, format!("the {call} of a membership of another vault"))?;
+        reply.has_status(404, format!("the {call} of a membership of another vault"))?;
     }
     for (vault, before) in vaults.into_iter().zip(before) {
         vault.expect_entries(&before).await?;

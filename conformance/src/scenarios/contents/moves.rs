@@ -73,9 +73,9 @@ async fn new_membership(case: Case) -> Result<(), Failure> {
 async fn new_membership_works(case: Case) -> Result<(), Failure> {
     let (source, target, [member]) = source_and_target(&case).await?;
     let moved = member.moved_to(&target).await?;
-    moved.pin().await?.accepted(200, "the pin of the new membership")?;
+    moved.pin().await?.has_status(200, "the pin of the new membership")?;
     let back = moved.moved_to(&source).await?;
-    back.remove().await?.accepted(200, "the removal of it").map(drop)
+    back.remove().await?.has_status(200, "the removal of it").map(drop)
 }
 
 async fn from_source_to_target(case: Case) -> Result<(), Failure> {

@@ -72,7 +72,7 @@ async fn pin_again(case: Case) -> Result<(), Failure> {
     let before = vault.entries().await?;
     for member in &listed[..3] {
         let reply = member.pin().await?;
-        reply.accepted(200, "the pin of a pinned prompt")?.equals("/data/isPinned", true)?;
+        reply.has_status(200, "the pin of a pinned prompt")?.equals("/data/isPinned", true)?;
         vault.expect_entries(&before).await?;
     }
     Ok(())
@@ -83,7 +83,7 @@ async fn unpin_again(case: Case) -> Result<(), Failure> {
     listed[0].pinned().await?;
     let before = vault.entries().await?;
     let reply = listed[2].unpin().await?;
-    reply.accepted(200, "the unpin of a prompt that is not pinned")?;
+    reply.has_status(200, "the unpin of a prompt that is not pinned")?;
     reply.equals("/data/isPinned", false)?;
     vault.expect_entries(&before).await
 }

@@ -74,7 +74,7 @@ async fn again(case: Case) -> Result<(), Failure> {
         ("removal", removed.remove().await?),
     ];
     for (call, reply) in replies {
-        reply.accepted(404, format!("the {call} of a removed membership"))?;
+        reply.has_status(404, format!("the {call} of a removed membership"))?;
     }
     Ok(())
 }
@@ -85,11 +85,11 @@ async fn impossible_ids(case: Case) -> Result<(), Failure> {
     vault.fill(1).await?;
     for id in ["0", "-1", "1.0", "+1", "%20", "one", "9223372036854775807", "9223372036854775808"] {
         let path = format!("{}/prompts/{id}", vault.path());
-        wire.delete(&path).await?.accepted(404, format!("removing {id}"))?;
-        wire.post_empty(&format!("{path}/pin")).await?.accepted(404, format!("pinning {id}"))?;
+        wire.delete(&path).await?.has_status(404, format!("removing {id}"))?;
+        wire.post_empty(&format!("{path}/pin")).await?.has_status(404, format!("pinning {id}"))?;
         let body = json!({ "targetVaultId": vault.id });
         let reply = wire.post(&format!("{path}/move"), body).await?;
-        reply.accepted(404, format!("moving {id}"))?;
+        reply.has_status(404, format!("moving {id}"))?;
     }
     Ok(())
 }

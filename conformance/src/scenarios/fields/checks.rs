@@ -20,7 +20,7 @@ pub(super) async fn all_refused(
     values: &[String],
 ) -> Result<(), Failure> {
     for value in values {
-        call.with(&[(field.name, value)]).await?.refused(shown(field, value))?;
+        call.with(&[(field.name, value)]).await?.is_bad_request(shown(field, value))?;
     }
     call.changed_nothing().await
 }
@@ -33,7 +33,7 @@ pub(super) async fn all_named(
 ) -> Result<(), Failure> {
     for value in values {
         let reply = call.with(&[(field.name, value)]).await?;
-        reply.refused_naming(field.name, shown(field, value))?;
+        reply.is_bad_request_naming(field.name, shown(field, value))?;
     }
     Ok(())
 }
@@ -45,7 +45,7 @@ pub(super) async fn named(call: &Correct, field: &Field) -> Result<(), Failure> 
             Fact::First | Fact::Last | Fact::Words => {}
             Fact::Required => {
                 let reply = call.without(field.name).await?;
-                reply.refused_naming(field.name, format!("no {}", field.name))?;
+                reply.is_bad_request_naming(field.name, format!("no {}", field.name))?;
             }
             _ => all_named(call, field, &fact.values(call, field).await?).await?,
         }
@@ -59,7 +59,7 @@ pub(super) async fn entry_named(call: &Correct, field: &Field) -> Result<(), Fai
         urls[at - 1] = "plainword";
         let value = json!(urls).to_string();
         let reply = call.with(&[(field.name, &value)]).await?;
-        reply.refused(shown(field, &value))?;
+        reply.is_bad_request(shown(field, &value))?;
         let message = reply.string(&format!("/details/{}", field.name))?;
         let names = message.contains(&at.to_string());
         reply.ensure(names, format!("a message that names entry {at}"), message)?;

@@ -141,7 +141,9 @@ async fn any_text(case: Case) -> Result<(), Failure> {
             let parts = path.split(['/', '?', '#']).count();
             job.answer.ensure(parts == 4, "a statusUrl with the id as one segment", url)?;
             let reply = case.wire().get(path).await?;
-            reply.accepted(200, format!("statusUrl of {id:?}"))?.equals("/data/clientJobId", id)?;
+            reply
+                .has_status(200, format!("statusUrl of {id:?}"))?
+                .equals("/data/clientJobId", id)?;
             Ok::<_, Failure>(())
         }
     });

@@ -60,7 +60,7 @@ pub(super) async fn refused(
 ) -> Result<ApiResponse, Failure> {
     let what: String = fields.to_string().chars().take(120).collect();
     let reply = send(case, fields).await?;
-    reply.refused_naming(field, what)?;
+    reply.is_bad_request_naming(field, what)?;
     Ok(reply)
 }
 

@@ -46,7 +46,7 @@ async fn refusal(case: Case) -> Result<(), Failure> {
 async fn refused(case: Case, field: &str, values: &[&str]) -> Result<(), Failure> {
     for value in values {
         let reply = send(&case, json!({ field: value })).await?;
-        reply.accepted(502, format!("the {field} {value:.20?}"))?;
+        reply.has_status(502, format!("the {field} {value:.20?}"))?;
     }
     Ok(())
 }
@@ -95,5 +95,5 @@ async fn editing_model(case: Case) -> Result<(), Failure> {
     let with = |model: &str, editing: &str| json!({ "modelId": model, "imageEditEndpointId": editing, "imageInput": input });
     Job::finish(&case, with(REFUSE, PLASMA)).await?;
     let refused = send(&case, with(PLASMA, REFUSE)).await?;
-    refused.accepted(502, "an editing model that accepts no job").map(drop)
+    refused.has_status(502, "an editing model that accepts no job").map(drop)
 }

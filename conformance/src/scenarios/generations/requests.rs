@@ -98,7 +98,7 @@ async fn not_uploaded(case: Case) -> Result<(), Failure> {
     let (slot, id) = (Slot::for_png(&case, 100).await?, own_id(&case));
     let reply = send(&case, json!({ "imageInput": slot.url, "clientJobId": id })).await?;
     reply.status(502)?;
-    status(&case.wire(), &id).await?.accepted(404, "the status of a job that was refused")?;
+    status(&case.wire(), &id).await?.has_status(404, "the status of a job that was refused")?;
     Ok(())
 }
 
@@ -146,7 +146,7 @@ async fn both_texts(case: Case) -> Result<(), Failure> {
     let call = case.wire().call(http::Method::POST, "/generations");
     let reply = call.body("application/json", body).send().await?;
     taken_by_model(&case, &reply, "prompt")?;
-    reply.accepted(202, "two texts of 100000 escaped letters").map(drop)
+    reply.has_status(202, "two texts of 100000 escaped letters").map(drop)
 }
 
 /// A field, its bound, and a value of a given size, made from a text that no other case uses.
@@ -176,7 +176,7 @@ async fn chosen(case: Case) -> Result<(), Failure> {
     for (field, most, value) in CHOSEN {
         let value = |count| value(count, &own_id(&case));
         let last = send(&case, json!({ field: value(most) })).await?;
-        last.accepted(202, format!("{field} with the bound {most}"))?;
+        last.has_status(202, format!("{field} with the bound {most}"))?;
         refused(&case, field, json!({ field: value(most + 1) })).await?;
     }
     // URL libraries remove such segments of a path.

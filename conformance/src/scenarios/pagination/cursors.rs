@@ -169,5 +169,5 @@ async fn refused_of_another_account(case: Case) -> Result<(), Failure> {
 }
 
 fn refused(reply: &ApiResponse, what: &str) -> Result<(), Failure> {
-    reply.refused(what)?.string("/details/cursor").map(drop)
+    reply.is_bad_request(what)?.string("/details/cursor").map(drop)
 }

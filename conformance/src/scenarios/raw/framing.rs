@@ -212,7 +212,7 @@ async fn rubbish_behind(case: Case) -> Result<(), Failure> {
 async fn created_before(fixture: Fixture, rubbish: &str) -> Result<(), Failure> {
     let request = [fixture.whole_post(), rubbish.as_bytes().to_vec()].concat();
     let mut socket = fixture.send(request).await?;
-    socket.reply().await?.status(201)?;
+    socket.response().await?.status(201)?;
     nothing_follows(socket).await?;
     fixture.has_created(1).await
 }

@@ -162,7 +162,7 @@ async fn whole_address(fixture: Fixture) -> Result<(), Failure> {
     let base = fixture.case.target().base_url();
     let line = format!("GET {base}/vaults/{} HTTP/1.1", fixture.vault);
     let mut socket = fixture.send(fixture.get().first(line).head()).await?;
-    socket.reply().await?.status(200)?.equals("/data/id", fixture.vault).map(drop)
+    socket.response().await?.status(200)?.equals("/data/id", fixture.vault).map(drop)
 }
 
 async fn http_1_0(case: Case) -> Result<(), Failure> {
@@ -187,7 +187,7 @@ async fn host_status(case: Case) -> Result<(), Failure> {
     let others = [fixture.get().without("Host"), fixture.get().line("Host: other.example")];
     for request in faulty.into_iter().chain(others) {
         let mut socket = fixture.send(request.head()).await?;
-        let reply = socket.reply().await?;
+        let reply = socket.response().await?;
         let text = reply.status(400)?.string("/error")?;
         reply.ensure(text.contains("Host"), "an error that names Host", text)?;
         nothing_follows(socket).await?;

@@ -79,7 +79,7 @@ async fn breaks_off(case: Case) -> Result<(), Failure> {
 async fn three_ahead(fixture: Fixture) -> Result<(), Failure> {
     let requests = [fixture.get().head(), fixture.whole_post(), fixture.get().head()];
     let mut socket = fixture.send(requests.concat()).await?;
-    socket.reply().await?.status(200)?.equals("/data/promptCount", 0)?;
+    socket.response().await?.status(200)?.equals("/data/promptCount", 0)?;
     // A server may close after any answer; then the rest was not carried out.
     let Received::Response(second) = socket.next().await? else {
         return fixture.has_created(0).await;
@@ -116,7 +116,7 @@ async fn beside_many(fixture: Fixture) -> Result<(), Failure> {
     }
     // A client may have a connection from before; a new one is served too.
     let mut socket = fixture.send(fixture.get().head()).await?;
-    socket.reply().await?.status(200)?.equals("/data/id", fixture.vault)?;
+    socket.response().await?.status(200)?.equals("/data/id", fixture.vault)?;
     let created = fixture.case.prompts(4).await?;
     drop(waiting);
     check::equal("the prompts created meanwhile", &created.len(), &4)
@@ -126,12 +126,12 @@ async fn status(case: Case) -> Result<(), Failure> {
     let fixture = Fixture::new(&case).await?;
     let mut socket = fixture.send(b"").await?;
     drip(&fixture, &mut socket, &fixture.whole_post()).await?;
-    socket.reply().await?.status(201)?;
+    socket.response().await?.status(201)?;
     socket.send([fixture.get().head(), fixture.get().head()].concat()).await?;
     for _ in 0..2 {
-        socket.reply().await?.status(200)?.equals("/data/promptCount", 1)?;
+        socket.response().await?.status(200)?.equals("/data/promptCount", 1)?;
     }
     let request = fixture.typed().without("Authorization").line("Authorization: Bearer none");
     let request = request.line("Expect: 100-continue").line("Content-Length: 9");
-    fixture.send(request.head()).await?.reply().await?.status(401).map(drop)
+    fixture.send(request.head()).await?.response().await?.status(401).map(drop)
 }

@@ -115,11 +115,11 @@ async fn upload_url_without_token(case: Case) -> Result<(), Failure> {
     for slot in [Slot::for_png(&case, 100).await?, uploaded(&case).await?] {
         for method in [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE] {
             let reply = case.storage(method.clone(), &slot.upload_url).send().await?;
-            reply.accepted(401, format!("{method} of uploadUrl without the token"))?;
+            reply.has_status(401, format!("{method} of uploadUrl without the token"))?;
             reply.equals("/data", json!(null))?.string("/error")?;
         }
         let head = case.storage(Method::HEAD, &slot.upload_url).send().await?;
-        head.accepted(401, "HEAD of uploadUrl without the token")?;
+        head.has_status(401, "HEAD of uploadUrl without the token")?;
     }
     Ok(())
 }
@@ -152,7 +152,7 @@ async fn no_upload_url(case: Case) -> Result<(), Failure> {
         ("referenceMediaUrls", json!([slot.url, slot.upload_url])),
     ] {
         for reply in create_and_update(&case, json!({ field: value })).await? {
-            reply.refused_naming(field, format!("uploadUrl as {field}"))?;
+            reply.is_bad_request_naming(field, format!("uploadUrl as {field}"))?;
             slot.ensure_not_shown(&reply)?;
         }
     }

@@ -100,7 +100,7 @@ async fn not_modified(case: Case) -> Result<(), Failure> {
     let tag = slot.fetch().await?.header("etag").to_owned();
     for value in [tag.clone(), format!("W/{tag}"), format!("\"other\", {tag}"), "*".to_owned()] {
         let reply = get(&case, &slot, "if-none-match", &value).await?;
-        body_is(reply.accepted(304, format!("If-None-Match: {value}"))?, &[])?;
+        body_is(reply.has_status(304, format!("If-None-Match: {value}"))?, &[])?;
         has(&reply, "etag", &tag)?;
     }
     let reply = get(&case, &slot, "if-none-match", "\"other\"").await?;
@@ -119,7 +119,7 @@ async fn ranges(case: Case) -> Result<(), Failure> {
     ] {
         let reply = get(&case, &slot, "range", &range).await?;
         let place = format!("bytes {}-{}/{size}", part.start, part.end - 1);
-        has(reply.accepted(206, &range)?, "content-range", &place)?;
+        has(reply.has_status(206, &range)?, "content-range", &place)?;
         check::with_context(range, body_is(&reply, &bytes[part]))?;
     }
     has(&slot.fetch().await?, "accept-ranges", "bytes")
@@ -129,7 +129,7 @@ async fn outside(case: Case) -> Result<(), Failure> {
     let (slot, bytes) = uploaded(&case).await?;
     for range in [format!("bytes={}-", bytes.len()), "bytes=5000-6000".to_owned()] {
         let reply = get(&case, &slot, "range", &range).await?;
-        has(reply.accepted(416, &range)?, "content-range", &format!("bytes */{}", bytes.len()))?;
+        has(reply.has_status(416, &range)?, "content-range", &format!("bytes */{}", bytes.len()))?;
     }
     Ok(())
 }
@@ -156,7 +156,7 @@ async fn read_only(case: Case) -> Result<(), Failure> {
             let call = case.storage(method.clone(), &slot.url);
             let call = call.header(AUTHORIZATION.as_str(), &authorization);
             let reply = call.body("image/png", png([0, 0, 0])).send().await?;
-            reply.accepted(405, format!("{method} of url"))?;
+            reply.has_status(405, format!("{method} of url"))?;
         }
     }
     slot.shows_at_once(&bytes).await
@@ -180,7 +180,7 @@ async fn other_names(case: Case) -> Result<(), Failure> {
         String::new(),
     ] {
         let reply = case.storage(Method::GET, &format!("{directory}/{other}")).send().await?;
-        reply.accepted(404, format!("the name {other:?}"))?.equals("/data", json!(null))?;
+        reply.has_status(404, format!("the name {other:?}"))?.equals("/data", json!(null))?;
     }
     Ok(())
 }

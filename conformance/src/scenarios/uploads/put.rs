@@ -52,7 +52,7 @@ pub(super) const ALL: &[Scenario] = &[
 async fn answer(case: Case) -> Result<(), Failure> {
     for picture in of_all_types() {
         let slot = Slot::of(&case, &case.wire(), picture.content_type, picture.bytes.len()).await?;
-        slot.put(&picture.bytes).send().await?.accepted(200, picture.content_type)?;
+        slot.put(&picture.bytes).send().await?.has_status(200, picture.content_type)?;
     }
     Ok(())
 }

@@ -48,7 +48,7 @@ async fn slot(case: &Case) -> Result<Slot, Failure> {
 
 async fn refused(status: u16, what: &str, call: Call) -> Result<(), Failure> {
     let reply = call.send().await?;
-    reply.accepted(status, what)?;
+    reply.has_status(status, what)?;
     let asks = reply.headers().contains_key("www-authenticate");
     reply.ensure(asks == (status == 401), "WWW-Authenticate with 401 only", asks).map(drop)
 }
@@ -111,13 +111,13 @@ async fn address(case: Case) -> Result<(), Failure> {
         let reply = slot.with_upload_url(upload_url).put(&bytes()).send().await?;
         // Below the directory there is no slot, so nothing to have a token for.
         let expected = if what == "no name" { 404 } else { 401 };
-        reply.accepted(expected, what)?;
+        reply.has_status(expected, what)?;
     }
     let (start, value) = slot.upload_url.split_once('=').unwrap_or_default();
     for place in 0..value.len() {
         let upload_url = format!("{start}={}", with_another_at(value, place));
         let reply = slot.with_upload_url(upload_url).put(&bytes()).send().await?;
-        reply.accepted(401, format!("another character at {place} of the query"))?;
+        reply.has_status(401, format!("another character at {place} of the query"))?;
     }
     slot.hides(&bytes()).await?;
     other.hides(&bytes()).await
@@ -195,7 +195,7 @@ async fn method(case: Case) -> Result<(), Failure> {
         let call = case.storage(method.clone(), &slot.upload_url);
         let call = call.header(AUTHORIZATION.as_str(), format!("Bearer {}", slot.token));
         let reply = call.send().await?;
-        reply.accepted(405, format!("{method} with the token"))?;
+        reply.has_status(405, format!("{method} with the token"))?;
         let allow = reply.header("allow");
         reply.ensure(allow == "PUT", "Allow: PUT", allow)?;
     }

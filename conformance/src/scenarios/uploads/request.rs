@@ -70,7 +70,7 @@ async fn exact_content_types(case: Case) -> Result<(), Failure> {
         "image/png ",
     ] {
         let reply = ask(&case.wire(), content_type, 100).await?;
-        reply.refused(format!("contentType {content_type:?}"))?;
+        reply.is_bad_request(format!("contentType {content_type:?}"))?;
     }
     Ok(())
 }

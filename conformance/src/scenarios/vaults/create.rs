@@ -50,7 +50,7 @@ async fn defaults(case: Case) -> Result<(), Failure> {
 async fn refused_makes_nothing(case: Case) -> Result<(), Failure> {
     let name = case.name("never");
     let body = json!({ "name": name, "visibility": "secret" });
-    case.wire().post("/vaults", body).await?.refused("visibility \"secret\"")?;
+    case.wire().post("/vaults", body).await?.is_bad_request("visibility \"secret\"")?;
     let vaults = list(&case).await?;
     let made = vaults.array("/data")?.iter().any(|vault| vault["name"] == *name);
     vaults.ensure(!made, "no vault of the refused create", "one with its name").map(drop)
@@ -60,7 +60,7 @@ async fn any_visibility(case: Case) -> Result<(), Failure> {
     for visibility in ["private", "unlisted", "public"] {
         let (vault, _) = case.vault_with(json!({ "visibility": visibility })).await?;
         let reply = vault.get().await?;
-        reply.accepted(200, format!("a vault that is {visibility}"))?;
+        reply.has_status(200, format!("a vault that is {visibility}"))?;
         reply.equals("/data/id", vault.id)?.equals("/data/visibility", visibility)?;
     }
     Ok(())

@@ -28,8 +28,8 @@ async fn gone(case: Case) -> Result<(), Failure> {
     let [empty, full] = case.vaults().await?;
     full.fill(2).await?;
     for (vault, what) in [(empty, "an empty vault"), (full, "a vault with prompts")] {
-        vault.delete().await?.accepted(200, format!("the deletion of {what}"))?;
-        vault.get().await?.accepted(404, format!("{what} after its deletion"))?;
+        vault.delete().await?.has_status(200, format!("the deletion of {what}"))?;
+        vault.get().await?.has_status(404, format!("{what} after its deletion"))?;
         let vaults = list(&case).await?;
         let listed = vaults.integers("/data", "id")?.contains(&vault.id);
         vaults.ensure(!listed, format!("{what} in the list no more"), "it is there")?;
@@ -43,7 +43,7 @@ async fn prompts_stay(case: Case) -> Result<(), Failure> {
     members[0].pinned().await?;
     vault.delete().await?.status(200)?;
     for member in members {
-        member.prompt.get().await?.accepted(200, "a prompt of a deleted vault")?;
+        member.prompt.get().await?.has_status(200, "a prompt of a deleted vault")?;
     }
     Ok(())
 }

@@ -60,7 +60,7 @@ async fn public_and_unlisted(case: Case) -> Result<(), Failure> {
     for visibility in ["public", "unlisted"] {
         let source = source(&case, visibility, 1).await?;
         let reply = case.vault_at(source.id).fork().await?;
-        reply.accepted(201, format!("the fork of an {visibility} vault"))?;
+        reply.has_status(201, format!("the fork of an {visibility} vault"))?;
     }
     Ok(())
 }
@@ -134,7 +134,7 @@ async fn new_records(case: Case) -> Result<(), Failure> {
     let sources = ids(source.members().await?);
     for copy in fork.members().await? {
         let reply = copy.prompt.get().await?;
-        reply.accepted(200, "a copy")?;
+        reply.has_status(200, "a copy")?;
         let is_new = !sources.contains(&copy.prompt.id);
         reply.ensure(is_new, "an id of its own", "the id of a source prompt")?;
     }

@@ -47,7 +47,7 @@ async fn general(case: &Case) -> Result<Vault, Failure> {
 async fn no_rename(case: Case) -> Result<(), Failure> {
     let general = general(&case).await?;
     let reply = general.update(json!({ "name": case.name("vault") })).await?;
-    reply.refused("another name of the General vault")?.string("/details/name")?;
+    reply.is_bad_request("another name of the General vault")?.string("/details/name")?;
     general.read().await?.equals("/data/name", "General").map(drop)
 }
 
@@ -61,7 +61,7 @@ async fn same_name(case: Case) -> Result<(), Failure> {
 async fn no_delete(case: Case) -> Result<(), Failure> {
     let general = general(&case).await?;
     let reply = general.delete().await?;
-    reply.refused("the deletion of the General vault")?.equals("/details", json!({}))?;
+    reply.is_bad_request("the deletion of the General vault")?.equals("/details", json!({}))?;
     general.read().await.map(drop)
 }
 
@@ -82,5 +82,5 @@ async fn holds_prompts(case: Case) -> Result<(), Failure> {
     let added = general.add([&prompt]).await?;
     added.status(201)?.equals("/data/added", 1)?;
     let member = general.member_of(&prompt).await?;
-    member.remove().await?.accepted(200, "a removal from the General vault").map(drop)
+    member.remove().await?.has_status(200, "a removal from the General vault").map(drop)
 }

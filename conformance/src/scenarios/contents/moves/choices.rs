@@ -33,7 +33,7 @@ async fn into_a_holder(case: Case) -> Result<(), Failure> {
     let moved = Entry { membership: new, ..member.entry() };
     target.expect_entries(&[moved, second.entry(), first.entry()]).await?;
     source.expect_size(0).await?;
-    held.remove().await?.accepted(404, "the replaced membership").map(drop)
+    held.remove().await?.has_status(404, "the replaced membership").map(drop)
 }
 
 /// S-29.
@@ -70,7 +70,7 @@ async fn old_membership_404(case: Case) -> Result<(), Failure> {
     old.move_to(&target).await?.status(200)?;
     for vault in [source, target] {
         let old = vault.membership(old.id, &old.prompt);
-        old.remove().await?.accepted(404, "the old membership")?;
+        old.remove().await?.has_status(404, "the old membership")?;
     }
     Ok(())
 }

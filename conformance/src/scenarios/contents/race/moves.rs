@@ -212,7 +212,7 @@ async fn losers_404(case: Case) -> Result<(), Failure> {
     let [member] = source.filled().await?;
     let replies = race::times(16, || member.move_to(&target)).await?;
     for reply in replies.iter().filter(|reply| reply.status_code() != 200) {
-        reply.accepted(404, "a move that came too late")?;
+        reply.has_status(404, "a move that came too late")?;
     }
     Ok(())
 }

@@ -49,7 +49,7 @@ async fn other_body(case: Case) -> Result<(), Failure> {
         let plain = body(&case, failing(json!({ "clientJobId": own_id(&case) })));
         let with = |fields: &Value| merged(plain.clone(), fields.clone());
         let what = format!("{one}, then {two}");
-        send(&case, with(&one)).await?.accepted(202, what)?;
+        send(&case, with(&one)).await?.has_status(202, what)?;
         refused(&case, "clientJobId", with(&two)).await?;
     }
     Ok(())
@@ -73,7 +73,7 @@ async fn conflict_harmless(case: Case) -> Result<(), Failure> {
 async fn refused_leaves_no_job(case: Case) -> Result<(), Failure> {
     let id = own_id(&case);
     send(&case, json!({ "clientJobId": id, "modelId": REFUSE })).await?.status(502)?;
-    status(&case.wire(), &id).await?.accepted(404, "the status of a job that was refused")?;
+    status(&case.wire(), &id).await?.has_status(404, "the status of a job that was refused")?;
     let other = failing(json!({ "clientJobId": id, "prompt": "another body" }));
-    send(&case, other).await?.accepted(202, "another body under the same id").map(drop)
+    send(&case, other).await?.has_status(202, "another body under the same id").map(drop)
 }

@@ -42,7 +42,7 @@ async fn own(case: Case) -> Result<(), Failure> {
     for visibility in ["public", "unlisted"] {
         vault.update(json!({ "visibility": visibility })).await?.status(200)?;
         let reply = vault.fork().await?;
-        reply.accepted(201, format!("the fork of one's own {visibility} vault"))?;
+        reply.has_status(201, format!("the fork of one's own {visibility} vault"))?;
     }
     Ok(())
 }
@@ -118,7 +118,7 @@ async fn hidden_fields(case: Case) -> Result<(), Failure> {
     let (fork, _) = case.fork_of(&vault).await?;
     for copy in fork.members().await? {
         let reply = copy.prompt.update(json!({ "promptType": "image" })).await?;
-        reply.accepted(200, "promptType image for a copy whose source has a modelId")?;
+        reply.has_status(200, "promptType image for a copy whose source has a modelId")?;
     }
     Ok(())
 }
@@ -146,5 +146,8 @@ async fn dates(case: Case) -> Result<(), Failure> {
 /// S-23.
 async fn own_private(case: Case) -> Result<(), Failure> {
     let reply = case.vault().await?.fork().await?;
-    reply.refused("the fork of one's own private vault")?.equals("/details", json!({})).map(drop)
+    reply
+        .is_bad_request("the fork of one's own private vault")?
+        .equals("/details", json!({}))
+        .map(drop)
 }
