@@ -78,7 +78,7 @@ async fn what_was_made_is_deleted_however_a_scenario_ends() {
         (scenario!("a.b.passes", passes), Outcome::Passed, ""),
         (scenario!("a.b.panics", panics), Outcome::Error, "it panicked: out of luck"),
         (scenario!("a.b.for-ever", takes_for_ever), Outcome::Error, "it did not"),
-        (scenario!("a.b.gives-up", gives_up), Outcome::Failed, "none"),
+        (scenario!("a.b.gives-up", gives_up), Outcome::Failed, "one that gave up"),
     ];
     for (scenario, outcome, got) in all {
         let stub = Stub::start(makes_and_deletes).await;

@@ -64,20 +64,9 @@ fn chunk(kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
     let mut chunk = length.to_be_bytes().to_vec();
     chunk.extend(kind);
     chunk.extend(data);
-    let sum = crc32(&chunk[4..]);
+    let sum = crc32fast::hash(&chunk[4..]);
     chunk.extend(sum.to_be_bytes());
     chunk
-}
-
-fn crc32(bytes: &[u8]) -> u32 {
-    let mut sum = !0_u32;
-    for byte in bytes {
-        sum ^= u32::from(*byte);
-        for _ in 0..8 {
-            sum = if sum & 1 == 1 { (sum >> 1) ^ 0xedb8_8320 } else { sum >> 1 };
-        }
-    }
-    !sum
 }
 
 fn adler32(bytes: &[u8]) -> u32 {

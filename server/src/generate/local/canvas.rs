@@ -1,6 +1,6 @@
 //! Shapes and smooth noise on pixels.
 
-use image::{Pixel, Rgb, RgbImage};
+use image::{Rgb, RgbImage};
 
 pub(super) type Colour = Rgb<u8>;
 pub(super) type Point = (f32, f32);
@@ -61,10 +61,23 @@ impl Canvas {
     }
 }
 
-/// `a` at 0 and below, `b` at 1 and beyond.
-pub(super) fn mix(a: Colour, b: Colour, t: f32) -> Colour {
-    let t = t.clamp(0.0, 1.0);
-    a.map2(&b, |a, b| (f32::from(a) + (f32::from(b) - f32::from(a)) * t) as u8)
+/// `a` at 0 and below, `b` at 1 and beyond. Without closures and generics, as most of the time of
+/// the tests, which are not optimized, would be spent in them.
+pub(super) fn mix(Rgb(a): Colour, Rgb(b): Colour, t: f32) -> Colour {
+    let t = if t < 0.0 {
+        0.0
+    } else if t > 1.0 {
+        1.0
+    } else {
+        t
+    };
+    let between = [a[0] as f32, a[1] as f32, a[2] as f32];
+    let between = [
+        between[0] + (b[0] as f32 - between[0]) * t,
+        between[1] + (b[1] as f32 - between[1]) * t,
+        between[2] + (b[2] as f32 - between[2]) * t,
+    ];
+    Rgb([between[0] as u8, between[1] as u8, between[2] as u8])
 }
 
 /// 0 up to `low`, 1 from `high` on, and smooth between.
