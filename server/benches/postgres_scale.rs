@@ -26,12 +26,13 @@ use promptarium_server::test_support::ScratchDatabase;
 use serde_json::json;
 use tokio_postgres::{Client, NoTls};
 
-use self::account::{Account, Marks};
+use self::account::{Account, Marks, integer};
 use self::step::{compare_all, median};
 
 type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 
 const SMALL: usize = 1_000;
+/// Of the large account, unless PROMPTARIUM_BENCH_PROMPTS has another number.
 const LARGE: usize = 1_000_000;
 /// Vaults of the large account, beside the one that holds everything.
 const VAULTS: usize = 1_000;
@@ -54,15 +55,18 @@ async fn main() -> Result {
     let url = database.url();
     load(&url, "small", SMALL, 1)?;
     let started = Instant::now();
-    load(&url, "large", LARGE, VAULTS)?;
-    println!("loaded {LARGE} prompts in {:.0?}", started.elapsed());
+    let prompts = std::env::var("PROMPTARIUM_BENCH_PROMPTS").ok();
+    let prompts = prompts.map_or(Ok(LARGE), |number| number.parse())?;
+    load(&url, "large", prompts, VAULTS)?;
+    println!("loaded {prompts} prompts in {:.0?}\n", started.elapsed());
 
     let (client, connection) = tokio_postgres::connect(&url, NoTls).await?;
     tokio::spawn(connection);
     let base = server.base_url();
     let mut small = open(base, "promptarium_live_small_s3cret", &client, ("small", SMALL)).await?;
-    let mut large = open(base, "promptarium_live_large_s3cret", &client, ("large", LARGE)).await?;
-    compare_all((&mut small, SMALL), (&mut large, LARGE)).await?;
+    let mut large =
+        open(base, "promptarium_live_large_s3cret", &client, ("large", prompts)).await?;
+    compare_all((&mut small, SMALL), (&mut large, prompts)).await?;
     vaults(&mut large, base).await
 }
 
@@ -81,16 +85,25 @@ async fn open(
     client: &Client,
     (name, prompts): (&str, usize),
 ) -> Result<Account> {
-    let middle = "SELECT m.vault_id, m.prompt_id, m.id \
+    let middle = "SELECT m.vault_id, m.prompt_id, m.id, \
+                  (SELECT min(id) FROM prompt WHERE account_id = a.id), \
+                  (SELECT max(id) FROM prompt WHERE account_id = a.id) \
                   FROM account a JOIN vault v ON v.account_id = a.id AND v.slug = 'bench' \
-                  JOIN membership m ON m.account_id = v.account_id AND m.vault_id = v.id \
+                  JOIN vault_prompt m ON m.account_id = v.account_id AND m.vault_id = v.id \
                   WHERE a.name = $1 ORDER BY m.id OFFSET $2 LIMIT 1";
     let offset = i64::try_from(prompts / 2)?;
     let row = client.query_one(middle, &[&name, &offset]).await?;
     let mut account = Account::connect(base, key).await?;
     let deep = account.middle(prompts).await?;
-    account.marks =
-        Marks { vault: row.try_get(0)?, prompt: row.try_get(1)?, member: row.try_get(2)?, deep };
+    let second = account.call(Method::POST, "/vaults", Some(json!({ "name": "Saved" }))).await?;
+    account.marks = Marks {
+        vault: row.try_get(0)?,
+        second: integer(&second, "/data/id")?,
+        prompt: row.try_get(1)?,
+        member: row.try_get(2)?,
+        prompts: row.try_get(3)?..row.try_get::<_, i64>(4)? + 1,
+        deep,
+    };
     Ok(account)
 }
 
@@ -117,8 +130,8 @@ async fn vaults(large: &mut Account, base: &str) -> Result {
     let (ping, list, changed) = (median(pings), median(lists), median(changed));
     let ratio = list.as_secs_f64() / ping.as_secs_f64();
     println!(
-        "GET /vaults, {VAULTS} with {LARGE} memberships: {list:?}; a ping: {ping:?}; {ratio:.1}; \
-         after a change: {changed:?}"
+        "\nGET /vaults with {VAULTS} vaults: {list:?}; a ping: {ping:?}; {ratio:.1}; after a \
+         change: {changed:?}"
     );
     let fault = || format!("GET /vaults takes more than {BOUND_OF_VAULTS} pings");
     if ratio <= BOUND_OF_VAULTS { Ok(()) } else { Err(fault().into()) }

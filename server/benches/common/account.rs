@@ -1,5 +1,7 @@
 //! An account on a server, over a connection that is kept open.
 
+use std::ops::Range;
+
 use bytes::Bytes;
 use http::{Method, Request};
 use http_body_util::{BodyExt as _, Full};
@@ -14,8 +16,12 @@ use crate::Result;
 #[derive(Default)]
 pub(crate) struct Marks {
     pub(crate) vault: i64,
+    /// Another vault, in which prompts are saved.
+    pub(crate) second: i64,
     pub(crate) prompt: i64,
     pub(crate) member: i64,
+    /// Where the ids of its prompts begin and end. They have no gaps.
+    pub(crate) prompts: Range<i64>,
     /// The path of a page half way down the list.
     pub(crate) deep: String,
 }

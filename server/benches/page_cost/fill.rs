@@ -11,8 +11,12 @@ const ADDED_AT_ONCE: usize = 50;
 /// An account with one vault that holds all its prompts.
 pub(crate) async fn account(base: &str, key: &'static str, prompts: usize) -> Result<Account> {
     let mut account = Account::connect(base, key).await?;
-    let vault = account.call(Method::POST, "/vaults", Some(json!({ "name": "Bench" }))).await?;
-    let vault = integer(&vault, "/data/id")?;
+    let mut vaults = [0; 2];
+    for (vault, name) in vaults.iter_mut().zip(["Bench", "Saved"]) {
+        let created = account.call(Method::POST, "/vaults", Some(json!({ "name": name }))).await?;
+        *vault = integer(&created, "/data/id")?;
+    }
+    let [vault, second] = vaults;
     let mut ids = Vec::with_capacity(prompts);
     for n in 0..prompts {
         let body = json!({ "title": format!("Study {n}"), "prompt": "Still life, soft light" });
@@ -25,6 +29,7 @@ pub(crate) async fn account(base: &str, key: &'static str, prompts: usize) -> Re
     let listed = account.get(&path).await?;
     let member = integer(&listed, "/data/0/vaultPromptId")?;
     let deep = account.middle(prompts).await?;
-    account.marks = Marks { vault, prompt: ids[prompts / 2], member, deep };
+    let all = ids[0]..ids[prompts - 1] + 1;
+    account.marks = Marks { vault, second, prompt: ids[prompts / 2], member, prompts: all, deep };
     Ok(account)
 }
