@@ -26,13 +26,13 @@ const CONNECTIONS: usize = 4;
 const PAGE: usize = 20;
 
 const GET: &str = "SELECT p.id, p.title, p.body, p.kind, p.platform, p.created_at, p.updated_at, \
-                   ARRAY(SELECT m.vault_id FROM membership m \
+                   ARRAY(SELECT m.vault_id FROM vault_prompt m \
                          WHERE m.account_id = p.account_id AND m.prompt_id = p.id) \
                    FROM api_key k JOIN prompt p ON p.account_id = k.account_id \
                    WHERE k.public_id = $1 AND k.digest = $2 AND k.revoked_at IS NULL AND p.id = $3";
 
 const LIST: &str = "SELECT p.id, p.title, p.body, p.kind, p.platform, p.created_at, p.updated_at, \
-                    ARRAY(SELECT m.vault_id FROM membership m \
+                    ARRAY(SELECT m.vault_id FROM vault_prompt m \
                           WHERE m.account_id = p.account_id AND m.prompt_id = p.id) \
                     FROM api_key k CROSS JOIN LATERAL (SELECT * FROM prompt \
                         WHERE account_id = k.account_id ORDER BY id DESC LIMIT 21) p \

@@ -73,7 +73,7 @@ async fn get_prompt(
     let account = account(&pool, &headers).await?;
     let prompt: Prompt = sqlx::query_as(
         "SELECT id, title, body AS prompt, kind AS prompt_type, platform, images,
-             ARRAY(SELECT vault_id FROM membership m
+             ARRAY(SELECT vault_id FROM vault_prompt m
                    WHERE m.account_id = p.account_id AND m.prompt_id = p.id) AS vault_ids,
              created_at, updated_at
          FROM prompt p WHERE account_id = $1 AND id = $2",
@@ -91,7 +91,7 @@ async fn list_prompts(State(pool): State<PgPool>, headers: HeaderMap) -> Respons
     let account = account(&pool, &headers).await?;
     let mut prompts: Vec<Prompt> = sqlx::query_as(
         "SELECT id, title, body AS prompt, kind AS prompt_type, platform, images,
-             ARRAY(SELECT vault_id FROM membership m
+             ARRAY(SELECT vault_id FROM vault_prompt m
                    WHERE m.account_id = p.account_id AND m.prompt_id = p.id) AS vault_ids,
              created_at, updated_at
          FROM prompt p WHERE account_id = $1 ORDER BY id DESC LIMIT 21",
