@@ -24,7 +24,7 @@ pub struct Line {
     /// The ids of the deliberate faults that break it and are caught.
     pub faults: Vec<&'static str>,
     /// Why there is none.
-    pub unproved: Option<&'static str>,
+    pub unproved: Option<String>,
 }
 
 /// Every rule, in the order of `docs/api.md`.
@@ -35,7 +35,7 @@ pub fn matrix() -> Vec<Line> {
         scenarios: proofs(rule.id).map(|scenario| scenario.id).collect(),
         reason: exemption(rule.id).map(|exemption| exemption.reason),
         faults: faults(rule.id).collect(),
-        unproved: proof::unproved().iter().find(|one| one.rule == rule.id).map(|one| one.reason),
+        unproved: why_no_fault(rule.id),
     };
     rules::all().map(line).collect()
 }
@@ -54,17 +54,16 @@ pub fn drift() -> Vec<String> {
             )),
             _ => {}
         }
-        let unproved = proof::unproved().iter().any(|one| one.rule == rule.id);
-        if let (Some(fault), true) = (faults(rule.id).next(), unproved) {
+        if let (Some(fault), Some(_)) = (faults(rule.id).next(), why_no_fault(rule.id)) {
             drift.push(format!(
                 "the reason why no fault breaks {0} is stale: {fault} breaks {0}",
                 rule.id
             ));
         }
     }
-    drift.extend(page_drift());
+    drift.extend(table_drift());
     drift.extend(clauses::drift());
-    for exemption in EXEMPTIONS {
+    for exemption in EXEMPTIONS.iter().chain(WITHOUT_FAULT) {
         if !rules::all().any(|rule| exemption.covers(rule.id)) {
             drift.push(format!("a reason is given for {}, which is no rule", exemption.what));
         }
@@ -84,20 +83,28 @@ pub fn drift() -> Vec<String> {
 
 /// The rules with neither a fault that is caught nor a reason for having none.
 pub fn unproved() -> Vec<&'static str> {
-    let reason = |rule: &str| proof::unproved().iter().any(|one| one.rule == rule);
-    let bare = |rule: &rules::Rule| faults(rule.id).next().is_none() && !reason(rule.id);
-    rules::all().filter(bare).map(|rule| rule.id).collect()
+    let bare = |rule: &&str| faults(rule).next().is_none() && why_no_fault(rule).is_none();
+    rules::all().map(|rule| rule.id).filter(bare).collect()
 }
 
-/// What the page of faults names that is not there.
-fn page_drift() -> Vec<String> {
+/// Why no fault breaks the rule.
+pub fn why_no_fault(rule: &str) -> Option<String> {
+    let found = |reasons: &[Exemption], what| {
+        let exemption = reasons.iter().find(|exemption| exemption.covers(rule))?;
+        Some(format!("{what}: {}.", exemption.reason))
+    };
+    found(EXEMPTIONS, "There is no scenario").or_else(|| found(WITHOUT_FAULT, "No fault"))
+}
+
+/// What the table of faults names that is not there.
+fn table_drift() -> Vec<String> {
     let mut drift = Vec::new();
     for fault in proof::faults() {
-        for rule in fault.rules.iter().filter(|rule| rules::find(rule).is_none()) {
-            drift.push(format!("the fault {} breaks {rule}, which is no rule", fault.id));
+        if rules::find(fault.rule).is_none() {
+            drift.push(format!("the fault {0} breaks {1}, which is no rule", fault.id, fault.rule));
         }
-        for id in fault.scenarios.iter().chain(&fault.at_times) {
-            if !scenarios::all().any(|scenario| scenario.id == *id) {
+        for id in fault.red() {
+            if !scenarios::all().any(|scenario| scenario.id == id) {
                 drift.push(format!("the fault {} turns {id} red, which is no scenario", fault.id));
             }
         }
@@ -110,7 +117,7 @@ fn page_drift() -> Vec<String> {
 fn faults(rule: &str) -> impl Iterator<Item = &'static str> {
     let breaks = move |fault: &&proof::Fault<'static>| {
         let caught = |one: &'static Scenario| fault.scenarios.contains(&one.id);
-        fault.rules.first() == Some(&rule) && proofs(rule).any(caught)
+        fault.rule == rule && proofs(rule).any(caught)
     };
     proof::faults().iter().filter(breaks).map(|fault| fault.id)
 }

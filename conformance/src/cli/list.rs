@@ -107,7 +107,7 @@ fn table(matrix: &[Line]) -> String {
     for line in matrix {
         let _ = writeln!(text, "{} {}", line.rule, line.text);
         let _ = writeln!(text, "      scenarios: {}", cell(&line.scenarios, line.reason));
-        let _ = writeln!(text, "      faults: {}", cell(&line.faults, line.unproved));
+        let _ = writeln!(text, "      faults: {}", cell(&line.faults, line.unproved.as_deref()));
     }
     let count = |holds: fn(&Line) -> bool| matrix.iter().filter(|line| holds(line)).count();
     let _ = writeln!(

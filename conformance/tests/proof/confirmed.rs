@@ -1,4 +1,4 @@
-//! What a fault turns red each time, and what only as it happens: the page demands
+//! What a fault turns red each time, and what only as it happens: the table demands
 //! the first of every later run.
 
 use crate::fault::Fault;

@@ -2,10 +2,10 @@
 //! each of which must turn the right scenarios red and leave the others green.
 //!
 //! Every fault is a test of its own name. Usually it meets the scenarios that
-//! `docs/conformance-proof.md` lists for it and a share of the others.
+//! `conformance/proof.tsv` lists for it and a share of the others.
 //! `PROMPTARIUM_PROOF=full` takes every scenario under every fault and writes the
-//! page anew; `PROMPTARIUM_PROOF=reachable` does so too, but leaves out scenarios
-//! that send no request the fault looks at, and with `new` faults that the page
+//! table anew; `PROMPTARIUM_PROOF=reachable` does so too, but leaves out scenarios
+//! that send no request the fault looks at, and with `new` faults that the table
 //! has already. A filter rewrites the lines of the faults it names. With
 //! `PROMPTARIUM_PROOF_ONLY=fields.,ids.` only scenarios whose ids begin so are run,
 //! and the lines keep the others.
@@ -29,6 +29,7 @@ mod reachable;
 mod service;
 mod shared;
 mod store;
+mod table;
 mod trial;
 mod unseen;
 
@@ -43,9 +44,9 @@ use tokio::runtime::{Handle, Runtime};
 
 use self::fault::Fault;
 use self::front::Exchanges;
-use self::page::Rows;
 use self::reachable::Reachable;
 use self::service::Running;
+use self::table::Rows;
 
 /// How many faults are tried at once; each runs several scenarios.
 const AT_ONCE: usize = 4;
@@ -55,11 +56,11 @@ const AT_ONCE: usize = 4;
 enum Mode {
     /// The listed ones, and a share of the others.
     Usual,
-    /// Those that send a request it looks at; the page is written.
+    /// Those that send a request it looks at; the table is written.
     Reachable,
     /// The same for faults without a line, and none for the others.
     New,
-    /// All; the page is written.
+    /// All; the table is written.
     Full,
 }
 
@@ -93,8 +94,8 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         quiet: RwLock::default(),
     });
     let mut trials = vec![
-        Trial::test("page::it_fits_the_faults_and_the_rules", {
-            move || if mode == Mode::Usual { none(&page::drift()) } else { Ok(()) }
+        Trial::test("page::it_and_the_table_fit_the_faults", {
+            move || if mode == Mode::Usual { none(&table::drift()?) } else { Ok(()) }
         }),
         Trial::test("rules::each_has_a_fault_or_a_reason", || {
             let bare = coverage::unproved();
@@ -102,7 +103,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         }),
         Trial::test("faults::each_has_a_unique_name_and_a_rule", || none(&slips())),
         Trial::test("scenarios::each_turns_red_under_a_fault", {
-            move || if mode == Mode::Usual { none(&page::unseen()) } else { Ok(()) }
+            move || if mode == Mode::Usual { none(&unseen::drift()) } else { Ok(()) }
         }),
     ];
     let good: [(_, fn() -> _); 2] = [
@@ -121,7 +122,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     }));
     for fault in faults::all() {
         let (handle, proof) = (runtime.handle().clone(), Arc::clone(&proof));
-        let known = mode == Mode::New && page::listed(fault.id).is_some();
+        let known = mode == Mode::New && table::listed(fault.id).is_some();
         let trial = Trial::test(fault.id, move || proof.test(&handle, fault));
         trials.push(trial.with_ignored_flag(known));
     }
@@ -147,14 +148,14 @@ impl Proof {
     fn test(&self, handle: &Handle, fault: &'static Fault) -> Result<(), Failed> {
         // Calls that are to come at once come late on a busy machine.
         let race =
-            fault.is_race() || page::listed(fault.id).is_some_and(|red| red.is_timing_dependent());
+            fault.is_race() || table::listed(fault.id).is_some_and(|red| red.is_timing_dependent());
         let _alone = race.then(|| self.quiet.write());
         let _beside = (!race).then(|| self.quiet.read());
         handle.block_on(async {
             let running = Running::faulty(fault).await?;
-            let listed = page::listed(fault.id);
+            let listed = table::listed(fault.id);
             if self.mode == Mode::Usual {
-                let listed = listed.ok_or("the page has no line for it; run script/proof")?;
+                let listed = listed.ok_or("the table has no line for it; run script/proof")?;
                 let wanted = |scenario: &Scenario| {
                     listed.always.contains(scenario.id) || trial::in_share(fault.id, scenario.id)
                 };
@@ -199,7 +200,7 @@ fn slips() -> Vec<String> {
         if !seen.insert(fault.id) {
             slips.push(format!("{} twice", fault.id));
         }
-        if fault.wrong.contains('|') || !fault.wrong.ends_with('.') {
+        if !fault.wrong.ends_with('.') {
             slips.push(format!("{}: no sentence", fault.id));
         }
         if rules::find(fault.rule).is_none() {

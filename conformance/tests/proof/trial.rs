@@ -139,7 +139,7 @@ impl Outcomes {
         Err(format!("ended in an error:\n{}", astray.join("\n")))
     }
 
-    /// Red is what the page lists, among the scenarios that ran.
+    /// Red is what the table lists, among the scenarios that ran.
     pub(crate) fn as_listed(&self, fault: &Fault, listed: &Red) -> Result<(), String> {
         let Red { mut always, at_times } = self.red(fault);
         always.extend(at_times);
@@ -161,7 +161,7 @@ impl Outcomes {
         if unlisted.is_empty() && pale.is_empty() {
             return Ok(());
         }
-        Err(format!("the page is stale:\n{}", [unlisted, pale].concat().join("\n")))
+        Err(format!("the table is stale:\n{}", [unlisted, pale].concat().join("\n")))
     }
 
     fn in_words(&self) -> String {
