@@ -27,6 +27,7 @@ const CHAPTERS: &[&[&[Fault]]] = &[
     prompts::ALL,
     &[
         vaults::ALL,
+        vaults::changes::ALL,
         vaults::object::ALL,
         vaults::values::ALL,
         vaults::list::ALL,

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::vaults::refused;
 use crate::bounds::{
-    bytes, characters, default, defaulted, ignored_if, list_refused, list_taken, text_refused,
-    text_taken,
+    bytes, characters, default, defaulted, ignored_if, list_refused, list_taken, taken_as,
+    text_refused, text_taken, value_refused,
 };
 use crate::entries::{list_of, without};
 use crate::exchange::Response;
@@ -160,6 +160,29 @@ pub(crate) const ALL: &[Fault] = &[
         "Without vaultId the output goes to a vault that is made for it." },
     fault! { "generations.vault-foreign" ["GE-21"] foreign_vault(),
         "For a vault that is not the caller's the output goes to General." },
+    fault! { "generations.known-models" ["GE-07"]
+        instead(QUEUE, |ask| refused(ask, "modelId", |model| !model.starts_with("local/"))),
+        "A modelId that prompts may not have is refused before the provider sees it." },
+    fault! { "generations.prompt-trimmed" ["GE-08"]
+        instead(QUEUE, |ask| refused(ask, "prompt", |text| text.trim().is_empty())),
+        "A prompt of white space alone is refused." },
+    fault! { "generations.negative-empty" ["GE-13"]
+        instead(QUEUE, |ask| refused(ask, "negativePrompt", str::is_empty)),
+        "An empty negativePrompt is refused." },
+    fault! { "generations.image-of-the-web" ["GE-15"]
+        instead(QUEUE, |ask| refused(ask, "imageInput", |url| !url.starts_with("http"))),
+        "An imageInput has to be an address of the web." },
+    fault! { "generations.inputs-refused" ["GE-16"]
+        value_refused(QUEUE, "imageInputs", |list| list == &json!([])),
+        "An empty imageInputs is refused." },
+    fault! { "generations.ratio-default-named" ["GE-17"]
+        instead(QUEUE, |ask| refused(ask, "aspectRatio", |ratio| ratio == "1:1")),
+        "The default aspectRatio cannot be named." },
+    fault! { "generations.upload-url-taken" ["UP-17"]
+        taken_as(QUEUE, "imageInput", |url| {
+            url.as_str()?.contains("/storage/").then(|| "https://example.com/a.png".into())
+        }),
+        "uploadUrl is taken as an input image." },
 ];
 
 /// Takes one value for another.

@@ -1,6 +1,7 @@
 //! Faults in prompts (PR, LI-02 to LI-05).
 
 mod answers;
+mod changes;
 mod create;
 mod fields;
 mod kinds;
@@ -13,6 +14,7 @@ use crate::fault::Fault;
 
 pub(crate) const ALL: &[&[Fault]] = &[
     answers::ALL,
+    changes::ALL,
     reads::ALL,
     fields::ALL,
     lists::ALL,

@@ -128,7 +128,7 @@ pub(crate) const ALL: &[Fault] = &[
         answer
     }),
         "uploadUrl is a path without a host." },
-    fault! { "uploads.url-signed" ["UP-19"]
+    fault! { "uploads.url-signed" ["UP-06"]
         edits_data(SLOT, |slot| slot["url"] = slot["uploadUrl"].clone()),
         "url is the upload address." },
     fault! { "uploads.token-prefixed" ["UP-05"] edits_data(SLOT, |slot| {
@@ -148,6 +148,16 @@ pub(crate) const ALL: &[Fault] = &[
         ours.then(|| Response::refusal(400, "imageUrl is no address of an image"))
     }),
         "url is refused as the imageUrl of a prompt." },
+    fault! { "uploads.reference-refused" ["UP-16"] instead("POST /prompts, PATCH /prompts/*", |ask| {
+        let body = ask.json();
+        let mut entries = body["referenceMediaUrls"].as_array().into_iter().flatten();
+        let ours = entries.any(|url| url.as_str().is_some_and(|url| url.contains("/assets/")));
+        ours.then(|| Response::refusal(400, "referenceMediaUrls has no addresses of images"))
+    }),
+        "url is refused in the referenceMediaUrls of a prompt." },
+    fault! { "uploads.slot-with-method" ["UP-01"]
+        edits_data(SLOT, |slot| slot["method"] = "PUT".into()),
+        "A slot has an eighth field with the method." },
 ];
 
 /// Takes a body for another one, and answers as if it had been meant.

@@ -1,5 +1,6 @@
 //! Faults in vaults (VA, LI-06, LI-07): the fields that come in and their limits.
 
+pub(super) mod changes;
 pub(super) mod copies;
 pub(super) mod counts;
 pub(super) mod deletion;

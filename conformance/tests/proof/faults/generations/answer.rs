@@ -87,6 +87,20 @@ pub(crate) const ALL: &[Fault] = &[
         }
     }),
         "The status of an unknown job is 200 and \"failed\"." },
+    fault! { "generations.status-progress" ["GE-31"]
+        edits_data(STATUS, |job| job["progress"] = 50.into()),
+        "A status has a member more, its progress." },
+    fault! { "generations.id-of-any-case" ["GE-11"]
+        one_of_a_kind(|_, id| id.to_lowercase(), |_, id| id.to_owned()),
+        "A clientJobId that differs from another one in case alone is a conflict." },
+    fault! { "generations.id-of-all-accounts" ["GE-11"]
+        one_of_a_kind(|_, id| id.to_owned(), |ask, _| ask.authorization().to_owned()),
+        "A clientJobId that another account has used is a conflict." },
+    fault! { "generations.body-compared-by-bytes" ["GE-11"]
+        one_of_a_kind(|ask, id| format!("{id} {}", ask.authorization()), |ask, _| {
+            String::from_utf8_lossy(&ask.body).into_owned()
+        }),
+        "The same request in another form of JSON is a conflict." },
 ];
 
 /// Gives a generation without an id this one.
@@ -135,6 +149,23 @@ fn first_job() -> Intercept {
             && let Some(before) = first.with(|first| first.get(&key).cloned())
         {
             *answer = before;
+        }
+    })
+}
+
+/// Among generations of one kind all that differ from the first are refused.
+fn one_of_a_kind(
+    kind: fn(&Request, &str) -> String,
+    form: fn(&Request, &str) -> String,
+) -> Intercept {
+    let firsts = Shared::<HashMap<String, String>>::default();
+    answers(QUEUE, move |ask, answer| {
+        let Some(id) = ask.text("clientJobId").filter(|_| answer.is_success()) else { return };
+        let form = form(ask, &id);
+        let first =
+            firsts.with(|firsts| firsts.entry(kind(ask, &id)).or_insert(form.clone()).clone());
+        if first != form {
+            *answer = Response::refusal(409, "clientJobId is that of another job");
         }
     })
 }

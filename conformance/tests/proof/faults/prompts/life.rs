@@ -6,9 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use http::Method;
 use serde_json::Value;
 
+use crate::entries::entries;
 use crate::exchange::Response;
 use crate::fault::{Fault, Intercept, fault};
 use crate::front::{answers, whole};
+use crate::shared::Shared;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
@@ -21,6 +23,8 @@ pub(super) const ALL: &[Fault] = &[
     fault! { "prompts.delete-keeps-images" ["PR-43"]
         still_listed(|prompt| prompt["images"] != serde_json::json!([])),
         "A deleted prompt with images stays in the list of prompts with a vaultId." },
+    fault! { "prompts.delete-still-in-vaults" ["PR-42"] still_in_vaults(),
+        "A deleted prompt stays in the listings of its vaults." },
     fault! { "prompts.delete-still-counted" ["PR-42"] still_counted(),
         "A deleted prompt still counts in promptCount." },
     fault! { "prompts.delete-takes-others" ["PR-42"] takes_others(),
@@ -145,5 +149,31 @@ fn takes_others() -> Intercept {
             }
         }
         answer
+    })
+}
+
+fn still_in_vaults() -> Intercept {
+    // By the path of the listing.
+    let gone = Shared::<HashMap<String, Vec<Value>>>::default();
+    whole("DELETE /prompts/*, GET /vaults/*/prompts", move |ask, upstream| {
+        let gone = gone.clone();
+        async move {
+            if ask.method == Method::GET {
+                let mut listing = upstream.send(&ask).await;
+                let left = gone.with(|gone| gone.get(&ask.path).cloned().unwrap_or_default());
+                entries(&mut listing, |there| there.extend(left));
+                return listing;
+            }
+            let prompt = upstream.send(&ask.another(Method::GET, ask.path.clone())).await.json();
+            for vault in prompt["data"]["vaultIds"].as_array().into_iter().flatten() {
+                let path = format!("/vaults/{vault}/prompts");
+                let mut listing = upstream.send(&ask.another(Method::GET, path.clone())).await;
+                entries(&mut listing, |there| {
+                    there.retain(|member| member["id"] == prompt["data"]["id"]);
+                    gone.with(|gone| gone.entry(path).or_default().append(there));
+                });
+            }
+            upstream.send(&ask).await
+        }
     })
 }

@@ -41,6 +41,14 @@ pub(super) const ALL: &[Fault] = &[
             Response { status: StatusCode::OK, headers: HeaderMap::new(), body: Bytes::new() }
         }),
         "All uploads that come to one slot at once are told that they were taken." },
+    fault! { "races.uploads-ten" ["UP-10"]
+        crowded(PUT, PUT, |_| Some(String::new()), |ask, upstream, place| async move {
+            if place.nth < 10 {
+                return upstream.send(&ask).await;
+            }
+            Response::refusal(503, "There are too many uploads. Try again.")
+        }),
+        "Of uploads that come at once all but ten are refused with 503." },
     fault! { "races.silent-connections" ["VA-21"] Intercept::Silent(40),
         "While over 40 connections have said nothing others are refused with 503." },
 ];

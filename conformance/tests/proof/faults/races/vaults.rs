@@ -32,6 +32,14 @@ pub(super) const ALL: &[Fault] = &[
             if place.is_alone() { upstream.send(&ask).await } else { gave_way() }
         }),
         "Deletions of one vault at once are all refused." },
+    fault! { "races.vault-deletions-all-told" ["VA-27"]
+        crowded(VAULT, VAULT, by_owner, |ask, upstream, place| async move {
+            if place.nth == 0 {
+                return upstream.send(&ask).await;
+            }
+            Response::data(200, &json!({ "id": ask.id(1), "deleted": true }))
+        }),
+        "All deletions of one vault that come at once are told of success." },
     fault! { "races.vault-deleted-under-way" ["VA-28"] deleted_under_way(),
         "Prompts on their way into or out of a vault that is deleted at once still name it." },
     fault! { "races.vault-updates-mixed" ["VA-24"]

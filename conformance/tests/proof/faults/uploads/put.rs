@@ -1,14 +1,14 @@
 //! Faults in the upload itself, and in the asset it leaves (UP-10 to UP-19).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
 use http::{HeaderMap, Method};
 
 use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
-use crate::front::{answers, status_instead, whole};
+use crate::front::{answers, instead, status_instead, whole};
 use crate::shared::Shared;
 
 const PUT: &str = "PUT /storage/**";
@@ -70,8 +70,19 @@ pub(crate) const ALL: &[Fault] = &[
         }
     }),
         "An asset is given without its last byte." },
-    fault! { "uploads.asset-once" ["UP-15"] read_once(),
+    fault! { "uploads.asset-once" ["UP-19"] read_once(),
         "An asset is gone after it was read." },
+    fault! { "uploads.asset-cached-an-hour" ["UP-19"] answers("GET /assets/**", |_, answer| {
+        if answer.is_success() {
+            let hour = HeaderValue::from_static("public, max-age=3600");
+            answer.headers.insert(CACHE_CONTROL, hour);
+        }
+    }),
+        "An asset may be cached for an hour." },
+    fault! { "uploads.asset-deleted" ["UP-19"] asset_deleted(),
+        "DELETE of its url deletes an asset." },
+    fault! { "uploads.asset-with-prompt" ["UP-19"] asset_with_prompt(),
+        "An asset is deleted with the prompt that has it as imageUrl." },
     fault! { "uploads.shown-at-upload-url" ["UP-17"]
         whole("GET /storage/**", |ask, upstream| async move {
             let mut asset = ask.another(Method::GET, ask.path.replace("/storage/", "/assets/"));
@@ -88,6 +99,48 @@ pub(crate) const ALL: &[Fault] = &[
         }
     }),
         "Before the upload an empty image is at url." },
+    fault! { "uploads.asset-webp" ["UP-15"] instead("GET /assets/**", |ask| {
+        ask.path.ends_with(".webp").then(|| Response::refusal(404, "no such asset"))
+    }),
+        "A WebP image is not shown at its url." },
+    fault! { "uploads.asset-403" ["UP-15"] answers("GET /assets/**", |_, answer| {
+        if answer.code() == 404 {
+            answer.set_code(403);
+        }
+    }),
+        "Where no image is yet url answers 403." },
+    fault! { "uploads.length-required" ["UP-10"] instead(PUT, |ask| {
+        let none = !ask.headers.contains_key(CONTENT_LENGTH);
+        none.then(|| Response::refusal(411, "An upload needs a Content-Length."))
+    }),
+        "An upload without a Content-Length is refused." },
+    fault! { "uploads.bytes-looked-at" ["UP-10"] answers(PUT, |ask, answer| {
+        if answer.is_success() && !is_picture(&ask.body) {
+            *answer = Response::refusal(400, "The bytes are no image.");
+        }
+    }),
+        "Bytes that do not begin like an image are refused." },
+    fault! { "uploads.method-404" ["UP-10"] answers("* /storage/**", |_, answer| {
+        if answer.code() == 405 {
+            answer.set_code(404);
+        }
+    }),
+        "Another method than PUT is answered 404." },
+    fault! { "uploads.type-lower-case" ["UP-12"] instead(PUT, |ask| {
+        let announced = ask.headers.get(CONTENT_TYPE)?.as_bytes();
+        let upper = announced.iter().any(u8::is_ascii_uppercase);
+        upper.then(|| Response::refusal(415, "The Content-Type is not the declared one."))
+    }),
+        "The Content-Type of an upload is compared with its letters' case." },
+    fault! { "uploads.used-up-by-refusal" ["UP-14"] used_up_by_refusal(),
+        "An upload of a wrong size uses the slot up." },
+    fault! { "uploads.refusal-in-text" ["ER-01"] answers(PUT, |_, answer| {
+        if answer.status.is_client_error() {
+            answer.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
+            answer.body = Bytes::from_static(b"The upload was refused.");
+        }
+    }),
+        "A refused upload is answered in plain text." },
 ];
 
 /// What was agreed with a slot, by the path of its upload address.
@@ -234,6 +287,21 @@ fn empty() -> Response {
     Response { status: http::StatusCode::OK, headers: HeaderMap::new(), body: Bytes::new() }
 }
 
+fn is_picture(bytes: &[u8]) -> bool {
+    [&b"\x89PNG"[..], b"\xff\xd8", b"RIFF", b"GIF8"].iter().any(|start| bytes.starts_with(start))
+}
+
+fn used_up_by_refusal() -> Intercept {
+    let used = Shared::<HashSet<String>>::default();
+    answers(PUT, move |ask, answer| {
+        if matches!(answer.code(), 400 | 413) {
+            used.with(|used| used.insert(ask.path.clone()));
+        } else if answer.is_success() && used.with(|used| used.contains(&ask.path)) {
+            *answer = Response::refusal(400, "The slot was used.");
+        }
+    })
+}
+
 fn read_once() -> Intercept {
     let read = Shared::<Vec<String>>::default();
     answers("GET /assets/**", move |ask, answer| {
@@ -243,6 +311,33 @@ fn read_once() -> Intercept {
             again
         });
         if again && answer.code() == 200 {
+            *answer = Response::refusal(404, "no such asset");
+        }
+    })
+}
+
+fn asset_deleted() -> Intercept {
+    let gone = Shared::<HashSet<String>>::default();
+    answers("GET /assets/**, DELETE /assets/**", move |ask, answer| {
+        if ask.method == Method::DELETE {
+            gone.with(|gone| gone.insert(ask.path.clone()));
+            *answer = empty();
+        } else if gone.with(|gone| gone.contains(&ask.path)) {
+            *answer = Response::refusal(404, "no such asset");
+        }
+    })
+}
+
+fn asset_with_prompt() -> Intercept {
+    let images = Shared::<HashMap<i64, String>>::default();
+    let gone = Shared::<Vec<String>>::default();
+    answers("POST /prompts, DELETE /prompts/*, GET /assets/**", move |ask, answer| {
+        if ask.method == Method::POST {
+            let image = ask.text("imageUrl");
+            images.with(|images| images.extend(image.map(|url| (answer.id(), url))));
+        } else if ask.method == Method::DELETE {
+            gone.with(|gone| gone.extend(images.with(|images| images.remove(&ask.id(1)))));
+        } else if gone.with(|gone| gone.iter().any(|url| url.ends_with(&ask.path))) {
             *answer = Response::refusal(404, "no such asset");
         }
     })

@@ -37,6 +37,9 @@ pub(crate) const ALL: &[Fault] = &[
     fault! { "vaults.fork-renamed" ["VA-34"]
         Intercept::Store("POST /vaults/*/fork", |inner| with_fault(inner, Forks::of(Slip::Renamed))),
         "A rename of the source renames its forks." },
+    fault! { "vaults.fork-renames" ["VA-34"]
+        Intercept::Store("POST /vaults/*/fork", |inner| with_fault(inner, Forks::of(Slip::Renames))),
+        "A rename of a fork renames its source." },
     fault! { "vaults.fork-deletes" ["VA-34"]
         Intercept::Store("POST /vaults/*/fork", |inner| with_fault(inner, Forks::of(Slip::Deletes))),
         "A deletion of a source's prompt deletes its copies." },
@@ -54,6 +57,7 @@ enum Slip {
     Follows,
     Leads,
     Renamed,
+    Renames,
     Deletes,
     Everywhere,
 }
@@ -144,11 +148,16 @@ impl FaultyStore for Forks {
     ) -> Result<VaultRecord, StoreError> {
         let vault = inner.update_vault(caller, id, patch.clone()).await?;
         self.note(caller, &vault);
-        if self.slip == Slip::Renamed && patch.name.is_some() {
-            let forks = self.vaults.with(|pairs| pairs.clone());
-            for fork in forks.iter().filter(|pair| pair.source == id) {
-                let name = VaultPatch { name: patch.name.clone(), ..VaultPatch::default() };
-                let _ = inner.update_vault(&fork.by, fork.copy, name).await;
+        if matches!(self.slip, Slip::Renamed | Slip::Renames) && patch.name.is_some() {
+            let name = VaultPatch { name: patch.name, ..VaultPatch::default() };
+            for pair in self.vaults.with(|pairs| pairs.clone()) {
+                let reached = match self.slip {
+                    Slip::Renamed => (pair.source == id).then_some((&pair.by, pair.copy)),
+                    _ => (pair.copy == id).then_some((&pair.of, pair.source)),
+                };
+                if let Some((owner, reached)) = reached {
+                    let _ = inner.update_vault(owner, reached, name.clone()).await;
+                }
             }
         }
         Ok(vault)

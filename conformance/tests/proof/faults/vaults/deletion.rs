@@ -33,6 +33,8 @@ pub(crate) const ALL: &[Fault] = &[
         "A deletion answers 204 without a body." },
     fault! { "vaults.deleted-again" ["ER-09"] deleted_again(),
         "The deletion of a deleted vault answers 200." },
+    fault! { "vaults.deleted-forked" ["ER-09"] deleted_forked(),
+        "A fork of a deleted vault is a new vault without prompts." },
     fault! { "vaults.deleted-read" ["VA-27"]
         Intercept::Store("DELETE /vaults/*", |inner| with_fault(inner, Afterlife::of(Left::Address))),
         "A deleted vault is still read at its address." },
@@ -79,6 +81,24 @@ fn deleted_again() -> Intercept {
             gone.with(|gone| gone.push(this));
         } else if gone.with(|gone| gone.contains(&this)) {
             *answer = Response::data(200, &json!({ "id": ask.id(1), "deleted": true }));
+        }
+    })
+}
+
+fn deleted_forked() -> Intercept {
+    let gone = Shared::<Vec<i64>>::default();
+    whole("DELETE /vaults/*, POST /vaults/*/fork", move |mut ask, upstream| {
+        let gone = gone.clone();
+        async move {
+            let id = ask.id(1);
+            if ask.method == Method::POST && gone.with(|gone| gone.contains(&id)) {
+                ask = ask.another_with(Method::POST, "/vaults", &json!({ "name": "Fork" }));
+            }
+            let answer = upstream.send(&ask).await;
+            if ask.method == Method::DELETE && answer.is_success() {
+                gone.with(|gone| gone.push(id));
+            }
+            answer
         }
     })
 }

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::entries::entries;
-use crate::exchange::Response;
+use crate::bounds::refusal;
+use crate::entries::{entries, text};
+use crate::exchange::{Request, Response};
 use crate::fault::{Fault, Intercept, fault};
 use crate::front::{answers, edits_data, status_instead, whole};
 use crate::shared::Shared;
@@ -64,6 +65,16 @@ pub(crate) const ALL: &[Fault] = &[
         "The copies of a fork have no images." },
     fault! { "vaults.fork-order" ["VA-33"] in_forks(|copies| copies.reverse()),
         "The copies of a fork are in the reverse order." },
+    fault! { "vaults.fork-unread" ["VA-33"] of_copies(|ask| {
+        (ask.method == Method::GET).then(|| Response::refusal(404, "There is nothing here."))
+    }),
+        "The copies of a fork are read in the vault, and not at their own addresses." },
+    fault! { "vaults.fork-model" ["VA-33"] of_copies(|ask| {
+        let body = ask.json();
+        let lacks = body.get("modelId").is_none() && ["image", "video"].contains(&text(&body, "promptType"));
+        (ask.method == Method::PATCH && lacks).then(|| refusal("modelId"))
+    }),
+        "A fork copies prompts without their modelId." },
 ];
 
 /// Changes the listings of vaults that are forks.
@@ -74,6 +85,29 @@ fn in_forks(change: fn(&mut Vec<Value>)) -> Intercept {
             forks.with(|forks| forks.insert(answer.id()));
         } else if forks.with(|forks| forks.contains(&ask.id(1))) {
             entries(answer, change);
+        }
+    })
+}
+
+/// Answers some requests for the copies of forks.
+fn of_copies(answer: fn(&Request) -> Option<Response>) -> Intercept {
+    let copies = Shared::<BTreeSet<i64>>::default();
+    whole("POST /vaults/*/fork, GET /prompts/*, PATCH /prompts/*", move |ask, upstream| {
+        let copies = copies.clone();
+        async move {
+            if ask.method == Method::POST {
+                let fork = upstream.send(&ask).await;
+                let path = format!("/vaults/{}/prompts", fork.id());
+                let listing = upstream.send(&ask.another(Method::GET, path)).await.json();
+                let ids = listing["data"].as_array().into_iter().flatten();
+                copies.with(|copies| copies.extend(ids.filter_map(|copy| copy["id"].as_i64())));
+                return fork;
+            }
+            let known = copies.with(|copies| copies.contains(&ask.id(1)));
+            match known.then(|| answer(&ask)).flatten() {
+                Some(answer) => answer,
+                None => upstream.send(&ask).await,
+            }
         }
     })
 }

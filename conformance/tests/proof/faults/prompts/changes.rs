@@ -1,0 +1,77 @@
+//! Faults in which prompts change, how, and what of them (PR-09, PR-10, PR-25, PR-33, PR-37).
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+use http::Method;
+use serde_json::{Value, json};
+
+use super::{UPDATE, WRITES};
+use crate::bounds::{taken_as, value_refused};
+use crate::fault::{Fault, Intercept, fault};
+use crate::front::{edits_data, whole};
+use crate::shared::Shared;
+
+#[rustfmt::skip]
+pub(super) const ALL: &[Fault] = &[
+    fault! { "prompts.created-anew" ["PR-09"]
+        edits_data(UPDATE, |prompt| prompt["createdAt"] = prompt["updatedAt"].clone()),
+        "An update moves createdAt too." },
+    fault! { "prompts.touched-by-save" ["PR-10"]
+        whole("POST /prompts/*/save", |ask, upstream| async move {
+            let saved = upstream.send(&ask).await;
+            if saved.is_success() {
+                let same = json!({ "title": saved.json()["data"]["title"] });
+                let path = format!("/prompts/{}", ask.segment(1));
+                upstream.send(&ask.another_with(Method::PATCH, path, &same)).await;
+            }
+            saved
+        }),
+        "A save moves updatedAt." },
+    fault! { "prompts.model-of-words" ["PR-25"] value_refused(WRITES, "modelId", |model| {
+        model.as_str().is_some_and(|model| !model.bytes().all(|byte| byte.is_ascii_graphic()))
+    }),
+        "A modelId with a space or a letter beyond ASCII is refused." },
+    fault! { "prompts.model-with-line-break" ["PR-25"] taken_as(WRITES, "modelId", |model| {
+        Some(model.as_str()?.replace(['\r', '\n'], "_").into())
+    }),
+        "The name in a modelId may begin with a line break." },
+    fault! { "prompts.model-beside-type" ["PR-37"] whole(UPDATE, |ask, upstream| async move {
+        if let Some(kind) = ask.json().get("promptType") {
+            let alone = json!({ "promptType": kind });
+            let changed = upstream.send(&ask.another_with(Method::PATCH, &*ask.path, &alone)).await;
+            if !changed.is_success() {
+                return changed;
+            }
+        }
+        upstream.send(&ask).await
+    }),
+        "A change to image wants a modelId from before." },
+    fault! { "prompts.update-of-equals" ["PR-33"] updates_equals(),
+        "An update reaches all prompts that were made with the same body." },
+];
+
+fn updates_equals() -> Intercept {
+    let bodies = Shared::<HashMap<i64, Bytes>>::default();
+    whole(WRITES, move |ask, upstream| {
+        let bodies = bodies.clone();
+        async move {
+            let answer = upstream.send(&ask).await;
+            if ask.method == Method::POST {
+                bodies.with(|bodies| bodies.insert(answer.id(), ask.body));
+                return answer;
+            }
+            let equals: Vec<_> = bodies.with(|bodies| {
+                let own = bodies.get(&ask.id(1));
+                let equal = bodies.iter().filter(|(_, body)| Some(*body) == own);
+                equal.map(|(id, _)| *id).filter(|id| *id != ask.id(1)).collect()
+            });
+            let patch: Value = ask.json();
+            for id in equals {
+                let path = format!("/prompts/{id}");
+                upstream.send(&ask.another_with(Method::PATCH, path, &patch)).await;
+            }
+            answer
+        }
+    })
+}
