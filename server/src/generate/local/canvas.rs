@@ -64,13 +64,7 @@ impl Canvas {
 /// `a` at 0 and below, `b` at 1 and beyond. Without closures and generics, as most of the time of
 /// the tests, which are not optimized, would be spent in them.
 pub(super) fn mix(Rgb(a): Colour, Rgb(b): Colour, t: f32) -> Colour {
-    let t = if t < 0.0 {
-        0.0
-    } else if t > 1.0 {
-        1.0
-    } else {
-        t
-    };
+    let t = t.clamp(0.0, 1.0);
     let between = [a[0] as f32, a[1] as f32, a[2] as f32];
     let between = [
         between[0] + (b[0] as f32 - between[0]) * t,
