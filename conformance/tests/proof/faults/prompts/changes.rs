@@ -1,16 +1,12 @@
-//! Faults in which prompts change, how, and what of them (PR-09, PR-10, PR-25, PR-33, PR-37).
+//! Faults in which prompts change, how, and what of them (PR-09, PR-10, PR-25, PR-37).
 
-use std::collections::HashMap;
-
-use bytes::Bytes;
 use http::Method;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{UPDATE, WRITES};
 use crate::bounds::{taken_as, value_refused};
-use crate::fault::{Fault, Intercept, fault};
+use crate::fault::{Fault, fault};
 use crate::front::{edits_data, whole};
-use crate::shared::Shared;
 
 #[rustfmt::skip]
 pub(super) const ALL: &[Fault] = &[
@@ -47,31 +43,4 @@ pub(super) const ALL: &[Fault] = &[
         upstream.send(&ask).await
     }),
         "A change to image wants a modelId from before." },
-    fault! { "prompts.update-of-equals" ["PR-33"] updates_equals(),
-        "An update reaches all prompts that were made with the same body." },
 ];
-
-fn updates_equals() -> Intercept {
-    let bodies = Shared::<HashMap<i64, Bytes>>::default();
-    whole(WRITES, move |ask, upstream| {
-        let bodies = bodies.clone();
-        async move {
-            let answer = upstream.send(&ask).await;
-            if ask.method == Method::POST {
-                bodies.with(|bodies| bodies.insert(answer.id(), ask.body));
-                return answer;
-            }
-            let equals: Vec<_> = bodies.with(|bodies| {
-                let own = bodies.get(&ask.id(1));
-                let equal = bodies.iter().filter(|(_, body)| Some(*body) == own);
-                equal.map(|(id, _)| *id).filter(|id| *id != ask.id(1)).collect()
-            });
-            let patch: Value = ask.json();
-            for id in equals {
-                let path = format!("/prompts/{id}");
-                upstream.send(&ask.another_with(Method::PATCH, path, &patch)).await;
-            }
-            answer
-        }
-    })
-}

@@ -67,7 +67,7 @@ pub(crate) const ALL: &[Fault] = &[
         }
     }),
         "An unlisted vault is not read at its address." },
-    fault! { "vaults.visibility-word" ["VA-05"] edits_each("GET /vaults", |vault| {
+    fault! { "vaults.visibility-word" ["VA-13"] edits_each("GET /vaults", |vault| {
         vault["visibility"] = text(vault, "visibility").to_uppercase().into();
     }),
         "The list has visibilities in capitals." },
