@@ -8,9 +8,7 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt, StreamBody};
 use hyper::body::Incoming;
-use promptarium_server::test_support::ApiService;
-use promptarium_server::test_support::HttpService;
-use promptarium_server::test_support::check_host;
+use promptarium_server::test_support::{ApiService, Connection, HttpService, check_host};
 use promptarium_server::test_support::{Response, ResponseBody, ResponseBodyError};
 
 use crate::description::{Description, Status};
@@ -41,16 +39,16 @@ impl Log {
 }
 
 impl HttpService for Gateway {
-    async fn handle(&self, request: Request<Incoming>) -> Response {
+    async fn handle(&self, request: Request<Incoming>, connection: &Connection) -> Response {
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
         // The document describes no pages.
         if path == "/sign-in" {
-            return self.app.handle(request).await;
+            return self.app.handle(request, connection).await;
         }
         let (head, incoming) = request.into_parts();
         let for_nobody = check_host(&head).is_err();
         let request = Request::from_parts(head, incoming);
-        let (parts, payload) = self.app.handle(request).await.into_parts();
+        let (parts, payload) = self.app.handle(request, connection).await.into_parts();
         // A file comes piece by piece: the next one once the one before it is dropped.
         let pieces = payload.into_data_stream();
         let body = pieces.try_fold(Vec::new(), async |all, piece| Ok([all, piece.into()].concat()));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use promptarium_server::store::Store;
 
 use crate::front::Front;
-use crate::heads::Reread;
+use crate::heads::{ChangeLines, Reread};
 use crate::service::Setting;
 
 /// One way to break one rule.
@@ -35,8 +35,10 @@ impl Fault {
 pub(crate) enum Intercept {
     /// Between the client and a good server.
     Front(Front),
-    /// Between the client and a good server's reading of HTTP itself.
-    Heads(Reread),
+    /// In the head that a connection begins with, before a good server reads it.
+    Heads(ChangeLines),
+    /// In the bytes of a connection, before a good server reads them.
+    Stream(Reread),
     /// Nobody is served while more connections than so many have said nothing. Its
     /// scenarios run one by one, as each would meet the connections of the others.
     Silent(usize),

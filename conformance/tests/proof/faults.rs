@@ -10,10 +10,11 @@ mod headers;
 mod ids;
 mod isolation;
 mod keys;
+mod owned;
 mod pagination;
 mod prompts;
 mod races;
-
+mod stream;
 mod tables;
 mod uploads;
 mod vaults;
@@ -22,7 +23,7 @@ mod wire;
 use crate::fault::Fault;
 
 const CHAPTERS: &[&[&[Fault]]] = &[
-    &[envelope::ALL, ids::ALL, headers::ALL, wire::ALL],
+    &[envelope::ALL, ids::ALL, headers::ALL, wire::ALL, stream::ALL, owned::ALL],
     &[pagination::ALL],
     prompts::ALL,
     &[

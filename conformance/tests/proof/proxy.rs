@@ -15,9 +15,7 @@ use hyper::body::{Body, Incoming};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use promptarium_server::test_support::ApiService;
-use promptarium_server::test_support::{self as listener, HttpService};
-use promptarium_server::test_support::{self, ResponseBody};
+use promptarium_server::test_support::{self, ApiService, Connection, HttpService, ResponseBody};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
@@ -37,9 +35,9 @@ pub(crate) enum Way {
     Straight,
     /// Past something that looks at requests.
     Front(Front),
-    /// Past something that reads heads in its own way, while no more connections
+    /// Past something that reads bytes in its own way, while no more connections
     /// than so many are silent.
-    Heads(Reread, usize),
+    Stream(Reread, usize),
 }
 
 /// The good server behind a fault.
@@ -76,7 +74,7 @@ pub(crate) async fn serve(
 ) -> io::Result<Serving> {
     match way {
         Way::Straight => Ok(Serving(vec![listen(listener, Door { app, front: None })])),
-        Way::Heads(reread, silent_max) => {
+        Way::Stream(reread, silent_max) => {
             let (address, behind) = behind(app).await?;
             let heads = heads::pass_on(listener, address, reread, silent_max);
             Ok(Serving(vec![behind, tokio::spawn(heads)]))
@@ -103,15 +101,19 @@ async fn behind(app: Arc<ApiService>) -> io::Result<(SocketAddr, JoinHandle<()>)
 fn listen(listener: TcpListener, door: Door) -> JoinHandle<()> {
     let (limits, count, readiness) = Default::default();
     tokio::spawn(async move {
-        listener::serve(listener, door, limits, count, readiness, std::future::pending()).await;
+        test_support::serve(listener, door, limits, count, readiness, std::future::pending()).await;
     })
 }
 
 impl HttpService for Door {
-    async fn handle(&self, request: http::Request<Incoming>) -> test_support::Response {
+    async fn handle(
+        &self,
+        request: http::Request<Incoming>,
+        connection: &Connection,
+    ) -> test_support::Response {
         let (of_api, path) = below_root(request.uri().path());
         let Some((front, upstream)) = &self.front else {
-            return self.app.handle(request).await;
+            return self.app.handle(request, connection).await;
         };
         // A body of unknown length may be there to come slowly, or never to end, but
         // where files go it is a file in pieces.
@@ -119,7 +121,7 @@ impl HttpService for Door {
         // The client below would put in a Host of its own.
         let whole = whole && request.headers().get_all(HOST).iter().count() == 1;
         if !whole || request.method() == Method::HEAD || !front.looks_at(request.method(), &path) {
-            return self.app.handle(request).await;
+            return self.app.handle(request, connection).await;
         }
         let (parts, body) = request.into_parts();
         let Ok(body) = body.collect().await else {

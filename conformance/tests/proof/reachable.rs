@@ -36,10 +36,11 @@ impl Reachable {
     ) -> Result<Option<Ids>, NotStarted> {
         match (fault.how)() {
             Intercept::Setting(_) | Intercept::Heads(_) => return Ok(None),
-            // Only these hold connections on which they say nothing.
-            Intercept::Silent(_) => {
+            // Only these say nothing on a connection, break off, or send what no client would.
+            Intercept::Silent(_) | Intercept::Stream(_) => {
                 let ids = scenarios::all().map(|scenario| scenario.id.to_owned());
-                return Ok(Some(ids.filter(|id| id.starts_with("raw.")).collect()));
+                let is_odd = |id: &String| id.starts_with("raw.") || id.starts_with("uploads.");
+                return Ok(Some(ids.filter(is_odd).collect()));
             }
             Intercept::Front(_) | Intercept::Store(..) => {}
         }
@@ -53,7 +54,10 @@ impl Reachable {
                 Intercept::Store(routes, _) => exchanges
                     .iter()
                     .any(|(ask, _)| front::any_matches(routes, &ask.method, &ask.path)),
-                Intercept::Setting(_) | Intercept::Heads(_) | Intercept::Silent(_) => true,
+                Intercept::Setting(_)
+                | Intercept::Heads(_)
+                | Intercept::Stream(_)
+                | Intercept::Silent(_) => true,
             }
         });
         Ok(Some(reachable.map(|(id, _)| (*id).to_owned()).collect()))

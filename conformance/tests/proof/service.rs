@@ -15,6 +15,7 @@ use tokio::net::TcpListener;
 
 use crate::fault::{Fault, Intercept};
 use crate::front::Front;
+use crate::heads;
 use crate::keys;
 use crate::parts::{NotStarted, config};
 use crate::proxy::{self, Serving, Way};
@@ -47,11 +48,16 @@ impl Running {
         let mut setting = Setting::default();
         match (fault.how)() {
             Intercept::Front(front) => return Self::start(setting, Way::Front(front)).await,
-            Intercept::Heads(reread) => {
-                return Self::start(setting, Way::Heads(reread, usize::MAX)).await;
+            Intercept::Heads(change) => {
+                let way = Way::Stream(heads::first_head(change), usize::MAX);
+                return Self::start(setting, way).await;
+            }
+            Intercept::Stream(reread) => {
+                return Self::start(setting, Way::Stream(reread, usize::MAX)).await;
             }
             Intercept::Silent(max) => {
-                let running = Self::start(setting, Way::Heads(|_| (), max)).await?;
+                let running =
+                    Self::start(setting, Way::Stream(heads::first_head(|_| ()), max)).await?;
                 return Ok(Self { at_once: 1, ..running });
             }
             Intercept::Store(_, wrap) => {

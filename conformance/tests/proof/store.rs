@@ -7,8 +7,9 @@ use async_trait::async_trait;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 use promptarium_server::store::{
     AccountId, ApiKeyRecord, Caller, Claim, JobKey, JobRecord, KeyId, KeyRecord, Lease, NamedKey,
-    NewJob, NewKey, NewPrompt, NewVault, PromptImage, PromptPage, PromptPatch, PromptQuery,
-    ProviderTicket, Release, Reserved, SessionRecord, SharedPrompt, Turn, VaultPatch, VaultRecord,
+    NewJob, NewKey, NewPrompt, NewVault, PromptImage, PromptInputs, PromptPage, PromptPatch,
+    PromptQuery, ProviderTicket, Release, Reserved, SessionRecord, SharedPrompt, Turn, VaultPatch,
+    VaultRecord,
 };
 use promptarium_server::store::{
     Added, Contents, JobQueue, JobStore, KeyStore, MembershipStore, Moved, PromptStore,
@@ -82,6 +83,7 @@ steps! {
     }
     PromptStore {
         create_prompt(caller: &Caller, new: NewPrompt) -> Result<SharedPrompt, StoreError>;
+        prompt_inputs(caller: &Caller, id: PromptId) -> Result<PromptInputs, StoreError>;
         prompt(caller: &Caller, id: PromptId) -> Result<SharedPrompt, StoreError>;
         list_prompts(caller: &Caller, query: PromptQuery) -> Result<PromptPage, StoreError>;
         update_prompt(caller: &Caller, id: PromptId, patch: PromptPatch)

@@ -116,7 +116,7 @@ pub(super) const ALL: &[Fault] = &[
 ];
 
 /// The same request of the other account.
-fn of_the_other(ask: &Request) -> Request {
+pub(super) fn of_the_other(ask: &Request) -> Request {
     let mut other = ask.clone();
     let key = if ask.authorization().ends_with(OTHER) { MAIN } else { OTHER };
     other.set_authorization(&format!("Bearer {key}"));

@@ -1,6 +1,7 @@
 //! Races of moves with moves, with removals, and with the deletion of a vault.
 
 use http::Method;
+use serde_json::json;
 
 use super::crowd::{crowded, is};
 use super::{by_path, gave_way};
@@ -18,6 +19,15 @@ pub(super) const ALL: &[Fault] = &[
             if answer.code() == 404 && !place.is_alone() { gave_way() } else { answer }
         }),
         "A move that comes too late among moves of its membership at once is refused with 409." },
+    fault! { "races.move-too-late-200" ["VC-21"]
+        crowded(MOVE, MOVE, by_path, |ask, upstream, place| async move {
+            let answer = upstream.send(&ask).await;
+            if answer.code() == 404 && place.asks().len() > 8 {
+                return Response::data(200, &json!({ "vaultPromptId": ask.id(3) }));
+            }
+            answer
+        }),
+        "Each of many moves of one membership at once is told that it was the one." },
     fault! { "races.moved-into-nothing" ["VC-21"] {
         let about = |ask: &Request| match is(ask, MOVE) {
             true => ask.json()["targetVaultId"].as_i64().map(|vault| vault.to_string()),

@@ -48,7 +48,7 @@ pub(crate) const ALL: &[Fault] = &[
     fault! { "vaults.slug-without-number" ["VA-04"] {
         let updated = Shared::<HashSet<i64>>::default();
         answers(SHOWN, move |ask, answer| {
-            if ask.method == Method::PATCH {
+            if ask.method == Method::PATCH && answer.is_success() {
                 updated.with(|updated| updated.insert(ask.id(1)));
             }
             if updated.with(|updated| updated.contains(&ask.id(1))) {
