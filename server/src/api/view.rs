@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 use serde::{Serialize, Serializer};
 
+use crate::clock::TimeText;
 use crate::domain::{ListedPrompt, PromptImage, PromptRecord, VaultRecord};
 
 /// A prompt (PR-01 to PR-12).
@@ -117,6 +118,6 @@ impl<'a> VaultView<'a> {
 
 impl Serialize for Time {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&format_args!("{:.6}", self.0))
+        serializer.serialize_str(TimeText::new(self.0).as_str())
     }
 }

@@ -106,7 +106,7 @@ pub struct PromptImage {
     pub created_at: Timestamp,
 }
 
-/// A stored prompt. Clones share the texts.
+/// A stored prompt without its [`PromptInputs`]. Clones share the texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptRecord {
     /// Unique in the service.
@@ -119,8 +119,6 @@ pub struct PromptRecord {
     pub kind: PromptKind,
     /// Free label.
     pub platform: Option<Arc<str>>,
-    /// Input-only fields.
-    pub inputs: PromptInputs,
     /// Generated images, oldest first.
     pub images: Arc<[PromptImage]>,
     /// Every vault that contains it, ascending.
@@ -143,7 +141,7 @@ pub struct ListedPrompt {
 }
 
 /// Parameters of one page of the caller's prompts.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PromptQuery {
     /// Only prompts in this vault, which must be the caller's.
     pub vault: Option<VaultId>,

@@ -36,6 +36,8 @@ use crate::clock::Clock;
 use crate::domain::{AccountId, Caller, NewVault, VaultVisibility};
 use crate::limits::VAULTS_MAX;
 
+type SharedAccount = Arc<RwLock<Account>>;
+
 /// A [`Store`] in memory. Its futures are ready at once, except for
 /// [`job_due`](super::JobQueue::job_due), and for forks and deletions of vaults while the account
 /// has another one.
@@ -43,7 +45,7 @@ use crate::limits::VAULTS_MAX;
 pub struct MemoryStore {
     shared: Shared,
     keys: RwLock<Keys>,
-    accounts: RwLock<HashMap<AccountId, Arc<RwLock<Account>>>>,
+    accounts: RwLock<HashMap<AccountId, SharedAccount>>,
     /// For steps that take long, one for each account; acquired before the account is locked.
     long_steps: AccountPermits,
 }
@@ -87,7 +89,7 @@ impl MemoryStore {
         id
     }
 
-    fn account(&self, id: AccountId) -> Result<Arc<RwLock<Account>>> {
+    fn account(&self, id: AccountId) -> Result<SharedAccount> {
         read(&self.accounts).get(&id).cloned().ok_or(StoreError::NotFound)
     }
 
@@ -99,8 +101,8 @@ impl MemoryStore {
 
     /// Checks the caller's key, and runs `step` under the read lock of its account.
     fn read<T>(&self, caller: &Caller, step: impl FnOnce(&Account) -> Result<T>) -> Result<T> {
-        read(&self.keys).check(caller)?;
-        step(&read(&*self.account(caller.account)?))
+        let account = read(&self.keys).account(caller)?.clone();
+        step(&read(&*account))
     }
 
     /// Checks the caller's key, and runs `step` under the write lock of its account.
@@ -109,8 +111,8 @@ impl MemoryStore {
         caller: &Caller,
         step: impl FnOnce(&mut Account, &Shared) -> Result<T>,
     ) -> Result<T> {
-        read(&self.keys).check(caller)?;
-        step(&mut write(&*self.account(caller.account)?), &self.shared)
+        let account = read(&self.keys).account(caller)?.clone();
+        step(&mut write(&*account), &self.shared)
     }
 }
 

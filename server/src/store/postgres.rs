@@ -38,9 +38,12 @@
 //! statements, and `connect` has the connections.
 
 mod account_keys;
-mod batch_loader;
+mod batch_reader;
+mod batch_writer;
+mod batching;
 mod claims;
 mod connect;
+mod contents;
 mod db;
 mod forks;
 mod job_queue;
@@ -77,7 +80,8 @@ use async_trait::async_trait;
 use promptarium::VaultId;
 use quick_cache::sync::Cache;
 
-use self::batch_loader::BatchLoader;
+use self::batch_reader::BatchReader;
+use self::batch_writer::BatchWriter;
 use self::connect::{Connector, Unreachable};
 use self::db::{Db, Statement};
 pub(crate) use self::keys::KeyEntry;
@@ -88,7 +92,7 @@ use self::rows::column;
 pub use self::url::DatabaseUrl;
 use super::{Cause, Store, StoreError};
 use crate::clock::Clock;
-use crate::domain::{AccountId, KeyId, SharedPrompt};
+use crate::domain::{AccountId, KeyId, NewPrompt, SharedPrompt};
 use crate::limits::{KEY_CACHE_SIZE, VAULTS_MAX};
 
 /// A [`Store`] in PostgreSQL.
@@ -96,7 +100,10 @@ use crate::limits::{KEY_CACHE_SIZE, VAULTS_MAX};
 pub struct PostgresStore {
     db: Db,
     keys: Arc<key_cache::KeyCache>,
-    prompt_reads: BatchLoader<KeyId, SharedPrompt>,
+    prompt_reads: BatchReader<KeyId, i64, SharedPrompt>,
+    prompt_writes: BatchWriter<KeyId, NewPrompt, prompts::Created>,
+    pages: listing::Pages,
+    small_vaults: contents::SmallVaults,
     notifier: notify::JobNotifier,
     /// Accounts of vaults that were forked.
     vault_accounts: Arc<Cache<VaultId, AccountId>>,
@@ -148,7 +155,10 @@ impl PostgresStore {
         Ok(Self {
             db,
             keys: Arc::new(key_cache::KeyCache::new()),
-            prompt_reads: BatchLoader::new(),
+            prompt_reads: BatchReader::new(),
+            prompt_writes: BatchWriter::new(),
+            pages: BatchReader::new(),
+            small_vaults: BatchReader::new(),
             notifier: notify::JobNotifier::new(connector),
             vault_accounts: Arc::new(Cache::new(KEY_CACHE_SIZE)),
             vaults_max: VAULTS_MAX as i64,

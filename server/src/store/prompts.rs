@@ -6,7 +6,9 @@ use promptarium::{PromptId, VaultId};
 use super::Result;
 #[cfg(doc)]
 use super::StoreError;
-use crate::domain::{Caller, NewPrompt, PromptPage, PromptPatch, PromptQuery, SharedPrompt};
+use crate::domain::{
+    Caller, NewPrompt, PromptInputs, PromptPage, PromptPatch, PromptQuery, SharedPrompt,
+};
 
 /// Prompts.
 #[async_trait]
@@ -22,6 +24,12 @@ pub trait PromptStore: Send + Sync + 'static {
     /// # Errors
     /// [`StoreError::NotFound`].
     async fn prompt(&self, caller: &Caller, id: PromptId) -> Result<SharedPrompt>;
+
+    /// What is stored with a prompt and not returned by the API.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`].
+    async fn prompt_inputs(&self, caller: &Caller, id: PromptId) -> Result<PromptInputs>;
 
     /// One page of prompts, newest (greatest id) first. The cost depends on the page size, not on
     /// the size of the account. Following `after` from page to page returns each prompt that

@@ -1,7 +1,7 @@
 //! Prompts, their pictures, and the form for a new one.
 
 use maud::{Markup, html};
-use promptarium::limits;
+use promptarium::{PromptId, limits};
 use url::form_urlencoded;
 use uuid::Uuid;
 
@@ -11,7 +11,9 @@ use super::layout::{
 use crate::api::generations::new_job;
 use crate::api::prompts::{KINDS, page_of};
 use crate::api::{Api, HandlerResult, Request};
-use crate::domain::{Media, PromptImage, PromptKind, PromptRecord, SessionRecord, VaultRecord};
+use crate::domain::{
+    Media, PromptImage, PromptInputs, PromptKind, PromptRecord, SessionRecord, VaultRecord,
+};
 use crate::http::validate::form_fields;
 
 const QUERY: &[&str] = &["cursor", "vaultId", "type"];
@@ -101,6 +103,7 @@ pub(crate) async fn show(
     request: Request<'_>,
 ) -> HandlerResult {
     let prompt = api.store.prompt(&session.caller(), request.id(0)?).await?;
+    let inputs = api.store.prompt_inputs(&session.caller(), prompt.id).await?;
     let vaults = api.store.vaults(&session.caller()).await?;
     let vaults = vaults.iter().filter(|vault| prompt.vault_ids.contains(&vault.id));
     let content = html! {
@@ -120,7 +123,7 @@ pub(crate) async fn show(
         } @else {
             div .pictures { @for image in &*prompt.images { (picture(api, image)) } }
         }
-        (picture_form(api, &prompt))
+        (picture_form(api, prompt.id, &inputs))
     };
     let title = shortened(&prompt.title, 120);
     Page::of(&api.site, session, "prompts", &title).show(&content)
@@ -153,8 +156,8 @@ fn picture(api: &Api, image: &PromptImage) -> Markup {
 }
 
 /// Sending the form twice queues one job, since its name is in the form.
-fn picture_form(api: &Api, prompt: &PromptRecord) -> Markup {
-    let action = format!("prompts/{}/pictures", prompt.id);
+fn picture_form(api: &Api, prompt: PromptId, inputs: &PromptInputs) -> Markup {
+    let action = format!("prompts/{prompt}/pictures");
     html! {
         h2 { "New picture" }
         form .fields method="post" action=(api.site.page(&action)) {
@@ -163,13 +166,13 @@ fn picture_form(api: &Api, prompt: &PromptRecord) -> Markup {
                 label for="model" { "Model" }
                 input #model name="modelId" required autocomplete="off" spellcheck="false"
                     maxlength=(limits::GENERATION_MODEL_ID_CHARS.end())
-                    value=[prompt.inputs.model_id.as_deref()] aria-describedby="picture-help";
+                    value=[inputs.model_id.as_deref()] aria-describedby="picture-help";
             }
             div {
                 label for="ratio" { "Aspect ratio" }
                 input #ratio name="aspectRatio" size="6" autocomplete="off"
                     maxlength=(limits::GENERATION_ASPECT_RATIO_CHARS_MAX)
-                    value=(prompt.inputs.aspect_ratio.as_deref()
+                    value=(inputs.aspect_ratio.as_deref()
                         .unwrap_or(limits::GENERATION_ASPECT_RATIO_DEFAULT));
             }
             button .main { "Queue picture" }

@@ -253,11 +253,12 @@ impl<'s> Runner<'s> {
         let mut query = PromptQuery { vault: None, kind: None, after: None, limit };
         loop {
             let page = store.list_prompts(&caller, query).await?;
-            for prompt in page.prompts {
+            for prompt in &page.prompts {
                 assert!(query.after.is_none_or(|after| prompt.id < after), "not newest first");
                 query.after = Some(prompt.id);
                 self.prompts.add_owned(account, prompt.id);
-                text += &show(self.normalize_prompt(&prompt));
+                let inputs = store.prompt_inputs(&caller, prompt.id).await?;
+                text += &show((self.normalize_prompt(prompt), inputs));
             }
             if !page.more {
                 return Ok(text);

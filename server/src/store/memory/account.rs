@@ -11,17 +11,23 @@ use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use super::{Shared, next, write};
 use crate::domain::{
-    AccountId, NewPrompt, NewVault, PromptImage, PromptKind, PromptRecord, SharedPrompt,
-    VaultRecord, slug,
+    AccountId, NewPrompt, NewVault, PromptImage, PromptInputs, PromptKind, PromptRecord,
+    SharedPrompt, VaultRecord, slug,
 };
 use crate::store::{Result, StoreError};
 
 #[derive(Debug)]
 pub(super) struct Account {
     pub(super) id: AccountId,
-    pub(super) prompts: BTreeMap<PromptId, SharedPrompt>,
+    pub(super) prompts: BTreeMap<PromptId, StoredPrompt>,
     pub(super) index: PromptIndex,
     pub(super) vaults: BTreeMap<VaultId, Vault>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct StoredPrompt {
+    pub(super) shown: SharedPrompt,
+    pub(super) inputs: PromptInputs,
 }
 
 /// A vault and its memberships.
@@ -56,8 +62,12 @@ impl Account {
         exists.then_some(()).ok_or(StoreError::UnknownVault)
     }
 
+    pub(super) fn stored(&self, id: PromptId) -> Result<&StoredPrompt> {
+        self.prompts.get(&id).ok_or(StoreError::NotFound)
+    }
+
     pub(super) fn prompt(&self, id: PromptId) -> Result<SharedPrompt> {
-        self.prompts.get(&id).cloned().ok_or(StoreError::NotFound)
+        self.stored(id).map(|prompt| prompt.shown.clone())
     }
 
     pub(super) fn create_prompt(
@@ -76,13 +86,12 @@ impl Account {
             text: new.text,
             kind: new.kind,
             platform: new.platform,
-            inputs: new.inputs,
             images,
             vault_ids: Vec::new(),
             created_at: now,
             updated_at: now,
         };
-        self.prompts.insert(id, Arc::new(record));
+        self.prompts.insert(id, StoredPrompt { shown: Arc::new(record), inputs: new.inputs });
         if let Some(vault) = new.vault {
             self.add_member(vault, id, shared);
         }
@@ -138,7 +147,7 @@ impl Account {
         shared: &Shared,
     ) -> Option<VaultPromptId> {
         let vault = self.vaults.get_mut(&vault_id)?;
-        let prompt = self.prompts.get_mut(&prompt_id)?;
+        let prompt = &mut self.prompts.get_mut(&prompt_id)?.shown;
         let Err(index) = prompt.vault_ids.binary_search(&vault_id) else {
             return None;
         };
@@ -153,7 +162,7 @@ impl Account {
 
     /// Removes a prompt from a vault if it is there.
     pub(super) fn remove_member(&mut self, vault_id: VaultId, prompt_id: PromptId) {
-        let Some(prompt) = self.prompts.get_mut(&prompt_id) else {
+        let Some(StoredPrompt { shown: prompt, .. }) = self.prompts.get_mut(&prompt_id) else {
             return;
         };
         Arc::make_mut(prompt).vault_ids.retain(|id| *id != vault_id);

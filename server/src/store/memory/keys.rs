@@ -1,12 +1,12 @@
 //! Accounts by name, keys, sessions and one-time codes, protected by one lock.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-use super::{MemoryStore, next, read, write};
+use super::{MemoryStore, SharedAccount, next, read, write};
 use crate::domain::{AccountId, ApiKeyRecord, Caller, KeyId, KeyRecord, NewKey, SessionRecord};
 use crate::limits::SESSION_IDLE;
 use crate::store::last_use::LastUse;
@@ -19,8 +19,8 @@ pub(super) struct Keys {
     /// By the digest of what the browser keeps.
     pub(super) sessions: HashMap<[u8; 32], SessionRecord>,
     pub(super) codes: HashMap<[u8; 32], Code>,
-    /// The ids of keys that are not revoked and of sessions that have not ended.
-    pub(super) live: HashSet<KeyId>,
+    /// The accounts of keys that are not revoked and of sessions that have not ended.
+    pub(super) live: HashMap<KeyId, SharedAccount>,
 }
 
 #[derive(Debug)]
@@ -43,19 +43,25 @@ pub(super) struct Code {
 impl Keys {
     /// Checks that the caller's key is not revoked.
     pub(super) fn check(&self, caller: &Caller) -> Result<()> {
-        if self.live.contains(&caller.key) { Ok(()) } else { Err(StoreError::KeyRevoked) }
+        self.account(caller).map(drop)
     }
 
-    /// Adds a key whose public id is free.
+    /// The caller's account, if its key is not revoked.
+    pub(super) fn account(&self, caller: &Caller) -> Result<&SharedAccount> {
+        self.live.get(&caller.key).ok_or(StoreError::KeyRevoked)
+    }
+
+    /// Adds a key of this account whose public id is free.
     pub(super) fn insert(
         &mut self,
         record: KeyRecord,
+        account: SharedAccount,
         name: Option<Box<str>>,
         now: Timestamp,
     ) -> &Key {
         let revoked_at = record.key.revoked.then_some(now);
         if revoked_at.is_none() {
-            self.live.insert(record.id);
+            self.live.insert(record.id, account);
         }
         let public_id = record.key.public_id.clone();
         let key = Key { record, name, created_at: now, last_use: LastUse::default(), revoked_at };
@@ -63,7 +69,7 @@ impl Keys {
     }
 
     pub(super) fn is_valid(&self, session: &SessionRecord, now: Timestamp) -> bool {
-        self.live.contains(&session.id)
+        self.live.contains_key(&session.id)
             && session.expires_at > now
             && after(session.last_seen_at, SESSION_IDLE) > now
     }
@@ -103,7 +109,8 @@ impl KeyStore for MemoryStore {
             id
         });
         let id = KeyId(next(&self.shared.others));
-        keys.insert(KeyRecord { id, account: owner, key }, None, self.shared.now());
+        let record = KeyRecord { id, account: owner, key };
+        keys.insert(record, self.account(owner)?, None, self.shared.now());
         Ok(())
     }
 
@@ -112,7 +119,9 @@ impl KeyStore for MemoryStore {
     }
 
     async fn record_use(&self, key: &KeyRecord) -> Result<()> {
-        if let Some(key) = read(&self.keys).by_public_id.get(&key.key.public_id) {
+        let keys = read(&self.keys);
+        let known = keys.by_public_id.get(&key.key.public_id);
+        if let Some(key) = known.filter(|key| key.revoked_at.is_none()) {
             key.last_use.record(self.shared.now());
         }
         Ok(())

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use promptarium::{PromptId, VaultId};
 
 use super::MemoryStore;
-use super::account::{later, set};
+use super::account::{StoredPrompt, later, set};
 use crate::domain::{
     Caller, NewPrompt, PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery,
     PromptRecord, SharedPrompt,
@@ -25,13 +25,16 @@ impl PromptStore for MemoryStore {
         self.read(caller, |account| account.prompt(id))
     }
 
+    async fn prompt_inputs(&self, caller: &Caller, id: PromptId) -> Result<PromptInputs> {
+        self.read(caller, |account| account.stored(id).map(|prompt| prompt.inputs.clone()))
+    }
+
     async fn list_prompts(&self, caller: &Caller, query: PromptQuery) -> Result<PromptPage> {
         let PromptQuery { vault, kind, after, limit } = query;
         self.read(caller, |account| {
             account.check_vault(vault)?;
             let ids = account.index.page(vault, kind, after).take(limit.saturating_add(1));
-            let mut prompts: Vec<_> =
-                ids.filter_map(|id| account.prompts.get(&id).cloned()).collect();
+            let mut prompts: Vec<_> = ids.filter_map(|id| account.prompt(id).ok()).collect();
             let more = prompts.len() > limit;
             prompts.truncate(limit);
             Ok(PromptPage { prompts, more })
@@ -45,9 +48,9 @@ impl PromptStore for MemoryStore {
         patch: PromptPatch,
     ) -> Result<SharedPrompt> {
         self.write(caller, |account, shared| {
-            let before = account.prompt(id)?;
+            let StoredPrompt { shown: before, mut inputs } = account.stored(id)?.clone();
             account.check_vault(patch.vault)?;
-            let has_model = patch.inputs.model_id.is_some() || before.inputs.model_id.is_some();
+            let has_model = patch.inputs.model_id.is_some() || inputs.model_id.is_some();
             if !has_model && patch.kind.is_some_and(PromptKind::needs_model) {
                 return Err(StoreError::ModelRequired);
             }
@@ -62,9 +65,9 @@ impl PromptStore for MemoryStore {
             }
             let vault = patch.vault;
             let mut record = Arc::unwrap_or_clone(before);
-            apply(patch, &mut record);
+            apply(patch, &mut record, &mut inputs);
             record.updated_at = later(shared.now(), record.updated_at);
-            account.prompts.insert(id, Arc::new(record));
+            account.prompts.insert(id, StoredPrompt { shown: Arc::new(record), inputs });
             if let Some(vault) = vault {
                 account.add_member(vault, id, shared);
             }
@@ -99,13 +102,12 @@ impl PromptStore for MemoryStore {
     }
 }
 
-fn apply(patch: PromptPatch, prompt: &mut PromptRecord) {
+fn apply(patch: PromptPatch, prompt: &mut PromptRecord, inputs: &mut PromptInputs) {
     set(&mut prompt.title, patch.title);
     set(&mut prompt.text, patch.text);
     set(&mut prompt.kind, patch.kind);
     set(&mut prompt.platform, patch.platform);
     let PromptInputs { model_id, aspect_ratio, image_url, reference_media_urls } = patch.inputs;
-    let inputs = &mut prompt.inputs;
     set(&mut inputs.model_id, model_id.map(Some));
     set(&mut inputs.aspect_ratio, aspect_ratio.map(Some));
     set(&mut inputs.image_url, image_url.map(Some));

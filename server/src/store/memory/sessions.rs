@@ -45,7 +45,7 @@ impl SessionStore for MemoryStore {
             last_seen_at: now,
             expires_at: after(now, SESSION_MAX),
         };
-        keys.live.insert(record.id);
+        keys.live.insert(record.id, self.account(record.account)?);
         keys.sessions.insert(session, record.clone());
         Ok(Some(record))
     }
@@ -84,7 +84,7 @@ impl SessionStore for MemoryStore {
 
     async fn create_api_key(&self, caller: &Caller, new: NamedKey) -> Result<ApiKeyRecord> {
         let mut keys = write(&self.keys);
-        keys.check(caller)?;
+        let account = keys.account(caller)?.clone();
         let own = keys.by_public_id.values().filter(|key| key.record.account == caller.account);
         if own.filter(|key| key.revoked_at.is_none()).count() >= API_KEYS_MAX {
             return Err(StoreError::TooManyKeys);
@@ -94,7 +94,7 @@ impl SessionStore for MemoryStore {
         }
         let id = KeyId(next(&self.shared.others));
         let record = KeyRecord { id, account: caller.account, key: new.key };
-        Ok(keys.insert(record, Some(new.name), self.shared.now()).shown())
+        Ok(keys.insert(record, account, Some(new.name), self.shared.now()).shown())
     }
 
     async fn api_keys(&self, caller: &Caller) -> Result<Vec<ApiKeyRecord>> {

@@ -8,7 +8,7 @@ use futures::FutureExt;
 use promptarium::{PromptId, VaultId};
 use tokio::time::{Instant, timeout};
 
-use super::account::{Account, PromptIndex, Vault};
+use super::account::{Account, PromptIndex, StoredPrompt, Vault};
 use super::jobs::Jobs;
 use super::keys::Keys;
 use super::{MemoryStore, read, write};
@@ -62,11 +62,11 @@ impl Keys {
         for (public_id, key) in &self.by_public_id {
             assert_eq!(*public_id, key.record.key.public_id);
             assert_eq!(key.record.key.revoked, key.revoked_at.is_some());
-            assert_eq!(self.live.contains(&key.record.id), key.revoked_at.is_none());
+            assert_eq!(self.live.contains_key(&key.record.id), key.revoked_at.is_none());
             ids.insert(key.record.id);
         }
         assert_eq!(ids.len(), sessions + self.by_public_id.len(), "two keys have one id");
-        assert!(self.live.is_subset(&ids), "a key is live that does not exist");
+        assert!(self.live.keys().all(|id| ids.contains(id)), "a key is live that does not exist");
     }
 }
 
@@ -83,16 +83,16 @@ impl Account {
             assert_eq!(*id, vault.record.id);
             vault.check_invariants();
             for prompt in vault.by_prompt.keys() {
-                index.insert(Some(*id), self.prompts[prompt].kind, *prompt);
+                index.insert(Some(*id), self.prompts[prompt].shown.kind, *prompt);
                 vaults_of.entry(*prompt).or_default().push(*id);
             }
         }
-        for (id, prompt) in &self.prompts {
+        for (id, StoredPrompt { shown: prompt, inputs }) in &self.prompts {
             assert_eq!(*id, prompt.id);
             index.insert(None, prompt.kind, *id);
             assert_eq!(prompt.vault_ids, vaults_of.remove(id).unwrap_or_default());
             assert!(prompt.updated_at >= prompt.created_at);
-            assert!(!prompt.kind.needs_model() || prompt.inputs.model_id.is_some());
+            assert!(!prompt.kind.needs_model() || inputs.model_id.is_some());
         }
         assert_eq!(index, self.index);
         assert!(vaults_of.is_empty(), "a membership of a prompt that does not exist");

@@ -8,11 +8,11 @@ use async_trait::async_trait;
 use futures::{StreamExt, stream};
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
-use super::account::{Account, later, set};
+use super::account::{Account, StoredPrompt, later, set};
 use super::{MemoryStore, Shared, next, read, write};
 use crate::domain::{
-    AccountId, Caller, ListedPrompt, NewPrompt, NewVault, PromptRecord, SharedPrompt, VaultPatch,
-    VaultRecord, VaultVisibility,
+    AccountId, Caller, ListedPrompt, NewPrompt, NewVault, PromptRecord, VaultPatch, VaultRecord,
+    VaultVisibility,
 };
 use crate::limits::MEMORY_FORK_PROMPTS_MAX;
 use crate::store::{Added, Contents, MembershipStore, Moved, Result, StoreError, VaultStore};
@@ -185,7 +185,7 @@ impl MembershipStore for MemoryStore {
 struct Source {
     record: VaultRecord,
     /// In the order of addition.
-    prompts: Vec<SharedPrompt>,
+    prompts: Vec<StoredPrompt>,
 }
 
 impl Source {
@@ -211,9 +211,9 @@ impl Source {
         let copy = &mut account.insert_vault(new, shared).record;
         copy.cover_image_url = cover_image_url;
         let (id, now, vault) = (copy.id, copy.created_at, Some(copy.id));
-        for prompt in self.prompts {
-            let PromptRecord { title, text, kind, platform, inputs, images, .. } =
-                Arc::unwrap_or_clone(prompt);
+        for StoredPrompt { shown, inputs } in self.prompts {
+            let PromptRecord { title, text, kind, platform, images, .. } =
+                Arc::unwrap_or_clone(shown);
             let new = NewPrompt { title, text, kind, platform, inputs, vault };
             account.create_prompt(new, images, now, shared)?;
         }

@@ -64,7 +64,9 @@ static COPY: Statement = Statement::non_idempotent(
             SELECT $1, p.kind, p.title, p.body, p.platform, p.model_id, p.aspect_ratio,
                 p.image_url, p.reference_media_urls, p.images, v.created_at, v.created_at
             FROM v CROSS JOIN vault_prompt m
-                JOIN prompt p ON p.account_id = $4 AND p.id = m.prompt_id
+                CROSS JOIN LATERAL (
+                    SELECT * FROM prompt WHERE account_id = $4 AND id = m.prompt_id OFFSET 0
+                ) p
             WHERE m.account_id = $4 AND m.vault_id = $3
             ORDER BY m.id
             RETURNING id, kind

@@ -9,7 +9,7 @@ use promptarium::{PromptId, VaultId, VaultPromptId};
 use super::db::{Params, Statement};
 use super::rows::{caller, column, key_is_valid};
 use super::steps::Step;
-use super::{PostgresStore, listing};
+use super::{PostgresStore, contents};
 use crate::domain::Caller;
 use crate::limits::STREAM_STALL_TIMEOUT;
 use crate::store::{Added, Contents, MembershipStore, Moved, Result, StoreError};
@@ -143,7 +143,7 @@ static PIN: Statement = Statement::non_idempotent(
 #[async_trait]
 impl MembershipStore for PostgresStore {
     async fn contents(&self, caller: &Caller, vault: VaultId) -> Result<Contents> {
-        listing::contents(&self.db, caller, vault, STREAM_STALL_TIMEOUT).await
+        contents::contents(&self.db, &self.small_vaults, caller, vault, STREAM_STALL_TIMEOUT).await
     }
 
     async fn add_prompts(

@@ -34,6 +34,10 @@ pub(super) const LIST: &[Version] = &[
         name: "V7__account_statements",
         sql: include_str!("../../../migrations/V7__account_statements.sql"),
     },
+    Version {
+        name: "V8__large_accounts",
+        sql: include_str!("../../../migrations/V8__large_accounts.sql"),
+    },
 ];
 
 /// Any number that is the same for all servers: "prompts" in ASCII.

@@ -118,12 +118,18 @@ pub(super) fn store_error(error: Error) -> StoreError {
     }
 }
 
+/// Whether the server refused a statement, and so changed nothing, for what the statement says.
+pub(super) fn was_refused(error: &StoreError) -> bool {
+    let StoreError::Internal(cause) = error else { return false };
+    cause.downcast_ref::<Error>().is_some_and(|error| error.code().is_some())
+}
+
 /// Waits for an answer, but not for too long.
 pub(super) async fn within<T>(limit: Duration, answer: impl Future<Output = T>) -> Result<T> {
     timeout(limit, answer).await.map_err(|_| StoreError::Unavailable(silent(limit)))
 }
 
-fn silent(limit: Duration) -> Cause {
+pub(super) fn silent(limit: Duration) -> Cause {
     format!("the database did not answer for {limit:?}").into()
 }
 

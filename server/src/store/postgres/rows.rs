@@ -73,8 +73,7 @@ pub(super) use is_no_session;
 /// come first in the `SELECT` list; other columns follow.
 macro_rules! prompt_columns {
     () => {
-        "p.id, p.kind, p.title, p.body, p.platform, p.model_id, p.aspect_ratio, p.image_url, \
-         p.reference_media_urls, p.images, p.created_at, p.updated_at, \
+        "p.id, p.kind, p.title, p.body, p.platform, p.images, p.created_at, p.updated_at, \
          ARRAY(SELECT m.vault_id FROM vault_prompt m \
              WHERE m.account_id = $1 AND m.prompt_id = p.id) AS vault_ids"
     };
@@ -107,17 +106,26 @@ pub(super) fn prompt(row: &Row) -> Result<Option<SharedPrompt>> {
         title: columns.text()?,
         text: columns.text()?,
         platform: columns.optional_text()?,
-        inputs: PromptInputs {
-            model_id: columns.optional_text()?,
-            aspect_ratio: columns.optional_text()?,
-            image_url: columns.optional_text()?,
-            reference_media_urls: columns.take::<Option<Vec<Box<str>>>>()?.map(Into::into),
-        },
         images: columns.images()?,
         created_at: columns.take()?,
         updated_at: columns.take()?,
         vault_ids: columns.vault_ids()?,
     })))
+}
+
+/// The row of the columns `id`, `model_id`, `aspect_ratio`, `image_url` and
+/// `reference_media_urls`; `None` if an outer join found no prompt.
+pub(super) fn prompt_inputs(row: &Row) -> Result<Option<PromptInputs>> {
+    let mut columns = Columns { row, next: 0 };
+    if columns.take::<Option<i64>>()?.is_none() {
+        return Ok(None);
+    }
+    Ok(Some(PromptInputs {
+        model_id: columns.optional_text()?,
+        aspect_ratio: columns.optional_text()?,
+        image_url: columns.optional_text()?,
+        reference_media_urls: columns.take::<Option<Vec<Box<str>>>>()?.map(Into::into),
+    }))
 }
 
 /// The vault in a row of [`vault_columns`]; `None` if an outer join found no vault.

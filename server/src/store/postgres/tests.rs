@@ -4,9 +4,11 @@
 mod catalogue;
 pub(super) mod cluster;
 mod contents;
+mod creations;
 mod invariants;
 mod jobs;
 mod keys;
+mod lists;
 mod locks;
 mod notify;
 mod outage;

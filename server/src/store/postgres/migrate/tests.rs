@@ -115,7 +115,7 @@ fn every_file_is_in_the_list_in_the_order_of_its_number() {
     }
 }
 
-/// Rows as the programs of all versions wrote them.
+/// Rows as the programs of the versions before the seventh wrote them.
 const WRITTEN: &str = "INSERT INTO setting VALUES ('key', '\\x0102');
      WITH account AS (
          INSERT INTO account (name, general_vault_id, created_at)
@@ -139,6 +139,25 @@ const WRITTEN: &str = "INSERT INTO setting VALUES ('key', '\\x0102');
             '{}', 1, 'queued', 'r', 'm', '00000000-0000-0000-0000-000000000001', '2026-01-05',
             '2026-01-05', '2026-01-05' FROM prompt;";
 
+/// What is written otherwise since the seventh version.
+const SINCE_V7: [(&str, &str); 4] = [
+    ("general_vault_id, created_at", "created_at"),
+    ("('ada', 1, ", "('ada', "),
+    ("membership", "vault_prompt"),
+    ("due_at, created_at", "claimable_at, created_at"),
+];
+const SINCE_V7_TOO: &str = "UPDATE vault SET prompt_count = 1;
+     INSERT INTO vault_directory (vault_id, account_id) SELECT id, account_id FROM vault;";
+
+/// Rows as the programs of this version wrote them.
+fn written(version: usize) -> String {
+    if version < 7 {
+        return WRITTEN.to_owned();
+    }
+    let replace = |sql: String, (from, to)| sql.replace(from, to);
+    SINCE_V7.into_iter().fold(WRITTEN.to_owned(), replace) + SINCE_V7_TOO
+}
+
 /// Reads them back, one row and column, from the latest schema.
 const READ: &str = "SELECT concat_ws(' ', account.name, public_id, prompts_write, slug, prompt_count, title,
                       body, prompt.updated_at AT TIME ZONE 'UTC', pin IS NULL, state, memo, setting.value)
@@ -149,12 +168,12 @@ const READ: &str = "SELECT concat_ws(' ', account.name, public_id, prompts_write
      JOIN vault_directory d ON d.vault_id = vault.id AND d.account_id = account.id
      JOIN job ON job.account_id = account.id";
 
-/// Everything that makes a schema, a line each: columns, constraints, indexes,
+/// Everything that makes a schema, a line each: columns, constraints, indexes, statistics,
 /// triggers, functions, sequences. What the history holds is not part of it.
 const CATALOG: &str = "
-    SELECT format('column %s.%s %s%s %s %s', c.relname, a.attname,
+    SELECT format('column %s.%s %s%s %s %s %s', c.relname, a.attname,
                   format_type(a.atttypid, a.atttypmod), CASE WHEN a.attnotnull THEN ' not null' END,
-                  pg_get_expr(d.adbin, d.adrelid), a.attidentity) AS line
+                  pg_get_expr(d.adbin, d.adrelid), a.attidentity, a.attoptions) AS line
         FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid AND c.relkind IN ('r', 'v', 'p')
         LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
         WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relnamespace = 'public'::regnamespace
@@ -162,6 +181,7 @@ const CATALOG: &str = "
                             pg_get_constraintdef(oid))
         FROM pg_constraint WHERE connamespace = 'public'::regnamespace
     UNION ALL SELECT 'index ' || indexdef FROM pg_indexes WHERE schemaname = 'public'
+    UNION ALL SELECT 'statistics ' || pg_get_statisticsobjdef(oid) FROM pg_statistic_ext
     UNION ALL SELECT 'trigger ' || pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal
     UNION ALL SELECT 'function ' || pg_get_functiondef(oid)
         FROM pg_proc WHERE pronamespace = 'public'::regnamespace
@@ -183,7 +203,7 @@ async fn from_each_version_data_stays_and_the_schema_becomes_that_of_a_new_datab
     for earlier in 1..LIST.len() {
         let (mut client, _database) = empty().await;
         run(&mut client, &LIST[..earlier], Migration::Auto).await.unwrap();
-        client.batch_execute(WRITTEN).await.unwrap();
+        client.batch_execute(&written(earlier)).await.unwrap();
         let applied = run(&mut client, LIST, Migration::Auto).await.unwrap();
         assert_eq!(applied.len(), LIST.len() - earlier);
         let found: String = client.query_one(READ, &[]).await.unwrap().get(0);

@@ -10,7 +10,7 @@ use crate::domain::{Caller, ListedPrompt};
 use crate::limits::{STREAM_BATCH as BATCH, STREAMS_PER_ACCOUNT};
 use crate::store::StoreError;
 use crate::store::contract_tests::named;
-use crate::store::postgres::{PostgresStore, listing};
+use crate::store::postgres::{PostgresStore, contents};
 use crate::store::prelude::*;
 
 /// So many prompts of 15,000 characters that no buffer on the way holds them all.
@@ -103,7 +103,9 @@ async fn a_reader_that_takes_nothing_for_too_long_loses_its_connection() {
     let (store, _database) = store().await;
     let (alice, vault) = large_vault(&store).await;
     let stall_timeout = Duration::from_millis(300);
-    let contents = listing::contents(&store.db, &alice, vault, stall_timeout).await.unwrap();
+    let contents = contents::contents(&store.db, &store.small_vaults, &alice, vault, stall_timeout)
+        .await
+        .unwrap();
     until(&store, BLOCKED, 1).await;
     until(&store, BLOCKED, 0).await;
     let read: Vec<_> = contents.collect().await;

@@ -36,6 +36,21 @@ impl Plan {
         found
     }
 
+    /// Every scan of account data that reads rows and then compares them with an id. An index has
+    /// exactly that row, but one of a prefix of its key looks as cheap if most accounts are small.
+    pub(super) fn filtered_ids(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        visit(&self.0, &mut |node| {
+            let filter = text(node, "Filter").unwrap_or_default();
+            let by_id = ["(id = ", ".id = ", "prompt_id = ", "vault_id = ", "name_digest = "];
+            let index = text(node, "Index Name");
+            if let Some(index) = index.filter(|_| by_id.iter().any(|id| filter.contains(id))) {
+                found.push(format!("{} by {index}: {filter}", kind(node)));
+            }
+        });
+        found
+    }
+
     /// Every node that changes or locks rows.
     pub(super) fn acts(&self) -> Vec<String> {
         let mut found = Vec::new();
