@@ -4,6 +4,7 @@ pub(crate) mod attempts;
 pub(crate) mod auth;
 pub(crate) mod body;
 pub(crate) mod browser;
+pub(crate) mod connection;
 pub(crate) mod cursor;
 pub(crate) mod error;
 pub(crate) mod memory;

@@ -41,6 +41,7 @@ pub mod test_support {
     pub use crate::domain::{BASE_PATH, ModelNamespace, PublicUrl, Vendor};
     pub use crate::generate::JobSettings;
     pub use crate::http::body::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
+    pub use crate::http::connection::Connection;
     pub use crate::http::response::{Response, ResponseBody, ResponseBodyError};
     pub use crate::serve::connection_count::ConnectionCount;
     pub use crate::serve::listener::{HttpService, Limits, serve};

@@ -18,10 +18,6 @@ use crate::limits::{
     SIGN_IN_ADDRESSES_MAX, SIGN_IN_ATTEMPTS_MAX, SIGN_IN_ATTEMPTS_PER_ADDRESS, SIGN_IN_WINDOW,
 };
 
-/// The other end of a connection, as an extension of its requests.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Peer(pub(crate) IpAddr);
-
 /// The attempts of the current minute.
 #[derive(Debug)]
 pub struct Attempts {

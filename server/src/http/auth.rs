@@ -4,14 +4,22 @@
 //! refusal is 401 (ER-07). `find_key` of the store may answer from a cache; where no other step
 //! of the store checks the key, `ApiService` or the handler asks again.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
+use parking_lot::Mutex;
 use subtle::ConstantTimeEq;
 use tokio::time::{Instant, sleep_until};
 
 use crate::domain::{Caller, KeyRecord, Vendor};
 use crate::limits::KEY_REFUSAL_TIME;
 use crate::store::{Store, StoreError};
+
+/// So long a connection takes the key of its requests for found. The store decides at each request
+/// whether it is revoked.
+const KEY_PROOF_LIFETIME: Duration = Duration::from_secs(10);
 
 /// What a request must bring to use a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,24 +70,65 @@ pub enum AuthError {
     Store(#[from] StoreError),
 }
 
-/// The caller whose key is in the headers.
+/// The last key that a request of a connection has proved to have. The next one with the same key
+/// needs neither digest nor look-up. Like what `find_key` returns, the record may be stale.
+#[derive(Default)]
+pub(crate) struct ProvedKey(Mutex<Option<Arc<Proof>>>);
+
+struct Proof {
+    text: Box<str>,
+    record: KeyRecord,
+    at: Instant,
+}
+
+impl ProvedKey {
+    fn get(&self, text: &str, now: Instant) -> Option<Arc<Proof>> {
+        let proof = self.0.lock().clone()?;
+        let is_same = bool::from(proof.text.as_bytes().ct_eq(text.as_bytes()));
+        (is_same && now.duration_since(proof.at) < KEY_PROOF_LIFETIME).then_some(proof)
+    }
+
+    /// For a key that is revoked: the store refuses it, and need not be asked for it.
+    pub(crate) fn forget(&self) {
+        *self.0.lock() = None;
+    }
+}
+
+/// The caller whose key is in the headers of a request that began `now`.
 pub(crate) async fn authenticate(
     headers: &HeaderMap,
+    proved: &ProvedKey,
+    now: Instant,
     vendor: &Vendor,
     store: &dyn Store,
 ) -> Result<Caller, AuthError> {
-    let key = vendor.read(bearer(headers)?).map_err(|_| AuthError::Invalid)?;
+    let text = bearer(headers)?;
+    let proof = match proved.get(text, now) {
+        Some(proof) => proof,
+        None => {
+            let record = find(text, vendor, store).await?;
+            let proof = Arc::new(Proof { text: text.into(), record, at: now });
+            *proved.0.lock() = Some(proof.clone());
+            proof
+        }
+    };
+    store.record_use(&proof.record).await?;
+    Ok(proof.record.caller())
+}
+
+/// The key with this text, which is in the store and was not revoked.
+async fn find(text: &str, vendor: &Vendor, store: &dyn Store) -> Result<KeyRecord, AuthError> {
+    let key = vendor.read(text).map_err(|_| AuthError::Invalid)?;
     let (digest, began) = (key.digest(), Instant::now());
     let record = store.find_key(key.public_id(), &digest).await?;
     let is_valid =
         |record: &KeyRecord| bool::from(record.key.digest.ct_eq(&digest)) && !record.key.revoked;
-    let Some(record) = record.filter(is_valid) else {
-        // Whatever the store found, the refusal comes at the same time.
-        sleep_until(began + KEY_REFUSAL_TIME).await;
-        return Err(AuthError::Invalid);
-    };
-    store.record_use(&record).await?;
-    Ok(record.caller())
+    if let Some(record) = record.filter(is_valid) {
+        return Ok(record);
+    }
+    // Whatever the store found, the refusal comes at the same time.
+    sleep_until(began + KEY_REFUSAL_TIME).await;
+    Err(AuthError::Invalid)
 }
 
 /// What follows `Bearer` in the only header `Authorization`.
@@ -100,8 +149,8 @@ mod tests {
     use super::*;
     use crate::clock::Clock;
     use crate::domain::{NewKey, Scopes};
-    use crate::store::KeyStore as _;
     use crate::store::memory::MemoryStore;
+    use crate::store::{KeyStore as _, SessionStore as _};
 
     #[tokio::test(start_paused = true)]
     async fn a_wrong_secret_a_revoked_and_an_unknown_key_are_refused_after_the_same_time() {
@@ -123,9 +172,37 @@ mod tests {
             let value = HeaderValue::try_from(format!("Bearer promptarium_live_{key}"));
             headers.insert(AUTHORIZATION, value.unwrap());
             let began = Instant::now();
-            let outcome = authenticate(&headers, &vendor, &store).await;
+            let proved = ProvedKey::default();
+            let outcome = authenticate(&headers, &proved, began, &vendor, &store).await;
             assert_eq!(outcome.is_err(), wait.is_some(), "{key}");
             assert_eq!(began.elapsed(), wait.unwrap_or_default(), "{key}");
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_proved_key_is_looked_up_again_for_another_text_and_after_a_while() {
+        let vendor = Vendor::new("promptarium").unwrap();
+        let (store, proved) = (MemoryStore::new(Clock::System), ProvedKey::default());
+        let text = "promptarium_live_a1_s3cret";
+        let digest = vendor.read(text).unwrap().digest();
+        let key = NewKey { public_id: "a1".into(), digest, scopes: Scopes::ALL, revoked: false };
+        store.seed_key("alice", key).await.unwrap();
+        let ask = async |text: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(AUTHORIZATION, HeaderValue::try_from(format!("Bearer {text}")).unwrap());
+            authenticate(&headers, &proved, Instant::now(), &vendor, &store).await
+        };
+        let caller = ask(text).await.unwrap();
+        store.revoke_api_key(&caller, "a1").await.unwrap();
+        for other in
+            [&text[..text.len() - 1], "promptarium_live_a1_s3creT", "promptarium_live_b1_s"]
+        {
+            assert!(matches!(ask(other).await, Err(AuthError::Invalid)), "{other}");
+        }
+        // The step of the store refuses it.
+        assert_eq!(ask(text).await.unwrap(), caller);
+        assert!(matches!(store.confirm_key(&caller).await, Err(StoreError::KeyRevoked)));
+        tokio::time::advance(KEY_PROOF_LIFETIME).await;
+        assert!(matches!(ask(text).await, Err(AuthError::Invalid)));
     }
 }

@@ -84,15 +84,18 @@ pub(crate) fn no_body() -> ResponseBody {
 
 /// The response with memory reserved for its body until it was sent. A streamed one needs none.
 pub(crate) fn within(memory: Memory<'_>, response: Response) -> Result<Response, OverBudget> {
+    if response.body().size_hint().lower() <= RESPONSE_BYTES_UNCOUNTED as u64 {
+        return Ok(response);
+    }
     let (parts, body) = response.into_parts();
     let body = match body {
-        Either::Left(full) if full.size_hint().lower() > RESPONSE_BYTES_UNCOUNTED as u64 => {
+        Either::Left(full) => {
             // It is one piece, and ready.
             let bytes = full.collect().now_or_never().and_then(Result::ok);
             let bytes = bytes.map(Collected::to_bytes).unwrap_or_default();
             Either::Left(Full::new(memory.reserve(bytes.len())?.hold(bytes)))
         }
-        body => body,
+        streamed => streamed,
     };
     Ok(Response::from_parts(parts, body))
 }

@@ -9,6 +9,7 @@ mod activity;
 mod frames;
 
 use std::convert::Infallible;
+use std::net::Ipv4Addr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +27,7 @@ use tokio::time::{Instant, sleep_until};
 
 pub(super) use self::activity::HeadBudget;
 use self::activity::{InFlight, Next, SharedActivity, TrackedStream};
-use crate::http::attempts::Peer;
+use crate::http::connection::Connection;
 use crate::http::response::{Response, ResponseBody, ResponseBodyError};
 use crate::limits;
 use crate::store::time_budget;
@@ -34,7 +35,11 @@ use crate::store::time_budget;
 /// Handles the requests of one listener.
 pub trait HttpService: Clone + Send + Sync + 'static {
     /// Handles one request.
-    fn handle(&self, request: Request<Incoming>) -> impl Future<Output = Response> + Send;
+    fn handle(
+        &self,
+        request: Request<Incoming>,
+        connection: &Connection,
+    ) -> impl Future<Output = Response> + Send;
 }
 
 /// How long a connection may go without progress, by what it is waiting for; `limits` says why.
@@ -84,17 +89,18 @@ pub(super) async fn serve_connection(
     // Small responses go out at once. A failure only costs time.
     let _ = stream.set_nodelay(true);
     // It is not known where the connection has ended already.
-    let peer = stream.peer_addr().ok().map(|address| Peer(address.ip()));
+    let peer = stream.peer_addr().map_or(Ipv4Addr::UNSPECIFIED.into(), |address| address.ip());
+    let shared = Arc::new((service, Connection::new(peer)));
     let activity = SharedActivity::new(heads);
     let requests = activity.clone();
-    let answer = service_fn(move |mut request: Request<Incoming>| {
-        if let Some(peer) = peer {
-            request.extensions_mut().insert(peer);
-        }
+    let answer = service_fn(move |request: Request<Incoming>| {
         let in_flight = requests.begin_request(request.version());
-        let service = service.clone();
+        let shared = shared.clone();
         async move {
-            let response = time_budget::of_request(service.handle(request)).await;
+            let (service, connection) = &*shared;
+            // Pinned here: a future of kilobytes is not copied from one wrapper to the next.
+            let response = pin!(service.handle(request, connection));
+            let response = time_budget::of_request(response).await;
             Ok::<_, Infallible>(response.map(|body| tracked(body, in_flight)))
         }
     });

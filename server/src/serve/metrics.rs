@@ -22,6 +22,7 @@ use crate::api::Readiness;
 use crate::generate::submit::Submitter;
 use crate::generate::worker::Worker;
 use crate::http::body::BodyReadError;
+use crate::http::connection::Connection;
 use crate::http::error::ApiError;
 use crate::http::memory::{MemoryBudget, OverBudget};
 use crate::http::path::RequestTarget;
@@ -252,7 +253,7 @@ pub(crate) async fn serve_metrics(listener: TcpListener, metrics: Arc<Metrics>) 
 }
 
 impl HttpService for Arc<Metrics> {
-    async fn handle(&self, request: Request<Incoming>) -> Response {
+    async fn handle(&self, request: Request<Incoming>, _: &Connection) -> Response {
         const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
         let error = match (request.uri().path(), request.method()) {
             ("/metrics", &Method::GET) => {

@@ -3,10 +3,10 @@
 //! A request gets its id, route, caller and handler here, and a failure becomes a response.
 //! Lower layers neither log requests nor count them; this layer knows nothing of sockets.
 
-use std::net::Ipv4Addr;
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use data_encoding::HEXLOWER;
 use futures::FutureExt;
@@ -15,15 +15,16 @@ use http::request::Parts;
 use http::uri::Authority;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version};
 use hyper::body::Incoming;
+use tokio::time::Instant;
 use tracing::Instrument;
 
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::SessionRecord;
 use crate::error_chain::error_chain;
-use crate::http::attempts::Peer;
-use crate::http::auth::{Access, AuthError, authenticate};
+use crate::http::auth::{Access, AuthError, ProvedKey, authenticate};
 use crate::http::body;
 use crate::http::browser::asks_for_page;
+use crate::http::connection::Connection;
 use crate::http::error::ApiError;
 use crate::http::memory::Memory;
 use crate::http::path::RequestTarget;
@@ -56,7 +57,7 @@ pub struct ApiService {
 
 impl HttpService for Arc<ApiService> {
     /// Every request gets a response, also if its handler panics.
-    async fn handle(&self, request: http::Request<Incoming>) -> Response {
+    async fn handle(&self, request: http::Request<Incoming>, connection: &Connection) -> Response {
         let started = Instant::now();
         let (parts, mut incoming) = request.into_parts();
         let id = request_id(&parts.headers);
@@ -65,12 +66,11 @@ impl HttpService for Arc<ApiService> {
         let (api, body) = (&self.api, &mut incoming);
         let (mut session, mut rates) = (None, RateHeaders::default());
         let work = async {
-            check_host(&parts)?;
+            connection.check_host(&parts, check_host)?;
             let RouteMatch { route, params, .. } = found?;
-            let peer = parts.extensions.get::<Peer>();
-            let peer = peer.map_or(Ipv4Addr::UNSPECIFIED.into(), |Peer(address)| *address);
             let memory = api.memory.of(None);
-            let mut request = Request { params, parts: &parts, peer, body, memory };
+            let mut request =
+                Request { params, parts: &parts, peer: connection.peer, body, memory };
             match route.handler {
                 Handler::Open(handler) | Handler::Page(handler) => handler(api, request).await,
                 Handler::Dashboard(handler) => {
@@ -86,13 +86,16 @@ impl HttpService for Arc<ApiService> {
                     };
                     web::or_sign_in(&api.site, outcome.await)
                 }
-                Handler::Authed(handler) => authed(api, route, handler, request, &mut rates).await,
+                Handler::Authed(handler) => {
+                    let key = (&connection.key, started);
+                    authed(api, route, handler, key, request, &mut rates).await
+                }
             }
         };
         // Unwind safe: all shared state is behind the store, whose steps are atomic.
         let id_text = id.to_str().unwrap_or_default();
         let span = tracing::debug_span!("request", id = id_text);
-        let outcome = AssertUnwindSafe(work).catch_unwind().instrument(span).await;
+        let outcome = AssertUnwindSafe(pin!(work)).catch_unwind().instrument(span).await;
         let outcome = outcome.unwrap_or_else(|panic| Err(ApiError::Panic(panic_text(&*panic))));
         if parts.version < Version::HTTP_2 {
             body::discard(incoming);
@@ -194,13 +197,14 @@ async fn authed(
     api: &Api,
     route: &Route,
     handler: AuthedHandler,
+    (proved, now): (&ProvedKey, Instant),
     mut request: Request<'_>,
     rates: &mut RateHeaders,
 ) -> HandlerResult {
     let (parts, is_session) = (request.parts, route.access == Access::Session);
     let caller = match is_session {
         true => api.site.authenticate(parts, &*api.store).await?.caller(),
-        false => authenticate(&parts.headers, &api.vendor, &*api.store).await?,
+        false => authenticate(&parts.headers, proved, now, &api.vendor, &*api.store).await?,
     };
     api.rates.count(&caller, route.name, rates)?;
     let memory = api.memory.of(Some(caller.account));
@@ -215,7 +219,10 @@ async fn authed(
     if outcome.as_ref().is_err_and(ApiError::needs_key_recheck) {
         api.store.confirm_key(&caller).await.map_err(|error| match error {
             StoreError::KeyRevoked if is_session => AuthError::NoSession,
-            error => error.into(),
+            error => {
+                proved.forget();
+                error.into()
+            }
         })?;
     }
     outcome
@@ -264,7 +271,10 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
     let mut given = headers.get_all(&REQUEST_ID).iter();
     match (given.next(), given.next()) {
         (Some(id), None) if is_usable(id) => id.clone(),
-        _ => HeaderValue::from_str(&HEXLOWER.encode(&rand::random::<[u8; 16]>()))
-            .unwrap_or_else(|_| HeaderValue::from_static("none")),
+        _ => {
+            let mut id = [0; 32];
+            HEXLOWER.encode_mut(&rand::random::<[u8; 16]>(), &mut id);
+            HeaderValue::from_bytes(&id).unwrap_or_else(|_| HeaderValue::from_static("none"))
+        }
     }
 }
