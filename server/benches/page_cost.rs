@@ -20,7 +20,7 @@ use std::error::Error;
 
 use promptarium_server::EmbeddedServer;
 
-use self::step::compare_all;
+use self::step::{IN_A_LARGE_ACCOUNT, compare_all};
 
 type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 
@@ -41,5 +41,7 @@ async fn main() -> Result {
     let base = server.base_url();
     let mut small = fill::account(base, "promptarium_live_small_s3cret", SMALL).await?;
     let mut large = fill::account(base, "promptarium_live_large_s3cret", LARGE).await?;
-    compare_all((&mut small, SMALL), (&mut large, LARGE)).await
+    let (few, many) = (format!("at {SMALL}"), format!("at {LARGE}"));
+    let pair = ((&mut small, &*few), (&mut large, &*many));
+    compare_all(IN_A_LARGE_ACCOUNT, pair.0, pair.1, |_| ()).await
 }

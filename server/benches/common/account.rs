@@ -31,21 +31,17 @@ pub(crate) struct Account {
     connection: SendRequest<Full<Bytes>>,
     host: String,
     root: String,
-    key: &'static str,
+    pub(crate) key: String,
     pub(crate) marks: Marks,
 }
 
 impl Account {
-    pub(crate) async fn connect(base: &str, key: &'static str) -> Result<Self> {
+    pub(crate) async fn connect(base: &str, key: &str) -> Result<Self> {
         let rest = base.strip_prefix("http://").ok_or("an http address")?;
         let (host, root) = rest.split_once('/').ok_or("an address with a path")?;
-        let stream = TcpStream::connect(host).await?;
-        stream.set_nodelay(true)?;
-        let (connection, driver) =
-            hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
-        tokio::spawn(driver);
+        let connection = connection(host).await?;
         let (host, root) = (host.to_owned(), format!("/{}", root.trim_end_matches('/')));
-        Ok(Self { connection, host, root, key, marks: Marks::default() })
+        Ok(Self { connection, host, root, key: key.to_owned(), marks: Marks::default() })
     }
 
     /// The path of the page of 20 that starts half way down a list of this many.
@@ -88,6 +84,10 @@ impl Account {
             request = request.header("content-type", "application/json");
         }
         let bytes = body.map_or_else(Bytes::new, |body| Bytes::from(body.to_string()));
+        // The server closes a connection on which nothing was sent for a minute.
+        if self.connection.is_closed() {
+            self.connection = connection(&self.host).await?;
+        }
         self.connection.ready().await?;
         let response = self.connection.send_request(request.body(Full::new(bytes))?).await?;
         let status = response.status();
@@ -97,6 +97,14 @@ impl Account {
         }
         Ok(bytes)
     }
+}
+
+async fn connection(host: &str) -> Result<SendRequest<Full<Bytes>>> {
+    let stream = TcpStream::connect(host).await?;
+    stream.set_nodelay(true)?;
+    let (connection, driver) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
+    tokio::spawn(driver);
+    Ok(connection)
 }
 
 pub(crate) fn integer(value: &Value, place: &str) -> Result<i64> {
