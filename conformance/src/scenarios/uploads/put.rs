@@ -70,9 +70,11 @@ async fn largest(case: Case) -> Result<(), Failure> {
 }
 
 async fn side_by_side(case: Case) -> Result<(), Failure> {
+    let pictures: Vec<_> = (0..12).map(|number| png_of_size([number, 0, 255], 3_000)).collect();
     let case = &case;
-    let uploads = (0..12_u8).map(|number| async move {
-        let slot = Slot::used(case, "image/png", &png([number, 0, 255])).await?;
+    let slots = try_join_all(pictures.iter().map(|bytes| Slot::for_png(case, bytes.len()))).await?;
+    let uploads = slots.iter().zip(&pictures).map(|(slot, bytes)| async move {
+        slot.upload(bytes).await?;
         slot.is_live().await
     });
     try_join_all(uploads).await.map(drop)

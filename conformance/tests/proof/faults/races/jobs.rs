@@ -42,16 +42,21 @@ pub(super) const ALL: &[Fault] = &[
         }),
         "All uploads that come to one slot at once are told that they were taken." },
     fault! { "races.uploads-ten" ["UP-10"]
-        crowded(PUT, PUT, |_| Some(String::new()), |ask, upstream, place| async move {
+        crowded(PUT, PUT, by_size, |ask, upstream, place| async move {
             if place.nth < 10 {
                 return upstream.send(&ask).await;
             }
             Response::refusal(503, "There are too many uploads. Try again.")
         }),
-        "Of uploads that come at once all but ten are refused with 503." },
+        "Of uploads of one size that come at once all but ten are refused with 503." },
     fault! { "races.silent-connections" ["VA-21"] Intercept::Silent(40),
         "While over 40 connections have said nothing others are refused with 503." },
 ];
+
+/// The small pictures of unrelated scenarios belong together only by chance.
+fn by_size(ask: &Request) -> Option<String> {
+    (ask.body.len() >= 1_000).then(|| ask.body.len().to_string())
+}
 
 fn by_job(ask: &Request) -> Option<String> {
     ask.text("clientJobId").map(|id| format!("{} {id}", ask.authorization()))
