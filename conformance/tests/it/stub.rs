@@ -70,13 +70,13 @@ impl Stub {
         self.seen.lock().unwrap().iter().map(|request| request.line.clone()).collect()
     }
 
-    /// The stub as a target that is not waited for long.
+    /// The stub as a target that is not waited for long, but for longer than a busy machine stalls.
     pub(crate) fn target(&self) -> Arc<Target> {
         let mut config = TargetConfig::new(self.base_url.parse().unwrap(), KEY);
         config.read_only_api_key = Some(KEY.replace("a1", "r1"));
         config.other_api_key = Some(KEY.replace("a1", "o1"));
         config.revoked_api_key = Some(KEY.replace("a1", "v1"));
-        config.timeout = Duration::from_millis(300);
+        config.timeout = Duration::from_secs(2);
         Arc::new(Target::new(config).unwrap())
     }
 }

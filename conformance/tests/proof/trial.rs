@@ -67,7 +67,8 @@ pub(crate) fn timing_dependent(scenario: &str) -> bool {
     }
     let mut parts = scenario.split('.');
     parts.any(|part| {
-        matches!(part, "existing-data" | "race" | "races") || part.starts_with("at-once")
+        matches!(part, "existing-data" | "race" | "races" | "again-at-once")
+            || part.starts_with("at-once")
     })
 }
 

@@ -87,7 +87,7 @@ pub(super) async fn target() -> (Stub, Arc<Target>) {
     });
     let stub = stub.await;
     let mut config = TargetConfig::new(stub.base_url.parse().unwrap(), KEY);
-    config.timeout = Duration::from_millis(200);
+    config.timeout = Duration::from_secs(2);
     let target = Arc::new(Target::new(config).unwrap());
     (stub, target)
 }

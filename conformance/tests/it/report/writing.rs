@@ -108,7 +108,7 @@ async fn a_thousand_records_are_written_a_few_times_and_not_a_thousand() {
     outputs.end(&report).unwrap();
     let ended = begun.elapsed();
     // One writing at most was under way, and one is the last.
-    assert!(told < ended.max(Duration::from_millis(500)), "telling: {told:?}, ending: {ended:?}");
+    assert!(told < ended.max(Duration::from_secs(2)), "telling: {told:?}, ending: {ended:?}");
 }
 
 #[tokio::test]
