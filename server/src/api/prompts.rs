@@ -6,7 +6,6 @@ use http::StatusCode;
 use promptarium::{PromptId, VaultId, limits};
 use serde_json::json;
 
-use super::view::PromptView;
 use super::{Api, HandlerResult, Request};
 use crate::blobs::asset_url::Assets;
 use crate::domain::{
@@ -45,8 +44,7 @@ pub(crate) async fn list(api: &Api, caller: &Caller, request: Request<'_>) -> Ha
     // The response has more bytes than this. If the budget has no memory for them, writing it would
     // be in vain.
     drop(request.memory.reserve(page.prompts.iter().map(|prompt| prompt.text.len()).sum())?);
-    let views: Vec<_> = page.prompts.iter().map(|prompt| PromptView::new(prompt)).collect();
-    response::page(&views, next.as_deref())
+    Ok(response::page(page.prompts.as_slice(), next.as_deref()))
 }
 
 /// One page, with the cursor of the next one.
@@ -92,13 +90,13 @@ pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>)
 
     let new = NewPrompt { title, text, kind, platform, inputs, vault };
     let prompt = api.store.create_prompt(caller, new).await?;
-    response::data(StatusCode::CREATED, &PromptView::new(&prompt))
+    Ok(response::record(StatusCode::CREATED, &*prompt))
 }
 
 /// `GET /prompts/{promptId}` (PR-30).
 pub(crate) async fn get(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
     let prompt = api.store.prompt(caller, request.id(0)?).await?;
-    response::data(StatusCode::OK, &PromptView::new(&prompt))
+    Ok(response::record(StatusCode::OK, &*prompt))
 }
 
 /// `PATCH /prompts/{promptId}` (PR-31 to PR-39).
@@ -116,7 +114,7 @@ pub(crate) async fn update(api: &Api, caller: &Caller, mut request: Request<'_>)
     form.finish()?;
 
     let prompt = api.store.update_prompt(caller, request.id(0)?, patch).await?;
-    response::data(StatusCode::OK, &PromptView::new(&prompt))
+    Ok(response::record(StatusCode::OK, &*prompt))
 }
 
 /// `DELETE /prompts/{promptId}` (PR-40 to PR-43).
@@ -134,7 +132,7 @@ pub(crate) async fn save(api: &Api, caller: &Caller, mut request: Request<'_>) -
     let vault = form.finish_with(vault)?;
 
     let prompt = api.store.save_prompt(caller, request.id(0)?, vault).await?;
-    response::data(StatusCode::OK, &PromptView::new(&prompt))
+    Ok(response::record(StatusCode::OK, &*prompt))
 }
 
 /// The fields that create and update share and no response shows (PR-12).

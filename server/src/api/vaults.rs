@@ -4,7 +4,6 @@ use http::StatusCode;
 use promptarium::{VaultId, VaultPromptId, limits};
 use serde_json::json;
 
-use super::view::{ListedPromptView, VaultView};
 use super::{Api, HandlerResult, Request};
 use crate::domain::{Caller, NewVault, VaultPatch, VaultVisibility};
 use crate::http::response;
@@ -23,8 +22,7 @@ pub(crate) const VISIBILITIES: &[(&str, VaultVisibility)] = &[
 /// `GET /vaults` (VA-13 to VA-15).
 pub(crate) async fn list(api: &Api, caller: &Caller, _: Request<'_>) -> HandlerResult {
     let vaults = api.store.vaults(caller).await?;
-    let views: Vec<_> = vaults.iter().map(VaultView::new).collect();
-    response::data(StatusCode::OK, &views)
+    Ok(response::record(StatusCode::OK, vaults.as_slice()))
 }
 
 /// `POST /vaults` (VA-16 to VA-20).
@@ -39,13 +37,13 @@ pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>)
 
     let new = NewVault { name, description, visibility };
     let vault = api.store.create_vault(caller, new).await?;
-    response::data(StatusCode::CREATED, &VaultView::new(&vault))
+    Ok(response::record(StatusCode::CREATED, &vault))
 }
 
 /// `GET /vaults/{vaultId}` (VA-21).
 pub(crate) async fn get(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
     let vault = api.store.vault(caller, request.id(0)?).await?;
-    response::data(StatusCode::OK, &VaultView::new(&vault))
+    Ok(response::record(StatusCode::OK, &vault))
 }
 
 /// `PATCH /vaults/{vaultId}` (VA-22 to VA-25).
@@ -60,7 +58,7 @@ pub(crate) async fn update(api: &Api, caller: &Caller, mut request: Request<'_>)
     form.finish()?;
 
     let vault = api.store.update_vault(caller, request.id(0)?, patch).await?;
-    response::data(StatusCode::OK, &VaultView::new(&vault))
+    Ok(response::record(StatusCode::OK, &vault))
 }
 
 /// `DELETE /vaults/{vaultId}` (VA-26 to VA-28).
@@ -73,7 +71,7 @@ pub(crate) async fn delete(api: &Api, caller: &Caller, request: Request<'_>) -> 
 /// `POST /vaults/{vaultId}/fork` (VA-29 to VA-34).
 pub(crate) async fn fork(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
     let vault = api.store.fork_vault(caller, request.id(0)?).await?;
-    response::data(StatusCode::CREATED, &VaultView::new(&vault))
+    Ok(response::record(StatusCode::CREATED, &vault))
 }
 
 /// `GET /vaults/{vaultId}/prompts` (VC-04 to VC-09).
@@ -83,10 +81,7 @@ pub(crate) async fn list_prompts(
     request: Request<'_>,
 ) -> HandlerResult {
     let contents = api.store.contents(caller, request.id(0)?).await?;
-    response::listing(contents, |prompt, json| {
-        serde_json::to_writer(json, &ListedPromptView::new(prompt))
-    })
-    .await
+    response::listing(contents).await
 }
 
 /// `POST /vaults/{vaultId}/prompts` (VC-10 to VC-14).

@@ -1,118 +1,76 @@
-//! The JSON form of records. Views borrow, so that a record is written without a copy.
+//! The JSON form of records.
 
 use jiff::Timestamp;
-use promptarium::{PromptId, VaultId, VaultPromptId};
 use serde::{Serialize, Serializer};
 
 use crate::clock::TimeText;
 use crate::domain::{ListedPrompt, PromptImage, PromptRecord, VaultRecord};
-
-/// A prompt (PR-01 to PR-12).
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct PromptView<'a> {
-    id: PromptId,
-    title: &'a str,
-    prompt: &'a str,
-    prompt_type: &'static str,
-    platform: Option<&'a str>,
-    status: &'static str,
-    images: Vec<ImageView<'a>>,
-    vault_ids: &'a [VaultId],
-    created_at: Time,
-    updated_at: Time,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ImageView<'a> {
-    url: &'a str,
-    width: u32,
-    height: u32,
-    created_at: Time,
-}
-
-/// A prompt in the listing of a vault (VC-04).
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ListedPromptView<'a> {
-    #[serde(flatten)]
-    prompt: PromptView<'a>,
-    vault_prompt_id: VaultPromptId,
-    is_pinned: bool,
-}
-
-/// A vault (VA-01 to VA-11).
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct VaultView<'a> {
-    id: VaultId,
-    name: &'a str,
-    description: Option<&'a str>,
-    slug: &'a str,
-    visibility: &'static str,
-    access_type: Option<&'a str>,
-    is_locked: bool,
-    cover_image_url: Option<&'a str>,
-    is_system: bool,
-    prompt_count: u64,
-    created_at: Time,
-    updated_at: Time,
-}
+use crate::http::json::{Object, WriteJson, write_number};
 
 /// A timestamp in RFC 3339, UTC, with microseconds (EN-09).
 pub(crate) struct Time(pub Timestamp);
 
-impl<'a> PromptView<'a> {
-    pub(crate) fn new(record: &'a PromptRecord) -> Self {
-        Self {
-            id: record.id,
-            title: &record.title,
-            prompt: &record.text,
-            prompt_type: record.kind.as_str(),
-            platform: record.platform.as_deref(),
-            status: "active",
-            images: record.images.iter().map(ImageView::new).collect(),
-            vault_ids: &record.vault_ids,
-            created_at: Time(record.created_at),
-            updated_at: Time(record.updated_at),
-        }
+/// A prompt (PR-01 to PR-12).
+impl WriteJson for PromptRecord {
+    fn write_json(&self, json: &mut Vec<u8>) {
+        let mut object = Object::begin(json);
+        write_prompt_fields(&mut object, self);
+        object.end();
     }
 }
 
-impl<'a> ImageView<'a> {
-    fn new(image: &'a PromptImage) -> Self {
-        let created_at = Time(image.created_at);
-        Self { url: &image.url, width: image.width, height: image.height, created_at }
+/// A prompt in the listing of a vault (VC-04).
+impl WriteJson for ListedPrompt {
+    fn write_json(&self, json: &mut Vec<u8>) {
+        let mut object = Object::begin(json);
+        write_prompt_fields(&mut object, &self.prompt);
+        object.number("vaultPromptId", self.membership.get());
+        object.boolean("isPinned", self.pinned);
+        object.end();
     }
 }
 
-impl<'a> ListedPromptView<'a> {
-    pub(crate) fn new(listed: &'a ListedPrompt) -> Self {
-        Self {
-            prompt: PromptView::new(&listed.prompt),
-            vault_prompt_id: listed.membership,
-            is_pinned: listed.pinned,
-        }
+fn write_prompt_fields(object: &mut Object<'_>, prompt: &PromptRecord) {
+    object.number("id", prompt.id.get());
+    object.text("title", &prompt.title);
+    object.text("prompt", &prompt.text);
+    object.text("promptType", prompt.kind.as_str());
+    object.optional_text("platform", prompt.platform.as_deref());
+    object.text("status", "active");
+    object.array("images", &prompt.images, |json, image| image.write_json(json));
+    object.array("vaultIds", &prompt.vault_ids, |json, id| write_number(json, id.get()));
+    object.time("createdAt", prompt.created_at);
+    object.time("updatedAt", prompt.updated_at);
+}
+
+impl WriteJson for PromptImage {
+    fn write_json(&self, json: &mut Vec<u8>) {
+        let mut object = Object::begin(json);
+        object.text("url", &self.url);
+        object.number("width", self.width);
+        object.number("height", self.height);
+        object.time("createdAt", self.created_at);
+        object.end();
     }
 }
 
-impl<'a> VaultView<'a> {
-    pub(crate) fn new(record: &'a VaultRecord) -> Self {
-        Self {
-            id: record.id,
-            name: &record.name,
-            description: record.description.as_deref(),
-            slug: &record.slug,
-            visibility: record.visibility.as_str(),
-            access_type: None,
-            is_locked: false,
-            cover_image_url: record.cover_image_url.as_deref(),
-            is_system: record.system,
-            prompt_count: record.prompt_count,
-            created_at: Time(record.created_at),
-            updated_at: Time(record.updated_at),
-        }
+/// A vault (VA-01 to VA-11).
+impl WriteJson for VaultRecord {
+    fn write_json(&self, json: &mut Vec<u8>) {
+        let mut object = Object::begin(json);
+        object.number("id", self.id.get());
+        object.text("name", &self.name);
+        object.optional_text("description", self.description.as_deref());
+        object.text("slug", &self.slug);
+        object.text("visibility", self.visibility.as_str());
+        object.optional_text("accessType", None);
+        object.boolean("isLocked", false);
+        object.optional_text("coverImageUrl", self.cover_image_url.as_deref());
+        object.boolean("isSystem", self.system);
+        object.number("promptCount", self.prompt_count);
+        object.time("createdAt", self.created_at);
+        object.time("updatedAt", self.updated_at);
+        object.end();
     }
 }
 

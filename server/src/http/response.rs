@@ -13,11 +13,12 @@ use http::{HeaderValue, StatusCode};
 use http_body_util::{BodyExt, Collected, Either, Full, StreamBody};
 use hyper::body::{Body as _, Frame};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::yield_now;
 
 use crate::http::error::{ApiError, Problem};
+use crate::http::json::{Object, WriteJson};
 use crate::http::memory::{Memory, OverBudget, Reservation};
 use crate::http::path::RequestTarget;
 use crate::limits::{LISTING_CHUNK_BYTES, RESPONSE_BYTES_UNCOUNTED};
@@ -35,36 +36,40 @@ pub type ResponseBody =
 /// A response with a body in memory or a streamed one.
 pub type Response = http::Response<ResponseBody>;
 
-#[derive(Serialize)]
-struct Envelope<'a, T> {
-    data: &'a T,
-    error: (),
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pagination: Option<Value>,
+/// Enough for most single resources.
+const ENVELOPE_BYTES: usize = 1024;
+
+/// What has no record.
+pub(crate) fn data<T: Serialize>(status: StatusCode, data: &T) -> Result<Response, ApiError> {
+    let mut json = Vec::with_capacity(ENVELOPE_BYTES);
+    let mut envelope = Object::begin(&mut json);
+    serde_json::to_writer(envelope.field("data"), data)?;
+    envelope.field("error").extend_from_slice(b"null");
+    envelope.end();
+    Ok(with_json(status, json))
 }
 
-/// One resource or a whole list.
-pub(crate) fn data<T: Serialize>(status: StatusCode, data: &T) -> Result<Response, ApiError> {
-    in_envelope(status, data, None)
+/// One record or a whole list.
+pub(crate) fn record(status: StatusCode, record: &(impl WriteJson + ?Sized)) -> Response {
+    let mut json = Vec::with_capacity(ENVELOPE_BYTES);
+    let mut envelope = Object::begin(&mut json);
+    record.write_json(envelope.field("data"));
+    envelope.field("error").extend_from_slice(b"null");
+    envelope.end();
+    with_json(status, json)
 }
 
 /// A page of a list, with the cursor of the next page if there is one (EN-07).
-pub(crate) fn page<T: Serialize>(
-    data: &T,
-    next_cursor: Option<&str>,
-) -> Result<Response, ApiError> {
-    in_envelope(StatusCode::OK, data, Some(json!({ "nextCursor": next_cursor })))
-}
-
-fn in_envelope<T: Serialize>(
-    status: StatusCode,
-    data: &T,
-    pagination: Option<Value>,
-) -> Result<Response, ApiError> {
-    // Enough for most single resources.
-    let mut bytes = Vec::with_capacity(1024);
-    serde_json::to_writer(&mut bytes, &Envelope { data, error: (), pagination })?;
-    Ok(with_json(status, bytes))
+pub(crate) fn page(records: &[impl WriteJson], next_cursor: Option<&str>) -> Response {
+    let mut json = Vec::with_capacity(ENVELOPE_BYTES);
+    let mut envelope = Object::begin(&mut json);
+    records.write_json(envelope.field("data"));
+    envelope.field("error").extend_from_slice(b"null");
+    let mut pagination = Object::begin(envelope.field("pagination"));
+    pagination.optional_text("nextCursor", next_cursor);
+    pagination.end();
+    envelope.end();
+    with_json(StatusCode::OK, json)
 }
 
 fn with_json(status: StatusCode, bytes: impl Into<Bytes>) -> Response {
@@ -172,26 +177,22 @@ pub(crate) fn without_body(response: Response) -> Response {
     Response::from_parts(parts, no_body())
 }
 
-type WriteEntry<T> = fn(&T, &mut Vec<u8>) -> serde_json::Result<()>;
-
 struct ListWriter<T> {
     entries: BoxStream<'static, Result<T, StoreError>>,
-    write: WriteEntry<T>,
     separator: &'static [u8],
     ended: bool,
 }
 
-/// A list of entries, each written by `write` while it is read from the store. Memory holds one
+/// A list of entries, each written while it is read from the store. Memory holds one
 /// chunk, however long the list is. A list that fits into the first chunk is sent with its
 /// length.
 ///
 /// # Errors
 /// What fails before the first chunk is full. A later failure cuts the connection.
-pub(crate) async fn listing<T: Send + 'static>(
+pub(crate) async fn listing<T: WriteJson + Send + 'static>(
     entries: BoxStream<'static, Result<T, StoreError>>,
-    write: WriteEntry<T>,
 ) -> Result<Response, ApiError> {
-    let mut list = ListWriter { entries, write, separator: b"", ended: false };
+    let mut list = ListWriter { entries, separator: b"", ended: false };
     let first = list.fill(br#"{"data":["#.to_vec()).await?;
     if list.ended {
         return Ok(with_json(StatusCode::OK, first));
@@ -207,7 +208,7 @@ pub(crate) async fn listing<T: Send + 'static>(
     Ok(with_type(StatusCode::OK, "application/json", body))
 }
 
-impl<T> ListWriter<T> {
+impl<T: WriteJson> ListWriter<T> {
     /// Writes entries until the chunk is full or the list has ended.
     async fn fill(&mut self, mut chunk: Vec<u8>) -> Result<Bytes, ApiError> {
         while chunk.len() < LISTING_CHUNK_BYTES && !self.ended {
@@ -215,7 +216,7 @@ impl<T> ListWriter<T> {
                 Some(entry) => {
                     chunk.extend_from_slice(self.separator);
                     self.separator = b",";
-                    (self.write)(&entry, &mut chunk)?;
+                    entry.write_json(&mut chunk);
                 }
                 None => {
                     chunk.extend_from_slice(br#"],"error":null}"#);
@@ -232,15 +233,17 @@ mod tests {
     use super::*;
     use crate::http::memory::MemoryBudget;
 
+    impl WriteJson for String {
+        fn write_json(&self, json: &mut Vec<u8>) {
+            json.extend_from_slice(self.as_bytes());
+        }
+    }
+
     /// The list of this many entries, after which the store fails.
     async fn failing_after(entries: usize) -> Result<Response, ApiError> {
         let texts = stream::iter(0..entries).map(|_| Ok("x".repeat(4_000)));
         let failure = stream::iter([Err(StoreError::KeyTaken)]);
-        let write: WriteEntry<String> = |text, chunk| {
-            chunk.extend_from_slice(text.as_bytes());
-            Ok(())
-        };
-        listing(texts.chain(failure).boxed(), write).await
+        listing(texts.chain(failure).boxed()).await
     }
 
     #[test]

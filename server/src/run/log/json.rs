@@ -4,10 +4,10 @@
 //! As the format of `tracing-subscriber`, which takes twice as long, because it writes each piece
 //! of JSON through `fmt`.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
+use std::io::Write;
 
 use jiff::Timestamp;
-use serde::Serialize;
 use serde_json::value::RawValue;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
@@ -15,7 +15,7 @@ use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, FormattedFields};
 use tracing_subscriber::registry::LookupSpan;
 
-use crate::clock::TimeText;
+use crate::http::json::{Object, needs_escapes, write_text, write_value};
 
 /// Most lines are shorter.
 const LINE_BYTES: usize = 512;
@@ -34,114 +34,79 @@ where
         mut writer: Writer<'_>,
         event: &Event<'_>,
     ) -> fmt::Result {
-        let mut line = Line(String::with_capacity(LINE_BYTES));
-        line.write(context, event).map_err(|_| fmt::Error)?;
-        writer.write_str(&line.0)
+        let mut line = Vec::with_capacity(LINE_BYTES);
+        write_line(&mut line, context, event).map_err(|_| fmt::Error)?;
+        writer.write_str(str::from_utf8(&line).map_err(|_| fmt::Error)?)
     }
 }
 
-struct Line(String);
-
-impl Line {
-    fn write<S, N>(
-        &mut self,
-        context: &FmtContext<'_, S, N>,
-        event: &Event<'_>,
-    ) -> serde_json::Result<()>
-    where
-        S: Subscriber + for<'a> LookupSpan<'a>,
-        N: for<'a> FormatFields<'a> + 'static,
-    {
-        self.0.push_str("{\"timestamp\":");
-        self.text(TimeText::new(Timestamp::now()).as_str());
-        self.name("level");
-        self.text(event.metadata().level().as_str());
-        event.record(self);
-        self.name("target");
-        self.text(event.metadata().target());
-        for span in context.event_scope().into_iter().flatten() {
-            let extensions = span.extensions();
-            if let Some(fields) = extensions.get::<FormattedFields<N>>() {
-                self.name(span.name());
-                let fields: &RawValue = serde_json::from_str(fields)?;
-                self.0.push_str(fields.get());
-            }
-        }
-        self.0.push_str("}\n");
-        Ok(())
-    }
-
-    fn name(&mut self, name: &str) {
-        self.0.push(',');
-        self.text(name);
-        self.0.push(':');
-    }
-
-    /// `serde_json` looks at each byte of a text by itself; most have nothing to escape.
-    fn text(&mut self, text: &str) {
-        if needs_escapes(text) {
-            self.value(text);
-        } else {
-            self.0.push('"');
-            self.0.push_str(text);
-            self.0.push('"');
+fn write_line<S, N>(
+    line: &mut Vec<u8>,
+    context: &FmtContext<'_, S, N>,
+    event: &Event<'_>,
+) -> serde_json::Result<()>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+{
+    let mut fields = Fields(Object::begin(line));
+    fields.0.time("timestamp", Timestamp::now());
+    fields.0.text("level", event.metadata().level().as_str());
+    event.record(&mut fields);
+    fields.0.text("target", event.metadata().target());
+    for span in context.event_scope().into_iter().flatten() {
+        let extensions = span.extensions();
+        if let Some(formatted) = extensions.get::<FormattedFields<N>>() {
+            let formatted: &RawValue = serde_json::from_str(formatted)?;
+            fields.0.field(span.name()).extend_from_slice(formatted.get().as_bytes());
         }
     }
-
-    fn value(&mut self, value: impl Serialize) {
-        // Texts and numbers can be written as JSON.
-        self.0.push_str(&serde_json::to_string(&value).unwrap_or_default());
-    }
+    fields.0.end();
+    line.push(b'\n');
+    Ok(())
 }
 
-fn needs_escapes(text: &str) -> bool {
-    let is_special = |byte: u8| byte < b' ' || byte == b'"' || byte == b'\\';
-    // Without an early exit, so that the loop takes many bytes at once.
-    text.bytes().fold(false, |found, byte| found | is_special(byte))
-}
+/// The fields of an event.
+struct Fields<'a>(Object<'a>);
 
-impl Visit for Line {
+impl Visit for Fields<'_> {
     fn record_f64(&mut self, field: &Field, value: f64) {
-        self.name(field.name());
-        self.value(value);
+        write_value(self.0.field(field.name()), &value);
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.name(field.name());
-        self.text(value);
+        self.0.text(field.name(), value);
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.name(field.name());
-        self.0.push_str(itoa::Buffer::new().format(value));
+        self.0.number(field.name(), value);
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
-        self.name(field.name());
-        self.0.push_str(itoa::Buffer::new().format(value));
+        self.0.number(field.name(), value);
     }
 
     fn record_bool(&mut self, field: &Field, value: bool) {
-        self.name(field.name());
-        let _ = write!(self.0, "{value}");
+        self.0.boolean(field.name(), value);
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        self.name(field.name());
-        let start = self.0.len();
-        let _ = write!(self.0, "\"{value:?}");
-        if needs_escapes(&self.0[start + 1..]) {
-            let text = self.0.split_off(start);
-            self.value(&text[1..]);
+        let line = self.0.field(field.name());
+        let start = line.len();
+        // Writing to a vector does not fail.
+        let _ = write!(line, "\"{value:?}");
+        if needs_escapes(&line[start + 1..]) {
+            let text = line.split_off(start + 1);
+            line.pop();
+            write_text(line, &String::from_utf8_lossy(&text));
         } else {
-            self.0.push('"');
+            line.push(b'"');
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
     use std::sync::Arc;
 
     use parking_lot::Mutex;
