@@ -34,10 +34,11 @@ use crate::store::time_budget;
 
 /// Handles the requests of one listener.
 pub trait HttpService: Clone + Send + Sync + 'static {
-    /// Handles one request.
+    /// Handles one request, whose head had arrived when it `began`.
     fn handle(
         &self,
         request: Request<Incoming>,
+        began: Instant,
         connection: &Connection,
     ) -> impl Future<Output = Response> + Send;
 }
@@ -94,12 +95,12 @@ pub(super) async fn serve_connection(
     let activity = SharedActivity::new(heads);
     let requests = activity.clone();
     let answer = service_fn(move |request: Request<Incoming>| {
-        let in_flight = requests.begin_request(request.version());
+        let (in_flight, began) = requests.begin_request(request.version());
         let shared = shared.clone();
         async move {
             let (service, connection) = &*shared;
             // Pinned here: a future of kilobytes is not copied from one wrapper to the next.
-            let response = pin!(service.handle(request, connection));
+            let response = pin!(service.handle(request, began, connection));
             let response = time_budget::of_request(response).await;
             Ok::<_, Infallible>(response.map(|body| tracked(body, in_flight)))
         }

@@ -17,6 +17,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 use tokio::net::TcpListener;
+use tokio::time::Instant;
 
 use crate::api::Readiness;
 use crate::generate::submit::Submitter;
@@ -253,7 +254,7 @@ pub(crate) async fn serve_metrics(listener: TcpListener, metrics: Arc<Metrics>) 
 }
 
 impl HttpService for Arc<Metrics> {
-    async fn handle(&self, request: Request<Incoming>, _: &Connection) -> Response {
+    async fn handle(&self, request: Request<Incoming>, _: Instant, _: &Connection) -> Response {
         const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
         let error = match (request.uri().path(), request.method()) {
             ("/metrics", &Method::GET) => {

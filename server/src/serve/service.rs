@@ -57,8 +57,12 @@ pub struct ApiService {
 
 impl HttpService for Arc<ApiService> {
     /// Every request gets a response, also if its handler panics.
-    async fn handle(&self, request: http::Request<Incoming>, connection: &Connection) -> Response {
-        let started = Instant::now();
+    async fn handle(
+        &self,
+        request: http::Request<Incoming>,
+        began: Instant,
+        connection: &Connection,
+    ) -> Response {
         let (parts, mut incoming) = request.into_parts();
         let id = request_id(&parts.headers);
         let found = self.routes.find(&parts.method, parts.uri.path());
@@ -87,7 +91,7 @@ impl HttpService for Arc<ApiService> {
                     web::or_sign_in(&api.site, outcome.await)
                 }
                 Handler::Authed(handler) => {
-                    let key = (&connection.key, started);
+                    let key = (&connection.key, began);
                     authed(api, route, handler, key, request, &mut rates).await
                 }
             }
@@ -111,7 +115,7 @@ impl HttpService for Arc<ApiService> {
         if parts.method == Method::HEAD {
             response = response::without_body(response);
         }
-        let (status, elapsed) = (response.status(), started.elapsed());
+        let (status, elapsed) = (response.status(), began.elapsed());
         self.record(&parts.method, route, status, elapsed, id_text, error.as_ref());
         let headers = response.headers_mut();
         rates.write(headers);

@@ -20,6 +20,8 @@ pub(super) struct Activity {
     is_http2: bool,
     /// When the head of the next request began to arrive.
     head_since: Option<Instant>,
+    /// When the last bytes of a head arrived.
+    head_read: Instant,
     /// Since when the socket has taken too few of the bytes that wait.
     blocked_since: Option<Instant>,
     /// The last begin or end of a request, or [`limits::PROGRESS_BYTES`] read or written.
@@ -99,14 +101,14 @@ impl Activity {
     fn transferred(&mut self, bytes: usize) {
         self.bytes += bytes;
         if self.bytes >= limits::PROGRESS_BYTES {
-            self.progressed();
+            self.progressed(Instant::now());
         }
     }
 
-    fn progressed(&mut self) {
+    fn progressed(&mut self, now: Instant) {
         self.bytes = 0;
-        self.last_progress = Instant::now();
-        self.blocked_since = self.blocked_since.map(|_| self.last_progress);
+        self.last_progress = now;
+        self.blocked_since = self.blocked_since.map(|_| now);
     }
 }
 
@@ -120,6 +122,7 @@ impl SharedActivity {
             requests_in_flight: 0,
             is_http2: false,
             head_since: Some(now),
+            head_read: now,
             blocked_since: None,
             last_progress: now,
             bytes: 0,
@@ -132,14 +135,19 @@ impl SharedActivity {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn begin_request(&self, version: Version) -> InFlight {
+    /// Also returns when the request began: when its head had arrived. If that was not noted,
+    /// because it came with other bytes, it is now.
+    pub(super) fn begin_request(&self, version: Version) -> (InFlight, Instant) {
         let mut activity = self.lock();
         activity.requests_in_flight += 1;
         activity.is_http2 = version == Version::HTTP_2;
-        activity.head_since = None;
+        let began = match activity.head_since.take() {
+            Some(_) => activity.head_read,
+            None => Instant::now(),
+        };
         activity.head.complete();
-        activity.progressed();
-        InFlight(self.clone())
+        activity.progressed(began);
+        (InFlight(self.clone()), began)
     }
 }
 
@@ -150,7 +158,7 @@ impl Drop for InFlight {
     fn drop(&mut self) {
         let mut activity = self.0.lock();
         activity.requests_in_flight -= 1;
-        activity.progressed();
+        activity.progressed(Instant::now());
     }
 }
 
@@ -197,7 +205,8 @@ impl AsyncRead for TrackedStream {
             activity.transferred(bytes);
             // HTTP/2 frames need not belong to a request.
             if activity.requests_in_flight == 0 && !activity.is_http2 {
-                activity.head_since.get_or_insert_with(Instant::now);
+                activity.head_read = Instant::now();
+                activity.head_since = activity.head_since.or(Some(activity.head_read));
                 if !activity.head.read(bytes) {
                     return Poll::Ready(Err(io::Error::other("too many large request heads")));
                 }
@@ -237,7 +246,7 @@ impl AsyncWrite for TrackedStream {
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut activity = self.activity.lock();
         if activity.blocked_since.take().is_some() {
-            activity.progressed();
+            activity.progressed(Instant::now());
         }
         drop(activity);
         Pin::new(&mut self.stream).poll_flush(context)

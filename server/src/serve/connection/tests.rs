@@ -32,7 +32,12 @@ const TIMEOUTS: ConnectionTimeouts = ConnectionTimeouts {
 struct Fixture;
 
 impl HttpService for Fixture {
-    async fn handle(&self, request: Request<Incoming>, _: &Connection) -> Response<ResponseBody> {
+    async fn handle(
+        &self,
+        request: Request<Incoming>,
+        _: Instant,
+        _: &Connection,
+    ) -> Response<ResponseBody> {
         let body = match request.uri().path() {
             "/large" => Bytes::from(vec![b'x'; LARGE]),
             "/silent" => std::future::pending().await,

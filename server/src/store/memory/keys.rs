@@ -1,6 +1,7 @@
 //! Accounts by name, keys, sessions and one-time codes, protected by one lock.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -19,8 +20,8 @@ pub(super) struct Keys {
     /// By the digest of what the browser keeps.
     pub(super) sessions: HashMap<[u8; 32], SessionRecord>,
     pub(super) codes: HashMap<[u8; 32], Code>,
-    /// The accounts of keys that are not revoked and of sessions that have not ended.
-    pub(super) live: HashMap<KeyId, SharedAccount>,
+    /// Keys that are not revoked and sessions that have not ended. Every request looks here twice.
+    pub(super) live: BTreeMap<KeyId, Live>,
 }
 
 #[derive(Debug)]
@@ -28,8 +29,15 @@ pub(super) struct Key {
     pub(super) record: KeyRecord,
     pub(super) name: Option<Box<str>>,
     pub(super) created_at: Timestamp,
-    pub(super) last_use: LastUse,
+    pub(super) last_use: Arc<LastUse>,
     pub(super) revoked_at: Option<Timestamp>,
+}
+
+/// What requests need of a key or a session.
+#[derive(Debug)]
+pub(super) struct Live {
+    pub(super) account: SharedAccount,
+    pub(super) last_use: Arc<LastUse>,
 }
 
 /// What a one-time code stands for.
@@ -48,7 +56,7 @@ impl Keys {
 
     /// The caller's account, if its key is not revoked.
     pub(super) fn account(&self, caller: &Caller) -> Result<&SharedAccount> {
-        self.live.get(&caller.key).ok_or(StoreError::KeyRevoked)
+        self.live.get(&caller.key).map(|live| &live.account).ok_or(StoreError::KeyRevoked)
     }
 
     /// Adds a key of this account whose public id is free.
@@ -59,12 +67,12 @@ impl Keys {
         name: Option<Box<str>>,
         now: Timestamp,
     ) -> &Key {
-        let revoked_at = record.key.revoked.then_some(now);
+        let (revoked_at, last_use) = (record.key.revoked.then_some(now), Arc::default());
         if revoked_at.is_none() {
-            self.live.insert(record.id, account);
+            self.live.insert(record.id, Live { account, last_use: Arc::clone(&last_use) });
         }
         let public_id = record.key.public_id.clone();
-        let key = Key { record, name, created_at: now, last_use: LastUse::default(), revoked_at };
+        let key = Key { record, name, created_at: now, last_use, revoked_at };
         self.by_public_id.entry(public_id).or_insert(key)
     }
 
@@ -119,10 +127,8 @@ impl KeyStore for MemoryStore {
     }
 
     async fn record_use(&self, key: &KeyRecord) -> Result<()> {
-        let keys = read(&self.keys);
-        let known = keys.by_public_id.get(&key.key.public_id);
-        if let Some(key) = known.filter(|key| key.revoked_at.is_none()) {
-            key.last_use.record(self.shared.now());
+        if let Some(live) = read(&self.keys).live.get(&key.id) {
+            live.last_use.record(self.shared.now());
         }
         Ok(())
     }

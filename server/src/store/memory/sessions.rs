@@ -1,10 +1,11 @@
 //! Sign-in, sessions and the keys of an account.
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::keys::{Code, Key, Keys, after};
+use super::keys::{Code, Key, Keys, Live, after};
 use super::{MemoryStore, next, read, write};
 use crate::domain::{ApiKeyRecord, Caller, KeyId, KeyRecord, NamedKey, SessionRecord};
 use crate::limits::{API_KEYS_MAX, LAST_USE_PRECISION, SESSION_MAX, SIGN_IN_CODE_LIFETIME};
@@ -45,7 +46,8 @@ impl SessionStore for MemoryStore {
             last_seen_at: now,
             expires_at: after(now, SESSION_MAX),
         };
-        keys.live.insert(record.id, self.account(record.account)?);
+        let live = Live { account: self.account(record.account)?, last_use: Arc::default() };
+        keys.live.insert(record.id, live);
         keys.sessions.insert(session, record.clone());
         Ok(Some(record))
     }
