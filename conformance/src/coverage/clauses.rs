@@ -70,7 +70,9 @@ pub(super) fn drift() -> Vec<String> {
             None if line.scenarios.is_empty() => {
                 drift.push(format!("{at} has neither a scenario of the core nor a reason"));
             }
-            None if line.faults.is_empty() => drift.push(format!("{at} is broken by no fault")),
+            None if line.faults.len() < 2 => {
+                drift.push(format!("{at} is not broken by two different faults"));
+            }
             None => {}
         }
         named.extend(line.rules);

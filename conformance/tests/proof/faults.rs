@@ -10,6 +10,7 @@ mod headers;
 mod ids;
 mod isolation;
 mod keys;
+mod narrow;
 mod owned;
 mod pagination;
 mod prompts;
@@ -23,7 +24,7 @@ mod wire;
 use crate::fault::Fault;
 
 const CHAPTERS: &[&[&[Fault]]] = &[
-    &[envelope::ALL, ids::ALL, headers::ALL, wire::ALL, stream::ALL, owned::ALL],
+    &[envelope::ALL, ids::ALL, headers::ALL, wire::ALL, stream::ALL, owned::ALL, narrow::ALL],
     &[pagination::ALL],
     prompts::ALL,
     &[

@@ -1,6 +1,6 @@
 //! Rounds of load on two replicas with a crash in each, and the comparison afterwards.
 
-mod failover;
+mod outages;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -44,6 +44,8 @@ enum Crash {
     Database,
     /// PostgreSQL is killed and its standby promoted.
     Failover,
+    /// PostgreSQL is stopped in this mode and started again.
+    Restart(&'static str),
 }
 
 struct Deployment {
@@ -97,7 +99,7 @@ impl Deployment {
         let numbers = 0..CLIENTS * ACCOUNTS;
         let keys = numbers.clone().map(|n| format!(" --seed-key {}=client{n}", key(n)));
         let keys: String = keys.collect();
-        let url = failover::url(&cluster, standby.as_ref());
+        let url = outages::url(&cluster, standby.as_ref());
         let blobs = folder.path().join("blobs");
         let arguments = format!(
             "--database-url {url} --blob-store file:{} --workers 2 --log warn{keys}",
@@ -129,7 +131,9 @@ impl Deployment {
         let stop = Arc::new(AtomicBool::new(false));
         let jobs_left = match crash {
             Crash::Worker => 4,
-            Crash::Server | Crash::Database | Crash::Failover => u32::from(self.long),
+            Crash::Server | Crash::Database | Crash::Failover | Crash::Restart(_) => {
+                u32::from(self.long)
+            }
         };
         let mut clients = Vec::new();
         for accounts in std::mem::take(&mut self.accounts) {
@@ -183,6 +187,10 @@ impl Deployment {
             }
             Crash::Failover => {
                 self.fail_over().await;
+                return None;
+            }
+            Crash::Restart(mode) => {
+                self.restart(mode).await;
                 return None;
             }
         }

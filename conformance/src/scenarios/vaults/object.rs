@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use futures::future::try_join_all;
 use serde_json::{Value, json};
 
+use super::list;
 use crate::scenario::{core, reference};
 use crate::{Case, Failure, Scenario, check};
 
@@ -41,16 +42,23 @@ pub(super) const ALL: &[Scenario] = &[
         "A vault made without a description shows null" },
 ];
 
-/// A new vault shows a value that fits in this field.
+/// A new vault shows a value that fits in this field, in every answer.
 async fn shows(
     case: Case,
     field: &str,
     what: &str,
     fits: impl Fn(&Value) -> bool,
 ) -> Result<(), Failure> {
-    let vault = case.vault().await?.read().await?;
-    let value = vault.at(&format!("/data/{field}"))?;
-    vault.ensure(fits(value), format!("{field} to be {what}"), value).map(drop)
+    let (vault, created) = case.vault_with(json!({})).await?;
+    let updated = vault.update(json!({ "visibility": "private" })).await?;
+    for reply in [created, vault.read().await?, updated] {
+        let value = reply.at(&format!("/data/{field}"))?;
+        reply.ensure(fits(value), format!("{field} to be {what}"), value)?;
+    }
+    let listed = list(&case).await?;
+    let entry = listed.entry(vault.id)?;
+    let holds = entry.get(field).is_some_and(fits);
+    listed.ensure(holds, format!("{field} to be {what}"), entry).map(drop)
 }
 
 fn is_string_or_null(value: &Value) -> bool {
