@@ -4,21 +4,18 @@ mod files;
 pub mod html;
 pub mod junit;
 pub mod markdown;
-mod plain;
 mod record;
 pub mod text;
-mod writer;
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use serde::Serialize;
 
-pub use self::files::{Format, Output};
+pub use self::files::{Format, Output, Outputs};
 pub use self::record::{Outcome, Record};
-pub use self::writer::Outputs;
 use crate::Profile;
-use crate::known::{KnownFailure, KnownFailures};
+use crate::known::KnownFailures;
 use crate::shell::quoted;
 use crate::target::Blocked;
 
@@ -129,7 +126,7 @@ impl Report {
     pub(crate) fn add(&mut self, record: Record, place: impl Fn(&str) -> usize) -> usize {
         let mut record = record.judged(&self.known);
         if record.outcome.is_bad() || record.outcome == Outcome::Known {
-            record.command = Some(self.command_for(&[record.profile], &[record.id]));
+            record.command = Some(self.command_for(&[record.profile], [record.id]));
         }
         let at = self.records.partition_point(|other| place(other.id) < place(record.id));
         self.insert(at, record);
@@ -156,17 +153,19 @@ impl Report {
             Verdict::Passed
         };
         self.problem = problem;
-        self.notes.extend(known_failures_not_seen(&self.known, &self.records));
-    }
-
-    pub(crate) fn took(&mut self, duration: Duration) {
-        self.duration_ms = whole_ms(duration);
+        for (id, entry) in self.known.entries() {
+            let what = match self.records.iter().find(|record| record.id == id) {
+                None => "was not selected",
+                Some(record) if record.outcome == Outcome::Skipped => "was skipped",
+                Some(_) => continue,
+            };
+            self.notes.push(format!("{}: {id} is a known failure and {what}", entry.place));
+        }
     }
 
     /// The command that runs the same scenarios in the same order.
     pub fn command(&self) -> String {
-        let filters: Vec<_> = self.filters.iter().map(String::as_str).collect();
-        let mut line = self.command_for(&self.profiles, &filters);
+        let mut line = self.command_for(&self.profiles, self.filters.iter().map(String::as_str));
         if let Some(file) = self.known.file() {
             let _ = write!(line, " --known-failures {}", quoted(file));
         }
@@ -174,7 +173,11 @@ impl Report {
     }
 
     /// The command that runs these scenarios of the same target. Keys come from the environment.
-    fn command_for(&self, profiles: &[Profile], filters: &[&str]) -> String {
+    fn command_for<'f>(
+        &self,
+        profiles: &[Profile],
+        filters: impl IntoIterator<Item = &'f str>,
+    ) -> String {
         let mut line = format!("promptarium-conformance run --base-url {}", quoted(&self.target));
         for profile in profiles {
             let _ = write!(line, " --profile {}", profile.word());
@@ -197,10 +200,7 @@ impl Report {
     /// The profile, if the run has scenarios of it. One without a single verdict has
     /// shown nothing, so it cannot pass.
     fn judge(&self, profile: Profile, cut_short: bool) -> Option<ProfileVerdict> {
-        let mut totals = Totals::default();
-        for record in self.records.iter().filter(|record| record.profile == profile) {
-            totals.count(record);
-        }
+        let totals = Totals::of(self.records.iter().filter(|record| record.profile == profile));
         let Totals { scenarios, passed, failed, errors, known, skipped, .. } = totals;
         let core_skipped = profile == Profile::Core && skipped > 0;
         let verdict = if failed + errors > 0 {
@@ -220,20 +220,13 @@ impl Report {
     }
 }
 
-/// One line for each known failure that the run says nothing about.
-fn known_failures_not_seen(known: &KnownFailures, records: &[Record]) -> Vec<String> {
-    let note = |(id, entry): (&str, &KnownFailure)| {
-        let what = match records.iter().find(|record| record.id == id) {
-            None => "was not selected",
-            Some(record) if record.outcome == Outcome::Skipped => "was skipped",
-            Some(_) => return None,
-        };
-        Some(format!("{}: {id} is a known failure and {what}", entry.place))
-    };
-    known.entries().filter_map(note).collect()
-}
-
 impl Totals {
+    fn of<'r>(records: impl IntoIterator<Item = &'r Record>) -> Self {
+        let mut totals = Self::default();
+        records.into_iter().for_each(|record| totals.count(record));
+        totals
+    }
+
     fn count(&mut self, record: &Record) {
         self.scenarios += 1;
         self.left_behind += usize::from(record.left_behind.is_some());
