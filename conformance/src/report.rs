@@ -7,7 +7,6 @@ pub mod markdown;
 mod record;
 pub mod text;
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -79,7 +78,7 @@ pub struct ProfileVerdict {
 /// A run and everything it found.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// The form of this record; it grows when a field changes its meaning.
+    /// The version of this format; it grows when a field changes its meaning.
     pub format: u32,
     /// The program and its version.
     pub suite: String,
@@ -91,9 +90,9 @@ pub struct Report {
     pub filters: Vec<String>,
     /// Ids and beginnings of ids that were left out.
     pub excluded: Vec<String>,
-    /// The number the order was made from.
+    /// The seed of the order.
     pub seed: u64,
-    /// The mark in the names of everything the run made.
+    /// The id in the names of everything the run created.
     pub run_id: String,
     /// When it began (RFC 3339, UTC).
     pub started_at: String,
@@ -105,11 +104,11 @@ pub struct Report {
     pub verdicts: Vec<ProfileVerdict>,
     /// What kept the run from its end.
     pub problem: Option<String>,
-    /// What was known before the run not to be testable, and why.
+    /// What the preflight found not to be testable, and why.
     pub blocked: Vec<Blocked>,
     /// What else there is to know, such as known failures that were not selected.
     pub notes: Vec<String>,
-    /// The flags beside all these that the run was begun with, each ready for a shell.
+    /// All other flags that are not at their defaults, ready for a shell.
     #[serde(skip)]
     pub flags: Vec<String>,
     /// The failures that are known.
@@ -122,18 +121,19 @@ pub struct Report {
 }
 
 impl Report {
-    /// Takes a record on, in its place, and says which that is.
+    /// Adds a record and returns its place in the order of the list.
     pub(crate) fn add(&mut self, record: Record, place: impl Fn(&str) -> usize) -> usize {
         let mut record = record.judged(&self.known);
         if record.outcome.is_bad() || record.outcome == Outcome::Known {
-            record.command = Some(self.command_for(&[record.profile], [record.id]));
+            let pattern = format!("--filter {}", record.id);
+            record.command = Some(self.words(&[record.profile], vec![pattern]).join(" "));
         }
         let at = self.records.partition_point(|other| place(other.id) < place(record.id));
         self.insert(at, record);
         at
     }
 
-    /// Takes on what another copy of this report took on at this place.
+    /// Adds what another copy of this report has at this place.
     fn insert(&mut self, at: usize, record: Record) {
         self.totals.count(&record);
         self.records.insert(at.min(self.records.len()), record);
@@ -165,31 +165,24 @@ impl Report {
 
     /// The command that runs the same scenarios in the same order.
     pub fn command(&self) -> String {
-        let mut line = self.command_for(&self.profiles, self.filters.iter().map(String::as_str));
-        if let Some(file) = self.known.file() {
-            let _ = write!(line, " --known-failures {}", quoted(file));
-        }
-        line
+        let mut patterns: Vec<_> = self.filters.iter().map(|id| format!("--filter {id}")).collect();
+        patterns.extend(self.excluded.iter().map(|id| format!("--exclude {id}")));
+        let known = self.known.file().map(|file| format!("--known-failures {}", quoted(file)));
+        let mut words = self.words(&self.profiles, patterns);
+        words.extend(known);
+        words.join(" ")
     }
 
-    /// The command that runs these scenarios of the same target. Keys come from the environment.
-    fn command_for<'f>(
-        &self,
-        profiles: &[Profile],
-        filters: impl IntoIterator<Item = &'f str>,
-    ) -> String {
-        let mut line = format!("promptarium-conformance run --base-url {}", quoted(&self.target));
-        for profile in profiles {
-            let _ = write!(line, " --profile {}", profile.word());
-        }
-        for filter in filters {
-            let _ = write!(line, " --filter {filter}");
-        }
-        let _ = write!(line, " --seed {}", self.seed);
-        for flag in &self.flags {
-            let _ = write!(line, " {flag}");
-        }
-        line
+    /// The words of a command that runs these scenarios of the same target. Keys come from the
+    /// environment.
+    fn words(&self, profiles: &[Profile], patterns: Vec<String>) -> Vec<String> {
+        let mut words =
+            vec![format!("promptarium-conformance run --base-url {}", quoted(&self.target))];
+        words.extend(profiles.iter().map(|profile| format!("--profile {}", profile.word())));
+        words.extend(patterns);
+        words.push(format!("--seed {}", self.seed));
+        words.extend(self.flags.iter().cloned());
+        words
     }
 
     /// The records that came to this, in the order of the list.

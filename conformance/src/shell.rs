@@ -35,9 +35,9 @@ pub(crate) fn curl(
     let mut line = format!("curl -i -X {method} {}", quoted(&secrets.redact(url)));
     for (name, value) in headers {
         let value = String::from_utf8_lossy(value.as_bytes());
-        let _ = match name {
-            &AUTHORIZATION => write!(line, " -H \"{name}: {}\"", secrets.in_shell(&value)),
-            &COOKIE => write!(line, " -H 'cookie: [redacted]'"),
+        let _ = match *name {
+            AUTHORIZATION => write!(line, " -H \"{name}: {}\"", secrets.in_shell(&value)),
+            COOKIE => write!(line, " -H 'cookie: [redacted]'"),
             _ => write!(line, " -H {}", quoted(&format!("{name}: {}", secrets.redact(value)))),
         };
     }
